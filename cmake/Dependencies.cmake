@@ -1,0 +1,13 @@
+# Packages that the modules link. Each is installed by depends/install.sh; see doc/dependencies.md.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(SECP256K1 REQUIRED IMPORTED_TARGET libsecp256k1)
+pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent libevent_pthreads)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(UNIVALUE REQUIRED IMPORTED_TARGET libunivalue)
+find_package(fmt REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_library(LEVELDB_LIBRARY leveldb REQUIRED)
+find_path(LEVELDB_INCLUDE leveldb/db.h REQUIRED)
+add_library(leveldb INTERFACE)
+target_link_libraries(leveldb INTERFACE ${LEVELDB_LIBRARY})
+target_include_directories(leveldb SYSTEM INTERFACE ${LEVELDB_INCLUDE})

@@ -1,0 +1,29 @@
+# Compiler flags, ccache and sanitizers, carried by the interface target ibd_options.
+find_program(CCACHE ccache)
+if(CCACHE)
+  # Paths relative to the source tree let checkouts of the same code share the cache.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+endif()
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# CHECKs stay on in every build; assert() is not used.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -fno-omit-frame-pointer")
+
+find_package(Threads REQUIRED)
+add_library(ibd_options INTERFACE)
+target_include_directories(ibd_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(ibd_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+target_link_libraries(ibd_options INTERFACE Threads::Threads)
+if(IBD_WERROR)
+  target_compile_options(ibd_options INTERFACE -Werror)
+endif()
+if(IBD_SANITIZE)
+  add_compile_options(-fsanitize=${IBD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${IBD_SANITIZE})
+endif()

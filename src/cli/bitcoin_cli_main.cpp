@@ -1,0 +1,5 @@
+// bitcoin-cli: the entry point of the command-line RPC client.
+int main()
+{
+    return 0;
+}

@@ -1,0 +1,5 @@
+// bitcoind: the entry point of the node.
+int main()
+{
+    return 0;
+}

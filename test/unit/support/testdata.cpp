@@ -1,0 +1,64 @@
+// See testdata.h.
+#include "support/testdata.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+namespace ibd::test {
+
+std::optional<std::string> TestData(const std::string& name)
+{
+    const auto path = std::filesystem::path(IBD_SOURCE_DIR) / ".." / "shared" / "testdata" / name;
+    if (std::filesystem::exists(path)) return path.string();
+    const char* ci = std::getenv("CI");
+    if (ci && std::string(ci) == "true") FAIL("test data missing in CI: " << path);
+    std::cerr << "skipped: no test data at " << path << "\n";
+    return std::nullopt;
+}
+
+Bytes ReadTestFile(const std::string& path)
+{
+    const std::string suffix = std::filesystem::path(path).extension();
+    std::string tool = "cat";
+    if (suffix == ".xz") tool = "xz -dc";
+    if (suffix == ".zst") tool = "zstd -dcq";
+    if (suffix == ".bz2") tool = "bzip2 -dc";
+    FILE* pipe = popen((tool + " '" + path + "'").c_str(), "r");
+    REQUIRE(pipe);
+    Bytes out;
+    uint8_t chunk[65536];
+    while (size_t n = fread(chunk, 1, sizeof chunk, pipe)) out.insert(out.end(), chunk, chunk + n);
+    REQUIRE(pclose(pipe) == 0);
+    return out;
+}
+
+UniValue ReadTestJson(const std::string& path)
+{
+    const Bytes text = ReadTestFile(path);
+    UniValue value;
+    REQUIRE(value.read(reinterpret_cast<const char*>(text.data()), text.size()));
+    return value;
+}
+
+std::mt19937_64& TestRng()
+{
+    static std::mt19937_64 rng = [] {
+        const char* given = std::getenv("IBD_TEST_SEED");
+        const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+        std::cerr << "IBD_TEST_SEED=" << seed << "\n";
+        return std::mt19937_64(seed);
+    }();
+    return rng;
+}
+
+Bytes RandomBytes(size_t n)
+{
+    Bytes out(n);
+    for (uint8_t& b : out) b = static_cast<uint8_t>(TestRng()());
+    return out;
+}
+
+} // namespace ibd::test
