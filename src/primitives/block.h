@@ -1,0 +1,67 @@
+// Block headers, blocks in place (BlockView) and blocks as bytes (RawBlock).
+#pragma once
+
+#include "primitives/serialize.h"
+#include "primitives/tx_view.h"
+#include "util/result.h"
+
+#include <vector>
+
+namespace ibd {
+
+/** The 80 bytes that are hashed for proof of work. */
+struct BlockHeader {
+    static constexpr size_t kSize = 80;
+
+    int32_t version = 0;
+    BlockHash prev_hash;
+    Uint256 merkle_root;
+    uint32_t time = 0; //!< seconds since 1970
+    uint32_t bits = 0; //!< target in compact form
+    uint32_t nonce = 0;
+
+    static BlockHeader FromBytes(const uint8_t* p80);
+    std::array<uint8_t, kSize> ToBytes() const;
+    BlockHash Hash() const;
+    bool operator==(const BlockHeader&) const = default;
+};
+
+/** A serialized block and where it came from. */
+struct RawBlock {
+    Bytes bytes;
+    BlockHash hash;
+};
+
+/** A block parsed in place. Reusable: Parse() keeps the capacity of the arrays, so that a worker
+ *  that parses block after block does not allocate. The bytes must outlive the views.
+ *  One thread at a time; const access from any. */
+class BlockView {
+public:
+    /** Parses a whole block, computes every txid once from the bytes (multi-lane). Rejects
+     *  truncation, counts past the end, superfluous witness, unknown flags and trailing bytes. The
+     *  error names the offset. */
+    Result<> Parse(ByteSpan raw);
+
+    const BlockHeader& Header() const { return m_header; }
+    /** Hash of the header, computed by Parse(). */
+    const BlockHash& Hash() const { return m_hash; }
+    ByteSpan Raw() const { return m_raw; }
+    std::span<const TxView> Txs() const { return m_txs; }
+    std::span<const InputView> Inputs() const { return m_inputs; }    //!< of all transactions
+    std::span<const OutputView> Outputs() const { return m_outputs; } //!< of all transactions
+    /** BIP141: 3 * size without witnesses + size. */
+    int64_t Weight() const { return m_weight; }
+    size_t StrippedSize() const { return m_stripped_size; }
+
+private:
+    ByteSpan m_raw;
+    BlockHeader m_header;
+    BlockHash m_hash;
+    std::vector<TxView> m_txs;
+    std::vector<InputView> m_inputs;
+    std::vector<OutputView> m_outputs;
+    int64_t m_weight = 0;
+    size_t m_stripped_size = 0;
+};
+
+} // namespace ibd

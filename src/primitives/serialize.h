@@ -1,0 +1,111 @@
+// Reader and Writer: Bitcoin's wire and disk encoding with hard bounds. A Reader never reads past
+// its span: the first failure sticks, later reads give zeros, and Ok() says so once at the end.
+#pragma once
+
+#include "primitives/uint256.h"
+#include "util/endian.h"
+
+#include <cstdint>
+
+namespace ibd {
+
+/** No object of the protocol is larger; a longer CompactSize is refused (32 MiB). */
+inline constexpr uint64_t kMaxSerializedSize = 0x02000000;
+
+class Reader {
+public:
+    explicit Reader(ByteSpan data) : m_data(data) {}
+
+    bool Ok() const { return m_ok; }
+    size_t Position() const { return m_pos; }
+    size_t Remaining() const { return m_data.size() - m_pos; }
+    /** All was read and nothing failed. */
+    bool AtEnd() const { return m_ok && Remaining() == 0; }
+    void Fail() { m_ok = false; }
+
+    uint8_t U8() { return Int<uint8_t>(); }
+    uint16_t U16() { return Int<uint16_t>(); }
+    uint32_t U32() { return Int<uint32_t>(); }
+    uint64_t U64() { return Int<uint64_t>(); }
+    int64_t I64() { return static_cast<int64_t>(Int<uint64_t>()); }
+    Uint256 Hash()
+    {
+        const uint8_t* p = Take(32);
+        return p ? Uint256::FromBytes(p) : Uint256{};
+    }
+    /** A view of the next n bytes; empty on failure. */
+    ByteSpan Span(size_t n)
+    {
+        const uint8_t* p = Take(n);
+        return p ? ByteSpan(p, n) : ByteSpan();
+    }
+    /** Length prefix 1, 3, 5 or 9 bytes; fails if not minimal, or above 32 MiB when
+     *  `range_check`. */
+    uint64_t CompactSize(bool range_check = true);
+    /** Core's disk VARINT: base 128, most significant first, bijective. Fails on overflow. */
+    uint64_t VarInt();
+    /** CompactSize, then that many bytes, not copied. */
+    ByteSpan VarBytes() { return Span(CompactSize()); }
+
+private:
+    /** Pointer to the next n bytes and past them, or nullptr and failure. */
+    const uint8_t* Take(size_t n)
+    {
+        if (!m_ok || n > Remaining()) {
+            m_ok = false;
+            return nullptr;
+        }
+        const uint8_t* p = m_data.data() + m_pos;
+        m_pos += n;
+        return p;
+    }
+    template <typename T>
+    T Int()
+    {
+        const uint8_t* p = Take(sizeof(T));
+        return p ? ReadLE<T>(p) : T{0};
+    }
+
+    ByteSpan m_data;
+    size_t m_pos = 0;
+    bool m_ok = true;
+};
+
+/** Appends to a byte string that the caller owns. */
+class Writer {
+public:
+    explicit Writer(Bytes& out) : m_out(out) {}
+
+    void U8(uint8_t v) { m_out.push_back(v); }
+    void U16(uint16_t v) { Int(v); }
+    void U32(uint32_t v) { Int(v); }
+    void U64(uint64_t v) { Int(v); }
+    void I64(int64_t v) { Int(static_cast<uint64_t>(v)); }
+    void Hash(const Uint256& v) { Append(m_out, v.Span()); }
+    void Raw(ByteSpan v) { Append(m_out, v); }
+    void CompactSize(uint64_t v);
+    void VarInt(uint64_t v);
+    void VarBytes(ByteSpan v)
+    {
+        CompactSize(v.size());
+        Raw(v);
+    }
+
+private:
+    template <typename T>
+    void Int(T v)
+    {
+        uint8_t b[sizeof(T)];
+        WriteLE<T>(b, v);
+        m_out.insert(m_out.end(), b, b + sizeof(T));
+    }
+    Bytes& m_out;
+};
+
+/** Bytes that CompactSize(v) takes: 1, 3, 5 or 9. */
+constexpr size_t CompactSizeLength(uint64_t v)
+{
+    return v < 253 ? 1 : v <= 0xffff ? 3 : v <= 0xffffffff ? 5 : 9;
+}
+
+} // namespace ibd

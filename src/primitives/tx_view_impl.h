@@ -1,0 +1,20 @@
+// Bodies of the inline parts of tx_view.h.
+#pragma once
+
+#include "primitives/serialize.h"
+
+namespace ibd {
+
+inline OutPoint InputView::Prevout() const
+{
+    return {Txid::FromBytes(prevout_bytes), ReadLE32(prevout_bytes + 32)};
+}
+
+template <typename Visitor>
+void ForEachWitnessItem(const InputView& input, Visitor visit)
+{
+    Reader reader(input.witness);
+    for (uint32_t i = 0; i < input.witness_items; ++i) visit(reader.VarBytes());
+}
+
+} // namespace ibd

@@ -1,0 +1,97 @@
+// Env: the seam to the machine - files, clock and randomness. The node uses PosixEnv(); tests use
+// one that injects faults and a fixed seed, so that a whole sync repeats from one number.
+// An Env and read-only files may be used from any thread; a WritableFile by one thread at a time.
+#pragma once
+
+#include "util/bytes.h"
+#include "util/result.h"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace ibd {
+
+using Path = std::filesystem::path;
+
+/** A file read at any offset, from any thread. */
+class ReadableFile {
+public:
+    virtual ~ReadableFile() = default;
+    /** Fills `out` from `offset`; returns the bytes read, fewer only at the end of the file. */
+    virtual Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const = 0;
+    virtual Result<uint64_t> Size() const = 0;
+    /** Tells the kernel that [offset, offset+length) is wanted soon; length 0 is to the end. */
+    virtual void WillNeed(uint64_t offset, uint64_t length) const = 0;
+    /** Tells the kernel that [offset, offset+length) need not stay in its cache. */
+    virtual void DontNeed(uint64_t offset, uint64_t length) const = 0;
+};
+
+/** A file being written. Nothing is durable before Sync() succeeded. */
+class WritableFile {
+public:
+    virtual ~WritableFile() = default;
+    virtual Result<> WriteAt(uint64_t offset, ByteSpan data) = 0;
+    virtual Result<uint64_t> Size() const = 0;
+    virtual Result<> Truncate(uint64_t size) = 0;
+    /** Reserves disk space up to `size` so that later writes cannot fail for lack of it. */
+    virtual Result<> Allocate(uint64_t size) = 0;
+    /** Data and size to stable storage (fdatasync). */
+    virtual Result<> Sync() = 0;
+};
+
+/** A whole file mapped for reading; unmapped on destruction. */
+class MappedFile {
+public:
+    virtual ~MappedFile() = default;
+    virtual ByteSpan Data() const = 0;
+};
+
+/** An exclusive lock on a file, held until destruction. */
+class FileLock {
+public:
+    virtual ~FileLock() = default;
+};
+
+class Env {
+public:
+    virtual ~Env() = default;
+
+    // Files. Every error names the path and the system's reason.
+    virtual Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) = 0;
+    /** Opens for writing, creating the file if absent; `truncate` empties it. */
+    virtual Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) = 0;
+    virtual Result<std::unique_ptr<MappedFile>> Map(const Path& path) = 0;
+    /** Locks `path` (created if absent); an error if another process holds it. */
+    virtual Result<std::unique_ptr<FileLock>> Lock(const Path& path) = 0;
+    virtual bool Exists(const Path& path) = 0;
+    virtual Result<std::vector<std::string>> List(const Path& directory) = 0;
+    virtual Result<> CreateDirectories(const Path& directory) = 0;
+    virtual Result<> Remove(const Path& path) = 0;
+    virtual Result<> RemoveAll(const Path& directory) = 0;
+    /** Atomically replaces `to`; call SyncDirectory on the parent to make it durable. */
+    virtual Result<> Rename(const Path& from, const Path& to) = 0;
+    virtual Result<> SyncDirectory(const Path& directory) = 0;
+    /** Bytes that an unprivileged process may still write on the file system of `path`. */
+    virtual Result<uint64_t> SpaceAvailable(const Path& path) = 0;
+
+    // Time and chance.
+    /** Seconds since 1970, UTC. */
+    virtual int64_t UnixTime() = 0;
+    /** Microseconds of a clock that never goes back; origin unspecified. */
+    virtual int64_t MonotonicMicros() = 0;
+    /** Fills `out` from the operating system's generator; aborts if there is none. */
+    virtual void RandomBytes(MutableByteSpan out) = 0;
+};
+
+/** The machine itself. */
+std::unique_ptr<Env> MakePosixEnv();
+
+/** Whole contents of a file. */
+Result<Bytes> ReadWholeFile(Env& env, const Path& path);
+
+/** Replaces `path` by `data` so that after a crash either the old or the new contents are there:
+ *  write beside, sync, rename, sync the directory. */
+Result<> WriteFileAtomically(Env& env, const Path& path, ByteSpan data);
+
+} // namespace ibd
