@@ -1,0 +1,76 @@
+// MuHash3072: a hash of a set that elements can join and leave in any order (Bellare, Micciancio
+// 1997, with the modulus 2^3072 - 1103717). Equal to the UTXO set hash `muhash` of Bitcoin Core.
+// 768 bytes; a value type, owned by one thread at a time and combined across threads by *=.
+#pragma once
+
+#include "crypto/sha256.h"
+
+namespace ibd {
+
+/** An integer modulo 2^3072 - 1103717; may be held unreduced below 2^3072. */
+class Num3072 {
+public:
+    static constexpr size_t kLimbs = 48;
+    static constexpr size_t kByteSize = 384;
+    using Limbs = std::array<uint64_t, kLimbs>; //!< least significant first
+    using Serialized = std::array<uint8_t, kByteSize>;
+
+    /** One. */
+    Num3072() { m_limbs[0] = 1; }
+
+    /** From 384 little-endian bytes, any value. */
+    explicit Num3072(const Serialized& bytes);
+
+    Num3072& operator*=(const Num3072& other);
+    Num3072& Square();
+
+    /** The multiplicative inverse; zero has none and yields zero. */
+    Num3072 Inverse() const;
+
+    /** The fully reduced value as 384 little-endian bytes. */
+    Serialized ToBytes() const;
+
+private:
+    void ReduceOnce();
+    bool IsOverflow() const;
+
+    Limbs m_limbs{};
+};
+
+class MuHash3072 {
+public:
+    static constexpr size_t kByteSize = 2 * Num3072::kByteSize;
+    using Serialized = std::array<uint8_t, kByteSize>;
+
+    /** The hash of the empty set. */
+    MuHash3072() = default;
+
+    /** The set that holds just this element. */
+    explicit MuHash3072(ByteSpan element) : m_numerator(Element(element)) {}
+
+    MuHash3072& Insert(ByteSpan element);
+    MuHash3072& Remove(ByteSpan element);
+
+    /** Union with the other (multi)set. */
+    MuHash3072& operator*=(const MuHash3072& other);
+
+    /** Difference with the other (multi)set. */
+    MuHash3072& operator/=(const MuHash3072& other);
+
+    /** SHA-256 of numerator / denominator as 384 little-endian bytes; one inversion. The object is
+     *  unchanged. */
+    Hash32 Finalize() const;
+
+    /** Numerator then denominator, each 384 little-endian bytes (as in Core's coinstats index). */
+    Serialized Serialize() const;
+    static MuHash3072 Deserialize(const Serialized& bytes);
+
+    /** The group element of a byte string: ChaCha20 keystream keyed by its SHA-256. */
+    static Num3072 Element(ByteSpan data);
+
+private:
+    Num3072 m_numerator;
+    Num3072 m_denominator;
+};
+
+} // namespace ibd

@@ -1,0 +1,62 @@
+// SHA-256 (FIPS 180-4): a streaming hasher that can be copied to keep a midstate, and one-shot
+// helpers. The compression function is chosen once per process from what the CPU offers
+// (sha256_backends.h). Values only, no shared mutable state: any thread may use its own hasher.
+#pragma once
+
+#include "util/bytes.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace ibd {
+
+/** A 32-byte digest or key, in memory order (not reversed as Bitcoin prints it). */
+using Hash32 = std::array<uint8_t, 32>;
+
+/** The eight 32-bit working words between two blocks. */
+using Sha256State = std::array<uint32_t, 8>;
+
+/** The state before the first block. */
+constexpr Sha256State kSha256Initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+class Sha256 {
+public:
+    static constexpr size_t kOutputSize = 32;
+    static constexpr size_t kBlockSize = 64;
+
+    /** Appends bytes to the message. */
+    Sha256& Write(ByteSpan data);
+
+    /** Digest of everything written so far; the hasher is unchanged and may be written on. */
+    Hash32 Finalize() const;
+
+    /** Forgets everything written. */
+    Sha256& Reset();
+
+    /** Bytes written so far. */
+    uint64_t Size() const { return m_size; }
+
+    /** The midstate; only between blocks (Size() a multiple of 64), anything else is a bug. */
+    const Sha256State& State() const;
+
+private:
+    Sha256State m_state = kSha256Initial;
+    std::array<uint8_t, kBlockSize> m_buffer{};
+    uint64_t m_size = 0;
+};
+
+/** SHA-256 of the bytes. */
+Hash32 Sha256Of(ByteSpan data);
+
+/** SHA-256 of SHA-256 of the bytes: txids, block hashes, checksums. */
+Hash32 Sha256d(ByteSpan data);
+
+/** A hasher that has absorbed SHA256(tag) ‖ SHA256(tag), ready for the message (BIP340). */
+Sha256 TaggedHash(std::string_view tag);
+
+/** Names of the compression functions in use, for the log. */
+std::string Sha256Implementation();
+
+} // namespace ibd

@@ -1,0 +1,43 @@
+// SHA-256 of many short messages at once, in as many lanes as the machine has: outpoints for the
+// booster's aggregate, inner merkle nodes, and the transaction ids of a block. Each kernel is the
+// one measured fastest on this machine at its first use; results never depend on the choice.
+// No shared mutable state, any thread; memory is a few hundred bytes of stack per lane.
+#pragma once
+
+#include "crypto/sha256.h"
+
+#include <span>
+
+namespace ibd {
+
+/** Bytes of a serialized outpoint: txid (32) and output index (4, little-endian). */
+constexpr size_t kOutpointSize = 36;
+
+/** Digest of salt block ‖ outpoint for each outpoint, one compression each.
+ *  `salted_midstate`: Sha256::State() after exactly one 64-byte block. Message i is the 36 bytes
+ *  at `messages + i * stride` (stride may be anything, also less than 36). `out`: `count` digests, not
+ *  overlapping the messages. */
+void HashOutpoints(const Sha256State& salted_midstate, const uint8_t* messages, size_t stride,
+                   size_t count, Hash32* out);
+
+/** Portable twin of HashOutpoints, by the streaming definition; the oracle of its tests. */
+void HashOutpointsPortable(const Sha256State& salted_midstate, const uint8_t* messages,
+                           size_t stride, size_t count, Hash32* out);
+
+/** Double SHA-256 of `count` messages of 64 bytes that lie one after the other (merkle nodes).
+ *  `out` may be the very start of `messages`: a tree level is then replaced by the next. */
+void Sha256dMany64(const uint8_t* messages, size_t count, Hash32* out);
+
+/** One message in up to three pieces, hashed as their concatenation: a transaction without its
+ *  witness is version, inputs with outputs, lock time. Pieces may be empty. */
+struct HashMessage {
+    ByteSpan head;
+    ByteSpan body;
+    ByteSpan tail;
+};
+
+/** Double SHA-256 of messages of any lengths, e.g. all txids of a block. `out`: one digest for
+ *  each message, not overlapping any of them. Nothing is copied but the padded last block. */
+void Sha256dMany(std::span<const HashMessage> messages, Hash32* out);
+
+} // namespace ibd
