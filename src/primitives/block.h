@@ -1,6 +1,7 @@
 // Block headers, blocks in place (BlockView) and blocks as bytes (RawBlock).
 #pragma once
 
+#include "crypto/sha256_batch.h"
 #include "primitives/serialize.h"
 #include "primitives/tx_view.h"
 #include "util/result.h"
@@ -37,9 +38,16 @@ struct RawBlock {
  *  One thread at a time; const access from any. */
 class BlockView {
 public:
+    BlockView() = default;
+    BlockView(BlockView&&) = default;
+    BlockView& operator=(BlockView&&) = default;
+    BlockView(const BlockView&) = delete; // views of a copy would point into the original
+    BlockView& operator=(const BlockView&) = delete;
+
     /** Parses a whole block, computes every txid once from the bytes (multi-lane). Rejects
      *  truncation, counts past the end, superfluous witness, unknown flags and trailing bytes. The
-     *  error names the offset. */
+     *  error names the offset; the view is then empty. Rules of consensus are not checked: a block
+     *  without transactions parses. */
     Result<> Parse(ByteSpan raw);
 
     const BlockHeader& Header() const { return m_header; }
@@ -54,14 +62,25 @@ public:
     size_t StrippedSize() const { return m_stripped_size; }
 
 private:
+    const char* ParseTransactions(Reader& reader);
+    void PointViewsIntoArrays();
+    void HashTransactions();
+    void Clear();
+
     ByteSpan m_raw;
     BlockHeader m_header;
     BlockHash m_hash;
     std::vector<TxView> m_txs;
     std::vector<InputView> m_inputs;
     std::vector<OutputView> m_outputs;
+    std::vector<HashMessage> m_preimages; //!< scratch of HashTransactions()
+    std::vector<Hash32> m_digests;        //!< likewise
     int64_t m_weight = 0;
     size_t m_stripped_size = 0;
 };
+
+/** The witness ids of all transactions in order, hashed multi-lane; BIP141 replaces the first, the
+ *  coinbase's, by zeros when it commits to them. `out` is overwritten and keeps its capacity. */
+void ComputeWitnessHashes(const BlockView& block, std::vector<Wtxid>& out);
 
 } // namespace ibd

@@ -39,15 +39,31 @@ public:
         const uint8_t* p = Take(n);
         return p ? ByteSpan(p, n) : ByteSpan();
     }
+    /** The bytes read since an earlier Position(). */
+    ByteSpan Since(size_t position) const { return m_data.subspan(position, m_pos - position); }
     /** Length prefix 1, 3, 5 or 9 bytes; fails if not minimal, or above 32 MiB when
      *  `range_check`. */
-    uint64_t CompactSize(bool range_check = true);
+    uint64_t CompactSize(bool range_check = true)
+    {
+        const uint8_t first = U8();
+        return first < 253 ? first : LongCompactSize(first, range_check);
+    }
+    /** CompactSize of a list whose elements take at least `element_size` bytes each; fails when so
+     *  many cannot follow. Such a count may be allocated for. */
+    size_t Count(size_t element_size)
+    {
+        const uint64_t n = CompactSize();
+        if (n > Remaining() / element_size) m_ok = false;
+        return m_ok ? static_cast<size_t>(n) : 0;
+    }
     /** Core's disk VARINT: base 128, most significant first, bijective. Fails on overflow. */
     uint64_t VarInt();
     /** CompactSize, then that many bytes, not copied. */
     ByteSpan VarBytes() { return Span(CompactSize()); }
 
 private:
+    /** The rest of a CompactSize whose first byte is 253, 254 or 255. */
+    uint64_t LongCompactSize(uint8_t first, bool range_check);
     /** Pointer to the next n bytes and past them, or nullptr and failure. */
     const uint8_t* Take(size_t n)
     {

@@ -57,9 +57,12 @@ struct MutableTransaction {
     uint32_t lock_time = 0;
 
     static MutableTransaction FromView(const TxView& tx);
+    bool HasWitness() const;
     /** Extended form if any input has a witness and `with_witness`. */
     Bytes Serialize(bool with_witness = true) const;
     Txid Id() const;
+    /** The immutable form of the present fields. */
+    TransactionRef Freeze() const;
 };
 
 } // namespace ibd

@@ -31,6 +31,8 @@ public:
     const uint8_t* data() const { return m_bytes.data(); }
     uint8_t* data() { return m_bytes.data(); }
     static constexpr size_t size() { return 32; }
+    /** The bytes as the hash functions take and give them. */
+    const std::array<uint8_t, 32>& Array() const { return m_bytes; }
     ByteSpan Span() const { return m_bytes; }
 
     /** Order of the bytes in memory, the order of database keys. */
