@@ -1,0 +1,190 @@
+//! Rust side of shim/oracle_shim.h.
+
+use std::ffi::{c_char, c_int, c_void, CStr, CString};
+
+#[repr(C)]
+struct RawTx {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+struct RawCoin {
+    txid: [u8; 32],
+    vout: u32,
+    height: u32,
+    coinbase: u8,
+    amount: i64,
+    script: *const u8,
+    script_len: usize,
+}
+
+#[repr(C)]
+#[derive(Default)]
+pub struct CoinsInfo {
+    pub best_block: [u8; 32],
+    pub coins: u64,
+    pub total_amount: i64,
+    pub hash_serialized: [u8; 32],
+    pub muhash: [u8; 32],
+}
+
+type CoinFn = unsafe extern "C" fn(*mut c_void, *const RawCoin);
+
+extern "C" {
+    fn oracle_tx_new(tx: *const u8, len: usize, spent: *const u8, n: usize) -> *mut RawTx;
+    fn oracle_tx_free(tx: *mut RawTx);
+    fn oracle_tx_inputs(tx: *const RawTx) -> usize;
+    fn oracle_verify(
+        tx: *const RawTx,
+        input: usize,
+        spk: *const u8,
+        spk_len: usize,
+        amount: i64,
+        flags: u64,
+    ) -> c_int;
+    fn oracle_error_name(error: c_int) -> *const c_char;
+    fn oracle_flag_bits(name: *const c_char) -> u64;
+    fn oracle_flag_name(bit: u32) -> *const c_char;
+    fn oracle_coins_scan(
+        path: *const c_char,
+        hashes: c_int,
+        each: Option<CoinFn>,
+        user: *mut c_void,
+        info: *mut CoinsInfo,
+        error: *mut c_char,
+        error_len: usize,
+    ) -> c_int;
+    fn oracle_coin_get(
+        path: *const c_char,
+        txid: *const u8,
+        vout: u32,
+        each: CoinFn,
+        user: *mut c_void,
+        error: *mut c_char,
+        error_len: usize,
+    ) -> c_int;
+}
+
+/// A parsed transaction with the hashes its inputs share.
+pub struct Tx(*mut RawTx);
+
+// The engine only reads it after construction.
+unsafe impl Send for Tx {}
+unsafe impl Sync for Tx {}
+
+impl Tx {
+    /// `spent` is the concatenation of the serialized outputs the inputs spend, or empty.
+    pub fn new(tx: &[u8], spent: &[u8]) -> Option<Tx> {
+        let raw = unsafe { oracle_tx_new(tx.as_ptr(), tx.len(), spent.as_ptr(), spent.len()) };
+        (!raw.is_null()).then_some(Tx(raw))
+    }
+
+    pub fn inputs(&self) -> usize {
+        unsafe { oracle_tx_inputs(self.0) }
+    }
+
+    /// Zero is success. Without `spk` the spent outputs given to `new` are used.
+    pub fn verify(&self, input: usize, spk: Option<(&[u8], i64)>, flags: u64) -> i32 {
+        // An empty Vec's pointer is dangling but not null, so an empty script stays "given".
+        let (ptr, len, amount) = match spk {
+            Some((script, amount)) => (script.as_ptr(), script.len(), amount),
+            None => (std::ptr::null(), 0, 0),
+        };
+        unsafe { oracle_verify(self.0, input, ptr, len, amount, flags) }
+    }
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        unsafe { oracle_tx_free(self.0) }
+    }
+}
+
+pub fn error_name(error: i32) -> &'static str {
+    unsafe { CStr::from_ptr(oracle_error_name(error)) }.to_str().unwrap_or("UNKNOWN_ERROR")
+}
+
+pub fn flag_name(bit: u32) -> Option<&'static str> {
+    let name = unsafe { oracle_flag_name(bit) };
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_str().unwrap_or("?"))
+}
+
+/// An integer, or names joined by commas; an empty string means no flag.
+pub fn parse_flags(text: &str) -> Result<u64, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    let mut flags = 0;
+    for name in text.split(',').filter(|name| !name.is_empty()) {
+        let c_name = CString::new(name).map_err(|_| "zero byte in a flag name")?;
+        match unsafe { oracle_flag_bits(c_name.as_ptr()) } {
+            u64::MAX => return Err(format!("unknown flag {name}")),
+            bits => flags |= bits,
+        }
+    }
+    Ok(flags)
+}
+
+pub struct Coin<'a> {
+    pub txid: [u8; 32],
+    pub vout: u32,
+    pub height: u32,
+    pub coinbase: bool,
+    pub amount: i64,
+    pub script: &'a [u8],
+}
+
+type Visitor<'a> = &'a mut dyn FnMut(&Coin);
+
+unsafe extern "C" fn visit(user: *mut c_void, raw: *const RawCoin) {
+    let visitor = &mut *(user as *mut Visitor);
+    let raw = &*raw;
+    let script = match raw.script_len {
+        0 => &[][..],
+        len => std::slice::from_raw_parts(raw.script, len),
+    };
+    visitor(&Coin {
+        txid: raw.txid,
+        vout: raw.vout,
+        height: raw.height,
+        coinbase: raw.coinbase != 0,
+        amount: raw.amount,
+        script,
+    });
+}
+
+fn message(buffer: &[u8; 512]) -> String {
+    let end = buffer.iter().position(|&b| b == 0).unwrap_or(buffer.len());
+    String::from_utf8_lossy(&buffer[..end]).trim().into()
+}
+
+/// Visits every coin of a chainstate directory in key order.
+pub fn scan_coins(path: &str, hashes: bool, each: Option<Visitor>) -> Result<CoinsInfo, String> {
+    let c_path = CString::new(path).map_err(|_| "zero byte in the path")?;
+    let mut info = CoinsInfo::default();
+    let mut error = [0u8; 512];
+    let mut each = each;
+    let user = match &mut each {
+        Some(visitor) => visitor as *mut Visitor as *mut c_void,
+        None => std::ptr::null_mut(),
+    };
+    let callback = (!user.is_null()).then_some(visit as CoinFn);
+    let status = unsafe {
+        let out = error.as_mut_ptr() as *mut c_char;
+        oracle_coins_scan(c_path.as_ptr(), hashes.into(), callback, user, &mut info, out, 512)
+    };
+    if status == 0 { Ok(info) } else { Err(message(&error)) }
+}
+
+/// `each` is called if the coin exists. `txid` in wire order.
+pub fn get_coin(path: &str, txid: &[u8; 32], vout: u32, each: Visitor) -> Result<bool, String> {
+    let c_path = CString::new(path).map_err(|_| "zero byte in the path")?;
+    let mut error = [0u8; 512];
+    let mut each = each;
+    let user = &mut each as *mut Visitor as *mut c_void;
+    let status = unsafe {
+        let out = error.as_mut_ptr() as *mut c_char;
+        oracle_coin_get(c_path.as_ptr(), txid.as_ptr(), vout, visit, user, out, 512)
+    };
+    if status < 0 { Err(message(&error)) } else { Ok(status == 1) }
+}
