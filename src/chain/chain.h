@@ -1,0 +1,31 @@
+// Chain: one branch of the header tree as an array by height, usually the active one. Holds
+// pointers only. Same thread rule as the tree: one writer, no reader while it writes.
+#pragma once
+
+#include "chain/header_tree.h"
+
+namespace ibd {
+
+class Chain {
+public:
+    /** -1 when empty. */
+    int Height() const { return static_cast<int>(m_nodes.size()) - 1; }
+    HeaderNode* Tip() const { return m_nodes.empty() ? nullptr : m_nodes.back(); }
+    HeaderNode* Genesis() const { return m_nodes.empty() ? nullptr : m_nodes.front(); }
+    /** Null when out of range. */
+    HeaderNode* operator[](int height) const;
+    bool Contains(const HeaderNode* node) const { return node && (*this)[node->height] == node; }
+    /** The block after `node` on this chain; null at the tip or off the chain. */
+    HeaderNode* Next(const HeaderNode* node) const;
+    /** Makes `tip` the last block; cost is the length of what changes. Null empties the chain. */
+    void SetTip(HeaderNode* tip);
+    /** Highest ancestor of `node` (itself included) that is on this chain; null if none. */
+    HeaderNode* FindFork(const HeaderNode* node) const;
+    /** First block on this chain with time_max >= `time` and height >= `min_height`. */
+    HeaderNode* FindEarliestAtLeast(int64_t time, int min_height) const;
+
+private:
+    std::vector<HeaderNode*> m_nodes;
+};
+
+} // namespace ibd

@@ -1,0 +1,28 @@
+// Which script rules hold in which block. Pure; any thread.
+#pragma once
+
+#include "consensus/params.h"
+
+namespace ibd {
+
+/** Flags for the scripts of the block `hash` at `height`: P2SH, witness and taproot everywhere
+ *  (exceptions by hash), the others from their heights. */
+ScriptFlags BlockScriptFlags(int height, const BlockHash& hash, const ConsensusParams& params);
+
+/** Whether the buried rule holds in the block at `height`. */
+bool BuriedActive(int height, const ConsensusParams& params, BuriedDeployment deployment);
+
+/** Height from which the buried rule holds. */
+int BuriedHeight(const ConsensusParams& params, BuriedDeployment deployment);
+
+/** Whether every coinbase and transaction id must be new at `height` (BIP30): not for the two
+ *  repeats, not once BIP34 makes it impossible. `bip34_ancestor`: hash of the block at
+ *  bip34_height on the branch, null if the branch is not that long. */
+bool Bip30Enforced(int height, const BlockHash& hash, const BlockHash& bip34_ancestor,
+                   const ConsensusParams& params);
+
+/** Whether the coinbase of this block was overwritten later, so that its outputs are not coins:
+ *  heights 91,722 and 91,812 of mainnet. */
+bool IsBip30Unspendable(int height, const BlockHash& hash, const ConsensusParams& params);
+
+} // namespace ibd

@@ -1,0 +1,68 @@
+// BIP9 version bits with BIP341's minimum activation height. The state of a period is found from
+// the states of the periods before it, which the caller keeps in a cache. Functions are pure but
+// for the cache, which one thread at a time may use.
+#pragma once
+
+#include "consensus/ancestry.h"
+#include "consensus/params.h"
+
+#include <map>
+#include <vector>
+
+namespace ibd {
+
+enum class ThresholdState { kDefined, kStarted, kLockedIn, kActive, kFailed };
+
+/** "defined", "started", "locked_in", "active", "failed". */
+const char* ThresholdStateName(ThresholdState state);
+
+inline constexpr uint32_t kVersionBitsTopMask = 0xe0000000;
+inline constexpr uint32_t kVersionBitsTop = 0x20000000;
+inline constexpr int kVersionBitsCount = 29; //!< bits that may signal
+
+/** States by the hash of the last block of a period: valid for the period after it. */
+using ThresholdCache = std::map<BlockHash, ThresholdState>;
+
+/** Whether a block of this version signals for the deployment. */
+bool Signals(int32_t version, const Bip9Deployment& deployment);
+
+/** State for the block after `prev` (may be empty: genesis). */
+ThresholdState DeploymentState(const Ancestry& prev, const Bip9Deployment& deployment,
+                               ThresholdCache& cache);
+
+/** First height of the period in which that state holds; 0 for kDefined. */
+int DeploymentStateSince(const Ancestry& prev, const Bip9Deployment& deployment,
+                         ThresholdCache& cache);
+
+/** Signalling in the period that the highest block of `branch` is in. */
+struct Bip9Stats {
+    int period = 0;
+    int threshold = 0;
+    int elapsed = 0; //!< blocks of the period so far
+    int count = 0;   //!< that signal
+    bool possible = false;
+};
+/** `signals`, if given, gets one entry for each elapsed block. */
+Bip9Stats DeploymentStats(const Ancestry& branch, const Bip9Deployment& deployment,
+                          std::vector<bool>* signals = nullptr);
+
+/** Caches for all deployments and for the warning about unknown bits. */
+struct VersionBitsCache {
+    std::array<ThresholdCache, kDeploymentCount> deployments;
+    std::array<ThresholdCache, kVersionBitsCount> unknown_bits;
+};
+
+/** Whether the deployment is active for the block after `prev`. */
+bool DeploymentActive(const Ancestry& prev, const ConsensusParams& params, DeploymentId id,
+                      VersionBitsCache& cache);
+
+/** Version for a new block after `prev`: the top bits and those of deployments under way. */
+int32_t ComputeBlockVersion(const Ancestry& prev, const ConsensusParams& params,
+                            VersionBitsCache& cache);
+
+/** Bits that we do not know and that are locked in (false) or active (true) after `tip`. */
+std::vector<std::pair<int, bool>> UnknownActivations(const Ancestry& tip,
+                                                     const ConsensusParams& params,
+                                                     VersionBitsCache& cache);
+
+} // namespace ibd
