@@ -1,0 +1,56 @@
+// Coin: an unspent output with the height and kind of the transaction that made it, and its coding
+// in the chainstate. Value type; pure functions.
+#pragma once
+
+#include "script/compress.h"
+#include "util/result.h"
+
+namespace ibd {
+
+/** Scripts longer than this never execute (consensus), so their outputs are not kept. */
+inline constexpr size_t kMaxScriptSize = 10'000;
+
+struct Coin {
+    Amount value = 0;
+    ScriptBytes script;
+    uint32_t height = 0; //!< of the block that made it; below 2^31
+    bool coinbase = false;
+
+    bool operator==(const Coin&) const = default;
+};
+
+/** Whether an output with this script can never be spent: first byte OP_RETURN, or longer than
+ *  10,000 bytes. Such outputs enter neither the UTXO set nor the aggregates. */
+inline bool IsUnspendable(ByteSpan script)
+{
+    return (!script.empty() && script[0] == 0x6a) || script.size() > kMaxScriptSize;
+}
+
+/** Appends the chainstate value: VARINT(height * 2 + coinbase), compressed amount and script. */
+void AppendCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
+void AppendCoin(Bytes& out, const Coin& coin);
+
+/** Reads a coin; false, with the reader failed, on truncation, a height of 2^31 or more, or a bad
+ *  script. The amount is not range-checked: the caller knows what is wrong with it. */
+bool ReadCoin(Reader& in, Coin& coin);
+
+/** Decodes a whole chainstate value; bytes left over are an error. */
+Result<Coin> DecodeCoin(ByteSpan value);
+
+/** The bytes that name an outpoint in the chainstate: 'C', txid, VARINT(vout); 34 to 38 bytes.
+ *  Their order is the order of the database; by vout it is not numeric above 127. */
+struct CoinKey {
+    static constexpr uint8_t kPrefix = 'C';
+    static constexpr size_t kMaxSize = 38;
+
+    explicit CoinKey(const OutPoint& outpoint);
+    ByteSpan Span() const { return {bytes, size}; }
+
+    uint8_t bytes[kMaxSize];
+    uint8_t size;
+};
+
+/** Inverse of CoinKey; false when the bytes are not exactly such a key. */
+bool ParseCoinKey(ByteSpan key, OutPoint& outpoint);
+
+} // namespace ibd

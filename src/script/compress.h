@@ -1,0 +1,33 @@
+// Compression of amounts and output scripts in the coin database, undo files and snapshots.
+// Pure functions. Format: doc/formats/chainstate.md.
+#pragma once
+
+#include "primitives/serialize.h"
+#include "primitives/tx_view.h"
+#include "script/script_bytes.h"
+
+namespace ibd {
+
+/** Maps an amount to a number that is small for round amounts: trailing decimal zeros become an
+ *  exponent. Any 64-bit value; exact inverse of DecompressAmount for amounts up to kMaxMoney. */
+uint64_t CompressAmount(uint64_t amount);
+/** Inverse of CompressAmount; wraps on numbers that CompressAmount never gives. */
+uint64_t DecompressAmount(uint64_t code);
+
+/** Bytes that AppendCompressedScript() writes at most for a script of this size. */
+constexpr size_t MaxCompressedScriptSize(size_t script_size) { return script_size + 10; }
+
+/** Appends the script: one type byte and its payload for P2PKH, P2SH and P2PK with a valid key;
+ *  VARINT(size + 6) and the bytes for all others. */
+void AppendCompressedScript(Bytes& out, ByteSpan script);
+
+/** Reads what AppendCompressedScript() wrote. A script longer than 10,000 bytes is skipped and
+ *  replaced by a lone OP_RETURN, as its output cannot be spent. False (and the reader failed) when
+ *  truncated or when an uncompressed key's x is not on the curve. */
+bool ReadCompressedScript(Reader& in, ScriptBytes& script);
+
+/** VARINT compressed amount, then the compressed script. */
+void AppendCompressedOutput(Bytes& out, Amount value, ByteSpan script);
+bool ReadCompressedOutput(Reader& in, Amount& value, ScriptBytes& script);
+
+} // namespace ibd

@@ -1,0 +1,147 @@
+// BlockStore: the blk?????.dat and rev?????.dat files of one network. Owns their layout, the
+// obfuscation key and the per-file records; knows nothing of chains. Reads are const and may run on
+// any thread; writes exclude each other by an inner mutex. Memory: no caches; ScanFile holds one
+// read window (kScanWindow plus one block). Format: doc/formats/blk.md, doc/formats/rev.md.
+#pragma once
+
+#include "primitives/uint256.h"
+#include "storage/block_file_info.h"
+#include "storage/xor_key.h"
+#include "util/env.h"
+#include "util/log.h"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+
+namespace ibd {
+
+inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
+inline constexpr uint64_t kBlockFileChunk = 16 << 20; //!< preallocation step of blk files
+inline constexpr uint64_t kUndoFileChunk = 1 << 20;   //!< preallocation step of rev files
+inline constexpr uint32_t kFrameHeaderSize = 8;       //!< network magic, u32 length
+inline constexpr uint32_t kUndoChecksumSize = 32;
+inline constexpr uint32_t kMaxStoredBlockSize = 4'000'000;
+
+/** Where a block or undo record lies: file number and offset of its first byte, after the frame. */
+struct FilePos {
+    int32_t file = -1;
+    uint32_t offset = 0;
+
+    bool IsNull() const { return file < 0; }
+    auto operator<=>(const FilePos&) const = default;
+};
+
+struct BlockStoreOptions {
+    Path blocks_dir;                  //!< exists
+    std::array<uint8_t, 4> magic{};   //!< network magic, in wire order
+    bool obfuscate_new = true;        //!< -blocksxor: a new directory gets a random key
+    uint64_t max_file_size = kMaxBlockFileSize;
+    uint64_t block_chunk = kBlockFileChunk;
+    uint64_t undo_chunk = kUndoFileChunk;
+};
+
+/** What a visitor of ScanFile makes of a frame. */
+enum class ScanStep {
+    kNext,     //!< go on after the frame
+    kNotABlock, //!< the frame was an accident: search again from just behind its magic
+    kStop,     //!< end the scan
+};
+
+struct ScanStats {
+    uint64_t file_size = 0;
+    uint64_t frames = 0;        //!< frames visited and not refused
+    uint64_t skipped_bytes = 0; //!< between, before and after frames (padding, garbage)
+    uint64_t end = 0;           //!< offset behind the last frame taken
+};
+
+class BlockStore {
+public:
+    static constexpr size_t kScanWindow = 8 << 20;
+
+    /** Opens or starts the store. Reads or creates xor.dat; an error if the directory has a
+     *  non-zero key and `obfuscate_new` is false, as Core has it. `files` are the records of the
+     *  block index (empty for a new or reindexed store); the last of them is written on. */
+    static Result<std::unique_ptr<BlockStore>> Open(Env& env, Logger& log,
+                                                    BlockStoreOptions options,
+                                                    std::vector<BlockFileInfo> files = {});
+
+    // Reading. Errors name file and offset.
+
+    /** The block at `pos`. Checks magic and length; with `expected` also the header's hash. */
+    Result<Bytes> ReadBlock(FilePos pos, const BlockHash* expected = nullptr) const;
+    /** `size` bytes of the block at `pos` from `offset`; an error when they are not all inside. */
+    Result<Bytes> ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const;
+    /** The undo record at `pos`, its checksum verified with the previous block's hash. */
+    Result<Bytes> ReadUndo(FilePos pos, const BlockHash& prev_hash) const;
+    /** Walks the frames of blk file `n` in file order with large reads. A frame is the magic, a
+     *  length of 80 to 4,000,000 and that many bytes inside the file; all else is skipped. The
+     *  bytes given to `visit` are valid during the call. */
+    Result<ScanStats> ScanFile(
+        int32_t n, const std::function<ScanStep(FilePos pos, ByteSpan block)>& visit) const;
+
+    bool BlockFileExists(int32_t n) const;
+    /** Numbers of the blk files present, ascending, whether the records know them or not. */
+    Result<std::vector<int32_t>> ListBlockFiles() const;
+    Path BlockPath(int32_t n) const;
+    Path UndoPath(int32_t n) const;
+    const XorKey& Key() const { return m_key; }
+    const std::array<uint8_t, 4>& Magic() const { return m_options.magic; }
+
+    // Writing.
+
+    /** Appends a block; starts a new file when it would pass the maximum. */
+    Result<FilePos> WriteBlock(ByteSpan raw, uint32_t height, uint32_t time);
+    /** Records a block found in place by ScanFile. */
+    void AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time);
+    /** Appends undo data to the rev file of the block's file. `height` is the block's. */
+    Result<FilePos> WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
+                              uint32_t height);
+    /** Syncs all files written since the last Flush; call before the index names their records. */
+    Result<> Flush();
+    /** Removes blk and rev file `n` and clears its record (pruning). */
+    Result<> DeleteFile(int32_t n);
+
+    // Records, for the block index. Copies; any thread.
+
+    std::vector<BlockFileInfo> Files() const;
+    int32_t LastFile() const;
+    /** Records changed since the last call, with their file numbers. */
+    std::vector<std::pair<int32_t, BlockFileInfo>> TakeDirty();
+    /** Bytes in blk and rev files according to the records. */
+    uint64_t DiskUsage() const;
+
+private:
+    struct OpenFile;
+
+    BlockStore(Env& env, Logger& log, BlockStoreOptions options, XorKey key,
+               std::vector<BlockFileInfo> files);
+
+    Result<Bytes> ReadFrame(const ReadableFile& file, const Path& path, uint32_t offset,
+                            uint32_t trailer) const;
+    Result<> WriteFrame(bool undo, int32_t n, uint32_t offset, ByteSpan payload,
+                        ByteSpan trailer);
+    Result<OpenFile*> OpenForWriting(bool undo, int32_t n);
+    Result<> Reserve(OpenFile& file, uint64_t end, uint64_t chunk);
+    Result<> FinishFile(bool undo, int32_t n);
+    Result<> StartNextFileIfFull(uint64_t frame_size);
+    BlockFileInfo& Info(int32_t n);
+
+    Env& m_env;
+    Logger& m_log;
+    const BlockStoreOptions m_options;
+    const XorKey m_key;
+
+    mutable std::mutex m_mutex;
+    std::vector<BlockFileInfo> m_files;              //!< guarded by m_mutex
+    std::set<int32_t> m_dirty;                       //!< guarded by m_mutex
+    std::unique_ptr<OpenFile> m_block_out;           //!< guarded by m_mutex
+    std::unique_ptr<OpenFile> m_undo_out;            //!< guarded by m_mutex
+
+public:
+    ~BlockStore();
+};
+
+} // namespace ibd

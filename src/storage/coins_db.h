@@ -1,0 +1,120 @@
+// CoinsDb: the chainstate database - every unspent output by outpoint, and the block up to which
+// they hold. Get, Has and cursors may run on any thread at any time; one CoinsWriter at a time.
+// Memory: its LevelDB cache, plus one batch while writing. Format: doc/formats/chainstate.md.
+#pragma once
+
+#include "script/coin.h"
+#include "storage/kv_store.h"
+
+#include <functional>
+
+namespace ibd {
+
+struct CoinsDbOptions {
+    Path directory;
+    size_t cache_bytes = 8 << 20;
+    size_t batch_bytes = 32 << 20; //!< -dbbatchsize: largest batch written at once
+    bool wipe = false;
+    bool obfuscate = true; //!< a new database gets a random key
+    bool compact = false;
+};
+
+/** One change to the coins; a null coin means that it is spent. Both pointers are the caller's. */
+struct CoinChange {
+    const OutPoint* outpoint = nullptr;
+    const Coin* coin = nullptr;
+};
+
+/** Walks the coins in the order of the database, as they were when the cursor was made. */
+class CoinsCursor {
+public:
+    /** To the first coin not before `outpoint` in the order of CoinKey. */
+    void Seek(const OutPoint& outpoint);
+    bool Valid() const { return m_valid; }
+    void Next();
+    const OutPoint& Key() const { return m_outpoint; }
+    Result<Coin> Value() const;
+    /** The stored value, de-obfuscated; until the cursor moves. */
+    ByteSpan RawValue() const { return m_iterator.Value(); }
+    /** Why the walk ended early: a failed read or a malformed key; Ok at the true end. */
+    Result<> Status() const { return m_status; }
+    /** Best block of the same moment; null if the database has none. */
+    const BlockHash& BestBlock() const { return m_best; }
+
+private:
+    friend class CoinsDb;
+    CoinsCursor(KvIterator iterator, Path directory);
+    void Settle();
+
+    KvIterator m_iterator;
+    Path m_directory;
+    BlockHash m_best;
+    OutPoint m_outpoint;
+    bool m_valid = false;
+    Result<> m_status;
+};
+
+class CoinsDb;
+
+/** Moves the coins from one block to another in batches. From the first batch until Commit() the
+ *  database says that it is between the two (head blocks), and can only be written on towards the
+ *  same new block; dropping the writer leaves it so, as a crash would. The first error sticks. */
+class CoinsWriter {
+public:
+    void Put(const OutPoint& outpoint, const Coin& coin);
+    /** As Put, of a value already in chainstate form. */
+    void PutRaw(const OutPoint& outpoint, ByteSpan value);
+    void Erase(const OutPoint& outpoint);
+    /** Writes the rest and names the new best block. */
+    Result<> Commit();
+    Result<> Status() const { return m_status; }
+
+private:
+    friend class CoinsDb;
+    CoinsWriter(CoinsDb& db, const BlockHash& new_best, const BlockHash& old_best);
+    void WriteBatchIfFull();
+
+    CoinsDb& m_db;
+    const BlockHash m_new_best;
+    KvBatch m_batch;
+    Bytes m_value;
+    Result<> m_status;
+};
+
+class CoinsDb {
+public:
+    static Result<std::unique_ptr<CoinsDb>> Open(Env& env, Logger& log, CoinsDbOptions options);
+
+    Result<std::optional<Coin>> Get(const OutPoint& outpoint) const;
+    Result<bool> Has(const OutPoint& outpoint) const;
+    /** The block up to which the coins hold; null when new or in the middle of a write. */
+    Result<BlockHash> BestBlock() const;
+    /** New and old block of an interrupted write; empty when there was none. */
+    Result<std::vector<BlockHash>> HeadBlocks() const;
+
+    /** Starts moving to `new_best`. The old block is read from the database; an interrupted write
+     *  can only be repeated towards the block it was going to. */
+    Result<CoinsWriter> StartWrite(const BlockHash& new_best);
+    /** StartWrite, all changes that `next` gives until it returns false, Commit. Not synced: a
+     *  power cut may undo whole batches from the end, which leaves an older consistent state. */
+    Result<> Write(const std::function<bool(CoinChange&)>& next, const BlockHash& new_best);
+
+    CoinsCursor Cursor() const;
+    uint64_t EstimateSize() const;
+    size_t MemoryUsage() const { return m_kv->MemoryUsage(); }
+    void CompactRange() { m_kv->CompactRange(); }
+    KvStore& Kv() { return *m_kv; }
+    const Path& Directory() const { return m_kv->Directory(); }
+
+private:
+    friend class CoinsWriter;
+    CoinsDb(std::unique_ptr<KvStore> kv, size_t batch_bytes)
+        : m_kv(std::move(kv)), m_batch_bytes(batch_bytes)
+    {
+    }
+
+    std::unique_ptr<KvStore> m_kv;
+    const size_t m_batch_bytes;
+};
+
+} // namespace ibd

@@ -1,0 +1,51 @@
+// DataDir: the folders of one network and the locks that keep a second node out of them. Created at
+// start-up by the node, held until the end. One thread.
+#pragma once
+
+#include "util/env.h"
+
+#include <memory>
+
+namespace ibd {
+
+/** Core refuses to run with less free space than this. */
+inline constexpr uint64_t kMinDiskSpace = 50 << 20;
+
+struct DataDirOptions {
+    Path base;          //!< -datadir; must exist
+    Path blocks_base;   //!< -blocksdir; must exist; empty means `base`
+    std::string folder; //!< of the network: "" (main), testnet3, testnet4, signet, regtest
+};
+
+class DataDir {
+public:
+    /** Makes the folders, checks that they can be written, locks them and checks for space. Errors
+     *  are one line for the user: absent folder, no permission, held by another process, full. */
+    static Result<std::unique_ptr<DataDir>> Open(Env& env, const DataDirOptions& options);
+
+    const Path& Net() const { return m_net; }       //!< folder of the network
+    const Path& Blocks() const { return m_blocks; } //!< blk, rev, xor.dat
+    Path BlockIndex() const { return m_blocks / "index"; }
+    Path Chainstate() const { return m_net / "chainstate"; }
+    Path Indexes() const { return m_net / "indexes"; }
+
+    /** An error when the file system of a folder has less than kMinDiskSpace + `more` free. */
+    Result<> CheckSpace(uint64_t more = 0) const;
+
+private:
+    DataDir(Env& env, Path net, Path blocks)
+        : m_env(env), m_net(std::move(net)), m_blocks(std::move(blocks))
+    {
+    }
+
+    Env& m_env;
+    Path m_net;
+    Path m_blocks;
+    std::unique_ptr<FileLock> m_net_lock;
+    std::unique_ptr<FileLock> m_blocks_lock;
+};
+
+/** -datadir's default: ~/.bitcoin. */
+Path DefaultDataDir();
+
+} // namespace ibd

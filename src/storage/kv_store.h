@@ -1,0 +1,109 @@
+// KvStore: one LevelDB directory, opened as Core opens its databases: bloom filter of 10 bits a key,
+// no table compression, paranoid checks, optional value obfuscation. The only code that knows
+// LevelDB. All methods may be called from any thread; an iterator belongs to one thread at a time.
+// Memory: cache_bytes (half block cache, a quarter for each of two write buffers). LevelDB does its
+// own file access, outside Env. Its failures are kSystem errors that name the directory.
+#pragma once
+
+#include "storage/xor_key.h"
+#include "util/env.h"
+#include "util/log.h"
+
+#include <memory>
+#include <optional>
+
+namespace ibd {
+
+struct KvOptions {
+    Path directory;              //!< created with its parents if absent
+    size_t cache_bytes = 8 << 20;
+    bool obfuscate = false;      //!< a new store gets a random key; an old one keeps what it has
+    bool wipe = false;           //!< remove all contents first
+    bool compact = false;        //!< compact fully after opening (-forcecompactdb)
+    size_t max_file_bytes = 32 << 20;
+};
+
+class KvStore;
+
+/** Changes that are applied together or not at all. Values are obfuscated as they are put. */
+class KvBatch {
+public:
+    explicit KvBatch(const KvStore& store);
+    ~KvBatch();
+    KvBatch(KvBatch&&) noexcept;
+
+    void Put(ByteSpan key, ByteSpan value);
+    void Erase(ByteSpan key);
+    void Clear();
+    /** Bytes of the batch as LevelDB counts them. */
+    size_t ApproximateSize() const;
+
+private:
+    friend class KvStore;
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/** Walks the keys in byte order, as they were when the iterator was made. */
+class KvIterator {
+public:
+    ~KvIterator();
+    KvIterator(KvIterator&&) noexcept;
+
+    void SeekToFirst();
+    /** To the first key not below `key`. */
+    void Seek(ByteSpan key);
+    void Next();
+    bool Valid() const;
+    /** Valid until the iterator moves. */
+    ByteSpan Key() const;
+    /** De-obfuscated; valid until the iterator moves. */
+    ByteSpan Value() const;
+    /** The failure that ended the walk early, if any; check it when Valid() turns false. */
+    Result<> Status() const;
+
+private:
+    friend class KvStore;
+    struct Impl;
+    explicit KvIterator(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+class KvStore {
+public:
+    static Result<std::unique_ptr<KvStore>> Open(Env& env, Logger& log, KvOptions options);
+    ~KvStore();
+
+    Result<std::optional<Bytes>> Get(ByteSpan key) const;
+    Result<bool> Exists(ByteSpan key) const;
+    /** Applies a batch; with `sync` it is durable on return. */
+    Result<> Write(const KvBatch& batch, bool sync = false);
+    KvIterator NewIterator() const;
+    Result<bool> IsEmpty() const;
+
+    /** Bytes on disk between two keys, roughly. */
+    uint64_t EstimateSize(ByteSpan begin, ByteSpan end) const;
+    /** Memory that LevelDB says it uses. */
+    size_t MemoryUsage() const;
+    /** A LevelDB property such as "leveldb.stats"; empty if it has none of that name. */
+    std::string Property(const std::string& name) const;
+    /** Compacts everything; blocks until done. */
+    void CompactRange();
+
+    const XorKey& Key() const;
+    const Path& Directory() const;
+
+private:
+    friend class KvBatch;
+    struct Impl;
+    explicit KvStore(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+/** Removes a LevelDB database and, if then empty, its directory. No error if there is none. */
+Result<> DestroyDb(const Path& directory);
+
+/** The key under which the obfuscation key is kept: length byte, then "\0obfuscate_key". */
+ByteSpan ObfuscationRecordKey();
+
+} // namespace ibd
