@@ -1,0 +1,36 @@
+// Opening a hints file of either format. See hints.h.
+#include "swiftsync/hints.h"
+
+#include "swiftsync/hints_bitmap.h"
+#include "swiftsync/hints_container.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+bool StartsWith(ByteSpan data, ByteSpan prefix)
+{
+    return data.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), data.begin());
+}
+
+} // namespace
+
+Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(auto file, env.Map(path));
+    const ByteSpan data = file->Data();
+    if (StartsWith(data, kHintsMagic)) return ContainerHints::Open(path, std::move(file));
+    if (StartsWith(data, AsBytes("UTXO"))) {
+        return BadData("hints file {}, offset 0: BIP 456 files are not supported; make one with "
+                       "contrib/ibd-booster-hints-gen",
+                       path.string());
+    }
+    // A bitmap has no magic, but its first block is the genesis block with its one spent output.
+    const std::array<uint8_t, 3> genesis = {1, 0, 0};
+    if (StartsWith(data, genesis)) return BitmapHints::Open(path, std::move(file));
+    return BadData("hints file {}, offset 0: not a hints file", path.string());
+}
+
+} // namespace ibd

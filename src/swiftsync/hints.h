@@ -1,0 +1,68 @@
+// Hints: which outputs of each block are still unspent after the terminal block. Untrusted: a wrong
+// file costs time, never correctness, so readers only promise not to read out of bounds and to
+// refuse what is malformed. Formats: doc/formats/hints.md.
+// A Hints object is immutable but for its record of checked groups and is shared by all workers;
+// the file stays mapped while it lives. What Read() fills belongs to the caller.
+#pragma once
+
+#include "primitives/uint256.h"
+#include "util/env.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ibd {
+
+/** More outputs than a block of 4,000,000 weight units can hold; bounds what a file may claim. */
+inline constexpr uint32_t kMaxHintedOutputs = 500'000;
+
+/** Which outputs of a block a hints file numbers. */
+enum class HintsCounting {
+    kSpendable, //!< leaves out unspendable ones and coinbases that BIP30 history overwrote
+    kAll,       //!< every output of the block
+};
+
+struct HintsInfo {
+    Path path;
+    HintsCounting counting = HintsCounting::kSpendable;
+    uint32_t terminal_height = 0;
+    std::optional<BlockHash> terminal_hash;               //!< absent in a bitmap
+    std::optional<std::array<uint8_t, 4>> network_magic;  //!< absent in a bitmap
+    uint64_t outputs = 0;   //!< counted outputs of blocks 1..N
+    uint64_t unspent = 0;   //!< of these, unspent after N
+    uint64_t file_size = 0; //!< bytes
+    Uint256 id;             //!< the hints id: a digest that covers the whole file
+};
+
+/** The hints of one block. Reusable: keeps its capacity from block to block. */
+struct BlockHints {
+    uint32_t outputs = 0;          //!< counted outputs the block must have
+    std::vector<uint32_t> unspent; //!< indices among them, ascending, each below `outputs`
+};
+
+class Hints {
+public:
+    virtual ~Hints() = default;
+    Hints(const Hints&) = delete;
+    Hints& operator=(const Hints&) = delete;
+
+    const HintsInfo& Info() const { return m_info; }
+
+    /** The hints of the block at `height`, 1..terminal_height. Any thread. An error names file and
+     *  offset and means that the file is damaged. */
+    virtual Result<> Read(uint32_t height, BlockHints& out) const = 0;
+
+protected:
+    Hints() = default;
+
+    HintsInfo m_info;
+};
+
+/** Opens a hints file of either format, told apart by its first bytes, and checks all that can be
+ *  checked without reading every record. */
+Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path);
+
+} // namespace ibd

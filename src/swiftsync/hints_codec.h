@@ -1,0 +1,27 @@
+// The record of one block in the container format: LEB128 counts, then the runs of zeros before
+// each one, Rice coded. Pure functions over bytes. Format: doc/formats/hints.md, section 1.
+#pragma once
+
+#include "swiftsync/hints.h"
+
+namespace ibd {
+
+inline constexpr unsigned kMaxRiceParameter = 18;
+
+/** The counts a record starts with. */
+struct HintsRecordCounts {
+    uint32_t outputs = 0;
+    uint32_t unspent = 0;
+};
+
+/** Reads n and k; `nullptr` when well-formed so far, else what is wrong. */
+const char* DecodeHintsCounts(ByteSpan record, HintsRecordCounts& counts);
+
+/** Decodes one whole record; `nullptr`, else what is wrong with it. `out` is unspecified then. */
+const char* DecodeHintsRecord(ByteSpan record, BlockHints& out);
+
+/** Appends the record of a block. `unspent` must be ascending and below `outputs`, which is at most
+ *  kMaxHintedOutputs. Uses the Rice parameter that makes it shortest, the smallest on a tie. */
+void EncodeHintsRecord(uint32_t outputs, std::span<const uint32_t> unspent, Bytes& out);
+
+} // namespace ibd
