@@ -78,6 +78,8 @@ public:
     // Time and chance.
     /** Seconds since 1970, UTC. */
     virtual int64_t UnixTime() = 0;
+    /** Microseconds since 1970, UTC; whole seconds where the Env has no finer clock. */
+    virtual int64_t UnixMicros() { return UnixTime() * 1'000'000; }
     /** Microseconds of a clock that never goes back; origin unspecified. */
     virtual int64_t MonotonicMicros() = 0;
     /** Fills `out` from the operating system's generator; aborts if there is none. */

@@ -1,0 +1,181 @@
+// See log_file.h.
+#include "util/log_file.h"
+#include "util/strings.h"
+#include "util/threads.h"
+
+#include <bit>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace ibd {
+
+namespace {
+
+constexpr LogCategoryName kCategories[] = {
+    {LogCategory::kAddrman, "addrman"},       {LogCategory::kBench, "bench"},
+    {LogCategory::kBlockStorage, "blockstorage"}, {LogCategory::kBooster, "booster"},
+    {LogCategory::kCmpctBlock, "cmpctblock"}, {LogCategory::kCoinDb, "coindb"},
+    {LogCategory::kEstimateFee, "estimatefee"}, {LogCategory::kHttp, "http"},
+    {LogCategory::kLevelDb, "leveldb"},       {LogCategory::kLibevent, "libevent"},
+    {LogCategory::kMempool, "mempool"},       {LogCategory::kNet, "net"},
+    {LogCategory::kPrune, "prune"},           {LogCategory::kReindex, "reindex"},
+    {LogCategory::kRpc, "rpc"},               {LogCategory::kTxPackages, "txpackages"},
+    {LogCategory::kValidation, "validation"},
+};
+
+std::string_view CategoryName(LogCategory category)
+{
+    for (const auto& [c, name] : kCategories) {
+        if (c == category) return name;
+    }
+    return "all";
+}
+
+/** Writes what it can; a full disk must not stop the node for want of a log line. */
+void WriteAll(int fd, std::string_view text)
+{
+    while (!text.empty()) {
+        const ssize_t n = ::write(fd, text.data(), text.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return;
+        text.remove_prefix(static_cast<size_t>(n));
+    }
+}
+
+} // namespace
+
+std::span<const LogCategoryName> LogCategories()
+{
+    return kCategories;
+}
+
+std::optional<LogCategory> ParseLogCategory(std::string_view name)
+{
+    if (name.empty() || name == "1" || name == "all") return LogCategory::kAll;
+    if (name == "0" || name == "none") return LogCategory::kNone;
+    for (const auto& [category, its_name] : kCategories) {
+        if (its_name == name) return category;
+    }
+    return std::nullopt;
+}
+
+std::optional<LogLevel> ParseLogLevel(std::string_view name)
+{
+    for (int i = 0; i <= static_cast<int>(LogLevel::kError); ++i) {
+        if (LogLevelName(static_cast<LogLevel>(i)) == name) return static_cast<LogLevel>(i);
+    }
+    return std::nullopt;
+}
+
+std::string_view LogLevelName(LogLevel level)
+{
+    static constexpr std::string_view kNames[] = {"trace", "debug", "info", "warning", "error"};
+    return kNames[static_cast<int>(level)];
+}
+
+FileLogger::FileLogger(Env& env, const LogOptions& options) : m_env(env), m_options(options)
+{
+    for (auto& level : m_category_levels) level = -1;
+}
+
+FileLogger::~FileLogger()
+{
+    if (m_fd >= 0) ::close(m_fd);
+}
+
+Result<std::unique_ptr<FileLogger>> FileLogger::Open(Env& env, const LogOptions& options)
+{
+    std::unique_ptr<FileLogger> logger(new FileLogger(env, options));
+    if (options.file) {
+        if (options.shrink_at_start) IBD_RETURN_IF_ERROR(logger->Shrink());
+        IBD_RETURN_IF_ERROR(logger->OpenFile());
+    }
+    return logger;
+}
+
+Result<> FileLogger::OpenFile()
+{
+    const int fd = ::open(m_options.file->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return SystemError("cannot open log file '{}': {}", m_options.file->string(),
+                           std::generic_category().message(errno));
+    }
+    if (m_fd >= 0) ::close(m_fd);
+    m_fd = fd;
+    return {};
+}
+
+Result<> FileLogger::Shrink()
+{
+    if (!m_env.Exists(*m_options.file)) return {};
+    Bytes tail(kKeepBytes);
+    {
+        IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(*m_options.file));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+        if (size <= kShrinkAbove) return {};
+        IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(size - kKeepBytes, tail));
+        tail.resize(got);
+    }
+    // Start at a whole line.
+    const size_t line_end = AsChars(tail).find('\n');
+    const size_t start = line_end == std::string_view::npos ? 0 : line_end + 1;
+    return WriteFileAtomically(m_env, *m_options.file, ByteSpan(tail).subspan(start));
+}
+
+void FileLogger::SetLevel(LogCategory category, LogLevel level)
+{
+    const auto mask = static_cast<uint64_t>(category);
+    for (size_t bit = 0; bit < m_category_levels.size(); ++bit) {
+        if (mask >> bit & 1) m_category_levels[bit] = static_cast<int>(level);
+    }
+}
+
+bool FileLogger::Wants(LogLevel level, LogCategory category) const
+{
+    if (level >= LogLevel::kInfo) return true;
+    if (!Enabled(category)) return false;
+    const auto bit = static_cast<size_t>(std::countr_zero(static_cast<uint64_t>(category)));
+    const int own = m_category_levels[bit];
+    return static_cast<int>(level) >= (own >= 0 ? own : static_cast<int>(m_level.load()));
+}
+
+std::string FileLogger::Prefix(LogLevel level, LogCategory category) const
+{
+    const bool has_category = m_options.always_level || category != LogCategory::kNone;
+    if (!has_category && level == LogLevel::kInfo) return {};
+    std::string prefix = "[";
+    if (has_category) prefix += CategoryName(category);
+    if (m_options.always_level || !has_category || level != LogLevel::kDebug) {
+        if (has_category) prefix += ":";
+        prefix += LogLevelName(level);
+    }
+    return prefix + "] ";
+}
+
+void FileLogger::Write(LogLevel level, LogCategory category, std::string_view line)
+{
+    std::string text;
+    if (m_options.timestamps) {
+        const int64_t now = m_env.UnixMicros();
+        text = FormatIso8601(now / 1'000'000);
+        if (m_options.time_micros) {
+            text.pop_back();
+            text += fmt::format(".{:06}Z", now % 1'000'000);
+        }
+        text += ' ';
+    }
+    if (m_options.thread_names) text += "[" + ThreadName() + "] ";
+    text += Prefix(level, category);
+    text += EscapeControl(line);
+    text += '\n';
+
+    const std::lock_guard lock(m_mutex);
+    // A file that cannot be opened again keeps going to the old one.
+    if (m_options.file && m_reopen.exchange(false)) (void)OpenFile();
+    if (m_fd >= 0) WriteAll(m_fd, text);
+    if (m_options.to_console) WriteAll(STDOUT_FILENO, text);
+}
+
+} // namespace ibd

@@ -1,0 +1,85 @@
+// FileLogger: the node's Logger - debug.log and the console, in Core's line format
+// `2026-11-21T05:45:46Z [category] text`. Owned by node; any thread may log; lines are written
+// whole, one write() each. Nothing is buffered, so a crash loses nothing.
+#pragma once
+
+#include "util/env.h"
+#include "util/log.h"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <span>
+
+namespace ibd {
+
+struct LogOptions {
+    std::optional<Path> file;    //!< debug.log; none: no file
+    bool to_console = false;     //!< also to stdout
+    bool timestamps = true;      //!< -logtimestamps
+    bool time_micros = false;    //!< -logtimemicros
+    bool thread_names = false;   //!< -logthreadnames
+    bool always_level = false;   //!< -loglevelalways
+    bool shrink_at_start = true; //!< -shrinkdebugfile
+};
+
+/** A category's name on the command line. */
+struct LogCategoryName {
+    LogCategory category;
+    std::string_view name;
+};
+
+/** All single categories, in order of name. */
+std::span<const LogCategoryName> LogCategories();
+
+/** "net" and so on; "all", "1" and "" are kAll, "none" and "0" kNone. */
+std::optional<LogCategory> ParseLogCategory(std::string_view name);
+/** "trace", "debug", "info", "warning", "error". */
+std::optional<LogLevel> ParseLogLevel(std::string_view name);
+std::string_view LogLevelName(LogLevel level);
+
+class FileLogger final : public Logger {
+public:
+    /** A debug.log beyond 11 MB is cut to its last 10 MB at start. */
+    static constexpr uint64_t kKeepBytes = 10'000'000;
+    static constexpr uint64_t kShrinkAbove = 11'000'000;
+
+    /** Opens the file. An error names it. `env` must outlive the logger. */
+    static Result<std::unique_ptr<FileLogger>> Open(Env& env, const LogOptions& options);
+    ~FileLogger() override;
+
+    bool Wants(LogLevel level, LogCategory category) const override;
+    void Write(LogLevel level, LogCategory category, std::string_view line) override;
+
+    void Enable(LogCategory categories) { m_categories |= static_cast<uint64_t>(categories); }
+    void Disable(LogCategory categories) { m_categories &= ~static_cast<uint64_t>(categories); }
+    bool Enabled(LogCategory category) const
+    {
+        return (m_categories & static_cast<uint64_t>(category)) != 0;
+    }
+    /** Lowest level written for enabled categories (-loglevel=<level>); info and above always. */
+    void SetLevel(LogLevel level) { m_level = level; }
+    /** The same for one category (-loglevel=<category>:<level>). */
+    void SetLevel(LogCategory category, LogLevel level);
+
+    /** Closes and opens the file before the next line: for log rotation. Async-signal-safe. */
+    void RequestReopen() { m_reopen = true; }
+
+private:
+    FileLogger(Env& env, const LogOptions& options);
+    Result<> OpenFile();
+    Result<> Shrink();
+    std::string Prefix(LogLevel level, LogCategory category) const;
+
+    Env& m_env;
+    const LogOptions m_options;
+    std::atomic<uint64_t> m_categories{0};
+    std::atomic<LogLevel> m_level{LogLevel::kDebug};
+    std::array<std::atomic<int>, 64> m_category_levels; //!< by bit; -1: m_level holds
+    std::atomic<bool> m_reopen{false};
+    std::mutex m_mutex; //!< one line at a time; guards m_fd
+    int m_fd = -1;
+};
+
+} // namespace ibd

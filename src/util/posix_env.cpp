@@ -1,0 +1,309 @@
+// The machine behind Env: POSIX files, clocks and the kernel's random numbers.
+#include "util/env.h"
+#include "util/posix_io.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace ibd {
+
+namespace {
+
+/** "cannot <action> '<path>': <reason>". */
+Error OsError(const char* action, const Path& path, int code)
+{
+    return SystemError("cannot {} '{}': {}", action, path.string(),
+                       std::generic_category().message(code));
+}
+
+/** Owns a file descriptor. */
+class Descriptor {
+public:
+    explicit Descriptor(int fd) : m_fd(fd) {}
+    ~Descriptor()
+    {
+        if (m_fd >= 0) ::close(m_fd);
+    }
+    Descriptor(Descriptor&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int Get() const { return m_fd; }
+
+private:
+    int m_fd;
+};
+
+Result<Descriptor> Open(const Path& path, int flags, const char* action)
+{
+    int fd;
+    do {
+        fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) return OsError(action, path, errno);
+    return Descriptor(fd);
+}
+
+Result<uint64_t> SizeOf(const Descriptor& fd, const Path& path)
+{
+    struct stat info;
+    if (::fstat(fd.Get(), &info) != 0) return OsError("get the size of", path, errno);
+    if (S_ISDIR(info.st_mode)) return OsError("use as a file", path, EISDIR);
+    return static_cast<uint64_t>(info.st_size);
+}
+
+class PosixReadableFile final : public ReadableFile {
+public:
+    PosixReadableFile(Descriptor fd, Path path) : m_fd(std::move(fd)), m_path(std::move(path)) {}
+
+    Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
+    {
+        const auto read = [this](uint8_t* p, size_t n, off_t at) {
+            return ::pread(m_fd.Get(), p, n, at);
+        };
+        const IoOutcome r = ReadFully(read, out, offset);
+        if (r.error != 0) return OsError("read", m_path, r.error);
+        return r.done;
+    }
+    Result<uint64_t> Size() const override { return SizeOf(m_fd, m_path); }
+    void WillNeed(uint64_t offset, uint64_t length) const override
+    {
+        Advise(offset, length, POSIX_FADV_WILLNEED);
+    }
+    void DontNeed(uint64_t offset, uint64_t length) const override
+    {
+        Advise(offset, length, POSIX_FADV_DONTNEED);
+    }
+
+private:
+    // Advice may be refused by a file system; nothing depends on it.
+    void Advise(uint64_t offset, uint64_t length, int advice) const
+    {
+        (void)::posix_fadvise(m_fd.Get(), static_cast<off_t>(offset), static_cast<off_t>(length),
+                              advice);
+    }
+
+    Descriptor m_fd;
+    Path m_path;
+};
+
+class PosixWritableFile final : public WritableFile {
+public:
+    PosixWritableFile(Descriptor fd, Path path) : m_fd(std::move(fd)), m_path(std::move(path)) {}
+
+    Result<> WriteAt(uint64_t offset, ByteSpan data) override
+    {
+        const auto write = [this](const uint8_t* p, size_t n, off_t at) {
+            return ::pwrite(m_fd.Get(), p, n, at);
+        };
+        const IoOutcome r = WriteFully(write, data, offset);
+        if (r.error != 0) return OsError("write to", m_path, r.error);
+        return {};
+    }
+    Result<uint64_t> Size() const override { return SizeOf(m_fd, m_path); }
+    Result<> Truncate(uint64_t size) override
+    {
+        if (::ftruncate(m_fd.Get(), static_cast<off_t>(size)) != 0) {
+            return OsError("set the size of", m_path, errno);
+        }
+        return {};
+    }
+    Result<> Allocate(uint64_t size) override
+    {
+        int code;
+        do {
+            code = ::posix_fallocate(m_fd.Get(), 0, static_cast<off_t>(size));
+        } while (code == EINTR);
+        if (code != 0) return OsError("reserve space for", m_path, code);
+        return {};
+    }
+    Result<> Sync() override
+    {
+        if (::fdatasync(m_fd.Get()) != 0) return OsError("sync", m_path, errno);
+        return {};
+    }
+
+private:
+    Descriptor m_fd;
+    Path m_path;
+};
+
+class PosixMappedFile final : public MappedFile {
+public:
+    PosixMappedFile(void* data, size_t size) : m_data(data), m_size(size) {}
+    ~PosixMappedFile() override
+    {
+        if (m_size != 0) ::munmap(m_data, m_size);
+    }
+    PosixMappedFile(const PosixMappedFile&) = delete;
+    PosixMappedFile& operator=(const PosixMappedFile&) = delete;
+    ByteSpan Data() const override { return {static_cast<const uint8_t*>(m_data), m_size}; }
+
+private:
+    void* m_data;
+    size_t m_size;
+};
+
+class PosixFileLock final : public FileLock {
+public:
+    explicit PosixFileLock(Descriptor fd) : m_fd(std::move(fd)) {}
+
+private:
+    Descriptor m_fd;
+};
+
+class PosixEnv final : public Env {
+public:
+    Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) override
+    {
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDONLY, "open for reading"));
+        IBD_RETURN_IF_ERROR(SizeOf(fd, path));
+        return std::unique_ptr<ReadableFile>(
+            std::make_unique<PosixReadableFile>(std::move(fd), path));
+    }
+
+    Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) override
+    {
+        const int flags = O_RDWR | O_CREAT | (truncate ? O_TRUNC : 0);
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, flags, "open for writing"));
+        return std::unique_ptr<WritableFile>(
+            std::make_unique<PosixWritableFile>(std::move(fd), path));
+    }
+
+    Result<std::unique_ptr<MappedFile>> Map(const Path& path) override
+    {
+        IBD_ASSIGN_OR_RETURN(const Descriptor fd, Open(path, O_RDONLY, "open for reading"));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(fd, path));
+        void* data = nullptr;
+        if (size != 0) {
+            data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.Get(), 0);
+            if (data == MAP_FAILED) return OsError("map", path, errno);
+        }
+        return std::unique_ptr<MappedFile>(std::make_unique<PosixMappedFile>(data, size));
+    }
+
+    Result<std::unique_ptr<FileLock>> Lock(const Path& path) override;
+
+    bool Exists(const Path& path) override
+    {
+        std::error_code code;
+        return std::filesystem::exists(path, code);
+    }
+
+    Result<std::vector<std::string>> List(const Path& directory) override
+    {
+        std::vector<std::string> names;
+        std::error_code code;
+        std::filesystem::directory_iterator it(directory, code);
+        for (; !code && it != std::filesystem::directory_iterator(); it.increment(code)) {
+            names.push_back(it->path().filename().string());
+        }
+        if (code) return OsError("list", directory, code.value());
+        return names;
+    }
+
+    Result<> CreateDirectories(const Path& directory) override
+    {
+        std::error_code code;
+        std::filesystem::create_directories(directory, code);
+        if (code) return OsError("create directory", directory, code.value());
+        return {};
+    }
+
+    Result<> Remove(const Path& path) override
+    {
+        std::error_code code;
+        const bool removed = std::filesystem::remove(path, code);
+        if (code) return OsError("remove", path, code.value());
+        if (!removed) return OsError("remove", path, ENOENT);
+        return {};
+    }
+
+    Result<> RemoveAll(const Path& directory) override
+    {
+        std::error_code code;
+        std::filesystem::remove_all(directory, code);
+        if (code) return OsError("remove", directory, code.value());
+        return {};
+    }
+
+    Result<> Rename(const Path& from, const Path& to) override
+    {
+        if (::rename(from.c_str(), to.c_str()) == 0) return {};
+        return SystemError("cannot rename '{}' to '{}': {}", from.string(), to.string(),
+                           std::generic_category().message(errno));
+    }
+
+    Result<> SyncDirectory(const Path& directory) override
+    {
+        IBD_ASSIGN_OR_RETURN(const Descriptor fd,
+                             Open(directory, O_RDONLY | O_DIRECTORY, "open directory"));
+        // Some file systems do not sync directories and say EINVAL; nothing more can be done.
+        if (::fsync(fd.Get()) != 0 && errno != EINVAL) {
+            return OsError("sync directory", directory, errno);
+        }
+        return {};
+    }
+
+    Result<uint64_t> SpaceAvailable(const Path& path) override
+    {
+        struct statvfs info;
+        if (::statvfs(path.c_str(), &info) != 0) {
+            return OsError("get the free space of", path, errno);
+        }
+        return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
+    }
+
+    int64_t UnixTime() override { return static_cast<int64_t>(::time(nullptr)); }
+    int64_t UnixMicros() override { return ReadClock(CLOCK_REALTIME); }
+    int64_t MonotonicMicros() override { return ReadClock(CLOCK_MONOTONIC); }
+
+    void RandomBytes(MutableByteSpan out) override
+    {
+        size_t done = 0;
+        while (done < out.size()) {
+            const ssize_t n = ::getrandom(out.data() + done, out.size() - done, 0);
+            if (n < 0 && errno == EINTR) continue;
+            CHECK(n > 0);
+            done += static_cast<size_t>(n);
+        }
+    }
+
+private:
+    static int64_t ReadClock(clockid_t id)
+    {
+        struct timespec now;
+        CHECK(::clock_gettime(id, &now) == 0);
+        return int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+    }
+};
+
+// Core takes a POSIX record lock, so that one keeps the two programs apart; such locks do not
+// tell apart two holders in one process, which flock does.
+Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDWR | O_CREAT, "open lock file"));
+    if (::flock(fd.Get(), LOCK_EX | LOCK_NB) != 0) return OsError("lock", path, errno);
+    struct flock whole = {};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    if (::fcntl(fd.Get(), F_SETLK, &whole) != 0) return OsError("lock", path, errno);
+    return std::unique_ptr<FileLock>(std::make_unique<PosixFileLock>(std::move(fd)));
+}
+
+} // namespace
+
+std::unique_ptr<Env> MakePosixEnv()
+{
+    return std::make_unique<PosixEnv>();
+}
+
+} // namespace ibd

@@ -1,0 +1,132 @@
+// See progress.h.
+#include "util/progress.h"
+#include "util/strings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <unistd.h>
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kSampleMicros = 500'000; //!< rates over shorter spans are noise
+constexpr int64_t kDrawMicros = 200'000;
+
+} // namespace
+
+ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
+    : m_env(env), m_logger(logger), m_options(std::move(options)),
+      m_is_terminal(m_options.terminal != nullptr && ::isatty(::fileno(m_options.terminal)) == 1),
+      m_start_micros(env.MonotonicMicros()), m_sample_micros(m_start_micros),
+      m_last_log_micros(m_start_micros)
+{
+}
+
+void ProgressMeter::Update(uint64_t done)
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_finished) return;
+    m_done = std::max(m_done, done);
+    const int64_t now = m_env.MonotonicMicros();
+    const int64_t span = now - m_sample_micros;
+    if (span >= kSampleMicros) {
+        const double seconds = static_cast<double>(span) / 1e6;
+        const double rate = static_cast<double>(m_done - m_sample_done) / seconds;
+        // Exponential average: the weight of the past falls by 1/e every kAverageSeconds.
+        const bool first = m_sample_micros == m_start_micros;
+        const double past = first ? 0 : std::exp(-seconds / kAverageSeconds);
+        m_rate = past * m_rate + (1 - past) * rate;
+        m_sample_micros = now;
+        m_sample_done = m_done;
+    }
+    if (now - m_last_log_micros >= int64_t{m_options.log_every_seconds} * 1'000'000) {
+        m_last_log_micros = now;
+        m_logger.Info("{}", LineLocked());
+    }
+    if (m_is_terminal && now - m_last_draw_micros >= kDrawMicros) {
+        m_last_draw_micros = now;
+        Draw(LineLocked());
+    }
+}
+
+void ProgressMeter::SetTotal(uint64_t total)
+{
+    const std::lock_guard lock(m_mutex);
+    m_options.total = total;
+}
+
+void ProgressMeter::Finish()
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_finished) return;
+    m_finished = true;
+    const int64_t micros = std::max<int64_t>(m_env.MonotonicMicros() - m_start_micros, 1);
+    const std::string line = fmt::format(
+        "{}: {} {} in {}, {:.0f} {}/s", m_options.label, m_done, m_options.unit,
+        FormatDuration(micros / 1'000'000),
+        static_cast<double>(m_done) * 1e6 / static_cast<double>(micros), m_options.unit);
+    m_logger.Info("{}", line);
+    if (m_is_terminal) {
+        Draw(line);
+        std::fputc('\n', m_options.terminal);
+        std::fflush(m_options.terminal);
+    }
+}
+
+uint64_t ProgressMeter::Done() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_done;
+}
+
+double ProgressMeter::Rate() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_rate;
+}
+
+std::optional<int64_t> ProgressMeter::SecondsLeft() const
+{
+    const std::lock_guard lock(m_mutex);
+    return SecondsLeftLocked();
+}
+
+std::string ProgressMeter::Line() const
+{
+    const std::lock_guard lock(m_mutex);
+    return LineLocked();
+}
+
+std::optional<int64_t> ProgressMeter::SecondsLeftLocked() const
+{
+    if (m_options.total == 0 || m_rate <= 0) return std::nullopt;
+    if (m_done >= m_options.total) return 0;
+    return std::llround(static_cast<double>(m_options.total - m_done) / m_rate);
+}
+
+std::string ProgressMeter::LineLocked() const
+{
+    std::string line = fmt::format("{}: {}", m_options.label, m_done);
+    if (m_options.total != 0) {
+        const double percent =
+            100 * static_cast<double>(m_done) / static_cast<double>(m_options.total);
+        line += fmt::format(" of {} {} ({:.1f} %)", m_options.total, m_options.unit, percent);
+    } else {
+        line += " " + m_options.unit;
+    }
+    if (m_rate > 0) line += fmt::format(", {:.0f} {}/s", m_rate, m_options.unit);
+    if (const auto left = SecondsLeftLocked()) line += ", " + FormatDuration(*left) + " left";
+    return line;
+}
+
+void ProgressMeter::Draw(const std::string& line)
+{
+    const size_t blanks = m_drawn > line.size() ? m_drawn - line.size() : 0;
+    std::fprintf(m_options.terminal, "\r%s%*s", line.c_str(), static_cast<int>(blanks), "");
+    std::fflush(m_options.terminal);
+    m_drawn = line.size();
+}
+
+} // namespace ibd

@@ -1,0 +1,65 @@
+// ProgressMeter: how far a long job is, how fast, and how long it still takes. A line on the
+// terminal while it is one, and a log line every few seconds. Any thread may call it.
+#pragma once
+
+#include "util/env.h"
+#include "util/log.h"
+
+#include <cstdio>
+#include <mutex>
+#include <optional>
+
+namespace ibd {
+
+struct ProgressOptions {
+    std::string label;          //!< "Reading blocks"
+    std::string unit;           //!< "blocks"
+    uint64_t total = 0;         //!< units in all; 0: unknown
+    int log_every_seconds = 10; //!< a log line at most this often
+    std::FILE* terminal = nullptr; //!< where to redraw a line; nothing is drawn unless it is a tty
+};
+
+class ProgressMeter {
+public:
+    /** Rates are averaged over about this long, so that a change of speed shows. */
+    static constexpr double kAverageSeconds = 15;
+
+    ProgressMeter(Env& env, Logger& logger, ProgressOptions options);
+    ~ProgressMeter() { Finish(); }
+
+    /** Units done so far, absolute. */
+    void Update(uint64_t done);
+    void SetTotal(uint64_t total);
+    /** Writes the last log line and ends the terminal line; later calls do nothing. */
+    void Finish();
+
+    uint64_t Done() const;
+    /** Units per second, recently; 0 before the second update. */
+    double Rate() const;
+    /** Nothing while the total or the rate is unknown. */
+    std::optional<int64_t> SecondsLeft() const;
+    /** "Reading blocks: 1200 of 14131 blocks (8.5 %), 310 blocks/s, 42 s left". */
+    std::string Line() const;
+
+private:
+    std::string LineLocked() const;
+    std::optional<int64_t> SecondsLeftLocked() const;
+    void Draw(const std::string& line);
+
+    Env& m_env;
+    Logger& m_logger;
+    mutable std::mutex m_mutex;
+    ProgressOptions m_options;
+    bool m_is_terminal;
+    const int64_t m_start_micros;
+    int64_t m_sample_micros; //!< when the rate was last brought up to date
+    uint64_t m_sample_done = 0;
+    uint64_t m_done = 0;
+    double m_rate = 0;
+    int64_t m_last_log_micros;
+    int64_t m_last_draw_micros = 0;
+    size_t m_drawn = 0; //!< characters on the terminal line
+    bool m_finished = false;
+};
+
+} // namespace ibd

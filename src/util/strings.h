@@ -1,0 +1,60 @@
+// Text to numbers and back, splitting and trimming. Independent of the locale.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ibd {
+
+/** The whole of `text` as a decimal integer: an optional '-', digits, nothing else, in range. */
+template <std::integral T>
+std::optional<T> ParseInteger(std::string_view text)
+{
+    T value{};
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/** As C's atoi does: leading space and sign, as many digits as there are, clamped to the range;
+ *  0 if there are none. What Core makes of a numeric option. */
+int64_t LenientInteger(std::string_view text);
+
+/** "12.5" with `decimals` 8 is 1250000000. At most that many digits after the point, an optional
+ *  sign and exponent as in JSON; nothing if malformed or beyond 18 digits. */
+std::optional<int64_t> ParseFixedPoint(std::string_view text, int decimals);
+
+/** 1250000000 is "12.50000000": an amount in bitcoin, always with eight decimals. */
+std::string FormatAmount(int64_t satoshi);
+
+/** Without spaces, tabs and line ends at both sides. */
+std::string_view Trim(std::string_view text);
+
+/** The parts between `separator`s; an empty text has one empty part. */
+std::vector<std::string_view> Split(std::string_view text, char separator);
+
+std::string Join(const std::vector<std::string>& parts, std::string_view separator);
+
+/** ASCII only. */
+std::string ToLower(std::string_view text);
+
+/** "\n", "\x1b" and the like in place of control characters, so that text from outside cannot
+ *  forge lines of the log or drive the terminal. */
+std::string EscapeControl(std::string_view text);
+
+/** Breaks `text` at spaces so that lines hold at most `width` characters; all lines but the first
+ *  are preceded by `indent` spaces. */
+std::string WrapText(std::string_view text, size_t width, size_t indent);
+
+/** "17 s", "4 min 10 s", "2 h 05 min", "3 d 4 h". */
+std::string FormatDuration(int64_t seconds);
+
+/** "2026-11-21T05:45:46Z". */
+std::string FormatIso8601(int64_t unix_seconds);
+
+} // namespace ibd

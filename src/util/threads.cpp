@@ -1,0 +1,115 @@
+// See threads.h.
+#include "util/threads.h"
+
+#include <pthread.h>
+
+namespace ibd {
+
+void SetThreadName(const std::string& name)
+{
+    (void)::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+}
+
+std::string ThreadName()
+{
+    char name[16] = {};
+    (void)::pthread_getname_np(::pthread_self(), name, sizeof name);
+    return name;
+}
+
+NamedThread::NamedThread(std::string name, std::function<void()> body)
+    : m_thread([name = std::move(name), body = std::move(body)] {
+          SetThreadName(name);
+          body();
+      })
+{
+}
+
+NamedThread& NamedThread::operator=(NamedThread&& other)
+{
+    Join();
+    m_thread = std::move(other.m_thread);
+    return *this;
+}
+
+void NamedThread::Join()
+{
+    if (m_thread.joinable()) m_thread.join();
+}
+
+ThreadPool::ThreadPool(const std::string& name, size_t threads)
+{
+    for (size_t i = 0; i < threads; ++i) {
+        m_threads.emplace_back(name + "." + std::to_string(i), [this] { Work(); });
+    }
+}
+
+ThreadPool::~ThreadPool()
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        m_stopping = true;
+    }
+    m_changed.notify_all();
+    m_threads.clear();
+}
+
+void ThreadPool::Work()
+{
+    std::unique_lock lock(m_mutex);
+    for (;;) {
+        m_changed.wait(lock, [&] { return m_stopping || !m_tasks.empty(); });
+        if (m_tasks.empty()) return;
+        const auto task = std::move(m_tasks.front());
+        m_tasks.pop_front();
+        ++m_running;
+        lock.unlock();
+        m_changed.notify_all();
+        task();
+        lock.lock();
+        --m_running;
+        m_changed.notify_all();
+    }
+}
+
+void ThreadPool::Submit(std::function<void()> task)
+{
+    if (m_threads.empty()) {
+        task();
+        return;
+    }
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [&] { return m_tasks.size() < kMaxQueued; });
+    m_tasks.push_back(std::move(task));
+    m_changed.notify_all();
+}
+
+void ThreadPool::Wait()
+{
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [&] { return m_tasks.empty() && m_running == 0; });
+}
+
+void ThreadPool::ParallelFor(size_t count, const std::function<void(size_t)>& body)
+{
+    std::atomic<size_t> next{0};
+    const auto run = [&] {
+        for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) body(i);
+    };
+    std::mutex mutex;
+    std::condition_variable done;
+    size_t helpers = count > 1 ? std::min(m_threads.size(), count - 1) : 0;
+    for (size_t i = helpers; i > 0; --i) {
+        Submit([&] {
+            run();
+            const std::lock_guard lock(mutex);
+            --helpers;
+            done.notify_all();
+        });
+    }
+    run();
+    std::unique_lock lock(mutex);
+    done.wait(lock, [&] { return helpers == 0; });
+}
+
+} // namespace ibd

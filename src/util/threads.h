@@ -1,0 +1,179 @@
+// Threads and what they share: a named thread, a queue bounded by bytes, a pool and a parallel
+// loop. Only swiftsync, validation, net and rpc start threads (DESIGN section 5, rule 4).
+#pragma once
+
+#include "util/check.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace ibd {
+
+/** Names the calling thread as shown by top and gdb; Linux keeps the first 15 characters. */
+void SetThreadName(const std::string& name);
+
+/** The calling thread's name. */
+std::string ThreadName();
+
+/** A thread with a name, joined on destruction. */
+class NamedThread {
+public:
+    NamedThread() = default;
+    NamedThread(std::string name, std::function<void()> body);
+    NamedThread(NamedThread&&) = default;
+    NamedThread& operator=(NamedThread&& other);
+    ~NamedThread() { Join(); }
+    void Join();
+
+private:
+    std::thread m_thread;
+};
+
+/** A queue between threads whose contents never exceed `capacity` bytes, except that one item
+ *  larger than that is admitted when the queue is empty. Close() lets consumers drain what is
+ *  there; Abort() drops it. Neither can be undone. */
+template <typename T>
+class BoundedQueue {
+public:
+    explicit BoundedQueue(size_t capacity) : m_capacity(capacity) {}
+
+    /** Waits for room. False if the queue was closed meanwhile; the item is then dropped. */
+    bool Push(T item, size_t bytes)
+    {
+        std::unique_lock lock(m_mutex);
+        m_room.wait(lock, [&] { return m_closed || Fits(bytes); });
+        return PushLocked(std::move(item), bytes);
+    }
+
+    /** Like Push, but false at once when there is no room. */
+    bool TryPush(T item, size_t bytes)
+    {
+        std::unique_lock lock(m_mutex);
+        if (!Fits(bytes)) return false;
+        return PushLocked(std::move(item), bytes);
+    }
+
+    /** Waits for an item; nothing once the queue is closed and empty. */
+    std::optional<T> Pop()
+    {
+        std::unique_lock lock(m_mutex);
+        m_filled.wait(lock, [&] { return m_closed || !m_items.empty(); });
+        return PopLocked();
+    }
+
+    /** An item if there is one. */
+    std::optional<T> TryPop()
+    {
+        std::unique_lock lock(m_mutex);
+        return PopLocked();
+    }
+
+    /** No more items; consumers get what is queued. */
+    void Close()
+    {
+        const std::lock_guard lock(m_mutex);
+        m_closed = true;
+        m_filled.notify_all();
+        m_room.notify_all();
+    }
+
+    /** No more items and what is queued is dropped. */
+    void Abort()
+    {
+        const std::lock_guard lock(m_mutex);
+        m_closed = true;
+        m_items.clear();
+        m_bytes = 0;
+        m_filled.notify_all();
+        m_room.notify_all();
+    }
+
+    bool Closed() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_closed;
+    }
+    /** Bytes queued now. */
+    size_t BytesQueued() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_bytes;
+    }
+
+private:
+    bool Fits(size_t bytes) const
+    {
+        return m_items.empty() || (bytes <= m_capacity && m_bytes <= m_capacity - bytes);
+    }
+    bool PushLocked(T&& item, size_t bytes)
+    {
+        if (m_closed) return false;
+        m_items.emplace_back(std::move(item), bytes);
+        m_bytes += bytes;
+        m_filled.notify_one();
+        return true;
+    }
+    std::optional<T> PopLocked()
+    {
+        if (m_items.empty()) return std::nullopt;
+        std::optional<T> item(std::move(m_items.front().first));
+        m_bytes -= m_items.front().second;
+        m_items.pop_front();
+        m_room.notify_all();
+        return item;
+    }
+
+    const size_t m_capacity;
+    mutable std::mutex m_mutex;
+    std::condition_variable m_filled;
+    std::condition_variable m_room;
+    std::deque<std::pair<T, size_t>> m_items;
+    size_t m_bytes = 0;
+    bool m_closed = false;
+};
+
+/** A fixed number of threads that run what they are given. With 0 threads the caller does the
+ *  work itself. Destruction finishes what was submitted. */
+class ThreadPool {
+public:
+    ThreadPool(const std::string& name, size_t threads);
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    size_t ThreadCount() const { return m_threads.size(); }
+
+    /** Runs `task` on some thread. Waits while kMaxQueued tasks are queued. */
+    void Submit(std::function<void()> task);
+
+    /** Runs body(0) ... body(count-1), in any order, on the pool's threads and the caller's;
+     *  returns when all are done. Must not be called from a task of the same pool. */
+    void ParallelFor(size_t count, const std::function<void(size_t)>& body);
+
+    /** Waits until everything submitted so far has run. */
+    void Wait();
+
+    /** Most tasks queued and not yet started. */
+    static constexpr size_t kMaxQueued = 4096;
+
+private:
+    void Work();
+
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::deque<std::function<void()>> m_tasks;
+    size_t m_running = 0;
+    bool m_stopping = false;
+    std::vector<NamedThread> m_threads;
+};
+
+} // namespace ibd
