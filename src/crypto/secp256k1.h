@@ -23,8 +23,8 @@ using UncompressedKey = std::array<uint8_t, 65>;
 using CompactSignature = std::array<uint8_t, 64>;
 
 /** Reads an ECDSA signature as consensus did before BIP66 and still does below the DER check:
- *  lengths may be padded, numbers may have leading zeros, bytes after s are ignored. r or s out of
- *  range gives the all-zero signature, which never verifies; nothing only when it does not parse. */
+ *  lengths may be padded, numbers may have leading zeros, bytes after s are ignored. r or s out
+ *  of range gives the all-zero signature, which never verifies; nothing when it does not parse. */
 std::optional<CompactSignature> ParseLaxDer(ByteSpan signature);
 
 /** ECDSA as OP_CHECKSIG does it: public key of 33 or 65 bytes (hybrid allowed), signature for
@@ -52,7 +52,7 @@ bool IsValidPublicKey(ByteSpan public_key);
 /** Whether the 32 bytes are the x of a point of the curve. */
 bool IsValidXOnlyKey(const XOnlyKey& key);
 
-/** The 65-byte form of a key, as amount-compressed scripts need it; nothing when not on the curve. */
+/** The 65-byte form of a key, as compressed scripts need it; nothing when not on the curve. */
 std::optional<UncompressedKey> DecompressPublicKey(const CompressedKey& key);
 
 /** Creates keys and signatures. Deterministic: RFC 6979 nonces, given BIP340 randomness. */

@@ -8,6 +8,8 @@
 
 namespace ibd {
 
+struct HashMessage;
+
 /** Most lanes of any backend. */
 constexpr size_t kSha256MaxLanes = 16;
 
@@ -44,7 +46,6 @@ const Sha256Backend& Sha256StreamBackend();
 const Sha256Backend& Sha256BatchBackend();
 
 /** As Sha256dMany with a given backend; for tests and benches. */
-struct HashMessage;
 void Sha256dManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
                      Hash32* out);
 

@@ -15,8 +15,7 @@ constexpr size_t kOutpointSize = 36;
 
 /** Digest of salt block ‖ outpoint for each outpoint, one compression each.
  *  `salted_midstate`: Sha256::State() after exactly one 64-byte block. Message i is the 36 bytes
- *  at `messages + i * stride` (stride may be anything, also less than 36). `out`: `count` digests, not
- *  overlapping the messages. */
+ *  at `messages + i * stride`. `out`: `count` digests, not overlapping the messages. */
 void HashOutpoints(const Sha256State& salted_midstate, const uint8_t* messages, size_t stride,
                    size_t count, Hash32* out);
 

@@ -1,0 +1,17 @@
+// SHA-256 in four lanes of whatever 128-bit vectors the target always has (SSE2, NEON).
+#include "util/bytes.h"
+
+#define IBD_LANES 4
+#define IBD_LANES_TARGET
+#define IBD_LANES_BSWAP(v)                                                                         \
+    (((v) << 24) | (((v) & 0xff00) << 8) | (((v) >> 8) & 0xff00) | ((v) >> 24))
+#include "crypto/sha256_lanes.h"
+
+namespace ibd::sha256 {
+
+Sha256Backend Vector4Backend()
+{
+    return {"4 lanes", true, kLanes, TransformPortable, LanesTransform, Outpoints, Double64};
+}
+
+} // namespace ibd::sha256
