@@ -1,0 +1,90 @@
+// Reading and building scripts: opcode by opcode, signature operation counts, recognised shapes,
+// numbers. Scripts are plain bytes; nothing here runs them. Pure; any thread.
+#pragma once
+
+#include "script/opcodes.h"
+#include "util/bytes.h"
+
+#include <optional>
+
+namespace ibd {
+
+inline constexpr size_t kMaxScriptElementSize = 520; //!< bytes pushed at once
+inline constexpr size_t kMaxScriptSize = 10'000;     //!< bytes; longer scripts cannot be spent
+inline constexpr int kMaxOpsPerScript = 201;         //!< non-push operations
+inline constexpr int kMaxPubkeysPerMultisig = 20;
+inline constexpr size_t kMaxStackSize = 1000; //!< stack and altstack together
+
+/** Walks a script. Usage: while (it.Next()) { it.Op(), it.Data() }; then it.Failed() tells a push
+ *  past the end from the end. */
+class ScriptIterator {
+public:
+    explicit ScriptIterator(ByteSpan script) : m_script(script) {}
+
+    /** Moves to the next operation; false at the end or when the push is longer than the script. */
+    bool Next();
+    uint8_t Op() const { return m_op; }
+    /** Bytes pushed by this operation; empty for those that are no data push. */
+    ByteSpan Data() const { return m_data; }
+    /** Offset of this operation and of the one after it. */
+    size_t Start() const { return m_start; }
+    size_t End() const { return m_end; }
+    bool Failed() const { return m_failed; }
+
+private:
+    ByteSpan m_script;
+    ByteSpan m_data;
+    size_t m_start = 0;
+    size_t m_end = 0;
+    uint8_t m_op = OP_INVALIDOPCODE;
+    bool m_failed = false;
+};
+
+/** Only pushes (up to OP_16, OP_RESERVED counts as one), all complete. */
+bool IsPushOnly(ByteSpan script);
+
+/** CHECKSIG as 1; CHECKMULTISIG as 20, or with `accurate` as the OP_1..OP_16 before it. Counting
+ *  stops at an incomplete push. */
+unsigned CountSigOps(ByteSpan script, bool accurate);
+/** Accurate count of the redeem script that `script_sig` pushes last if `script_pubkey` is P2SH,
+ *  else of `script_pubkey` itself. 0 if the former is not push-only. */
+unsigned CountP2shSigOps(ByteSpan script_pubkey, ByteSpan script_sig);
+
+struct WitnessProgram {
+    int version = 0; //!< 0..16
+    ByteSpan program; //!< 2..40 bytes
+};
+/** BIP141: one version opcode and one direct push of 2 to 40 bytes. */
+std::optional<WitnessProgram> ParseWitnessProgram(ByteSpan script);
+
+bool IsPayToScriptHash(ByteSpan script);        //!< BIP16
+bool IsPayToWitnessPubkeyHash(ByteSpan script); //!< BIP141, version 0, 20 bytes
+bool IsPayToWitnessScriptHash(ByteSpan script); //!< BIP141, version 0, 32 bytes
+bool IsPayToTaproot(ByteSpan script);           //!< BIP341
+bool IsPayToAnchor(ByteSpan script);            //!< version 1, program 4e73
+
+/** Can never be spent, so that it is no coin: OP_RETURN first, or longer than 10,000 bytes. */
+inline bool IsUnspendable(ByteSpan script)
+{
+    return (!script.empty() && script[0] == OP_RETURN) || script.size() > kMaxScriptSize;
+}
+
+/** Data that could have been pushed with a shorter operation than `op` (BIP62). */
+bool IsMinimalPush(uint8_t op, ByteSpan data);
+
+/** Appends the shortest length-prefixed push of `data` (OP_1 and the like are not used). */
+void AppendPush(Bytes& script, ByteSpan data);
+/** Appends a push of a number: OP_0, OP_1NEGATE, OP_1..OP_16, or its bytes. */
+void AppendPushInt(Bytes& script, int64_t value);
+
+/** 0..16 for OP_0, OP_1..OP_16; nothing for others. */
+std::optional<int> SmallInt(uint8_t op);
+
+/** Little-endian, sign in the top bit, shortest; empty for 0. */
+Bytes EncodeScriptNum(int64_t value);
+/** Nothing if longer than `max_size` (at most 8) or, with `require_minimal`, not shortest. */
+std::optional<int64_t> DecodeScriptNum(ByteSpan bytes, bool require_minimal, size_t max_size = 4);
+/** True unless all bytes are zero or only the sign bit is set. */
+bool ScriptBool(ByteSpan bytes);
+
+} // namespace ibd
