@@ -1,0 +1,52 @@
+// Aggregate: a running difference of two multisets of outpoints, created minus spent, that is zero
+// exactly when they are equal (but with negligible probability). Order does not matter, so each
+// worker keeps its own and they are combined at the end. One thread at a time each.
+//
+// kSha256: the sum mod 2^256 of SHA-256(salt ‖ txid ‖ vout) read as little-endian numbers. The
+// salt is one secret random block of 64 bytes, fixed for a run; unknown to whoever made chain or
+// hints, so that no collision can be prepared. kMuHash: MuHash3072 over the same messages; slow,
+// secure even if the salt were known.
+#pragma once
+
+#include "crypto/sha256.h"
+#include "util/result.h"
+
+#include <memory>
+
+namespace ibd {
+
+enum class AggregateKind : uint8_t { kSha256 = 0, kMuHash = 1 };
+
+/** "sha256" or "muhash", as -ibdboosteraggregate takes it. */
+const char* AggregateKindName(AggregateKind kind);
+std::optional<AggregateKind> AggregateKindFromName(std::string_view name);
+
+/** The secret of one run; from Env::RandomBytes. */
+using AggregateSalt = std::array<uint8_t, Sha256::kBlockSize>;
+
+class Aggregate {
+public:
+    virtual ~Aggregate() = default;
+
+    /** Adds `count` outpoints of 36 bytes (txid, vout little-endian) that lie one after another. */
+    virtual void AddCreated(const uint8_t* outpoints, size_t count) = 0;
+    /** Subtracts them. */
+    virtual void AddSpent(const uint8_t* outpoints, size_t count) = 0;
+    /** Adds another's difference; it must be of the same kind and salt. */
+    virtual void Combine(const Aggregate& other) = 0;
+    /** Both multisets are equal. */
+    virtual bool IsZero() const = 0;
+    virtual void Clear() = 0;
+
+    virtual AggregateKind Kind() const = 0;
+    /** The difference, without the salt; fixed size for each kind. */
+    virtual Bytes Serialize() const = 0;
+    virtual Result<> Load(ByteSpan serialized) = 0;
+};
+
+std::unique_ptr<Aggregate> MakeAggregate(AggregateKind kind, const AggregateSalt& salt);
+
+/** Twin of kSha256 by the definition, one outpoint and one byte of carry at a time: the oracle. */
+std::unique_ptr<Aggregate> MakeSlowSha256Aggregate(const AggregateSalt& salt);
+
+} // namespace ibd

@@ -1,0 +1,87 @@
+// See fold.h.
+#include "swiftsync/fold.h"
+
+#include "script/coin.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** Walks the hinted indices alongside the outputs as they are numbered. */
+class HintCursor {
+public:
+    explicit HintCursor(const BlockHints& hints) : m_hints(hints) {}
+
+    /** Whether the next output is hinted unspent. */
+    bool Next()
+    {
+        const uint32_t index = m_index++;
+        if (m_next == m_hints.unspent.size() || m_hints.unspent[m_next] != index) return false;
+        ++m_next;
+        return true;
+    }
+    uint64_t Counted() const { return m_index; }
+    bool AllUsed() const { return m_next == m_hints.unspent.size(); }
+
+private:
+    const BlockHints& m_hints;
+    uint32_t m_index = 0;
+    size_t m_next = 0;
+};
+
+Error MarksUnspendable(uint32_t height, const TxView& tx, size_t vout)
+{
+    return BadData("hints mark the unspendable output {}:{} of block {} as unspent",
+                   tx.txid.ToHex(), vout, height);
+}
+
+} // namespace
+
+bool FoldRules::IsOverwritten(uint32_t height) const
+{
+    return std::find(overwritten_heights.begin(), overwritten_heights.end(), height) !=
+           overwritten_heights.end();
+}
+
+Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
+              const FoldRules& rules, BlockDelta& out)
+{
+    HintCursor cursor(hints);
+    const bool all = rules.counting == HintsCounting::kAll;
+    const bool overwritten = rules.IsOverwritten(height);
+    out.created.Reset(block.Outputs().size());
+    out.spent.Reset(block.Inputs().size());
+    out.coins.clear();
+    out.coin_value = 0;
+    for (size_t t = 0; t < block.Txs().size(); ++t) {
+        const TxView& tx = block.Txs()[t];
+        const bool coinbase = t == 0;
+        for (size_t i = 0; i < tx.outputs.size(); ++i) {
+            const auto vout = static_cast<uint32_t>(i);
+            if (coinbase && overwritten) {
+                if (all) cursor.Next(); // set or not: makers of bitmaps disagree
+            } else if (IsUnspendable(tx.outputs[i].script_pubkey)) {
+                if (all && cursor.Next()) return MarksUnspendable(height, tx, i);
+            } else if (cursor.Next()) {
+                out.coins.push_back({&tx, vout, coinbase});
+                out.coin_value = SaturatingAdd(out.coin_value,
+                                               static_cast<uint64_t>(tx.outputs[i].value));
+            } else {
+                out.created.Add(tx.txid, vout);
+            }
+        }
+        if (coinbase) continue;
+        for (const InputView& input : tx.inputs) out.spent.Add(input.prevout_bytes);
+    }
+    if (cursor.Counted() != hints.outputs || !cursor.AllUsed()) {
+        return BadData("hints give {} outputs for block {}, but it has {}", hints.outputs, height,
+                       cursor.Counted());
+    }
+    out.counted_outputs = cursor.Counted();
+    out.hinted_unspent = hints.unspent.size();
+    return {};
+}
+
+} // namespace ibd

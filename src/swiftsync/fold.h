@@ -1,0 +1,94 @@
+// Fold: what one block does to the set of coins, given the hints - without looking at any coin. The
+// grow-only replacement of connecting a block: outputs hinted unspent are coins for good, every
+// other output must be met by an input somewhere. Pure; the order of blocks does not matter.
+#pragma once
+
+#include "consensus/params.h"
+#include "primitives/block.h"
+#include "swiftsync/hints.h"
+
+namespace ibd {
+
+struct FoldRules {
+    HintsCounting counting = HintsCounting::kSpendable;
+    /** Heights whose coinbase a later one with the same txid overwrote (BIP30), ascending. Those
+     *  outputs are neither coins nor created. */
+    std::vector<uint32_t> overwritten_heights;
+
+    bool IsOverwritten(uint32_t height) const;
+};
+
+/** The rules on the branch that ends in a block: exceptions of `params` whose blocks are on it.
+ *  `hash_at(height)` gives the branch's hash at a height up to `tip_height`. */
+template <typename HashAt>
+FoldRules MakeFoldRules(HintsCounting counting, const ConsensusParams& params, int tip_height,
+                        HashAt hash_at)
+{
+    FoldRules rules{counting, {}};
+    for (const Bip30Exception& e : params.bip30_exceptions) {
+        if (e.repeat_height <= tip_height && hash_at(e.overwritten_height) == e.overwritten_hash &&
+            hash_at(e.repeat_height) == e.repeat_hash) {
+            rules.overwritten_heights.push_back(static_cast<uint32_t>(e.overwritten_height));
+        }
+    }
+    return rules;
+}
+
+/** Outpoints of 36 bytes, one after another. Keeps its capacity. */
+class OutpointList {
+public:
+    void Reset(size_t capacity)
+    {
+        if (m_bytes.size() < capacity * kSize) m_bytes.resize(capacity * kSize);
+        m_count = 0;
+    }
+    /** Within the capacity given to Reset(). */
+    void Add(const uint8_t* outpoint) { std::memcpy(Next(), outpoint, kSize); }
+    void Add(const Txid& txid, uint32_t vout)
+    {
+        uint8_t* to = Next();
+        std::memcpy(to, txid.data(), 32);
+        WriteLE32(to + 32, vout);
+    }
+    const uint8_t* data() const { return m_bytes.data(); }
+    size_t size() const { return m_count; }
+
+private:
+    static constexpr size_t kSize = 36;
+    uint8_t* Next() { return m_bytes.data() + kSize * m_count++; }
+
+    Bytes m_bytes;
+    size_t m_count = 0;
+};
+
+/** An output that is still unspent at the terminal block. Views into the block. */
+struct SurvivingCoin {
+    const TxView* tx = nullptr;
+    uint32_t vout = 0;
+    bool coinbase = false;
+
+    const OutputView& Output() const { return tx->outputs[vout]; }
+};
+
+/** Everything the booster keeps of one block. Reusable; points into the block it was made from. */
+struct BlockDelta {
+    OutpointList created; //!< outputs that are spent by the terminal block
+    OutpointList spent;   //!< inputs
+    std::vector<SurvivingCoin> coins;
+    uint64_t counted_outputs = 0; //!< as the hints number them
+    uint64_t hinted_unspent = 0;  //!< of these; differs from coins.size() only by overwritten ones
+    uint64_t coin_value = 0;      //!< of `coins`, saturating
+};
+
+/** Folds a parsed block that passed CheckBlock. An error names the height and means that the hints
+ *  are wrong: they number more or fewer outputs, or mark an unspendable one. */
+Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
+              const FoldRules& rules, BlockDelta& out);
+
+/** a + b, or the greatest number if that overflows. */
+constexpr uint64_t SaturatingAdd(uint64_t a, uint64_t b)
+{
+    return a + b < a ? ~uint64_t{0} : a + b;
+}
+
+} // namespace ibd
