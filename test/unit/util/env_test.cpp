@@ -1,0 +1,194 @@
+// PosixEnv on a real file system, and its loops against calls that fail, stop short or are
+// interrupted.
+#include "support/testdata.h"
+#include "temp_dir.h"
+#include "util/posix_io.h"
+
+#include <catch2/catch.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace ibd;
+using ibd::test::TempDir;
+
+TEST_CASE("a loop of short and interrupted reads gives all bytes")
+{
+    const Bytes source = test::RandomBytes(1000);
+    Bytes out(700);
+    int calls = 0;
+    const auto read = [&](uint8_t* p, size_t n, off_t at) -> ssize_t {
+        if (++calls % 3 == 0) {
+            errno = EINTR;
+            return -1;
+        }
+        const size_t some = std::min<size_t>({n, 7, source.size() - static_cast<size_t>(at)});
+        std::memcpy(p, source.data() + at, some);
+        return static_cast<ssize_t>(some);
+    };
+    const IoOutcome full = ReadFully(read, out, 100);
+    CHECK(full.error == 0);
+    CHECK(full.done == 700);
+    CHECK(std::equal(out.begin(), out.end(), source.begin() + 100));
+
+    const IoOutcome at_end = ReadFully(read, out, 950);
+    CHECK(at_end.error == 0);
+    CHECK(at_end.done == 50);
+}
+
+TEST_CASE("a read or write that fails midway reports its errno")
+{
+    int calls = 0;
+    const auto fails = [&](auto*, size_t n, off_t) -> ssize_t {
+        if (++calls < 3) return static_cast<ssize_t>(std::min<size_t>(n, 10));
+        errno = EIO;
+        return -1;
+    };
+    Bytes buffer(100);
+    IoOutcome r = ReadFully(fails, buffer, 0);
+    CHECK(r.done == 20);
+    CHECK(r.error == EIO);
+    calls = 0;
+    r = WriteFully(fails, buffer, 0);
+    CHECK(r.done == 20);
+    CHECK(r.error == EIO);
+    // A write of nothing without an error must not loop for ever.
+    r = WriteFully([](const uint8_t*, size_t, off_t) -> ssize_t { return 0; }, buffer, 0);
+    CHECK(r.error == ENOSPC);
+}
+
+TEST_CASE("files are written, read, cut and mapped")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const Bytes data = test::RandomBytes(10000);
+    {
+        const auto file = env->OpenWrite(dir / "a", true);
+        REQUIRE(file.Ok());
+        REQUIRE((*file)->WriteAt(500, data).Ok());
+        REQUIRE((*file)->Sync().Ok());
+        CHECK(*(*file)->Size() == 10500);
+        REQUIRE((*file)->Truncate(9000).Ok());
+        REQUIRE((*file)->Allocate(20000).Ok());
+        CHECK(*(*file)->Size() == 20000);
+    }
+    const auto file = env->OpenRead(dir / "a");
+    REQUIRE(file.Ok());
+    Bytes out(8500);
+    CHECK(*(*file)->ReadAt(500, out) == 8500);
+    CHECK(std::equal(out.begin(), out.end(), data.begin()));
+    CHECK(*(*file)->ReadAt(19990, out) == 10);
+    CHECK(*(*file)->ReadAt(30000, out) == 0);
+    (*file)->WillNeed(0, 0);
+    (*file)->DontNeed(0, 100);
+    const auto map = env->Map(dir / "a");
+    REQUIRE(map.Ok());
+    CHECK((*map)->Data().size() == 20000);
+    CHECK((*map)->Data()[500] == data[0]);
+    // Opening without truncation keeps the contents.
+    REQUIRE(env->OpenWrite(dir / "a", false).Ok());
+    CHECK(*(*env->OpenRead(dir / "a"))->Size() == 20000);
+    REQUIRE(env->OpenWrite(dir / "a", true).Ok());
+    CHECK((*env->Map(dir / "a"))->Data().empty());
+}
+
+TEST_CASE("errors name the path and the reason and are the machine's fault")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const auto expect = [](const auto& result, const std::string& path, int code) {
+        REQUIRE_FALSE(result.Ok());
+        const Error& e = result.GetError();
+        CHECK(e.kind == Error::Kind::kSystem);
+        CHECK_THAT(e.message, Catch::Contains(path));
+        CHECK_THAT(e.message, Catch::Contains(std::generic_category().message(code)));
+    };
+    const Path none = dir / "none";
+    expect(env->OpenRead(none), none, ENOENT);
+    expect(env->OpenRead(dir.Get()), dir.Get(), EISDIR);
+    expect(env->OpenWrite(none / "x", true), none, ENOENT);
+    expect(env->OpenWrite(dir.Get(), false), dir.Get(), EISDIR);
+    expect(env->Map(none), none, ENOENT);
+    expect(env->Map(dir.Get()), dir.Get(), EISDIR);
+    expect(env->Remove(none), none, ENOENT);
+    expect(env->Rename(none, dir / "b"), none, ENOENT);
+    expect(env->List(none), none, ENOENT);
+    expect(env->SpaceAvailable(none), none, ENOENT);
+    expect(env->SyncDirectory(none), none, ENOENT);
+    REQUIRE(WriteFileAtomically(*env, dir / "file", AsBytes("x")).Ok());
+    expect(env->CreateDirectories(dir / "file/sub"), "file", ENOTDIR);
+    expect(ReadWholeFile(*env, none), none, ENOENT);
+}
+
+TEST_CASE("a full disk is an error of the write")
+{
+    const auto env = MakePosixEnv();
+    if (!env->Exists("/dev/full")) return;
+    const auto file = env->OpenWrite("/dev/full", false);
+    REQUIRE(file.Ok());
+    const auto result = (*file)->WriteAt(0, AsBytes("text"));
+    REQUIRE_FALSE(result.Ok());
+    CHECK_THAT(result.Message(), Catch::Contains(std::generic_category().message(ENOSPC)));
+}
+
+TEST_CASE("directories are made, listed and removed")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    REQUIRE(env->CreateDirectories(dir / "a/b/c").Ok());
+    REQUIRE(env->CreateDirectories(dir / "a/b/c").Ok());
+    REQUIRE(WriteFileAtomically(*env, dir / "a/f", AsBytes("1")).Ok());
+    auto names = env->List(dir / "a");
+    REQUIRE(names.Ok());
+    std::sort(names->begin(), names->end());
+    CHECK(*names == std::vector<std::string>{"b", "f"});
+    REQUIRE(env->SyncDirectory(dir / "a").Ok());
+    REQUIRE(env->RemoveAll(dir / "a").Ok());
+    CHECK_FALSE(env->Exists(dir / "a"));
+    CHECK(*env->SpaceAvailable(dir.Get()) > 0);
+}
+
+TEST_CASE("an atomic write replaces the file and leaves nothing beside it")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    for (const size_t size : {10u, 100000u, 0u}) {
+        const Bytes data = test::RandomBytes(size);
+        REQUIRE(WriteFileAtomically(*env, dir / "f", data).Ok());
+        CHECK(*ReadWholeFile(*env, dir / "f") == data);
+        CHECK(env->List(dir.Get())->size() == 1);
+    }
+}
+
+TEST_CASE("one holder of a lock at a time, in one process and across processes")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    auto held = env->Lock(dir / ".lock");
+    REQUIRE(held.Ok());
+    CHECK_FALSE(env->Lock(dir / ".lock").Ok());
+    const auto other_process_locks = [&] {
+        const pid_t child = ::fork();
+        if (child == 0) ::_exit(env->Lock(dir / ".lock").Ok() ? 1 : 0);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return WEXITSTATUS(status) == 1;
+    };
+    CHECK_FALSE(other_process_locks());
+    held = env->Lock(dir / "other"); // lets go of the first
+    CHECK(other_process_locks());
+}
+
+TEST_CASE("clocks advance and random bytes differ")
+{
+    const auto env = MakePosixEnv();
+    CHECK(env->UnixTime() > 1'700'000'000);
+    CHECK(std::abs(env->UnixMicros() / 1'000'000 - env->UnixTime()) <= 1);
+    const int64_t before = env->MonotonicMicros();
+    CHECK(env->MonotonicMicros() >= before);
+    Bytes a(32);
+    Bytes b(32);
+    env->RandomBytes(a);
+    env->RandomBytes(b);
+    CHECK(a != b);
+}

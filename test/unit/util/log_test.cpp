@@ -1,0 +1,196 @@
+// The log's line format, categories, levels, rotation and shrinking; the progress line.
+#include "temp_dir.h"
+#include "util/log_file.h"
+#include "util/progress.h"
+
+#include <catch2/catch.hpp>
+
+using namespace ibd;
+using ibd::test::TempDir;
+
+namespace {
+
+/** The machine's files with a clock that the test sets. */
+class ClockEnv final : public Env {
+public:
+    int64_t micros = 1795239946'000'000; // 2026-11-21T05:45:46Z
+    Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& p) override { return m->OpenRead(p); }
+    Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& p, bool t) override
+    {
+        return m->OpenWrite(p, t);
+    }
+    Result<std::unique_ptr<MappedFile>> Map(const Path& p) override { return m->Map(p); }
+    Result<std::unique_ptr<FileLock>> Lock(const Path& p) override { return m->Lock(p); }
+    bool Exists(const Path& p) override { return m->Exists(p); }
+    Result<std::vector<std::string>> List(const Path& p) override { return m->List(p); }
+    Result<> CreateDirectories(const Path& p) override { return m->CreateDirectories(p); }
+    Result<> Remove(const Path& p) override { return m->Remove(p); }
+    Result<> RemoveAll(const Path& p) override { return m->RemoveAll(p); }
+    Result<> Rename(const Path& a, const Path& b) override { return m->Rename(a, b); }
+    Result<> SyncDirectory(const Path& p) override { return m->SyncDirectory(p); }
+    Result<uint64_t> SpaceAvailable(const Path& p) override { return m->SpaceAvailable(p); }
+    int64_t UnixTime() override { return micros / 1'000'000; }
+    int64_t UnixMicros() override { return micros; }
+    int64_t MonotonicMicros() override { return micros; }
+    void RandomBytes(MutableByteSpan out) override { m->RandomBytes(out); }
+
+private:
+    std::unique_ptr<Env> m = MakePosixEnv();
+};
+
+std::string Contents(Env& env, const Path& path)
+{
+    const auto data = ReadWholeFile(env, path);
+    REQUIRE(data.Ok());
+    return std::string(AsChars(*data));
+}
+
+class CapturingLogger final : public Logger {
+public:
+    std::vector<std::string> lines;
+    bool Wants(LogLevel, LogCategory) const override { return true; }
+    void Write(LogLevel, LogCategory, std::string_view line) override { lines.emplace_back(line); }
+};
+
+} // namespace
+
+TEST_CASE("a line carries the time, and category or level where they are not implied")
+{
+    const TempDir dir;
+    ClockEnv env;
+    LogOptions options;
+    options.file = dir / "debug.log";
+    auto logger = FileLogger::Open(env, options);
+    REQUIRE(logger.Ok());
+    FileLogger& log = **logger;
+    log.Info("height {}", 7);
+    log.Warning("careful");
+    log.Debug(LogCategory::kNet, "not wanted");
+    log.Enable(LogCategory::kNet);
+    log.Debug(LogCategory::kNet, "peer said \"a\nb\"");
+    log.Write(LogLevel::kWarning, LogCategory::kNet, "odd");
+    CHECK(Contents(env, dir / "debug.log") == "2026-11-21T05:45:46Z height 7\n"
+                                              "2026-11-21T05:45:46Z [warning] careful\n"
+                                              "2026-11-21T05:45:46Z [net] peer said \"a\\x0ab\"\n"
+                                              "2026-11-21T05:45:46Z [net:warning] odd\n");
+}
+
+TEST_CASE("microseconds, no time, always a level")
+{
+    const TempDir dir;
+    ClockEnv env;
+    env.micros += 42;
+    LogOptions options;
+    options.file = dir / "a";
+    options.time_micros = true;
+    options.always_level = true;
+    (*FileLogger::Open(env, options))->Info("x");
+    CHECK(Contents(env, dir / "a") == "2026-11-21T05:45:46.000042Z [all:info] x\n");
+    options.file = dir / "b";
+    options.timestamps = false;
+    options.always_level = false;
+    (*FileLogger::Open(env, options))->Info("x");
+    CHECK(Contents(env, dir / "b") == "x\n");
+}
+
+TEST_CASE("levels can be set for all and for one category")
+{
+    ClockEnv env;
+    const auto logger = FileLogger::Open(env, {});
+    FileLogger& log = **logger;
+    CHECK(log.Wants(LogLevel::kInfo, LogCategory::kRpc));
+    CHECK_FALSE(log.Wants(LogLevel::kDebug, LogCategory::kRpc));
+    log.Enable(LogCategory::kAll);
+    CHECK(log.Wants(LogLevel::kDebug, LogCategory::kRpc));
+    CHECK_FALSE(log.Wants(LogLevel::kTrace, LogCategory::kRpc));
+    log.SetLevel(LogCategory::kRpc, LogLevel::kTrace);
+    CHECK(log.Wants(LogLevel::kTrace, LogCategory::kRpc));
+    CHECK_FALSE(log.Wants(LogLevel::kTrace, LogCategory::kNet));
+    log.SetLevel(LogLevel::kInfo);
+    CHECK_FALSE(log.Wants(LogLevel::kDebug, LogCategory::kNet));
+    CHECK(log.Wants(LogLevel::kTrace, LogCategory::kRpc));
+    log.Disable(LogCategory::kRpc);
+    CHECK_FALSE(log.Wants(LogLevel::kTrace, LogCategory::kRpc));
+}
+
+TEST_CASE("names of categories and levels")
+{
+    for (const auto& [category, name] : LogCategories()) CHECK(ParseLogCategory(name) == category);
+    CHECK(ParseLogCategory("") == LogCategory::kAll);
+    CHECK(ParseLogCategory("1") == LogCategory::kAll);
+    CHECK(ParseLogCategory("none") == LogCategory::kNone);
+    CHECK_FALSE(ParseLogCategory("nett"));
+    CHECK(ParseLogLevel("trace") == LogLevel::kTrace);
+    CHECK_FALSE(ParseLogLevel("loud"));
+}
+
+TEST_CASE("a rotated log is opened anew, a long one is cut at a line")
+{
+    const TempDir dir;
+    ClockEnv env;
+    LogOptions options;
+    options.file = dir / "debug.log";
+    options.timestamps = false;
+    {
+        auto logger = FileLogger::Open(env, options);
+        (*logger)->Info("one");
+        REQUIRE(env.Rename(dir / "debug.log", dir / "old.log").Ok());
+        (*logger)->Info("two");
+        (*logger)->RequestReopen();
+        (*logger)->Info("three");
+    }
+    CHECK(Contents(env, dir / "old.log") == "one\ntwo\n");
+    CHECK(Contents(env, dir / "debug.log") == "three\n");
+
+    std::string longer;
+    while (longer.size() <= FileLogger::kShrinkAbove) longer += std::to_string(longer.size()) + "\n";
+    REQUIRE(WriteFileAtomically(env, dir / "debug.log", AsBytes(longer)).Ok());
+    REQUIRE(FileLogger::Open(env, options).Ok());
+    const std::string kept = Contents(env, dir / "debug.log");
+    CHECK(kept.size() <= FileLogger::kKeepBytes);
+    CHECK(kept.size() > FileLogger::kKeepBytes - 100);
+    CHECK(longer.ends_with("\n" + kept));
+}
+
+TEST_CASE("a log file that cannot be opened is an error that names it")
+{
+    ClockEnv env;
+    LogOptions options;
+    options.file = "/nonexistent/debug.log";
+    const auto logger = FileLogger::Open(env, options);
+    REQUIRE_FALSE(logger.Ok());
+    CHECK_THAT(logger.Message(), Catch::Contains("/nonexistent/debug.log"));
+}
+
+TEST_CASE("progress knows rate and time left, and logs now and then")
+{
+    ClockEnv env;
+    CapturingLogger log;
+    ProgressMeter meter(env, log, {.label = "Reading", .unit = "blocks", .total = 1000});
+    CHECK_FALSE(meter.SecondsLeft());
+    CHECK(meter.Line() == "Reading: 0 of 1000 blocks (0.0 %)");
+    for (int second = 1; second <= 20; ++second) {
+        env.micros += 1'000'000;
+        meter.Update(static_cast<uint64_t>(second) * 10);
+    }
+    CHECK(meter.Rate() == Approx(10));
+    CHECK(meter.SecondsLeft() == 80);
+    CHECK(meter.Line() == "Reading: 200 of 1000 blocks (20.0 %), 10 blocks/s, 1 min 20 s left");
+    CHECK(log.lines.size() == 2);
+    meter.Finish();
+    meter.Finish();
+    CHECK(log.lines.size() == 3);
+    CHECK(log.lines.back() == "Reading: 200 blocks in 20 s, 10 blocks/s");
+    // A change of speed shows after the time of averaging, and counts never go back.
+    ProgressMeter slower(env, log, {.label = "a", .unit = "b"});
+    env.micros += 1'000'000;
+    slower.Update(100);
+    for (int second = 1; second <= 60; ++second) {
+        env.micros += 1'000'000;
+        slower.Update(100 + static_cast<uint64_t>(second));
+    }
+    CHECK(slower.Rate() < 4);
+    CHECK(slower.Rate() >= 1);
+    slower.Update(5);
+    CHECK(slower.Done() == 160);
+}

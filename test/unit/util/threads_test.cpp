@@ -1,0 +1,86 @@
+// Queue, pool and parallel loop under several threads.
+#include "util/threads.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+
+using namespace ibd;
+
+TEST_CASE("a queue never holds more bytes than its capacity")
+{
+    BoundedQueue<int> queue(100);
+    std::atomic<size_t> most{0};
+    std::atomic<int> sum{0};
+    {
+        std::vector<NamedThread> threads;
+        for (int t = 0; t < 3; ++t) {
+            threads.emplace_back("consumer", [&] {
+                while (auto item = queue.Pop()) sum += *item;
+            });
+        }
+        for (int i = 1; i <= 1000; ++i) {
+            REQUIRE(queue.Push(i, 30));
+            most = std::max(most.load(), queue.BytesQueued());
+        }
+        queue.Close();
+    }
+    CHECK(most <= 90);
+    CHECK(sum == 500500);
+    CHECK_FALSE(queue.Push(1, 1));
+}
+
+TEST_CASE("an item larger than the queue passes when it is alone")
+{
+    BoundedQueue<int> queue(10);
+    CHECK(queue.TryPush(1, 1000));
+    CHECK_FALSE(queue.TryPush(2, 1));
+    CHECK(queue.Pop() == 1);
+    CHECK(queue.TryPush(2, 1));
+    CHECK_FALSE(queue.TryPush(3, 1000));
+}
+
+TEST_CASE("abort drops what is queued and wakes a waiting producer")
+{
+    BoundedQueue<int> queue(10);
+    REQUIRE(queue.Push(1, 10));
+    std::atomic<bool> pushed{true};
+    NamedThread producer("producer", [&] { pushed = queue.Push(2, 10); });
+    queue.Abort();
+    producer.Join();
+    CHECK_FALSE(pushed);
+    CHECK_FALSE(queue.Pop());
+    CHECK(queue.Closed());
+    CHECK(queue.BytesQueued() == 0);
+}
+
+TEST_CASE("a parallel loop visits every index once, with any number of threads")
+{
+    for (const size_t threads : {0u, 1u, 4u}) {
+        ThreadPool pool("test", threads);
+        for (const size_t count : {0u, 1u, 2u, 1000u}) {
+            std::vector<std::atomic<int>> visits(count);
+            pool.ParallelFor(count, [&](size_t i) { ++visits[i]; });
+            CHECK(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }));
+        }
+    }
+}
+
+TEST_CASE("what was submitted runs before Wait returns and before destruction ends")
+{
+    std::atomic<int> count{0};
+    {
+        ThreadPool pool("test", 2);
+        for (size_t i = 0; i < 2 * ThreadPool::kMaxQueued; ++i) pool.Submit([&] { ++count; });
+        pool.Wait();
+        CHECK(count == 2 * ThreadPool::kMaxQueued);
+        for (int i = 0; i < 100; ++i) pool.Submit([&] { ++count; });
+    }
+    CHECK(count == 2 * ThreadPool::kMaxQueued + 100);
+}
+
+TEST_CASE("threads carry their name")
+{
+    std::string seen;
+    NamedThread("a-name-longer-than-15", [&] { seen = ThreadName(); }).Join();
+    CHECK(seen == "a-name-longer-t");
+}
