@@ -1,0 +1,102 @@
+// See coin_buffer.h.
+#include "swiftsync/coin_buffer.h"
+
+#include "script/coin.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ibd {
+
+namespace {
+
+/** Bits of the prefix that the one counting pass sorts by. */
+constexpr unsigned kRadixBits = 16;
+/** Bytes of bookkeeping for each record: two entries. */
+constexpr size_t kEntryCost = 2 * sizeof(CoinBuffer::Entry);
+/** Height, amount and script header at their longest; see AppendCoin. */
+constexpr size_t kMaxValueOverhead = 5 + 10 + 10;
+
+size_t MaxRecordSize(const SurvivingCoin& coin)
+{
+    return CoinRecord::kHeaderSize + 32 + 5 + kMaxValueOverhead +
+           coin.Output().script_pubkey.size();
+}
+
+} // namespace
+
+CoinBuffer::CoinBuffer(size_t capacity) : m_capacity(capacity) {}
+
+bool CoinBuffer::Add(const BlockDelta& delta, uint32_t height)
+{
+    size_t need = m_bytes.size() + (m_entries.size() + delta.coins.size()) * kEntryCost;
+    for (const SurvivingCoin& coin : delta.coins) need += MaxRecordSize(coin);
+    if (need > m_capacity && !Empty()) return false;
+    for (const SurvivingCoin& coin : delta.coins) {
+        const size_t at = m_bytes.size();
+        m_bytes.resize(at + CoinRecord::kHeaderSize);
+        Writer writer(m_bytes);
+        writer.Hash(coin.tx->txid);
+        writer.VarInt(coin.vout);
+        const size_t value_at = m_bytes.size();
+        AppendCoin(m_bytes, coin.Output().value, coin.Output().script_pubkey, height,
+                   coin.coinbase);
+        const size_t value_size = m_bytes.size() - value_at;
+        CHECK(value_size <= std::numeric_limits<uint16_t>::max());
+        WriteLE16(m_bytes.data() + at, static_cast<uint16_t>(value_size));
+        m_bytes[at + 2] = static_cast<uint8_t>(value_at - at - CoinRecord::kHeaderSize - 32);
+        m_entries.push_back({CoinRecord(m_bytes.data() + at).Prefix(), at});
+    }
+    return true;
+}
+
+std::span<const CoinBuffer::Entry> CoinBuffer::Sort()
+{
+    // One stable counting pass over the highest bits leaves buckets of a handful, as ids are
+    // uniform; whoever grinds ids only makes some buckets larger, and those are sorted in n log n.
+    constexpr unsigned kShift = 64 - kRadixBits;
+    std::vector<uint32_t> ends(size_t{1} << kRadixBits);
+    for (const Entry& e : m_entries) ++ends[e.prefix >> kShift];
+    uint32_t total = 0;
+    for (uint32_t& end : ends) {
+        const uint32_t count = end;
+        end = total;
+        total += count;
+    }
+    m_sorted.resize(m_entries.size());
+    for (const Entry& e : m_entries) m_sorted[ends[e.prefix >> kShift]++] = e;
+    uint32_t begin = 0;
+    for (const uint32_t end : ends) {
+        if (end - begin > 1) SortBucket(m_sorted.data() + begin, m_sorted.data() + end);
+        begin = end;
+    }
+    return m_sorted;
+}
+
+void CoinBuffer::SortBucket(Entry* begin, Entry* end)
+{
+    const auto less = [this](const Entry& a, const Entry& b) {
+        if (a.prefix != b.prefix) return a.prefix < b.prefix;
+        return Compare(RecordAt(a), RecordAt(b)) < 0;
+    };
+    if (end - begin > 24) {
+        std::sort(begin, end, less);
+        return;
+    }
+    for (Entry* i = begin + 1; i < end; ++i) {
+        const Entry moving = *i;
+        Entry* hole = i;
+        for (; hole > begin && less(moving, hole[-1]); --hole) *hole = hole[-1];
+        *hole = moving;
+    }
+}
+
+void CoinBuffer::Clear()
+{
+    m_bytes.clear();
+    m_entries.clear();
+    m_sorted.clear();
+    if (m_bytes.capacity() > m_capacity) m_bytes.shrink_to_fit();
+}
+
+} // namespace ibd

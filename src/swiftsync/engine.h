@@ -1,0 +1,107 @@
+// SyncEngine: the booster. Folds every block of the best header chain up to the hints' terminal
+// block, in whatever order is cheapest, on all threads; judges the hints; writes the chainstate
+// once. Owned by the node, which runs it before it opens the chainstate, and alone starts threads
+// in this module. Memory: BoosterOptions::memory_bytes, the blocks being parsed, and about 30
+// bytes a header. What it keeps on disk while running lies in BoosterOptions::directory.
+// See doc/booster.md.
+#pragma once
+
+#include "chain/header_tree.h"
+#include "storage/block_store.h"
+#include "swiftsync/aggregate.h"
+#include "swiftsync/hints.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace ibd {
+
+enum class LoaderKind : uint8_t {
+    kTable, //!< sorted tables written directly, in parallel
+    kBatch, //!< ordered batches through the database's own interface: the simple twin
+};
+
+struct BoosterOptions {
+    unsigned threads = 1;
+    size_t memory_bytes = size_t{96} << 20; //!< -ibdboostermem: coin buffers of all workers
+    AggregateKind aggregate = AggregateKind::kSha256;
+    LoaderKind loader = LoaderKind::kBatch;
+    Path directory;  //!< runs and checkpoint (-ibdboosterdir); created if absent
+    Path chainstate; //!< replaced by the finished chainstate; must not be open
+    bool obfuscate_chainstate = true; //!< new chainstate gets a random key, as Core's has
+    /** A worker makes durable what it did after folding so many bytes, or after so long. */
+    uint64_t checkpoint_bytes = uint64_t{8} << 30;
+    int64_t checkpoint_seconds = 60;
+};
+
+enum class VerdictKind {
+    kAccepted,     //!< the chainstate is complete at the terminal block
+    kHintsWrong,   //!< some check failed; the chainstate is untouched, validate serially
+    kBlockInvalid, //!< a block broke a rule of its own; validate serially, which will tell
+    kInterrupted,  //!< stopped on request; what was done is kept for the next run
+};
+
+struct Verdict {
+    VerdictKind kind = VerdictKind::kInterrupted;
+    std::string reason;  //!< the exact check that failed, for the log
+    int32_t height = -1; //!< of the invalid block, or the terminal height
+    uint64_t coins = 0;  //!< in the new chainstate
+};
+
+enum class BoosterState { kIdle, kFolding, kJudging, kLoading, kPublishing, kAccepted, kRefused };
+const char* BoosterStateName(BoosterState state);
+
+/** What getboosterinfo shows. */
+struct BoosterProgress {
+    BoosterState state = BoosterState::kIdle;
+    int32_t terminal_height = 0;
+    BlockHash terminal_hash;
+    AggregateKind aggregate = AggregateKind::kSha256;
+    Uint256 hints_id;
+    unsigned threads = 0;
+    uint64_t blocks = 0;         //!< folded, those of earlier runs included
+    uint64_t resumed_blocks = 0; //!< of these, kept from an earlier run
+    uint64_t outputs = 0;        //!< counted outputs folded
+    uint64_t inputs = 0;
+    uint64_t bytes = 0;       //!< of blocks folded
+    uint64_t total_bytes = 0; //!< of all blocks, estimated from their positions
+    uint64_t coins = 0;       //!< surviving coins so far
+    uint64_t coins_loaded = 0;
+    uint64_t coins_expected = 0;
+    uint64_t disk_bytes = 0;  //!< runs and checkpoint
+    double bytes_per_second = 0;
+    double seconds_elapsed = 0;
+    std::optional<double> seconds_left;
+    std::string verdict; //!< "" while undecided, "accepted", or the reason for refusal
+};
+
+class SyncEngine {
+public:
+    /** `terminal`: from CheckTerminalBlock(). Everything referred to must outlive the engine; the
+     *  nodes' positions (file, data_pos) must not change while Run() is at work. */
+    SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
+               const BlockStore& blocks, const Hints& hints, BoosterOptions options);
+    ~SyncEngine();
+
+    /** Does all of it; once. An error is a failed disk, a missing block or the like: nothing was
+     *  published and a later run resumes. */
+    Result<Verdict> Run();
+
+    /** Makes Run() return soon; from any thread. */
+    void Interrupt();
+
+    /** From any thread, also before and after Run(). */
+    BoosterProgress Progress() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/** The block at which the hints end, on the branch of the best header. Refuses hints of another
+ *  network, above the best header or off its branch; the error is one line for the user. Whether
+ *  that block may be trusted without running its scripts is BoosterMayTrust(), chain module. */
+Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const HeaderTree& headers,
+                                             const ChainParams& params);
+
+} // namespace ibd

@@ -1,0 +1,275 @@
+// See run_file.h.
+#include "swiftsync/run_file.h"
+
+#include "crypto/sha256.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr std::array<uint8_t, 8> kRunMagic = {'i', 'b', 'd', 'r', 'u', 'n', 0, 1};
+constexpr size_t kRunHeaderSize = 48;    // magic, number, 0, hints id
+constexpr size_t kFrameHeaderBytes = 16; // payload length, records, checksum
+constexpr size_t kIndexEntrySize = 24;
+constexpr size_t kTrailerSize = 64;
+constexpr size_t kCoinbaseEntrySize = 36;
+constexpr size_t kWriteBytes = 1 << 20;
+
+using Checksum = std::array<uint8_t, 8>;
+
+Checksum Shorten(const Hash32& digest)
+{
+    Checksum out;
+    std::copy_n(digest.begin(), out.size(), out.begin());
+    return out;
+}
+
+/** Covers place and contents, so that exchanged frames show too. */
+Checksum FrameChecksum(uint64_t offset, ByteSpan lengths, ByteSpan payload)
+{
+    uint8_t place[8];
+    WriteLE64(place, offset);
+    return Shorten(Sha256().Write(place).Write(lengths).Write(payload).Finalize());
+}
+
+Bytes RunHeader(uint32_t number, const Uint256& hints_id)
+{
+    Bytes header;
+    Writer writer(header);
+    writer.Raw(kRunMagic);
+    writer.U32(number);
+    writer.U32(0);
+    writer.Hash(hints_id);
+    CHECK(header.size() == kRunHeaderSize);
+    return header;
+}
+
+class RunWriter {
+public:
+    RunWriter(std::unique_ptr<WritableFile> file, Bytes header)
+        : m_file(std::move(file)), m_header(std::move(header)), m_out(m_header)
+    {
+        m_payload.reserve(kMaxRunFrameBytes);
+        m_out.reserve(kWriteBytes + 2 * kMaxRunFrameBytes);
+    }
+
+    Result<> Add(const CoinRecord& record)
+    {
+        if (m_payload.size() + record.Size() > kRunFrameBytes) IBD_RETURN_IF_ERROR(CloseFrame());
+        if (m_payload.empty()) m_first_prefix = record.Prefix();
+        Append(m_payload, record.Whole());
+        ++m_frame_records;
+        return {};
+    }
+
+    Result<WrittenRun> Finish(uint32_t number, std::span<const CoinbaseId> coinbases)
+    {
+        IBD_RETURN_IF_ERROR(CloseFrame());
+        const uint64_t coinbases_at = Offset();
+        Bytes ids;
+        Writer id_writer(ids);
+        for (const CoinbaseId& id : coinbases) {
+            id_writer.U32(id.height);
+            id_writer.Hash(id.txid);
+        }
+        Append(m_out, ids);
+        const uint64_t index_at = Offset();
+        Append(m_out, m_index);
+        Bytes trailer;
+        Writer writer(trailer);
+        writer.U64(m_records);
+        writer.U64(coinbases_at);
+        writer.U64(coinbases.size());
+        writer.Raw(Shorten(Sha256Of(ids)));
+        writer.U64(index_at);
+        writer.U64(m_index.size() / kIndexEntrySize);
+        writer.U64(index_at + m_index.size() + kTrailerSize);
+        const Checksum checksum =
+            Shorten(Sha256().Write(m_header).Write(m_index).Write(trailer).Finalize());
+        writer.Raw(checksum);
+        CHECK(trailer.size() == kTrailerSize);
+        Append(m_out, trailer);
+        IBD_RETURN_IF_ERROR(Flush());
+        return WrittenRun{{number, m_records, m_written, checksum}, std::move(m_file)};
+    }
+
+private:
+    uint64_t Offset() const { return m_written + m_out.size(); }
+
+    Result<> CloseFrame()
+    {
+        if (m_payload.empty()) return {};
+        uint8_t lengths[8];
+        WriteLE32(lengths, static_cast<uint32_t>(m_payload.size()));
+        WriteLE32(lengths + 4, m_frame_records);
+        Writer index(m_index);
+        index.U64(m_first_prefix);
+        index.U64(Offset());
+        index.U32(static_cast<uint32_t>(kFrameHeaderBytes + m_payload.size()));
+        index.U32(m_frame_records);
+        const Checksum checksum = FrameChecksum(Offset(), lengths, m_payload);
+        Append(m_out, lengths);
+        Append(m_out, checksum);
+        Append(m_out, m_payload);
+        m_records += m_frame_records;
+        m_payload.clear();
+        m_frame_records = 0;
+        return m_out.size() < kWriteBytes ? Result<>() : Flush();
+    }
+
+    Result<> Flush()
+    {
+        IBD_RETURN_IF_ERROR(m_file->WriteAt(m_written, m_out));
+        m_written += m_out.size();
+        m_out.clear();
+        return {};
+    }
+
+    std::unique_ptr<WritableFile> m_file;
+    const Bytes m_header;
+    Bytes m_out; //!< not yet written
+    Bytes m_payload;
+    Bytes m_index;
+    uint64_t m_first_prefix = 0;
+    uint32_t m_frame_records = 0;
+    uint64_t m_records = 0;
+    uint64_t m_written = 0;
+};
+
+/** Walks the records of a frame; false if they are not whole, in order and `expected` many. */
+bool FrameIsSound(ByteSpan payload, uint32_t expected)
+{
+    const uint8_t* previous = nullptr;
+    uint32_t count = 0;
+    for (size_t at = 0; at < payload.size(); ++count) {
+        const uint8_t* here = payload.data() + at;
+        if (!CoinRecord::Fits(here, payload.size() - at)) return false;
+        if (previous && Compare(CoinRecord(previous), CoinRecord(here)) > 0) return false;
+        previous = here;
+        at += CoinRecord(here).Size();
+    }
+    return count == expected;
+}
+
+} // namespace
+
+Path RunPath(const Path& directory, uint32_t number)
+{
+    return directory / fmt::format("run{:06}.dat", number);
+}
+
+Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
+                            const Uint256& hints_id, CoinBuffer& coins,
+                            std::span<const CoinbaseId> coinbases)
+{
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(RunPath(directory, number), true));
+    RunWriter writer(std::move(file), RunHeader(number, hints_id));
+    for (const CoinBuffer::Entry& entry : coins.Sort()) {
+        IBD_RETURN_IF_ERROR(writer.Add(coins.RecordAt(entry)));
+    }
+    return writer.Finish(number, coinbases);
+}
+
+Error RunReader::Damaged(uint64_t offset, std::string_view what) const
+{
+    return BadData("run {}, offset {}: {}", m_path.string(), offset, what);
+}
+
+namespace {
+
+/** Reads exactly `size` bytes or says that the file is cut off. */
+Result<Bytes> ReadExactly(const ReadableFile& file, const Path& path, uint64_t offset, size_t size)
+{
+    Bytes out(size);
+    IBD_ASSIGN_OR_RETURN(const size_t got, file.ReadAt(offset, out));
+    if (got != size) return BadData("run {}, offset {}: the file is cut off", path.string(), offset);
+    return out;
+}
+
+} // namespace
+
+Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo& expected,
+                                  const Uint256& hints_id)
+{
+    RunReader run;
+    run.m_path = RunPath(directory, expected.number);
+    run.m_info = expected;
+    IBD_ASSIGN_OR_RETURN(run.m_file, env.OpenRead(run.m_path));
+    IBD_ASSIGN_OR_RETURN(const uint64_t size, run.m_file->Size());
+    if (size != expected.size || size < kRunHeaderSize + kTrailerSize) {
+        return run.Damaged(size, fmt::format("the file should have {} bytes", expected.size));
+    }
+    const uint64_t trailer_at = size - kTrailerSize;
+    IBD_ASSIGN_OR_RETURN(const Bytes trailer,
+                         ReadExactly(*run.m_file, run.m_path, trailer_at, kTrailerSize));
+    const uint8_t* t = trailer.data();
+    const uint64_t index_at = ReadLE64(t + 32);
+    const uint64_t frames = ReadLE64(t + 40);
+    run.m_coinbases_at = ReadLE64(t + 8);
+    run.m_coinbases = ReadLE64(t + 16);
+    std::copy_n(t + 24, 8, run.m_coinbases_checksum.begin());
+    if (index_at > trailer_at || (trailer_at - index_at) / kIndexEntrySize != frames ||
+        run.m_coinbases_at > index_at ||
+        (index_at - run.m_coinbases_at) / kCoinbaseEntrySize != run.m_coinbases) {
+        return run.Damaged(trailer_at, "the trailer is damaged");
+    }
+    IBD_ASSIGN_OR_RETURN(const Bytes index, ReadExactly(*run.m_file, run.m_path, index_at,
+                                                        trailer_at - index_at));
+    IBD_ASSIGN_OR_RETURN(const Bytes header,
+                         ReadExactly(*run.m_file, run.m_path, 0, kRunHeaderSize));
+    const Checksum checksum = Shorten(
+        Sha256().Write(header).Write(index).Write(ByteSpan(trailer).first(56)).Finalize());
+    if (checksum != expected.checksum || header != RunHeader(expected.number, hints_id) ||
+        ReadLE64(t) != expected.records) {
+        return run.Damaged(trailer_at, "the checksum is wrong or belongs to another run");
+    }
+    for (size_t i = 0; i < frames; ++i) {
+        const uint8_t* p = index.data() + i * kIndexEntrySize;
+        run.m_frames.push_back({ReadLE64(p), ReadLE64(p + 8), ReadLE32(p + 16), ReadLE32(p + 20)});
+        const uint32_t length = run.m_frames.back().length;
+        if (length < kFrameHeaderBytes || length > kFrameHeaderBytes + kMaxRunFrameBytes) {
+            return run.Damaged(index_at + i * kIndexEntrySize, "a frame has an impossible length");
+        }
+    }
+    return run;
+}
+
+Result<ByteSpan> RunReader::ReadFrame(size_t index, Bytes& buffer) const
+{
+    const Frame& frame = m_frames[index];
+    buffer.resize(frame.length);
+    IBD_ASSIGN_OR_RETURN(const size_t got, m_file->ReadAt(frame.offset, buffer));
+    if (got != frame.length) return Damaged(frame.offset + got, "the file is cut off");
+    const ByteSpan lengths = ByteSpan(buffer).first(8);
+    const ByteSpan payload = ByteSpan(buffer).subspan(kFrameHeaderBytes);
+    const Checksum checksum = FrameChecksum(frame.offset, lengths, payload);
+    if (!std::equal(checksum.begin(), checksum.end(), buffer.begin() + 8)) {
+        return Damaged(frame.offset, "the checksum of a frame is wrong");
+    }
+    if (!FrameIsSound(payload, frame.records)) return Damaged(frame.offset, "a frame is malformed");
+    return payload;
+}
+
+Result<std::vector<CoinbaseId>> RunReader::ReadCoinbases() const
+{
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadExactly(*m_file, m_path, m_coinbases_at,
+                                                        m_coinbases * kCoinbaseEntrySize));
+    if (Shorten(Sha256Of(bytes)) != m_coinbases_checksum) {
+        return Damaged(m_coinbases_at, "the checksum of the coinbase ids is wrong");
+    }
+    std::vector<CoinbaseId> ids(m_coinbases);
+    for (size_t i = 0; i < ids.size(); ++i) {
+        const uint8_t* p = bytes.data() + i * kCoinbaseEntrySize;
+        ids[i] = {ReadLE32(p), Txid::FromBytes(p + 4)};
+    }
+    return ids;
+}
+
+void RunReader::WillNeed(size_t index, uint64_t bytes) const
+{
+    if (index < m_frames.size()) m_file->WillNeed(m_frames[index].offset, bytes);
+}
+
+} // namespace ibd

@@ -1,0 +1,81 @@
+// Runs: surviving coins of a set of blocks, sorted by chainstate key, in frames of up to 32 KiB
+// with a checksum each, and an index of the frames; also the coinbase ids that must be unique. One
+// writer per file; a reader is immutable after Open() and shared. Format: doc/formats/runs.md.
+#pragma once
+
+#include "swiftsync/coin_buffer.h"
+#include "util/env.h"
+
+#include <memory>
+
+namespace ibd {
+
+inline constexpr size_t kRunFrameBytes = 32 << 10;
+/** A record is at most 65,535 + 40 bytes, and a frame holds at least one. */
+inline constexpr size_t kMaxRunFrameBytes = 80 << 10;
+
+/** The id of the coinbase of the block at a height. */
+struct CoinbaseId {
+    uint32_t height = 0;
+    Txid txid;
+
+    bool operator==(const CoinbaseId&) const = default;
+};
+
+/** What identifies a finished run; part of the checkpoint. */
+struct RunInfo {
+    uint32_t number = 0;
+    uint64_t records = 0;
+    uint64_t size = 0;                  //!< of the file, bytes
+    std::array<uint8_t, 8> checksum{}; //!< of its header, index and trailer
+
+    bool operator==(const RunInfo&) const = default;
+};
+
+Path RunPath(const Path& directory, uint32_t number);
+
+struct WrittenRun {
+    RunInfo info;
+    std::unique_ptr<WritableFile> file; //!< complete but not synced
+};
+
+/** Sorts `coins` and writes them as run `number`. The buffer is not cleared. */
+Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
+                            const Uint256& hints_id, CoinBuffer& coins,
+                            std::span<const CoinbaseId> coinbases);
+
+class RunReader {
+public:
+    struct Frame {
+        uint64_t first_prefix; //!< CoinRecord::Prefix() of its first record
+        uint64_t offset;
+        uint32_t length; //!< with the frame's header
+        uint32_t records;
+    };
+
+    /** Opens a run and checks header, index and trailer against `expected`. */
+    static Result<RunReader> Open(Env& env, const Path& directory, const RunInfo& expected,
+                                  const Uint256& hints_id);
+
+    std::span<const Frame> Frames() const { return m_frames; }
+    /** The records of a frame, one after another, checked: each is whole, in order, and there are
+     *  as many as the index says. `buffer` keeps its capacity. */
+    Result<ByteSpan> ReadFrame(size_t index, Bytes& buffer) const;
+    Result<std::vector<CoinbaseId>> ReadCoinbases() const;
+    const RunInfo& Info() const { return m_info; }
+    /** Announces a sequential read of the frames from `index` on. */
+    void WillNeed(size_t index, uint64_t bytes) const;
+
+private:
+    Error Damaged(uint64_t offset, std::string_view what) const;
+
+    Path m_path;
+    RunInfo m_info;
+    std::unique_ptr<ReadableFile> m_file;
+    std::vector<Frame> m_frames;
+    uint64_t m_coinbases_at = 0;
+    uint64_t m_coinbases = 0;
+    std::array<uint8_t, 8> m_coinbases_checksum{};
+};
+
+} // namespace ibd
