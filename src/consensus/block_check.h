@@ -8,6 +8,8 @@
 
 namespace ibd {
 
+class SignetVerifier; // consensus/signet.h
+
 /** The hash meets the target in the header. */
 RuleResult CheckBlockHeader(const BlockHeader& header, const BlockHash& hash,
                             const ConsensusParams& params);
@@ -18,12 +20,13 @@ RuleResult ContextualCheckBlockHeader(const BlockHeader& header, const Ancestry&
                                       const ConsensusParams& params, int64_t now);
 
 struct BlockCheckOptions {
-    bool check_pow = true;
+    bool check_pow = true; //!< and the signet solution
     bool check_merkle_root = true;
+    const SignetVerifier* signet = nullptr; //!< without it signet solutions are not checked
 };
 
-/** Header hash, merkle root and its mutation, signet solution (unless `signet` is empty), size,
- *  coinbase position, every CheckTransaction, legacy sigops. */
+/** Header hash, signet solution, merkle root and its mutation, size, coinbase position, every
+ *  CheckTransaction, legacy sigops. */
 RuleResult CheckBlock(const BlockView& block, const ConsensusParams& params,
                       const BlockCheckOptions& options = {});
 

@@ -7,8 +7,8 @@
 namespace ibd {
 
 /** Inputs and outputs exist, size within a block, values and their sum in range, no input twice
- *  (CVE-2018-17144), coinbase script 2 to 100 bytes, no null prevout elsewhere. Time is linear;
- *  memory 36 bytes an input for transactions with many inputs. */
+ *  (CVE-2018-17144), coinbase script 2 to 100 bytes, no null prevout elsewhere. Time
+ *  n log n in the inputs; allocates a pointer an input above 16 of them. */
 RuleResult CheckTransaction(const TxView& tx);
 
 } // namespace ibd

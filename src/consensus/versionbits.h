@@ -6,7 +6,9 @@
 #include "consensus/ancestry.h"
 #include "consensus/params.h"
 
+#include <array>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace ibd {
@@ -60,9 +62,9 @@ bool DeploymentActive(const Ancestry& prev, const ConsensusParams& params, Deplo
 int32_t ComputeBlockVersion(const Ancestry& prev, const ConsensusParams& params,
                             VersionBitsCache& cache);
 
-/** Bits that we do not know and that are locked in (false) or active (true) after `tip`. */
-std::vector<std::pair<int, bool>> UnknownActivations(const Ancestry& tip,
-                                                     const ConsensusParams& params,
+/** Bits that we do not know and that are locked in (false) or active (true) after `tip`. They are
+ *  counted over 2016 blocks at 90 %, on test networks over a retarget period at 75 %. */
+std::vector<std::pair<int, bool>> UnknownActivations(const Ancestry& tip, const ChainParams& params,
                                                      VersionBitsCache& cache);
 
 } // namespace ibd

@@ -1,0 +1,233 @@
+#include "consensus/block_check.h"
+
+#include "consensus/limits.h"
+#include "consensus/merkle.h"
+#include "consensus/pow.h"
+#include "consensus/script_flags.h"
+#include "consensus/signet.h"
+#include "consensus/sigops.h"
+#include "consensus/tx_check.h"
+#include "consensus/tx_verify.h"
+#include "crypto/sha256.h"
+#include "script/script.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ibd {
+namespace {
+
+using Kind = RuleViolation::Kind;
+
+constexpr size_t kCommitmentScriptSize = 38; //!< OP_RETURN, push 36, 4 bytes of tag, 32 of hash
+constexpr uint8_t kCommitmentTag[] = {OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed};
+
+RuleResult CheckBlockSize(const BlockView& block)
+{
+    const size_t count = block.Txs().size();
+    const size_t limit = kMaxBlockWeight / kWitnessScaleFactor;
+    if (count == 0 || count > limit || block.StrippedSize() > limit) {
+        return Invalid("bad-blk-length", "size limits failed");
+    }
+    return {};
+}
+
+RuleResult CheckCoinbasePosition(const BlockView& block)
+{
+    const auto txs = block.Txs();
+    if (!txs[0].IsCoinbase()) return Invalid("bad-cb-missing", "first tx is not coinbase");
+    const auto is_coinbase = [](const TxView& tx) { return tx.IsCoinbase(); };
+    if (std::any_of(txs.begin() + 1, txs.end(), is_coinbase)) {
+        return Invalid("bad-cb-multiple", "more than one coinbase");
+    }
+    return {};
+}
+
+RuleResult CheckTransactions(const BlockView& block)
+{
+    int64_t sigops = 0;
+    for (const TxView& tx : block.Txs()) {
+        if (auto bad = CheckTransaction(tx)) {
+            bad->detail = fmt::format("Transaction check failed (tx hash {}) {}", tx.txid.ToHex(),
+                                      bad->detail);
+            return bad;
+        }
+        sigops += LegacySigOpCount(tx);
+    }
+    if (sigops * kWitnessScaleFactor > kMaxBlockSigOpsCost) {
+        return Invalid("bad-blk-sigops", "out-of-bounds SigOpCount");
+    }
+    return {};
+}
+
+RuleResult CheckVersion(const BlockHeader& header, int height, const ConsensusParams& params)
+{
+    const auto outdated = [&](int32_t version, BuriedDeployment deployment) {
+        return header.version < version && BuriedActive(height, params, deployment);
+    };
+    if (outdated(2, BuriedDeployment::kHeightInCoinbase) ||
+        outdated(3, BuriedDeployment::kDerSig) || outdated(4, BuriedDeployment::kCltv)) {
+        const auto version = static_cast<uint32_t>(header.version);
+        return Violation(Kind::kInvalidHeader, fmt::format("bad-version(0x{:08x})", version),
+                         fmt::format("rejected nVersion=0x{:08x} block", version));
+    }
+    return {};
+}
+
+/** Hash that the coinbase commits to: witness root and reserved value, double SHA-256. */
+RuleResult CheckCommitment(const BlockView& block, ByteSpan script)
+{
+    const InputView& input = block.Txs()[0].inputs[0];
+    ByteSpan reserved;
+    ForEachWitnessItem(input, [&](ByteSpan item) { reserved = item; });
+    if (input.witness_items != 1 || reserved.size() != 32) {
+        return Violation(Kind::kMutated, "bad-witness-nonce-size",
+                         "CheckWitnessMalleation : invalid witness reserved value size");
+    }
+    Bytes preimage;
+    Append(preimage, BlockWitnessMerkleRoot(block).Span());
+    Append(preimage, reserved);
+    const Hash32 hash = Sha256d(preimage);
+    if (!std::equal(hash.begin(), hash.end(), script.begin() + sizeof kCommitmentTag)) {
+        return Violation(Kind::kMutated, "bad-witness-merkle-match",
+                         "CheckWitnessMalleation : witness merkle commitment mismatch");
+    }
+    return {};
+}
+
+} // namespace
+
+RuleResult CheckBlockHeader(const BlockHeader& header, const BlockHash& hash,
+                            const ConsensusParams& params)
+{
+    if (!CheckProofOfWork(hash, header.bits, params)) {
+        return Violation(Kind::kInvalidHeader, "high-hash", "proof of work failed");
+    }
+    return {};
+}
+
+RuleResult ContextualCheckBlockHeader(const BlockHeader& header, const Ancestry& prev,
+                                      const ConsensusParams& params, int64_t now)
+{
+    const int height = prev.Height() + 1;
+    if (header.bits != GetNextWorkRequired(prev, header.time, params)) {
+        return Violation(Kind::kInvalidHeader, "bad-diffbits", "incorrect proof of work");
+    }
+    if (header.time <= prev.MedianTimePast()) {
+        return Violation(Kind::kInvalidHeader, "time-too-old", "block's timestamp is too early");
+    }
+    if (params.enforce_bip94 && height % params.DifficultyAdjustmentInterval() == 0 &&
+        int64_t{header.time} < int64_t{prev.Tip().time} - kMaxTimewarp) {
+        return Violation(Kind::kInvalidHeader, "time-timewarp-attack",
+                         "block's timestamp is too early on diff adjustment block");
+    }
+    if (header.time > now + kMaxFutureBlockTime) {
+        return Violation(Kind::kTimeFuture, "time-too-new",
+                         "block timestamp too far in the future");
+    }
+    return CheckVersion(header, height, params);
+}
+
+RuleResult CheckMerkleRoot(const BlockView& block)
+{
+    const MerkleResult merkle = BlockMerkleRoot(block);
+    if (block.Header().merkle_root != merkle.root) {
+        return Violation(Kind::kMutated, "bad-txnmrklroot", "hashMerkleRoot mismatch");
+    }
+    if (merkle.mutated) {
+        return Violation(Kind::kMutated, "bad-txns-duplicate", "duplicate transaction");
+    }
+    return {};
+}
+
+RuleResult CheckBlock(const BlockView& block, const ConsensusParams& params,
+                      const BlockCheckOptions& options)
+{
+    if (options.check_pow) {
+        IBD_RETURN_IF_VIOLATED(CheckBlockHeader(block.Header(), block.Hash(), params));
+        if (params.signet_blocks && options.signet) {
+            IBD_RETURN_IF_VIOLATED(CheckSignetSolution(block, params, *options.signet));
+        }
+    }
+    if (options.check_merkle_root) IBD_RETURN_IF_VIOLATED(CheckMerkleRoot(block));
+    IBD_RETURN_IF_VIOLATED(CheckBlockSize(block));
+    IBD_RETURN_IF_VIOLATED(CheckCoinbasePosition(block));
+    return CheckTransactions(block);
+}
+
+RuleResult ContextualCheckBlock(const BlockView& block, const Ancestry& prev,
+                                const ConsensusParams& params)
+{
+    const int height = prev.Height() + 1;
+    const bool median_time = height > 0 && BuriedActive(height, params, BuriedDeployment::kCsv);
+    const int64_t cutoff = median_time ? prev.MedianTimePast() : block.Header().time;
+    for (const TxView& tx : block.Txs()) {
+        if (!IsFinalTx(tx, height, cutoff)) {
+            return Invalid("bad-txns-nonfinal", "non-final transaction");
+        }
+    }
+    if (BuriedActive(height, params, BuriedDeployment::kHeightInCoinbase)) {
+        const Bytes expected = Bip34Prefix(height);
+        const ByteSpan script = block.Txs()[0].inputs[0].script_sig;
+        if (script.size() < expected.size() ||
+            !std::equal(expected.begin(), expected.end(), script.begin())) {
+            return Invalid("bad-cb-height", "block height mismatch in coinbase");
+        }
+    }
+    const bool segwit = BuriedActive(height, params, BuriedDeployment::kSegwit);
+    IBD_RETURN_IF_VIOLATED(CheckWitnessMalleation(block, segwit));
+    if (block.Weight() > kMaxBlockWeight) {
+        return Invalid("bad-blk-weight", "ContextualCheckBlock : weight limit failed");
+    }
+    return {};
+}
+
+RuleResult CheckWitnessMalleation(const BlockView& block, bool expect_commitment)
+{
+    const auto txs = block.Txs();
+    if (expect_commitment && !txs.empty() && !txs[0].inputs.empty()) {
+        const int index = WitnessCommitmentIndex(txs[0]);
+        if (index >= 0) return CheckCommitment(block, txs[0].outputs[size_t(index)].script_pubkey);
+    }
+    const auto has_witness = [](const TxView& tx) { return tx.has_witness; };
+    if (std::any_of(txs.begin(), txs.end(), has_witness)) {
+        return Violation(Kind::kMutated, "unexpected-witness",
+                         "CheckWitnessMalleation : unexpected witness data found");
+    }
+    return {};
+}
+
+bool IsBlockMutated(const BlockView& block, bool check_witness_root)
+{
+    if (CheckMerkleRoot(block)) return true;
+    const auto txs = block.Txs();
+    if (txs.empty() || !txs[0].IsCoinbase()) {
+        // A 64-byte transaction may be an inner node of the merkle tree posing as a leaf. With a
+        // coinbase in front that takes 224 bits of work.
+        return std::any_of(txs.begin(), txs.end(),
+                           [](const TxView& tx) { return tx.stripped_size == 64; });
+    }
+    return CheckWitnessMalleation(block, check_witness_root).has_value();
+}
+
+int WitnessCommitmentIndex(const TxView& coinbase)
+{
+    for (size_t i = coinbase.outputs.size(); i-- > 0;) {
+        const ByteSpan script = coinbase.outputs[i].script_pubkey;
+        if (script.size() >= kCommitmentScriptSize &&
+            std::equal(std::begin(kCommitmentTag), std::end(kCommitmentTag), script.begin())) {
+            return static_cast<int>(i);
+        }
+    }
+    return -1;
+}
+
+Bytes Bip34Prefix(int height)
+{
+    Bytes prefix;
+    AppendPushInt(prefix, height);
+    return prefix;
+}
+
+} // namespace ibd

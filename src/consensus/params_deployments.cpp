@@ -1,0 +1,41 @@
+#include "consensus/params_deployments.h"
+
+#include "util/check.h"
+
+namespace ibd {
+
+std::string_view DeploymentName(BuriedDeployment deployment)
+{
+    switch (deployment) {
+    case BuriedDeployment::kHeightInCoinbase: return "bip34";
+    case BuriedDeployment::kDerSig: return "dersig";
+    case BuriedDeployment::kCltv: return "cltv";
+    case BuriedDeployment::kCsv: return "csv";
+    case BuriedDeployment::kSegwit: return "segwit";
+    }
+    CHECK(false);
+}
+
+std::string_view DeploymentName(DeploymentId deployment)
+{
+    return deployment == DeploymentId::kTestDummy ? "testdummy" : "taproot";
+}
+
+std::optional<BuriedDeployment> BuriedDeploymentFromName(std::string_view name)
+{
+    using enum BuriedDeployment;
+    for (const auto deployment : {kHeightInCoinbase, kDerSig, kCltv, kCsv, kSegwit}) {
+        if (DeploymentName(deployment) == name) return deployment;
+    }
+    return {};
+}
+
+std::optional<DeploymentId> DeploymentFromName(std::string_view name)
+{
+    for (const auto deployment : {DeploymentId::kTestDummy, DeploymentId::kTaproot}) {
+        if (DeploymentName(deployment) == name) return deployment;
+    }
+    return {};
+}
+
+} // namespace ibd
