@@ -274,6 +274,10 @@ class KernelOracle:
         words = self._run("coin", "--datadir", directory, f"{txid}:{vout}")[0].split()
         return None if words[0] == "absent" else _coin(words[1:])
 
+    def check_txs(self, raws):
+        """One word per transaction from the context-free rules: OK, TX_DECODE, reject reason."""
+        return self._run("check-tx", stdin="".join(raw.hex() + "\n" for raw in raws))
+
     def verify_scripts(self, cases, par=1):
         """One word per case: OK, TX_DECODE, BAD_FLAGS, or the script error ("EVAL_FALSE").
 

@@ -19,7 +19,8 @@ class RealBlock:
 
 # name, block, spent coins, flags in force at that height
 REAL_BLOCKS = (
-    RealBlock("mainnet 300025", "bcoin/block300025.raw.xz", "bcoin/block300025-undo.raw.xz", "P2SH"),
+    RealBlock("mainnet 300025", "bcoin/block300025.raw.xz", "bcoin/block300025-undo.raw.xz",
+              "P2SH"),
     RealBlock("testnet3 1087400", "bcoin/block1087400.raw", "bcoin/block1087400-undo.raw",
               SEGWIT_FLAGS),
     *(RealBlock(f"testnet3 {n}", f"bcoin/block{n}.raw.xz", f"bcoin/block{n}-undo.raw.xz",

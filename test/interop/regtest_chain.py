@@ -8,7 +8,8 @@ import dataclasses
 from wire import Tx, compact_size, hash_hex, sha256d, sized
 
 REGTEST_GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
-REGTEST_GENESIS_TIME = 1296688602
+# Well after April 2012, before which btcd does not check P2SH and so chokes on always-on segwit.
+FIRST_BLOCK_TIME = 1_600_000_000
 REGTEST_BITS = 0x207fffff
 REGTEST_HALVING = 150
 COINBASE_MATURITY = 100
@@ -113,7 +114,7 @@ class Chain:
 
     def candidate(self, txs=(), fees=0):
         height = self.height + 1
-        time = REGTEST_GENESIS_TIME + 600 * height
+        time = FIRST_BLOCK_TIME + 600 * height
         return next_block(self.tip, height, time, txs, fees, self.extra)
 
     def grow(self, count=1):

@@ -9,7 +9,7 @@ import real_blocks
 from kernel_oracle import KernelOracle, ScriptCase
 from wire import Reader, parse_tx
 
-CASES_PER_BLOCK = 300
+CASES_PER_BLOCK = 150
 
 
 def mutated(raw):
@@ -92,6 +92,16 @@ class LineProtocol(unittest.TestCase):
         self.assertEqual(self.verdict(flags=1 << 40), "BAD_FLAGS")
         self.assertEqual(self.verdict(flags="ALL"), "SPENT_OUTPUTS_REQUIRED")
         self.assertTrue(self.verdict(flags="NO_SUCH_FLAG").startswith("BAD_LINE"))
+
+    def test_context_free_rules(self):
+        twice = parse_tx(self.tx)
+        twice.inputs *= 2
+        empty = parse_tx(self.tx)
+        empty.outputs = []
+        raws = [self.tx, twice.raw(), empty.raw(), self.tx[:-1], b""]
+        self.assertEqual(self.oracle.check_txs(raws),
+                         ["OK", "bad-txns-inputs-duplicate", "bad-txns-vout-empty", "TX_DECODE",
+                          "TX_DECODE"])
 
     def test_order_is_kept_across_threads(self):
         scripts = [b"\x51" if i % 3 else b"\x00" for i in range(10_000)]

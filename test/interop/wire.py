@@ -1,4 +1,4 @@
-"""Bitcoin's wire format, as much of it as the tests need: read and write transactions, split blocks."""
+"""Bitcoin's wire format, as much as the tests need: transactions both ways, blocks split."""
 
 import dataclasses
 import hashlib

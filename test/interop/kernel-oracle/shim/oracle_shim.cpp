@@ -1,6 +1,8 @@
 #include "oracle_shim.h"
 
 #include <coins.h>
+#include <consensus/tx_check.h>
+#include <consensus/validation.h>
 #include <crypto/muhash.h>
 #include <hash.h>
 #include <kernel/coinstats.h>
@@ -177,6 +179,20 @@ int oracle_verify(const OracleTx* tx, size_t input, const uint8_t* spk, size_t s
     ScriptError error{SCRIPT_ERR_UNKNOWN_ERROR};
     if (VerifyScript(in.scriptSig, script, &in.scriptWitness, flags, checker, &error)) return 0;
     return error == SCRIPT_ERR_OK ? SCRIPT_ERR_UNKNOWN_ERROR : error;
+}
+
+int oracle_check_tx(const uint8_t* tx, size_t tx_len, char* reason, size_t reason_len) {
+    try {
+        SpanReader stream{std::span{tx, tx_len}};
+        const CTransaction parsed{CMutableTransaction{deserialize, TX_WITH_WITNESS, stream}};
+        if (!stream.empty()) return -1;
+        TxValidationState state;
+        if (CheckTransaction(parsed, state)) return 0;
+        SetError(reason, reason_len, state.GetRejectReason().c_str());
+        return 1;
+    } catch (const std::exception&) {
+        return -1;
+    }
 }
 
 const char* oracle_error_name(int error) {

@@ -26,6 +26,10 @@ enum { kOracleBadFlags = -1, kOracleNeedSpent = -2, kOracleBadInput = -3 };
 int oracle_verify(const OracleTx* tx, size_t input, const uint8_t* spk, size_t spk_len,
                   int64_t amount, uint64_t flags);
 
+// Context-free transaction rules: 0 valid, 1 invalid with the reject reason in `reason`, -1 not a
+// transaction (or bytes after it).
+int oracle_check_tx(const uint8_t* tx, size_t tx_len, char* reason, size_t reason_len);
+
 // "EVAL_FALSE" and so on, as in Core's script test vectors; "OK" for zero.
 const char* oracle_error_name(int error);
 // Bits of a flag name ("P2SH"), or of NONE, MANDATORY, STANDARD, ALL; all ones if unknown.

@@ -221,7 +221,8 @@ pub fn import(args: &Args) -> Done {
     println!("{}", node.tip_line());
     let orphans: usize = import.waiting.values().map(Vec::len).sum();
     let Import { connected, rejected, undecodable, .. } = import;
-    println!("blocks new {connected} rejected {rejected} undecodable {undecodable} orphan {orphans}");
+    print!("blocks new {connected} rejected {rejected} ");
+    println!("undecodable {undecodable} orphan {orphans}");
     report_times(node, start, seconds)
 }
 

@@ -42,6 +42,7 @@ extern "C" {
         amount: i64,
         flags: u64,
     ) -> c_int;
+    fn oracle_check_tx(tx: *const u8, len: usize, reason: *mut c_char, n: usize) -> c_int;
     fn oracle_error_name(error: c_int) -> *const c_char;
     fn oracle_flag_bits(name: *const c_char) -> u64;
     fn oracle_flag_name(bit: u32) -> *const c_char;
@@ -97,6 +98,17 @@ impl Tx {
 impl Drop for Tx {
     fn drop(&mut self) {
         unsafe { oracle_tx_free(self.0) }
+    }
+}
+
+/// `OK`, `TX_DECODE` or the reject reason of the context-free rules.
+pub fn check_tx(tx: &[u8]) -> String {
+    let mut reason = [0u8; 512];
+    let out = reason.as_mut_ptr() as *mut c_char;
+    match unsafe { oracle_check_tx(tx.as_ptr(), tx.len(), out, 512) } {
+        0 => "OK".into(),
+        1 => message(&reason),
+        _ => "TX_DECODE".into(),
     }
 }
 

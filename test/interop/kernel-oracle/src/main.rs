@@ -12,7 +12,8 @@ use args::Args;
 use std::process::ExitCode;
 
 const USAGE: &str = "kernel-oracle COMMAND [--network N] [--datadir D] ...
-  tip chain read connect check import reindex coins coin verify-scripts verify-block flags";
+  tip chain read connect check import reindex coins coin check-tx verify-scripts
+  verify-block flags";
 
 fn run() -> Result<(), String> {
     let mut words = std::env::args().skip(1);
@@ -28,6 +29,7 @@ fn run() -> Result<(), String> {
         "reindex" => chain::reindex(&args),
         "coins" => coins::coins(&args),
         "coin" => coins::coin(&args),
+        "check-tx" => scripts::check_txs(&args),
         "verify-scripts" => scripts::verify_scripts(&args),
         "verify-block" => scripts::verify_block(&args),
         "flags" => scripts::flags(&args),

@@ -1,7 +1,7 @@
 //! Script verification: a line protocol for tests and a timed run over one block.
 
 use crate::args::{unhex, Args};
-use crate::ffi::{error_name, flag_name, parse_flags, Tx};
+use crate::ffi::{check_tx, error_name, flag_name, parse_flags, Tx};
 use bitcoinkernel::{prelude::*, Block, Context};
 use std::io::{BufRead, BufReader, Write};
 use std::time::Instant;
@@ -133,6 +133,17 @@ pub fn verify_scripts(args: &Args) -> Result<(), String> {
             return Ok(());
         }
     }
+}
+
+/// One word per transaction on stdin, from the rules that need no context.
+pub fn check_txs(_args: &Args) -> Result<(), String> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|e| e.to_string())?;
+        let word = unhex(line.trim()).map_or("BAD_LINE".into(), |raw| check_tx(&raw));
+        writeln!(out, "{word}").map_err(|e| e.to_string())?;
+    }
+    out.flush().map_err(|e| e.to_string())
 }
 
 pub fn flags(_args: &Args) -> Result<(), String> {
