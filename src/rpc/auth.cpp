@@ -1,0 +1,127 @@
+// See auth.h.
+#include "rpc/auth.h"
+#include "crypto/hmac.h"
+#include "util/base64.h"
+#include "util/hex.h"
+#include "util/strings.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr std::string_view kCookieUser = "__cookie__";
+
+/** Takes as long for a wrong text as for the right one of the same length. */
+bool EqualInConstantTime(std::string_view a, std::string_view b)
+{
+    if (b.empty()) return a.empty();
+    unsigned difference = a.size() == b.size() ? 0 : 1;
+    for (size_t i = 0; i < a.size(); ++i) {
+        difference |= static_cast<unsigned>(static_cast<uint8_t>(a[i] ^ b[i % b.size()]));
+    }
+    return difference == 0;
+}
+
+} // namespace
+
+Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, const RpcAuthOptions& options)
+{
+    std::unique_ptr<RpcAuth> auth(new RpcAuth(env));
+    if (!options.password.empty()) {
+        auth->m_user_password = options.user + ":" + options.password;
+    } else if (options.cookie) {
+        IBD_RETURN_IF_ERROR(auth->WriteCookie(options));
+    }
+    for (const std::string& entry : options.salted) {
+        const size_t colon = entry.find(':');
+        const size_t dollar = entry.find('$', colon == std::string::npos ? 0 : colon);
+        if (colon == std::string::npos || dollar == std::string::npos || colon == 0) {
+            return BadData("-rpcauth={}: not of the form user:salt$hash", entry);
+        }
+        auth->m_salted.push_back({entry.substr(0, colon),
+                                  entry.substr(colon + 1, dollar - colon - 1),
+                                  entry.substr(dollar + 1)});
+    }
+    IBD_RETURN_IF_ERROR(auth->ReadWhitelist(options));
+    return auth;
+}
+
+Result<> RpcAuth::WriteCookie(const RpcAuthOptions& options)
+{
+    Bytes secret(32);
+    m_env.RandomBytes(secret);
+    m_user_password = std::string(kCookieUser) + ":" + ToHex(secret);
+    Path beside = *options.cookie;
+    beside += ".tmp";
+    {
+        // Nobody else may open the file before the secret is in it.
+        IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenWrite(beside, /*truncate=*/true));
+        std::error_code code;
+        std::filesystem::permissions(beside, options.cookie_perms, code);
+        if (code) return SystemError("cannot protect '{}': {}", beside.string(), code.message());
+        IBD_RETURN_IF_ERROR(file->WriteAt(0, AsBytes(m_user_password)));
+    }
+    IBD_RETURN_IF_ERROR(m_env.Rename(beside, *options.cookie));
+    m_cookie = options.cookie;
+    return {};
+}
+
+Result<> RpcAuth::ReadWhitelist(const RpcAuthOptions& options)
+{
+    m_whitelist_default = options.whitelist_default.value_or(!options.whitelist.empty());
+    for (const std::string& entry : options.whitelist) {
+        const size_t colon = entry.find(':');
+        const std::string user = entry.substr(0, colon);
+        std::set<std::string> methods;
+        if (colon != std::string::npos) {
+            for (const std::string_view part : Split(std::string_view(entry).substr(colon + 1), ',')) {
+                for (const std::string_view name : Split(part, ' ')) {
+                    if (!name.empty()) methods.emplace(name);
+                }
+            }
+        }
+        const auto [it, is_new] = m_whitelist.emplace(user, methods);
+        if (is_new) continue;
+        // Two entries for a user allow what both allow.
+        std::set<std::string> both;
+        std::set_intersection(methods.begin(), methods.end(), it->second.begin(), it->second.end(),
+                              std::inserter(both, both.end()));
+        it->second = std::move(both);
+    }
+    return {};
+}
+
+RpcAuth::~RpcAuth()
+{
+    if (m_cookie) (void)m_env.Remove(*m_cookie);
+}
+
+std::optional<std::string> RpcAuth::Check(std::string_view header) const
+{
+    if (!header.starts_with("Basic ")) return std::nullopt;
+    const auto decoded = FromBase64(Trim(header.substr(6)));
+    if (!decoded) return std::nullopt;
+    const std::string given(AsChars(*decoded));
+    const size_t colon = given.find(':');
+    if (colon == std::string::npos) return std::nullopt;
+    const std::string user = given.substr(0, colon);
+    if (!m_user_password.empty() && EqualInConstantTime(given, m_user_password)) return user;
+    for (const Salted& entry : m_salted) {
+        if (!EqualInConstantTime(user, entry.user)) continue;
+        HmacSha256 hmac(AsBytes(entry.salt));
+        hmac.Write(AsBytes(std::string_view(given).substr(colon + 1)));
+        if (EqualInConstantTime(ToHex(hmac.Finalize()), entry.hash)) return user;
+    }
+    return std::nullopt;
+}
+
+bool RpcAuth::MayCall(const std::string& user, const std::string& method) const
+{
+    const auto it = m_whitelist.find(user);
+    if (it == m_whitelist.end()) return !m_whitelist_default;
+    return it->second.contains(method);
+}
+
+} // namespace ibd

@@ -1,0 +1,159 @@
+// See control.h.
+#include "rpc/control.h"
+#include "rpc/json.h"
+
+#include <chrono>
+#include <thread>
+
+#include <malloc.h>
+
+namespace ibd {
+
+namespace {
+
+RpcMethod Help(ControlContext& context)
+{
+    return {
+        "control", "help", "Lists all calls, or explains one.",
+        {{"command", RpcType::kString, false, "all commands", "The call to explain"}},
+        "\"str\"    (string) The text", "\n\"getblock\"",
+        [&context](const RpcCall& call) -> UniValue {
+            return context.table.Help(call.String(0, ""));
+        }};
+}
+
+RpcMethod Stop(ControlContext& context)
+{
+    return {"control", "stop", "Asks the node to shut down cleanly.",
+            {{"wait", RpcType::kNumber, false, "", "Milliseconds to wait before; for tests"}},
+            "\"str\"    (string) That the node is stopping", "",
+            [&context](const RpcCall& call) -> UniValue {
+                context.stop();
+                if (call.Has(0)) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(call.Int32(0)));
+                }
+                return "ibd-booster stopping";
+            }};
+}
+
+RpcMethod Uptime(ControlContext& context)
+{
+    return {"control", "uptime", "Seconds since the node started.", {},
+            "n    (numeric) Seconds", "",
+            [&context](const RpcCall&) -> UniValue {
+                return Num((context.env.MonotonicMicros() - context.start_micros) / 1'000'000);
+            }};
+}
+
+// The node keeps no secrets in locked pages, so everything there is zero.
+UniValue LockedMemory()
+{
+    UniValue locked(UniValue::VOBJ);
+    for (const char* key : {"used", "free", "total", "locked", "chunks_used", "chunks_free"}) {
+        locked.pushKV(key, 0);
+    }
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("locked", locked);
+    return out;
+}
+
+UniValue MallocInfo()
+{
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* file = ::open_memstream(&text, &size);
+    if (file == nullptr) throw RpcError{RpcCode::kOutOfMemory, "no memory for malloc_info"};
+    ::malloc_info(0, file);
+    std::fclose(file);
+    std::string out(text, size);
+    std::free(text);
+    return out;
+}
+
+RpcMethod GetMemoryInfo()
+{
+    return {"control", "getmemoryinfo", "What the node knows about its use of memory.",
+            {{"mode", RpcType::kString, false, "\"stats\"",
+              "\"stats\" for totals of locked memory, \"mallocinfo\" for the allocator's XML"}},
+            "{\n  \"locked\": {    (json object) Bytes and chunks of locked memory\n"
+            "    \"used\", \"free\", \"total\", \"locked\", \"chunks_used\", \"chunks_free\"\n  }\n}\n"
+            "or \"<malloc version=\"1\">...\"    (string)",
+            "\n\"mallocinfo\"",
+            [](const RpcCall& call) -> UniValue {
+                const std::string mode = call.String(0, "stats");
+                if (mode == "stats") return LockedMemory();
+                if (mode == "mallocinfo") return MallocInfo();
+                ThrowRpc(RpcCode::kInvalidParameter, "unknown mode {}", mode);
+            }};
+}
+
+LogCategory CategoriesIn(const UniValue& names)
+{
+    uint64_t mask = 0;
+    for (const UniValue& name : names.getValues()) {
+        const auto category = ParseLogCategory(name.get_str());
+        if (!category) {
+            ThrowRpc(RpcCode::kInvalidParameter, "unknown logging category {}", name.getValStr());
+        }
+        mask |= static_cast<uint64_t>(*category);
+    }
+    return static_cast<LogCategory>(mask);
+}
+
+RpcMethod Logging(ControlContext& context)
+{
+    return {"control", "logging",
+            "Shows which debug categories are logged, after changing them as asked: first the "
+            "included ones are switched on, then the excluded ones off. \"all\" stands for all.",
+            {{"include", RpcType::kArray, false, "", "Names of categories to log"},
+             {"exclude", RpcType::kArray, false, "", "Names of categories not to log"}},
+            "{\n  \"category\": true|false,    (boolean) Whether it is logged\n  ...\n}",
+            "\"[\\\"all\\\"]\" \"[\\\"http\\\"]\"",
+            [&context](const RpcCall& call) {
+                if (call.Has(0)) context.logger.Enable(CategoriesIn(call.At(0)));
+                if (call.Has(1)) context.logger.Disable(CategoriesIn(call.At(1)));
+                UniValue out(UniValue::VOBJ);
+                for (const auto& [category, name] : LogCategories()) {
+                    out.pushKV(std::string(name), Bool(context.logger.Enabled(category)));
+                }
+                return out;
+            }};
+}
+
+RpcMethod GetRpcInfo(ControlContext& context)
+{
+    return {"control", "getrpcinfo", "The calls under way and where the log is.", {},
+            "{\n  \"active_commands\": [    (json array) Calls under way\n    {\n"
+            "      \"method\": \"str\",      (string) Name\n"
+            "      \"duration\": n         (numeric) Microseconds so far\n    }, ...\n  ],\n"
+            "  \"logpath\": \"str\"        (string) The log file\n}",
+            "",
+            [&context](const RpcCall&) {
+                UniValue calls(UniValue::VARR);
+                for (const auto& active : context.table.ActiveCalls()) {
+                    UniValue entry(UniValue::VOBJ);
+                    entry.pushKV("method", active.method);
+                    entry.pushKV("duration",
+                                 Num(context.env.MonotonicMicros() - active.start_micros));
+                    calls.push_back(entry);
+                }
+                UniValue out(UniValue::VOBJ);
+                out.pushKV("active_commands", calls);
+                out.pushKV("logpath", context.log_file.string());
+                return out;
+            }};
+}
+
+} // namespace
+
+void AddControlMethods(RpcTable& table, ControlContext& context)
+{
+    table.Add(Help(context));
+    table.Add(Stop(context));
+    table.Add(Uptime(context));
+    table.Add(GetMemoryInfo());
+    table.Add(Logging(context));
+    table.Add(GetRpcInfo(context));
+}
+
+} // namespace ibd

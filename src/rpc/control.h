@@ -1,0 +1,21 @@
+// Calls about the server itself: help, stop, uptime, getmemoryinfo, getrpcinfo, logging.
+#pragma once
+
+#include "rpc/table.h"
+#include "util/log_file.h"
+
+namespace ibd {
+
+struct ControlContext {
+    Env& env;
+    RpcTable& table;
+    FileLogger& logger;
+    Path log_file;
+    int64_t start_micros;       //!< monotonic time of the node's start
+    std::function<void()> stop; //!< asks the node to shut down; returns at once
+};
+
+/** `context` must outlive the table. */
+void AddControlMethods(RpcTable& table, ControlContext& context);
+
+} // namespace ibd

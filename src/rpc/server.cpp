@@ -1,0 +1,192 @@
+// See server.h.
+#include "rpc/server.h"
+#include "rpc/protocol.h"
+#include "util/strings.h"
+
+#include <chrono>
+#include <thread>
+
+namespace ibd {
+
+namespace {
+
+constexpr auto kWrongPasswordDelay = std::chrono::milliseconds(250);
+
+/** "host", "host:port", "[v6]" or "[v6]:port". */
+Result<HttpServerOptions::Address> ParseBind(const std::string& text, uint16_t default_port)
+{
+    std::string host = text;
+    std::string port;
+    if (text.starts_with('[')) {
+        const size_t end = text.find(']');
+        if (end == std::string::npos) return BadData("-rpcbind={}: no ]", text);
+        host = text.substr(1, end - 1);
+        if (end + 1 < text.size()) port = text.substr(end + 1);
+    } else if (const size_t colon = text.find(':');
+               colon != std::string::npos && text.find(':', colon + 1) == std::string::npos) {
+        host = text.substr(0, colon);
+        port = text.substr(colon);
+    }
+    uint16_t number = default_port;
+    if (!port.empty()) {
+        const auto parsed = ParseInteger<uint16_t>(std::string_view(port).substr(1));
+        if (port[0] != ':' || !parsed || *parsed == 0) {
+            return BadData("-rpcbind={}: no valid port", text);
+        }
+        number = *parsed;
+    }
+    return HttpServerOptions::Address{host, number};
+}
+
+Result<> ReadBind(const ArgsManager& args, uint16_t default_port, Logger& logger,
+                  HttpServerOptions& http)
+{
+    uint16_t port = default_port;
+    if (const auto text = args.Get("-rpcport")) {
+        const auto parsed = ParseInteger<uint16_t>(*text);
+        if (!parsed || *parsed == 0) return BadData("-rpcport={}: no valid port", *text);
+        port = *parsed;
+    }
+    const bool open = args.IsSet("-rpcallowip") && args.IsSet("-rpcbind");
+    if (!open) {
+        http.bind = {{"::1", port}, {"127.0.0.1", port}};
+        if (args.IsSet("-rpcallowip")) {
+            logger.Warning("-rpcallowip without -rpcbind: only this machine can connect");
+        }
+        if (args.IsSet("-rpcbind")) {
+            logger.Warning("-rpcbind is ignored without -rpcallowip, so that the server is not "
+                           "open to everybody");
+        }
+        return {};
+    }
+    for (const std::string& text : args.GetAll("-rpcbind")) {
+        IBD_ASSIGN_OR_RETURN(auto address, ParseBind(text, port));
+        http.bind.push_back(std::move(address));
+    }
+    return {};
+}
+
+Result<std::filesystem::perms> ReadCookiePerms(const ArgsManager& args)
+{
+    using std::filesystem::perms;
+    const perms owner = perms::owner_read | perms::owner_write;
+    const std::string text = args.Get("-rpccookieperms", "owner");
+    if (text == "owner") return owner;
+    if (text == "group") return owner | perms::group_read;
+    if (text == "all") return owner | perms::group_read | perms::others_read;
+    return BadData("-rpccookieperms={}: owner, group or all", text);
+}
+
+} // namespace
+
+void AddRpcOptions(ArgsManager& args)
+{
+    const auto add = [&](const char* name, const char* argument, const char* help,
+                         unsigned flags = OptionSpec::kPlain) {
+        args.Add(name, argument, help, OptionGroup::kRpc, flags);
+    };
+    add("-server", "", "Accept JSON-RPC commands (default: 1)");
+    add("-rpcallowip", "=<ip>",
+        "Accept JSON-RPC connections from this source: an address, a network with a mask "
+        "(1.2.3.4/255.255.255.0) or with bits (1.2.3.4/24). May be given several times");
+    add("-rpcauth", "=<userpw>",
+        "User name and salted hash of the password, <user>:<salt>$<hash>, where the hash is "
+        "HMAC-SHA256 with the salt as key. May be given several times",
+        OptionSpec::kSensitive);
+    add("-rpcbind", "=<addr>[:port]",
+        "Listen for JSON-RPC at this address; ignored unless -rpcallowip is given too. Use "
+        "[host]:port for IPv6. May be given several times (default: 127.0.0.1 and ::1)",
+        OptionSpec::kNetworkOnly);
+    add("-rpccookiefile", "=<loc>",
+        "Where the cookie for logging in goes; relative paths are below the network's data "
+        "directory (default: .cookie)");
+    add("-rpccookieperms", "=<readable-by>",
+        "Who may read the cookie: owner, group or all (default: owner)");
+    add("-rpcpassword", "=<pw>", "Password for JSON-RPC connections", OptionSpec::kSensitive);
+    add("-rpcport", "=<port>",
+        "Listen for JSON-RPC at this port (default: 8332, testnet3: 18332, testnet4: 48332, "
+        "signet: 38332, regtest: 18443)",
+        OptionSpec::kNetworkOnly);
+    add("-rpcservertimeout", "=<n>", "Seconds until an idle connection is closed (default: 30)",
+        OptionSpec::kHidden);
+    add("-rpcthreads", "=<n>", "Threads that serve RPC calls (default: 16)");
+    add("-rpcuser", "=<user>", "User name for JSON-RPC connections", OptionSpec::kSensitive);
+    add("-rpcwhitelist", "=<whitelist>",
+        "Calls that a user may make, <user>:<call>,<call>. May be given several times; of two "
+        "lists for one user, what is in both counts");
+    add("-rpcwhitelistdefault", "",
+        "Whether users without a list may call nothing (1) or everything (0); by default nothing "
+        "if any -rpcwhitelist is given");
+    add("-rpcworkqueue", "=<n>", "RPC calls that may wait for a thread (default: 64)",
+        OptionSpec::kHidden);
+}
+
+Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t default_port,
+                                        const Path& network_dir, Logger& logger)
+{
+    RpcServerOptions options;
+    IBD_RETURN_IF_ERROR(ReadBind(args, default_port, logger, options.http));
+    for (const char* local : {"127.0.0.0/8", "::1"}) options.http.allow.push_back(*Subnet::Parse(local));
+    for (const std::string& text : args.GetAll("-rpcallowip")) {
+        const auto subnet = Subnet::Parse(text);
+        if (!subnet) {
+            return BadData("-rpcallowip={}: neither an address nor a network (1.2.3.4/24, "
+                           "1.2.3.4/255.255.255.0)",
+                           text);
+        }
+        options.http.allow.push_back(*subnet);
+    }
+    options.http.threads = static_cast<int>(args.GetInt("-rpcthreads", 16));
+    options.http.work_queue = static_cast<int>(args.GetInt("-rpcworkqueue", 64));
+    options.http.timeout_seconds = static_cast<int>(args.GetInt("-rpcservertimeout", 30));
+    options.auth.user = args.Get("-rpcuser", "");
+    options.auth.password = args.Get("-rpcpassword", "");
+    options.auth.salted = args.GetAll("-rpcauth");
+    options.auth.whitelist = args.GetAll("-rpcwhitelist");
+    options.auth.whitelist_default = args.GetBool("-rpcwhitelistdefault");
+    if (!args.IsNegated("-rpccookiefile")) {
+        options.auth.cookie = network_dir / args.Get("-rpccookiefile", ".cookie");
+    }
+    IBD_ASSIGN_OR_RETURN(options.auth.cookie_perms, ReadCookiePerms(args));
+    return options;
+}
+
+Result<std::unique_ptr<RpcServer>> RpcServer::Start(Env& env, Logger& logger,
+                                                    const RpcServerOptions& options,
+                                                    RpcTable& table)
+{
+    std::unique_ptr<RpcServer> server(new RpcServer(logger, table));
+    IBD_ASSIGN_OR_RETURN(server->m_auth, RpcAuth::Make(env, options.auth));
+    RpcServer* raw = server.get();
+    IBD_ASSIGN_OR_RETURN(server->m_http,
+                         HttpServer::Start(logger, options.http, [raw](const HttpRequest& request) {
+                             return raw->Answer(request);
+                         }));
+    return server;
+}
+
+HttpResponse RpcServer::Answer(const HttpRequest& request)
+{
+    if (request.uri != "/") return {404, "", "text/plain", false};
+    if (request.method != "POST") {
+        return {405, "JSONRPC server handles only POST requests", "text/plain", false};
+    }
+    if (!request.authorization) return {401, "", "text/plain", true};
+    const auto user = m_auth->Check(*request.authorization);
+    if (!user) {
+        m_logger.Warning("wrong RPC user or password from {}", request.peer);
+        // Slows down guessing.
+        std::this_thread::sleep_for(kWrongPasswordDelay);
+        return {401, "", "text/plain", true};
+    }
+    const MayCall may_call = [&](const std::string& method) {
+        const bool allowed = m_auth->MayCall(*user, method);
+        if (!allowed) m_logger.Warning("RPC user {} may not call {}", *user, method);
+        return allowed;
+    };
+    m_logger.Debug(LogCategory::kRpc, "call of user {} from {}", *user, request.peer);
+    const RpcReply reply = AnswerRpc(m_table, request.body, may_call);
+    return {reply.http_status, reply.body, "application/json", false};
+}
+
+} // namespace ibd

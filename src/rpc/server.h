@@ -1,0 +1,42 @@
+// RpcServer: the JSON-RPC service as the options describe it - HTTP, logins, calls.
+#pragma once
+
+#include "rpc/auth.h"
+#include "rpc/http_server.h"
+#include "rpc/table.h"
+#include "util/args.h"
+
+namespace ibd {
+
+/** The options of the "RPC server" group of -help. */
+void AddRpcOptions(ArgsManager& args);
+
+struct RpcServerOptions {
+    HttpServerOptions http;
+    RpcAuthOptions auth;
+};
+
+/** Reads the options. `network_dir` is where the cookie goes unless -rpccookiefile is absolute. */
+Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t default_port,
+                                        const Path& network_dir, Logger& logger);
+
+class RpcServer {
+public:
+    /** Serves `table`, which must outlive it. */
+    static Result<std::unique_ptr<RpcServer>> Start(Env& env, Logger& logger,
+                                                    const RpcServerOptions& options,
+                                                    RpcTable& table);
+    /** New requests are refused; those under way go on. */
+    void Interrupt() { m_http->Interrupt(); }
+
+private:
+    RpcServer(Logger& logger, RpcTable& table) : m_logger(logger), m_table(table) {}
+    HttpResponse Answer(const HttpRequest& request);
+
+    Logger& m_logger;
+    RpcTable& m_table;
+    std::unique_ptr<RpcAuth> m_auth;
+    std::unique_ptr<HttpServer> m_http; //!< stops first
+};
+
+} // namespace ibd

@@ -1,0 +1,48 @@
+// RpcTable: all methods, the state of the server while the node starts, and the execution of one
+// call. Methods are added before the server starts; then any thread may call it.
+#pragma once
+
+#include "rpc/method.h"
+#include "util/env.h"
+#include "util/log.h"
+
+#include <list>
+#include <map>
+#include <mutex>
+
+namespace ibd {
+
+class RpcTable {
+public:
+    explicit RpcTable(Env& env) : m_env(env) {}
+
+    void Add(RpcMethod method);
+    const RpcMethod* Find(const std::string& name) const;
+
+    /** While the node starts, every call is answered with -28 and this text. */
+    void SetWarmup(const std::string& status);
+    void EndWarmup();
+    std::optional<std::string> WarmupStatus() const;
+
+    /** Executes `method` with an array or object of arguments. Throws RpcError. */
+    UniValue Execute(const std::string& method, const UniValue& params);
+
+    /** The list of calls by category, or the help of one ("help: unknown command: x"). */
+    std::string Help(const std::string& command) const;
+
+    /** One call under way. */
+    struct Active {
+        std::string method;
+        int64_t start_micros;
+    };
+    std::vector<Active> ActiveCalls() const;
+
+private:
+    Env& m_env;
+    std::map<std::string, RpcMethod> m_methods;
+    mutable std::mutex m_mutex; //!< guards what follows
+    std::optional<std::string> m_warmup = "RPC server started";
+    std::list<Active> m_active;
+};
+
+} // namespace ibd
