@@ -152,10 +152,14 @@ class HintsReader:
     def __init__(self, path):
         self.path = path
         self._file = open(path, "rb")
-        self.size = os.fstat(self._file.fileno()).st_size
-        self.is_container = self._file.read(8) == CONTAINER_MAGIC
-        if self.is_container:
-            self._read_header()
+        try:
+            self.size = os.fstat(self._file.fileno()).st_size
+            self.is_container = self._file.read(8) == CONTAINER_MAGIC
+            if self.is_container:
+                self._read_header()
+        except ToolError:
+            self._file.close()
+            raise
 
     def close(self):
         self._file.close()
