@@ -1,0 +1,119 @@
+// See block_index.h.
+#include "validation/block_index.h"
+
+#include "consensus/pow.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+BlockIndexRecord ToRecord(const HeaderNode& node)
+{
+    BlockIndexRecord record;
+    record.height = node.height;
+    record.status = node.status;
+    record.tx_count = node.tx_count;
+    record.file = std::max(node.file, 0);
+    record.data_pos = node.data_pos;
+    record.undo_pos = node.undo_pos;
+    record.header = node.Header();
+    return record;
+}
+
+} // namespace
+
+Result<> BlockIndex::InsertRecord(const BlockHash& hash, const BlockIndexRecord& record)
+{
+    HeaderNode* node = m_tree.Insert(record.header, hash);
+    if (!node) {
+        return BadData("block index: block {} at height {} has an unknown parent; restart with "
+                       "-reindex", hash.ToHex(), record.height);
+    }
+    if (node->height != record.height) {
+        return BadData("block index: block {} is recorded at height {} but lies at {}; restart "
+                       "with -reindex", hash.ToHex(), record.height, node->height);
+    }
+    node->status = record.status;
+    node->tx_count = record.tx_count;
+    if (record.status & (kHaveData | kHaveUndo)) node->file = record.file;
+    node->data_pos = record.data_pos;
+    node->undo_pos = record.undo_pos;
+    if (node->tx_count > 0) Link(*node);
+    return {};
+}
+
+Result<> BlockIndex::Load()
+{
+    std::vector<std::pair<BlockHash, BlockIndexRecord>> records;
+    const ConsensusParams& params = m_tree.Params().consensus;
+    IBD_RETURN_IF_ERROR(m_db.LoadBlocks([&](const BlockHash& hash,
+                                            const BlockIndexRecord& record) -> Result<> {
+        if (record.header.Hash() != hash || !CheckProofOfWork(hash, record.header.bits, params)) {
+            return BadData("block index: record of block {} does not match its hash or lacks proof "
+                           "of work for this network; restart with -reindex", hash.ToHex());
+        }
+        records.emplace_back(hash, record);
+        return {};
+    }));
+    std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
+        return a.second.height < b.second.height;
+    });
+    for (const auto& [hash, record] : records) IBD_RETURN_IF_ERROR(InsertRecord(hash, record));
+    m_tree.RecalculateBestHeader();
+    m_dirty.clear();
+    return {};
+}
+
+Result<> BlockIndex::Save(BlockStore& blocks)
+{
+    IBD_RETURN_IF_ERROR(blocks.Flush());
+    const auto files = blocks.TakeDirty();
+    if (files.empty() && m_dirty.empty()) return {};
+    std::vector<std::pair<BlockHash, BlockIndexRecord>> records;
+    records.reserve(m_dirty.size());
+    for (const HeaderNode* node : m_dirty) records.emplace_back(node->hash, ToRecord(*node));
+    BlockIndexUpdate update;
+    update.files = files;
+    update.last_file = blocks.LastFile();
+    update.blocks = records;
+    IBD_RETURN_IF_ERROR(m_db.Write(update));
+    m_dirty.clear();
+    return {};
+}
+
+void BlockIndex::MarkAllDirty()
+{
+    for (size_t i = 0; i < m_tree.Size(); ++i) m_dirty.insert(m_tree.NodeAt(i));
+}
+
+void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count, bool has_witness)
+{
+    node.file = pos.file;
+    node.data_pos = pos.offset;
+    node.tx_count = tx_count;
+    node.status |= kHaveData | (has_witness ? kOptWitness : 0);
+    node.RaiseValidity(kValidTransactions);
+    MarkDirty(&node);
+}
+
+std::vector<HeaderNode*> BlockIndex::Link(HeaderNode& node)
+{
+    std::vector<HeaderNode*> linked;
+    if (node.prev && !node.prev->HaveChainTxs()) {
+        m_waiting.emplace(node.prev, &node);
+        return linked;
+    }
+    linked.push_back(&node);
+    for (size_t i = 0; i < linked.size(); ++i) {
+        HeaderNode* at = linked[i];
+        at->chain_tx_count = (at->prev ? at->prev->chain_tx_count : 0) + at->tx_count;
+        const auto [begin, end] = m_waiting.equal_range(at);
+        for (auto it = begin; it != end; ++it) linked.push_back(it->second);
+        m_waiting.erase(begin, end);
+    }
+    return linked;
+}
+
+} // namespace ibd

@@ -1,0 +1,80 @@
+// See block_reader.h.
+#include "validation/block_reader.h"
+
+#include "consensus/block_check.h"
+
+namespace ibd {
+
+namespace {
+
+/** What reading needs of a node; copied, since the owner may change the node meanwhile. */
+struct Wanted {
+    BlockHash hash;
+    FilePos pos;
+    int height;
+};
+
+Wanted ToWanted(const HeaderNode& node)
+{
+    return {node.hash, {node.file, node.data_pos}, node.height};
+}
+
+Result<std::unique_ptr<LoadedBlock>> Load(const BlockStore& blocks, const Wanted& wanted,
+                                          const ConsensusParams& params)
+{
+    auto loaded = std::make_unique<LoadedBlock>();
+    auto raw = blocks.ReadBlock(wanted.pos, &wanted.hash);
+    if (!raw) {
+        Error error = raw.GetError();
+        error.message = fmt::format("block {} at height {}: {}", wanted.hash.ToHex(),
+                                    wanted.height, error.message);
+        return error;
+    }
+    loaded->raw = std::move(*raw);
+    if (auto parsed = loaded->view.Parse(loaded->raw); !parsed) {
+        return BadData("block {} at height {} in {}: {}", wanted.hash.ToHex(), wanted.height,
+                       blocks.BlockPath(wanted.pos.file).string(), parsed.Message());
+    }
+    loaded->verdict = CheckBlock(loaded->view, params);
+    return loaded;
+}
+
+} // namespace
+
+Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const HeaderNode& node,
+                                               const ConsensusParams& params)
+{
+    return Load(blocks, ToWanted(node), params);
+}
+
+BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params,
+                         const std::vector<HeaderNode*>& path)
+{
+    std::vector<Wanted> wanted;
+    wanted.reserve(path.size());
+    for (const HeaderNode* node : path) wanted.push_back(ToWanted(*node));
+    m_thread = NamedThread("blockread", [this, &blocks, &params, wanted = std::move(wanted)] {
+        for (const Wanted& block : wanted) {
+            auto item = std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(
+                Load(blocks, block, params));
+            // A parsed block takes about twice its bytes.
+            const size_t bytes = item->Ok() ? 2 * (**item)->raw.size() : 0;
+            if (!m_queue.Push(std::move(item), bytes)) return;
+        }
+    });
+}
+
+BlockReader::~BlockReader()
+{
+    m_queue.Abort();
+    m_thread.Join();
+}
+
+Result<std::unique_ptr<LoadedBlock>> BlockReader::Next()
+{
+    std::optional<Item> item = m_queue.Pop();
+    CHECK(item);
+    return std::move(**item);
+}
+
+} // namespace ibd

@@ -1,0 +1,45 @@
+// BlockReader: reads, parses and checks the next blocks of a path on a thread of its own while the
+// caller connects the current one. Bounded by kReadAheadBytes. Owned by one caller.
+#pragma once
+
+#include "chain/header_tree.h"
+#include "storage/block_store.h"
+#include "util/threads.h"
+
+#include <atomic>
+#include <memory>
+
+namespace ibd {
+
+/** A block in memory, ready to connect. */
+struct LoadedBlock {
+    Bytes raw;
+    BlockView view;     //!< of raw
+    RuleResult verdict; //!< of CheckBlock
+};
+
+/** Reads one block from disk, parses it and checks it without context. The error names the block,
+ *  height and file. A broken rule is left to the caller in `verdict`. */
+Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const HeaderNode& node,
+                                               const ConsensusParams& params);
+
+class BlockReader {
+public:
+    static constexpr size_t kReadAheadBytes = 32 << 20;
+
+    /** Starts reading the blocks of `path` in order. All must have data. */
+    BlockReader(const BlockStore& blocks, const ConsensusParams& params,
+                const std::vector<HeaderNode*>& path);
+    ~BlockReader();
+
+    /** The next block of the path; must be called at most path.size() times. */
+    Result<std::unique_ptr<LoadedBlock>> Next();
+
+private:
+    using Item = std::shared_ptr<Result<std::unique_ptr<LoadedBlock>>>;
+
+    BoundedQueue<Item> m_queue{kReadAheadBytes};
+    NamedThread m_thread;
+};
+
+} // namespace ibd

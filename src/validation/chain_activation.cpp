@@ -1,0 +1,233 @@
+// See chain_manager.h. This file: choosing the best chain, connecting and disconnecting.
+#include "validation/chain_manager.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/chrono.h>
+
+namespace ibd {
+
+namespace {
+
+/** Blocks connected between two choices of the best chain. */
+constexpr int kPathLength = 2048;
+
+/** log2 of the chain work, for people. */
+double Log2Work(const HeaderNode& node) { return std::log2(node.chain_work.ToDouble()); }
+
+} // namespace
+
+void ChainManager::LogTip(const char* what) const
+{
+    const HeaderNode& tip = *Tip();
+    m_stores.log.Info("{}: new best={} height={} version=0x{:08x} log2_work={:.6f} tx={} "
+                      "date='{:%Y-%m-%dT%H:%M:%SZ}' progress={:.6f} cache={:.1f}MiB({}txo)",
+                      what, tip.hash.ToHex(), tip.height, static_cast<uint32_t>(tip.version),
+                      Log2Work(tip), tip.chain_tx_count,
+                      fmt::gmtime(static_cast<std::time_t>(tip.time)), VerificationProgress(&tip),
+                      static_cast<double>(m_cache->MemoryUsage()) / (1 << 20), m_cache->Size());
+}
+
+HeaderNode* ChainManager::FindBestCandidate()
+{
+    while (!m_candidates.empty()) {
+        HeaderNode* best = *m_candidates.rbegin();
+        // A failure further down spoils the whole branch.
+        const HeaderNode* at = best;
+        while (at && !m_active.Contains(at) && !at->Failed() && at->HasData()) at = at->prev;
+        if (!at || m_active.Contains(at)) return best;
+        m_candidates.erase(best);
+    }
+    return nullptr;
+}
+
+Result<> ChainManager::ActivateBestChain()
+{
+    const std::lock_guard activation(m_activation);
+    while (!m_interrupt) {
+        auto lock = Lock();
+        HeaderNode* target = FindBestCandidate();
+        if (!target || target == Tip()) return Flush(FlushMode::kIfNeeded);
+        lock.unlock();
+        IBD_RETURN_IF_ERROR(ActivateTowards(target));
+    }
+    return {};
+}
+
+Result<> ChainManager::ActivateTowards(HeaderNode* target)
+{
+    std::vector<HeaderNode*> path;
+    {
+        const auto lock = Lock();
+        const HeaderNode* fork = m_active.FindFork(target);
+        while (Tip() && Tip() != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
+        const int first = fork ? fork->height + 1 : 0;
+        const int last = std::min(target->height, first + kPathLength - 1);
+        HeaderNode* node = target->Ancestor(last);
+        path.resize(static_cast<size_t>(last - first + 1));
+        for (size_t i = path.size(); i-- > 0;) {
+            path[i] = node;
+            if (i > 0) node = node->Ancestor(node->height - 1);
+        }
+    }
+    IBD_RETURN_IF_ERROR(ConnectPath(target, path));
+    return {};
+}
+
+Result<bool> ChainManager::ConnectPath(HeaderNode* target, const std::vector<HeaderNode*>& path)
+{
+    BlockReader reader(m_stores.blocks, m_params.consensus, path);
+    for (HeaderNode* node : path) {
+        if (m_interrupt) return false;
+        IBD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBlock> block, reader.Next());
+        const auto lock = Lock();
+        // Somebody else may have marked or added a block since the lock was given up.
+        if (m_candidates.empty() || *m_candidates.rbegin() != target) return false;
+        IBD_ASSIGN_OR_RETURN(const bool connected, ConnectTip(*node, *block));
+        if (!connected) return false;
+        IBD_RETURN_IF_ERROR(Flush(FlushMode::kIfNeeded));
+    }
+    return true;
+}
+
+Result<ScriptChecker*> ChainManager::CheckerFor(const HeaderNode& node) const
+{
+    const ScriptCheckReason reason =
+        ScriptCheckFor(Tree(), node, m_options.assume_valid, m_options.minimum_work);
+    if (reason == ScriptCheckReason::kSkip) return static_cast<ScriptChecker*>(nullptr);
+    if (m_checker) return m_checker;
+    return SystemError("the scripts of block {} at height {} must be run ({}), and this node was "
+                       "started without a script engine", node.hash.ToHex(), node.height,
+                       ScriptCheckReasonText(reason));
+}
+
+Result<> ChainManager::PrefetchInputs(const BlockView& block)
+{
+    if (m_pool.ThreadCount() == 0) return {};
+    std::vector<OutPoint> wanted;
+    for (const TxView& tx : block.Txs().subspan(1)) {
+        for (const InputView& input : tx.inputs) wanted.push_back(input.Prevout());
+    }
+    return m_cache->Prefetch(wanted, m_pool);
+}
+
+Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo)
+{
+    if (node.HasUndo() || !node.prev) return {};
+    IBD_ASSIGN_OR_RETURN(const FilePos pos,
+                         m_stores.blocks.WriteUndo(node.file, undo.Encode(), node.prev->hash,
+                                                   static_cast<uint32_t>(node.height)));
+    node.undo_pos = pos.offset;
+    node.status |= kHaveUndo;
+    m_index.MarkDirty(&node);
+    return {};
+}
+
+void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
+{
+    m_stores.log.Warning("InvalidBlock: hash={} height={} reason={}", node.hash.ToHex(),
+                         node.height, violation.ToString());
+    Tree().MarkFailed(&node);
+    m_index.MarkAllDirty();
+    m_candidates.erase(&node);
+}
+
+Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
+{
+    IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
+    IBD_RETURN_IF_ERROR(PrefetchInputs(block.view));
+    BlockUndo undo;
+    Result<RuleResult> verdict = block.verdict;
+    if (!block.verdict) {
+        verdict = ConnectBlock(block.view, node, m_params, *m_cache, checker, undo);
+        if (!verdict) return verdict.GetError();
+    }
+    if (m_observer) m_observer->BlockChecked(node.hash, *verdict);
+    if (*verdict) {
+        // A mutated block came from our own disk: its hash says nothing, the file is damaged.
+        if ((*verdict)->kind == RuleViolation::Kind::kMutated) {
+            return BadData("block {} at height {} in {} is damaged ({}); restart with -reindex",
+                           node.hash.ToHex(), node.height,
+                           m_stores.blocks.BlockPath(node.file).string(), (*verdict)->ToString());
+        }
+        MarkInvalid(node, **verdict);
+        return false;
+    }
+    IBD_RETURN_IF_ERROR(StoreUndo(node, undo));
+    if (node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
+    m_active.SetTip(&node);
+    PruneCandidates();
+    LogTip("UpdateTip");
+    if (m_observer) {
+        m_observer->BlockConnected(node, block.view);
+        m_observer->TipChanged(node);
+    }
+    return true;
+}
+
+void ChainManager::PruneCandidates()
+{
+    while (!m_candidates.empty() && LessPreferred(**m_candidates.begin(), *Tip())) {
+        m_candidates.erase(m_candidates.begin());
+    }
+    CHECK(!m_candidates.empty());
+}
+
+Result<> ChainManager::DisconnectTip()
+{
+    HeaderNode& node = *Tip();
+    IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, node, m_params.consensus));
+    IBD_ASSIGN_OR_RETURN(BlockUndo undo, ReadUndo(node));
+    IBD_ASSIGN_OR_RETURN(const DisconnectVerdict verdict,
+                         DisconnectBlock(block->view, node, m_params, std::move(undo), *m_cache));
+    if (verdict != DisconnectVerdict::kClean) {
+        return BadData("block {} at height {}: coins and undo data disagree; restart with "
+                       "-reindex-chainstate", node.hash.ToHex(), node.height);
+    }
+    m_active.SetTip(m_active[node.height - 1]);
+    if (m_observer) m_observer->BlockDisconnected(node, block->view);
+    LogTip("UpdateTip");
+    return Flush(FlushMode::kIfNeeded);
+}
+
+Result<> ChainManager::InvalidateBlock(HeaderNode* node)
+{
+    {
+        const std::lock_guard activation(m_activation);
+        const auto lock = Lock();
+        if (!node->prev) return BadData("the genesis block cannot be marked invalid");
+        while (m_active.Contains(node)) IBD_RETURN_IF_ERROR(DisconnectTip());
+        Tree().MarkFailed(node);
+        m_index.MarkAllDirty();
+        RebuildCandidates();
+        if (m_observer) m_observer->TipChanged(*Tip());
+    }
+    return ActivateBestChain();
+}
+
+Result<> ChainManager::ReconsiderBlock(HeaderNode* node)
+{
+    {
+        const auto lock = Lock();
+        Tree().ClearFailure(node);
+        m_index.MarkAllDirty();
+        RebuildCandidates();
+    }
+    return ActivateBestChain();
+}
+
+Result<> ChainManager::PreciousBlock(HeaderNode* node)
+{
+    {
+        const auto lock = Lock();
+        if (node->chain_work < Tip()->chain_work) return {};
+        m_candidates.erase(node);
+        node->sequence_id = m_next_precious--;
+        if (node->IsValid(kValidTransactions) && node->HaveChainTxs()) m_candidates.insert(node);
+        PruneCandidates();
+    }
+    return ActivateBestChain();
+}
+
+} // namespace ibd

@@ -1,0 +1,198 @@
+// ChainManager: the serial engine. Owns the header tree, the active chain and the coins; takes
+// blocks and headers, and keeps the chain of most work among the valid ones connected. Owned by
+// the node.
+//
+// Threads: every public method may be called from any thread. Lock() gives a consistent view over
+// several calls and keeps blocks from being connected meanwhile; hold it briefly. Activation
+// releases the lock between blocks. Memory: the header tree, the coins cache (cache_bytes) and the
+// read-ahead of BlockReader.
+//
+// Errors (Result) are of the disk, or of data that this node itself stored: the node must stop.
+// What is wrong with a block that somebody gave us is a RuleResult.
+#pragma once
+
+#include "chain/assume_valid.h"
+#include "chain/chain.h"
+#include "util/env.h"
+#include "util/log.h"
+#include "validation/block_index.h"
+#include "validation/block_reader.h"
+#include "validation/coins_cache.h"
+#include "validation/connect_block.h"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+namespace ibd {
+
+/** Who wants to know what happens to the chain. Called under the lock, on the thread that did it:
+ *  be quick. */
+class ChainObserver {
+public:
+    virtual ~ChainObserver() = default;
+    virtual void BlockConnected(const HeaderNode&, const BlockView&) {}
+    virtual void BlockDisconnected(const HeaderNode&, const BlockView&) {}
+    virtual void TipChanged(const HeaderNode&) {}
+    /** The verdict on a block that was submitted or connected. */
+    virtual void BlockChecked(const BlockHash&, const RuleResult&) {}
+};
+
+struct ChainManagerOptions {
+    size_t cache_bytes = 450 << 20; //!< bound of the coins cache (-dbcache less LevelDB's part)
+    BlockHash assume_valid;         //!< -assumevalid; null: run all scripts
+    Arith256 minimum_work;          //!< -minimumchainwork
+    SipKey hash_key{};              //!< random, keys the coins table
+    size_t threads = 1;             //!< for reading coins ahead (-par)
+};
+
+/** The machine and the stores a manager works on; all outlive it. */
+struct ChainStores {
+    Env& env;
+    Logger& log;
+    BlockStore& blocks;
+    BlockIndexDb& index;
+};
+
+/** What became of a block that was handed in. */
+struct BlockOutcome {
+    RuleResult violation;  //!< why it was refused
+    bool is_new = false;   //!< stored now; false: we had it
+    HeaderNode* node = nullptr; //!< its header, if that was accepted
+};
+
+enum class FlushMode {
+    kIfNeeded, //!< cache over its bound, or long not written
+    kAlways,
+};
+
+class ChainManager {
+public:
+    ChainManager(const ChainParams& params, ChainStores stores, ChainManagerOptions options,
+                 const std::atomic<bool>& interrupt);
+    ~ChainManager();
+    ChainManager(const ChainManager&) = delete;
+    ChainManager& operator=(const ChainManager&) = delete;
+
+    // Start-up, in this order.
+
+    /** Reads the block index. */
+    Result<> LoadIndex();
+    /** Stores the genesis block if it is not in the block files yet. */
+    Result<> StoreGenesis();
+    /** Takes the coins and makes their best block the tip; first completes a write that a crash
+     *  interrupted, from the blocks. */
+    Result<> AttachCoins(std::unique_ptr<CoinsDb> coins);
+    /** `checker` runs input scripts; without one a block whose scripts must run is an error.
+     *  Must outlive the manager. */
+    void SetScriptChecker(ScriptChecker* checker) { m_checker = checker; }
+    void SetObserver(ChainObserver* observer) { m_observer = observer; }
+
+    // Blocks and headers.
+
+    /** Adds a header. `out`, if given, gets its node on success. */
+    RuleResult AcceptHeader(const BlockHeader& header, HeaderNode** out = nullptr);
+    /** Checks a block without its coins and stores it; does not connect it. `stored` says where it
+     *  lies already (reindex). */
+    Result<BlockOutcome> AcceptBlock(ByteSpan raw, const FilePos* stored = nullptr);
+    /** AcceptBlock, then ActivateBestChain. */
+    Result<BlockOutcome> ProcessBlock(ByteSpan raw);
+    /** Connects and disconnects blocks until the tip is the best block we have. Returns early,
+     *  without error, when interrupted. */
+    Result<> ActivateBestChain();
+
+    /** Marks a block invalid for good and moves off it. */
+    Result<> InvalidateBlock(HeaderNode* node);
+    /** Takes InvalidateBlock, or a failed check, back. */
+    Result<> ReconsiderBlock(HeaderNode* node);
+    /** Treats a block as if it had come before others of the same work. */
+    Result<> PreciousBlock(HeaderNode* node);
+
+    // Durability and self-check.
+
+    Result<> Flush(FlushMode mode);
+    /** Checks the last `blocks` blocks (0: all) at `level` 0..4, see doc/options.md. False: what
+     *  is stored is wrong; the reason was logged. */
+    Result<bool> VerifyChain(int level, int blocks);
+
+    // Views; hold Lock() while using what they return.
+
+    std::unique_lock<std::recursive_mutex> Lock() const
+    {
+        return std::unique_lock(m_mutex);
+    }
+    HeaderTree& Tree() { return m_index.Tree(); }
+    const HeaderTree& Tree() const { return m_index.Tree(); }
+    const Chain& Active() const { return m_active; }
+    HeaderNode* Tip() const { return m_active.Tip(); }
+    CoinsCache& Coins() { return *m_cache; }
+    CoinsDb& CoinsDatabase() { return *m_coins; }
+    BlockIndex& Index() { return m_index; }
+    const BlockStore& Blocks() const { return m_stores.blocks; }
+    const ChainParams& Params() const { return m_params; }
+    const ChainManagerOptions& Options() const { return m_options; }
+    bool HasCoins() const { return m_coins != nullptr; }
+
+    /** The tip is old or has little work: most of the chain is yet to come. Turns false once. */
+    bool IsInitialBlockDownload() const;
+    /** Estimated share of the chain's transactions that is verified at `node`, 0 to 1. */
+    double VerificationProgress(const HeaderNode* node) const;
+    /** Block and undo data of a block of the tree. Errors name it. */
+    Result<Bytes> ReadBlock(const HeaderNode& node) const;
+    Result<BlockUndo> ReadUndo(const HeaderNode& node) const;
+
+private:
+    struct PreferLater {
+        bool operator()(const HeaderNode* a, const HeaderNode* b) const
+        {
+            return LessPreferred(*a, *b);
+        }
+    };
+
+    // chain_manager.cpp
+    Result<RuleResult> CheckAndStore(const BlockView& view, HeaderNode& node,
+                                     const FilePos* stored, ByteSpan raw);
+    void AddCandidates(const std::vector<HeaderNode*>& linked);
+    void RebuildCandidates();
+    Result<> ReplayInterruptedWrite(const std::vector<BlockHash>& heads);
+    Result<> RollForward(const HeaderNode& node, CoinsCache& coins);
+
+    // chain_activation.cpp
+    HeaderNode* FindBestCandidate();
+    Result<> ActivateTowards(HeaderNode* target);
+    Result<bool> ConnectPath(HeaderNode* target, const std::vector<HeaderNode*>& path);
+    Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block);
+    Result<> DisconnectTip();
+    Result<> PrefetchInputs(const BlockView& block);
+    Result<ScriptChecker*> CheckerFor(const HeaderNode& node) const;
+    Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo);
+    void MarkInvalid(HeaderNode& node, const RuleViolation& violation);
+    void PruneCandidates();
+    void LogTip(const char* what) const;
+
+    // verify_chain.cpp
+    Result<bool> VerifyDown(int level, int depth, CoinsCache& overlay, const HeaderNode*& lowest);
+    Result<bool> VerifyUp(const HeaderNode* from, CoinsCache& overlay);
+
+    const ChainParams& m_params;
+    const ChainStores m_stores;
+    const ChainManagerOptions m_options;
+    const std::atomic<bool>& m_interrupt;
+
+    mutable std::recursive_mutex m_mutex; //!< guards everything below
+    std::mutex m_activation;              //!< one ActivateBestChain at a time; taken before m_mutex
+    BlockIndex m_index;
+    Chain m_active;
+    std::set<HeaderNode*, PreferLater> m_candidates; //!< linked, not failed, not below the tip
+    std::unique_ptr<CoinsDb> m_coins;
+    std::unique_ptr<CoinsDbReader> m_coins_reader;
+    std::unique_ptr<CoinsCache> m_cache;
+    ThreadPool m_pool;
+    ScriptChecker* m_checker = nullptr;
+    ChainObserver* m_observer = nullptr;
+    int64_t m_last_flush = 0; //!< MonotonicMicros
+    int32_t m_next_precious = -1;
+    mutable bool m_initial_download = true;
+};
+
+} // namespace ibd

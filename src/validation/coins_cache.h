@@ -1,0 +1,97 @@
+// CoinsCache: coins in memory over a slower set of coins, with the changes that the slower one does
+// not have yet. Owned by a Chainstate (over the database) or used as a throw-away overlay (over
+// another cache). One thread at a time, except that Prefetch() reads the base on several.
+// Memory: MemoryUsage() bytes, bounded by whoever calls Flush.
+#pragma once
+
+#include "primitives/outpoint_hasher.h"
+#include "script/coin.h"
+#include "storage/coins_db.h"
+#include "util/threads.h"
+
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <unordered_map>
+
+namespace ibd {
+
+/** A set of coins that can be asked for one. */
+class CoinsReader {
+public:
+    virtual ~CoinsReader() = default;
+    /** The coin if it is unspent. Errors are of the disk. */
+    virtual Result<std::optional<Coin>> Read(const OutPoint& outpoint) const = 0;
+};
+
+/** The database as a base for a cache. Read() may be called from several threads. */
+class CoinsDbReader final : public CoinsReader {
+public:
+    explicit CoinsDbReader(const CoinsDb& db) : m_db(db) {}
+    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
+    {
+        return m_db.Get(outpoint);
+    }
+
+private:
+    const CoinsDb& m_db;
+};
+
+class CoinsCache final : public CoinsReader {
+public:
+    /** `salt` keys the hash table; random in the node, from the seed in tests. */
+    CoinsCache(const CoinsReader& base, const OutPointHasher& salt);
+
+    /** The coin, or null if it is not unspent. The pointer holds until the cache is changed. */
+    Result<const Coin*> Get(const OutPoint& outpoint);
+    /** Without changing this cache; for overlays on top of it. */
+    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override;
+
+    /** Adds an unspent coin. `may_exist`: the base may have an older coin of the same name (BIP30
+     *  repeats, coins restored); otherwise there must be none. */
+    void Add(const OutPoint& outpoint, Coin coin, bool may_exist);
+    /** Takes the coin out; false if it was not there. The coin is moved to `spent` if given. */
+    Result<bool> Spend(const OutPoint& outpoint, Coin* spent = nullptr);
+
+    /** Reads coins that are not cached from the base, on the pool's threads. Missing ones are
+     *  skipped: asking for them later says so. */
+    Result<> Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool);
+
+    /** Writes all changes to the database, which becomes the state after `best`, and forgets
+     *  everything cached. On error the cache is unchanged. */
+    Result<> Flush(CoinsDb& db, const BlockHash& best);
+
+    /** Calls `visit(outpoint, coin)` for each change over the base; the coin is null if spent. */
+    template <typename Visitor>
+    void ForEachChange(Visitor visit) const
+    {
+        for (const auto& [outpoint, entry] : *m_map) {
+            if (entry.dirty) visit(outpoint, entry.spent ? nullptr : &entry.coin);
+        }
+    }
+
+    size_t Size() const { return m_map->size(); }
+    /** Bytes held, with the allocator's and the table's overhead. */
+    size_t MemoryUsage() const;
+
+private:
+    struct Entry {
+        Coin coin;
+        bool spent = false; //!< no coin; kept so that the base learns of it
+        bool dirty = false; //!< differs from the base
+        bool fresh = false; //!< the base has no coin of this name
+    };
+    using Map = std::pmr::unordered_map<OutPoint, Entry, OutPointHasher>;
+
+    Result<Entry*> Find(const OutPoint& outpoint);
+    Entry& Insert(const OutPoint& outpoint, Coin coin);
+    void Clear();
+
+    const CoinsReader& m_base;
+    const OutPointHasher m_hasher;
+    std::unique_ptr<std::pmr::unsynchronized_pool_resource> m_pool;
+    std::unique_ptr<Map> m_map;
+    size_t m_script_bytes = 0; //!< heap bytes of long scripts
+};
+
+} // namespace ibd

@@ -1,0 +1,174 @@
+// See coins_walk.h.
+#include "validation/coins_walk.h"
+
+#include "crypto/muhash.h"
+#include "crypto/sha256.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ibd {
+
+namespace {
+
+int CompareKeys(const CoinKey& a, const CoinKey& b)
+{
+    const int order = std::memcmp(a.bytes, b.bytes, std::min(a.size, b.size));
+    return order != 0 ? order : int{a.size} - int{b.size};
+}
+
+} // namespace
+
+Result<> CoinsWalk::UndoDownTo(ChainManager& chain, const HeaderNode& target, CoinsCache& overlay)
+{
+    for (const HeaderNode* node = chain.Tip(); node != &target; node = node->prev) {
+        IBD_ASSIGN_OR_RETURN(auto block,
+                             LoadBlock(chain.Blocks(), *node, chain.Params().consensus));
+        IBD_ASSIGN_OR_RETURN(BlockUndo undo, chain.ReadUndo(*node));
+        IBD_RETURN_IF_ERROR(
+            DisconnectBlock(block->view, *node, chain.Params(), std::move(undo), overlay));
+    }
+    return {};
+}
+
+void CoinsWalk::TakeChanges(const CoinsCache& overlay)
+{
+    overlay.ForEachChange([&](const OutPoint& outpoint, const Coin* coin) {
+        m_changes.push_back({outpoint, CoinKey(outpoint),
+                             coin ? std::optional<Coin>(*coin) : std::nullopt});
+    });
+    std::sort(m_changes.begin(), m_changes.end(), [](const Change& a, const Change& b) {
+        return CompareKeys(a.key, b.key) < 0;
+    });
+}
+
+Result<std::unique_ptr<CoinsWalk>> CoinsWalk::Start(ChainManager& chain, const HeaderNode* target)
+{
+    const auto lock = chain.Lock();
+    if (!chain.Tip()) return BadData("there is no block yet");
+    if (!target) target = chain.Tip();
+    if (!chain.Active().Contains(target)) {
+        return BadData("block {} is not on the active chain", target->hash.ToHex());
+    }
+    IBD_RETURN_IF_ERROR(chain.Flush(FlushMode::kAlways));
+    CoinsCache overlay(chain.Coins(), OutPointHasher(chain.Options().hash_key));
+    IBD_RETURN_IF_ERROR(UndoDownTo(chain, *target, overlay));
+    std::unique_ptr<CoinsWalk> walk(new CoinsWalk(*target, chain.CoinsDatabase().Cursor()));
+    walk->TakeChanges(overlay);
+    return walk;
+}
+
+bool CoinsWalk::ChangeComesFirst() const
+{
+    if (m_next == m_changes.size()) return false;
+    if (!m_cursor.Valid()) return true;
+    return CompareKeys(m_changes[m_next].key, CoinKey(m_cursor.Key())) <= 0;
+}
+
+Result<bool> CoinsWalk::Next(OutPoint& outpoint, Coin& coin)
+{
+    while (ChangeComesFirst()) {
+        Change& change = m_changes[m_next++];
+        if (m_cursor.Valid() && m_cursor.Key() == change.outpoint) m_cursor.Next();
+        if (!change.coin) continue;
+        outpoint = change.outpoint;
+        coin = std::move(*change.coin);
+        return true;
+    }
+    if (!m_cursor.Valid()) {
+        IBD_RETURN_IF_ERROR(m_cursor.Status());
+        return false;
+    }
+    outpoint = m_cursor.Key();
+    IBD_ASSIGN_OR_RETURN(coin, m_cursor.Value());
+    m_cursor.Next();
+    return true;
+}
+
+namespace {
+
+/** Adds coins to statistics; those of one transaction together and ordered by output index. */
+class StatsBuilder {
+public:
+    explicit StatsBuilder(CoinsHashKind kind) : m_kind(kind) {}
+
+    void Add(const OutPoint& outpoint, Coin coin)
+    {
+        if (!m_tx.empty() && !(outpoint.txid == m_txid)) CloseTx();
+        m_txid = outpoint.txid;
+        m_tx.emplace(outpoint.vout, std::move(coin));
+    }
+
+    void Finish(CoinsStats& out)
+    {
+        if (!m_tx.empty()) CloseTx();
+        if (m_kind == CoinsHashKind::kSerialized3) {
+            out.hash = Uint256(Sha256Of(m_sha.Finalize()));
+        }
+        if (m_kind == CoinsHashKind::kMuHash) out.hash = Uint256(m_muhash.Finalize());
+        out.transactions = m_stats.transactions;
+        out.outputs = m_stats.outputs;
+        out.bogo_size = m_stats.bogo_size;
+        out.total = m_stats.total;
+    }
+
+private:
+    void CloseTx()
+    {
+        ++m_stats.transactions;
+        for (const auto& [vout, coin] : m_tx) {
+            ++m_stats.outputs;
+            m_stats.total += coin.value;
+            m_stats.bogo_size += 32 + 4 + 4 + 8 + 2 + coin.script.size();
+            HashCoin(vout, coin);
+        }
+        m_tx.clear();
+    }
+
+    void HashCoin(uint32_t vout, const Coin& coin)
+    {
+        if (m_kind == CoinsHashKind::kNone) return;
+        m_bytes.clear();
+        Writer writer(m_bytes);
+        writer.Hash(m_txid);
+        writer.U32(vout);
+        writer.U32(coin.height << 1 | (coin.coinbase ? 1 : 0));
+        writer.I64(coin.value);
+        writer.VarBytes(coin.script);
+        if (m_kind == CoinsHashKind::kSerialized3) m_sha.Write(m_bytes);
+        if (m_kind == CoinsHashKind::kMuHash) m_muhash.Insert(m_bytes);
+    }
+
+    const CoinsHashKind m_kind;
+    CoinsStats m_stats;
+    Txid m_txid;
+    std::map<uint32_t, Coin> m_tx;
+    Sha256 m_sha;
+    MuHash3072 m_muhash;
+    Bytes m_bytes;
+};
+
+} // namespace
+
+Result<CoinsStats> ComputeCoinsStats(ChainManager& chain, const HeaderNode* target,
+                                     CoinsHashKind kind, const std::atomic<bool>& interrupt)
+{
+    IBD_ASSIGN_OR_RETURN(auto walk, CoinsWalk::Start(chain, target));
+    StatsBuilder builder(kind);
+    OutPoint outpoint;
+    Coin coin;
+    while (true) {
+        if (interrupt) return BadData("interrupted");
+        IBD_ASSIGN_OR_RETURN(const bool more, walk->Next(outpoint, coin));
+        if (!more) break;
+        builder.Add(outpoint, std::move(coin));
+    }
+    CoinsStats stats;
+    builder.Finish(stats);
+    stats.height = walk->Block().height;
+    stats.best = walk->Block().hash;
+    stats.disk_size = chain.CoinsDatabase().EstimateSize();
+    return stats;
+}
+
+} // namespace ibd

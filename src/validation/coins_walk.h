@@ -1,0 +1,63 @@
+// CoinsWalk: every coin at a block of the active chain, in database order, while the node goes on.
+// It reads a cursor of the database with a sorted list of differences laid over it, so the coins
+// at an older block are seen without touching the chainstate. One thread.
+// Memory: the differences between the tip and the block.
+#pragma once
+
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+class CoinsWalk {
+public:
+    /** The coins at `target`, a block of the active chain; null is the tip. Takes the manager's
+     *  lock while it writes the cache out and undoes blocks. An error if undo data is missing. */
+    static Result<std::unique_ptr<CoinsWalk>> Start(ChainManager& chain, const HeaderNode* target);
+
+    /** The next coin; false at the end. */
+    Result<bool> Next(OutPoint& outpoint, Coin& coin);
+    /** The block at which these are the coins. */
+    const HeaderNode& Block() const { return m_block; }
+
+private:
+    struct Change {
+        OutPoint outpoint;
+        CoinKey key;
+        std::optional<Coin> coin;
+    };
+
+    CoinsWalk(const HeaderNode& block, CoinsCursor cursor)
+        : m_block(block), m_cursor(std::move(cursor))
+    {
+    }
+    static Result<> UndoDownTo(ChainManager& chain, const HeaderNode& target, CoinsCache& overlay);
+    void TakeChanges(const CoinsCache& overlay);
+    bool ChangeComesFirst() const;
+
+    const HeaderNode& m_block;
+    CoinsCursor m_cursor;
+    std::vector<Change> m_changes; //!< in database order
+    size_t m_next = 0;
+};
+
+/** Which hash of the coins is wanted. */
+enum class CoinsHashKind { kNone, kSerialized3, kMuHash };
+
+/** What gettxoutsetinfo tells. */
+struct CoinsStats {
+    int height = 0;
+    BlockHash best;
+    uint64_t transactions = 0; //!< with at least one coin
+    uint64_t outputs = 0;
+    uint64_t bogo_size = 0; //!< Core's database-independent measure of size, bytes
+    uint64_t disk_size = 0; //!< of the database, estimated, bytes
+    Amount total = 0;
+    Uint256 hash; //!< of the kind asked for
+};
+
+/** Counts and hashes the coins at `target` (null: the tip). Returns early with an error when
+ *  interrupted. */
+Result<CoinsStats> ComputeCoinsStats(ChainManager& chain, const HeaderNode* target,
+                                     CoinsHashKind kind, const std::atomic<bool>& interrupt);
+
+} // namespace ibd

@@ -1,0 +1,281 @@
+// See connect_block.h. Order of the checks and reject reasons are Core's.
+#include "validation/connect_block.h"
+
+#include "consensus/limits.h"
+#include "consensus/script_flags.h"
+#include "consensus/sigops.h"
+#include "consensus/subsidy.h"
+#include "consensus/tx_verify.h"
+
+namespace ibd {
+
+namespace {
+
+Coin MakeCoin(const OutputView& output, int height, bool coinbase)
+{
+    return {output.value, ScriptBytes(output.script_pubkey), static_cast<uint32_t>(height),
+            coinbase};
+}
+
+bool Bip30Checked(const HeaderNode& node, const ConsensusParams& params)
+{
+    const HeaderNode* at_bip34 =
+        node.prev ? node.prev->Ancestor(params.bip34_height) : nullptr;
+    return Bip30Enforced(node.height, node.hash, at_bip34 ? at_bip34->hash : BlockHash{}, params);
+}
+
+/** The steps of one ConnectBlock call, with what they share. */
+class Connection {
+public:
+    Connection(const BlockView& block, const HeaderNode& node, const ChainParams& params,
+               CoinsCache& coins, ScriptChecker* checker, BlockUndo& undo)
+        : m_block(block), m_node(node), m_params(params.consensus), m_coins(coins),
+          m_checker(checker), m_undo(undo), m_ancestry(node.prev),
+          m_flags(BlockScriptFlags(node.height, node.hash, params.consensus)),
+          m_bip30(Bip30Checked(node, params.consensus)),
+          m_csv(BuriedActive(node.height, params.consensus, BuriedDeployment::kCsv))
+    {
+    }
+
+    Result<RuleResult> Run();
+    const ConnectStats& Stats() const { return m_stats; }
+
+private:
+    Result<RuleResult> CheckBip30();
+    Result<RuleResult> ConnectTx(size_t index);
+    Result<RuleResult> SpendInputs(const TxView& tx, TxUndo& undo);
+    RuleResult CheckSpend(const TxView& tx, const TxUndo& undo);
+    Result<> AddOutputs(const TxView& tx);
+    RuleResult CheckCoinbaseValue() const;
+    Result<RuleResult> ConnectTxs();
+    Result<> Rollback();
+
+    const BlockView& m_block;
+    const HeaderNode& m_node;
+    const ConsensusParams& m_params;
+    CoinsCache& m_coins;
+    ScriptChecker* m_checker;
+    BlockUndo& m_undo;
+    const NodeAncestry m_ancestry;
+    const ScriptFlags m_flags;
+    const bool m_bip30;
+    const bool m_csv;
+
+    ConnectStats m_stats;
+    std::vector<SpentCoin> m_spent; //!< of the transaction at hand
+    std::vector<int> m_heights;     //!< of the transaction at hand
+    size_t m_done = 0;              //!< transactions whose outputs were added
+    std::vector<std::pair<OutPoint, Coin>> m_overwritten; //!< BIP30 repeats
+};
+
+Result<RuleResult> Connection::CheckBip30()
+{
+    if (!m_bip30) return RuleResult();
+    for (const TxView& tx : m_block.Txs()) {
+        for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+            IBD_ASSIGN_OR_RETURN(const Coin* coin, m_coins.Get({tx.txid, i}));
+            if (coin) {
+                return RuleResult(
+                    Invalid("bad-txns-BIP30", "tried to overwrite transaction"));
+            }
+        }
+    }
+    return RuleResult();
+}
+
+Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
+{
+    undo.spent.reserve(tx.inputs.size());
+    m_spent.clear();
+    m_heights.clear();
+    for (const InputView& input : tx.inputs) {
+        Coin coin;
+        IBD_ASSIGN_OR_RETURN(const bool there, m_coins.Spend(input.Prevout(), &coin));
+        if (!there) return RuleResult(MissingInputs(tx));
+        undo.spent.push_back(std::move(coin));
+    }
+    for (const Coin& coin : undo.spent) {
+        m_spent.push_back({coin.value, coin.script, static_cast<int>(coin.height), coin.coinbase});
+        m_heights.push_back(static_cast<int>(coin.height));
+    }
+    return RuleResult();
+}
+
+RuleResult Connection::CheckSpend(const TxView& tx, const TxUndo& undo)
+{
+    Amount fee = 0;
+    IBD_RETURN_IF_VIOLATED(CheckTxInputs(tx, m_spent, m_node.height, fee));
+    m_stats.fees += fee;
+    if (!MoneyRange(m_stats.fees)) {
+        return Invalid("bad-txns-accumulated-fee-outofrange",
+                       "accumulated fee in the block out of range");
+    }
+    const SequenceLocks locks = CalculateSequenceLocks(tx, m_csv, m_heights, m_ancestry);
+    if (!EvaluateSequenceLocks(locks, m_node.height, m_ancestry.MedianTimePast())) {
+        return Invalid("bad-txns-nonfinal", "contains a non-BIP68-final transaction " +
+                                                tx.txid.ToHex());
+    }
+    m_stats.inputs += undo.spent.size();
+    return std::nullopt;
+}
+
+Result<> Connection::AddOutputs(const TxView& tx)
+{
+    const bool coinbase = tx.IsCoinbase();
+    const bool may_exist = coinbase && !m_bip30;
+    for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+        if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
+        const OutPoint outpoint{tx.txid, i};
+        if (may_exist && m_node.height < m_params.bip34_height) {
+            IBD_ASSIGN_OR_RETURN(const Coin* old, m_coins.Get(outpoint));
+            if (old) m_overwritten.emplace_back(outpoint, *old);
+        }
+        m_coins.Add(outpoint, MakeCoin(tx.outputs[i], m_node.height, coinbase), may_exist);
+    }
+    ++m_done;
+    return {};
+}
+
+Result<RuleResult> Connection::ConnectTx(size_t index)
+{
+    const TxView& tx = m_block.Txs()[index];
+    if (index > 0) {
+        TxUndo& undo = m_undo.txs[index - 1];
+        IBD_ASSIGN_OR_RETURN(RuleResult missing, SpendInputs(tx, undo));
+        if (missing) return missing;
+        if (auto violation = CheckSpend(tx, undo)) return violation;
+    }
+    m_stats.sigop_cost += TransactionSigOpCost(tx, m_spent, m_flags);
+    if (m_stats.sigop_cost > kMaxBlockSigOpsCost) {
+        return RuleResult(Invalid("bad-blk-sigops", "too many sigops"));
+    }
+    if (index > 0 && m_checker) m_checker->Add(tx, m_undo.txs[index - 1].spent);
+    IBD_RETURN_IF_ERROR(AddOutputs(tx));
+    return RuleResult();
+}
+
+RuleResult Connection::CheckCoinbaseValue() const
+{
+    const Amount reward = m_stats.fees + BlockSubsidy(m_node.height, m_params);
+    const Amount claimed = ValueOut(m_block.Txs()[0]);
+    if (claimed <= reward) return std::nullopt;
+    return Invalid("bad-cb-amount", fmt::format("coinbase pays too much (actual={} vs limit={})",
+                                                claimed, reward));
+}
+
+Result<RuleResult> Connection::ConnectTxs()
+{
+    IBD_ASSIGN_OR_RETURN(RuleResult repeated, CheckBip30());
+    if (repeated) return repeated;
+    for (size_t i = 0; i < m_block.Txs().size(); ++i) {
+        IBD_ASSIGN_OR_RETURN(RuleResult violation, ConnectTx(i));
+        if (violation) return violation;
+    }
+    return CheckCoinbaseValue();
+}
+
+Result<> Connection::Rollback()
+{
+    for (size_t i = std::min(m_done + 1, m_block.Txs().size()); i-- > 0;) {
+        const TxView& tx = m_block.Txs()[i];
+        if (i < m_done) {
+            for (uint32_t o = 0; o < tx.outputs.size(); ++o) {
+                IBD_RETURN_IF_ERROR(m_coins.Spend({tx.txid, o}));
+            }
+        }
+        if (i == 0) continue;
+        std::vector<Coin>& spent = m_undo.txs[i - 1].spent;
+        for (size_t n = spent.size(); n-- > 0;) {
+            m_coins.Add(tx.inputs[n].Prevout(), std::move(spent[n]), true);
+        }
+    }
+    for (auto& [outpoint, coin] : m_overwritten) m_coins.Add(outpoint, std::move(coin), true);
+    return {};
+}
+
+Result<RuleResult> Connection::Run()
+{
+    m_undo.txs.assign(m_block.Txs().size() - 1, {});
+    if (m_checker) m_checker->Begin(m_flags);
+    Result<RuleResult> verdict = ConnectTxs();
+    RuleResult scripts = m_checker ? m_checker->Finish() : std::nullopt;
+    if (!verdict) return verdict;
+    if (!*verdict) verdict = std::move(scripts);
+    if (*verdict) IBD_RETURN_IF_ERROR(Rollback());
+    return verdict;
+}
+
+/** Removes the outputs of a transaction; false if they were not all there as it made them. */
+Result<bool> RemoveOutputs(const TxView& tx, const HeaderNode& node, CoinsCache& coins)
+{
+    bool clean = true;
+    const bool coinbase = tx.IsCoinbase();
+    for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+        if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
+        Coin coin;
+        IBD_ASSIGN_OR_RETURN(const bool there, coins.Spend({tx.txid, i}, &coin));
+        if (!there || !(coin == MakeCoin(tx.outputs[i], node.height, coinbase))) clean = false;
+    }
+    return clean;
+}
+
+/** Puts the spent coins back; false if one was there already. */
+Result<bool> RestoreInputs(const TxView& tx, TxUndo& undo, CoinsCache& coins)
+{
+    bool clean = true;
+    for (size_t i = tx.inputs.size(); i-- > 0;) {
+        const OutPoint outpoint = tx.inputs[i].Prevout();
+        IBD_ASSIGN_OR_RETURN(const Coin* there, coins.Get(outpoint));
+        if (there) clean = false;
+        coins.Add(outpoint, std::move(undo.spent[i]), true);
+    }
+    return clean;
+}
+
+} // namespace
+
+Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
+                                const ChainParams& params, CoinsCache& coins,
+                                ScriptChecker* checker, BlockUndo& undo, ConnectStats* stats)
+{
+    if (!node.prev) { // the genesis coinbase is not spendable and makes no coin
+        undo.txs.clear();
+        return RuleResult();
+    }
+    Connection connection(block, node, params, coins, checker, undo);
+    Result<RuleResult> verdict = connection.Run();
+    if (stats) *stats = connection.Stats();
+    return verdict;
+}
+
+Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNode& node,
+                                          const ChainParams& params, BlockUndo undo,
+                                          CoinsCache& coins)
+{
+    const auto txs = block.Txs();
+    if (undo.txs.size() + 1 != txs.size()) {
+        return BadData("block {} at height {}: undo data has {} transactions, the block {}",
+                       node.hash.ToHex(), node.height, undo.txs.size(), txs.size() - 1);
+    }
+    bool clean = true;
+    for (size_t i = txs.size(); i-- > 0;) {
+        IBD_ASSIGN_OR_RETURN(const bool removed, RemoveOutputs(txs[i], node, coins));
+        // The outputs of an overwritten coinbase were taken by its repeat.
+        const bool excused =
+            i == 0 && IsBip30Unspendable(node.height, node.hash, params.consensus);
+        clean = clean && (removed || excused);
+        if (i == 0) continue;
+        TxUndo& tx_undo = undo.txs[i - 1];
+        if (tx_undo.spent.size() != txs[i].inputs.size()) {
+            return BadData("block {} at height {}: undo data of transaction {} has {} coins for {} "
+                           "inputs",
+                           node.hash.ToHex(), node.height, i, tx_undo.spent.size(),
+                           txs[i].inputs.size());
+        }
+        IBD_ASSIGN_OR_RETURN(const bool restored, RestoreInputs(txs[i], tx_undo, coins));
+        clean = clean && restored;
+    }
+    return clean ? DisconnectVerdict::kClean : DisconnectVerdict::kUnclean;
+}
+
+} // namespace ibd

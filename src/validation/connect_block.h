@@ -1,0 +1,42 @@
+// ConnectBlock and DisconnectBlock: what one block does to the coins, under every rule that needs
+// coins, and back. They change only the coins given to them. One thread; scripts may run on others
+// behind the ScriptChecker.
+#pragma once
+
+#include "chain/header_tree.h"
+#include "storage/undo.h"
+#include "validation/coins_cache.h"
+#include "validation/script_checker.h"
+
+namespace ibd {
+
+/** What connecting a block found out besides its verdict. */
+struct ConnectStats {
+    Amount fees = 0;
+    uint64_t inputs = 0;  //!< without the coinbase's
+    int64_t sigop_cost = 0;
+};
+
+/** Applies the block to the coins. `node` is the block's header; its parent is the block that the
+ *  coins are at. The block passed CheckBlock and ContextualCheckBlock. `checker` null: scripts are
+ *  not run. On success `undo` holds the spent coins. On a violation the coins are as before and
+ *  `undo` is unspecified; an error is of the disk and leaves the coins unusable.
+ *  Rules: BIP30, BIP68, coinbase maturity, amounts, fees, subsidy, sigop cost, scripts. */
+Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
+                                const ChainParams& params, CoinsCache& coins,
+                                ScriptChecker* checker, BlockUndo& undo,
+                                ConnectStats* stats = nullptr);
+
+/** What disconnecting found. */
+enum class DisconnectVerdict {
+    kClean,   //!< the coins are exactly those before the block
+    kUnclean, //!< block, undo data and coins did not agree; undone as far as possible
+};
+
+/** Takes the block back from the coins, which are at it. An error (undo data that does not fit the
+ *  block) leaves the coins unusable. */
+Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNode& node,
+                                          const ChainParams& params, BlockUndo undo,
+                                          CoinsCache& coins);
+
+} // namespace ibd

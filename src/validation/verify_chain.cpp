@@ -1,0 +1,90 @@
+// ChainManager::VerifyChain: the check of what is stored, at start-up and by RPC.
+#include "validation/chain_manager.h"
+
+#include "util/progress.h"
+
+namespace ibd {
+
+Result<bool> ChainManager::VerifyChain(int level, int blocks)
+{
+    const auto lock = Lock();
+    if (!Tip() || !Tip()->prev) return true;
+    const int depth = blocks <= 0 || blocks > Tip()->height ? Tip()->height : blocks;
+    level = std::clamp(level, 0, 4);
+    m_stores.log.Info("Verifying last {} blocks at level {}", depth, level);
+    CoinsCache overlay(*m_cache, OutPointHasher(m_options.hash_key));
+    const HeaderNode* lowest = nullptr;
+    IBD_ASSIGN_OR_RETURN(const bool down, VerifyDown(level, depth, overlay, lowest));
+    if (!down || m_interrupt) return down;
+    if (level >= 4 && lowest) return VerifyUp(lowest, overlay);
+    return true;
+}
+
+Result<bool> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
+                                      const HeaderNode*& lowest)
+{
+    const int tip_height = Tip()->height;
+    const auto failed = [&](const std::string& why) {
+        m_stores.log.Error("Verification error: {}", why);
+        return false;
+    };
+    bool undo = level >= 3;
+    for (const HeaderNode* node = Tip(); node->prev && node->height > tip_height - depth;
+         node = node->prev) {
+        if (m_interrupt) return true;
+        auto block = LoadBlock(m_stores.blocks, *node, m_params.consensus);
+        if (!block) return failed(block.Message());
+        if (level >= 1 && (*block)->verdict) {
+            return failed(fmt::format("block {} at height {}: {}", node->hash.ToHex(),
+                                      node->height, (*block)->verdict->ToString()));
+        }
+        if (level < 2) continue;
+        if (!node->HasUndo()) {
+            if (undo) {
+                m_stores.log.Info("Verification: no undo data at height {} and below; coins are "
+                                  "checked above it only", node->height);
+            }
+            undo = false;
+            continue;
+        }
+        auto spent = ReadUndo(*node);
+        if (!spent) return failed(spent.Message());
+        if (!undo || overlay.MemoryUsage() + m_cache->MemoryUsage() > m_options.cache_bytes) {
+            undo = false; // deeper blocks cannot be taken back without this one
+            continue;
+        }
+        auto verdict = DisconnectBlock((*block)->view, *node, m_params, std::move(*spent), overlay);
+        if (!verdict) return failed(verdict.Message());
+        if (*verdict != DisconnectVerdict::kClean) {
+            return failed(fmt::format("coins do not match block {} at height {}",
+                                      node->hash.ToHex(), node->height));
+        }
+        lowest = node;
+    }
+    return true;
+}
+
+Result<bool> ChainManager::VerifyUp(const HeaderNode* from, CoinsCache& overlay)
+{
+    for (int height = from->height; height <= Tip()->height; ++height) {
+        if (m_interrupt) return true;
+        const HeaderNode& node = *m_active[height];
+        IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
+        auto block = LoadBlock(m_stores.blocks, node, m_params.consensus);
+        if (!block) {
+            m_stores.log.Error("Verification error: {}", block.Message());
+            return false;
+        }
+        BlockUndo undo;
+        IBD_ASSIGN_OR_RETURN(const RuleResult violation,
+                             ConnectBlock((*block)->view, node, m_params, overlay, checker, undo));
+        if (violation) {
+            m_stores.log.Error("Verification error: block {} at height {} does not connect: {}",
+                               node.hash.ToHex(), height, violation->ToString());
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace ibd
