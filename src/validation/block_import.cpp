@@ -1,6 +1,8 @@
 // See block_import.h.
 #include "validation/block_import.h"
 
+#include "storage/frame_scanner.h"
+
 #include <deque>
 
 namespace ibd {
@@ -98,10 +100,15 @@ Result<> BlockImporter::Reindex()
 Result<> BlockImporter::LoadFile(const Path& path)
 {
     m_log.Info("Importing blocks file {}...", path.string());
-    const auto stats = ScanBlockFile(m_env, path, m_blocks.Magic(), [&](FilePos, ByteSpan raw) {
-        return Visit(nullptr, raw);
-    });
-    if (!stats) return stats.GetError();
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    FrameScanner scanner(*file, path, XorKey(), m_blocks.Magic(), BlockStore::kScanWindow);
+    ScanStep step = ScanStep::kNext;
+    while (step != ScanStep::kStop) {
+        IBD_ASSIGN_OR_RETURN(const auto frame, scanner.Next());
+        if (!frame) break;
+        step = Visit(nullptr, frame->block);
+        if (step == ScanStep::kNotABlock) scanner.Refuse();
+    }
     IBD_RETURN_IF_ERROR(m_failure);
     if (m_interrupt) return {};
     ReportWaiting(path.string());

@@ -93,7 +93,8 @@ void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count, bool 
     node.file = pos.file;
     node.data_pos = pos.offset;
     node.tx_count = tx_count;
-    node.status |= kHaveData | (has_witness ? kOptWitness : 0);
+    node.status |= kHaveData;
+    if (has_witness) node.status |= kOptWitness;
     node.RaiseValidity(kValidTransactions);
     MarkDirty(&node);
 }
