@@ -10,6 +10,8 @@ namespace ibd {
 /** An integer modulo 2^3072 - 1103717; may be held unreduced below 2^3072. */
 class Num3072 {
 public:
+    /** 2^3072 - kExcess is the modulus, the largest safe prime below 2^3072. */
+    static constexpr uint64_t kExcess = 1103717;
     static constexpr size_t kLimbs = 48;
     static constexpr size_t kByteSize = 384;
     using Limbs = std::array<uint64_t, kLimbs>; //!< least significant first
@@ -22,7 +24,6 @@ public:
     explicit Num3072(const Serialized& bytes);
 
     Num3072& operator*=(const Num3072& other);
-    Num3072& Square();
 
     /** The multiplicative inverse; zero has none and yields zero. */
     Num3072 Inverse() const;

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -35,9 +36,9 @@ struct FilePos {
 };
 
 struct BlockStoreOptions {
-    Path blocks_dir;                  //!< exists
-    std::array<uint8_t, 4> magic{};   //!< network magic, in wire order
-    bool obfuscate_new = true;        //!< -blocksxor: a new directory gets a random key
+    Path blocks_dir;                //!< exists
+    std::array<uint8_t, 4> magic{}; //!< network magic, in wire order
+    bool obfuscate_new = true;      //!< -blocksxor: a new directory gets a random key
     uint64_t max_file_size = kMaxBlockFileSize;
     uint64_t block_chunk = kBlockFileChunk;
     uint64_t undo_chunk = kUndoFileChunk;
@@ -45,9 +46,9 @@ struct BlockStoreOptions {
 
 /** What a visitor of ScanFile makes of a frame. */
 enum class ScanStep {
-    kNext,     //!< go on after the frame
+    kNext,      //!< go on after the frame
     kNotABlock, //!< the frame was an accident: search again from just behind its magic
-    kStop,     //!< end the scan
+    kStop,      //!< end the scan
 };
 
 struct ScanStats {
@@ -60,6 +61,7 @@ struct ScanStats {
 class BlockStore {
 public:
     static constexpr size_t kScanWindow = 8 << 20;
+    static constexpr size_t kMaxOpen = 64; //!< files kept open for writing between flushes
 
     /** Opens or starts the store. Reads or creates xor.dat; an error if the directory has a
      *  non-zero key and `obfuscate_new` is false, as Core has it. `files` are the records of the
@@ -114,34 +116,38 @@ public:
     uint64_t DiskUsage() const;
 
 private:
-    struct OpenFile;
+    /** A file with writes that Flush() has not yet synced, or the last one written. */
+    struct OpenFile {
+        std::unique_ptr<WritableFile> file;
+        uint64_t reserved = 0; //!< size on disk, preallocation included
+        bool dirty = false;
+    };
+    enum class Kind : uint8_t { kBlocks, kUndo };
+    using FileId = std::pair<Kind, int32_t>;
 
-    BlockStore(Env& env, Logger& log, BlockStoreOptions options, XorKey key,
-               std::vector<BlockFileInfo> files);
+    BlockStore(Env& env, BlockStoreOptions options, XorKey key, std::vector<BlockFileInfo> files);
 
-    Result<Bytes> ReadFrame(const ReadableFile& file, const Path& path, uint32_t offset,
-                            uint32_t trailer) const;
-    Result<> WriteFrame(bool undo, int32_t n, uint32_t offset, ByteSpan payload,
-                        ByteSpan trailer);
-    Result<OpenFile*> OpenForWriting(bool undo, int32_t n);
-    Result<> Reserve(OpenFile& file, uint64_t end, uint64_t chunk);
-    Result<> FinishFile(bool undo, int32_t n);
-    Result<> StartNextFileIfFull(uint64_t frame_size);
+    Path PathOf(FileId id) const;
+
+    // These need m_mutex.
+    Result<OpenFile*> OpenForWriting(FileId id);
+    Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer);
+    Result<> Reserve(FileId id, OpenFile& out, uint64_t end);
+    Result<> Finish(FileId id);
+    Result<int32_t> FileFor(uint64_t frame_size);
+    Result<> FlushLocked();
     BlockFileInfo& Info(int32_t n);
 
     Env& m_env;
-    Logger& m_log;
     const BlockStoreOptions m_options;
     const XorKey m_key;
 
     mutable std::mutex m_mutex;
-    std::vector<BlockFileInfo> m_files;              //!< guarded by m_mutex
-    std::set<int32_t> m_dirty;                       //!< guarded by m_mutex
-    std::unique_ptr<OpenFile> m_block_out;           //!< guarded by m_mutex
-    std::unique_ptr<OpenFile> m_undo_out;            //!< guarded by m_mutex
-
-public:
-    ~BlockStore();
+    std::vector<BlockFileInfo> m_files;    //!< guarded by m_mutex; never empty
+    std::set<int32_t> m_dirty;             //!< guarded by m_mutex
+    std::map<FileId, OpenFile> m_open;     //!< guarded by m_mutex; at most kMaxOpen
+    uint32_t m_last_undo_height = 0;       //!< guarded by m_mutex
+    bool m_new_names = false;              //!< guarded by m_mutex; the directory needs a sync
 };
 
 } // namespace ibd

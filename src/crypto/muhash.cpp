@@ -1,0 +1,184 @@
+// See muhash.h.
+#include "crypto/muhash.h"
+
+#include "crypto/chacha20.h"
+#include "crypto/muhash_inverse.h"
+#include "util/endian.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+constexpr size_t kLimbs = Num3072::kLimbs;
+
+constexpr uint64_t kExcess = Num3072::kExcess;
+
+using Limbs = Num3072::Limbs;
+using Product = std::array<uint64_t, 2 * kLimbs>;
+
+uint64_t Low(Uint128 x)
+{
+    return static_cast<uint64_t>(x);
+}
+
+uint64_t High(Uint128 x)
+{
+    return static_cast<uint64_t>(x >> 64);
+}
+
+/** to[0..kLimbs) += a * b; the limb that is carried out. */
+uint64_t MultiplyAddRow(uint64_t* to, const Limbs& a, uint64_t b)
+{
+    uint64_t carry = 0;
+    for (size_t i = 0; i < kLimbs; ++i) {
+        const Uint128 sum = Uint128{a[i]} * b + to[i] + carry;
+        to[i] = Low(sum);
+        carry = High(sum);
+    }
+    return carry;
+}
+
+void Multiply(const Limbs& a, const Limbs& b, Product& out)
+{
+    std::fill_n(out.begin(), kLimbs, 0);
+    for (size_t i = 0; i < kLimbs; ++i) out[i + kLimbs] = MultiplyAddRow(&out[i], a, b[i]);
+}
+
+/** Adds a number below 2^128 to x; whether the sum passed 2^3072 and wrapped. */
+bool AddSmall(Limbs& x, Uint128 addend)
+{
+    for (size_t i = 0; i < kLimbs && addend != 0; ++i) {
+        const Uint128 sum = Uint128{x[i]} + Low(addend);
+        x[i] = Low(sum);
+        addend = (addend >> 64) + High(sum);
+    }
+    return addend != 0;
+}
+
+/** out = product mod p, below 2^3072: as 2^3072 = kExcess mod p, the upper half counts so often. */
+void Reduce(const Product& product, Limbs& out)
+{
+    uint64_t carry = 0;
+    for (size_t i = 0; i < kLimbs; ++i) {
+        const Uint128 sum = Uint128{product[kLimbs + i]} * kExcess + product[i] + carry;
+        out[i] = Low(sum);
+        carry = High(sum);
+    }
+    // What is carried out is below 2^22, so a wrap leaves next to nothing in the low limbs.
+    if (AddSmall(out, Uint128{carry} * kExcess)) AddSmall(out, kExcess);
+}
+
+} // namespace
+
+Num3072::Num3072(const Serialized& bytes)
+{
+    for (size_t i = 0; i < kLimbs; ++i) m_limbs[i] = ReadLE64(bytes.data() + 8 * i);
+}
+
+Num3072& Num3072::operator*=(const Num3072& other)
+{
+    Product product;
+    Multiply(m_limbs, other.m_limbs, product);
+    Reduce(product, m_limbs);
+    return *this;
+}
+
+/** Whether the value is the modulus or above. */
+bool Num3072::IsOverflow() const
+{
+    return m_limbs[0] >= uint64_t{0} - kExcess &&
+           std::all_of(m_limbs.begin() + 1, m_limbs.end(), [](uint64_t x) { return x + 1 == 0; });
+}
+
+void Num3072::ReduceOnce()
+{
+    if (IsOverflow()) AddSmall(m_limbs, kExcess); // subtracts p: wraps at 2^3072
+}
+
+Num3072 Num3072::Inverse() const
+{
+    Num3072 reduced = *this;
+    reduced.ReduceOnce();
+    Num3072 out;
+    out.m_limbs = InverseModP(reduced.m_limbs);
+    return out;
+}
+
+Num3072::Serialized Num3072::ToBytes() const
+{
+    Num3072 reduced = *this;
+    reduced.ReduceOnce();
+    Serialized out;
+    for (size_t i = 0; i < kLimbs; ++i) WriteLE64(out.data() + 8 * i, reduced.m_limbs[i]);
+    return out;
+}
+
+MuHash3072& MuHash3072::Insert(ByteSpan element)
+{
+    m_numerator *= Element(element);
+    return *this;
+}
+
+MuHash3072& MuHash3072::Remove(ByteSpan element)
+{
+    m_denominator *= Element(element);
+    return *this;
+}
+
+MuHash3072& MuHash3072::operator*=(const MuHash3072& other)
+{
+    m_numerator *= other.m_numerator;
+    m_denominator *= other.m_denominator;
+    return *this;
+}
+
+MuHash3072& MuHash3072::operator/=(const MuHash3072& other)
+{
+    // Copies, so that a hash may be divided by itself.
+    const Num3072 up = other.m_denominator;
+    const Num3072 down = other.m_numerator;
+    m_numerator *= up;
+    m_denominator *= down;
+    return *this;
+}
+
+Hash32 MuHash3072::Finalize() const
+{
+    Num3072 quotient = m_numerator;
+    quotient *= m_denominator.Inverse();
+    return Sha256Of(quotient.ToBytes());
+}
+
+MuHash3072::Serialized MuHash3072::Serialize() const
+{
+    const Num3072::Serialized up = m_numerator.ToBytes();
+    const Num3072::Serialized down = m_denominator.ToBytes();
+    Serialized out;
+    std::ranges::copy(up, out.begin());
+    std::ranges::copy(down, out.begin() + Num3072::kByteSize);
+    return out;
+}
+
+MuHash3072 MuHash3072::Deserialize(const Serialized& bytes)
+{
+    Num3072::Serialized half;
+    MuHash3072 out;
+    std::copy_n(bytes.begin(), half.size(), half.begin());
+    out.m_numerator = Num3072(half);
+    std::copy_n(bytes.begin() + Num3072::kByteSize, half.size(), half.begin());
+    out.m_denominator = Num3072(half);
+    return out;
+}
+
+Num3072 MuHash3072::Element(ByteSpan data)
+{
+    Num3072::Serialized bytes;
+    ChaCha20(Sha256Of(data)).Keystream(bytes);
+    return Num3072(bytes);
+}
+
+} // namespace ibd

@@ -1,0 +1,102 @@
+// See siphash.h.
+#include "crypto/siphash.h"
+
+#include "util/endian.h"
+
+#include <bit>
+
+namespace ibd {
+
+namespace {
+
+using State = std::array<uint64_t, 4>;
+
+inline State InitialState(SipKey key)
+{
+    return {key.k0 ^ 0x736f6d6570736575, key.k1 ^ 0x646f72616e646f6d, key.k0 ^ 0x6c7967656e657261,
+            key.k1 ^ 0x7465646279746573};
+}
+
+inline void Round(State& v)
+{
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = std::rotl(v[1], 13) ^ v[0];
+    v[3] = std::rotl(v[3], 16) ^ v[2];
+    v[0] = std::rotl(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = std::rotl(v[1], 17) ^ v[2];
+    v[3] = std::rotl(v[3], 21) ^ v[0];
+    v[2] = std::rotl(v[2], 32);
+}
+
+inline void Absorb(State& v, uint64_t word)
+{
+    v[3] ^= word;
+    Round(v);
+    Round(v);
+    v[0] ^= word;
+}
+
+/** Absorbs the last word: up to seven bytes, with the message's size in the top byte. */
+inline uint64_t Finish(State v, uint64_t size, uint64_t rest)
+{
+    Absorb(v, rest | size << 56);
+    v[2] ^= 0xff;
+    for (int i = 0; i < 4; ++i) Round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+inline State AbsorbHash(SipKey key, const Hash32& hash)
+{
+    State v = InitialState(key);
+    for (size_t i = 0; i < 32; i += 8) Absorb(v, ReadLE64(hash.data() + i));
+    return v;
+}
+
+} // namespace
+
+SipHasher::SipHasher(SipKey key) : m_v(InitialState(key)) {}
+
+SipHasher& SipHasher::Write(ByteSpan data)
+{
+    for (const uint8_t byte : data) {
+        m_pending |= uint64_t{byte} << (m_size % 8 * 8);
+        ++m_size;
+        if (m_size % 8 == 0) {
+            Absorb(m_v, m_pending);
+            m_pending = 0;
+        }
+    }
+    return *this;
+}
+
+SipHasher& SipHasher::Write(uint64_t value)
+{
+    if (m_size % 8 == 0) {
+        Absorb(m_v, value);
+        m_size += 8;
+        return *this;
+    }
+    uint8_t bytes[8];
+    WriteLE64(bytes, value);
+    return Write(ByteSpan(bytes));
+}
+
+uint64_t SipHasher::Finalize() const
+{
+    return Finish(m_v, m_size, m_pending);
+}
+
+uint64_t SipHash32(SipKey key, const Hash32& hash)
+{
+    return Finish(AbsorbHash(key, hash), 32, 0);
+}
+
+uint64_t SipHash36(SipKey key, const Hash32& hash, uint32_t extra)
+{
+    return Finish(AbsorbHash(key, hash), 36, extra);
+}
+
+} // namespace ibd

@@ -1,0 +1,63 @@
+// See coin.h.
+#include "script/coin.h"
+
+namespace ibd {
+
+void AppendCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase)
+{
+    Writer(out).VarInt(uint64_t{height} * 2 + coinbase);
+    AppendCompressedOutput(out, value, script);
+}
+
+void AppendCoin(Bytes& out, const Coin& coin)
+{
+    AppendCoin(out, coin.value, coin.script, coin.height, coin.coinbase);
+}
+
+bool ReadCoin(Reader& in, Coin& coin)
+{
+    const uint64_t code = in.VarInt();
+    if (code > 0xffffffff) in.Fail();
+    coin.height = static_cast<uint32_t>(code >> 1);
+    coin.coinbase = code & 1;
+    return in.Ok() && ReadCompressedOutput(in, coin.value, coin.script);
+}
+
+Result<Coin> DecodeCoin(ByteSpan value)
+{
+    Reader in(value);
+    Coin coin;
+    if (!ReadCoin(in, coin)) return BadData("malformed coin at byte {}", in.Position());
+    if (!in.AtEnd()) return BadData("{} bytes after a coin", in.Remaining());
+    return coin;
+}
+
+CoinKey::CoinKey(const OutPoint& outpoint)
+{
+    bytes[0] = kPrefix;
+    std::memcpy(bytes + 1, outpoint.txid.data(), 32);
+    // VARINT: base 128, most significant first, each further digit less one.
+    uint8_t digits[5];
+    int count = 0;
+    uint32_t n = outpoint.vout;
+    while (true) {
+        digits[count] = static_cast<uint8_t>((n & 0x7f) | (count ? 0x80 : 0));
+        ++count;
+        if (n <= 0x7f) break;
+        n = (n >> 7) - 1;
+    }
+    size = static_cast<uint8_t>(33 + count);
+    for (int i = 0; i < count; ++i) bytes[33 + i] = digits[count - 1 - i];
+}
+
+bool ParseCoinKey(ByteSpan key, OutPoint& outpoint)
+{
+    if (key.size() < 34 || key.size() > CoinKey::kMaxSize || key[0] != CoinKey::kPrefix) return false;
+    Reader in(key.subspan(1));
+    outpoint.txid = in.Hash();
+    const uint64_t vout = in.VarInt();
+    outpoint.vout = static_cast<uint32_t>(vout);
+    return in.AtEnd() && vout <= 0xffffffff;
+}
+
+} // namespace ibd

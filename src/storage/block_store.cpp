@@ -1,0 +1,253 @@
+// See block_store.h. Opening, names, records and reading; writing is in block_store_write.cpp.
+#include "storage/block_store.h"
+
+#include "crypto/sha256.h"
+#include "primitives/block.h"
+#include "storage/frame_scanner.h"
+#include "util/endian.h"
+#include "util/hex.h"
+
+#include <charconv>
+
+namespace ibd {
+namespace {
+
+/** No entries but hidden ones and the index: nothing was ever stored under a key here. */
+Result<bool> IsFirstRun(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(directory));
+    for (const std::string& name : names) {
+        if (!name.starts_with('.') && name != "index") return false;
+    }
+    return true;
+}
+
+Result<XorKey> ReadKey(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, path));
+    if (bytes.size() != XorKey::kSize) {
+        return BadData("{}: {} bytes instead of {}", path.string(), bytes.size(), XorKey::kSize);
+    }
+    std::array<uint8_t, XorKey::kSize> key;
+    std::copy(bytes.begin(), bytes.end(), key.begin());
+    return XorKey(key);
+}
+
+Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& options)
+{
+    const Path path = options.blocks_dir / "xor.dat";
+    XorKey key;
+    if (env.Exists(path)) {
+        IBD_ASSIGN_OR_RETURN(key, ReadKey(env, path));
+    } else {
+        IBD_ASSIGN_OR_RETURN(const bool first_run, IsFirstRun(env, options.blocks_dir));
+        if (first_run && options.obfuscate_new) {
+            std::array<uint8_t, XorKey::kSize> random;
+            env.RandomBytes(random);
+            key = XorKey(random);
+        }
+        IBD_RETURN_IF_ERROR(WriteFileAtomically(env, path, key.Span()));
+    }
+    if (!options.obfuscate_new && !key.IsZero()) {
+        return BadData("-blocksxor=0: the block files are already obfuscated with the key {} of {}",
+                       ToHex(key.Span()), path.string());
+    }
+    log.Info("Using obfuscation key for blocksdir *.dat files ({}): '{}'",
+             options.blocks_dir.string(), ToHex(key.Span()));
+    return key;
+}
+
+std::optional<int32_t> BlockFileNumber(std::string_view name)
+{
+    if (name.size() < 12 || !name.starts_with("blk") || !name.ends_with(".dat")) return {};
+    const std::string_view digits = name.substr(3, name.size() - 7);
+    int32_t n = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    if (error != std::errc() || end != digits.data() + digits.size() || n < 0) return {};
+    return n;
+}
+
+Result<> ReadExactly(const ReadableFile& file, const Path& path, const XorKey& key, uint64_t offset,
+                     MutableByteSpan out)
+{
+    IBD_ASSIGN_OR_RETURN(const size_t got, file.ReadAt(offset, out));
+    if (got != out.size()) {
+        return BadData("{}: ends at {}, within a record that starts before {}", path.string(),
+                       offset + got, offset + 1);
+    }
+    key.Apply(out, offset);
+    return {};
+}
+
+/** Length of the record at `pos`, from the frame before it. */
+Result<uint32_t> ReadFrameHeader(const ReadableFile& file, const Path& path, const XorKey& key,
+                                 const std::array<uint8_t, 4>& magic, uint32_t offset)
+{
+    if (offset < kFrameHeaderSize) return BadData("{}: no record at {}", path.string(), offset);
+    uint8_t header[kFrameHeaderSize];
+    IBD_RETURN_IF_ERROR(ReadExactly(file, path, key, offset - kFrameHeaderSize, header));
+    if (std::memcmp(header, magic.data(), magic.size()) != 0) {
+        return BadData("{}: no record at {}: {} instead of the network magic {}", path.string(),
+                       offset, ToHex(ByteSpan(header, 4)), ToHex(magic));
+    }
+    return ReadLE32(header + 4);
+}
+
+} // namespace
+
+BlockStore::BlockStore(Env& env, BlockStoreOptions options, XorKey key,
+                       std::vector<BlockFileInfo> files)
+    : m_env(env), m_options(std::move(options)), m_key(key), m_files(std::move(files))
+{
+    if (m_files.empty()) m_files.emplace_back();
+}
+
+Result<std::unique_ptr<BlockStore>> BlockStore::Open(Env& env, Logger& log,
+                                                     BlockStoreOptions options,
+                                                     std::vector<BlockFileInfo> files)
+{
+    IBD_ASSIGN_OR_RETURN(const XorKey key, ReadOrMakeKey(env, log, options));
+    return std::unique_ptr<BlockStore>(
+        new BlockStore(env, std::move(options), key, std::move(files)));
+}
+
+Path BlockStore::BlockPath(int32_t n) const
+{
+    return m_options.blocks_dir / fmt::format("blk{:05}.dat", n);
+}
+
+Path BlockStore::UndoPath(int32_t n) const
+{
+    return m_options.blocks_dir / fmt::format("rev{:05}.dat", n);
+}
+
+Path BlockStore::PathOf(FileId id) const
+{
+    return id.first == Kind::kUndo ? UndoPath(id.second) : BlockPath(id.second);
+}
+
+bool BlockStore::BlockFileExists(int32_t n) const { return m_env.Exists(BlockPath(n)); }
+
+Result<std::vector<int32_t>> BlockStore::ListBlockFiles() const
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, m_env.List(m_options.blocks_dir));
+    std::vector<int32_t> numbers;
+    for (const std::string& name : names) {
+        if (const auto n = BlockFileNumber(name)) numbers.push_back(*n);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+}
+
+Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) const
+{
+    const Path path = BlockPath(pos.file);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    IBD_ASSIGN_OR_RETURN(const uint32_t size,
+                         ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset));
+    if (size < BlockHeader::kSize || size > kMaxStoredBlockSize) {
+        return BadData("{}: block at {} claims {} bytes", path.string(), pos.offset, size);
+    }
+    Bytes block(size);
+    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, pos.offset, block));
+    if (expected) {
+        const Uint256 hash(Sha256d(ByteSpan(block).first(BlockHeader::kSize)));
+        if (hash != *expected) {
+            return BadData("{}: block at {} is {}, not {}", path.string(), pos.offset, hash.ToHex(),
+                           expected->ToHex());
+        }
+    }
+    return block;
+}
+
+Result<Bytes> BlockStore::ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const
+{
+    const Path path = BlockPath(pos.file);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    IBD_ASSIGN_OR_RETURN(const uint32_t whole,
+                         ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset));
+    if (offset > whole || size > whole - offset) {
+        return BadData("{}: block at {} has {} bytes, not {} from {}", path.string(), pos.offset,
+                       whole, size, offset);
+    }
+    Bytes part(size);
+    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, uint64_t{pos.offset} + offset, part));
+    return part;
+}
+
+Result<Bytes> BlockStore::ReadUndo(FilePos pos, const BlockHash& prev_hash) const
+{
+    const Path path = UndoPath(pos.file);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    IBD_ASSIGN_OR_RETURN(const uint32_t size,
+                         ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset));
+    if (size > kMaxSerializedSize) {
+        return BadData("{}: undo data at {} claims {} bytes", path.string(), pos.offset, size);
+    }
+    // The checksum covers the previous block's hash before the data.
+    Bytes all(32 + size + kUndoChecksumSize);
+    std::memcpy(all.data(), prev_hash.data(), 32);
+    IBD_RETURN_IF_ERROR(
+        ReadExactly(*file, path, m_key, pos.offset, MutableByteSpan(all).subspan(32)));
+    const Hash32 sum = Sha256d(ByteSpan(all).first(32 + size));
+    if (std::memcmp(sum.data(), &all[32 + size], sum.size()) != 0) {
+        return BadData("{}: wrong checksum of the undo data at {}", path.string(), pos.offset);
+    }
+    return Bytes(all.begin() + 32, all.end() - kUndoChecksumSize);
+}
+
+Result<ScanStats> BlockStore::ScanFile(
+    int32_t n, const std::function<ScanStep(FilePos, ByteSpan)>& visit) const
+{
+    const Path path = BlockPath(n);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    ScanStats stats;
+    IBD_ASSIGN_OR_RETURN(stats.file_size, file->Size());
+    FrameScanner scanner(*file, path, m_key, m_options.magic, kScanWindow);
+    bool more = true;
+    while (more) {
+        IBD_ASSIGN_OR_RETURN(const auto frame, scanner.Next());
+        if (!frame) break;
+        const ScanStep step = visit(FilePos{n, frame->offset}, frame->block);
+        if (step == ScanStep::kNotABlock) {
+            scanner.Refuse();
+        } else {
+            ++stats.frames;
+        }
+        more = step != ScanStep::kStop;
+    }
+    stats.skipped_bytes = scanner.SkippedBytes();
+    stats.end = scanner.End();
+    return stats;
+}
+
+std::vector<BlockFileInfo> BlockStore::Files() const
+{
+    std::lock_guard lock(m_mutex);
+    return m_files;
+}
+
+int32_t BlockStore::LastFile() const
+{
+    std::lock_guard lock(m_mutex);
+    return static_cast<int32_t>(m_files.size()) - 1;
+}
+
+std::vector<std::pair<int32_t, BlockFileInfo>> BlockStore::TakeDirty()
+{
+    std::lock_guard lock(m_mutex);
+    std::vector<std::pair<int32_t, BlockFileInfo>> out;
+    for (int32_t n : m_dirty) out.emplace_back(n, m_files[static_cast<size_t>(n)]);
+    m_dirty.clear();
+    return out;
+}
+
+uint64_t BlockStore::DiskUsage() const
+{
+    std::lock_guard lock(m_mutex);
+    uint64_t sum = 0;
+    for (const BlockFileInfo& info : m_files) sum += uint64_t{info.size} + info.undo_size;
+    return sum;
+}
+
+} // namespace ibd

@@ -1,0 +1,166 @@
+// The writing half of block_store.h.
+#include "crypto/sha256.h"
+#include "storage/block_store.h"
+#include "storage/data_dir.h"
+#include "util/endian.h"
+
+namespace ibd {
+
+BlockFileInfo& BlockStore::Info(int32_t n)
+{
+    CHECK(n >= 0);
+    if (static_cast<size_t>(n) >= m_files.size()) m_files.resize(static_cast<size_t>(n) + 1);
+    return m_files[static_cast<size_t>(n)];
+}
+
+Result<BlockStore::OpenFile*> BlockStore::OpenForWriting(FileId id)
+{
+    if (const auto it = m_open.find(id); it != m_open.end()) return &it->second;
+    if (m_open.size() >= kMaxOpen) {
+        IBD_RETURN_IF_ERROR(FlushLocked());
+        m_open.clear();
+    }
+    OpenFile out;
+    m_new_names = m_new_names || !m_env.Exists(PathOf(id));
+    IBD_ASSIGN_OR_RETURN(out.file, m_env.OpenWrite(PathOf(id), /*truncate=*/false));
+    IBD_ASSIGN_OR_RETURN(out.reserved, out.file->Size());
+    return &m_open.emplace(id, std::move(out)).first->second;
+}
+
+/** Grows the file in whole chunks, so that it lies together on disk and a full disk is noticed
+ *  before anything is written. */
+Result<> BlockStore::Reserve(FileId id, OpenFile& out, uint64_t end)
+{
+    if (end <= out.reserved) return {};
+    const uint64_t chunk =
+        id.first == Kind::kUndo ? m_options.undo_chunk : m_options.block_chunk;
+    const uint64_t target = (end + chunk - 1) / chunk * chunk;
+    IBD_ASSIGN_OR_RETURN(const uint64_t free, m_env.SpaceAvailable(m_options.blocks_dir));
+    if (free < kMinDiskSpace + (target - out.reserved)) {
+        return SystemError("{}: disk space is too low to add {} bytes", PathOf(id).string(),
+                           target - out.reserved);
+    }
+    IBD_RETURN_IF_ERROR(out.file->Allocate(target));
+    out.reserved = target;
+    return {};
+}
+
+/** Writes magic, length, payload and trailer so that the payload comes to lie at `at`. */
+Result<> BlockStore::Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)
+{
+    IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
+    Bytes frame(kFrameHeaderSize);
+    frame.reserve(kFrameHeaderSize + payload.size() + trailer.size());
+    std::memcpy(frame.data(), m_options.magic.data(), 4);
+    WriteLE32(&frame[4], static_cast<uint32_t>(payload.size()));
+    ibd::Append(frame, payload);
+    ibd::Append(frame, trailer);
+    const uint64_t start = at - kFrameHeaderSize;
+    IBD_RETURN_IF_ERROR(Reserve(id, *out, start + frame.size()));
+    m_key.Apply(frame, start);
+    out->dirty = true;
+    return out->file->WriteAt(start, frame);
+}
+
+/** Nothing more will come: cuts the preallocated rest off and syncs. */
+Result<> BlockStore::Finish(FileId id)
+{
+    IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
+    const BlockFileInfo& info = Info(id.second);
+    IBD_RETURN_IF_ERROR(out->file->Truncate(id.first == Kind::kUndo ? info.undo_size : info.size));
+    IBD_RETURN_IF_ERROR(out->file->Sync());
+    m_open.erase(id);
+    return {};
+}
+
+/** The file that takes a frame of this size: the last one, or a new one when it is full. */
+Result<int32_t> BlockStore::FileFor(uint64_t frame_size)
+{
+    const int32_t last = static_cast<int32_t>(m_files.size()) - 1;
+    const BlockFileInfo full = Info(last);
+    if (full.size == 0 || full.size + frame_size < m_options.max_file_size) return last;
+    IBD_RETURN_IF_ERROR(Finish({Kind::kBlocks, last}));
+    if (full.undo_size > 0 && full.height_last == m_last_undo_height) {
+        IBD_RETURN_IF_ERROR(Finish({Kind::kUndo, last}));
+    }
+    Info(last + 1);
+    return last + 1;
+}
+
+Result<FilePos> BlockStore::WriteBlock(ByteSpan raw, uint32_t height, uint32_t time)
+{
+    CHECK(raw.size() >= 80 && raw.size() <= kMaxStoredBlockSize);
+    std::lock_guard lock(m_mutex);
+    const uint32_t frame_size = kFrameHeaderSize + static_cast<uint32_t>(raw.size());
+    IBD_ASSIGN_OR_RETURN(const int32_t n, FileFor(frame_size));
+    const FilePos pos{n, Info(n).size + kFrameHeaderSize};
+    IBD_RETURN_IF_ERROR(Append({Kind::kBlocks, n}, pos.offset, raw, {}));
+    Info(n).AddBlock(height, time);
+    Info(n).size += frame_size;
+    m_dirty.insert(n);
+    return pos;
+}
+
+void BlockStore::AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time)
+{
+    std::lock_guard lock(m_mutex);
+    BlockFileInfo& info = Info(pos.file);
+    info.AddBlock(height, time);
+    info.size = std::max(info.size, pos.offset + size);
+    m_dirty.insert(pos.file);
+}
+
+Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
+                                      uint32_t height)
+{
+    Bytes preimage;
+    preimage.reserve(32 + undo.size());
+    ibd::Append(preimage, prev_hash.Span());
+    ibd::Append(preimage, undo);
+    const Hash32 sum = Sha256d(preimage);
+
+    std::lock_guard lock(m_mutex);
+    const FilePos pos{file, Info(file).undo_size + kFrameHeaderSize};
+    IBD_RETURN_IF_ERROR(Append({Kind::kUndo, file}, pos.offset, undo, sum));
+    BlockFileInfo& info = Info(file);
+    info.undo_size += kFrameHeaderSize + static_cast<uint32_t>(undo.size()) + kUndoChecksumSize;
+    m_dirty.insert(file);
+    m_last_undo_height = height;
+    const bool complete =
+        static_cast<size_t>(file) + 1 < m_files.size() && height == info.height_last;
+    if (complete) IBD_RETURN_IF_ERROR(Finish({Kind::kUndo, file}));
+    return pos;
+}
+
+Result<> BlockStore::FlushLocked()
+{
+    for (auto& [id, out] : m_open) {
+        if (!out.dirty) continue;
+        IBD_RETURN_IF_ERROR(out.file->Sync());
+        out.dirty = false;
+    }
+    if (m_new_names) IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.blocks_dir));
+    m_new_names = false;
+    return {};
+}
+
+Result<> BlockStore::Flush()
+{
+    std::lock_guard lock(m_mutex);
+    return FlushLocked();
+}
+
+Result<> BlockStore::DeleteFile(int32_t n)
+{
+    std::lock_guard lock(m_mutex);
+    for (Kind kind : {Kind::kBlocks, Kind::kUndo}) {
+        const FileId id{kind, n};
+        m_open.erase(id);
+        if (m_env.Exists(PathOf(id))) IBD_RETURN_IF_ERROR(m_env.Remove(PathOf(id)));
+    }
+    Info(n) = BlockFileInfo{};
+    m_dirty.insert(n);
+    return {};
+}
+
+} // namespace ibd

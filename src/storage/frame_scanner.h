@@ -1,0 +1,57 @@
+// FrameScanner: finds the frames of one blk file by large sequential reads. Used by
+// BlockStore::ScanFile and by engines that read files themselves. One thread.
+// Memory: one window plus one block.
+#pragma once
+
+#include "storage/xor_key.h"
+#include "util/env.h"
+
+#include <array>
+#include <optional>
+
+namespace ibd {
+
+class FrameScanner {
+public:
+    struct Frame {
+        uint32_t offset = 0; //!< of the first byte of the block
+        ByteSpan block;      //!< until the next call
+    };
+
+    /** `window`: bytes read at once. The file must outlive the scanner. */
+    FrameScanner(const ReadableFile& file, Path path, const XorKey& key,
+                 const std::array<uint8_t, 4>& magic, size_t window);
+
+    /** The next frame: magic, a length of 80 to 4,000,000 and that many bytes inside the file.
+     *  Whatever else lies between is skipped. Nothing at the end of the file. */
+    Result<std::optional<Frame>> Next();
+    /** The frame last returned was no block: the search goes on just behind its magic. */
+    void Refuse();
+
+    uint64_t SkippedBytes() const { return m_skipped; }
+    /** Offset behind the last frame returned and not refused. */
+    uint64_t End() const { return m_end; }
+
+private:
+    Result<> Fill(size_t wanted);
+    size_t Available() const { return m_filled - m_pos; }
+    bool SkipToMagic();
+    void Skip(size_t n);
+
+    const ReadableFile& m_file;
+    const Path m_path;
+    const XorKey m_key;
+    const std::array<uint8_t, 4> m_magic;
+    const size_t m_window;
+    Bytes m_buffer;
+    uint64_t m_start = 0; //!< file offset of m_buffer[0]
+    size_t m_pos = 0;
+    size_t m_filled = 0;
+    bool m_at_end = false;
+    uint64_t m_skipped = 0;
+    uint64_t m_end = 0;
+    uint64_t m_end_before = 0; //!< m_end before the last frame, for Refuse
+    size_t m_last_frame = 0;   //!< size of the last frame with its header; 0 after Refuse
+};
+
+} // namespace ibd

@@ -1,0 +1,284 @@
+// See kv_store.h.
+#include "storage/kv_store.h"
+
+#include <leveldb/cache.h>
+#include <leveldb/db.h>
+#include <leveldb/env.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/write_batch.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace ibd {
+namespace {
+
+constexpr uint8_t kObfuscationRecord[] = "\x0e\0obfuscate_key"; // and a NUL that is not part of it
+
+leveldb::Slice ToSlice(ByteSpan bytes)
+{
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+ByteSpan ToSpan(const leveldb::Slice& slice)
+{
+    return {reinterpret_cast<const uint8_t*>(slice.data()), slice.size()};
+}
+
+Error ToError(const leveldb::Status& status, const Path& directory)
+{
+    return SystemError("database {}: {}", directory.string(), status.ToString());
+}
+
+/** LevelDB's own messages, in the debug category of that name. */
+class LogAdapter : public leveldb::Logger {
+public:
+    explicit LogAdapter(ibd::Logger& log) : m_log(log) {}
+
+    __attribute__((format(printf, 2, 0))) void Logv(const char* format, va_list args) override
+    {
+        if (!m_log.Wants(LogLevel::kDebug, LogCategory::kLevelDb)) return;
+        char line[1000];
+        const int n = std::vsnprintf(line, sizeof line, format, args);
+        if (n <= 0) return;
+        std::string_view text(line, std::min(static_cast<size_t>(n), sizeof line - 1));
+        while (text.ends_with('\n')) text.remove_suffix(1);
+        m_log.Write(LogLevel::kDebug, LogCategory::kLevelDb, text);
+    }
+
+private:
+    ibd::Logger& m_log;
+};
+
+} // namespace
+
+ByteSpan ObfuscationRecordKey() { return ByteSpan(kObfuscationRecord, 15); }
+
+struct KvStore::Impl {
+    Impl(Logger& log, KvOptions o) : options(std::move(o)), logger(log)
+    {
+        cache.reset(leveldb::NewLRUCache(options.cache_bytes / 2));
+        filter.reset(leveldb::NewBloomFilterPolicy(10));
+    }
+
+    leveldb::Options DbOptions()
+    {
+        leveldb::Options o;
+        o.create_if_missing = true;
+        o.block_cache = cache.get();
+        o.write_buffer_size = options.cache_bytes / 4; // two may be alive at once
+        o.filter_policy = filter.get();
+        o.compression = leveldb::kNoCompression;
+        o.paranoid_checks = true;
+        o.max_file_size = std::max(o.max_file_size, options.max_file_bytes);
+        o.info_log = &logger;
+        return o;
+    }
+
+    static leveldb::ReadOptions ReadOptions()
+    {
+        leveldb::ReadOptions o;
+        o.verify_checksums = true;
+        return o;
+    }
+
+    Result<std::optional<Bytes>> Get(ByteSpan key) const
+    {
+        std::string value;
+        const leveldb::Status status = db->Get(ReadOptions(), ToSlice(key), &value);
+        if (status.IsNotFound()) return std::optional<Bytes>();
+        if (!status.ok()) return ToError(status, options.directory);
+        Bytes bytes(value.begin(), value.end());
+        xor_key.Apply(bytes);
+        return std::optional<Bytes>(std::move(bytes));
+    }
+
+    Result<bool> IsEmpty() const
+    {
+        const std::unique_ptr<leveldb::Iterator> it(db->NewIterator(ReadOptions()));
+        it->SeekToFirst();
+        if (!it->status().ok()) return ToError(it->status(), options.directory);
+        return !it->Valid();
+    }
+
+    Result<> LoadKey(Env& env);
+    Result<> MakeKey(Env& env);
+
+    const KvOptions options;
+    LogAdapter logger;
+    std::unique_ptr<leveldb::Cache> cache;
+    std::unique_ptr<const leveldb::FilterPolicy> filter;
+    std::unique_ptr<leveldb::DB> db; // last: closed before what it uses
+    XorKey xor_key;
+};
+
+/** The key's own record is not obfuscated: a length byte and eight bytes. */
+Result<> KvStore::Impl::LoadKey(Env& env)
+{
+    IBD_ASSIGN_OR_RETURN(const auto record, Get(ObfuscationRecordKey()));
+    if (!record) {
+        IBD_ASSIGN_OR_RETURN(const bool empty, IsEmpty());
+        return options.obfuscate && empty ? MakeKey(env) : Result<>();
+    }
+    if (record->size() != 1 + XorKey::kSize || (*record)[0] != XorKey::kSize) {
+        return BadData("database {}: malformed obfuscation key", options.directory.string());
+    }
+    std::array<uint8_t, XorKey::kSize> key;
+    std::copy(record->begin() + 1, record->end(), key.begin());
+    xor_key = XorKey(key);
+    return {};
+}
+
+Result<> KvStore::Impl::MakeKey(Env& env)
+{
+    std::array<uint8_t, XorKey::kSize> key;
+    env.RandomBytes(key);
+    Bytes record = {XorKey::kSize};
+    Append(record, key);
+    const leveldb::Status status =
+        db->Put(leveldb::WriteOptions(), ToSlice(ObfuscationRecordKey()), ToSlice(record));
+    if (!status.ok()) return ToError(status, options.directory);
+    xor_key = XorKey(key);
+    return {};
+}
+
+KvStore::KvStore(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
+KvStore::~KvStore() = default;
+
+Result<std::unique_ptr<KvStore>> KvStore::Open(Env& env, Logger& log, KvOptions options)
+{
+    auto impl = std::make_unique<Impl>(log, std::move(options));
+    const KvOptions& o = impl->options;
+    if (o.wipe) IBD_RETURN_IF_ERROR(DestroyDb(o.directory));
+    IBD_RETURN_IF_ERROR(env.CreateDirectories(o.directory));
+    leveldb::DB* db = nullptr;
+    const leveldb::Status status = leveldb::DB::Open(impl->DbOptions(), o.directory.string(), &db);
+    if (!status.ok()) return ToError(status, o.directory);
+    impl->db.reset(db);
+    if (o.compact) db->CompactRange(nullptr, nullptr);
+    IBD_RETURN_IF_ERROR(impl->LoadKey(env));
+    return std::unique_ptr<KvStore>(new KvStore(std::move(impl)));
+}
+
+Result<std::optional<Bytes>> KvStore::Get(ByteSpan key) const { return m_impl->Get(key); }
+
+Result<bool> KvStore::Exists(ByteSpan key) const
+{
+    std::string value;
+    const leveldb::Status status = m_impl->db->Get(Impl::ReadOptions(), ToSlice(key), &value);
+    if (!status.ok() && !status.IsNotFound()) return ToError(status, Directory());
+    return status.ok();
+}
+
+Result<bool> KvStore::IsEmpty() const { return m_impl->IsEmpty(); }
+
+uint64_t KvStore::EstimateSize(ByteSpan begin, ByteSpan end) const
+{
+    const leveldb::Range range(ToSlice(begin), ToSlice(end));
+    uint64_t size = 0;
+    m_impl->db->GetApproximateSizes(&range, 1, &size);
+    return size;
+}
+
+std::string KvStore::Property(const std::string& name) const
+{
+    std::string value;
+    return m_impl->db->GetProperty(name, &value) ? value : std::string();
+}
+
+size_t KvStore::MemoryUsage() const
+{
+    return std::strtoull(Property("leveldb.approximate-memory-usage").c_str(), nullptr, 10);
+}
+
+void KvStore::CompactRange() { m_impl->db->CompactRange(nullptr, nullptr); }
+const XorKey& KvStore::Key() const { return m_impl->xor_key; }
+const Path& KvStore::Directory() const { return m_impl->options.directory; }
+
+// Batches.
+
+struct KvBatch::Impl {
+    leveldb::WriteBatch batch;
+    XorKey key;
+    Bytes value; //!< room for the obfuscated value
+};
+
+KvBatch::KvBatch(const KvStore& store) : m_impl(std::make_unique<Impl>())
+{
+    m_impl->key = store.Key();
+}
+KvBatch::~KvBatch() = default;
+KvBatch::KvBatch(KvBatch&&) noexcept = default;
+
+void KvBatch::Put(ByteSpan key, ByteSpan value)
+{
+    m_impl->value.resize(value.size());
+    m_impl->key.Apply(m_impl->value.data(), value.data(), value.size(), 0);
+    m_impl->batch.Put(ToSlice(key), ToSlice(m_impl->value));
+}
+
+void KvBatch::Erase(ByteSpan key) { m_impl->batch.Delete(ToSlice(key)); }
+void KvBatch::Clear() { m_impl->batch.Clear(); }
+size_t KvBatch::ApproximateSize() const { return m_impl->batch.ApproximateSize(); }
+
+Result<> KvStore::Write(const KvBatch& batch, bool sync)
+{
+    leveldb::WriteOptions options;
+    options.sync = sync;
+    const leveldb::Status status = m_impl->db->Write(options, &batch.m_impl->batch);
+    if (!status.ok()) return ToError(status, Directory());
+    return {};
+}
+
+// Iterators.
+
+struct KvIterator::Impl {
+    std::unique_ptr<leveldb::Iterator> it;
+    XorKey key;
+    Path directory;
+    mutable Bytes value; //!< the current value in the clear
+};
+
+KvIterator::KvIterator(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
+KvIterator::~KvIterator() = default;
+KvIterator::KvIterator(KvIterator&&) noexcept = default;
+
+KvIterator KvStore::NewIterator() const
+{
+    leveldb::ReadOptions options = Impl::ReadOptions();
+    options.fill_cache = false;
+    auto impl = std::make_unique<KvIterator::Impl>();
+    impl->it.reset(m_impl->db->NewIterator(options));
+    impl->key = Key();
+    impl->directory = Directory();
+    return KvIterator(std::move(impl));
+}
+
+void KvIterator::SeekToFirst() { m_impl->it->SeekToFirst(); }
+void KvIterator::Seek(ByteSpan key) { m_impl->it->Seek(ToSlice(key)); }
+void KvIterator::Next() { m_impl->it->Next(); }
+bool KvIterator::Valid() const { return m_impl->it->Valid(); }
+ByteSpan KvIterator::Key() const { return ToSpan(m_impl->it->key()); }
+
+ByteSpan KvIterator::Value() const
+{
+    const ByteSpan stored = ToSpan(m_impl->it->value());
+    m_impl->value.resize(stored.size());
+    m_impl->key.Apply(m_impl->value.data(), stored.data(), stored.size(), 0);
+    return m_impl->value;
+}
+
+Result<> KvIterator::Status() const
+{
+    if (!m_impl->it->status().ok()) return ToError(m_impl->it->status(), m_impl->directory);
+    return {};
+}
+
+Result<> DestroyDb(const Path& directory)
+{
+    const leveldb::Status status = leveldb::DestroyDB(directory.string(), leveldb::Options());
+    if (!status.ok()) return ToError(status, directory);
+    return {};
+}
+
+} // namespace ibd

@@ -1,0 +1,181 @@
+// See snapshot.h.
+#include "storage/snapshot.h"
+
+namespace ibd {
+namespace {
+
+constexpr uint8_t kFileMagic[] = {'u', 't', 'x', 'o', 0xff};
+constexpr size_t kBufferSize = 1 << 20;
+constexpr size_t kMaxCoinSize = 16 << 10; //!< index, code, amount and a script of 10,000 bytes
+constexpr size_t kMaxTxHead = 32 + 9;     //!< txid and the number of coins
+
+} // namespace
+
+Bytes SnapshotHeader::Encode() const
+{
+    Bytes out;
+    Writer w(out);
+    w.Raw(kFileMagic);
+    w.U16(kVersion);
+    w.Raw(magic);
+    w.Hash(base);
+    w.U64(coins);
+    CHECK(out.size() == kSize);
+    return out;
+}
+
+Result<SnapshotHeader> SnapshotHeader::Decode(ByteSpan bytes, const Path& path)
+{
+    Reader in(bytes);
+    const ByteSpan file_magic = in.Span(sizeof kFileMagic);
+    if (!in.Ok() || !std::equal(file_magic.begin(), file_magic.end(), kFileMagic)) {
+        return BadData("{}: not a UTXO snapshot (or of a format older than 2)", path.string());
+    }
+    const uint16_t version = in.U16();
+    if (in.Ok() && version != kVersion) {
+        return BadData("{}: snapshot version {}, but only {} is supported", path.string(), version,
+                       kVersion);
+    }
+    SnapshotHeader header;
+    const ByteSpan magic = in.Span(4);
+    std::copy(magic.begin(), magic.end(), header.magic.begin());
+    header.base = in.Hash();
+    header.coins = in.U64();
+    if (!in.Ok()) return BadData("{}: ends within the header", path.string());
+    return header;
+}
+
+// SnapshotReader.
+
+SnapshotReader::SnapshotReader(std::unique_ptr<ReadableFile> file, Path path, uint64_t size)
+    : m_file(std::move(file)), m_path(std::move(path)), m_size(size), m_buffer(kBufferSize)
+{
+}
+
+Result<std::unique_ptr<SnapshotReader>> SnapshotReader::Open(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenRead(path));
+    IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+    std::unique_ptr<SnapshotReader> reader(new SnapshotReader(std::move(file), path, size));
+    IBD_RETURN_IF_ERROR(reader->Fill(SnapshotHeader::kSize));
+    const size_t got = std::min(reader->Window().size(), SnapshotHeader::kSize);
+    IBD_ASSIGN_OR_RETURN(reader->m_header,
+                         SnapshotHeader::Decode(reader->Window().first(got), path));
+    reader->m_pos = SnapshotHeader::kSize;
+    return reader;
+}
+
+Error SnapshotReader::Bad(std::string_view what) const
+{
+    return BadData("{}: {} at byte {}, after {} of {} coins", m_path.string(), what, Offset(),
+                   m_read, m_header.coins);
+}
+
+/** Makes `wanted` bytes available unless the file ends before. */
+Result<> SnapshotReader::Fill(size_t wanted)
+{
+    if (Window().size() >= wanted || m_window_start + m_filled >= m_size) return {};
+    const size_t rest = m_filled - m_pos;
+    std::memmove(m_buffer.data(), m_buffer.data() + m_pos, rest);
+    m_window_start += m_pos;
+    m_pos = 0;
+    m_filled = rest;
+    IBD_ASSIGN_OR_RETURN(const size_t got,
+                         m_file->ReadAt(m_window_start + rest,
+                                        MutableByteSpan(m_buffer).subspan(rest)));
+    m_filled += got;
+    return {};
+}
+
+Result<bool> SnapshotReader::Next(OutPoint& outpoint, Coin& coin)
+{
+    IBD_RETURN_IF_ERROR(Fill(kMaxTxHead + kMaxCoinSize));
+    if (m_read == m_header.coins) {
+        if (!Window().empty()) return Bad("bytes left over");
+        return false;
+    }
+    Reader in(Window());
+    if (m_left_in_tx == 0) {
+        m_txid = in.Hash();
+        m_left_in_tx = in.CompactSize();
+        if (!in.Ok()) return Bad("truncated or malformed transaction");
+        if (m_left_in_tx == 0 || m_left_in_tx > m_header.coins - m_read) {
+            return Bad("wrong number of coins of a transaction");
+        }
+    }
+    const uint64_t vout = in.CompactSize(/*range_check=*/false);
+    if (!ReadCoin(in, coin)) return Bad("truncated or malformed coin");
+    if (vout >= OutPoint::kNullIndex) return Bad("output index out of range");
+    if (!MoneyRange(coin.value)) return Bad("amount out of range");
+    outpoint = {m_txid, static_cast<uint32_t>(vout)};
+    m_pos += in.Position();
+    --m_left_in_tx;
+    ++m_read;
+    return true;
+}
+
+// SnapshotWriter.
+
+SnapshotWriter::SnapshotWriter(std::unique_ptr<WritableFile> file, SnapshotHeader header)
+    : m_file(std::move(file)), m_header(header)
+{
+}
+
+Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(
+    Env& env, const Path& path, const std::array<uint8_t, 4>& magic, const BlockHash& base)
+{
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(path, /*truncate=*/true));
+    SnapshotHeader header;
+    header.magic = magic;
+    header.base = base;
+    return std::unique_ptr<SnapshotWriter>(new SnapshotWriter(std::move(file), header));
+}
+
+Result<> SnapshotWriter::Add(const OutPoint& outpoint, const Coin& coin)
+{
+    m_value.clear();
+    AppendCoin(m_value, coin);
+    return AddRaw(outpoint, m_value);
+}
+
+Result<> SnapshotWriter::AddRaw(const OutPoint& outpoint, ByteSpan value)
+{
+    if (m_tx_coins > 0 && outpoint.txid != m_txid) CloseTx();
+    m_txid = outpoint.txid;
+    ++m_tx_coins;
+    ++m_header.coins;
+    Writer w(m_tx);
+    w.CompactSize(outpoint.vout);
+    w.Raw(value);
+    return m_buffer.size() < kBufferSize ? Result<>() : Drain();
+}
+
+/** The number of a transaction's coins comes before them, so they wait in m_tx. */
+void SnapshotWriter::CloseTx()
+{
+    Writer w(m_buffer);
+    w.Hash(m_txid);
+    w.CompactSize(m_tx_coins);
+    w.Raw(m_tx);
+    m_tx.clear();
+    m_tx_coins = 0;
+}
+
+Result<> SnapshotWriter::Drain()
+{
+    IBD_RETURN_IF_ERROR(m_file->WriteAt(m_written, m_buffer));
+    m_written += m_buffer.size();
+    m_buffer.clear();
+    return {};
+}
+
+Result<SnapshotHeader> SnapshotWriter::Finish()
+{
+    if (m_tx_coins > 0) CloseTx();
+    IBD_RETURN_IF_ERROR(Drain());
+    IBD_RETURN_IF_ERROR(m_file->WriteAt(0, m_header.Encode()));
+    IBD_RETURN_IF_ERROR(m_file->Sync());
+    return m_header;
+}
+
+} // namespace ibd

@@ -1,0 +1,169 @@
+// SHA-1, RIPEMD-160, SHA-512, HMAC, SipHash and ChaCha20 against known answers. Those without a
+// source were computed once with Python's hashlib or from the definition.
+#include "crypto/chacha20.h"
+#include "crypto/hmac.h"
+#include "crypto/known_answers.h"
+#include "crypto/ripemd160.h"
+#include "crypto/sha1.h"
+#include "crypto/sha512.h"
+#include "crypto/siphash.h"
+#include "support/testdata.h"
+#include "util/endian.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+namespace ibd {
+
+using namespace test;
+
+TEST_CASE("sha1 known answers")
+{
+    CHECK(ToHex(Sha1Of(AsBytes("abc"))) == "a9993e364706816aba3e25717850c26c9cd0d89d");
+    CHECK(DigestOfDigests(Sha1Of) == "5e16bd00752fbe7fff9f54abad42aa45be75790a");
+}
+
+TEST_CASE("ripemd160 and hash160 known answers")
+{
+    CHECK(ToHex(Ripemd160Of(AsBytes("abc"))) == "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc");
+    CHECK(ToHex(Ripemd160Of({})) == "9c1185a5c5e9fc54612808977ee8f548b2258d31");
+    CHECK(DigestOfDigests(Ripemd160Of) == "bc65b6a7d908baf75b9549e1079e2332266f4d59");
+    Bytes all;
+    for (size_t n = 0; n <= 300; ++n) Append(all, Hash160(Message(n)));
+    CHECK(ToHex(Hash160(all)) == "8b6a2628616e156de4adf06f779c823fa4b9b1f9");
+}
+
+TEST_CASE("sha512 known answers, in any pieces")
+{
+    CHECK(ToHex(Sha512Of(AsBytes("abc"))) ==
+          "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+          "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f");
+    CHECK(DigestOfDigests(Sha512Of) ==
+          "22f7ccb76798aa18641c849ac34d83f7ad184aa85abfd559510521432fa531a7"
+          "8250e579e9ea0242c150b54dc5c912195c5186623e449edef413b77d6fc300f3");
+    for (size_t n = 1; n < 300; ++n) {
+        const Bytes data = RandomBytes(n);
+        const size_t cut = TestRng()() % n;
+        Sha512 hasher;
+        hasher.Write(ByteSpan(data).first(cut)).Write(ByteSpan(data).subspan(cut));
+        CHECK(hasher.Finalize() == Sha512Of(data));
+    }
+}
+
+TEST_CASE("hmac known answers for keys and messages of many lengths")
+{
+    Bytes codes256, codes512;
+    for (size_t n = 0; n <= 300; ++n) {
+        Append(codes256, HmacSha256(Message(n)).Write(Message(300 - n)).Finalize());
+        Append(codes512, HmacSha512(Message(n)).Write(Message(300 - n)).Finalize());
+    }
+    CHECK(ToHex(Sha256Of(codes256)) ==
+          "4e8736a0a8979dd1e0ee418d94bd86b3161153ecee372c6611114dca35f4241a");
+    CHECK(ToHex(Sha512Of(codes512)) ==
+          "81fe7ecc75661e7053c83c0d71d1e99c7d0f3ec0f65ef7bd2bd6de619a49a584"
+          "1d17c59268f8d404493bdc975a00f9e40da10d04f4df1c6f60b1f931da638b22");
+}
+
+TEST_CASE("siphash of the shared vectors")
+{
+    const auto path = TestData("core/siphash.json");
+    if (!path) return;
+    const UniValue vectors = ReadTestJson(*path);
+    REQUIRE(vectors.size() > 100);
+    for (size_t i = 0; i < vectors.size(); ++i) {
+        const UniValue& key = vectors[i]["key"];
+        SipHasher hasher({std::stoull(key[0].get_str(), nullptr, 16),
+                          std::stoull(key[1].get_str(), nullptr, 16)});
+        const UniValue& input = vectors[i]["input"];
+        for (size_t j = 0; j < input.size(); ++j) hasher.Write(*FromHex(input[j].get_str()));
+        INFO(vectors[i].write());
+        CHECK(hasher.Finalize() ==
+              std::stoull(vectors[i]["expected"]["siphash24"].get_str(), nullptr, 16));
+    }
+}
+
+TEST_CASE("siphash of the paper's example")
+{
+    // SipHash paper, appendix A: key 00..0f, message 00..0e.
+    Bytes message(15);
+    for (size_t i = 0; i < message.size(); ++i) message[i] = static_cast<uint8_t>(i);
+    SipHasher hasher({0x0706050403020100, 0x0f0e0d0c0b0a0908});
+    CHECK(hasher.Write(message).Finalize() == 0xa129ca6149be45e5);
+}
+
+TEST_CASE("siphash of fixed sizes equals the general one")
+{
+    for (int round = 0; round < 200; ++round) {
+        const SipKey key{TestRng()(), TestRng()()};
+        Hash32 hash;
+        std::ranges::copy(RandomBytes(32), hash.begin());
+        const auto extra = static_cast<uint32_t>(TestRng()());
+        uint8_t bytes[8];
+        WriteLE32(bytes, extra);
+        SipHasher hasher(key);
+        hasher.Write(hash);
+        CHECK(hasher.Finalize() == SipHash32(key, hash));
+        hasher.Write(ByteSpan(bytes).first(4));
+        CHECK(hasher.Finalize() == SipHash36(key, hash, extra));
+        // Words, aligned or not, are their little-endian bytes.
+        const uint64_t word = TestRng()();
+        WriteLE64(bytes, word);
+        SipHasher by_word = hasher;
+        CHECK(by_word.Write(word).Write(word).Finalize() ==
+              hasher.Write(ByteSpan(bytes)).Write(ByteSpan(bytes)).Finalize());
+        SipHasher aligned(key), aligned_bytes(key);
+        CHECK(aligned.Write(word).Finalize() == aligned_bytes.Write(ByteSpan(bytes)).Finalize());
+    }
+}
+
+namespace {
+
+Hash32 CountingKey()
+{
+    Hash32 key;
+    for (size_t i = 0; i < key.size(); ++i) key[i] = static_cast<uint8_t>(i);
+    return key;
+}
+
+} // namespace
+
+TEST_CASE("chacha20 known answers")
+{
+    // RFC 8439, section 2.3.2.
+    Bytes block(64);
+    const ChaCha20::Nonce nonce = {0, 0, 0, 9, 0, 0, 0, 0x4a};
+    ChaCha20(CountingKey(), nonce, 1).Keystream(block);
+    CHECK(ToHex(block) == "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e"
+                          "d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e");
+    Bytes six(384);
+    ChaCha20(CountingKey()).Keystream(six);
+    CHECK(ToHex(Sha256Of(six)) ==
+          "ad6230aa6fe758c461ee2ef215872d67e286e9f3f49110266df8bfa27a73abaa");
+}
+
+TEST_CASE("chacha20 gives one keystream however it is asked")
+{
+    const Hash32 key = CountingKey();
+    Bytes whole(1000);
+    ChaCha20(key).Keystream(whole);
+    ChaCha20 pieces(key);
+    Bytes out;
+    while (out.size() < whole.size()) {
+        Bytes part(std::min<size_t>(TestRng()() % 200, whole.size() - out.size()));
+        pieces.Keystream(part);
+        Append(out, part);
+    }
+    CHECK(out == whole);
+    Bytes fourth(64);
+    pieces.Seek({}, 3);
+    pieces.Keystream(fourth);
+    CHECK(fourth == Bytes(whole.begin() + 192, whole.begin() + 256));
+    const Bytes text = RandomBytes(1000);
+    Bytes crypt(1000);
+    ChaCha20(key).Crypt(text, crypt);
+    for (size_t i = 0; i < text.size(); ++i) CHECK((text[i] ^ whole[i]) == crypt[i]);
+    ChaCha20(key).Crypt(crypt, crypt); // in place
+    CHECK(crypt == text);
+}
+
+} // namespace ibd
