@@ -1,13 +1,21 @@
-// Timing for micro benches: repeats a piece of work for a while and prints its cost. With --once,
-// as ctest runs it, everything is done a single time and only its working is tested.
+// Timing for micro benches: repeats a piece of work for a while and prints its cost in CPU time
+// of this thread, which other processes disturb less than they do the clock on the wall. With
+// --once, as ctest runs it, everything is done a single time and only its working is tested.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 namespace ibd::bench {
+
+/** Makes the compiler believe that a result is used. */
+template <typename T>
+void Keep(const T& result)
+{
+    asm volatile("" : : "r"(&result) : "memory");
+}
 
 class Runner {
 public:
@@ -28,21 +36,29 @@ public:
 
 private:
     static constexpr int kRounds = 5;
-    static constexpr std::chrono::milliseconds kRound{60};
+    static constexpr double kRoundNs = 60e6;
 
+    static double CpuNs()
+    {
+        timespec now;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return double(now.tv_sec) * 1e9 + double(now.tv_nsec);
+    }
+
+    /** Calls in batches that grow, so that reading the clock costs nothing next to the work. */
     template <typename Work>
     double TimeRound(Work& work) const
     {
-        using Clock = std::chrono::steady_clock;
-        const auto start = Clock::now();
+        const double start = CpuNs();
         int64_t calls = 0;
-        auto spent = Clock::duration::zero();
-        do {
-            work();
-            ++calls;
-            spent = Clock::now() - start;
-        } while (!m_once && spent < kRound);
-        return double(std::chrono::nanoseconds(spent).count()) / double(calls);
+        double spent = 0;
+        for (int64_t batch = 1;; batch *= 2) {
+            for (int64_t i = 0; i < batch; ++i) work();
+            calls += batch;
+            spent = CpuNs() - start;
+            if (m_once || spent >= kRoundNs) break;
+        }
+        return spent / double(calls);
     }
 
     bool m_once;

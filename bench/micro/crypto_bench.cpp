@@ -1,7 +1,13 @@
 // Cost of each hash kernel and signature check. Usage: bench_crypto [--once]
 #include "bench_support.h"
+#include "crypto/chacha20.h"
+#include "crypto/muhash_multiply.h"
+#include "crypto/ripemd160.h"
+#include "crypto/secp256k1.h"
 #include "crypto/sha256_backends.h"
 #include "crypto/sha256_batch.h"
+#include "crypto/sha512.h"
+#include "crypto/siphash.h"
 
 #include <string>
 
@@ -54,6 +60,57 @@ void BenchSha256(const Runner& runner)
     std::printf("in use: %s\n", Sha256Implementation().c_str());
 }
 
+void BenchOtherHashes(const Runner& runner)
+{
+    const Bytes data(1 << 16, 3);
+    const Hash32 hash = Sha256Of(data);
+    constexpr double kKilobytes = 64;
+    runner.Run("sha1: kB", kKilobytes, [&] { Keep(Sha1Of(data)); });
+    runner.Run("ripemd160: kB", kKilobytes, [&] { Keep(Ripemd160Of(data)); });
+    runner.Run("sha512: kB", kKilobytes, [&] { Keep(Sha512Of(data)); });
+    runner.Run("hash160 of a public key", 1, [&] { Keep(Hash160(ByteSpan(data).first(33))); });
+    runner.Run("siphash of an outpoint", 1, [&] { Keep(SipHash36({1, 2}, hash, 3)); });
+    Bytes out(384);
+    runner.Run("chacha20: 384 bytes of keystream", 1, [&] { ChaCha20(hash).Keystream(out); });
+}
+
+void BenchMuHash(const Runner& runner)
+{
+    const Bytes coin(64, 4);
+    Num3072 a = MuHash3072::Element(coin);
+    const Num3072 b = MuHash3072::Element(Bytes(64, 5));
+    MuHash3072 set;
+    runner.Run("muhash: multiplication and reduction", 1, [&] { a *= b; });
+    const Num3072::Limbs limbs = {7, 8, 9};
+    WideProduct product;
+    for (const WideMultiplier& multiplier : WideMultipliers()) {
+        if (!multiplier.available) continue;
+        runner.Run((std::string("muhash: multiplication, ") + multiplier.name).c_str(), 1, [&] {
+            multiplier.multiply(limbs, limbs, product);
+            Keep(product);
+        });
+    }
+    runner.Run("muhash: element of a coin", 1, [&] { a = MuHash3072::Element(coin); });
+    runner.Run("muhash: insert", 1, [&] { set.Insert(coin); });
+    runner.Run("muhash: inverse", 1, [&] { a = a.Inverse(); });
+    runner.Run("muhash: finalize", 1, [&] { Keep(set.Finalize()); });
+}
+
+void BenchSignatures(const Runner& runner)
+{
+    const Signer signer;
+    Hash32 secret{};
+    secret[0] = 1;
+    const CompressedKey key = signer.PublicKey(secret);
+    const XOnlyKey x_only = signer.XOnlyPublicKey(secret);
+    const Bytes ecdsa = signer.SignEcdsa(secret, secret);
+    const SchnorrSignature schnorr = signer.SignSchnorr(secret, secret);
+    runner.Run("ecdsa verify", 1, [&] { Keep(VerifyEcdsa(key, ecdsa, secret)); });
+    runner.Run("schnorr verify", 1, [&] { Keep(VerifySchnorr(x_only, schnorr, secret)); });
+    runner.Run("ecdsa sign", 1, [&] { Keep(signer.SignEcdsa(secret, secret)); });
+    runner.Run("public key decompression", 1, [&] { Keep(DecompressPublicKey(key)); });
+}
+
 } // namespace
 
 } // namespace ibd::bench
@@ -62,4 +119,7 @@ int main(int argc, char** argv)
 {
     const ibd::bench::Runner runner(argc, argv);
     ibd::bench::BenchSha256(runner);
+    ibd::bench::BenchOtherHashes(runner);
+    ibd::bench::BenchMuHash(runner);
+    ibd::bench::BenchSignatures(runner);
 }

@@ -3,6 +3,7 @@
 
 #include "crypto/chacha20.h"
 #include "crypto/muhash_inverse.h"
+#include "crypto/muhash_multiply.h"
 #include "util/endian.h"
 
 #include <algorithm>
@@ -18,7 +19,6 @@ constexpr size_t kLimbs = Num3072::kLimbs;
 constexpr uint64_t kExcess = Num3072::kExcess;
 
 using Limbs = Num3072::Limbs;
-using Product = std::array<uint64_t, 2 * kLimbs>;
 
 uint64_t Low(Uint128 x)
 {
@@ -28,24 +28,6 @@ uint64_t Low(Uint128 x)
 uint64_t High(Uint128 x)
 {
     return static_cast<uint64_t>(x >> 64);
-}
-
-/** to[0..kLimbs) += a * b; the limb that is carried out. */
-uint64_t MultiplyAddRow(uint64_t* to, const Limbs& a, uint64_t b)
-{
-    uint64_t carry = 0;
-    for (size_t i = 0; i < kLimbs; ++i) {
-        const Uint128 sum = Uint128{a[i]} * b + to[i] + carry;
-        to[i] = Low(sum);
-        carry = High(sum);
-    }
-    return carry;
-}
-
-void Multiply(const Limbs& a, const Limbs& b, Product& out)
-{
-    std::fill_n(out.begin(), kLimbs, 0);
-    for (size_t i = 0; i < kLimbs; ++i) out[i + kLimbs] = MultiplyAddRow(&out[i], a, b[i]);
 }
 
 /** Adds a number below 2^128 to x; whether the sum passed 2^3072 and wrapped. */
@@ -60,7 +42,7 @@ bool AddSmall(Limbs& x, Uint128 addend)
 }
 
 /** out = product mod p, below 2^3072: as 2^3072 = kExcess mod p, the upper half counts so often. */
-void Reduce(const Product& product, Limbs& out)
+void Reduce(const WideProduct& product, Limbs& out)
 {
     uint64_t carry = 0;
     for (size_t i = 0; i < kLimbs; ++i) {
@@ -81,8 +63,8 @@ Num3072::Num3072(const Serialized& bytes)
 
 Num3072& Num3072::operator*=(const Num3072& other)
 {
-    Product product;
-    Multiply(m_limbs, other.m_limbs, product);
+    WideProduct product;
+    BestWideMultiplier().multiply(m_limbs, other.m_limbs, product);
     Reduce(product, m_limbs);
     return *this;
 }

@@ -61,24 +61,34 @@ constexpr uint32_t Function(size_t group, uint32_t x, uint32_t y, uint32_t z)
     }
 }
 
+/** Sixteen rounds of a line, all of one boolean function and constant. */
+template <const Line& kLine, size_t kGroup>
+inline void RunGroup(State& s, const uint32_t (&w)[16])
+{
+    constexpr size_t kFunction = kLine.backwards ? 4 - kGroup : kGroup;
+    auto [a, b, c, d, e] = s;
+    for (size_t i = 16 * kGroup; i < 16 * kGroup + 16; ++i) {
+        const uint32_t sum =
+            a + Function(kFunction, b, c, d) + w[kLine.word[i]] + kLine.constant[kGroup];
+        const uint32_t next = std::rotl(sum, kLine.rotate[i]) + e;
+        a = e;
+        e = d;
+        d = std::rotl(c, 10);
+        c = b;
+        b = next;
+    }
+    s = {a, b, c, d, e};
+}
+
 template <const Line& kLine>
 State RunLine(State s, const uint32_t (&w)[16])
 {
-    auto [a, b, c, d, e] = s;
-    for (size_t group = 0; group < 5; ++group) {
-        const size_t function = kLine.backwards ? 4 - group : group;
-        for (size_t i = 16 * group; i < 16 * group + 16; ++i) {
-            const uint32_t sum =
-                a + Function(function, b, c, d) + w[kLine.word[i]] + kLine.constant[group];
-            const uint32_t next = std::rotl(sum, kLine.rotate[i]) + e;
-            a = e;
-            e = d;
-            d = std::rotl(c, 10);
-            c = b;
-            b = next;
-        }
-    }
-    return {a, b, c, d, e};
+    RunGroup<kLine, 0>(s, w);
+    RunGroup<kLine, 1>(s, w);
+    RunGroup<kLine, 2>(s, w);
+    RunGroup<kLine, 3>(s, w);
+    RunGroup<kLine, 4>(s, w);
+    return s;
 }
 
 void Transform(State& state, const uint8_t* block)

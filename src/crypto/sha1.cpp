@@ -12,13 +12,33 @@ namespace {
 
 using State = std::array<uint32_t, 5>;
 
-/** Boolean function and constant of each group of twenty rounds. */
-uint32_t RoundFunction(size_t round, uint32_t b, uint32_t c, uint32_t d)
+struct Working {
+    uint32_t a, b, c, d, e;
+};
+
+/** Twenty rounds with one boolean function and constant. */
+template <typename F>
+inline void TwentyRounds(Working& v, const uint32_t* w, uint32_t constant, F function)
 {
-    if (round < 20) return (d ^ (b & (c ^ d))) + 0x5a827999;
-    if (round < 40) return (b ^ c ^ d) + 0x6ed9eba1;
-    if (round < 60) return ((b & c) | (d & (b | c))) + 0x8f1bbcdc;
-    return (b ^ c ^ d) + 0xca62c1d6;
+    for (size_t i = 0; i < 20; ++i) {
+        const uint32_t next = std::rotl(v.a, 5) + function(v.b, v.c, v.d) + constant + v.e + w[i];
+        v = {next, v.a, std::rotl(v.b, 30), v.c, v.d};
+    }
+}
+
+uint32_t Choose(uint32_t b, uint32_t c, uint32_t d)
+{
+    return d ^ (b & (c ^ d));
+}
+
+uint32_t Parity(uint32_t b, uint32_t c, uint32_t d)
+{
+    return b ^ c ^ d;
+}
+
+uint32_t Majority(uint32_t b, uint32_t c, uint32_t d)
+{
+    return (b & c) | (d & (b | c));
 }
 
 void Transform(State& state, const uint8_t* block)
@@ -28,16 +48,12 @@ void Transform(State& state, const uint8_t* block)
     for (size_t i = 16; i < 80; ++i) {
         w[i] = std::rotl(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     }
-    auto [a, b, c, d, e] = state;
-    for (size_t i = 0; i < 80; ++i) {
-        const uint32_t next = std::rotl(a, 5) + RoundFunction(i, b, c, d) + e + w[i];
-        e = d;
-        d = c;
-        c = std::rotl(b, 30);
-        b = a;
-        a = next;
-    }
-    const State add = {a, b, c, d, e};
+    Working v = {state[0], state[1], state[2], state[3], state[4]};
+    TwentyRounds(v, w, 0x5a827999, Choose);
+    TwentyRounds(v, w + 20, 0x6ed9eba1, Parity);
+    TwentyRounds(v, w + 40, 0x8f1bbcdc, Majority);
+    TwentyRounds(v, w + 60, 0xca62c1d6, Parity);
+    const State add = {v.a, v.b, v.c, v.d, v.e};
     for (size_t i = 0; i < 5; ++i) state[i] += add[i];
 }
 

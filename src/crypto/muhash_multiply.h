@@ -1,0 +1,25 @@
+// The product of two 3072-bit numbers, the inner loop of MuHash. Listed for dispatch, tests and
+// benches; see muhash.h. Pure functions.
+#pragma once
+
+#include "crypto/muhash.h"
+
+#include <span>
+
+namespace ibd {
+
+using WideProduct = std::array<uint64_t, 2 * Num3072::kLimbs>;
+
+struct WideMultiplier {
+    const char* name;
+    bool available; //!< whether this CPU has the instructions; must not be called else
+    void (*multiply)(const Num3072::Limbs& a, const Num3072::Limbs& b, WideProduct& out);
+};
+
+/** Every multiplier compiled in, the portable one first, the fastest last. */
+std::span<const WideMultiplier> WideMultipliers();
+
+/** The fastest that this CPU has. */
+const WideMultiplier& BestWideMultiplier();
+
+} // namespace ibd
