@@ -1,5 +1,10 @@
 // bitcoin-cli: the entry point of the command-line RPC client.
-int main()
+#include "cli/app.h"
+
+#include <iostream>
+
+int main(int argc, char* argv[])
 {
-    return 0;
+    const auto env = ibd::MakePosixEnv();
+    return ibd::RunCli(*env, argc, argv, {std::cin, std::cout, std::cerr});
 }

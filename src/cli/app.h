@@ -1,0 +1,21 @@
+// bitcoin-cli: turns a command line into an RPC call and its answer into text and an exit code.
+// One thread; all of the machine but the network comes in from outside.
+#pragma once
+
+#include "util/env.h"
+
+#include <iosfwd>
+
+namespace ibd {
+
+struct CliStreams {
+    std::istream& in;
+    std::ostream& out;
+    std::ostream& error;
+};
+
+/** Runs the program. Exit codes: 0 success; 1 for its own failures (options, connection, login);
+ *  the absolute value of the RPC error code otherwise. */
+int RunCli(Env& env, int argc, const char* const argv[], const CliStreams& streams);
+
+} // namespace ibd

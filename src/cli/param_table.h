@@ -1,0 +1,24 @@
+// Which arguments of which calls are JSON rather than text, by position and by name, and the
+// conversion of command-line words accordingly.
+#pragma once
+
+#include "util/result.h"
+
+#include <string>
+#include <vector>
+
+#include <univalue.h>
+
+namespace ibd {
+
+/** Whether the argument at `position` (from 0), or named `name`, of `method` is JSON. */
+bool IsJsonParam(const std::string& method, size_t position);
+bool IsJsonParam(const std::string& method, const std::string& name);
+
+/** Words to an array of arguments. An error if a JSON argument does not parse. */
+Result<UniValue> ConvertPositional(const std::string& method, const std::vector<std::string>& words);
+
+/** Words "name=value" to an object; words without '=' are collected under "args". */
+Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::string>& words);
+
+} // namespace ibd

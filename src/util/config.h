@@ -1,0 +1,26 @@
+// What bitcoind and bitcoin-cli do alike at start: options of the data directory and network,
+// bitcoin.conf, and where the network's files are.
+#pragma once
+
+#include "util/args.h"
+
+namespace ibd {
+
+/** -conf, -datadir, -includeconf, -chain, -regtest, -signet, -testnet, -testnet4, -help, -version
+ *  and -signetchallenge. */
+void AddCommonOptions(ArgsManager& args);
+
+struct DataPaths {
+    Path base;         //!< -datadir or the default
+    Path config;       //!< bitcoin.conf, which need not exist
+    std::string chain; //!< main, test, testnet4, signet, regtest
+    std::string folder; //!< of the chain below `base`: "", testnet3, testnet4, signet, regtest
+    uint16_t rpc_port;  //!< default of the chain
+    Path Network() const { return folder.empty() ? base : base / folder; }
+};
+
+/** Reads bitcoin.conf (which may name another -datadir) and selects the network. Errors: a
+ *  -datadir that does not exist, bad configuration, more than one network. */
+Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args);
+
+} // namespace ibd
