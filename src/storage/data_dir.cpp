@@ -57,10 +57,4 @@ Result<> DataDir::CheckSpace(uint64_t more) const
     return CheckSpaceOf(m_env, m_blocks, more);
 }
 
-Path DefaultDataDir()
-{
-    const char* home = std::getenv("HOME");
-    return Path(home && *home ? home : "/") / ".bitcoin";
-}
-
 } // namespace ibd

@@ -45,7 +45,4 @@ private:
     std::unique_ptr<FileLock> m_blocks_lock;
 };
 
-/** -datadir's default: ~/.bitcoin. */
-Path DefaultDataDir();
-
 } // namespace ibd
