@@ -185,7 +185,11 @@ pub fn scan_coins(path: &str, hashes: bool, each: Option<Visitor>) -> Result<Coi
         let out = error.as_mut_ptr() as *mut c_char;
         oracle_coins_scan(c_path.as_ptr(), hashes.into(), callback, user, &mut info, out, 512)
     };
-    if status == 0 { Ok(info) } else { Err(message(&error)) }
+    if status == 0 {
+        Ok(info)
+    } else {
+        Err(message(&error))
+    }
 }
 
 /// `each` is called if the coin exists. `txid` in wire order.
@@ -198,5 +202,9 @@ pub fn get_coin(path: &str, txid: &[u8; 32], vout: u32, each: Visitor) -> Result
         let out = error.as_mut_ptr() as *mut c_char;
         oracle_coin_get(c_path.as_ptr(), txid.as_ptr(), vout, visit, user, out, 512)
     };
-    if status < 0 { Err(message(&error)) } else { Ok(status == 1) }
+    if status < 0 {
+        Err(message(&error))
+    } else {
+        Ok(status == 1)
+    }
 }

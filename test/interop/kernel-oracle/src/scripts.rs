@@ -187,7 +187,11 @@ fn block_jobs(block: &Block, mut spent: &[u8]) -> Result<Vec<Job>, String> {
         jobs.push(Job { tx: raw, spent: spent[..end].to_vec() });
         spent = &spent[end..];
     }
-    if spent.is_empty() { Ok(jobs) } else { Err("more spent outputs than inputs".into()) }
+    if spent.is_empty() {
+        Ok(jobs)
+    } else {
+        Err("more spent outputs than inputs".into())
+    }
 }
 
 /// Inputs verified, inputs failed.
@@ -205,12 +209,12 @@ fn run_jobs(jobs: &[Job], flags: u64, at: usize, step: usize) -> (usize, usize) 
 
 fn run_threads(jobs: &[Job], flags: u64, threads: usize) -> (usize, usize) {
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|t| scope.spawn(move || run_jobs(jobs, flags, t, threads)))
-            .collect();
-        workers.into_iter().map(|w| w.join().expect("worker")).fold((0, 0), |sum, part| {
-            (sum.0 + part.0, sum.1 + part.1)
-        })
+        let workers: Vec<_> =
+            (0..threads).map(|t| scope.spawn(move || run_jobs(jobs, flags, t, threads))).collect();
+        workers
+            .into_iter()
+            .map(|w| w.join().expect("worker"))
+            .fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
     })
 }
 
