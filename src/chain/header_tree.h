@@ -35,8 +35,8 @@ enum BlockStatus : uint32_t {
 struct HeaderNode {
     // Fixed at insertion.
     BlockHash hash;
-    const HeaderNode* prev = nullptr; //!< null for genesis
-    const HeaderNode* skip = nullptr; //!< some ancestor further down
+    HeaderNode* prev = nullptr; //!< null for genesis
+    HeaderNode* skip = nullptr; //!< some ancestor further down
     Arith256 chain_work;              //!< expected hashes up to and with this block
     Uint256 merkle_root;
     int32_t height = 0;

@@ -1,0 +1,54 @@
+#include "chain/chain.h"
+
+#include "util/check.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+HeaderNode* Chain::operator[](int height) const
+{
+    if (height < 0 || height > Height()) return nullptr;
+    return m_nodes[static_cast<size_t>(height)];
+}
+
+HeaderNode* Chain::Next(const HeaderNode* node) const
+{
+    return Contains(node) ? (*this)[node->height + 1] : nullptr;
+}
+
+void Chain::SetTip(HeaderNode* tip)
+{
+    if (!tip) {
+        m_nodes.clear();
+        return;
+    }
+    m_nodes.resize(static_cast<size_t>(tip->height) + 1);
+    for (HeaderNode* node = tip; node;) {
+        HeaderNode*& slot = m_nodes[static_cast<size_t>(node->height)];
+        if (slot == node) break;
+        slot = node;
+        node = node->prev;
+    }
+}
+
+HeaderNode* Chain::FindFork(const HeaderNode* node) const
+{
+    if (!node) return nullptr;
+    if (node->height > Height()) node = node->Ancestor(Height());
+    while (node && !Contains(node)) node = node->prev;
+    return node ? (*this)[node->height] : nullptr;
+}
+
+HeaderNode* Chain::FindEarliestAtLeast(int64_t time, int min_height) const
+{
+    // time_max never decreases along a chain.
+    const auto it = std::lower_bound(m_nodes.begin(), m_nodes.end(), 0,
+                                     [&](const HeaderNode* node, int) {
+                                         return int64_t{node->time_max} < time ||
+                                                node->height < min_height;
+                                     });
+    return it == m_nodes.end() ? nullptr : *it;
+}
+
+} // namespace ibd
