@@ -230,7 +230,7 @@ BlockHeader AlternateHeader(int height, const BlockHash& prev, uint32_t time, ui
     MutableTransaction coinbase;
     MutableInput input;
     input.script_sig = Bip34Prefix(height);
-    if (height <= 16) input.script_sig.push_back(OP_1);
+    if (height <= 16) input.script_sig.push_back(OP_0); // two bytes are the least
     coinbase.inputs.push_back(input);
     coinbase.outputs.push_back(
         {50 * kCoin, *FromHex("76a914eadbac7f36c37e39361168b7aaee3cb24a25312d88ac")});
@@ -239,7 +239,7 @@ BlockHeader AlternateHeader(int height, const BlockHash& prev, uint32_t time, ui
     header.prev_hash = prev;
     header.merkle_root = coinbase.Id();
     header.time = time;
-    header.bits = 0x1d00ffff;
+    header.bits = height < 2016 ? 0x1d00ffff : 0x1c3fffc0;
     header.nonce = nonce;
     return header;
 }
@@ -253,14 +253,22 @@ TEST_CASE("the alternate mainnet chain retargets by the greatest step")
     const UniValue json = ReadTestJson(*path);
     HeaderTree tree(ParamsOf(Network::kMain));
     HeaderNode* tip = tree.Genesis();
+    const ConsensusParams& consensus = ParamsOf(Network::kMain).consensus;
     for (size_t i = 0; i < json["timestamps"].size(); ++i) {
+        if (tip->height == 2015) {
+            const NodeAncestry prev(tip);
+            CHECK(GetNextWorkRequired(prev, tip->time + 600, consensus) == 0x1c3fffc0);
+            BlockHeader easy = AlternateHeader(2016, tip->hash, tip->time + 600, 0);
+            easy.bits = 0x1d00ffff;
+            const auto bad = ContextualCheckBlockHeader(easy, prev, consensus, kLateClock);
+            REQUIRE(bad);
+            CHECK(bad->reason == "bad-diffbits");
+        }
         const auto time = static_cast<uint32_t>(json["timestamps"][i].get_int64());
         const auto nonce = static_cast<uint32_t>(json["nonces"][i].get_int64());
         tip = MustAccept(tree, AlternateHeader(tip->height + 1, tip->hash, time, nonce));
     }
-    REQUIRE(tip->height == 2015);
-    const ConsensusParams& consensus = ParamsOf(Network::kMain).consensus;
-    CHECK(GetNextWorkRequired(NodeAncestry(tip), tip->time + 600, consensus) == 0x1c3fffc0);
+    REQUIRE(tip->height == 2016);
     CHECK(PermittedDifficultyTransition(consensus, 2016, 0x1d00ffff, 0x1c3fffc0));
     CHECK(!PermittedDifficultyTransition(consensus, 2016, 0x1d00ffff, 0x1c3fffbf));
     CHECK(!PermittedDifficultyTransition(consensus, 2015, 0x1d00ffff, 0x1c3fffc0));
