@@ -26,4 +26,9 @@ endif()
 if(IBD_SANITIZE)
   add_compile_options(-fsanitize=${IBD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${IBD_SANITIZE})
+  # GCC warns falsely about library code once it is instrumented.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
+if(IBD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link) # coverage for the fuzzer in every module
 endif()
