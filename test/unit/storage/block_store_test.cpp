@@ -1,0 +1,361 @@
+// Block and undo files: written and read back, scanned in every state of disorder, damaged.
+#include "crypto/sha256.h"
+#include "storage/block_store.h"
+#include "storage/undo.h"
+#include "support.h"
+#include "util/endian.h"
+#include "util/hex.h"
+
+#include <fstream>
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+BlockStoreOptions Options(const TempDir& dir, bool obfuscate = true)
+{
+    BlockStoreOptions o;
+    o.blocks_dir = dir.Get();
+    o.magic = kMainMagic;
+    o.obfuscate_new = obfuscate;
+    o.max_file_size = 64 << 10;
+    o.block_chunk = 16 << 10;
+    o.undo_chunk = 4 << 10;
+    return o;
+}
+
+std::unique_ptr<BlockStore> OpenStore(const BlockStoreOptions& o, std::vector<BlockFileInfo> f = {})
+{
+    return Must(BlockStore::Open(TestEnv(), TestLog(), o, std::move(f)));
+}
+
+void WriteFile(const Path& path, ByteSpan bytes)
+{
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
+                                                static_cast<std::streamsize>(bytes.size()));
+}
+
+BlockHash HashOf(const Bytes& block) { return BlockHash(Sha256d(ByteSpan(block).first(80))); }
+
+Bytes Frame(ByteSpan block, uint32_t claimed)
+{
+    Bytes out(8 + block.size());
+    std::memcpy(out.data(), kMainMagic.data(), 4);
+    WriteLE32(&out[4], claimed);
+    std::memcpy(out.data() + 8, block.data(), block.size());
+    return out;
+}
+Bytes Frame(ByteSpan block) { return Frame(block, static_cast<uint32_t>(block.size())); }
+
+struct Found {
+    uint32_t offset;
+    Bytes block;
+};
+
+std::vector<Found> Scan(const BlockStore& store, int32_t n = 0, ScanStats* stats = nullptr)
+{
+    std::vector<Found> found;
+    const auto result = store.ScanFile(n, [&](FilePos pos, ByteSpan block) {
+        found.push_back({pos.offset, Bytes(block.begin(), block.end())});
+        return ScanStep::kNext;
+    });
+    const ScanStats s = Must(result);
+    if (stats) *stats = s;
+    CHECK(s.frames == found.size());
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("the XOR key applies by file offset, in any pieces")
+{
+    const XorKey key({1, 2, 3, 4, 5, 6, 7, 8});
+    const Bytes plain = RandomBytes(1000);
+    Bytes whole = plain;
+    key.Apply(whole, 3);
+    for (size_t i = 0; i < plain.size(); ++i) REQUIRE(whole[i] == (plain[i] ^ (1 + (i + 3) % 8)));
+    Bytes pieces = plain;
+    for (size_t at = 0; at < pieces.size();) {
+        const size_t n = std::min<size_t>(RandomBelow(40), pieces.size() - at);
+        key.Apply(MutableByteSpan(pieces).subspan(at, n), at + 3);
+        at += n;
+    }
+    CHECK(pieces == whole);
+    key.Apply(whole, 3);
+    CHECK(whole == plain);
+}
+
+TEST_CASE("the key of a directory: made once, kept, never silently dropped")
+{
+    const TempDir dir;
+    const XorKey key = OpenStore(Options(dir))->Key();
+    CHECK_FALSE(key.IsZero());
+    CHECK(OpenStore(Options(dir))->Key() == key);
+    const auto refused = BlockStore::Open(TestEnv(), TestLog(), Options(dir, false));
+    REQUIRE_FALSE(refused.Ok());
+    CHECK(refused.Message().find("xor.dat") != std::string::npos);
+
+    const TempDir plain;
+    CHECK(OpenStore(Options(plain, false))->Key().IsZero());
+    CHECK(Must(ReadWholeFile(TestEnv(), plain / "xor.dat")) == Bytes(8, 0));
+    CHECK(OpenStore(Options(plain, true))->Key().IsZero());
+
+    const TempDir old; // block files from before obfuscation
+    WriteFile(old / "blk00000.dat", Frame(RandomBlock(10)));
+    CHECK(OpenStore(Options(old))->Key().IsZero());
+
+    const TempDir bad;
+    WriteFile(bad / "xor.dat", Bytes(7, 1));
+    CHECK_FALSE(BlockStore::Open(TestEnv(), TestLog(), Options(bad)).Ok());
+}
+
+TEST_CASE("blocks and undo data are read back, across files and reopening")
+{
+    for (bool obfuscate : {false, true}) {
+        const TempDir dir;
+        auto store = OpenStore(Options(dir, obfuscate));
+        std::vector<std::pair<FilePos, Bytes>> blocks, undos;
+        for (uint32_t height = 0; height < 60; ++height) {
+            if (height == 30) { // a restart in between, with the records of the index
+                Must(store->Flush());
+                const auto files = store->Files();
+                store = OpenStore(Options(dir, obfuscate), files);
+            }
+            const Bytes block = RandomBlock(RandomBelow(8000));
+            const FilePos pos = Must(store->WriteBlock(block, height, 1000 + height));
+            blocks.emplace_back(pos, block);
+            const Bytes undo = RandomBytes(RandomBelow(500));
+            undos.emplace_back(Must(store->WriteUndo(pos.file, undo, HashOf(block), height)), undo);
+        }
+        Must(store->Flush());
+        CHECK(store->LastFile() >= 2);
+        CHECK(Must(store->ListBlockFiles()).size() == static_cast<size_t>(store->LastFile()) + 1);
+        size_t in_files = 0;
+        for (int32_t n = 0; n <= store->LastFile(); ++n) {
+            const BlockFileInfo info = store->Files()[static_cast<size_t>(n)];
+            in_files += info.blocks;
+            CHECK(info.size < Options(dir).max_file_size);
+            CHECK(info.time_last == 1000 + info.height_last);
+            const auto on_disk = std::filesystem::file_size(store->BlockPath(n));
+            if (n < store->LastFile()) CHECK(on_disk == info.size);
+            if (n == store->LastFile()) CHECK(on_disk % (16 << 10) == 0);
+            for (const Found& f : Scan(*store, n)) {
+                REQUIRE(std::count(blocks.begin(), blocks.end(),
+                                   std::pair(FilePos{n, f.offset}, f.block)) == 1);
+            }
+        }
+        CHECK(in_files == blocks.size());
+        CHECK_FALSE(store->TakeDirty().empty());
+        CHECK(store->TakeDirty().empty());
+        for (size_t i = 0; i < blocks.size(); ++i) {
+            const auto& [pos, block] = blocks[i];
+            const BlockHash hash = HashOf(block);
+            CHECK(Must(store->ReadBlock(pos, &hash)) == block);
+            CHECK(Must(store->ReadUndo(undos[i].first, hash)) == undos[i].second);
+            const Bytes part = Must(store->ReadBlockPart(pos, 60, 20));
+            CHECK(part == Bytes(block.begin() + 60, block.begin() + 80));
+        }
+    }
+}
+
+TEST_CASE("reads of what is not there are errors that name file and offset")
+{
+    const TempDir dir;
+    auto store = OpenStore(Options(dir));
+    const Bytes block = RandomBlock(500);
+    const FilePos pos = Must(store->WriteBlock(block, 0, 0));
+    const FilePos undo = Must(store->WriteUndo(0, RandomBytes(100), HashOf(block), 0));
+    const BlockHash other = HashOf(RandomBlock(0));
+
+    CHECK_FALSE(store->ReadBlock({1, 8}).Ok());
+    CHECK_FALSE(store->ReadBlock({0, 3}).Ok());
+    CHECK_FALSE(store->ReadBlock({0, 9}).Ok());
+    CHECK_FALSE(store->ReadBlock({0, 0xfffffff0}).Ok());
+    CHECK_FALSE(store->ReadBlockPart(pos, 0, 581).Ok());
+    CHECK_FALSE(store->ReadBlockPart(pos, 0xffffffff, 2).Ok());
+    CHECK(Must(store->ReadBlockPart(pos, 580, 0)).empty());
+    const auto wrong_hash = store->ReadBlock(pos, &other);
+    REQUIRE_FALSE(wrong_hash.Ok());
+    CHECK(wrong_hash.Message().find("blk00000.dat") != std::string::npos);
+    CHECK(wrong_hash.Message().find(other.ToHex()) != std::string::npos);
+    CHECK_FALSE(store->ReadUndo(undo, other).Ok()); // the checksum covers the previous hash
+    CHECK_FALSE(store->ReadUndo({0, undo.offset + 1}, HashOf(block)).Ok());
+
+    Must(store->Flush());
+    Bytes rev = Must(ReadWholeFile(TestEnv(), store->UndoPath(0)));
+    rev[undo.offset + 50] ^= 1;
+    WriteFile(store->UndoPath(0), rev);
+    CHECK_FALSE(store->ReadUndo(undo, HashOf(block)).Ok());
+    std::filesystem::resize_file(store->BlockPath(0), 300);
+    CHECK_FALSE(store->ReadBlock(pos).Ok());
+}
+
+TEST_CASE("a scan finds every whole block whatever lies between")
+{
+    for (int round = 0; round < 40; ++round) {
+        const TempDir dir;
+        const auto store = OpenStore(Options(dir, round % 2));
+        Bytes file;
+        std::vector<Found> want;
+        for (int i = 0; i < 20; ++i) {
+            switch (RandomBelow(7)) {
+            case 0: file.resize(file.size() + RandomBelow(3000)); break; // zero padding
+            case 1: Append(file, RandomBytes(RandomBelow(100))); break;
+            case 2: Append(file, kMainMagic); break;           // a lone magic
+            case 3: Append(file, Frame(RandomBytes(79))); break; // too short for a header
+            case 4: Append(file, Frame(RandomBytes(50), 4'000'001)); break;
+            case 5: file.insert(file.end(), {0xf9, 0xf9, 0xbe, 0xf9, 0xbe, 0xb4}); break;
+            default: break;
+            }
+            const Bytes block =
+                RandomBelow(4) || want.empty() ? RandomBlock(RandomBelow(2000)) : want[0].block;
+            want.push_back({static_cast<uint32_t>(file.size() + 8), block});
+            Append(file, Frame(block));
+        }
+        const size_t end = file.size();
+        if (round % 3 == 0) Append(file, Frame(RandomBytes(200), 900)); // torn tail
+        if (round % 3 == 1) file.resize(file.size() + RandomBelow(20'000));
+        store->Key().Apply(file);
+        WriteFile(store->BlockPath(0), file);
+
+        ScanStats stats;
+        const auto found = Scan(*store, 0, &stats);
+        REQUIRE(found.size() == want.size());
+        size_t payload = 0;
+        for (size_t i = 0; i < want.size(); ++i) {
+            CHECK(found[i].offset == want[i].offset);
+            REQUIRE(found[i].block == want[i].block);
+            payload += 8 + want[i].block.size();
+        }
+        CHECK(stats.end == end);
+        CHECK(stats.file_size == file.size());
+        CHECK(stats.skipped_bytes + payload == file.size());
+    }
+}
+
+TEST_CASE("a torn frame does not hide the whole ones written over its middle")
+{
+    const TempDir dir;
+    const auto store = OpenStore(Options(dir, false));
+    const Bytes first = RandomBlock(100), second = RandomBlock(200);
+    Bytes file = Frame(RandomBytes(20), 3'000'000); // claims more than the file has
+    Append(file, Frame(first));
+    Append(file, Frame(second));
+    WriteFile(store->BlockPath(0), file);
+    const auto found = Scan(*store);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].block == first);
+    CHECK(found[1].block == second);
+}
+
+TEST_CASE("a refused frame is searched for blocks inside; a stop stops")
+{
+    const TempDir dir;
+    const auto store = OpenStore(Options(dir));
+    const Bytes inner = RandomBlock(50);
+    Bytes outer = RandomBytes(100);
+    Append(outer, Frame(inner));
+    Append(outer, RandomBytes(30));
+    Bytes file = Frame(outer);
+    Append(file, Frame(inner));
+    store->Key().Apply(file);
+    WriteFile(store->BlockPath(0), file);
+    std::vector<uint32_t> offsets;
+    const auto stats = Must(store->ScanFile(0, [&](FilePos pos, ByteSpan block) {
+        offsets.push_back(pos.offset);
+        return block.size() == outer.size() ? ScanStep::kNotABlock : ScanStep::kNext;
+    }));
+    CHECK(offsets == std::vector<uint32_t>{8, 116, 284});
+    CHECK(stats.frames == 2);
+    CHECK(stats.end == file.size());
+    int calls = 0;
+    Must(store->ScanFile(0, [&](FilePos, ByteSpan) {
+        ++calls;
+        return ScanStep::kStop;
+    }));
+    CHECK(calls == 1);
+}
+
+TEST_CASE("frames larger than what is left of the window are joined")
+{
+    const TempDir dir;
+    const auto store = OpenStore(Options(dir));
+    Bytes file;
+    std::vector<Bytes> blocks;
+    while (file.size() < 2 * BlockStore::kScanWindow + 1000) {
+        blocks.push_back(RandomBlock(RandomBelow(kMaxStoredBlockSize - 80)));
+        Append(file, Frame(blocks.back()));
+        file.resize(file.size() + RandomBelow(100'000));
+    }
+    blocks.push_back(RandomBlock(kMaxStoredBlockSize - 80));
+    Append(file, Frame(blocks.back()));
+    store->Key().Apply(file);
+    WriteFile(store->BlockPath(0), file);
+    const auto found = Scan(*store);
+    REQUIRE(found.size() == blocks.size());
+    for (size_t i = 0; i < blocks.size(); ++i) REQUIRE(found[i].block == blocks[i]);
+}
+
+TEST_CASE("blocks found by a scan are recorded and written on behind")
+{
+    const TempDir dir;
+    Bytes file;
+    std::vector<Bytes> blocks;
+    for (int i = 0; i < 5; ++i) {
+        blocks.push_back(RandomBlock(100));
+        Append(file, Frame(blocks.back()));
+    }
+    const size_t end = file.size();
+    file.resize(end + 5000);
+    WriteFile(dir / "blk00000.dat", file);
+    const auto store = OpenStore(Options(dir));
+    uint32_t height = 10;
+    Must(store->ScanFile(0, [&](FilePos pos, ByteSpan block) {
+        --height;
+        store->AddExisting(pos, static_cast<uint32_t>(block.size()), height, 50 + height);
+        return ScanStep::kNext;
+    }));
+    const BlockFileInfo info = store->Files()[0];
+    CHECK(info.blocks == 5);
+    CHECK(info.size == end);
+    CHECK(info.height_first == 5);
+    CHECK(info.height_last == 9);
+    CHECK(info.time_first == 55);
+    blocks.push_back(RandomBlock(300));
+    CHECK(Must(store->WriteBlock(blocks.back(), 11, 0)) == FilePos{0, uint32_t(end + 8)});
+    CHECK(Scan(*store).size() == 6);
+
+    Must(store->DeleteFile(0));
+    CHECK_FALSE(store->BlockFileExists(0));
+    CHECK(store->Files()[0] == BlockFileInfo{});
+    CHECK(store->DiskUsage() == 0);
+}
+
+TEST_CASE("real block files with a repeated block and a torn tail")
+{
+    const auto incomplete = TestData("chains/nbitcoin_incompleteblk.dat");
+    const auto testnet = TestData("chains/testnet3_first402_truncated.blk");
+    if (!incomplete || !testnet) return;
+    const TempDir dir;
+    WriteFile(dir / "blk00000.dat", ReadTestFile(*incomplete));
+    WriteFile(dir / "blk00001.dat", ReadTestFile(*testnet));
+    const auto found = Scan(*OpenStore(Options(dir)), 0);
+    REQUIRE(found.size() == 301);
+    CHECK(found[300].block == found[298].block);
+    BlockStoreOptions o = Options(dir);
+    o.magic = {0x0b, 0x11, 0x09, 0x07};
+    CHECK(Scan(*OpenStore(o), 1).size() == 401);
+}
+
+TEST_CASE("file records are seven VARINTs")
+{
+    BlockFileInfo info{2, 65'000, 300, 1, 128, 1231006505, 1296688602};
+    CHECK(Must(BlockFileInfo::Decode(info.Encode())) == info);
+    Bytes bytes = info.Encode();
+    CHECK_FALSE(BlockFileInfo::Decode(ByteSpan(bytes).first(bytes.size() - 1)).Ok());
+    bytes.push_back(0);
+    CHECK_FALSE(BlockFileInfo::Decode(bytes).Ok());
+    CHECK(Must(BlockFileInfo::Decode(*FromHex("8efefefe7f000000000000"))).blocks == 0xffffffff);
+    CHECK_FALSE(BlockFileInfo::Decode(*FromHex("8efefeff00000000000000")).Ok());
+}
