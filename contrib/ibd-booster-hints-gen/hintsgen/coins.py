@@ -70,7 +70,7 @@ class SqliteCoins:
             self._read_origin()
             if self.count is None:
                 self.count = self._db.execute("SELECT max(rowid) FROM utxos").fetchone()[0] or 0
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError, TypeError) as error:
             raise ToolError(f"{path}: {error}") from None
 
     def _read_origin(self):
@@ -87,7 +87,10 @@ class SqliteCoins:
 
     def prepare(self, txids_at):
         """Blobs come in two byte orders; look at a block to see which one this is."""
-        row = self._db.execute("SELECT txid, height FROM utxos LIMIT 1").fetchone()
+        try:
+            row = self._db.execute("SELECT txid, height FROM utxos LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            raise ToolError(f"{self.path}: {error}") from None
         if row is None:
             raise ToolError(f"{self.path}: table utxos is empty")
         txid, height = row
