@@ -12,7 +12,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description="Make a hints file: which outputs of blocks 1 to N are unspent after N.",
         epilog="A run that was interrupted is taken up by the same command.")
-    parser.add_argument("datadir", help="data directory of a node, or the folder of its block files")
+    parser.add_argument("datadir", help="data directory of a node, or folder of block files")
     parser.add_argument("utxos", help="dumptxoutset file, or its database from utxo_to_sqlite.py")
     parser.add_argument("out", help="hints file to create; must not exist")
     parser.add_argument("--format", choices=("container", "bitmap"), default="container",

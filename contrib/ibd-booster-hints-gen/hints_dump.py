@@ -9,11 +9,11 @@ from hintsgen.hintsfile import HintsReader
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description="Check a hints file of either format and print it.")
+    parser = argparse.ArgumentParser(description="Check a hints file and print it.")
     parser.add_argument("file")
     parser.add_argument("--indices", action="store_true",
-                        help="line i: indices of the outputs of block i that are unspent (container:"
-                             " counted over spendable outputs, bitmap: over all)")
+                        help="line i: indices of the outputs of block i that are unspent "
+                             "(container: over spendable outputs, bitmap: over all)")
     parser.add_argument("--height", type=int, help="print this height only")
     parser.add_argument("--check", action="store_true", help="print no lines, only the summary")
     return parser.parse_args()

@@ -25,7 +25,7 @@ def parse_arguments():
     parser.add_argument("database", help="SQLite file to create; must not exist")
     parser.add_argument("--txid", choices=("hex", "raw", "rawle"), default="hex",
                         help="txid as hex text as users know it (default), as a blob in the byte "
-                             "order of the wire (raw), or as a blob in the order of the hex (rawle)")
+                             "order of the wire (raw) or in that of the hex (rawle)")
     parser.add_argument("--spk", choices=("hex", "raw"), default="hex",
                         help="scriptpubkey as hex text (default) or as a blob")
     return parser.parse_args()

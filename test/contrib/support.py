@@ -91,8 +91,8 @@ class Tx:
         self.txid = sha256d(version + body + lock_time)
         self.raw = version + body + lock_time
         if witness is not None:
-            stacks = (compact(len(witness)) + b"".join(compact(len(i)) + i for i in witness)) * count
-            self.raw = version + b"\0\1" + body + stacks + lock_time
+            stack = compact(len(witness)) + b"".join(compact(len(i)) + i for i in witness)
+            self.raw = version + b"\0\1" + body + stack * count + lock_time
 
 
 def merkle(txids):

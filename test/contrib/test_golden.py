@@ -235,7 +235,8 @@ class GoldenChain(unittest.TestCase):
         for name, (content, message) in cases.items():
             with open(self.path(name), "wb") as file:
                 file.write(content)
-            for tool, inputs in (("booster-gen.py", ("plain", name)), ("utxo_to_sqlite.py", (name,))):
+            for tool, inputs in (("booster-gen.py", ("plain", name)),
+                                 ("utxo_to_sqlite.py", (name,))):
                 with self.subTest(tool=tool, case=name):
                     code, _, error = run_tool(tool, *map(self.path, inputs), self.path("refused"))
                     self.assertEqual(code, 1, error)

@@ -1,7 +1,7 @@
 """Finds and reads the blocks in blk*.dat, obfuscated by xor.dat or not.
 
-A record is the network magic, a u32 length and the block. Records may be in any order, repeated, cut
-off, or followed by zeros (space reserved by the node) or rubbish.
+A record is the network magic, a u32 length and the block. Records may be in any order, repeated,
+cut off, or followed by zeros (space reserved by the node) or rubbish.
 """
 
 import os

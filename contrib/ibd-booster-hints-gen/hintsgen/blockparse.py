@@ -6,8 +6,6 @@ a cut-off block. Slices never raise, so every parse ends with a check that it en
 
 from hashlib import sha256
 
-from .common import sha256d
-
 MAX_SCRIPT = 10_000
 OP_RETURN = 0x6A
 
@@ -200,7 +198,3 @@ def spent_outpoints(data):
                     size, pos = compact_size(data, pos)
                     pos += size
         pos += 4
-
-
-def block_hash(header):
-    return sha256d(header)

@@ -104,7 +104,7 @@ class HeaderChain:
                    if self.height(tip) >= height)
 
     def places(self, tip):
-        """Where the blocks 0..height(tip) lie: a list by height of lists of (file, offset, size)."""
+        """Where blocks 0..height(tip) lie: by height, lists of (file, offset, size)."""
         found = []
         block = tip
         while block != _NO_BLOCK:

@@ -1,4 +1,4 @@
-"""The coins of a snapshot or of an SQLite database, as (txid, vout, height) in a restartable pass."""
+"""The coins of a snapshot or database as (txid, vout, height), in a restartable pass."""
 
 import os
 import sqlite3

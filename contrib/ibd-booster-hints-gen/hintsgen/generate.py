@@ -1,4 +1,4 @@
-"""The generator's stages: scan the block files, choose the chain, split the coins, encode, assemble.
+"""The generator's stages: scan block files, choose the chain, split coins, encode, assemble.
 
 Everything unfinished lies in one work folder next to the output. Each stage leaves files that are
 complete or absent, so a killed run is taken up by running the same command again.

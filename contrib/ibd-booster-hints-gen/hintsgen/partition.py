@@ -1,9 +1,9 @@
 """Splits the coins by height into one file per run of 256 blocks, in bounded memory.
 
 A record has 24 bytes: height u32 and the first 16 bytes of the txid and vout u32, integers
-big-endian, so that sorting records as bytes sorts them by height and transaction. 16 bytes of a txid
-identify it within a block. The state file names what is complete, so a killed pass goes on from
-there; the checksums in it also expose files that a power cut left behind incomplete.
+big-endian, so that sorting records as bytes sorts them by height and transaction. 16 bytes of a
+txid identify it within a block. The state file names what is complete, so a killed pass goes on
+from there; the checksums in it also expose files that a power cut left behind incomplete.
 """
 
 import json

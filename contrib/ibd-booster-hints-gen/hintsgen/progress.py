@@ -1,4 +1,4 @@
-"""Progress with rate and time left: a bar on a terminal, plain lines every few seconds elsewhere."""
+"""Progress with rate and time left: a bar on a terminal, lines every few seconds elsewhere."""
 
 import sys
 import time

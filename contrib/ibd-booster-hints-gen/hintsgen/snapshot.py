@@ -50,7 +50,7 @@ def decompress_script(kind, payload):
 
 
 class Snapshot:
-    """One pass over the coins; `group_offset` and `coins_before` say where a pass can be taken up."""
+    """One pass over the coins; `group_offset`, `coins_before`: where it can be taken up."""
 
     def __init__(self, path):
         self.path = path
