@@ -1,8 +1,8 @@
 """Encodes 256 blocks at a time into part files; runs in worker processes.
 
 A part file is all or nothing (written aside, then renamed), so a killed run takes up after the
-parts that exist. Layout: magic, u32 CRC-32 of the rest; u32 blocks, u64 outputs parsed, u32 unspent;
-per block the coinbase's txid; per block u32 outputs, u32 unspent, u32 record length; the records.
+parts that exist. Layout: magic, u32 CRC-32 of the rest; u32 blocks, u64 outputs parsed, u32
+unspent; per block the coinbase's txid; per block u32 outputs, u32 unspent, u32 record length; the records.
 """
 
 import os
