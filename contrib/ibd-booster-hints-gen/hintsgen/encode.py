@@ -2,7 +2,8 @@
 
 A part file is all or nothing (written aside, then renamed), so a killed run takes up after the
 parts that exist. Layout: magic, u32 CRC-32 of the rest; u32 blocks, u64 outputs parsed, u32
-unspent; per block the coinbase's txid; per block u32 outputs, u32 unspent, u32 record length; the records.
+unspent; per block the coinbase's txid; per block u32 outputs, u32 unspent, u32 record
+length; the records.
 """
 
 import os
