@@ -12,8 +12,6 @@ namespace {
 
 /** Bits of the prefix that the one counting pass sorts by. */
 constexpr unsigned kRadixBits = 16;
-/** Bytes of bookkeeping for each record: two entries. */
-constexpr size_t kEntryCost = 2 * sizeof(CoinBuffer::Entry);
 /** Height, amount and script header at their longest; see AppendCoin. */
 constexpr size_t kMaxValueOverhead = 5 + 10 + 10;
 
@@ -25,13 +23,20 @@ size_t MaxRecordSize(const SurvivingCoin& coin)
 
 } // namespace
 
-CoinBuffer::CoinBuffer(size_t capacity) : m_capacity(capacity) {}
+CoinBuffer::CoinBuffer(size_t capacity)
+    : m_max_bytes(capacity / 3 * 2), m_max_entries(capacity / 6 / sizeof(Entry))
+{
+    m_bytes.reserve(m_max_bytes); // address space only: pages are touched as they fill
+    m_entries.reserve(m_max_entries);
+    m_sorted.reserve(m_max_entries);
+}
 
 bool CoinBuffer::Add(const BlockDelta& delta, uint32_t height)
 {
-    size_t need = m_bytes.size() + (m_entries.size() + delta.coins.size()) * kEntryCost;
+    size_t need = m_bytes.size();
     for (const SurvivingCoin& coin : delta.coins) need += MaxRecordSize(coin);
-    if (need > m_capacity && !Empty()) return false;
+    const size_t entries = m_entries.size() + delta.coins.size();
+    if ((need > m_max_bytes || entries > m_max_entries) && !Empty()) return false;
     for (const SurvivingCoin& coin : delta.coins) {
         const size_t at = m_bytes.size();
         m_bytes.resize(at + CoinRecord::kHeaderSize);
@@ -96,7 +101,6 @@ void CoinBuffer::Clear()
     m_bytes.clear();
     m_entries.clear();
     m_sorted.clear();
-    if (m_bytes.capacity() > m_capacity) m_bytes.shrink_to_fit();
 }
 
 } // namespace ibd

@@ -69,7 +69,8 @@ public:
 private:
     void SortBucket(Entry* begin, Entry* end);
 
-    const size_t m_capacity;
+    const size_t m_max_bytes;   //!< of records: two thirds of the capacity
+    const size_t m_max_entries; //!< the rest is for two arrays of entries
     Bytes m_bytes;
     std::vector<Entry> m_entries;
     std::vector<Entry> m_sorted;

@@ -12,7 +12,7 @@
 #include "swiftsync/hints.h"
 
 #include <atomic>
-#include <mutex>
+#include <cstdio>
 
 namespace ibd {
 
@@ -32,6 +32,9 @@ struct BoosterOptions {
     /** A worker makes durable what it did after folding so many bytes, or after so long. */
     uint64_t checkpoint_bytes = uint64_t{8} << 30;
     int64_t checkpoint_seconds = 60;
+    std::FILE* terminal = nullptr; //!< where to draw a line of progress, if it is a terminal
+    /** False: all on the calling thread, in file order, so that a test repeats exactly. */
+    bool background = true;
 };
 
 enum class VerdictKind {

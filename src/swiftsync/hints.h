@@ -1,8 +1,8 @@
 // Hints: which outputs of each block are still unspent after the terminal block. Untrusted: a wrong
 // file costs time, never correctness, so readers only promise not to read out of bounds and to
 // refuse what is malformed. Formats: doc/formats/hints.md.
-// A Hints object is immutable but for its record of checked groups and is shared by all workers;
-// the file stays mapped while it lives. What Read() fills belongs to the caller.
+// A Hints object is immutable and shared by all workers; the file stays mapped while it lives. What
+// Read() fills belongs to the caller.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -61,8 +61,8 @@ protected:
     HintsInfo m_info;
 };
 
-/** Opens a hints file of either format, told apart by its first bytes, and checks all that can be
- *  checked without reading every record. */
+/** Opens a hints file of either format, told apart by its first bytes. Reads it once from end to end
+ *  to check structure, checksums and counts. */
 Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path);
 
 } // namespace ibd

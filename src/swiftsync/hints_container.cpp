@@ -40,7 +40,7 @@ Result<std::unique_ptr<Hints>> ContainerHints::Open(const Path& path,
     hints->m_data = hints->m_file->Data();
     IBD_RETURN_IF_ERROR(hints->ParseHeader());
     IBD_RETURN_IF_ERROR(hints->ParseIndex());
-    hints->m_checked = std::vector<std::atomic<bool>>(hints->m_groups);
+    IBD_RETURN_IF_ERROR(hints->CheckGroups());
     return std::unique_ptr<Hints>(std::move(hints));
 }
 
@@ -148,7 +148,15 @@ ByteSpan ContainerHints::Record(const Group& group, uint32_t i) const
     return m_data.subspan(group.offset + start, RecordStart(group, i + 1) - start);
 }
 
-Result<> ContainerHints::CheckGroup(const Group& group) const
+Result<> ContainerHints::CheckGroups() const
+{
+    uint64_t outputs = 0;
+    for (size_t i = 0; i < m_groups; ++i) IBD_RETURN_IF_ERROR(CheckGroup(GroupAt(i), outputs));
+    if (outputs == m_info.outputs) return {};
+    return Damaged(kOutputsAt, "the records' outputs do not sum to the header's count");
+}
+
+Result<> ContainerHints::CheckGroup(const Group& group, uint64_t& outputs) const
 {
     const Hash32 digest = Sha256Of(m_data.subspan(group.offset, group.length));
     if (!std::equal(digest.begin(), digest.begin() + 8, group.checksum)) {
@@ -169,6 +177,7 @@ Result<> ContainerHints::CheckGroup(const Group& group) const
             return Damaged(group.offset + start, wrong);
         }
         unspent += counts.unspent;
+        outputs += counts.outputs;
     }
     if (unspent == group.unspent) return {};
     return Damaged(group.offset, "the records' unspent outputs do not sum to the group's count");
@@ -177,12 +186,7 @@ Result<> ContainerHints::CheckGroup(const Group& group) const
 Result<> ContainerHints::Read(uint32_t height, BlockHints& out) const
 {
     CHECK(height >= 1 && height <= m_info.terminal_height);
-    const size_t number = FindGroup(height);
-    const Group group = GroupAt(number);
-    if (!m_checked[number].load(std::memory_order_relaxed)) {
-        IBD_RETURN_IF_ERROR(CheckGroup(group));
-        m_checked[number].store(true, std::memory_order_relaxed);
-    }
+    const Group group = GroupAt(FindGroup(height));
     const uint32_t i = height - group.first_height;
     if (const char* wrong = DecodeHintsRecord(Record(group, i), out)) {
         return Damaged(group.offset + RecordStart(group, i),

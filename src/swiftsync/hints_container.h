@@ -1,11 +1,9 @@
-// Reader of the container format: mapped, indexed by height, one checksum per group that is
-// verified when the group is first touched. Shared by all workers; the only thing that changes
-// after Open is one flag per group, set without a lock (two workers may check the same group).
+// Reader of the container format: mapped, indexed by height, all checksums verified once when it is
+// opened (a tenth of a second for mainnet), so that damage shows before any work is done and the
+// hints id stands for the whole contents. Shared by all workers, immutable.
 #pragma once
 
 #include "swiftsync/hints.h"
-
-#include <atomic>
 
 namespace ibd {
 
@@ -19,7 +17,8 @@ inline constexpr uint32_t kCloseGroupAtUnspent = 32'768;
 
 class ContainerHints final : public Hints {
 public:
-    /** Checks header, index and their checksum; the groups are checked when first read. */
+    /** Checks header, index, groups, their checksums and all counts; what is left to Read() are
+     *  the runs of zeros within a record. */
     static Result<std::unique_ptr<Hints>> Open(const Path& path, std::unique_ptr<MappedFile> file);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
@@ -40,7 +39,9 @@ private:
     Group GroupAt(size_t number) const;
     /** Number of the group that holds `height`. */
     size_t FindGroup(uint32_t height) const;
-    Result<> CheckGroup(const Group& group) const;
+    Result<> CheckGroups() const;
+    /** Adds the group's outputs to `outputs`. */
+    Result<> CheckGroup(const Group& group, uint64_t& outputs) const;
     /** Start of record i within the group, or the group's length for i = blocks. */
     uint32_t RecordStart(const Group& group, uint32_t i) const;
     ByteSpan Record(const Group& group, uint32_t i) const;
@@ -50,7 +51,6 @@ private:
     ByteSpan m_data;
     ByteSpan m_index;
     size_t m_groups = 0;
-    mutable std::vector<std::atomic<bool>> m_checked;
 };
 
 } // namespace ibd

@@ -150,7 +150,7 @@ bool FrameIsSound(ByteSpan payload, uint32_t expected)
         previous = here;
         at += CoinRecord(here).Size();
     }
-    return count == expected;
+    return count == expected && count > 0;
 }
 
 } // namespace

@@ -1,0 +1,109 @@
+// The loader's simple twin and what both share. See chainstate_loader.h.
+#include "swiftsync/chainstate_loader.h"
+
+#include "storage/coins_db.h"
+#include "swiftsync/coin_merge.h"
+#include "swiftsync/table_loader.h"
+
+#include <limits>
+
+namespace ibd {
+
+namespace {
+
+/** The outpoint of a record, from its key without the leading 'C'. */
+OutPoint OutPointOf(const CoinRecord& record)
+{
+    uint8_t key[CoinKey::kMaxSize];
+    key[0] = CoinKey::kPrefix;
+    std::memcpy(key + 1, record.Key().data(), record.KeySize());
+    OutPoint outpoint;
+    CHECK(ParseCoinKey({key, 1 + record.KeySize()}, outpoint));
+    return outpoint;
+}
+
+/** Pushes all records through the database's own interface. */
+Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
+{
+    CoinMerger merger(task.runs, 0, std::numeric_limits<uint64_t>::max());
+    IBD_ASSIGN_OR_RETURN(CoinsWriter writer, db.StartWrite(task.best_block));
+    LoadReport report;
+    OutPoint previous;
+    for (;; ++report.coins) {
+        IBD_ASSIGN_OR_RETURN(const bool more, merger.Next());
+        if (!more) break;
+        const OutPoint outpoint = OutPointOf(merger.Record());
+        if (report.coins > 0 && outpoint == previous) {
+            report.duplicate = DuplicateCoin(outpoint);
+            return report;
+        }
+        previous = outpoint;
+        writer.PutRaw(outpoint, merger.Record().Value());
+        if (report.coins % 4096) continue;
+        IBD_RETURN_IF_ERROR(writer.Status());
+        task.loaded->store(report.coins, std::memory_order_relaxed);
+        report.interrupted = task.stop->load(std::memory_order_relaxed);
+        if (report.interrupted) return report;
+    }
+    IBD_RETURN_IF_ERROR(writer.Commit());
+    task.loaded->store(report.coins, std::memory_order_relaxed);
+    return report;
+}
+
+Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
+{
+    CoinsDbOptions options;
+    options.directory = task.target;
+    options.cache_bytes = task.memory_bytes / 2;
+    options.batch_bytes = task.memory_bytes / 4;
+    options.obfuscate = task.obfuscate;
+    options.wipe = true;
+    LoadReport report;
+    {
+        IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));
+        IBD_ASSIGN_OR_RETURN(report, PutAll(task, *db));
+    }
+    if (report.duplicate || report.interrupted) return report;
+    // Opening replays the database's log into a synced table, after which nothing is pending.
+    options.wipe = false;
+    IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));
+    return report;
+}
+
+} // namespace
+
+std::string DuplicateCoin(const OutPoint& outpoint)
+{
+    return fmt::format("two outputs {}:{} are hinted unspent", outpoint.txid.ToHex(),
+                       outpoint.vout);
+}
+
+Result<LoadReport> LoadChainstate(Env& env, Logger& log, const LoadTask& task)
+{
+    IBD_RETURN_IF_ERROR(env.RemoveAll(task.target));
+    IBD_RETURN_IF_ERROR(env.CreateDirectories(task.target));
+    IBD_ASSIGN_OR_RETURN(const LoadReport report, task.kind == LoaderKind::kTable
+                                                      ? LoadByTables(env, log, task)
+                                                      : LoadByBatches(env, log, task));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(task.target));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(task.target.parent_path()));
+    return report;
+}
+
+Path NewChainstatePath(const Path& chainstate)
+{
+    Path beside = chainstate;
+    beside += ".new";
+    return beside;
+}
+
+Result<> PublishChainstate(Env& env, const Path& chainstate)
+{
+    const Path finished = NewChainstatePath(chainstate);
+    if (!env.Exists(finished)) return {}; // renamed before the crash
+    IBD_RETURN_IF_ERROR(env.RemoveAll(chainstate));
+    IBD_RETURN_IF_ERROR(env.Rename(finished, chainstate));
+    return env.SyncDirectory(chainstate.parent_path());
+}
+
+} // namespace ibd

@@ -1,0 +1,210 @@
+// See checkpoint.h.
+#include "swiftsync/checkpoint.h"
+
+#include "util/hex.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ibd {
+
+namespace {
+
+constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'c', 'h', 'k', 0, 1};
+constexpr size_t kChecksumSize = 8;
+constexpr size_t kRunEntrySize = 28;
+constexpr const char* kBadHintsFile = "badhints.txt";
+
+bool IsRunFile(const std::string& name) { return name.starts_with("run") && name.ends_with(".dat"); }
+
+} // namespace
+
+bool HeightSet::Insert(uint32_t height)
+{
+    CHECK(height <= m_limit);
+    const auto bit = static_cast<uint8_t>(1 << height % 8);
+    if (m_bits[height / 8] & bit) return false;
+    m_bits[height / 8] |= bit;
+    ++m_count;
+    return true;
+}
+
+HeightSet HeightSet::FromBytes(uint32_t limit, ByteSpan bits)
+{
+    HeightSet set(limit);
+    CHECK(bits.size() == set.m_bits.size());
+    std::copy(bits.begin(), bits.end(), set.m_bits.begin());
+    for (const uint8_t byte : bits) set.m_count += static_cast<uint32_t>(std::popcount(byte));
+    return set;
+}
+
+void FoldTotals::Add(const FoldTotals& other)
+{
+    outputs += other.outputs;
+    hinted += other.hinted;
+    inputs += other.inputs;
+    coins += other.coins;
+    value = other.value + value < value ? ~uint64_t{0} : value + other.value;
+    bytes += other.bytes;
+}
+
+uint32_t Checkpoint::NextRunNumber() const
+{
+    uint32_t next = 0;
+    for (const RunInfo& run : runs) next = std::max(next, run.number + 1);
+    return next;
+}
+
+Bytes Checkpoint::Encode() const
+{
+    Bytes out;
+    Writer writer(out);
+    writer.Raw(kMagic);
+    writer.Raw(network_magic);
+    writer.Hash(hints_id);
+    writer.U32(terminal_height);
+    writer.Hash(terminal_hash);
+    writer.U8(static_cast<uint8_t>(aggregate));
+    writer.U8(static_cast<uint8_t>(phase));
+    writer.U16(static_cast<uint16_t>(sum.size()));
+    writer.Raw(salt);
+    writer.Raw(sum);
+    for (const uint64_t total : {totals.outputs, totals.hinted, totals.inputs, totals.coins,
+                                 totals.value, totals.bytes}) {
+        writer.U64(total);
+    }
+    writer.Raw(folded.Span());
+    writer.U32(static_cast<uint32_t>(runs.size()));
+    for (const RunInfo& run : runs) {
+        writer.U32(run.number);
+        writer.U64(run.records);
+        writer.U64(run.size);
+        writer.Raw(run.checksum);
+    }
+    const Hash32 digest = Sha256Of(out);
+    writer.Raw(ByteSpan(digest).first(kChecksumSize));
+    return out;
+}
+
+Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
+{
+    if (bytes.size() < kMagic.size() + kChecksumSize ||
+        !std::equal(kMagic.begin(), kMagic.end(), bytes.begin())) {
+        return BadData("not a checkpoint of this version");
+    }
+    const ByteSpan body = bytes.first(bytes.size() - kChecksumSize);
+    const Hash32 digest = Sha256Of(body);
+    if (!std::equal(bytes.end() - kChecksumSize, bytes.end(), digest.begin())) {
+        return BadData("the checksum is wrong");
+    }
+    Checkpoint c;
+    Reader reader(body.subspan(kMagic.size()));
+    const ByteSpan magic = reader.Span(4);
+    c.hints_id = reader.Hash();
+    c.terminal_height = reader.U32();
+    c.terminal_hash = reader.Hash();
+    c.aggregate = static_cast<AggregateKind>(reader.U8());
+    c.phase = static_cast<SyncPhase>(reader.U8());
+    const uint16_t sum_size = reader.U16();
+    const ByteSpan salt = reader.Span(c.salt.size());
+    const ByteSpan sum = reader.Span(sum_size);
+    for (uint64_t* total : {&c.totals.outputs, &c.totals.hinted, &c.totals.inputs,
+                            &c.totals.coins, &c.totals.value, &c.totals.bytes}) {
+        *total = reader.U64();
+    }
+    const ByteSpan folded = reader.Span(size_t{c.terminal_height} / 8 + 1);
+    const uint32_t runs = reader.U32();
+    if (!reader.Ok() || reader.Remaining() != size_t{runs} * kRunEntrySize) {
+        return BadData("the file has the wrong length");
+    }
+    std::copy(magic.begin(), magic.end(), c.network_magic.begin());
+    std::copy(salt.begin(), salt.end(), c.salt.begin());
+    c.sum.assign(sum.begin(), sum.end());
+    c.folded = HeightSet::FromBytes(c.terminal_height, folded);
+    for (uint32_t i = 0; i < runs; ++i) {
+        RunInfo run;
+        run.number = reader.U32();
+        run.records = reader.U64();
+        run.size = reader.U64();
+        const ByteSpan checksum = reader.Span(run.checksum.size());
+        std::copy(checksum.begin(), checksum.end(), run.checksum.begin());
+        c.runs.push_back(run);
+    }
+    return c;
+}
+
+Path CheckpointPath(const Path& directory) { return directory / "checkpoint.dat"; }
+
+Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint)
+{
+    return WriteFileAtomically(env, CheckpointPath(directory), checkpoint.Encode());
+}
+
+Result<std::optional<Checkpoint>> LoadCheckpoint(Env& env, const Path& directory)
+{
+    const Path path = CheckpointPath(directory);
+    if (!env.Exists(path)) return std::optional<Checkpoint>();
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, path));
+    auto checkpoint = Checkpoint::Decode(bytes);
+    if (!checkpoint) return BadData("checkpoint {}: {}", path.string(), checkpoint.Message());
+    return std::optional<Checkpoint>(std::move(*checkpoint));
+}
+
+Result<> RemoveCheckpoint(Env& env, const Path& directory)
+{
+    if (!env.Exists(directory)) return {};
+    // The checkpoint goes first: without it nothing refers to a run.
+    if (env.Exists(CheckpointPath(directory))) {
+        IBD_RETURN_IF_ERROR(env.Remove(CheckpointPath(directory)));
+        IBD_RETURN_IF_ERROR(env.SyncDirectory(directory));
+    }
+    return RemoveOtherRuns(env, directory, {});
+}
+
+Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint)
+{
+    IBD_ASSIGN_OR_RETURN(const auto names, env.List(directory));
+    for (const std::string& name : names) {
+        const auto named = [&](const RunInfo& run) {
+            return RunPath(directory, run.number).filename() == name;
+        };
+        if (!IsRunFile(name) ||
+            std::any_of(checkpoint.runs.begin(), checkpoint.runs.end(), named)) {
+            continue;
+        }
+        IBD_RETURN_IF_ERROR(env.Remove(directory / name));
+    }
+    return {};
+}
+
+Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_id,
+                          std::string_view reason)
+{
+    IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(env, directory, hints_id));
+    if (known) return {};
+    const Path path = directory / kBadHintsFile;
+    Bytes text;
+    if (env.Exists(path)) {
+        IBD_ASSIGN_OR_RETURN(text, ReadWholeFile(env, path));
+    }
+    Append(text, AsBytes(fmt::format("{} {}\n", ToHex(hints_id.Span()), reason)));
+    return WriteFileAtomically(env, path, text);
+}
+
+Result<std::optional<std::string>> KnownBadHints(Env& env, const Path& directory,
+                                                 const Uint256& hints_id)
+{
+    const Path path = directory / kBadHintsFile;
+    if (!env.Exists(path)) return std::optional<std::string>();
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, path));
+    const std::string id = ToHex(hints_id.Span()) + " ";
+    std::string_view rest = AsChars(bytes);
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        if (line.starts_with(id)) return std::optional(std::string(line.substr(id.size())));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    }
+    return std::optional<std::string>();
+}
+
+} // namespace ibd

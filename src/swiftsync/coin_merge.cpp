@@ -1,0 +1,117 @@
+// See coin_merge.h.
+#include "swiftsync/coin_merge.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** How far ahead of a run's cursor the kernel is asked to read. */
+constexpr uint64_t kReadAhead = 256 << 10;
+
+} // namespace
+
+CoinMerger::Cursor::Cursor(const RunReader& run, uint64_t first, uint64_t last)
+    : m_run(&run), m_first(first), m_last(last)
+{
+    // The record may lie in the frame before the first one that starts at or above it.
+    const auto frames = run.Frames();
+    const auto at = std::lower_bound(
+        frames.begin(), frames.end(), first,
+        [](const RunReader::Frame& f, uint64_t prefix) { return f.first_prefix < prefix; });
+    m_frame = static_cast<size_t>(at - frames.begin());
+    if (m_frame > 0) --m_frame;
+}
+
+Result<> CoinMerger::Cursor::LoadFrame()
+{
+    const auto frames = m_run->Frames();
+    if (m_frame >= frames.size() || frames[m_frame].first_prefix > m_last) {
+        m_at = nullptr;
+        return {};
+    }
+    if (m_frame % (kReadAhead / kRunFrameBytes) == 0) m_run->WillNeed(m_frame, 2 * kReadAhead);
+    IBD_ASSIGN_OR_RETURN(m_rest, m_run->ReadFrame(m_frame++, m_buffer));
+    Settle();
+    return {};
+}
+
+void CoinMerger::Cursor::Settle()
+{
+    m_at = m_rest.data();
+    m_prefix = CoinRecord(m_at).Prefix();
+    if (m_prefix > m_last) m_at = nullptr;
+}
+
+Result<> CoinMerger::Cursor::Start()
+{
+    IBD_RETURN_IF_ERROR(LoadFrame());
+    while (Valid() && m_prefix < m_first) IBD_RETURN_IF_ERROR(Advance());
+    return {};
+}
+
+Result<> CoinMerger::Cursor::Advance()
+{
+    m_rest = m_rest.subspan(CoinRecord(m_at).Size());
+    if (m_rest.empty()) return LoadFrame();
+    Settle();
+    return {};
+}
+
+CoinMerger::CoinMerger(std::span<const RunReader> runs, uint64_t first, uint64_t last)
+{
+    m_cursors.reserve(runs.size());
+    for (const RunReader& run : runs) m_cursors.emplace_back(run, first, last);
+}
+
+bool CoinMerger::Less(uint32_t a, uint32_t b) const
+{
+    const Cursor& x = m_cursors[a];
+    const Cursor& y = m_cursors[b];
+    if (!x.Valid() || !y.Valid()) return x.Valid();
+    if (x.Prefix() != y.Prefix()) return x.Prefix() < y.Prefix();
+    return Compare(x.Record(), y.Record()) < 0;
+}
+
+Result<> CoinMerger::Start()
+{
+    m_started = true;
+    const auto k = static_cast<uint32_t>(m_cursors.size());
+    for (Cursor& cursor : m_cursors) IBD_RETURN_IF_ERROR(cursor.Start());
+    // Leaves are k..2k-1; play every match from the bottom up.
+    std::vector<uint32_t> winners(2 * size_t{k});
+    m_losers.resize(k);
+    for (uint32_t i = 0; i < k; ++i) winners[k + i] = i;
+    for (uint32_t node = k - 1; node >= 1 && k > 1; --node) {
+        const uint32_t a = winners[2 * node];
+        const uint32_t b = winners[2 * node + 1];
+        winners[node] = Less(b, a) ? b : a;
+        m_losers[node] = winners[node] == a ? b : a;
+    }
+    m_winner = k > 1 ? winners[1] : 0;
+    return {};
+}
+
+void CoinMerger::Replay(uint32_t cursor)
+{
+    const auto k = static_cast<uint32_t>(m_cursors.size());
+    for (uint32_t node = (k + cursor) / 2; node >= 1; node /= 2) {
+        if (Less(m_losers[node], cursor)) std::swap(m_losers[node], cursor);
+    }
+    m_winner = cursor;
+}
+
+Result<bool> CoinMerger::Next()
+{
+    if (m_cursors.empty()) return false;
+    if (!m_started) {
+        IBD_RETURN_IF_ERROR(Start());
+    } else {
+        IBD_RETURN_IF_ERROR(m_cursors[m_winner].Advance());
+        if (m_cursors.size() > 1) Replay(m_winner);
+    }
+    return m_cursors[m_winner].Valid();
+}
+
+} // namespace ibd

@@ -1,0 +1,84 @@
+// See committer.h.
+#include "swiftsync/committer.h"
+
+namespace ibd {
+
+Committer::Committer(Env& env, Path directory, Checkpoint state, bool background)
+    : m_env(env), m_directory(std::move(directory)), m_state(std::move(state)),
+      m_sum(MakeAggregate(m_state.aggregate, m_state.salt)), m_queue(kMaxQueued),
+      m_background(background)
+{
+    CHECK(m_sum->Load(m_state.sum).Ok());
+    uint64_t bytes = 0;
+    for (const RunInfo& run : m_state.runs) bytes += run.size;
+    m_disk_bytes = bytes;
+    if (m_background) m_thread = NamedThread("booster-commit", [this] { Work(); });
+}
+
+Committer::~Committer()
+{
+    m_queue.Abort();
+    m_thread.Join();
+}
+
+Result<> Committer::Submit(Epoch epoch)
+{
+    if (!m_background) {
+        IBD_RETURN_IF_ERROR(FirstError());
+        Result<> done = Commit(epoch);
+        if (!done) Fail(done.GetError());
+        return done;
+    }
+    m_queue.Push(std::move(epoch), 1);
+    return FirstError();
+}
+
+Result<> Committer::Finish()
+{
+    m_queue.Close();
+    m_thread.Join();
+    return FirstError();
+}
+
+void Committer::Work()
+{
+    while (auto epoch = m_queue.Pop()) {
+        const Result<> done = Commit(*epoch);
+        if (done) continue;
+        Fail(done.GetError());
+        m_queue.Abort(); // workers must not wait for room that never comes
+        return;
+    }
+}
+
+Result<> Committer::Commit(Epoch& epoch)
+{
+    if (epoch.has_run) {
+        IBD_RETURN_IF_ERROR(epoch.run.file->Sync());
+        epoch.run.file.reset();
+        m_state.runs.push_back(epoch.run.info);
+        m_disk_bytes.fetch_add(epoch.run.info.size, std::memory_order_relaxed);
+    }
+    auto sum = MakeAggregate(m_state.aggregate, m_state.salt);
+    CHECK(sum->Load(epoch.sum).Ok());
+    m_sum->Combine(*sum);
+    m_state.sum = m_sum->Serialize();
+    m_state.totals.Add(epoch.totals);
+    for (const uint32_t height : epoch.heights) CHECK(m_state.folded.Insert(height));
+    // Replacing the checkpoint syncs the directory and with it the names of the runs.
+    return SaveCheckpoint(m_env, m_directory, m_state);
+}
+
+Result<> Committer::FirstError() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_error ? Result<>(*m_error) : Result<>();
+}
+
+void Committer::Fail(const Error& error)
+{
+    const std::lock_guard lock(m_mutex);
+    if (!m_error) m_error = error;
+}
+
+} // namespace ibd

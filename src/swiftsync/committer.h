@@ -1,0 +1,61 @@
+// Committer: makes workers' epochs durable and keeps the checkpoint. A worker hands over what it
+// did since its last epoch with a written but unsynced run; the committer's thread syncs the run,
+// adds the epoch to the state and replaces the checkpoint, so that no worker waits for a disk and
+// every checkpoint is consistent without stopping any. Bounded: at most kMaxQueued epochs wait.
+#pragma once
+
+#include "swiftsync/checkpoint.h"
+#include "util/threads.h"
+
+namespace ibd {
+
+/** What one worker did between two spills. */
+struct Epoch {
+    FoldTotals totals;
+    std::vector<uint32_t> heights;
+    Bytes sum;               //!< Aggregate::Serialize() of just these blocks
+    bool has_run = false;
+    WrittenRun run;
+};
+
+class Committer {
+public:
+    static constexpr size_t kMaxQueued = 8;
+
+    /** `state`: the checkpoint to go on from; its directory exists. With `background` false every
+     *  Submit() commits on the calling thread, so that a test repeats exactly. */
+    Committer(Env& env, Path directory, Checkpoint state, bool background);
+    ~Committer();
+
+    /** Hands an epoch over; waits while too many are queued. An error is an earlier failure. Any
+     *  thread. */
+    Result<> Submit(Epoch epoch);
+
+    /** Waits until all is durable. No Submit() may follow. */
+    Result<> Finish();
+
+    /** After Finish(). */
+    const Checkpoint& State() const { return m_state; }
+    const Aggregate& Sum() const { return *m_sum; }
+    /** Bytes of runs and checkpoint on disk; any thread. */
+    uint64_t DiskBytes() const { return m_disk_bytes.load(std::memory_order_relaxed); }
+
+private:
+    void Work();
+    Result<> Commit(Epoch& epoch);
+    Result<> FirstError() const;
+    void Fail(const Error& error);
+
+    Env& m_env;
+    const Path m_directory;
+    Checkpoint m_state;               //!< changed by the committing thread alone
+    std::unique_ptr<Aggregate> m_sum; //!< likewise
+    std::atomic<uint64_t> m_disk_bytes = 0;
+    mutable std::mutex m_mutex;
+    std::optional<Error> m_error; //!< guarded by m_mutex
+    BoundedQueue<Epoch> m_queue;
+    NamedThread m_thread;
+    const bool m_background;
+};
+
+} // namespace ibd

@@ -1,0 +1,451 @@
+// The booster from checkpoint to chainstate. See engine.h.
+#include "swiftsync/engine.h"
+
+#include "swiftsync/chainstate_loader.h"
+#include "swiftsync/fold_worker.h"
+#include "swiftsync/terminal.h"
+#include "util/progress.h"
+
+#include <algorithm>
+#include <condition_variable>
+
+namespace ibd {
+
+namespace {
+
+/** The least that a worker can do useful work with. */
+constexpr size_t kMinBufferBytes = 1 << 20;
+constexpr auto kMonitorInterval = std::chrono::milliseconds(500);
+
+} // namespace
+
+const char* BoosterStateName(BoosterState state)
+{
+    switch (state) {
+    case BoosterState::kIdle: return "idle";
+    case BoosterState::kFolding: return "folding";
+    case BoosterState::kJudging: return "judging";
+    case BoosterState::kLoading: return "loading";
+    case BoosterState::kPublishing: return "publishing";
+    case BoosterState::kAccepted: return "accepted";
+    case BoosterState::kRefused: return "refused";
+    }
+    return "unknown";
+}
+
+struct SyncEngine::Impl {
+    Impl(Env& e, Logger& l, const ChainParams& p, const HeaderNode& t, const BlockStore& b,
+         const Hints& h, BoosterOptions o)
+        : env(e), log(l), params(p), terminal(t), blocks(b), hints(h), options(std::move(o)),
+          counters(std::max(1u, options.threads))
+    {
+        options.threads = static_cast<unsigned>(counters.size());
+        CHECK(hints.Info().terminal_height == static_cast<uint32_t>(terminal.height));
+        CHECK(terminal.height >= 1);
+    }
+
+    /** What a try ended with; `restart` when the disk holds damaged runs. */
+    struct Outcome {
+        Verdict verdict;
+        bool restart = false;
+    };
+
+    Result<Verdict> Run();
+    Result<Outcome> RunOnce();
+    Result<std::optional<Verdict>> Resume(Checkpoint& state);
+    Result<> OpenRuns(const Checkpoint& state);
+    bool BelongsHere(const Checkpoint& state) const;
+    Result<Checkpoint> StartNew();
+    Result<std::optional<FoldFailure>> FoldAll(Committer& committer, const FoldRules& rules);
+    std::optional<FoldFailure> RunWorkers(const FoldContext& context, BlockPlan& plan);
+    void Monitor(const BlockPlan& plan);
+    Result<Outcome> Conclude(const Committer& committer);
+    Result<std::optional<std::string>> Judge(const Committer& committer);
+    Result<Outcome> Load(Checkpoint state);
+    Result<> Publish();
+    Result<Verdict> Refuse(std::string reason);
+    Verdict Accepted(uint64_t coins);
+    std::optional<BlockHash> HashAt(int height) const;
+    FoldRules Rules() const;
+    void SetState(BoosterState s) { state.store(s, std::memory_order_relaxed); }
+    BoosterProgress Snapshot() const;
+
+    Env& env;
+    Logger& log;
+    const ChainParams& params;
+    const HeaderNode& terminal;
+    const BlockStore& blocks;
+    const Hints& hints;
+    BoosterOptions options;
+
+    std::atomic<bool> stop = false;
+    std::atomic<BoosterState> state = BoosterState::kIdle;
+    std::vector<WorkerCounters> counters;
+    std::atomic<uint64_t> coins_loaded = 0;
+    std::atomic<uint64_t> total_bytes = 0; //!< still to read when this run started
+    std::atomic<int64_t> start_micros = 0;
+    std::atomic<int64_t> fold_end_micros = 0;
+    std::vector<RunReader> runs;
+
+    mutable std::mutex mutex;
+    std::condition_variable finished; //!< a worker ended
+    size_t running = 0;               //!< guarded by mutex
+    FoldTotals resumed;               //!< guarded by mutex
+    uint64_t resumed_blocks = 0;      //!< guarded by mutex
+    std::string verdict;              //!< guarded by mutex
+    const Committer* committer = nullptr; //!< guarded by mutex, for its disk use
+};
+
+std::optional<BlockHash> SyncEngine::Impl::HashAt(int height) const
+{
+    const HeaderNode* node = terminal.Ancestor(height);
+    return node ? std::optional(node->hash) : std::nullopt;
+}
+
+FoldRules SyncEngine::Impl::Rules() const
+{
+    return MakeFoldRules(hints.Info().counting, params.consensus, terminal.height,
+                         [&](int height) { return HashAt(height).value_or(BlockHash()); });
+}
+
+Result<Verdict> SyncEngine::Impl::Run()
+{
+    start_micros = env.MonotonicMicros();
+    IBD_RETURN_IF_ERROR(env.CreateDirectories(options.directory));
+    IBD_ASSIGN_OR_RETURN(const auto known,
+                         KnownBadHints(env, options.directory, hints.Info().id));
+    if (known) return Refuse(fmt::format("failed in an earlier run: {}", *known));
+    IBD_ASSIGN_OR_RETURN(Outcome outcome, RunOnce());
+    if (!outcome.restart) return outcome.verdict;
+    log.Warning("Booster: starting over from the blocks");
+    IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
+    IBD_ASSIGN_OR_RETURN(outcome, RunOnce());
+    if (!outcome.restart) return outcome.verdict;
+    return SystemError("{} does not keep what is written to it", options.directory.string());
+}
+
+Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
+{
+    SetState(BoosterState::kFolding);
+    for (WorkerCounters& c : counters) {
+        for (auto* n : {&c.blocks, &c.outputs, &c.inputs, &c.bytes, &c.coins}) n->store(0);
+    }
+    Checkpoint start;
+    IBD_ASSIGN_OR_RETURN(const auto done, Resume(start));
+    if (done) return Outcome{*done};
+    Committer at_work(env, options.directory, std::move(start), options.background);
+    {
+        const std::lock_guard lock(mutex);
+        committer = &at_work;
+    }
+    const FoldRules rules = Rules();
+    Result<std::optional<FoldFailure>> failure = FoldAll(at_work, rules);
+    const Result<> durable = at_work.Finish();
+    {
+        const std::lock_guard lock(mutex);
+        committer = nullptr;
+    }
+    fold_end_micros = env.MonotonicMicros();
+    if (!failure) return failure.GetError();
+    if (!durable) return durable.GetError();
+    if (const auto& why = *failure) {
+        if (why->kind == FoldFailure::Kind::kMachine) return why->error;
+        if (why->kind == FoldFailure::Kind::kBlock) {
+            SetState(BoosterState::kRefused);
+            IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
+            return Outcome{{VerdictKind::kBlockInvalid, why->error.message, why->height, 0}};
+        }
+        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(why->error.message));
+        return Outcome{std::move(refused)};
+    }
+    if (at_work.State().folded.Count() < static_cast<uint32_t>(terminal.height)) {
+        CHECK(stop);
+        return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
+    }
+    return Conclude(at_work);
+}
+
+bool SyncEngine::Impl::BelongsHere(const Checkpoint& c) const
+{
+    return c.network_magic == params.magic && c.hints_id == hints.Info().id &&
+           c.terminal_hash == terminal.hash && c.aggregate == options.aggregate &&
+           MakeAggregate(c.aggregate, c.salt)->Load(c.sum).Ok();
+}
+
+Result<Checkpoint> SyncEngine::Impl::StartNew()
+{
+    IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
+    IBD_RETURN_IF_ERROR(env.RemoveAll(NewChainstatePath(options.chainstate)));
+    Checkpoint fresh;
+    fresh.network_magic = params.magic;
+    fresh.hints_id = hints.Info().id;
+    fresh.terminal_height = hints.Info().terminal_height;
+    fresh.terminal_hash = terminal.hash;
+    fresh.aggregate = options.aggregate;
+    env.RandomBytes(fresh.salt);
+    fresh.sum = MakeAggregate(fresh.aggregate, fresh.salt)->Serialize();
+    fresh.folded = HeightSet(fresh.terminal_height);
+    IBD_RETURN_IF_ERROR(SaveCheckpoint(env, options.directory, fresh));
+    return fresh;
+}
+
+Result<> SyncEngine::Impl::OpenRuns(const Checkpoint& from)
+{
+    runs.clear();
+    for (const RunInfo& info : from.runs) {
+        IBD_ASSIGN_OR_RETURN(RunReader run,
+                             RunReader::Open(env, options.directory, info, hints.Info().id));
+        runs.push_back(std::move(run));
+    }
+    return {};
+}
+
+/** Fills in where to start; or the verdict, if all was done but the last rename. */
+Result<std::optional<Verdict>> SyncEngine::Impl::Resume(Checkpoint& start)
+{
+    auto loaded = LoadCheckpoint(env, options.directory);
+    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+    std::string unusable = loaded ? "" : loaded.Message();
+    std::optional<Checkpoint> kept = loaded ? std::move(*loaded) : std::nullopt;
+    if (kept && !BelongsHere(*kept)) {
+        unusable = "the checkpoint belongs to other hints or options";
+    } else if (kept && kept->phase == SyncPhase::kPublishing) {
+        IBD_RETURN_IF_ERROR(Publish());
+        return std::optional(Accepted(kept->totals.coins));
+    } else if (kept) {
+        if (const Result<> opened = OpenRuns(*kept); !opened) unusable = opened.Message();
+    }
+    if (!unusable.empty()) log.Warning("Booster: cannot go on from before: {}", unusable);
+    if (!kept || !unusable.empty()) {
+        IBD_ASSIGN_OR_RETURN(start, StartNew());
+    } else {
+        start = std::move(*kept);
+        log.Info("Booster: going on from a checkpoint: {} of {} blocks folded, {} coins in {} runs",
+                 start.folded.Count(), start.terminal_height, start.totals.coins,
+                 start.runs.size());
+        IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, options.directory, start));
+    }
+    runs.clear(); // closed while folding; opened again for the merge
+    const std::lock_guard lock(mutex);
+    resumed = start.totals;
+    resumed_blocks = start.folded.Count();
+    return std::optional<Verdict>();
+}
+
+Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, const FoldRules& rules)
+{
+    IBD_ASSIGN_OR_RETURN(const auto plan, BlockPlan::Make(terminal, to.State().folded));
+    total_bytes = plan->EstimatedBytes();
+    log.Info("Booster: folding {} blocks up to height {} on {} threads", plan->Blocks(),
+             terminal.height, options.threads);
+    std::atomic<uint32_t> next_run = to.State().NextRunNumber();
+    const size_t buffer = std::max(kMinBufferBytes, options.memory_bytes / options.threads);
+    const uint32_t unique_below = UniqueCoinbasesBelow(
+        params.consensus, terminal.height, HashAt(params.consensus.bip34_height));
+    const FoldContext context{env,          params, hints, rules,    options, to.State().salt,
+                              unique_below, buffer, to,    next_run, stop};
+    if (options.background) return RunWorkers(context, *plan);
+    FileBlockStream stream(env, blocks, *plan);
+    return FoldWorker(context, counters[0]).Run(stream);
+}
+
+std::optional<FoldFailure> SyncEngine::Impl::RunWorkers(const FoldContext& context, BlockPlan& plan)
+{
+    std::optional<FoldFailure> first;
+    const auto work = [&](size_t i) {
+        FileBlockStream stream(env, blocks, plan);
+        auto failure = FoldWorker(context, counters[i]).Run(stream);
+        const std::lock_guard lock(mutex);
+        if (failure) {
+            plan.Stop(); // the others finish their stretch
+            if (!first) first = std::move(failure);
+        }
+        --running;
+        finished.notify_all();
+    };
+    running = options.threads;
+    std::vector<NamedThread> threads;
+    for (size_t i = 0; i < options.threads; ++i) {
+        threads.emplace_back(fmt::format("booster-{}", i), [&work, i] { work(i); });
+    }
+    Monitor(plan);
+    for (NamedThread& thread : threads) thread.Join();
+    return first;
+}
+
+/** Shows progress until the workers are done. */
+void SyncEngine::Impl::Monitor(const BlockPlan& plan)
+{
+    uint64_t before = 0;
+    {
+        const std::lock_guard lock(mutex);
+        before = resumed_blocks;
+    }
+    ProgressMeter meter(env, log, {.label = "Booster: folding",
+                                   .unit = "blocks",
+                                   .total = before + plan.Blocks(),
+                                   .terminal = options.terminal});
+    std::unique_lock lock(mutex);
+    while (running > 0) {
+        finished.wait_for(lock, kMonitorInterval);
+        uint64_t done = before;
+        for (const WorkerCounters& c : counters) done += c.blocks.load(std::memory_order_relaxed);
+        meter.Update(done);
+    }
+}
+
+Result<std::optional<std::string>> SyncEngine::Impl::Judge(const Committer& from)
+{
+    if (auto wrong = JudgeTotals(from.State(), from.Sum(), hints.Info(), params.consensus)) {
+        return wrong;
+    }
+    std::vector<CoinbaseId> ids;
+    for (const RunReader& run : runs) {
+        IBD_ASSIGN_OR_RETURN(const auto some, run.ReadCoinbases());
+        ids.insert(ids.end(), some.begin(), some.end());
+    }
+    return JudgeCoinbases(std::move(ids));
+}
+
+Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Conclude(const Committer& from)
+{
+    SetState(BoosterState::kJudging);
+    const auto damaged = [this](const Error& error) -> Result<Outcome> {
+        if (error.kind == Error::Kind::kSystem) return error;
+        log.Warning("Booster: {}", error.message);
+        return Outcome{.verdict = {}, .restart = true};
+    };
+    if (const Result<> opened = OpenRuns(from.State()); !opened) return damaged(opened.GetError());
+    auto wrong = Judge(from);
+    if (!wrong) return damaged(wrong.GetError());
+    if (*wrong) {
+        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(std::move(**wrong)));
+        return Outcome{std::move(refused)};
+    }
+    log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
+             from.State().totals.outputs, from.State().totals.inputs, from.State().totals.coins);
+    auto loaded = Load(from.State());
+    if (!loaded) return damaged(loaded.GetError());
+    return loaded;
+}
+
+Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(Checkpoint accepted)
+{
+    SetState(BoosterState::kLoading);
+    LoadTask task;
+    task.runs = runs;
+    task.target = NewChainstatePath(options.chainstate);
+    task.best_block = terminal.hash;
+    task.obfuscate = options.obfuscate_chainstate;
+    task.kind = options.loader;
+    task.threads = options.background ? options.threads : 1;
+    task.memory_bytes = options.memory_bytes;
+    task.loaded = &coins_loaded;
+    task.stop = &stop;
+    IBD_ASSIGN_OR_RETURN(const LoadReport report, LoadChainstate(env, log, task));
+    if (report.interrupted) {
+        return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
+    }
+    if (report.duplicate || report.coins != accepted.totals.coins) {
+        IBD_RETURN_IF_ERROR(env.RemoveAll(task.target));
+        IBD_ASSIGN_OR_RETURN(Verdict refused,
+                             Refuse(report.duplicate.value_or("coins were lost in the merge")));
+        return Outcome{std::move(refused)};
+    }
+    accepted.phase = SyncPhase::kPublishing;
+    IBD_RETURN_IF_ERROR(SaveCheckpoint(env, options.directory, accepted));
+    IBD_RETURN_IF_ERROR(Publish());
+    return Outcome{Accepted(report.coins)};
+}
+
+Result<> SyncEngine::Impl::Publish()
+{
+    SetState(BoosterState::kPublishing);
+    IBD_RETURN_IF_ERROR(PublishChainstate(env, options.chainstate));
+    runs.clear();
+    return RemoveCheckpoint(env, options.directory);
+}
+
+Verdict SyncEngine::Impl::Accepted(uint64_t coins)
+{
+    SetState(BoosterState::kAccepted);
+    const std::lock_guard lock(mutex);
+    verdict = "accepted";
+    log.Info("Booster: chainstate of {} coins at block {} (height {}) is complete", coins,
+             terminal.hash.ToHex(), terminal.height);
+    return {VerdictKind::kAccepted, "", terminal.height, coins};
+}
+
+Result<Verdict> SyncEngine::Impl::Refuse(std::string reason)
+{
+    SetState(BoosterState::kRefused);
+    {
+        const std::lock_guard lock(mutex);
+        verdict = reason;
+    }
+    runs.clear();
+    IBD_RETURN_IF_ERROR(RememberBadHints(env, options.directory, hints.Info().id, reason));
+    IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
+    return Verdict{VerdictKind::kHintsWrong, std::move(reason), terminal.height, 0};
+}
+
+BoosterProgress SyncEngine::Impl::Snapshot() const
+{
+    BoosterProgress p;
+    p.state = state.load(std::memory_order_relaxed);
+    p.terminal_height = terminal.height;
+    p.terminal_hash = terminal.hash;
+    p.aggregate = options.aggregate;
+    p.hints_id = hints.Info().id;
+    p.threads = options.threads;
+    p.coins_expected = hints.Info().unspent;
+    p.coins_loaded = coins_loaded.load(std::memory_order_relaxed);
+    uint64_t fresh_bytes = 0;
+    for (const WorkerCounters& c : counters) {
+        p.blocks += c.blocks.load(std::memory_order_relaxed);
+        p.outputs += c.outputs.load(std::memory_order_relaxed);
+        p.inputs += c.inputs.load(std::memory_order_relaxed);
+        p.coins += c.coins.load(std::memory_order_relaxed);
+        fresh_bytes += c.bytes.load(std::memory_order_relaxed);
+    }
+    if (p.state != BoosterState::kIdle) {
+        int64_t end = fold_end_micros.load();
+        if (end == 0) end = env.MonotonicMicros();
+        p.seconds_elapsed = static_cast<double>(end - start_micros.load()) / 1e6;
+    }
+    if (p.seconds_elapsed > 0) {
+        p.bytes_per_second = static_cast<double>(fresh_bytes) / p.seconds_elapsed;
+    }
+    const uint64_t total = total_bytes.load();
+    if (p.state == BoosterState::kFolding && p.bytes_per_second > 0) {
+        const double left = static_cast<double>(total) - static_cast<double>(fresh_bytes);
+        p.seconds_left = std::max(0.0, left) / p.bytes_per_second;
+    }
+    const std::lock_guard lock(mutex);
+    p.blocks += resumed_blocks;
+    p.resumed_blocks = resumed_blocks;
+    p.outputs += resumed.outputs;
+    p.inputs += resumed.inputs;
+    p.coins += resumed.coins;
+    p.bytes = resumed.bytes + fresh_bytes;
+    p.total_bytes = resumed.bytes + total;
+    p.verdict = verdict;
+    if (committer) p.disk_bytes = committer->DiskBytes();
+    return p;
+}
+
+SyncEngine::SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
+                       const BlockStore& blocks, const Hints& hints, BoosterOptions options)
+    : m_impl(std::make_unique<Impl>(env, log, params, terminal, blocks, hints, std::move(options)))
+{
+}
+
+SyncEngine::~SyncEngine() = default;
+
+Result<Verdict> SyncEngine::Run() { return m_impl->Run(); }
+
+void SyncEngine::Interrupt() { m_impl->stop = true; }
+
+BoosterProgress SyncEngine::Progress() const { return m_impl->Snapshot(); }
+
+} // namespace ibd

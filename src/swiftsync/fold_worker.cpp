@@ -1,0 +1,149 @@
+// See fold_worker.h.
+#include "swiftsync/fold_worker.h"
+
+#include "consensus/block_check.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+FoldFailure BadBlock(const HeaderNode& node, std::string_view reason)
+{
+    return {FoldFailure::Kind::kBlock,
+            BadData("block {} at height {}: {}", node.hash.ToHex(), node.height, reason),
+            node.height};
+}
+
+FoldFailure Failed(FoldFailure::Kind kind, const Error& error, int32_t height = -1)
+{
+    return {kind, error, height};
+}
+
+/** Reading the clock costs more than folding a small block. */
+constexpr size_t kBlocksPerClockCheck = 64;
+
+} // namespace
+
+FoldWorker::FoldWorker(const FoldContext& context, WorkerCounters& counters)
+    : m_context(context), m_counters(counters), m_coins(context.buffer_bytes),
+      m_sum(MakeAggregate(context.options.aggregate, context.salt)),
+      m_epoch_start(context.env.MonotonicMicros())
+{
+}
+
+std::optional<FoldFailure> FoldWorker::Run(BlockStream& stream)
+{
+    std::optional<FoldFailure> failure;
+    SuppliedBlock block;
+    while (!failure && !m_context.stop.load(std::memory_order_relaxed)) {
+        const Result<bool> more = stream.Next(block);
+        if (!more) failure = Failed(FoldFailure::Kind::kMachine, more.GetError());
+        if (!more || !*more) break;
+        failure = FoldOne(block);
+        if (!failure && EpochIsDue()) {
+            if (const Result<> done = Spill(); !done) {
+                return Failed(FoldFailure::Kind::kMachine, done.GetError());
+            }
+        }
+    }
+    const Result<> done = Spill();
+    if (!done && !failure) failure = Failed(FoldFailure::Kind::kMachine, done.GetError());
+    return failure;
+}
+
+std::optional<FoldFailure> FoldWorker::CheckOne(const SuppliedBlock& block)
+{
+    const HeaderNode& node = *block.node;
+    if (const Result<> parsed = m_view.Parse(block.bytes); !parsed) {
+        return BadBlock(node, parsed.Message());
+    }
+    if (m_view.Hash() != node.hash) {
+        return BadBlock(node, "another block lies in its place: " + m_view.Hash().ToHex());
+    }
+    // The header tree holds only headers with enough work.
+    const BlockCheckOptions options{.check_pow = false, .check_merkle_root = true};
+    if (const auto broken = CheckBlock(m_view, m_context.params.consensus, options)) {
+        return BadBlock(node, broken->ToString());
+    }
+    if (node.height >= m_context.params.consensus.bip34_height) {
+        const Bytes prefix = Bip34Prefix(node.height);
+        const ByteSpan script = m_view.Txs()[0].inputs[0].script_sig;
+        if (script.size() < prefix.size() ||
+            !std::equal(prefix.begin(), prefix.end(), script.begin())) {
+            return BadBlock(node, "bad-cb-height, block height mismatch in coinbase");
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
+{
+    if (auto failure = CheckOne(block)) return failure;
+    const auto height = static_cast<uint32_t>(block.node->height);
+    if (const Result<> read = m_context.hints.Read(height, m_hints); !read) {
+        return Failed(FoldFailure::Kind::kHints, read.GetError(), block.node->height);
+    }
+    const Result<> folded = Fold(m_view, height, m_hints, m_context.rules, m_delta);
+    if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), block.node->height);
+    if (const Result<> kept = Account(height, block.bytes.size()); !kept) {
+        return Failed(FoldFailure::Kind::kMachine, kept.GetError());
+    }
+    return std::nullopt;
+}
+
+Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
+{
+    if (!m_coins.Add(m_delta, height)) {
+        IBD_RETURN_IF_ERROR(Spill());
+        CHECK(m_coins.Add(m_delta, height));
+    }
+    m_sum->AddCreated(m_delta.created.data(), m_delta.created.size());
+    m_sum->AddSpent(m_delta.spent.data(), m_delta.spent.size());
+    if (height < m_context.unique_below && !m_context.rules.IsOverwritten(height)) {
+        m_coinbases.push_back({height, m_view.Txs()[0].txid});
+    }
+    m_heights.push_back(height);
+    m_totals.Add({m_delta.counted_outputs, m_delta.hinted_unspent, m_delta.spent.size(),
+                  m_delta.coins.size(), m_delta.coin_value, block_bytes});
+    const auto add = [](std::atomic<uint64_t>& counter, uint64_t n) {
+        counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    };
+    add(m_counters.blocks, 1);
+    add(m_counters.outputs, m_delta.counted_outputs);
+    add(m_counters.inputs, m_delta.spent.size());
+    add(m_counters.bytes, block_bytes);
+    add(m_counters.coins, m_delta.coins.size());
+    return {};
+}
+
+bool FoldWorker::EpochIsDue() const
+{
+    if (m_totals.bytes >= m_context.options.checkpoint_bytes) return true;
+    if (m_heights.size() % kBlocksPerClockCheck) return false;
+    const int64_t age = m_context.env.MonotonicMicros() - m_epoch_start;
+    return age >= m_context.options.checkpoint_seconds * 1'000'000;
+}
+
+Result<> FoldWorker::Spill()
+{
+    m_epoch_start = m_context.env.MonotonicMicros();
+    if (m_heights.empty()) return {};
+    Epoch epoch{m_totals, std::move(m_heights), m_sum->Serialize(), false, {}};
+    if (!m_coins.Empty() || !m_coinbases.empty()) {
+        const uint32_t number = m_context.next_run.fetch_add(1, std::memory_order_relaxed);
+        IBD_ASSIGN_OR_RETURN(epoch.run,
+                             WriteRun(m_context.env, m_context.options.directory, number,
+                                      m_context.hints.Info().id, m_coins, m_coinbases));
+        epoch.has_run = true;
+    }
+    m_totals = {};
+    m_heights.clear();
+    m_coinbases.clear();
+    m_coins.Clear();
+    m_sum->Clear();
+    return m_context.committer.Submit(std::move(epoch));
+}
+
+} // namespace ibd

@@ -1,0 +1,75 @@
+// FoldWorker: one thread's share of the work. Takes blocks from its stream, checks and folds them,
+// keeps a private aggregate and coin buffer, and now and then turns both into an epoch for the
+// committer. Nothing on the way from block to block is shared or locked.
+#pragma once
+
+#include "swiftsync/block_plan.h"
+#include "swiftsync/committer.h"
+#include "swiftsync/engine.h"
+
+namespace ibd {
+
+/** What a worker has done, for progress; written by it alone, read by anyone. */
+struct alignas(64) WorkerCounters {
+    std::atomic<uint64_t> blocks = 0;
+    std::atomic<uint64_t> outputs = 0;
+    std::atomic<uint64_t> inputs = 0;
+    std::atomic<uint64_t> bytes = 0;
+    std::atomic<uint64_t> coins = 0;
+};
+
+/** What all workers share; immutable but for the atomics. */
+struct FoldContext {
+    Env& env;
+    const ChainParams& params;
+    const Hints& hints;
+    const FoldRules rules;
+    const BoosterOptions& options;
+    const AggregateSalt salt;
+    /** Coinbase ids are collected for the terminal check below this height. */
+    const uint32_t unique_below;
+    const size_t buffer_bytes; //!< for each worker's coins
+    Committer& committer;
+    std::atomic<uint32_t>& next_run;
+    const std::atomic<bool>& stop; //!< asked to end early: keep what is done
+};
+
+/** Why a worker gave up. */
+struct FoldFailure {
+    enum class Kind { kMachine, kHints, kBlock };
+    Kind kind = Kind::kMachine;
+    Error error;
+    int32_t height = -1;
+};
+
+class FoldWorker {
+public:
+    FoldWorker(const FoldContext& context, WorkerCounters& counters);
+
+    /** Folds until the stream is empty, `stop` is set or something fails. What was done before is
+     *  handed to the committer in every case but a failed disk. */
+    std::optional<FoldFailure> Run(BlockStream& stream);
+
+private:
+    std::optional<FoldFailure> FoldOne(const SuppliedBlock& block);
+    std::optional<FoldFailure> CheckOne(const SuppliedBlock& block);
+    Result<> Account(uint32_t height, size_t block_bytes);
+    bool EpochIsDue() const;
+    Result<> Spill();
+
+    const FoldContext& m_context;
+    WorkerCounters& m_counters;
+    BlockView m_view;
+    BlockHints m_hints;
+    BlockDelta m_delta;
+    CoinBuffer m_coins;
+    std::unique_ptr<Aggregate> m_sum;
+
+    // The epoch under way.
+    FoldTotals m_totals;
+    std::vector<uint32_t> m_heights;
+    std::vector<CoinbaseId> m_coinbases;
+    int64_t m_epoch_start; //!< MonotonicMicros
+};
+
+} // namespace ibd

@@ -1,0 +1,90 @@
+// See terminal.h.
+#include "swiftsync/terminal.h"
+
+#include "chain/header_tree.h"
+#include "consensus/subsidy.h"
+#include "swiftsync/engine.h"
+#include "util/hex.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const HeaderTree& headers,
+                                             const ChainParams& params)
+{
+    const std::string file = hints.path.string();
+    if (hints.network_magic && *hints.network_magic != params.magic) {
+        return BadData("hints file {} is for another network: its magic is {}, {} has {}", file,
+                       ToHex(*hints.network_magic), params.name, ToHex(params.magic));
+    }
+    const HeaderNode* best = headers.BestHeader();
+    if (hints.terminal_height > static_cast<uint32_t>(best->height)) {
+        return BadData("hints file {} ends at height {}, above the best header at {}", file,
+                       hints.terminal_height, best->height);
+    }
+    const HeaderNode* node = best->Ancestor(static_cast<int>(hints.terminal_height));
+    if (hints.terminal_hash && node->hash != *hints.terminal_hash) {
+        return BadData("hints file {} ends at block {} of height {}, but the best header chain has "
+                       "{} there",
+                       file, hints.terminal_hash->ToHex(), node->height, node->hash.ToHex());
+    }
+    return node;
+}
+
+uint32_t UniqueCoinbasesBelow(const ConsensusParams& params, int32_t terminal_height,
+                              const std::optional<BlockHash>& hash_at_bip34)
+{
+    if (params.bip34_height <= 1) return 0;
+    const auto all = static_cast<uint32_t>(terminal_height) + 1;
+    // Past the known BIP34 block the chain is known to repeat none (BIP30 is not checked there).
+    const bool known = hash_at_bip34 && *hash_at_bip34 == params.bip34_hash;
+    return known ? std::min(all, static_cast<uint32_t>(params.bip34_height)) : all;
+}
+
+std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate& sum,
+                                       const HintsInfo& hints, const ConsensusParams& params)
+{
+    const FoldTotals& totals = state.totals;
+    CHECK(state.folded.Count() == state.terminal_height);
+    if (totals.outputs != hints.outputs) {
+        return fmt::format("the hints file counts {} outputs, but its blocks sum to {}",
+                           hints.outputs, totals.outputs);
+    }
+    if (totals.hinted != hints.unspent) {
+        return fmt::format("the hints file counts {} unspent outputs, but its blocks sum to {}",
+                           hints.unspent, totals.hinted);
+    }
+    uint64_t records = 0;
+    for (const RunInfo& run : state.runs) records += run.records;
+    if (records != totals.coins) {
+        return fmt::format("{} coins were found, but the runs hold {}", totals.coins, records);
+    }
+    const Amount supply = MaxSupply(static_cast<int>(state.terminal_height), params);
+    if (totals.value > static_cast<uint64_t>(supply)) {
+        return fmt::format("the coins are worth {} satoshis, more than the {} ever mined",
+                           totals.value, supply);
+    }
+    if (!sum.IsZero()) {
+        return fmt::format("the aggregate ({}) of created and spent outputs is not zero: the hints "
+                           "are wrong",
+                           AggregateKindName(sum.Kind()));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> JudgeCoinbases(std::vector<CoinbaseId> ids)
+{
+    std::sort(ids.begin(), ids.end(), [](const CoinbaseId& a, const CoinbaseId& b) {
+        return a.txid != b.txid ? a.txid < b.txid : a.height < b.height;
+    });
+    const auto repeated =
+        std::adjacent_find(ids.begin(), ids.end(), [](const CoinbaseId& a, const CoinbaseId& b) {
+            return a.txid == b.txid;
+        });
+    if (repeated == ids.end()) return std::nullopt;
+    return fmt::format("the coinbases of blocks {} and {} have the same id {}", repeated->height,
+                       repeated[1].height, repeated->txid.ToHex());
+}
+
+} // namespace ibd
