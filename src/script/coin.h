@@ -3,12 +3,10 @@
 #pragma once
 
 #include "script/compress.h"
+#include "script/script.h"
 #include "util/result.h"
 
 namespace ibd {
-
-/** Scripts longer than this never execute (consensus), so their outputs are not kept. */
-inline constexpr size_t kMaxScriptSize = 10'000;
 
 struct Coin {
     Amount value = 0;
@@ -18,13 +16,6 @@ struct Coin {
 
     bool operator==(const Coin&) const = default;
 };
-
-/** Whether an output with this script can never be spent: first byte OP_RETURN, or longer than
- *  10,000 bytes. Such outputs enter neither the UTXO set nor the aggregates. */
-inline bool IsUnspendable(ByteSpan script)
-{
-    return (!script.empty() && script[0] == 0x6a) || script.size() > kMaxScriptSize;
-}
 
 /** Appends the chainstate value: VARINT(height * 2 + coinbase), compressed amount and script. */
 void AppendCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);

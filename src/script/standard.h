@@ -1,0 +1,42 @@
+// The well-known shapes of output scripts. Pure; any thread.
+#pragma once
+
+#include "script/script.h"
+
+#include <vector>
+
+namespace ibd {
+
+enum class ScriptKind {
+    kNonStandard,
+    kPubkey,
+    kPubkeyHash,
+    kScriptHash,
+    kMultisig,
+    kNullData,
+    kWitnessV0KeyHash,
+    kWitnessV0ScriptHash,
+    kTaproot,
+    kAnchor,
+    kWitnessUnknown,
+};
+
+struct ScriptTemplate {
+    ScriptKind kind = ScriptKind::kNonStandard;
+    int required = 0; //!< multisig: signatures needed
+    int version = 0;  //!< witness programs
+    /** Views into the script: the key, the hash, the keys of multisig, the program. */
+    std::vector<ByteSpan> parts;
+};
+
+/** The shape, as Core's Solver sees it: keys by length and prefix only, multisig of 1 to 20 keys,
+ *  OP_RETURN followed by pushes only. */
+ScriptTemplate ClassifyScript(ByteSpan script);
+
+/** As in RPC answers: "pubkeyhash", "witness_v1_taproot", "nonstandard", ... */
+const char* ScriptKindName(ScriptKind kind);
+
+/** 33 bytes beginning 02 or 03, or 65 beginning 04, 06 or 07. */
+bool HasPubkeyShape(ByteSpan key);
+
+} // namespace ibd
