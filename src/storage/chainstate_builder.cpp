@@ -1,0 +1,188 @@
+// See chainstate_builder.h.
+#include "storage/chainstate_builder.h"
+
+#include "storage/crc32c.h"
+#include "storage/kv_store.h"
+#include "storage/table_coding.h"
+
+#include <algorithm>
+
+namespace ibd {
+namespace {
+
+constexpr uint64_t kManifestNumber = 1;
+constexpr std::string_view kComparator = "leveldb.BytewiseComparator";
+constexpr int kLastLevel = 6;
+
+// Fields of a manifest record.
+constexpr uint64_t kComparatorTag = 1, kLogNumberTag = 2, kNextFileTag = 3, kLastSequenceTag = 4;
+constexpr uint64_t kNewFileTag = 7, kPrevLogTag = 9;
+
+Path Beside(const Path& directory, const char* suffix) { return Path(directory) += suffix; }
+
+/** Appends one record in LevelDB's log format: pieces that never cross a border of 32 KiB, each
+ *  with checksum, length and whether it is the first or last. */
+void AppendLogRecord(Bytes& log, ByteSpan record)
+{
+    constexpr size_t kBlock = 32768, kHeader = 7;
+    bool first = true;
+    do {
+        size_t room = kBlock - log.size() % kBlock;
+        if (room < kHeader) {
+            log.resize(log.size() + room);
+            room = kBlock;
+        }
+        const size_t n = std::min(record.size(), room - kHeader);
+        const bool last = n == record.size();
+        const uint8_t kind = first ? (last ? 1 : 2) : (last ? 4 : 3);
+        AppendLE32(log, MaskCrc(Crc32c(record.first(n), Crc32c(ByteSpan(&kind, 1)))));
+        log.push_back(static_cast<uint8_t>(n));
+        log.push_back(static_cast<uint8_t>(n >> 8));
+        log.push_back(kind);
+        Append(log, record.first(n));
+        record = record.subspan(n);
+        first = false;
+    } while (!record.empty());
+}
+
+/** The level whose limit (10 MB at level 1, ten times more at each further one) holds this much
+ *  with room to grow, so that LevelDB sees nothing to compact. Level 2 at least: new tables of a
+ *  running node may then be placed above it. */
+int LevelFor(uint64_t bytes)
+{
+    int level = 2;
+    for (uint64_t limit = 100 << 20; bytes > limit / 2 && level < kLastLevel; limit *= 10) ++level;
+    return level;
+}
+
+void AppendInternalKey(Bytes& out, ByteSpan key)
+{
+    Bytes internal(key.begin(), key.end());
+    AppendLE64(internal, kTableTrailer);
+    AppendLeb128String(out, internal);
+}
+
+} // namespace
+
+ChainstateBuilder::ChainstateBuilder(Env& env, ChainstateBuilderOptions options)
+    : m_env(env), m_options(std::move(options)), m_directory(Beside(m_options.chainstate, ".new"))
+{
+}
+
+Result<std::unique_ptr<ChainstateBuilder>> ChainstateBuilder::Create(
+    Env& env, ChainstateBuilderOptions options)
+{
+    std::unique_ptr<ChainstateBuilder> builder(new ChainstateBuilder(env, std::move(options)));
+    if (env.Exists(builder->m_directory)) {
+        IBD_RETURN_IF_ERROR(env.RemoveAll(builder->m_directory));
+    }
+    IBD_RETURN_IF_ERROR(env.CreateDirectories(builder->m_directory));
+    if (builder->m_options.obfuscate) {
+        std::array<uint8_t, XorKey::kSize> key;
+        env.RandomBytes(key);
+        builder->m_key = XorKey(key);
+    }
+    return builder;
+}
+
+std::unique_ptr<TableWriter> ChainstateBuilder::NewWriter()
+{
+    TableOptions options{m_directory, m_key, m_options.max_file_bytes};
+    return std::make_unique<TableWriter>(m_env, std::move(options), m_next_number);
+}
+
+/** The table of the records before all coins. The key's own record is not obfuscated. */
+Result<std::vector<TableFile>> ChainstateBuilder::WriteHead(const BlockHash& best_block)
+{
+    TableWriter head(m_env, {m_directory, XorKey(), m_options.max_file_bytes}, m_next_number);
+    if (!m_key.IsZero()) {
+        Bytes record = {XorKey::kSize};
+        Append(record, m_key.Span());
+        IBD_RETURN_IF_ERROR(head.Add(ObfuscationRecordKey(), record));
+    }
+    Bytes value(best_block.data(), best_block.data() + 32);
+    m_key.Apply(value);
+    const uint8_t best_block_key[] = {'B'};
+    IBD_RETURN_IF_ERROR(head.Add(best_block_key, value));
+    return head.Finish();
+}
+
+Result<> ChainstateBuilder::WriteManifest(std::span<const TableFile> tables)
+{
+    uint64_t bytes = 0;
+    for (const TableFile& table : tables) bytes += table.size;
+    const auto level = static_cast<uint64_t>(LevelFor(bytes));
+
+    Bytes edit;
+    AppendLeb128(edit, kComparatorTag);
+    AppendLeb128String(edit, AsBytes(kComparator));
+    for (const auto& [tag, number] : {std::pair{kLogNumberTag, uint64_t{0}},
+                                      {kPrevLogTag, uint64_t{0}},
+                                      {kNextFileTag, m_next_number.load()},
+                                      {kLastSequenceTag, kTableSequence}}) {
+        AppendLeb128(edit, tag);
+        AppendLeb128(edit, number);
+    }
+    for (const TableFile& table : tables) {
+        AppendLeb128(edit, kNewFileTag);
+        AppendLeb128(edit, level);
+        AppendLeb128(edit, table.number);
+        AppendLeb128(edit, table.size);
+        AppendInternalKey(edit, table.smallest);
+        AppendInternalKey(edit, table.largest);
+    }
+    Bytes log;
+    AppendLogRecord(log, edit);
+    const std::string name = fmt::format("MANIFEST-{:06}", kManifestNumber);
+    IBD_RETURN_IF_ERROR(WriteFileAtomically(m_env, m_directory / name, log));
+    // Last: what makes the directory a database.
+    return WriteFileAtomically(m_env, m_directory / "CURRENT", AsBytes(name + "\n"));
+}
+
+/** Moves the finished directory to where the old chainstate is, and removes that. */
+Result<> ChainstateBuilder::TakePlace()
+{
+    const Path& target = m_options.chainstate;
+    const Path old = Beside(target, ".old");
+    if (m_env.Exists(target)) {
+        if (m_env.Exists(old)) IBD_RETURN_IF_ERROR(m_env.RemoveAll(old));
+        IBD_RETURN_IF_ERROR(m_env.Rename(target, old));
+    }
+    IBD_RETURN_IF_ERROR(m_env.Rename(m_directory, target));
+    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(target.parent_path()));
+    return m_env.Exists(old) ? m_env.RemoveAll(old) : Result<>();
+}
+
+Result<> ChainstateBuilder::Publish(std::vector<TableFile> tables, const BlockHash& best_block)
+{
+    IBD_ASSIGN_OR_RETURN(std::vector<TableFile> head, WriteHead(best_block));
+    tables.insert(tables.end(), std::make_move_iterator(head.begin()),
+                  std::make_move_iterator(head.end()));
+    std::sort(tables.begin(), tables.end(),
+              [](const TableFile& a, const TableFile& b) { return a.smallest < b.smallest; });
+    for (size_t i = 1; i < tables.size(); ++i) CHECK(tables[i - 1].largest < tables[i].smallest);
+    // The tables' names must be durable before the manifest that lists them.
+    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
+    IBD_RETURN_IF_ERROR(WriteManifest(tables));
+    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory.parent_path()));
+    return TakePlace();
+}
+
+Result<> RecoverPublish(Env& env, const Path& chainstate)
+{
+    const Path fresh = Beside(chainstate, ".new");
+    const Path old = Beside(chainstate, ".old");
+    if (!env.Exists(chainstate)) {
+        const bool complete = env.Exists(fresh / "CURRENT");
+        if (complete || env.Exists(old)) {
+            IBD_RETURN_IF_ERROR(env.Rename(complete ? fresh : old, chainstate));
+            IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
+        }
+    }
+    for (const Path& rest : {fresh, old}) {
+        if (env.Exists(rest)) IBD_RETURN_IF_ERROR(env.RemoveAll(rest));
+    }
+    return {};
+}
+
+} // namespace ibd

@@ -1,0 +1,55 @@
+// ChainstateBuilder: makes a whole chainstate from coins that arrive in key order, as LevelDB tables
+// written directly, and puts it in the place of the old one. Owned by the loader of a sync engine.
+// NewWriter() may be called from any thread; each writer belongs to one thread and gets a key range
+// of its own. Publish() is called once, after all writers finished.
+//
+// A crash at any point leaves the old chainstate or the new one: the new one grows in
+// `<chainstate>.new` and is complete once it has a CURRENT file; while it takes its place, the old
+// one is `<chainstate>.old`. RecoverPublish() at start-up finishes or undoes what was interrupted.
+#pragma once
+
+#include "primitives/uint256.h"
+#include "storage/table_writer.h"
+
+#include <span>
+
+namespace ibd {
+
+struct ChainstateBuilderOptions {
+    Path chainstate;       //!< the directory to be replaced; its parent exists
+    bool obfuscate = true; //!< values under a random key, as a new database of Core has it
+    uint64_t max_file_bytes = 32 << 20;
+};
+
+class ChainstateBuilder {
+public:
+    /** Removes what an earlier attempt left and starts an empty directory. */
+    static Result<std::unique_ptr<ChainstateBuilder>> Create(Env& env,
+                                                             ChainstateBuilderOptions options);
+
+    /** A writer for coins: keys as CoinKey, values as AppendCoin. Values are obfuscated by it. */
+    std::unique_ptr<TableWriter> NewWriter();
+
+    /** Adds the best block and the manifest of all tables, makes everything durable and replaces
+     *  the chainstate, which must not be open. The tables' key ranges must not overlap (CHECK). */
+    Result<> Publish(std::vector<TableFile> tables, const BlockHash& best_block);
+
+    const Path& Directory() const { return m_directory; }
+
+private:
+    ChainstateBuilder(Env& env, ChainstateBuilderOptions options);
+    Result<std::vector<TableFile>> WriteHead(const BlockHash& best_block);
+    Result<> WriteManifest(std::span<const TableFile> tables);
+    Result<> TakePlace();
+
+    Env& m_env;
+    const ChainstateBuilderOptions m_options;
+    const Path m_directory; //!< <chainstate>.new
+    XorKey m_key;
+    std::atomic<uint64_t> m_next_number{2}; //!< 1 is the manifest
+};
+
+/** Finishes or undoes an interrupted Publish; call before the chainstate is opened. */
+Result<> RecoverPublish(Env& env, const Path& chainstate);
+
+} // namespace ibd
