@@ -1,5 +1,5 @@
 // ChaCha20 keystream and encryption (RFC 8439: 96-bit nonce, 32-bit block counter). Owned by one
-// thread at a time; 64 bytes of buffered keystream.
+// thread at a time; 256 bytes of buffered keystream, as four blocks are computed side by side.
 #pragma once
 
 #include "crypto/sha256.h"
@@ -24,11 +24,11 @@ public:
     void Crypt(ByteSpan in, MutableByteSpan out);
 
 private:
-    void NextBlock();
+    void NextBlocks();
 
     std::array<uint32_t, 16> m_state;
-    std::array<uint8_t, 64> m_block{};
-    size_t m_used = 64;
+    std::array<uint8_t, 256> m_buffer{};
+    size_t m_used = 256; //!< bytes of the buffer already given out
 };
 
 } // namespace ibd

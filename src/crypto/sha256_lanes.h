@@ -2,7 +2,7 @@
 // Included by the file of each vector instruction set, which first defines
 //   IBD_LANES            4, 8 or 16
 //   IBD_LANES_TARGET     the function attribute that enables the instructions
-//   IBD_LANES_BSWAP(v)   the vector with the bytes of each element reversed
+//   IBD_LANES_BSWAP(v)   each element from big-endian to native byte order
 // Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
 // linked into code for another. Vectors pass by reference only: their ABI depends on the target.
 #include "crypto/sha256_internal.h"
