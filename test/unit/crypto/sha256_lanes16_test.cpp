@@ -1,0 +1,46 @@
+// The sixteen-lane code of the AVX-512 backend, compiled for plain vectors so that its lane logic
+// is tested on machines without AVX-512 too.
+#include "support/testdata.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#define IBD_LANES 16
+#define IBD_LANES_TARGET
+#define IBD_LANES_BSWAP(v)                                                                         \
+    (((v) << 24) | (((v) & 0xff00) << 8) | (((v) >> 8) & 0xff00) | ((v) >> 24))
+#include "crypto/sha256_lanes.h"
+
+namespace ibd {
+
+using test::RandomBytes;
+
+TEST_CASE("sixteen sha256 lanes equal the portable backend")
+{
+    const Sha256Backend& portable = Sha256Backends().front();
+    for (size_t count = 0; count <= 40; ++count) {
+        const Bytes nodes = RandomBytes(64 * count);
+        std::vector<Hash32> want(count), got(count);
+        portable.double64(nodes.data(), count, want.data());
+        sha256::Double64(nodes.data(), count, got.data());
+        CHECK(got == want);
+        portable.outpoints(kSha256Initial, nodes.data(), 64, count, want.data());
+        sha256::Outpoints(kSha256Initial, nodes.data(), 64, count, got.data());
+        CHECK(got == want);
+    }
+    for (size_t blocks = 0; blocks < 4; ++blocks) {
+        const Bytes data = RandomBytes(16 * 64 * 4);
+        std::array<const uint8_t*, 16> at;
+        std::array<Sha256State, 16> want, got;
+        got.fill(kSha256Initial);
+        want = got;
+        for (size_t i = 0; i < 16; ++i) {
+            at[i] = data.data() + i * 64 * 4;
+            portable.transform(want[i], at[i], blocks);
+        }
+        sha256::LanesTransform(got.data(), at.data(), blocks);
+        CHECK(got == want);
+    }
+}
+
+} // namespace ibd
