@@ -1,0 +1,79 @@
+// See signature_checker.h.
+#include "script/signature_checker.h"
+
+#include "crypto/secp256k1.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kLockTimeThreshold = 500'000'000; //!< below: block height, else seconds
+constexpr uint32_t kSequenceFinal = 0xffffffff;
+constexpr uint32_t kSequenceDisable = 1U << 31; //!< BIP68
+constexpr int64_t kSequenceType = 1 << 22;      //!< BIP68: 512-second units
+constexpr int64_t kSequenceMask = 0xffff;
+
+/** Key sizes follow from the first byte; others never verify. */
+bool HasKeyShape(ByteSpan key)
+{
+    if (key.empty()) return false;
+    if (key[0] == 2 || key[0] == 3) return key.size() == 33;
+    if (key[0] == 4 || key[0] == 6 || key[0] == 7) return key.size() == 65;
+    return false;
+}
+
+} // namespace
+
+bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, ByteSpan script_code,
+                                    SigVersion version) const
+{
+    if (!HasKeyShape(public_key) || signature.empty()) return false;
+    const uint8_t hash_type = signature.back();
+    const Hash32 hash = version == SigVersion::kWitnessV0
+                            ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type,
+                                               m_hashes)
+                            : LegacySigHash(m_tx, m_input, script_code, hash_type);
+    return VerifyEcdsa(public_key, signature.first(signature.size() - 1), hash);
+}
+
+ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public_key,
+                                             const TaprootContext& context) const
+{
+    if (signature.size() != 64 && signature.size() != 65) return ScriptError::kSchnorrSigSize;
+    uint8_t hash_type = kSigHashDefault;
+    if (signature.size() == 65) {
+        hash_type = signature[64];
+        if (hash_type == kSigHashDefault) return ScriptError::kSchnorrSigHashType;
+    }
+    const auto hash = TaprootSigHash(m_tx, m_input, m_spent, hash_type, m_hashes, context);
+    if (!hash) return ScriptError::kSchnorrSigHashType;
+    XOnlyKey key;
+    SchnorrSignature sig;
+    std::copy_n(public_key.begin(), key.size(), key.begin());
+    std::copy_n(signature.begin(), sig.size(), sig.begin());
+    return VerifySchnorr(key, sig, *hash) ? ScriptError::kOk : ScriptError::kSchnorrSig;
+}
+
+bool TxSignatureChecker::CheckLockTime(int64_t lock_time) const
+{
+    const int64_t tx_time = m_tx.lock_time;
+    if ((tx_time < kLockTimeThreshold) != (lock_time < kLockTimeThreshold)) return false;
+    if (lock_time > tx_time) return false;
+    // A final input would make the transaction's lock time void.
+    return m_tx.inputs[m_input].sequence != kSequenceFinal;
+}
+
+bool TxSignatureChecker::CheckSequence(int64_t sequence) const
+{
+    const uint32_t own = m_tx.inputs[m_input].sequence;
+    if (m_tx.version < 2 || (own & kSequenceDisable)) return false;
+    const int64_t mask = kSequenceType | kSequenceMask;
+    const int64_t tx_masked = own & mask;
+    const int64_t masked = sequence & mask;
+    if ((tx_masked < kSequenceType) != (masked < kSequenceType)) return false;
+    return masked <= tx_masked;
+}
+
+} // namespace ibd

@@ -1,0 +1,50 @@
+// SignatureChecker: what a running script may ask about the transaction that spends it. An
+// interface so that tests can run scripts without a transaction. Const, any thread.
+#pragma once
+
+#include "script/script_error.h"
+#include "script/sighash.h"
+#include "script/verify_flags.h"
+
+namespace ibd {
+
+class SignatureChecker {
+public:
+    virtual ~SignatureChecker() = default;
+
+    /** ECDSA signature with its hash-type byte at the end. */
+    virtual bool CheckEcdsa(ByteSpan signature, ByteSpan public_key, ByteSpan script_code,
+                            SigVersion version) const = 0;
+    /** BIP340 signature of 64 or 65 bytes by an x-only key; kOk or why not. */
+    virtual ScriptError CheckSchnorr(ByteSpan signature, ByteSpan public_key,
+                                     const TaprootContext& context) const = 0;
+    /** BIP65. `lock_time` is not negative. */
+    virtual bool CheckLockTime(int64_t lock_time) const = 0;
+    /** BIP112. `sequence` is not negative. */
+    virtual bool CheckSequence(int64_t sequence) const = 0;
+};
+
+/** Answers from a transaction. Everything given must outlive it. */
+class TxSignatureChecker final : public SignatureChecker {
+public:
+    TxSignatureChecker(const TxView& tx, size_t input, const SpentOutput& spent,
+                       const TxHashes& hashes)
+        : m_tx(tx), m_input(input), m_spent(spent), m_hashes(hashes)
+    {
+    }
+
+    bool CheckEcdsa(ByteSpan signature, ByteSpan public_key, ByteSpan script_code,
+                    SigVersion version) const override;
+    ScriptError CheckSchnorr(ByteSpan signature, ByteSpan public_key,
+                             const TaprootContext& context) const override;
+    bool CheckLockTime(int64_t lock_time) const override;
+    bool CheckSequence(int64_t sequence) const override;
+
+private:
+    const TxView& m_tx;
+    const size_t m_input;
+    const SpentOutput m_spent;
+    const TxHashes& m_hashes;
+};
+
+} // namespace ibd

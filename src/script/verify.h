@@ -1,0 +1,27 @@
+// VerifyScript: whether an input may spend an output - scriptSig, scriptPubKey, P2SH and witness
+// together. Consensus code. Pure; any thread.
+#pragma once
+
+#include "script/interpreter.h"
+
+namespace ibd {
+
+/** The witness of an input as it lies in the transaction. */
+struct WitnessView {
+    ByteSpan items;     //!< each CompactSize length, then bytes
+    uint32_t count = 0;
+};
+
+/** kOk if the spend is valid under `flags`. kVerifyCleanStack needs kVerifyP2sh and
+ *  kVerifyWitness; kVerifyWitness needs kVerifyP2sh. */
+ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const WitnessView& witness,
+                         ScriptFlags flags, const SignatureChecker& checker);
+
+/** One input of a transaction. `spent[i]` is the output that input i spends. */
+ScriptError VerifyInput(const TxView& tx, size_t input, const SpentOutput& spent,
+                        const TxHashes& hashes, ScriptFlags flags);
+
+/** BIP341: tagged hash of a leaf. */
+Hash32 TapLeafHash(uint8_t leaf_version, ByteSpan script);
+
+} // namespace ibd
