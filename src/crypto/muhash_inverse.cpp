@@ -38,7 +38,7 @@ struct Matrix {
     int64_t u, v, q, r;
 };
 
-/** Runs 62 division steps on the low words of f and g (f odd). `eta` is minus delta of the paper. */
+/** Runs 62 division steps on the low words of f and g (f odd). `eta` is minus the paper's delta. */
 Matrix DivisionSteps(int64_t& eta, uint64_t f, uint64_t g)
 {
     uint64_t u = 1, v = 0, q = 0, r = 1;
