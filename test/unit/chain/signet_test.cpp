@@ -1,0 +1,88 @@
+// Signet solutions (BIP325) of the public network's first blocks, verified by hand: the challenge
+// is a bare 1-of-2 multisig, so a signature over the legacy hash of to_sign must fit one key.
+#include "chain_data.h"
+#include "consensus/block_check.h"
+#include "consensus/signet.h"
+#include "crypto/secp256k1.h"
+#include "crypto/sha256.h"
+#include "script/script.h"
+
+#include <algorithm>
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+/** Runs only OP_1 <key> <key> OP_2 OP_CHECKMULTISIG, with hash type ALL. */
+class OneOfTwoVerifier final : public SignetVerifier {
+public:
+    bool Verify(const TxView& to_sign, ByteSpan challenge) const override
+    {
+        ScriptIterator spend(to_sign.inputs[0].script_sig);
+        if (!spend.Next() || spend.Op() != OP_0 || !spend.Next()) return false;
+        const ByteSpan signature = spend.Data();
+        if (signature.empty() || signature.back() != 1 || spend.Next()) return false;
+        const Hash32 hash = LegacyHash(to_sign, challenge);
+        for (ScriptIterator it(challenge); it.Next();) {
+            if (it.Data().size() != 33) continue;
+            if (VerifyEcdsa(it.Data(), signature.first(signature.size() - 1), hash)) return true;
+        }
+        return false;
+    }
+
+private:
+    static Hash32 LegacyHash(const TxView& to_sign, ByteSpan challenge)
+    {
+        MutableTransaction tx = MutableTransaction::FromView(to_sign);
+        tx.inputs[0].script_sig.assign(challenge.begin(), challenge.end());
+        Bytes preimage = tx.Serialize(false);
+        Writer(preimage).U32(1);
+        return Sha256d(preimage);
+    }
+};
+
+} // namespace
+
+TEST_CASE("solutions of real signet blocks verify, those of changed blocks do not")
+{
+    const auto path = TestData("floresta/utreexo_blocks.json");
+    if (!path) return;
+    const UniValue json = ReadTestJson(*path);
+    const OneOfTwoVerifier verifier;
+    const ConsensusParams& consensus = ParamsOf(Network::kSignet).consensus;
+    HeaderTree tree(ParamsOf(Network::kSignet));
+    size_t solved = 0;
+    for (const UniValue& entry : json.getValues()) {
+        const Bytes raw = *FromHex(entry["block"].get_str());
+        BlockView view;
+        REQUIRE(view.Parse(raw));
+        HeaderNode* node = MustAccept(tree, view.Header());
+        CAPTURE(node->height);
+        REQUIRE(node->height == entry["height"].get_int());
+        BlockCheckOptions options;
+        options.signet = &verifier;
+        REQUIRE(!CheckBlock(view, consensus, options));
+        if (node->height == 0) continue; // genesis has no solution and needs none
+        REQUIRE(!ContextualCheckBlock(view, NodeAncestry(node->prev), consensus));
+        ++solved;
+
+        // The time is signed, the nonce is not.
+        Bytes changed = raw;
+        changed[68] ^= 1;
+        REQUIRE(view.Parse(changed));
+        const RuleResult bad = CheckSignetSolution(view, consensus, verifier);
+        REQUIRE(bad);
+        CHECK(bad->reason == "bad-signet-blksig");
+        changed = raw;
+        changed[76] ^= 1;
+        REQUIRE(view.Parse(changed));
+        CHECK(!CheckSignetSolution(view, consensus, verifier));
+        // Nor do any of the transactions go unsigned.
+        changed = raw;
+        changed[raw.size() - 1] ^= 1; // lock time of the last one
+        REQUIRE(view.Parse(changed));
+        CHECK(CheckSignetSolution(view, consensus, verifier));
+    }
+    CHECK(solved == 120);
+}
