@@ -1,0 +1,13 @@
+// Scripts as text, one word for each operation: "asm" in RPC answers. Pure; any thread.
+#pragma once
+
+#include "util/bytes.h"
+
+namespace ibd {
+
+/** Numbers for pushes of up to four bytes, hex for longer ones, names for other opcodes,
+ *  "[error]" where a push runs past the end. With `decode_hash_types` (input scripts) the last byte
+ *  of what looks like an ECDSA signature is shown as its meaning: "3044...[ALL|ANYONECANPAY]". */
+std::string ScriptToAsm(ByteSpan script, bool decode_hash_types = false);
+
+} // namespace ibd
