@@ -14,7 +14,7 @@ namespace ibd {
 namespace {
 
 /** The least that a worker can do useful work with. */
-constexpr size_t kMinBufferBytes = 1 << 20;
+constexpr size_t kMinBufferBytes = 4 << 10;
 constexpr auto kMonitorInterval = std::chrono::milliseconds(500);
 
 } // namespace
@@ -358,12 +358,15 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(Checkpoint accepted)
     return Outcome{Accepted(report.coins)};
 }
 
+/** The checkpoint says that the new chainstate is complete. */
 Result<> SyncEngine::Impl::Publish()
 {
     SetState(BoosterState::kPublishing);
-    IBD_RETURN_IF_ERROR(PublishChainstate(env, options.chainstate));
     runs.clear();
-    return RemoveCheckpoint(env, options.directory);
+    IBD_ASSIGN_OR_RETURN(const bool done,
+                         FinishInterruptedPublish(env, options.directory, options.chainstate));
+    CHECK(done);
+    return {};
 }
 
 Verdict SyncEngine::Impl::Accepted(uint64_t coins)
@@ -432,6 +435,19 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
     p.verdict = verdict;
     if (committer) p.disk_bytes = committer->DiskBytes();
     return p;
+}
+
+Result<bool> FinishInterruptedPublish(Env& env, const Path& directory, const Path& chainstate)
+{
+    if (!env.Exists(CheckpointPath(directory))) return false;
+    const auto kept = LoadCheckpoint(env, directory);
+    if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
+    if (!kept || !*kept || (*kept)->phase != SyncPhase::kPublishing) return false;
+    IBD_RETURN_IF_ERROR(PublishChainstate(env, chainstate));
+    // The checkpoint goes last: until then a restart comes here again.
+    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
+    IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, directory));
+    return true;
 }
 
 SyncEngine::SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,

@@ -101,6 +101,11 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
+/** Call at every start, before the chainstate is opened: if an earlier run died while it put its
+ *  finished chainstate in place, completes that and returns true. `directory` and `chainstate` as
+ *  in BoosterOptions. */
+Result<bool> FinishInterruptedPublish(Env& env, const Path& directory, const Path& chainstate);
+
 /** The block at which the hints end, on the branch of the best header. Refuses hints of another
  *  network, above the best header or off its branch; the error is one line for the user. Whether
  *  that block may be trusted without running its scripts is BoosterMayTrust(), chain module. */

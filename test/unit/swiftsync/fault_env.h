@@ -1,0 +1,77 @@
+// FaultEnv: the real file system with faults from a script: the n-th operation fails, the process
+// dies at the n-th operation (all later ones fail, unsynced data is lost), reads come back short or
+// with flipped bits. Randomness comes from a seed. Syncs are counted but not executed.
+#pragma once
+
+#include "util/env.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+
+namespace ibd::test {
+
+class FaultEnv final : public Env {
+public:
+    /** What an operation is about to do, as seen by the fault script. */
+    struct Operation {
+        std::string kind; //!< "read", "write", "sync", "open", "rename", "remove", ...
+        Path path;
+        uint64_t number = 0; //!< of all operations so far
+    };
+    using Script = std::function<bool(const Operation&)>; //!< true: fail
+
+    explicit FaultEnv(uint64_t seed = 1) : m_inner(MakePosixEnv()), m_rng(seed) {}
+
+    void SetScript(Script script) { m_script = std::move(script); }
+    /** All operations from this number on fail, as after kill -9. */
+    void CrashAt(uint64_t number) { m_crash_at = number; }
+    /** Flips a bit in what reads of matching files return. */
+    void CorruptReads(std::function<bool(const Path&)> matches) { m_corrupt = std::move(matches); }
+    /** Loses what was written but not synced, as a power cut does. Call when all is closed. */
+    void LoseUnsynced();
+    uint64_t Operations() const { return m_operations; }
+    bool Crashed() const { return m_operations >= m_crash_at; }
+
+    Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) override;
+    Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) override;
+    Result<std::unique_ptr<MappedFile>> Map(const Path& path) override { return m_inner->Map(path); }
+    Result<std::unique_ptr<FileLock>> Lock(const Path& path) override { return m_inner->Lock(path); }
+    bool Exists(const Path& path) override { return m_inner->Exists(path); }
+    Result<std::vector<std::string>> List(const Path& d) override { return m_inner->List(d); }
+    Result<> CreateDirectories(const Path& directory) override;
+    Result<> Remove(const Path& path) override;
+    Result<> RemoveAll(const Path& directory) override;
+    Result<> Rename(const Path& from, const Path& to) override;
+    Result<> SyncDirectory(const Path& directory) override { return Step("syncdir", directory); }
+    Result<uint64_t> SpaceAvailable(const Path& p) override { return m_inner->SpaceAvailable(p); }
+    int64_t UnixTime() override { return 1'700'000'000; }
+    int64_t MonotonicMicros() override { return m_inner->MonotonicMicros(); }
+    void RandomBytes(MutableByteSpan out) override;
+
+    // For the files.
+    Result<> Step(const char* kind, const Path& path);
+    void Written(const Path& path, uint64_t end);
+    void Synced(const Path& path);
+    bool Corrupts(const Path& path) const { return m_corrupt && m_corrupt(path); }
+
+private:
+    struct Pending {
+        uint64_t synced = 0;
+        uint64_t written = 0;
+    };
+
+    std::unique_ptr<Env> m_inner;
+    Script m_script;
+    std::function<bool(const Path&)> m_corrupt;
+    std::atomic<uint64_t> m_operations = 0;
+    std::atomic<uint64_t> m_crash_at = ~uint64_t{0};
+    std::mutex m_mutex;
+    std::mt19937_64 m_rng;             //!< guarded by m_mutex
+    std::map<Path, Pending> m_pending; //!< guarded by m_mutex
+};
+
+} // namespace ibd::test

@@ -1,0 +1,121 @@
+// The keystone: whatever the seed, block order, threads, memory, aggregate, loader and moment of
+// death, the finished coins equal those of a naive map, key for key.
+#include "sync_setup.h"
+
+#include "support/testdata.h"
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+void RequireAccepted(const Result<Verdict>& verdict)
+{
+    if (!verdict) FAIL(verdict.Message());
+    INFO(verdict->reason);
+    REQUIRE(verdict->kind == VerdictKind::kAccepted);
+}
+
+} // namespace
+
+TEST_CASE("Keystone: one run gives the naive map's coins", "[keystone]")
+{
+    for (int round = 0; round < 12; ++round) {
+        auto& rng = TestRng();
+        const uint64_t seed = rng();
+        TestChainOptions shape;
+        shape.blocks = 25 + static_cast<uint32_t>(rng() % 120);
+        shape.txs_per_block = 1 + static_cast<uint32_t>(rng() % 20);
+        const auto counting = rng() % 2 ? HintsCounting::kAll : HintsCounting::kSpendable;
+        SyncSetup setup(seed, shape, counting);
+        for (const size_t memory : {size_t{1} << 13, size_t{1} << 20}) {
+            for (const unsigned threads : {1u, 2u, 3u}) {
+                BoosterOptions options = setup.Options(threads, memory);
+                options.aggregate = rng() % 3 ? AggregateKind::kSha256 : AggregateKind::kMuHash;
+                options.loader = rng() % 2 ? LoaderKind::kTable : LoaderKind::kBatch;
+                options.checkpoint_bytes = rng() % 2 ? 3'000 : uint64_t{1} << 40;
+                CAPTURE(seed, shape.blocks, memory, threads, options.checkpoint_bytes,
+                        int(options.aggregate), int(options.loader), int(counting));
+                FaultEnv env(rng());
+                const auto verdict = setup.Sync(env, options);
+                RequireAccepted(verdict);
+                REQUIRE(verdict->coins == setup.Chain().Coins().size());
+                REQUIRE(verdict->height == static_cast<int>(shape.blocks));
+                setup.RequireRight();
+                setup.Reset();
+            }
+        }
+    }
+}
+
+TEST_CASE("Keystone: killed at any operation and resumed, once or many times", "[keystone]")
+{
+    auto& rng = TestRng();
+    const uint64_t seed = rng();
+    TestChainOptions shape;
+    shape.blocks = 60;
+    SyncSetup setup(seed, shape);
+    for (const auto loader : {LoaderKind::kBatch, LoaderKind::kTable}) {
+        BoosterOptions options = setup.Options(1, 1 << 13);
+        options.loader = loader;
+        options.checkpoint_bytes = 2'000;
+        FaultEnv counting(seed);
+        RequireAccepted(setup.Sync(counting, options));
+        setup.RequireRight();
+        setup.Reset();
+        const uint64_t operations = counting.Operations();
+        REQUIRE(operations > 100);
+        uint64_t crashed = 0;
+        for (int round = 0; round < 60; ++round) {
+            options.threads = 1 + static_cast<unsigned>(rng() % 2);
+            options.background = options.threads > 1;
+            for (int death = 0; death < 8; ++death) {
+                FaultEnv env(rng());
+                env.CrashAt(rng() % (operations + 10));
+                CAPTURE(seed, round, death, int(loader), options.threads);
+                const auto verdict = setup.Sync(env, options);
+                if (verdict) break; // finished before its time came
+                ++crashed;
+                env.LoseUnsynced();
+            }
+            if (std::filesystem::exists(setup.Booster() / "checkpoint.dat") ||
+                !std::filesystem::exists(setup.Chainstate())) {
+                FaultEnv env(rng());
+                CAPTURE(seed, round, int(loader), options.threads);
+                RequireAccepted(setup.Sync(env, options));
+            }
+            setup.RequireRight();
+            setup.Reset();
+        }
+        REQUIRE(crashed > 60);
+    }
+}
+
+TEST_CASE("Keystone: every single crash point of a small run", "[keystone]")
+{
+    TestChainOptions shape;
+    shape.blocks = 22;
+    shape.txs_per_block = 3;
+    SyncSetup setup(7, shape);
+    BoosterOptions options = setup.Options(1, 1 << 13);
+    options.loader = LoaderKind::kTable;
+    options.checkpoint_bytes = 3'000;
+    FaultEnv counting(7);
+    RequireAccepted(setup.Sync(counting, options));
+    setup.Reset();
+    for (uint64_t point = 0; point < counting.Operations(); ++point) {
+        FaultEnv env(point);
+        env.CrashAt(point);
+        CAPTURE(point);
+        REQUIRE_FALSE(setup.Sync(env, options).Ok());
+        env.LoseUnsynced();
+        FaultEnv after(point + 1);
+        (void)Must(FinishInterruptedPublish(after, setup.Booster(), setup.Chainstate()));
+        if (std::filesystem::exists(setup.Booster() / "checkpoint.dat") ||
+            !std::filesystem::exists(setup.Chainstate())) {
+            RequireAccepted(setup.Sync(after, options));
+        }
+        setup.RequireRight();
+        setup.Reset();
+    }
+}

@@ -1,0 +1,314 @@
+// Wrong hints, bad blocks, failing disks: a clear verdict or error, never a wrong chainstate.
+#include "sync_setup.h"
+
+#include "swiftsync/checkpoint.h"
+#include "support/testdata.h"
+
+#include <algorithm>
+#include <fstream>
+
+using namespace ibd;
+using namespace ibd::test;
+using Catch::Contains;
+
+namespace {
+
+void Overwrite(const Path& path, ByteSpan bytes)
+{
+    std::ofstream(path, std::ios::binary | std::ios::trunc)
+        .write(AsChars(bytes).data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/** Refused or failed, with a reason, and no chainstate was made. */
+void RequireNothingPublished(SyncSetup& setup, const Result<Verdict>& verdict)
+{
+    if (verdict) {
+        INFO(verdict->reason);
+        REQUIRE(verdict->kind == VerdictKind::kHintsWrong);
+        REQUIRE_FALSE(verdict->reason.empty());
+    } else {
+        REQUIRE_FALSE(verdict.Message().empty());
+    }
+    REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+    REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate().string() + ".new"));
+}
+
+} // namespace
+
+TEST_CASE("Wrong hints: every single-bit flip of a small bitmap")
+{
+    TestChainOptions shape;
+    shape.blocks = 22;
+    shape.txs_per_block = 3;
+    SyncSetup setup(99, shape, HintsCounting::kAll);
+    Bytes file = Must(ReadWholeFile(setup.CleanEnv(), setup.HintsPath()));
+    const BoosterOptions options = setup.Options();
+    size_t judged = 0;
+    for (size_t bit = 0; bit < file.size() * 8; ++bit) {
+        file[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+        Overwrite(setup.HintsPath(), file);
+        CAPTURE(bit);
+        const auto verdict = setup.Sync(setup.CleanEnv(), options);
+        judged += verdict.Ok();
+        // Makers of bitmaps disagree on overwritten coinbases, so those bits mean nothing.
+        if (verdict && verdict->kind == VerdictKind::kAccepted) {
+            setup.RequireRight();
+            setup.Reset();
+        } else {
+            RequireNothingPublished(setup, verdict);
+        }
+        file[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    }
+    REQUIRE(judged > 100);
+}
+
+TEST_CASE("Wrong hints: 1,000 random well-formed ones")
+{
+    SyncSetup setup(TestRng()(), {.blocks = 60});
+    auto& chain = setup.Chain();
+    auto& rng = TestRng();
+    for (int i = 0; i < 1000; ++i) {
+        // Turn around 1 to 4 outputs; with 2 or more often one each way, so that counts match.
+        std::vector<TestOutput*> turned;
+        const size_t changes = 1 + rng() % 4;
+        while (turned.size() < changes) {
+            auto& outputs = chain.Outputs(1 + static_cast<uint32_t>(rng() % chain.Height()));
+            TestOutput& output = outputs[rng() % outputs.size()];
+            if (!output.spendable || output.overwritten) continue;
+            if (std::find(turned.begin(), turned.end(), &output) != turned.end()) continue;
+            output.unspent = !output.unspent;
+            turned.push_back(&output);
+        }
+        const bool bitmap = rng() % 2;
+        chain.WriteHints(setup.CleanEnv(), setup.HintsPath(),
+                         bitmap ? HintsCounting::kAll : HintsCounting::kSpendable);
+        BoosterOptions options = setup.Options(1 + static_cast<unsigned>(rng() % 2), 1 << 14);
+        options.aggregate = rng() % 8 ? AggregateKind::kSha256 : AggregateKind::kMuHash;
+        const auto verdict = setup.Sync(setup.CleanEnv(), options);
+        REQUIRE(verdict.Ok());
+        RequireNothingPublished(setup, verdict);
+        for (TestOutput* output : turned) output->unspent = !output->unspent;
+    }
+}
+
+TEST_CASE("Wrong hints are remembered, right ones of the same chain still work")
+{
+    SyncSetup setup(3);
+    auto& outputs = setup.Chain().Outputs(15);
+    outputs[0].unspent = !outputs[0].unspent;
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    const auto first = Must(setup.Sync(setup.CleanEnv(), setup.Options()));
+    REQUIRE(first.kind == VerdictKind::kHintsWrong);
+    FaultEnv env;
+    uint64_t blocks_read = 0;
+    env.SetScript([&](const FaultEnv::Operation& op) {
+        blocks_read += op.path.filename().string().starts_with("blk");
+        return false;
+    });
+    const auto second = Must(setup.Sync(env, setup.Options()));
+    REQUIRE(second.kind == VerdictKind::kHintsWrong);
+    REQUIRE_THAT(second.reason, Contains("failed in an earlier run: ") && Contains(first.reason));
+    REQUIRE(blocks_read == 0);
+    outputs[0].unspent = !outputs[0].unspent;
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kAccepted);
+    setup.RequireRight();
+}
+
+TEST_CASE("Hints of another network, above the tip, off the chain are refused in one line")
+{
+    SyncSetup setup(4);
+    HintsInfo info = Must(OpenHints(setup.CleanEnv(), setup.HintsPath()))->Info();
+    const auto refusal = [&](const HintsInfo& changed) {
+        const auto node = CheckTerminalBlock(changed, setup.Chain().Tree(), setup.Chain().Params());
+        REQUIRE_FALSE(node.Ok());
+        REQUIRE(node.Message().find('\n') == std::string::npos);
+        return node.Message();
+    };
+    REQUIRE(CheckTerminalBlock(info, setup.Chain().Tree(), setup.Chain().Params()).Ok());
+    HintsInfo other = info;
+    (*other.network_magic)[0] ^= 1;
+    REQUIRE_THAT(refusal(other), Contains("another network"));
+    other = info;
+    ++other.terminal_height;
+    REQUIRE_THAT(refusal(other), Contains("above the best header"));
+    other = info;
+    other.terminal_hash->data()[3] ^= 1;
+    REQUIRE_THAT(refusal(other), Contains("the best header chain has"));
+}
+
+TEST_CASE("A damaged block stops the run with its height")
+{
+    SyncSetup setup(5);
+    const HeaderNode* node = setup.Chain().Tip().Ancestor(33);
+    const Path path = setup.Blocks().BlockPath(node->file);
+    Bytes file = Must(ReadWholeFile(setup.CleanEnv(), path));
+    file[node->data_pos + 120] ^= 4; // somewhere in the coinbase
+    Overwrite(path, file);
+    for (const unsigned threads : {1u, 2u}) {
+        const auto verdict = Must(setup.Sync(setup.CleanEnv(), setup.Options(threads)));
+        REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
+        REQUIRE(verdict.height == 33);
+        REQUIRE_THAT(verdict.reason, Contains(node->hash.ToHex()) && Contains("height 33"));
+        REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+    }
+}
+
+TEST_CASE("Missing blocks and files are named")
+{
+    SyncSetup setup(6);
+    HeaderNode* node = setup.Chain().Tree().BestHeader()->Ancestor(12);
+    node->status &= ~uint32_t{kHaveData};
+    const auto absent = setup.Sync(setup.CleanEnv(), setup.Options());
+    REQUIRE_FALSE(absent.Ok());
+    REQUIRE_THAT(absent.Message(), Contains("height 12") && Contains(node->hash.ToHex()));
+    node->status |= kHaveData;
+    const Path path = setup.Blocks().BlockPath(node->file);
+    std::filesystem::rename(path, path.string() + ".away");
+    const auto gone = setup.Sync(setup.CleanEnv(), setup.Options(2));
+    REQUIRE_FALSE(gone.Ok());
+    REQUIRE_THAT(gone.Message(), Contains(path.string()) && Contains("height"));
+    std::filesystem::rename(path.string() + ".away", path);
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kAccepted);
+    setup.RequireRight();
+}
+
+TEST_CASE("A disk that fails at any single operation: an error, and the next run is right")
+{
+    SyncSetup setup(8, {.blocks = 30, .txs_per_block = 4});
+    BoosterOptions options = setup.Options(1, 1 << 13);
+    options.checkpoint_bytes = 3'000;
+    FaultEnv counting;
+    Must(setup.Sync(counting, options));
+    setup.Reset();
+    for (uint64_t n = 0; n < counting.Operations(); ++n) {
+        options.threads = n % 3 ? 1 : 2;
+        options.background = options.threads > 1;
+        FaultEnv env;
+        env.SetScript([n](const FaultEnv::Operation& op) { return op.number == n; });
+        CAPTURE(n);
+        const auto verdict = setup.Sync(env, options);
+        if (verdict) {
+            REQUIRE(verdict->kind == VerdictKind::kAccepted); // more threads, fewer operations
+        } else {
+            REQUIRE_THAT(verdict.Message(), Contains("injected fault"));
+            env.SetScript(nullptr);
+            REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kAccepted);
+        }
+        const CoinMap found = ReadChainstate(setup.Chainstate(), setup.Chain().Tip().hash);
+        REQUIRE(found == setup.Chain().Coins());
+        setup.Reset();
+    }
+}
+
+TEST_CASE("Bit rot in a run is found and the run starts over from the blocks")
+{
+    SyncSetup setup(9);
+    BoosterOptions options = setup.Options(1, 1 << 13);
+    options.checkpoint_bytes = 3'000;
+    SECTION("once: the second try succeeds")
+    {
+        FaultEnv env;
+        int left = 1;
+        env.CorruptReads([&](const Path& path) {
+            return path.filename().string().starts_with("run") && left-- > 0;
+        });
+        REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kAccepted);
+        setup.RequireRight();
+    }
+    SECTION("always: an error, nothing is published")
+    {
+        FaultEnv env;
+        env.CorruptReads(
+            [&](const Path& path) { return path.filename().string().starts_with("run"); });
+        const auto verdict = setup.Sync(env, options);
+        REQUIRE_FALSE(verdict.Ok());
+        REQUIRE_THAT(verdict.Message(), Contains("does not keep what is written"));
+        REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+    }
+}
+
+TEST_CASE("A run is resumed where it was interrupted, and not with other hints or options")
+{
+    SyncSetup setup(10);
+    BoosterOptions options = setup.Options(1, 1 << 13);
+    options.checkpoint_bytes = 3'000;
+    FaultEnv whole;
+    uint64_t reads = 0;
+    const auto count_reads = [&](const FaultEnv::Operation& op) {
+        reads += op.kind == "read" && op.path.filename().string().starts_with("blk");
+        return false;
+    };
+    whole.SetScript(count_reads);
+    Must(setup.Sync(whole, options));
+    const uint64_t all_reads = reads;
+    setup.Reset();
+
+    FaultEnv dying;
+    dying.CrashAt(whole.Operations() * 6 / 10);
+    REQUIRE_FALSE(setup.Sync(dying, options).Ok());
+    const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
+    REQUIRE(kept);
+    REQUIRE(kept->folded.Count() > 10);
+
+    FaultEnv resumed;
+    resumed.SetScript(count_reads);
+    reads = 0;
+    SECTION("same run: only what is missing is read")
+    {
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(reads < all_reads * 3 / 4);
+    }
+    SECTION("another aggregate: from the start")
+    {
+        options.aggregate = AggregateKind::kMuHash;
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(reads >= all_reads * 9 / 10);
+    }
+    SECTION("another hints file: from the start")
+    {
+        setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kAll);
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(reads >= all_reads * 9 / 10);
+    }
+    SECTION("a damaged checkpoint: from the start")
+    {
+        const Path path = CheckpointPath(setup.Booster());
+        Bytes bytes = Must(ReadWholeFile(setup.CleanEnv(), path));
+        bytes[60] ^= 1;
+        Overwrite(path, bytes);
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(reads >= all_reads * 9 / 10);
+    }
+    SECTION("a run file is gone: from the start")
+    {
+        std::filesystem::remove(RunPath(setup.Booster(), kept->runs.front().number));
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(reads >= all_reads * 9 / 10);
+    }
+    setup.RequireRight();
+}
+
+TEST_CASE("An interrupted run says so and keeps its work")
+{
+    SyncSetup setup(11);
+    const auto hints = Must(OpenHints(setup.CleanEnv(), setup.HintsPath()));
+    FaultEnv env;
+    SyncEngine engine(env, setup.Log(), setup.Chain().Params(), setup.Chain().Tip(), setup.Blocks(),
+                      *hints, setup.Options());
+    uint64_t reads = 0;
+    env.SetScript([&](const FaultEnv::Operation& op) {
+        reads += op.kind == "read";
+        if (reads == 40) engine.Interrupt();
+        return false;
+    });
+    REQUIRE(engine.Progress().state == BoosterState::kIdle);
+    REQUIRE(Must(engine.Run()).kind == VerdictKind::kInterrupted);
+    const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
+    REQUIRE(kept);
+    REQUIRE(kept->folded.Count() > 0);
+    REQUIRE(kept->folded.Count() == engine.Progress().blocks);
+    FaultEnv again;
+    REQUIRE(Must(setup.Sync(again, setup.Options())).kind == VerdictKind::kAccepted);
+    setup.RequireRight();
+}

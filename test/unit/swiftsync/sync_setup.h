@@ -1,0 +1,78 @@
+// SyncSetup: a TestChain on disk with hints, ready to be synced by the engine any number of times.
+#pragma once
+
+#include "fault_env.h"
+#include "test_chain.h"
+
+namespace ibd::test {
+
+class SyncSetup {
+public:
+    explicit SyncSetup(uint64_t seed, const TestChainOptions& options = {},
+                       HintsCounting counting = HintsCounting::kSpendable)
+        : m_chain(seed, options)
+    {
+        m_store = m_chain.Store(m_clean, *m_log, m_dir.Get() / "blocks");
+        m_chain.WriteHints(m_clean, HintsPath(), counting);
+    }
+
+    TestChain& Chain() { return m_chain; }
+    Path HintsPath() const { return m_dir.Get() / "hints"; }
+    Path Booster() const { return m_dir.Get() / "booster"; }
+    Path Chainstate() const { return m_dir.Get() / "chainstate"; }
+    BlockStore& Blocks() { return *m_store; }
+    Logger& Log() { return *m_log; }
+    FaultEnv& CleanEnv() { return m_clean; }
+
+    BoosterOptions Options(unsigned threads = 1, size_t memory = 1 << 20) const
+    {
+        BoosterOptions options;
+        options.threads = threads;
+        options.memory_bytes = memory;
+        options.directory = Booster();
+        options.chainstate = Chainstate();
+        options.background = threads > 1;
+        return options;
+    }
+
+    /** Opens the hints and runs the engine once. */
+    Result<Verdict> Sync(Env& env, const BoosterOptions& options)
+    {
+        IBD_ASSIGN_OR_RETURN(const auto hints, OpenHints(m_clean, HintsPath()));
+        return SyncWith(env, *hints, options);
+    }
+    Result<Verdict> SyncWith(Env& env, const Hints& hints, const BoosterOptions& options)
+    {
+        IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
+                             CheckTerminalBlock(hints.Info(), m_chain.Tree(), m_chain.Params()));
+        SyncEngine engine(env, *m_log, m_chain.Params(), *terminal, *m_store, hints, options);
+        return engine.Run();
+    }
+
+    /** The chainstate is exactly the naive map's, and nothing of the run is left. */
+    void RequireRight()
+    {
+        const CoinMap found = ReadChainstate(Chainstate(), m_chain.Tip().hash);
+        REQUIRE(found.size() == m_chain.Coins().size());
+        REQUIRE(found == m_chain.Coins());
+        REQUIRE_FALSE(std::filesystem::exists(Booster() / "checkpoint.dat"));
+        REQUIRE_FALSE(std::filesystem::exists(Booster() / "run000000.dat"));
+        REQUIRE_FALSE(std::filesystem::exists(Chainstate().string() + ".new"));
+    }
+    /** Removes the finished chainstate and what the booster keeps. */
+    void Reset()
+    {
+        std::filesystem::remove_all(Chainstate());
+        std::filesystem::remove_all(Chainstate().string() + ".new");
+        std::filesystem::remove_all(Booster());
+    }
+
+private:
+    TempDir m_dir;
+    FaultEnv m_clean;
+    std::unique_ptr<Logger> m_log = MakeNullLogger();
+    TestChain m_chain;
+    std::unique_ptr<BlockStore> m_store;
+};
+
+} // namespace ibd::test
