@@ -24,7 +24,7 @@ std::string PushText(ByteSpan data, bool decode_hash_types)
     if (data.size() <= kMaxNumberSize) {
         return std::to_string(*DecodeScriptNum(data, /*require_minimal=*/false));
     }
-    if (decode_hash_types && IsStrictDer(data) && HasDefinedHashType(data)) {
+    if (decode_hash_types && HasStrictDerShape(data) && HasDefinedHashType(data)) {
         return ToHex(data.first(data.size() - 1)) + "[" + HashTypeName(data.back()) + "]";
     }
     return ToHex(data);

@@ -23,7 +23,7 @@ bool TakeInteger(ByteSpan& in)
 
 } // namespace
 
-bool IsStrictDer(ByteSpan signature_and_type)
+bool HasStrictDerShape(ByteSpan signature_and_type)
 {
     const size_t size = signature_and_type.size();
     if (size < 9 || size > 73) return false;

@@ -8,7 +8,7 @@ namespace ibd {
 
 /** BIP66: 9 to 73 bytes, one DER sequence of two positive integers in their shortest form, then
  *  the hash type byte. Whether r and s are in range is not judged. */
-bool IsStrictDer(ByteSpan signature_and_type);
+bool HasStrictDerShape(ByteSpan signature_and_type);
 
 /** ALL, NONE or SINGLE, with or without ANYONECANPAY, as the last byte. */
 bool HasDefinedHashType(ByteSpan signature_and_type);
