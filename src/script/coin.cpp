@@ -52,7 +52,8 @@ CoinKey::CoinKey(const OutPoint& outpoint)
 
 bool ParseCoinKey(ByteSpan key, OutPoint& outpoint)
 {
-    if (key.size() < 34 || key.size() > CoinKey::kMaxSize || key[0] != CoinKey::kPrefix) return false;
+    if (key.size() < 34 || key.size() > CoinKey::kMaxSize) return false;
+    if (key[0] != CoinKey::kPrefix) return false;
     Reader in(key.subspan(1));
     outpoint.txid = in.Hash();
     const uint64_t vout = in.VarInt();

@@ -1,4 +1,4 @@
-// ChainstateBuilder: makes a whole chainstate from coins that arrive in key order, as LevelDB tables
+// ChainstateBuilder: makes a whole chainstate from coins that come in key order, as LevelDB tables
 // written directly, and puts it in the place of the old one. Owned by the loader of a sync engine.
 // NewWriter() may be called from any thread; each writer belongs to one thread and gets a key range
 // of its own. Publish() is called once, after all writers finished.

@@ -171,8 +171,9 @@ CoinsCursor::CoinsCursor(KvIterator iterator, Path directory)
     : m_iterator(std::move(iterator)), m_directory(std::move(directory))
 {
     m_iterator.Seek(kBestBlock);
-    if (m_iterator.Valid() && m_iterator.Key().size() == 1 && m_iterator.Key()[0] == kBestBlock[0] &&
-        m_iterator.Value().size() == 32) {
+    const bool found = m_iterator.Valid() && m_iterator.Key().size() == 1 &&
+                       m_iterator.Key()[0] == kBestBlock[0];
+    if (found && m_iterator.Value().size() == 32) {
         m_best = BlockHash::FromBytes(m_iterator.Value().data());
     }
     m_iterator.Seek(kFirstCoin);

@@ -1,4 +1,4 @@
-// KvStore: one LevelDB directory, opened as Core opens its databases: bloom filter of 10 bits a key,
+// KvStore: one LevelDB directory, opened as Core opens its own: bloom filter of 10 bits a key,
 // no table compression, paranoid checks, optional value obfuscation. The only code that knows
 // LevelDB. All methods may be called from any thread; an iterator belongs to one thread at a time.
 // Memory: cache_bytes (half block cache, a quarter for each of two write buffers). LevelDB does its

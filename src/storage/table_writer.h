@@ -36,7 +36,7 @@ class TableBlock {
 public:
     explicit TableBlock(uint32_t restart_interval) : m_restart_interval(restart_interval) {}
 
-    /** Adds a record; `key` with its trailer, above all before. The value is XORed with `xor_key`. */
+    /** Adds a record; `key` ends in its trailer, is above all before. The value gets `xor_key`. */
     void Add(ByteSpan key, ByteSpan value, const XorKey& xor_key = {});
     /** Appends the restart points; the block is complete. */
     ByteSpan Finish();

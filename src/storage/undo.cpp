@@ -29,7 +29,9 @@ Bytes BlockUndo::Encode() const
     w.CompactSize(txs.size());
     for (const TxUndo& tx : txs) {
         w.CompactSize(tx.spent.size());
-        for (const Coin& c : tx.spent) AppendSpentCoin(out, c.value, c.script, c.height, c.coinbase);
+        for (const Coin& c : tx.spent) {
+            AppendSpentCoin(out, c.value, c.script, c.height, c.coinbase);
+        }
     }
     return out;
 }

@@ -66,7 +66,8 @@ TEST_CASE("special scripts take their short form, all others do not")
 
     // Near misses: wrong last opcode, hybrid key, key off the curve, witness program, empty.
     for (const Bytes& script :
-         {Hex("76a914" + hash + "88ad"), Hex("a914" + hash + "88"), Hex("2104" + kGeneratorX + "ac"),
+         {Hex("76a914" + hash + "88ad"), Hex("a914" + hash + "88"),
+          Hex("2104" + kGeneratorX + "ac"),
           Hex("4106" + kGeneratorX + kGeneratorY + "ac"),
           Hex("4104" + kGeneratorX + kGeneratorX + "ac"), Hex("0014" + hash), Bytes{}}) {
         const Bytes out = Compressed(script);
@@ -125,8 +126,8 @@ TEST_CASE("a coin of the chain decodes as its transaction says")
     CHECK(coin->coinbase);
     CHECK(coin->value == 50 * kCoin);
     CHECK(ToHex(coin->script) ==
-          "410496b538e853519c726a2c91e61ec11600ae1390813a627c66fb8be7947be63c52da7589379515d4e0a604f8"
-          "141781e62294721166bf621e73a82cbf2342c858eeac");
+          "410496b538e853519c726a2c91e61ec11600ae1390813a627c66fb8be7947be63c52da7589379515d4e0a6"
+          "04f8141781e62294721166bf621e73a82cbf2342c858eeac");
 }
 
 TEST_CASE("malformed coins are refused")

@@ -111,7 +111,8 @@ Coin RandomCoin()
 OutPoint RandomOutPoint()
 {
     const Bytes id = RandomBytes(32);
-    return {Txid::FromBytes(id.data()), static_cast<uint32_t>(TestRng()() >> (32 + RandomBelow(32)))};
+    const uint64_t vout = TestRng()() >> (32 + RandomBelow(32)); // of any magnitude
+    return {Txid::FromBytes(id.data()), static_cast<uint32_t>(vout)};
 }
 
 Bytes RandomBlock(size_t extra) { return RandomBytes(80 + extra); }
