@@ -98,7 +98,7 @@ int64_t ParseIntValue(const UniValue& value)
                  uvTypeName(value.type()));
     }
     const auto number = ParseInteger<int64_t>(value.getValStr());
-    if (!number) ThrowRpc(RpcCode::kTypeError, "JSON integer out of range");
+    if (!number) ThrowRpc(RpcCode::kMisc, "JSON integer out of range");
     return *number;
 }
 
@@ -146,7 +146,7 @@ int RpcCall::Int32(size_t i) const
 {
     const int64_t value = Int(i);
     if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
-        ThrowRpc(RpcCode::kTypeError, "JSON integer out of range");
+        ThrowRpc(RpcCode::kMisc, "JSON integer out of range");
     }
     return static_cast<int>(value);
 }

@@ -50,7 +50,7 @@ public:
 
     const std::string& String(size_t i) const { return At(i).getValStr(); }
     std::string String(size_t i, const std::string& otherwise) const;
-    /** -3 if it is not a whole number in range of T. */
+    /** -1 if it is no whole number in range. */
     int64_t Int(size_t i) const;
     int Int32(size_t i) const;
     int64_t Int(size_t i, int64_t otherwise) const { return Has(i) ? Int(i) : otherwise; }
@@ -68,7 +68,7 @@ private:
 Uint256 ParseHash(const UniValue& value, std::string_view name);
 /** "`name` must be hexadecimal string (not 'xyz')", code -8. */
 Bytes ParseHexArgument(const UniValue& value, std::string_view name);
-/** -3 "JSON integer out of range" and the like. */
+/** -3 if it is no number, -1 "JSON integer out of range". */
 int64_t ParseIntValue(const UniValue& value);
 
 struct RpcMethod {

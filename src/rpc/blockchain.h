@@ -1,0 +1,23 @@
+// Calls about the chain of blocks. One .cpp file per group.
+#pragma once
+
+#include "rpc/chain_context.h"
+#include "rpc/table.h"
+
+namespace ibd {
+
+// `context` must outlive the table.
+
+/** getblockchaininfo, getblockcount, getbestblockhash, getdifficulty, getchaintips,
+ *  getchainstates, getchaintxstats and the waiting calls. */
+void AddChainInfoMethods(RpcTable& table, ChainContext& context);
+/** getblockhash, getblockheader, getblock, getblockstats. */
+void AddBlockMethods(RpcTable& table, ChainContext& context);
+/** gettxout, gettxoutsetinfo, dumptxoutset. */
+void AddCoinsMethods(RpcTable& table, ChainContext& context);
+/** getrawtransaction, decoderawtransaction. */
+void AddTransactionMethods(RpcTable& table, ChainContext& context);
+/** verifychain, invalidateblock, reconsiderblock, preciousblock, submitblock, submitheader. */
+void AddChainControlMethods(RpcTable& table, ChainContext& context);
+
+} // namespace ibd

@@ -1,0 +1,59 @@
+// ChainContext: what the calls about the chain work on, and the look-ups that many of them share.
+// Owned by the node; its members are set before the server's warm-up ends.
+#pragma once
+
+#include "rpc/error.h"
+#include "rpc/events.h"
+#include "rpc/method.h"
+#include "script/address.h"
+
+#include <atomic>
+
+namespace ibd {
+
+struct ChainContext {
+    Env& env;
+    ChainEvents& events;
+    const std::atomic<bool>& interrupt;
+    ChainManager* chain = nullptr; //!< null while the node starts
+    Path net_dir;                  //!< relative paths of files to write are below it
+    size_t coins_db_cache_bytes = 0;
+    size_t coins_cache_bytes = 0;
+
+    ChainManager& Chain() const
+    {
+        if (chain == nullptr) throw RpcError{RpcCode::kInWarmup, "The chain is not loaded yet"};
+        return *chain;
+    }
+    AddressPrefixes Prefixes() const;
+};
+
+/** A block and its coins spent, read under the lock and independent of it. */
+struct BlockData {
+    Bytes raw;
+    BlockView view; //!< of raw
+    std::optional<BlockUndo> undo;
+};
+
+// These need the manager's lock. Errors in Core's words.
+
+/** -5 "Block not found". */
+HeaderNode& FindBlock(ChainManager& chain, const BlockHash& hash);
+/** A height of the active chain or a block hash. */
+HeaderNode& FindBlockByHashOrHeight(ChainManager& chain, const UniValue& value);
+/** -1 when the block or, with `need_undo`, its undo data is not there; without, undo is read if
+ *  it is. */
+std::unique_ptr<BlockData> ReadBlockData(ChainManager& chain, const HeaderNode& node,
+                                         bool need_undo);
+/** Blocks on top of and with `node`; -1 off the active chain. */
+int Confirmations(const ChainManager& chain, const HeaderNode& node);
+
+/** Turns a failure of the machine into an RPC error of code -20. */
+template <typename T>
+T OrThrow(Result<T> result)
+{
+    if (!result.Ok()) throw RpcError{RpcCode::kDatabase, result.Message()};
+    if constexpr (!std::is_void_v<T>) return std::move(result).Value();
+}
+
+} // namespace ibd

@@ -1,0 +1,125 @@
+// Calls that check the chain, move it, or hand in blocks; see blockchain.h.
+#include "rpc/blockchain.h"
+#include "rpc/json.h"
+#include "util/hex.h"
+
+namespace ibd {
+
+namespace {
+
+RpcMethod VerifyChain(ChainContext& context)
+{
+    return {"blockchain", "verifychain",
+            "Checks the stored blocks and coins again, from the tip down. Blocks are not connected "
+            "meanwhile.",
+            {{"checklevel", RpcType::kNumber, false, "3",
+              "0: read blocks; 1: check them; 2: check undo data; 3: disconnect the blocks in "
+              "memory; 4: and connect them again"},
+             {"nblocks", RpcType::kNumber, false, "6", "Blocks to check; 0: all"}},
+            "true|false    (boolean) Whether everything is right", "\n4 0",
+            [&context](const RpcCall& call) -> UniValue {
+                const int level = call.Has(0) ? call.Int32(0) : 3;
+                const int blocks = call.Has(1) ? call.Int32(1) : 6;
+                return Bool(OrThrow(context.Chain().VerifyChain(level, blocks)));
+            }};
+}
+
+HeaderNode* BlockArg(ChainManager& chain, const RpcCall& call)
+{
+    const BlockHash hash = call.Hash(0, "blockhash");
+    const auto lock = chain.Lock();
+    return &FindBlock(chain, hash);
+}
+
+template <typename Action>
+RpcMethod BlockAction(ChainContext& context, const char* name, const char* description,
+                      Action action)
+{
+    return {"hidden", name, description, {{"blockhash", RpcType::kHex, true, "", "The block"}},
+            "null", "\"blockhash\"", [&context, action](const RpcCall& call) -> UniValue {
+                ChainManager& chain = context.Chain();
+                OrThrow(action(chain, BlockArg(chain, call)));
+                return {};
+            }};
+}
+
+/** The answer of submitblock (BIP22): null, or why not. */
+UniValue Bip22Result(const RuleResult& verdict)
+{
+    if (!verdict) return {};
+    return verdict->reason.empty() ? std::string("rejected") : verdict->reason;
+}
+
+UniValue SubmitBlock(const ChainContext& context, const RpcCall& call)
+{
+    const auto raw = FromHex(call.String(0));
+    BlockView view;
+    if (!raw || !view.Parse(*raw).Ok()) {
+        throw RpcError{RpcCode::kDeserialization, "Block decode failed"};
+    }
+    ChainManager& chain = context.Chain();
+    context.events.Watch(view.Hash());
+    const auto outcome = chain.ProcessBlock(*raw);
+    const auto verdict = context.events.Forget(view.Hash());
+    const BlockOutcome result = OrThrow(outcome);
+    if (result.violation) return Bip22Result(result.violation);
+    if (!result.is_new) return "duplicate";
+    // Stored, but on a branch that is not the best: nobody judged it fully.
+    if (!verdict) return "inconclusive";
+    return Bip22Result(*verdict);
+}
+
+RpcMethod MakeSubmitBlock(ChainContext& context)
+{
+    return {"mining", "submitblock", "Hands a block in (BIP22).",
+            {{"hexdata", RpcType::kHex, true, "", "The serialized block"},
+             {"dummy", RpcType::kString, false, "ignored", "For other servers' sake"}},
+            "null, or \"str\"    (string) Why it was refused: duplicate, inconclusive, or a rule",
+            "\"hexdata\"", [&context](const RpcCall& call) { return SubmitBlock(context, call); }};
+}
+
+RpcMethod SubmitHeader(ChainContext& context)
+{
+    return {"mining", "submitheader", "Hands a block header in.",
+            {{"hexdata", RpcType::kHex, true, "", "The 80 bytes"}}, "null", "\"hexdata\"",
+            [&context](const RpcCall& call) -> UniValue {
+                const auto raw = FromHex(call.String(0));
+                if (!raw || raw->size() != BlockHeader::kSize) {
+                    throw RpcError{RpcCode::kDeserialization, "Block header decode failed"};
+                }
+                const BlockHeader header = BlockHeader::FromBytes(raw->data());
+                ChainManager& chain = context.Chain();
+                {
+                    const auto lock = chain.Lock();
+                    if (chain.Tree().Find(header.prev_hash) == nullptr) {
+                        ThrowRpc(RpcCode::kVerify, "Must submit previous header ({}) first",
+                                 header.prev_hash.ToHex());
+                    }
+                }
+                if (const RuleResult violation = chain.AcceptHeader(header)) {
+                    throw RpcError{RpcCode::kVerify, violation->reason};
+                }
+                return {};
+            }};
+}
+
+} // namespace
+
+void AddChainControlMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add(VerifyChain(context));
+    table.Add(BlockAction(context, "invalidateblock",
+                          "Marks a block as if it broke a rule, and moves off it.",
+                          [](ChainManager& c, HeaderNode* n) { return c.InvalidateBlock(n); }));
+    table.Add(BlockAction(context, "reconsiderblock",
+                          "Takes invalidateblock, or a failed check, of a block, its ancestors and "
+                          "descendants back.",
+                          [](ChainManager& c, HeaderNode* n) { return c.ReconsiderBlock(n); }));
+    table.Add(BlockAction(context, "preciousblock",
+                          "Treats a block as if it had come before others of the same work.",
+                          [](ChainManager& c, HeaderNode* n) { return c.PreciousBlock(n); }));
+    table.Add(MakeSubmitBlock(context));
+    table.Add(SubmitHeader(context));
+}
+
+} // namespace ibd

@@ -1,0 +1,299 @@
+// Calls that tell where the chain stands; see blockchain.h.
+#include "consensus/pow.h"
+#include "rpc/blockchain.h"
+#include "rpc/json.h"
+#include "util/hex.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ibd {
+
+namespace {
+
+std::string BitsHex(uint32_t bits)
+{
+    return fmt::format("{:08x}", bits);
+}
+
+UniValue BlockchainInfo(const ChainContext& context)
+{
+    ChainManager& chain = context.Chain();
+    const auto lock = chain.Lock();
+    const HeaderNode& tip = *chain.Tip();
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("chain", chain.Params().name);
+    out.pushKV("blocks", Num(tip.height));
+    out.pushKV("headers", Num(chain.Tree().BestHeader()->height));
+    out.pushKV("bestblockhash", tip.hash.ToHex());
+    out.pushKV("bits", BitsHex(tip.bits));
+    out.pushKV("target", Arith256::FromCompact(tip.bits).ToHex());
+    out.pushKV("difficulty", Difficulty(tip.bits));
+    out.pushKV("time", Num(tip.time));
+    out.pushKV("mediantime", Num(tip.MedianTimePast()));
+    out.pushKV("verificationprogress", chain.VerificationProgress(&tip));
+    out.pushKV("initialblockdownload", Bool(chain.IsInitialBlockDownload()));
+    out.pushKV("chainwork", tip.chain_work.ToHex());
+    out.pushKV("size_on_disk", Num(chain.Blocks().DiskUsage()));
+    out.pushKV("pruned", Bool(false));
+    if (chain.Params().consensus.signet_blocks) {
+        out.pushKV("signet_challenge", ToHex(chain.Params().consensus.signet_challenge));
+    }
+    out.pushKV("warnings", UniValue(UniValue::VARR));
+    return out;
+}
+
+RpcMethod GetBlockchainInfo(ChainContext& context)
+{
+    return {"blockchain", "getblockchaininfo", "Where the validation of the chain stands.", {},
+            "{\n"
+            "  \"chain\": \"str\",                (string) main, test, testnet4, signet, regtest\n"
+            "  \"blocks\": n,                   (numeric) Height of the validated chain\n"
+            "  \"headers\": n,                  (numeric) Height of the best header\n"
+            "  \"bestblockhash\": \"hex\",        (string) Hash of the tip\n"
+            "  \"bits\": \"hex\",                 (string) Its target in compact form\n"
+            "  \"target\": \"hex\",               (string) Its target\n"
+            "  \"difficulty\": n,               (numeric) Its difficulty\n"
+            "  \"time\": n,                     (numeric) Its time, seconds since 1970\n"
+            "  \"mediantime\": n,               (numeric) Its median time past\n"
+            "  \"verificationprogress\": n,     (numeric) Estimated share verified, 0 to 1\n"
+            "  \"initialblockdownload\": bool,  (boolean) Whether most of the chain is yet to come\n"
+            "  \"chainwork\": \"hex\",            (string) Work of the chain\n"
+            "  \"size_on_disk\": n,             (numeric) Bytes of block and undo files\n"
+            "  \"pruned\": bool,                (boolean) Whether blocks are deleted\n"
+            "  \"signet_challenge\": \"hex\",     (string) On signets only\n"
+            "  \"warnings\": [ \"str\", ... ]     (json array) Warnings of the node\n"
+            "}",
+            "", [&context](const RpcCall&) { return BlockchainInfo(context); }};
+}
+
+RpcMethod GetBlockCount(ChainContext& context)
+{
+    return {"blockchain", "getblockcount", "Height of the validated chain; genesis is 0.", {},
+            "n    (numeric) Height", "",
+            [&context](const RpcCall&) -> UniValue {
+                ChainManager& chain = context.Chain();
+                const auto lock = chain.Lock();
+                return Num(chain.Active().Height());
+            }};
+}
+
+RpcMethod GetBestBlockHash(ChainContext& context)
+{
+    return {"blockchain", "getbestblockhash", "Hash of the tip of the validated chain.", {},
+            "\"hex\"    (string) Block hash", "",
+            [&context](const RpcCall&) -> UniValue {
+                ChainManager& chain = context.Chain();
+                const auto lock = chain.Lock();
+                return chain.Tip()->hash.ToHex();
+            }};
+}
+
+RpcMethod GetDifficulty(ChainContext& context)
+{
+    return {"blockchain", "getdifficulty", "Difficulty of the tip, a multiple of the least.", {},
+            "n    (numeric) Difficulty", "",
+            [&context](const RpcCall&) -> UniValue {
+                ChainManager& chain = context.Chain();
+                const auto lock = chain.Lock();
+                return Difficulty(chain.Tip()->bits);
+            }};
+}
+
+const char* TipStatus(const ChainManager& chain, const HeaderNode& node)
+{
+    if (chain.Active().Contains(&node)) return "active";
+    if (node.Failed()) return "invalid";
+    if (!node.HaveChainTxs()) return "headers-only";
+    if (node.IsValid(kValidScripts)) return "valid-fork";
+    if (node.IsValid(kValidTree)) return "valid-headers";
+    return "unknown";
+}
+
+UniValue ChainTips(const ChainContext& context)
+{
+    ChainManager& chain = context.Chain();
+    const auto lock = chain.Lock();
+    std::vector<HeaderNode*> tips = chain.Tree().Tips();
+    if (std::find(tips.begin(), tips.end(), chain.Tip()) == tips.end()) tips.push_back(chain.Tip());
+    std::stable_sort(tips.begin(), tips.end(),
+                     [](const auto* a, const auto* b) { return a->height > b->height; });
+    UniValue out(UniValue::VARR);
+    for (HeaderNode* tip : tips) {
+        UniValue entry(UniValue::VOBJ);
+        entry.pushKV("height", Num(tip->height));
+        entry.pushKV("hash", tip->hash.ToHex());
+        entry.pushKV("branchlen", Num(tip->height - chain.Active().FindFork(tip)->height));
+        entry.pushKV("status", TipStatus(chain, *tip));
+        out.push_back(entry);
+    }
+    return out;
+}
+
+RpcMethod GetChainTips(ChainContext& context)
+{
+    return {"blockchain", "getchaintips", "All ends of known branches, the active one included.",
+            {},
+            "[\n  {\n    \"height\": n,        (numeric) Height of the end\n"
+            "    \"hash\": \"hex\",      (string) Its hash\n"
+            "    \"branchlen\": n,     (numeric) Blocks between it and the active chain\n"
+            "    \"status\": \"str\"     (string) active, valid-fork, valid-headers, headers-only "
+            "or invalid\n  }, ...\n]",
+            "", [&context](const RpcCall&) { return ChainTips(context); }};
+}
+
+UniValue Chainstates(const ChainContext& context)
+{
+    ChainManager& chain = context.Chain();
+    const auto lock = chain.Lock();
+    const HeaderNode& tip = *chain.Tip();
+    UniValue state(UniValue::VOBJ);
+    state.pushKV("blocks", Num(tip.height));
+    state.pushKV("bestblockhash", tip.hash.ToHex());
+    state.pushKV("bits", BitsHex(tip.bits));
+    state.pushKV("target", Arith256::FromCompact(tip.bits).ToHex());
+    state.pushKV("difficulty", Difficulty(tip.bits));
+    state.pushKV("verificationprogress", chain.VerificationProgress(&tip));
+    state.pushKV("coins_db_cache_bytes", Num(context.coins_db_cache_bytes));
+    state.pushKV("coins_tip_cache_bytes", Num(context.coins_cache_bytes));
+    state.pushKV("validated", Bool(true));
+    UniValue states(UniValue::VARR);
+    states.push_back(state);
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("headers", Num(chain.Tree().BestHeader()->height));
+    out.pushKV("chainstates", states);
+    return out;
+}
+
+RpcMethod GetChainStates(ChainContext& context)
+{
+    return {"blockchain", "getchainstates", "The sets of coins that the node keeps.", {},
+            "{\n  \"headers\": n,                     (numeric) Height of the best header\n"
+            "  \"chainstates\": [\n    {\n"
+            "      \"blocks\": n,                  (numeric) Height\n"
+            "      \"bestblockhash\": \"hex\",       (string) Tip\n"
+            "      \"bits\", \"target\", \"difficulty\", \"verificationprogress\"\n"
+            "      \"coins_db_cache_bytes\": n,    (numeric) Size of the database's cache\n"
+            "      \"coins_tip_cache_bytes\": n,   (numeric) Size of the cache of coins\n"
+            "      \"validated\": bool             (boolean) Whether all blocks were validated\n"
+            "    }\n  ]\n}",
+            "", [&context](const RpcCall&) { return Chainstates(context); }};
+}
+
+UniValue TxStats(const ChainContext& context, const RpcCall& call)
+{
+    ChainManager& chain = context.Chain();
+    const auto lock = chain.Lock();
+    const HeaderNode* last = chain.Tip();
+    if (call.Has(1)) {
+        last = &FindBlock(chain, call.Hash(1, "blockhash"));
+        if (!chain.Active().Contains(last)) {
+            throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
+        }
+    }
+    const int64_t month = 30 * 24 * 60 * 60 / chain.Params().consensus.pow_target_spacing;
+    const int64_t most = last->height - 1;
+    const int64_t count = call.Int(0, std::max<int64_t>(0, std::min(month, most)));
+    if (call.Has(0) && (count < 0 || (count > 0 && count >= last->height))) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Invalid block count: should be between 0 and the block's height - 1"};
+    }
+    const HeaderNode* first = last->Ancestor(last->height - static_cast<int>(count));
+    const int64_t seconds = last->MedianTimePast() - first->MedianTimePast();
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("time", Num(last->time));
+    if (last->chain_tx_count != 0) out.pushKV("txcount", Num(last->chain_tx_count));
+    out.pushKV("window_final_block_hash", last->hash.ToHex());
+    out.pushKV("window_final_block_height", Num(last->height));
+    out.pushKV("window_block_count", Num(count));
+    if (count == 0) return out;
+    out.pushKV("window_interval", Num(seconds));
+    if (last->chain_tx_count == 0 || first->chain_tx_count == 0) return out;
+    const uint64_t transactions = last->chain_tx_count - first->chain_tx_count;
+    out.pushKV("window_tx_count", Num(transactions));
+    if (seconds > 0) {
+        out.pushKV("txrate", static_cast<double>(transactions) / static_cast<double>(seconds));
+    }
+    return out;
+}
+
+RpcMethod GetChainTxStats(ChainContext& context)
+{
+    return {"blockchain", "getchaintxstats", "How many transactions the chain has, and how fast "
+                                             "they came.",
+            {{"nblocks", RpcType::kNumber, false, "one month", "Blocks in the window"},
+             {"blockhash", RpcType::kHex, false, "chain tip", "Last block of the window"}},
+            "{\n  \"time\": n, \"txcount\": n, \"window_final_block_hash\": \"hex\",\n"
+            "  \"window_final_block_height\": n, \"window_block_count\": n,\n"
+            "  \"window_interval\": n, \"window_tx_count\": n, \"txrate\": n\n}",
+            "\n2016", [&context](const RpcCall& call) { return TxStats(context, call); }};
+}
+
+std::chrono::milliseconds TimeoutArg(const RpcCall& call, size_t i)
+{
+    const int timeout = call.Has(i) ? call.Int32(i) : 0;
+    if (timeout < 0) throw RpcError{RpcCode::kMisc, "Negative timeout"};
+    return std::chrono::milliseconds(timeout);
+}
+
+UniValue TipJson(const ChainEvents::Tip& tip)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("hash", tip.hash.ToHex());
+    out.pushKV("height", Num(tip.height));
+    return out;
+}
+
+const char* const kTipResult = "{\n  \"hash\": \"hex\",    (string) The tip then\n"
+                               "  \"height\": n       (numeric) Its height\n}";
+
+void AddWaitMethods(RpcTable& table, ChainContext& context)
+{
+    const RpcArg timeout{"timeout", RpcType::kNumber, false, "0",
+                         "Milliseconds to wait at most; 0: no limit"};
+    table.Add({"blockchain", "waitfornewblock", "Waits for the tip to change.",
+               {timeout, {"current_tip", RpcType::kHex, false, "the current tip",
+                          "Wait until the tip is another than this"}},
+               kTipResult, "1000", [&context](const RpcCall& call) {
+                   BlockHash old;
+                   if (call.Has(1)) {
+                       old = call.Hash(1, "current_tip");
+                   } else {
+                       ChainManager& chain = context.Chain();
+                       const auto lock = chain.Lock();
+                       old = chain.Tip()->hash;
+                   }
+                   const auto changed = [&](const auto& tip) { return tip.hash != old; };
+                   return TipJson(context.events.Wait(changed, TimeoutArg(call, 0)));
+               }});
+    table.Add({"blockchain", "waitforblock", "Waits for a block to become the tip.",
+               {{"blockhash", RpcType::kHex, true, "", "The block"}, timeout}, kTipResult,
+               "\"hash\" 1000", [&context](const RpcCall& call) {
+                   const BlockHash wanted = call.Hash(0, "blockhash");
+                   const auto there = [&](const auto& tip) { return tip.hash == wanted; };
+                   return TipJson(context.events.Wait(there, TimeoutArg(call, 1)));
+               }});
+    table.Add({"blockchain", "waitforblockheight", "Waits for the chain to reach a height.",
+               {{"height", RpcType::kNumber, true, "", "The height"}, timeout}, kTipResult,
+               "100 1000", [&context](const RpcCall& call) {
+                   const int64_t wanted = call.Int(0);
+                   const auto there = [&](const auto& tip) { return tip.height >= wanted; };
+                   return TipJson(context.events.Wait(there, TimeoutArg(call, 1)));
+               }});
+}
+
+} // namespace
+
+void AddChainInfoMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add(GetBlockchainInfo(context));
+    table.Add(GetBlockCount(context));
+    table.Add(GetBestBlockHash(context));
+    table.Add(GetDifficulty(context));
+    table.Add(GetChainTips(context));
+    table.Add(GetChainStates(context));
+    table.Add(GetChainTxStats(context));
+    AddWaitMethods(table, context);
+}
+
+} // namespace ibd

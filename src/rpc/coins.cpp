@@ -1,0 +1,317 @@
+// Calls about the set of unspent outputs; see blockchain.h.
+#include "consensus/subsidy.h"
+#include "rpc/blockchain.h"
+#include "rpc/json.h"
+#include "rpc/tx_json.h"
+#include "storage/snapshot.h"
+#include "validation/coins_walk.h"
+
+#include <limits>
+
+namespace ibd {
+
+namespace {
+
+UniValue TxOut(const ChainContext& context, const RpcCall& call)
+{
+    const Txid txid = call.Hash(0, "txid");
+    const int64_t n = call.Int(1);
+    if (n < 0 || n > std::numeric_limits<uint32_t>::max()) {
+        throw RpcError{RpcCode::kMisc, "JSON integer out of range"};
+    }
+    ChainManager& chain = context.Chain();
+    const auto lock = chain.Lock();
+    const auto coin = OrThrow(chain.Coins().Read({txid, static_cast<uint32_t>(n)}));
+    if (!coin) return {};
+    const HeaderNode& tip = *chain.Tip();
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("bestblock", tip.hash.ToHex());
+    out.pushKV("confirmations", Num(tip.height - static_cast<int64_t>(coin->height) + 1));
+    out.pushKV("value", AmountJson(coin->value));
+    out.pushKV("scriptPubKey", ScriptPubKeyJson(coin->script, context.Prefixes()));
+    out.pushKV("coinbase", Bool(coin->coinbase));
+    return out;
+}
+
+RpcMethod GetTxOut(ChainContext& context)
+{
+    return {"blockchain", "gettxout", "An unspent output; nothing if it is spent or unknown.",
+            {{"txid", RpcType::kHex, true, "", "Its transaction"},
+             {"n", RpcType::kNumber, true, "", "Its number there"},
+             {"include_mempool", RpcType::kBool, false, "true",
+              "Whether unconfirmed transactions count; this node keeps none"}},
+            "{\n  \"bestblock\": \"hex\",      (string) The tip\n"
+            "  \"confirmations\": n,      (numeric) Blocks from its own to the tip\n"
+            "  \"value\": n,              (numeric) Bitcoin\n"
+            "  \"scriptPubKey\": { \"asm\", \"desc\", \"hex\", \"address\", \"type\" },\n"
+            "  \"coinbase\": bool         (boolean) Whether it was made by a coinbase\n}",
+            "\"txid\" 1", [&context](const RpcCall& call) { return TxOut(context, call); }};
+}
+
+/** The amounts by which a block changed the sum of all coins. */
+struct BlockAmounts {
+    Amount prevouts = 0, coinbase = 0, others = 0;
+    Amount genesis = 0, repeated = 0, scripts = 0, unclaimed = 0;
+    Amount Unspendable() const { return genesis + repeated + scripts + unclaimed; }
+};
+
+bool IsOverwritten(const HeaderNode& node, const ChainParams& params)
+{
+    for (const Bip30Exception& e : params.consensus.bip30_exceptions) {
+        if (e.overwritten_height == node.height && e.overwritten_hash == node.hash) return true;
+    }
+    return false;
+}
+
+BlockAmounts AmountsOf(const BlockData& block, const HeaderNode& node, const ChainParams& params)
+{
+    BlockAmounts sums;
+    const Amount subsidy = BlockSubsidy(node.height, params.consensus);
+    if (node.height == 0) {
+        sums.genesis = subsidy;
+        return sums;
+    }
+    const auto txs = block.view.Txs();
+    for (size_t i = 0; i < txs.size(); ++i) {
+        if (i == 0 && IsOverwritten(node, params)) {
+            sums.repeated = subsidy;
+            continue;
+        }
+        for (const OutputView& output : txs[i].outputs) {
+            Amount& sum = IsUnspendable(output.script_pubkey) ? sums.scripts
+                          : i == 0                            ? sums.coinbase
+                                                              : sums.others;
+            sum += output.value;
+        }
+        if (i == 0) continue;
+        for (const Coin& coin : block.undo->txs[i - 1].spent) sums.prevouts += coin.value;
+    }
+    sums.unclaimed = sums.prevouts + subsidy - sums.others - sums.coinbase - sums.repeated -
+                     sums.scripts;
+    return sums;
+}
+
+UniValue BlockAmountsJson(const BlockAmounts& sums)
+{
+    UniValue parts(UniValue::VOBJ);
+    parts.pushKV("genesis_block", AmountJson(sums.genesis));
+    parts.pushKV("bip30", AmountJson(sums.repeated));
+    parts.pushKV("scripts", AmountJson(sums.scripts));
+    parts.pushKV("unclaimed_rewards", AmountJson(sums.unclaimed));
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("prevout_spent", AmountJson(sums.prevouts));
+    out.pushKV("coinbase", AmountJson(sums.coinbase));
+    out.pushKV("new_outputs_ex_coinbase", AmountJson(sums.others));
+    out.pushKV("unspendable", AmountJson(sums.Unspendable()));
+    out.pushKV("unspendables", parts);
+    return out;
+}
+
+CoinsHashKind ParseHashKind(const std::string& name)
+{
+    if (name == "hash_serialized_3") return CoinsHashKind::kSerialized3;
+    if (name == "muhash") return CoinsHashKind::kMuHash;
+    if (name == "none") return CoinsHashKind::kNone;
+    ThrowRpc(RpcCode::kInvalidParameter, "'{}' is not a valid hash_type", name);
+}
+
+/** What was mined up to the block and is no coin. Every satoshi of subsidy is one or the other. */
+Amount TotalUnspendable(const CoinsStats& stats, const ChainParams& params)
+{
+    return BlockSubsidy(0, params.consensus) + MaxSupply(stats.height, params.consensus) -
+           stats.total;
+}
+
+UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
+{
+    ChainManager& chain = context.Chain();
+    const std::string type = call.String(0, "hash_serialized_3");
+    const CoinsHashKind kind = ParseHashKind(type);
+    const HeaderNode* target = nullptr;
+    BlockAmounts amounts;
+    if (call.Has(1)) {
+        if (kind == CoinsHashKind::kSerialized3) {
+            throw RpcError{RpcCode::kInvalidParameter,
+                           "hash_serialized_3 hash type cannot be queried for a specific block"};
+        }
+        const auto lock = chain.Lock();
+        target = &FindBlockByHashOrHeight(chain, call.At(1));
+        if (!chain.Active().Contains(target)) {
+            throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
+        }
+        amounts = AmountsOf(*ReadBlockData(chain, *target, true), *target, chain.Params());
+    }
+    const CoinsStats stats =
+        OrThrow(ComputeCoinsStats(chain, target, kind, context.interrupt));
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("height", Num(stats.height));
+    out.pushKV("bestblock", stats.best.ToHex());
+    out.pushKV("txouts", Num(stats.outputs));
+    out.pushKV("bogosize", Num(stats.bogo_size));
+    if (kind != CoinsHashKind::kNone) out.pushKV(type, stats.hash.ToHex());
+    out.pushKV("total_amount", AmountJson(stats.total));
+    if (target == nullptr) {
+        out.pushKV("transactions", Num(stats.transactions));
+        out.pushKV("disk_size", Num(stats.disk_size));
+    } else {
+        out.pushKV("total_unspendable_amount",
+                   AmountJson(TotalUnspendable(stats, chain.Params())));
+        out.pushKV("block_info", BlockAmountsJson(amounts));
+    }
+    return out;
+}
+
+RpcMethod GetTxOutSetInfo(ChainContext& context)
+{
+    return {"blockchain", "gettxoutsetinfo",
+            "Counts and hashes all unspent outputs, at the tip or at an older block of the active "
+            "chain. Takes a while.",
+            {{"hash_type", RpcType::kString, false, "hash_serialized_3",
+              "hash_serialized_3, muhash or none"},
+             {"hash_or_height", RpcType::kAny, false, "the tip",
+              "The block; blocks from there to the tip are undone in memory"},
+             {"use_index", RpcType::kBool, false, "true", "Accepted for Core's sake; there is no "
+                                                          "index"}},
+            "{\n  \"height\": n, \"bestblock\": \"hex\",\n"
+            "  \"txouts\": n,                     (numeric) Number of unspent outputs\n"
+            "  \"bogosize\": n,                   (numeric) Their size in a made-up format\n"
+            "  \"hash_serialized_3\": \"hex\" or \"muhash\": \"hex\",\n"
+            "  \"total_amount\": n,               (numeric) Bitcoin\n"
+            "  \"transactions\": n,               (numeric) With unspent outputs; at the tip only\n"
+            "  \"disk_size\": n,                  (numeric) Bytes, estimated; at the tip only\n"
+            "  \"total_unspendable_amount\": n,   (numeric) Mined and lost; for a given block only\n"
+            "  \"block_info\": {                  (json object) For a given block only\n"
+            "    \"prevout_spent\": n, \"coinbase\": n, \"new_outputs_ex_coinbase\": n,\n"
+            "    \"unspendable\": n, \"unspendables\": { \"genesis_block\": n, \"bip30\": n,\n"
+            "    \"scripts\": n, \"unclaimed_rewards\": n }\n  }\n}",
+            "\n\"none\"\n\"muhash\" 1000",
+            [&context](const RpcCall& call) { return TxOutSetInfo(context, call); }};
+}
+
+/** The block whose coins a snapshot is to hold; null: the tip. Needs the lock. */
+const HeaderNode* SnapshotTarget(ChainManager& chain, const RpcCall& call)
+{
+    const std::string type = call.String(1, "");
+    const UniValue& rollback = call.Option(2, "rollback");
+    if (!rollback.isNull()) {
+        if (!type.empty() && type != "rollback") {
+            ThrowRpc(RpcCode::kInvalidParameter,
+                     "Invalid snapshot type \"{}\" specified with rollback option", type);
+        }
+        const HeaderNode& node = FindBlockByHashOrHeight(chain, rollback);
+        if (!chain.Active().Contains(&node)) {
+            throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
+        }
+        return &node;
+    }
+    if (type == "latest") return nullptr;
+    if (type != "rollback") {
+        ThrowRpc(RpcCode::kInvalidParameter,
+                 "Invalid snapshot type \"{}\" specified. Please specify \"rollback\" or \"latest\"",
+                 type);
+    }
+    const HeaderNode* best = nullptr;
+    for (const AssumeutxoData& data : chain.Params().assumeutxo) {
+        if (data.height > chain.Active().Height()) continue;
+        if (best == nullptr || data.height > best->height) best = chain.Active()[data.height];
+    }
+    if (best == nullptr) {
+        throw RpcError{RpcCode::kInvalidParameter, "No assumeutxo block is in the chain yet"};
+    }
+    return best;
+}
+
+/** Writes the coins at `target` to `path`. */
+SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode* target,
+                             const Path& path, const HeaderNode*& block)
+{
+    ChainManager& chain = context.Chain();
+    auto walk = OrThrow(CoinsWalk::Start(chain, target));
+    block = &walk->Block();
+    auto writer = OrThrow(
+        SnapshotWriter::Create(context.env, path, chain.Params().magic, walk->Block().hash));
+    OutPoint outpoint;
+    Coin coin;
+    for (uint64_t i = 0; OrThrow(walk->Next(outpoint, coin)); ++i) {
+        OrThrow(writer->Add(outpoint, coin));
+        if (i % 65536 == 0 && context.interrupt) {
+            throw RpcError{RpcCode::kMisc, "Shutting down"};
+        }
+    }
+    return OrThrow(writer->Finish());
+}
+
+UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
+{
+    ChainManager& chain = context.Chain();
+    const Path path = context.net_dir / call.String(0);
+    Path incomplete = path;
+    incomplete += ".incomplete";
+    if (context.env.Exists(path)) {
+        ThrowRpc(RpcCode::kInvalidParameter,
+                 "{} already exists. If you are sure this is what you want, move it out of the way "
+                 "first",
+                 path.string());
+    }
+    const HeaderNode* target = nullptr;
+    {
+        const auto lock = chain.Lock();
+        target = SnapshotTarget(chain, call);
+        // Between the two passes over the coins the tip may move; the block stays.
+        if (target == nullptr) target = chain.Tip();
+    }
+    const HeaderNode* block = nullptr;
+    SnapshotHeader header;
+    try {
+        header = WriteSnapshot(context, target, incomplete, block);
+    } catch (const RpcError&) {
+        (void)context.env.Remove(incomplete);
+        throw;
+    }
+    const CoinsStats stats =
+        OrThrow(ComputeCoinsStats(chain, target, CoinsHashKind::kSerialized3, context.interrupt));
+    OrThrow(context.env.Rename(incomplete, path));
+    OrThrow(context.env.SyncDirectory(path.parent_path()));
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("coins_written", Num(header.coins));
+    out.pushKV("base_hash", block->hash.ToHex());
+    out.pushKV("base_height", Num(block->height));
+    out.pushKV("path", path.string());
+    out.pushKV("txoutset_hash", stats.hash.ToHex());
+    out.pushKV("nchaintx", Num(block->chain_tx_count));
+    return out;
+}
+
+RpcMethod MakeDumpTxOutSet(ChainContext& context)
+{
+    return {"blockchain", "dumptxoutset",
+            "Writes all unspent outputs at a block to a snapshot file. The chain itself is not "
+            "moved: older states are reached by undoing blocks in memory.",
+            {{"path", RpcType::kString, true, "",
+              "The file; a relative path is below the data directory"},
+             {"type", RpcType::kString, false, "",
+              "\"latest\": at the tip. \"rollback\": at the block of the rollback option, or at the "
+              "highest assumeutxo block"},
+             {"options", RpcType::kNamedOptions, false, "", "",
+              {{"rollback", RpcType::kAny, false, "", "Height or hash of the block"},
+               {"in_memory", RpcType::kBool, false, "", "Accepted for Core's sake"}}}},
+            "{\n  \"coins_written\": n,       (numeric) Number of coins in the file\n"
+            "  \"base_hash\": \"hex\",       (string) The block\n"
+            "  \"base_height\": n,         (numeric) Its height\n"
+            "  \"path\": \"str\",            (string) The file\n"
+            "  \"txoutset_hash\": \"hex\",   (string) hash_serialized_3 of the coins\n"
+            "  \"nchaintx\": n             (numeric) Transactions in the chain up to the block\n}",
+            "utxo.dat latest\nutxo.dat rollback\n-named utxo.dat rollback=853456",
+            [&context](const RpcCall& call) { return DumpTxOutSet(context, call); }};
+}
+
+} // namespace
+
+void AddCoinsMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add(GetTxOut(context));
+    table.Add(GetTxOutSetInfo(context));
+    table.Add(MakeDumpTxOutSet(context));
+}
+
+} // namespace ibd

@@ -1,0 +1,163 @@
+// Calls about single transactions; see blockchain.h.
+#include "primitives/transaction.h"
+#include "rpc/blockchain.h"
+#include "rpc/json.h"
+#include "rpc/tx_json.h"
+#include "util/hex.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** All scripts have whole operations and none is too long, as those of real transactions have. */
+bool LooksSane(const TxView& tx)
+{
+    const auto sane = [](ByteSpan script) {
+        if (script.size() > kMaxScriptSize) return false;
+        ScriptIterator it(script);
+        while (it.Next()) {
+            if (it.Op() > kMaxOpcode || it.Data().size() > kMaxScriptElementSize) return false;
+        }
+        return !it.Failed();
+    };
+    const bool inputs_sane =
+        tx.IsCoinbase() || std::all_of(tx.inputs.begin(), tx.inputs.end(), [&](const InputView& i) {
+            return sane(i.script_sig);
+        });
+    return inputs_sane && std::all_of(tx.outputs.begin(), tx.outputs.end(), [&](const auto& o) {
+               return o.script_pubkey.empty() || o.script_pubkey[0] == OP_RETURN ||
+                      sane(o.script_pubkey);
+           });
+}
+
+/** Hex of a transaction in either form. Without a wish for one, the one that looks real. */
+TransactionRef DecodeTx(const std::string& hex, std::optional<bool> is_witness)
+{
+    const auto raw = FromHex(hex);
+    if (!raw) return nullptr;
+    const auto parse = [&](bool witness) -> TransactionRef {
+        auto tx = Transaction::Parse(*raw, witness);
+        return tx.Ok() ? *tx : nullptr;
+    };
+    const TransactionRef extended = is_witness.value_or(true) ? parse(true) : nullptr;
+    if (extended && LooksSane(extended->View())) return extended;
+    const TransactionRef legacy = !is_witness.value_or(false) ? parse(false) : nullptr;
+    if (legacy && LooksSane(legacy->View())) return legacy;
+    return extended ? extended : legacy;
+}
+
+RpcMethod DecodeRawTransaction(ChainContext& context)
+{
+    return {"rawtransactions", "decoderawtransaction", "A serialized transaction as an object.",
+            {{"hexstring", RpcType::kHex, true, "", "The transaction"},
+             {"iswitness", RpcType::kBool, false, "depends on heuristic tests",
+              "Whether it is in the form with witnesses; without this the node tries both"}},
+            "{\n  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"
+            "  \"weight\": n, \"locktime\": n, \"vin\": [ ... ], \"vout\": [ ... ]\n}",
+            "\"hexstring\"", [&context](const RpcCall& call) {
+                std::optional<bool> is_witness;
+                if (call.Has(1)) is_witness = call.Bool(1, false);
+                const TransactionRef tx = DecodeTx(call.String(0), is_witness);
+                if (!tx) throw RpcError{RpcCode::kDeserialization, "TX decode failed"};
+                UniValue out(UniValue::VOBJ);
+                TxJsonOptions options;
+                options.include_hex = false;
+                AppendTxJson(out, tx->View(), context.Prefixes(), options);
+                return out;
+            }};
+}
+
+void AppendConfirmation(UniValue& out, const ChainManager& chain, const HeaderNode& node)
+{
+    if (!chain.Active().Contains(&node)) {
+        out.pushKV("confirmations", 0);
+        return;
+    }
+    out.pushKV("confirmations", Num(Confirmations(chain, node)));
+    out.pushKV("time", Num(node.time));
+    out.pushKV("blocktime", Num(node.time));
+}
+
+int ParseTxVerbosity(const UniValue& value)
+{
+    if (value.isNull()) return 0;
+    if (value.isBool()) return value.isTrue() ? 1 : 0;
+    return static_cast<int>(ParseIntValue(value));
+}
+
+UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
+{
+    const Txid txid = call.Hash(0, "parameter 1");
+    const int verbosity = ParseTxVerbosity(call.At(1));
+    ChainManager& chain = context.Chain();
+    const auto lock = chain.Lock();
+    const GenesisBlock& genesis = chain.Params().genesis;
+    if (txid == genesis.header.merkle_root) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey,
+                       "The genesis block coinbase is not considered an ordinary transaction and "
+                       "cannot be retrieved"};
+    }
+    if (!call.Has(2)) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey,
+                       "No such mempool transaction. Use -txindex or provide a block hash to enable "
+                       "blockchain transaction queries. Use gettransaction for wallet transactions."};
+    }
+    HeaderNode* node = chain.Tree().Find(call.Hash(2, "parameter 3"));
+    if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block hash not found"};
+    const auto block = ReadBlockData(chain, *node, /*need_undo=*/false);
+    const auto txs = block->view.Txs();
+    const auto it = std::find_if(txs.begin(), txs.end(),
+                                 [&](const TxView& tx) { return tx.txid == txid; });
+    if (it == txs.end()) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey,
+                       "No such transaction found in the provided block. Use gettransaction for "
+                       "wallet transactions."};
+    }
+    if (verbosity <= 0) return ToHex(it->raw);
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("in_active_chain", Bool(chain.Active().Contains(node)));
+    TxJsonOptions options;
+    const auto index = static_cast<size_t>(it - txs.begin());
+    if (verbosity >= 2 && index > 0 && block->undo) {
+        options.spent = &block->undo->txs[index - 1].spent;
+        options.with_prevouts = true;
+    }
+    AppendTxJson(out, *it, context.Prefixes(), options);
+    out.pushKV("blockhash", node->hash.ToHex());
+    AppendConfirmation(out, chain, *node);
+    return out;
+}
+
+RpcMethod GetRawTransaction(ChainContext& context)
+{
+    return {"rawtransactions", "getrawtransaction",
+            "A transaction of a given block, as hex or as an object.",
+            {{"txid", RpcType::kHex, true, "", "The transaction"},
+             {"verbosity|verbose", RpcType::kAny, false, "0",
+              "0: hex; 1: object; 2: with fee and the outputs that it spends"},
+             {"blockhash", RpcType::kHex, false, "", "The block it is in; this node has no index of "
+                                                     "transactions, so it is needed"}},
+            "\"hex\"    (string) With verbosity 0\n"
+            "{\n  \"in_active_chain\": bool,\n"
+            "  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"
+            "  \"weight\": n, \"locktime\": n,\n"
+            "  \"vin\": [ { \"txid\", \"vout\", \"scriptSig\", \"txinwitness\", \"prevout\", "
+            "\"sequence\" } ],\n"
+            "  \"vout\": [ { \"value\", \"n\", \"scriptPubKey\" } ],\n"
+            "  \"fee\": n, \"hex\": \"hex\", \"blockhash\": \"hex\", \"confirmations\": n,\n"
+            "  \"time\": n, \"blocktime\": n\n}",
+            "\"txid\" 1 \"blockhash\"",
+            [&context](const RpcCall& call) { return RawTransaction(context, call); }};
+}
+
+} // namespace
+
+void AddTransactionMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add(GetRawTransaction(context));
+    table.Add(DecodeRawTransaction(context));
+}
+
+} // namespace ibd

@@ -1,0 +1,30 @@
+// Transactions and scripts as JSON, field for field as Core prints them. Pure; any thread.
+#pragma once
+
+#include "rpc/json.h"
+#include "script/address.h"
+#include "script/coin.h"
+
+#include <span>
+
+namespace ibd {
+
+/** Operations by name, pushes of up to 4 bytes as numbers, longer ones as hex; with
+ *  `decode_sighash` signatures end in "[ALL]" and the like instead of their last byte. */
+std::string ScriptToAsm(ByteSpan script, bool decode_sighash);
+
+/** {asm, desc, hex, address, type} of an output script. */
+UniValue ScriptPubKeyJson(ByteSpan script, const AddressPrefixes& prefixes);
+
+struct TxJsonOptions {
+    bool include_hex = true;
+    const std::vector<Coin>* spent = nullptr; //!< by input; gives "fee"
+    bool with_prevouts = false;               //!< and "prevout" of each input
+    std::optional<Uint256> block_hash;        //!< "blockhash"
+};
+
+/** Appends the fields of a transaction to an object. */
+void AppendTxJson(UniValue& out, const TxView& tx, const AddressPrefixes& prefixes,
+                  const TxJsonOptions& options);
+
+} // namespace ibd
