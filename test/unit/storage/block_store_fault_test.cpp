@@ -1,0 +1,106 @@
+// Block files on a disk that is full or fails.
+#include "storage/block_store.h"
+#include "support.h"
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+/** The machine with a disk that is full, or whose writes or syncs fail. */
+class FailingEnv : public Env {
+public:
+    bool full = false, fail_write = false, fail_sync = false;
+
+    struct File : WritableFile {
+        FailingEnv* env;
+        std::unique_ptr<WritableFile> file;
+        Result<> WriteAt(uint64_t offset, ByteSpan data) override
+        {
+            if (env->fail_write) return SystemError("write failed");
+            return file->WriteAt(offset, data);
+        }
+        Result<uint64_t> Size() const override { return file->Size(); }
+        Result<> Truncate(uint64_t size) override { return file->Truncate(size); }
+        Result<> Allocate(uint64_t size) override { return file->Allocate(size); }
+        Result<> Sync() override
+        {
+            return env->fail_sync ? Result<>(SystemError("sync failed")) : file->Sync();
+        }
+    };
+
+    Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& p, bool truncate) override
+    {
+        auto out = std::make_unique<File>();
+        out->env = this;
+        IBD_ASSIGN_OR_RETURN(out->file, m_real.OpenWrite(p, truncate));
+        return std::unique_ptr<WritableFile>(std::move(out));
+    }
+    Result<uint64_t> SpaceAvailable(const Path& p) override
+    {
+        return full ? Result<uint64_t>(uint64_t{1} << 20) : m_real.SpaceAvailable(p);
+    }
+    Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& p) override
+    {
+        return m_real.OpenRead(p);
+    }
+    Result<std::unique_ptr<MappedFile>> Map(const Path& p) override { return m_real.Map(p); }
+    Result<std::unique_ptr<FileLock>> Lock(const Path& p) override { return m_real.Lock(p); }
+    bool Exists(const Path& p) override { return m_real.Exists(p); }
+    Result<std::vector<std::string>> List(const Path& p) override { return m_real.List(p); }
+    Result<> CreateDirectories(const Path& p) override { return m_real.CreateDirectories(p); }
+    Result<> Remove(const Path& p) override { return m_real.Remove(p); }
+    Result<> RemoveAll(const Path& p) override { return m_real.RemoveAll(p); }
+    Result<> Rename(const Path& a, const Path& b) override { return m_real.Rename(a, b); }
+    Result<> SyncDirectory(const Path& p) override { return m_real.SyncDirectory(p); }
+    int64_t UnixTime() override { return m_real.UnixTime(); }
+    int64_t MonotonicMicros() override { return m_real.MonotonicMicros(); }
+    void RandomBytes(MutableByteSpan out) override { m_real.RandomBytes(out); }
+
+private:
+    Env& m_real = TestEnv();
+};
+
+BlockStoreOptions Options(const TempDir& dir)
+{
+    BlockStoreOptions o;
+    o.blocks_dir = dir.Get();
+    o.magic = kMainMagic;
+    o.block_chunk = 16 << 10;
+    o.undo_chunk = 4 << 10;
+    return o;
+}
+
+} // namespace
+
+TEST_CASE("a disk that is full or fails stops the write and leaves the records as they were")
+{
+    const TempDir dir;
+    FailingEnv env;
+    const auto store = Must(BlockStore::Open(env, TestLog(), Options(dir)));
+    const Bytes first = RandomBlock(5000), second = RandomBlock(15'000);
+    const FilePos pos = Must(store->WriteBlock(first, 0, 0));
+    const std::vector<BlockFileInfo> before = store->Files();
+
+    env.full = true; // the second block needs another chunk
+    const auto full = store->WriteBlock(second, 1, 0);
+    REQUIRE_FALSE(full.Ok());
+    CHECK(full.GetError().kind == Error::Kind::kSystem);
+    CHECK(full.Message().find("blk00000.dat") != std::string::npos);
+    CHECK(full.Message().find("disk space") != std::string::npos);
+    env.full = false;
+    env.fail_write = true;
+    CHECK_FALSE(store->WriteBlock(second, 1, 0).Ok());
+    CHECK_FALSE(store->WriteUndo(0, RandomBytes(10), BlockHash(), 0).Ok());
+    env.fail_write = false;
+    env.fail_sync = true;
+    CHECK_FALSE(store->Flush().Ok());
+    CHECK(store->Files() == before);
+
+    env.fail_sync = false;
+    Must(store->Flush());
+    const FilePos next = Must(store->WriteBlock(second, 1, 0));
+    CHECK(next.offset == pos.offset + first.size() + 8);
+    CHECK(Must(store->ReadBlock(pos)) == first);
+    CHECK(Must(store->ReadBlock(next)) == second);
+}
