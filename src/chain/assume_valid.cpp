@@ -27,7 +27,8 @@ const char* ScriptCheckReasonText(ScriptCheckReason reason)
     case ScriptCheckReason::kHashNotInHeaders: return "assumevalid hash not in headers";
     case ScriptCheckReason::kNotInAssumeValid: return "block not in assumevalid chain";
     case ScriptCheckReason::kNotInBestHeader: return "block not in best header chain";
-    case ScriptCheckReason::kBestHeaderLowWork: return "best header chainwork below minimumchainwork";
+    case ScriptCheckReason::kBestHeaderLowWork:
+        return "best header chainwork below minimumchainwork";
     case ScriptCheckReason::kTooRecent: return "block too recent relative to best header";
     }
     CHECK(false);

@@ -42,9 +42,11 @@ bool Bip30Enforced(int height, const BlockHash& hash, const BlockHash& bip34_anc
                    const ConsensusParams& params)
 {
     if (height >= kBip34ImpliesBip30Limit) return true;
-    const bool repeat =
-        std::any_of(params.bip30_exceptions.begin(), params.bip30_exceptions.end(),
-                    [&](const auto& e) { return e.repeat_height == height && e.repeat_hash == hash; });
+    const auto repeats = [&](const Bip30Exception& e) {
+        return e.repeat_height == height && e.repeat_hash == hash;
+    };
+    const auto& exceptions = params.bip30_exceptions;
+    const bool repeat = std::any_of(exceptions.begin(), exceptions.end(), repeats);
     if (repeat) return false;
     return bip34_ancestor.IsNull() || bip34_ancestor != params.bip34_hash;
 }

@@ -3,6 +3,7 @@
 #include "consensus/block_check.h"
 #include "consensus/merkle.h"
 #include "script/script.h"
+#include "script/verify.h"
 
 #include <algorithm>
 
@@ -99,6 +100,15 @@ std::optional<SignetTransactions> MakeSignetTransactions(const BlockView& block,
     txs.to_sign.inputs = {spending};
     txs.to_sign.outputs = {{0, {OP_RETURN}}};
     return txs;
+}
+
+bool ScriptSignetVerifier::Verify(const TxView& to_sign, ByteSpan challenge) const
+{
+    constexpr ScriptFlags kFlags =
+        kVerifyP2sh | kVerifyWitness | kVerifyDerSig | kVerifyNullDummy;
+    const SpentOutput spent{0, challenge};
+    const TxHashes hashes(to_sign, {&spent, 1});
+    return VerifyInput(to_sign, 0, spent, hashes, kFlags) == ScriptError::kOk;
 }
 
 RuleResult CheckSignetSolution(const BlockView& block, const ConsensusParams& params,

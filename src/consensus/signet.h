@@ -1,5 +1,5 @@
-// Signet blocks (BIP325): each carries a solution of the network's challenge script. The rule is
-// here; running the script needs the interpreter's help through SignetVerifier.
+// Signet blocks (BIP325): each carries a solution of the network's challenge script. How the script
+// is run is a parameter, so that block rules can be tested without keys.
 // Pure; a verifier must be usable from the threads that check blocks.
 #pragma once
 
@@ -12,12 +12,17 @@
 namespace ibd {
 
 /** Runs the challenge: whether input 0 of `to_sign` validly spends an output of value 0 with the
- *  script `challenge`, under P2SH, witness, DER and null-dummy rules. Implemented over the
- *  interpreter by whoever composes the node. */
+ *  script `challenge`, under P2SH, witness, DER and null-dummy rules. */
 class SignetVerifier {
 public:
     virtual ~SignetVerifier() = default;
     virtual bool Verify(const TxView& to_sign, ByteSpan challenge) const = 0;
+};
+
+/** The verifier of the node: the script interpreter. */
+class ScriptSignetVerifier final : public SignetVerifier {
+public:
+    bool Verify(const TxView& to_sign, ByteSpan challenge) const override;
 };
 
 /** The two virtual transactions of BIP325. */

@@ -1,5 +1,6 @@
-// Signet solutions (BIP325) of the public network's first blocks, verified by hand: the challenge
-// is a bare 1-of-2 multisig, so a signature over the legacy hash of to_sign must fit one key.
+// Signet solutions (BIP325) of the public network's first blocks, verified by the interpreter and
+// by hand: the challenge is a bare 1-of-2 multisig, so a signature over the legacy hash of to_sign
+// must fit one key.
 #include "chain_data.h"
 #include "consensus/block_check.h"
 #include "consensus/signet.h"
@@ -44,12 +45,13 @@ private:
 
 } // namespace
 
-TEST_CASE("solutions of real signet blocks verify, those of changed blocks do not")
+TEMPLATE_TEST_CASE("solutions of real signet blocks verify, those of changed blocks do not", "",
+                   OneOfTwoVerifier, ScriptSignetVerifier)
 {
     const auto path = TestData("floresta/utreexo_blocks.json");
     if (!path) return;
     const UniValue json = ReadTestJson(*path);
-    const OneOfTwoVerifier verifier;
+    const TestType verifier;
     const ConsensusParams& consensus = ParamsOf(Network::kSignet).consensus;
     HeaderTree tree(ParamsOf(Network::kSignet));
     size_t solved = 0;

@@ -183,9 +183,8 @@ TEST_CASE("witness without commitment, before and after segwit")
 TEST_CASE("a 64-byte transaction makes a block without coinbase suspicious")
 {
     auto block = SmallBlock();
-    auto& tx = block.txs[1];
-    tx.outputs[0].script_pubkey.assign(4, OP_NOP);
-    REQUIRE(tx.Serialize().size() == 64);
+    block.txs[1].outputs[0].script_pubkey.assign(4, OP_NOP);
+    REQUIRE(block.txs[1].Serialize().size() == 64);
     BlockView view;
     Bytes raw = block.Serialize();
     REQUIRE(view.Parse(raw));
@@ -194,7 +193,6 @@ TEST_CASE("a 64-byte transaction makes a block without coinbase suspicious")
     raw = block.Serialize();
     REQUIRE(view.Parse(raw));
     CHECK(IsBlockMutated(view, true));
-    tx = block.txs[0];
     block.txs[0].outputs[0].script_pubkey.push_back(OP_NOP);
     raw = block.Serialize();
     REQUIRE(view.Parse(raw));

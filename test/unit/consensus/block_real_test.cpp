@@ -62,7 +62,8 @@ Bytes ReadBlock(const RealBlock& block)
     const auto path = TestData(block.file);
     if (!path) return {};
     Bytes raw = ReadTestFile(*path);
-    if (std::string(block.file).rfind("btcd/277647", 0) == 0) raw.erase(raw.begin(), raw.begin() + 8);
+    const bool framed = std::string(block.file).rfind("btcd/277647", 0) == 0;
+    if (framed) raw.erase(raw.begin(), raw.begin() + 8); // magic and length
     return raw;
 }
 

@@ -21,8 +21,9 @@ Bytes Hex(const std::string& text)
 
 TEST_CASE("every truncated push ends the walk as a failure")
 {
-    for (const char* bad : {"01", "4c", "4c01", "4d", "4d01", "4d0100", "4d0200ff", "4e", "4e010000",
-                            "4e01000000", "4effffffff00", "51054444"}) {
+    for (const char* bad :
+         {"01", "4c", "4c01", "4d", "4d01", "4d0100", "4d0200ff", "4e", "4e010000", "4e01000000",
+          "4effffffff00", "51054444"}) {
         const Bytes script = Hex(bad);
         ScriptIterator it(script);
         while (it.Next()) {
