@@ -2,7 +2,7 @@
 #include "script/asm.h"
 
 #include "script/script.h"
-#include "script/sig_encoding.h"
+#include "script/signature_encoding.h"
 #include "util/hex.h"
 
 namespace ibd {
@@ -24,7 +24,7 @@ std::string PushText(ByteSpan data, bool decode_hash_types)
     if (data.size() <= kMaxNumberSize) {
         return std::to_string(*DecodeScriptNum(data, /*require_minimal=*/false));
     }
-    if (decode_hash_types && HasStrictDerShape(data) && HasDefinedHashType(data)) {
+    if (decode_hash_types && CheckSignatureEncoding(data, kVerifyStrictEnc) == ScriptError::kOk) {
         return ToHex(data.first(data.size() - 1)) + "[" + HashTypeName(data.back()) + "]";
     }
     return ToHex(data);

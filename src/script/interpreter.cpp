@@ -238,7 +238,7 @@ Err Machine::Conditional(uint8_t op)
     }
     bool value = false;
     if (m_conditions.AllTrue()) {
-        if (!Has(1)) return Err::kUnbalancedConditional;
+        IBD_NEED(1);
         const Bytes& top = Top();
         const bool minimal = top.empty() || (top.size() == 1 && top[0] == 1);
         if (m_version == SigVersion::kTapscript && !minimal) return Err::kTapscriptMinimalIf;

@@ -2,11 +2,12 @@
 #include "script/address.h"
 #include "script/asm.h"
 #include "script/descriptor.h"
-#include "script/sig_encoding.h"
+#include "script/signature_encoding.h"
 #include "support/testdata.h"
 #include "util/hex.h"
 
 #include <catch2/catch.hpp>
+#include <iostream>
 
 using namespace ibd;
 
@@ -49,7 +50,7 @@ TEST_CASE("decodescript answers")
         CheckScriptObject(*FromHex(segwit["hex"].get_str()), segwit, kRegtest);
         ++objects;
     }
-    WARN("decodescript: " << objects << " script objects");
+    std::cerr << "decodescript: " << objects << " script objects" << "\n";
     CHECK(objects >= 11);
 }
 
@@ -76,7 +77,7 @@ TEST_CASE("getblock answers of Core")
             }
         }
     }
-    WARN("getblock: " << outputs << " outputs, " << inputs << " inputs");
+    std::cerr << "getblock: " << outputs << " outputs, " << inputs << " inputs" << "\n";
     CHECK(outputs == 6);
     CHECK(inputs == 2);
 }
@@ -124,25 +125,25 @@ TEST_CASE("hash types are named where a signature is likely")
 TEST_CASE("strict DER, byte by byte")
 {
     const Bytes good = *FromHex("300602010102010101");
-    REQUIRE(HasStrictDerShape(good));
+    REQUIRE(IsStrictDer(good));
     // Any other value of a tag or length byte breaks the shape.
     for (const size_t at : {0, 1, 2, 3, 5, 6}) {
         for (int v = 0; v < 256; ++v) {
             Bytes bad = good;
             if (bad[at] == v) continue;
             bad[at] = static_cast<uint8_t>(v);
-            CHECK_FALSE(HasStrictDerShape(bad));
+            CHECK_FALSE(IsStrictDer(bad));
         }
     }
     for (size_t size = 0; size < good.size(); ++size) {
-        CHECK_FALSE(HasStrictDerShape(ByteSpan(good).first(size)));
+        CHECK_FALSE(IsStrictDer(ByteSpan(good).first(size)));
     }
-    CHECK(HasStrictDerShape(*FromHex("30070202008102010101")));
-    CHECK_FALSE(HasStrictDerShape(*FromHex("30070202007f02010101"))); // needless zero
-    CHECK_FALSE(HasStrictDerShape(*FromHex("30050200020101" "0101")));
+    CHECK(IsStrictDer(*FromHex("30070202008102010101")));
+    CHECK_FALSE(IsStrictDer(*FromHex("30070202007f02010101"))); // needless zero
+    CHECK_FALSE(IsStrictDer(*FromHex("30050200020101" "0101")));
     // 73 bytes at most.
     const std::string number = "0221" "00" "ff" + std::string(62, '1');
-    CHECK(HasStrictDerShape(*FromHex("3046" + number + number + "01")));
+    CHECK(IsStrictDer(*FromHex("3046" + number + number + "01")));
     const std::string longer = "0222" "00" "ff" + std::string(64, '1');
-    CHECK_FALSE(HasStrictDerShape(*FromHex("3047" + number + longer + "01")));
+    CHECK_FALSE(IsStrictDer(*FromHex("3047" + number + longer + "01")));
 }
