@@ -139,21 +139,7 @@ Result<> ChainstateBuilder::WriteManifest(std::span<const TableFile> tables)
     return WriteFileAtomically(m_env, m_directory / "CURRENT", AsBytes(name + "\n"));
 }
 
-/** Moves the finished directory to where the old chainstate is, and removes that. */
-Result<> ChainstateBuilder::TakePlace()
-{
-    const Path& target = m_options.chainstate;
-    const Path old = Beside(target, ".old");
-    if (m_env.Exists(target)) {
-        if (m_env.Exists(old)) IBD_RETURN_IF_ERROR(m_env.RemoveAll(old));
-        IBD_RETURN_IF_ERROR(m_env.Rename(target, old));
-    }
-    IBD_RETURN_IF_ERROR(m_env.Rename(m_directory, target));
-    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(target.parent_path()));
-    return m_env.Exists(old) ? m_env.RemoveAll(old) : Result<>();
-}
-
-Result<> ChainstateBuilder::Publish(std::vector<TableFile> tables, const BlockHash& best_block)
+Result<> ChainstateBuilder::Complete(std::vector<TableFile> tables, const BlockHash& best_block)
 {
     IBD_ASSIGN_OR_RETURN(std::vector<TableFile> head, WriteHead(best_block));
     tables.insert(tables.end(), std::make_move_iterator(head.begin()),
@@ -164,8 +150,25 @@ Result<> ChainstateBuilder::Publish(std::vector<TableFile> tables, const BlockHa
     // The tables' names must be durable before the manifest that lists them.
     IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
     IBD_RETURN_IF_ERROR(WriteManifest(tables));
-    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory.parent_path()));
-    return TakePlace();
+    return m_env.SyncDirectory(m_directory.parent_path());
+}
+
+Result<> ChainstateBuilder::Publish(std::vector<TableFile> tables, const BlockHash& best_block)
+{
+    IBD_RETURN_IF_ERROR(Complete(std::move(tables), best_block));
+    return ReplaceChainstate(m_env, m_options.chainstate);
+}
+
+Result<> ReplaceChainstate(Env& env, const Path& chainstate)
+{
+    const Path old = Beside(chainstate, ".old");
+    if (env.Exists(chainstate)) {
+        if (env.Exists(old)) IBD_RETURN_IF_ERROR(env.RemoveAll(old));
+        IBD_RETURN_IF_ERROR(env.Rename(chainstate, old));
+    }
+    IBD_RETURN_IF_ERROR(env.Rename(Beside(chainstate, ".new"), chainstate));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
+    return env.Exists(old) ? env.RemoveAll(old) : Result<>();
 }
 
 Result<> RecoverPublish(Env& env, const Path& chainstate)

@@ -30,8 +30,10 @@ public:
     /** A writer for coins: keys as CoinKey, values as AppendCoin. Values are obfuscated by it. */
     std::unique_ptr<TableWriter> NewWriter();
 
-    /** Adds the best block and the manifest of all tables, makes everything durable and replaces
-     *  the chainstate, which must not be open. The tables' key ranges must not overlap (CHECK). */
+    /** Adds the best block and the manifest of all tables and makes everything durable; the
+     *  directory is a chainstate then. The tables' key ranges must not overlap (CHECK). */
+    Result<> Complete(std::vector<TableFile> tables, const BlockHash& best_block);
+    /** Complete(), then ReplaceChainstate(). */
     Result<> Publish(std::vector<TableFile> tables, const BlockHash& best_block);
 
     const Path& Directory() const { return m_directory; }
@@ -40,7 +42,6 @@ private:
     ChainstateBuilder(Env& env, ChainstateBuilderOptions options);
     Result<std::vector<TableFile>> WriteHead(const BlockHash& best_block);
     Result<> WriteManifest(std::span<const TableFile> tables);
-    Result<> TakePlace();
 
     Env& m_env;
     const ChainstateBuilderOptions m_options;
@@ -48,6 +49,10 @@ private:
     XorKey m_key;
     std::atomic<uint64_t> m_next_number{2}; //!< 1 is the manifest
 };
+
+/** Puts the complete chainstate at `<chainstate>.new` in the place of the old one, which must not be
+ *  open, and removes that. */
+Result<> ReplaceChainstate(Env& env, const Path& chainstate);
 
 /** Finishes or undoes an interrupted Publish; call before the chainstate is opened. */
 Result<> RecoverPublish(Env& env, const Path& chainstate);

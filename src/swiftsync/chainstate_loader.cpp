@@ -11,16 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** The outpoint of a record, from its key without the leading 'C'. */
-OutPoint OutPointOf(const CoinRecord& record)
-{
-    uint8_t key[CoinKey::kMaxSize];
-    key[0] = CoinKey::kPrefix;
-    std::memcpy(key + 1, record.Key().data(), record.KeySize());
-    OutPoint outpoint;
-    CHECK(ParseCoinKey({key, 1 + record.KeySize()}, outpoint));
-    return outpoint;
-}
+Path Beside(const Path& directory, const char* suffix) { return Path(directory) += suffix; }
 
 /** Pushes all records through the database's own interface. */
 Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
@@ -50,10 +41,11 @@ Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
     return report;
 }
 
+/** Builds under another name: LevelDB makes a database that looks complete from the first moment. */
 Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
 {
     CoinsDbOptions options;
-    options.directory = task.target;
+    options.directory = Beside(task.chainstate, ".batch");
     options.cache_bytes = task.memory_bytes / 2;
     options.batch_bytes = task.memory_bytes / 4;
     options.obfuscate = task.obfuscate;
@@ -63,14 +55,32 @@ Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
         IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));
         IBD_ASSIGN_OR_RETURN(report, PutAll(task, *db));
     }
-    if (report.duplicate || report.interrupted) return report;
+    if (report.duplicate || report.interrupted) {
+        IBD_RETURN_IF_ERROR(env.RemoveAll(options.directory));
+        return report;
+    }
     // Opening replays the database's log into a synced table, after which nothing is pending.
     options.wipe = false;
-    IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));
+    {
+        IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));
+    }
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(options.directory));
+    IBD_RETURN_IF_ERROR(env.Rename(options.directory, Beside(task.chainstate, ".new")));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(task.chainstate.parent_path()));
     return report;
 }
 
 } // namespace
+
+OutPoint OutPointOf(const CoinRecord& record)
+{
+    uint8_t key[CoinKey::kMaxSize];
+    key[0] = CoinKey::kPrefix;
+    std::memcpy(key + 1, record.Key().data(), record.KeySize());
+    OutPoint outpoint;
+    CHECK(ParseCoinKey({key, 1 + record.KeySize()}, outpoint));
+    return outpoint;
+}
 
 std::string DuplicateCoin(const OutPoint& outpoint)
 {
@@ -80,30 +90,10 @@ std::string DuplicateCoin(const OutPoint& outpoint)
 
 Result<LoadReport> LoadChainstate(Env& env, Logger& log, const LoadTask& task)
 {
-    IBD_RETURN_IF_ERROR(env.RemoveAll(task.target));
-    IBD_RETURN_IF_ERROR(env.CreateDirectories(task.target));
-    IBD_ASSIGN_OR_RETURN(const LoadReport report, task.kind == LoaderKind::kTable
-                                                      ? LoadByTables(env, log, task)
-                                                      : LoadByBatches(env, log, task));
-    IBD_RETURN_IF_ERROR(env.SyncDirectory(task.target));
-    IBD_RETURN_IF_ERROR(env.SyncDirectory(task.target.parent_path()));
-    return report;
-}
-
-Path NewChainstatePath(const Path& chainstate)
-{
-    Path beside = chainstate;
-    beside += ".new";
-    return beside;
-}
-
-Result<> PublishChainstate(Env& env, const Path& chainstate)
-{
-    const Path finished = NewChainstatePath(chainstate);
-    if (!env.Exists(finished)) return {}; // renamed before the crash
-    IBD_RETURN_IF_ERROR(env.RemoveAll(chainstate));
-    IBD_RETURN_IF_ERROR(env.Rename(finished, chainstate));
-    return env.SyncDirectory(chainstate.parent_path());
+    for (const char* suffix : {".new", ".batch"}) {
+        IBD_RETURN_IF_ERROR(env.RemoveAll(Beside(task.chainstate, suffix)));
+    }
+    return task.kind == LoaderKind::kTable ? LoadByTables(env, task) : LoadByBatches(env, log, task);
 }
 
 } // namespace ibd

@@ -1,6 +1,7 @@
-// ChainstateLoader: turns the runs of an accepted sync into a chainstate, in key order and written
-// once, in a new directory beside the old one; and puts it in the old one's place. Called by the
-// engine on its thread; the table twin starts the given number of threads for the time of Load().
+// ChainstateLoader: turns the runs of an accepted sync into a complete, durable chainstate beside
+// the old one, in key order and written once. storage's ReplaceChainstate() then puts it in place.
+// Called by the engine on its thread; the table twin starts threads for the time of the call.
+// Memory: `memory_bytes`, at least one frame (32 KiB) for each run.
 #pragma once
 
 #include "swiftsync/engine.h"
@@ -10,12 +11,13 @@ namespace ibd {
 
 struct LoadTask {
     std::span<const RunReader> runs;
-    Path target; //!< new directory; what it held is removed
+    Path chainstate; //!< the new one is built at <chainstate>.new; what that held is removed
     BlockHash best_block;
     bool obfuscate = true;
     LoaderKind kind = LoaderKind::kBatch;
     unsigned threads = 1;
     size_t memory_bytes = size_t{64} << 20;
+    uint64_t min_range_bytes = uint64_t{16} << 20; //!< run bytes worth a range of keys of their own
     std::atomic<uint64_t>* loaded = nullptr; //!< counts coins for progress
     const std::atomic<bool>* stop = nullptr;
 };
@@ -27,15 +29,8 @@ struct LoadReport {
     bool interrupted = false;
 };
 
-/** Writes and syncs the chainstate; its best block comes last. On an error, a duplicate or an
- *  interruption the target is incomplete and must be removed. */
+/** Writes and syncs the chainstate; its best block comes last. After a duplicate or an interruption
+ *  nothing is left; after an error, files that the next call or RecoverPublish() removes. */
 Result<LoadReport> LoadChainstate(Env& env, Logger& log, const LoadTask& task);
-
-/** Where the new chainstate is built: beside the one that it will replace. */
-Path NewChainstatePath(const Path& chainstate);
-
-/** Puts the finished new chainstate in the place of the old one. Can be repeated after a crash at
- *  any point as long as the checkpoint says that it was complete. */
-Result<> PublishChainstate(Env& env, const Path& chainstate);
 
 } // namespace ibd

@@ -41,12 +41,6 @@ struct FoldTotals {
     bool operator==(const FoldTotals&) const = default;
 };
 
-/** How far a run has come. */
-enum class SyncPhase : uint8_t {
-    kFolding = 0,
-    kPublishing = 1, //!< accepted; the new chainstate is complete and synced beside the old one
-};
-
 struct Checkpoint {
     // What it belongs to.
     std::array<uint8_t, 4> network_magic{};
@@ -57,7 +51,6 @@ struct Checkpoint {
     AggregateSalt salt{};
 
     // What is done.
-    SyncPhase phase = SyncPhase::kFolding;
     Bytes sum; //!< Aggregate::Serialize()
     FoldTotals totals;
     HeightSet folded;

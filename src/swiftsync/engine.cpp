@@ -1,6 +1,7 @@
 // The booster from checkpoint to chainstate. See engine.h.
 #include "swiftsync/engine.h"
 
+#include "storage/chainstate_builder.h"
 #include "swiftsync/chainstate_loader.h"
 #include "swiftsync/fold_worker.h"
 #include "swiftsync/terminal.h"
@@ -52,7 +53,7 @@ struct SyncEngine::Impl {
 
     Result<Verdict> Run();
     Result<Outcome> RunOnce();
-    Result<std::optional<Verdict>> Resume(Checkpoint& state);
+    Result<Checkpoint> Resume();
     Result<> OpenRuns(const Checkpoint& state);
     bool BelongsHere(const Checkpoint& state) const;
     Result<Checkpoint> StartNew();
@@ -61,7 +62,7 @@ struct SyncEngine::Impl {
     void Monitor(const BlockPlan& plan);
     Result<Outcome> Conclude(const Committer& committer);
     Result<std::optional<std::string>> Judge(const Committer& committer);
-    Result<Outcome> Load(Checkpoint state);
+    Result<Outcome> Load(const Checkpoint& accepted);
     Result<> Publish();
     Result<Verdict> Refuse(std::string reason);
     Verdict Accepted(uint64_t coins);
@@ -130,9 +131,7 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
     for (WorkerCounters& c : counters) {
         for (auto* n : {&c.blocks, &c.outputs, &c.inputs, &c.bytes, &c.coins}) n->store(0);
     }
-    Checkpoint start;
-    IBD_ASSIGN_OR_RETURN(const auto done, Resume(start));
-    if (done) return Outcome{*done};
+    IBD_ASSIGN_OR_RETURN(Checkpoint start, Resume());
     Committer at_work(env, options.directory, std::move(start), options.background);
     {
         const std::lock_guard lock(mutex);
@@ -175,7 +174,6 @@ bool SyncEngine::Impl::BelongsHere(const Checkpoint& c) const
 Result<Checkpoint> SyncEngine::Impl::StartNew()
 {
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
-    IBD_RETURN_IF_ERROR(env.RemoveAll(NewChainstatePath(options.chainstate)));
     Checkpoint fresh;
     fresh.network_magic = params.magic;
     fresh.hints_id = hints.Info().id;
@@ -200,22 +198,21 @@ Result<> SyncEngine::Impl::OpenRuns(const Checkpoint& from)
     return {};
 }
 
-/** Fills in where to start; or the verdict, if all was done but the last rename. */
-Result<std::optional<Verdict>> SyncEngine::Impl::Resume(Checkpoint& start)
+/** Where to start: the checkpoint if it is of this run and its runs are there, else from nothing. */
+Result<Checkpoint> SyncEngine::Impl::Resume()
 {
+    IBD_RETURN_IF_ERROR(RecoverPublish(env, options.chainstate));
     auto loaded = LoadCheckpoint(env, options.directory);
     if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
     std::string unusable = loaded ? "" : loaded.Message();
     std::optional<Checkpoint> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && !BelongsHere(*kept)) {
         unusable = "the checkpoint belongs to other hints or options";
-    } else if (kept && kept->phase == SyncPhase::kPublishing) {
-        IBD_RETURN_IF_ERROR(Publish());
-        return std::optional(Accepted(kept->totals.coins));
     } else if (kept) {
         if (const Result<> opened = OpenRuns(*kept); !opened) unusable = opened.Message();
     }
     if (!unusable.empty()) log.Warning("Booster: cannot go on from before: {}", unusable);
+    Checkpoint start;
     if (!kept || !unusable.empty()) {
         IBD_ASSIGN_OR_RETURN(start, StartNew());
     } else {
@@ -229,7 +226,7 @@ Result<std::optional<Verdict>> SyncEngine::Impl::Resume(Checkpoint& start)
     const std::lock_guard lock(mutex);
     resumed = start.totals;
     resumed_blocks = start.folded.Count();
-    return std::optional<Verdict>();
+    return start;
 }
 
 Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, const FoldRules& rules)
@@ -329,17 +326,18 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Conclude(const Committer& fr
     return loaded;
 }
 
-Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(Checkpoint accepted)
+Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(const Checkpoint& accepted)
 {
     SetState(BoosterState::kLoading);
     LoadTask task;
     task.runs = runs;
-    task.target = NewChainstatePath(options.chainstate);
+    task.chainstate = options.chainstate;
     task.best_block = terminal.hash;
     task.obfuscate = options.obfuscate_chainstate;
     task.kind = options.loader;
     task.threads = options.background ? options.threads : 1;
     task.memory_bytes = options.memory_bytes;
+    task.min_range_bytes = options.min_range_bytes;
     task.loaded = &coins_loaded;
     task.stop = &stop;
     IBD_ASSIGN_OR_RETURN(const LoadReport report, LoadChainstate(env, log, task));
@@ -347,26 +345,22 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(Checkpoint accepted)
         return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
     }
     if (report.duplicate || report.coins != accepted.totals.coins) {
-        IBD_RETURN_IF_ERROR(env.RemoveAll(task.target));
         IBD_ASSIGN_OR_RETURN(Verdict refused,
                              Refuse(report.duplicate.value_or("coins were lost in the merge")));
         return Outcome{std::move(refused)};
     }
-    accepted.phase = SyncPhase::kPublishing;
-    IBD_RETURN_IF_ERROR(SaveCheckpoint(env, options.directory, accepted));
     IBD_RETURN_IF_ERROR(Publish());
     return Outcome{Accepted(report.coins)};
 }
 
-/** The checkpoint says that the new chainstate is complete. */
+/** A death in here leaves the checkpoint, and the next run merges and publishes again. */
 Result<> SyncEngine::Impl::Publish()
 {
     SetState(BoosterState::kPublishing);
+    IBD_RETURN_IF_ERROR(ReplaceChainstate(env, options.chainstate));
     runs.clear();
-    IBD_ASSIGN_OR_RETURN(const bool done,
-                         FinishInterruptedPublish(env, options.directory, options.chainstate));
-    CHECK(done);
-    return {};
+    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, options.directory, {}));
+    return RemoveCheckpoint(env, options.directory);
 }
 
 Verdict SyncEngine::Impl::Accepted(uint64_t coins)
@@ -435,19 +429,6 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
     p.verdict = verdict;
     if (committer) p.disk_bytes = committer->DiskBytes();
     return p;
-}
-
-Result<bool> FinishInterruptedPublish(Env& env, const Path& directory, const Path& chainstate)
-{
-    if (!env.Exists(CheckpointPath(directory))) return false;
-    const auto kept = LoadCheckpoint(env, directory);
-    if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
-    if (!kept || !*kept || (*kept)->phase != SyncPhase::kPublishing) return false;
-    IBD_RETURN_IF_ERROR(PublishChainstate(env, chainstate));
-    // The checkpoint goes last: until then a restart comes here again.
-    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
-    IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, directory));
-    return true;
 }
 
 SyncEngine::SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,

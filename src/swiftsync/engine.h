@@ -25,13 +25,17 @@ struct BoosterOptions {
     unsigned threads = 1;
     size_t memory_bytes = size_t{96} << 20; //!< -ibdboostermem: coin buffers of all workers
     AggregateKind aggregate = AggregateKind::kSha256;
-    LoaderKind loader = LoaderKind::kBatch;
+    LoaderKind loader = LoaderKind::kTable;
     Path directory;  //!< runs and checkpoint (-ibdboosterdir); created if absent
-    Path chainstate; //!< replaced by the finished chainstate; must not be open
+    /** Replaced by the finished chainstate; must not be open. Before it is opened at a start without
+     *  the booster, call RecoverPublish() (storage/chainstate_builder.h). */
+    Path chainstate;
     bool obfuscate_chainstate = true; //!< new chainstate gets a random key, as Core's has
     /** A worker makes durable what it did after folding so many bytes, or after so long. */
     uint64_t checkpoint_bytes = uint64_t{8} << 30;
     int64_t checkpoint_seconds = 60;
+    /** Bytes of runs that are worth a range of keys, and a table, of their own in the merge. */
+    uint64_t min_range_bytes = uint64_t{16} << 20;
     std::FILE* terminal = nullptr; //!< where to draw a line of progress, if it is a terminal
     /** False: all on the calling thread, in file order, so that a test repeats exactly. */
     bool background = true;
@@ -100,11 +104,6 @@ private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
 };
-
-/** Call at every start, before the chainstate is opened: if an earlier run died while it put its
- *  finished chainstate in place, completes that and returns true. `directory` and `chainstate` as
- *  in BoosterOptions. */
-Result<bool> FinishInterruptedPublish(Env& env, const Path& directory, const Path& chainstate);
 
 /** The block at which the hints end, on the branch of the best header. Refuses hints of another
  *  network, above the best header or off its branch; the error is one line for the user. Whether

@@ -6,8 +6,10 @@
 
 namespace ibd {
 
-Result<LoadReport> LoadByTables(Env& env, Logger& log, const LoadTask& task);
+Result<LoadReport> LoadByTables(Env& env, const LoadTask& task);
 
+/** The outpoint of a record. */
+OutPoint OutPointOf(const CoinRecord& record);
 /** The reason when an outpoint comes twice. */
 std::string DuplicateCoin(const OutPoint& outpoint);
 
