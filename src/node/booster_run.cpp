@@ -1,0 +1,90 @@
+// See booster_run.h.
+#include "node/booster_run.h"
+
+namespace ibd {
+
+namespace {
+
+/** The name of the check in the line that scripts look for. */
+const char* CheckName(AggregateKind kind)
+{
+    return kind == AggregateKind::kMuHash ? "MuHash" : "SHA256";
+}
+
+} // namespace
+
+Result<> BoosterRun::OpenHintsFile(const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(m_hints, OpenHints(m_env, path));
+    const HintsInfo& info = m_hints->Info();
+    m_log.Info("IBD Booster: hints {}: terminal height {}, {} of {} outputs unspent",
+               path.string(), info.terminal_height, info.unspent, info.outputs);
+    return {};
+}
+
+Result<const HeaderNode*> BoosterRun::Terminal(ChainManager& chain) const
+{
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
+                         CheckTerminalBlock(m_hints->Info(), chain.Tree(), m_params));
+    const ScriptCheckReason reason = ScriptCheckFor(
+        chain.Tree(), *terminal, chain.Options().assume_valid, chain.Options().minimum_work);
+    if (reason == ScriptCheckReason::kSkip) return terminal;
+    return BadData("{}: the hints end at block {}, height {}, whose scripts must be run ({}). The "
+                   "booster works below the assumed-valid block only: give -assumevalid=<hash> of "
+                   "a block at or above that height, or start without -ibdboosterfile",
+                   m_hints->Info().path.string(), terminal->hash.ToHex(), terminal->height,
+                   ScriptCheckReasonText(reason));
+}
+
+Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,
+                                            const BoosterOptions& options)
+{
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal, Terminal(chain));
+    SyncEngine* engine = nullptr;
+    {
+        const std::lock_guard lock(m_mutex);
+        m_engine = std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal, blocks,
+                                                *m_hints, options);
+        if (m_interrupted) m_engine->Interrupt();
+        engine = m_engine.get();
+    }
+    IBD_ASSIGN_OR_RETURN(const Verdict verdict, engine->Run());
+    switch (verdict.kind) {
+    case VerdictKind::kAccepted:
+        m_log.Info("*** IBD Booster: {} check at block height {} succeeded. ***",
+                   CheckName(options.aggregate), verdict.height);
+        return Outcome::kBuilt;
+    case VerdictKind::kHintsWrong:
+        m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; validating "
+                    "serially from the same blocks", verdict.reason);
+        return Outcome::kSerial;
+    case VerdictKind::kBlockInvalid:
+        m_log.Error("IBD Booster: block at height {} is invalid: {}. Validating serially",
+                    verdict.height, verdict.reason);
+        return Outcome::kSerial;
+    case VerdictKind::kInterrupted: return Outcome::kInterrupted;
+    }
+    CHECK(false);
+    return Outcome::kSerial;
+}
+
+void BoosterRun::Interrupt()
+{
+    const std::lock_guard lock(m_mutex);
+    m_interrupted = true;
+    if (m_engine) m_engine->Interrupt();
+}
+
+std::optional<BoosterProgress> BoosterRun::Progress() const
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_engine) return m_engine->Progress();
+    if (!m_hints) return std::nullopt;
+    BoosterProgress progress;
+    progress.terminal_height = static_cast<int32_t>(m_hints->Info().terminal_height);
+    progress.terminal_hash = m_hints->Info().terminal_hash.value_or(BlockHash{});
+    progress.hints_id = m_hints->Info().id;
+    return progress;
+}
+
+} // namespace ibd

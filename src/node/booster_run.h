@@ -1,0 +1,49 @@
+// BoosterRun: the booster's place in the node's start - decides whether it runs, runs it, and tells
+// RPC how it is going. Owned by Node. Run() on one thread; the rest from any.
+#pragma once
+
+#include "node/options.h"
+#include "validation/chain_manager.h"
+
+#include <mutex>
+
+namespace ibd {
+
+class BoosterRun {
+public:
+    BoosterRun(Env& env, Logger& log, const ChainParams& params) 
+        : m_env(env), m_log(log), m_params(params)
+    {
+    }
+
+    /** Opens the hints. Before anything on disk is changed, so that a wrong file costs nothing. */
+    Result<> OpenHintsFile(const Path& path);
+    bool HasHints() const { return m_hints != nullptr; }
+
+    enum class Outcome {
+        kBuilt,       //!< the chainstate is there, at the terminal block
+        kSerial,      //!< hints or a block failed a check: validate serially
+        kInterrupted, //!< shutting down; the next start goes on
+    };
+
+    /** Builds the chainstate. Errors: hints that do not fit this chain, or the machine's. */
+    Result<Outcome> Run(ChainManager& chain, const BlockStore& blocks,
+                        const BoosterOptions& options);
+
+    void Interrupt();
+    /** What getboosterinfo shows; nothing when no hints were given. */
+    std::optional<BoosterProgress> Progress() const;
+
+private:
+    Result<const HeaderNode*> Terminal(ChainManager& chain) const;
+
+    Env& m_env;
+    Logger& m_log;
+    const ChainParams& m_params;
+    std::unique_ptr<Hints> m_hints;
+    mutable std::mutex m_mutex; //!< guards what follows
+    std::unique_ptr<SyncEngine> m_engine;
+    bool m_interrupted = false;
+};
+
+} // namespace ibd

@@ -1,0 +1,244 @@
+// See node.h.
+#include "node/node.h"
+
+#include "util/strings.h"
+
+#include <cstdlib>
+
+namespace ibd {
+
+namespace {
+
+ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
+{
+    ChainManagerOptions out;
+    out.cache_bytes = options.cache.coins;
+    out.assume_valid = options.assume_valid;
+    out.minimum_work = options.minimum_work;
+    out.threads = options.script_threads;
+    env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
+    return out;
+}
+
+} // namespace
+
+Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
+           const ChainParams& params, DataDir& dir, NodeOptions options)
+    : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
+      m_options(std::move(options)), m_scripts(m_options.script_threads - 1),
+      m_booster(env, log, params), m_table(env),
+      m_control{env, m_table, log, paths.Network() / "debug.log", env.MonotonicMicros(),
+                [this] { RequestStop(); }},
+      m_chain_context{env, m_events, m_interrupt}
+{
+    m_chain_context.net_dir = dir.Net();
+    m_chain_context.coins_db_cache_bytes = m_options.cache.coins_db;
+    m_chain_context.coins_cache_bytes = m_options.cache.coins;
+}
+
+Node::~Node() = default;
+
+void Node::RequestStop()
+{
+    m_interrupt = true;
+    m_booster.Interrupt();
+    m_events.Stop();
+    const std::lock_guard lock(m_stop_mutex);
+    m_stop.notify_all();
+}
+
+void Node::SetStatus(const std::string& status)
+{
+    m_table.SetWarmup(status);
+    m_log.Info("init message: {}", status);
+}
+
+Result<> Node::StartRpc()
+{
+    AddControlMethods(m_table, m_control);
+    AddChainInfoMethods(m_table, m_chain_context);
+    AddBlockMethods(m_table, m_chain_context);
+    AddCoinsMethods(m_table, m_chain_context);
+    AddTransactionMethods(m_table, m_chain_context);
+    AddChainControlMethods(m_table, m_chain_context);
+    AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
+    if (!m_args.GetBool("-server", true)) return {};
+    IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
+                         ReadRpcOptions(m_args, m_paths.rpc_port, m_dir.Net(), m_log));
+    IBD_ASSIGN_OR_RETURN(m_server, RpcServer::Start(m_env, m_log, options, m_table));
+    return {};
+}
+
+Result<> Node::OpenStores()
+{
+    SetStatus("Loading block index…");
+    BlockIndexDbOptions index;
+    index.directory = m_dir.BlockIndex();
+    index.cache_bytes = m_options.cache.index_db;
+    index.wipe = m_options.reindex;
+    IBD_ASSIGN_OR_RETURN(m_index_db, BlockIndexDb::Open(m_env, m_log, index));
+    if (m_options.reindex) IBD_RETURN_IF_ERROR(m_index_db->SetReindexing(true));
+    IBD_ASSIGN_OR_RETURN(std::vector<BlockFileInfo> files, m_index_db->LoadFiles());
+    BlockStoreOptions store;
+    store.blocks_dir = m_dir.Blocks();
+    store.magic = m_params.magic;
+    store.obfuscate_new = m_options.obfuscate_blocks;
+    IBD_ASSIGN_OR_RETURN(m_blocks, BlockStore::Open(m_env, m_log, store, std::move(files)));
+    m_chain = std::make_unique<ChainManager>(
+        m_params, ChainStores{m_env, m_log, *m_blocks, *m_index_db},
+        ManagerOptions(m_env, m_options), m_interrupt);
+    m_chain->SetScriptChecker(&m_scripts);
+    m_chain->SetObserver(&m_events);
+    return m_chain->LoadIndex();
+}
+
+Result<> Node::BuildIndex()
+{
+    IBD_ASSIGN_OR_RETURN(const bool reindexing, m_index_db->Reindexing());
+    if (reindexing) {
+        SetStatus("Reindexing blocks on disk…");
+        BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
+        IBD_RETURN_IF_ERROR(importer.Reindex());
+        if (m_interrupt) return {};
+    }
+    IBD_RETURN_IF_ERROR(m_chain->StoreGenesis());
+    IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
+    if (reindexing) IBD_RETURN_IF_ERROR(m_index_db->SetReindexing(false));
+    return {};
+}
+
+Result<bool> Node::ChainstateIsEmpty()
+{
+    if (!m_env.Exists(m_dir.Chainstate() / "CURRENT")) return true;
+    CoinsDbOptions options;
+    options.directory = m_dir.Chainstate();
+    IBD_ASSIGN_OR_RETURN(const auto coins, CoinsDb::Open(m_env, m_log, options));
+    IBD_ASSIGN_OR_RETURN(const std::vector<BlockHash> heads, coins->HeadBlocks());
+    IBD_ASSIGN_OR_RETURN(const BlockHash best, coins->BestBlock());
+    // A chain that never got beyond genesis has nothing to lose.
+    return heads.empty() && (best.IsNull() || best == m_params.consensus.genesis_hash);
+}
+
+Result<> Node::BuildChainstate()
+{
+    bool wipe = m_options.reindex_chainstate;
+    if (m_booster.HasHints() && !wipe) {
+        IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
+        if (!wipe) {
+            m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate "
+                       "rebuilds it");
+        }
+    }
+    if (m_booster.HasHints() && wipe) {
+        SetStatus("Building the chainstate with the IBD Booster…");
+        BoosterOptions options = m_options.booster;
+        options.chainstate = m_dir.Chainstate();
+        options.terminal = stderr;
+        // getboosterinfo answers while the booster works; calls about the chain say -28.
+        m_table.EndWarmup();
+        IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
+                             m_booster.Run(*m_chain, *m_blocks, options));
+        if (outcome == BoosterRun::Outcome::kInterrupted) return {};
+        if (outcome == BoosterRun::Outcome::kBuilt) wipe = false;
+    }
+    SetStatus("Loading the chainstate…");
+    return OpenCoins(wipe);
+}
+
+Result<> Node::OpenCoins(bool wipe)
+{
+    CoinsDbOptions options;
+    options.directory = m_dir.Chainstate();
+    options.cache_bytes = m_options.cache.coins_db;
+    options.batch_bytes = m_options.batch_bytes;
+    options.wipe = wipe;
+    IBD_ASSIGN_OR_RETURN(auto coins, CoinsDb::Open(m_env, m_log, options));
+    return m_chain->AttachCoins(std::move(coins));
+}
+
+Result<> Node::CheckStored()
+{
+    if (m_options.reindex_chainstate || m_interrupt) return {};
+    SetStatus("Verifying blocks…");
+    IBD_ASSIGN_OR_RETURN(const bool sound,
+                         m_chain->VerifyChain(m_options.check_level, m_options.check_blocks));
+    if (sound) return {};
+    return BadData("the stored chain is damaged (see debug.log); restart with "
+                   "-reindex-chainstate, or with -reindex if block files are damaged too");
+}
+
+Result<> Node::Sync()
+{
+    m_events.OnTip([this](const HeaderNode& tip) {
+        if (m_options.stop_at_height > 0 && tip.height >= m_options.stop_at_height) RequestStop();
+        if (!m_options.block_notify.empty() && !m_chain->IsInitialBlockDownload()) {
+            Notify(m_options.block_notify, tip.hash.ToHex());
+        }
+    });
+    m_chain_context.chain = m_chain.get();
+    m_table.EndWarmup();
+    IBD_RETURN_IF_ERROR(m_chain->ActivateBestChain());
+    for (const Path& file : m_options.load_blocks) {
+        if (m_interrupt) break;
+        BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
+        IBD_RETURN_IF_ERROR(importer.LoadFile(file));
+    }
+    return {};
+}
+
+void Node::Notify(const std::string& command, const std::string& hash) const
+{
+    std::string line = command;
+    for (size_t at = line.find("%s"); at != std::string::npos; at = line.find("%s", at)) {
+        line.replace(at, 2, hash);
+    }
+    // In the background, so that the chain does not wait for it.
+    if (std::system(("(" + line + ") &").c_str()) != 0) {
+        m_log.Warning("command failed: {}", line);
+    }
+}
+
+void Node::WaitForStop()
+{
+    std::unique_lock lock(m_stop_mutex);
+    m_stop.wait(lock, [this] { return m_interrupt.load(); });
+}
+
+Result<> Node::ShutDown()
+{
+    m_log.Info("Shutdown in progress...");
+    if (m_server) m_server->Interrupt();
+    m_events.Stop();
+    m_server.reset();
+    Result<> flushed;
+    if (m_chain && m_chain->HasCoins()) flushed = m_chain->Flush(FlushMode::kAlways);
+    m_chain_context.chain = nullptr;
+    m_chain.reset();
+    m_log.Info("Shutdown done");
+    return flushed;
+}
+
+Result<> Node::Run(const std::function<void()>& started)
+{
+    const auto start = [&]() -> Result<> {
+        if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
+        IBD_RETURN_IF_ERROR(StartRpc());
+        IBD_RETURN_IF_ERROR(OpenStores());
+        started();
+        IBD_RETURN_IF_ERROR(BuildIndex());
+        if (m_interrupt) return {};
+        IBD_RETURN_IF_ERROR(BuildChainstate());
+        if (m_interrupt) return {};
+        IBD_RETURN_IF_ERROR(CheckStored());
+        if (m_interrupt) return {};
+        IBD_RETURN_IF_ERROR(Sync());
+        if (!m_options.startup_notify.empty()) Notify(m_options.startup_notify, "");
+        return {};
+    };
+    const Result<> result = start();
+    if (result) WaitForStop();
+    const Result<> flushed = ShutDown();
+    return result ? flushed : result;
+}
+
+} // namespace ibd

@@ -1,0 +1,70 @@
+// Node: the composition root. Opens the stores, brings the chain up - reindex, booster, serial
+// validation - and serves RPC until asked to stop. Owned by main; Run() on main's thread,
+// RequestStop() from any.
+#pragma once
+
+#include "node/booster_run.h"
+#include "node/options.h"
+#include "rpc/blockchain.h"
+#include "rpc/control.h"
+#include "rpc/events.h"
+#include "rpc/server.h"
+#include "storage/data_dir.h"
+#include "util/log_file.h"
+#include "validation/block_import.h"
+#include "validation/script_threads.h"
+
+namespace ibd {
+
+class Node {
+public:
+    /** The logger is open, the data directory is locked. */
+    Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
+         const ChainParams& params, DataDir& dir, NodeOptions options);
+    ~Node();
+
+    /** Starts, works and shuts down; returns after RequestStop(). `started` is called once the
+     *  node takes commands. An error is one line for the user. */
+    Result<> Run(const std::function<void()>& started);
+    void RequestStop();
+
+private:
+    Result<> StartRpc();
+    Result<> OpenStores();
+    Result<> BuildIndex();
+    Result<> BuildChainstate();
+    Result<bool> ChainstateIsEmpty();
+    Result<> OpenCoins(bool wipe);
+    Result<> CheckStored();
+    Result<> Sync();
+    void WaitForStop();
+    Result<> ShutDown();
+    void Notify(const std::string& command, const std::string& hash) const;
+    void SetStatus(const std::string& status);
+
+    Env& m_env;
+    FileLogger& m_log;
+    const ArgsManager& m_args;
+    const DataPaths& m_paths;
+    const ChainParams& m_params;
+    DataDir& m_dir;
+    const NodeOptions m_options;
+
+    std::atomic<bool> m_interrupt{false};
+    std::mutex m_stop_mutex;
+    std::condition_variable m_stop;
+
+    std::unique_ptr<BlockIndexDb> m_index_db;
+    std::unique_ptr<BlockStore> m_blocks;
+    ScriptThreads m_scripts;
+    ChainEvents m_events;
+    std::unique_ptr<ChainManager> m_chain;
+    BoosterRun m_booster;
+
+    RpcTable m_table;
+    ControlContext m_control;
+    ChainContext m_chain_context;
+    std::unique_ptr<RpcServer> m_server;
+};
+
+} // namespace ibd

@@ -1,0 +1,260 @@
+// See options.h.
+#include "node/options.h"
+
+#include "util/hex.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kDefaultDbCache = 450;      //!< MiB
+constexpr int64_t kMinDbCache = 4;            //!< MiB
+constexpr size_t kMaxIndexDbCache = 2 << 20;  //!< bytes
+constexpr size_t kMaxCoinsDbCache = 8 << 20;  //!< bytes
+constexpr int64_t kDefaultBatchSize = 32 << 20;
+constexpr int kMaxScriptThreads = 16;
+constexpr int64_t kDefaultBoosterMem = 96; //!< MiB
+constexpr int64_t kMinBoosterMem = 1;      //!< MiB
+
+void AddGeneral(ArgsManager& args)
+{
+    const auto add = [&](const char* name, const char* argument, const char* help,
+                         unsigned flags = OptionSpec::kPlain) {
+        args.Add(name, argument, help, OptionGroup::kGeneral, flags);
+    };
+    add("-assumevalid", "=<hex>",
+        "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set by "
+        "the network)");
+    add("-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)");
+    add("-blocksdir", "=<dir>", "Directory of the block files (default: the data directory)");
+    add("-blocksxor", "",
+        "Obfuscate the files of a new blocks directory with a random key (default: 1)");
+    add("-daemon", "", "Go to the background and take commands (default: 0)");
+    add("-daemonwait", "",
+        "As -daemon, and return only once the node has started (default: 0)");
+    add("-dbbatchsize", "=<n>", "Largest batch written to the coins database, bytes",
+        OptionSpec::kHidden);
+    add("-dbcache", "=<n>",
+        "Memory for the coins and database caches, MiB (at least 4, default: 450)");
+    add("-loadblock", "=<file>", "Take the blocks of this file at start");
+    add("-minimumchainwork", "=<hex>", "Work that the best chain must have (default: set by the "
+        "network)", OptionSpec::kHidden);
+    add("-par", "=<n>",
+        "Threads that run scripts: 0 is one for each core, <0 leaves so many cores free (default: "
+        "0, at most 16)");
+    add("-pid", "=<file>", "File with the process id (default: bitcoind.pid)");
+    add("-reindex", "",
+        "Rebuild the block index and the chainstate from the block files");
+    add("-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed");
+    add("-startupnotify", "=<cmd>", "Command to run once the node has started");
+}
+
+void AddBooster(ArgsManager& args)
+{
+    const auto add = [&](const char* name, const char* argument, const char* help) {
+        args.Add(name, argument, help, OptionGroup::kBooster);
+    };
+    add("-ibdboosterfile", "=<file>",
+        "Hints file: build the chainstate up to its terminal block with the IBD Booster. Takes "
+        "effect when there is no chainstate, or with -reindex or -reindex-chainstate");
+    add("-ibdboosteraggregate", "=<kind>",
+        "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)");
+    add("-ibdboosterdir", "=<dir>",
+        "Where runs and checkpoints lie while the booster works (default: ibdbooster in the "
+        "network's data directory)");
+    add("-ibdboosterloader", "=<kind>",
+        "How the chainstate is written: table, sorted tables at once, or batch, through the "
+        "database (default: table)");
+    add("-ibdboostermem", "=<n>", "Memory for the coins being sorted, MiB (default: 96)");
+    add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
+}
+
+void AddDebug(ArgsManager& args)
+{
+    const auto add = [&](const char* name, const char* argument, const char* help,
+                         unsigned flags = OptionSpec::kPlain) {
+        args.Add(name, argument, help, OptionGroup::kDebug, flags);
+    };
+    add("-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)",
+        OptionSpec::kHidden);
+    add("-checklevel", "=<n>",
+        "How thorough: 0 read, 1 rules of a block, 2 undo data, 3 take back, 4 connect again "
+        "(default: 3)", OptionSpec::kHidden);
+    add("-debug", "=<category>",
+        "Log this category, or all (may be given several times)");
+    add("-debugexclude", "=<category>", "Do not log this category");
+    add("-debuglogfile", "=<file>", "Log file; 0 for none (default: debug.log)");
+    add("-loglevel", "=<level>|<category>:<level>", "Lowest level logged", OptionSpec::kHidden);
+    add("-loglevelalways", "", "Show the level in every line (default: 0)");
+    add("-logthreadnames", "", "Show the thread in every line (default: 0)");
+    add("-logtimemicros", "", "Show microseconds (default: 0)", OptionSpec::kHidden);
+    add("-logtimestamps", "", "Show the time (default: 1)");
+    add("-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)");
+    add("-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)");
+    add("-stopatheight", "=<n>", "Stop once the chain has this height", OptionSpec::kHidden);
+}
+
+void AddChain(ArgsManager& args)
+{
+    const auto add = [&](const char* name, const char* argument, const char* help) {
+        args.Add(name, argument, help, OptionGroup::kChain, OptionSpec::kHidden);
+    };
+    add("-testactivationheight", "=<name>@<height>",
+        "Height at which segwit, bip34, dersig, cltv or csv is enforced (regtest)");
+    add("-vbparams", "=<deployment>:<start>:<end>[:<height>]",
+        "Start, timeout and minimum height of a version-bits deployment (regtest)");
+    add("-fastprune", "", "Small block files (regtest)");
+}
+
+/** Options of Core that users have in scripts and that mean nothing without peers, a pool or a
+ *  wallet: accepted, no effect. */
+void AddWithoutEffect(ArgsManager& args)
+{
+    for (const char* name : {"-connect", "-addnode", "-listen", "-dnsseed", "-discover", "-bind",
+                             "-port", "-maxconnections", "-networkactive", "-blocksonly",
+                             "-disablewallet", "-wallet", "-persistmempool", "-listenonion",
+                             "-fixedseeds", "-upnp", "-natpmp"}) {
+        args.Add(name, "", "Accepted for compatibility; this version has no peers and no wallet",
+                 OptionGroup::kConnection, OptionSpec::kHidden);
+    }
+}
+
+CacheSizes DivideCache(int64_t mebibytes)
+{
+    const size_t total = static_cast<size_t>(std::max(mebibytes, kMinDbCache)) << 20;
+    CacheSizes sizes;
+    sizes.index_db = std::min(total / 8, kMaxIndexDbCache);
+    sizes.coins_db = std::min((total - sizes.index_db) / 2, kMaxCoinsDbCache);
+    sizes.coins = total - sizes.index_db - sizes.coins_db;
+    return sizes;
+}
+
+unsigned ScriptThreads(int64_t par)
+{
+    const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+    if (par <= 0) par += cores;
+    return static_cast<unsigned>(std::clamp<int64_t>(par, 1, kMaxScriptThreads));
+}
+
+Result<> ReadTrust(const ArgsManager& args, const ChainParams& params, NodeOptions& out)
+{
+    out.assume_valid = params.consensus.assume_valid;
+    if (const auto text = args.Get("-assumevalid")) {
+        const auto hash = BlockHash::FromHex(*text);
+        if (!hash && *text != "0" && !text->empty()) {
+            return BadData("-assumevalid={}: must be the 64 hex digits of a block hash, or 0",
+                           *text);
+        }
+        out.assume_valid = hash.value_or(BlockHash{});
+    }
+    out.minimum_work = params.consensus.minimum_chain_work;
+    if (const auto text = args.Get("-minimumchainwork")) {
+        const auto work = Arith256::FromHex(*text);
+        if (!work) return BadData("-minimumchainwork={}: must be up to 64 hex digits", *text);
+        out.minimum_work = *work;
+    }
+    return {};
+}
+
+Result<> ReadBooster(const ArgsManager& args, const Path& net_dir, NodeOptions& out)
+{
+    if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
+        if (file->empty()) return BadData("-ibdboosterfile: names no file");
+        out.hints = std::filesystem::absolute(*file);
+    }
+    BoosterOptions& booster = out.booster;
+    const std::string aggregate = args.Get("-ibdboosteraggregate", "sha256");
+    if (aggregate != "sha256" && aggregate != "muhash") {
+        return BadData("-ibdboosteraggregate={}: must be sha256 or muhash", aggregate);
+    }
+    booster.aggregate = aggregate == "muhash" ? AggregateKind::kMuHash : AggregateKind::kSha256;
+    const std::string loader = args.Get("-ibdboosterloader", "table");
+    if (loader != "table" && loader != "batch") {
+        return BadData("-ibdboosterloader={}: must be table or batch", loader);
+    }
+    booster.loader = loader == "table" ? LoaderKind::kTable : LoaderKind::kBatch;
+    const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const int64_t threads = args.GetInt("-ibdboosterthreads", cores);
+    if (threads < 1 || threads > 1024) {
+        return BadData("-ibdboosterthreads={}: must be 1 to 1024", threads);
+    }
+    booster.threads = static_cast<unsigned>(threads);
+    const int64_t mem = args.GetInt("-ibdboostermem", kDefaultBoosterMem);
+    if (mem < kMinBoosterMem) {
+        return BadData("-ibdboostermem={}: must be at least {} MiB", mem, kMinBoosterMem);
+    }
+    booster.memory_bytes = static_cast<size_t>(mem) << 20;
+    booster.directory = net_dir / "ibdbooster";
+    if (const auto dir = args.Get("-ibdboosterdir")) {
+        booster.directory = std::filesystem::absolute(*dir);
+    }
+    return {};
+}
+
+} // namespace
+
+void AddNodeOptions(ArgsManager& args)
+{
+    AddGeneral(args);
+    AddBooster(args);
+    AddDebug(args);
+    AddChain(args);
+    AddWithoutEffect(args);
+}
+
+Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& chain)
+{
+    const auto network = NetworkFromName(chain);
+    CHECK(network);
+    NetworkOptions options;
+    if (const auto challenge = args.Get("-signetchallenge")) {
+        const auto script = FromHex(*challenge);
+        if (!script) return BadData("-signetchallenge={}: must be hex", *challenge);
+        options.signet_challenge = *script;
+    }
+    for (const std::string& value : args.GetAll("-testactivationheight")) {
+        IBD_RETURN_IF_ERROR(ParseTestActivationHeight(value, options));
+    }
+    for (const std::string& value : args.GetAll("-vbparams")) {
+        IBD_RETURN_IF_ERROR(ParseVersionBitsParameters(value, options));
+    }
+    options.fast_prune = args.GetBool("-fastprune", false);
+    return MakeChainParams(*network, options);
+}
+
+Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& params,
+                                    const Path& net_dir)
+{
+    NodeOptions out;
+    out.cache = DivideCache(args.GetInt("-dbcache", kDefaultDbCache));
+    out.batch_bytes = static_cast<size_t>(
+        std::max<int64_t>(1, args.GetInt("-dbbatchsize", kDefaultBatchSize)));
+    out.script_threads = ScriptThreads(args.GetInt("-par", 0));
+    out.reindex = args.GetBool("-reindex", false);
+    out.reindex_chainstate = out.reindex || args.GetBool("-reindex-chainstate", false);
+    out.check_blocks = static_cast<int>(
+        args.GetInt("-checkblocks", params.default_consistency_checks ? 0 : 6));
+    out.check_level = static_cast<int>(args.GetInt("-checklevel", 3));
+    out.stop_at_height = static_cast<int>(args.GetInt("-stopatheight", 0));
+    out.obfuscate_blocks = args.GetBool("-blocksxor", true);
+    if (const auto dir = args.Get("-blocksdir")) {
+        out.blocks_dir = std::filesystem::absolute(*dir);
+        std::error_code code;
+        if (!std::filesystem::is_directory(*out.blocks_dir, code)) {
+            return SystemError("blocks directory '{}' (-blocksdir) does not exist", *dir);
+        }
+    }
+    for (const std::string& file : args.GetAll("-loadblock")) {
+        out.load_blocks.push_back(std::filesystem::absolute(file));
+    }
+    out.block_notify = args.Get("-blocknotify", "");
+    out.startup_notify = args.Get("-startupnotify", "");
+    IBD_RETURN_IF_ERROR(ReadTrust(args, params, out));
+    IBD_RETURN_IF_ERROR(ReadBooster(args, net_dir, out));
+    return out;
+}
+
+} // namespace ibd

@@ -1,0 +1,48 @@
+// NodeOptions: what the command line and bitcoin.conf ask of the node, read and checked once.
+#pragma once
+
+#include "consensus/params.h"
+#include "swiftsync/engine.h"
+#include "util/args.h"
+#include "util/config.h"
+
+namespace ibd {
+
+/** Every option of bitcoind but those of RPC and AddCommonOptions(). */
+void AddNodeOptions(ArgsManager& args);
+
+/** How -dbcache is divided, in bytes. */
+struct CacheSizes {
+    size_t index_db = 0;
+    size_t coins_db = 0;
+    size_t coins = 0; //!< CoinsCache
+};
+
+struct NodeOptions {
+    CacheSizes cache;
+    size_t batch_bytes = 0;      //!< -dbbatchsize
+    unsigned script_threads = 1; //!< -par, resolved
+    BlockHash assume_valid;
+    Arith256 minimum_work;
+    bool reindex = false;
+    bool reindex_chainstate = false; //!< also set by -reindex
+    int check_blocks = 6;
+    int check_level = 3;
+    int stop_at_height = 0; //!< 0: never
+    bool obfuscate_blocks = true;
+    std::optional<Path> blocks_dir;
+    std::vector<Path> load_blocks;
+    std::optional<Path> hints; //!< -ibdboosterfile
+    BoosterOptions booster;    //!< without `chainstate`
+    std::string block_notify;
+    std::string startup_notify;
+};
+
+/** The parameters of the chosen network, changed as the options say. */
+Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& chain);
+
+/** Errors name the option and what it takes. `net_dir`: folder of the network. */
+Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& params,
+                                    const Path& net_dir);
+
+} // namespace ibd
