@@ -29,11 +29,13 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_booster(env, log, params), m_table(env),
       m_control{env, m_table, log, paths.Network() / "debug.log", env.MonotonicMicros(),
                 [this] { RequestStop(); }},
-      m_chain_context{env, m_events, m_interrupt}
+      m_chain_context{.env = env,
+                      .events = m_events,
+                      .interrupt = m_interrupt,
+                      .net_dir = dir.Net(),
+                      .coins_db_cache_bytes = m_options.cache.coins_db,
+                      .coins_cache_bytes = m_options.cache.coins}
 {
-    m_chain_context.net_dir = dir.Net();
-    m_chain_context.coins_db_cache_bytes = m_options.cache.coins_db;
-    m_chain_context.coins_cache_bytes = m_options.cache.coins;
 }
 
 Node::~Node() = default;

@@ -3,6 +3,7 @@
 
 #include "rpc/chain_context.h"
 #include "rpc/table.h"
+#include "swiftsync/engine.h"
 
 namespace ibd {
 
@@ -19,5 +20,8 @@ void AddCoinsMethods(RpcTable& table, ChainContext& context);
 void AddTransactionMethods(RpcTable& table, ChainContext& context);
 /** verifychain, invalidateblock, reconsiderblock, preciousblock, submitblock, submitheader. */
 void AddChainControlMethods(RpcTable& table, ChainContext& context);
+
+/** getboosterinfo. `progress` gives nothing when no hints were given; from any thread. */
+void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress);
 
 } // namespace ibd

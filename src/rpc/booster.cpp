@@ -1,0 +1,81 @@
+// getboosterinfo: how the IBD Booster is doing.
+#include "rpc/blockchain.h"
+#include "rpc/json.h"
+#include "util/hex.h"
+
+namespace ibd {
+
+namespace {
+
+UniValue ToJson(const BoosterProgress& progress)
+{
+    UniValue terminal(UniValue::VOBJ);
+    terminal.pushKV("height", progress.terminal_height);
+    terminal.pushKV("hash", progress.terminal_hash.ToHex());
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("state", BoosterStateName(progress.state));
+    out.pushKV("terminalblock", terminal);
+    out.pushKV("hintsid", ToHex(progress.hints_id.Span()));
+    out.pushKV("aggregate", progress.aggregate == AggregateKind::kMuHash ? "muhash" : "sha256");
+    out.pushKV("threads", static_cast<int>(progress.threads));
+    const auto number = [&](const char* key, uint64_t value) {
+        out.pushKV(key, Num(static_cast<int64_t>(value)));
+    };
+    number("folded", progress.blocks);
+    number("resumed", progress.resumed_blocks);
+    number("outputs", progress.outputs);
+    number("inputs", progress.inputs);
+    number("bytes", progress.bytes);
+    number("totalbytes", progress.total_bytes);
+    number("coins", progress.coins);
+    number("coinsexpected", progress.coins_expected);
+    number("coinsloaded", progress.coins_loaded);
+    number("diskbytes", progress.disk_bytes);
+    number("rate", static_cast<uint64_t>(progress.bytes_per_second));
+    number("elapsed", static_cast<uint64_t>(progress.seconds_elapsed));
+    if (progress.seconds_left) number("timeleft", static_cast<uint64_t>(*progress.seconds_left));
+    out.pushKV("verdict", progress.verdict);
+    return out;
+}
+
+} // namespace
+
+void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress)
+{
+    table.Add({"blockchain", "getboosterinfo",
+               "State of the IBD Booster: what it works on, how far it is and what it found.",
+               {},
+               "{\n"
+               "  \"state\" : \"str\",          (string) off, idle, folding, judging, loading, "
+               "publishing, accepted, refused\n"
+               "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
+               "the hints end\n"
+               "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
+               "  \"aggregate\" : \"str\",      (string) sha256 or muhash\n"
+               "  \"threads\" : n,            (numeric)\n"
+               "  \"folded\" : n,             (numeric) blocks done, earlier runs included\n"
+               "  \"resumed\" : n,            (numeric) of these, done by earlier runs\n"
+               "  \"outputs\" : n,            (numeric) outputs folded\n"
+               "  \"inputs\" : n,             (numeric) inputs folded\n"
+               "  \"bytes\" : n,              (numeric) bytes of blocks folded\n"
+               "  \"totalbytes\" : n,         (numeric) bytes of all blocks, estimated\n"
+               "  \"coins\" : n,              (numeric) unspent outputs so far\n"
+               "  \"coinsexpected\" : n,      (numeric) by the hints\n"
+               "  \"coinsloaded\" : n,        (numeric) written to the chainstate\n"
+               "  \"diskbytes\" : n,          (numeric) used by runs and checkpoint\n"
+               "  \"rate\" : n,               (numeric) bytes per second\n"
+               "  \"elapsed\" : n,            (numeric) seconds\n"
+               "  \"timeleft\" : n,           (numeric) seconds, estimated; absent while unknown\n"
+               "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
+               "refused\n"
+               "}",
+               "", [progress = std::move(progress)](const RpcCall&) -> UniValue {
+                   const auto now = progress();
+                   if (now) return ToJson(*now);
+                   UniValue off(UniValue::VOBJ);
+                   off.pushKV("state", "off");
+                   return off;
+               }});
+}
+
+} // namespace ibd
