@@ -146,8 +146,10 @@ RuleResult CheckBlock(const BlockView& block, const ConsensusParams& params,
 {
     if (options.check_pow) {
         IBD_RETURN_IF_VIOLATED(CheckBlockHeader(block.Header(), block.Hash(), params));
-        if (params.signet_blocks && options.signet) {
-            IBD_RETURN_IF_VIOLATED(CheckSignetSolution(block, params, *options.signet));
+        if (params.signet_blocks) {
+            const ScriptSignetVerifier interpreter;
+            const SignetVerifier& verifier = options.signet ? *options.signet : interpreter;
+            IBD_RETURN_IF_VIOLATED(CheckSignetSolution(block, params, verifier));
         }
     }
     if (options.check_merkle_root) IBD_RETURN_IF_VIOLATED(CheckMerkleRoot(block));

@@ -22,7 +22,7 @@ RuleResult ContextualCheckBlockHeader(const BlockHeader& header, const Ancestry&
 struct BlockCheckOptions {
     bool check_pow = true; //!< and the signet solution
     bool check_merkle_root = true;
-    const SignetVerifier* signet = nullptr; //!< without it signet solutions are not checked
+    const SignetVerifier* signet = nullptr; //!< in place of the interpreter
 };
 
 /** Header hash, signet solution, merkle root and its mutation, size, coinbase position, every

@@ -45,6 +45,27 @@ private:
 
 } // namespace
 
+TEST_CASE("a signet block is never accepted without its solution")
+{
+    const auto path = TestData("floresta/utreexo_blocks.json");
+    if (!path) return;
+    const UniValue json = ReadTestJson(*path);
+    const Bytes raw = *FromHex(json[1]["block"].get_str());
+    BlockView view;
+    REQUIRE(view.Parse(raw));
+    CHECK(!CheckBlock(view, ParamsOf(Network::kSignet).consensus));
+    NetworkOptions options;
+    options.signet_challenge = Bytes{OP_RETURN};
+    const ChainParams other = MakeChainParams(Network::kSignet, options);
+    const RuleResult bad = CheckBlock(view, other.consensus);
+    REQUIRE(bad);
+    CHECK(bad->ToString() ==
+          "bad-signet-blksig, signet block signature validation failure");
+    // The original solution leaves something on the stack; a challenge of OP_NOP lets it through.
+    options.signet_challenge = Bytes{OP_NOP};
+    CHECK(!CheckBlock(view, MakeChainParams(Network::kSignet, options).consensus));
+}
+
 TEMPLATE_TEST_CASE("solutions of real signet blocks verify, those of changed blocks do not", "",
                    OneOfTwoVerifier, ScriptSignetVerifier)
 {
