@@ -1,0 +1,214 @@
+// ibd-sync-bench: times the floor or the booster over a regtest directory of block files and prints
+// one line of JSON. bench/ibd/run.py drives it.
+#include "ibd/block_index.h"
+#include "ibd/floor.h"
+#include "swiftsync/engine.h"
+#include "util/threads.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include <sys/resource.h>
+
+namespace ibd::bench {
+
+namespace {
+
+constexpr const char* kHelp = R"(Usage: ibd-sync-bench MODE --blocks DIR [options]
+MODE is "floor" or "booster".
+  --blocks DIR      folder with blk*.dat (regtest)
+  --threads N       default 1
+  --hints FILE      booster: hints of either format
+  --work DIR        booster: folder for runs and the chainstate, emptied before and after
+  --memory MIB      booster: coin buffers (default 96)
+  --aggregate NAME  booster: sha256 or muhash
+  --loader NAME     booster: table or batch
+)";
+
+[[noreturn]] void Fail(const std::string& message)
+{
+    fmt::print(stderr, "ibd-sync-bench: {}\n", message);
+    std::exit(1);
+}
+
+template <typename T>
+T Require(Result<T> result)
+{
+    if (!result) Fail(result.Message());
+    return std::move(result).Value();
+}
+
+std::map<std::string, std::string> ParseOptions(int argc, char** argv)
+{
+    std::map<std::string, std::string> options = {
+        {"--blocks", ""}, {"--threads", "1"},  {"--hints", ""},          {"--work", ""},
+        {"--memory", "96"}, {"--loader", "table"}, {"--aggregate", "sha256"}};
+    for (int i = 2; i + 1 < argc; i += 2) {
+        if (!options.contains(argv[i])) Fail(fmt::format("unknown option {}\n{}", argv[i], kHelp));
+        options[argv[i]] = argv[i + 1];
+    }
+    return options;
+}
+
+/** Bytes that this process has caused to be written to disk. */
+uint64_t BytesWritten()
+{
+    std::ifstream in("/proc/self/io");
+    for (std::string name; in >> name;) {
+        uint64_t value = 0;
+        in >> value;
+        if (name == "write_bytes:") return value;
+    }
+    return 0;
+}
+
+uint64_t PeakRss()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+double CpuSeconds()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+uint64_t DirectorySize(const Path& directory)
+{
+    uint64_t size = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+        if (entry.is_regular_file()) size += entry.file_size();
+    }
+    return size;
+}
+
+struct Chain {
+    std::unique_ptr<Env> env = MakePosixEnv();
+    std::unique_ptr<Logger> log = MakeNullLogger();
+    ChainParams params = MakeChainParams(Network::kRegtest);
+    HeaderTree tree{params};
+    std::unique_ptr<BlockStore> store;
+
+    explicit Chain(const Path& blocks)
+    {
+        BlockStoreOptions options;
+        options.blocks_dir = blocks;
+        options.magic = params.magic;
+        store = Require(BlockStore::Open(*env, *log, options));
+        if (const auto indexed = IndexBlocks(*store, tree); !indexed) Fail(indexed.Message());
+    }
+};
+
+void BenchFloor(Chain& chain, unsigned threads)
+{
+    const double cpu_before = CpuSeconds();
+    const int64_t start = chain.env->MonotonicMicros();
+    const FloorResult r =
+        Require(RunFloor(*chain.env, *chain.store, *chain.tree.BestHeader(), threads));
+    const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
+    fmt::print("{{\"mode\":\"floor\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
+               "\"blocks\":{},\"outputs\":{},\"inputs\":{},\"bytes\":{},\"check\":{}}}\n",
+               threads, seconds, CpuSeconds() - cpu_before, r.blocks, r.outputs, r.inputs, r.bytes,
+               r.check);
+}
+
+/** Progress sampled while the engine runs: [seconds, state, bytes, coins loaded]. */
+class Sampler {
+public:
+    Sampler(Env& env, const SyncEngine& engine)
+        : m_env(env), m_engine(engine), m_start(env.MonotonicMicros()),
+          m_thread("sampler", [this] { Work(); })
+    {
+    }
+    std::string Stop()
+    {
+        m_stop = true;
+        m_thread.Join();
+        return m_samples;
+    }
+
+private:
+    void Work()
+    {
+        while (!m_stop) {
+            const BoosterProgress p = m_engine.Progress();
+            m_samples += fmt::format(
+                "{}[{:.3f},\"{}\",{},{}]", m_samples.empty() ? "" : ",",
+                static_cast<double>(m_env.MonotonicMicros() - m_start) / 1e6,
+                BoosterStateName(p.state), p.bytes, p.coins_loaded);
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+    }
+
+    Env& m_env;
+    const SyncEngine& m_engine;
+    const int64_t m_start;
+    std::string m_samples;
+    std::atomic<bool> m_stop = false;
+    NamedThread m_thread;
+};
+
+void BenchBooster(Chain& chain, std::map<std::string, std::string>& args)
+{
+    const Path work = args["--work"];
+    if (work.empty() || args["--hints"].empty()) Fail("booster needs --work and --hints");
+    std::filesystem::remove_all(work);
+    std::filesystem::create_directories(work);
+    BoosterOptions options;
+    options.threads = static_cast<unsigned>(std::stoul(args["--threads"]));
+    options.memory_bytes = std::stoull(args["--memory"]) << 20;
+    options.aggregate = AggregateKindFromName(args["--aggregate"]).value();
+    options.loader = args["--loader"] == "batch" ? LoaderKind::kBatch : LoaderKind::kTable;
+    options.directory = work / "booster";
+    options.chainstate = work / "chainstate";
+
+    const uint64_t written_before = BytesWritten();
+    const double cpu_before = CpuSeconds();
+    const int64_t start = chain.env->MonotonicMicros();
+    const auto hints = Require(OpenHints(*chain.env, args["--hints"]));
+    const HeaderNode* terminal =
+        Require(CheckTerminalBlock(hints->Info(), chain.tree, chain.params));
+    SyncEngine engine(*chain.env, *chain.log, chain.params, *terminal, *chain.store, *hints,
+                      options);
+    Sampler sampler(*chain.env, engine);
+    const Verdict verdict = Require(engine.Run());
+    const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
+    const std::string samples = sampler.Stop();
+    if (verdict.kind != VerdictKind::kAccepted) Fail("not accepted: " + verdict.reason);
+    const BoosterProgress p = engine.Progress();
+    fmt::print("{{\"mode\":\"booster\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
+               "\"fold_seconds\":{:.3f},\"blocks\":{},\"outputs\":{},\"inputs\":{},\"bytes\":{},"
+               "\"coins\":{},\"peak_rss\":{},\"hints_bytes\":{},\"written\":{},"
+               "\"chainstate_bytes\":{},\"samples\":[{}]}}\n",
+               options.threads, seconds, CpuSeconds() - cpu_before, p.seconds_elapsed, p.blocks,
+               p.outputs, p.inputs, p.bytes, verdict.coins, PeakRss(), hints->Info().file_size,
+               BytesWritten() - written_before, DirectorySize(options.chainstate), samples);
+    std::filesystem::remove_all(work);
+}
+
+int Main(int argc, char** argv)
+{
+    const std::string mode = argc > 1 ? argv[1] : "";
+    auto args = ParseOptions(argc, argv);
+    if ((mode != "floor" && mode != "booster") || args["--blocks"].empty()) Fail(kHelp);
+    Chain chain(args["--blocks"]);
+    if (mode == "floor") {
+        BenchFloor(chain, static_cast<unsigned>(std::stoul(args["--threads"])));
+    } else {
+        BenchBooster(chain, args);
+    }
+    return 0;
+}
+
+} // namespace
+
+} // namespace ibd::bench
+
+int main(int argc, char** argv) { return ibd::bench::Main(argc, argv); }
