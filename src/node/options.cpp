@@ -152,7 +152,8 @@ Result<> ReadTrust(const ArgsManager& args, const ChainParams& params, NodeOptio
     }
     out.minimum_work = params.consensus.minimum_chain_work;
     if (const auto text = args.Get("-minimumchainwork")) {
-        const auto work = Arith256::FromHex(*text);
+        const size_t missing = text->size() < 64 ? 64 - text->size() : 0;
+        const auto work = Arith256::FromHex(std::string(missing, '0') + *text);
         if (!work) return BadData("-minimumchainwork={}: must be up to 64 hex digits", *text);
         out.minimum_work = *work;
     }
