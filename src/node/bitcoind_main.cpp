@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -202,4 +203,8 @@ int Main(int argc, char* argv[])
 
 } // namespace ibd
 
-int main(int argc, char* argv[]) { return ibd::Main(argc, argv); }
+int main(int argc, char* argv[])
+{
+    umask(077); // what the node writes is the user's alone, as with Core
+    return ibd::Main(argc, argv);
+}

@@ -1,7 +1,7 @@
 // See node.h.
 #include "node/node.h"
 
-#include "util/strings.h"
+#include "storage/chainstate_builder.h"
 
 #include <cstdlib>
 
@@ -123,6 +123,7 @@ Result<bool> Node::ChainstateIsEmpty()
 
 Result<> Node::BuildChainstate()
 {
+    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_dir.Chainstate()));
     bool wipe = m_options.reindex_chainstate;
     if (m_booster.HasHints() && !wipe) {
         IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
