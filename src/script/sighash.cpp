@@ -17,20 +17,31 @@ void WriteOutput(Writer& writer, Amount value, ByteSpan script)
 
 ByteSpan PrevoutBytes(const InputView& input) { return {input.prevout_bytes, 36}; }
 
-/** The script without its OP_CODESEPARATORs; bytes after a broken push are kept. */
-Bytes WithoutCodeSeparators(ByteSpan script)
+/** Where a reader that takes opcode and length first stops at the broken push at `start`. */
+size_t EndOfBrokenPush(ByteSpan script, size_t start)
 {
-    Bytes out;
-    out.reserve(script.size());
+    const uint8_t op = script[start];
+    const size_t prefix = op < OP_PUSHDATA1 ? 0 : size_t{1} << (op - OP_PUSHDATA1);
+    const size_t left = script.size() - start - 1;
+    return start + 1 + (left < prefix ? 0 : prefix);
+}
+
+/** The script without its OP_CODESEPARATORs, its length first. The data of a broken push counts in
+ *  the length but is left out: such a script fails, but with which error can depend on it. */
+void WriteScriptCode(Writer& writer, ByteSpan script)
+{
+    size_t separators = 0;
     ScriptIterator it(script);
+    while (it.Next()) separators += it.Op() == OP_CODESEPARATOR ? 1 : 0;
+    const size_t end = it.Failed() ? EndOfBrokenPush(script, it.Start()) : script.size();
+    writer.CompactSize(script.size() - separators);
     size_t kept = 0;
-    while (it.Next()) {
-        if (it.Op() != OP_CODESEPARATOR) continue;
-        Append(out, script.subspan(kept, it.Start() - kept));
-        kept = it.End();
+    for (ScriptIterator walk(script); separators > 0 && walk.Next();) {
+        if (walk.Op() != OP_CODESEPARATOR) continue;
+        writer.Raw(script.subspan(kept, walk.Start() - kept));
+        kept = walk.End();
     }
-    Append(out, script.subspan(kept));
-    return out;
+    if (kept < end) writer.Raw(script.subspan(kept, end - kept));
 }
 
 /** Writes the transaction as the original algorithm changes it for one input. */
@@ -72,10 +83,10 @@ private:
     {
         writer.Raw(PrevoutBytes(m_tx.inputs[i]));
         const bool own = i == m_input;
-        if (own && ScriptHasCodeSeparator()) {
-            writer.VarBytes(WithoutCodeSeparators(m_script));
+        if (own) {
+            WriteScriptCode(writer, m_script);
         } else {
-            writer.VarBytes(own ? m_script : ByteSpan());
+            writer.CompactSize(0);
         }
         const bool free_sequence = !own && (m_single || m_none);
         writer.U32(free_sequence ? 0 : m_tx.inputs[i].sequence);
@@ -92,11 +103,6 @@ private:
             }
         }
     }
-    bool ScriptHasCodeSeparator() const
-    {
-        return std::memchr(m_script.data(), OP_CODESEPARATOR, m_script.size()) != nullptr;
-    }
-
     const TxView& m_tx;
     const size_t m_input;
     const ByteSpan m_script;
