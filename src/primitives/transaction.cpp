@@ -19,7 +19,9 @@ Result<TransactionRef> Transaction::Parse(ByteSpan raw, bool allow_witness)
             ParseTx(reader, allow_witness, tx->m_inputs, tx->m_outputs, tx->m_view)) {
         return BadData("offset {}: {}", reader.Position(), reason);
     }
-    if (!reader.AtEnd()) return BadData("offset {}: bytes after the transaction", reader.Position());
+    if (!reader.AtEnd()) {
+        return BadData("offset {}: bytes after the transaction", reader.Position());
+    }
     tx->m_view.inputs = tx->m_inputs;
     tx->m_view.outputs = tx->m_outputs;
     const TxidPreimage preimage = GetTxidPreimage(tx->m_view);

@@ -16,7 +16,8 @@ public:
     /** Parses exactly one transaction and nothing after it. With `allow_witness` false the bytes
      *  are read in the pre-BIP144 form only. Rejects what Core rejects: truncation, counts past
      *  the end, superfluous witness record, unknown flag bits. */
-    static Result<std::shared_ptr<const Transaction>> Parse(ByteSpan raw, bool allow_witness = true);
+    static Result<std::shared_ptr<const Transaction>> Parse(ByteSpan raw,
+                                                            bool allow_witness = true);
 
     const TxView& View() const { return m_view; }
     const TxView* operator->() const { return &m_view; }

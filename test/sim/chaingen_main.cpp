@@ -1,6 +1,7 @@
 // ibd-chaingen: writes a generated regtest chain as block files that -reindex imports.
 #include "sim/block_files.h"
 #include "sim/chain.h"
+#include "swiftsync/hints_writer.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -34,9 +35,10 @@ The same options give the same bytes.
                          block REPEAT has the coinbase of block FIRST; needs --bip34 above REPEAT
                          and REPEAT below 150. Without "overwrite" the first is spent in between.
   --bip34 H              BIP34 is active from height H (node: -testactivationheight=bip34@H)
-  --hints-height H       the height that --hints and --bitmap speak of (default: the tip)
+  --hints-height H       the height that the hints speak of (default: the tip)
   --hints FILE           text: line h lists the unspent among the spendable outputs of block h
   --bitmap FILE          the same as original bitmap hints
+  --container FILE       the same as a hints container (doc/formats/hints.md)
 )";
 
 struct Options {
@@ -47,7 +49,7 @@ struct Options {
     bool stale = false;
     int bip34_height = 0; //!< 0: as regtest has it
     int hints_height = 0; //!< 0: the tip
-    std::string out, hints, bitmap;
+    std::string out, hints, bitmap, container;
 };
 
 [[noreturn]] void Fail(const std::string& message)
@@ -82,7 +84,9 @@ RepeatedCoinbase ParsePair(const std::string& text)
     char rest[16] = "";
     const int fields = std::sscanf(text.c_str(), "%d:%d:%15s", &out.first, &out.repeat, rest);
     out.overwrite = std::string(rest) == "overwrite";
-    if (fields < 2 || (fields == 3 && !out.overwrite)) Fail("--bip30 wants FIRST:REPEAT[:overwrite]");
+    if (fields < 2 || (fields == 3 && !out.overwrite)) {
+        Fail("--bip30 wants FIRST:REPEAT[:overwrite]");
+    }
     return out;
 }
 
@@ -96,12 +100,14 @@ Options ParseOptions(int argc, char** argv)
         {"--outputs", [&](Text v) { o.outputs = Number(v); }},
         {"--blocks", [&](Text v) { o.blocks = SmallNumber(v); }},
         {"--outputs-per-block", [&](Text v) { o.chain.outputs_per_block = SmallNumber(v); }},
-        {"--shuffle", [&](Text v) { o.files.shuffle_window = static_cast<size_t>(SmallNumber(v)); }},
+        {"--shuffle",
+         [&](Text v) { o.files.shuffle_window = static_cast<size_t>(SmallNumber(v)); }},
         {"--bip30", [&](Text v) { o.chain.repeated_coinbase = ParsePair(v); }},
         {"--bip34", [&](Text v) { o.bip34_height = SmallNumber(v); }},
         {"--hints-height", [&](Text v) { o.hints_height = SmallNumber(v); }},
         {"--hints", [&](Text v) { o.hints = v; }},
         {"--bitmap", [&](Text v) { o.bitmap = v; }},
+        {"--container", [&](Text v) { o.container = v; }},
         {"--out", [&](Text v) { o.out = v; }},
     };
     const std::map<std::string, bool*> flags = {
@@ -151,7 +157,9 @@ void Settle(Options& o)
 ChainParams Params(const Options& o)
 {
     NetworkOptions network;
-    if (o.bip34_height) network.activation_heights[BuriedDeployment::kHeightInCoinbase] = o.bip34_height;
+    if (o.bip34_height) {
+        network.activation_heights[BuriedDeployment::kHeightInCoinbase] = o.bip34_height;
+    }
     return MakeChainParams(Network::kRegtest, network);
 }
 
@@ -216,6 +224,23 @@ private:
         if (!m_options.bitmap.empty()) {
             Require(WriteFileAtomically(*m_env, m_options.bitmap, truth.ToBitmap()));
         }
+        if (!m_options.container.empty()) Require(WriteContainer(truth));
+    }
+
+    Result<> WriteContainer(const Truth& truth) const
+    {
+        IBD_ASSIGN_OR_RETURN(const auto writer,
+                             MakeContainerWriter(*m_env, m_options.container, m_params.magic));
+        for (int height = 1; height <= truth.Height(); ++height) {
+            const std::vector<uint8_t> outputs = truth.UnspentOfBlock(height, true);
+            std::vector<uint32_t> unspent;
+            for (uint32_t i = 0; i < outputs.size(); ++i) {
+                if (outputs[i]) unspent.push_back(i);
+            }
+            IBD_RETURN_IF_ERROR(writer->Add(static_cast<uint32_t>(height),
+                                            static_cast<uint32_t>(outputs.size()), unspent));
+        }
+        return writer->Finish(m_hints_hash);
     }
 
     void PrintSummary(const BlockFiles& files) const

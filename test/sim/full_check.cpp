@@ -125,8 +125,8 @@ std::string FullCheck::AddOutputs(const TxView& tx, int height)
         const uint64_t number = m_outputs++;
         if (bip30 && m_coins.contains({tx.txid, i})) return "bad-txns-BIP30";
         if (script.size() > kMaxScriptSize || (!script.empty() && script[0] == 0x6a)) continue;
-        m_coins[{tx.txid, i}] = {
-            tx.outputs[i].value, Bytes(script.begin(), script.end()), height, tx.IsCoinbase(), number};
+        m_coins[{tx.txid, i}] = {tx.outputs[i].value, Bytes(script.begin(), script.end()), height,
+                                 tx.IsCoinbase(), number};
     }
     return {};
 }

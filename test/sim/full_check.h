@@ -20,10 +20,13 @@ struct CheckedCoin {
 
 class FullCheck : private Ancestry {
 public:
-    explicit FullCheck(const ChainParams& params) : m_params(params) { AddHeader(params.genesis.header); }
+    explicit FullCheck(const ChainParams& params) : m_params(params)
+    {
+        AddHeader(params.genesis.header);
+    }
 
-    /** Empty if the block is valid on the last one; else Core's reject reason. A failed block leaves
-     *  this object useless. */
+    /** Empty if the block is valid on the last one; else Core's reject reason. A failed block
+     *  leaves this object useless. */
     std::string Connect(ByteSpan raw);
 
     const std::map<OutPoint, CheckedCoin>& Coins() const { return m_coins; }

@@ -36,7 +36,10 @@ public:
     Bytes ToBitmap() const;
 
 private:
-    bool Get(const std::vector<uint64_t>& bits, uint64_t i) const { return bits[i / 64] >> (i % 64) & 1; }
+    static bool Get(const std::vector<uint64_t>& bits, uint64_t i)
+    {
+        return bits[i / 64] >> (i % 64) & 1;
+    }
 
     std::vector<uint64_t> m_starts; //!< first output of each block
     std::vector<uint64_t> m_spendable, m_unspent;
