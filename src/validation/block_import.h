@@ -1,7 +1,7 @@
 // BlockImporter: brings blocks from files into the index - the network's own blk files for -reindex
 // (left where they are), any other file for -loadblock (copied). Blocks may lie in any order,
 // repeated, in branches, between garbage. One thread. Memory: one file position for each block
-// whose parent was not seen yet.
+// whose parent was not seen yet, and the scanner's window.
 #pragma once
 
 #include "util/progress.h"
@@ -24,15 +24,17 @@ public:
     uint64_t Accepted() const { return m_accepted; }
 
 private:
-    /** Where a block waits for its parent; with an own store's position or the bytes. */
+    /** Where a block lies that waits for its parent: in a file of the store or in m_source. */
     struct Waiting {
-        FilePos pos;
-        Bytes raw;
+        FilePos stored;
+        uint64_t offset = 0;
+        uint32_t size = 0;
     };
 
-    ScanStep Visit(const FilePos* pos, ByteSpan raw);
+    ScanStep Visit(const Waiting& place, ByteSpan raw);
     /** Accepts a block whose parent is known and all that waited for it. */
-    Result<ScanStep> Accept(const FilePos* pos, ByteSpan raw);
+    Result<ScanStep> Accept(const Waiting& place, ByteSpan raw);
+    Result<Bytes> Read(const Waiting& place) const;
     Result<> AcceptWaiting(const BlockHash& parent);
     void ReportWaiting(const std::string& where) const;
 
@@ -41,6 +43,7 @@ private:
     Env& m_env;
     Logger& m_log;
     const std::atomic<bool>& m_interrupt;
+    const ReadableFile* m_source = nullptr; //!< of LoadFile, while it runs
     std::unordered_multimap<BlockHash, Waiting, Uint256Hasher> m_waiting; //!< by parent
     Result<> m_failure; //!< of the disk; ends the import
     uint64_t m_accepted = 0;

@@ -2,6 +2,7 @@
 #include "validation/block_index.h"
 
 #include "consensus/pow.h"
+#include "consensus/script_flags.h"
 
 #include <algorithm>
 
@@ -61,9 +62,20 @@ Result<> BlockIndex::Load()
         return a.second.height < b.second.height;
     });
     for (const auto& [hash, record] : records) IBD_RETURN_IF_ERROR(InsertRecord(hash, record));
-    m_tree.RecalculateBestHeader();
     m_dirty.clear();
+    PropagateFailures();
+    m_tree.RecalculateBestHeader();
     return {};
+}
+
+void BlockIndex::PropagateFailures()
+{
+    for (size_t i = 1; i < m_tree.Size(); ++i) { // parents come first
+        HeaderNode* node = m_tree.NodeAt(i);
+        if (node->Failed() || !node->prev->Failed()) continue;
+        node->status |= kFailedChild;
+        MarkDirty(node);
+    }
 }
 
 Result<> BlockIndex::Save(BlockStore& blocks)
@@ -83,18 +95,42 @@ Result<> BlockIndex::Save(BlockStore& blocks)
     return {};
 }
 
-void BlockIndex::MarkAllDirty()
+std::vector<uint32_t> BlockIndex::Statuses() const
 {
-    for (size_t i = 0; i < m_tree.Size(); ++i) m_dirty.insert(m_tree.NodeAt(i));
+    std::vector<uint32_t> statuses(m_tree.Size());
+    for (size_t i = 0; i < statuses.size(); ++i) statuses[i] = m_tree.NodeAt(i)->status;
+    return statuses;
 }
 
-void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count, bool has_witness)
+void BlockIndex::MarkChanged(const std::vector<uint32_t>& old_statuses)
+{
+    for (size_t i = 0; i < old_statuses.size(); ++i) {
+        if (m_tree.NodeAt(i)->status != old_statuses[i]) MarkDirty(m_tree.NodeAt(i));
+    }
+}
+
+void BlockIndex::MarkFailed(HeaderNode* node)
+{
+    const std::vector<uint32_t> before = Statuses();
+    m_tree.MarkFailed(node);
+    MarkChanged(before);
+}
+
+void BlockIndex::ClearFailure(HeaderNode* node)
+{
+    const std::vector<uint32_t> before = Statuses();
+    m_tree.ClearFailure(node);
+    MarkChanged(before);
+}
+
+void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count)
 {
     node.file = pos.file;
     node.data_pos = pos.offset;
     node.tx_count = tx_count;
     node.status |= kHaveData;
-    if (has_witness) node.status |= kOptWitness;
+    const ConsensusParams& params = m_tree.Params().consensus;
+    if (BuriedActive(node.height, params, BuriedDeployment::kSegwit)) node.status |= kOptWitness;
     node.RaiseValidity(kValidTransactions);
     MarkDirty(&node);
 }

@@ -23,11 +23,13 @@ public:
     HeaderTree& Tree() { return m_tree; }
     const HeaderTree& Tree() const { return m_tree; }
     void MarkDirty(const HeaderNode* node) { m_dirty.insert(node); }
-    /** Everything may have changed (failure marks spread over many nodes). */
-    void MarkAllDirty();
+    /** As HeaderTree's, remembering which nodes changed. */
+    void MarkFailed(HeaderNode* node);
+    void ClearFailure(HeaderNode* node);
 
-    /** Records that the block of `node` is stored at `pos`. */
-    void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count, bool has_witness);
+    /** Records that the block of `node` is stored at `pos`; with its witnesses, which everybody
+     *  sends once segwit is active. */
+    void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
     /** Nodes that have their own block but miss one below; moved out by LinkChildren. */
     bool IsLinked(const HeaderNode& node) const { return node.HaveChainTxs(); }
     /** Sets chain_tx_count of `node` and of all descendants that waited for it, and returns them,
@@ -36,6 +38,9 @@ public:
 
 private:
     Result<> InsertRecord(const BlockHash& hash, const BlockIndexRecord& record);
+    void PropagateFailures();
+    void MarkChanged(const std::vector<uint32_t>& old_statuses);
+    std::vector<uint32_t> Statuses() const;
 
     HeaderTree m_tree;
     BlockIndexDb& m_db;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include <fmt/chrono.h>
 
@@ -12,6 +13,8 @@ namespace {
 
 /** Blocks connected between two choices of the best chain. */
 constexpr int kPathLength = 2048;
+/** Fewer missing coins are not worth waking other threads for. */
+constexpr size_t kFewestToPrefetch = 8;
 
 /** log2 of the chain work, for people. */
 double Log2Work(const HeaderNode& node) { return std::log2(node.chain_work.ToDouble()); }
@@ -29,14 +32,24 @@ void ChainManager::LogTip(const char* what) const
                       static_cast<double>(m_cache->MemoryUsage()) / (1 << 20), m_cache->Size());
 }
 
+bool ChainManager::HasDataDownToChain(const HeaderNode* node) const
+{
+    while (node && node != m_complete && !m_active.Contains(node)) {
+        if (!node->HasData()) return false;
+        node = node->prev;
+    }
+    return true;
+}
+
 HeaderNode* ChainManager::FindBestCandidate()
 {
     while (!m_candidates.empty()) {
         HeaderNode* best = *m_candidates.rbegin();
-        // A failure further down spoils the whole branch.
-        const HeaderNode* at = best;
-        while (at && !m_active.Contains(at) && !at->Failed() && at->HasData()) at = at->prev;
-        if (!at || m_active.Contains(at)) return best;
+        // Failures were handed down to the descendants; data may be missing below when pruned.
+        if (!best->Failed() && HasDataDownToChain(best)) {
+            m_complete = best;
+            return best;
+        }
         m_candidates.erase(best);
     }
     return nullptr;
@@ -47,48 +60,60 @@ Result<> ChainManager::ActivateBestChain()
     const std::lock_guard activation(m_activation);
     while (!m_interrupt) {
         auto lock = Lock();
-        HeaderNode* target = FindBestCandidate();
-        if (!target || target == Tip()) return Flush(FlushMode::kIfNeeded);
-        lock.unlock();
-        IBD_RETURN_IF_ERROR(ActivateTowards(target));
-    }
-    return {};
-}
-
-Result<> ChainManager::ActivateTowards(HeaderNode* target)
-{
-    std::vector<HeaderNode*> path;
-    {
-        const auto lock = Lock();
-        const HeaderNode* fork = m_active.FindFork(target);
-        while (Tip() && Tip() != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
-        const int first = fork ? fork->height + 1 : 0;
-        const int last = std::min(target->height, first + kPathLength - 1);
-        HeaderNode* node = target->Ancestor(last);
-        path.resize(static_cast<size_t>(last - first + 1));
-        for (size_t i = path.size(); i-- > 0;) {
-            path[i] = node;
-            if (i > 0) node = node->Ancestor(node->height - 1);
+        const HeaderNode* start = Tip();
+        // Nobody else sees a tip that is worse than before: a reorganisation keeps the lock, also
+        // when it fails and the old branch is connected again.
+        while (lock.owns_lock() && !m_interrupt) {
+            HeaderNode* target = FindBestCandidate();
+            if (!target || target == Tip()) return Flush(FlushMode::kIfNeeded);
+            IBD_RETURN_IF_ERROR(ActivateTowards(target, start, lock));
         }
     }
-    IBD_RETURN_IF_ERROR(ConnectPath(target, path));
     return {};
 }
 
-Result<bool> ChainManager::ConnectPath(HeaderNode* target, const std::vector<HeaderNode*>& path)
+std::vector<HeaderNode*> ChainManager::PathTo(HeaderNode* target) const
+{
+    const int first = Tip() ? Tip()->height + 1 : 0;
+    const int last = std::min(target->height, first + kPathLength - 1);
+    std::vector<HeaderNode*> path(static_cast<size_t>(last - first + 1));
+    HeaderNode* node = target->Ancestor(last);
+    for (size_t i = path.size(); i-- > 0; node = node->prev) path[i] = node;
+    return path;
+}
+
+Result<> ChainManager::ActivateTowards(HeaderNode* target, const HeaderNode* start,
+                                       HeldLock& lock)
+{
+    const HeaderNode* fork = m_active.FindFork(target);
+    while (Tip() && Tip() != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
+    const std::vector<HeaderNode*> path = PathTo(target);
+    if (Tip() == start) lock.unlock();
+    return ConnectPath(path, start, lock);
+}
+
+bool ChainManager::StillWanted(const HeaderNode& node) const
+{
+    if (node.Failed() || m_candidates.empty() || node.prev != Tip()) return false;
+    return std::as_const(**m_candidates.rbegin()).Ancestor(node.height) == &node;
+}
+
+Result<> ChainManager::ConnectPath(const std::vector<HeaderNode*>& path, const HeaderNode* start,
+                                   HeldLock& lock)
 {
     BlockReader reader(m_stores.blocks, m_params.consensus, path);
     for (HeaderNode* node : path) {
-        if (m_interrupt) return false;
+        if (m_interrupt) return {};
         IBD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBlock> block, reader.Next());
-        const auto lock = Lock();
-        // Somebody else may have marked or added a block since the lock was given up.
-        if (m_candidates.empty() || *m_candidates.rbegin() != target) return false;
+        const auto own = Lock();
+        // Somebody else may have marked or added a block while the lock was not held.
+        if (!StillWanted(*node)) return {};
         IBD_ASSIGN_OR_RETURN(const bool connected, ConnectTip(*node, *block));
-        if (!connected) return false;
+        if (!connected) return {};
         IBD_RETURN_IF_ERROR(Flush(FlushMode::kIfNeeded));
+        if (lock.owns_lock() && !LessPreferred(*Tip(), *start)) lock.unlock();
     }
-    return true;
+    return {};
 }
 
 Result<ScriptChecker*> ChainManager::CheckerFor(const HeaderNode& node) const
@@ -107,8 +132,16 @@ Result<> ChainManager::PrefetchInputs(const BlockView& block)
     if (m_pool.ThreadCount() == 0) return {};
     std::vector<OutPoint> wanted;
     for (const TxView& tx : block.Txs().subspan(1)) {
-        for (const InputView& input : tx.inputs) wanted.push_back(input.Prevout());
+        for (const InputView& input : tx.inputs) {
+            const OutPoint outpoint = input.Prevout();
+            if (!m_cache->Cached(outpoint)) wanted.push_back(outpoint);
+        }
     }
+    if (wanted.size() < kFewestToPrefetch) return {};
+    // Coins of this same block are nowhere yet.
+    std::unordered_set<Txid, Uint256Hasher> made;
+    for (const TxView& tx : block.Txs()) made.insert(tx.txid);
+    std::erase_if(wanted, [&](const OutPoint& o) { return made.contains(o.txid); });
     return m_cache->Prefetch(wanted, m_pool);
 }
 
@@ -128,8 +161,7 @@ void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
 {
     m_stores.log.Warning("InvalidBlock: hash={} height={} reason={}", node.hash.ToHex(),
                          node.height, violation.ToString());
-    Tree().MarkFailed(&node);
-    m_index.MarkAllDirty();
+    m_index.MarkFailed(&node);
     m_candidates.erase(&node);
 }
 
@@ -155,7 +187,8 @@ Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
         return false;
     }
     IBD_RETURN_IF_ERROR(StoreUndo(node, undo));
-    if (node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
+    // Nothing of the genesis block is ever connected, and its record says so.
+    if (node.prev && node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
     m_active.SetTip(&node);
     PruneCandidates();
     LogTip("UpdateTip");
@@ -198,8 +231,7 @@ Result<> ChainManager::InvalidateBlock(HeaderNode* node)
         const auto lock = Lock();
         if (!node->prev) return BadData("the genesis block cannot be marked invalid");
         while (m_active.Contains(node)) IBD_RETURN_IF_ERROR(DisconnectTip());
-        Tree().MarkFailed(node);
-        m_index.MarkAllDirty();
+        m_index.MarkFailed(node);
         RebuildCandidates();
         if (m_observer) m_observer->TipChanged(*Tip());
     }
@@ -210,8 +242,7 @@ Result<> ChainManager::ReconsiderBlock(HeaderNode* node)
 {
     {
         const auto lock = Lock();
-        Tree().ClearFailure(node);
-        m_index.MarkAllDirty();
+        m_index.ClearFailure(node);
         RebuildCandidates();
     }
     return ActivateBestChain();
@@ -221,7 +252,10 @@ Result<> ChainManager::PreciousBlock(HeaderNode* node)
 {
     {
         const auto lock = Lock();
-        if (node->chain_work < Tip()->chain_work) return {};
+        if (!Tip() || node->chain_work < Tip()->chain_work) return {};
+        // Once the chain has grown, earlier calls no longer count.
+        if (m_precious_work < Tip()->chain_work) m_next_precious = -1;
+        m_precious_work = Tip()->chain_work;
         m_candidates.erase(node);
         node->sequence_id = m_next_precious--;
         if (node->IsValid(kValidTransactions) && node->HaveChainTxs()) m_candidates.insert(node);

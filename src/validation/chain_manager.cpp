@@ -11,14 +11,7 @@ namespace ibd {
 namespace {
 
 constexpr int64_t kFlushInterval = int64_t{60} * 60 * 1'000'000; //!< microseconds
-constexpr int64_t kMaxTipAge = 24 * 60 * 60;                     //!< seconds
 constexpr uint64_t kMinSpace = 50 << 20;                         //!< bytes left on the disk
-
-bool HasWitness(const BlockView& view)
-{
-    return std::any_of(view.Txs().begin(), view.Txs().end(),
-                       [](const TxView& tx) { return tx.has_witness; });
-}
 
 } // namespace
 
@@ -58,32 +51,68 @@ RuleResult ChainManager::AcceptHeader(const BlockHeader& header, HeaderNode** ou
     return std::nullopt;
 }
 
-Result<RuleResult> ChainManager::CheckAndStore(const BlockView& view, HeaderNode& node,
-                                               const FilePos* stored, ByteSpan raw)
+RuleResult ChainManager::Check(const BlockView& view, HeaderNode& node, bool checked)
 {
-    RuleResult violation = CheckBlock(view, m_params.consensus);
+    RuleResult violation;
+    if (!checked) violation = CheckBlock(view, m_params.consensus);
     if (!violation) {
         violation = ContextualCheckBlock(view, NodeAncestry(node.prev), m_params.consensus);
     }
-    if (violation) {
-        if (violation->kind != RuleViolation::Kind::kMutated) MarkInvalid(node, *violation);
-        return violation;
+    if (violation && violation->kind != RuleViolation::Kind::kMutated) {
+        MarkInvalid(node, *violation);
     }
+    return violation;
+}
+
+Result<> ChainManager::Store(const BlockView& view, HeaderNode& node, const FilePos* stored)
+{
+    const auto height = static_cast<uint32_t>(node.height);
     FilePos pos;
     if (stored) {
         pos = *stored;
-        m_stores.blocks.AddExisting(pos, static_cast<uint32_t>(raw.size()),
-                                    static_cast<uint32_t>(node.height), node.time);
+        m_stores.blocks.AddExisting(pos, static_cast<uint32_t>(view.Raw().size()), height,
+                                    node.time);
     } else {
-        IBD_ASSIGN_OR_RETURN(pos, m_stores.blocks.WriteBlock(
-                                      raw, static_cast<uint32_t>(node.height), node.time));
+        IBD_ASSIGN_OR_RETURN(pos, m_stores.blocks.WriteBlock(view.Raw(), height, node.time));
     }
-    m_index.SetData(node, pos, static_cast<uint32_t>(view.Txs().size()), HasWitness(view));
+    const bool was_pruned = node.tx_count > 0;
+    m_index.SetData(node, pos, static_cast<uint32_t>(view.Txs().size()));
     AddCandidates(m_index.Link(node));
-    return RuleResult();
+    if (was_pruned) RebuildCandidates(); // blocks above may have waited for this one
+    return {};
+}
+
+Result<BlockOutcome> ChainManager::Accept(const BlockView& view, const FilePos* stored,
+                                          bool checked)
+{
+    const auto lock = Lock();
+    BlockOutcome outcome;
+    outcome.violation = AcceptHeader(view.Header(), &outcome.node);
+    if (!outcome.violation) {
+        if (outcome.node->HasData()) return outcome;
+        outcome.violation = Check(view, *outcome.node, checked);
+    }
+    if (outcome.violation) {
+        if (m_observer) m_observer->BlockChecked(view.Hash(), outcome.violation);
+        return outcome;
+    }
+    IBD_RETURN_IF_ERROR(Store(view, *outcome.node, stored));
+    outcome.is_new = true;
+    return outcome;
 }
 
 Result<BlockOutcome> ChainManager::AcceptBlock(ByteSpan raw, const FilePos* stored)
+{
+    BlockView view;
+    if (auto parsed = view.Parse(raw); !parsed) {
+        BlockOutcome outcome;
+        outcome.violation = Invalid("block-deserialization-failed", parsed.Message());
+        return outcome;
+    }
+    return Accept(view, stored, false);
+}
+
+Result<BlockOutcome> ChainManager::ProcessBlock(ByteSpan raw)
 {
     BlockOutcome outcome;
     BlockView view;
@@ -91,23 +120,13 @@ Result<BlockOutcome> ChainManager::AcceptBlock(ByteSpan raw, const FilePos* stor
         outcome.violation = Invalid("block-deserialization-failed", parsed.Message());
         return outcome;
     }
-    const auto lock = Lock();
-    if (auto refused = AcceptHeader(view.Header(), &outcome.node)) {
-        outcome.violation = std::move(refused);
+    outcome.violation = CheckBlock(view, m_params.consensus);
+    if (outcome.violation) {
+        const auto lock = Lock();
+        if (m_observer) m_observer->BlockChecked(view.Hash(), outcome.violation);
         return outcome;
     }
-    if (outcome.node->HasData()) return outcome;
-    IBD_ASSIGN_OR_RETURN(outcome.violation, CheckAndStore(view, *outcome.node, stored, raw));
-    outcome.is_new = !outcome.violation;
-    if (outcome.violation && m_observer) {
-        m_observer->BlockChecked(view.Hash(), outcome.violation);
-    }
-    return outcome;
-}
-
-Result<BlockOutcome> ChainManager::ProcessBlock(ByteSpan raw)
-{
-    IBD_ASSIGN_OR_RETURN(BlockOutcome outcome, AcceptBlock(raw));
+    IBD_ASSIGN_OR_RETURN(outcome, Accept(view, nullptr, true));
     if (!outcome.violation) IBD_RETURN_IF_ERROR(ActivateBestChain());
     return outcome;
 }
@@ -115,9 +134,9 @@ Result<BlockOutcome> ChainManager::ProcessBlock(ByteSpan raw)
 void ChainManager::AddCandidates(const std::vector<HeaderNode*>& linked)
 {
     for (HeaderNode* node : linked) {
-        if (!m_coins) continue; // AttachCoins collects them all
         m_candidates.erase(node);
         node->sequence_id = Tree().NextSequenceId();
+        if (!m_coins) continue; // AttachCoins collects them all
         if (!Tip() || !LessPreferred(*node, *Tip())) m_candidates.insert(node);
     }
 }
@@ -220,7 +239,11 @@ Result<> ChainManager::Flush(FlushMode mode)
         }
     }
     IBD_RETURN_IF_ERROR(m_index.Save(m_stores.blocks));
-    if (m_cache && Tip()) IBD_RETURN_IF_ERROR(m_cache->Flush(*m_coins, Tip()->hash));
+    if (m_cache && Tip()) {
+        // Coins are dropped for lack of room only: what was written may soon be spent.
+        IBD_RETURN_IF_ERROR(full ? m_cache->Flush(*m_coins, Tip()->hash)
+                                 : m_cache->Sync(*m_coins, Tip()->hash));
+    }
     m_last_flush = m_stores.env.MonotonicMicros();
     return {};
 }
@@ -229,8 +252,9 @@ bool ChainManager::IsInitialBlockDownload() const
 {
     const auto lock = Lock();
     if (!m_initial_download) return false;
+    if (m_importing) return true;
     if (!Tip() || Tip()->chain_work < m_options.minimum_work) return true;
-    if (Tip()->time < m_stores.env.UnixTime() - kMaxTipAge) return true;
+    if (Tip()->time < m_stores.env.UnixTime() - m_options.max_tip_age) return true;
     m_initial_download = false;
     return false;
 }

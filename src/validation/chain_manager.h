@@ -44,6 +44,7 @@ struct ChainManagerOptions {
     Arith256 minimum_work;          //!< -minimumchainwork
     SipKey hash_key{};              //!< random, keys the coins table
     size_t threads = 1;             //!< for reading coins ahead (-par)
+    int64_t max_tip_age = 24 * 60 * 60; //!< -maxtipage, seconds
 };
 
 /** The machine and the stores a manager works on; all outlive it. */
@@ -95,7 +96,8 @@ public:
     /** Checks a block without its coins and stores it; does not connect it. `stored` says where it
      *  lies already (reindex). */
     Result<BlockOutcome> AcceptBlock(ByteSpan raw, const FilePos* stored = nullptr);
-    /** AcceptBlock, then ActivateBestChain. */
+    /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
+     *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
     /** Connects and disconnects blocks until the tip is the best block we have. Returns early,
      *  without error, when interrupted. */
@@ -133,8 +135,10 @@ public:
     const ChainManagerOptions& Options() const { return m_options; }
     bool HasCoins() const { return m_coins != nullptr; }
 
-    /** The tip is old or has little work: most of the chain is yet to come. Turns false once. */
+    /** The tip is old or has little work: most of the chain is yet to come. Turns false once, and
+     *  not while blocks are imported. */
     bool IsInitialBlockDownload() const;
+    void SetImporting(bool importing) { m_importing = importing; }
     /** Estimated share of the chain's transactions that is verified at `node`, 0 to 1. */
     double VerificationProgress(const HeaderNode* node) const;
     /** Block and undo data of a block of the tree. Errors name it. */
@@ -150,17 +154,23 @@ private:
     };
 
     // chain_manager.cpp
-    Result<RuleResult> CheckAndStore(const BlockView& view, HeaderNode& node,
-                                     const FilePos* stored, ByteSpan raw);
+    Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked);
+    RuleResult Check(const BlockView& view, HeaderNode& node, bool checked);
+    Result<> Store(const BlockView& view, HeaderNode& node, const FilePos* stored);
     void AddCandidates(const std::vector<HeaderNode*>& linked);
     void RebuildCandidates();
     Result<> ReplayInterruptedWrite(const std::vector<BlockHash>& heads);
     Result<> RollForward(const HeaderNode& node, CoinsCache& coins);
 
     // chain_activation.cpp
+    using HeldLock = std::unique_lock<std::recursive_mutex>;
     HeaderNode* FindBestCandidate();
-    Result<> ActivateTowards(HeaderNode* target);
-    Result<bool> ConnectPath(HeaderNode* target, const std::vector<HeaderNode*>& path);
+    bool HasDataDownToChain(const HeaderNode* node) const;
+    Result<> ActivateTowards(HeaderNode* target, const HeaderNode* start, HeldLock& lock);
+    std::vector<HeaderNode*> PathTo(HeaderNode* target) const;
+    Result<> ConnectPath(const std::vector<HeaderNode*>& path, const HeaderNode* start,
+                         HeldLock& lock);
+    bool StillWanted(const HeaderNode& node) const;
     Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block);
     Result<> DisconnectTip();
     Result<> PrefetchInputs(const BlockView& block);
@@ -191,7 +201,10 @@ private:
     ScriptChecker* m_checker = nullptr;
     ChainObserver* m_observer = nullptr;
     int64_t m_last_flush = 0; //!< MonotonicMicros
+    const HeaderNode* m_complete = nullptr; //!< has data down to the active chain
     int32_t m_next_precious = -1;
+    Arith256 m_precious_work; //!< of the tip at the last PreciousBlock
+    std::atomic<bool> m_importing{false};
     mutable bool m_initial_download = true;
 };
 

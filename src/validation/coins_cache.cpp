@@ -1,116 +1,114 @@
 // See coins_cache.h.
 #include "validation/coins_cache.h"
 
+#include "util/endian.h"
+
+#include <algorithm>
+
 namespace ibd {
 
 namespace {
 
-/** Node of the hash table as the standard library allocates it: next pointer, value, hash. */
-template <typename Value>
-constexpr size_t NodeBytes()
+/** Bytes that a long script takes on the heap, as malloc rounds them. */
+size_t HeapBytes(const Coin& coin)
 {
-    return sizeof(void*) + sizeof(Value) + sizeof(size_t);
+    const size_t bytes = coin.script.HeapBytes();
+    return bytes == 0 ? 0 : std::max<size_t>(32, (bytes + sizeof(size_t) + 15) & ~size_t{15});
 }
+
+/** A change waiting to be written; the first bytes of the txid sort all but a few of them. */
+struct SortedChange {
+    uint64_t prefix;
+    const CoinTable::Entry* entry;
+
+    bool operator<(const SortedChange& other) const
+    {
+        if (prefix != other.prefix) return prefix < other.prefix;
+        return entry->outpoint < other.entry->outpoint;
+    }
+};
 
 } // namespace
 
 CoinsCache::CoinsCache(const CoinsReader& base, const OutPointHasher& salt)
-    : m_base(base), m_hasher(salt)
+    : m_base(base), m_table(salt)
 {
-    Clear();
 }
 
-void CoinsCache::Clear()
-{
-    m_map.reset();
-    m_pool = std::make_unique<std::pmr::unsynchronized_pool_resource>();
-    m_map = std::make_unique<Map>(0, m_hasher, std::equal_to<OutPoint>{}, m_pool.get());
-    m_script_bytes = 0;
-}
+size_t CoinsCache::MemoryUsage() const { return m_table.MemoryUsage() + m_script_bytes; }
 
-size_t CoinsCache::MemoryUsage() const
+void CoinsCache::SetCoin(Entry& entry, Coin coin)
 {
-    return m_map->size() * NodeBytes<Map::value_type>() + m_map->bucket_count() * sizeof(void*) +
-           m_script_bytes;
-}
-
-CoinsCache::Entry& CoinsCache::Insert(const OutPoint& outpoint, Coin coin)
-{
-    m_script_bytes += coin.script.HeapBytes();
-    Entry& entry = (*m_map)[outpoint];
-    m_script_bytes -= entry.coin.script.HeapBytes();
+    m_script_bytes += HeapBytes(coin) - HeapBytes(entry.coin);
     entry.coin = std::move(coin);
-    return entry;
 }
 
-Result<CoinsCache::Entry*> CoinsCache::Find(const OutPoint& outpoint)
+Result<CoinTable::Place> CoinsCache::Find(const OutPoint& outpoint)
 {
-    if (const auto it = m_map->find(outpoint); it != m_map->end()) {
-        return it->second.spent ? nullptr : &it->second;
+    CoinTable::Place place = m_table.Find(outpoint);
+    if (place.entry) {
+        if (place.entry->spent) place.entry = nullptr;
+        return place;
     }
     IBD_ASSIGN_OR_RETURN(std::optional<Coin> coin, m_base.Read(outpoint));
-    if (!coin) return nullptr;
-    return &Insert(outpoint, std::move(*coin));
+    if (!coin) return place;
+    SetCoin(m_table.Insert(place, outpoint), std::move(*coin));
+    return m_table.Find(outpoint);
 }
 
 Result<const Coin*> CoinsCache::Get(const OutPoint& outpoint)
 {
-    IBD_ASSIGN_OR_RETURN(Entry * entry, Find(outpoint));
-    return entry ? &entry->coin : nullptr;
+    IBD_ASSIGN_OR_RETURN(const CoinTable::Place place, Find(outpoint));
+    return place.entry ? &place.entry->coin : nullptr;
 }
 
 Result<std::optional<Coin>> CoinsCache::Read(const OutPoint& outpoint) const
 {
-    if (const auto it = m_map->find(outpoint); it != m_map->end()) {
-        if (it->second.spent) return std::optional<Coin>();
-        return std::optional<Coin>(it->second.coin);
-    }
-    return m_base.Read(outpoint);
+    const Entry* entry = m_table.Find(outpoint).entry;
+    if (!entry) return m_base.Read(outpoint);
+    if (entry->spent) return std::optional<Coin>();
+    return std::optional<Coin>(entry->coin);
 }
 
 void CoinsCache::Add(const OutPoint& outpoint, Coin coin, bool may_exist)
 {
-    const auto it = m_map->find(outpoint);
-    const bool known = it != m_map->end();
-    CHECK(may_exist || !known || it->second.spent);
-    // A spent entry that the base does not know of yet must stay non-fresh: the base still has
-    // the old coin, and would keep it if the new one were spent before a flush.
-    const bool fresh = known ? it->second.fresh : !may_exist;
-    Entry& entry = Insert(outpoint, std::move(coin));
+    const CoinTable::Place place = m_table.Find(outpoint);
+    CHECK(may_exist || !place.entry || place.entry->spent);
+    // A spent entry stays non-fresh: the base still has the old coin, and would keep it if the new
+    // one were dropped unwritten when spent.
+    Entry& entry = place.entry ? *place.entry : m_table.Insert(place, outpoint);
+    if (!place.entry) entry.fresh = !may_exist;
+    SetCoin(entry, std::move(coin));
     entry.spent = false;
     entry.dirty = true;
-    entry.fresh = fresh;
 }
 
 Result<bool> CoinsCache::Spend(const OutPoint& outpoint, Coin* spent)
 {
-    IBD_ASSIGN_OR_RETURN(Entry * entry, Find(outpoint));
-    if (!entry) return false;
-    m_script_bytes -= entry->coin.script.HeapBytes();
-    if (spent) *spent = std::move(entry->coin);
-    if (entry->fresh) {
-        m_map->erase(outpoint);
+    IBD_ASSIGN_OR_RETURN(const CoinTable::Place place, Find(outpoint));
+    if (!place.entry) return false;
+    Entry& entry = *place.entry;
+    m_script_bytes -= HeapBytes(entry.coin);
+    if (spent) *spent = std::move(entry.coin);
+    if (entry.fresh) {
+        m_table.Erase(place);
         return true;
     }
-    entry->coin = Coin{};
-    entry->spent = true;
-    entry->dirty = true;
+    entry.coin = Coin{};
+    entry.spent = true;
+    entry.dirty = true;
     return true;
 }
 
 Result<> CoinsCache::Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool)
 {
-    std::vector<OutPoint> wanted;
-    for (const OutPoint& outpoint : outpoints) {
-        if (!m_map->contains(outpoint)) wanted.push_back(outpoint);
-    }
     constexpr size_t kChunk = 16; // reads handed to a thread at once
-    std::vector<std::optional<Coin>> coins(wanted.size());
-    std::vector<Result<>> results((wanted.size() + kChunk - 1) / kChunk);
+    std::vector<std::optional<Coin>> coins(outpoints.size());
+    std::vector<Result<>> results((outpoints.size() + kChunk - 1) / kChunk);
     pool.ParallelFor(results.size(), [&](size_t chunk) {
-        const size_t end = std::min(wanted.size(), (chunk + 1) * kChunk);
+        const size_t end = std::min(outpoints.size(), (chunk + 1) * kChunk);
         for (size_t i = chunk * kChunk; i < end; ++i) {
-            auto coin = m_base.Read(wanted[i]);
+            auto coin = m_base.Read(outpoints[i]);
             if (!coin) {
                 results[chunk] = coin.GetError();
                 return;
@@ -119,25 +117,49 @@ Result<> CoinsCache::Prefetch(std::span<const OutPoint> outpoints, ThreadPool& p
         }
     });
     for (const Result<>& result : results) IBD_RETURN_IF_ERROR(result);
-    for (size_t i = 0; i < wanted.size(); ++i) {
-        if (coins[i]) Insert(wanted[i], std::move(*coins[i]));
+    for (size_t i = 0; i < outpoints.size(); ++i) {
+        if (!coins[i]) continue;
+        const CoinTable::Place place = m_table.Find(outpoints[i]);
+        if (!place.entry) SetCoin(m_table.Insert(place, outpoints[i]), std::move(*coins[i]));
     }
     return {};
 }
 
-Result<> CoinsCache::Flush(CoinsDb& db, const BlockHash& best)
+Result<> CoinsCache::WriteChanges(CoinsDb& db, const BlockHash& best) const
 {
-    auto it = m_map->begin();
+    // In the order of the database, so that its files do not overlap and need no merging.
+    size_t count = 0;
+    ForEachChange([&](const OutPoint&, const Coin*) { ++count; });
+    std::vector<SortedChange> changes;
+    changes.reserve(count);
+    m_table.ForEach([&](const Entry& entry) {
+        if (entry.dirty) changes.push_back({ReadBE64(entry.outpoint.txid.data()), &entry});
+    });
+    std::sort(changes.begin(), changes.end());
+    auto it = changes.begin();
     const auto next = [&](CoinChange& change) {
-        while (it != m_map->end() && !it->second.dirty) ++it;
-        if (it == m_map->end()) return false;
-        change.outpoint = &it->first;
-        change.coin = it->second.spent ? nullptr : &it->second.coin;
+        if (it == changes.end()) return false;
+        change.outpoint = &it->entry->outpoint;
+        change.coin = it->entry->spent ? nullptr : &it->entry->coin;
         ++it;
         return true;
     };
-    IBD_RETURN_IF_ERROR(db.Write(next, best));
-    Clear();
+    return db.Write(next, best);
+}
+
+Result<> CoinsCache::Flush(CoinsDb& db, const BlockHash& best)
+{
+    IBD_RETURN_IF_ERROR(WriteChanges(db, best));
+    m_table.Clear();
+    m_script_bytes = 0;
+    return {};
+}
+
+Result<> CoinsCache::Sync(CoinsDb& db, const BlockHash& best)
+{
+    IBD_RETURN_IF_ERROR(WriteChanges(db, best));
+    m_table.EraseIf([](const Entry& entry) { return entry.spent; });
+    m_table.ForEach([](Entry& entry) { entry.dirty = entry.fresh = false; });
     return {};
 }
 

@@ -4,15 +4,11 @@
 // Memory: MemoryUsage() bytes, bounded by whoever calls Flush.
 #pragma once
 
-#include "primitives/outpoint_hasher.h"
-#include "script/coin.h"
 #include "storage/coins_db.h"
 #include "util/threads.h"
+#include "validation/coin_table.h"
 
-#include <memory>
-#include <memory_resource>
 #include <span>
-#include <unordered_map>
 
 namespace ibd {
 
@@ -53,44 +49,40 @@ public:
     /** Takes the coin out; false if it was not there. The coin is moved to `spent` if given. */
     Result<bool> Spend(const OutPoint& outpoint, Coin* spent = nullptr);
 
+    bool Cached(const OutPoint& outpoint) const { return m_table.Find(outpoint).entry != nullptr; }
     /** Reads coins that are not cached from the base, on the pool's threads. Missing ones are
      *  skipped: asking for them later says so. */
     Result<> Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool);
 
-    /** Writes all changes to the database, which becomes the state after `best`, and forgets
-     *  everything cached. On error the cache is unchanged. */
+    /** Writes all changes to the database, in its order; it becomes the state after `best`. Then
+     *  forgets everything cached (Flush) or keeps the coins (Sync). On error the cache is
+     *  unchanged. */
     Result<> Flush(CoinsDb& db, const BlockHash& best);
+    Result<> Sync(CoinsDb& db, const BlockHash& best);
 
     /** Calls `visit(outpoint, coin)` for each change over the base; the coin is null if spent. */
     template <typename Visitor>
     void ForEachChange(Visitor visit) const
     {
-        for (const auto& [outpoint, entry] : *m_map) {
-            if (entry.dirty) visit(outpoint, entry.spent ? nullptr : &entry.coin);
-        }
+        m_table.ForEach([&](const CoinTable::Entry& entry) {
+            if (entry.dirty) visit(entry.outpoint, entry.spent ? nullptr : &entry.coin);
+        });
     }
 
-    size_t Size() const { return m_map->size(); }
-    /** Bytes held, with the allocator's and the table's overhead. */
+    size_t Size() const { return m_table.Size(); }
+    /** Bytes held. Writing takes 16 bytes for each change on top. */
     size_t MemoryUsage() const;
 
 private:
-    struct Entry {
-        Coin coin;
-        bool spent = false; //!< no coin; kept so that the base learns of it
-        bool dirty = false; //!< differs from the base
-        bool fresh = false; //!< the base has no coin of this name
-    };
-    using Map = std::pmr::unordered_map<OutPoint, Entry, OutPointHasher>;
+    using Entry = CoinTable::Entry;
 
-    Result<Entry*> Find(const OutPoint& outpoint);
-    Entry& Insert(const OutPoint& outpoint, Coin coin);
-    void Clear();
+    /** The entry of a coin that is there, read from the base if need be. */
+    Result<CoinTable::Place> Find(const OutPoint& outpoint);
+    void SetCoin(Entry& entry, Coin coin);
+    Result<> WriteChanges(CoinsDb& db, const BlockHash& best) const;
 
     const CoinsReader& m_base;
-    const OutPointHasher m_hasher;
-    std::unique_ptr<std::pmr::unsynchronized_pool_resource> m_pool;
-    std::unique_ptr<Map> m_map;
+    CoinTable m_table;
     size_t m_script_bytes = 0; //!< heap bytes of long scripts
 };
 

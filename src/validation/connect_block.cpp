@@ -17,11 +17,22 @@ Coin MakeCoin(const OutputView& output, int height, bool coinbase)
             coinbase};
 }
 
+/** Whether to look for coins of the same name. Where BIP34 holds from the first block on, every
+ *  coinbase begins with its own height, so no transaction id can come up twice on a branch, and
+ *  what Core looks for there cannot be found. */
 bool Bip30Checked(const HeaderNode& node, const ConsensusParams& params)
 {
-    const HeaderNode* at_bip34 =
-        node.prev ? node.prev->Ancestor(params.bip34_height) : nullptr;
+    if (params.bip34_height <= 1) return false;
+    const HeaderNode* at_bip34 = node.prev->Ancestor(params.bip34_height);
     return Bip30Enforced(node.height, node.hash, at_bip34 ? at_bip34->hash : BlockHash{}, params);
+}
+
+/** A transaction that does not fit the coins spoils the block for good, whatever it would mean in
+ *  the pool. */
+RuleViolation OfBlock(RuleViolation violation, const TxView& tx)
+{
+    return Invalid(std::move(violation.reason),
+                   violation.detail + " in transaction " + tx.txid.ToHex());
 }
 
 /** The steps of one ConnectBlock call, with what they share. */
@@ -31,6 +42,7 @@ public:
                CoinsCache& coins, ScriptChecker* checker, BlockUndo& undo)
         : m_block(block), m_node(node), m_params(params.consensus), m_coins(coins),
           m_checker(checker), m_undo(undo), m_ancestry(node.prev),
+          m_median_time(node.prev->MedianTimePast()),
           m_flags(BlockScriptFlags(node.height, node.hash, params.consensus)),
           m_bip30(Bip30Checked(node, params.consensus)),
           m_csv(BuriedActive(node.height, params.consensus, BuriedDeployment::kCsv))
@@ -57,6 +69,7 @@ private:
     ScriptChecker* m_checker;
     BlockUndo& m_undo;
     const NodeAncestry m_ancestry;
+    const int64_t m_median_time; //!< of the previous block
     const ScriptFlags m_flags;
     const bool m_bip30;
     const bool m_csv;
@@ -91,7 +104,7 @@ Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
     for (const InputView& input : tx.inputs) {
         Coin coin;
         IBD_ASSIGN_OR_RETURN(const bool there, m_coins.Spend(input.Prevout(), &coin));
-        if (!there) return RuleResult(MissingInputs(tx));
+        if (!there) return RuleResult(OfBlock(MissingInputs(tx), tx));
         undo.spent.push_back(std::move(coin));
     }
     for (const Coin& coin : undo.spent) {
@@ -104,14 +117,14 @@ Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
 RuleResult Connection::CheckSpend(const TxView& tx, const TxUndo& undo)
 {
     Amount fee = 0;
-    IBD_RETURN_IF_VIOLATED(CheckTxInputs(tx, m_spent, m_node.height, fee));
+    if (auto bad = CheckTxInputs(tx, m_spent, m_node.height, fee)) return OfBlock(*bad, tx);
     m_stats.fees += fee;
     if (!MoneyRange(m_stats.fees)) {
         return Invalid("bad-txns-accumulated-fee-outofrange",
                        "accumulated fee in the block out of range");
     }
     const SequenceLocks locks = CalculateSequenceLocks(tx, m_csv, m_heights, m_ancestry);
-    if (!EvaluateSequenceLocks(locks, m_node.height, m_ancestry.MedianTimePast())) {
+    if (!EvaluateSequenceLocks(locks, m_node.height, m_median_time)) {
         return Invalid("bad-txns-nonfinal", "contains a non-BIP68-final transaction " +
                                                 tx.txid.ToHex());
     }
@@ -219,6 +232,21 @@ Result<bool> RemoveOutputs(const TxView& tx, const HeaderNode& node, CoinsCache&
     return clean;
 }
 
+/** Undo data from before Core 0.15 tells height and kind only with the coin that was spent last of
+ *  its transaction; that one is back already, so a sibling knows. */
+Result<> CompleteFromSibling(const OutPoint& outpoint, Coin& coin, CoinsCache& coins)
+{
+    constexpr uint32_t kMostOutputs = kMaxBlockWeight / (9 * kWitnessScaleFactor);
+    for (uint32_t i = 0; i < kMostOutputs; ++i) {
+        IBD_ASSIGN_OR_RETURN(const Coin* sibling, coins.Get({outpoint.txid, i}));
+        if (!sibling) continue;
+        coin.height = sibling->height;
+        coin.coinbase = sibling->coinbase;
+        return {};
+    }
+    return BadData("undo data of coin {}:{} has no height", outpoint.txid.ToHex(), outpoint.vout);
+}
+
 /** Puts the spent coins back; false if one was there already. */
 Result<bool> RestoreInputs(const TxView& tx, TxUndo& undo, CoinsCache& coins)
 {
@@ -227,6 +255,9 @@ Result<bool> RestoreInputs(const TxView& tx, TxUndo& undo, CoinsCache& coins)
         const OutPoint outpoint = tx.inputs[i].Prevout();
         IBD_ASSIGN_OR_RETURN(const Coin* there, coins.Get(outpoint));
         if (there) clean = false;
+        if (undo.spent[i].height == 0) {
+            IBD_RETURN_IF_ERROR(CompleteFromSibling(outpoint, undo.spent[i], coins));
+        }
         coins.Add(outpoint, std::move(undo.spent[i]), true);
     }
     return clean;

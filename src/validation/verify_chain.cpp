@@ -32,6 +32,10 @@ Result<bool> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
     for (const HeaderNode* node = Tip(); node->prev && node->height > tip_height - depth;
          node = node->prev) {
         if (m_interrupt) return true;
+        if (!node->HasData() && node->tx_count > 0) { // pruned
+            m_stores.log.Info("Verification: no block data at height {} and below", node->height);
+            break;
+        }
         auto block = LoadBlock(m_stores.blocks, *node, m_params.consensus);
         if (!block) return failed(block.Message());
         if (level >= 1 && (*block)->verdict) {
