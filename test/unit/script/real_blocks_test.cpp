@@ -1,0 +1,134 @@
+// Ten real blocks with the coins they spend: every input verifies under the flags of its height,
+// and no input of a changed copy does.
+#include "primitives/block.h"
+#include "script/script.h"
+#include "script/vector_support.h"
+#include "support/testdata.h"
+#include "util/hex.h"
+
+#include <catch2/catch.hpp>
+#include <iostream>
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+constexpr ScriptFlags kSegwit = kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv |
+                                kVerifyCsv | kVerifyWitness;
+
+struct RealBlock {
+    const char* name;
+    const char* block;
+    const char* spent;
+    ScriptFlags flags;
+};
+
+constexpr RealBlock kBlocks[] = {
+    {"mainnet 300025", "bcoin/block300025.raw.xz", "bcoin/block300025-undo.raw.xz", kVerifyP2sh},
+    {"testnet3 1087400", "bcoin/block1087400.raw", "bcoin/block1087400-undo.raw", kSegwit},
+    {"testnet3 928816", "bcoin/block928816.raw.xz", "bcoin/block928816-undo.raw.xz", kSegwit},
+    {"testnet3 928828", "bcoin/block928828.raw.xz", "bcoin/block928828-undo.raw.xz", kSegwit},
+    {"testnet3 928831", "bcoin/block928831.raw.xz", "bcoin/block928831-undo.raw.xz", kSegwit},
+    {"testnet3 928848", "bcoin/block928848.raw.xz", "bcoin/block928848-undo.raw.xz", kSegwit},
+    {"testnet3 928849", "bcoin/block928849.raw.xz", "bcoin/block928849-undo.raw.xz", kSegwit},
+    {"testnet3 928927", "bcoin/block928927.raw.xz", "bcoin/block928927-undo.raw.xz", kSegwit},
+    {"mainnet 367891", "floresta/block_367891/raw.zst", "floresta/block_367891/spent_utxos.zst",
+     kVerifyP2sh | kVerifyDerSig},
+    {"mainnet 866342", "floresta/block_866342/raw.zst", "floresta/block_866342/spent_utxos.zst",
+     kSegwit | kVerifyTaproot},
+};
+
+/** Outputs of all non-coinbase inputs in block order, in either project's form. */
+std::vector<MutableOutput> SpentCoins(const std::string& path)
+{
+    const Bytes raw = ReadTestFile(path);
+    std::vector<MutableOutput> out;
+    if (raw[0] != '[') {
+        Reader reader(raw);
+        while (reader.Ok() && reader.Remaining() > 0) {
+            const Amount value = reader.I64();
+            const ByteSpan script = reader.VarBytes();
+            out.push_back({value, Bytes(script.begin(), script.end())});
+        }
+        REQUIRE(reader.Ok());
+        return out;
+    }
+    UniValue json;
+    REQUIRE(json.read(reinterpret_cast<const char*>(raw.data()), raw.size()));
+    for (const UniValue& item : json.getValues()) {
+        const UniValue& coin = item.exists("txout") ? item["txout"] : item;
+        const char* script = coin.exists("script_pubkey") ? "script_pubkey" : "script";
+        out.push_back({coin["value"].get_int64(), *FromHex(coin[script].get_str())});
+    }
+    return out;
+}
+
+struct Tally {
+    size_t inputs = 0;
+    size_t unsigned_inputs = 0; //!< valid whatever the transaction says
+};
+
+Bytes ChangedScript(ByteSpan script)
+{
+    if (script.empty()) return Bytes(1, OP_RETURN);
+    Bytes changed(script.begin(), script.end());
+    changed[changed.size() / 2] ^= 1;
+    return changed;
+}
+
+/** The copy has another lock time, to which every hash type commits. */
+void CheckTx(const TxView& tx, std::span<const SpentOutput> spent, ScriptFlags flags, Tally& tally)
+{
+    INFO("transaction " << tx.txid.ToHex());
+    MutableTransaction changed = MutableTransaction::FromView(tx);
+    changed.lock_time ^= 1;
+    const TransactionRef copy = changed.Freeze();
+    const TxHashes hashes(tx, spent);
+    const TxHashes copy_hashes(copy->View(), spent);
+    for (size_t i = 0; i < tx.inputs.size(); ++i, ++tally.inputs) {
+        INFO("input " << i);
+        const ScriptError error = VerifyInput(tx, i, spent[i], hashes, flags);
+        if (error != ScriptError::kOk) FAIL_CHECK(ScriptErrorName(error));
+        if (VerifyInput(copy->View(), i, spent[i], copy_hashes, flags) != ScriptError::kOk) continue;
+        // No signature: change what the output asks for.
+        ++tally.unsigned_inputs;
+        const Bytes script = ChangedScript(spent[i].script_pubkey);
+        CHECK(VerifyInput(tx, i, {spent[i].value, script}, hashes, flags) != ScriptError::kOk);
+    }
+}
+
+} // namespace
+
+TEST_CASE("every input of real blocks verifies, none of a changed copy")
+{
+    Tally all;
+    for (const RealBlock& real : kBlocks) {
+        const auto block_path = TestData(real.block);
+        const auto spent_path = TestData(real.spent);
+        if (!block_path || !spent_path) return;
+        INFO(real.name);
+        const Bytes raw = ReadTestFile(*block_path);
+        const std::vector<MutableOutput> coins = SpentCoins(*spent_path);
+        BlockView block;
+        REQUIRE(block.Parse(raw));
+        Tally tally;
+        for (const TxView& tx : block.Txs().subspan(1)) {
+            std::vector<SpentOutput> spent;
+            for (size_t i = 0; i < tx.inputs.size(); ++i) {
+                REQUIRE(tally.inputs + i < coins.size());
+                const MutableOutput& coin = coins[tally.inputs + i];
+                spent.push_back({coin.value, coin.script_pubkey});
+            }
+            CheckTx(tx, spent, real.flags, tally);
+        }
+        CHECK(tally.inputs == coins.size());
+        std::cerr << real.name << ": " << tally.inputs << " inputs, " << tally.unsigned_inputs
+                  << " without a signature\n";
+        all.inputs += tally.inputs;
+        all.unsigned_inputs += tally.unsigned_inputs;
+    }
+    std::cerr << "real blocks: " << all.inputs << " inputs\n";
+    CHECK(all.inputs == 80'861);
+    CHECK(all.unsigned_inputs == 20'004); // 20,000 of them in block 367891, with empty scripts
+}
