@@ -42,7 +42,7 @@ UniValue ToJson(const BoosterProgress& progress)
 
 void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress)
 {
-    table.Add({"blockchain", "getboosterinfo",
+    RpcMethod method{"blockchain", "getboosterinfo",
                "State of the IBD Booster: what it works on, how far it is and what it found.",
                {},
                "{\n"
@@ -75,7 +75,9 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
                    UniValue off(UniValue::VOBJ);
                    off.pushKV("state", "off");
                    return off;
-               }});
+               }};
+    method.in_warmup = true;
+    table.Add(std::move(method));
 }
 
 } // namespace ibd

@@ -3,6 +3,15 @@
 
 namespace ibd {
 
+ChainManager& ChainContext::Chain() const
+{
+    if (chain != nullptr) {
+        const auto lock = chain->Lock();
+        if (chain->Tip() != nullptr) return *chain;
+    }
+    throw RpcError{RpcCode::kInWarmup, "The chain is not loaded yet"};
+}
+
 AddressPrefixes ChainContext::Prefixes() const
 {
     const ChainParams& params = Chain().Params();

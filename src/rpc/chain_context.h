@@ -11,6 +11,14 @@
 
 namespace ibd {
 
+/** Turns a failure of the machine into an RPC error of code -20. */
+template <typename T>
+T OrThrow(Result<T> result)
+{
+    if (!result.Ok()) throw RpcError{RpcCode::kDatabase, result.Message()};
+    if constexpr (!std::is_void_v<T>) return std::move(result).Value();
+}
+
 struct ChainContext {
     Env& env;
     ChainEvents& events;
@@ -19,11 +27,17 @@ struct ChainContext {
     Path net_dir;                  //!< relative paths of files to write are below it
     size_t coins_db_cache_bytes = 0;
     size_t coins_cache_bytes = 0;
+    /** Told of failures of the machine that leave the chain unusable: the node stops. */
+    std::function<void(const Error&)> fatal = {};
 
-    ChainManager& Chain() const
+    /** -28 until there is a tip. */
+    ChainManager& Chain() const;
+    /** The value of what changes the chain; an error is fatal to the node. */
+    template <typename T>
+    T OrFatal(Result<T> result) const
     {
-        if (chain == nullptr) throw RpcError{RpcCode::kInWarmup, "The chain is not loaded yet"};
-        return *chain;
+        if (!result.Ok() && fatal) fatal(result.GetError());
+        return OrThrow(std::move(result));
     }
     AddressPrefixes Prefixes() const;
 };
@@ -47,13 +61,5 @@ std::unique_ptr<BlockData> ReadBlockData(ChainManager& chain, const HeaderNode& 
                                          bool need_undo);
 /** Blocks on top of and with `node`; -1 off the active chain. */
 int Confirmations(const ChainManager& chain, const HeaderNode& node);
-
-/** Turns a failure of the machine into an RPC error of code -20. */
-template <typename T>
-T OrThrow(Result<T> result)
-{
-    if (!result.Ok()) throw RpcError{RpcCode::kDatabase, result.Message()};
-    if constexpr (!std::is_void_v<T>) return std::move(result).Value();
-}
 
 } // namespace ibd

@@ -38,7 +38,7 @@ RpcMethod BlockAction(ChainContext& context, const char* name, const char* descr
     return {"hidden", name, description, {{"blockhash", RpcType::kHex, true, "", "The block"}},
             "null", "\"blockhash\"", [&context, action](const RpcCall& call) -> UniValue {
                 ChainManager& chain = context.Chain();
-                OrThrow(action(chain, BlockArg(chain, call)));
+                context.OrFatal(action(chain, BlockArg(chain, call)));
                 return {};
             }};
 }
@@ -59,9 +59,9 @@ UniValue SubmitBlock(const ChainContext& context, const RpcCall& call)
     }
     ChainManager& chain = context.Chain();
     context.events.Watch(view.Hash());
-    const auto outcome = chain.ProcessBlock(*raw);
+    auto outcome = chain.ProcessBlock(*raw);
     const auto verdict = context.events.Forget(view.Hash());
-    const BlockOutcome result = OrThrow(outcome);
+    const BlockOutcome result = context.OrFatal(std::move(outcome));
     if (result.violation) return Bip22Result(result.violation);
     if (!result.is_new) return "duplicate";
     // Stored, but on a branch that is not the best: nobody judged it fully.

@@ -148,12 +148,16 @@ RpcMethod GetRpcInfo(ControlContext& context)
 
 void AddControlMethods(RpcTable& table, ControlContext& context)
 {
+    RpcMethod stop = Stop(context);
+    RpcMethod uptime = Uptime(context);
+    RpcMethod info = GetRpcInfo(context);
+    for (RpcMethod* method : {&stop, &uptime, &info}) {
+        method->in_warmup = true;
+        table.Add(std::move(*method));
+    }
     table.Add(Help(context));
-    table.Add(Stop(context));
-    table.Add(Uptime(context));
     table.Add(GetMemoryInfo());
     table.Add(Logging(context));
-    table.Add(GetRpcInfo(context));
 }
 
 } // namespace ibd

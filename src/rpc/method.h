@@ -79,6 +79,7 @@ struct RpcMethod {
     std::string result;   //!< text of the Result: part
     std::string examples; //!< arguments of an example call, one per line; may be empty
     std::function<UniValue(const RpcCall&)> handler;
+    bool in_warmup = false; //!< may be called while the node starts
 
     /** `getblock "blockhash" ( verbosity )`. */
     std::string Signature() const;

@@ -39,8 +39,11 @@ std::optional<std::string> RpcTable::WarmupStatus() const
 
 UniValue RpcTable::Execute(const std::string& method, const UniValue& params)
 {
-    if (const auto status = WarmupStatus()) throw RpcError{RpcCode::kInWarmup, *status};
     const RpcMethod* found = Find(method);
+    const auto warmup = WarmupStatus();
+    if (warmup && (found == nullptr || !found->in_warmup)) {
+        throw RpcError{RpcCode::kInWarmup, *warmup};
+    }
     if (found == nullptr) throw RpcError{RpcCode::kMethodNotFound, "Method not found"};
 
     std::list<Active>::iterator entry;

@@ -19,7 +19,8 @@ public:
     void Add(RpcMethod method);
     const RpcMethod* Find(const std::string& name) const;
 
-    /** While the node starts, every call is answered with -28 and this text. */
+    /** While the node starts, calls are answered with -28 and this text, but for those that say
+     *  otherwise. */
     void SetWarmup(const std::string& status);
     void EndWarmup();
     std::optional<std::string> WarmupStatus() const;

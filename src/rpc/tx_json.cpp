@@ -1,52 +1,12 @@
 // See tx_json.h.
 #include "rpc/tx_json.h"
+#include "script/asm.h"
 #include "script/descriptor.h"
 #include "util/hex.h"
 
 namespace ibd {
 
 namespace {
-
-/** BIP66: 30 len 02 len R 02 len S, both numbers shortest and positive, then a hash type. */
-bool IsStrictDerWithHashType(ByteSpan s)
-{
-    if (s.size() < 9 || s.size() > 73 || s[0] != 0x30 || s[1] != s.size() - 3) return false;
-    const auto number_ends = [&](size_t at) -> size_t { // offset after the number, 0 if malformed
-        if (at + 2 > s.size() || s[at] != 0x02 || s[at + 1] == 0) return 0;
-        const size_t first = at + 2;
-        const size_t end = first + s[at + 1];
-        if (end + 1 > s.size() || (s[first] & 0x80) != 0) return 0;
-        const bool padded = s[at + 1] > 1 && s[first] == 0 && (s[first + 1] & 0x80) == 0;
-        return padded ? 0 : end;
-    };
-    const size_t r_end = number_ends(2);
-    const size_t s_end = r_end == 0 ? 0 : number_ends(r_end);
-    return s_end != 0 && s_end + 1 == s.size();
-}
-
-const char* HashTypeName(uint8_t type)
-{
-    switch (type) {
-    case 0x01: return "[ALL]";
-    case 0x02: return "[NONE]";
-    case 0x03: return "[SINGLE]";
-    case 0x81: return "[ALL|ANYONECANPAY]";
-    case 0x82: return "[NONE|ANYONECANPAY]";
-    case 0x83: return "[SINGLE|ANYONECANPAY]";
-    default: return nullptr;
-    }
-}
-
-std::string PushToAsm(ByteSpan data, bool decode_sighash)
-{
-    if (data.size() <= 4) return std::to_string(*DecodeScriptNum(data, /*require_minimal=*/false));
-    if (decode_sighash && IsStrictDerWithHashType(data)) {
-        if (const char* name = HashTypeName(data.back())) {
-            return ToHex(data.first(data.size() - 1)) + name;
-        }
-    }
-    return ToHex(data);
-}
 
 UniValue InputJson(const TxView& tx, size_t i, const AddressPrefixes& prefixes,
                    const TxJsonOptions& options)
@@ -83,19 +43,6 @@ UniValue InputJson(const TxView& tx, size_t i, const AddressPrefixes& prefixes,
 }
 
 } // namespace
-
-std::string ScriptToAsm(ByteSpan script, bool decode_sighash)
-{
-    const bool decode = decode_sighash && !IsUnspendable(script);
-    std::string text;
-    ScriptIterator it(script);
-    while (it.Next()) {
-        if (!text.empty()) text += ' ';
-        text += it.Op() <= OP_PUSHDATA4 ? PushToAsm(it.Data(), decode) : OpcodeName(it.Op());
-    }
-    if (it.Failed()) text += text.empty() ? "[error]" : " [error]";
-    return text;
-}
 
 UniValue ScriptPubKeyJson(ByteSpan script, const AddressPrefixes& prefixes)
 {

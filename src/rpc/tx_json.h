@@ -9,10 +9,6 @@
 
 namespace ibd {
 
-/** Operations by name, pushes of up to 4 bytes as numbers, longer ones as hex; with
- *  `decode_sighash` signatures end in "[ALL]" and the like instead of their last byte. */
-std::string ScriptToAsm(ByteSpan script, bool decode_sighash);
-
 /** {asm, desc, hex, address, type} of an output script. */
 UniValue ScriptPubKeyJson(ByteSpan script, const AddressPrefixes& prefixes);
 
