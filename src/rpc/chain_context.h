@@ -24,7 +24,7 @@ struct ChainContext {
     ChainEvents& events;
     const std::atomic<bool>& interrupt;
     ChainManager* chain = nullptr; //!< null while the node starts
-    Path net_dir;                  //!< relative paths of files to write are below it
+    Path net_dir = {};             //!< relative paths of files to write are below it
     size_t coins_db_cache_bytes = 0;
     size_t coins_cache_bytes = 0;
     /** Told of failures of the machine that leave the chain unusable: the node stops. */
