@@ -1,5 +1,6 @@
 // bitcoind: the entry point of the node - options, daemon, signals, exit status.
 #include "node/node.h"
+#include "node/settings.h"
 #include "util/version.h"
 
 #include <csignal>
@@ -23,7 +24,7 @@ LogOptions ReadLogOptions(const ArgsManager& args, const Path& net_dir, bool dae
 {
     LogOptions options;
     if (!args.IsNegated("-debuglogfile")) {
-        options.file = net_dir / args.Get("-debuglogfile", "debug.log");
+        options.file = LogPath(args, net_dir);
     }
     options.to_console = args.GetBool("-printtoconsole", !daemon);
     options.timestamps = args.GetBool("-logtimestamps", true);
@@ -163,9 +164,10 @@ int Main(int argc, char* argv[])
     AddNodeOptions(args);
     AddRpcOptions(args);
     if (auto parsed = args.ParseCommandLine(argc, argv); !parsed) return Fail(parsed.Message());
-    if (args.IsSet("-help") || args.IsSet("-h") || args.IsSet("-?")) {
+    const bool all = args.IsSet("-help-debug");
+    if (all || args.IsSet("-help") || args.IsSet("-h") || args.IsSet("-?")) {
         fmt::print("{} v{}\n\nUsage: bitcoind [options]\n\n{}", kProjectName, kVersion,
-                   args.Help(false));
+                   args.Help(all));
         return EXIT_SUCCESS;
     }
     if (args.GetBool("-version", false)) {
@@ -178,6 +180,8 @@ int Main(int argc, char* argv[])
     }
     const auto paths = LoadConfiguration(*env, args);
     if (!paths) return Fail(paths.Message());
+    const auto settings = ReadSettingsFile(*env, args, paths->Network());
+    if (!settings) return Fail(settings.Message());
 
     const bool wait = args.GetBool("-daemonwait", false);
     const bool daemon = wait || args.GetBool("-daemon", false);

@@ -1,6 +1,7 @@
 // See node.h.
 #include "node/node.h"
 
+#include "rpc/network.h"
 #include "storage/chainstate_builder.h"
 
 #include <cstdlib>
@@ -8,6 +9,8 @@
 namespace ibd {
 
 namespace {
+
+constexpr auto kFlushCheck = std::chrono::seconds(60); //!< how often an idle node looks
 
 ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
 {
@@ -27,14 +30,15 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
     : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
       m_options(std::move(options)), m_scripts(m_options.script_threads - 1),
       m_booster(env, log, params), m_table(env),
-      m_control{env, m_table, log, paths.Network() / "debug.log", env.MonotonicMicros(),
+      m_control{env, m_table, log, LogPath(args, dir.Net()), env.MonotonicMicros(),
                 [this] { RequestStop(); }},
       m_chain_context{.env = env,
                       .events = m_events,
                       .interrupt = m_interrupt,
                       .net_dir = dir.Net(),
                       .coins_db_cache_bytes = m_options.cache.coins_db,
-                      .coins_cache_bytes = m_options.cache.coins}
+                      .coins_cache_bytes = m_options.cache.coins,
+                      .fatal = [this](const Error& error) { StopFor(error); }}
 {
 }
 
@@ -47,6 +51,15 @@ void Node::RequestStop()
     m_events.Stop();
     const std::lock_guard lock(m_stop_mutex);
     m_stop.notify_all();
+}
+
+void Node::StopFor(const Error& error)
+{
+    {
+        const std::lock_guard lock(m_stop_mutex);
+        if (!m_failure) m_failure = error;
+    }
+    RequestStop();
 }
 
 void Node::SetStatus(const std::string& status)
@@ -64,6 +77,7 @@ Result<> Node::StartRpc()
     AddTransactionMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
+    AddNetworkMethods(m_table);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
                          ReadRpcOptions(m_args, m_paths.rpc_port, m_dir.Net(), m_log));
@@ -103,10 +117,21 @@ Result<> Node::BuildIndex()
         IBD_RETURN_IF_ERROR(importer.Reindex());
         if (m_interrupt) return {};
     }
+    if (!reindexing) IBD_RETURN_IF_ERROR(CheckBlocksAreIndexed());
     IBD_RETURN_IF_ERROR(m_chain->StoreGenesis());
     IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
     if (reindexing) IBD_RETURN_IF_ERROR(m_index_db->SetReindexing(false));
     return {};
+}
+
+// A new index beside block files that it does not know would have them overwritten.
+Result<> Node::CheckBlocksAreIndexed()
+{
+    if (m_chain->Tree().Genesis()->HasData()) return {};
+    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks->ListBlockFiles());
+    if (files.empty()) return {};
+    return BadData("the block files in '{}' are not indexed; restart with -reindex",
+                   m_dir.Blocks().string());
 }
 
 Result<bool> Node::ChainstateIsEmpty()
@@ -137,8 +162,6 @@ Result<> Node::BuildChainstate()
         BoosterOptions options = m_options.booster;
         options.chainstate = m_dir.Chainstate();
         options.terminal = stderr;
-        // getboosterinfo answers while the booster works; calls about the chain say -28.
-        m_table.EndWarmup();
         IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
                              m_booster.Run(*m_chain, *m_blocks, options));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
@@ -178,6 +201,7 @@ Result<> Node::Sync()
             Notify(m_options.block_notify, tip.hash.ToHex());
         }
     });
+    if (const HeaderNode* tip = m_chain->Tip()) m_events.Reset({tip->hash, tip->height});
     m_chain_context.chain = m_chain.get();
     m_table.EndWarmup();
     IBD_RETURN_IF_ERROR(m_chain->ActivateBestChain());
@@ -201,15 +225,23 @@ void Node::Notify(const std::string& command, const std::string& hash) const
     }
 }
 
-void Node::WaitForStop()
+Result<> Node::WaitForStop()
 {
     std::unique_lock lock(m_stop_mutex);
-    m_stop.wait(lock, [this] { return m_interrupt.load(); });
+    while (!m_stop.wait_for(lock, kFlushCheck, [this] { return m_interrupt.load(); })) {
+        lock.unlock();
+        IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kIfNeeded));
+        lock.lock();
+    }
+    if (m_failure) return *m_failure;
+    return {};
 }
 
 Result<> Node::ShutDown()
 {
     m_log.Info("Shutdown in progress...");
+    if (!m_options.shutdown_notify.empty()) Notify(m_options.shutdown_notify, "");
+    m_interrupt = true; // after an error nobody has asked yet
     if (m_server) m_server->Interrupt();
     m_events.Stop();
     m_server.reset();
@@ -238,8 +270,8 @@ Result<> Node::Run(const std::function<void()>& started)
         if (!m_options.startup_notify.empty()) Notify(m_options.startup_notify, "");
         return {};
     };
-    const Result<> result = start();
-    if (result) WaitForStop();
+    Result<> result = start();
+    if (result) result = WaitForStop();
     const Result<> flushed = ShutDown();
     return result ? flushed : result;
 }

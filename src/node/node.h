@@ -33,13 +33,16 @@ private:
     Result<> OpenStores();
     Result<> BuildIndex();
     Result<> BuildChainstate();
+    Result<> CheckBlocksAreIndexed();
     Result<bool> ChainstateIsEmpty();
     Result<> OpenCoins(bool wipe);
     Result<> CheckStored();
     Result<> Sync();
-    void WaitForStop();
+    Result<> WaitForStop();
     Result<> ShutDown();
     void Notify(const std::string& command, const std::string& hash) const;
+    /** Stops the node because of a failure that an RPC call met. */
+    void StopFor(const Error& error);
     void SetStatus(const std::string& status);
 
     Env& m_env;
@@ -53,6 +56,7 @@ private:
     std::atomic<bool> m_interrupt{false};
     std::mutex m_stop_mutex;
     std::condition_variable m_stop;
+    std::optional<Error> m_failure; //!< guarded by m_stop_mutex
 
     std::unique_ptr<BlockIndexDb> m_index_db;
     std::unique_ptr<BlockStore> m_blocks;

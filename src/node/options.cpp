@@ -49,6 +49,12 @@ void AddGeneral(ArgsManager& args)
     add("-reindex", "",
         "Rebuild the block index and the chainstate from the block files");
     add("-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed");
+    add("-alertnotify", "=<cmd>", "Accepted for compatibility; this version raises no alerts",
+        OptionSpec::kHidden);
+    add("-settings", "=<file>",
+        "Settings that programs wrote; they count more than bitcoin.conf (default: settings.json "
+        "in the network's data directory)");
+    add("-shutdownnotify", "=<cmd>", "Command to run when the node begins to stop");
     add("-startupnotify", "=<cmd>", "Command to run once the node has started");
 }
 
@@ -69,6 +75,8 @@ void AddBooster(ArgsManager& args)
         "How the chainstate is written: table, sorted tables at once, or batch, through the "
         "database (default: table)");
     add("-ibdboostermem", "=<n>", "Memory for the coins being sorted, MiB (default: 96)");
+    add("-ibdboosterfullvalidation", "",
+        "Also check every rule and script while boosting; not in this version (default: 0)");
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
 }
 
@@ -84,7 +92,11 @@ void AddDebug(ArgsManager& args)
         "How thorough: 0 read, 1 rules of a block, 2 undo data, 3 take back, 4 connect again "
         "(default: 3)", OptionSpec::kHidden);
     add("-debug", "=<category>",
-        "Log this category, or all (may be given several times)");
+        "Log this category, or all with 1 or without a value (may be given several times): "
+        "addrman, bench, blockstorage, booster, cmpctblock, coindb, estimatefee, http, leveldb, "
+        "libevent, mempool, net, prune, reindex, rpc, txpackages, validation");
+    add("-help-debug", "", "Print all options, those for developers included, and exit",
+        OptionSpec::kCommandLineOnly);
     add("-debugexclude", "=<category>", "Do not log this category");
     add("-debuglogfile", "=<file>", "Log file; 0 for none (default: debug.log)");
     add("-loglevel", "=<level>|<category>:<level>", "Lowest level logged", OptionSpec::kHidden);
@@ -107,19 +119,50 @@ void AddChain(ArgsManager& args)
     add("-vbparams", "=<deployment>:<start>:<end>[:<height>]",
         "Start, timeout and minimum height of a version-bits deployment (regtest)");
     add("-fastprune", "", "Small block files (regtest)");
+    add("-test", "=<option>", "bip94: enforce it (regtest)");
+    add("-signetseednode", "=<host>", "Seed node of a custom signet");
 }
 
 /** Options of Core that users have in scripts and that mean nothing without peers, a pool or a
  *  wallet: accepted, no effect. */
 void AddWithoutEffect(ArgsManager& args)
 {
-    for (const char* name : {"-connect", "-addnode", "-listen", "-dnsseed", "-discover", "-bind",
+    for (const char* name : {"-acceptnonstdtxn", "-blockmaxweight", "-checkblockindex",
+                             "-checkmempool", "-datacarrier", "-dns", "-externalip",
+                             "-fallbackfee", "-forcednsseed", "-keypool", "-logips",
+                             "-logratelimit", "-logsourcelocations", "-maxmempool",
+                             "-maxuploadtarget", "-mempoolexpiry", "-minrelaytxfee", "-onion",
+                             "-onlynet", "-peerblockfilters", "-peerbloomfilters", "-peertimeout",
+                             "-proxy", "-rest", "-rpcdoccheck", "-seednode", "-timeout",
+                             "-torcontrol", "-uacomment", "-unsafesqlitesync", "-v2transport",
+                             "-walletdir", "-whitebind", "-whitelist", "-zmqpubhashblock",
+                             "-zmqpubrawblock",
+                             "-connect", "-addnode", "-listen", "-dnsseed", "-discover", "-bind",
                              "-port", "-maxconnections", "-networkactive", "-blocksonly",
                              "-disablewallet", "-wallet", "-persistmempool", "-listenonion",
                              "-fixedseeds", "-upnp", "-natpmp"}) {
         args.Add(name, "", "Accepted for compatibility; this version has no peers and no wallet",
                  OptionGroup::kConnection, OptionSpec::kHidden);
     }
+}
+
+constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-prune",
+                                        "-txindex", "-ibdboosterfullvalidation"};
+
+void AddUnsupported(ArgsManager& args)
+{
+    for (const char* name : {"-blockfilterindex", "-coinstatsindex", "-prune", "-txindex"}) {
+        args.Add(name, "=<n>", "Not supported by this version: an error unless 0",
+                 OptionGroup::kGeneral, OptionSpec::kHidden);
+    }
+}
+
+Result<> RefuseUnsupported(const ArgsManager& args)
+{
+    for (const char* name : kUnsupported) {
+        if (args.GetBool(name, false)) return BadData("{} is not supported by this version", name);
+    }
+    return {};
 }
 
 CacheSizes DivideCache(int64_t mebibytes)
@@ -204,6 +247,12 @@ void AddNodeOptions(ArgsManager& args)
     AddDebug(args);
     AddChain(args);
     AddWithoutEffect(args);
+    AddUnsupported(args);
+}
+
+Path LogPath(const ArgsManager& args, const Path& net_dir)
+{
+    return net_dir / args.Get("-debuglogfile", "debug.log");
 }
 
 Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& chain)
@@ -222,6 +271,9 @@ Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& 
     for (const std::string& value : args.GetAll("-vbparams")) {
         IBD_RETURN_IF_ERROR(ParseVersionBitsParameters(value, options));
     }
+    if (args.IsSet("-signetseednode")) options.dns_seeds = args.GetAll("-signetseednode");
+    const std::vector<std::string> tests = args.GetAll("-test");
+    options.enforce_bip94 = std::find(tests.begin(), tests.end(), "bip94") != tests.end();
     options.fast_prune = args.GetBool("-fastprune", false);
     return MakeChainParams(*network, options);
 }
@@ -229,6 +281,7 @@ Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& 
 Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& params,
                                     const Path& net_dir)
 {
+    IBD_RETURN_IF_ERROR(RefuseUnsupported(args));
     NodeOptions out;
     out.cache = DivideCache(args.GetInt("-dbcache", kDefaultDbCache));
     out.batch_bytes = static_cast<size_t>(
@@ -253,6 +306,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     }
     out.block_notify = args.Get("-blocknotify", "");
     out.startup_notify = args.Get("-startupnotify", "");
+    out.shutdown_notify = args.Get("-shutdownnotify", "");
     IBD_RETURN_IF_ERROR(ReadTrust(args, params, out));
     IBD_RETURN_IF_ERROR(ReadBooster(args, net_dir, out));
     return out;

@@ -36,7 +36,11 @@ struct NodeOptions {
     BoosterOptions booster;    //!< without `chainstate`
     std::string block_notify;
     std::string startup_notify;
+    std::string shutdown_notify;
 };
+
+/** Where the log goes. */
+Path LogPath(const ArgsManager& args, const Path& net_dir);
 
 /** The parameters of the chosen network, changed as the options say. */
 Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& chain);
