@@ -25,6 +25,7 @@ The same options give the same bytes.
   --blocks N             this many blocks above genesis, instead of --outputs
   --outputs-per-block N  mean after the first hundred blocks, 1 to 7000
                          (default: a 500th of --outputs, 20 to 2000)
+  --tail N               then N blocks with nothing but a coinbase, to bury the others
   --signed               real signatures; else scripts that anyone can spend, as long and as valid
   --shuffle WINDOW       write blocks in random order within a window of so many
   --xor                  obfuscate the files, key in xor.dat
@@ -35,7 +36,8 @@ The same options give the same bytes.
                          block REPEAT has the coinbase of block FIRST; needs --bip34 above REPEAT
                          and REPEAT below 150. Without "overwrite" the first is spent in between.
   --bip34 H              BIP34 is active from height H (node: -testactivationheight=bip34@H)
-  --hints-height H       the height that the hints speak of (default: the tip)
+  --hints-height H       the height that the hints speak of
+                         (default: the last block before the tail)
   --hints FILE           text: line h lists the unspent among the spendable outputs of block h
   --bitmap FILE          the same as original bitmap hints
   --container FILE       the same as a hints container (doc/formats/hints.md)
@@ -46,9 +48,10 @@ struct Options {
     BlockFileOptions files;
     uint64_t outputs = 100'000;
     int blocks = 0; //!< 0: from outputs
+    int tail = 0;
     bool stale = false;
     int bip34_height = 0; //!< 0: as regtest has it
-    int hints_height = 0; //!< 0: the tip
+    int hints_height = 0; //!< 0: the last before the tail
     std::string out, hints, bitmap, container;
 };
 
@@ -99,6 +102,7 @@ Options ParseOptions(int argc, char** argv)
         {"--seed", [&](Text v) { o.chain.seed = o.files.seed = Number(v); }},
         {"--outputs", [&](Text v) { o.outputs = Number(v); }},
         {"--blocks", [&](Text v) { o.blocks = SmallNumber(v); }},
+        {"--tail", [&](Text v) { o.tail = SmallNumber(v); }},
         {"--outputs-per-block", [&](Text v) { o.chain.outputs_per_block = SmallNumber(v); }},
         {"--shuffle",
          [&](Text v) { o.files.shuffle_window = static_cast<size_t>(SmallNumber(v)); }},
@@ -145,7 +149,7 @@ void Settle(Options& o)
     if (o.blocks == 0) o.blocks = static_cast<int>(100 + more / static_cast<uint64_t>(mean + 2));
     o.chain.blocks = o.blocks;
     if (o.hints_height == 0) o.hints_height = o.blocks;
-    if (o.hints_height > o.blocks) Fail("--hints-height is above the tip");
+    if (o.hints_height > o.blocks + o.tail) Fail("--hints-height is above the tip");
     if (const auto& pair = o.chain.repeated_coinbase) {
         if (pair->first < 1 || pair->repeat >= 150 || pair->repeat >= o.bip34_height ||
             pair->repeat <= pair->first + (pair->overwrite ? 0 : 109)) {
@@ -178,10 +182,17 @@ public:
         if (!files.Ok()) Fail(files.Message());
         Require(files->Add(m_chain.Genesis().bytes));
         int tenth = 0;
-        for (int height = 1; height <= m_options.blocks; ++height) {
-            AddNext(*files, height);
+        for (int height = 1; height <= m_options.blocks + m_options.tail; ++height) {
+            if (height <= m_options.blocks) {
+                AddNext(*files, height);
+            } else {
+                Require(files->AddShuffled(m_chain.NextEmpty().bytes));
+            }
             if (height == m_options.hints_height) WriteTruth();
-            if (10 * int64_t{height} / m_options.blocks == tenth) continue;
+            if (height > m_options.blocks ||
+                10 * int64_t{height} / m_options.blocks == tenth) {
+                continue;
+            }
             tenth = static_cast<int>(10 * int64_t{height} / m_options.blocks);
             fmt::print(stderr, "{} % ({} blocks, {} outputs)\n", 10 * tenth, height,
                        m_chain.GetTruth().Outputs());
