@@ -1,5 +1,5 @@
 // Options: forms on the command line, sections and includes of bitcoin.conf, precedence, help.
-#include "temp_dir.h"
+#include "support/temp_dir.h"
 #include "util/args.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // The log's line format, categories, levels, rotation and shrinking; the progress line.
-#include "temp_dir.h"
+#include "support/temp_dir.h"
 #include "util/log_file.h"
 #include "util/progress.h"
 
