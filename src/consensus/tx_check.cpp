@@ -1,6 +1,7 @@
 #include "consensus/tx_check.h"
 
 #include "consensus/limits.h"
+#include "util/endian.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +16,8 @@ constexpr size_t kPairwiseInputs = 16; //!< up to here comparing all pairs beats
 bool HasDuplicateInputs(std::span<const InputView> inputs)
 {
     const auto same = [](const uint8_t* a, const uint8_t* b) {
-        return std::memcmp(a, b, kOutPointSize) == 0;
+        // The first bytes of two ids differ but for one pair in 2^64.
+        return ReadLE64(a) == ReadLE64(b) && std::memcmp(a, b, kOutPointSize) == 0;
     };
     if (inputs.size() <= kPairwiseInputs) {
         for (size_t i = 0; i < inputs.size(); ++i) {
@@ -29,7 +31,8 @@ bool HasDuplicateInputs(std::span<const InputView> inputs)
     sorted.reserve(inputs.size());
     for (const InputView& input : inputs) sorted.push_back(input.prevout_bytes);
     std::sort(sorted.begin(), sorted.end(), [](const uint8_t* a, const uint8_t* b) {
-        return std::memcmp(a, b, kOutPointSize) < 0;
+        const uint64_t x = ReadLE64(a), y = ReadLE64(b);
+        return x != y ? x < y : std::memcmp(a, b, kOutPointSize) < 0;
     });
     return std::adjacent_find(sorted.begin(), sorted.end(), same) != sorted.end();
 }

@@ -45,7 +45,7 @@ bool IsPushOnly(ByteSpan script)
     return !it.Failed();
 }
 
-unsigned CountSigOps(ByteSpan script, bool accurate)
+unsigned CountSigOpsSimple(ByteSpan script, bool accurate)
 {
     unsigned count = 0;
     uint8_t last = OP_INVALIDOPCODE;
@@ -57,6 +57,35 @@ unsigned CountSigOps(ByteSpan script, bool accurate)
             const bool known = accurate && last >= OP_1 && last <= OP_16;
             count += known ? unsigned(last - OP_1 + 1) : unsigned(kMaxPubkeysPerMultisig);
         }
+    }
+    return count;
+}
+
+unsigned CountSigOps(ByteSpan script, bool accurate)
+{
+    // Every script of every block comes by here; nearly all are a few pushes and operations.
+    unsigned count = 0;
+    uint8_t last = OP_INVALIDOPCODE;
+    const uint8_t* p = script.data();
+    const uint8_t* const end = p + script.size();
+    while (p != end) {
+        const uint8_t op = *p++;
+        if (op <= OP_PUSHDATA4) {
+            uint64_t length = op;
+            if (op >= OP_PUSHDATA1) {
+                const ptrdiff_t prefix = ptrdiff_t{1} << (op - OP_PUSHDATA1);
+                if (end - p < prefix) break;
+                length = prefix == 1 ? *p : prefix == 2 ? ReadLE16(p) : ReadLE32(p);
+                p += prefix;
+            }
+            if (static_cast<uint64_t>(end - p) < length) break;
+            p += length;
+        } else if (op >= OP_CHECKSIG && op <= OP_CHECKMULTISIGVERIFY) {
+            const bool single = op <= OP_CHECKSIGVERIFY;
+            const bool known = accurate && last >= OP_1 && last <= OP_16;
+            count += single ? 1u : known ? unsigned(last - OP_1 + 1) : kMaxPubkeysPerMultisig;
+        }
+        last = op;
     }
     return count;
 }

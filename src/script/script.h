@@ -46,6 +46,8 @@ bool IsPushOnly(ByteSpan script);
 /** CHECKSIG as 1; CHECKMULTISIG as 20, or with `accurate` as the OP_1..OP_16 before it. Counting
  *  stops at an incomplete push. */
 unsigned CountSigOps(ByteSpan script, bool accurate);
+/** Twin of CountSigOps over ScriptIterator: the oracle. */
+unsigned CountSigOpsSimple(ByteSpan script, bool accurate);
 /** Accurate count of the redeem script that `script_sig` pushes last if `script_pubkey` is P2SH,
  *  else of `script_pubkey` itself. 0 if the former is not push-only. */
 unsigned CountP2shSigOps(ByteSpan script_pubkey, ByteSpan script_sig);

@@ -209,3 +209,20 @@ TEST_CASE("names of opcodes")
     for (int op = 0; op < 256; ++op) successes += IsOpSuccess(static_cast<uint8_t>(op)) ? 1 : 0;
     CHECK(successes == 87); // BIP342
 }
+
+TEST_CASE("Signature operations: the fast count equals its plain twin")
+{
+    auto& rng = test::TestRng();
+    for (int i = 0; i < 20'000; ++i) {
+        Bytes script = test::RandomBytes(rng() % 40);
+        // Mostly the operations that matter: pushes, small numbers, checks of signatures.
+        for (uint8_t& byte : script) {
+            if (rng() % 4 == 0) continue;
+            const uint8_t kinds[] = {0xac, 0xad, 0xae, 0xaf, 0x51, 0x60, 0x00, 0x01, 0x4c, 0x4d, 0x4e};
+            byte = kinds[rng() % sizeof kinds];
+        }
+        for (const bool accurate : {false, true}) {
+            REQUIRE(CountSigOps(script, accurate) == CountSigOpsSimple(script, accurate));
+        }
+    }
+}
