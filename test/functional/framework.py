@@ -156,6 +156,10 @@ class Node:
         wait_until(lambda: self.rpc("getbestblockhash") == block_hash, f"tip {block_hash}")
         return self
 
+    def wait_for_height(self, height):
+        wait_until(lambda: self.rpc("getblockcount") == height, f"height {height}")
+        return self
+
     def run(self, *args, prefix=()):
         """Starts it and waits for its end, as with -stopatheight: (status, stderr)."""
         self.launch(*args, prefix=prefix)

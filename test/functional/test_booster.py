@@ -1,0 +1,182 @@
+"""The booster end to end: the chainstate it builds is the one of serial validation, coin for coin."""
+
+import golden
+from framework import FunctionalTest, coins, run_tool
+from generated import chain, large_chain, small_chain
+
+WAYS = [(aggregate, loader) for aggregate in ("sha256", "muhash") for loader in ("table", "batch")]
+SUCCESS = {"sha256": "SHA256", "muhash": "MuHash"}
+
+
+def booster(file, aggregate="sha256", loader="table"):
+    return ["-reindex-chainstate", f"-ibdboosterfile={file}", f"-ibdboosteraggregate={aggregate}",
+            f"-ibdboosterloader={loader}"]
+
+
+class BoosterTest(FunctionalTest):
+    def snapshot(self, node, name):
+        """Bytes of a dumptxoutset file: every coin, in order."""
+        path = self.dir / name
+        path.unlink(missing_ok=True)
+        node.rpc("dumptxoutset", str(path), "latest")
+        return path.read_bytes()
+
+    def coins_after(self, node, *args):
+        """Runs to the end given by the arguments, then reads the coins in a second start."""
+        status, errors = node.run(*args)
+        self.assertEqual((status, errors.count("Error")), (0, 0), errors)
+        node.start()
+        out = coins(node), self.snapshot(node, "state.dat")
+        node.stop()
+        return out
+
+    def assert_all_ways_equal(self, node, files, height, tip, trust):
+        to_tip = f"-stopatheight={tip}"
+        serial = self.coins_after(node, "-reindex-chainstate", to_tip, *trust)
+        for file in files:
+            for aggregate, loader in WAYS:
+                with self.subTest(file=file.name, aggregate=aggregate, loader=loader):
+                    (node.net_dir / "debug.log").unlink()
+                    boosted = self.coins_after(node, *booster(file, aggregate, loader), *trust,
+                                               to_tip)
+                    self.assertEqual(boosted[0], serial[0])
+                    self.assertTrue(boosted[1] == serial[1], "snapshots differ")
+                    self.assertIn(f"*** IBD Booster: {SUCCESS[aggregate]} check at block height "
+                                  f"{height} succeeded. ***", node.log_text)
+
+
+class GoldenChain(BoosterTest):
+    HEIGHT = 12000  # buried by more than two weeks' worth of work
+
+    def test_all_ways(self):
+        node = self.node("main")
+        golden.place_blocks(node)
+        self.assertEqual(node.run("-reindex", f"-stopatheight={golden.TIP_HEIGHT}"), (0, ""))
+        node.start()
+        snapshot = self.dir / "utxo.dat"
+        answer = node.rpc("dumptxoutset", path=str(snapshot), options={"rollback": self.HEIGHT})
+        self.assertEqual(answer["base_height"], self.HEIGHT)
+        self.assertEqual(node.rpc("getblockcount"), golden.TIP_HEIGHT)
+        trust = ["-assumevalid=" + node.rpc("getblockhash", self.HEIGHT), golden.ANY_WORK]
+        node.stop()
+        files = []
+        for kind in ("container", "bitmap"):
+            files.append(self.dir / kind)
+            status, _, errors = run_tool("booster-gen.py", f"--format={kind}", node.datadir,
+                                         snapshot, files[-1])
+            self.assertEqual(status, 0, errors)
+        self.assert_all_ways_equal(node, files, self.HEIGHT, golden.TIP_HEIGHT, trust)
+
+
+class LargeChain(BoosterTest):
+    def test_all_ways(self):
+        made = large_chain()
+        node = made.place(self.node())
+        self.assertEqual(node.run("-reindex", made.to_tip), (0, ""))
+        node.start()
+        self.assertEqual(node.rpc("getbestblockhash"), made.tip)
+        # The tool makes from our snapshot exactly the hints that the generator knows to be true.
+        snapshot, hints = self.dir / "utxo.dat", self.dir / "made.hints"
+        node.rpc("dumptxoutset", path=str(snapshot), options={"rollback": made.terminal_height})
+        node.stop()
+        status, _, errors = run_tool("booster-gen.py", node.datadir, snapshot, hints)
+        self.assertEqual(status, 0, errors)
+        self.assertTrue(hints.read_bytes() == made.container.read_bytes(), "hints differ")
+        self.assert_all_ways_equal(node, [hints], made.terminal_height, made.height, made.trust)
+
+
+class SmallChain(BoosterTest):
+    def test_all_ways(self):
+        made = small_chain()
+        node = made.place(self.node())
+        self.assertEqual(node.run("-reindex", made.to_tip), (0, ""))
+        self.assert_all_ways_equal(node, [made.container, made.bitmap], made.terminal_height,
+                                   made.height, made.trust)
+
+    def test_from_block_files_alone(self):
+        """One start: index, booster, the blocks above; and again with few resources."""
+        made = small_chain()
+        node = made.place(self.node())
+        serial = self.coins_after(node, "-reindex", made.to_tip)
+        for more in ([], ["-ibdboosterthreads=1", "-ibdboostermem=1", "-dbcache=4"],
+                     ["-ibdboosterthreads=7", f"-ibdboosterdir={self.dir / 'elsewhere'}"]):
+            boosted = self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}",
+                                       *made.trust, *more, made.to_tip)
+            self.assertEqual(boosted, serial)
+
+    def test_a_chainstate_is_not_built_twice(self):
+        """With a chainstate there, the option alone does nothing; without, it builds one."""
+        made = small_chain()
+        node = made.place(self.node())
+        first = self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}",
+                                 *made.trust, made.to_tip)
+        (node.net_dir / "debug.log").unlink()
+        node.start(f"-ibdboosterfile={made.container}", *made.trust)
+        self.assertEqual((coins(node), self.snapshot(node, "state.dat")), first)
+        self.assertNotIn("succeeded. ***", node.log_text)
+        node.stop()
+        self.assertEqual([p.name for p in node.net_dir.glob("ibdbooster/*")], [])
+
+    def test_what_the_booster_leaves_works(self):
+        """Checked at start, reorganised above the terminal block, answered for over RPC."""
+        made = small_chain()
+        node = made.place(self.node())
+        self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}", *made.trust,
+                         made.to_tip)
+        node.start("-checklevel=4", "-checkblocks=100")
+        before = coins(node)
+        above = node.rpc("getblockhash", made.terminal_height + 1)
+        node.rpc("invalidateblock", above)
+        self.assertEqual(node.rpc("getbestblockhash"), made.terminal_hash)
+        node.rpc("reconsiderblock", above)
+        self.assertEqual(coins(node), before)
+        info = node.rpc("getboosterinfo")
+        self.assertIsInstance(info, dict)
+        block = node.rpc("getblock", made.terminal_hash, 2)
+        self.assertEqual(block["height"], made.terminal_height)
+
+    def test_gate(self):
+        """Without the assumed-valid block, its work or its burial the booster does not run."""
+        made = small_chain()
+        node = made.place(self.node())
+        serial = self.coins_after(node, "-reindex", made.to_tip)
+        for trust in ([], [made.trust[0], "-minimumchainwork=ffffffff"],
+                      [f"-assumevalid={'ab' * 32}", "-minimumchainwork=0"]):
+            error = self.assert_refused(node, *booster(made.container), *trust)
+            self.assertIn("-assumevalid", error)
+            node.start()
+            self.assertEqual((coins(node), self.snapshot(node, "state.dat")), serial)
+            node.stop()
+
+
+class Bip30(BoosterTest):
+    """Two blocks with one coinbase, before BIP34: allowed once the first was spent."""
+    HEIGHTS = "20:140"
+    BIP34 = "-testactivationheight=bip34@200"
+
+    def test_the_first_was_spent(self):
+        made = chain("--blocks", "300", "--tail", "2100", "--bip30", self.HEIGHTS, "--bip34", "200")
+        node = made.place(self.node("regtest", self.BIP34))
+        self.assertEqual(node.run("-reindex", made.to_tip), (0, ""))
+        serial = self.coins_after(node, "-reindex-chainstate", made.to_tip)
+        for aggregate, loader in WAYS:
+            boosted = self.coins_after(node, *booster(made.container, aggregate, loader),
+                                       *made.trust, made.to_tip)
+            self.assertEqual(boosted, serial)
+
+    def test_the_first_is_overwritten(self):
+        """Hints cannot smuggle it in: the chain ends below, with or without the booster."""
+        made = chain("--blocks", "300", "--tail", "2100", "--bip30", self.HEIGHTS + ":overwrite",
+                     "--bip34", "200")
+        node = made.place(self.node("regtest", self.BIP34))
+        node.start("-reindex")
+        node.wait_for_height(139)
+        serial = coins(node)
+        node.stop()
+        self.assertIn("bad-txns-BIP30", node.log_text)
+        for aggregate in ("sha256", "muhash"):
+            node.start("-reindex", f"-ibdboosterfile={made.container}",
+                       f"-ibdboosteraggregate={aggregate}", *made.trust)
+            node.wait_for_height(139)
+            self.assertEqual(coins(node), serial)
+            node.stop()
