@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Verifying the inputs of real blocks: our engine against Bitcoin Core's, on one thread, in one
+run. The two take turns, and of each the fastest round counts.
+
+    compare_script.py [--bin build/bin/bench_script] [--rounds 5] [--repeat 3]
+
+Needs ../shared/testdata and the kernel oracle (test/interop/README.md). Ends with the ratio of the
+sums; exit status 1 if it is above --limit (default: no limit, as a shared machine is no judge).
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test" / "interop"))
+
+import real_blocks  # noqa: E402 (needs the path above)
+from interop_env import built_program  # noqa: E402
+from wire import serialized_output  # noqa: E402
+
+
+def fastest(command):
+    best = None
+    for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n"):
+        words = line.split()
+        if not words:
+            continue
+        assert words[3] == "0", f"inputs failed: {line}"
+        best = min(best or float("inf"), float(words[5]))
+    return best
+
+
+def flag_bits(oracle, names):
+    table = dict(line.split() for line in subprocess.run(
+        [oracle, "flags"], check=True, capture_output=True, text=True).stdout.splitlines())
+    return sum(int(table[name]) for name in names.split(","))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default=str(ROOT / "build" / "bin" / "bench_script"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--limit", type=float)
+    args = parser.parse_args()
+    oracle = str(built_program("build_oracle.sh", "IBD_KERNEL_ORACLE"))
+    print(f"{'block':20} {'inputs':>7} {'kernel ms':>10} {'ours ms':>10} {'ratio':>6}")
+    totals = [0.0, 0.0]
+    for real in real_blocks.REAL_BLOCKS:
+        block, _, coins = real_blocks.load(real)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder) / "block", pathlib.Path(folder) / "spent"]
+            paths[0].write_bytes(block)
+            paths[1].write_bytes(b"".join(map(serialized_output, coins)))
+            flags = str(flag_bits(oracle, real.flags))
+            commands = ([oracle, "verify-block", *map(str, paths), "--flags", real.flags,
+                         "--repeat", str(args.repeat)],
+                        [args.bin, "--block", *map(str, paths), flags, str(args.repeat)])
+            best = [min(times) for times in
+                    zip(*([fastest(command) for command in commands] for _ in range(args.rounds)))]
+        totals = [total + one for total, one in zip(totals, best)]
+        print(f"{real.name:20} {len(coins):7} {best[0]:10.1f} {best[1]:10.1f} "
+              f"{best[1] / best[0]:6.3f}", flush=True)
+    ratio = totals[1] / totals[0]
+    print(f"{'all':20} {'':7} {totals[0]:10.1f} {totals[1]:10.1f} {ratio:6.3f}")
+    return 1 if args.limit and ratio > args.limit else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
