@@ -29,13 +29,42 @@ ByteSpan LastPush(ByteSpan script)
     return it.Failed() ? ByteSpan() : last;
 }
 
+/** CountSigOps of an output's script; knows the usual shapes without walking them. */
+unsigned OutputSigOps(ByteSpan script)
+{
+    const auto starts = [&](uint8_t first, uint8_t second) {
+        return script[0] == first && script[1] == second;
+    };
+    switch (script.size()) {
+    case 22:
+        if (starts(OP_0, 20)) return 0; // P2WPKH
+        break;
+    case 23:
+        if (starts(OP_HASH160, 20) && script[22] == OP_EQUAL) return 0; // P2SH
+        break;
+    case 25:
+        if (starts(OP_DUP, OP_HASH160) && script[2] == 20 && script[23] == OP_EQUALVERIFY &&
+            script[24] == OP_CHECKSIG) {
+            return 1; // P2PKH
+        }
+        break;
+    case 34:
+        if (starts(OP_0, 32) || starts(OP_1, 32)) return 0; // P2WSH, P2TR
+        break;
+    default: break;
+    }
+    return CountSigOps(script, false);
+}
+
 } // namespace
 
 unsigned LegacySigOpCount(const TxView& tx)
 {
     unsigned count = 0;
-    for (const InputView& input : tx.inputs) count += CountSigOps(input.script_sig, false);
-    for (const OutputView& output : tx.outputs) count += CountSigOps(output.script_pubkey, false);
+    for (const InputView& input : tx.inputs) {
+        if (!input.script_sig.empty()) count += CountSigOps(input.script_sig, false);
+    }
+    for (const OutputView& output : tx.outputs) count += OutputSigOps(output.script_pubkey);
     return count;
 }
 

@@ -245,3 +245,35 @@ TEST_CASE("signature operations of every kind of spend")
     CHECK(TransactionSigOpCost(parsed->View(), {}, all) == 4 * 23);
     CHECK(P2shSigOpCount(parsed->View(), {}) == 0);
 }
+
+TEST_CASE("Signature operations of a transaction equal a plain count over all its scripts")
+{
+    auto& rng = test::TestRng();
+    const Bytes shapes[] = {
+        {0x00, 0x14}, {0xa9, 0x14}, {0x76, 0xa9, 0x14}, {0x00, 0x20}, {0x51, 0x20}, {0xac}, {}};
+    const size_t sizes[] = {22, 23, 25, 34, 34, 1, 0};
+    for (int i = 0; i < 4000; ++i) {
+        MutableTransaction tx;
+        tx.inputs.emplace_back();
+        tx.inputs[0].script_sig = rng() % 2 ? Bytes{0xac, 0xae} : Bytes{};
+        for (int j = 0; j < 4; ++j) {
+            const size_t kind = rng() % 7;
+            Bytes script = test::RandomBytes(sizes[kind]);
+            std::copy(shapes[kind].begin(), shapes[kind].end(), script.begin());
+            for (uint8_t& byte : script) {
+                if (rng() % 12 == 0) byte = static_cast<uint8_t>(0xac + rng() % 4);
+            }
+            if (kind == 1 && rng() % 2) script[22] = 0x87;
+            if (kind == 2 && rng() % 2) script[23] = 0x88, script[24] = 0xac;
+            tx.outputs.push_back({1, script});
+        }
+        const auto parsed = Transaction::Parse(tx.Serialize());
+        REQUIRE(parsed.Ok());
+        unsigned plain = 0;
+        for (const MutableInput& in : tx.inputs) plain += CountSigOpsSimple(in.script_sig, false);
+        for (const MutableOutput& out : tx.outputs) {
+            plain += CountSigOpsSimple(out.script_pubkey, false);
+        }
+        REQUIRE(LegacySigOpCount((*parsed)->View()) == plain);
+    }
+}
