@@ -22,16 +22,18 @@ Result<> BoosterRun::OpenHintsFile(const Path& path)
     return {};
 }
 
-Result<const HeaderNode*> BoosterRun::Terminal(ChainManager& chain) const
+Result<const HeaderNode*> BoosterRun::Terminal(ChainManager& chain, bool full_validation) const
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
                          CheckTerminalBlock(m_hints->Info(), chain.Tree(), m_params));
+    if (full_validation) return terminal; // nothing is assumed
     const ScriptCheckReason reason = ScriptCheckFor(
         chain.Tree(), *terminal, chain.Options().assume_valid, chain.Options().minimum_work);
     if (reason == ScriptCheckReason::kSkip) return terminal;
     return BadData("{}: the hints end at block {}, height {}, whose scripts must be run ({}). The "
                    "booster works below the assumed-valid block only: give -assumevalid=<hash> of "
-                   "a block at or above that height, or start without -ibdboosterfile",
+                   "a block at or above that height, or -ibdboosterfullvalidation if there is undo "
+                   "data, or start without -ibdboosterfile",
                    m_hints->Info().path.string(), terminal->hash.ToHex(), terminal->height,
                    ScriptCheckReasonText(reason));
 }
@@ -39,7 +41,7 @@ Result<const HeaderNode*> BoosterRun::Terminal(ChainManager& chain) const
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,
                                             const BoosterOptions& options)
 {
-    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal, Terminal(chain));
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal, Terminal(chain, options.full_validation));
     SyncEngine* engine = nullptr;
     {
         const std::lock_guard lock(m_mutex);
@@ -57,6 +59,11 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
     case VerdictKind::kHintsWrong:
         m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; validating "
                     "serially from the same blocks", verdict.reason);
+        return Outcome::kSerial;
+    case VerdictKind::kNoUndo:
+        m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "
+                    "assumed-valid block. Validating serially, which makes undo data",
+                    verdict.reason);
         return Outcome::kSerial;
     case VerdictKind::kBlockInvalid:
         m_log.Error("IBD Booster: block at height {} is invalid: {}. Validating serially",

@@ -35,7 +35,7 @@ public:
     std::optional<BoosterProgress> Progress() const;
 
 private:
-    Result<const HeaderNode*> Terminal(ChainManager& chain) const;
+    Result<const HeaderNode*> Terminal(ChainManager& chain, bool full_validation) const;
 
     Env& m_env;
     Logger& m_log;

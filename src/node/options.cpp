@@ -71,6 +71,9 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosterdir", "=<dir>",
         "Where runs and checkpoints lie while the booster works (default: ibdbooster in the "
         "network's data directory)");
+    add("-ibdboosterfullvalidation", "",
+        "Check every rule and script, with spent coins from the undo files (rev*.dat), which every "
+        "block must have: keep them with -reindex-chainstate. Assumes no block valid (default: 0)");
     add("-ibdboosterloader", "=<kind>",
         "How the chainstate is written: table, sorted tables at once, or batch, through the "
         "database (default: table)");
@@ -231,6 +234,7 @@ Result<> ReadBooster(const ArgsManager& args, const Path& net_dir, NodeOptions& 
         return BadData("-ibdboostermem={}: must be at least {} MiB", mem, kMinBoosterMem);
     }
     booster.memory_bytes = static_cast<size_t>(mem) << 20;
+    booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
     booster.directory = net_dir / "ibdbooster";
     if (const auto dir = args.Get("-ibdboosterdir")) {
         booster.directory = std::filesystem::absolute(*dir);

@@ -17,6 +17,7 @@ UniValue ToJson(const BoosterProgress& progress)
     out.pushKV("terminalblock", terminal);
     out.pushKV("hintsid", ToHex(progress.hints_id.Span()));
     out.pushKV("aggregate", progress.aggregate == AggregateKind::kMuHash ? "muhash" : "sha256");
+    out.pushKV("fullvalidation", progress.full_validation);
     out.pushKV("threads", static_cast<int>(progress.threads));
     const auto number = [&](const char* key, uint64_t value) {
         out.pushKV(key, Num(static_cast<int64_t>(value)));
@@ -52,6 +53,7 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
                "the hints end\n"
                "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
                "  \"aggregate\" : \"str\",      (string) sha256 or muhash\n"
+               "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
                "  \"threads\" : n,            (numeric)\n"
                "  \"folded\" : n,             (numeric) blocks done, earlier runs included\n"
                "  \"resumed\" : n,            (numeric) of these, done by earlier runs\n"

@@ -32,6 +32,10 @@ public:
     virtual void AddCreated(const uint8_t* outpoints, size_t count) = 0;
     /** Subtracts them. */
     virtual void AddSpent(const uint8_t* outpoints, size_t count) = 0;
+    /** Adds one whole coin, a message of any length. A run sums outpoints or coins, not both. */
+    virtual void AddCreatedCoin(ByteSpan coin) = 0;
+    /** Subtracts it. */
+    virtual void AddSpentCoin(ByteSpan coin) = 0;
     /** Adds another's difference; it must be of the same kind and salt. */
     virtual void Combine(const Aggregate& other) = 0;
     /** Both multisets are equal. */

@@ -6,7 +6,7 @@
 namespace ibd {
 
 Result<std::unique_ptr<BlockPlan>> BlockPlan::Make(const HeaderNode& terminal,
-                                                   const HeightSet& folded)
+                                                   const HeightSet& folded, uint64_t stretch_bytes)
 {
     auto plan = std::make_unique<BlockPlan>();
     for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
@@ -26,7 +26,7 @@ Result<std::unique_ptr<BlockPlan>> BlockPlan::Make(const HeaderNode& terminal,
     for (size_t i = 0; i < blocks.size(); ++i) {
         const size_t start = plan->m_starts.empty() ? 0 : plan->m_starts.back();
         if (i == 0 || blocks[i].file != blocks[start].file ||
-            blocks[i].offset - blocks[start].offset >= kStretchBytes) {
+            blocks[i].offset - blocks[start].offset >= stretch_bytes) {
             plan->m_starts.push_back(static_cast<uint32_t>(i));
         }
         if (i > 0 && blocks[i].file == blocks[i - 1].file) {

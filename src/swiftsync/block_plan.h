@@ -26,7 +26,8 @@ public:
     /** Plans blocks 1 to `terminal` without those already folded. An error names the height and
      *  hash of a block that is not on disk. */
     static Result<std::unique_ptr<BlockPlan>> Make(const HeaderNode& terminal,
-                                                   const HeightSet& folded);
+                                                   const HeightSet& folded,
+                                                   uint64_t stretch_bytes = kStretchBytes);
 
     /** The next stretch that nobody has claimed; empty when there is none. Any thread. */
     std::span<const PlannedBlock> Claim();

@@ -65,7 +65,7 @@ Bytes Checkpoint::Encode() const
     writer.U32(terminal_height);
     writer.Hash(terminal_hash);
     writer.U8(static_cast<uint8_t>(aggregate));
-    writer.U8(0);
+    writer.U8(full_validation);
     writer.U16(static_cast<uint16_t>(sum.size()));
     writer.Raw(salt);
     writer.Raw(sum);
@@ -104,7 +104,7 @@ Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
     c.terminal_height = reader.U32();
     c.terminal_hash = reader.Hash();
     c.aggregate = static_cast<AggregateKind>(reader.U8());
-    const uint8_t reserved = reader.U8();
+    const uint8_t mode = reader.U8();
     const uint16_t sum_size = reader.U16();
     const ByteSpan salt = reader.Span(c.salt.size());
     const ByteSpan sum = reader.Span(sum_size);
@@ -114,9 +114,10 @@ Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
     }
     const ByteSpan folded = reader.Span(size_t{c.terminal_height} / 8 + 1);
     const uint32_t runs = reader.U32();
-    if (!reader.Ok() || reserved != 0 || reader.Remaining() != size_t{runs} * kRunEntrySize) {
+    if (!reader.Ok() || mode > 1 || reader.Remaining() != size_t{runs} * kRunEntrySize) {
         return BadData("its fields contradict each other");
     }
+    c.full_validation = mode == 1;
     std::copy(magic.begin(), magic.end(), c.network_magic.begin());
     std::copy(salt.begin(), salt.end(), c.salt.begin());
     c.sum.assign(sum.begin(), sum.end());

@@ -48,6 +48,7 @@ struct Checkpoint {
     uint32_t terminal_height = 0;
     BlockHash terminal_hash;
     AggregateKind aggregate = AggregateKind::kSha256;
+    bool full_validation = false; //!< the sum is over whole coins, all rules were checked
     AggregateSalt salt{};
 
     // What is done.

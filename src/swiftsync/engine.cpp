@@ -16,6 +16,8 @@ namespace {
 
 /** The least that a worker can do useful work with. */
 constexpr size_t kMinBufferBytes = 4 << 10;
+/** Full validation is not bound by the disk; short stretches keep all threads busy to the end. */
+constexpr uint64_t kFullStretchBytes = 512 << 10;
 constexpr auto kMonitorInterval = std::chrono::milliseconds(500);
 
 } // namespace
@@ -64,7 +66,9 @@ struct SyncEngine::Impl {
     Result<std::optional<std::string>> Judge(const Committer& committer);
     Result<Outcome> Load(const Checkpoint& accepted);
     Result<> Publish();
-    Result<Verdict> Refuse(std::string reason);
+    enum class Memory { kRemember, kForget };
+    Result<Verdict> Refuse(std::string reason, Memory memory = Memory::kRemember);
+    Result<Verdict> RefuseWithoutUndo(std::string reason, int32_t height);
     Verdict Accepted(uint64_t coins);
     std::optional<BlockHash> HashAt(int height) const;
     FoldRules Rules() const;
@@ -116,6 +120,13 @@ Result<Verdict> SyncEngine::Impl::Run()
     IBD_ASSIGN_OR_RETURN(const auto known,
                          KnownBadHints(env, options.directory, hints.Info().id));
     if (known) return Refuse(fmt::format("failed in an earlier run: {}", *known));
+    const HeaderNode* bare =
+        options.full_validation ? FirstWithoutUndo(env, blocks, terminal) : nullptr;
+    if (bare) {
+        return RefuseWithoutUndo(fmt::format("block {} at height {} has none", bare->hash.ToHex(),
+                                             bare->height),
+                                 bare->height);
+    }
     IBD_ASSIGN_OR_RETURN(Outcome outcome, RunOnce());
     if (!outcome.restart) return outcome.verdict;
     log.Warning("Booster: starting over from the blocks");
@@ -154,6 +165,11 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
             IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
             return Outcome{{VerdictKind::kBlockInvalid, why->error.message, why->height, 0}};
         }
+        if (why->kind == FoldFailure::Kind::kUndo) {
+            IBD_ASSIGN_OR_RETURN(Verdict refused,
+                                 RefuseWithoutUndo(why->error.message, why->height));
+            return Outcome{std::move(refused)};
+        }
         IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(why->error.message));
         return Outcome{std::move(refused)};
     }
@@ -168,6 +184,7 @@ bool SyncEngine::Impl::BelongsHere(const Checkpoint& c) const
 {
     return c.network_magic == params.magic && c.hints_id == hints.Info().id &&
            c.terminal_hash == terminal.hash && c.aggregate == options.aggregate &&
+           c.full_validation == options.full_validation &&
            MakeAggregate(c.aggregate, c.salt)->Load(c.sum).Ok();
 }
 
@@ -180,6 +197,7 @@ Result<Checkpoint> SyncEngine::Impl::StartNew()
     fresh.terminal_height = hints.Info().terminal_height;
     fresh.terminal_hash = terminal.hash;
     fresh.aggregate = options.aggregate;
+    fresh.full_validation = options.full_validation;
     env.RandomBytes(fresh.salt);
     fresh.sum = MakeAggregate(fresh.aggregate, fresh.salt)->Serialize();
     fresh.folded = HeightSet(fresh.terminal_height);
@@ -231,15 +249,17 @@ Result<Checkpoint> SyncEngine::Impl::Resume()
 
 Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, const FoldRules& rules)
 {
-    IBD_ASSIGN_OR_RETURN(const auto plan, BlockPlan::Make(terminal, to.State().folded));
+    const uint64_t stretch = options.full_validation ? kFullStretchBytes : BlockPlan::kStretchBytes;
+    IBD_ASSIGN_OR_RETURN(const auto plan, BlockPlan::Make(terminal, to.State().folded, stretch));
     total_bytes = plan->EstimatedBytes();
-    log.Info("Booster: folding {} blocks up to height {} on {} threads", plan->Blocks(),
-             terminal.height, options.threads);
+    log.Info("Booster: folding {} blocks up to height {} on {} threads{}", plan->Blocks(),
+             terminal.height, options.threads,
+             options.full_validation ? ", checking every rule and script" : "");
     std::atomic<uint32_t> next_run = to.State().NextRunNumber();
     const size_t buffer = std::max(kMinBufferBytes, options.memory_bytes / options.threads);
     const uint32_t unique_below = UniqueCoinbasesBelow(
         params.consensus, terminal.height, HashAt(params.consensus.bip34_height));
-    const FoldContext context{env,          params, hints, rules,    options, to.State().salt,
+    const FoldContext context{env, params, blocks, hints, rules, options, to.State().salt,
                               unique_below, buffer, to,    next_run, stop};
     if (options.background) return RunWorkers(context, *plan);
     FileBlockStream stream(env, blocks, *plan);
@@ -316,7 +336,9 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Conclude(const Committer& fr
     auto wrong = Judge(from);
     if (!wrong) return damaged(wrong.GetError());
     if (*wrong) {
-        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(std::move(**wrong)));
+        // Undo data may be at fault and may be made anew; then the same hints deserve another try.
+        const Memory memory = options.full_validation ? Memory::kForget : Memory::kRemember;
+        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(std::move(**wrong), memory));
         return Outcome{std::move(refused)};
     }
     log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
@@ -373,7 +395,7 @@ Verdict SyncEngine::Impl::Accepted(uint64_t coins)
     return {VerdictKind::kAccepted, "", terminal.height, coins};
 }
 
-Result<Verdict> SyncEngine::Impl::Refuse(std::string reason)
+Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
 {
     SetState(BoosterState::kRefused);
     {
@@ -381,9 +403,21 @@ Result<Verdict> SyncEngine::Impl::Refuse(std::string reason)
         verdict = reason;
     }
     runs.clear();
-    IBD_RETURN_IF_ERROR(RememberBadHints(env, options.directory, hints.Info().id, reason));
+    if (memory == Memory::kRemember) {
+        IBD_RETURN_IF_ERROR(RememberBadHints(env, options.directory, hints.Info().id, reason));
+    }
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
     return Verdict{VerdictKind::kHintsWrong, std::move(reason), terminal.height, 0};
+}
+
+Result<Verdict> SyncEngine::Impl::RefuseWithoutUndo(std::string reason, int32_t height)
+{
+    IBD_ASSIGN_OR_RETURN(
+        Verdict refused,
+        Refuse("full validation needs undo data of every block: " + reason, Memory::kForget));
+    refused.kind = VerdictKind::kNoUndo;
+    refused.height = height;
+    return refused;
 }
 
 BoosterProgress SyncEngine::Impl::Snapshot() const
@@ -393,6 +427,7 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
     p.terminal_height = terminal.height;
     p.terminal_hash = terminal.hash;
     p.aggregate = options.aggregate;
+    p.full_validation = options.full_validation;
     p.hints_id = hints.Info().id;
     p.threads = options.threads;
     p.coins_expected = hints.Info().unspent;

@@ -26,6 +26,9 @@ struct BoosterOptions {
     size_t memory_bytes = size_t{96} << 20; //!< -ibdboostermem: coin buffers of all workers
     AggregateKind aggregate = AggregateKind::kSha256;
     LoaderKind loader = LoaderKind::kTable;
+    /** Every rule and script is checked, with the coins of undo data (-ibdboosterfullvalidation):
+     *  no block needs to be assumed valid. */
+    bool full_validation = false;
     Path directory;  //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before it is opened at a start without
      *  the booster, call RecoverPublish() (storage/chainstate_builder.h). */
@@ -45,6 +48,7 @@ enum class VerdictKind {
     kAccepted,     //!< the chainstate is complete at the terminal block
     kHintsWrong,   //!< some check failed; the chainstate is untouched, validate serially
     kBlockInvalid, //!< a block broke a rule of its own; validate serially, which will tell
+    kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
     kInterrupted,  //!< stopped on request; what was done is kept for the next run
 };
 
@@ -64,6 +68,7 @@ struct BoosterProgress {
     int32_t terminal_height = 0;
     BlockHash terminal_hash;
     AggregateKind aggregate = AggregateKind::kSha256;
+    bool full_validation = false;
     Uint256 hints_id;
     unsigned threads = 0;
     uint64_t blocks = 0;         //!< folded, those of earlier runs included

@@ -31,6 +31,7 @@ FoldWorker::FoldWorker(const FoldContext& context, WorkerCounters& counters)
       m_sum(MakeAggregate(context.options.aggregate, context.salt)),
       m_epoch_start(context.env.MonotonicMicros())
 {
+    if (context.options.full_validation) m_full.emplace(context.params, context.blocks);
 }
 
 std::optional<FoldFailure> FoldWorker::Run(BlockStream& stream)
@@ -62,6 +63,7 @@ std::optional<FoldFailure> FoldWorker::CheckOne(const SuppliedBlock& block)
     if (m_view.Hash() != node.hash) {
         return BadBlock(node, "another block lies in its place: " + m_view.Hash().ToHex());
     }
+    if (m_full) return CheckFully(node);
     // The header tree holds only headers with enough work.
     const BlockCheckOptions options{.check_pow = false, .check_merkle_root = true};
     if (const auto broken = CheckBlock(m_view, m_context.params.consensus, options)) {
@@ -76,6 +78,18 @@ std::optional<FoldFailure> FoldWorker::CheckOne(const SuppliedBlock& block)
         }
     }
     return std::nullopt;
+}
+
+std::optional<FoldFailure> FoldWorker::CheckFully(const HeaderNode& node)
+{
+    const Result<RuleResult> verdict = m_full->Check(m_view, node);
+    if (verdict) {
+        if (!*verdict) return std::nullopt;
+        return BadBlock(node, (*verdict)->ToString());
+    }
+    const bool damaged = verdict.GetError().kind == Error::Kind::kBadData;
+    return Failed(damaged ? FoldFailure::Kind::kUndo : FoldFailure::Kind::kMachine,
+                  verdict.GetError(), node.height);
 }
 
 std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
@@ -99,8 +113,12 @@ Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
         IBD_RETURN_IF_ERROR(Spill());
         CHECK(m_coins.Add(m_delta, height));
     }
-    m_sum->AddCreated(m_delta.created.data(), m_delta.created.size());
-    m_sum->AddSpent(m_delta.spent.data(), m_delta.spent.size());
+    if (m_full) {
+        m_full->AddTo(*m_sum, m_view, height, m_delta, m_context.rules);
+    } else {
+        m_sum->AddCreated(m_delta.created.data(), m_delta.created.size());
+        m_sum->AddSpent(m_delta.spent.data(), m_delta.spent.size());
+    }
     if (height < m_context.unique_below && !m_context.rules.IsOverwritten(height)) {
         m_coinbases.push_back({height, m_view.Txs()[0].txid});
     }

@@ -6,6 +6,7 @@
 #include "swiftsync/block_plan.h"
 #include "swiftsync/committer.h"
 #include "swiftsync/engine.h"
+#include "swiftsync/full_validation.h"
 
 namespace ibd {
 
@@ -22,6 +23,7 @@ struct alignas(64) WorkerCounters {
 struct FoldContext {
     Env& env;
     const ChainParams& params;
+    const BlockStore& blocks; //!< for undo data
     const Hints& hints;
     const FoldRules rules;
     const BoosterOptions& options;
@@ -36,7 +38,7 @@ struct FoldContext {
 
 /** Why a worker gave up. */
 struct FoldFailure {
-    enum class Kind { kMachine, kHints, kBlock };
+    enum class Kind { kMachine, kHints, kBlock, kUndo };
     Kind kind = Kind::kMachine;
     Error error;
     int32_t height = -1;
@@ -53,6 +55,7 @@ public:
 private:
     std::optional<FoldFailure> FoldOne(const SuppliedBlock& block);
     std::optional<FoldFailure> CheckOne(const SuppliedBlock& block);
+    std::optional<FoldFailure> CheckFully(const HeaderNode& node);
     Result<> Account(uint32_t height, size_t block_bytes);
     bool EpochIsDue() const;
     Result<> Spill();
@@ -64,6 +67,7 @@ private:
     BlockDelta m_delta;
     CoinBuffer m_coins;
     std::unique_ptr<Aggregate> m_sum;
+    std::optional<FullValidation> m_full; //!< with -ibdboosterfullvalidation
 
     // The epoch under way.
     FoldTotals m_totals;

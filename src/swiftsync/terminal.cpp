@@ -2,6 +2,7 @@
 #include "swiftsync/terminal.h"
 
 #include "chain/header_tree.h"
+#include "consensus/limits.h"
 #include "consensus/subsidy.h"
 #include "swiftsync/engine.h"
 #include "util/hex.h"
@@ -37,6 +38,7 @@ uint32_t UniqueCoinbasesBelow(const ConsensusParams& params, int32_t terminal_he
 {
     if (params.bip34_height <= 1) return 0;
     const auto all = static_cast<uint32_t>(terminal_height) + 1;
+    if (terminal_height >= kBip34ImpliesBip30Limit) return all;
     // Past the known BIP34 block the chain is known to repeat none (BIP30 is not checked there).
     const bool known = hash_at_bip34 && *hash_at_bip34 == params.bip34_hash;
     return known ? std::min(all, static_cast<uint32_t>(params.bip34_height)) : all;
@@ -66,9 +68,11 @@ std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate&
                            totals.value, supply);
     }
     if (!sum.IsZero()) {
-        return fmt::format("the aggregate ({}) of created and spent outputs is not zero: the hints "
-                           "are wrong",
-                           AggregateKindName(sum.Kind()));
+        return fmt::format("the aggregate ({}) of created and spent {} is not zero: the hints {}are "
+                           "wrong",
+                           AggregateKindName(sum.Kind()),
+                           state.full_validation ? "coins" : "outputs",
+                           state.full_validation ? "or the undo data " : "");
     }
     return std::nullopt;
 }

@@ -1,7 +1,7 @@
 // See script_threads.h.
 #include "validation/script_threads.h"
 
-#include "script/verify.h"
+#include "consensus/block_spend.h"
 
 #include <atomic>
 
@@ -38,17 +38,7 @@ RuleResult ScriptThreads::Check(const Range& range) const
     std::call_once(entry.hashed, [&] {
         entry.hashes = std::make_unique<TxHashes>(*entry.tx, entry.spent);
     });
-    for (size_t i = range.begin; i < range.end; ++i) {
-        const ScriptError error =
-            VerifyInput(*entry.tx, i, entry.spent[i], *entry.hashes, m_flags);
-        if (error == ScriptError::kOk) continue;
-        return Invalid(fmt::format("block-script-verify-flag-failed ({})", ScriptErrorText(error)),
-                       fmt::format("input {} of {} (wtxid {}), spending {}:{}", i,
-                                   entry.tx->txid.ToHex(), entry.tx->WitnessHash().ToHex(),
-                                   entry.tx->inputs[i].Prevout().txid.ToHex(),
-                                   entry.tx->inputs[i].Prevout().vout));
-    }
-    return std::nullopt;
+    return CheckInputScripts(*entry.tx, entry.spent, *entry.hashes, m_flags, range.begin, range.end);
 }
 
 RuleResult ScriptThreads::Finish()

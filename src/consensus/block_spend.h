@@ -1,0 +1,60 @@
+// The rules of a block about the coins that it spends, given those coins: amounts, maturity,
+// relative locks, sigop cost, reward, scripts. Where the coins come from - a cache, undo data - is
+// the caller's business, so that the serial engine and the booster share every rule. One thread for
+// each object; the functions are pure.
+#pragma once
+
+#include "consensus/params.h"
+#include "consensus/tx_verify.h"
+#include "script/coin.h"
+#include "script/sighash.h"
+
+#include <vector>
+
+namespace ibd {
+
+/** Takes the transactions of one block in order and keeps the sums. Order of the checks and reject
+ *  reasons are Core's. */
+class BlockSpendRules {
+public:
+    /** `prev`: the branch that ends at the block's parent; both must outlive the object. */
+    BlockSpendRules(int height, const BlockHash& hash, const Ancestry& prev,
+                    const ConsensusParams& params);
+
+    /** The next transaction in block order; it passed CheckTransaction. `spent`: one coin for each
+     *  input, none above the block's height; nothing for the coinbase. Maturity, values, fees,
+     *  BIP68, sigop cost. */
+    RuleResult Add(const TxView& tx, std::span<const Coin> spent);
+
+    /** After the last: the coinbase takes no more than fees and subsidy. */
+    RuleResult CheckCoinbaseValue(const TxView& coinbase) const;
+
+    /** For the scripts of the block. */
+    ScriptFlags Flags() const { return m_flags; }
+    Amount Fees() const { return m_fees; }
+    uint64_t Inputs() const { return m_inputs; } //!< without the coinbase's
+    int64_t SigOpCost() const { return m_sigop_cost; }
+
+private:
+    RuleResult CheckSpend(const TxView& tx);
+
+    const int m_height;
+    const Ancestry& m_prev;
+    const ConsensusParams& m_params;
+    const int64_t m_median_time; //!< of the parent
+    const ScriptFlags m_flags;
+    const bool m_csv;
+
+    Amount m_fees = 0;
+    uint64_t m_inputs = 0;
+    int64_t m_sigop_cost = 0;
+    std::vector<SpentCoin> m_spent; //!< of the transaction at hand
+    std::vector<int> m_heights;     //!< likewise
+};
+
+/** Runs the scripts of inputs begin..end-1. `spent`: one output for each input of `tx`; `hashes`
+ *  were made from both. The first violation. */
+RuleResult CheckInputScripts(const TxView& tx, std::span<const SpentOutput> spent,
+                             const TxHashes& hashes, ScriptFlags flags, size_t begin, size_t end);
+
+} // namespace ibd

@@ -1,0 +1,184 @@
+// See full_validation.h.
+#include "swiftsync/full_validation.h"
+
+#include "consensus/block_check.h"
+#include "util/endian.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace ibd {
+
+namespace {
+
+Error UnfitUndo(const HeaderNode& node, std::string_view what)
+{
+    return BadData("undo data of block {} at height {}: {}", node.hash.ToHex(), node.height, what);
+}
+
+/** Whether each input has a coin and each coin a height: records written by Core before 0.15 leave
+ *  out heights, and no coin is of the genesis block. */
+const char* Misfit(const BlockView& block, const BlockUndo& undo)
+{
+    if (undo.txs.size() + 1 != block.Txs().size()) return "its number of transactions is another";
+    for (size_t t = 0; t < undo.txs.size(); ++t) {
+        const std::vector<Coin>& spent = undo.txs[t].spent;
+        if (spent.size() != block.Txs()[t + 1].inputs.size()) return "its number of inputs is another";
+        const auto no_height = [](const Coin& coin) { return coin.height == 0; };
+        if (std::any_of(spent.begin(), spent.end(), no_height)) return "coins have no height";
+    }
+    return nullptr;
+}
+
+RuleViolation NotThere(const TxView& tx, const InputView& input, const Coin& coin)
+{
+    const OutPoint prevout = input.Prevout();
+    return Invalid("bad-txns-inputs-missingorspent",
+                   fmt::format("{} spends {}:{}, made at height {}, before it is there",
+                               tx.txid.ToHex(), prevout.txid.ToHex(), prevout.vout, coin.height));
+}
+
+} // namespace
+
+const HeaderNode* FirstWithoutUndo(Env& env, const BlockStore& blocks, const HeaderNode& terminal)
+{
+    const HeaderNode* lowest = nullptr;
+    std::map<int32_t, bool> exists;
+    for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
+        const auto [file, first] = exists.try_emplace(node->file, false);
+        if (first) file->second = env.Exists(blocks.UndoPath(node->file));
+        if (!node->HasUndo() || !file->second) lowest = node;
+    }
+    return lowest;
+}
+
+Result<RuleResult> FullValidation::Check(const BlockView& block, const HeaderNode& node)
+{
+    if (auto broken = CheckBlock(block, m_params.consensus)) return RuleResult(broken);
+    const NodeAncestry prev(node.prev);
+    if (auto broken = ContextualCheckBlock(block, prev, m_params.consensus)) {
+        return RuleResult(broken);
+    }
+    IBD_RETURN_IF_ERROR(ReadUndo(block, node));
+    RuleResult broken = CheckRules(block, node);
+    if (broken) broken->detail += " (with the coins of its undo data)";
+    return broken;
+}
+
+Result<> FullValidation::ReadUndo(const BlockView& block, const HeaderNode& node)
+{
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes,
+                         m_blocks.ReadUndo({node.file, node.undo_pos}, node.PrevHash()));
+    auto undo = BlockUndo::Decode(bytes);
+    if (!undo) return UnfitUndo(node, undo.Message());
+    m_undo = std::move(*undo);
+    if (const char* misfit = Misfit(block, m_undo)) return UnfitUndo(node, misfit);
+    return {};
+}
+
+std::span<const Coin> FullValidation::SpentBy(size_t tx) const
+{
+    return tx == 0 ? std::span<const Coin>() : m_undo.txs[tx - 1].spent;
+}
+
+RuleResult FullValidation::CheckRules(const BlockView& block, const HeaderNode& node)
+{
+    IBD_RETURN_IF_VIOLATED(CheckOrigins(block, static_cast<uint32_t>(node.height)));
+    const NodeAncestry prev(node.prev);
+    BlockSpendRules rules(node.height, node.hash, prev, m_params.consensus);
+    const auto txs = block.Txs();
+    for (size_t t = 0; t < txs.size(); ++t) {
+        IBD_RETURN_IF_VIOLATED(rules.Add(txs[t], SpentBy(t)));
+    }
+    IBD_RETURN_IF_VIOLATED(rules.CheckCoinbaseValue(txs[0]));
+    for (size_t t = 1; t < txs.size(); ++t) { // last: they take longest
+        IBD_RETURN_IF_VIOLATED(CheckScripts(txs[t], SpentBy(t), rules.Flags()));
+    }
+    return std::nullopt;
+}
+
+RuleResult FullValidation::CheckOrigins(const BlockView& block, uint32_t height)
+{
+    m_by_txid.clear();
+    for (size_t t = 1; t < block.Txs().size(); ++t) {
+        const TxView& tx = block.Txs()[t];
+        for (size_t i = 0; i < tx.inputs.size(); ++i) {
+            const Coin& coin = SpentBy(t)[i];
+            if (coin.height < height) continue; // the aggregate shows that it was there
+            if (coin.height > height) return NotThere(tx, tx.inputs[i], coin);
+            const auto maker = IndexOf(block, tx.inputs[i].Prevout().txid);
+            if (!maker || *maker >= t) return NotThere(tx, tx.inputs[i], coin);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<size_t> FullValidation::IndexOf(const BlockView& block, const Txid& txid)
+{
+    const auto txs = block.Txs();
+    if (m_by_txid.empty()) {
+        m_by_txid.resize(txs.size());
+        std::iota(m_by_txid.begin(), m_by_txid.end(), 0u);
+        std::sort(m_by_txid.begin(), m_by_txid.end(), [&](uint32_t a, uint32_t b) {
+            return txs[a].txid != txs[b].txid ? txs[a].txid < txs[b].txid : a < b;
+        });
+    }
+    const auto found =
+        std::lower_bound(m_by_txid.begin(), m_by_txid.end(), txid,
+                         [&](uint32_t at, const Txid& wanted) { return txs[at].txid < wanted; });
+    if (found == m_by_txid.end() || txs[*found].txid != txid) return std::nullopt;
+    return *found;
+}
+
+RuleResult FullValidation::CheckScripts(const TxView& tx, std::span<const Coin> spent,
+                                        ScriptFlags flags)
+{
+    m_outputs.clear();
+    for (const Coin& coin : spent) m_outputs.push_back({coin.value, coin.script});
+    const TxHashes hashes(tx, m_outputs);
+    return CheckInputScripts(tx, m_outputs, hashes, flags, 0, m_outputs.size());
+}
+
+ByteSpan FullValidation::Message(const uint8_t* outpoint, uint32_t height, bool coinbase,
+                                 Amount value, ByteSpan script)
+{
+    constexpr size_t kFixed = 36 + 4 + 8; // all but the script, so no two coins look the same
+    m_message.resize(kFixed + script.size());
+    std::memcpy(m_message.data(), outpoint, 36);
+    WriteLE32(m_message.data() + 36, height * 2 + coinbase);
+    WriteLE64(m_message.data() + 40, static_cast<uint64_t>(value));
+    std::copy(script.begin(), script.end(), m_message.begin() + kFixed);
+    return m_message;
+}
+
+void FullValidation::AddTo(Aggregate& sum, const BlockView& block, uint32_t height,
+                           const BlockDelta& delta, const FoldRules& rules)
+{
+    const bool overwritten = rules.IsOverwritten(height);
+    auto survivor = delta.coins.begin(); // in block order
+    uint8_t outpoint[36];
+    for (size_t t = 0; t < block.Txs().size(); ++t) {
+        const TxView& tx = block.Txs()[t];
+        std::memcpy(outpoint, tx.txid.data(), 32);
+        for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+            if (survivor != delta.coins.end() && survivor->tx == &tx && survivor->vout == i) {
+                ++survivor;
+                continue;
+            }
+            const OutputView& output = tx.outputs[i];
+            if ((t == 0 && overwritten) || IsUnspendable(output.script_pubkey)) continue;
+            WriteLE32(outpoint + 32, i);
+            sum.AddCreatedCoin(
+                Message(outpoint, height, t == 0, output.value, output.script_pubkey));
+        }
+        for (size_t i = 0; i < SpentBy(t).size(); ++i) {
+            const Coin& coin = SpentBy(t)[i];
+            sum.AddSpentCoin(Message(tx.inputs[i].prevout_bytes, coin.height, coin.coinbase,
+                                     coin.value, coin.script));
+        }
+    }
+    CHECK(survivor == delta.coins.end());
+}
+
+} // namespace ibd
