@@ -430,7 +430,8 @@ Err Machine::CheckOneSignature(ByteSpan signature, ByteSpan key, bool& ok)
         Bytes pattern;
         AppendPush(pattern, signature);
         // Almost never there; looking is cheaper than copying.
-        if (!std::ranges::search(code, pattern).empty()) {
+        const auto found = std::search(code.begin(), code.end(), pattern.begin(), pattern.end());
+        if (found != code.end()) {
             cleaned.assign(code.begin(), code.end());
             if (FindAndDelete(cleaned, pattern) > 0 && (m_flags & kVerifyConstScriptCode)) {
                 return Err::kSigFindAndDelete;

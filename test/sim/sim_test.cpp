@@ -219,7 +219,6 @@ TEST_CASE("a coinbase that overwrites is refused by BIP30, and valid as an excep
     options.repeated_coinbase = RepeatedCoinbase{20, 60, true};
     Chain chain(params, options);
     FullCheck strict(params);
-    BlockHash overwritten;
     std::vector<SimBlock> blocks;
     for (int height = 1; height <= 60; ++height) {
         blocks.push_back(chain.Next());

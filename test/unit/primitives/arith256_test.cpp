@@ -78,8 +78,8 @@ TEST_CASE("arith256 shifts agree with single steps and lose what leaves")
         const Arith256 a = RandomNumber();
         Arith256 left = a, right = a;
         for (unsigned n = 0; n <= 256; ++n) {
-            CHECK(a << n == left);
-            CHECK(a >> n == right);
+            CHECK((a << n) == left);
+            CHECK((a >> n) == right);
             left += left;
             right /= Arith256(2);
         }
@@ -169,7 +169,7 @@ TEST_CASE("compact form keeps the leading 15 bits and never rounds up")
         const Arith256 back = Arith256::FromCompact(a.ToCompact());
         CHECK(back <= a);
         CHECK(back.BitLength() == a.BitLength());
-        if (a.BitLength() > 15) CHECK((a - back) >> (a.BitLength() - 15) == Arith256(0));
+        if (a.BitLength() > 15) CHECK(((a - back) >> (a.BitLength() - 15)) == Arith256(0));
         CHECK(back.ToCompact() == a.ToCompact());
     }
 }
