@@ -101,7 +101,7 @@ void AddDebug(ArgsManager& args)
     add("-help-debug", "", "Print all options, those for developers included, and exit",
         OptionSpec::kCommandLineOnly);
     add("-debugexclude", "=<category>", "Do not log this category");
-    add("-debuglogfile", "=<file>", "Log file; 0 for none (default: debug.log)");
+    add("-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)");
     add("-loglevel", "=<level>|<category>:<level>", "Lowest level logged", OptionSpec::kHidden);
     add("-loglevelalways", "", "Show the level in every line (default: 0)");
     add("-logthreadnames", "", "Show the thread in every line (default: 0)");
