@@ -78,8 +78,6 @@ void AddBooster(ArgsManager& args)
         "How the chainstate is written: table, sorted tables at once, or batch, through the "
         "database (default: table)");
     add("-ibdboostermem", "=<n>", "Memory for the coins being sorted, MiB (default: 96)");
-    add("-ibdboosterfullvalidation", "",
-        "Also check every rule and script while boosting; not in this version (default: 0)");
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
 }
 
@@ -150,11 +148,11 @@ void AddWithoutEffect(ArgsManager& args)
 }
 
 constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-prune",
-                                        "-txindex", "-ibdboosterfullvalidation"};
+                                        "-txindex"};
 
 void AddUnsupported(ArgsManager& args)
 {
-    for (const char* name : {"-blockfilterindex", "-coinstatsindex", "-prune", "-txindex"}) {
+    for (const char* name : kUnsupported) {
         args.Add(name, "=<n>", "Not supported by this version: an error unless 0",
                  OptionGroup::kGeneral, OptionSpec::kHidden);
     }
