@@ -221,7 +221,8 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
                          ReadExactly(*run.m_file, run.m_path, 0, kRunHeaderSize));
     const Checksum checksum = Shorten(
         Sha256().Write(header).Write(index).Write(ByteSpan(trailer).first(56)).Finalize());
-    if (checksum != expected.checksum || header != RunHeader(expected.number, hints_id) ||
+    if (checksum != expected.checksum ||
+        !std::equal(checksum.begin(), checksum.end(), trailer.begin() + 56) || header != RunHeader(expected.number, hints_id) ||
         ReadLE64(t) != expected.records) {
         return run.Damaged(trailer_at, "the checksum is wrong or belongs to another run");
     }
