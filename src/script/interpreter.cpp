@@ -88,6 +88,7 @@ private:
     Err CheckOneSignature(ByteSpan signature, ByteSpan key, bool& ok);
     Err CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok);
     Err MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_count, bool& ok);
+    Err DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned);
     Err Verify(Err on_false);
 
     bool Has(size_t items) const { return m_stack.size() >= items; }
@@ -421,24 +422,30 @@ Err Machine::CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok)
                : Err::kOk;
 }
 
+/** Before BIP143 a signature cannot sign itself: its pushes are taken out of the script code, which
+ *  then lies in `cleaned`. The empty signature is OP_0, which the rule matches too. */
+Err Machine::DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned)
+{
+    // Almost never there; looking is cheaper than copying.
+    if (m_version != SigVersion::kBase || code.size() <= signature.size()) return Err::kOk;
+    Bytes pattern;
+    AppendPush(pattern, signature);
+    if (std::search(code.begin(), code.end(), pattern.begin(), pattern.end()) == code.end()) {
+        return Err::kOk;
+    }
+    Bytes copy(code.begin(), code.end());
+    const int found = FindAndDelete(copy, pattern);
+    cleaned = std::move(copy);
+    code = cleaned;
+    return found > 0 && (m_flags & kVerifyConstScriptCode) ? Err::kSigFindAndDelete : Err::kOk;
+}
+
 Err Machine::CheckOneSignature(ByteSpan signature, ByteSpan key, bool& ok)
 {
     if (m_version == SigVersion::kTapscript) return CheckTapscriptSignature(signature, key, ok);
     ByteSpan code = ScriptCode();
     Bytes cleaned;
-    if (m_version == SigVersion::kBase) {
-        Bytes pattern;
-        AppendPush(pattern, signature);
-        // Almost never there; looking is cheaper than copying.
-        const auto found = std::search(code.begin(), code.end(), pattern.begin(), pattern.end());
-        if (found != code.end()) {
-            cleaned.assign(code.begin(), code.end());
-            if (FindAndDelete(cleaned, pattern) > 0 && (m_flags & kVerifyConstScriptCode)) {
-                return Err::kSigFindAndDelete;
-            }
-            code = cleaned;
-        }
-    }
+    IBD_TRY(DeleteSignature(signature, code, cleaned));
     IBD_TRY(CheckSignatureEncoding(signature, m_flags));
     IBD_TRY(CheckPubkeyEncoding(key, m_flags, m_version));
     ok = m_checker.CheckEcdsa(signature, key, code, m_version);
@@ -472,17 +479,10 @@ Err Machine::CheckSigAdd()
 /** `keys`, `sigs`: depth of the first of each; later ones lie deeper. */
 Err Machine::MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_count, bool& ok)
 {
-    Bytes code(ScriptCode().begin(), ScriptCode().end());
-    if (m_version == SigVersion::kBase) {
-        for (int i = 0; i < sig_count; ++i) {
-            const Bytes& signature = Top(sigs + static_cast<size_t>(i));
-            // The empty signature is OP_0, which the deletion rule matches too.
-            Bytes pattern;
-            AppendPush(pattern, signature);
-            if (FindAndDelete(code, pattern) > 0 && (m_flags & kVerifyConstScriptCode)) {
-                return Err::kSigFindAndDelete;
-            }
-        }
+    ByteSpan code = ScriptCode();
+    Bytes cleaned;
+    for (int i = 0; i < sig_count; ++i) {
+        IBD_TRY(DeleteSignature(Top(sigs + static_cast<size_t>(i)), code, cleaned));
     }
     ok = true;
     while (ok && sig_count > 0) {
