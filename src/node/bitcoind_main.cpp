@@ -185,7 +185,7 @@ int Main(int argc, char* argv[])
 
     const bool wait = args.GetBool("-daemonwait", false);
     const bool daemon = wait || args.GetBool("-daemon", false);
-    int pipe_end = -1;
+    std::atomic<int> pipe_end{-1};
     if (daemon) {
         fmt::print("{} starting\n", kProjectName);
         std::fflush(stdout);
@@ -193,10 +193,10 @@ int Main(int argc, char* argv[])
         if (pipe_end < 0) return Fail("cannot go to the background");
     }
     const auto tell = [&](uint8_t status) {
-        if (pipe_end < 0) return;
-        (void)!write(pipe_end, &status, 1);
-        close(pipe_end);
-        pipe_end = -1;
+        const int end = pipe_end.exchange(-1);
+        if (end < 0) return;
+        (void)!write(end, &status, 1);
+        close(end);
     };
     const Result<> result = RunNode(*env, args, *paths, [&] { tell(EXIT_SUCCESS); }, daemon);
     tell(result ? EXIT_SUCCESS : EXIT_FAILURE);

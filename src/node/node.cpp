@@ -113,6 +113,7 @@ Result<> Node::BuildIndex()
     IBD_ASSIGN_OR_RETURN(const bool reindexing, m_index_db->Reindexing());
     if (reindexing) {
         SetStatus("Reindexing blocks on disk…");
+        m_started(); // this can take hours
         BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.Reindex());
         if (m_interrupt) return {};
@@ -159,6 +160,7 @@ Result<> Node::BuildChainstate()
     }
     if (m_booster.HasHints() && wipe) {
         SetStatus("Building the chainstate with the IBD Booster…");
+        m_started(); // so can this
         BoosterOptions options = m_options.booster;
         options.chainstate = m_dir.Chainstate();
         options.terminal = stderr;
@@ -196,14 +198,17 @@ Result<> Node::CheckStored()
 Result<> Node::Sync()
 {
     m_events.OnTip([this](const HeaderNode& tip) {
+        m_started(); // on a new chain the first tip comes late
         if (m_options.stop_at_height > 0 && tip.height >= m_options.stop_at_height) RequestStop();
         if (!m_options.block_notify.empty() && !m_chain->IsInitialBlockDownload()) {
             Notify(m_options.block_notify, tip.hash.ToHex());
         }
     });
-    if (const HeaderNode* tip = m_chain->Tip()) m_events.Reset({tip->hash, tip->height});
+    const HeaderNode* const tip = m_chain->Tip();
+    if (tip != nullptr) m_events.Reset({tip->hash, tip->height});
     m_chain_context.chain = m_chain.get();
     m_table.EndWarmup();
+    if (tip != nullptr) m_started();
     IBD_RETURN_IF_ERROR(m_chain->ActivateBestChain());
     for (const Path& file : m_options.load_blocks) {
         if (m_interrupt) break;
@@ -255,11 +260,11 @@ Result<> Node::ShutDown()
 
 Result<> Node::Run(const std::function<void()>& started)
 {
+    m_started = started;
     const auto start = [&]() -> Result<> {
         if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
         IBD_RETURN_IF_ERROR(StartRpc());
         IBD_RETURN_IF_ERROR(OpenStores());
-        started();
         IBD_RETURN_IF_ERROR(BuildIndex());
         if (m_interrupt) return {};
         IBD_RETURN_IF_ERROR(BuildChainstate());

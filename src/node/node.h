@@ -23,8 +23,9 @@ public:
          const ChainParams& params, DataDir& dir, NodeOptions options);
     ~Node();
 
-    /** Starts, works and shuts down; returns after RequestStop(). `started` is called once the
-     *  node takes commands. An error is one line for the user. */
+    /** Starts, works and shuts down; returns after RequestStop(). `started` is called when
+     *  the node serves calls, or goes on to work that may take hours; possibly again later, on
+     *  any thread. An error is one line for the user. */
     Result<> Run(const std::function<void()>& started);
     void RequestStop();
 
@@ -54,6 +55,7 @@ private:
     const NodeOptions m_options;
 
     std::atomic<bool> m_interrupt{false};
+    std::function<void()> m_started; //!< may be called more than once
     std::mutex m_stop_mutex;
     std::condition_variable m_stop;
     std::optional<Error> m_failure; //!< guarded by m_stop_mutex
