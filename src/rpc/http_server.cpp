@@ -180,15 +180,17 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(Logger& logger,
         http, [](evhttp_request* r, void* self) { static_cast<State*>(self)->Accept(r); },
         state.get());
     int bound = 0;
+    std::string failures;
     for (const auto& address : options.bind) {
         if (evhttp_bind_socket(http, address.host.c_str(), address.port) == 0) {
             ++bound;
         } else {
-            logger.Warning("cannot serve RPC at {} port {}: {}", address.host, address.port,
-                           evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+            failures += fmt::format("; {} port {}: {}", address.host, address.port,
+                                    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+            logger.Warning("cannot serve RPC at {} port {}", address.host, address.port);
         }
     }
-    if (bound == 0) return SystemError("cannot bind any address for the RPC server");
+    if (bound == 0) return SystemError("cannot bind any address for the RPC server{}", failures);
 
     State* raw = state.get();
     for (int i = 0; i < std::max(options.threads, 1); ++i) {

@@ -1,0 +1,189 @@
+"""Machines that fail: no permission, a second instance, a full disk. One clear line, a status that is
+not zero, and what was on disk is as good as before."""
+
+import contextlib
+import http.client
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import interop_env
+from framework import FunctionalTest, Node, RpcError, coins, tree_digest, wait_until
+from generated import chain
+
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+
+@contextlib.contextmanager
+def small_disk(mebibytes):
+    """A file system of that size; needs root and the right to mount."""
+    with tempfile.TemporaryDirectory(prefix="ibd-disk-") as folder:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", folder],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            yield None
+            return
+        try:
+            yield folder
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+def fill(path, room):
+    """Takes the space of a file system but for `room` bytes, while others write to it."""
+    with open(path, "wb") as file:
+        free = os.statvfs(path.parent).f_bavail * os.statvfs(path.parent).f_frsize
+        while free > room:
+            try:
+                os.posix_fallocate(file.fileno(), file.tell(), free - room)
+                return
+            except OSError:
+                free -= 64 * 1024
+
+
+class Permissions(FunctionalTest):
+    def as_user(self):
+        """Root may write anywhere, so what is refused must be refused to somebody else."""
+        if os.geteuid() != 0:
+            return ()
+        if shutil.which("setpriv") is None:
+            interop_env.unavailable("root without setpriv")
+        os.chmod(self.dir, 0o755)
+        return NOBODY
+
+    def test_unwritable_directory(self):
+        user = self.as_user()
+        node = self.node()
+        os.chmod(node.datadir, 0o555)
+        error = self.assert_refused(node, prefix=user)
+        self.assertIn(str(node.datadir), error)
+        self.assertEqual(list(node.datadir.iterdir()), [])
+
+    def test_unwritable_network_directory(self):
+        user = self.as_user()
+        node = self.node().start().stop()
+        before = tree_digest(node.net_dir)
+        for path in [node.net_dir, *node.net_dir.rglob("*")]:
+            os.chmod(path, 0o555 if path.is_dir() else 0o444)
+        error = self.assert_refused(node, prefix=user)
+        self.assertIn(str(node.net_dir), error)
+        self.assertEqual(tree_digest(node.net_dir), before)
+
+    def test_unwritable_chainstate(self):
+        user = self.as_user()
+        node = self.node().start().stop()
+        if user:
+            for path in [node.datadir, *node.datadir.rglob("*")]:
+                os.chown(path, 65534, 65534)
+        chainstate = node.net_dir / "chainstate"
+        before = tree_digest(chainstate)
+        for path in [*chainstate.iterdir(), chainstate]:
+            os.chmod(path, 0o555 if path.is_dir() else 0o444)
+        error = self.assert_refused(node, prefix=user)
+        self.assertIn("chainstate", error)
+        self.assertEqual(tree_digest(chainstate), before)
+        for path in [chainstate, *chainstate.iterdir()]:
+            os.chmod(path, 0o755 if path.is_dir() else 0o644)
+        node.start(prefix=user).stop()
+
+    def test_directory_is_a_file(self):
+        node = self.node()
+        node.datadir.rmdir()
+        node.datadir.write_text("")
+        self.assertIn(str(node.datadir), self.assert_refused(node))
+
+    def test_second_instance(self):
+        node = self.node().start()
+        second = self.node(datadir=node.datadir)
+        error = self.assert_refused(second)
+        self.assertIn(str(node.datadir), error)
+        self.assertIn("already", error)
+        self.assertEqual(node.rpc("getblockcount"), 0)
+
+    def test_port_taken(self):
+        node = self.node().start()
+        other = self.node()
+        other.port = node.port
+        self.assertIn(str(node.port), self.assert_refused(other))
+
+
+class FullDisk(FunctionalTest):
+    """The disk fills up while the node works. With room again it goes on to the right end."""
+    FREE_AT_START = 64  # MiB; with less than 50 it would not even start
+
+    def setUp(self):
+        super().setUp()
+        self.made = chain("--outputs", "400000", "--tail", "2100", "--seed", "3")
+        whole = self.made.place(self.node())
+        self.assertEqual(whole.run("-reindex", self.made.to_tip)[0], 0)
+        whole.start()
+        self.wanted = coins(whole)
+        whole.stop()
+        self.size = sum(path.stat().st_size for path in self.made.blocks.iterdir()) // 2**20 + 1
+
+    def assert_one_line(self, status, errors):
+        self.assertEqual(status, 1, errors)
+        self.assertEqual(len(errors.strip().splitlines()), 1, errors)
+        self.assertTrue(errors.startswith("Error: "), errors)
+
+    def filled_up(self, *args, room):
+        """Starts with enough space, of which but `room` KiB goes away at once; says what it said."""
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(small_disk(self.size + self.FREE_AT_START))
+            if folder is None:
+                interop_env.unavailable("may not mount a small file system")
+            node = Node(pathlib.Path(folder, "node"))
+            stack.callback(node.kill)  # before the disk goes away
+            node.blocks_dir.mkdir(parents=True)
+            for source in self.made.blocks.iterdir():
+                shutil.copy(source, node.blocks_dir)
+            node.launch(*args)
+            wait_until(lambda: "Using data directory" in node.log_text, "the start")
+            filler = pathlib.Path(folder, "filler")
+            fill(filler, room * 1024)
+            status, errors = self.wait_or_stop(node)
+            if status != 0:
+                self.assert_one_line(status, errors)
+            for source in self.made.blocks.iterdir():
+                self.assertTrue((node.blocks_dir / source.name).read_bytes()
+                                .startswith(source.read_bytes()))
+            # Full at the start already: refused, in one line too.
+            if room == 0:
+                self.assert_one_line(*node.run(*args))
+            filler.unlink()
+            subprocess.run(["mount", "-o", f"remount,size={self.size + 512}m", folder], check=True)
+            node.start(*args)
+            node.wait_for_tip(self.made.tip)
+            self.assertEqual(coins(node), self.wanted)
+            node.stop()
+        return status, errors
+
+    def wait_or_stop(self, node):
+        """The end of a node that either fails or arrives at the tip in spite of all."""
+        def done():
+            if not node.running:
+                return True
+            try:
+                return node.rpc("getbestblockhash") == self.made.tip
+            except (OSError, http.client.HTTPException, RpcError, ValueError):
+                return False  # ValueError: not JSON, as there was no room for the cookie
+        wait_until(done, "an end")
+        if node.running:
+            node.process.terminate()
+        return node.wait()
+
+    def assert_disk_was_named(self, outcomes):
+        self.assertTrue(any(status == 1 for status, _ in outcomes), outcomes)
+        for status, errors in outcomes:
+            if status == 1:
+                self.assertIn("space", errors.lower())
+
+    def test_serial(self):
+        self.assert_disk_was_named([self.filled_up("-reindex", room=room)
+                                    for room in (0, 200, 1500)])
+
+    def test_booster(self):
+        args = ["-reindex", f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        self.assert_disk_was_named([self.filled_up(*args, room=room) for room in (0, 200, 1500)])

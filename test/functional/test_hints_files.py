@@ -1,0 +1,192 @@
+"""Hints that are wrong, damaged or not for this chain: refused in one line, or found out by the check
+and then the chain is validated serially. Never a wrong chainstate, never a crash."""
+
+import os
+import random
+import struct
+
+from framework import FunctionalTest, coins, tree_digest
+from generated import chain, small_chain
+from test_booster import booster
+
+# Every flip and a thousand mutations run in one process in unit_swiftsync; here is a sample.
+FLIPS = int(os.environ.get("IBD_FLIPS", "24"))
+VOLATILE = ("debug.log", ".lock", ".cookie", "settings.json", "bitcoind.pid")
+REFUSED = "Error: "
+
+
+class HintsTest(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.main = self.made.place(self.node())
+        self.assertEqual(self.main.run("-reindex", self.made.to_tip)[0], 0)
+        self.main.start()
+        self.serial = coins(self.main)
+        self.main.stop()
+
+    def write(self, data, name="bad.hints"):
+        path = self.dir / name
+        path.write_bytes(data)
+        return path
+
+
+class Mutations(HintsTest):
+    def outcome(self, data):
+        """'refused', 'serial' or 'accepted'; the coins are right in each case."""
+        (self.main.net_dir / "debug.log").unlink(missing_ok=True)
+        status, errors = self.main.run(*booster(self.write(data)), *self.made.trust,
+                                       self.made.to_tip)
+        if status != 0:
+            self.assertEqual(status, 1, errors)
+            self.assertTrue(errors.startswith(REFUSED) and errors.count("\n") == 1, errors)
+            outcome = "refused"
+        else:
+            wrong = "validating serially" in self.main.log_text
+            outcome = "serial" if wrong else "accepted"
+            self.assertEqual("succeeded. ***" in self.main.log_text, not wrong)
+        self.main.start()
+        self.assertEqual(coins(self.main), self.serial)
+        self.main.stop()
+        return outcome
+
+    def test_flips_in_a_container(self):
+        good = self.made.container.read_bytes()
+        chance = random.Random(1)
+        for bit in chance.sample(range(8 * len(good)), FLIPS):
+            bad = bytearray(good)
+            bad[bit // 8] ^= 1 << bit % 8
+            with self.subTest(bit=bit):
+                self.assertEqual(self.outcome(bytes(bad)), "refused")
+
+    def test_flips_in_a_bitmap(self):
+        """No checksums there: what still reads as hints is found out by the check at the end."""
+        good = self.made.bitmap.read_bytes()
+        chance = random.Random(2)
+        outcomes = []
+        for bit in chance.sample(range(8 * len(good)), FLIPS):
+            bad = bytearray(good)
+            bad[bit // 8] ^= 1 << bit % 8
+            with self.subTest(bit=bit):
+                outcomes.append(self.outcome(bytes(bad)))
+                # Bits of padding or of outputs nobody can spend may change nothing.
+                self.assertIn(outcomes[-1], ("refused", "serial", "accepted"))
+        self.assertIn("serial", outcomes)
+
+    def test_a_claim_that_all_is_unspent_or_spent(self):
+        good = self.made.bitmap.read_bytes()
+        for fill in (b"\x00", b"\xff"):
+            out, at = bytearray(), 0
+            while True:
+                count, = struct.unpack_from("<H", good, at)
+                size = (count + 7) // 8
+                out += good[at:at + 2] + fill * size
+                at += 2 + size
+                if count == 0:
+                    break
+            if fill == b"\xff":
+                self.assertIn(self.outcome(bytes(out)), ("refused", "serial"))
+            else:
+                self.assertEqual(self.outcome(bytes(out)), "serial")
+
+    def test_random_changes(self):
+        chance = random.Random(3)
+        for source in (self.made.container, self.made.bitmap):
+            good = source.read_bytes()
+            for number in range(FLIPS // 4):
+                bad = bytearray(good)
+                for _ in range(chance.randrange(1, 9)):
+                    at = chance.randrange(len(bad))
+                    change = chance.randrange(3)
+                    if change == 0:
+                        bad[at] = chance.randrange(256)
+                    elif change == 1:
+                        del bad[at:at + chance.randrange(1, 20)]
+                    else:
+                        bad[at:at] = chance.randbytes(chance.randrange(1, 20))
+                with self.subTest(source=source.name, number=number):
+                    self.assertIn(self.outcome(bytes(bad)), ("refused", "serial"))
+
+
+class Refusals(HintsTest):
+    """One line, a status that is not zero, and nothing on disk has changed."""
+
+    def content(self, node):
+        """All files but those of the block index: LevelDB turns its log over when it is opened."""
+        files = tree_digest(node.net_dir, VOLATILE)
+        return {name: digest for name, digest in files.items()
+                if not name.startswith("blocks/index/")}
+
+    def refused(self, file, saying, *args, index_opened=False):
+        before, index = self.content(self.main), tree_digest(self.main.blocks_dir / "index")
+        args = args or booster(file)
+        self.assert_refused(self.main, *args, *self.made.trust, saying=saying)
+        self.assertEqual(self.content(self.main), before)
+        if not index_opened:
+            self.assertEqual(tree_digest(self.main.blocks_dir / "index"), index)
+        else:
+            self.main.start()
+            self.assertEqual(coins(self.main), self.serial)
+            self.main.stop()
+
+    def test_missing(self):
+        self.refused(self.dir / "none.hints", "none.hints")
+
+    def test_a_directory(self):
+        self.refused(self.dir, str(self.dir))
+
+    def test_empty(self):
+        self.refused(self.write(b""), "bad.hints")
+
+    def test_not_hints(self):
+        self.refused(self.write(b"\x89PNG\r\n" + bytes(1000)), "bad.hints")
+
+    def test_truncated(self):
+        good = self.made.container.read_bytes()
+        for size in (1, 7, 8, 127, 128, len(good) // 2, len(good) - 1):
+            self.refused(self.write(good[:size]), "bad.hints")
+
+    def test_longer(self):
+        self.refused(self.write(self.made.container.read_bytes() + b"\x00"), "bad.hints")
+
+    def test_truncated_bitmap(self):
+        good = self.made.bitmap.read_bytes()
+        for size in (1, 3, len(good) // 2, len(good) - 1):
+            self.refused(self.write(good[:size]), "bad.hints")
+
+    def test_newer_version(self):
+        bad = bytearray(self.made.container.read_bytes())
+        bad[8] = 2
+        self.refused(self.write(bytes(bad)), "version")
+
+    def test_another_network(self):
+        node = self.node("signet")
+        node.start()
+        node.stop()
+        before = self.content(node)
+        self.assert_refused(node, *booster(self.made.container), "-minimumchainwork=0",
+                            saying="another network")
+        self.assertEqual(self.content(node), before)
+
+    def test_above_the_tip(self):
+        longer = chain("--outputs", "9000", "--outputs-per-block", "40", "--tail", "4000",
+                       "--seed", "7", "--hints-height", str(self.made.height + 1))
+        self.refused(longer.container, "above the best header", index_opened=True)
+
+    def test_off_the_chain(self):
+        other = chain("--outputs", "6000", "--outputs-per-block", "40", "--tail", "2100",
+                      "--seed", "8")
+        self.refused(other.container, other.terminal_hash, index_opened=True)
+
+    def test_bad_options(self):
+        good = self.made.container
+        for bad in ("-ibdboosteraggregate=xor", "-ibdboosterloader=floppy", "-ibdboostermem=0",
+                    "-ibdboosterthreads=0"):
+            self.refused(good, bad, *booster(good), bad)
+        self.refused(good, "-ibdboosterfile", "-reindex-chainstate", "-ibdboosterfile=")
+
+    def test_a_fresh_directory(self):
+        """No blocks at all: every hints file is above the tip."""
+        node = self.node()
+        self.assert_refused(node, f"-ibdboosterfile={self.made.container}", *self.made.trust,
+                            saying="above the best header")
