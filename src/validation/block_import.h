@@ -7,7 +7,7 @@
 #include "util/progress.h"
 #include "validation/chain_manager.h"
 
-#include <unordered_map>
+#include <map>
 
 namespace ibd {
 
@@ -44,7 +44,8 @@ private:
     Logger& m_log;
     const std::atomic<bool>& m_interrupt;
     const ReadableFile* m_source = nullptr; //!< of LoadFile, while it runs
-    std::unordered_multimap<BlockHash, Waiting, Uint256Hasher> m_waiting; //!< by parent
+    /** By parent; of equal parents in the order of the files. */
+    std::multimap<BlockHash, Waiting> m_waiting;
     Result<> m_failure; //!< of the disk; ends the import
     uint64_t m_accepted = 0;
 };

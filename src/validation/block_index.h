@@ -6,6 +6,7 @@
 #include "storage/block_index_db.h"
 #include "storage/block_store.h"
 
+#include <map>
 #include <unordered_set>
 
 namespace ibd {
@@ -45,7 +46,8 @@ private:
     HeaderTree m_tree;
     BlockIndexDb& m_db;
     std::unordered_set<const HeaderNode*> m_dirty;
-    std::unordered_multimap<const HeaderNode*, HeaderNode*> m_waiting; //!< by missing parent
+    /** By missing parent; of equal parents in the order they came. */
+    std::multimap<const HeaderNode*, HeaderNode*> m_waiting;
 };
 
 } // namespace ibd

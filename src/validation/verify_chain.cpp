@@ -1,7 +1,7 @@
 // ChainManager::VerifyChain: the check of what is stored, at start-up and by RPC.
 #include "validation/chain_manager.h"
 
-#include "util/progress.h"
+#include "consensus/block_check.h"
 
 namespace ibd {
 
@@ -38,9 +38,15 @@ Result<bool> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
         }
         auto block = LoadBlock(m_stores.blocks, *node, m_params.consensus);
         if (!block) return failed(block.Message());
-        if (level >= 1 && (*block)->verdict) {
+        RuleResult broken = (*block)->verdict;
+        // Not in Core: it is the witness commitment that tells a damaged witness.
+        if (level >= 1 && !broken) {
+            broken = ContextualCheckBlock((*block)->view, NodeAncestry(node->prev),
+                                          m_params.consensus);
+        }
+        if (level >= 1 && broken) {
             return failed(fmt::format("block {} at height {}: {}", node->hash.ToHex(),
-                                      node->height, (*block)->verdict->ToString()));
+                                      node->height, broken->ToString()));
         }
         if (level < 2) continue;
         if (!node->HasUndo()) {

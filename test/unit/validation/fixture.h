@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
 
 namespace ibd::test {
 
@@ -47,14 +48,40 @@ inline void Must(Result<> result)
     if (!result) FAIL(result.Message());
 }
 
-/** Stores and manager over a data directory; reopens as often as wanted. */
+/** Keeps the verdicts on blocks and the order of events. */
+class Witness final : public ChainObserver {
+public:
+    void BlockConnected(const HeaderNode& node, const BlockView&) override
+    {
+        events.push_back("+" + node.hash.ToHex());
+    }
+    void BlockDisconnected(const HeaderNode& node, const BlockView&) override
+    {
+        events.push_back("-" + node.hash.ToHex());
+    }
+    void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
+    {
+        verdicts[hash] = verdict;
+    }
+
+    std::vector<std::string> events;
+    std::map<BlockHash, RuleResult> verdicts;
+};
+
+/** A coins database record by record, as the bytes stand there after de-obfuscation. */
+using CoinsDump = std::map<OutPoint, Bytes>;
+
+/** Stores and manager over a data directory; reopens as often as wanted. Going away without
+ *  Flush() is what a crash leaves. */
 class Engine {
 public:
     Engine(const ChainParams& params, const Path& base, ChainManagerOptions options = {})
-        : m_params(params), m_base(base)
     {
         std::filesystem::create_directories(base);
         m_dir = Must(DataDir::Open(*m_env, {base, {}, params.sub_folder}));
+        if (options.hash_key.k0 == 0) {
+            options.hash_key = {1, 2};
+        }
         m_index = Must(BlockIndexDb::Open(*m_env, *m_log, {m_dir->BlockIndex()}));
         BlockStoreOptions store;
         store.blocks_dir = m_dir->Blocks();
@@ -63,19 +90,44 @@ public:
         chain = std::make_unique<ChainManager>(
             params, ChainStores{*m_env, *m_log, *m_blocks, *m_index}, options, interrupt);
         chain->SetScriptChecker(&m_scripts);
+        chain->SetObserver(&witness);
         Must(chain->LoadIndex());
     }
 
     /** Opens the coins and makes the genesis block the tip. */
     void Start(bool wipe_coins = false)
     {
+        Attach(wipe_coins);
+        Must(chain->ActivateBestChain());
+    }
+    void Attach(bool wipe_coins = false, size_t batch_bytes = 32 << 20)
+    {
         CoinsDbOptions coins;
         coins.directory = m_dir->Chainstate();
         coins.wipe = wipe_coins;
+        coins.batch_bytes = batch_bytes;
         Must(chain->StoreGenesis());
         Must(chain->AttachCoins(Must(CoinsDb::Open(*m_env, *m_log, coins))));
-        Must(chain->ActivateBestChain());
     }
+
+    BlockOutcome Process(ByteSpan raw) { return Must(chain->ProcessBlock(raw)); }
+    /** Writes everything out and reads the database back. */
+    CoinsDump Dump()
+    {
+        Must(chain->Flush(FlushMode::kAlways));
+        CoinsDump dump;
+        CoinsCursor cursor = chain->CoinsDatabase().Cursor();
+        REQUIRE(cursor.BestBlock() == chain->Tip()->hash);
+        for (; cursor.Valid(); cursor.Next()) {
+            const ByteSpan value = cursor.RawValue();
+            dump.emplace(cursor.Key(), Bytes(value.begin(), value.end()));
+        }
+        Must(cursor.Status());
+        return dump;
+    }
+    HeaderNode* Node(const BlockHash& hash) { return chain->Tree().Find(hash); }
+    const DataDir& Dir() const { return *m_dir; }
+    BlockIndexDb& IndexDb() { return *m_index; }
 
     BlockImporter Importer() { return {*chain, *m_blocks, *m_env, *m_log, interrupt}; }
     CoinsStats Stats(CoinsHashKind kind, const HeaderNode* at = nullptr)
@@ -83,13 +135,13 @@ public:
         return Must(ComputeCoinsStats(*chain, at, kind, interrupt));
     }
     Env& GetEnv() { return *m_env; }
+    Logger& GetLog() { return *m_log; }
     BlockStore& Blocks() { return *m_blocks; }
 
     std::atomic<bool> interrupt{false};
+    Witness witness;
 
 private:
-    const ChainParams& m_params;
-    Path m_base;
     std::unique_ptr<Env> m_env = MakePosixEnv();
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     AcceptAllScripts m_scripts;

@@ -1,0 +1,329 @@
+// Moving between branches: whatever way leads to a tip, the coins there are the same.
+#include "block_kit.h"
+#include "fixture.h"
+#include "sim/chain.h"
+#include "util/hex.h"
+
+#include <thread>
+
+namespace ibd::test {
+
+namespace {
+
+ChainManagerOptions TinyCache()
+{
+    ChainManagerOptions options;
+    options.cache_bytes = 1; // written out after every block
+    return options;
+}
+
+std::vector<sim::SimBlock> Extend(sim::Chain& chain, int blocks)
+{
+    std::vector<sim::SimBlock> out;
+    for (int i = 0; i < blocks; ++i) out.push_back(chain.Next());
+    return out;
+}
+
+sim::ChainOptions SmallChain(uint64_t seed, int blocks)
+{
+    sim::ChainOptions options;
+    options.seed = seed;
+    options.blocks = blocks;
+    options.outputs_per_block = 30;
+    return options;
+}
+
+/** The coins after the given blocks and nothing else. */
+CoinsDump CoinsAfter(const ChainParams& params, const std::vector<const Bytes*>& blocks)
+{
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    for (const Bytes* raw : blocks) REQUIRE(!engine.Process(*raw).violation);
+    return engine.Dump();
+}
+
+std::vector<const Bytes*> Pointers(const std::vector<sim::SimBlock>& a,
+                                   const std::vector<sim::SimBlock>& b = {})
+{
+    std::vector<const Bytes*> out;
+    for (const auto* blocks : {&a, &b}) {
+        for (const sim::SimBlock& block : *blocks) out.push_back(&block.bytes);
+    }
+    return out;
+}
+
+void Feed(Engine& engine, const std::vector<KitBlock>& blocks)
+{
+    for (const KitBlock& block : blocks) REQUIRE(!engine.Process(block.raw).violation);
+}
+
+/** Two branches of a generated chain: `common`, then `a` or the longer `b`. */
+struct Fork {
+    std::vector<sim::SimBlock> common, a, b;
+
+    Fork(const ChainParams& params, uint64_t seed, int common_blocks, int length)
+    {
+        sim::Chain chain(params, SmallChain(seed, common_blocks + length + 1));
+        common = Extend(chain, common_blocks);
+        sim::Chain other = chain;
+        other.Reseed(seed + 1);
+        a = Extend(chain, length);
+        b = Extend(other, length + 1);
+    }
+};
+
+} // namespace
+
+TEST_CASE("connect and disconnect restore the coins database byte for byte")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const uint64_t seed = TestRng()();
+    INFO("seed " << seed);
+    sim::Chain chain(params, SmallChain(seed, 260));
+    const auto blocks = Extend(chain, 260);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    std::vector<CoinsDump> dumps{engine.Dump()};
+    for (const sim::SimBlock& block : blocks) {
+        REQUIRE(!engine.Process(block.bytes).violation);
+        REQUIRE(engine.chain->Tip()->hash == block.hash);
+        dumps.push_back(engine.Dump());
+    }
+    CHECK(dumps.back().size() == chain.GetTruth().Unspent());
+    for (size_t height = blocks.size(); height > 0; --height) {
+        Must(engine.chain->InvalidateBlock(engine.Node(blocks[height - 1].hash)));
+        REQUIRE(engine.chain->Tip()->height == static_cast<int>(height) - 1);
+        REQUIRE((engine.Dump() == dumps[height - 1]));
+    }
+    Must(engine.chain->ReconsiderBlock(engine.Node(blocks[0].hash)));
+    CHECK(engine.chain->Tip()->hash == blocks.back().hash);
+    CHECK((engine.Dump() == dumps.back()));
+}
+
+TEST_CASE("blocks of two branches in any order lead to the same coins")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    for (int round = 0; round < 6; ++round) {
+        const uint64_t seed = TestRng()();
+        INFO("seed " << seed);
+        const Fork fork(params, seed, 105 + round, 1 + 20 * round);
+        std::vector<const Bytes*> order = Pointers(fork.common);
+        // Each branch in order, the two mixed.
+        const std::vector<const Bytes*> a = Pointers(fork.a), b = Pointers(fork.b);
+        size_t i = 0, j = 0;
+        while (i < a.size() || j < b.size()) {
+            const bool take_a = j == b.size() || (i < a.size() && TestRng()() % 2 == 0);
+            order.push_back(take_a ? a[i++] : b[j++]);
+        }
+        const TempDir dir;
+        Engine engine(params, dir.Get() / "data",
+                      round % 2 == 0 ? TinyCache() : ChainManagerOptions{});
+        engine.Start();
+        for (const Bytes* raw : order) REQUIRE(!engine.Process(*raw).violation);
+        CHECK(engine.chain->Tip()->hash == fork.b.back().hash);
+        CHECK((engine.Dump() == CoinsAfter(params, Pointers(fork.common, fork.b))));
+        REQUIRE(Must(engine.chain->VerifyChain(4, 40)));
+    }
+}
+
+TEST_CASE("a better branch that is invalid in the middle is left again")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto common = kit.MakeChain(kit.Genesis(), 105);
+    KitOptions spend;
+    spend.txs = {SpendTx({common[0].Reward()}, {10 * kCoin, 40 * kCoin})};
+    std::vector<KitBlock> old{kit.Make(common.back(), spend)};
+    for (const KitBlock& block : kit.MakeChain(old.back(), 9)) old.push_back(block);
+    // The other branch: spends another coin, has a bad block in the middle, is longer.
+    spend.txs = {SpendTx({common[1].Reward()}, {50 * kCoin})};
+    std::vector<KitBlock> other{kit.Make(common.back(), spend)};
+    for (const KitBlock& block : kit.MakeChain(other.back(), 3, 7)) other.push_back(block);
+    KitOptions bad;
+    bad.txs = {SpendTx({common[1].Reward()}, {kCoin})}; // spent four blocks before
+    const KitBlock spoiled = kit.Make(other.back(), bad);
+    const auto above = kit.MakeChain(spoiled, 8, 7);
+
+    const TempDir dir;
+    const bool tiny = GENERATE(false, true);
+    Engine engine(params, dir.Get() / "data", tiny ? TinyCache() : ChainManagerOptions{});
+    engine.Start();
+    for (const auto& part : {common, old, other}) Feed(engine, part);
+    const CoinsDump before = engine.Dump();
+    // Its end comes first, so that it is taken in one go.
+    REQUIRE(!Must(engine.chain->AcceptBlock(spoiled.raw)).violation);
+    for (const KitBlock& block : above) {
+        REQUIRE(!Must(engine.chain->AcceptBlock(block.raw)).violation);
+    }
+    engine.witness.events.clear();
+    Must(engine.chain->ActivateBestChain());
+    CHECK(engine.chain->Tip()->hash == old.back().hash);
+    CHECK((engine.Dump() == before));
+    CHECK(engine.witness.verdicts[spoiled.hash]->reason == "bad-txns-inputs-missingorspent");
+    CHECK(engine.witness.events.size() == 10 + 4 + 4 + 10);
+    CHECK(!engine.Node(other.back().hash)->Failed());
+    for (const KitBlock& block : above) CHECK(engine.Node(block.hash)->Failed());
+    CHECK(engine.chain->Tree().BestHeader() == engine.chain->Tip());
+
+    // What holds of the branch below the bad block can still win.
+    const auto longer = kit.MakeChain(other.back(), 20, 8);
+    Feed(engine, longer);
+    CHECK(engine.chain->Tip()->hash == longer.back().hash);
+}
+
+TEST_CASE("marks of failure are kept over a restart and only where they belong")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto chain = kit.MakeChain(kit.Genesis(), 12);
+    const auto side = kit.MakeChain(chain[5], 3, 1);
+    const TempDir dir;
+    {
+        Engine engine(params, dir.Get() / "data");
+        engine.Start();
+        Feed(engine, chain);
+        Feed(engine, side);
+        Must(engine.chain->InvalidateBlock(engine.Node(chain[7].hash)));
+        CHECK(engine.chain->Tip()->hash == side.back().hash);
+        Must(engine.chain->Flush(FlushMode::kAlways));
+    }
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    CHECK(engine.chain->Tip()->hash == side.back().hash);
+    for (const KitBlock& block : chain) {
+        CHECK(engine.Node(block.hash)->Failed() == (block.height >= 8));
+    }
+    for (const KitBlock& block : side) CHECK(!engine.Node(block.hash)->Failed());
+    Must(engine.chain->ReconsiderBlock(engine.Node(chain.back().hash)));
+    CHECK(engine.chain->Tip()->hash == chain.back().hash);
+}
+
+TEST_CASE("a precious block wins among equals, until a better one comes")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto common = kit.MakeChain(kit.Genesis(), 3);
+    const auto a = kit.MakeChain(common.back(), 2, 1);
+    const auto b = kit.MakeChain(common.back(), 2, 2);
+    const auto c = kit.MakeChain(common.back(), 1, 3);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    for (const auto& part : {common, a, b, c}) Feed(engine, part);
+    const auto tip = [&] { return engine.chain->Tip()->hash; };
+    const auto precious = [&](const KitBlock& block) {
+        Must(engine.chain->PreciousBlock(engine.Node(block.hash)));
+    };
+    CHECK(tip() == a.back().hash); // came first
+    precious(b.back());
+    CHECK(tip() == b.back().hash);
+    precious(a.back());
+    CHECK(tip() == a.back().hash);
+    precious(c.back()); // less work
+    CHECK(tip() == a.back().hash);
+    precious(b.back());
+    precious(b.back());
+    CHECK(tip() == b.back().hash);
+    const KitBlock better = kit.Make(a.back());
+    engine.Process(better.raw);
+    CHECK(tip() == better.hash);
+    const KitBlock equal = kit.Make(b.back());
+    engine.Process(equal.raw);
+    CHECK(tip() == better.hash);
+    precious(equal);
+    CHECK(tip() == equal.hash);
+}
+
+TEST_CASE("invalidating finds the next best branch, and each step can be taken back")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto common = kit.MakeChain(kit.Genesis(), 5);
+    const auto a = kit.MakeChain(common.back(), 6, 1);
+    const auto b = kit.MakeChain(common.back(), 5, 2);
+    const auto c = kit.MakeChain(common[1], 4, 3);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    for (const auto& part : {common, a, b, c}) Feed(engine, part);
+    const auto tip = [&] { return engine.chain->Tip()->hash; };
+    const auto invalidate = [&](const KitBlock& block) {
+        Must(engine.chain->InvalidateBlock(engine.Node(block.hash)));
+    };
+    invalidate(a[5]);
+    // Equal work now: a's fifth was connected before b's fifth came.
+    CHECK(tip() == a[4].hash);
+    invalidate(a[2]);
+    CHECK(tip() == b.back().hash);
+    invalidate(common[4]);
+    CHECK(tip() == c.back().hash);
+    Must(engine.chain->ReconsiderBlock(engine.Node(b[0].hash)));
+    CHECK(tip() == b.back().hash);
+    Must(engine.chain->ReconsiderBlock(engine.Node(a[5].hash)));
+    CHECK(tip() == a.back().hash);
+    CHECK(!engine.chain->InvalidateBlock(engine.chain->Tree().Genesis()));
+    invalidate(common[0]);
+    CHECK(engine.chain->Tip()->height == 0);
+    CHECK(engine.Dump().empty());
+    // New blocks on an invalid one are refused, and a new branch is taken.
+    CHECK(engine.Process(kit.Make(a.back()).raw).violation->reason == "bad-prevblk");
+    const auto fresh = kit.MakeChain(kit.Genesis(), 2, 9);
+    Feed(engine, fresh);
+    CHECK(tip() == fresh.back().hash);
+}
+
+TEST_CASE("nobody sees a tip with less work during a reorganisation")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto common = kit.MakeChain(kit.Genesis(), 3);
+    const auto a = kit.MakeChain(common.back(), 60, 1);
+    const auto b = kit.MakeChain(common.back(), 61, 2);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    for (const auto& part : {common, a}) Feed(engine, part);
+    for (const KitBlock& block : b) Must(engine.chain->AcceptBlock(block.raw));
+    std::atomic<bool> done{false}, worse{false};
+    std::thread watcher([&] {
+        while (!done) {
+            const auto lock = engine.chain->Lock();
+            if (engine.chain->Tip()->height < a.back().height) worse = true;
+        }
+    });
+    Must(engine.chain->ActivateBestChain());
+    done = true;
+    watcher.join();
+    CHECK(!worse);
+    CHECK(engine.chain->Tip()->hash == b.back().hash);
+}
+
+TEST_CASE("the real reorganisation of Floresta's test is followed")
+{
+    const auto path = TestData("floresta/test_reorg.json");
+    if (!path) return;
+    const UniValue branches = ReadTestJson(*path);
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    REQUIRE(branches.size() == 2);
+    std::vector<BlockHash> tips;
+    for (size_t b = 0; b < 2; ++b) {
+        for (const UniValue& hex : branches[b].getValues()) {
+            const auto raw = FromHex(hex.get_str());
+            REQUIRE(raw);
+            const BlockOutcome outcome = engine.Process(*raw);
+            INFO((outcome.violation ? outcome.violation->ToString() : ""));
+            REQUIRE(!outcome.violation);
+        }
+        tips.push_back(engine.chain->Tip()->hash);
+    }
+    CHECK(engine.chain->Tip()->height == 16);
+    CHECK(tips[0] != tips[1]);
+    CHECK(engine.chain->Tree().Find(tips[0])->height == 10);
+}
+
+} // namespace ibd::test
