@@ -154,12 +154,11 @@ Result<std::optional<Checkpoint>> LoadCheckpoint(Env& env, const Path& directory
 Result<> RemoveCheckpoint(Env& env, const Path& directory)
 {
     if (!env.Exists(directory)) return {};
-    // The checkpoint goes first: without it nothing refers to a run.
-    if (env.Exists(CheckpointPath(directory))) {
-        IBD_RETURN_IF_ERROR(env.Remove(CheckpointPath(directory)));
-        IBD_RETURN_IF_ERROR(env.SyncDirectory(directory));
-    }
-    return RemoveOtherRuns(env, directory, {});
+    // The checkpoint goes last: while there is a run, it shows that there is work for a clean-up.
+    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
+    if (!env.Exists(CheckpointPath(directory))) return {};
+    IBD_RETURN_IF_ERROR(env.Remove(CheckpointPath(directory)));
+    return env.SyncDirectory(directory);
 }
 
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint)

@@ -381,7 +381,6 @@ Result<> SyncEngine::Impl::Publish()
     SetState(BoosterState::kPublishing);
     IBD_RETURN_IF_ERROR(ReplaceChainstate(env, options.chainstate));
     runs.clear();
-    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, options.directory, {}));
     return RemoveCheckpoint(env, options.directory);
 }
 
