@@ -3,6 +3,7 @@
 
 #include "rpc/network.h"
 #include "storage/chainstate_builder.h"
+#include "swiftsync/checkpoint.h"
 
 #include <cstdlib>
 
@@ -156,6 +157,8 @@ Result<> Node::BuildChainstate()
         if (!wipe) {
             m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate "
                        "rebuilds it");
+            // What a run may have left that was killed behind its last step.
+            IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, m_options.booster.directory));
         }
     }
     if (m_booster.HasHints() && wipe) {
