@@ -62,7 +62,7 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
         return Outcome::kSerial;
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "
-                    "assumed-valid block. Validating serially, which makes undo data",
+                    "assumed-valid block. Validating serially, which makes what is missing",
                     verdict.reason);
         return Outcome::kSerial;
     case VerdictKind::kBlockInvalid:

@@ -1,0 +1,124 @@
+// Full validation as a way to run the engine: same chainstate as serial validation with any
+// threads, aggregate and loader; checkpoints are not shared with the other mode.
+#include "setup.h"
+
+#include "swiftsync/checkpoint.h"
+#include "swiftsync/full_validation.h"
+#include "support/testdata.h"
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+void RequireAccepted(const Result<Verdict>& verdict)
+{
+    if (!verdict) FAIL(verdict.Message());
+    INFO(verdict->reason);
+    REQUIRE(verdict->kind == VerdictKind::kAccepted);
+}
+
+} // namespace
+
+TEST_CASE("Full validation: the chainstate of serial validation, with signatures")
+{
+    auto& rng = TestRng();
+    for (const bool with_signatures : {false, true}) {
+        FullSetup setup({.seed = rng(), .blocks = 130, .outputs_per_block = 25,
+                         .signed_spends = with_signatures});
+        for (const unsigned threads : {1u, 2u, 3u}) {
+            for (const auto aggregate : {AggregateKind::kSha256, AggregateKind::kMuHash}) {
+                CAPTURE(with_signatures, threads, int(aggregate));
+                const auto tune = [&](BoosterOptions& options) {
+                    options.threads = threads;
+                    options.background = threads > 1;
+                    options.aggregate = aggregate;
+                    options.memory_bytes = size_t{1} << (13 + rng() % 8);
+                    options.checkpoint_bytes = rng() % 2 ? 20'000 : uint64_t{1} << 40;
+                    options.loader = rng() % 2 ? LoaderKind::kTable : LoaderKind::kBatch;
+                };
+                RequireAccepted(setup.Full({}, nullptr, tune));
+                const Coins published = setup.Published();
+                REQUIRE(published == setup.SerialCoins());
+                REQUIRE(published == setup.TipCoins());
+                setup.Reset();
+            }
+        }
+    }
+}
+
+TEST_CASE("Full validation: a checkpoint of one mode is not continued in the other")
+{
+    FullSetup setup({.seed = 31});
+    const auto run = [&](bool full) {
+        return setup.Full({}, nullptr,
+                          [&](BoosterOptions& options) { options.full_validation = full; });
+    };
+    for (const bool first : {true, false}) {
+        RequireAccepted(run(first));
+        setup.Reset();
+        Checkpoint kept;
+        kept.network_magic = setup.Params().magic;
+        kept.full_validation = first;
+        kept.terminal_height = static_cast<uint32_t>(setup.Height());
+        kept.terminal_hash = setup.TipHash();
+        const auto hints = Must(OpenHints(setup.GetEnv(), setup.Booster().parent_path() / "hints"));
+        kept.hints_id = hints->Info().id;
+        kept.sum = MakeAggregate(kept.aggregate, kept.salt)->Serialize();
+        kept.folded = HeightSet(kept.terminal_height);
+        // A lie: all is folded. Whoever goes on from it finds that nothing adds up.
+        for (uint32_t h = 1; h <= kept.terminal_height; ++h) kept.folded.Insert(h);
+        std::filesystem::create_directories(setup.Booster());
+        Must(SaveCheckpoint(setup.GetEnv(), setup.Booster(), kept));
+        const auto other = run(!first);
+        RequireAccepted(other);
+        REQUIRE(setup.Published() == setup.TipCoins());
+        setup.Reset();
+        std::filesystem::create_directories(setup.Booster());
+        Must(SaveCheckpoint(setup.GetEnv(), setup.Booster(), kept));
+        const auto same = Must(run(first));
+        REQUIRE(same.kind == VerdictKind::kHintsWrong);
+        setup.Reset();
+    }
+}
+
+TEST_CASE("A checkpoint remembers its mode")
+{
+    for (const bool full : {false, true}) {
+        Checkpoint c;
+        c.full_validation = full;
+        c.terminal_height = 9;
+        c.folded = HeightSet(9);
+        c.sum = MakeAggregate(c.aggregate, c.salt)->Serialize();
+        REQUIRE(Must(Checkpoint::Decode(c.Encode())).full_validation == full);
+    }
+}
+
+TEST_CASE("Aggregates of whole coins agree with the definition")
+{
+    AggregateSalt salt;
+    for (uint8_t& byte : salt) byte = static_cast<uint8_t>(TestRng()());
+    const auto fast = MakeAggregate(AggregateKind::kSha256, salt);
+    const auto slow = MakeSlowSha256Aggregate(salt);
+    const auto muhash = MakeAggregate(AggregateKind::kMuHash, salt);
+    std::vector<Bytes> coins;
+    for (size_t size = 48; size < 48 + 200; ++size) coins.push_back(RandomBytes(size));
+    for (const Bytes& coin : coins) {
+        for (Aggregate* sum : {fast.get(), slow.get(), muhash.get()}) sum->AddCreatedCoin(coin);
+    }
+    REQUIRE(fast->Serialize() == slow->Serialize());
+    std::shuffle(coins.begin(), coins.end(), TestRng());
+    for (const Bytes& coin : coins) {
+        REQUIRE_FALSE(fast->IsZero());
+        for (Aggregate* sum : {fast.get(), slow.get(), muhash.get()}) sum->AddSpentCoin(coin);
+        REQUIRE(fast->Serialize() == slow->Serialize());
+    }
+    REQUIRE(fast->IsZero());
+    REQUIRE(muhash->IsZero());
+    // One coin with a byte more is another coin.
+    Bytes longer = coins[0];
+    fast->AddCreatedCoin(longer);
+    longer.push_back(0);
+    fast->AddSpentCoin(longer);
+    REQUIRE_FALSE(fast->IsZero());
+}

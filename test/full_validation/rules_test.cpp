@@ -1,0 +1,304 @@
+// Each rule about spent coins broken by one block: the booster refuses it with its height and the
+// reason that the serial engine gives.
+#include "setup.h"
+
+#include "script/opcodes.h"
+
+using namespace ibd;
+using namespace ibd::test;
+using Catch::Contains;
+
+namespace {
+
+/** Both engines refuse the blocks; the serial one for `reason`. */
+Verdict RequireRefused(FullSetup& setup, const std::vector<Bytes>& on_top, const char* reason,
+                       const std::function<void(std::vector<BlockUndo>&)>& change = nullptr)
+{
+    const SerialVerdict serial = setup.Serial(on_top);
+    INFO("serial: " << serial.reason);
+    REQUIRE_FALSE(serial.valid);
+    REQUIRE_THAT(serial.reason, Contains(reason));
+    const auto verdict = setup.Full(on_top, change);
+    if (!verdict) FAIL(verdict.Message());
+    INFO("booster: " << verdict->reason);
+    REQUIRE(verdict->kind != VerdictKind::kAccepted);
+    REQUIRE_FALSE(setup.HasPublished());
+    return *verdict;
+}
+
+/** And the booster finds it in the block itself, for the same reason. */
+void RequireSameReason(FullSetup& setup, const std::vector<Bytes>& on_top, const char* reason)
+{
+    const Verdict verdict = RequireRefused(setup, on_top, reason);
+    REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
+    REQUIRE(verdict.height == setup.Height() + 1);
+    REQUIRE_THAT(verdict.reason, Contains(reason) &&
+                                     Contains("height " + std::to_string(verdict.height)));
+}
+
+void RequireBothAccept(FullSetup& setup, const std::vector<Bytes>& on_top)
+{
+    const SerialVerdict serial = setup.Serial(on_top);
+    INFO("serial: " << serial.reason);
+    REQUIRE(serial.valid);
+    const auto verdict = setup.Full(on_top);
+    if (!verdict) FAIL(verdict.Message());
+    INFO("booster: " << verdict->reason);
+    REQUIRE(verdict->kind == VerdictKind::kAccepted);
+    REQUIRE(setup.Published() == setup.Expected());
+    setup.Reset();
+}
+
+/** The next block with the coinbase and its first transaction alone, and a modest coinbase. */
+DraftBlock SmallDraft(FullSetup& setup)
+{
+    DraftBlock draft = setup.NextDraft();
+    REQUIRE(draft.txs.size() >= 2);
+    draft.txs.resize(2);
+    for (MutableOutput& output : draft.Coinbase().outputs) output.value = 0;
+    return draft;
+}
+
+Amount ValueIn(const FullSetup& setup, const MutableTransaction& tx)
+{
+    Amount sum = 0;
+    for (const MutableInput& input : tx.inputs) sum += setup.TipCoins().at(input.prevout).value;
+    return sum;
+}
+
+/** Spends outputs of `from` that anyone can spend, `count` from the first on. */
+MutableTransaction Spend(const MutableTransaction& from, uint32_t count)
+{
+    MutableTransaction tx;
+    Amount value = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        tx.inputs.push_back({{from.Id(), i}, {}, 0xffffffff, {}});
+        value += from.outputs[i].value;
+    }
+    tx.outputs.push_back({value, {OP_1}});
+    return tx;
+}
+
+/** A witness script of 3,980 signature operations that none of them runs. */
+Bytes SigOpsScript()
+{
+    Bytes script = {OP_0, OP_IF};
+    script.insert(script.end(), 199, OP_CHECKMULTISIG);
+    Append(script, Bytes{OP_ENDIF, OP_1});
+    return script;
+}
+
+/** A block whose second transaction runs `inputs` such scripts, funded by its first. */
+Bytes SigOpsBlock(FullSetup& setup, uint32_t inputs)
+{
+    DraftBlock draft = SmallDraft(setup);
+    const Bytes script = SigOpsScript();
+    const Hash32 hash = Sha256Of(script);
+    Bytes program = {OP_0, 32};
+    Append(program, hash);
+    draft.txs[1].outputs.assign(inputs, {10, program});
+    draft.txs.push_back(Spend(draft.txs[1], inputs));
+    for (MutableInput& input : draft.txs[2].inputs) input.witness = {script};
+    return draft.Seal(setup.TipHash(), setup.Params());
+}
+
+} // namespace
+
+TEST_CASE("Full validation: one broken rule, one refusal")
+{
+    FullSetup setup({.seed = 41, .outputs_per_block = 30});
+    const int height = setup.Height() + 1;
+    struct Case {
+        const char* name;
+        std::function<void(DraftBlock&)> change;
+        const char* reason;
+    };
+    const Case cases[] = {
+        {"pays more than it spends",
+         [&](auto& b) { b.txs[1].outputs[0].value = ValueIn(setup, b.txs[1]) + 1; },
+         "bad-txns-in-belowout"},
+        {"coinbase takes one satoshi too many",
+         [&](auto& b) {
+             Amount fees = ValueIn(setup, b.txs[1]);
+             for (const auto& output : b.txs[1].outputs) fees -= output.value;
+             b.Coinbase().outputs[0].value = 50 * kCoin + fees + 1;
+         },
+         "bad-cb-amount"},
+        {"coinbase spent at depth 99",
+         [&](auto& b) {
+             const auto draft = DraftBlock::Of(setup.Blocks()[static_cast<size_t>(height) - 100]);
+             b.txs[1].inputs[0].prevout = {draft.txs[0].Id(), 0};
+             for (auto& output : b.txs[1].outputs) output.value = 0;
+         },
+         "bad-txns-premature-spend-of-coinbase"},
+        {"relative lock of 1,000 blocks",
+         [](auto& b) { b.txs[1].version = 2, b.txs[1].inputs[0].sequence = 1'000; },
+         "bad-txns-nonfinal"},
+        {"relative lock of a year",
+         [](auto& b) { b.txs[1].version = 2, b.txs[1].inputs[0].sequence = (1u << 22) | 61'594; },
+         "bad-txns-nonfinal"},
+        {"absolute lock",
+         [&](auto& b) {
+             b.txs[1].lock_time = static_cast<uint32_t>(height);
+             b.txs[1].inputs[0].sequence = 0xfffffffe;
+         },
+         "bad-txns-nonfinal"},
+        {"height in the coinbase",
+         [](auto& b) { b.Coinbase().inputs[0].script_sig[1] ^= 1; }, "bad-cb-height"},
+        {"commitment to the witnesses",
+         [](auto& b) {
+             b.renew_commitment = false;
+             b.Coinbase().inputs[0].witness[0][0] ^= 1;
+         },
+         "bad-witness-merkle-match"},
+        {"the same input twice",
+         [](auto& b) { b.txs[1].inputs.push_back(b.txs[1].inputs[0]); },
+         "bad-txns-inputs-duplicate"},
+        {"a script that fails",
+         [&](auto& b) {
+             b.txs[1].outputs.assign(1, {10, {OP_0}});
+             b.txs.push_back(Spend(b.txs[1], 1));
+         },
+         "block-script-verify-flag-failed"},
+        {"spends a transaction that comes later in the block",
+         [](auto& b) {
+             b.txs[1].outputs.assign(1, {10, {OP_1}});
+             b.txs.push_back(Spend(b.txs[1], 1));
+             std::swap(b.txs[1], b.txs[2]);
+         },
+         "bad-txns-inputs-missingorspent"},
+    };
+    RequireBothAccept(setup, {SmallDraft(setup).Seal(setup.TipHash(), setup.Params())});
+    for (const Case& broken : cases) {
+        INFO(broken.name);
+        DraftBlock draft = SmallDraft(setup);
+        broken.change(draft);
+        RequireSameReason(setup, {draft.Seal(setup.TipHash(), setup.Params())}, broken.reason);
+        setup.Reset();
+    }
+}
+
+TEST_CASE("Full validation: what is allowed to the last block, second and satoshi")
+{
+    FullSetup setup({.seed = 41, .outputs_per_block = 30});
+    DraftBlock draft = SmallDraft(setup);
+    SECTION("coinbase takes all")
+    {
+        Amount fees = ValueIn(setup, draft.txs[1]);
+        for (const auto& output : draft.txs[1].outputs) fees -= output.value;
+        draft.Coinbase().outputs[0].value = 50 * kCoin + fees;
+    }
+    SECTION("pays all that it spends")
+    {
+        draft.txs[1].outputs.assign(1, {ValueIn(setup, draft.txs[1]), {OP_1}});
+    }
+    SECTION("spends an earlier transaction of the block")
+    {
+        draft.txs[1].outputs.assign(2, {10, {OP_1}});
+        draft.txs.push_back(Spend(draft.txs[1], 2));
+        draft.txs.push_back(Spend(draft.txs[2], 1));
+    }
+    RequireBothAccept(setup, {draft.Seal(setup.TipHash(), setup.Params())});
+}
+
+TEST_CASE("Full validation: signature operations up to the limit and over it")
+{
+    FullSetup setup({.seed = 42, .outputs_per_block = 30});
+    RequireBothAccept(setup, {SigOpsBlock(setup, 20)});
+    RequireSameReason(setup, {SigOpsBlock(setup, 21)}, "bad-blk-sigops");
+}
+
+TEST_CASE("Full validation: a signature with one bit turned")
+{
+    FullSetup setup({.seed = 43, .outputs_per_block = 30, .signed_spends = true});
+    int changed = 0;
+    const DraftBlock draft = setup.NextDraft();
+    RequireBothAccept(setup, {draft.Seal(setup.TipHash(), setup.Params())});
+    for (size_t t = 1; t < draft.txs.size(); ++t) {
+        DraftBlock bad = draft;
+        MutableInput& input = bad.txs[t].inputs[0];
+        // Only the witness, so that the id stays and later transactions still find their coins.
+        if (input.witness.empty() || input.witness[0].size() < 60) continue;
+        input.witness[0][40] ^= 4;
+        RequireSameReason(setup, {bad.Seal(setup.TipHash(), setup.Params())},
+                          "block-script-verify-flag-failed");
+        setup.Reset();
+        ++changed;
+    }
+    REQUIRE(changed > 2);
+}
+
+TEST_CASE("Full validation: coins that are not there, whatever undo data says")
+{
+    FullSetup setup({.seed = 44, .outputs_per_block = 30});
+    DraftBlock draft = SmallDraft(setup);
+    draft.txs[1].outputs.assign(3, {10, {OP_1}});
+    SECTION("spent twice in the block")
+    {
+        draft.txs.push_back(Spend(draft.txs[1], 1));
+        draft.txs.push_back(Spend(draft.txs[1], 2));
+        const auto claim = [&](std::vector<BlockUndo>& undo) {
+            undo[0].txs[2].spent[0] = undo[0].txs[1].spent[0];
+        };
+        const Verdict verdict =
+            RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
+                           "bad-txns-inputs-missingorspent", claim);
+        REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
+        REQUIRE_THAT(verdict.reason, Contains("undo data are wrong"));
+    }
+    SECTION("spent twice in two blocks")
+    {
+        DraftBlock second = setup.DraftAfterNext();
+        second.txs.resize(1);
+        for (MutableOutput& output : second.Coinbase().outputs) output.value = 0;
+        draft.txs.push_back(Spend(draft.txs[1], 1));
+        second.txs.push_back(Spend(draft.txs[1], 2));
+        const Bytes first_raw = draft.Seal(setup.TipHash(), setup.Params());
+        const BlockHash first_hash = BlockHeader::FromBytes(first_raw.data()).Hash();
+        const auto claim = [&](std::vector<BlockUndo>& undo) {
+            undo[1].txs[0].spent[0] = undo[0].txs[1].spent[0];
+        };
+        const Verdict verdict =
+            RequireRefused(setup, {first_raw, second.Seal(first_hash, setup.Params())},
+                           "bad-txns-inputs-missingorspent", claim);
+        REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
+    }
+    SECTION("never made")
+    {
+        draft.txs.push_back(Spend(draft.txs[1], 1));
+        draft.txs[2].inputs[0].prevout.vout = 7;
+        const Verdict verdict = RequireRefused(
+            setup, {draft.Seal(setup.TipHash(), setup.Params())}, "bad-txns-inputs-missingorspent");
+        REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
+    }
+    SECTION("made by a later block")
+    {
+        // The second block makes the coin; the first one spends it.
+        DraftBlock second = setup.DraftAfterNext();
+        second.txs = {second.Coinbase(), draft.txs[1]};
+        for (MutableOutput& output : second.Coinbase().outputs) output.value = 0;
+        draft.txs[1] = Spend(draft.txs[1], 1);
+        const int height = setup.Height() + 1;
+        for (const int claimed : {height + 1, height, height - 1, 1}) {
+            CAPTURE(claimed);
+            ++draft.header.time; // each block is new
+            const Bytes first_raw = draft.Seal(setup.TipHash(), setup.Params());
+            const BlockHash first_hash = BlockHeader::FromBytes(first_raw.data()).Hash();
+            const std::vector<Bytes> blocks = {first_raw, second.Seal(first_hash, setup.Params())};
+            const auto claim = [&](std::vector<BlockUndo>& undo) {
+                undo[0].txs[0].spent[0] = {10, ScriptBytes(Bytes{OP_1}),
+                                           static_cast<uint32_t>(claimed), false};
+            };
+            const Verdict verdict =
+                RequireRefused(setup, blocks, "bad-txns-inputs-missingorspent", claim);
+            const bool in_block = claimed >= height;
+            REQUIRE(verdict.kind ==
+                    (in_block ? VerdictKind::kBlockInvalid : VerdictKind::kHintsWrong));
+            if (in_block) {
+                REQUIRE(verdict.height == height);
+                REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
+            }
+            setup.Reset();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// FullSetup: a generated chain that the serial engine has validated, and the same chain on another
+// disk with undo data, where the booster validates it in full - with any blocks put on top and any
+// undo data put in place.
+#pragma once
+
+#include "draft_block.h"
+#include "sim/chain.h"
+#include "swiftsync/engine.h"
+#include "validation/fixture.h"
+#include "validation/script_threads.h"
+
+#include <functional>
+#include <map>
+
+namespace ibd::test {
+
+using Coins = std::map<OutPoint, Coin>;
+
+/** Applies a block whatever its worth, and returns what honest undo data of it says. Inputs without
+ *  a coin are given one that never was. Coins made later in the block are found too. */
+BlockUndo ApplyBlock(ByteSpan raw, int height, Coins& coins);
+
+/** The serial engine's opinion of blocks on top of the chain. */
+struct SerialVerdict {
+    bool valid = false;
+    std::string reason;
+};
+
+class FullSetup {
+public:
+    struct Options {
+        uint64_t seed = 1;
+        int blocks = 125;
+        int outputs_per_block = 12;
+        bool signed_spends = false;
+    };
+    explicit FullSetup(const Options& options);
+
+    const ChainParams& Params() const { return m_params; }
+    int Height() const { return static_cast<int>(m_blocks.size()); }
+    /** The chain's blocks, from height 1. */
+    const std::vector<Bytes>& Blocks() const { return m_blocks; }
+    BlockHash TipHash() const { return m_tip->hash; }
+    HeaderNode& NodeAt(int height) { return *m_tip->Ancestor(height); }
+    BlockStore& Store() { return *m_store; }
+    /** Coins at the tip. */
+    const Coins& TipCoins() const { return m_coins; }
+    /** The next block of the generator, valid on the tip; the same at each call. */
+    DraftBlock NextDraft();
+    DraftBlock DraftAfterNext();
+    /** Undo data of a block of the chain. */
+    BlockUndo UndoAt(int height) const { return m_undo[static_cast<size_t>(height) - 1]; }
+    /** Writes undo data with a right checksum and lets the block point to it. */
+    void PutUndo(HeaderNode& node, const BlockUndo& undo) { PutUndoBytes(node, undo.Encode()); }
+    void PutUndoBytes(HeaderNode& node, ByteSpan undo);
+
+    SerialVerdict Serial(const std::vector<Bytes>& on_top);
+    /** Puts the blocks on top of the chain, hints that fit, honest undo data unless `change` makes
+     *  it other, and lets the booster validate them. */
+    Result<Verdict> Full(const std::vector<Bytes>& on_top,
+                         const std::function<void(std::vector<BlockUndo>&)>& change = nullptr,
+                         std::function<void(BoosterOptions&)> tune = nullptr);
+    /** Coins after the blocks of the last Full(), by the naive map. */
+    const Coins& Expected() const { return m_expected; }
+    /** The chainstate that the booster made. */
+    Coins Published() const;
+    bool HasPublished() const { return std::filesystem::exists(Chainstate()); }
+    /** The serial engine's coins at the tip. */
+    Coins SerialCoins();
+    /** Removes the finished chainstate and what the booster keeps. */
+    void Reset();
+    Path Booster() const { return m_dir.Get() / "booster"; }
+    Env& GetEnv() { return *m_env; }
+
+private:
+    Path Chainstate() const { return m_dir.Get() / "chainstate"; }
+    Path HintsPath() const { return m_dir.Get() / "hints"; }
+    HeaderNode* AddBlock(ByteSpan raw, const BlockUndo& undo);
+    void WriteHints(const std::vector<Bytes>& on_top, const BlockHash& tip);
+
+    TempDir m_dir;
+    std::unique_ptr<Env> m_env = MakePosixEnv();
+    std::unique_ptr<Logger> m_log = MakeNullLogger();
+    ChainParams m_params = MakeChainParams(Network::kRegtest);
+    sim::Chain m_sim;
+    ScriptThreads m_scripts{0};
+    Engine m_serial;
+    std::vector<Bytes> m_blocks;
+    std::vector<BlockUndo> m_undo;
+    std::vector<Bytes> m_next; //!< of the generator, two blocks
+    Coins m_coins;
+    Coins m_expected;
+    HeaderTree m_tree{m_params};
+    std::unique_ptr<BlockStore> m_store;
+    HeaderNode* m_tip = nullptr;
+};
+
+} // namespace ibd::test
