@@ -291,8 +291,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.script_threads = ScriptThreads(args.GetInt("-par", 0));
     out.reindex = args.GetBool("-reindex", false);
     out.reindex_chainstate = out.reindex || args.GetBool("-reindex-chainstate", false);
-    out.check_blocks = static_cast<int>(
-        args.GetInt("-checkblocks", params.default_consistency_checks ? 0 : 6));
+    out.check_blocks = static_cast<int>(args.GetInt("-checkblocks", 6));
     out.check_level = static_cast<int>(args.GetInt("-checklevel", 3));
     out.stop_at_height = static_cast<int>(args.GetInt("-stopatheight", 0));
     out.obfuscate_blocks = args.GetBool("-blocksxor", true);

@@ -170,7 +170,11 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
                            best.ToHex());
         }
         m_active.SetTip(node);
-        for (HeaderNode* n = node; n; n = m_active[n->height - 1]) n->sequence_id = 0;
+        for (HeaderNode* n = node; n; n = m_active[n->height - 1]) {
+            n->sequence_id = 0;
+            // The booster connects without the index; and its last write may be older than the coins.
+            if (n->prev && n->RaiseValidity(kValidScripts)) m_index.MarkDirty(n);
+        }
         LogTip("Loaded best chain");
     }
     RebuildCandidates();
