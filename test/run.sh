@@ -14,7 +14,8 @@ step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 step "packages"
 depends/install.sh
 step "build"
-cmake --preset dev >/dev/null
+secp256k1=$(depends/build_secp256k1.sh) || secp256k1= # else Debian's, which is slower
+cmake --preset dev -DIBD_SECP256K1_ROOT="$secp256k1" >/dev/null
 cmake --build build -j "$(nproc)"
 step "unit, lint, contrib and bench-once tests"
 ctest --test-dir build --output-on-failure -j "$(nproc)"

@@ -285,16 +285,15 @@ void ScriptWriter::Limits()
         }
         Push(m_random.Bytes(40 + m_random.Below(100)));
         break;
-    case 4: // BIP342 budget
-        for (size_t i = 0; i < 1 + m_random.Below(6); ++i) {
-            GiveSignature();
-            Op(OP_DUP);
-            Push(PublicKey());
-            Op(OP_TUCK);
+    case 4: // BIP342 budget: one signature checked again and again
+        GiveSignature();
+        Push(PublicKey());
+        for (size_t i = m_random.Below(12); i > 0; --i) {
+            Op(OP_2DUP);
             Op(OP_CHECKSIGVERIFY);
-            Op(OP_CHECKSIGVERIFY);
-            m_depth -= 2;
         }
+        Op(OP_CHECKSIGVERIFY);
+        m_depth -= 2;
         break;
     default: Op(m_random.Of<uint8_t>({80, 98, 126, 131, 137, 141, 149, 187, 254})); break;
     }
