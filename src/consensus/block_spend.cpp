@@ -11,17 +11,11 @@
 
 namespace ibd {
 
-namespace {
-
-/** A transaction that does not fit its coins spoils the block for good, whatever it would mean in
- *  the pool. */
-RuleViolation OfBlock(RuleViolation violation, const TxView& tx)
+RuleViolation BlockViolation(RuleViolation violation, const TxView& tx)
 {
     return Invalid(std::move(violation.reason),
                    violation.detail + " in transaction " + tx.txid.ToHex());
 }
-
-} // namespace
 
 BlockSpendRules::BlockSpendRules(int height, const BlockHash& hash, const Ancestry& prev,
                                  const ConsensusParams& params)
@@ -49,7 +43,7 @@ RuleResult BlockSpendRules::Add(const TxView& tx, std::span<const Coin> spent)
 RuleResult BlockSpendRules::CheckSpend(const TxView& tx)
 {
     Amount fee = 0;
-    if (auto bad = CheckTxInputs(tx, m_spent, m_height, fee)) return OfBlock(*bad, tx);
+    if (auto bad = CheckTxInputs(tx, m_spent, m_height, fee)) return BlockViolation(std::move(*bad), tx);
     m_fees += fee;
     if (!MoneyRange(m_fees)) {
         return Invalid("bad-txns-accumulated-fee-outofrange",

@@ -13,6 +13,10 @@
 
 namespace ibd {
 
+/** The finding about a transaction as one about its block: spoilt for good, whatever it would mean
+ *  in the pool. */
+RuleViolation BlockViolation(RuleViolation violation, const TxView& tx);
+
 /** Takes the transactions of one block in order and keeps the sums. Order of the checks and reject
  *  reasons are Core's. */
 class BlockSpendRules {

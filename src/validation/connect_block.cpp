@@ -1,11 +1,8 @@
 // See connect_block.h. Order of the checks and reject reasons are Core's.
 #include "validation/connect_block.h"
 
-#include "consensus/limits.h"
+#include "consensus/block_spend.h"
 #include "consensus/script_flags.h"
-#include "consensus/sigops.h"
-#include "consensus/subsidy.h"
-#include "consensus/tx_verify.h"
 
 namespace ibd {
 
@@ -27,14 +24,6 @@ bool Bip30Checked(const HeaderNode& node, const ConsensusParams& params)
     return Bip30Enforced(node.height, node.hash, at_bip34 ? at_bip34->hash : BlockHash{}, params);
 }
 
-/** A transaction that does not fit the coins spoils the block for good, whatever it would mean in
- *  the pool. */
-RuleViolation OfBlock(RuleViolation violation, const TxView& tx)
-{
-    return Invalid(std::move(violation.reason),
-                   violation.detail + " in transaction " + tx.txid.ToHex());
-}
-
 /** The steps of one ConnectBlock call, with what they share. */
 class Connection {
 public:
@@ -42,23 +31,22 @@ public:
                CoinsCache& coins, ScriptChecker* checker, BlockUndo& undo)
         : m_block(block), m_node(node), m_params(params.consensus), m_coins(coins),
           m_checker(checker), m_undo(undo), m_ancestry(node.prev),
-          m_median_time(node.prev->MedianTimePast()),
-          m_flags(BlockScriptFlags(node.height, node.hash, params.consensus)),
-          m_bip30(Bip30Checked(node, params.consensus)),
-          m_csv(BuriedActive(node.height, params.consensus, BuriedDeployment::kCsv))
+          m_rules(node.height, node.hash, m_ancestry, params.consensus),
+          m_bip30(Bip30Checked(node, params.consensus))
     {
     }
 
     Result<RuleResult> Run();
-    const ConnectStats& Stats() const { return m_stats; }
+    ConnectStats Stats() const
+    {
+        return {m_rules.Fees(), m_rules.Inputs(), m_rules.SigOpCost()};
+    }
 
 private:
     Result<RuleResult> CheckBip30();
     Result<RuleResult> ConnectTx(size_t index);
     Result<RuleResult> SpendInputs(const TxView& tx, TxUndo& undo);
-    RuleResult CheckSpend(const TxView& tx, const TxUndo& undo);
     Result<> AddOutputs(const TxView& tx);
-    RuleResult CheckCoinbaseValue() const;
     Result<RuleResult> ConnectTxs();
     Result<> Rollback();
 
@@ -69,15 +57,10 @@ private:
     ScriptChecker* m_checker;
     BlockUndo& m_undo;
     const NodeAncestry m_ancestry;
-    const int64_t m_median_time; //!< of the previous block
-    const ScriptFlags m_flags;
+    BlockSpendRules m_rules;
     const bool m_bip30;
-    const bool m_csv;
 
-    ConnectStats m_stats;
-    std::vector<SpentCoin> m_spent; //!< of the transaction at hand
-    std::vector<int> m_heights;     //!< of the transaction at hand
-    size_t m_done = 0;              //!< transactions whose outputs were added
+    size_t m_done = 0; //!< transactions whose outputs were added
     std::vector<std::pair<OutPoint, Coin>> m_overwritten; //!< BIP30 repeats
 };
 
@@ -99,37 +82,13 @@ Result<RuleResult> Connection::CheckBip30()
 Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
 {
     undo.spent.reserve(tx.inputs.size());
-    m_spent.clear();
-    m_heights.clear();
     for (const InputView& input : tx.inputs) {
         Coin coin;
         IBD_ASSIGN_OR_RETURN(const bool there, m_coins.Spend(input.Prevout(), &coin));
-        if (!there) return RuleResult(OfBlock(MissingInputs(tx), tx));
+        if (!there) return RuleResult(BlockViolation(MissingInputs(tx), tx));
         undo.spent.push_back(std::move(coin));
     }
-    for (const Coin& coin : undo.spent) {
-        m_spent.push_back({coin.value, coin.script, static_cast<int>(coin.height), coin.coinbase});
-        m_heights.push_back(static_cast<int>(coin.height));
-    }
     return RuleResult();
-}
-
-RuleResult Connection::CheckSpend(const TxView& tx, const TxUndo& undo)
-{
-    Amount fee = 0;
-    if (auto bad = CheckTxInputs(tx, m_spent, m_node.height, fee)) return OfBlock(*bad, tx);
-    m_stats.fees += fee;
-    if (!MoneyRange(m_stats.fees)) {
-        return Invalid("bad-txns-accumulated-fee-outofrange",
-                       "accumulated fee in the block out of range");
-    }
-    const SequenceLocks locks = CalculateSequenceLocks(tx, m_csv, m_heights, m_ancestry);
-    if (!EvaluateSequenceLocks(locks, m_node.height, m_median_time)) {
-        return Invalid("bad-txns-nonfinal", "contains a non-BIP68-final transaction " +
-                                                tx.txid.ToHex());
-    }
-    m_stats.inputs += undo.spent.size();
-    return std::nullopt;
 }
 
 Result<> Connection::AddOutputs(const TxView& tx)
@@ -152,28 +111,17 @@ Result<> Connection::AddOutputs(const TxView& tx)
 Result<RuleResult> Connection::ConnectTx(size_t index)
 {
     const TxView& tx = m_block.Txs()[index];
+    std::span<const Coin> spent;
     if (index > 0) {
         TxUndo& undo = m_undo.txs[index - 1];
         IBD_ASSIGN_OR_RETURN(RuleResult missing, SpendInputs(tx, undo));
         if (missing) return missing;
-        if (auto violation = CheckSpend(tx, undo)) return violation;
+        spent = undo.spent;
     }
-    m_stats.sigop_cost += TransactionSigOpCost(tx, m_spent, m_flags);
-    if (m_stats.sigop_cost > kMaxBlockSigOpsCost) {
-        return RuleResult(Invalid("bad-blk-sigops", "too many sigops"));
-    }
-    if (index > 0 && m_checker) m_checker->Add(tx, m_undo.txs[index - 1].spent);
+    if (auto violation = m_rules.Add(tx, spent)) return RuleResult(std::move(violation));
+    if (index > 0 && m_checker) m_checker->Add(tx, spent);
     IBD_RETURN_IF_ERROR(AddOutputs(tx));
     return RuleResult();
-}
-
-RuleResult Connection::CheckCoinbaseValue() const
-{
-    const Amount reward = m_stats.fees + BlockSubsidy(m_node.height, m_params);
-    const Amount claimed = ValueOut(m_block.Txs()[0]);
-    if (claimed <= reward) return std::nullopt;
-    return Invalid("bad-cb-amount", fmt::format("coinbase pays too much (actual={} vs limit={})",
-                                                claimed, reward));
 }
 
 Result<RuleResult> Connection::ConnectTxs()
@@ -184,7 +132,7 @@ Result<RuleResult> Connection::ConnectTxs()
         IBD_ASSIGN_OR_RETURN(RuleResult violation, ConnectTx(i));
         if (violation) return violation;
     }
-    return CheckCoinbaseValue();
+    return m_rules.CheckCoinbaseValue(m_block.Txs()[0]);
 }
 
 Result<> Connection::Rollback()
@@ -209,7 +157,7 @@ Result<> Connection::Rollback()
 Result<RuleResult> Connection::Run()
 {
     m_undo.txs.assign(m_block.Txs().size() - 1, {});
-    if (m_checker) m_checker->Begin(m_flags);
+    if (m_checker) m_checker->Begin(m_rules.Flags());
     Result<RuleResult> verdict = ConnectTxs();
     RuleResult scripts = m_checker ? m_checker->Finish() : std::nullopt;
     if (!verdict) return verdict;
