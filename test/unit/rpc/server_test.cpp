@@ -138,8 +138,9 @@ TEST_CASE("calls beyond the work queue are refused, those under way end well at 
     std::atomic<int> refused{0};
     std::atomic<int> held{0};
     std::vector<NamedThread> clients;
-    // One is at work and one fits into the queue, whichever they are; two are refused.
+    // The first is at work before the others come: one fits into the queue, two are refused.
     for (int i = 0; i < 4; ++i) {
+        while (i > 0 && s.in_call == 0) ::usleep(1000);
         clients.emplace_back("client", [&] {
             const std::string answer = Exchange(s.port, request);
             if (answer.find("held") != std::string::npos) ++held;
@@ -149,7 +150,7 @@ TEST_CASE("calls beyond the work queue are refused, those under way end well at 
             }
         });
     }
-    while (refused < 2 || s.in_call == 0) ::usleep(1000);
+    while (refused < 2) ::usleep(1000);
     s.server->Interrupt();
     CHECK_THAT(Exchange(s.port, request), Catch::StartsWith("HTTP/1.1 503"));
     s.hold = false;
