@@ -2,7 +2,9 @@
 // one line of JSON. bench/ibd/run.py drives it.
 #include "ibd/block_index.h"
 #include "ibd/floor.h"
+#include "storage/coins_db.h"
 #include "swiftsync/engine.h"
+#include "util/hex.h"
 #include "util/threads.h"
 
 #include <cstdlib>
@@ -24,6 +26,9 @@ MODE is "floor" or "booster".
   --memory MIB      booster: coin buffers (default 96)
   --aggregate NAME  booster: sha256 or muhash
   --loader NAME     booster: table or batch
+  --keep 1          booster: go on from what is in --work, leave it there, and print a digest of
+                    all coins
+  --checkpoint-mib N  booster: block bytes that a worker folds at most before they are durable
 )";
 
 [[noreturn]] void Fail(const std::string& message)
@@ -43,7 +48,8 @@ std::map<std::string, std::string> ParseOptions(int argc, char** argv)
 {
     std::map<std::string, std::string> options = {
         {"--blocks", ""}, {"--threads", "1"},  {"--hints", ""},          {"--work", ""},
-        {"--memory", "96"}, {"--loader", "table"}, {"--aggregate", "sha256"}};
+        {"--memory", "96"}, {"--loader", "table"}, {"--aggregate", "sha256"},
+        {"--keep", "0"},    {"--checkpoint-mib", "8192"}};
     for (int i = 2; i + 1 < argc; i += 2) {
         if (!options.contains(argv[i])) Fail(fmt::format("unknown option {}\n{}", argv[i], kHelp));
         options[argv[i]] = argv[i + 1];
@@ -155,13 +161,34 @@ private:
     NamedThread m_thread;
 };
 
+/** SHA-256 over best block and all coins, in order. */
+std::string Digest(Chain& chain, const Path& chainstate)
+{
+    CoinsDbOptions options;
+    options.directory = chainstate;
+    const auto db = Require(CoinsDb::Open(*chain.env, *chain.log, options));
+    Sha256 hash;
+    hash.Write(Require(db->BestBlock()).Span());
+    auto cursor = db->Cursor();
+    for (cursor.Seek({Txid(), 0}); cursor.Valid(); cursor.Next()) {
+        const OutPoint outpoint = cursor.Key();
+        uint8_t vout[4];
+        WriteLE32(vout, outpoint.vout);
+        hash.Write(outpoint.txid.Span()).Write(vout).Write(cursor.RawValue());
+    }
+    if (const auto read = cursor.Status(); !read) Fail(read.Message());
+    return ToHex(hash.Finalize());
+}
+
 void BenchBooster(Chain& chain, std::map<std::string, std::string>& args)
 {
     const Path work = args["--work"];
     if (work.empty() || args["--hints"].empty()) Fail("booster needs --work and --hints");
-    std::filesystem::remove_all(work);
+    const bool keep = args["--keep"] == "1";
+    if (!keep) std::filesystem::remove_all(work);
     std::filesystem::create_directories(work);
     BoosterOptions options;
+    options.checkpoint_bytes = std::stoull(args["--checkpoint-mib"]) << 20;
     options.threads = static_cast<unsigned>(std::stoul(args["--threads"]));
     options.memory_bytes = std::stoull(args["--memory"]) << 20;
     options.aggregate = AggregateKindFromName(args["--aggregate"]).value();
@@ -186,11 +213,12 @@ void BenchBooster(Chain& chain, std::map<std::string, std::string>& args)
     fmt::print("{{\"mode\":\"booster\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
                "\"fold_seconds\":{:.3f},\"blocks\":{},\"outputs\":{},\"inputs\":{},\"bytes\":{},"
                "\"coins\":{},\"peak_rss\":{},\"hints_bytes\":{},\"written\":{},"
-               "\"chainstate_bytes\":{},\"samples\":[{}]}}\n",
+               "\"chainstate_bytes\":{},\"resumed\":{},\"digest\":\"{}\",\"samples\":[{}]}}\n",
                options.threads, seconds, CpuSeconds() - cpu_before, p.seconds_elapsed, p.blocks,
                p.outputs, p.inputs, p.bytes, verdict.coins, PeakRss(), hints->Info().file_size,
-               BytesWritten() - written_before, DirectorySize(options.chainstate), samples);
-    std::filesystem::remove_all(work);
+               BytesWritten() - written_before, DirectorySize(options.chainstate), p.resumed_blocks,
+               keep ? Digest(chain, options.chainstate) : "", samples);
+    if (!keep) std::filesystem::remove_all(work);
 }
 
 int Main(int argc, char** argv)
