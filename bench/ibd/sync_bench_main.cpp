@@ -46,10 +46,15 @@ T Require(Result<T> result)
 
 std::map<std::string, std::string> ParseOptions(int argc, char** argv)
 {
-    std::map<std::string, std::string> options = {
-        {"--blocks", ""}, {"--threads", "1"},  {"--hints", ""},          {"--work", ""},
-        {"--memory", "96"}, {"--loader", "table"}, {"--aggregate", "sha256"},
-        {"--keep", "0"},    {"--checkpoint-mib", "8192"}};
+    std::map<std::string, std::string> options = {{"--blocks", ""},
+                                                  {"--threads", "1"},
+                                                  {"--hints", ""},
+                                                  {"--work", ""},
+                                                  {"--memory", "96"},
+                                                  {"--loader", "table"},
+                                                  {"--aggregate", "sha256"},
+                                                  {"--keep", "0"},
+                                                  {"--checkpoint-mib", "8192"}};
     for (int i = 2; i + 1 < argc; i += 2) {
         if (!options.contains(argv[i])) Fail(fmt::format("unknown option {}\n{}", argv[i], kHelp));
         options[argv[i]] = argv[i + 1];
@@ -145,10 +150,9 @@ private:
     {
         while (!m_stop) {
             const BoosterProgress p = m_engine.Progress();
-            m_samples += fmt::format(
-                "{}[{:.3f},\"{}\",{},{}]", m_samples.empty() ? "" : ",",
-                static_cast<double>(m_env.MonotonicMicros() - m_start) / 1e6,
-                BoosterStateName(p.state), p.bytes, p.coins_loaded);
+            m_samples += fmt::format("{}[{:.3f},\"{}\",{},{}]", m_samples.empty() ? "" : ",",
+                                     static_cast<double>(m_env.MonotonicMicros() - m_start) / 1e6,
+                                     BoosterStateName(p.state), p.bytes, p.coins_loaded);
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
         }
     }

@@ -21,8 +21,8 @@ Result<std::unique_ptr<BlockPlan>> BlockPlan::Make(const HeaderNode& terminal,
     std::sort(blocks.begin(), blocks.end(), [](const PlannedBlock& a, const PlannedBlock& b) {
         return a.file != b.file ? a.file < b.file : a.offset < b.offset;
     });
-    uint64_t known = 0;  // bytes of blocks whose end the next block shows
-    uint64_t gaps = 0;   // how many of those there are
+    uint64_t known = 0; // bytes of blocks whose end the next block shows
+    uint64_t gaps = 0;  // how many of those there are
     for (size_t i = 0; i < blocks.size(); ++i) {
         const size_t start = plan->m_starts.empty() ? 0 : plan->m_starts.back();
         if (i == 0 || blocks[i].file != blocks[start].file ||

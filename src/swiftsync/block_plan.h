@@ -83,8 +83,8 @@ private:
     uint64_t m_stretch_end = 0;              //!< where its last block's frame starts
     int32_t m_file_number = -1;
     std::unique_ptr<ReadableFile> m_file;
-    Bytes m_buffer;             //!< grows to the largest block
-    uint64_t m_window_at = 0;   //!< file offset of the buffer's first byte
+    Bytes m_buffer;           //!< grows to the largest block
+    uint64_t m_window_at = 0; //!< file offset of the buffer's first byte
     size_t m_window_size = 0;
 };
 

@@ -41,7 +41,7 @@ Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
     return report;
 }
 
-/** Builds under another name: LevelDB makes a database that looks complete from the first moment. */
+/** Builds under another name: a LevelDB directory looks complete from its first moment. */
 Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
 {
     CoinsDbOptions options;
@@ -93,7 +93,8 @@ Result<LoadReport> LoadChainstate(Env& env, Logger& log, const LoadTask& task)
     for (const char* suffix : {".new", ".batch"}) {
         IBD_RETURN_IF_ERROR(env.RemoveAll(Beside(task.chainstate, suffix)));
     }
-    return task.kind == LoaderKind::kTable ? LoadByTables(env, task) : LoadByBatches(env, log, task);
+    return task.kind == LoaderKind::kTable ? LoadByTables(env, task)
+                                           : LoadByBatches(env, log, task);
 }
 
 } // namespace ibd

@@ -18,7 +18,7 @@ struct LoadTask {
     unsigned threads = 1;
     size_t memory_bytes = size_t{64} << 20;
     uint64_t min_range_bytes = uint64_t{16} << 20; //!< run bytes worth a range of keys of their own
-    std::atomic<uint64_t>* loaded = nullptr; //!< counts coins for progress
+    std::atomic<uint64_t>* loaded = nullptr;       //!< counts coins for progress
     const std::atomic<bool>* stop = nullptr;
 };
 

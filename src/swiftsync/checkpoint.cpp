@@ -15,7 +15,10 @@ constexpr size_t kChecksumSize = 8;
 constexpr size_t kRunEntrySize = 28;
 constexpr const char* kBadHintsFile = "badhints.txt";
 
-bool IsRunFile(const std::string& name) { return name.starts_with("run") && name.ends_with(".dat"); }
+bool IsRunFile(const std::string& name)
+{
+    return name.starts_with("run") && name.ends_with(".dat");
+}
 
 } // namespace
 
@@ -69,8 +72,8 @@ Bytes Checkpoint::Encode() const
     writer.U16(static_cast<uint16_t>(sum.size()));
     writer.Raw(salt);
     writer.Raw(sum);
-    for (const uint64_t total : {totals.outputs, totals.hinted, totals.inputs, totals.coins,
-                                 totals.value, totals.bytes}) {
+    for (const uint64_t total :
+         {totals.outputs, totals.hinted, totals.inputs, totals.coins, totals.value, totals.bytes}) {
         writer.U64(total);
     }
     writer.Raw(folded.Span());
@@ -108,8 +111,8 @@ Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
     const uint16_t sum_size = reader.U16();
     const ByteSpan salt = reader.Span(c.salt.size());
     const ByteSpan sum = reader.Span(sum_size);
-    for (uint64_t* total : {&c.totals.outputs, &c.totals.hinted, &c.totals.inputs,
-                            &c.totals.coins, &c.totals.value, &c.totals.bytes}) {
+    for (uint64_t* total : {&c.totals.outputs, &c.totals.hinted, &c.totals.inputs, &c.totals.coins,
+                            &c.totals.value, &c.totals.bytes}) {
         *total = reader.U64();
     }
     const ByteSpan folded = reader.Span(size_t{c.terminal_height} / 8 + 1);

@@ -62,7 +62,10 @@ public:
         uint64_t offset;
     };
     std::span<const Entry> Sort();
-    CoinRecord RecordAt(const Entry& entry) const { return CoinRecord(m_bytes.data() + entry.offset); }
+    CoinRecord RecordAt(const Entry& entry) const
+    {
+        return CoinRecord(m_bytes.data() + entry.offset);
+    }
 
     void Clear();
 

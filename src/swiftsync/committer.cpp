@@ -56,6 +56,8 @@ Result<> Committer::Commit(Epoch& epoch)
     if (epoch.has_run) {
         IBD_RETURN_IF_ERROR(epoch.run.file->Sync());
         epoch.run.file.reset();
+        // The name too must be durable before a checkpoint says it.
+        IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
         m_state.runs.push_back(epoch.run.info);
         m_disk_bytes.fetch_add(epoch.run.info.size, std::memory_order_relaxed);
     }
@@ -65,7 +67,6 @@ Result<> Committer::Commit(Epoch& epoch)
     m_state.sum = m_sum->Serialize();
     m_state.totals.Add(epoch.totals);
     for (const uint32_t height : epoch.heights) CHECK(m_state.folded.Insert(height));
-    // Replacing the checkpoint syncs the directory and with it the names of the runs.
     return SaveCheckpoint(m_env, m_directory, m_state);
 }
 

@@ -13,7 +13,7 @@ namespace ibd {
 struct Epoch {
     FoldTotals totals;
     std::vector<uint32_t> heights;
-    Bytes sum;               //!< Aggregate::Serialize() of just these blocks
+    Bytes sum; //!< Aggregate::Serialize() of just these blocks
     bool has_run = false;
     WrittenRun run;
 };

@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kMinBufferBytes = 4 << 10;
 /** Full validation is not bound by the disk; short stretches keep all threads busy to the end. */
 constexpr uint64_t kFullStretchBytes = 512 << 10;
+/** A usual coin in a run and in a table. */
+constexpr uint64_t kDiskBytesPerCoin = 64 + 70;
 constexpr auto kMonitorInterval = std::chrono::milliseconds(500);
 
 } // namespace
@@ -55,6 +57,7 @@ struct SyncEngine::Impl {
 
     Result<Verdict> Run();
     Result<Outcome> RunOnce();
+    void WarnIfDiskIsSmall();
     Result<Checkpoint> Resume();
     Result<> OpenRuns(const Checkpoint& state);
     bool BelongsHere(const Checkpoint& state) const;
@@ -93,11 +96,11 @@ struct SyncEngine::Impl {
     std::vector<RunReader> runs;
 
     mutable std::mutex mutex;
-    std::condition_variable finished; //!< a worker ended
-    size_t running = 0;               //!< guarded by mutex
-    FoldTotals resumed;               //!< guarded by mutex
-    uint64_t resumed_blocks = 0;      //!< guarded by mutex
-    std::string verdict;              //!< guarded by mutex
+    std::condition_variable finished;     //!< a worker ended
+    size_t running = 0;                   //!< guarded by mutex
+    FoldTotals resumed;                   //!< guarded by mutex
+    uint64_t resumed_blocks = 0;          //!< guarded by mutex
+    std::string verdict;                  //!< guarded by mutex
     const Committer* committer = nullptr; //!< guarded by mutex, for its disk use
 };
 
@@ -117,16 +120,16 @@ Result<Verdict> SyncEngine::Impl::Run()
 {
     start_micros = env.MonotonicMicros();
     IBD_RETURN_IF_ERROR(env.CreateDirectories(options.directory));
-    IBD_ASSIGN_OR_RETURN(const auto known,
-                         KnownBadHints(env, options.directory, hints.Info().id));
+    IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(env, options.directory, hints.Info().id));
     if (known) return Refuse(fmt::format("failed in an earlier run: {}", *known));
     const HeaderNode* bare =
         options.full_validation ? FirstWithoutUndo(env, blocks, terminal) : nullptr;
     if (bare) {
-        return RefuseWithoutUndo(fmt::format("block {} at height {} has none", bare->hash.ToHex(),
-                                             bare->height),
-                                 bare->height);
+        return RefuseWithoutUndo(
+            fmt::format("block {} at height {} has none", bare->hash.ToHex(), bare->height),
+            bare->height);
     }
+    WarnIfDiskIsSmall();
     IBD_ASSIGN_OR_RETURN(Outcome outcome, RunOnce());
     if (!outcome.restart) return outcome.verdict;
     log.Warning("Booster: starting over from the blocks");
@@ -134,6 +137,16 @@ Result<Verdict> SyncEngine::Impl::Run()
     IBD_ASSIGN_OR_RETURN(outcome, RunOnce());
     if (!outcome.restart) return outcome.verdict;
     return SystemError("{} does not keep what is written to it", options.directory.string());
+}
+
+/** Only a warning: scripts may be shorter than usual, and a resumed run has part of it already. */
+void SyncEngine::Impl::WarnIfDiskIsSmall()
+{
+    const uint64_t needed = hints.Info().unspent * kDiskBytesPerCoin;
+    const auto available = env.SpaceAvailable(options.directory);
+    if (!available || *available >= needed) return;
+    log.Warning("Booster: {} has {} MB free, but runs and chainstate take about {} MB",
+                options.directory.string(), *available / 1'000'000, needed / 1'000'000);
 }
 
 Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
@@ -216,7 +229,8 @@ Result<> SyncEngine::Impl::OpenRuns(const Checkpoint& from)
     return {};
 }
 
-/** Where to start: the checkpoint if it is of this run and its runs are there, else from nothing. */
+/** Where to start: the checkpoint if it is of this run and its runs are there, else from nothing.
+ */
 Result<Checkpoint> SyncEngine::Impl::Resume()
 {
     IBD_RETURN_IF_ERROR(RecoverPublish(env, options.chainstate));
@@ -257,10 +271,11 @@ Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, cons
              options.full_validation ? ", checking every rule and script" : "");
     std::atomic<uint32_t> next_run = to.State().NextRunNumber();
     const size_t buffer = std::max(kMinBufferBytes, options.memory_bytes / options.threads);
-    const uint32_t unique_below = UniqueCoinbasesBelow(
-        params.consensus, terminal.height, HashAt(params.consensus.bip34_height));
-    const FoldContext context{env, params, blocks, hints, rules, options, to.State().salt,
-                              unique_below, buffer, to,    next_run, stop};
+    const uint32_t unique_below = UniqueCoinbasesBelow(params.consensus, terminal.height,
+                                                       HashAt(params.consensus.bip34_height));
+    const FoldContext context{env,    params,  blocks,          hints,
+                              rules,  options, to.State().salt, unique_below,
+                              buffer, to,      next_run,        stop};
     if (options.background) return RunWorkers(context, *plan);
     FileBlockStream stream(env, blocks, *plan);
     return FoldWorker(context, counters[0]).Run(stream);
@@ -298,10 +313,11 @@ void SyncEngine::Impl::Monitor(const BlockPlan& plan)
         const std::lock_guard lock(mutex);
         before = resumed_blocks;
     }
-    ProgressMeter meter(env, log, {.label = "Booster: folding",
-                                   .unit = "blocks",
-                                   .total = before + plan.Blocks(),
-                                   .terminal = options.terminal});
+    ProgressMeter meter(env, log,
+                        {.label = "Booster: folding",
+                         .unit = "blocks",
+                         .total = before + plan.Blocks(),
+                         .terminal = options.terminal});
     std::unique_lock lock(mutex);
     while (running > 0) {
         finished.wait_for(lock, kMonitorInterval);

@@ -29,9 +29,9 @@ struct BoosterOptions {
     /** Every rule and script is checked, with the coins of undo data (-ibdboosterfullvalidation):
      *  no block needs to be assumed valid. */
     bool full_validation = false;
-    Path directory;  //!< runs and checkpoint (-ibdboosterdir); created if absent
-    /** Replaced by the finished chainstate; must not be open. Before it is opened at a start without
-     *  the booster, call RecoverPublish() (storage/chainstate_builder.h). */
+    Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
+    /** Replaced by the finished chainstate; must not be open. Before it is opened at a start
+     * without the booster, call RecoverPublish() (storage/chainstate_builder.h). */
     Path chainstate;
     bool obfuscate_chainstate = true; //!< new chainstate gets a random key, as Core's has
     /** A worker makes durable what it did after folding so many bytes, or after so long. */
@@ -80,7 +80,7 @@ struct BoosterProgress {
     uint64_t coins = 0;       //!< surviving coins so far
     uint64_t coins_loaded = 0;
     uint64_t coins_expected = 0;
-    uint64_t disk_bytes = 0;  //!< runs and checkpoint
+    uint64_t disk_bytes = 0; //!< runs and checkpoint
     double bytes_per_second = 0;
     double seconds_elapsed = 0;
     std::optional<double> seconds_left;

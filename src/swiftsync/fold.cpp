@@ -66,8 +66,8 @@ Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
                 if (all && cursor.Next()) return MarksUnspendable(height, tx, i);
             } else if (cursor.Next()) {
                 out.coins.push_back({&tx, vout, coinbase});
-                out.coin_value = SaturatingAdd(out.coin_value,
-                                               static_cast<uint64_t>(tx.outputs[i].value));
+                out.coin_value =
+                    SaturatingAdd(out.coin_value, static_cast<uint64_t>(tx.outputs[i].value));
             } else {
                 out.created.Add(tx.txid, vout);
             }

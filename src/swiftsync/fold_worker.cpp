@@ -151,9 +151,8 @@ Result<> FoldWorker::Spill()
     Epoch epoch{m_totals, std::move(m_heights), m_sum->Serialize(), false, {}};
     if (!m_coins.Empty() || !m_coinbases.empty()) {
         const uint32_t number = m_context.next_run.fetch_add(1, std::memory_order_relaxed);
-        IBD_ASSIGN_OR_RETURN(epoch.run,
-                             WriteRun(m_context.env, m_context.options.directory, number,
-                                      m_context.hints.Info().id, m_coins, m_coinbases));
+        IBD_ASSIGN_OR_RETURN(epoch.run, WriteRun(m_context.env, m_context.options.directory, number,
+                                                 m_context.hints.Info().id, m_coins, m_coinbases));
         epoch.has_run = true;
     }
     m_totals = {};

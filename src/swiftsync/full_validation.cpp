@@ -24,7 +24,8 @@ const char* Misfit(const BlockView& block, const BlockUndo& undo)
     if (undo.txs.size() + 1 != block.Txs().size()) return "its number of transactions is another";
     for (size_t t = 0; t < undo.txs.size(); ++t) {
         const std::vector<Coin>& spent = undo.txs[t].spent;
-        if (spent.size() != block.Txs()[t + 1].inputs.size()) return "its number of inputs is another";
+        if (spent.size() != block.Txs()[t + 1].inputs.size())
+            return "its number of inputs is another";
         const auto no_height = [](const Coin& coin) { return coin.height == 0; };
         if (std::any_of(spent.begin(), spent.end(), no_height)) return "coins have no height";
     }

@@ -46,7 +46,7 @@ private:
     const ChainParams& m_params;
     const BlockStore& m_blocks;
     BlockUndo m_undo;
-    std::vector<uint32_t> m_by_txid;   //!< transactions of the block by id; empty: not yet sorted
+    std::vector<uint32_t> m_by_txid;    //!< transactions of the block by id; empty: not yet sorted
     std::vector<SpentOutput> m_outputs; //!< spent by the transaction at hand
     Bytes m_message;
 };

@@ -29,12 +29,12 @@ struct HintsInfo {
     Path path;
     HintsCounting counting = HintsCounting::kSpendable;
     uint32_t terminal_height = 0;
-    std::optional<BlockHash> terminal_hash;               //!< absent in a bitmap
-    std::optional<std::array<uint8_t, 4>> network_magic;  //!< absent in a bitmap
-    uint64_t outputs = 0;   //!< counted outputs of blocks 1..N
-    uint64_t unspent = 0;   //!< of these, unspent after N
-    uint64_t file_size = 0; //!< bytes
-    Uint256 id;             //!< the hints id: a digest that covers the whole file
+    std::optional<BlockHash> terminal_hash;              //!< absent in a bitmap
+    std::optional<std::array<uint8_t, 4>> network_magic; //!< absent in a bitmap
+    uint64_t outputs = 0;                                //!< counted outputs of blocks 1..N
+    uint64_t unspent = 0;                                //!< of these, unspent after N
+    uint64_t file_size = 0;                              //!< bytes
+    Uint256 id; //!< the hints id: a digest that covers the whole file
 };
 
 /** The hints of one block. Reusable: keeps its capacity from block to block. */
@@ -61,8 +61,8 @@ protected:
     HintsInfo m_info;
 };
 
-/** Opens a hints file of either format, told apart by its first bytes. Reads it once from end to end
- *  to check structure, checksums and counts. */
+/** Opens a hints file of either format, told apart by its first bytes. Reads it once from end to
+ * end to check structure, checksums and counts. */
 Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path);
 
 } // namespace ibd

@@ -61,7 +61,8 @@ Result<> BitmapHints::Scan()
         }
         uint64_t ones = 0;
         ForEachBit(map, [&](uint32_t) { ++ones; });
-        if (height == 0 && ones) return Damaged(pos, "marks an output of the genesis block unspent");
+        if (height == 0 && ones)
+            return Damaged(pos, "marks an output of the genesis block unspent");
         if (height > 0) m_info.outputs += outputs;
         m_info.unspent += ones;
         pos += 2 + length;

@@ -65,8 +65,7 @@ Result<> ContainerHints::ParseHeader()
         return Damaged(kIndexAt, "the index does not end the file");
     }
     m_index = m_data.subspan(index_at);
-    const Hash32 digest =
-        Sha256().Write(m_data.first(kChecksumAt)).Write(m_index).Finalize();
+    const Hash32 digest = Sha256().Write(m_data.first(kChecksumAt)).Write(m_index).Finalize();
     if (!std::equal(digest.begin(), digest.begin() + 8, p + kChecksumAt)) {
         return Damaged(kChecksumAt, "the checksum of header and index is wrong");
     }
@@ -114,7 +113,8 @@ Result<> ContainerHints::ParseIndex()
     if (unspent != m_info.unspent) {
         return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
     }
-    if (m_info.outputs < m_info.unspent) return Damaged(kOutputsAt, "fewer outputs than unspent ones");
+    if (m_info.outputs < m_info.unspent)
+        return Damaged(kOutputsAt, "fewer outputs than unspent ones");
     return {};
 }
 
@@ -168,7 +168,8 @@ Result<> ContainerHints::CheckGroup(const Group& group, uint64_t& outputs) const
     for (uint32_t i = 0; i < group.blocks; ++i) {
         const uint32_t start = RecordStart(group, i);
         const uint32_t end = RecordStart(group, i + 1);
-        if (start < expected || (i == 0 && start != expected) || end < start || end > group.length) {
+        if (start < expected || (i == 0 && start != expected) || end < start ||
+            end > group.length) {
             return Damaged(group.offset + i * 4, "a record lies outside its group");
         }
         expected = start;

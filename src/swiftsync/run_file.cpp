@@ -184,7 +184,8 @@ Result<Bytes> ReadExactly(const ReadableFile& file, const Path& path, uint64_t o
 {
     Bytes out(size);
     IBD_ASSIGN_OR_RETURN(const size_t got, file.ReadAt(offset, out));
-    if (got != size) return BadData("run {}, offset {}: the file is cut off", path.string(), offset);
+    if (got != size)
+        return BadData("run {}, offset {}: the file is cut off", path.string(), offset);
     return out;
 }
 
@@ -215,15 +216,15 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
         (index_at - run.m_coinbases_at) / kCoinbaseEntrySize != run.m_coinbases) {
         return run.Damaged(trailer_at, "the trailer is damaged");
     }
-    IBD_ASSIGN_OR_RETURN(const Bytes index, ReadExactly(*run.m_file, run.m_path, index_at,
-                                                        trailer_at - index_at));
+    IBD_ASSIGN_OR_RETURN(const Bytes index,
+                         ReadExactly(*run.m_file, run.m_path, index_at, trailer_at - index_at));
     IBD_ASSIGN_OR_RETURN(const Bytes header,
                          ReadExactly(*run.m_file, run.m_path, 0, kRunHeaderSize));
-    const Checksum checksum = Shorten(
-        Sha256().Write(header).Write(index).Write(ByteSpan(trailer).first(56)).Finalize());
+    const Checksum checksum =
+        Shorten(Sha256().Write(header).Write(index).Write(ByteSpan(trailer).first(56)).Finalize());
     if (checksum != expected.checksum ||
-        !std::equal(checksum.begin(), checksum.end(), trailer.begin() + 56) || header != RunHeader(expected.number, hints_id) ||
-        ReadLE64(t) != expected.records) {
+        !std::equal(checksum.begin(), checksum.end(), trailer.begin() + 56) ||
+        header != RunHeader(expected.number, hints_id) || ReadLE64(t) != expected.records) {
         return run.Damaged(trailer_at, "the checksum is wrong or belongs to another run");
     }
     for (size_t i = 0; i < frames; ++i) {

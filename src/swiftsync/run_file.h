@@ -26,7 +26,7 @@ struct CoinbaseId {
 struct RunInfo {
     uint32_t number = 0;
     uint64_t records = 0;
-    uint64_t size = 0;                  //!< of the file, bytes
+    uint64_t size = 0;                 //!< of the file, bytes
     std::array<uint8_t, 8> checksum{}; //!< of its header, index and trailer
 
     bool operator==(const RunInfo&) const = default;

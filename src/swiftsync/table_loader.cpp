@@ -13,7 +13,8 @@ namespace ibd {
 
 namespace {
 
-/** Ranges for each thread: what is left at the end, when some threads are done, is a part of one. */
+/** Ranges for each thread: what is left at the end, when some threads are done, is a part of one.
+ */
 constexpr unsigned kRangesPerThread = 4;
 constexpr uint64_t kCountEvery = 4096;
 
@@ -69,15 +70,12 @@ public:
 
 private:
     /** First prefix of range i; ids are uniform, so equal shares of the space are equal shares. */
-    uint64_t Start(uint64_t i) const
-    {
-        return std::numeric_limits<uint64_t>::max() / m_ranges * i;
-    }
+    uint64_t Start(uint64_t i) const { return std::numeric_limits<uint64_t>::max() / m_ranges * i; }
 
     Result<std::vector<TableFile>> WriteRange(uint64_t i)
     {
-        const uint64_t last = i + 1 == m_ranges ? std::numeric_limits<uint64_t>::max()
-                                                : Start(i + 1) - 1;
+        const uint64_t last =
+            i + 1 == m_ranges ? std::numeric_limits<uint64_t>::max() : Start(i + 1) - 1;
         CoinMerger merger(m_task.runs, Start(i), last);
         const auto writer = m_builder.NewWriter();
         Bytes key;

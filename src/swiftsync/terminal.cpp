@@ -68,11 +68,11 @@ std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate&
                            totals.value, supply);
     }
     if (!sum.IsZero()) {
-        return fmt::format("the aggregate ({}) of created and spent {} is not zero: the hints {}are "
-                           "wrong",
-                           AggregateKindName(sum.Kind()),
-                           state.full_validation ? "coins" : "outputs",
-                           state.full_validation ? "or the undo data " : "");
+        return fmt::format(
+            "the aggregate ({}) of created and spent {} is not zero: the hints {}are "
+            "wrong",
+            AggregateKindName(sum.Kind()), state.full_validation ? "coins" : "outputs",
+            state.full_validation ? "or the undo data " : "");
     }
     return std::nullopt;
 }

@@ -38,8 +38,14 @@ public:
 
     Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) override;
     Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) override;
-    Result<std::unique_ptr<MappedFile>> Map(const Path& path) override { return m_inner->Map(path); }
-    Result<std::unique_ptr<FileLock>> Lock(const Path& path) override { return m_inner->Lock(path); }
+    Result<std::unique_ptr<MappedFile>> Map(const Path& path) override
+    {
+        return m_inner->Map(path);
+    }
+    Result<std::unique_ptr<FileLock>> Lock(const Path& path) override
+    {
+        return m_inner->Lock(path);
+    }
     bool Exists(const Path& path) override { return m_inner->Exists(path); }
     Result<std::vector<std::string>> List(const Path& d) override { return m_inner->List(d); }
     Result<> CreateDirectories(const Path& directory) override;

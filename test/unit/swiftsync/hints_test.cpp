@@ -143,8 +143,8 @@ TEST_CASE("Hints record: what a reader refuses")
     };
     REQUIRE(refused("") == "a count is malformed");
     REQUIRE(refused("0e") == "a count is malformed");
-    REQUIRE(refused("8e0004015d02") == "a count is malformed");       // LEB128 longer than needed
-    REQUIRE(refused("ffffffff7f00") == "a count is malformed");       // more than 32 bits
+    REQUIRE(refused("8e0004015d02") == "a count is malformed"); // LEB128 longer than needed
+    REQUIRE(refused("ffffffff7f00") == "a count is malformed"); // more than 32 bits
     REQUIRE(refused("a1c21e00") == "more outputs than a block can have"); // 500,001
     REQUIRE(refused("0304015d02") == "more unspent outputs than outputs");
     REQUIRE(refused("0e0000") == "bytes follow an empty record");

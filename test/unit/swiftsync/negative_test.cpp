@@ -1,8 +1,8 @@
 // Wrong hints, bad blocks, failing disks: a clear verdict or error, never a wrong chainstate.
 #include "sync_setup.h"
 
-#include "swiftsync/checkpoint.h"
 #include "support/testdata.h"
+#include "swiftsync/checkpoint.h"
 
 #include <algorithm>
 #include <fstream>

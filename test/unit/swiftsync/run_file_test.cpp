@@ -81,7 +81,8 @@ RunInfo WriteItems(Env& env, const Path& directory, uint32_t number,
     CoinBuffer buffer(64 << 20);
     const SomeCoins coins(items);
     REQUIRE(buffer.Add(coins.Delta(), height));
-    auto run = Must(WriteRun(env, directory, number, *Uint256::FromHex(kHintsId), buffer, coinbases));
+    auto run =
+        Must(WriteRun(env, directory, number, *Uint256::FromHex(kHintsId), buffer, coinbases));
     Must(run.file->Sync());
     return run.info;
 }
@@ -143,7 +144,8 @@ TEST_CASE("Runs: any number of them merge into one ascending sequence, also rang
             runs.push_back(OpenRun(*env, dir.Get(), WriteItems(*env, dir.Get(), i, items, i)));
         }
         CoinMerger all(runs, 0, std::numeric_limits<uint64_t>::max());
-        REQUIRE(Drain(all) == std::vector<std::pair<Bytes, Bytes>>(expected.begin(), expected.end()));
+        REQUIRE(Drain(all) ==
+                std::vector<std::pair<Bytes, Bytes>>(expected.begin(), expected.end()));
         std::vector<std::pair<Bytes, Bytes>> pieces;
         std::vector<uint64_t> borders = {0x7777777777777777, 0x7777777777777778};
         for (int i = 0; i < 6; ++i) borders.push_back(TestRng()());
@@ -177,16 +179,52 @@ TEST_CASE("Runs: the worked example of the format page")
     REQUIRE(RunPath({}, 3) == "run000003.dat");
     const std::string id_hex = ToHex(Uint256::FromHex(kHintsId)->Span());
     const std::string zeros(62, '0');
-    REQUIRE(ToHex(file) ==
-            "69626472756e0001" "03000000" "00000000" + id_hex +
-            "7d000000" "03000000" "1c7ad9559d43261b"
-            "0500" "01" "aa" + zeros + "00" "8e50" "8035" "06"
-            "0600" "01" "bb" + zeros + "01" "8e50" "01" "085253"
-            "0500" "02" "bb" + zeros + "8000" "8e50" "32" "0751"
-            "07000000" "aa" + zeros +
-            "00000000000000aa" "3000000000000000" "8d000000" "03000000"
-            "0300000000000000" "bd00000000000000" "0100000000000000" "316f3dfabc11f75a"
-            "e100000000000000" "0100000000000000" "3901000000000000" + ToHex(info.checksum));
+    REQUIRE(ToHex(file) == "69626472756e0001"
+                           "03000000"
+                           "00000000" +
+                               id_hex +
+                               "7d000000"
+                               "03000000"
+                               "1c7ad9559d43261b"
+                               "0500"
+                               "01"
+                               "aa" +
+                               zeros +
+                               "00"
+                               "8e50"
+                               "8035"
+                               "06"
+                               "0600"
+                               "01"
+                               "bb" +
+                               zeros +
+                               "01"
+                               "8e50"
+                               "01"
+                               "085253"
+                               "0500"
+                               "02"
+                               "bb" +
+                               zeros +
+                               "8000"
+                               "8e50"
+                               "32"
+                               "0751"
+                               "07000000"
+                               "aa" +
+                               zeros +
+                               "00000000000000aa"
+                               "3000000000000000"
+                               "8d000000"
+                               "03000000"
+                               "0300000000000000"
+                               "bd00000000000000"
+                               "0100000000000000"
+                               "316f3dfabc11f75a"
+                               "e100000000000000"
+                               "0100000000000000"
+                               "3901000000000000" +
+                               ToHex(info.checksum));
     const RunReader run = OpenRun(*env, dir.Get(), info);
     REQUIRE(Must(run.ReadCoinbases()) == std::vector<CoinbaseId>{id});
 }

@@ -30,10 +30,7 @@ struct Judged {
         hints.unspent = 40;
         sum = MakeAggregate(AggregateKind::kSha256, {});
     }
-    std::string Reason() const
-    {
-        return JudgeTotals(state, *sum, hints, params).value_or("");
-    }
+    std::string Reason() const { return JudgeTotals(state, *sum, hints, params).value_or(""); }
 };
 
 Bytes BlockOf(const std::vector<MutableTransaction>& txs)
@@ -118,14 +115,15 @@ TEST_CASE("Fold rules: BIP30 exceptions hold only on the branch that has their b
     const auto between = MakeFoldRules(HintsCounting::kAll, main, 91'850, on_branch);
     REQUIRE_FALSE(between.IsOverwritten(91'722)); // its repeat, 91,880, is above
     REQUIRE(between.IsOverwritten(91'812));
-    const auto other = MakeFoldRules(HintsCounting::kAll, main, 900'000,
-                                     [](int) { return BlockHash(); });
+    const auto other =
+        MakeFoldRules(HintsCounting::kAll, main, 900'000, [](int) { return BlockHash(); });
     REQUIRE(other.overwritten_heights.empty());
 }
 
 TEST_CASE("Fold: what is counted, created, spent and kept")
 {
-    const Bytes op_return = {0x6a, 1, 1}, ok = {0x51}, longest(10'000, 0x51), too_long(10'001, 0x51);
+    const Bytes op_return = {0x6a, 1, 1}, ok = {0x51}, longest(10'000, 0x51),
+                too_long(10'001, 0x51);
     const Bytes raw = TwoTxBlock({ok, op_return}, {too_long, longest, ok});
     BlockView view;
     REQUIRE(view.Parse(raw).Ok());

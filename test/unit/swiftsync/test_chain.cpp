@@ -83,13 +83,13 @@ Bytes TestChain::RandomScript()
         return head;
     };
     switch (Below(40)) {
-    case 0: return fill({0x6a, 0x04}, 4, {});          // OP_RETURN
-    case 1: return {};                                 // anyone can spend
-    case 2: return Bytes(10'001, 0x51);                // too long to be spent
-    case 3: return fill({0x51}, Below(300), {});       // odd, maybe long
-    case 4: return {0x6a};                             // bare OP_RETURN
-    case 5: return Bytes(9'000 + Below(1'001), 0x52);  // up to 10,000: still spendable
-    case 6: return fill({0x21, 0x02}, 32, {0xac});     // pay to public key
+    case 0: return fill({0x6a, 0x04}, 4, {});         // OP_RETURN
+    case 1: return {};                                // anyone can spend
+    case 2: return Bytes(10'001, 0x51);               // too long to be spent
+    case 3: return fill({0x51}, Below(300), {});      // odd, maybe long
+    case 4: return {0x6a};                            // bare OP_RETURN
+    case 5: return Bytes(9'000 + Below(1'001), 0x52); // up to 10,000: still spendable
+    case 6: return fill({0x21, 0x02}, 32, {0xac});    // pay to public key
     default: break;
     }
     switch (Below(4)) {
@@ -161,7 +161,8 @@ Bytes TestChain::MakeSpend()
     if (tx.inputs.empty()) return {};
     const size_t outputs = 1 + Below(Below(10) ? 3 : 40);
     for (size_t i = 0; i < outputs; ++i) {
-        const Amount part = value > 0 ? static_cast<Amount>(m_rng() % static_cast<uint64_t>(value)) : 0;
+        const Amount part =
+            value > 0 ? static_cast<Amount>(m_rng() % static_cast<uint64_t>(value)) : 0;
         value -= part;
         tx.outputs.push_back({part, RandomScript()});
     }
@@ -192,9 +193,12 @@ void TestChain::TakeOutputs(ByteSpan raw_tx, bool coinbase)
         if (coinbase) EraseLive(outpoint);
         outputs.push_back({spendable, false, spendable});
         if (!spendable) continue;
-        m_live.push_back({outpoint, output.value,
-                          {output.script_pubkey.begin(), output.script_pubkey.end()}, height,
-                          coinbase, outputs.size() - 1});
+        m_live.push_back({outpoint,
+                          output.value,
+                          {output.script_pubkey.begin(), output.script_pubkey.end()},
+                          height,
+                          coinbase,
+                          outputs.size() - 1});
         Bytes value;
         AppendCoin(value, output.value, output.script_pubkey, height, coinbase);
         m_coins[CoinKeyBytes(outpoint)] = value;
@@ -216,7 +220,8 @@ void TestChain::AddBlock(const TestChainOptions& options)
         // An overwritten coinbase may have unspendable outputs too, which no map ever held.
         for (TestOutput& output : m_outputs[first - 1]) {
             const auto i = static_cast<size_t>(&output - m_outputs[first - 1].data());
-            if (i < Must(Transaction::Parse(txs[0]))->View().outputs.size()) output.overwritten = true;
+            if (i < Must(Transaction::Parse(txs[0]))->View().outputs.size())
+                output.overwritten = true;
         }
     }
     BlockHeader header;
