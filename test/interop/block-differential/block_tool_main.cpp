@@ -1,0 +1,254 @@
+// ibd-block-tool: one half of the block differential (test/interop/block_differential.py).
+//
+//   ibd-block-tool make --seed N --count N      blocks in hex, one a line, good and mutated
+//   ibd-block-tool connect --datadir DIR        reads such lines; answers as kernel-oracle connect
+#include "block_mutator.h"
+
+#include "sim/chain.h"
+#include "storage/data_dir.h"
+#include "util/hex.h"
+#include "validation/chain_manager.h"
+#include "validation/script_threads.h"
+
+#include <charconv>
+#include <cstdio>
+#include <deque>
+#include <iostream>
+#include <map>
+
+namespace ibd::interop {
+
+namespace {
+
+constexpr int kMatureBlocks = 112; //!< good ones before the first mutation
+
+/** Gives out the stream of blocks. */
+class Stream {
+public:
+    Stream(const ChainParams& params, uint64_t seed, size_t count)
+        : m_mutator(params, seed), m_rng(seed ^ 0x5eed), m_count(count),
+          m_chain(params, Options(seed, count))
+    {
+        m_memory.now = MakePosixEnv()->UnixTime();
+    }
+
+    void Run()
+    {
+        for (int i = 0; i < kMatureBlocks; ++i) Good();
+        while (m_given < m_count) {
+            if (m_rng.Below(5) == 0) SideBranch();
+            m_past.push_back(m_chain);
+            if (m_past.size() > 4) m_past.pop_front();
+            const sim::SimBlock next = sim::Chain(m_chain).Next();
+            const uint64_t mutations = m_rng.Below(60);
+            for (uint64_t i = 0; i < mutations && m_given < m_count; ++i) {
+                Give(m_mutator.Mutate(next.bytes, m_memory));
+            }
+            Good();
+        }
+    }
+
+private:
+    static sim::ChainOptions Options(uint64_t seed, size_t count)
+    {
+        sim::ChainOptions options;
+        options.seed = seed;
+        options.blocks = kMatureBlocks + static_cast<int>(count / 20) + 100;
+        options.outputs_per_block = 14;
+        options.signed_spends = true;
+        return options;
+    }
+
+    void Give(const Bytes& block)
+    {
+        std::cout << ToHex(block) << '\n';
+        ++m_given;
+        BlockView view;
+        if (!view.Parse(block) || view.Txs().empty()) return;
+        m_memory.hashes.push_back(view.Hash());
+        const auto remember = [](std::vector<OutPoint>& list, const OutPoint& outpoint) {
+            list.push_back(outpoint);
+            if (list.size() > 300) list.erase(list.begin());
+        };
+        remember(m_memory.coinbases, {view.Txs()[0].txid, 0});
+        for (const TxView& tx : view.Txs().subspan(1)) {
+            for (const InputView& input : tx.inputs) remember(m_memory.spent, input.Prevout());
+        }
+    }
+
+    void Good() { Give(m_chain.Next().bytes); }
+
+    /** A branch from a few blocks back that would overtake, whose blocks may be mutated. */
+    void SideBranch()
+    {
+        if (m_past.empty()) return;
+        sim::Chain side = m_past[m_rng.Below(m_past.size())];
+        side.Reseed(m_rng.Next());
+        const int length = m_chain.Height() - side.Height() + m_rng.Between(0, 3);
+        BlockHash parent = side.TipHash();
+        for (int i = 0; i < length; ++i) {
+            Bytes block = m_mutator.OnParent(side.Next().bytes, parent);
+            if (m_rng.Below(6) == 0) block = m_mutator.Mutate(block, m_memory);
+            Give(block);
+            if (block.size() < BlockHeader::kSize) return;
+            parent = BlockHeader::FromBytes(block.data()).Hash();
+        }
+    }
+
+    BlockMutator m_mutator;
+    sim::Rng m_rng;
+    const size_t m_count;
+    sim::Chain m_chain;
+    std::deque<sim::Chain> m_past;
+    MutatorMemory m_memory;
+    size_t m_given = 0;
+};
+
+const char* ClassName(RuleViolation::Kind kind)
+{
+    using Kind = RuleViolation::Kind;
+    switch (kind) {
+    case Kind::kConsensus: return "BLOCK_CONSENSUS";
+    case Kind::kInvalidHeader: return "BLOCK_INVALID_HEADER";
+    case Kind::kMutated: return "BLOCK_MUTATED";
+    case Kind::kMissingPrev: return "BLOCK_MISSING_PREV";
+    case Kind::kInvalidPrev: return "BLOCK_INVALID_PREV";
+    case Kind::kCachedInvalid: return "BLOCK_CACHED_INVALID";
+    case Kind::kTimeFuture: return "BLOCK_TIME_FUTURE";
+    case Kind::kHeaderLowWork: return "BLOCK_HEADER_LOW_WORK";
+    default: return "BLOCK_RESULT_UNSET"; // kinds of transactions: a bug
+    }
+}
+
+class Verdicts final : public ChainObserver {
+public:
+    void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
+    {
+        if (verdict) broken.emplace(hash, *verdict);
+    }
+    std::map<BlockHash, RuleViolation> broken;
+};
+
+/** The engine over a data directory, answering line by line. */
+class Judge {
+public:
+    Judge(const ChainParams& params, const Path& base) : m_params(params), m_scripts(1)
+    {
+        m_dir = Take(DataDir::Open(*m_env, {base, {}, params.sub_folder}));
+        m_index = Take(BlockIndexDb::Open(*m_env, *m_log, {m_dir->BlockIndex()}));
+        BlockStoreOptions store;
+        store.blocks_dir = m_dir->Blocks();
+        store.magic = params.magic;
+        m_blocks = Take(BlockStore::Open(*m_env, *m_log, store, Take(m_index->LoadFiles())));
+        m_chain = std::make_unique<ChainManager>(
+            params, ChainStores{*m_env, *m_log, *m_blocks, *m_index}, ChainManagerOptions{}, m_stop);
+        m_chain->SetScriptChecker(&m_scripts);
+        m_chain->SetObserver(&m_verdicts);
+        Take(m_chain->LoadIndex());
+        Take(m_chain->StoreGenesis());
+        CoinsDbOptions coins;
+        coins.directory = m_dir->Chainstate();
+        Take(m_chain->AttachCoins(Take(CoinsDb::Open(*m_env, *m_log, coins))));
+        Take(m_chain->ActivateBestChain());
+    }
+
+    std::string Answer(const std::string& line)
+    {
+        const auto raw = FromHex(line);
+        BlockView view;
+        if (!raw) return "undecodable - - - - -";
+        if (const auto parsed = view.Parse(*raw); !parsed) {
+            return "undecodable - - - - " + parsed.Message();
+        }
+        m_verdicts.broken.clear();
+        const BlockOutcome outcome = Take(m_chain->ProcessBlock(*raw));
+        const HeaderNode& tip = *m_chain->Tip();
+        const auto broken = m_verdicts.broken.find(view.Hash());
+        const bool invalid = outcome.violation || broken != m_verdicts.broken.end();
+        std::string verdict = "stored", why = "- -";
+        if (invalid) {
+            const RuleViolation& violation =
+                broken == m_verdicts.broken.end() ? *outcome.violation : broken->second;
+            verdict = "invalid";
+            why = std::string(ClassName(violation.kind)) + " " + violation.ToString();
+        } else if (!outcome.is_new) {
+            verdict = "duplicate";
+        } else if (tip.hash == view.Hash()) {
+            verdict = "connected";
+        }
+        return fmt::format("{} {} {} {} {}", verdict, view.Hash().ToHex(), tip.height,
+                           tip.hash.ToHex(), why);
+    }
+
+    void Finish()
+    {
+        Take(m_chain->Flush(FlushMode::kAlways));
+        if (!Take(m_chain->VerifyChain(4, 0))) Fail("what was stored does not verify");
+        fmt::print("tip {} {}\n", m_chain->Tip()->height, m_chain->Tip()->hash.ToHex());
+    }
+
+private:
+    [[noreturn]] static void Fail(const std::string& why)
+    {
+        fmt::print(stderr, "error {}\n", why);
+        std::exit(1);
+    }
+    template <typename T>
+    static T Take(Result<T> result)
+    {
+        if (!result) Fail(result.Message());
+        return std::move(result).Value();
+    }
+    static void Take(const Result<>& result)
+    {
+        if (!result) Fail(result.Message());
+    }
+
+    const ChainParams& m_params;
+    std::atomic<bool> m_stop{false};
+    std::unique_ptr<Env> m_env = MakePosixEnv();
+    std::unique_ptr<Logger> m_log = MakeNullLogger();
+    std::unique_ptr<DataDir> m_dir;
+    std::unique_ptr<BlockIndexDb> m_index;
+    std::unique_ptr<BlockStore> m_blocks;
+    ScriptThreads m_scripts;
+    Verdicts m_verdicts;
+    std::unique_ptr<ChainManager> m_chain;
+};
+
+uint64_t NumberOption(int argc, char** argv, std::string_view name, uint64_t value)
+{
+    for (int i = 2; i + 1 < argc; i += 2) {
+        const std::string_view text = argv[i + 1];
+        if (argv[i] == name) std::from_chars(text.data(), text.data() + text.size(), value);
+    }
+    return value;
+}
+
+} // namespace
+
+int Main(int argc, char** argv)
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const std::string_view command = argc > 1 ? argv[1] : "";
+    if (command == "make") {
+        Stream stream(params, NumberOption(argc, argv, "--seed", 1),
+                      NumberOption(argc, argv, "--count", 500));
+        stream.Run();
+        return 0;
+    }
+    if (command == "connect" && argc == 4 && std::string_view(argv[2]) == "--datadir") {
+        Judge judge(params, argv[3]);
+        for (std::string line; std::getline(std::cin, line);) {
+            std::cout << judge.Answer(line) << std::endl;
+        }
+        judge.Finish();
+        return 0;
+    }
+    fmt::print(stderr, "usage: ibd-block-tool make [--seed N] [--count N] | connect --datadir DIR\n");
+    return 2;
+}
+
+} // namespace ibd::interop
+
+int main(int argc, char** argv) { return ibd::interop::Main(argc, argv); }
