@@ -8,11 +8,23 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 quick=false
 [ "${1:-}" != --quick ] || quick=true
+# Where the usual installers of these put them.
+for folder in "$HOME/.cargo/bin" /usr/local/go/bin; do
+    [ ! -d "$folder" ] || PATH=$PATH:$folder
+done
+export PATH
 
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
 step "packages"
 depends/install.sh
+if ! $quick; then
+    # The other implementations take minutes to build the first time, so they start now, at low
+    # priority; the interop tests wait for them and say what went wrong.
+    (test/interop/build_oracle.sh; test/interop/build_btcd.sh) >/dev/null 2>&1 &
+    others=$!
+    trap 'kill "$others" 2>/dev/null || true' EXIT
+fi
 step "build"
 secp256k1=$(depends/build_secp256k1.sh) || secp256k1= # else Debian's, which is slower
 cmake --preset dev -DIBD_SECP256K1_ROOT="$secp256k1" >/dev/null
@@ -23,5 +35,6 @@ $quick && exit 0
 step "functional tests"
 python3 test/functional/run.py --bindir build/bin
 step "interop tests"
+wait "$others" || true
 python3 test/interop/run.py
 step "all passed"

@@ -197,10 +197,15 @@ int Main(int argc, char* argv[])
         if (end < 0) return;
         (void)!write(end, &status, 1);
         close(end);
+        // Whoever reads what the start has to say must see its end.
+        const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        dup2(null, STDERR_FILENO);
+        close(null);
     };
     const Result<> result = RunNode(*env, args, *paths, [&] { tell(EXIT_SUCCESS); }, daemon);
-    tell(result ? EXIT_SUCCESS : EXIT_FAILURE);
-    return result ? EXIT_SUCCESS : Fail(result.Message());
+    const int status = result ? EXIT_SUCCESS : Fail(result.Message());
+    tell(static_cast<uint8_t>(status));
+    return status;
 }
 
 } // namespace

@@ -32,6 +32,11 @@ public:
 
     /** The user of an `Authorization:` header; nothing if it is malformed or wrong. */
     std::optional<std::string> Check(std::string_view header) const;
+    /** Whether there are calls that the user may not make. */
+    bool IsLimited(const std::string& user) const
+    {
+        return m_whitelist_default || m_whitelist.contains(user);
+    }
     bool MayCall(const std::string& user, const std::string& method) const;
 
 private:

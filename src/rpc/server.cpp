@@ -179,11 +179,14 @@ HttpResponse RpcServer::Answer(const HttpRequest& request)
         std::this_thread::sleep_for(kWrongPasswordDelay);
         return {401, "", "text/plain", true};
     }
-    const MayCall may_call = [&](const std::string& method) {
-        const bool allowed = m_auth->MayCall(*user, method);
-        if (!allowed) m_logger.Warning("RPC user {} may not call {}", *user, method);
-        return allowed;
-    };
+    MayCall may_call;
+    if (m_auth->IsLimited(*user)) {
+        may_call = [&](const std::string& method) {
+            const bool allowed = m_auth->MayCall(*user, method);
+            if (!allowed) m_logger.Warning("RPC user {} may not call {}", *user, method);
+            return allowed;
+        };
+    }
     m_logger.Debug(LogCategory::kRpc, "call of user {} from {}", *user, request.peer);
     const RpcReply reply = AnswerRpc(m_table, request.body, may_call);
     return {reply.http_status, reply.body, "application/json", false};

@@ -18,6 +18,8 @@ binary=$cache/bin/$key/btcd
 if [ -x "$binary" ]; then echo "$binary"; exit 0; fi
 
 command -v go > /dev/null || missing "go is not installed"
+version=$(GOTOOLCHAIN=local go env GOVERSION | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
+printf '1.25\n%s\n' "$version" | sort -CV || missing "go $version is too old, 1.25 is needed"
 
 mkdir -p "$cache/bin/$key"
 exec 9> "$cache/lock"

@@ -22,6 +22,8 @@ if [ -x "$binary" ]; then echo "$binary"; exit 0; fi
 for tool in cargo cmake g++; do
     command -v "$tool" > /dev/null || missing "$tool is not installed"
 done
+version=$(cargo --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
+printf '1.78\n%s\n' "$version" | sort -CV || missing "cargo $version is too old, 1.78 is needed"
 
 mkdir -p "$cache/bin/$key"
 exec 9> "$cache/lock"

@@ -1,0 +1,127 @@
+"""The process: options, bitcoin.conf, daemon, signals, the files it leaves."""
+
+import signal
+import subprocess
+
+from framework import FunctionalTest, free_port, program, wait_until
+
+
+class Options(FunctionalTest):
+    def out(self, *args):
+        return subprocess.run([program("bitcoind"), *args], capture_output=True, text=True,
+                              check=False, timeout=60)
+
+    def test_help_and_version(self):
+        done = self.out("-help")
+        self.assertEqual(done.returncode, 0)
+        for name in """-datadir -conf -chain -regtest -reindex -reindex-chainstate -loadblock -dbcache
+                -par -assumevalid -blocksdir -blocksxor -daemon -daemonwait -pid -debug -debuglogfile
+                -printtoconsole -blocknotify -startupnotify -ibdboosterfile -ibdboosteraggregate
+                -server -rpcuser -rpcpassword -rpcauth -rpcport -rpcbind -rpcallowip -rpcthreads
+                -rpccookiefile -rpcwhitelist""".split():
+            self.assertIn(f"\n  {name}", done.stdout)
+        self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()))
+        done = self.out("-version")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("ibd-booster v0.1.0", done.stdout)
+
+    def test_mistakes(self):
+        node = self.node()
+        self.assert_refused(node, "-nosuchoption", saying="nosuchoption")
+        self.assert_refused(node, "-assumevalid=xyz", saying="-assumevalid")
+        self.assert_refused(node, "-regtest", "-signet", saying="-chain")
+        self.assert_refused(node, "command", saying="command")
+        self.assert_refused(node, f"-loadblock={self.dir / 'none'}", saying="none")
+        self.assert_refused(node, f"-blocksdir={self.dir / 'none'}", saying="none")
+        missing = self.node(datadir=self.dir / "gone")
+        missing.datadir.rmdir()
+        self.assertIn("gone", self.assert_refused(missing))
+
+    def test_configuration_file(self):
+        node = self.node()
+        port, other = free_port(), free_port()
+        (node.datadir / "more.conf").write_text("[regtest]\nstopatheight=77\n")
+        (node.datadir / "bitcoin.conf").write_text(
+            f"# a comment\nlogtimemicros=1\nincludeconf=more.conf\nrpcport={other}\n"
+            f"[main]\nlogtimemicros=0\n[regtest]\nrpcport={port}\nlogthreadnames=1\n")
+        node.process = subprocess.Popen([program("bitcoind"), f"-datadir={node.datadir}",
+                                         "-regtest", "-printtoconsole=0"])
+        node.port = port
+        wait_until(lambda: (node.net_dir / ".cookie").exists(), "the cookie")
+        node._errors = open("/dev/null")
+        node.wait_for_rpc()
+        log = node.log_text
+        self.assertRegex(log.splitlines()[0], r"^\S+\.\d{6}Z \[")
+        for part in ("logtimemicros", "logthreadnames", "stopatheight"):
+            self.assertIn(part, log)
+        done = subprocess.run([program("bitcoin-cli"), f"-datadir={node.datadir}", "-regtest",
+                               "getblockcount"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "0\n", done.stderr)
+        node.stop()
+
+    def test_bad_configuration_file(self):
+        node = self.node()
+        (node.datadir / "bitcoin.conf").write_text("server\n")
+        self.assertIn("bitcoin.conf", self.assert_refused(node))
+        self.assert_refused(node, f"-conf={self.dir / 'none.conf'}", saying="none.conf")
+
+    def test_networks_have_folders(self):
+        for chain, genesis in (("main", "000000000019d668"), ("test", "000000000933ea01"),
+                               ("testnet4", "00000000da84f2ba"), ("signet", "00000008819873e9")):
+            node = self.node(chain).start()
+            self.assertTrue(node.rpc("getblockhash", 0).startswith(genesis))
+            self.assertEqual(node.rpc("getblockchaininfo")["chain"], chain)
+            self.assertTrue((node.net_dir / "blocks" / "blk00000.dat").exists())
+            node.stop()
+
+
+class Life(FunctionalTest):
+    def test_signals(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            node = self.node().start()
+            node.process.send_signal(number)
+            self.assertEqual(node.wait(), (0, ""))
+            self.assertTrue(node.log_text.rstrip().endswith("Shutdown done"))
+            self.assertFalse((node.net_dir / "bitcoind.pid").exists())
+            self.assertFalse((node.net_dir / ".cookie").exists())
+            node.start().stop()
+
+    def test_log_is_reopened(self):
+        node = self.node().start()
+        (node.net_dir / "debug.log").rename(node.net_dir / "old.log")
+        node.process.send_signal(signal.SIGHUP)
+
+        def reopened():
+            node.rpc("logging", ["rpc"])
+            return (node.net_dir / "debug.log").exists()
+        wait_until(reopened, "a new log")
+
+    def test_daemon(self):
+        for option in ("-daemonwait", "-daemon"):
+            node = self.node()
+            done = subprocess.run(node.command(option), capture_output=True, text=True, check=False,
+                                  timeout=120)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("starting", done.stdout)
+            if option == "-daemon":
+                done = node.cli("-rpcwait", "getblockcount")
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(node.rpc("getblockcount"), 0)
+            pid = int((node.net_dir / "bitcoind.pid").read_text())
+            self.assertNotEqual(pid, 0)
+            node.rpc("stop")
+            wait_until(lambda: not (node.net_dir / "bitcoind.pid").exists(), "the end")
+
+    def test_daemonwait_tells_of_failure(self):
+        node = self.node()
+        done = subprocess.run(node.command("-daemonwait", "-reindex",
+                                           f"-ibdboosterfile={self.dir / 'none'}"),
+                              capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none", done.stderr)
+
+    def test_notify(self):
+        mark = self.dir / "mark"
+        node = self.node("regtest", f"-startupnotify=echo started > {mark}").start()
+        wait_until(mark.exists, "the command")
+        node.stop()

@@ -1,0 +1,292 @@
+"""JSON-RPC over HTTP: versions, batches, codes, logins, who may call what."""
+
+import base64
+import hashlib
+import hmac
+import json
+import subprocess
+
+from framework import ROOT, FunctionalTest, loads, wait_until
+
+GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
+USAGE = -1
+WRONG_TYPE, NOT_FOUND, BAD_VALUE = -3, -5, -8
+INVALID_REQUEST, NO_METHOD, NO_JSON = -32600, -32601, -32700
+# Every call that issue 2 names.
+CALLS = """getblockchaininfo getblockcount getbestblockhash getblockhash getblockheader getblock
+getchaintips getchainstates gettxout gettxoutsetinfo getblockstats dumptxoutset getrawtransaction
+decoderawtransaction verifychain invalidateblock reconsiderblock submitblock submitheader
+getmemoryinfo logging uptime help stop getboosterinfo""".split()
+
+HIDDEN = ("invalidateblock", "reconsiderblock")  # as in Core: for developers
+
+
+def basic(user, password):
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+class Protocol(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.main = self.node().start()
+
+    def ask(self, body, **more):
+        status, text = self.main.post(body if isinstance(body, str) else json.dumps(body), **more)
+        return status, loads(text) if text else None
+
+    def test_versions(self):
+        for version in (None, "1.0"):
+            call = {"id": "x", "method": "getblockcount"}
+            if version:
+                call["jsonrpc"] = version
+            self.assertEqual(self.ask(call), (200, {"result": 0, "error": None, "id": "x"}))
+            call["method"] = "nothing"
+            status, answer = self.ask(call)
+            self.assertEqual((status, answer["error"]["code"]), (404, NO_METHOD))
+            self.assertIsNone(answer["result"])
+            call.update(method="getblockhash", params=[5])
+            status, answer = self.ask(call)
+            self.assertEqual((status, answer["error"]["code"]), (500, BAD_VALUE))
+        call = {"jsonrpc": "2.0", "id": 7, "method": "getblockcount"}
+        self.assertEqual(self.ask(call), (200, {"jsonrpc": "2.0", "result": 0, "id": 7}))
+        call["method"] = "nothing"
+        status, answer = self.ask(call)
+        self.assertEqual((status, answer["error"]["code"]), (200, NO_METHOD))
+        self.assertNotIn("result", answer)
+        status, answer = self.ask({"jsonrpc": "3.0", "id": 1, "method": "getblockcount"})
+        self.assertEqual((status, answer["error"]["code"]), (400, INVALID_REQUEST))
+
+    def test_notifications(self):
+        self.assertEqual(self.ask({"jsonrpc": "2.0", "method": "getblockcount"}), (204, None))
+        # Without a version there are none: null is an id.
+        status, answer = self.ask({"method": "getblockcount"})
+        self.assertEqual((status, answer["result"]), (200, 0))
+
+    def test_batches(self):
+        batch = [{"jsonrpc": "2.0", "id": 1, "method": "getblockcount"},
+                 {"id": 2, "method": "getblockhash", "params": [0]},
+                 {"jsonrpc": "2.0", "method": "getblockcount"},
+                 {"jsonrpc": "2.0", "id": 3, "method": "getblockhash", "params": [9]},
+                 17]
+        status, answers = self.ask(batch)
+        self.assertEqual(status, 200)
+        self.assertEqual([answer.get("id") for answer in answers[:3]], [1, 2, 3])
+        self.assertEqual(answers[0]["result"], 0)
+        self.assertEqual(answers[1], {"result": GENESIS, "error": None, "id": 2})
+        self.assertEqual(answers[2]["error"]["code"], BAD_VALUE)
+        self.assertEqual(answers[3]["error"]["code"], INVALID_REQUEST)
+        self.assertEqual(len(answers), 4)
+        self.assertEqual(self.ask([]), (200, []))
+        self.assertEqual(self.ask([{"jsonrpc": "2.0", "method": "getblockcount"}]), (204, None))
+
+    def test_malformed(self):
+        for body, wanted in (("", NO_JSON), ("{", NO_JSON), ("17", NO_JSON), ("[1", NO_JSON)):
+            status, answer = self.ask(body)
+            self.assertEqual((status, answer["error"]["code"]), (500, wanted), body)
+        for body in ({"id": 1}, {"id": 1, "method": 5},
+                     {"id": 1, "method": "getblockcount", "params": 5},
+                     {"id": 1, "jsonrpc": 2, "method": "getblockcount"}):
+            status, answer = self.ask(body)
+            self.assertEqual((status, answer["error"]["code"]), (400, INVALID_REQUEST), body)
+
+    def test_arguments(self):
+        rpc = self.main.rpc
+        self.assertEqual(rpc("getblockhash", height=0), GENESIS)
+        self.assertEqual(rpc("getblock", blockhash=GENESIS, verbosity=0),
+                         rpc("getblock", GENESIS, 0))
+        self.assertEqual(rpc("getblock", GENESIS, True), rpc("getblock", GENESIS, 1))
+        self.assertEqual(rpc("getblock", args=[GENESIS], verbosity=0), rpc("getblock", GENESIS, 0))
+        self.assert_rpc_error(BAD_VALUE, "Unknown named parameter", rpc, "getblockhash", depth=0)
+        self.assert_rpc_error(USAGE, "getblockhash", rpc, "getblockhash")
+        self.assert_rpc_error(USAGE, "getblockcount", rpc, "getblockcount", 1)
+        self.assert_rpc_error(WRONG_TYPE, "", rpc, "getblockhash", "zero")
+        self.assert_rpc_error(WRONG_TYPE, "", rpc, "getblock", 5)
+        self.assert_rpc_error(BAD_VALUE, "out of range", rpc, "getblockhash", -1)
+        self.assert_rpc_error(NOT_FOUND, "Block not found", rpc, "getblock", "00" * 32)
+        self.assert_rpc_error(BAD_VALUE, "must be of length 64", rpc, "getblock", "00")
+        self.assert_rpc_error(BAD_VALUE, "must be hexadecimal", rpc, "getblock", "zz" * 32)
+
+    def test_help(self):
+        listed = self.main.rpc("help")
+        for call in CALLS:
+            if call not in HIDDEN:
+                self.assertIn(f"\n{call}", "\n" + listed)
+            self.assertTrue(self.main.rpc("help", call).startswith(call))
+        for line in listed.splitlines():
+            if line and not line.startswith("=="):
+                text = self.main.rpc("help", line.split()[0])
+                self.assertTrue(text.startswith(line), line)
+                for part in ("Result", "Examples" if "Examples" in text else "Result"):
+                    self.assertIn(part, text, line)
+        self.assertIn("unknown command", self.main.rpc("help", "nothing"))
+
+    def test_amounts_have_eight_decimals(self):
+        _, text = self.main.post(json.dumps({"id": 1, "method": "gettxoutsetinfo"}))
+        self.assertIn('"total_amount":0.00000000', text)
+
+    def test_simple_calls(self):
+        rpc = self.main.rpc
+        self.assertGreaterEqual(rpc("uptime"), 0)
+        self.assertIn("locked", rpc("getmemoryinfo"))
+        before = rpc("logging")
+        self.assertIs(rpc("logging", ["rpc"])["rpc"], True)
+        self.assertIs(rpc("logging", [], ["rpc"])["rpc"], before["rpc"])
+        states = rpc("getchainstates")
+        self.assertEqual(states["headers"], 0)
+        self.assertEqual(states["chainstates"][0]["bestblockhash"], GENESIS)
+        self.assertEqual(rpc("getchaintips"), [{"height": 0, "hash": GENESIS, "branchlen": 0,
+                                                "status": "active"}])
+        self.assertIsNone(rpc("gettxout", "ab" * 32, 0))
+        raw = rpc("getblock", GENESIS, 2)["tx"][0]
+        decoded = rpc("decoderawtransaction", raw["hex"])
+        self.assertEqual(decoded["txid"], raw["txid"])
+        self.assert_rpc_error(-22, "TX decode failed", rpc, "decoderawtransaction", "00")
+
+    def test_places_and_verbs(self):
+        self.assertEqual(self.main.post("{}", path="/elsewhere")[0], 404)
+        import http.client
+        connection = http.client.HTTPConnection("127.0.0.1", self.main.port)
+        connection.request("GET", "/", headers={"Authorization": "Basic " + self.main.login()})
+        self.assertEqual(connection.getresponse().status, 405)
+        connection.close()
+
+
+class Logins(FunctionalTest):
+    def salted(self, user, password, salt="8a6f"):
+        digest = hmac.new(salt.encode(), password.encode(), hashlib.sha256).hexdigest()
+        return f"-rpcauth={user}:{salt}${digest}"
+
+    def status(self, node, method="getblockcount", **more):
+        return node.post(json.dumps({"id": 1, "method": method}), **more)[0]
+
+    def test_cookie(self):
+        node = self.node().start()
+        cookie = node.net_dir / ".cookie"
+        self.assertEqual(cookie.stat().st_mode & 0o777, 0o600)
+        user, secret = cookie.read_text().split(":")
+        self.assertEqual(user, "__cookie__")
+        self.assertEqual(self.status(node, authorization=basic(user, secret)), 200)
+        for wrong in (basic(user, secret[:-1]), basic(user, ""), basic("", secret), "", "Basic",
+                      "Basic !!!!", "Bearer " + secret):
+            self.assertEqual(self.status(node, authorization=wrong), 401, wrong)
+        node.stop()
+        self.assertFalse(cookie.exists())
+
+    def test_password(self):
+        node = self.node("regtest", "-rpcuser=anna", "-rpcpassword=pa:ss").launch()
+        wait_until(lambda: (node.net_dir / "debug.log").exists(), "the log")
+        good = basic("anna", "pa:ss")
+
+        def ready():
+            try:
+                return self.status(node, authorization=good) == 200
+            except OSError:
+                return False
+        wait_until(ready, "an answer to the password")
+        self.assertFalse((node.net_dir / ".cookie").exists())
+        self.assertEqual(self.status(node, authorization=basic("anna", "pass")), 401)
+        answer = node.cli("-rpcuser=anna", "-rpcpassword=pa:ss", "getblockcount")
+        self.assertEqual(answer.stdout.strip(), "0")
+        secret = subprocess.run([node.cli("-version").args[0], f"-datadir={node.datadir}",
+                                 "-regtest", f"-rpcport={node.port}", "-rpcuser=anna",
+                                 "-stdinrpcpass", "getblockcount"], input="pa:ss\n", text=True,
+                                capture_output=True, check=False)
+        self.assertEqual(secret.stdout.strip(), "0", secret.stderr)
+
+    def test_salted_and_whitelists(self):
+        node = self.node("regtest", self.salted("ben", "one"), self.salted("cleo", "two", "ff"),
+                         "-rpcwhitelist=ben:getblockcount, getblockhash",
+                         "-rpcwhitelistdefault=0").start()
+        ben, cleo = basic("ben", "one"), basic("cleo", "two")
+        self.assertEqual(self.status(node, authorization=ben), 200)
+        self.assertEqual(self.status(node, "uptime", authorization=ben), 403)
+        self.assertEqual(self.status(node, "uptime", authorization=cleo), 200)
+        self.assertEqual(self.status(node, authorization=basic("ben", "two")), 401)
+        batch = json.dumps([{"id": 1, "method": "getblockcount"}, {"id": 2, "method": "uptime"}])
+        self.assertEqual(node.post(batch, authorization=ben)[0], 403)
+
+    def test_addresses(self):
+        node = self.node("regtest", "-rpcbind=127.0.0.1", "-rpcallowip=192.0.2.0/24").start()
+        self.assertEqual(self.status(node), 200)
+        self.assert_refused(self.node(), "-rpcallowip=no-address", saying="-rpcallowip")
+        self.assert_refused(self.node(), "-rpcauth=nosalt", saying="rpcauth")
+
+    def test_the_server_can_be_switched_off(self):
+        node = self.node().launch("-server=0")
+        wait_until(lambda: "init message" in node.log_text, "the start")
+        self.assertFalse((node.net_dir / ".cookie").exists())
+        node.process.terminate()
+        self.assertEqual(node.wait()[0], 0)
+
+
+class CommandLine(FunctionalTest):
+    """bitcoin-cli."""
+
+    def test_calls(self):
+        node = self.node().start()
+        done = node.cli("getblockhash", 0)
+        self.assertEqual((done.returncode, done.stdout), (0, GENESIS + "\n"))
+        done = node.cli("-named", "getblock", f"blockhash={GENESIS}", "verbosity=1")
+        self.assertEqual(json.loads(done.stdout)["hash"], GENESIS)
+        done = node.cli("getblockhash", 9)
+        self.assertEqual(done.returncode, 8)
+        self.assertEqual(done.stderr, "error code: -8\nerror message:\nBlock height out of range\n")
+        done = node.cli("nothing")
+        self.assertEqual((done.returncode, done.stdout), (-NO_METHOD & 0xff, ""))
+        self.assertIn("Method not found", done.stderr)
+        done = node.cli("getblockhash", "five")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("JSON", done.stderr)
+
+    def test_getinfo(self):
+        node = self.node().start()
+        done = node.cli("-getinfo")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for part in ("Chain: regtest", "Blocks: 0", "Headers: 0"):
+            self.assertIn(part, done.stdout)
+
+    def test_nobody_there(self):
+        node = self.node()
+        done = node.cli("getblockcount")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot reach a node", done.stderr)
+        self.assertEqual(node.cli().returncode, 1)
+        done = node.cli("-rpcwait", "-rpcwaittimeout=1", "getblockcount")
+        self.assertEqual(done.returncode, 1)
+
+    def test_rpcwait(self):
+        node = self.node()
+        waiting = subprocess.Popen([*node.cli("-version").args[:-1], "-rpcwait", "getblockcount"],
+                                   stdout=subprocess.PIPE, text=True)
+        node.start()
+        out, _ = waiting.communicate(timeout=60)
+        self.assertEqual((waiting.returncode, out), (0, "0\n"))
+
+    def test_client_timeout(self):
+        node = self.node().start()
+        done = node.cli("-rpcclienttimeout=1", "waitfornewblock", "30000")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no answer in time", done.stderr)
+
+    def test_wrong_login(self):
+        node = self.node().start()
+        done = node.cli("-rpcuser=x", "-rpcpassword=y", "getblockcount")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("refuses", done.stderr)
+
+    def test_stdin(self):
+        node = self.node().start()
+        done = subprocess.run([*node.cli("-version").args[:-1], "-stdin", "getblock"], text=True,
+                              input=f"{GENESIS}\n0\n", capture_output=True, check=False)
+        self.assertEqual(done.stdout.strip(), node.rpc("getblock", GENESIS, 0))
+
+
+class Readme(FunctionalTest):
+    def test_scripts_are_valid(self):
+        for script in ("contrib/quickstart.sh", "test/run.sh", ".ci/run", "depends/install.sh"):
+            done = subprocess.run(["bash", "-n", str(ROOT / script)], check=False)
+            self.assertEqual(done.returncode, 0, script)
+        done = subprocess.run([str(ROOT / "contrib/quickstart.sh"), "--help"], check=False,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--outputs", done.stdout)
