@@ -3,14 +3,14 @@
 
 #include "consensus/block_spend.h"
 
-#include <atomic>
-
 namespace ibd {
 
 namespace {
 
-/** Inputs handed to a thread at once. */
-constexpr size_t kInputsPerTask = 16;
+constexpr size_t kInputsPerRange = 16;
+/** Ranges handed to a thread at once: many blocks have transactions of one input only. */
+constexpr size_t kRangesPerTask = 8;
+constexpr size_t kNoneBad = SIZE_MAX;
 
 } // namespace
 
@@ -19,6 +19,8 @@ void ScriptThreads::Begin(ScriptFlags flags)
     m_flags = flags;
     m_txs.clear();
     m_ranges.clear();
+    m_waiting.clear();
+    m_first_bad = kNoneBad;
 }
 
 void ScriptThreads::Add(const TxView& tx, std::span<const Coin> spent)
@@ -27,38 +29,57 @@ void ScriptThreads::Add(const TxView& tx, std::span<const Coin> spent)
     entry.tx = &tx;
     entry.spent.reserve(spent.size());
     for (const Coin& coin : spent) entry.spent.push_back({coin.value, coin.script});
-    for (size_t i = 0; i < spent.size(); i += kInputsPerTask) {
-        m_ranges.push_back({&entry, i, std::min(spent.size(), i + kInputsPerTask)});
+    for (size_t i = 0; i < spent.size(); i += kInputsPerRange) {
+        AddRange(entry, i, std::min(spent.size(), i + kInputsPerRange));
+    }
+}
+
+void ScriptThreads::AddRange(Tx& tx, size_t begin, size_t end)
+{
+    m_waiting.push_back(&m_ranges.emplace_back(&tx, begin, end, m_ranges.size()));
+    if (m_waiting.size() >= kRangesPerTask && m_pool.ThreadCount() > 0) SubmitWaiting();
+}
+
+void ScriptThreads::SubmitWaiting()
+{
+    m_pool.Submit([this, ranges = std::move(m_waiting)] {
+        for (Range* range : ranges) Run(*range);
+    });
+    m_waiting.clear();
+}
+
+/** Once a range failed, later ones are skipped; earlier ones run, so that the verdict is the first
+ *  in block order whatever the threads do. */
+void ScriptThreads::Run(Range& range)
+{
+    if (range.number > m_first_bad || range.taken.exchange(true)) return;
+    range.verdict = Check(range);
+    if (!range.verdict) return;
+    size_t seen = m_first_bad;
+    while (range.number < seen && !m_first_bad.compare_exchange_weak(seen, range.number)) {
     }
 }
 
 RuleResult ScriptThreads::Check(const Range& range) const
 {
     Tx& entry = *range.tx;
-    std::call_once(entry.hashed, [&] {
-        entry.hashes = std::make_unique<TxHashes>(*entry.tx, entry.spent);
-    });
+    std::call_once(entry.hashed, [&] { entry.hashes.emplace(*entry.tx, entry.spent); });
     return CheckInputScripts(*entry.tx, entry.spent, *entry.hashes, m_flags, range.begin, range.end);
 }
 
 RuleResult ScriptThreads::Finish()
 {
-    // Once a range failed, later ones are skipped; earlier ones run, so that the verdict is the
-    // first in block order whatever the threads do.
-    std::atomic<size_t> first_bad{m_ranges.size()};
-    std::vector<RuleResult> verdicts(m_ranges.size());
-    m_pool.ParallelFor(m_ranges.size(), [&](size_t i) {
-        if (i > first_bad) return;
-        verdicts[i] = Check(m_ranges[i]);
-        if (!verdicts[i]) return;
-        size_t seen = first_bad;
-        while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
-        }
-    });
-    const size_t bad = first_bad;
-    RuleResult verdict = bad < verdicts.size() ? std::move(verdicts[bad]) : std::nullopt;
-    m_ranges.clear();
-    m_txs.clear();
+    if (m_pool.ThreadCount() > 0 && !m_waiting.empty()) SubmitWaiting();
+    // The caller takes from the end what the pool has not come to; without a pool, in order.
+    if (m_pool.ThreadCount() > 0) {
+        for (auto range = m_ranges.rbegin(); range != m_ranges.rend(); ++range) Run(*range);
+        m_pool.Wait();
+    } else {
+        for (Range& range : m_ranges) Run(range);
+    }
+    const size_t bad = m_first_bad;
+    RuleResult verdict = bad == kNoneBad ? std::nullopt : std::move(m_ranges[bad].verdict);
+    Begin(m_flags); // lets go of the block
     return verdict;
 }
 

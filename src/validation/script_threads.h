@@ -1,14 +1,16 @@
-// ScriptThreads: runs the input scripts of a block on a pool of threads and the caller's. Owned by
-// the node. One block at a time, all calls from the thread that connects.
-// Memory: the shared hashes of each transaction of the block, about 300 bytes.
+// ScriptThreads: runs the input scripts of a block on a pool of threads while the block is still
+// being connected, and on the caller's once it is. Owned by the node. One block at a time, all
+// calls from the thread that connects.
+// Memory: for each transaction of the block its spent outputs and shared hashes, some 300 bytes,
+// and as much again for each 16 inputs.
 #pragma once
 
 #include "script/sighash.h"
 #include "util/threads.h"
 #include "validation/script_checker.h"
 
+#include <atomic>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -16,7 +18,7 @@ namespace ibd {
 
 class ScriptThreads final : public ScriptChecker {
 public:
-    /** `threads` besides the caller's; 0 runs everything on the caller's. */
+    /** `threads` besides the caller's; 0 runs everything on the caller's, in Finish(). */
     explicit ScriptThreads(size_t threads) : m_pool("scriptcheck", threads) {}
 
     void Begin(ScriptFlags flags) override;
@@ -28,20 +30,33 @@ private:
         const TxView* tx;
         std::vector<SpentOutput> spent;
         std::once_flag hashed;
-        std::unique_ptr<TxHashes> hashes; //!< made by the first input that is run
+        std::optional<TxHashes> hashes; //!< made by the first input that is run
     };
+    /** Inputs of one transaction that are run together. */
     struct Range {
+        Range(Tx* in_tx, size_t from, size_t to, size_t at)
+            : tx(in_tx), begin(from), end(to), number(at)
+        {
+        }
         Tx* tx;
         size_t begin;
         size_t end;
+        size_t number;                 //!< in block order
+        std::atomic<bool> taken{false};
+        RuleResult verdict;            //!< written by who took it
     };
 
+    void AddRange(Tx& tx, size_t begin, size_t end);
+    void SubmitWaiting();
+    void Run(Range& range);
     RuleResult Check(const Range& range) const;
 
-    ThreadPool m_pool;
     ScriptFlags m_flags = 0;
-    std::deque<Tx> m_txs;
-    std::vector<Range> m_ranges;
+    std::deque<Tx> m_txs; //!< deques: threads hold pointers to what is in them
+    std::deque<Range> m_ranges;
+    std::vector<Range*> m_waiting; //!< not yet given to the pool
+    std::atomic<size_t> m_first_bad{0};
+    ThreadPool m_pool; //!< last: it ends before what its threads use
 };
 
 } // namespace ibd

@@ -1,0 +1,117 @@
+// ScriptThreads over a real block of 11,215 inputs: the same verdict whatever the number of threads.
+#include "script/script.h"
+#include "support/testdata.h"
+#include "validation/script_threads.h"
+
+#include "primitives/block.h"
+#include "primitives/transaction.h"
+
+#include <catch2/catch.hpp>
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+constexpr ScriptFlags kFlags = kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv |
+                               kVerifyCsv | kVerifyWitness;
+
+/** Transactions of the block and the coins that each spends. */
+struct SpentBlock {
+    Bytes raw;
+    BlockView block;
+    std::vector<std::vector<Coin>> coins; //!< of transactions 1, 2, ...
+};
+
+std::optional<SpentBlock> Load()
+{
+    const auto path = TestData("bcoin/block928848.raw.xz");
+    const auto spent = TestData("bcoin/block928848-undo.raw.xz");
+    if (!path || !spent) return std::nullopt;
+    SpentBlock out;
+    out.raw = ReadTestFile(*path);
+    REQUIRE(out.block.Parse(out.raw));
+    const Bytes undo = ReadTestFile(*spent);
+    Reader reader(undo);
+    for (const TxView& tx : out.block.Txs().subspan(1)) {
+        std::vector<Coin>& coins = out.coins.emplace_back();
+        for (size_t i = 0; i < tx.inputs.size(); ++i) {
+            const Amount value = reader.I64();
+            coins.push_back({value, ScriptBytes(reader.VarBytes()), 1, false});
+        }
+    }
+    REQUIRE(reader.AtEnd());
+    return out;
+}
+
+RuleResult RunAll(ScriptThreads& threads, std::span<const TxView* const> txs,
+                  const std::vector<std::vector<Coin>>& coins)
+{
+    threads.Begin(kFlags);
+    for (size_t i = 0; i < txs.size(); ++i) threads.Add(*txs[i], coins[i]);
+    return threads.Finish();
+}
+
+} // namespace
+
+TEST_CASE("scripts of a block on any number of threads")
+{
+    const auto loaded = Load();
+    if (!loaded) return;
+    std::vector<const TxView*> good;
+    for (const TxView& tx : loaded->block.Txs().subspan(1)) good.push_back(&tx);
+    // Few enough for many rounds.
+    const size_t some = std::min<size_t>(good.size(), 60);
+    const std::span<const TxView* const> first(good.data(), some);
+
+    ScriptThreads alone(0), one(1), three(3);
+    CHECK_FALSE(RunAll(three, good, loaded->coins));
+    CHECK_FALSE(RunAll(alone, first, loaded->coins));
+    for (int round = 0; round < 12; ++round) {
+        std::vector<const TxView*> txs(first.begin(), first.end());
+        std::vector<TransactionRef> changed;
+        size_t earliest = some;
+        for (size_t n = 1 + TestRng()() % 4; n > 0; --n) {
+            const size_t at = TestRng()() % some;
+            MutableTransaction tx = MutableTransaction::FromView(*first[at]);
+            tx.lock_time ^= 1;
+            changed.push_back(tx.Freeze());
+            txs[at] = &changed.back()->View();
+            earliest = std::min(earliest, at);
+        }
+        const RuleResult expected = RunAll(alone, txs, loaded->coins);
+        REQUIRE(expected);
+        CHECK(expected->reason.starts_with("block-script-verify-flag-failed ("));
+        CHECK(expected->detail.starts_with("input 0 of " + txs[earliest]->txid.ToHex()));
+        for (ScriptThreads* threads : {&one, &three}) {
+            const RuleResult verdict = RunAll(*threads, txs, loaded->coins);
+            REQUIRE(verdict);
+            CHECK(verdict->reason == expected->reason);
+            CHECK(verdict->detail == expected->detail);
+        }
+    }
+    CHECK_FALSE(RunAll(three, first, loaded->coins));
+}
+
+TEST_CASE("reason and detail of a failed script are Core's")
+{
+    MutableTransaction tx;
+    tx.inputs = {{{Txid::FromBytes(Bytes(32, 0x11).data()), 7}, {OP_1}, 0xffffffff, {}}};
+    tx.outputs = {{1, {OP_1}}};
+    const TransactionRef frozen = tx.Freeze();
+    const std::vector<Coin> coins{{5, ScriptBytes(Bytes{OP_2, OP_EQUALVERIFY, OP_1}), 1, false}};
+    for (const size_t threads : {0, 2}) {
+        ScriptThreads checker(threads);
+        checker.Begin(kFlags);
+        checker.Add(frozen->View(), coins);
+        const RuleResult verdict = checker.Finish();
+        REQUIRE(verdict);
+        CHECK(verdict->reason == "block-script-verify-flag-failed (Script failed an OP_EQUALVERIFY "
+                                 "operation)");
+        const std::string id = frozen->Id().ToHex();
+        CHECK(verdict->detail == "input 0 of " + id + " (wtxid " + id + "), spending " +
+                                     std::string(64, '1') + ":7");
+        checker.Begin(kFlags); // a block without transactions but the coinbase
+        CHECK_FALSE(checker.Finish());
+    }
+}
