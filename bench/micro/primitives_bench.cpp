@@ -56,7 +56,4 @@ void Run(int argc, char** argv)
 
 } // namespace ibd::bench
 
-int main(int argc, char** argv)
-{
-    ibd::bench::Run(argc, argv);
-}
+int main(int argc, char** argv) { ibd::bench::Run(argc, argv); }

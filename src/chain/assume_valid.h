@@ -16,13 +16,13 @@ int64_t BlockProofEquivalentTime(const HeaderNode& to, const HeaderNode& from,
 
 /** Why a block's scripts must be run, or that they need not. */
 enum class ScriptCheckReason {
-    kSkip,               //!< assumed valid
-    kAssumeValidOff,     //!< -assumevalid=0 or none for the network
-    kHashNotInHeaders,   //!< the assumed-valid block is not known yet
-    kNotInAssumeValid,   //!< the block is no ancestor of it
-    kNotInBestHeader,    //!< the block is no ancestor of the best header
-    kBestHeaderLowWork,  //!< the best header has less than the minimum chain work
-    kTooRecent,          //!< less than two weeks of work on top
+    kSkip,              //!< assumed valid
+    kAssumeValidOff,    //!< -assumevalid=0 or none for the network
+    kHashNotInHeaders,  //!< the assumed-valid block is not known yet
+    kNotInAssumeValid,  //!< the block is no ancestor of it
+    kNotInBestHeader,   //!< the block is no ancestor of the best header
+    kBestHeaderLowWork, //!< the best header has less than the minimum chain work
+    kTooRecent,         //!< less than two weeks of work on top
 };
 const char* ScriptCheckReasonText(ScriptCheckReason reason);
 

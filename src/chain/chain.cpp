@@ -43,11 +43,10 @@ HeaderNode* Chain::FindFork(const HeaderNode* node) const
 HeaderNode* Chain::FindEarliestAtLeast(int64_t time, int min_height) const
 {
     // time_max never decreases along a chain.
-    const auto it = std::lower_bound(m_nodes.begin(), m_nodes.end(), 0,
-                                     [&](const HeaderNode* node, int) {
-                                         return int64_t{node->time_max} < time ||
-                                                node->height < min_height;
-                                     });
+    const auto it =
+        std::lower_bound(m_nodes.begin(), m_nodes.end(), 0, [&](const HeaderNode* node, int) {
+            return int64_t{node->time_max} < time || node->height < min_height;
+        });
     return it == m_nodes.end() ? nullptr : *it;
 }
 

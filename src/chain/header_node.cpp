@@ -7,10 +7,7 @@
 namespace ibd {
 namespace {
 
-int ClearLowestBit(int n)
-{
-    return n & (n - 1);
-}
+int ClearLowestBit(int n) { return n & (n - 1); }
 
 } // namespace
 

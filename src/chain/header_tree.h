@@ -23,8 +23,8 @@ enum BlockStatus : uint32_t {
     kValidChain = 4,        //!< coins were there, no double spend
     kValidScripts = 5,      //!< scripts too
     kValidMask = 7,
-    kHaveData = 8,     //!< in a blk file
-    kHaveUndo = 16,    //!< in a rev file
+    kHaveData = 8,  //!< in a blk file
+    kHaveUndo = 16, //!< in a rev file
     kHaveMask = 24,
     kFailedValid = 32, //!< broke a rule
     kFailedChild = 64, //!< descends from one that did
@@ -37,7 +37,7 @@ struct HeaderNode {
     BlockHash hash;
     HeaderNode* prev = nullptr; //!< null for genesis
     HeaderNode* skip = nullptr; //!< some ancestor further down
-    Arith256 chain_work;              //!< expected hashes up to and with this block
+    Arith256 chain_work;        //!< expected hashes up to and with this block
     Uint256 merkle_root;
     int32_t height = 0;
     int32_t version = 0;

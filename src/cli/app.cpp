@@ -149,7 +149,8 @@ Result<HttpTarget> Cli::Target()
         if (end + 1 < target.host.size()) port = target.host.substr(end + 2);
         target.host = target.host.substr(1, end - 1);
     } else if (const size_t colon = target.host.find(':');
-               colon != std::string::npos && target.host.find(':', colon + 1) == std::string::npos) {
+               colon != std::string::npos &&
+               target.host.find(':', colon + 1) == std::string::npos) {
         port = target.host.substr(colon + 1);
         target.host.resize(colon);
     }
@@ -201,8 +202,7 @@ Result<Outcome> Cli::CallUntilReady(const HttpTarget& target, const std::string&
     for (;;) {
         IBD_ASSIGN_OR_RETURN(Outcome outcome, CallOnce(target, body));
         const bool ready = outcome.connected && !outcome.warming_up;
-        const bool expired =
-            limit > 0 && m_env.MonotonicMicros() - start >= limit * 1'000'000;
+        const bool expired = limit > 0 && m_env.MonotonicMicros() - start >= limit * 1'000'000;
         if (ready || !wait || expired) {
             if (expired && !ready) outcome.error = "error: timeout: " + outcome.error;
             return outcome;
@@ -263,8 +263,10 @@ Outcome Cli::Interpret(const UniValue& reply) const
     } else {
         error = reply["error"];
         const UniValue& result = reply["result"];
-        if (result.isStr()) outcome.out = result.getValStr();
-        else if (!result.isNull()) outcome.out = result.write(2);
+        if (result.isStr())
+            outcome.out = result.getValStr();
+        else if (!result.isNull())
+            outcome.out = result.write(2);
     }
     outcome.exit_code = EXIT_SUCCESS;
     if (error.isNull()) return outcome;

@@ -10,10 +10,7 @@ namespace {
 
 constexpr const char* kCalls[] = {"getnetworkinfo", "getblockchaininfo"};
 
-std::string Text(const UniValue& value)
-{
-    return value.getValStr();
-}
+std::string Text(const UniValue& value) { return value.getValStr(); }
 
 std::string Warnings(const UniValue& warnings)
 {

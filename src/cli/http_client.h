@@ -11,7 +11,7 @@ namespace ibd {
 struct HttpTarget {
     std::string host;
     uint16_t port = 0;
-    std::string login; //!< "user:password"
+    std::string login;         //!< "user:password"
     int timeout_seconds = 900; //!< 0: about five years
 };
 

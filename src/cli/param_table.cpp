@@ -169,9 +169,8 @@ Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::
         const std::string name = word.substr(0, equals);
         IBD_ASSIGN_OR_RETURN(
             const UniValue value,
-            Convert(word.substr(equals + 1), IsJsonParam(method, name), [&](const JsonParam& p) {
-                return method == p.method && name == p.name;
-            }));
+            Convert(word.substr(equals + 1), IsJsonParam(method, name),
+                    [&](const JsonParam& p) { return method == p.method && name == p.name; }));
         params.pushKV(name, value); // a later one wins
     }
     if (!positional.empty()) params.pushKV("args", positional);

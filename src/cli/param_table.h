@@ -16,7 +16,8 @@ bool IsJsonParam(const std::string& method, size_t position);
 bool IsJsonParam(const std::string& method, const std::string& name);
 
 /** Words to an array of arguments. An error if a JSON argument does not parse. */
-Result<UniValue> ConvertPositional(const std::string& method, const std::vector<std::string>& words);
+Result<UniValue> ConvertPositional(const std::string& method,
+                                   const std::vector<std::string>& words);
 
 /** Words "name=value" to an object; words without '=' are collected under "args". */
 Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::string>& words);

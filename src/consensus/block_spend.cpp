@@ -43,7 +43,8 @@ RuleResult BlockSpendRules::Add(const TxView& tx, std::span<const Coin> spent)
 RuleResult BlockSpendRules::CheckSpend(const TxView& tx)
 {
     Amount fee = 0;
-    if (auto bad = CheckTxInputs(tx, m_spent, m_height, fee)) return BlockViolation(std::move(*bad), tx);
+    if (auto bad = CheckTxInputs(tx, m_spent, m_height, fee))
+        return BlockViolation(std::move(*bad), tx);
     m_fees += fee;
     if (!MoneyRange(m_fees)) {
         return Invalid("bad-txns-accumulated-fee-outofrange",
@@ -63,8 +64,8 @@ RuleResult BlockSpendRules::CheckCoinbaseValue(const TxView& coinbase) const
     const Amount reward = m_fees + BlockSubsidy(m_height, m_params);
     const Amount claimed = ValueOut(coinbase);
     if (claimed <= reward) return std::nullopt;
-    return Invalid("bad-cb-amount", fmt::format("coinbase pays too much (actual={} vs limit={})",
-                                                claimed, reward));
+    return Invalid("bad-cb-amount",
+                   fmt::format("coinbase pays too much (actual={} vs limit={})", claimed, reward));
 }
 
 RuleResult CheckInputScripts(const TxView& tx, std::span<const SpentOutput> spent,

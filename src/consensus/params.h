@@ -37,8 +37,8 @@ struct ConsensusParams {
     BlockHash bip34_hash; //!< block at bip34_height; null where BIP30 is always checked
     int bip65_height = 0;
     int bip66_height = 0;
-    int csv_height = 0;    //!< BIP68, BIP112, BIP113
-    int segwit_height = 0; //!< BIP141, BIP143, BIP147
+    int csv_height = 0;              //!< BIP68, BIP112, BIP113
+    int segwit_height = 0;           //!< BIP141, BIP143, BIP147
     int min_bip9_warning_height = 0; //!< unknown version bits count from here on
 
     /** Blocks whose scripts are held to exactly these flags instead of the base set. */
@@ -139,7 +139,7 @@ struct VersionBitsOption {
 /** Options that change a network. Only the named networks read them. */
 struct NetworkOptions {
     // signet
-    std::optional<Bytes> signet_challenge;            //!< -signetchallenge
+    std::optional<Bytes> signet_challenge;             //!< -signetchallenge
     std::optional<std::vector<std::string>> dns_seeds; //!< -signetseednode
     // regtest
     std::map<BuriedDeployment, int> activation_heights; //!< -testactivationheight

@@ -69,11 +69,10 @@ ChainParams MakeTestnet3Params()
                    "seed.testnet.bitcoin.sprovoost.nl.", "testnet-seed.bluematt.me.",
                    "seed.testnet.achownodes.xyz."};
     p.assumeutxo = {
-        {2'500'000,
-         HashFromHex("f841584909f68e47897952345234e37fcd9128cd818f41ee6c3ca68db8071be7"), 66484552,
-         HashFromHex("0000000000000093bcb68c03a9a168ae252572d348a2eaeba2cdf9231d73206f")},
-        {4'840'000,
-         HashFromHex("ce6bb677bb2ee9789c4a1c9d73e6683c53fc20e8fdbedbdaaf468982a0c8db2a"), 536078574,
+        {2'500'000, HashFromHex("f841584909f68e47897952345234e37fcd9128cd818f41ee6c3ca68db8071be7"),
+         66484552, HashFromHex("0000000000000093bcb68c03a9a168ae252572d348a2eaeba2cdf9231d73206f")},
+        {4'840'000, HashFromHex("ce6bb677bb2ee9789c4a1c9d73e6683c53fc20e8fdbedbdaaf468982a0c8db2a"),
+         536078574,
          HashFromHex("00000000000000f4971a7fb37fbdff89315b69a2e1920c467654a382f0d64786")},
     };
     p.chain_tx_data = {1772051651, 536108416, 0.02691479016257117};

@@ -104,8 +104,7 @@ std::optional<SignetTransactions> MakeSignetTransactions(const BlockView& block,
 
 bool ScriptSignetVerifier::Verify(const TxView& to_sign, ByteSpan challenge) const
 {
-    constexpr ScriptFlags kFlags =
-        kVerifyP2sh | kVerifyWitness | kVerifyDerSig | kVerifyNullDummy;
+    constexpr ScriptFlags kFlags = kVerifyP2sh | kVerifyWitness | kVerifyDerSig | kVerifyNullDummy;
     const SpentOutput spent{0, challenge};
     const TxHashes hashes(to_sign, {&spent, 1});
     return VerifyInput(to_sign, 0, spent, hashes, kFlags) == ScriptError::kOk;

@@ -41,8 +41,7 @@ SequenceLocks CalculateSequenceLocks(const TxView& tx, bool enforce,
         if (sequence & kSequenceTypeFlag) {
             // Counted from the time of the block before the one that holds the coin.
             const int64_t base = chain.MedianTimePast(std::max(prev_heights[i] - 1, 0));
-            locks.min_time =
-                std::max(locks.min_time, base + (amount << kSequenceGranularity) - 1);
+            locks.min_time = std::max(locks.min_time, base + (amount << kSequenceGranularity) - 1);
         } else {
             locks.min_height =
                 std::max(locks.min_height, prev_heights[i] + static_cast<int>(amount) - 1);
@@ -75,9 +74,9 @@ RuleResult CheckTxInputs(const TxView& tx, std::span<const SpentCoin> coins, int
     }
     const Amount value_out = ValueOut(tx);
     if (value_in < value_out) {
-        return Invalid("bad-txns-in-belowout", fmt::format("value in ({}) < value out ({})",
-                                                           FormatMoney(value_in),
-                                                           FormatMoney(value_out)));
+        return Invalid("bad-txns-in-belowout",
+                       fmt::format("value in ({}) < value out ({})", FormatMoney(value_in),
+                                   FormatMoney(value_out)));
     }
     fee = value_in - value_out;
     if (!MoneyRange(fee)) return Invalid("bad-txns-fee-outofrange");

@@ -8,10 +8,7 @@ namespace ibd {
 namespace {
 
 /** Height of the last block of the period before the one that follows `prev`; -1 for none. */
-int PeriodEnd(int prev, int period)
-{
-    return prev - (prev + 1) % period;
-}
+int PeriodEnd(int prev, int period) { return prev - (prev + 1) % period; }
 
 /** A deployment as the state machine sees it. `Signal(height)` tells whether that block counts. */
 template <typename Signal>

@@ -20,15 +20,9 @@ constexpr uint64_t kExcess = Num3072::kExcess;
 
 using Limbs = Num3072::Limbs;
 
-uint64_t Low(Uint128 x)
-{
-    return static_cast<uint64_t>(x);
-}
+uint64_t Low(Uint128 x) { return static_cast<uint64_t>(x); }
 
-uint64_t High(Uint128 x)
-{
-    return static_cast<uint64_t>(x >> 64);
-}
+uint64_t High(Uint128 x) { return static_cast<uint64_t>(x >> 64); }
 
 /** Adds a number below 2^128 to x; whether the sum passed 2^3072 and wrapped. */
 bool AddSmall(Limbs& x, Uint128 addend)

@@ -72,10 +72,7 @@ Matrix DivisionSteps(int64_t& eta, uint64_t f, uint64_t g)
             static_cast<int64_t>(r)};
 }
 
-int64_t LowDigit(Int128 x)
-{
-    return static_cast<int64_t>(static_cast<uint64_t>(x) & kDigitMask);
-}
+int64_t LowDigit(Int128 x) { return static_cast<int64_t>(static_cast<uint64_t>(x) & kDigitMask); }
 
 /** (f, g) = t (f, g) / 2^62, which is exact, in the digits below `size`. */
 void UpdateFG(Signed& f, Signed& g, const Matrix& t, size_t size)

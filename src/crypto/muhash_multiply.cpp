@@ -41,18 +41,13 @@ void MultiplyPortable(const Limbs& a, const Limbs& b, WideProduct& out)
     "adoxq 8*" #j "(%[out]), %%" #r0 "\n\t"                                                        \
     "adcxq %%rax, %%" #r0 "\n\t"                                                                   \
     "movq %%" #r0 ", 8*" #j "(%[out])\n\t"                                                         \
-    "adoxq %%rcx, %%" #r1 "\n\t"                                                                   \
-    IBD_TERM(8, r1, r2)                                                                            \
-    IBD_TERM(16, r2, r3)                                                                           \
-    IBD_TERM(24, r3, r4)                                                                           \
-    IBD_TERM(32, r4, r5)                                                                           \
-    IBD_TERM(40, r5, r6)                                                                           \
-    IBD_TERM(48, r6, r7)                                                                           \
-    "mulxq 56(%[a]), %%rax, %%" #r0 "\n\t"                                                         \
-    "adcxq %%rax, %%" #r7 "\n\t"                                                                   \
-    "movl $0, %%eax\n\t"                                                                           \
-    "adoxq %%rax, %%" #r0 "\n\t"                                                                   \
-    "adcxq %%rax, %%" #r0 "\n\t"
+    "adoxq %%rcx, %%" #r1 "\n\t" IBD_TERM(8, r1, r2) IBD_TERM(16, r2, r3) IBD_TERM(24, r3, r4)     \
+        IBD_TERM(32, r4, r5) IBD_TERM(40, r5, r6)                                                  \
+            IBD_TERM(48, r6, r7) "mulxq 56(%[a]), %%rax, %%" #r0 "\n\t"                            \
+                                 "adcxq %%rax, %%" #r7 "\n\t"                                      \
+                                 "movl $0, %%eax\n\t"                                              \
+                                 "adoxq %%rax, %%" #r0 "\n\t"                                      \
+                                 "adcxq %%rax, %%" #r0 "\n\t"
 
 #define IBD_TERM(offset, low, high)                                                                \
     "mulxq " #offset "(%[a]), %%rax, %%rcx\n\t"                                                    \
@@ -76,25 +71,25 @@ MultiplyAddEight(const uint64_t* a, const uint64_t* b, uint64_t* out)
                  ".p2align 4\n"
                  "1:\n\t" // eight steps bring every word back to its register
                  IBD_STEP(0, rsi, rdi, r8, r9, r10, r11, r12, r13)
-                 IBD_STEP(1, rdi, r8, r9, r10, r11, r12, r13, rsi)
-                 IBD_STEP(2, r8, r9, r10, r11, r12, r13, rsi, rdi)
-                 IBD_STEP(3, r9, r10, r11, r12, r13, rsi, rdi, r8)
-                 IBD_STEP(4, r10, r11, r12, r13, rsi, rdi, r8, r9)
-                 IBD_STEP(5, r11, r12, r13, rsi, rdi, r8, r9, r10)
-                 IBD_STEP(6, r12, r13, rsi, rdi, r8, r9, r10, r11)
-                 IBD_STEP(7, r13, rsi, rdi, r8, r9, r10, r11, r12)
-                 "addq $64, %[b]\n\t"
-                 "addq $64, %[out]\n\t"
-                 "cmpq %[end], %[b]\n\t"
-                 "jne 1b\n\t"
-                 "movq %%rsi, (%[out])\n\t"
-                 "movq %%rdi, 8(%[out])\n\t"
-                 "movq %%r8, 16(%[out])\n\t"
-                 "movq %%r9, 24(%[out])\n\t"
-                 "movq %%r10, 32(%[out])\n\t"
-                 "movq %%r11, 40(%[out])\n\t"
-                 "movq %%r12, 48(%[out])\n\t"
-                 "movq %%r13, 56(%[out])\n\t"
+                     IBD_STEP(1, rdi, r8, r9, r10, r11, r12, r13, rsi)
+                         IBD_STEP(2, r8, r9, r10, r11, r12, r13, rsi, rdi)
+                             IBD_STEP(3, r9, r10, r11, r12, r13, rsi, rdi, r8)
+                                 IBD_STEP(4, r10, r11, r12, r13, rsi, rdi, r8, r9)
+                                     IBD_STEP(5, r11, r12, r13, rsi, rdi, r8, r9, r10)
+                                         IBD_STEP(6, r12, r13, rsi, rdi, r8, r9, r10, r11)
+                                             IBD_STEP(7, r13, rsi, rdi, r8, r9, r10, r11,
+                                                      r12) "addq $64, %[b]\n\t"
+                                                           "addq $64, %[out]\n\t"
+                                                           "cmpq %[end], %[b]\n\t"
+                                                           "jne 1b\n\t"
+                                                           "movq %%rsi, (%[out])\n\t"
+                                                           "movq %%rdi, 8(%[out])\n\t"
+                                                           "movq %%r8, 16(%[out])\n\t"
+                                                           "movq %%r9, 24(%[out])\n\t"
+                                                           "movq %%r10, 32(%[out])\n\t"
+                                                           "movq %%r11, 40(%[out])\n\t"
+                                                           "movq %%r12, 48(%[out])\n\t"
+                                                           "movq %%r13, 56(%[out])\n\t"
                  : [b] "+r"(b), [out] "+r"(out)
                  : [a] "r"(a), [end] "m"(end)
                  : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "cc",

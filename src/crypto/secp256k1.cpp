@@ -13,10 +13,7 @@ namespace ibd {
 namespace {
 
 /** Enough for every check; immutable, so shared by all threads. */
-const secp256k1_context* Checks()
-{
-    return secp256k1_context_static;
-}
+const secp256k1_context* Checks() { return secp256k1_context_static; }
 
 bool ParseSignature(ByteSpan der, secp256k1_ecdsa_signature& out)
 {

@@ -26,20 +26,11 @@ inline void TwentyRounds(Working& v, const uint32_t* w, uint32_t constant, F fun
     }
 }
 
-uint32_t Choose(uint32_t b, uint32_t c, uint32_t d)
-{
-    return d ^ (b & (c ^ d));
-}
+uint32_t Choose(uint32_t b, uint32_t c, uint32_t d) { return d ^ (b & (c ^ d)); }
 
-uint32_t Parity(uint32_t b, uint32_t c, uint32_t d)
-{
-    return b ^ c ^ d;
-}
+uint32_t Parity(uint32_t b, uint32_t c, uint32_t d) { return b ^ c ^ d; }
 
-uint32_t Majority(uint32_t b, uint32_t c, uint32_t d)
-{
-    return (b & c) | (d & (b | c));
-}
+uint32_t Majority(uint32_t b, uint32_t c, uint32_t d) { return (b & c) | (d & (b | c)); }
 
 void Transform(State& state, const uint8_t* block)
 {

@@ -57,15 +57,9 @@ const Sha256State& Sha256::State() const
     return m_state;
 }
 
-Hash32 Sha256Of(ByteSpan data)
-{
-    return Sha256{}.Write(data).Finalize();
-}
+Hash32 Sha256Of(ByteSpan data) { return Sha256{}.Write(data).Finalize(); }
 
-Hash32 Sha256d(ByteSpan data)
-{
-    return Sha256Of(Sha256Of(data));
-}
+Hash32 Sha256d(ByteSpan data) { return Sha256Of(Sha256Of(data)); }
 
 Sha256 TaggedHash(std::string_view tag)
 {

@@ -5,8 +5,8 @@
 #define IBD_LANES 16
 #define IBD_LANES_TARGET __attribute__((target("avx512f,avx512bw")))
 #define IBD_LANES_BSWAP(v)                                                                         \
-    (V) _mm512_shuffle_epi8(                                                                       \
-        (__m512i)(v), _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203))
+    (V) _mm512_shuffle_epi8((__m512i)(v),                                                          \
+                            _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203))
 #include "crypto/sha256_lanes.h"
 
 namespace ibd::sha256 {

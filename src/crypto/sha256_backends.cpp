@@ -49,9 +49,12 @@ const Sha256Backend& FastestBackend()
 std::span<const Sha256Backend> Sha256Backends()
 {
     static const Sha256Backend list[] = {
-        sha256::PortableBackend(), sha256::Vector4Backend(),
+        sha256::PortableBackend(),
+        sha256::Vector4Backend(),
 #if defined(__x86_64__)
-        sha256::ShaNiBackend(),    sha256::ShaNi2Backend(), sha256::Avx2Backend(),
+        sha256::ShaNiBackend(),
+        sha256::ShaNi2Backend(),
+        sha256::Avx2Backend(),
         sha256::Avx512Backend(),
 #endif
     };

@@ -25,10 +25,7 @@ inline constexpr uint32_t kOutpointBits = (64 + 36) * 8;
 inline constexpr uint32_t kNodeBits = 64 * 8;
 inline constexpr uint32_t kDigestBits = 32 * 8;
 
-constexpr uint32_t RotateRight(uint32_t x, int n)
-{
-    return (x >> n) | (x << (32 - n));
-}
+constexpr uint32_t RotateRight(uint32_t x, int n) { return (x >> n) | (x << (32 - n)); }
 
 /** kRound[i] + w[i] for the padding block of a 64-byte message, which never varies. */
 constexpr std::array<uint32_t, 64> NodePaddingRounds()

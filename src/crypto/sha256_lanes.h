@@ -33,8 +33,8 @@ IBD_LANES_INLINE void LaneRound(V (&s)[8], const V& w, uint32_t k)
     const V& f = s[(21 - J) % 8];
     const V& g = s[(22 - J) % 8];
     V& h = s[(23 - J) % 8];
-    const V t1 = h + (IBD_ROTR(e, 6) ^ IBD_ROTR(e, 11) ^ IBD_ROTR(e, 25)) + (g ^ (e & (f ^ g))) +
-                 (w + k);
+    const V t1 =
+        h + (IBD_ROTR(e, 6) ^ IBD_ROTR(e, 11) ^ IBD_ROTR(e, 25)) + (g ^ (e & (f ^ g))) + (w + k);
     d += t1;
     h = t1 + (IBD_ROTR(a, 2) ^ IBD_ROTR(a, 13) ^ IBD_ROTR(a, 22)) + ((a & b) | (c & (a | b)));
 }

@@ -25,10 +25,7 @@ IBD_SHANI_INLINE __m128i Load(const void* p)
     return _mm_loadu_si128(static_cast<const __m128i*>(p));
 }
 
-IBD_SHANI_INLINE void Store(void* p, __m128i v)
-{
-    _mm_storeu_si128(static_cast<__m128i*>(p), v);
-}
+IBD_SHANI_INLINE void Store(void* p, __m128i v) { _mm_storeu_si128(static_cast<__m128i*>(p), v); }
 
 IBD_SHANI_INLINE __m128i Swap(__m128i v)
 {
@@ -62,8 +59,8 @@ IBD_SHANI_INLINE void LoadOutpoint(Stream& x, const uint8_t* message)
 {
     x.m[0] = Swap(Load(message));
     x.m[1] = Swap(Load(message + 16));
-    x.m[2] = _mm_set_epi32(0, 0, static_cast<int>(0x80000000),
-                           static_cast<int>(ReadBE32(message + 32)));
+    x.m[2] =
+        _mm_set_epi32(0, 0, static_cast<int>(0x80000000), static_cast<int>(ReadBE32(message + 32)));
     x.m[3] = _mm_set_epi32(static_cast<int>(kOutpointBits), 0, 0, 0);
 }
 
@@ -103,8 +100,8 @@ IBD_SHANI_INLINE void FourRounds(Streams&... x)
     (Expand<Q>(x), ...);
     const __m128i k = Load(&kRound[4 * Q]);
     ((x.cdgh = _mm_sha256rnds2_epu32(x.cdgh, x.abef, _mm_add_epi32(x.m[Q % 4], k))), ...);
-    ((x.abef = _mm_sha256rnds2_epu32(
-          x.abef, x.cdgh, _mm_shuffle_epi32(_mm_add_epi32(x.m[Q % 4], k), 0x0e))),
+    ((x.abef = _mm_sha256rnds2_epu32(x.abef, x.cdgh,
+                                     _mm_shuffle_epi32(_mm_add_epi32(x.m[Q % 4], k), 0x0e))),
      ...);
 }
 

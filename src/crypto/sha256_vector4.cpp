@@ -6,8 +6,7 @@
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define IBD_LANES_BSWAP(v) (v)
 #else
-#define IBD_LANES_BSWAP(v)                                                                         \
-    (((v) << 24) | (((v) & 0xff00) << 8) | (((v) >> 8) & 0xff00) | ((v) >> 24))
+#define IBD_LANES_BSWAP(v) (((v) << 24) | (((v)&0xff00) << 8) | (((v) >> 8) & 0xff00) | ((v) >> 24))
 #endif
 #include "crypto/sha256_lanes.h"
 

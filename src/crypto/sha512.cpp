@@ -31,7 +31,8 @@ constexpr uint64_t kRound[80] = {
     0xca273eceea26619c, 0xd186b8c721c0c207, 0xeada7dd6cde0eb1e, 0xf57d4f7fee6ed178,
     0x06f067aa72176fba, 0x0a637dc5a2c898a6, 0x113f9804bef90dae, 0x1b710b35131c471b,
     0x28db77f523047d84, 0x32caab7b40c72493, 0x3c9ebe0a15c9bebc, 0x431d67c49c100d4c,
-    0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817,};
+    0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817,
+};
 
 void Transform(std::array<uint64_t, 8>& state, const uint8_t* block)
 {
@@ -47,8 +48,8 @@ void Transform(std::array<uint64_t, 8>& state, const uint8_t* block)
     for (size_t i = 0; i < 80; ++i) {
         const uint64_t t1 = h + (std::rotr(e, 14) ^ std::rotr(e, 18) ^ std::rotr(e, 41)) +
                             (g ^ (e & (f ^ g))) + kRound[i] + w[i];
-        const uint64_t t2 = (std::rotr(a, 28) ^ std::rotr(a, 34) ^ std::rotr(a, 39)) +
-                            ((a & b) | (c & (a | b)));
+        const uint64_t t2 =
+            (std::rotr(a, 28) ^ std::rotr(a, 34) ^ std::rotr(a, 39)) + ((a & b) | (c & (a | b)));
         h = g;
         g = f;
         f = e;
@@ -93,9 +94,6 @@ Hash64 Sha512::Finalize() const
     return out;
 }
 
-Hash64 Sha512Of(ByteSpan data)
-{
-    return Sha512{}.Write(data).Finalize();
-}
+Hash64 Sha512Of(ByteSpan data) { return Sha512{}.Write(data).Finalize(); }
 
 } // namespace ibd

@@ -84,15 +84,9 @@ SipHasher& SipHasher::Write(uint64_t value)
     return Write(ByteSpan(bytes));
 }
 
-uint64_t SipHasher::Finalize() const
-{
-    return Finish(m_v, m_size, m_pending);
-}
+uint64_t SipHasher::Finalize() const { return Finish(m_v, m_size, m_pending); }
 
-uint64_t SipHash32(SipKey key, const Hash32& hash)
-{
-    return Finish(AbsorbHash(key, hash), 32, 0);
-}
+uint64_t SipHash32(SipKey key, const Hash32& hash) { return Finish(AbsorbHash(key, hash), 32, 0); }
 
 uint64_t SipHash36(SipKey key, const Hash32& hash, uint32_t extra)
 {

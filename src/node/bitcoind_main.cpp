@@ -51,9 +51,8 @@ Result<> SetLogLevels(const ArgsManager& args, FileLogger& log)
         const size_t colon = value.find(':');
         const auto level =
             ParseLogLevel(colon == std::string::npos ? value : value.substr(colon + 1));
-        const auto category = colon == std::string::npos
-                                  ? std::optional(LogCategory::kAll)
-                                  : ParseLogCategory(value.substr(0, colon));
+        const auto category = colon == std::string::npos ? std::optional(LogCategory::kAll)
+                                                         : ParseLogCategory(value.substr(0, colon));
         if (!level || !category) return BadData("-loglevel={}: no such level or category", value);
         colon == std::string::npos ? log.SetLevel(*level) : log.SetLevel(*category, *level);
     }
@@ -135,9 +134,9 @@ Result<> RunNode(Env& env, const ArgsManager& args, const DataPaths& paths,
     IBD_ASSIGN_OR_RETURN(const ChainParams params, ReadChainParams(args, paths.chain));
     IBD_ASSIGN_OR_RETURN(NodeOptions options, ReadNodeOptions(args, params, paths.Network()));
     if (!env.Exists(paths.base)) IBD_RETURN_IF_ERROR(env.CreateDirectories(paths.base));
-    IBD_ASSIGN_OR_RETURN(const auto dir, DataDir::Open(env, {paths.base,
-                                                             options.blocks_dir.value_or(Path()),
-                                                             paths.folder}));
+    IBD_ASSIGN_OR_RETURN(
+        const auto dir,
+        DataDir::Open(env, {paths.base, options.blocks_dir.value_or(Path()), paths.folder}));
     IBD_ASSIGN_OR_RETURN(const auto log,
                          FileLogger::Open(env, ReadLogOptions(args, dir->Net(), daemon)));
     IBD_RETURN_IF_ERROR(SetLogLevels(args, *log));
@@ -176,7 +175,8 @@ int Main(int argc, char* argv[])
     }
     if (!args.Command().empty()) {
         return Fail(fmt::format("'{}' is no option; bitcoind takes options only, for commands see "
-                                "bitcoin-cli", args.Command()[0]));
+                                "bitcoin-cli",
+                                args.Command()[0]));
     }
     const auto paths = LoadConfiguration(*env, args);
     if (!paths) return Fail(paths.Message());
@@ -202,7 +202,8 @@ int Main(int argc, char* argv[])
         dup2(null, STDERR_FILENO);
         close(null);
     };
-    const Result<> result = RunNode(*env, args, *paths, [&] { tell(EXIT_SUCCESS); }, daemon);
+    const Result<> result = RunNode(
+        *env, args, *paths, [&] { tell(EXIT_SUCCESS); }, daemon);
     const int status = result ? EXIT_SUCCESS : Fail(result.Message());
     tell(static_cast<uint8_t>(status));
     return status;

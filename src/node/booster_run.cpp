@@ -17,8 +17,8 @@ Result<> BoosterRun::OpenHintsFile(const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(m_hints, OpenHints(m_env, path));
     const HintsInfo& info = m_hints->Info();
-    m_log.Info("IBD Booster: hints {}: terminal height {}, {} of {} outputs unspent",
-               path.string(), info.terminal_height, info.unspent, info.outputs);
+    m_log.Info("IBD Booster: hints {}: terminal height {}, {} of {} outputs unspent", path.string(),
+               info.terminal_height, info.unspent, info.outputs);
     return {};
 }
 
@@ -45,8 +45,8 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
     SyncEngine* engine = nullptr;
     {
         const std::lock_guard lock(m_mutex);
-        m_engine = std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal, blocks,
-                                                *m_hints, options);
+        m_engine = std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal, blocks, *m_hints,
+                                                options);
         if (m_interrupted) m_engine->Interrupt();
         engine = m_engine.get();
     }
@@ -58,7 +58,8 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
         m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; validating "
-                    "serially from the same blocks", verdict.reason);
+                    "serially from the same blocks",
+                    verdict.reason);
         return Outcome::kSerial;
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "

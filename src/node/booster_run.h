@@ -11,7 +11,7 @@ namespace ibd {
 
 class BoosterRun {
 public:
-    BoosterRun(Env& env, Logger& log, const ChainParams& params) 
+    BoosterRun(Env& env, Logger& log, const ChainParams& params)
         : m_env(env), m_log(log), m_params(params)
     {
     }

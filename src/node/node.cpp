@@ -30,9 +30,12 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
            const ChainParams& params, DataDir& dir, NodeOptions options)
     : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
       m_options(std::move(options)), m_scripts(m_options.script_threads - 1),
-      m_booster(env, log, params), m_table(env),
-      m_control{env, m_table, log, LogPath(args, dir.Net()), env.MonotonicMicros(),
-                [this] { RequestStop(); }},
+      m_booster(env, log, params), m_table(env), m_control{env,
+                                                           m_table,
+                                                           log,
+                                                           LogPath(args, dir.Net()),
+                                                           env.MonotonicMicros(),
+                                                           [this] { RequestStop(); }},
       m_chain_context{.env = env,
                       .events = m_events,
                       .interrupt = m_interrupt,
@@ -101,9 +104,9 @@ Result<> Node::OpenStores()
     store.magic = m_params.magic;
     store.obfuscate_new = m_options.obfuscate_blocks;
     IBD_ASSIGN_OR_RETURN(m_blocks, BlockStore::Open(m_env, m_log, store, std::move(files)));
-    m_chain = std::make_unique<ChainManager>(
-        m_params, ChainStores{m_env, m_log, *m_blocks, *m_index_db},
-        ManagerOptions(m_env, m_options), m_interrupt);
+    m_chain =
+        std::make_unique<ChainManager>(m_params, ChainStores{m_env, m_log, *m_blocks, *m_index_db},
+                                       ManagerOptions(m_env, m_options), m_interrupt);
     m_chain->SetScriptChecker(&m_scripts);
     m_chain->SetObserver(&m_events);
     return m_chain->LoadIndex();

@@ -10,10 +10,10 @@ namespace ibd {
 
 namespace {
 
-constexpr int64_t kDefaultDbCache = 450;      //!< MiB
-constexpr int64_t kMinDbCache = 4;            //!< MiB
-constexpr size_t kMaxIndexDbCache = 2 << 20;  //!< bytes
-constexpr size_t kMaxCoinsDbCache = 8 << 20;  //!< bytes
+constexpr int64_t kDefaultDbCache = 450;     //!< MiB
+constexpr int64_t kMinDbCache = 4;           //!< MiB
+constexpr size_t kMaxIndexDbCache = 2 << 20; //!< bytes
+constexpr size_t kMaxCoinsDbCache = 8 << 20; //!< bytes
 constexpr int64_t kDefaultBatchSize = 32 << 20;
 constexpr int kMaxScriptThreads = 16;
 constexpr int64_t kDefaultBoosterMem = 96; //!< MiB
@@ -26,28 +26,29 @@ void AddGeneral(ArgsManager& args)
         args.Add(name, argument, help, OptionGroup::kGeneral, flags);
     };
     add("-assumevalid", "=<hex>",
-        "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set by "
+        "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set "
+        "by "
         "the network)");
     add("-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)");
     add("-blocksdir", "=<dir>", "Directory of the block files (default: the data directory)");
     add("-blocksxor", "",
         "Obfuscate the files of a new blocks directory with a random key (default: 1)");
     add("-daemon", "", "Go to the background and take commands (default: 0)");
-    add("-daemonwait", "",
-        "As -daemon, and return only once the node has started (default: 0)");
+    add("-daemonwait", "", "As -daemon, and return only once the node has started (default: 0)");
     add("-dbbatchsize", "=<n>", "Largest batch written to the coins database, bytes",
         OptionSpec::kHidden);
     add("-dbcache", "=<n>",
         "Memory for the coins and database caches, MiB (at least 4, default: 450)");
     add("-loadblock", "=<file>", "Take the blocks of this file at start");
-    add("-minimumchainwork", "=<hex>", "Work that the best chain must have (default: set by the "
-        "network)", OptionSpec::kHidden);
+    add("-minimumchainwork", "=<hex>",
+        "Work that the best chain must have (default: set by the "
+        "network)",
+        OptionSpec::kHidden);
     add("-par", "=<n>",
         "Threads that run scripts: 0 is one for each core, <0 leaves so many cores free (default: "
         "0, at most 16)");
     add("-pid", "=<file>", "File with the process id (default: bitcoind.pid)");
-    add("-reindex", "",
-        "Rebuild the block index and the chainstate from the block files");
+    add("-reindex", "", "Rebuild the block index and the chainstate from the block files");
     add("-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed");
     add("-alertnotify", "=<cmd>", "Accepted for compatibility; this version raises no alerts",
         OptionSpec::kHidden);
@@ -91,7 +92,8 @@ void AddDebug(ArgsManager& args)
         OptionSpec::kHidden);
     add("-checklevel", "=<n>",
         "How thorough: 0 read, 1 rules of a block, 2 undo data, 3 take back, 4 connect again "
-        "(default: 3)", OptionSpec::kHidden);
+        "(default: 3)",
+        OptionSpec::kHidden);
     add("-debug", "=<category>",
         "Log this category, or all with 1 or without a value (may be given several times): "
         "addrman, bench, blockstorage, booster, cmpctblock, coindb, estimatefee, http, leveldb, "
@@ -128,20 +130,59 @@ void AddChain(ArgsManager& args)
  *  wallet: accepted, no effect. */
 void AddWithoutEffect(ArgsManager& args)
 {
-    for (const char* name : {"-acceptnonstdtxn", "-blockmaxweight", "-checkblockindex",
-                             "-checkmempool", "-datacarrier", "-dns", "-externalip",
-                             "-fallbackfee", "-forcednsseed", "-keypool", "-logips",
-                             "-logratelimit", "-logsourcelocations", "-maxmempool",
-                             "-maxuploadtarget", "-mempoolexpiry", "-minrelaytxfee", "-onion",
-                             "-onlynet", "-peerblockfilters", "-peerbloomfilters", "-peertimeout",
-                             "-proxy", "-rest", "-rpcdoccheck", "-seednode", "-timeout",
-                             "-torcontrol", "-uacomment", "-unsafesqlitesync", "-v2transport",
-                             "-walletdir", "-whitebind", "-whitelist", "-zmqpubhashblock",
+    for (const char* name : {"-acceptnonstdtxn",
+                             "-blockmaxweight",
+                             "-checkblockindex",
+                             "-checkmempool",
+                             "-datacarrier",
+                             "-dns",
+                             "-externalip",
+                             "-fallbackfee",
+                             "-forcednsseed",
+                             "-keypool",
+                             "-logips",
+                             "-logratelimit",
+                             "-logsourcelocations",
+                             "-maxmempool",
+                             "-maxuploadtarget",
+                             "-mempoolexpiry",
+                             "-minrelaytxfee",
+                             "-onion",
+                             "-onlynet",
+                             "-peerblockfilters",
+                             "-peerbloomfilters",
+                             "-peertimeout",
+                             "-proxy",
+                             "-rest",
+                             "-rpcdoccheck",
+                             "-seednode",
+                             "-timeout",
+                             "-torcontrol",
+                             "-uacomment",
+                             "-unsafesqlitesync",
+                             "-v2transport",
+                             "-walletdir",
+                             "-whitebind",
+                             "-whitelist",
+                             "-zmqpubhashblock",
                              "-zmqpubrawblock",
-                             "-connect", "-addnode", "-listen", "-dnsseed", "-discover", "-bind",
-                             "-port", "-maxconnections", "-networkactive", "-blocksonly",
-                             "-disablewallet", "-wallet", "-persistmempool", "-listenonion",
-                             "-fixedseeds", "-upnp", "-natpmp"}) {
+                             "-connect",
+                             "-addnode",
+                             "-listen",
+                             "-dnsseed",
+                             "-discover",
+                             "-bind",
+                             "-port",
+                             "-maxconnections",
+                             "-networkactive",
+                             "-blocksonly",
+                             "-disablewallet",
+                             "-wallet",
+                             "-persistmempool",
+                             "-listenonion",
+                             "-fixedseeds",
+                             "-upnp",
+                             "-natpmp"}) {
         args.Add(name, "", "Accepted for compatibility; this version has no peers and no wallet",
                  OptionGroup::kConnection, OptionSpec::kHidden);
     }
@@ -286,8 +327,8 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     IBD_RETURN_IF_ERROR(RefuseUnsupported(args));
     NodeOptions out;
     out.cache = DivideCache(args.GetInt("-dbcache", kDefaultDbCache));
-    out.batch_bytes = static_cast<size_t>(
-        std::max<int64_t>(1, args.GetInt("-dbbatchsize", kDefaultBatchSize)));
+    out.batch_bytes =
+        static_cast<size_t>(std::max<int64_t>(1, args.GetInt("-dbbatchsize", kDefaultBatchSize)));
     out.script_threads = ScriptThreads(args.GetInt("-par", 0));
     out.reindex = args.GetBool("-reindex", false);
     out.reindex_chainstate = out.reindex || args.GetBool("-reindex-chainstate", false);

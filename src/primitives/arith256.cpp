@@ -26,10 +26,7 @@ Uint256 Arith256::ToUint256() const
     return out;
 }
 
-std::string Arith256::ToHex() const
-{
-    return ToUint256().ToHex();
-}
+std::string Arith256::ToHex() const { return ToUint256().ToHex(); }
 
 std::optional<Arith256> Arith256::FromHex(std::string_view text)
 {
@@ -165,8 +162,8 @@ Arith256 Arith256::FromCompact(uint32_t bits, bool* negative, bool* overflow)
 uint32_t Arith256::ToCompact() const
 {
     unsigned size = (BitLength() + 7) / 8;
-    uint32_t mantissa = static_cast<uint32_t>(
-        size <= 3 ? Low64() << 8 * (3 - size) : (*this >> 8 * (size - 3)).Low64());
+    uint32_t mantissa = static_cast<uint32_t>(size <= 3 ? Low64() << 8 * (3 - size)
+                                                        : (*this >> 8 * (size - 3)).Low64());
     if (mantissa & 0x00800000) { // would read as the sign
         mantissa >>= 8;
         ++size;

@@ -31,10 +31,7 @@ std::array<uint8_t, BlockHeader::kSize> BlockHeader::ToBytes() const
     return out;
 }
 
-BlockHash BlockHeader::Hash() const
-{
-    return BlockHash(Sha256d(ToBytes()));
-}
+BlockHash BlockHeader::Hash() const { return BlockHash(Sha256d(ToBytes())); }
 
 Result<> BlockView::Parse(ByteSpan raw)
 {

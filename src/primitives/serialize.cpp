@@ -42,9 +42,7 @@ uint64_t Reader::VarInt()
 void Writer::CompactSize(uint64_t v)
 {
     switch (CompactSizeLength(v)) {
-    case 1:
-        U8(static_cast<uint8_t>(v));
-        break;
+    case 1: U8(static_cast<uint8_t>(v)); break;
     case 3:
         U8(253);
         U16(static_cast<uint16_t>(v));
@@ -53,9 +51,7 @@ void Writer::CompactSize(uint64_t v)
         U8(254);
         U32(static_cast<uint32_t>(v));
         break;
-    default:
-        U8(255);
-        U64(v);
+    default: U8(255); U64(v);
     }
 }
 

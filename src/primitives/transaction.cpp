@@ -89,10 +89,7 @@ Bytes MutableTransaction::Serialize(bool with_witness) const
     return out;
 }
 
-Txid MutableTransaction::Id() const
-{
-    return Txid(Sha256d(Serialize(false)));
-}
+Txid MutableTransaction::Id() const { return Txid(Sha256d(Serialize(false))); }
 
 TransactionRef MutableTransaction::Freeze() const
 {

@@ -5,10 +5,7 @@
 
 namespace ibd {
 
-Wtxid TxView::WitnessHash() const
-{
-    return has_witness ? Wtxid(Sha256d(raw)) : txid;
-}
+Wtxid TxView::WitnessHash() const { return has_witness ? Wtxid(Sha256d(raw)) : txid; }
 
 TxidPreimage GetTxidPreimage(const TxView& tx)
 {

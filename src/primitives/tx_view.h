@@ -47,10 +47,10 @@ struct TxView {
     uint32_t lock_time = 0;
     std::span<const InputView> inputs;
     std::span<const OutputView> outputs;
-    ByteSpan raw;              //!< the serialization, with witness if it has one
-    bool has_witness = false;  //!< raw is in the extended (BIP144) form
+    ByteSpan raw;               //!< the serialization, with witness if it has one
+    bool has_witness = false;   //!< raw is in the extended (BIP144) form
     uint32_t stripped_size = 0; //!< bytes without witness, marker and flag
-    Txid txid;                 //!< computed once when parsed
+    Txid txid;                  //!< computed once when parsed
 
     bool IsCoinbase() const { return inputs.size() == 1 && inputs[0].Prevout().IsNull(); }
     /** BIP141 weight: 3 * stripped size + total size. */

@@ -76,7 +76,8 @@ Result<> RpcAuth::ReadWhitelist(const RpcAuthOptions& options)
         const std::string user = entry.substr(0, colon);
         std::set<std::string> methods;
         if (colon != std::string::npos) {
-            for (const std::string_view part : Split(std::string_view(entry).substr(colon + 1), ',')) {
+            for (const std::string_view part :
+                 Split(std::string_view(entry).substr(colon + 1), ',')) {
                 for (const std::string_view name : Split(part, ' ')) {
                     if (!name.empty()) methods.emplace(name);
                 }

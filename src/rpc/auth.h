@@ -11,13 +11,13 @@
 namespace ibd {
 
 struct RpcAuthOptions {
-    std::string user;                    //!< -rpcuser
-    std::string password;                //!< -rpcpassword; empty: a cookie is made instead
-    std::vector<std::string> salted;     //!< -rpcauth=user:salt$hash
-    std::optional<Path> cookie;          //!< where the cookie goes; none: no cookie
+    std::string user;                     //!< -rpcuser
+    std::string password;                 //!< -rpcpassword; empty: a cookie is made instead
+    std::vector<std::string> salted;      //!< -rpcauth=user:salt$hash
+    std::optional<Path> cookie;           //!< where the cookie goes; none: no cookie
     std::filesystem::perms cookie_perms = //!< -rpccookieperms; 0600 unless loosened
         std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
-    std::vector<std::string> whitelist;  //!< -rpcwhitelist=user:method,method
+    std::vector<std::string> whitelist;    //!< -rpcwhitelist=user:method,method
     std::optional<bool> whitelist_default; //!< -rpcwhitelistdefault
 };
 

@@ -135,7 +135,8 @@ UniValue ToJson(const Figures& f, const BlockData& block, const HeaderNode& node
 {
     const auto txs = static_cast<int64_t>(block.view.Txs().size());
     UniValue percentiles(UniValue::VARR);
-    for (const int64_t rate : Percentiles(f.rates, f.total_weight)) percentiles.push_back(Num(rate));
+    for (const int64_t rate : Percentiles(f.rates, f.total_weight))
+        percentiles.push_back(Num(rate));
     UniValue out(UniValue::VOBJ);
     const auto add = [&](const char* name, int64_t value) { out.pushKV(name, Num(value)); };
     add("avgfee", txs > 1 ? f.total_fee / (txs - 1) : 0);

@@ -10,9 +10,12 @@ namespace {
 
 RpcMethod GetBlockHash(ChainContext& context)
 {
-    return {"blockchain", "getblockhash", "Hash of the block at a height of the active chain.",
+    return {"blockchain",
+            "getblockhash",
+            "Hash of the block at a height of the active chain.",
             {{"height", RpcType::kNumber, true, "", "The height"}},
-            "\"hex\"    (string) Block hash", "1000",
+            "\"hex\"    (string) Block hash",
+            "1000",
             [&context](const RpcCall& call) -> UniValue {
                 ChainManager& chain = context.Chain();
                 const int height = call.Int32(0);
@@ -26,28 +29,32 @@ RpcMethod GetBlockHash(ChainContext& context)
 
 RpcMethod GetBlockHeader(ChainContext& context)
 {
-    return {"blockchain", "getblockheader", "Header of a block, as an object or as hex.",
-            {{"blockhash", RpcType::kHex, true, "", "The block"},
-             {"verbose", RpcType::kBool, false, "true", "true: an object, false: hex"}},
-            "{\n"
-            "  \"hash\": \"hex\",                 (string) Block hash\n"
-            "  \"confirmations\": n,            (numeric) Blocks from it to the tip, -1 if it is "
-            "not on the active chain\n"
-            "  \"height\": n, \"version\": n, \"versionHex\": \"hex\", \"merkleroot\": \"hex\",\n"
-            "  \"time\": n, \"mediantime\": n, \"nonce\": n, \"bits\": \"hex\", \"target\": \"hex\",\n"
-            "  \"difficulty\": n, \"chainwork\": \"hex\",\n"
-            "  \"nTx\": n,                      (numeric) Number of transactions\n"
-            "  \"previousblockhash\": \"hex\",    (string) If there is one\n"
-            "  \"nextblockhash\": \"hex\"         (string) If there is one\n}\n"
-            "or \"hex\"    (string) The 80 bytes",
-            "\"blockhash\"", [&context](const RpcCall& call) -> UniValue {
-                const BlockHash hash = call.Hash(0, "hash");
-                ChainManager& chain = context.Chain();
-                const auto lock = chain.Lock();
-                const HeaderNode& node = FindBlock(chain, hash);
-                if (!call.Bool(1, true)) return ToHex(node.Header().ToBytes());
-                return HeaderJson(chain, node);
-            }};
+    return {
+        "blockchain",
+        "getblockheader",
+        "Header of a block, as an object or as hex.",
+        {{"blockhash", RpcType::kHex, true, "", "The block"},
+         {"verbose", RpcType::kBool, false, "true", "true: an object, false: hex"}},
+        "{\n"
+        "  \"hash\": \"hex\",                 (string) Block hash\n"
+        "  \"confirmations\": n,            (numeric) Blocks from it to the tip, -1 if it is "
+        "not on the active chain\n"
+        "  \"height\": n, \"version\": n, \"versionHex\": \"hex\", \"merkleroot\": \"hex\",\n"
+        "  \"time\": n, \"mediantime\": n, \"nonce\": n, \"bits\": \"hex\", \"target\": \"hex\",\n"
+        "  \"difficulty\": n, \"chainwork\": \"hex\",\n"
+        "  \"nTx\": n,                      (numeric) Number of transactions\n"
+        "  \"previousblockhash\": \"hex\",    (string) If there is one\n"
+        "  \"nextblockhash\": \"hex\"         (string) If there is one\n}\n"
+        "or \"hex\"    (string) The 80 bytes",
+        "\"blockhash\"",
+        [&context](const RpcCall& call) -> UniValue {
+            const BlockHash hash = call.Hash(0, "hash");
+            ChainManager& chain = context.Chain();
+            const auto lock = chain.Lock();
+            const HeaderNode& node = FindBlock(chain, hash);
+            if (!call.Bool(1, true)) return ToHex(node.Header().ToBytes());
+            return HeaderJson(chain, node);
+        }};
 }
 
 int ParseVerbosity(const UniValue& value, int otherwise)
@@ -77,7 +84,9 @@ UniValue Block(const ChainContext& context, const RpcCall& call)
 
 RpcMethod GetBlock(ChainContext& context)
 {
-    return {"blockchain", "getblock", "A block, as hex or as an object.",
+    return {"blockchain",
+            "getblock",
+            "A block, as hex or as an object.",
             {{"blockhash", RpcType::kHex, true, "", "The block"},
              {"verbosity|verbose", RpcType::kAny, false, "1",
               "0: hex; 1: object with transaction ids; 2: with transactions and, if undo data is "
@@ -99,28 +108,30 @@ RpcMethod GetBlock(ChainContext& context)
 
 RpcMethod GetBlockStats(ChainContext& context)
 {
-    return {"blockchain", "getblockstats",
-            "Figures about a block of the active chain. Amounts are in satoshis, fee rates in "
-            "satoshis per virtual byte.",
-            {{"hash_or_height", RpcType::kAny, true, "", "The block, by hash or height"},
-             {"stats", RpcType::kArray, false, "all values", "Names of the figures wanted"}},
-            "{\n  \"avgfee\": n, \"avgfeerate\": n, \"avgtxsize\": n, \"blockhash\": \"hex\",\n"
-            "  \"feerate_percentiles\": [ 10th, 25th, 50th, 75th, 90th percentile by weight ],\n"
-            "  \"height\": n, \"ins\": n, \"maxfee\": n, \"maxfeerate\": n, \"maxtxsize\": n,\n"
-            "  \"medianfee\": n, \"mediantime\": n, \"mediantxsize\": n, \"minfee\": n,\n"
-            "  \"minfeerate\": n, \"mintxsize\": n, \"outs\": n, \"subsidy\": n, \"swtotal_size\": n,\n"
-            "  \"swtotal_weight\": n, \"swtxs\": n, \"time\": n, \"total_out\": n, \"total_size\": n,\n"
-            "  \"total_weight\": n, \"totalfee\": n, \"txs\": n,\n"
-            "  \"utxo_increase\": n, \"utxo_size_inc\": n,    (numeric) With unspendable outputs\n"
-            "  \"utxo_increase_actual\": n, \"utxo_size_inc_actual\": n    (numeric) Without\n}",
-            "1000 '[\"minfeerate\",\"avgfeerate\"]'", [&context](const RpcCall& call) {
-                ChainManager& chain = context.Chain();
-                const auto lock = chain.Lock();
-                const HeaderNode& node = FindBlockByHashOrHeight(chain, call.At(0));
-                const auto block = ReadBlockData(chain, node, /*need_undo=*/true);
-                return SelectBlockStats(ComputeBlockStats(*block, node, chain.Params()),
-                                        call.At(1));
-            }};
+    return {
+        "blockchain",
+        "getblockstats",
+        "Figures about a block of the active chain. Amounts are in satoshis, fee rates in "
+        "satoshis per virtual byte.",
+        {{"hash_or_height", RpcType::kAny, true, "", "The block, by hash or height"},
+         {"stats", RpcType::kArray, false, "all values", "Names of the figures wanted"}},
+        "{\n  \"avgfee\": n, \"avgfeerate\": n, \"avgtxsize\": n, \"blockhash\": \"hex\",\n"
+        "  \"feerate_percentiles\": [ 10th, 25th, 50th, 75th, 90th percentile by weight ],\n"
+        "  \"height\": n, \"ins\": n, \"maxfee\": n, \"maxfeerate\": n, \"maxtxsize\": n,\n"
+        "  \"medianfee\": n, \"mediantime\": n, \"mediantxsize\": n, \"minfee\": n,\n"
+        "  \"minfeerate\": n, \"mintxsize\": n, \"outs\": n, \"subsidy\": n, \"swtotal_size\": n,\n"
+        "  \"swtotal_weight\": n, \"swtxs\": n, \"time\": n, \"total_out\": n, \"total_size\": n,\n"
+        "  \"total_weight\": n, \"totalfee\": n, \"txs\": n,\n"
+        "  \"utxo_increase\": n, \"utxo_size_inc\": n,    (numeric) With unspendable outputs\n"
+        "  \"utxo_increase_actual\": n, \"utxo_size_inc_actual\": n    (numeric) Without\n}",
+        "1000 '[\"minfeerate\",\"avgfeerate\"]'",
+        [&context](const RpcCall& call) {
+            ChainManager& chain = context.Chain();
+            const auto lock = chain.Lock();
+            const HeaderNode& node = FindBlockByHashOrHeight(chain, call.At(0));
+            const auto block = ReadBlockData(chain, node, /*need_undo=*/true);
+            return SelectBlockStats(ComputeBlockStats(*block, node, chain.Params()), call.At(1));
+        }};
 }
 
 } // namespace

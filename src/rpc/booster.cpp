@@ -43,41 +43,44 @@ UniValue ToJson(const BoosterProgress& progress)
 
 void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress)
 {
-    RpcMethod method{"blockchain", "getboosterinfo",
-               "State of the IBD Booster: what it works on, how far it is and what it found.",
-               {},
-               "{\n"
-               "  \"state\" : \"str\",          (string) off, idle, folding, judging, loading, "
-               "publishing, accepted, refused\n"
-               "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
-               "the hints end\n"
-               "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
-               "  \"aggregate\" : \"str\",      (string) sha256 or muhash\n"
-               "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
-               "  \"threads\" : n,            (numeric)\n"
-               "  \"folded\" : n,             (numeric) blocks done, earlier runs included\n"
-               "  \"resumed\" : n,            (numeric) of these, done by earlier runs\n"
-               "  \"outputs\" : n,            (numeric) outputs folded\n"
-               "  \"inputs\" : n,             (numeric) inputs folded\n"
-               "  \"bytes\" : n,              (numeric) bytes of blocks folded\n"
-               "  \"totalbytes\" : n,         (numeric) bytes of all blocks, estimated\n"
-               "  \"coins\" : n,              (numeric) unspent outputs so far\n"
-               "  \"coinsexpected\" : n,      (numeric) by the hints\n"
-               "  \"coinsloaded\" : n,        (numeric) written to the chainstate\n"
-               "  \"diskbytes\" : n,          (numeric) used by runs and checkpoint\n"
-               "  \"rate\" : n,               (numeric) bytes per second\n"
-               "  \"elapsed\" : n,            (numeric) seconds\n"
-               "  \"timeleft\" : n,           (numeric) seconds, estimated; absent while unknown\n"
-               "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
-               "refused\n"
-               "}",
-               "", [progress = std::move(progress)](const RpcCall&) -> UniValue {
-                   const auto now = progress();
-                   if (now) return ToJson(*now);
-                   UniValue off(UniValue::VOBJ);
-                   off.pushKV("state", "off");
-                   return off;
-               }};
+    RpcMethod method{
+        "blockchain",
+        "getboosterinfo",
+        "State of the IBD Booster: what it works on, how far it is and what it found.",
+        {},
+        "{\n"
+        "  \"state\" : \"str\",          (string) off, idle, folding, judging, loading, "
+        "publishing, accepted, refused\n"
+        "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
+        "the hints end\n"
+        "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
+        "  \"aggregate\" : \"str\",      (string) sha256 or muhash\n"
+        "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
+        "  \"threads\" : n,            (numeric)\n"
+        "  \"folded\" : n,             (numeric) blocks done, earlier runs included\n"
+        "  \"resumed\" : n,            (numeric) of these, done by earlier runs\n"
+        "  \"outputs\" : n,            (numeric) outputs folded\n"
+        "  \"inputs\" : n,             (numeric) inputs folded\n"
+        "  \"bytes\" : n,              (numeric) bytes of blocks folded\n"
+        "  \"totalbytes\" : n,         (numeric) bytes of all blocks, estimated\n"
+        "  \"coins\" : n,              (numeric) unspent outputs so far\n"
+        "  \"coinsexpected\" : n,      (numeric) by the hints\n"
+        "  \"coinsloaded\" : n,        (numeric) written to the chainstate\n"
+        "  \"diskbytes\" : n,          (numeric) used by runs and checkpoint\n"
+        "  \"rate\" : n,               (numeric) bytes per second\n"
+        "  \"elapsed\" : n,            (numeric) seconds\n"
+        "  \"timeleft\" : n,           (numeric) seconds, estimated; absent while unknown\n"
+        "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
+        "refused\n"
+        "}",
+        "",
+        [progress = std::move(progress)](const RpcCall&) -> UniValue {
+            const auto now = progress();
+            if (now) return ToJson(*now);
+            UniValue off(UniValue::VOBJ);
+            off.pushKV("state", "off");
+            return off;
+        }};
     method.in_warmup = true;
     table.Add(std::move(method));
 }

@@ -9,14 +9,16 @@ namespace {
 
 RpcMethod VerifyChain(ChainContext& context)
 {
-    return {"blockchain", "verifychain",
+    return {"blockchain",
+            "verifychain",
             "Checks the stored blocks and coins again, from the tip down. Blocks are not connected "
             "meanwhile.",
             {{"checklevel", RpcType::kNumber, false, "3",
               "0: read blocks; 1: check them; 2: check undo data; 3: disconnect the blocks in "
               "memory; 4: and connect them again"},
              {"nblocks", RpcType::kNumber, false, "6", "Blocks to check; 0: all"}},
-            "true|false    (boolean) Whether everything is right", "\n4 0",
+            "true|false    (boolean) Whether everything is right",
+            "\n4 0",
             [&context](const RpcCall& call) -> UniValue {
                 const int level = call.Has(0) ? call.Int32(0) : 3;
                 const int blocks = call.Has(1) ? call.Int32(1) : 6;
@@ -35,8 +37,13 @@ template <typename Action>
 RpcMethod BlockAction(ChainContext& context, const char* name, const char* description,
                       Action action)
 {
-    return {"hidden", name, description, {{"blockhash", RpcType::kHex, true, "", "The block"}},
-            "null", "\"blockhash\"", [&context, action](const RpcCall& call) -> UniValue {
+    return {"hidden",
+            name,
+            description,
+            {{"blockhash", RpcType::kHex, true, "", "The block"}},
+            "null",
+            "\"blockhash\"",
+            [&context, action](const RpcCall& call) -> UniValue {
                 ChainManager& chain = context.Chain();
                 context.OrFatal(action(chain, BlockArg(chain, call)));
                 return {};
@@ -71,17 +78,24 @@ UniValue SubmitBlock(const ChainContext& context, const RpcCall& call)
 
 RpcMethod MakeSubmitBlock(ChainContext& context)
 {
-    return {"mining", "submitblock", "Hands a block in (BIP22).",
+    return {"mining",
+            "submitblock",
+            "Hands a block in (BIP22).",
             {{"hexdata", RpcType::kHex, true, "", "The serialized block"},
              {"dummy", RpcType::kString, false, "ignored", "For other servers' sake"}},
             "null, or \"str\"    (string) Why it was refused: duplicate, inconclusive, or a rule",
-            "\"hexdata\"", [&context](const RpcCall& call) { return SubmitBlock(context, call); }};
+            "\"hexdata\"",
+            [&context](const RpcCall& call) { return SubmitBlock(context, call); }};
 }
 
 RpcMethod SubmitHeader(ChainContext& context)
 {
-    return {"mining", "submitheader", "Hands a block header in.",
-            {{"hexdata", RpcType::kHex, true, "", "The 80 bytes"}}, "null", "\"hexdata\"",
+    return {"mining",
+            "submitheader",
+            "Hands a block header in.",
+            {{"hexdata", RpcType::kHex, true, "", "The 80 bytes"}},
+            "null",
+            "\"hexdata\"",
             [&context](const RpcCall& call) -> UniValue {
                 const auto raw = FromHex(call.String(0));
                 if (!raw || raw->size() != BlockHeader::kSize) {

@@ -11,10 +11,7 @@ namespace ibd {
 
 namespace {
 
-std::string BitsHex(uint32_t bits)
-{
-    return fmt::format("{:08x}", bits);
-}
+std::string BitsHex(uint32_t bits) { return fmt::format("{:08x}", bits); }
 
 UniValue BlockchainInfo(const ChainContext& context)
 {
@@ -45,32 +42,41 @@ UniValue BlockchainInfo(const ChainContext& context)
 
 RpcMethod GetBlockchainInfo(ChainContext& context)
 {
-    return {"blockchain", "getblockchaininfo", "Where the validation of the chain stands.", {},
-            "{\n"
-            "  \"chain\": \"str\",                (string) main, test, testnet4, signet, regtest\n"
-            "  \"blocks\": n,                   (numeric) Height of the validated chain\n"
-            "  \"headers\": n,                  (numeric) Height of the best header\n"
-            "  \"bestblockhash\": \"hex\",        (string) Hash of the tip\n"
-            "  \"bits\": \"hex\",                 (string) Its target in compact form\n"
-            "  \"target\": \"hex\",               (string) Its target\n"
-            "  \"difficulty\": n,               (numeric) Its difficulty\n"
-            "  \"time\": n,                     (numeric) Its time, seconds since 1970\n"
-            "  \"mediantime\": n,               (numeric) Its median time past\n"
-            "  \"verificationprogress\": n,     (numeric) Estimated share verified, 0 to 1\n"
-            "  \"initialblockdownload\": bool,  (boolean) Whether most of the chain is yet to come\n"
-            "  \"chainwork\": \"hex\",            (string) Work of the chain\n"
-            "  \"size_on_disk\": n,             (numeric) Bytes of block and undo files\n"
-            "  \"pruned\": bool,                (boolean) Whether blocks are deleted\n"
-            "  \"signet_challenge\": \"hex\",     (string) On signets only\n"
-            "  \"warnings\": [ \"str\", ... ]     (json array) Warnings of the node\n"
-            "}",
-            "", [&context](const RpcCall&) { return BlockchainInfo(context); }};
+    return {
+        "blockchain",
+        "getblockchaininfo",
+        "Where the validation of the chain stands.",
+        {},
+        "{\n"
+        "  \"chain\": \"str\",                (string) main, test, testnet4, signet, regtest\n"
+        "  \"blocks\": n,                   (numeric) Height of the validated chain\n"
+        "  \"headers\": n,                  (numeric) Height of the best header\n"
+        "  \"bestblockhash\": \"hex\",        (string) Hash of the tip\n"
+        "  \"bits\": \"hex\",                 (string) Its target in compact form\n"
+        "  \"target\": \"hex\",               (string) Its target\n"
+        "  \"difficulty\": n,               (numeric) Its difficulty\n"
+        "  \"time\": n,                     (numeric) Its time, seconds since 1970\n"
+        "  \"mediantime\": n,               (numeric) Its median time past\n"
+        "  \"verificationprogress\": n,     (numeric) Estimated share verified, 0 to 1\n"
+        "  \"initialblockdownload\": bool,  (boolean) Whether most of the chain is yet to come\n"
+        "  \"chainwork\": \"hex\",            (string) Work of the chain\n"
+        "  \"size_on_disk\": n,             (numeric) Bytes of block and undo files\n"
+        "  \"pruned\": bool,                (boolean) Whether blocks are deleted\n"
+        "  \"signet_challenge\": \"hex\",     (string) On signets only\n"
+        "  \"warnings\": [ \"str\", ... ]     (json array) Warnings of the node\n"
+        "}",
+        "",
+        [&context](const RpcCall&) { return BlockchainInfo(context); }};
 }
 
 RpcMethod GetBlockCount(ChainContext& context)
 {
-    return {"blockchain", "getblockcount", "Height of the validated chain; genesis is 0.", {},
-            "n    (numeric) Height", "",
+    return {"blockchain",
+            "getblockcount",
+            "Height of the validated chain; genesis is 0.",
+            {},
+            "n    (numeric) Height",
+            "",
             [&context](const RpcCall&) -> UniValue {
                 ChainManager& chain = context.Chain();
                 const auto lock = chain.Lock();
@@ -80,8 +86,12 @@ RpcMethod GetBlockCount(ChainContext& context)
 
 RpcMethod GetBestBlockHash(ChainContext& context)
 {
-    return {"blockchain", "getbestblockhash", "Hash of the tip of the validated chain.", {},
-            "\"hex\"    (string) Block hash", "",
+    return {"blockchain",
+            "getbestblockhash",
+            "Hash of the tip of the validated chain.",
+            {},
+            "\"hex\"    (string) Block hash",
+            "",
             [&context](const RpcCall&) -> UniValue {
                 ChainManager& chain = context.Chain();
                 const auto lock = chain.Lock();
@@ -91,8 +101,12 @@ RpcMethod GetBestBlockHash(ChainContext& context)
 
 RpcMethod GetDifficulty(ChainContext& context)
 {
-    return {"blockchain", "getdifficulty", "Difficulty of the tip, a multiple of the least.", {},
-            "n    (numeric) Difficulty", "",
+    return {"blockchain",
+            "getdifficulty",
+            "Difficulty of the tip, a multiple of the least.",
+            {},
+            "n    (numeric) Difficulty",
+            "",
             [&context](const RpcCall&) -> UniValue {
                 ChainManager& chain = context.Chain();
                 const auto lock = chain.Lock();
@@ -132,14 +146,17 @@ UniValue ChainTips(const ChainContext& context)
 
 RpcMethod GetChainTips(ChainContext& context)
 {
-    return {"blockchain", "getchaintips", "All ends of known branches, the active one included.",
+    return {"blockchain",
+            "getchaintips",
+            "All ends of known branches, the active one included.",
             {},
             "[\n  {\n    \"height\": n,        (numeric) Height of the end\n"
             "    \"hash\": \"hex\",      (string) Its hash\n"
             "    \"branchlen\": n,     (numeric) Blocks between it and the active chain\n"
             "    \"status\": \"str\"     (string) active, valid-fork, valid-headers, headers-only "
             "or invalid\n  }, ...\n]",
-            "", [&context](const RpcCall&) { return ChainTips(context); }};
+            "",
+            [&context](const RpcCall&) { return ChainTips(context); }};
 }
 
 UniValue Chainstates(const ChainContext& context)
@@ -167,7 +184,10 @@ UniValue Chainstates(const ChainContext& context)
 
 RpcMethod GetChainStates(ChainContext& context)
 {
-    return {"blockchain", "getchainstates", "The sets of coins that the node keeps.", {},
+    return {"blockchain",
+            "getchainstates",
+            "The sets of coins that the node keeps.",
+            {},
             "{\n  \"headers\": n,                     (numeric) Height of the best header\n"
             "  \"chainstates\": [\n    {\n"
             "      \"blocks\": n,                  (numeric) Height\n"
@@ -177,7 +197,8 @@ RpcMethod GetChainStates(ChainContext& context)
             "      \"coins_tip_cache_bytes\": n,   (numeric) Size of the cache of coins\n"
             "      \"validated\": bool             (boolean) Whether all blocks were validated\n"
             "    }\n  ]\n}",
-            "", [&context](const RpcCall&) { return Chainstates(context); }};
+            "",
+            [&context](const RpcCall&) { return Chainstates(context); }};
 }
 
 UniValue TxStats(const ChainContext& context, const RpcCall& call)
@@ -219,14 +240,17 @@ UniValue TxStats(const ChainContext& context, const RpcCall& call)
 
 RpcMethod GetChainTxStats(ChainContext& context)
 {
-    return {"blockchain", "getchaintxstats", "How many transactions the chain has, and how fast "
-                                             "they came.",
+    return {"blockchain",
+            "getchaintxstats",
+            "How many transactions the chain has, and how fast "
+            "they came.",
             {{"nblocks", RpcType::kNumber, false, "one month", "Blocks in the window"},
              {"blockhash", RpcType::kHex, false, "chain tip", "Last block of the window"}},
             "{\n  \"time\": n, \"txcount\": n, \"window_final_block_hash\": \"hex\",\n"
             "  \"window_final_block_height\": n, \"window_block_count\": n,\n"
             "  \"window_interval\": n, \"window_tx_count\": n, \"txrate\": n\n}",
-            "\n2016", [&context](const RpcCall& call) { return TxStats(context, call); }};
+            "\n2016",
+            [&context](const RpcCall& call) { return TxStats(context, call); }};
 }
 
 std::chrono::milliseconds TimeoutArg(const RpcCall& call, size_t i)
@@ -251,10 +275,15 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
 {
     const RpcArg timeout{"timeout", RpcType::kNumber, false, "0",
                          "Milliseconds to wait at most; 0: no limit"};
-    table.Add({"blockchain", "waitfornewblock", "Waits for the tip to change.",
-               {timeout, {"current_tip", RpcType::kHex, false, "the current tip",
-                          "Wait until the tip is another than this"}},
-               kTipResult, "1000", [&context](const RpcCall& call) {
+    table.Add({"blockchain",
+               "waitfornewblock",
+               "Waits for the tip to change.",
+               {timeout,
+                {"current_tip", RpcType::kHex, false, "the current tip",
+                 "Wait until the tip is another than this"}},
+               kTipResult,
+               "1000",
+               [&context](const RpcCall& call) {
                    BlockHash old;
                    if (call.Has(1)) {
                        old = call.Hash(1, "current_tip");
@@ -266,16 +295,24 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
                    const auto changed = [&](const auto& tip) { return tip.hash != old; };
                    return TipJson(context.events.Wait(changed, TimeoutArg(call, 0)));
                }});
-    table.Add({"blockchain", "waitforblock", "Waits for a block to become the tip.",
-               {{"blockhash", RpcType::kHex, true, "", "The block"}, timeout}, kTipResult,
-               "\"hash\" 1000", [&context](const RpcCall& call) {
+    table.Add({"blockchain",
+               "waitforblock",
+               "Waits for a block to become the tip.",
+               {{"blockhash", RpcType::kHex, true, "", "The block"}, timeout},
+               kTipResult,
+               "\"hash\" 1000",
+               [&context](const RpcCall& call) {
                    const BlockHash wanted = call.Hash(0, "blockhash");
                    const auto there = [&](const auto& tip) { return tip.hash == wanted; };
                    return TipJson(context.events.Wait(there, TimeoutArg(call, 1)));
                }});
-    table.Add({"blockchain", "waitforblockheight", "Waits for the chain to reach a height.",
-               {{"height", RpcType::kNumber, true, "", "The height"}, timeout}, kTipResult,
-               "100 1000", [&context](const RpcCall& call) {
+    table.Add({"blockchain",
+               "waitforblockheight",
+               "Waits for the chain to reach a height.",
+               {{"height", RpcType::kNumber, true, "", "The height"}, timeout},
+               kTipResult,
+               "100 1000",
+               [&context](const RpcCall& call) {
                    const int64_t wanted = call.Int(0);
                    const auto there = [&](const auto& tip) { return tip.height >= wanted; };
                    return TipJson(context.events.Wait(there, TimeoutArg(call, 1)));

@@ -35,7 +35,9 @@ UniValue TxOut(const ChainContext& context, const RpcCall& call)
 
 RpcMethod GetTxOut(ChainContext& context)
 {
-    return {"blockchain", "gettxout", "An unspent output; nothing if it is spent or unknown.",
+    return {"blockchain",
+            "gettxout",
+            "An unspent output; nothing if it is spent or unknown.",
             {{"txid", RpcType::kHex, true, "", "Its transaction"},
              {"n", RpcType::kNumber, true, "", "Its number there"},
              {"include_mempool", RpcType::kBool, false, "true",
@@ -45,7 +47,8 @@ RpcMethod GetTxOut(ChainContext& context)
             "  \"value\": n,              (numeric) Bitcoin\n"
             "  \"scriptPubKey\": { \"asm\", \"desc\", \"hex\", \"address\", \"type\" },\n"
             "  \"coinbase\": bool         (boolean) Whether it was made by a coinbase\n}",
-            "\"txid\" 1", [&context](const RpcCall& call) { return TxOut(context, call); }};
+            "\"txid\" 1",
+            [&context](const RpcCall& call) { return TxOut(context, call); }};
 }
 
 /** The amounts by which a block changed the sum of all coins. */
@@ -86,8 +89,8 @@ BlockAmounts AmountsOf(const BlockData& block, const HeaderNode& node, const Cha
         if (i == 0) continue;
         for (const Coin& coin : block.undo->txs[i - 1].spent) sums.prevouts += coin.value;
     }
-    sums.unclaimed = sums.prevouts + subsidy - sums.others - sums.coinbase - sums.repeated -
-                     sums.scripts;
+    sums.unclaimed =
+        sums.prevouts + subsidy - sums.others - sums.coinbase - sums.repeated - sums.scripts;
     return sums;
 }
 
@@ -141,8 +144,7 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
         }
         amounts = AmountsOf(*ReadBlockData(chain, *target, true), *target, chain.Params());
     }
-    const CoinsStats stats =
-        OrThrow(ComputeCoinsStats(chain, target, kind, context.interrupt));
+    const CoinsStats stats = OrThrow(ComputeCoinsStats(chain, target, kind, context.interrupt));
     UniValue out(UniValue::VOBJ);
     out.pushKV("height", Num(stats.height));
     out.pushKV("bestblock", stats.best.ToHex());
@@ -154,8 +156,7 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
         out.pushKV("transactions", Num(stats.transactions));
         out.pushKV("disk_size", Num(stats.disk_size));
     } else {
-        out.pushKV("total_unspendable_amount",
-                   AmountJson(TotalUnspendable(stats, chain.Params())));
+        out.pushKV("total_unspendable_amount", AmountJson(TotalUnspendable(stats, chain.Params())));
         out.pushKV("block_info", BlockAmountsJson(amounts));
     }
     return out;
@@ -163,29 +164,32 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
 
 RpcMethod GetTxOutSetInfo(ChainContext& context)
 {
-    return {"blockchain", "gettxoutsetinfo",
-            "Counts and hashes all unspent outputs, at the tip or at an older block of the active "
-            "chain. Takes a while.",
-            {{"hash_type", RpcType::kString, false, "hash_serialized_3",
-              "hash_serialized_3, muhash or none"},
-             {"hash_or_height", RpcType::kAny, false, "the tip",
-              "The block; blocks from there to the tip are undone in memory"},
-             {"use_index", RpcType::kBool, false, "true", "Accepted for Core's sake; there is no "
-                                                          "index"}},
-            "{\n  \"height\": n, \"bestblock\": \"hex\",\n"
-            "  \"txouts\": n,                     (numeric) Number of unspent outputs\n"
-            "  \"bogosize\": n,                   (numeric) Their size in a made-up format\n"
-            "  \"hash_serialized_3\": \"hex\" or \"muhash\": \"hex\",\n"
-            "  \"total_amount\": n,               (numeric) Bitcoin\n"
-            "  \"transactions\": n,               (numeric) With unspent outputs; at the tip only\n"
-            "  \"disk_size\": n,                  (numeric) Bytes, estimated; at the tip only\n"
-            "  \"total_unspendable_amount\": n,   (numeric) Mined and lost; for a given block only\n"
-            "  \"block_info\": {                  (json object) For a given block only\n"
-            "    \"prevout_spent\": n, \"coinbase\": n, \"new_outputs_ex_coinbase\": n,\n"
-            "    \"unspendable\": n, \"unspendables\": { \"genesis_block\": n, \"bip30\": n,\n"
-            "    \"scripts\": n, \"unclaimed_rewards\": n }\n  }\n}",
-            "\n\"none\"\n\"muhash\" 1000",
-            [&context](const RpcCall& call) { return TxOutSetInfo(context, call); }};
+    return {
+        "blockchain",
+        "gettxoutsetinfo",
+        "Counts and hashes all unspent outputs, at the tip or at an older block of the active "
+        "chain. Takes a while.",
+        {{"hash_type", RpcType::kString, false, "hash_serialized_3",
+          "hash_serialized_3, muhash or none"},
+         {"hash_or_height", RpcType::kAny, false, "the tip",
+          "The block; blocks from there to the tip are undone in memory"},
+         {"use_index", RpcType::kBool, false, "true",
+          "Accepted for Core's sake; there is no "
+          "index"}},
+        "{\n  \"height\": n, \"bestblock\": \"hex\",\n"
+        "  \"txouts\": n,                     (numeric) Number of unspent outputs\n"
+        "  \"bogosize\": n,                   (numeric) Their size in a made-up format\n"
+        "  \"hash_serialized_3\": \"hex\" or \"muhash\": \"hex\",\n"
+        "  \"total_amount\": n,               (numeric) Bitcoin\n"
+        "  \"transactions\": n,               (numeric) With unspent outputs; at the tip only\n"
+        "  \"disk_size\": n,                  (numeric) Bytes, estimated; at the tip only\n"
+        "  \"total_unspendable_amount\": n,   (numeric) Mined and lost; for a given block only\n"
+        "  \"block_info\": {                  (json object) For a given block only\n"
+        "    \"prevout_spent\": n, \"coinbase\": n, \"new_outputs_ex_coinbase\": n,\n"
+        "    \"unspendable\": n, \"unspendables\": { \"genesis_block\": n, \"bip30\": n,\n"
+        "    \"scripts\": n, \"unclaimed_rewards\": n }\n  }\n}",
+        "\n\"none\"\n\"muhash\" 1000",
+        [&context](const RpcCall& call) { return TxOutSetInfo(context, call); }};
 }
 
 /** The block whose coins a snapshot is to hold; null: the tip. Needs the lock. */
@@ -206,9 +210,10 @@ const HeaderNode* SnapshotTarget(ChainManager& chain, const RpcCall& call)
     }
     if (type == "latest") return nullptr;
     if (type != "rollback") {
-        ThrowRpc(RpcCode::kInvalidParameter,
-                 "Invalid snapshot type \"{}\" specified. Please specify \"rollback\" or \"latest\"",
-                 type);
+        ThrowRpc(
+            RpcCode::kInvalidParameter,
+            "Invalid snapshot type \"{}\" specified. Please specify \"rollback\" or \"latest\"",
+            type);
     }
     const HeaderNode* best = nullptr;
     for (const AssumeutxoData& data : chain.Params().assumeutxo) {
@@ -284,25 +289,31 @@ UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
 
 RpcMethod MakeDumpTxOutSet(ChainContext& context)
 {
-    return {"blockchain", "dumptxoutset",
-            "Writes all unspent outputs at a block to a snapshot file. The chain itself is not "
-            "moved: older states are reached by undoing blocks in memory.",
-            {{"path", RpcType::kString, true, "",
-              "The file; a relative path is below the data directory"},
-             {"type", RpcType::kString, false, "",
-              "\"latest\": at the tip. \"rollback\": at the block of the rollback option, or at the "
-              "highest assumeutxo block"},
-             {"options", RpcType::kNamedOptions, false, "", "",
-              {{"rollback", RpcType::kAny, false, "", "Height or hash of the block"},
-               {"in_memory", RpcType::kBool, false, "", "Accepted for Core's sake"}}}},
-            "{\n  \"coins_written\": n,       (numeric) Number of coins in the file\n"
-            "  \"base_hash\": \"hex\",       (string) The block\n"
-            "  \"base_height\": n,         (numeric) Its height\n"
-            "  \"path\": \"str\",            (string) The file\n"
-            "  \"txoutset_hash\": \"hex\",   (string) hash_serialized_3 of the coins\n"
-            "  \"nchaintx\": n             (numeric) Transactions in the chain up to the block\n}",
-            "utxo.dat latest\nutxo.dat rollback\n-named utxo.dat rollback=853456",
-            [&context](const RpcCall& call) { return DumpTxOutSet(context, call); }};
+    return {
+        "blockchain",
+        "dumptxoutset",
+        "Writes all unspent outputs at a block to a snapshot file. The chain itself is not "
+        "moved: older states are reached by undoing blocks in memory.",
+        {{"path", RpcType::kString, true, "",
+          "The file; a relative path is below the data directory"},
+         {"type", RpcType::kString, false, "",
+          "\"latest\": at the tip. \"rollback\": at the block of the rollback option, or at the "
+          "highest assumeutxo block"},
+         {"options",
+          RpcType::kNamedOptions,
+          false,
+          "",
+          "",
+          {{"rollback", RpcType::kAny, false, "", "Height or hash of the block"},
+           {"in_memory", RpcType::kBool, false, "", "Accepted for Core's sake"}}}},
+        "{\n  \"coins_written\": n,       (numeric) Number of coins in the file\n"
+        "  \"base_hash\": \"hex\",       (string) The block\n"
+        "  \"base_height\": n,         (numeric) Its height\n"
+        "  \"path\": \"str\",            (string) The file\n"
+        "  \"txoutset_hash\": \"hex\",   (string) hash_serialized_3 of the coins\n"
+        "  \"nchaintx\": n             (numeric) Transactions in the chain up to the block\n}",
+        "utxo.dat latest\nutxo.dat rollback\n-named utxo.dat rollback=853456",
+        [&context](const RpcCall& call) { return DumpTxOutSet(context, call); }};
 }
 
 } // namespace

@@ -13,20 +13,25 @@ namespace {
 
 RpcMethod Help(ControlContext& context)
 {
-    return {
-        "control", "help", "Lists all calls, or explains one.",
-        {{"command", RpcType::kString, false, "all commands", "The call to explain"}},
-        "\"str\"    (string) The text", "\n\"getblock\"",
-        [&context](const RpcCall& call) -> UniValue {
-            return context.table.Help(call.String(0, ""));
-        }};
+    return {"control",
+            "help",
+            "Lists all calls, or explains one.",
+            {{"command", RpcType::kString, false, "all commands", "The call to explain"}},
+            "\"str\"    (string) The text",
+            "\n\"getblock\"",
+            [&context](const RpcCall& call) -> UniValue {
+                return context.table.Help(call.String(0, ""));
+            }};
 }
 
 RpcMethod Stop(ControlContext& context)
 {
-    return {"control", "stop", "Asks the node to shut down cleanly.",
+    return {"control",
+            "stop",
+            "Asks the node to shut down cleanly.",
             {{"wait", RpcType::kNumber, false, "", "Milliseconds to wait before; for tests"}},
-            "\"str\"    (string) That the node is stopping", "",
+            "\"str\"    (string) That the node is stopping",
+            "",
             [&context](const RpcCall& call) -> UniValue {
                 context.stop();
                 if (call.Has(0)) {
@@ -38,8 +43,12 @@ RpcMethod Stop(ControlContext& context)
 
 RpcMethod Uptime(ControlContext& context)
 {
-    return {"control", "uptime", "Seconds since the node started.", {},
-            "n    (numeric) Seconds", "",
+    return {"control",
+            "uptime",
+            "Seconds since the node started.",
+            {},
+            "n    (numeric) Seconds",
+            "",
             [&context](const RpcCall&) -> UniValue {
                 return Num((context.env.MonotonicMicros() - context.start_micros) / 1'000'000);
             }};
@@ -72,19 +81,22 @@ UniValue MallocInfo()
 
 RpcMethod GetMemoryInfo()
 {
-    return {"control", "getmemoryinfo", "What the node knows about its use of memory.",
-            {{"mode", RpcType::kString, false, "\"stats\"",
-              "\"stats\" for totals of locked memory, \"mallocinfo\" for the allocator's XML"}},
-            "{\n  \"locked\": {    (json object) Bytes and chunks of locked memory\n"
-            "    \"used\", \"free\", \"total\", \"locked\", \"chunks_used\", \"chunks_free\"\n  }\n}\n"
-            "or \"<malloc version=\"1\">...\"    (string)",
-            "\n\"mallocinfo\"",
-            [](const RpcCall& call) -> UniValue {
-                const std::string mode = call.String(0, "stats");
-                if (mode == "stats") return LockedMemory();
-                if (mode == "mallocinfo") return MallocInfo();
-                ThrowRpc(RpcCode::kInvalidParameter, "unknown mode {}", mode);
-            }};
+    return {
+        "control",
+        "getmemoryinfo",
+        "What the node knows about its use of memory.",
+        {{"mode", RpcType::kString, false, "\"stats\"",
+          "\"stats\" for totals of locked memory, \"mallocinfo\" for the allocator's XML"}},
+        "{\n  \"locked\": {    (json object) Bytes and chunks of locked memory\n"
+        "    \"used\", \"free\", \"total\", \"locked\", \"chunks_used\", \"chunks_free\"\n  }\n}\n"
+        "or \"<malloc version=\"1\">...\"    (string)",
+        "\n\"mallocinfo\"",
+        [](const RpcCall& call) -> UniValue {
+            const std::string mode = call.String(0, "stats");
+            if (mode == "stats") return LockedMemory();
+            if (mode == "mallocinfo") return MallocInfo();
+            ThrowRpc(RpcCode::kInvalidParameter, "unknown mode {}", mode);
+        }};
 }
 
 LogCategory CategoriesIn(const UniValue& names)
@@ -102,7 +114,8 @@ LogCategory CategoriesIn(const UniValue& names)
 
 RpcMethod Logging(ControlContext& context)
 {
-    return {"control", "logging",
+    return {"control",
+            "logging",
             "Shows which debug categories are logged, after changing them as asked: first the "
             "included ones are switched on, then the excluded ones off. \"all\" stands for all.",
             {{"include", RpcType::kArray, false, "", "Names of categories to log"},
@@ -122,7 +135,10 @@ RpcMethod Logging(ControlContext& context)
 
 RpcMethod GetRpcInfo(ControlContext& context)
 {
-    return {"control", "getrpcinfo", "The calls under way and where the log is.", {},
+    return {"control",
+            "getrpcinfo",
+            "The calls under way and where the log is.",
+            {},
             "{\n  \"active_commands\": [    (json array) Calls under way\n    {\n"
             "      \"method\": \"str\",      (string) Name\n"
             "      \"duration\": n         (numeric) Microseconds so far\n    }, ...\n  ],\n"

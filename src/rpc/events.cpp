@@ -27,8 +27,10 @@ ChainEvents::Tip ChainEvents::Wait(const Condition& condition, std::chrono::mill
 {
     std::unique_lock lock(m_mutex);
     const auto done = [&] { return m_stopped || condition(m_tip); };
-    if (timeout.count() == 0) m_changed.wait(lock, done);
-    else m_changed.wait_for(lock, timeout, done);
+    if (timeout.count() == 0)
+        m_changed.wait(lock, done);
+    else
+        m_changed.wait_for(lock, timeout, done);
     return m_tip;
 }
 

@@ -163,9 +163,8 @@ void HttpServer::State::Work()
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : m_state(std::move(state)) {}
 
-Result<std::unique_ptr<HttpServer>> HttpServer::Start(Logger& logger,
-                                                      const HttpServerOptions& options,
-                                                      Handler handler)
+Result<std::unique_ptr<HttpServer>>
+HttpServer::Start(Logger& logger, const HttpServerOptions& options, Handler handler)
 {
     evthread_use_pthreads();
     auto state = std::make_unique<State>(logger, options, std::move(handler));
@@ -200,10 +199,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(Logger& logger,
     return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
-void HttpServer::Interrupt()
-{
-    m_state->interrupted = true;
-}
+void HttpServer::Interrupt() { m_state->interrupted = true; }
 
 HttpServer::~HttpServer()
 {

@@ -33,10 +33,10 @@ struct HttpServerOptions {
         uint16_t port;
     };
     std::vector<Address> bind;
-    std::vector<Subnet> allow;     //!< others are answered 403
-    int threads = 16;              //!< workers, at least 1
-    int work_queue = 64;           //!< requests waiting for a worker
-    int timeout_seconds = 30;      //!< of an idle connection
+    std::vector<Subnet> allow; //!< others are answered 403
+    int threads = 16;          //!< workers, at least 1
+    int work_queue = 64;       //!< requests waiting for a worker
+    int timeout_seconds = 30;  //!< of an idle connection
 };
 
 class HttpServer {
@@ -49,9 +49,8 @@ public:
 
     /** Binds and starts to serve. Addresses that cannot be bound are logged; an error if that is
      *  all of them. `handler` runs on worker threads. */
-    static Result<std::unique_ptr<HttpServer>> Start(Logger& logger,
-                                                     const HttpServerOptions& options,
-                                                     Handler handler);
+    static Result<std::unique_ptr<HttpServer>>
+    Start(Logger& logger, const HttpServerOptions& options, Handler handler);
     /** Refuses new requests, finishes those accepted and sends their answers. */
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;

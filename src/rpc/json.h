@@ -12,8 +12,10 @@ namespace ibd {
 template <std::integral T>
 UniValue Num(T value)
 {
-    if constexpr (std::is_signed_v<T>) return UniValue(static_cast<int64_t>(value));
-    else return UniValue(static_cast<uint64_t>(value));
+    if constexpr (std::is_signed_v<T>)
+        return UniValue(static_cast<int64_t>(value));
+    else
+        return UniValue(static_cast<uint64_t>(value));
 }
 
 /** An amount as a JSON number in bitcoin, "50.00000000". */
@@ -25,9 +27,6 @@ inline UniValue AmountJson(Amount amount)
 }
 
 /** A flag; a plain `UniValue(x)` of a pointer or integer would not be one. */
-inline UniValue Bool(bool value)
-{
-    return UniValue(value);
-}
+inline UniValue Bool(bool value) { return UniValue(value); }
 
 } // namespace ibd

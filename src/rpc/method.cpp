@@ -75,9 +75,10 @@ std::string DescribeArgs(const std::vector<RpcArg>& args)
     std::string text;
     int number = 0;
     for (const RpcArg& arg : args) {
-        const std::string state = arg.required              ? "required"
-                                  : arg.default_text.empty() ? "optional"
-                                                             : "optional, default=" + arg.default_text;
+        const std::string state = arg.required ? "required"
+                                  : arg.default_text.empty()
+                                      ? "optional"
+                                      : "optional, default=" + arg.default_text;
         text += fmt::format("{}. {:<14} ({}, {}) {}\n", ++number, arg.Name(), TypeName(arg.type),
                             state, WrapText(arg.help, 80, 18));
         for (const RpcArg& m : arg.members) {
@@ -127,20 +128,14 @@ Bytes ParseHexArgument(const UniValue& value, std::string_view name)
     return *bytes;
 }
 
-const UniValue& RpcCall::At(size_t i) const
-{
-    return i < m_params.size() ? m_params[i] : Null();
-}
+const UniValue& RpcCall::At(size_t i) const { return i < m_params.size() ? m_params[i] : Null(); }
 
 std::string RpcCall::String(size_t i, const std::string& otherwise) const
 {
     return Has(i) ? String(i) : otherwise;
 }
 
-int64_t RpcCall::Int(size_t i) const
-{
-    return ParseIntValue(At(i));
-}
+int64_t RpcCall::Int(size_t i) const { return ParseIntValue(At(i)); }
 
 int RpcCall::Int32(size_t i) const
 {
@@ -151,15 +146,9 @@ int RpcCall::Int32(size_t i) const
     return static_cast<int>(value);
 }
 
-bool RpcCall::Bool(size_t i, bool otherwise) const
-{
-    return Has(i) ? At(i).isTrue() : otherwise;
-}
+bool RpcCall::Bool(size_t i, bool otherwise) const { return Has(i) ? At(i).isTrue() : otherwise; }
 
-Uint256 RpcCall::Hash(size_t i, std::string_view name) const
-{
-    return ParseHash(At(i), name);
-}
+Uint256 RpcCall::Hash(size_t i, std::string_view name) const { return ParseHash(At(i), name); }
 
 const UniValue& RpcCall::Option(size_t i, const std::string& key) const
 {
@@ -256,9 +245,8 @@ UniValue RpcMethod::ToPositional(const UniValue& named) const
                 if (const UniValue* found = take(member)) options.pushKV(member.Name(), *found);
             }
             if (!options.empty() && !value.isNull()) {
-                ThrowRpc(RpcCode::kInvalidParameter,
-                         "Parameter {} conflicts with parameter {}", options.getKeys()[0],
-                         args[i].Name());
+                ThrowRpc(RpcCode::kInvalidParameter, "Parameter {} conflicts with parameter {}",
+                         options.getKeys()[0], args[i].Name());
             }
             if (!options.empty()) value = options;
         }

@@ -33,16 +33,31 @@ UniValue NetworkInfo()
 
 void AddNetworkMethods(RpcTable& table)
 {
-    table.Add({"network", "getnetworkinfo", "Version and state of the node's network part.", {},
-               "{\n  \"version\": n, \"subversion\": \"str\", \"protocolversion\": n,\n"
-               "  \"localservices\": \"hex\", \"localservicesnames\": [ ], \"localrelay\": bool,\n"
-               "  \"timeoffset\": n, \"networkactive\": bool, \"connections\": n,\n"
-               "  \"connections_in\": n, \"connections_out\": n, \"networks\": [ ],\n"
-               "  \"relayfee\": n, \"incrementalfee\": n, \"localaddresses\": [ ], \"warnings\": [ ]\n}",
-               "", [](const RpcCall&) { return NetworkInfo(); }});
-    table.Add({"network", "getconnectioncount", "Number of peers.", {}, "n    (numeric)", "",
+    table.Add(
+        {"network",
+         "getnetworkinfo",
+         "Version and state of the node's network part.",
+         {},
+         "{\n  \"version\": n, \"subversion\": \"str\", \"protocolversion\": n,\n"
+         "  \"localservices\": \"hex\", \"localservicesnames\": [ ], \"localrelay\": bool,\n"
+         "  \"timeoffset\": n, \"networkactive\": bool, \"connections\": n,\n"
+         "  \"connections_in\": n, \"connections_out\": n, \"networks\": [ ],\n"
+         "  \"relayfee\": n, \"incrementalfee\": n, \"localaddresses\": [ ], \"warnings\": [ ]\n}",
+         "",
+         [](const RpcCall&) { return NetworkInfo(); }});
+    table.Add({"network",
+               "getconnectioncount",
+               "Number of peers.",
+               {},
+               "n    (numeric)",
+               "",
                [](const RpcCall&) -> UniValue { return 0; }});
-    table.Add({"network", "getpeerinfo", "The peers.", {}, "[ ... ]    (json array)", "",
+    table.Add({"network",
+               "getpeerinfo",
+               "The peers.",
+               {},
+               "[ ... ]    (json array)",
+               "",
                [](const RpcCall&) { return UniValue(UniValue::VARR); }});
 }
 

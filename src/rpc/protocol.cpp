@@ -20,8 +20,10 @@ void Request::Parse(const UniValue& json)
 {
     *this = Request{};
     if (!json.isObject()) throw RpcError{RpcCode::kInvalidRequest, "Invalid Request object"};
-    if (json.exists("id")) id = json["id"];
-    else id.reset();
+    if (json.exists("id"))
+        id = json["id"];
+    else
+        id.reset();
     const UniValue& version = json["jsonrpc"];
     if (!version.isNull()) {
         if (!version.isStr()) {

@@ -126,7 +126,8 @@ Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t defaul
 {
     RpcServerOptions options;
     IBD_RETURN_IF_ERROR(ReadBind(args, default_port, logger, options.http));
-    for (const char* local : {"127.0.0.0/8", "::1"}) options.http.allow.push_back(*Subnet::Parse(local));
+    for (const char* local : {"127.0.0.0/8", "::1"})
+        options.http.allow.push_back(*Subnet::Parse(local));
     for (const std::string& text : args.GetAll("-rpcallowip")) {
         const auto subnet = Subnet::Parse(text);
         if (!subnet) {
@@ -151,9 +152,8 @@ Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t defaul
     return options;
 }
 
-Result<std::unique_ptr<RpcServer>> RpcServer::Start(Env& env, Logger& logger,
-                                                    const RpcServerOptions& options,
-                                                    RpcTable& table)
+Result<std::unique_ptr<RpcServer>>
+RpcServer::Start(Env& env, Logger& logger, const RpcServerOptions& options, RpcTable& table)
 {
     std::unique_ptr<RpcServer> server(new RpcServer(logger, table));
     IBD_ASSIGN_OR_RETURN(server->m_auth, RpcAuth::Make(env, options.auth));

@@ -23,9 +23,8 @@ Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t defaul
 class RpcServer {
 public:
     /** Serves `table`, which must outlive it. */
-    static Result<std::unique_ptr<RpcServer>> Start(Env& env, Logger& logger,
-                                                    const RpcServerOptions& options,
-                                                    RpcTable& table);
+    static Result<std::unique_ptr<RpcServer>>
+    Start(Env& env, Logger& logger, const RpcServerOptions& options, RpcTable& table);
     /** New requests are refused; those under way go on. */
     void Interrupt() { m_http->Interrupt(); }
 

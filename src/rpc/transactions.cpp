@@ -23,9 +23,8 @@ bool LooksSane(const TxView& tx)
         return !it.Failed();
     };
     const bool inputs_sane =
-        tx.IsCoinbase() || std::all_of(tx.inputs.begin(), tx.inputs.end(), [&](const InputView& i) {
-            return sane(i.script_sig);
-        });
+        tx.IsCoinbase() || std::all_of(tx.inputs.begin(), tx.inputs.end(),
+                                       [&](const InputView& i) { return sane(i.script_sig); });
     return inputs_sane && std::all_of(tx.outputs.begin(), tx.outputs.end(), [&](const auto& o) {
                return o.script_pubkey.empty() || o.script_pubkey[0] == OP_RETURN ||
                       sane(o.script_pubkey);
@@ -50,23 +49,27 @@ TransactionRef DecodeTx(const std::string& hex, std::optional<bool> is_witness)
 
 RpcMethod DecodeRawTransaction(ChainContext& context)
 {
-    return {"rawtransactions", "decoderawtransaction", "A serialized transaction as an object.",
-            {{"hexstring", RpcType::kHex, true, "", "The transaction"},
-             {"iswitness", RpcType::kBool, false, "depends on heuristic tests",
-              "Whether it is in the form with witnesses; without this the node tries both"}},
-            "{\n  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"
-            "  \"weight\": n, \"locktime\": n, \"vin\": [ ... ], \"vout\": [ ... ]\n}",
-            "\"hexstring\"", [&context](const RpcCall& call) {
-                std::optional<bool> is_witness;
-                if (call.Has(1)) is_witness = call.Bool(1, false);
-                const TransactionRef tx = DecodeTx(call.String(0), is_witness);
-                if (!tx) throw RpcError{RpcCode::kDeserialization, "TX decode failed"};
-                UniValue out(UniValue::VOBJ);
-                TxJsonOptions options;
-                options.include_hex = false;
-                AppendTxJson(out, tx->View(), context.Prefixes(), options);
-                return out;
-            }};
+    return {
+        "rawtransactions",
+        "decoderawtransaction",
+        "A serialized transaction as an object.",
+        {{"hexstring", RpcType::kHex, true, "", "The transaction"},
+         {"iswitness", RpcType::kBool, false, "depends on heuristic tests",
+          "Whether it is in the form with witnesses; without this the node tries both"}},
+        "{\n  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"
+        "  \"weight\": n, \"locktime\": n, \"vin\": [ ... ], \"vout\": [ ... ]\n}",
+        "\"hexstring\"",
+        [&context](const RpcCall& call) {
+            std::optional<bool> is_witness;
+            if (call.Has(1)) is_witness = call.Bool(1, false);
+            const TransactionRef tx = DecodeTx(call.String(0), is_witness);
+            if (!tx) throw RpcError{RpcCode::kDeserialization, "TX decode failed"};
+            UniValue out(UniValue::VOBJ);
+            TxJsonOptions options;
+            options.include_hex = false;
+            AppendTxJson(out, tx->View(), context.Prefixes(), options);
+            return out;
+        }};
 }
 
 void AppendConfirmation(UniValue& out, const ChainManager& chain, const HeaderNode& node)
@@ -100,16 +103,17 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
                        "cannot be retrieved"};
     }
     if (!call.Has(2)) {
-        throw RpcError{RpcCode::kInvalidAddressOrKey,
-                       "No such mempool transaction. Use -txindex or provide a block hash to enable "
-                       "blockchain transaction queries. Use gettransaction for wallet transactions."};
+        throw RpcError{
+            RpcCode::kInvalidAddressOrKey,
+            "No such mempool transaction. Use -txindex or provide a block hash to enable "
+            "blockchain transaction queries. Use gettransaction for wallet transactions."};
     }
     HeaderNode* node = chain.Tree().Find(call.Hash(2, "parameter 3"));
     if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block hash not found"};
     const auto block = ReadBlockData(chain, *node, /*need_undo=*/false);
     const auto txs = block->view.Txs();
-    const auto it = std::find_if(txs.begin(), txs.end(),
-                                 [&](const TxView& tx) { return tx.txid == txid; });
+    const auto it =
+        std::find_if(txs.begin(), txs.end(), [&](const TxView& tx) { return tx.txid == txid; });
     if (it == txs.end()) {
         throw RpcError{RpcCode::kInvalidAddressOrKey,
                        "No such transaction found in the provided block. Use gettransaction for "
@@ -132,13 +136,15 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
 
 RpcMethod GetRawTransaction(ChainContext& context)
 {
-    return {"rawtransactions", "getrawtransaction",
+    return {"rawtransactions",
+            "getrawtransaction",
             "A transaction of a given block, as hex or as an object.",
             {{"txid", RpcType::kHex, true, "", "The transaction"},
              {"verbosity|verbose", RpcType::kAny, false, "0",
               "0: hex; 1: object; 2: with fee and the outputs that it spends"},
-             {"blockhash", RpcType::kHex, false, "", "The block it is in; this node has no index of "
-                                                     "transactions, so it is needed"}},
+             {"blockhash", RpcType::kHex, false, "",
+              "The block it is in; this node has no index of "
+              "transactions, so it is needed"}},
             "\"hex\"    (string) With verbosity 0\n"
             "{\n  \"in_active_chain\": bool,\n"
             "  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"

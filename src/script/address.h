@@ -1,4 +1,5 @@
-// Addresses: the short text forms of output scripts (Base58Check, BIP173, BIP350). Pure; any thread.
+// Addresses: the short text forms of output scripts (Base58Check, BIP173, BIP350). Pure; any
+// thread.
 #pragma once
 
 #include "script/standard.h"

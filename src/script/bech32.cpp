@@ -12,10 +12,7 @@ constexpr std::string_view kDigits = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 constexpr size_t kChecksumDigits = 6;
 constexpr size_t kMaxLength = 90;
 
-uint32_t FinalConstant(Bech32Kind kind)
-{
-    return kind == Bech32Kind::kBech32 ? 1 : 0x2bc830a3;
-}
+uint32_t FinalConstant(Bech32Kind kind) { return kind == Bech32Kind::kBech32 ? 1 : 0x2bc830a3; }
 
 /** The remainder of the BCH code over the expanded prefix and the digits. */
 uint32_t Remainder(std::string_view prefix, ByteSpan digits)

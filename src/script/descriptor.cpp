@@ -23,10 +23,7 @@ uint64_t Step(uint64_t c, uint64_t digit)
 }
 
 /** Hybrid keys (06, 07) have no place in descriptors. */
-bool IsDescriptorKey(ByteSpan key)
-{
-    return HasPubkeyShape(key) && key[0] <= 4;
-}
+bool IsDescriptorKey(ByteSpan key) { return HasPubkeyShape(key) && key[0] <= 4; }
 
 std::string Body(ByteSpan script, const AddressPrefixes& prefixes)
 {
@@ -54,10 +51,9 @@ std::string Body(ByteSpan script, const AddressPrefixes& prefixes)
 std::string DescriptorChecksum(std::string_view descriptor)
 {
     // Characters in groups of 32, so that likely confusions change the low five bits only.
-    static constexpr std::string_view kInput =
-        "0123456789()[],'/*abcdefgh@:$%{}"
-        "IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~"
-        "ijklmnopqrstuvwxyzABCDEFGH`#\"\\ ";
+    static constexpr std::string_view kInput = "0123456789()[],'/*abcdefgh@:$%{}"
+                                               "IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~"
+                                               "ijklmnopqrstuvwxyzABCDEFGH`#\"\\ ";
     static constexpr std::string_view kOutput = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
     uint64_t c = 1;
     uint64_t group = 0;

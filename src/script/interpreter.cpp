@@ -52,18 +52,17 @@ private:
 
 bool IsDisabled(uint8_t op)
 {
-    return (op >= OP_CAT && op <= OP_RIGHT) || (op >= OP_INVERT && op <= OP_XOR) ||
-           op == OP_2MUL || op == OP_2DIV || (op >= OP_MUL && op <= OP_RSHIFT);
+    return (op >= OP_CAT && op <= OP_RIGHT) || (op >= OP_INVERT && op <= OP_XOR) || op == OP_2MUL ||
+           op == OP_2DIV || (op >= OP_MUL && op <= OP_RSHIFT);
 }
 
 /** One run of one script. Functions return kOk or the reason to stop. */
 class Machine {
 public:
-    Machine(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
-            const SignatureChecker& checker, SigVersion version, TapscriptState* tapscript)
-        : m_stack(stack), m_script(script), m_flags(flags), m_checker(checker),
-          m_version(version), m_tapscript(tapscript),
-          m_minimal((flags & kVerifyMinimalData) != 0),
+    Machine(ScriptStack& stack, ByteSpan script, ScriptFlags flags, const SignatureChecker& checker,
+            SigVersion version, TapscriptState* tapscript)
+        : m_stack(stack), m_script(script), m_flags(flags), m_checker(checker), m_version(version),
+          m_tapscript(tapscript), m_minimal((flags & kVerifyMinimalData) != 0),
           m_legacy_limits(version == SigVersion::kBase || version == SigVersion::kWitnessV0)
     {
     }
@@ -115,9 +114,9 @@ private:
     const bool m_legacy_limits;
     Conditions m_conditions;
     int m_ops = 0;
-    size_t m_code_start = 0;   //!< after the last OP_CODESEPARATOR
-    size_t m_next = 0;         //!< offset after the operation at hand
-    uint32_t m_op_index = 0;   //!< number of the operation at hand
+    size_t m_code_start = 0; //!< after the last OP_CODESEPARATOR
+    size_t m_next = 0;       //!< offset after the operation at hand
+    uint32_t m_op_index = 0; //!< number of the operation at hand
 };
 
 #define IBD_TRY(expression)                                                                        \
@@ -163,6 +162,8 @@ Err Machine::Step(const ScriptIterator& it)
     return Err::kOk;
 }
 
+// One line for each family of operations.
+// clang-format off
 /** The opcode switch: sends each operation to its family. */
 Err Machine::Execute(uint8_t op)
 {
@@ -208,6 +209,7 @@ Err Machine::Execute(uint8_t op)
     default: return Err::kBadOpcode;
     }
 }
+// clang-format on
 
 Err Machine::Verify(Err on_false)
 {
@@ -225,8 +227,7 @@ Err Machine::LockTime(uint8_t op)
     if (!value) return Err::kScriptNum;
     if (*value < 0) return Err::kNegativeLocktime;
     if (!absolute && (*value & (int64_t{1} << 31))) return Err::kOk; // BIP112: no lock asked for
-    const bool kept =
-        absolute ? m_checker.CheckLockTime(*value) : m_checker.CheckSequence(*value);
+    const bool kept = absolute ? m_checker.CheckLockTime(*value) : m_checker.CheckSequence(*value);
     return kept ? Err::kOk : Err::kUnsatisfiedLocktime;
 }
 
@@ -253,6 +254,7 @@ Err Machine::Conditional(uint8_t op)
     return Err::kOk;
 }
 
+// clang-format off
 Err Machine::StackOp(uint8_t op)
 {
     switch (op) {
@@ -301,6 +303,7 @@ Err Machine::StackOp(uint8_t op)
     }
     return Err::kOk;
 }
+// clang-format on
 
 Err Machine::PickOrRoll(uint8_t op)
 {
@@ -361,7 +364,8 @@ Err Machine::Binary(uint8_t op)
     case OP_SUB: n = a - b; break;
     case OP_BOOLAND: n = a != 0 && b != 0; break;
     case OP_BOOLOR: n = a != 0 || b != 0; break;
-    case OP_NUMEQUAL: case OP_NUMEQUALVERIFY: n = a == b; break;
+    case OP_NUMEQUAL:
+    case OP_NUMEQUALVERIFY: n = a == b; break;
     case OP_NUMNOTEQUAL: n = a != b; break;
     case OP_LESSTHAN: n = a < b; break;
     case OP_GREATERTHAN: n = a > b; break;
@@ -417,9 +421,8 @@ Err Machine::CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok)
         return ok ? m_checker.CheckSchnorr(signature, key, m_tapscript->context) : Err::kOk;
     }
     // Keys of other sizes are for later soft forks; their signatures count as valid.
-    return (m_flags & kVerifyDiscourageUpgradablePubkeyType)
-               ? Err::kDiscourageUpgradablePubkeyType
-               : Err::kOk;
+    return (m_flags & kVerifyDiscourageUpgradablePubkeyType) ? Err::kDiscourageUpgradablePubkeyType
+                                                             : Err::kOk;
 }
 
 /** Before BIP143 a signature cannot sign itself: its pushes are taken out of the script code, which
@@ -553,12 +556,13 @@ int FindAndDelete(Bytes& script, ByteSpan pattern)
     const ByteSpan whole(script);
     Bytes kept;
     int found = 0;
-    size_t at = 0;   // where the search stands
+    size_t at = 0;     // where the search stands
     size_t copied = 0; // everything before it is in `kept`
     while (true) {
         Append(kept, whole.subspan(copied, at - copied));
         while (whole.size() - at >= pattern.size() &&
-               std::equal(pattern.begin(), pattern.end(), whole.begin() + static_cast<std::ptrdiff_t>(at))) {
+               std::equal(pattern.begin(), pattern.end(),
+                          whole.begin() + static_cast<std::ptrdiff_t>(at))) {
             at += pattern.size();
             ++found;
         }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+// clang-format off
 namespace ibd {
 namespace {
 
@@ -38,3 +39,4 @@ std::string OpcodeName(uint8_t opcode)
 }
 
 } // namespace ibd
+// clang-format on

@@ -53,7 +53,7 @@ unsigned CountSigOpsSimple(ByteSpan script, bool accurate);
 unsigned CountP2shSigOps(ByteSpan script_pubkey, ByteSpan script_sig);
 
 struct WitnessProgram {
-    int version = 0; //!< 0..16
+    int version = 0;  //!< 0..16
     ByteSpan program; //!< 2..40 bytes
 };
 /** BIP141: one version opcode and one direct push of 2 to 40 bytes. */

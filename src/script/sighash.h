@@ -61,8 +61,8 @@ Hash32 WitnessV0SigHash(const TxView& tx, size_t input, ByteSpan script_code, Am
 
 /** What a taproot signature commits to besides the transaction. */
 struct TaprootContext {
-    bool tapscript = false;              //!< script path
-    Hash32 leaf_hash{};                  //!< script path only
+    bool tapscript = false;               //!< script path
+    Hash32 leaf_hash{};                   //!< script path only
     uint32_t code_separator = 0xffffffff; //!< index of the last one executed
     std::optional<Hash32> annex_hash;
 };

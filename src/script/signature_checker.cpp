@@ -31,10 +31,10 @@ bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, Byt
 {
     if (!HasKeyShape(public_key) || signature.empty()) return false;
     const uint8_t hash_type = signature.back();
-    const Hash32 hash = version == SigVersion::kWitnessV0
-                            ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type,
-                                               m_hashes)
-                            : LegacySigHash(m_tx, m_input, script_code, hash_type);
+    const Hash32 hash =
+        version == SigVersion::kWitnessV0
+            ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type, m_hashes)
+            : LegacySigHash(m_tx, m_input, script_code, hash_type);
     return VerifyEcdsa(public_key, signature.first(signature.size() - 1), hash);
 }
 

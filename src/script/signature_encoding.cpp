@@ -20,10 +20,7 @@ bool SkipDerInteger(ByteSpan signature, size_t& at, size_t end)
     return true;
 }
 
-bool IsCompressed(ByteSpan key)
-{
-    return key.size() == 33 && (key[0] == 2 || key[0] == 3);
-}
+bool IsCompressed(ByteSpan key) { return key.size() == 33 && (key[0] == 2 || key[0] == 3); }
 
 bool IsDefinedHashType(ByteSpan signature)
 {

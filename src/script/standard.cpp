@@ -12,7 +12,8 @@ constexpr size_t kUncompressed = 65;
 bool MatchPubkey(ByteSpan script, ScriptTemplate& out)
 {
     for (const size_t size : {kCompressed, kUncompressed}) {
-        if (script.size() != size + 2 || script[0] != size || script.back() != OP_CHECKSIG) continue;
+        if (script.size() != size + 2 || script[0] != size || script.back() != OP_CHECKSIG)
+            continue;
         const ByteSpan key = script.subspan(1, size);
         if (!HasPubkeyShape(key)) return false;
         out.parts = {key};
@@ -65,9 +66,12 @@ void MatchWitness(const WitnessProgram& witness, ScriptTemplate& out)
     out.parts = {witness.program};
     const size_t size = witness.program.size();
     if (witness.version == 0) {
-        if (size == 20) out.kind = ScriptKind::kWitnessV0KeyHash;
-        else if (size == 32) out.kind = ScriptKind::kWitnessV0ScriptHash;
-        else out = ScriptTemplate{};
+        if (size == 20)
+            out.kind = ScriptKind::kWitnessV0KeyHash;
+        else if (size == 32)
+            out.kind = ScriptKind::kWitnessV0ScriptHash;
+        else
+            out = ScriptTemplate{};
     } else if (witness.version == 1 && size == 32) {
         out.kind = ScriptKind::kTaproot;
     } else {

@@ -12,8 +12,8 @@ namespace {
 
 using Err = ScriptError;
 
-constexpr size_t kControlBase = 33;      //!< leaf version and internal key
-constexpr size_t kControlNode = 32;      //!< one merkle step
+constexpr size_t kControlBase = 33; //!< leaf version and internal key
+constexpr size_t kControlNode = 32; //!< one merkle step
 constexpr size_t kControlMaxNodes = 128;
 constexpr uint8_t kLeafMask = 0xfe;
 constexpr uint8_t kLeafTapscript = 0xc0;
@@ -206,9 +206,9 @@ Err Verification::RunTaprootScript(ScriptStack& stack, ByteSpan program, Tapscri
     }
     if (leaf_version == kLeafTapscript) {
         state.context.tapscript = true;
-        state.weight_left = static_cast<int64_t>(CompactSizeLength(m_witness.count) +
-                                                 m_witness.items.size()) +
-                            kWeightOffset;
+        state.weight_left =
+            static_cast<int64_t>(CompactSizeLength(m_witness.count) + m_witness.items.size()) +
+            kWeightOffset;
         return Execute(stack, script, SigVersion::kTapscript, &state);
     }
     return (m_flags & kVerifyDiscourageUpgradableTaprootVersion)

@@ -8,7 +8,7 @@ namespace ibd {
 
 /** The witness of an input as it lies in the transaction. */
 struct WitnessView {
-    ByteSpan items;     //!< each CompactSize length, then bytes
+    ByteSpan items; //!< each CompactSize length, then bytes
     uint32_t count = 0;
 };
 

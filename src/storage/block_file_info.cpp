@@ -18,8 +18,8 @@ Result<BlockFileInfo> BlockFileInfo::Decode(ByteSpan value)
 {
     Reader in(value);
     BlockFileInfo info;
-    for (uint32_t* field : {&info.blocks, &info.size, &info.undo_size, &info.height_first,
-                            &info.height_last}) {
+    for (uint32_t* field :
+         {&info.blocks, &info.size, &info.undo_size, &info.height_first, &info.height_last}) {
         const uint64_t v = in.VarInt();
         if (v > 0xffffffff) in.Fail();
         *field = static_cast<uint32_t>(v);

@@ -14,9 +14,9 @@ namespace ibd {
 /** One header's record. `file` means something only with data or undo, the positions only with
  *  their own flag. */
 struct BlockIndexRecord {
-    static constexpr uint32_t kValidMask = 7;   //!< status bits 0..2: how far it was validated
-    static constexpr uint32_t kHaveData = 8;    //!< the block is in a blk file
-    static constexpr uint32_t kHaveUndo = 16;   //!< its undo data is in a rev file
+    static constexpr uint32_t kValidMask = 7; //!< status bits 0..2: how far it was validated
+    static constexpr uint32_t kHaveData = 8;  //!< the block is in a blk file
+    static constexpr uint32_t kHaveUndo = 16; //!< its undo data is in a rev file
     static constexpr uint32_t kFailedValid = 32;
     static constexpr uint32_t kFailedChild = 64;
     static constexpr uint32_t kOptWitness = 128;

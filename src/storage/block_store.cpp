@@ -102,9 +102,8 @@ BlockStore::BlockStore(Env& env, BlockStoreOptions options, XorKey key,
     if (m_files.empty()) m_files.emplace_back();
 }
 
-Result<std::unique_ptr<BlockStore>> BlockStore::Open(Env& env, Logger& log,
-                                                     BlockStoreOptions options,
-                                                     std::vector<BlockFileInfo> files)
+Result<std::unique_ptr<BlockStore>>
+BlockStore::Open(Env& env, Logger& log, BlockStoreOptions options, std::vector<BlockFileInfo> files)
 {
     IBD_ASSIGN_OR_RETURN(const XorKey key, ReadOrMakeKey(env, log, options));
     return std::unique_ptr<BlockStore>(
@@ -196,8 +195,8 @@ Result<Bytes> BlockStore::ReadUndo(FilePos pos, const BlockHash& prev_hash) cons
     return Bytes(all.begin() + 32, all.end() - kUndoChecksumSize);
 }
 
-Result<ScanStats> BlockStore::ScanFile(
-    int32_t n, const std::function<ScanStep(FilePos, ByteSpan)>& visit) const
+Result<ScanStats>
+BlockStore::ScanFile(int32_t n, const std::function<ScanStep(FilePos, ByteSpan)>& visit) const
 {
     const Path path = BlockPath(n);
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));

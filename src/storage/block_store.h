@@ -66,9 +66,8 @@ public:
     /** Opens or starts the store. Reads or creates xor.dat; an error if the directory has a
      *  non-zero key and `obfuscate_new` is false, as Core has it. `files` are the records of the
      *  block index (empty for a new or reindexed store); the last of them is written on. */
-    static Result<std::unique_ptr<BlockStore>> Open(Env& env, Logger& log,
-                                                    BlockStoreOptions options,
-                                                    std::vector<BlockFileInfo> files = {});
+    static Result<std::unique_ptr<BlockStore>>
+    Open(Env& env, Logger& log, BlockStoreOptions options, std::vector<BlockFileInfo> files = {});
 
     // Reading. Errors name file and offset.
 
@@ -81,8 +80,8 @@ public:
     /** Walks the frames of blk file `n` in file order with large reads. A frame is the magic, a
      *  length of 80 to 4,000,000 and that many bytes inside the file; all else is skipped. The
      *  bytes given to `visit` are valid during the call. */
-    Result<ScanStats> ScanFile(
-        int32_t n, const std::function<ScanStep(FilePos pos, ByteSpan block)>& visit) const;
+    Result<ScanStats>
+    ScanFile(int32_t n, const std::function<ScanStep(FilePos pos, ByteSpan block)>& visit) const;
 
     bool BlockFileExists(int32_t n) const;
     /** Numbers of the blk files present, ascending, whether the records know them or not. */
@@ -143,11 +142,11 @@ private:
     const XorKey m_key;
 
     mutable std::mutex m_mutex;
-    std::vector<BlockFileInfo> m_files;    //!< guarded by m_mutex; never empty
-    std::set<int32_t> m_dirty;             //!< guarded by m_mutex
-    std::map<FileId, OpenFile> m_open;     //!< guarded by m_mutex; at most kMaxOpen
-    uint32_t m_last_undo_height = 0;       //!< guarded by m_mutex
-    bool m_new_names = false;              //!< guarded by m_mutex; the directory needs a sync
+    std::vector<BlockFileInfo> m_files; //!< guarded by m_mutex; never empty
+    std::set<int32_t> m_dirty;          //!< guarded by m_mutex
+    std::map<FileId, OpenFile> m_open;  //!< guarded by m_mutex; at most kMaxOpen
+    uint32_t m_last_undo_height = 0;    //!< guarded by m_mutex
+    bool m_new_names = false;           //!< guarded by m_mutex; the directory needs a sync
 };
 
 } // namespace ibd

@@ -32,8 +32,7 @@ Result<BlockStore::OpenFile*> BlockStore::OpenForWriting(FileId id)
 Result<> BlockStore::Reserve(FileId id, OpenFile& out, uint64_t end)
 {
     if (end <= out.reserved) return {};
-    const uint64_t chunk =
-        id.first == Kind::kUndo ? m_options.undo_chunk : m_options.block_chunk;
+    const uint64_t chunk = id.first == Kind::kUndo ? m_options.undo_chunk : m_options.block_chunk;
     const uint64_t target = (end + chunk - 1) / chunk * chunk;
     IBD_ASSIGN_OR_RETURN(const uint64_t free, m_env.SpaceAvailable(m_options.blocks_dir));
     if (free < kMinDiskSpace + (target - out.reserved)) {

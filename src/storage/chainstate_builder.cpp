@@ -69,8 +69,8 @@ ChainstateBuilder::ChainstateBuilder(Env& env, ChainstateBuilderOptions options)
 {
 }
 
-Result<std::unique_ptr<ChainstateBuilder>> ChainstateBuilder::Create(
-    Env& env, ChainstateBuilderOptions options)
+Result<std::unique_ptr<ChainstateBuilder>>
+ChainstateBuilder::Create(Env& env, ChainstateBuilderOptions options)
 {
     std::unique_ptr<ChainstateBuilder> builder(new ChainstateBuilder(env, std::move(options)));
     if (env.Exists(builder->m_directory)) {

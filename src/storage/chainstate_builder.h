@@ -50,8 +50,8 @@ private:
     std::atomic<uint64_t> m_next_number{2}; //!< 1 is the manifest
 };
 
-/** Puts the complete chainstate at `<chainstate>.new` in the place of the old one, which must not be
- *  open, and removes that. */
+/** Puts the complete chainstate at `<chainstate>.new` in the place of the old one, which must not
+ * be open, and removes that. */
 Result<> ReplaceChainstate(Env& env, const Path& chainstate);
 
 /** Finishes or undoes an interrupted Publish; call before the chainstate is opened. */

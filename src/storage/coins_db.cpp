@@ -171,8 +171,8 @@ CoinsCursor::CoinsCursor(KvIterator iterator, Path directory)
     : m_iterator(std::move(iterator)), m_directory(std::move(directory))
 {
     m_iterator.Seek(kBestBlock);
-    const bool found = m_iterator.Valid() && m_iterator.Key().size() == 1 &&
-                       m_iterator.Key()[0] == kBestBlock[0];
+    const bool found =
+        m_iterator.Valid() && m_iterator.Key().size() == 1 && m_iterator.Key()[0] == kBestBlock[0];
     if (found && m_iterator.Value().size() == 32) {
         m_best = BlockHash::FromBytes(m_iterator.Value().data());
     }
@@ -212,8 +212,8 @@ Result<Coin> CoinsCursor::Value() const
     CHECK(m_valid);
     auto coin = DecodeCoin(RawValue());
     if (!coin) {
-        return BadData("database {}: coin {}:{}: {}", m_directory.string(),
-                       m_outpoint.txid.ToHex(), m_outpoint.vout, coin.Message());
+        return BadData("database {}: coin {}:{}: {}", m_directory.string(), m_outpoint.txid.ToHex(),
+                       m_outpoint.vout, coin.Message());
     }
     return coin;
 }

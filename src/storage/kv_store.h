@@ -15,11 +15,11 @@
 namespace ibd {
 
 struct KvOptions {
-    Path directory;              //!< created with its parents if absent
+    Path directory; //!< created with its parents if absent
     size_t cache_bytes = 8 << 20;
-    bool obfuscate = false;      //!< a new store gets a random key; an old one keeps what it has
-    bool wipe = false;           //!< remove all contents first
-    bool compact = false;        //!< compact fully after opening (-forcecompactdb)
+    bool obfuscate = false; //!< a new store gets a random key; an old one keeps what it has
+    bool wipe = false;      //!< remove all contents first
+    bool compact = false;   //!< compact fully after opening (-forcecompactdb)
     size_t max_file_bytes = 32 << 20;
 };
 

@@ -80,9 +80,8 @@ Result<> SnapshotReader::Fill(size_t wanted)
     m_window_start += m_pos;
     m_pos = 0;
     m_filled = rest;
-    IBD_ASSIGN_OR_RETURN(const size_t got,
-                         m_file->ReadAt(m_window_start + rest,
-                                        MutableByteSpan(m_buffer).subspan(rest)));
+    IBD_ASSIGN_OR_RETURN(const size_t got, m_file->ReadAt(m_window_start + rest,
+                                                          MutableByteSpan(m_buffer).subspan(rest)));
     m_filled += got;
     return {};
 }
@@ -121,8 +120,9 @@ SnapshotWriter::SnapshotWriter(std::unique_ptr<WritableFile> file, SnapshotHeade
 {
 }
 
-Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(
-    Env& env, const Path& path, const std::array<uint8_t, 4>& magic, const BlockHash& base)
+Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(Env& env, const Path& path,
+                                                               const std::array<uint8_t, 4>& magic,
+                                                               const BlockHash& base)
 {
     IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(path, /*truncate=*/true));
     SnapshotHeader header;

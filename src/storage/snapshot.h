@@ -58,9 +58,8 @@ private:
 class SnapshotWriter {
 public:
     /** Starts the file; the count in the header is set by Finish(). */
-    static Result<std::unique_ptr<SnapshotWriter>> Create(Env& env, const Path& path,
-                                                          const std::array<uint8_t, 4>& magic,
-                                                          const BlockHash& base);
+    static Result<std::unique_ptr<SnapshotWriter>>
+    Create(Env& env, const Path& path, const std::array<uint8_t, 4>& magic, const BlockHash& base);
     /** Coins come in the order of the chainstate; those of one transaction follow each other. */
     Result<> Add(const OutPoint& outpoint, const Coin& coin);
     /** As Add, of a value in chainstate form. */

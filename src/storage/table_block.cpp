@@ -8,7 +8,7 @@ namespace ibd {
 namespace {
 
 constexpr uint32_t kBitsPerKey = 10;
-constexpr uint8_t kProbes = 6;       // kBitsPerKey * ln 2, rounded down
+constexpr uint8_t kProbes = 6;          // kBitsPerKey * ln 2, rounded down
 constexpr uint8_t kFilterSpanLog2 = 11; // one filter for each 2 KiB of blocks
 constexpr uint32_t kBloomSeed = 0xbc9f1d34;
 

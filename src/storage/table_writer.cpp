@@ -81,8 +81,8 @@ Result<> TableWriter::OpenTable()
     m_index.Reset();
     m_filter.Reset();
     m_filter.StartBlock(0);
-    IBD_ASSIGN_OR_RETURN(m_file, m_env.OpenWrite(
-                                     m_options.directory / TableFileName(m_table.number), true));
+    IBD_ASSIGN_OR_RETURN(
+        m_file, m_env.OpenWrite(m_options.directory / TableFileName(m_table.number), true));
     return {};
 }
 

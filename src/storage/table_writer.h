@@ -24,7 +24,7 @@ struct TableFile {
 
 struct TableOptions {
     Path directory;
-    XorKey key;                        //!< obfuscation of values
+    XorKey key;                         //!< obfuscation of values
     uint64_t max_file_bytes = 32 << 20; //!< a table is closed once it has reached this size
 };
 

@@ -9,10 +9,7 @@ namespace ibd {
 
 namespace {
 
-bool IsTrue(std::string_view text)
-{
-    return text.empty() || LenientInteger(text) != 0;
-}
+bool IsTrue(std::string_view text) { return text.empty() || LenientInteger(text) != 0; }
 
 } // namespace
 
@@ -100,12 +97,13 @@ ArgsManager::Found ArgsManager::Lookup(const std::string& name, bool as_given) c
     const auto take = [&](const std::vector<Value>* values, bool last_first) {
         if (values == nullptr || hidden) return;
         std::vector<Value> kept = *values;
-        const auto negated = std::find_if(kept.rbegin(), kept.rend(),
-                                          [](const Value& v) { return v.negated; });
+        const auto negated =
+            std::find_if(kept.rbegin(), kept.rend(), [](const Value& v) { return v.negated; });
         if (negated != kept.rend()) {
             // Keep the negation only if nothing was set after it.
             hidden = true;
-            kept.erase(kept.begin(), negated == kept.rbegin() ? negated.base() - 1 : negated.base());
+            kept.erase(kept.begin(),
+                       negated == kept.rbegin() ? negated.base() - 1 : negated.base());
         }
         if (last_first && !as_given) std::reverse(kept.begin(), kept.end());
         found.values.insert(found.values.end(), kept.begin(), kept.end());
@@ -120,8 +118,7 @@ ArgsManager::Found ArgsManager::Lookup(const std::string& name, bool as_given) c
     const auto spec = m_specs.find(name);
     const bool network_only =
         spec != m_specs.end() && (spec->second.flags & OptionSpec::kNetworkOnly) != 0;
-    const bool use_default =
-        !network_only || m_network.empty() || m_network == "main";
+    const bool use_default = !network_only || m_network.empty() || m_network == "main";
     const auto top = m_config.find("");
     if (use_default && top != m_config.end()) take(In(top->second, name), false);
     return found;
@@ -208,9 +205,10 @@ std::optional<bool> ArgsManager::ChainFlag(const std::string& name) const
 
 Result<std::string> ArgsManager::ChainName() const
 {
-    static constexpr std::pair<const char*, const char*> kFlags[] = {
-        {"-regtest", "regtest"}, {"-signet", "signet"},
-        {"-testnet", "test"},    {"-testnet4", "testnet4"}};
+    static constexpr std::pair<const char*, const char*> kFlags[] = {{"-regtest", "regtest"},
+                                                                     {"-signet", "signet"},
+                                                                     {"-testnet", "test"},
+                                                                     {"-testnet4", "testnet4"}};
     std::vector<std::string> chosen;
     for (const auto& [flag, chain] : kFlags) {
         if (ChainFlag(flag).value_or(false)) chosen.emplace_back(chain);

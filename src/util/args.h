@@ -30,10 +30,10 @@ enum class OptionGroup {
 struct OptionSpec {
     enum Flag : unsigned {
         kPlain = 0,
-        kHidden = 1,      //!< shown by -help-debug only
-        kNetworkOnly = 2, //!< on other networks than main, ignored outside their section
-        kSensitive = 4,   //!< value not written to the log
-        kNoNegation = 8,  //!< -noname is an error
+        kHidden = 1,           //!< shown by -help-debug only
+        kNetworkOnly = 2,      //!< on other networks than main, ignored outside their section
+        kSensitive = 4,        //!< value not written to the log
+        kNoNegation = 8,       //!< -noname is an error
         kCommandLineOnly = 16, //!< an error in bitcoin.conf
     };
 

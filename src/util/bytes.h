@@ -27,9 +27,6 @@ inline std::string_view AsChars(ByteSpan b)
     return {reinterpret_cast<const char*>(b.data()), b.size()};
 }
 
-inline void Append(Bytes& to, ByteSpan from)
-{
-    to.insert(to.end(), from.begin(), from.end());
-}
+inline void Append(Bytes& to, ByteSpan from) { to.insert(to.end(), from.begin(), from.end()); }
 
 } // namespace ibd

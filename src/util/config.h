@@ -11,9 +11,9 @@ namespace ibd {
 void AddCommonOptions(ArgsManager& args);
 
 struct DataPaths {
-    Path base;         //!< -datadir or the default
-    Path config;       //!< bitcoin.conf, which need not exist
-    std::string chain; //!< main, test, testnet4, signet, regtest
+    Path base;          //!< -datadir or the default
+    Path config;        //!< bitcoin.conf, which need not exist
+    std::string chain;  //!< main, test, testnet4, signet, regtest
     std::string folder; //!< of the chain below `base`: "", testnet3, testnet4, signet, regtest
     uint16_t rpc_port;  //!< default of the chain
     Path Network() const { return folder.empty() ? base : base / folder; }

@@ -13,9 +13,6 @@ public:
 
 } // namespace
 
-std::unique_ptr<Logger> MakeNullLogger()
-{
-    return std::make_unique<NullLogger>();
-}
+std::unique_ptr<Logger> MakeNullLogger() { return std::make_unique<NullLogger>(); }
 
 } // namespace ibd

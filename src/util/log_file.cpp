@@ -14,14 +14,22 @@ namespace ibd {
 namespace {
 
 constexpr LogCategoryName kCategories[] = {
-    {LogCategory::kAddrman, "addrman"},       {LogCategory::kBench, "bench"},
-    {LogCategory::kBlockStorage, "blockstorage"}, {LogCategory::kBooster, "booster"},
-    {LogCategory::kCmpctBlock, "cmpctblock"}, {LogCategory::kCoinDb, "coindb"},
-    {LogCategory::kEstimateFee, "estimatefee"}, {LogCategory::kHttp, "http"},
-    {LogCategory::kLevelDb, "leveldb"},       {LogCategory::kLibevent, "libevent"},
-    {LogCategory::kMempool, "mempool"},       {LogCategory::kNet, "net"},
-    {LogCategory::kPrune, "prune"},           {LogCategory::kReindex, "reindex"},
-    {LogCategory::kRpc, "rpc"},               {LogCategory::kTxPackages, "txpackages"},
+    {LogCategory::kAddrman, "addrman"},
+    {LogCategory::kBench, "bench"},
+    {LogCategory::kBlockStorage, "blockstorage"},
+    {LogCategory::kBooster, "booster"},
+    {LogCategory::kCmpctBlock, "cmpctblock"},
+    {LogCategory::kCoinDb, "coindb"},
+    {LogCategory::kEstimateFee, "estimatefee"},
+    {LogCategory::kHttp, "http"},
+    {LogCategory::kLevelDb, "leveldb"},
+    {LogCategory::kLibevent, "libevent"},
+    {LogCategory::kMempool, "mempool"},
+    {LogCategory::kNet, "net"},
+    {LogCategory::kPrune, "prune"},
+    {LogCategory::kReindex, "reindex"},
+    {LogCategory::kRpc, "rpc"},
+    {LogCategory::kTxPackages, "txpackages"},
     {LogCategory::kValidation, "validation"},
 };
 
@@ -46,10 +54,7 @@ void WriteAll(int fd, std::string_view text)
 
 } // namespace
 
-std::span<const LogCategoryName> LogCategories()
-{
-    return kCategories;
-}
+std::span<const LogCategoryName> LogCategories() { return kCategories; }
 
 std::optional<LogCategory> ParseLogCategory(std::string_view name)
 {

@@ -301,9 +301,6 @@ Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
 
 } // namespace
 
-std::unique_ptr<Env> MakePosixEnv()
-{
-    return std::make_unique<PosixEnv>();
-}
+std::unique_ptr<Env> MakePosixEnv() { return std::make_unique<PosixEnv>(); }
 
 } // namespace ibd

@@ -12,10 +12,10 @@
 namespace ibd {
 
 struct ProgressOptions {
-    std::string label;          //!< "Reading blocks"
-    std::string unit;           //!< "blocks"
-    uint64_t total = 0;         //!< units in all; 0: unknown
-    int log_every_seconds = 10; //!< a log line at most this often
+    std::string label;             //!< "Reading blocks"
+    std::string unit;              //!< "blocks"
+    uint64_t total = 0;            //!< units in all; 0: unknown
+    int log_every_seconds = 10;    //!< a log line at most this often
     std::FILE* terminal = nullptr; //!< where to redraw a line; nothing is drawn unless it is a tty
 };
 

@@ -30,11 +30,13 @@ Result<> BlockIndex::InsertRecord(const BlockHash& hash, const BlockIndexRecord&
     HeaderNode* node = m_tree.Insert(record.header, hash);
     if (!node) {
         return BadData("block index: block {} at height {} has an unknown parent; restart with "
-                       "-reindex", hash.ToHex(), record.height);
+                       "-reindex",
+                       hash.ToHex(), record.height);
     }
     if (node->height != record.height) {
         return BadData("block index: block {} is recorded at height {} but lies at {}; restart "
-                       "with -reindex", hash.ToHex(), record.height, node->height);
+                       "with -reindex",
+                       hash.ToHex(), record.height, node->height);
     }
     node->status = record.status;
     node->tx_count = record.tx_count;
@@ -53,14 +55,14 @@ Result<> BlockIndex::Load()
                                             const BlockIndexRecord& record) -> Result<> {
         if (record.header.Hash() != hash || !CheckProofOfWork(hash, record.header.bits, params)) {
             return BadData("block index: record of block {} does not match its hash or lacks proof "
-                           "of work for this network; restart with -reindex", hash.ToHex());
+                           "of work for this network; restart with -reindex",
+                           hash.ToHex());
         }
         records.emplace_back(hash, record);
         return {};
     }));
-    std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
-        return a.second.height < b.second.height;
-    });
+    std::sort(records.begin(), records.end(),
+              [](const auto& a, const auto& b) { return a.second.height < b.second.height; });
     for (const auto& [hash, record] : records) IBD_RETURN_IF_ERROR(InsertRecord(hash, record));
     m_dirty.clear();
     PropagateFailures();

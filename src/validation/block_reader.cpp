@@ -26,8 +26,8 @@ Result<std::unique_ptr<LoadedBlock>> Load(const BlockStore& blocks, const Wanted
     auto raw = blocks.ReadBlock(wanted.pos, &wanted.hash);
     if (!raw) {
         Error error = raw.GetError();
-        error.message = fmt::format("block {} at height {}: {}", wanted.hash.ToHex(),
-                                    wanted.height, error.message);
+        error.message = fmt::format("block {} at height {}: {}", wanted.hash.ToHex(), wanted.height,
+                                    error.message);
         return error;
     }
     loaded->raw = std::move(*raw);
@@ -55,8 +55,8 @@ BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params
     for (const HeaderNode* node : path) wanted.push_back(ToWanted(*node));
     m_thread = NamedThread("blockread", [this, &blocks, &params, wanted = std::move(wanted)] {
         for (const Wanted& block : wanted) {
-            auto item = std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(
-                Load(blocks, block, params));
+            auto item =
+                std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(Load(blocks, block, params));
             // A parsed block takes about twice its bytes.
             const size_t bytes = item->Ok() ? 2 * (**item)->raw.size() : 0;
             if (!m_queue.Push(std::move(item), bytes)) return;

@@ -82,8 +82,7 @@ std::vector<HeaderNode*> ChainManager::PathTo(HeaderNode* target) const
     return path;
 }
 
-Result<> ChainManager::ActivateTowards(HeaderNode* target, const HeaderNode* start,
-                                       HeldLock& lock)
+Result<> ChainManager::ActivateTowards(HeaderNode* target, const HeaderNode* start, HeldLock& lock)
 {
     const HeaderNode* fork = m_active.FindFork(target);
     while (Tip() && Tip() != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
@@ -123,8 +122,8 @@ Result<ScriptChecker*> ChainManager::CheckerFor(const HeaderNode& node) const
     if (reason == ScriptCheckReason::kSkip) return static_cast<ScriptChecker*>(nullptr);
     if (m_checker) return m_checker;
     return SystemError("the scripts of block {} at height {} must be run ({}), and this node was "
-                       "started without a script engine", node.hash.ToHex(), node.height,
-                       ScriptCheckReasonText(reason));
+                       "started without a script engine",
+                       node.hash.ToHex(), node.height, ScriptCheckReasonText(reason));
 }
 
 Result<> ChainManager::PrefetchInputs(const BlockView& block)
@@ -216,7 +215,8 @@ Result<> ChainManager::DisconnectTip()
                          DisconnectBlock(block->view, node, m_params, std::move(undo), *m_cache));
     if (verdict != DisconnectVerdict::kClean) {
         return BadData("block {} at height {}: coins and undo data disagree; restart with "
-                       "-reindex-chainstate", node.hash.ToHex(), node.height);
+                       "-reindex-chainstate",
+                       node.hash.ToHex(), node.height);
     }
     m_active.SetTip(m_active[node.height - 1]);
     if (m_observer) m_observer->BlockDisconnected(node, block->view);

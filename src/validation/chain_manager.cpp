@@ -18,7 +18,8 @@ constexpr uint64_t kMinSpace = 50 << 20;                         //!< bytes left
 ChainManager::ChainManager(const ChainParams& params, ChainStores stores,
                            ChainManagerOptions options, const std::atomic<bool>& interrupt)
     : m_params(params), m_stores(stores), m_options(options), m_interrupt(interrupt),
-      m_index(params, stores.index), m_pool("coinread", options.threads > 1 ? options.threads - 1 : 0)
+      m_index(params, stores.index),
+      m_pool("coinread", options.threads > 1 ? options.threads - 1 : 0)
 {
     m_last_flush = m_stores.env.MonotonicMicros();
 }
@@ -166,13 +167,14 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
         if (!node || !node->HaveChainTxs()) {
             return BadData("chainstate in {} is at block {}, which the block index does not have "
                            "with all blocks below it; restart with -reindex-chainstate, or with "
-                           "-reindex if block files are there", m_coins->Directory().string(),
-                           best.ToHex());
+                           "-reindex if block files are there",
+                           m_coins->Directory().string(), best.ToHex());
         }
         m_active.SetTip(node);
         for (HeaderNode* n = node; n; n = m_active[n->height - 1]) {
             n->sequence_id = 0;
-            // The booster connects without the index; and its last write may be older than the coins.
+            // The booster connects without the index; and its last write may be older than the
+            // coins.
             if (n->prev && n->RaiseValidity(kValidScripts)) m_index.MarkDirty(n);
         }
         LogTip("Loaded best chain");
@@ -238,8 +240,8 @@ Result<> ChainManager::Flush(FlushMode mode)
         const uint64_t wanted = kMinSpace + (m_cache->Size() * 96);
         if (space < wanted) {
             return SystemError("disk space is too low: {} has {} MiB free, {} MiB are needed to "
-                               "write the coins", m_coins->Directory().string(), space >> 20,
-                               wanted >> 20);
+                               "write the coins",
+                               m_coins->Directory().string(), space >> 20, wanted >> 20);
         }
     }
     IBD_RETURN_IF_ERROR(m_index.Save(m_stores.blocks));
@@ -292,8 +294,8 @@ Result<BlockUndo> ChainManager::ReadUndo(const HeaderNode& node) const
     if (!node.HasUndo()) {
         return BadData("block {} at height {} has no undo data", node.hash.ToHex(), node.height);
     }
-    IBD_ASSIGN_OR_RETURN(const Bytes raw, m_stores.blocks.ReadUndo({node.file, node.undo_pos},
-                                                                   node.PrevHash()));
+    IBD_ASSIGN_OR_RETURN(const Bytes raw,
+                         m_stores.blocks.ReadUndo({node.file, node.undo_pos}, node.PrevHash()));
     return BlockUndo::Decode(raw);
 }
 

@@ -39,11 +39,11 @@ public:
 };
 
 struct ChainManagerOptions {
-    size_t cache_bytes = 450 << 20; //!< bound of the coins cache (-dbcache less LevelDB's part)
-    BlockHash assume_valid;         //!< -assumevalid; null: run all scripts
-    Arith256 minimum_work;          //!< -minimumchainwork
-    SipKey hash_key{};              //!< random, keys the coins table
-    size_t threads = 1;             //!< for reading coins ahead (-par)
+    size_t cache_bytes = 450 << 20;     //!< bound of the coins cache (-dbcache less LevelDB's part)
+    BlockHash assume_valid;             //!< -assumevalid; null: run all scripts
+    Arith256 minimum_work;              //!< -minimumchainwork
+    SipKey hash_key{};                  //!< random, keys the coins table
+    size_t threads = 1;                 //!< for reading coins ahead (-par)
     int64_t max_tip_age = 24 * 60 * 60; //!< -maxtipage, seconds
 };
 
@@ -57,8 +57,8 @@ struct ChainStores {
 
 /** What became of a block that was handed in. */
 struct BlockOutcome {
-    RuleResult violation;  //!< why it was refused
-    bool is_new = false;   //!< stored now; false: we had it
+    RuleResult violation;       //!< why it was refused
+    bool is_new = false;        //!< stored now; false: we had it
     HeaderNode* node = nullptr; //!< its header, if that was accepted
 };
 
@@ -119,10 +119,7 @@ public:
 
     // Views; hold Lock() while using what they return.
 
-    std::unique_lock<std::recursive_mutex> Lock() const
-    {
-        return std::unique_lock(m_mutex);
-    }
+    std::unique_lock<std::recursive_mutex> Lock() const { return std::unique_lock(m_mutex); }
     HeaderTree& Tree() { return m_index.Tree(); }
     const HeaderTree& Tree() const { return m_index.Tree(); }
     const Chain& Active() const { return m_active; }
@@ -200,7 +197,7 @@ private:
     ThreadPool m_pool;
     ScriptChecker* m_checker = nullptr;
     ChainObserver* m_observer = nullptr;
-    int64_t m_last_flush = 0; //!< MonotonicMicros
+    int64_t m_last_flush = 0;               //!< MonotonicMicros
     const HeaderNode* m_complete = nullptr; //!< has data down to the active chain
     int32_t m_next_precious = -1;
     Arith256 m_precious_work; //!< of the tip at the last PreciousBlock

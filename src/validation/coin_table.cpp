@@ -57,7 +57,8 @@ CoinTable::Entry& CoinTable::Insert(const Place& place, const OutPoint& outpoint
     if ((m_size + 1) * 4 > m_slots.size() * 3) {
         Grow();
         const size_t mask = m_slots.size() - 1;
-        for (slot = place.tag & mask; m_slots[slot] != 0; slot = (slot + 1) & mask) {}
+        for (slot = place.tag & mask; m_slots[slot] != 0; slot = (slot + 1) & mask) {
+        }
     }
     const uint32_t number = TakeFree();
     m_slots[slot] = Slot{place.tag} << 32 | (number + 1);

@@ -34,12 +34,11 @@ Result<> CoinsWalk::UndoDownTo(ChainManager& chain, const HeaderNode& target, Co
 void CoinsWalk::TakeChanges(const CoinsCache& overlay)
 {
     overlay.ForEachChange([&](const OutPoint& outpoint, const Coin* coin) {
-        m_changes.push_back({outpoint, CoinKey(outpoint),
-                             coin ? std::optional<Coin>(*coin) : std::nullopt});
+        m_changes.push_back(
+            {outpoint, CoinKey(outpoint), coin ? std::optional<Coin>(*coin) : std::nullopt});
     });
-    std::sort(m_changes.begin(), m_changes.end(), [](const Change& a, const Change& b) {
-        return CompareKeys(a.key, b.key) < 0;
-    });
+    std::sort(m_changes.begin(), m_changes.end(),
+              [](const Change& a, const Change& b) { return CompareKeys(a.key, b.key) < 0; });
 }
 
 Result<std::unique_ptr<CoinsWalk>> CoinsWalk::Start(ChainManager& chain, const HeaderNode* target)

@@ -37,10 +37,7 @@ public:
     }
 
     Result<RuleResult> Run();
-    ConnectStats Stats() const
-    {
-        return {m_rules.Fees(), m_rules.Inputs(), m_rules.SigOpCost()};
-    }
+    ConnectStats Stats() const { return {m_rules.Fees(), m_rules.Inputs(), m_rules.SigOpCost()}; }
 
 private:
     Result<RuleResult> CheckBip30();
@@ -60,7 +57,7 @@ private:
     BlockSpendRules m_rules;
     const bool m_bip30;
 
-    size_t m_done = 0; //!< transactions whose outputs were added
+    size_t m_done = 0;                                    //!< transactions whose outputs were added
     std::vector<std::pair<OutPoint, Coin>> m_overwritten; //!< BIP30 repeats
 };
 
@@ -71,8 +68,7 @@ Result<RuleResult> Connection::CheckBip30()
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
             IBD_ASSIGN_OR_RETURN(const Coin* coin, m_coins.Get({tx.txid, i}));
             if (coin) {
-                return RuleResult(
-                    Invalid("bad-txns-BIP30", "tried to overwrite transaction"));
+                return RuleResult(Invalid("bad-txns-BIP30", "tried to overwrite transaction"));
             }
         }
     }
@@ -240,8 +236,7 @@ Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNo
     for (size_t i = txs.size(); i-- > 0;) {
         IBD_ASSIGN_OR_RETURN(const bool removed, RemoveOutputs(txs[i], node, coins));
         // The outputs of an overwritten coinbase were taken by its repeat.
-        const bool excused =
-            i == 0 && IsBip30Unspendable(node.height, node.hash, params.consensus);
+        const bool excused = i == 0 && IsBip30Unspendable(node.height, node.hash, params.consensus);
         clean = clean && (removed || excused);
         if (i == 0) continue;
         TxUndo& tx_undo = undo.txs[i - 1];

@@ -13,7 +13,7 @@ namespace ibd {
 /** What connecting a block found out besides its verdict. */
 struct ConnectStats {
     Amount fees = 0;
-    uint64_t inputs = 0;  //!< without the coinbase's
+    uint64_t inputs = 0; //!< without the coinbase's
     int64_t sigop_cost = 0;
 };
 

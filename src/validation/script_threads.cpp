@@ -64,7 +64,8 @@ RuleResult ScriptThreads::Check(const Range& range) const
 {
     Tx& entry = *range.tx;
     std::call_once(entry.hashed, [&] { entry.hashes.emplace(*entry.tx, entry.spent); });
-    return CheckInputScripts(*entry.tx, entry.spent, *entry.hashes, m_flags, range.begin, range.end);
+    return CheckInputScripts(*entry.tx, entry.spent, *entry.hashes, m_flags, range.begin,
+                             range.end);
 }
 
 RuleResult ScriptThreads::Finish()

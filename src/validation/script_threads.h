@@ -41,9 +41,9 @@ private:
         Tx* tx;
         size_t begin;
         size_t end;
-        size_t number;                 //!< in block order
+        size_t number; //!< in block order
         std::atomic<bool> taken{false};
-        RuleResult verdict;            //!< written by who took it
+        RuleResult verdict; //!< written by who took it
     };
 
     void AddRange(Tx& tx, size_t begin, size_t end);

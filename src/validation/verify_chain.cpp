@@ -41,18 +41,19 @@ Result<bool> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
         RuleResult broken = (*block)->verdict;
         // Not in Core: it is the witness commitment that tells a damaged witness.
         if (level >= 1 && !broken) {
-            broken = ContextualCheckBlock((*block)->view, NodeAncestry(node->prev),
-                                          m_params.consensus);
+            broken =
+                ContextualCheckBlock((*block)->view, NodeAncestry(node->prev), m_params.consensus);
         }
         if (level >= 1 && broken) {
-            return failed(fmt::format("block {} at height {}: {}", node->hash.ToHex(),
-                                      node->height, broken->ToString()));
+            return failed(fmt::format("block {} at height {}: {}", node->hash.ToHex(), node->height,
+                                      broken->ToString()));
         }
         if (level < 2) continue;
         if (!node->HasUndo()) {
             if (undo) {
                 m_stores.log.Info("Verification: no undo data at height {} and below; coins are "
-                                  "checked above it only", node->height);
+                                  "checked above it only",
+                                  node->height);
             }
             undo = false;
             continue;

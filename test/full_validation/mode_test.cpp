@@ -2,9 +2,9 @@
 // threads, aggregate and loader; checkpoints are not shared with the other mode.
 #include "setup.h"
 
+#include "support/testdata.h"
 #include "swiftsync/checkpoint.h"
 #include "swiftsync/full_validation.h"
-#include "support/testdata.h"
 
 using namespace ibd;
 using namespace ibd::test;
@@ -24,7 +24,9 @@ TEST_CASE("Full validation: the chainstate of serial validation, with signatures
 {
     auto& rng = TestRng();
     for (const bool with_signatures : {false, true}) {
-        FullSetup setup({.seed = rng(), .blocks = 130, .outputs_per_block = 25,
+        FullSetup setup({.seed = rng(),
+                         .blocks = 130,
+                         .outputs_per_block = 25,
                          .signed_spends = with_signatures});
         for (const unsigned threads : {1u, 2u, 3u}) {
             for (const auto aggregate : {AggregateKind::kSha256, AggregateKind::kMuHash}) {

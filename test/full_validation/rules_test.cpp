@@ -32,8 +32,8 @@ void RequireSameReason(FullSetup& setup, const std::vector<Bytes>& on_top, const
     const Verdict verdict = RequireRefused(setup, on_top, reason);
     REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
     REQUIRE(verdict.height == setup.Height() + 1);
-    REQUIRE_THAT(verdict.reason, Contains(reason) &&
-                                     Contains("height " + std::to_string(verdict.height)));
+    REQUIRE_THAT(verdict.reason,
+                 Contains(reason) && Contains("height " + std::to_string(verdict.height)));
 }
 
 void RequireBothAccept(FullSetup& setup, const std::vector<Bytes>& on_top)
@@ -143,16 +143,15 @@ TEST_CASE("Full validation: one broken rule, one refusal")
              b.txs[1].inputs[0].sequence = 0xfffffffe;
          },
          "bad-txns-nonfinal"},
-        {"height in the coinbase",
-         [](auto& b) { b.Coinbase().inputs[0].script_sig[1] ^= 1; }, "bad-cb-height"},
+        {"height in the coinbase", [](auto& b) { b.Coinbase().inputs[0].script_sig[1] ^= 1; },
+         "bad-cb-height"},
         {"commitment to the witnesses",
          [](auto& b) {
              b.renew_commitment = false;
              b.Coinbase().inputs[0].witness[0][0] ^= 1;
          },
          "bad-witness-merkle-match"},
-        {"the same input twice",
-         [](auto& b) { b.txs[1].inputs.push_back(b.txs[1].inputs[0]); },
+        {"the same input twice", [](auto& b) { b.txs[1].inputs.push_back(b.txs[1].inputs[0]); },
          "bad-txns-inputs-duplicate"},
         {"a script that fails",
          [&](auto& b) {
@@ -240,9 +239,8 @@ TEST_CASE("Full validation: coins that are not there, whatever undo data says")
         const auto claim = [&](std::vector<BlockUndo>& undo) {
             undo[0].txs[2].spent[0] = undo[0].txs[1].spent[0];
         };
-        const Verdict verdict =
-            RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
-                           "bad-txns-inputs-missingorspent", claim);
+        const Verdict verdict = RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
+                                               "bad-txns-inputs-missingorspent", claim);
         REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
         REQUIRE_THAT(verdict.reason, Contains("undo data are wrong"));
     }
@@ -267,8 +265,8 @@ TEST_CASE("Full validation: coins that are not there, whatever undo data says")
     {
         draft.txs.push_back(Spend(draft.txs[1], 1));
         draft.txs[2].inputs[0].prevout.vout = 7;
-        const Verdict verdict = RequireRefused(
-            setup, {draft.Seal(setup.TipHash(), setup.Params())}, "bad-txns-inputs-missingorspent");
+        const Verdict verdict = RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
+                                               "bad-txns-inputs-missingorspent");
         REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
     }
     SECTION("made by a later block")

@@ -114,7 +114,8 @@ HeaderNode* FullSetup::AddBlock(ByteSpan raw, const BlockUndo& undo)
 void FullSetup::PutUndoBytes(HeaderNode& node, ByteSpan undo)
 {
     node.undo_pos = Must(m_store->WriteUndo(node.file, undo, node.PrevHash(),
-                                            static_cast<uint32_t>(node.height))).offset;
+                                            static_cast<uint32_t>(node.height)))
+                        .offset;
     node.status |= kHaveUndo;
 }
 

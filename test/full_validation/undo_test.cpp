@@ -66,8 +66,11 @@ TEST_CASE("Full validation: undo data that lies about coins is found out")
          "undo data are wrong"},
         {"value out of range", [](auto& c) { c[0].value = kMaxMoney + 1; }, kRule,
          "bad-txns-inputvalues-outofrange"},
-        {"value gone", [](auto& c) { for (Coin& coin : c) coin.value = 0; }, kRule,
-         "bad-txns-in-belowout"},
+        {"value gone",
+         [](auto& c) {
+             for (Coin& coin : c) coin.value = 0;
+         },
+         kRule, "bad-txns-in-belowout"},
         {"another height", [](auto& c) { ++c[0].height; }, kSum, "undo data are wrong"},
         {"height of this block", [&](auto& c) { c[0].height = future - 1; }, kRule,
          "bad-txns-inputs-missingorspent"},
@@ -76,15 +79,26 @@ TEST_CASE("Full validation: undo data that lies about coins is found out")
         {"from far in the future", [](auto& c) { c[0].height = 0x7fffffff; }, kRule,
          "bad-txns-inputs-missingorspent"},
         {"no height", [](auto& c) { c[0].height = 0; }, kUndo, "coins have no height"},
-        {"a coinbase, ripe", [](auto& c) { c[0].height = 1; c[0].coinbase = true; }, kSum,
-         "undo data are wrong"},
-        {"a coinbase, not ripe", [&](auto& c) { c[0].height = future - 2; c[0].coinbase = true; },
+        {"a coinbase, ripe",
+         [](auto& c) {
+             c[0].height = 1;
+             c[0].coinbase = true;
+         },
+         kSum, "undo data are wrong"},
+        {"a coinbase, not ripe",
+         [&](auto& c) {
+             c[0].height = future - 2;
+             c[0].coinbase = true;
+         },
          kRule, "bad-txns-premature-spend-of-coinbase"},
         {"another script", [](auto& c) { c[0].script = ScriptBytes(Bytes{0x00}); }, kRule,
          "block-script-verify-flag-failed"},
-        {"two coins swapped", [](auto& c) { std::swap(c[0].height, c[1].height);
-                                            std::swap(c[0].value, c[1].value); }, kSum,
-         "undo data are wrong"},
+        {"two coins swapped",
+         [](auto& c) {
+             std::swap(c[0].height, c[1].height);
+             std::swap(c[0].value, c[1].value);
+         },
+         kSum, "undo data are wrong"},
         {"one coin too few", [](auto& c) { c.pop_back(); }, kUndo, "number of inputs"},
         {"one coin too many", [](auto& c) { c.push_back(c[0]); }, kUndo, "number of inputs"},
     };
@@ -115,7 +129,8 @@ TEST_CASE("Full validation: every single change of a coin in undo data is found 
     FullSetup setup({.seed = 22, .signed_spends = true});
     auto& rng = TestRng();
     for (int round = 0; round < 60; ++round) {
-        const int height = 101 + static_cast<int>(rng() % static_cast<size_t>(setup.Height() - 100));
+        const int height =
+            101 + static_cast<int>(rng() % static_cast<size_t>(setup.Height() - 100));
         const BlockUndo honest = setup.UndoAt(height);
         if (honest.txs.empty()) continue;
         BlockUndo undo = honest;
@@ -127,8 +142,10 @@ TEST_CASE("Full validation: every single change of a coin in undo data is found 
         case 1: coin.height ^= 1u << rng() % 8; break;
         case 2: coin.coinbase = !coin.coinbase; break;
         default:
-            if (script.empty()) script.push_back(0x51);
-            else script[rng() % script.size()] ^= static_cast<uint8_t>(1 << rng() % 8);
+            if (script.empty())
+                script.push_back(0x51);
+            else
+                script[rng() % script.size()] ^= static_cast<uint8_t>(1 << rng() % 8);
             coin.script.Assign(script);
         }
         CAPTURE(round, height);

@@ -40,8 +40,7 @@ public:
     uint32_t Files() const { return m_next_file; }
 
 private:
-    BlockFiles(Env& env, Path blocks, std::array<uint8_t, 4> magic,
-               const BlockFileOptions& options)
+    BlockFiles(Env& env, Path blocks, std::array<uint8_t, 4> magic, const BlockFileOptions& options)
         : m_env(&env), m_blocks(std::move(blocks)), m_magic(magic), m_options(options),
           m_rng(options.seed ^ 0x66696c65)
     {

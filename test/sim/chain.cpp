@@ -41,8 +41,7 @@ Chain::Chain(const ChainParams& params, const ChainOptions& options)
       m_book(std::make_shared<ScriptBook>(options.seed, options.signed_spends)),
       m_rng(options.seed), m_tip(params.genesis.hash)
 {
-    CHECK(options.outputs_per_block >= 1 && 
-          options.outputs_per_block <= kMostOutputsPerBlock);
+    CHECK(options.outputs_per_block >= 1 && options.outputs_per_block <= kMostOutputsPerBlock);
     if (const auto& pair = options.repeated_coinbase) {
         CHECK(pair->first >= 1 && pair->repeat < params.consensus.subsidy_halving_interval);
         CHECK(pair->repeat > pair->first + (pair->overwrite ? 0 : kCoinbaseMaturity + 9));
@@ -55,20 +54,11 @@ Chain::Chain(const ChainParams& params, const ChainOptions& options)
     m_stats.bytes = params.genesis.raw.size();
 }
 
-SimBlock Chain::Genesis() const
-{
-    return {0, m_params->genesis.hash, m_params->genesis.raw};
-}
+SimBlock Chain::Genesis() const { return {0, m_params->genesis.hash, m_params->genesis.raw}; }
 
-SimBlock Chain::Next()
-{
-    return Make(true);
-}
+SimBlock Chain::Next() { return Make(true); }
 
-SimBlock Chain::NextEmpty()
-{
-    return Make(false);
-}
+SimBlock Chain::NextEmpty() { return Make(false); }
 
 SimBlock Chain::Make(bool with_transactions)
 {
@@ -198,8 +188,12 @@ void Chain::AddCoinbase(Draft& draft)
     draft.coinbase = tx.Serialize();
     const Txid txid = draft.txids[0] = tx.Id();
     for (size_t i = 0; i < draft.coinbase_payouts; ++i) {
-        const Coin coin{txid,     static_cast<uint32_t>(i), tx.outputs[i].value,
-                        draft.first_output + i, m_height, draft.coinbase_scripts[i],
+        const Coin coin{txid,
+                        static_cast<uint32_t>(i),
+                        tx.outputs[i].value,
+                        draft.first_output + i,
+                        m_height,
+                        draft.coinbase_scripts[i],
                         true};
         const bool is_first = IsPairBlock() && !RepeatsCoinbase();
         if (is_first && pair->overwrite) continue;

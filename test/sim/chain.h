@@ -116,7 +116,7 @@ private:
     Rng m_rng;
     int m_height = 0;
     BlockHash m_tip;
-    std::deque<uint32_t> m_times; //!< of the last 11 blocks
+    std::deque<uint32_t> m_times;             //!< of the last 11 blocks
     std::deque<std::vector<Coin>> m_calendar; //!< [i]: to be spent in block m_height + 1 + i
     std::vector<Coin> m_due;                  //!< to be spent in the block being made
     std::optional<MutableTransaction> m_first_coinbase; //!< of RepeatedCoinbase

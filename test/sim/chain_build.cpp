@@ -51,8 +51,8 @@ Bytes DataCarrier(Rng& rng)
 void Chain::BuildTransactions(Draft& draft)
 {
     const int mean = m_options.outputs_per_block;
-    size_t outputs_left = static_cast<size_t>(m_rng.Between(std::max(1, mean - mean / 4),
-                                                            mean + mean / 4));
+    size_t outputs_left =
+        static_cast<size_t>(m_rng.Between(std::max(1, mean - mean / 4), mean + mean / 4));
     while (!m_due.empty() && outputs_left > 0 && draft.weight < kWeightGoal &&
            draft.sigops_cost < kSigopsGoal) {
         const size_t inputs = DrawInputs(m_rng, m_due.size());
@@ -181,8 +181,8 @@ void Chain::AddOutputs(const Txid& txid, const std::vector<PlannedOutput>& outpu
     for (size_t i = 0; i < outputs.size(); ++i) {
         const PlannedOutput& output = outputs[i];
         const uint64_t number = m_truth.AddOutput(output.spendable);
-        const Coin coin{txid,     static_cast<uint32_t>(i), output.value, number,
-                        m_height, output.script,            false};
+        const Coin coin{
+            txid, static_cast<uint32_t>(i), output.value, number, m_height, output.script, false};
         Schedule(coin, output.lifetime);
     }
 }

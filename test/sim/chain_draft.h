@@ -17,9 +17,9 @@ struct Chain::PlannedOutput {
 
 /** A block in the making. */
 struct Chain::Draft {
-    Bytes coinbase; //!< serialized
-    Bytes body;     //!< the other transactions, serialized
-    std::vector<Txid> txids{Txid()};   //!< the coinbase's is set last
+    Bytes coinbase;                     //!< serialized
+    Bytes body;                         //!< the other transactions, serialized
+    std::vector<Txid> txids{Txid()};    //!< the coinbase's is set last
     std::vector<Wtxid> wtxids{Wtxid()}; //!< the coinbase's stays zero (BIP141)
     size_t coinbase_payouts = 1;        //!< outputs before the witness commitment
     std::vector<uint16_t> coinbase_scripts;

@@ -115,8 +115,10 @@ Options ParseOptions(int argc, char** argv)
         {"--out", [&](Text v) { o.out = v; }},
     };
     const std::map<std::string, bool*> flags = {
-        {"--signed", &o.chain.signed_spends}, {"--xor", &o.files.obfuscate},
-        {"--stale", &o.stale},                {"--preallocate", &o.files.preallocate},
+        {"--signed", &o.chain.signed_spends},
+        {"--xor", &o.files.obfuscate},
+        {"--stale", &o.stale},
+        {"--preallocate", &o.files.preallocate},
         {"--torn", &o.files.torn_tail},
     };
     for (int i = 1; i < argc; ++i) {
@@ -189,8 +191,7 @@ public:
                 Require(files->AddShuffled(m_chain.NextEmpty().bytes));
             }
             if (height == m_options.hints_height) WriteTruth();
-            if (height > m_options.blocks ||
-                10 * int64_t{height} / m_options.blocks == tenth) {
+            if (height > m_options.blocks || 10 * int64_t{height} / m_options.blocks == tenth) {
                 continue;
             }
             tenth = static_cast<int>(10 * int64_t{height} / m_options.blocks);

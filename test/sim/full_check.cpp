@@ -18,10 +18,7 @@ HeaderFacts FullCheck::At(int height) const
     return {header.version, header.time, header.bits};
 }
 
-BlockHash FullCheck::HashAt(int height) const
-{
-    return m_hashes[static_cast<size_t>(height)];
-}
+BlockHash FullCheck::HashAt(int height) const { return m_hashes[static_cast<size_t>(height)]; }
 
 void FullCheck::AddHeader(const BlockHeader& header)
 {
@@ -118,8 +115,7 @@ std::string FullCheck::CheckScripts(const TxView& tx, const std::vector<CheckedC
 
 std::string FullCheck::AddOutputs(const TxView& tx, int height)
 {
-    const bool bip30 =
-        Bip30Enforced(height, m_connecting, BlockHash(), m_params.consensus);
+    const bool bip30 = Bip30Enforced(height, m_connecting, BlockHash(), m_params.consensus);
     for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
         const ByteSpan script = tx.outputs[i].script_pubkey;
         const uint64_t number = m_outputs++;

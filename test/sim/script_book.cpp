@@ -11,13 +11,10 @@ namespace ibd::sim {
 namespace {
 
 constexpr int kKeys = 64;
-constexpr int kVariants = 256; //!< templates of the common types
+constexpr int kVariants = 256;    //!< templates of the common types
 constexpr int kMultisigCost = 80; //!< 20 operations, counted without looking at the keys
 
-Bytes ToBytes(const auto& array)
-{
-    return {array.begin(), array.end()};
-}
+Bytes ToBytes(const auto& array) { return {array.begin(), array.end()}; }
 
 Bytes P2pk(ByteSpan key)
 {
@@ -67,10 +64,7 @@ Bytes PushOf(ByteSpan data)
     return out;
 }
 
-Bytes P2wsh(ByteSpan script)
-{
-    return WitnessProgram(OP_0, Sha256Of(script));
-}
+Bytes P2wsh(ByteSpan script) { return WitnessProgram(OP_0, Sha256Of(script)); }
 
 /** <33 bytes> 2DROP 1: as long as a key and its check; takes one item, leaves true. */
 Bytes FreeScript(Rng& rng)
@@ -141,8 +135,8 @@ ScriptBook::ScriptBook(uint64_t seed, bool signed_spends) : m_rng(seed ^ 0x626f6
 template <typename Make>
 void ScriptBook::AddGroup(unsigned weight, int count, Make make)
 {
-    m_groups.push_back({weight, static_cast<uint16_t>(m_templates.size()),
-                        static_cast<uint16_t>(count)});
+    m_groups.push_back(
+        {weight, static_cast<uint16_t>(m_templates.size()), static_cast<uint16_t>(count)});
     for (int i = 0; i < count; ++i) m_templates.push_back(make(static_cast<size_t>(i)));
     m_total_weight += weight;
 }
@@ -176,8 +170,7 @@ void ScriptBook::AddUnsigned()
     AddGroup(2000, kVariants, [&](size_t i) { // P2TR, script path
         Template t;
         const Bytes script = FreeScript(m_rng);
-        const Taproot taproot =
-            MakeTaproot(m_signer.XOnlyPublicKey(m_secrets[i % kKeys]), script);
+        const Taproot taproot = MakeTaproot(m_signer.XOnlyPublicKey(m_secrets[i % kKeys]), script);
         t.script_pubkey = WitnessProgram(OP_1, taproot.output_key);
         t.stack = {m_rng.RandomBytes(64), script, taproot.control};
         return t;

@@ -21,12 +21,12 @@ struct LockTemplate {
 
     Signing signing = Signing::kNone;
     Bytes script_pubkey;
-    Bytes script_sig;         //!< as it stands; kLegacy builds its own
-    std::vector<Bytes> stack; //!< after the signatures: script pushes (kLegacy) or witness items
-    bool multisig_dummy = false;  //!< an empty element before the signatures
-    Bytes code;                   //!< what signatures commit to: script code or taproot leaf
-    std::vector<Hash32> secrets;  //!< one signature each, in this order
-    int sigops_cost = 0;          //!< of the output and of spending it, no less than BIP141's
+    Bytes script_sig;            //!< as it stands; kLegacy builds its own
+    std::vector<Bytes> stack;    //!< after the signatures: script pushes (kLegacy) or witness items
+    bool multisig_dummy = false; //!< an empty element before the signatures
+    Bytes code;                  //!< what signatures commit to: script code or taproot leaf
+    std::vector<Hash32> secrets; //!< one signature each, in this order
+    int sigops_cost = 0;         //!< of the output and of spending it, no less than BIP141's
 };
 
 class ScriptBook {

@@ -7,10 +7,7 @@ namespace ibd::sim {
 
 namespace {
 
-uint32_t BaseType(uint32_t type)
-{
-    return type & 0x1f;
-}
+uint32_t BaseType(uint32_t type) { return type & 0x1f; }
 
 void WriteOutPoint(Writer& out, const OutPoint& outpoint)
 {
@@ -45,10 +42,7 @@ Bytes AllSequences(const MutableTransaction& tx)
     return Concatenate(tx.inputs, [](Writer& w, const MutableInput& in) { w.U32(in.sequence); });
 }
 
-Bytes AllOutputs(const MutableTransaction& tx)
-{
-    return Concatenate(tx.outputs, WriteOutput);
-}
+Bytes AllOutputs(const MutableTransaction& tx) { return Concatenate(tx.outputs, WriteOutput); }
 
 Bytes OneOutput(const MutableTransaction& tx, size_t i)
 {
@@ -106,8 +100,8 @@ Hash32 SegwitV0Sighash(const MutableTransaction& tx, size_t input, ByteSpan code
     return Sha256d(preimage);
 }
 
-Hash32 TaprootSighash(const MutableTransaction& tx, size_t input,
-                      const std::vector<Prevout>& spent, ByteSpan leaf, uint8_t type)
+Hash32 TaprootSighash(const MutableTransaction& tx, size_t input, const std::vector<Prevout>& spent,
+                      ByteSpan leaf, uint8_t type)
 {
     const bool anyone = type & kSighashAnyoneCanPay;
     const bool single = BaseType(type) == kSighashSingle, none = BaseType(type) == kSighashNone;
@@ -118,10 +112,9 @@ Hash32 TaprootSighash(const MutableTransaction& tx, size_t input,
     out.U32(tx.lock_time);
     if (!anyone) {
         out.Raw(Sha256Of(AllOutPoints(tx)));
+        out.Raw(Sha256Of(Concatenate(spent, [](Writer& w, const Prevout& s) { w.I64(s.value); })));
         out.Raw(Sha256Of(
-            Concatenate(spent, [](Writer& w, const Prevout& s) { w.I64(s.value); })));
-        out.Raw(Sha256Of(Concatenate(
-            spent, [](Writer& w, const Prevout& s) { w.VarBytes(s.script_pubkey); })));
+            Concatenate(spent, [](Writer& w, const Prevout& s) { w.VarBytes(s.script_pubkey); })));
         out.Raw(Sha256Of(AllSequences(tx)));
     }
     if (!none && !single) out.Raw(Sha256Of(AllOutputs(tx)));

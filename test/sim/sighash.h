@@ -28,7 +28,7 @@ Hash32 SegwitV0Sighash(const MutableTransaction& tx, size_t input, ByteSpan code
 
 /** `leaf` empty: spend by key. `spent` holds one entry for each input. SINGLE needs an output of
  *  the same index. */
-Hash32 TaprootSighash(const MutableTransaction& tx, size_t input,
-                      const std::vector<Prevout>& spent, ByteSpan leaf, uint8_t type);
+Hash32 TaprootSighash(const MutableTransaction& tx, size_t input, const std::vector<Prevout>& spent,
+                      ByteSpan leaf, uint8_t type);
 
 } // namespace ibd::sim

@@ -43,9 +43,8 @@ TEST_CASE("original signature hash: Core's vectors without code separators")
         const auto tx = Transaction::Parse(FromHex(row[0].get_str()).value());
         if (row[1].get_str().find("ab") != std::string::npos || !tx.Ok()) continue;
         const auto plain = MutableTransaction::FromView((*tx)->View());
-        const Hash32 hash =
-            LegacySighash(plain, static_cast<size_t>(row[2].get_int()), code,
-                          static_cast<uint32_t>(row[3].get_int()));
+        const Hash32 hash = LegacySighash(plain, static_cast<size_t>(row[2].get_int()), code,
+                                          static_cast<uint32_t>(row[3].get_int()));
         INFO("row " << i);
         CHECK(Uint256(hash).ToHex() == row[4].get_str());
         ++checked;

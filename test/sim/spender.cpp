@@ -49,15 +49,14 @@ public:
 private:
     Bytes Sign(size_t i, const LockTemplate& script, const Hash32& secret)
     {
-        const bool taproot = script.signing == Signing::kTaprootKey ||
-                             script.signing == Signing::kTaprootScript;
+        const bool taproot =
+            script.signing == Signing::kTaprootKey || script.signing == Signing::kTaprootScript;
         uint8_t type = DrawHashType(m_rng, taproot);
         if (taproot && (type & 3) == kSighashSingle && i >= m_tx.outputs.size()) type = kSighashAll;
         if (!taproot) {
-            const Hash32 hash =
-                script.signing == Signing::kLegacy
-                    ? LegacySighash(m_tx, i, script.code, type)
-                    : SegwitV0Sighash(m_tx, i, script.code, m_coins[i].value, type);
+            const Hash32 hash = script.signing == Signing::kLegacy
+                                    ? LegacySighash(m_tx, i, script.code, type)
+                                    : SegwitV0Sighash(m_tx, i, script.code, m_coins[i].value, type);
             Bytes signature = m_book.Keys().SignEcdsa(secret, hash);
             signature.push_back(type);
             return signature;

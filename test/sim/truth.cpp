@@ -7,10 +7,7 @@ namespace ibd::sim {
 
 namespace {
 
-void SetBit(std::vector<uint64_t>& bits, uint64_t i)
-{
-    bits[i / 64] |= uint64_t{1} << (i % 64);
-}
+void SetBit(std::vector<uint64_t>& bits, uint64_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
 
 void ClearBit(std::vector<uint64_t>& bits, uint64_t i)
 {

@@ -129,7 +129,8 @@ void BlockMutator::ChangeOrder(Draft& draft)
     case 3: { // CVE-2012-2459: the end repeated, the root stays
         const std::vector<MutableTransaction> copy = txs;
         const size_t tail = size_t{1} << m_rng.Below(3);
-        if (tail <= copy.size()) txs.insert(txs.end(), copy.end() - static_cast<ptrdiff_t>(tail), copy.end());
+        if (tail <= copy.size())
+            txs.insert(txs.end(), copy.end() - static_cast<ptrdiff_t>(tail), copy.end());
         break;
     }
     case 4: txs.resize(1); break;
@@ -158,9 +159,7 @@ void BlockMutator::ChangeInput(Draft& draft, const MutatorMemory& memory)
     case 6: FlipBit(input.script_sig); break;
     case 7: input.script_sig.clear(); break;
     case 8: input.sequence = static_cast<uint32_t>(m_rng.Below(40)); break;
-    case 9:
-        input.sequence = kSequenceTypeFlag | static_cast<uint32_t>(m_rng.Below(20));
-        break;
+    case 9: input.sequence = kSequenceTypeFlag | static_cast<uint32_t>(m_rng.Below(20)); break;
     case 10: tx.inputs.erase(tx.inputs.begin()); break;
     case 11: input.prevout = OutPoint{}; break;
     }
@@ -236,10 +235,12 @@ void BlockMutator::ChangeSize(Draft& draft)
         tx.outputs.push_back({0, Bytes(990'000 + m_rng.Below(12'000), OP_RETURN)});
         break;
     case 2: // weight around its limit by witness
-        if (!tx.inputs.empty()) tx.inputs[0].witness.push_back(Bytes(3'980'000 + m_rng.Below(25'000)));
+        if (!tx.inputs.empty())
+            tx.inputs[0].witness.push_back(Bytes(3'980'000 + m_rng.Below(25'000)));
         break;
     case 3:
-        if (!tx.inputs.empty()) tx.inputs[0].script_sig.resize(1'600 + m_rng.Below(9'000), OP_CHECKSIG);
+        if (!tx.inputs.empty())
+            tx.inputs[0].script_sig.resize(1'600 + m_rng.Below(9'000), OP_CHECKSIG);
         break;
     }
 }

@@ -14,10 +14,10 @@ namespace ibd::interop {
 
 /** What mutations may refer to besides the block. */
 struct MutatorMemory {
-    std::vector<BlockHash> hashes;     //!< of blocks given out, good and bad
-    std::vector<OutPoint> coinbases;   //!< outputs of recent rewards
-    std::vector<OutPoint> spent;       //!< coins spent by recent blocks
-    int64_t now = 0;                   //!< seconds since 1970
+    std::vector<BlockHash> hashes;   //!< of blocks given out, good and bad
+    std::vector<OutPoint> coinbases; //!< outputs of recent rewards
+    std::vector<OutPoint> spent;     //!< coins spent by recent blocks
+    int64_t now = 0;                 //!< seconds since 1970
 };
 
 class BlockMutator {

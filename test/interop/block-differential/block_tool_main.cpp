@@ -140,8 +140,9 @@ public:
         store.blocks_dir = m_dir->Blocks();
         store.magic = params.magic;
         m_blocks = Take(BlockStore::Open(*m_env, *m_log, store, Take(m_index->LoadFiles())));
-        m_chain = std::make_unique<ChainManager>(
-            params, ChainStores{*m_env, *m_log, *m_blocks, *m_index}, ChainManagerOptions{}, m_stop);
+        m_chain =
+            std::make_unique<ChainManager>(params, ChainStores{*m_env, *m_log, *m_blocks, *m_index},
+                                           ChainManagerOptions{}, m_stop);
         m_chain->SetScriptChecker(&m_scripts);
         m_chain->SetObserver(&m_verdicts);
         Take(m_chain->LoadIndex());
@@ -245,7 +246,8 @@ int Main(int argc, char** argv)
         judge.Finish();
         return 0;
     }
-    fmt::print(stderr, "usage: ibd-block-tool make [--seed N] [--count N] | connect --datadir DIR\n");
+    fmt::print(stderr,
+               "usage: ibd-block-tool make [--seed N] [--count N] | connect --datadir DIR\n");
     return 2;
 }
 

@@ -151,9 +151,12 @@ int main(int argc, char** argv)
         const std::string option = argv[i];
         if (option == "--answer") return Answer();
         if (i + 1 >= argc) break;
-        if (option == "--oracle") oracle = argv[++i];
-        else if (option == "--seed") seed = std::stoull(argv[++i]);
-        else if (option == "--count") count = std::stoull(argv[++i]);
+        if (option == "--oracle")
+            oracle = argv[++i];
+        else if (option == "--seed")
+            seed = std::stoull(argv[++i]);
+        else if (option == "--count")
+            count = std::stoull(argv[++i]);
     }
     if (!oracle) {
         std::cerr << "usage: script_differential --oracle PATH [--seed N] [--count N] | --answer\n";

@@ -20,20 +20,36 @@ struct StackEffect {
 };
 
 constexpr StackEffect kOperations[] = {
-    {OP_2DROP, 2, -2}, {OP_2DUP, 2, 2}, {OP_3DUP, 3, 3}, {OP_2OVER, 4, 2}, {OP_2ROT, 6, 0},
-    {OP_2SWAP, 4, 0}, {OP_IFDUP, 1, 1}, {OP_DEPTH, 0, 1}, {OP_DROP, 1, -1}, {OP_DUP, 1, 1},
-    {OP_NIP, 2, -1}, {OP_OVER, 2, 1}, {OP_ROT, 3, 0}, {OP_SWAP, 2, 0}, {OP_TUCK, 2, 1},
-    {OP_SIZE, 1, 1}, {OP_EQUAL, 2, -1}, {OP_RIPEMD160, 1, 0}, {OP_SHA1, 1, 0}, {OP_SHA256, 1, 0},
-    {OP_HASH160, 1, 0}, {OP_HASH256, 1, 0}, {OP_NOP, 0, 0}, {OP_CODESEPARATOR, 0, 0},
-    {OP_NOP1, 0, 0}, {OP_NOP10, 0, 0}, {OP_VERIFY, 1, -1}, {OP_EQUALVERIFY, 2, -2},
+    {OP_2DROP, 2, -2},  {OP_2DUP, 2, 2},      {OP_3DUP, 3, 3},    {OP_2OVER, 4, 2},
+    {OP_2ROT, 6, 0},    {OP_2SWAP, 4, 0},     {OP_IFDUP, 1, 1},   {OP_DEPTH, 0, 1},
+    {OP_DROP, 1, -1},   {OP_DUP, 1, 1},       {OP_NIP, 2, -1},    {OP_OVER, 2, 1},
+    {OP_ROT, 3, 0},     {OP_SWAP, 2, 0},      {OP_TUCK, 2, 1},    {OP_SIZE, 1, 1},
+    {OP_EQUAL, 2, -1},  {OP_RIPEMD160, 1, 0}, {OP_SHA1, 1, 0},    {OP_SHA256, 1, 0},
+    {OP_HASH160, 1, 0}, {OP_HASH256, 1, 0},   {OP_NOP, 0, 0},     {OP_CODESEPARATOR, 0, 0},
+    {OP_NOP1, 0, 0},    {OP_NOP10, 0, 0},     {OP_VERIFY, 1, -1}, {OP_EQUALVERIFY, 2, -2},
 };
 
 constexpr StackEffect kArithmetic[] = {
-    {OP_1ADD, 1, 0}, {OP_1SUB, 1, 0}, {OP_NEGATE, 1, 0}, {OP_ABS, 1, 0}, {OP_NOT, 1, 0},
-    {OP_0NOTEQUAL, 1, 0}, {OP_ADD, 2, -1}, {OP_SUB, 2, -1}, {OP_BOOLAND, 2, -1},
-    {OP_BOOLOR, 2, -1}, {OP_NUMEQUAL, 2, -1}, {OP_NUMNOTEQUAL, 2, -1}, {OP_LESSTHAN, 2, -1},
-    {OP_GREATERTHAN, 2, -1}, {OP_LESSTHANOREQUAL, 2, -1}, {OP_GREATERTHANOREQUAL, 2, -1},
-    {OP_MIN, 2, -1}, {OP_MAX, 2, -1}, {OP_WITHIN, 3, -2}, {OP_NUMEQUALVERIFY, 2, -2},
+    {OP_1ADD, 1, 0},
+    {OP_1SUB, 1, 0},
+    {OP_NEGATE, 1, 0},
+    {OP_ABS, 1, 0},
+    {OP_NOT, 1, 0},
+    {OP_0NOTEQUAL, 1, 0},
+    {OP_ADD, 2, -1},
+    {OP_SUB, 2, -1},
+    {OP_BOOLAND, 2, -1},
+    {OP_BOOLOR, 2, -1},
+    {OP_NUMEQUAL, 2, -1},
+    {OP_NUMNOTEQUAL, 2, -1},
+    {OP_LESSTHAN, 2, -1},
+    {OP_GREATERTHAN, 2, -1},
+    {OP_LESSTHANOREQUAL, 2, -1},
+    {OP_GREATERTHANOREQUAL, 2, -1},
+    {OP_MIN, 2, -1},
+    {OP_MAX, 2, -1},
+    {OP_WITHIN, 3, -2},
+    {OP_NUMEQUALVERIFY, 2, -2},
 };
 
 } // namespace
@@ -42,7 +58,8 @@ Keys::Keys()
 {
     for (size_t i = 0; i < kKeyPairs; ++i) {
         const Hash32 secret = Sha256Of(Bytes{static_cast<uint8_t>(i), 0x5a});
-        m_pairs.push_back({secret, m_signer.PublicKey(secret), m_signer.UncompressedPublicKey(secret),
+        m_pairs.push_back({secret, m_signer.PublicKey(secret),
+                           m_signer.UncompressedPublicKey(secret),
                            m_signer.XOnlyPublicKey(secret)});
         m_by_x[Bytes(m_pairs[i].x_only.begin(), m_pairs[i].x_only.end())] = i;
     }
@@ -217,10 +234,22 @@ void ScriptWriter::HashLock()
     const Bytes secret = m_random.Bytes(m_random.Below(40));
     Push(secret);
     switch (m_random.Below(4)) {
-    case 0: Op(OP_SHA256); Push(Sha256Of(secret)); break;
-    case 1: Op(OP_HASH160); Push(Hash160(secret)); break;
-    case 2: Op(OP_SHA1); Push(Sha1Of(secret)); break;
-    default: Op(OP_HASH256); Push(Sha256d(secret)); break;
+    case 0:
+        Op(OP_SHA256);
+        Push(Sha256Of(secret));
+        break;
+    case 1:
+        Op(OP_HASH160);
+        Push(Hash160(secret));
+        break;
+    case 2:
+        Op(OP_SHA1);
+        Push(Sha1Of(secret));
+        break;
+    default:
+        Op(OP_HASH256);
+        Push(Sha256d(secret));
+        break;
     }
     const bool verify = m_random.Percent(70);
     Op(verify ? OP_EQUALVERIFY : OP_EQUAL);
@@ -270,9 +299,7 @@ void ScriptWriter::Limits()
 {
     switch (m_random.Below(6)) {
     case 0: Push(m_random.Bytes(521)); break;
-    case 1:
-        m_out.script.insert(m_out.script.end(), 190 + m_random.Below(20), OP_NOP);
-        break;
+    case 1: m_out.script.insert(m_out.script.end(), 190 + m_random.Below(20), OP_NOP); break;
     case 2:
         m_out.script.insert(m_out.script.end(), 985 + m_random.Below(20), OP_1);
         m_depth += 990;

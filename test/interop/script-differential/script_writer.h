@@ -88,8 +88,8 @@ private:
     const uint32_t m_lock_time;
     const uint32_t m_sequence;
     WrittenScript m_out;
-    std::vector<Bytes> m_signatures; //!< in the order of use; wait on the altstack
-    size_t m_depth = 0;              //!< estimate
+    std::vector<Bytes> m_signatures;  //!< in the order of use; wait on the altstack
+    size_t m_depth = 0;               //!< estimate
     bool m_inline_signatures = false; //!< in the script itself (before BIP141 only)
 };
 

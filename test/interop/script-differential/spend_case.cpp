@@ -24,7 +24,8 @@ std::string OurVerdict(ByteSpan raw, std::span<const MutableOutput> spent, size_
     const auto tx = Transaction::Parse(raw);
     if (!tx || (*tx)->View().inputs.size() != spent.size()) return "TX_DECODE";
     std::vector<SpentOutput> outputs;
-    for (const MutableOutput& output : spent) outputs.push_back({output.value, output.script_pubkey});
+    for (const MutableOutput& output : spent)
+        outputs.push_back({output.value, output.script_pubkey});
     const TxHashes hashes((*tx)->View(), outputs);
     return ScriptErrorName(VerifyInput((*tx)->View(), index, outputs[index], hashes, flags));
 }

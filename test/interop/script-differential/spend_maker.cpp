@@ -80,8 +80,8 @@ void SpendMaker::MakeTransaction()
                                 m_random.Bytes(m_random.Below(40))});
     }
     for (size_t i = m_random.Below(4); i > 0; --i) {
-        tx.outputs.push_back({static_cast<Amount>(m_random.Below(1'000'000)),
-                              m_random.Bytes(m_random.Below(40))});
+        tx.outputs.push_back(
+            {static_cast<Amount>(m_random.Below(1'000'000)), m_random.Bytes(m_random.Below(40))});
     }
     m_case.index = m_random.Below(inputs);
     Input().script_sig.clear();
@@ -166,8 +166,8 @@ void SpendMaker::MakeTaprootKeySpend()
     const auto spent = SpentOutputs();
     const TransactionRef tx = m_case.tx.Freeze();
     const TxHashes hashes(tx->View(), spent);
-    Input().witness = {SchnorrFor(*m_keys.Signing().TweakSecret(pair.secret, tweak), context,
-                                  tx->View(), hashes)};
+    Input().witness = {
+        SchnorrFor(*m_keys.Signing().TweakSecret(pair.secret, tweak), context, tx->View(), hashes)};
     if (!annex.empty()) Input().witness.push_back(annex);
 }
 
@@ -189,8 +189,8 @@ void SpendMaker::MakeTapscriptSpend()
     const size_t depth = m_random.Percent(97) ? m_random.Below(4) : 127 + m_random.Below(3);
     for (size_t i = 0; i < depth; ++i) {
         const Bytes other = m_random.Bytes(32);
-        const bool first = std::lexicographical_compare(node.begin(), node.end(), other.begin(),
-                                                        other.end());
+        const bool first =
+            std::lexicographical_compare(node.begin(), node.end(), other.begin(), other.end());
         Sha256 hasher = TaggedHash("TapBranch");
         first ? hasher.Write(node).Write(other) : hasher.Write(other).Write(node);
         node = hasher.Finalize();
@@ -213,7 +213,8 @@ void SpendMaker::MakeUnknownProgram()
     Bytes program = m_random.Bytes(2 + m_random.Below(39));
     if (m_random.Percent(30)) program = {0x4e, 0x73};
     std::vector<Bytes> items;
-    for (size_t i = m_random.Below(3); i > 0; --i) items.push_back(m_random.Bytes(m_random.Below(9)));
+    for (size_t i = m_random.Below(3); i > 0; --i)
+        items.push_back(m_random.Bytes(m_random.Below(9)));
     PlaceWitness(items, Program(m_random.Percent(30) ? 1 : version, program), m_random.Percent(30));
 }
 

@@ -143,10 +143,9 @@ Bytes SpendMaker::EcdsaFor(const Request& request, const TxView& tx, const TxHas
                          : m_random.Percent(85) ? m_random.Of<uint8_t>({1, 2, 3, 0x81, 0x82, 0x83})
                                                 : m_random.Byte();
     const Amount value = m_case.spent[m_case.index].value;
-    const Hash32 hash =
-        request.version == SigVersion::kWitnessV0
-            ? WitnessV0SigHash(tx, m_case.index, request.code, value, type, hashes)
-            : LegacySigHash(tx, m_case.index, request.code, type);
+    const Hash32 hash = request.version == SigVersion::kWitnessV0
+                            ? WitnessV0SigHash(tx, m_case.index, request.code, value, type, hashes)
+                            : LegacySigHash(tx, m_case.index, request.code, type);
     Bytes signature = m_keys.Signing().SignEcdsa(pair->secret, hash);
     if (m_random.Percent(8)) {
         CompactSignature compact = *ParseLaxDer(signature);
@@ -160,11 +159,11 @@ Bytes SpendMaker::EcdsaFor(const Request& request, const TxView& tx, const TxHas
 Bytes SpendMaker::SchnorrFor(const Hash32& secret, const TaprootContext& context, const TxView& tx,
                              const TxHashes& hashes)
 {
-    const uint8_t type = m_random.Percent(60) ? 0
-                         : m_random.Percent(90)
-                             ? m_random.Of<uint8_t>({1, 2, 3, 0x81, 0x82, 0x83})
-                             : m_random.Byte();
-    const SpentOutput spent{m_case.spent[m_case.index].value, m_case.spent[m_case.index].script_pubkey};
+    const uint8_t type = m_random.Percent(60)   ? 0
+                         : m_random.Percent(90) ? m_random.Of<uint8_t>({1, 2, 3, 0x81, 0x82, 0x83})
+                                                : m_random.Byte();
+    const SpentOutput spent{m_case.spent[m_case.index].value,
+                            m_case.spent[m_case.index].script_pubkey};
     const auto hash = TaprootSigHash(tx, m_case.index, spent, type, hashes, context);
     Bytes signature = m_random.Bytes(64);
     if (hash) {

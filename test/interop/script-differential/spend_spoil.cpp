@@ -14,10 +14,14 @@ void SpendMaker::Spoil()
 {
     for (size_t changes = 1 + m_random.Below(2); changes > 0; --changes) {
         const size_t kind = m_random.Below(10);
-        if (kind < 3) SpoilInput();
-        else if (kind < 7) SpoilWitness();
-        else if (kind < 9) SpoilTransaction();
-        else FlipBit(OutputScript());
+        if (kind < 3)
+            SpoilInput();
+        else if (kind < 7)
+            SpoilWitness();
+        else if (kind < 9)
+            SpoilTransaction();
+        else
+            FlipBit(OutputScript());
     }
 }
 
@@ -42,14 +46,18 @@ void SpendMaker::SpoilWitness()
 {
     std::vector<Bytes>& witness = Input().witness;
     if (witness.empty()) {
-        if (m_random.Percent(30)) witness = {m_random.Bytes(m_random.Below(70))};
-        else SpoilInput();
+        if (m_random.Percent(30))
+            witness = {m_random.Bytes(m_random.Below(70))};
+        else
+            SpoilInput();
         return;
     }
     const size_t at = m_random.Below(witness.size());
     const auto where = witness.begin() + static_cast<std::ptrdiff_t>(at);
     switch (m_random.Below(9)) {
-    case 0: case 1: case 2: FlipBit(witness[at]); break;
+    case 0:
+    case 1:
+    case 2: FlipBit(witness[at]); break;
     case 3: witness.erase(where); break;
     case 4: witness.insert(where, m_random.Bytes(m_random.Below(70))); break;
     case 5: witness.insert(where, Bytes(witness[at])); break;
@@ -71,8 +79,10 @@ void SpendMaker::SpoilTransaction()
     case 5: m_random.Of(std::span(tx.inputs)).prevout.vout ^= 1; break;
     case 6: m_random.Of(std::span(tx.inputs)).sequence ^= 1; break;
     default:
-        if (tx.outputs.empty()) tx.outputs.push_back({1, {OP_1}});
-        else m_random.Of(std::span(tx.outputs)).value ^= 1;
+        if (tx.outputs.empty())
+            tx.outputs.push_back({1, {OP_1}});
+        else
+            m_random.Of(std::span(tx.outputs)).value ^= 1;
         break;
     }
 }

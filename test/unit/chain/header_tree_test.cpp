@@ -127,9 +127,8 @@ TEST_CASE("tips, locator and forks")
     for (const HeaderNode* tip : tips) CHECK(parents.count(tip) == 0);
 
     const auto sorted = tree.ByHeight();
-    CHECK(std::is_sorted(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
-        return a->height < b->height;
-    }));
+    CHECK(std::is_sorted(sorted.begin(), sorted.end(),
+                         [](const auto* a, const auto* b) { return a->height < b->height; }));
     Chain chain;
     CHECK(chain.Height() == -1);
     CHECK(chain.Tip() == nullptr);

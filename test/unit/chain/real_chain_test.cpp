@@ -86,8 +86,8 @@ TEST_CASE("regtest chains of other projects")
     const auto floresta = TestData("floresta/regtest_blocks.txt");
     const auto stats = TestData("core/rpc_getblockstats.json");
     if (!kernel || !floresta || !stats) return;
-    for (const auto& blocks : {HexLines(*kernel), HexLines(*floresta),
-                               HexBlocks(ReadTestJson(*stats)["blocks"])}) {
+    for (const auto& blocks :
+         {HexLines(*kernel), HexLines(*floresta), HexBlocks(ReadTestJson(*stats)["blocks"])}) {
         RuleChain chain(Network::kRegtest);
         for (const Bytes& raw : blocks) chain.Add(raw);
         const size_t genesis = blocks.front() == ParamsOf(Network::kRegtest).genesis.raw ? 1 : 0;

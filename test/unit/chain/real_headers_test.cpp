@@ -4,8 +4,8 @@
 #include "consensus/block_check.h"
 #include "consensus/pow.h"
 #include "crypto/sha256.h"
-#include "script/script.h"
 #include "primitives/transaction.h"
+#include "script/script.h"
 
 #include <algorithm>
 
@@ -86,8 +86,8 @@ std::string ReasonOf(HeaderTree& tree, const BlockHeader& header, int64_t now = 
 
 TEST_CASE("chain work at the checkpoints of mainnet and signet")
 {
-    for (const auto& [name, network] : {std::pair{"mainnet", Network::kMain},
-                                        std::pair{"signet", Network::kSignet}}) {
+    for (const auto& [name, network] :
+         {std::pair{"mainnet", Network::kMain}, std::pair{"signet", Network::kSignet}}) {
         const ConsensusParams& consensus = ParamsOf(network).consensus;
         const auto points = ReadCheckpoints(name);
         // bitcoinj counts the work above its own genesis entry in the same way: with genesis.
@@ -102,8 +102,8 @@ TEST_CASE("chain work at the checkpoints of mainnet and signet")
             work += BlockWork(point.header.bits);
             REQUIRE(work.ToHex().substr(40) == point.work.ToHex().substr(40));
             REQUIRE(CheckProofOfWork(point.header.Hash(), point.header.bits, consensus));
-            REQUIRE(PermittedDifficultyTransition(consensus, point.height, bits,
-                                                  point.header.bits));
+            REQUIRE(
+                PermittedDifficultyTransition(consensus, point.height, bits, point.header.bits));
             height = point.height;
             bits = point.header.bits;
         }
@@ -123,8 +123,8 @@ TEST_CASE("proof of work at the checkpoints of testnet3")
 
 TEST_CASE("mainnet and signet headers from genesis are accepted, and no changed one is")
 {
-    for (const auto& [name, network] : {std::pair{"headers", Network::kMain},
-                                        std::pair{"signet_headers", Network::kSignet}}) {
+    for (const auto& [name, network] :
+         {std::pair{"headers", Network::kMain}, std::pair{"signet_headers", Network::kSignet}}) {
         const auto path = TestData(std::string("floresta/") + name + ".zst");
         if (!path) return;
         HeaderTree tree(ParamsOf(network));
@@ -182,8 +182,10 @@ TEST_CASE("a retarget of 2019, with the period before it")
         if (line.rfind("version", 0) == 0) continue;
         std::vector<std::string> cells(1);
         for (const char c : line) {
-            if (c == ',') cells.emplace_back();
-            else cells.back().push_back(c);
+            if (c == ',')
+                cells.emplace_back();
+            else
+                cells.back().push_back(c);
         }
         const auto number = [&](size_t i) {
             return static_cast<uint32_t>(std::stoul(cells.at(i), nullptr, 16));
@@ -198,9 +200,9 @@ TEST_CASE("a retarget of 2019, with the period before it")
         headers.push_back(header);
     }
     REQUIRE(headers.size() == 2633);
-    const auto changed =
-        std::find_if(headers.begin(), headers.end(),
-                     [&](const BlockHeader& h) { return h.bits != headers[0].bits; });
+    const auto changed = std::find_if(headers.begin(), headers.end(), [&](const BlockHeader& h) {
+        return h.bits != headers[0].bits;
+    });
     REQUIRE(changed != headers.end());
     const int before = static_cast<int>(changed - headers.begin());
     const ConsensusParams& consensus = ParamsOf(Network::kMain).consensus;
@@ -209,11 +211,11 @@ TEST_CASE("a retarget of 2019, with the period before it")
         CAPTURE(i);
         const int height = first + static_cast<int>(i);
         REQUIRE(!CheckBlockHeader(headers[i], headers[i].Hash(), consensus));
-        REQUIRE(PermittedDifficultyTransition(consensus, height, headers[i - 1].bits,
-                                              headers[i].bits));
+        REQUIRE(
+            PermittedDifficultyTransition(consensus, height, headers[i - 1].bits, headers[i].bits));
         if (height % 2016 == 0 && before < 2016) continue; // its period began earlier
-        const PartialAncestry prev(
-            first, {headers.begin(), headers.begin() + static_cast<long>(i)});
+        const PartialAncestry prev(first,
+                                   {headers.begin(), headers.begin() + static_cast<long>(i)});
         REQUIRE(!ContextualCheckBlockHeader(headers[i], prev, consensus, kLateClock));
     }
 }

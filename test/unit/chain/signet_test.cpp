@@ -59,8 +59,7 @@ TEST_CASE("a signet block is never accepted without its solution")
     const ChainParams other = MakeChainParams(Network::kSignet, options);
     const RuleResult bad = CheckBlock(view, other.consensus);
     REQUIRE(bad);
-    CHECK(bad->ToString() ==
-          "bad-signet-blksig, signet block signature validation failure");
+    CHECK(bad->ToString() == "bad-signet-blksig, signet block signature validation failure");
     // The original solution leaves something on the stack; a challenge of OP_NOP lets it through.
     options.signet_challenge = Bytes{OP_NOP};
     CHECK(!CheckBlock(view, MakeChainParams(Network::kSignet, options).consensus));

@@ -28,8 +28,7 @@ Run RunWith(Words words, const std::string& input = "")
     std::ostringstream out;
     std::ostringstream error;
     const auto env = MakePosixEnv();
-    const int code =
-        RunCli(*env, static_cast<int>(argv.size()), argv.data(), {in, out, error});
+    const int code = RunCli(*env, static_cast<int>(argv.size()), argv.data(), {in, out, error});
     return {code, out.str(), error.str()};
 }
 

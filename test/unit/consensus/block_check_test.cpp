@@ -30,10 +30,7 @@ MutableBlock SmallBlock(uint8_t extra = 1)
     return block;
 }
 
-std::string Reason(MutableBlock block)
-{
-    return CheckReason(block.Serialize(), Regtest());
-}
+std::string Reason(MutableBlock block) { return CheckReason(block.Serialize(), Regtest()); }
 
 std::string InPlace(MutableBlock block, int height = 7, uint32_t median_time = 1'400'000'000)
 {
@@ -66,8 +63,7 @@ TEST_CASE("a small block passes, and each broken rule has its reason")
     BlockCheckOptions options;
     options.check_pow = false;
     const auto bad = CheckBlock(view, Regtest(), options);
-    CHECK(bad->detail ==
-          "Transaction check failed (tx hash " + block.txs[1].Id().ToHex() + ") ");
+    CHECK(bad->detail == "Transaction check failed (tx hash " + block.txs[1].Id().ToHex() + ") ");
     CHECK(bad->kind == RuleViolation::Kind::kConsensus);
 
     block = SmallBlock();

@@ -230,7 +230,7 @@ TEST_CASE("signature operations of every kind of spend")
     CHECK(cost(in, p2sh, kVerifyNone) == 0);
     in.script_sig.clear();
     AppendPush(in.script_sig, p2wsh);
-    CHECK(cost(in, p2sh, all) == 4); // nested witness
+    CHECK(cost(in, p2sh, all) == 4);                     // nested witness
     in.script_sig.insert(in.script_sig.begin(), OP_NOP); // not push-only
     CHECK(cost(in, p2sh, all) == 0);
     in.script_sig = {OP_CHECKSIG, OP_1, OP_CHECKMULTISIG};

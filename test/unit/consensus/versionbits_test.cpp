@@ -25,14 +25,16 @@ std::vector<ThresholdState> SlowStates(const VectorAncestry& chain, const Bip9De
         if (state == ThresholdState::kDefined) {
             if (time >= d.start_time) state = ThresholdState::kStarted;
         } else if (state == ThresholdState::kStarted) {
-            const auto count = std::count_if(
-                chain.blocks.begin() + first, chain.blocks.begin() + last + 1,
-                [&](const HeaderFacts& b) {
-                    const auto v = static_cast<uint32_t>(b.version);
-                    return v >> 29 == 1 && ((v >> d.bit) & 1) == 1;
-                });
-            if (count >= d.threshold) state = ThresholdState::kLockedIn;
-            else if (time >= d.timeout) state = ThresholdState::kFailed;
+            const auto count =
+                std::count_if(chain.blocks.begin() + first, chain.blocks.begin() + last + 1,
+                              [&](const HeaderFacts& b) {
+                                  const auto v = static_cast<uint32_t>(b.version);
+                                  return v >> 29 == 1 && ((v >> d.bit) & 1) == 1;
+                              });
+            if (count >= d.threshold)
+                state = ThresholdState::kLockedIn;
+            else if (time >= d.timeout)
+                state = ThresholdState::kFailed;
         } else if (state == ThresholdState::kLockedIn) {
             if (last + 1 >= d.min_activation_height) state = ThresholdState::kActive;
         }
@@ -99,8 +101,7 @@ TEST_CASE("states, their first heights and statistics equal the slow reference")
             REQUIRE(static_cast<int>(signals.size()) == stats.elapsed);
             REQUIRE(stats.count == std::count(signals.begin(), signals.end(), true));
             REQUIRE(signals.back() == Signals(chain.At(count - 1).version, d));
-            REQUIRE(stats.possible ==
-                    (stats.count + (d.period - stats.elapsed) >= d.threshold));
+            REQUIRE(stats.possible == (stats.count + (d.period - stats.elapsed) >= d.threshold));
         }
     }
     for (const int count : seen) CHECK(count > 0);

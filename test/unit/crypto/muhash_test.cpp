@@ -113,7 +113,9 @@ TEST_CASE("num3072 serializes the reduced value")
 
 TEST_CASE("num3072 inverse times the number is one")
 {
-    std::vector<Num3072> numbers = {Small(1), Small(2), Small(Num3072::kExcess),
+    std::vector<Num3072> numbers = {Small(1),
+                                    Small(2),
+                                    Small(Num3072::kExcess),
                                     JustBelowTwoTo3072(1),
                                     JustBelowTwoTo3072(Num3072::kExcess - 1),
                                     JustBelowTwoTo3072(Num3072::kExcess + 1),

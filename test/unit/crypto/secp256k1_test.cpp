@@ -54,10 +54,7 @@ Bytes StrictDer(const CompactSignature& signature)
     return out;
 }
 
-Bytes Hex(std::string_view text)
-{
-    return *FromHex(text);
-}
+Bytes Hex(std::string_view text) { return *FromHex(text); }
 
 /** The last bytes of r and s. */
 std::optional<std::pair<int, int>> LaxValues(std::string_view hex)
@@ -84,8 +81,10 @@ TEST_CASE("schnorr: vectors of BIP340")
     while (std::getline(lines, line)) {
         std::vector<std::string> field(1);
         for (const char c : line) {
-            if (c == ',') field.emplace_back();
-            else field.back() += c;
+            if (c == ',')
+                field.emplace_back();
+            else
+                field.back() += c;
         }
         INFO(line);
         const auto key = FixedHex<32>(field[2]);
@@ -135,26 +134,26 @@ TEST_CASE("lax DER: what it reads and what it refuses")
 {
     using Values = std::pair<int, int>;
     CHECK(LaxValues("3006020101020102") == Values{1, 2});
-    CHECK(LaxValues("3000020101020102") == Values{1, 2});         // sequence length ignored
-    CHECK(LaxValues("3082ffff020101020102") == Values{1, 2});     // also in long form
-    CHECK(LaxValues("300602010102010299") == Values{1, 2});       // bytes after s
-    CHECK(LaxValues("300802020001020102") == Values{1, 2});       // leading zero
+    CHECK(LaxValues("3000020101020102") == Values{1, 2});     // sequence length ignored
+    CHECK(LaxValues("3082ffff020101020102") == Values{1, 2}); // also in long form
+    CHECK(LaxValues("300602010102010299") == Values{1, 2});   // bytes after s
+    CHECK(LaxValues("300802020001020102") == Values{1, 2});   // leading zero
     CHECK(LaxValues("300a02810101028300000102") == Values{1, 2});
-    CHECK(LaxValues("300802810101020102") == Values{1, 2});       // long form of a short length
+    CHECK(LaxValues("300802810101020102") == Values{1, 2}); // long form of a short length
     CHECK(LaxValues("300c028700000000000001010201020000") == Values{1, 2});
-    CHECK(LaxValues("30060200020102") == Values{0, 2});           // empty integer
-    CHECK(LaxValues("30060201ff020180") == Values{0xff, 0x80});   // "negative" is unsigned
+    CHECK(LaxValues("30060200020102") == Values{0, 2});         // empty integer
+    CHECK(LaxValues("30060201ff020180") == Values{0xff, 0x80}); // "negative" is unsigned
     CHECK(LaxValues("") == std::nullopt);
     CHECK(LaxValues("30") == std::nullopt);
-    CHECK(LaxValues("3106020101020102") == std::nullopt);         // not a sequence
-    CHECK(LaxValues("3006030101020102") == std::nullopt);         // not an integer
+    CHECK(LaxValues("3106020101020102") == std::nullopt); // not a sequence
+    CHECK(LaxValues("3006030101020102") == std::nullopt); // not an integer
     CHECK(LaxValues("3006020101030102") == std::nullopt);
-    CHECK(LaxValues("30060201010201") == std::nullopt);           // s cut off
+    CHECK(LaxValues("30060201010201") == std::nullopt); // s cut off
     CHECK(LaxValues("300602010102") == std::nullopt);
     CHECK(LaxValues("3006020101") == std::nullopt);
-    CHECK(LaxValues("30060205010201") == std::nullopt);           // r longer than the rest
-    CHECK(LaxValues("3082ff") == std::nullopt);                   // length bytes missing
-    CHECK(LaxValues("3006028401000000") == std::nullopt);         // length of four bytes
+    CHECK(LaxValues("30060205010201") == std::nullopt);   // r longer than the rest
+    CHECK(LaxValues("3082ff") == std::nullopt);           // length bytes missing
+    CHECK(LaxValues("3006028401000000") == std::nullopt); // length of four bytes
     CHECK(LaxValues("30060283ffffff01") == std::nullopt);
 }
 
@@ -230,8 +229,8 @@ TEST_CASE("ecdsa: RFC 6979 signature of a known key")
 TEST_CASE("public keys: validity and decompression")
 {
     // The generator.
-    const auto g = FixedHex<33>(
-        "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
+    const auto g =
+        FixedHex<33>("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
     const std::string y = "483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8";
     Hash32 one{};
     one[31] = 1;

@@ -18,10 +18,7 @@ using test::TestRng;
 
 namespace {
 
-const Sha256Backend& Portable()
-{
-    return Sha256Backends().front();
-}
+const Sha256Backend& Portable() { return Sha256Backends().front(); }
 
 Hash32 DoubleBySteps(ByteSpan data)
 {

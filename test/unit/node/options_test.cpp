@@ -59,9 +59,9 @@ TEST_CASE("assumed-valid block and minimum work")
 
 TEST_CASE("the booster's options are passed on or refused by name")
 {
-    const auto some = Read({"-ibdboosterfile=/h", "-ibdboosteraggregate=muhash",
-                            "-ibdboosterloader=batch", "-ibdboosterthreads=5", "-ibdboostermem=7",
-                            "-ibdboosterdir=/elsewhere"});
+    const auto some =
+        Read({"-ibdboosterfile=/h", "-ibdboosteraggregate=muhash", "-ibdboosterloader=batch",
+              "-ibdboosterthreads=5", "-ibdboostermem=7", "-ibdboosterdir=/elsewhere"});
     REQUIRE(some.Ok());
     CHECK(some->hints == Path("/h"));
     CHECK(some->booster.aggregate == AggregateKind::kMuHash);

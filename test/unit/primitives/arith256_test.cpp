@@ -24,10 +24,7 @@ Arith256 RandomNumber()
     return out >> static_cast<unsigned>(TestRng()() % 256);
 }
 
-bool Bit(const Arith256& n, unsigned i)
-{
-    return ((n >> i).Low64() & 1) != 0;
-}
+bool Bit(const Arith256& n, unsigned i) { return ((n >> i).Low64() & 1) != 0; }
 
 /** Schoolbook multiplication by doubling and adding. */
 Arith256 SlowProduct(const Arith256& a, const Arith256& b)

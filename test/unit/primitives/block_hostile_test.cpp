@@ -53,10 +53,7 @@ bool CheckBothOnTx(const Bytes& input, bool allow_witness)
     return true;
 }
 
-size_t Random(size_t below)
-{
-    return TestRng()() % below;
-}
+size_t Random(size_t below) { return TestRng()() % below; }
 
 /** A length at or beside the points where the encoding changes. */
 size_t RandomLength()
@@ -106,20 +103,13 @@ Bytes Mutate(Bytes bytes)
         const size_t at = Random(bytes.size());
         const auto here = bytes.begin() + static_cast<ptrdiff_t>(at);
         switch (Random(5)) {
-        case 0:
-            bytes[at] ^= static_cast<uint8_t>(1u << Random(8));
-            break;
-        case 1:
-            bytes[at] = kTelling[Random(std::size(kTelling))];
-            break;
+        case 0: bytes[at] ^= static_cast<uint8_t>(1u << Random(8)); break;
+        case 1: bytes[at] = kTelling[Random(std::size(kTelling))]; break;
         case 2:
             bytes.erase(here, here + static_cast<ptrdiff_t>(Random(bytes.size() - at) % 40));
             break;
-        case 3:
-            bytes.insert(here, kTelling[Random(std::size(kTelling))]);
-            break;
-        default:
-            bytes.resize(at);
+        case 3: bytes.insert(here, kTelling[Random(std::size(kTelling))]); break;
+        default: bytes.resize(at);
         }
     }
     return bytes;
@@ -145,13 +135,11 @@ Bytes SmallBlock()
     return out;
 }
 
-Bytes Hex(const std::string& hex)
-{
-    return FromHex(hex).value();
-}
+Bytes Hex(const std::string& hex) { return FromHex(hex).value(); }
 
 const std::string kInput = std::string(72, '0') + "00" + "ffffffff";
-const std::string kOutput = "0100000000000000" "0151";
+const std::string kOutput = "0100000000000000"
+                            "0151";
 
 } // namespace
 
@@ -238,14 +226,14 @@ TEST_CASE("forms of the witness marker and flag")
     const std::string body = "01" + kInput + "01" + kOutput;
     CHECK(ok(version + body + lock_time));
     CHECK(ok(version + "0001" + body + "0100" + lock_time));
-    CHECK(!ok(version + "0001" + body + "00" + lock_time));         // superfluous
-    CHECK(!ok(version + "000100" + "01" + kOutput + lock_time));    // extended, yet no inputs
-    CHECK(!ok(version + "0002" + body + lock_time));                // unknown flag alone
-    CHECK(!ok(version + "0003" + body + "0100" + lock_time));       // unknown flag beside witness
+    CHECK(!ok(version + "0001" + body + "00" + lock_time));      // superfluous
+    CHECK(!ok(version + "000100" + "01" + kOutput + lock_time)); // extended, yet no inputs
+    CHECK(!ok(version + "0002" + body + lock_time));             // unknown flag alone
+    CHECK(!ok(version + "0003" + body + "0100" + lock_time));    // unknown flag beside witness
     CHECK(!ok(version + "0080" + body + "0100" + lock_time));
-    CHECK(ok(version + "0000" + lock_time));                        // neither inputs nor outputs
+    CHECK(ok(version + "0000" + lock_time)); // neither inputs nor outputs
     CHECK(ok(version + "0000" + lock_time, false));
-    CHECK(ok(version + "0001" + kOutput + lock_time, false));       // no inputs, the old form
+    CHECK(ok(version + "0001" + kOutput + lock_time, false)); // no inputs, the old form
     CHECK(!ok(version + "0001" + kOutput + lock_time, true));
     CHECK(!ok(version + "0001" + body + "0100" + lock_time, false));
     CHECK(!ok(version + body + lock_time + "00"));

@@ -80,9 +80,17 @@ TEST_CASE("CompactSize: longer forms than needed and lengths above 32 MiB are re
 TEST_CASE("VarInt: known forms")
 {
     const std::pair<uint64_t, const char*> rows[] = {
-        {0, "00"},        {1, "01"},        {127, "7f"},         {128, "8000"},
-        {255, "807f"},    {256, "8100"},    {16383, "fe7f"},     {16384, "ff00"},
-        {16511, "ff7f"},  {65535, "82fe7f"}, {uint64_t{1} << 32, "8efefeff00"},
+        {0, "00"},
+        {1, "01"},
+        {127, "7f"},
+        {128, "8000"},
+        {255, "807f"},
+        {256, "8100"},
+        {16383, "fe7f"},
+        {16384, "ff00"},
+        {16511, "ff7f"},
+        {65535, "82fe7f"},
+        {uint64_t{1} << 32, "8efefeff00"},
     };
     for (const auto& [value, hex] : rows) {
         CHECK(VarHex(value) == hex);

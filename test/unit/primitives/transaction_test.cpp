@@ -31,8 +31,7 @@ size_t CheckVectors(const char* name, size_t column)
         CHECK(MutableTransaction::FromView((*tx)->View()).Serialize() == raw);
         CHECK((*tx)->WitnessId() == Wtxid(Sha256d(raw)));
         CHECK((*tx)->WitnessId() == (*tx)->View().WitnessHash());
-        CHECK((*tx)->View().Weight() ==
-              int64_t(3 * (*tx)->View().stripped_size + raw.size()));
+        CHECK((*tx)->View().Weight() == int64_t(3 * (*tx)->View().stripped_size + raw.size()));
     }
     return count;
 }
@@ -57,11 +56,11 @@ TEST_CASE("the genesis coinbase has its id")
                              .value(),
                          0xffffffff,
                          {}});
-    tx.outputs.push_back({50 * kCoin,
-                          FromHex("4104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61"
-                                  "deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf1"
-                                  "1d5fac")
-                              .value()});
+    tx.outputs.push_back(
+        {50 * kCoin, FromHex("4104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61"
+                             "deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf1"
+                             "1d5fac")
+                         .value()});
     CHECK(tx.Id().ToHex() == "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b");
     const TransactionRef frozen = tx.Freeze();
     CHECK(frozen->Id() == tx.Id());

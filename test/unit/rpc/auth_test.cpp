@@ -13,18 +13,19 @@ using ibd::test::TempDir;
 
 namespace {
 
-std::string Basic(const std::string& login)
-{
-    return "Basic " + ToBase64(AsBytes(login));
-}
+std::string Basic(const std::string& login) { return "Basic " + ToBase64(AsBytes(login)); }
 
 } // namespace
 
 TEST_CASE("base64 is that of RFC 4648")
 {
-    const std::pair<const char*, const char*> known[] = {
-        {"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-        {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+    const std::pair<const char*, const char*> known[] = {{"", ""},
+                                                         {"f", "Zg=="},
+                                                         {"fo", "Zm8="},
+                                                         {"foo", "Zm9v"},
+                                                         {"foob", "Zm9vYg=="},
+                                                         {"fooba", "Zm9vYmE="},
+                                                         {"foobar", "Zm9vYmFy"}};
     for (const auto& [plain, coded] : known) {
         CHECK(ToBase64(AsBytes(plain)) == coded);
         CHECK(AsChars(*FromBase64(coded)) == plain);

@@ -33,9 +33,9 @@ public:
         auto blocks = BlockStore::Open(*m_env, *m_log, options, *m_index->LoadFiles());
         REQUIRE(blocks.Ok());
         m_blocks = std::move(*blocks);
-        m_chain = std::make_unique<ChainManager>(
-            m_params, ChainStores{*m_env, *m_log, *m_blocks, *m_index}, ChainManagerOptions{},
-            m_interrupt);
+        m_chain = std::make_unique<ChainManager>(m_params,
+                                                 ChainStores{*m_env, *m_log, *m_blocks, *m_index},
+                                                 ChainManagerOptions{}, m_interrupt);
         m_chain->SetScriptChecker(&m_scripts);
         m_chain->SetObserver(&m_events);
         REQUIRE(m_chain->LoadIndex().Ok());
@@ -189,7 +189,8 @@ TEST_CASE("answers about the golden chain are Core's")
         CHECK(out["nchaintx"].get_int() == 14247);
         const auto written = ReadWholeFile(node.TheEnv(), node.Dir() / "utxo.dat");
         REQUIRE(written.Ok());
-        CHECK(*written == test::ReadTestFile(*test::TestData("golden_mainnet14131/utxo_14131.dat.xz")));
+        CHECK(*written ==
+              test::ReadTestFile(*test::TestData("golden_mainnet14131/utxo_14131.dat.xz")));
         CHECK(node.Refusal("dumptxoutset", "[\"utxo.dat\",\"latest\"]").code ==
               RpcCode::kInvalidParameter);
         const UniValue older = node.Call("dumptxoutset", "[\"older\",\"\",{\"rollback\":170}]");
@@ -255,8 +256,8 @@ TEST_CASE("Core's regtest chain with fees: statistics, submission, waiting, inva
         for (const std::string& key : want.getKeys()) {
             CHECK(Difference(got[key], want[key], key) == "");
         }
-        const UniValue some = node.Call(
-            "getblockstats", Quoted(want["blockhash"], ",[\"txs\",\"avgfee\"]"));
+        const UniValue some =
+            node.Call("getblockstats", Quoted(want["blockhash"], ",[\"txs\",\"avgfee\"]"));
         CHECK(some.getKeys() == std::vector<std::string>{"avgfee", "txs"});
     }
     CHECK(node.Refusal("getblockstats", "[-1]").message == "Target block height -1 is negative");

@@ -15,12 +15,20 @@ struct Fixture {
 
     Fixture()
     {
-        table.Add({"test", "echo", "Gives its arguments back.",
+        table.Add({"test",
+                   "echo",
+                   "Gives its arguments back.",
                    {{"first", RpcType::kString, true, "", "text"},
                     {"second|other", RpcType::kNumber, false, "7", "number"},
-                    {"options", RpcType::kNamedOptions, false, "", "",
+                    {"options",
+                     RpcType::kNamedOptions,
+                     false,
+                     "",
+                     "",
                      {{"deep", RpcType::kBool, false, "", "flag"}}}},
-                   "[...]", "\"a\"", [this](const RpcCall& call) {
+                   "[...]",
+                   "\"a\"",
+                   [this](const RpcCall& call) {
                        ++calls;
                        UniValue out(UniValue::VARR);
                        out.push_back(call.String(0));
@@ -31,8 +39,8 @@ struct Fixture {
         table.Add({"other", "fail", "Fails.", {}, "", "", [](const RpcCall&) -> UniValue {
                        throw RpcError{RpcCode::kInvalidParameter, "as asked"};
                    }});
-        RpcMethod early{"other", "early", "", {}, "", "",
-                        [](const RpcCall&) -> UniValue { return "yes"; }};
+        RpcMethod early{
+            "other", "early", "", {}, "", "", [](const RpcCall&) -> UniValue { return "yes"; }};
         early.in_warmup = true;
         table.Add(std::move(early));
         table.EndWarmup();
@@ -110,7 +118,8 @@ TEST_CASE("batches answer what is to be answered, in order, with success")
     Fixture f;
     RpcReply r = f.Ask(R"([{"id":1,"method":"echo","params":["a"]},
                            {"jsonrpc":"2.0","method":"echo","params":["b"]},
-                           {"jsonrpc":"2.0","id":3,"method":"fail"}, 9, {"id":4,"method":"none"}])");
+                           {"jsonrpc":"2.0","id":3,"method":"fail"}, 9,
+                           {"id":4,"method":"none"}])");
     CHECK(r.http_status == 200);
     UniValue answers;
     REQUIRE(answers.read(r.body));

@@ -69,7 +69,8 @@ struct Server {
 
     Server()
     {
-        table.Add({"test", "ping", "", {}, "", "", [](const RpcCall&) -> UniValue { return "pong"; }});
+        table.Add(
+            {"test", "ping", "", {}, "", "", [](const RpcCall&) -> UniValue { return "pong"; }});
         table.Add({"test", "hold", "", {}, "", "", [this](const RpcCall&) -> UniValue {
                        ++in_call;
                        while (hold) ::usleep(1000);
@@ -100,7 +101,8 @@ TEST_CASE("the server answers those who log in and POST to the right place")
     s.Start();
     const auto answer = [&](const std::string& request) { return Exchange(s.port, request); };
     CHECK_THAT(answer(PostRequest(kPing, "u:p")),
-               Catch::StartsWith("HTTP/1.1 200") && Catch::Contains("Content-Type: application/json") &&
+               Catch::StartsWith("HTTP/1.1 200") &&
+                   Catch::Contains("Content-Type: application/json") &&
                    Catch::EndsWith("{\"result\":\"pong\",\"error\":null,\"id\":1}\n"));
     CHECK_THAT(answer(PostRequest(kPing, "u:wrong")),
                Catch::StartsWith("HTTP/1.1 401") &&
@@ -222,12 +224,12 @@ TEST_CASE("options of the server")
     CHECK(open->http.bind[2].host == "::7");
     CHECK(open->http.bind[2].port == 9);
     CHECK(open->auth.cookie == Path("/c"));
-    for (const auto& bad : std::vector<std::vector<const char*>>{
-             {"-rpcport=70000"},
-             {"-rpcallowip=x"},
-             {"-rpccookieperms=world"},
-             {"-rpcallowip=::/0", "-rpcbind=[::1"},
-             {"-rpcallowip=::/0", "-rpcbind=1.2.3.4:x"}}) {
+    for (const auto& bad :
+         std::vector<std::vector<const char*>>{{"-rpcport=70000"},
+                                               {"-rpcallowip=x"},
+                                               {"-rpccookieperms=world"},
+                                               {"-rpcallowip=::/0", "-rpcbind=[::1"},
+                                               {"-rpcallowip=::/0", "-rpcbind=1.2.3.4:x"}}) {
         CHECK_FALSE(read(bad).Ok());
     }
 }

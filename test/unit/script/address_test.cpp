@@ -43,7 +43,8 @@ TEST_CASE("base58 both ways on the published pairs")
         CHECK(DecodeBase58(text, 1000) == raw);
         if (!raw.empty()) CHECK_FALSE(DecodeBase58(text, raw.size() - 1));
     }
-    for (const char* bad : {"0", "O", "I", "l", "a b", "3\xff"}) CHECK_FALSE(DecodeBase58(bad, 100));
+    for (const char* bad : {"0", "O", "I", "l", "a b", "3\xff"})
+        CHECK_FALSE(DecodeBase58(bad, 100));
 }
 
 TEST_CASE("base58check refuses every changed character")
@@ -94,7 +95,7 @@ TEST_CASE("bits regroup and come back")
         CHECK(RegroupBits(*digits, 5, 8, false) == data);
     }
     CHECK_FALSE(RegroupBits(Bytes{32}, 5, 8, true));
-    CHECK_FALSE(RegroupBits(Bytes{1}, 5, 8, false));    // 5 bits left over
+    CHECK_FALSE(RegroupBits(Bytes{1}, 5, 8, false));      // 5 bits left over
     CHECK_FALSE(RegroupBits(Bytes{31, 31}, 5, 8, false)); // 2 bits left over, not zero
 }
 
@@ -127,10 +128,13 @@ TEST_CASE("shapes of scripts")
 
 TEST_CASE("descriptors carry the checksum that Core prints")
 {
-    CHECK(Desc("4104d46c4968bde02899d2aa0963367c7a6ce34eec332b32e42e5f3407e052d64ac625da6f0718e7b30214"
-               "0434bd725706957c092db53805b821a85b23a7ac61725bac") ==
-          "pk(04d46c4968bde02899d2aa0963367c7a6ce34eec332b32e42e5f3407e052d64ac625da6f0718e7b302140434"
-          "bd725706957c092db53805b821a85b23a7ac61725b)#pezndevg");
+    CHECK(
+        Desc(
+            "4104d46c4968bde02899d2aa0963367c7a6ce34eec332b32e42e5f3407e052d64ac625da6f0718e7b30214"
+            "0434bd725706957c092db53805b821a85b23a7ac61725bac") ==
+        "pk("
+        "04d46c4968bde02899d2aa0963367c7a6ce34eec332b32e42e5f3407e052d64ac625da6f0718e7b302140434"
+        "bd725706957c092db53805b821a85b23a7ac61725b)#pezndevg");
     CHECK(DescriptorChecksum("raw(deadbeef)") == "89f8spxm"); // BIP380
     CHECK(DescriptorChecksum("raw(\n)").empty());
     CHECK(Desc("6a0201ff").starts_with("raw(6a0201ff)#"));

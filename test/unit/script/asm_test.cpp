@@ -50,7 +50,8 @@ TEST_CASE("decodescript answers")
         CheckScriptObject(*FromHex(segwit["hex"].get_str()), segwit, kRegtest);
         ++objects;
     }
-    std::cerr << "decodescript: " << objects << " script objects" << "\n";
+    std::cerr << "decodescript: " << objects << " script objects"
+              << "\n";
     CHECK(objects >= 11);
 }
 
@@ -77,7 +78,8 @@ TEST_CASE("getblock answers of Core")
             }
         }
     }
-    std::cerr << "getblock: " << outputs << " outputs, " << inputs << " inputs" << "\n";
+    std::cerr << "getblock: " << outputs << " outputs, " << inputs << " inputs"
+              << "\n";
     CHECK(outputs == 6);
     CHECK(inputs == 2);
 }
@@ -93,8 +95,7 @@ TEST_CASE("numbers, names and broken pushes in asm")
     CHECK(Asm("04ffffff7f") == "2147483647");
     CHECK(Asm("050000000000") == "0000000000");
     CHECK(Asm("4c0102") == "2");
-    CHECK(Asm("76a9bafeff") ==
-          "OP_DUP OP_HASH160 OP_CHECKSIGADD OP_UNKNOWN OP_INVALIDOPCODE");
+    CHECK(Asm("76a9bafeff") == "OP_DUP OP_HASH160 OP_CHECKSIGADD OP_UNKNOWN OP_INVALIDOPCODE");
     CHECK(Asm("51024e") == "1 [error]");
     CHECK(Asm("4c") == "[error]");
 }
@@ -140,10 +141,17 @@ TEST_CASE("strict DER, byte by byte")
     }
     CHECK(IsStrictDer(*FromHex("30070202008102010101")));
     CHECK_FALSE(IsStrictDer(*FromHex("30070202007f02010101"))); // needless zero
-    CHECK_FALSE(IsStrictDer(*FromHex("30050200020101" "0101")));
+    CHECK_FALSE(IsStrictDer(*FromHex("30050200020101"
+                                     "0101")));
     // 73 bytes at most.
-    const std::string number = "0221" "00" "ff" + std::string(62, '1');
+    const std::string number = "0221"
+                               "00"
+                               "ff" +
+                               std::string(62, '1');
     CHECK(IsStrictDer(*FromHex("3046" + number + number + "01")));
-    const std::string longer = "0222" "00" "ff" + std::string(64, '1');
+    const std::string longer = "0222"
+                               "00"
+                               "ff" +
+                               std::string(64, '1');
     CHECK_FALSE(IsStrictDer(*FromHex("3047" + number + longer + "01")));
 }

@@ -46,8 +46,9 @@ TEST_CASE("the 999,657 byte transaction with 5,569 inputs verifies; changed inpu
         if (i % 500 != 0) continue;
         Bytes other = script;
         other[3] ^= 1;
-        bad += VerifyInput(view, i, {0, other}, hashes, kVerifyP2sh) ==
-                       ScriptError::kEqualVerify ? 1 : 0;
+        bad += VerifyInput(view, i, {0, other}, hashes, kVerifyP2sh) == ScriptError::kEqualVerify
+                   ? 1
+                   : 0;
     }
     std::cerr << "megatx: " << good << " inputs verify\n";
     CHECK(good == 5569);
@@ -87,6 +88,5 @@ TEST_CASE("half a million witness items below an operation that always succeeds"
           ScriptError::kDiscourageOpSuccess);
     script[5] ^= 1;
     const SpentOutput other{1000, script};
-    CHECK(VerifyAt(view, 0, other, {&other, 1}, consensus) ==
-          ScriptError::kWitnessProgramMismatch);
+    CHECK(VerifyAt(view, 0, other, {&other, 1}, consensus) == ScriptError::kWitnessProgramMismatch);
 }

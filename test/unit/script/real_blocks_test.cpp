@@ -14,8 +14,8 @@ using namespace ibd::test;
 
 namespace {
 
-constexpr ScriptFlags kSegwit = kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv |
-                                kVerifyCsv | kVerifyWitness;
+constexpr ScriptFlags kSegwit =
+    kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv | kVerifyCsv | kVerifyWitness;
 
 struct RealBlock {
     const char* name;
@@ -90,7 +90,8 @@ void CheckTx(const TxView& tx, std::span<const SpentOutput> spent, ScriptFlags f
         INFO("input " << i);
         const ScriptError error = VerifyInput(tx, i, spent[i], hashes, flags);
         if (error != ScriptError::kOk) FAIL_CHECK(ScriptErrorName(error));
-        if (VerifyInput(copy->View(), i, spent[i], copy_hashes, flags) != ScriptError::kOk) continue;
+        if (VerifyInput(copy->View(), i, spent[i], copy_hashes, flags) != ScriptError::kOk)
+            continue;
         // No signature: change what the output asks for.
         ++tally.unsigned_inputs;
         const Bytes script = ChangedScript(spent[i].script_pubkey);

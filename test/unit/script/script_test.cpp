@@ -12,18 +12,14 @@ using namespace ibd::test;
 
 namespace {
 
-Bytes Hex(const std::string& text)
-{
-    return *FromHex(text);
-}
+Bytes Hex(const std::string& text) { return *FromHex(text); }
 
 } // namespace
 
 TEST_CASE("every truncated push ends the walk as a failure")
 {
-    for (const char* bad :
-         {"01", "4c", "4c01", "4d", "4d01", "4d0100", "4d0200ff", "4e", "4e010000", "4e01000000",
-          "4effffffff00", "51054444"}) {
+    for (const char* bad : {"01", "4c", "4c01", "4d", "4d01", "4d0100", "4d0200ff", "4e",
+                            "4e010000", "4e01000000", "4effffffff00", "51054444"}) {
         const Bytes script = Hex(bad);
         ScriptIterator it(script);
         while (it.Next()) {
@@ -33,7 +29,10 @@ TEST_CASE("every truncated push ends the walk as a failure")
         CHECK(!it.Next());
         CHECK(!IsPushOnly(script));
     }
-    const Bytes good = Hex("004c0155" "4d020066774e0100000088" "5160" "61");
+    const Bytes good = Hex("004c0155"
+                           "4d020066774e0100000088"
+                           "5160"
+                           "61");
     ScriptIterator it(good);
     std::string seen;
     while (it.Next()) seen += std::to_string(it.Op()) + ":" + ToHex(it.Data()) + " ";
@@ -157,12 +156,22 @@ TEST_CASE("pushes are minimal and read back")
 
 TEST_CASE("script numbers")
 {
-    const std::pair<int64_t, const char*> known[] = {
-        {0, ""},          {1, "01"},         {-1, "81"},          {127, "7f"},
-        {-127, "ff"},     {128, "8000"},     {-128, "8080"},      {255, "ff00"},
-        {256, "0001"},    {-255, "ff80"},    {32767, "ff7f"},     {32768, "008000"},
-        {500000, "20a107"}, {2147483647, "ffffff7f"}, {-2147483647, "ffffffff"},
-        {2147483648, "0000008000"}};
+    const std::pair<int64_t, const char*> known[] = {{0, ""},
+                                                     {1, "01"},
+                                                     {-1, "81"},
+                                                     {127, "7f"},
+                                                     {-127, "ff"},
+                                                     {128, "8000"},
+                                                     {-128, "8080"},
+                                                     {255, "ff00"},
+                                                     {256, "0001"},
+                                                     {-255, "ff80"},
+                                                     {32767, "ff7f"},
+                                                     {32768, "008000"},
+                                                     {500000, "20a107"},
+                                                     {2147483647, "ffffff7f"},
+                                                     {-2147483647, "ffffffff"},
+                                                     {2147483648, "0000008000"}};
     for (const auto& [value, hex] : known) {
         CAPTURE(value);
         CHECK(ToHex(EncodeScriptNum(value)) == hex);
@@ -218,7 +227,8 @@ TEST_CASE("Signature operations: the fast count equals its plain twin")
         // Mostly the operations that matter: pushes, small numbers, checks of signatures.
         for (uint8_t& byte : script) {
             if (rng() % 4 == 0) continue;
-            const uint8_t kinds[] = {0xac, 0xad, 0xae, 0xaf, 0x51, 0x60, 0x00, 0x01, 0x4c, 0x4d, 0x4e};
+            const uint8_t kinds[] = {0xac, 0xad, 0xae, 0xaf, 0x51, 0x60,
+                                     0x00, 0x01, 0x4c, 0x4d, 0x4e};
             byte = kinds[rng() % sizeof kinds];
         }
         for (const bool accurate : {false, true}) {

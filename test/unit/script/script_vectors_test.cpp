@@ -7,8 +7,8 @@
 #include "util/hex.h"
 
 #include <catch2/catch.hpp>
-#include <iostream>
 #include <cmath>
+#include <iostream>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -107,14 +107,15 @@ TEST_CASE("script_tests.json: every verdict and error")
         valid += ok ? 1 : 0;
         for (int round = 0; round < 16; ++round) {
             const auto random = static_cast<ScriptFlags>(TestRng()()) & kAllFlags;
-            const ScriptFlags flags = ok ? TrimFlags(c.flags & ~random)
-                                         : FillFlags(c.flags | random);
+            const ScriptFlags flags =
+                ok ? TrimFlags(c.flags & ~random) : FillFlags(c.flags | random);
             INFO("flags " << flags);
             CHECK((Run(c, tx, flags) == ScriptError::kOk) == ok);
             ++combinations;
         }
     }
-    std::cerr << "script_tests.json: " << cases << " cases, " << valid << " of them valid, " << combinations
-                               << " more flag combinations" << "\n";
+    std::cerr << "script_tests.json: " << cases << " cases, " << valid << " of them valid, "
+              << combinations << " more flag combinations"
+              << "\n";
     CHECK(cases == 1222);
 }

@@ -141,8 +141,8 @@ TEST_CASE("BIP143: every preimage, hash and signature of the worked examples")
             signatures += VerifyEcdsa(key, der, hash) ? 1 : 0;
         }
     }
-    std::cerr << "BIP143: " << txs.size() << " transactions, " << hashes << " hashes, " << signatures
-              << " signatures\n";
+    std::cerr << "BIP143: " << txs.size() << " transactions, " << hashes << " hashes, "
+              << signatures << " signatures\n";
     CHECK(hashes >= 12);
     CHECK(signatures >= 12);
 }
@@ -163,8 +163,7 @@ TEST_CASE("BIP341 wallet vectors: trees, keys, control blocks, addresses")
         const bool tree = !given["scriptTree"].isNull();
         const Hash32 root = tree ? TreeRoot(given["scriptTree"]) : Hash32{};
         if (tree) CHECK(ToHex(root) == middle["merkleRoot"].get_str());
-        const Hash32 tweak =
-            Hashed("TapTweak", internal, tree ? ByteSpan(root) : ByteSpan());
+        const Hash32 tweak = Hashed("TapTweak", internal, tree ? ByteSpan(root) : ByteSpan());
         CHECK(ToHex(tweak) == middle["tweak"].get_str());
         const auto output = TweakXOnlyKey(internal, tweak);
         REQUIRE(output);
@@ -199,10 +198,10 @@ TEST_CASE("BIP341 wallet vectors: hashes, signatures and the signed transaction"
     if (!path) return;
     const UniValue json = ReadTestJson(*path);
     const UniValue& spend = json["keyPathSpending"][0];
-    const auto unsigned_tx = Transaction::Parse(
-        *FromHex(spend["given"]["rawUnsignedTx"].get_str()));
-    const auto signed_tx = Transaction::Parse(
-        *FromHex(spend["auxiliary"]["fullySignedTx"].get_str()));
+    const auto unsigned_tx =
+        Transaction::Parse(*FromHex(spend["given"]["rawUnsignedTx"].get_str()));
+    const auto signed_tx =
+        Transaction::Parse(*FromHex(spend["auxiliary"]["fullySignedTx"].get_str()));
     REQUIRE(unsigned_tx);
     REQUIRE(signed_tx);
     const UniValue& utxos = spend["given"]["utxosSpent"];

@@ -103,8 +103,9 @@ TEST_CASE("script_assets_test.json under all consensus flag combinations")
             ++bad;
         }
     }
-    std::cerr << "script_assets_test.json: " << rows.size() << " cases, " << good << " valid spends, " << bad
-                                     << " invalid ones, " << runs << " runs" << "\n";
+    std::cerr << "script_assets_test.json: " << rows.size() << " cases, " << good
+              << " valid spends, " << bad << " invalid ones, " << runs << " runs"
+              << "\n";
     CHECK(rows.size() == 2760);
     CHECK(good == 2760);
     CHECK(bad == 2483);

@@ -96,7 +96,9 @@ TEST_CASE("tx_valid.json: valid under every flag that is not excluded")
         }
         ++cases;
     }
-    std::cerr << "tx_valid.json: " << cases << " transactions, " << runs << " more flag combinations" << "\n";
+    std::cerr << "tx_valid.json: " << cases << " transactions, " << runs
+              << " more flag combinations"
+              << "\n";
     CHECK(cases == 121);
 }
 
@@ -129,7 +131,8 @@ TEST_CASE("tx_invalid.json: invalid under the flags, each of them needed")
         }
         ++cases;
     }
-    std::cerr << "tx_invalid.json: " << cases << " transactions, " << runs << " more flag combinations, "
-                             << no_script << " bad without scripts" << "\n";
+    std::cerr << "tx_invalid.json: " << cases << " transactions, " << runs
+              << " more flag combinations, " << no_script << " bad without scripts"
+              << "\n";
     CHECK(cases == 84);
 }

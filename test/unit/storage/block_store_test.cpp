@@ -32,8 +32,9 @@ std::unique_ptr<BlockStore> OpenStore(const BlockStoreOptions& o, std::vector<Bl
 
 void WriteFile(const Path& path, ByteSpan bytes)
 {
-    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
-                                                static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
 }
 
 BlockHash HashOf(const Bytes& block) { return BlockHash(Sha256d(ByteSpan(block).first(80))); }
@@ -202,7 +203,7 @@ TEST_CASE("a scan finds every whole block whatever lies between")
             switch (RandomBelow(7)) {
             case 0: file.resize(file.size() + RandomBelow(3000)); break; // zero padding
             case 1: Append(file, RandomBytes(RandomBelow(100))); break;
-            case 2: Append(file, kMainMagic); break;           // a lone magic
+            case 2: Append(file, kMainMagic); break;             // a lone magic
             case 3: Append(file, Frame(RandomBytes(79))); break; // too short for a header
             case 4: Append(file, Frame(RandomBytes(50), 4'000'001)); break;
             case 5: file.insert(file.end(), {0xf9, 0xf9, 0xbe, 0xf9, 0xbe, 0xb4}); break;

@@ -32,9 +32,9 @@ TEST_CASE("amounts compress to the published codes")
     const std::pair<uint64_t, uint64_t> vectors[] = {
         {0, 0x0},
         {1, 0x1},
-        {1'000'000, 0x7},          // 0.01 BTC
-        {100'000'000, 0x9},        // 1 BTC
-        {5'000'000'000, 0x32},     // 50 BTC
+        {1'000'000, 0x7},                   // 0.01 BTC
+        {100'000'000, 0x9},                 // 1 BTC
+        {5'000'000'000, 0x32},              // 50 BTC
         {2'100'000'000'000'000, 0x1406f40}, // 21 million BTC
     };
     for (const auto& [amount, code] : vectors) {
@@ -67,8 +67,7 @@ TEST_CASE("special scripts take their short form, all others do not")
     // Near misses: wrong last opcode, hybrid key, key off the curve, witness program, empty.
     for (const Bytes& script :
          {Hex("76a914" + hash + "88ad"), Hex("a914" + hash + "88"),
-          Hex("2104" + kGeneratorX + "ac"),
-          Hex("4106" + kGeneratorX + kGeneratorY + "ac"),
+          Hex("2104" + kGeneratorX + "ac"), Hex("4106" + kGeneratorX + kGeneratorY + "ac"),
           Hex("4104" + kGeneratorX + kGeneratorX + "ac"), Hex("0014" + hash), Bytes{}}) {
         const Bytes out = Compressed(script);
         CHECK(out.size() == script.size() + 1);

@@ -368,9 +368,8 @@ TEST_CASE("block index: records, files, flags")
         return Result<>();
     }));
     CHECK(loaded == oracle);
-    const auto stopped = db->LoadBlocks([](const BlockHash&, const BlockIndexRecord&) {
-        return Result<>(BadData("enough"));
-    });
+    const auto stopped = db->LoadBlocks(
+        [](const BlockHash&, const BlockIndexRecord&) { return Result<>(BadData("enough")); });
     CHECK(stopped.Message() == "enough");
     const auto infos = Must(db->LoadFiles());
     REQUIRE(infos.size() == 3);
@@ -389,8 +388,8 @@ TEST_CASE("block index: records, files, flags")
     Append(key, RandomBytes(32));
     batch.Put(key, Bytes(90, 0xff));
     Must(db->Kv().Write(batch));
-    const auto bad = db->LoadBlocks(
-        [](const BlockHash&, const BlockIndexRecord&) { return Result<>(); });
+    const auto bad =
+        db->LoadBlocks([](const BlockHash&, const BlockIndexRecord&) { return Result<>(); });
     REQUIRE_FALSE(bad.Ok());
     CHECK(bad.Message().find("index") != std::string::npos);
 }

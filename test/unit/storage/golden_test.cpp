@@ -207,8 +207,8 @@ TEST_CASE("Core's snapshot is written again byte for byte from Core's chainstate
     if (!packed) return;
     const auto db = OpenCoins(dir);
     CoinsCursor cursor = db->Cursor();
-    auto writer = Must(SnapshotWriter::Create(TestEnv(), dir / "utxo.dat", kMainMagic,
-                                              cursor.BestBlock()));
+    auto writer =
+        Must(SnapshotWriter::Create(TestEnv(), dir / "utxo.dat", kMainMagic, cursor.BestBlock()));
     for (; cursor.Valid(); cursor.Next()) {
         Must(writer->Add(cursor.Key(), Must(cursor.Value())));
     }

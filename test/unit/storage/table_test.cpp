@@ -76,8 +76,8 @@ std::vector<TableFile> WriteParallel(ChainstateBuilder& builder, const Records& 
 void Build(const Path& directory, const Records& records, size_t writers, const BlockHash& best,
            uint64_t max_file_bytes = 32 << 20, bool obfuscate = true)
 {
-    auto builder = Must(
-        ChainstateBuilder::Create(TestEnv(), {directory, obfuscate, max_file_bytes}));
+    auto builder =
+        Must(ChainstateBuilder::Create(TestEnv(), {directory, obfuscate, max_file_bytes}));
     Must(builder->Publish(WriteParallel(*builder, records, writers), best));
 }
 
@@ -229,11 +229,11 @@ TEST_CASE("an interrupted publication is finished or undone")
         bool target, fresh, fresh_complete, old;
         const Records* expected;
     };
-    for (const Case& c : {Case{true, true, false, false, &first},  // tables under way
-                          Case{true, true, true, false, &first},   // before the first rename
-                          Case{false, true, true, true, &second},  // between the renames
-                          Case{false, true, false, true, &first},  // cannot happen; still safe
-                          Case{true, false, false, true, &first},  // before the old one is removed
+    for (const Case& c : {Case{true, true, false, false, &first}, // tables under way
+                          Case{true, true, true, false, &first},  // before the first rename
+                          Case{false, true, true, true, &second}, // between the renames
+                          Case{false, true, false, true, &first}, // cannot happen; still safe
+                          Case{true, false, false, true, &first}, // before the old one is removed
                           Case{true, false, false, false, &first}}) {
         const TempDir dir;
         const Path target = dir / "chainstate";

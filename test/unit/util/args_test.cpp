@@ -66,7 +66,8 @@ TEST_CASE("negation hides what came before, a value brings it back")
 
 TEST_CASE("unknown and forbidden options are errors that name them")
 {
-    for (const char* bad : {"-unknown=1", "-nosecret", "-", "-=1", "-includeconf=x", "-test.port=1"}) {
+    for (const char* bad :
+         {"-unknown=1", "-nosecret", "-", "-=1", "-includeconf=x", "-test.port=1"}) {
         INFO(bad);
         ArgsManager args = MakeArgs();
         if (std::string(bad) == "-") {
@@ -190,6 +191,5 @@ TEST_CASE("help shows groups in order and hides hidden options; the log hides se
     CHECK_THAT(help, !Catch::Contains("-secret"));
     CHECK_THAT(args.Help(true), Catch::Contains("-secret=<s>"));
     REQUIRE(Parse(args, {"-secret=topsecret", "-foo=1"}).Ok());
-    CHECK(args.DescribeForLog() ==
-          Strings{"Command line: -foo=1", "Command line: -secret=****"});
+    CHECK(args.DescribeForLog() == Strings{"Command line: -foo=1", "Command line: -secret=****"});
 }

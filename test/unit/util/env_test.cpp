@@ -1,7 +1,7 @@
 // PosixEnv on a real file system, and its loops against calls that fail, stop short or are
 // interrupted.
-#include "support/testdata.h"
 #include "support/temp_dir.h"
+#include "support/testdata.h"
 #include "util/posix_io.h"
 
 #include <catch2/catch.hpp>

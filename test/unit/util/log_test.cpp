@@ -14,7 +14,10 @@ namespace {
 class ClockEnv final : public Env {
 public:
     int64_t micros = 1795239946'000'000; // 2026-11-21T05:45:46Z
-    Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& p) override { return m->OpenRead(p); }
+    Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& p) override
+    {
+        return m->OpenRead(p);
+    }
     Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& p, bool t) override
     {
         return m->OpenWrite(p, t);
@@ -143,7 +146,8 @@ TEST_CASE("a rotated log is opened anew, a long one is cut at a line")
     CHECK(Contents(env, dir / "debug.log") == "three\n");
 
     std::string longer;
-    while (longer.size() <= FileLogger::kShrinkAbove) longer += std::to_string(longer.size()) + "\n";
+    while (longer.size() <= FileLogger::kShrinkAbove)
+        longer += std::to_string(longer.size()) + "\n";
     REQUIRE(WriteFileAtomically(env, dir / "debug.log", AsBytes(longer)).Ok());
     REQUIRE(FileLogger::Open(env, options).Ok());
     const std::string kept = Contents(env, dir / "debug.log");

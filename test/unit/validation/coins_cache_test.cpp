@@ -95,7 +95,8 @@ TEST_CASE("keys that collide are told apart")
     CoinTable table{OutPointHasher({0, 0})};
     for (uint64_t n = 0; n < 700; ++n) table.Insert(table.Find(Name(n)), Name(n));
     for (uint64_t n = 0; n < 700; n += 2) table.Erase(table.Find(Name(n)));
-    for (uint64_t n = 0; n < 700; ++n) CHECK((table.Find(Name(n)).entry != nullptr) == (n % 2 == 1));
+    for (uint64_t n = 0; n < 700; ++n)
+        CHECK((table.Find(Name(n)).entry != nullptr) == (n % 2 == 1));
 }
 
 TEST_CASE("a coins cache over a database behaves as a map")

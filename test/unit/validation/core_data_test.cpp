@@ -76,8 +76,7 @@ TEST_CASE("undo files and index records are those that Core wrote from the same 
         if (++different > 3) continue;
         UNSCOPED_INFO("height " << record.height << ": status " << records.at(hash).status
                                 << " instead of " << record.status << ", undo at "
-                                << records.at(hash).undo_pos << " instead of "
-                                << record.undo_pos);
+                                << records.at(hash).undo_pos << " instead of " << record.undo_pos);
     }
     CHECK(different == 0);
     CHECK(Must(engine.IndexDb().LoadFiles()) == Must(core.IndexDb().LoadFiles()));

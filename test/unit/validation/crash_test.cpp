@@ -1,8 +1,8 @@
 // What a crash leaves, and what starting again makes of it: the coins at the block that the index
 // knows, exactly.
 #include "block_kit.h"
-#include "fixture.h"
 #include "crypto/sha256.h"
+#include "fixture.h"
 #include "sim/chain.h"
 
 namespace ibd::test {
@@ -199,8 +199,8 @@ TEST_CASE("coins at a block that the index does not have are refused with advice
     Engine engine(params, dir.Get() / "data");
     CoinsDbOptions coins;
     coins.directory = engine.Dir().Chainstate();
-    const auto attached = engine.chain->AttachCoins(
-        Must(CoinsDb::Open(engine.GetEnv(), engine.GetLog(), coins)));
+    const auto attached =
+        engine.chain->AttachCoins(Must(CoinsDb::Open(engine.GetEnv(), engine.GetLog(), coins)));
     REQUIRE(!attached);
     CHECK(attached.Message().find("-reindex-chainstate") != std::string::npos);
 }

@@ -16,7 +16,8 @@ namespace {
 void WriteFile(const Path& path, ByteSpan data)
 {
     std::ofstream out(path, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+    out.write(reinterpret_cast<const char*>(data.data()),
+              static_cast<std::streamsize>(data.size()));
     REQUIRE(out.good());
 }
 
@@ -73,10 +74,7 @@ void WriteBlockFiles(const Path& base, const ChainParams& params, const std::vec
     }
 }
 
-Bytes Garbage()
-{
-    return RandomBytes(TestRng()() % 300);
-}
+Bytes Garbage() { return RandomBytes(TestRng()() % 300); }
 
 /** All blocks shuffled, some twice, garbage and false starts between them. */
 std::vector<Bytes> MessyFiles(const ChainParams& params, std::vector<Bytes> blocks)

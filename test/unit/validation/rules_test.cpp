@@ -239,8 +239,7 @@ TEST_CASE("fees and values out of range are refused")
     CHECK(verdict({SpendTx({a, b}, {kCoin})}) == "bad-txns-inputvalues-outofrange");
     CHECK(verdict({SpendTx({c}, {kCoin})}) == "bad-txns-inputvalues-outofrange");
     CHECK(verdict({SpendTx({d}, {kCoin})}) == "bad-txns-inputvalues-outofrange");
-    CHECK(verdict({SpendTx({a}, {0}), SpendTx({b}, {0})}) ==
-          "bad-txns-accumulated-fee-outofrange");
+    CHECK(verdict({SpendTx({a}, {0}), SpendTx({b}, {0})}) == "bad-txns-accumulated-fee-outofrange");
     CHECK(Must(coins.Get(a)));
     CHECK(Must(coins.Get(b)));
     CHECK(verdict({SpendTx({a}, {0})}).empty());
@@ -352,8 +351,8 @@ TEST_CASE("the known BIP30 repeats overwrite the coin, and taking them back leav
     KitOptions greedy = repeat;
     greedy.txs = {SpendTx({OutPoint{Txid(), 1}}, {kCoin})};
     const KitBlock failing = kit.Make(blocks[3], greedy);
-    params.consensus.bip30_exceptions = {
-        {2, overwritten.hash, 5, blocks[4].hash}, {2, overwritten.hash, 5, failing.hash}};
+    params.consensus.bip30_exceptions = {{2, overwritten.hash, 5, blocks[4].hash},
+                                         {2, overwritten.hash, 5, failing.hash}};
 
     const TempDir dir;
     Engine engine(params, dir.Get() / "data");

@@ -1,4 +1,5 @@
-// ScriptThreads over a real block of 11,215 inputs: the same verdict whatever the number of threads.
+// ScriptThreads over a real block of 11,215 inputs: the same verdict whatever the number of
+// threads.
 #include "script/script.h"
 #include "support/testdata.h"
 #include "validation/script_threads.h"
@@ -13,8 +14,8 @@ using namespace ibd::test;
 
 namespace {
 
-constexpr ScriptFlags kFlags = kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv |
-                               kVerifyCsv | kVerifyWitness;
+constexpr ScriptFlags kFlags =
+    kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv | kVerifyCsv | kVerifyWitness;
 
 /** Transactions of the block and the coins that each spends. */
 struct SpentBlock {
@@ -109,8 +110,8 @@ TEST_CASE("reason and detail of a failed script are Core's")
         CHECK(verdict->reason == "block-script-verify-flag-failed (Script failed an OP_EQUALVERIFY "
                                  "operation)");
         const std::string id = frozen->Id().ToHex();
-        CHECK(verdict->detail == "input 0 of " + id + " (wtxid " + id + "), spending " +
-                                     std::string(64, '1') + ":7");
+        CHECK(verdict->detail ==
+              "input 0 of " + id + " (wtxid " + id + "), spending " + std::string(64, '1') + ":7");
         checker.Begin(kFlags); // a block without transactions but the coinbase
         CHECK_FALSE(checker.Finish());
     }

@@ -12,7 +12,8 @@ namespace {
 void WriteFile(const Path& path, const Bytes& data)
 {
     std::ofstream out(path, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+    out.write(reinterpret_cast<const char*>(data.data()),
+              static_cast<std::streamsize>(data.size()));
     REQUIRE(out.good());
 }
 

@@ -35,7 +35,10 @@ public:
         Must(engine.chain->Flush(FlushMode::kAlways));
         REQUIRE(engine.chain->Tip()->height == kBlocks);
     }
-    bool Verify(int level, int blocks = 0) { return Must(engine.chain->VerifyChain(level, blocks)); }
+    bool Verify(int level, int blocks = 0)
+    {
+        return Must(engine.chain->VerifyChain(level, blocks));
+    }
     const HeaderNode& AnyNode() const
     {
         return *engine.chain->Active()[1 + static_cast<int>(TestRng()() % kBlocks)];
@@ -81,8 +84,8 @@ TEST_CASE("a flipped bit in undo data is found from level 2 on")
     for (int round = 0; round < 10; ++round) {
         Verified v;
         const HeaderNode& node = v.AnyNode();
-        const Bytes undo = Must(v.engine.Blocks().ReadUndo({node.file, node.undo_pos},
-                                                           node.PrevHash()));
+        const Bytes undo =
+            Must(v.engine.Blocks().ReadUndo({node.file, node.undo_pos}, node.PrevHash()));
         const uint64_t offset = TestRng()() % (undo.size() + kUndoChecksumSize);
         INFO("height " << node.height << " byte " << offset << " of " << undo.size());
         Flip(v.engine.Blocks().UndoPath(node.file), node.undo_pos + offset);

@@ -24,23 +24,61 @@
 namespace {
 
 const char* const kErrorNames[] = {
-    "OK", "UNKNOWN_ERROR", "EVAL_FALSE", "OP_RETURN", "SCRIPTNUM",
-    "SCRIPT_SIZE", "PUSH_SIZE", "OP_COUNT", "STACK_SIZE", "SIG_COUNT", "PUBKEY_COUNT",
-    "VERIFY", "EQUALVERIFY", "CHECKMULTISIGVERIFY", "CHECKSIGVERIFY", "NUMEQUALVERIFY",
-    "BAD_OPCODE", "DISABLED_OPCODE", "INVALID_STACK_OPERATION", "INVALID_ALTSTACK_OPERATION",
+    "OK",
+    "UNKNOWN_ERROR",
+    "EVAL_FALSE",
+    "OP_RETURN",
+    "SCRIPTNUM",
+    "SCRIPT_SIZE",
+    "PUSH_SIZE",
+    "OP_COUNT",
+    "STACK_SIZE",
+    "SIG_COUNT",
+    "PUBKEY_COUNT",
+    "VERIFY",
+    "EQUALVERIFY",
+    "CHECKMULTISIGVERIFY",
+    "CHECKSIGVERIFY",
+    "NUMEQUALVERIFY",
+    "BAD_OPCODE",
+    "DISABLED_OPCODE",
+    "INVALID_STACK_OPERATION",
+    "INVALID_ALTSTACK_OPERATION",
     "UNBALANCED_CONDITIONAL",
-    "NEGATIVE_LOCKTIME", "UNSATISFIED_LOCKTIME",
-    "SIG_HASHTYPE", "SIG_DER", "MINIMALDATA", "SIG_PUSHONLY", "SIG_HIGH_S", "SIG_NULLDUMMY",
-    "PUBKEYTYPE", "CLEANSTACK", "MINIMALIF", "NULLFAIL",
-    "DISCOURAGE_UPGRADABLE_NOPS", "DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM",
-    "DISCOURAGE_UPGRADABLE_TAPROOT_VERSION", "DISCOURAGE_OP_SUCCESS",
+    "NEGATIVE_LOCKTIME",
+    "UNSATISFIED_LOCKTIME",
+    "SIG_HASHTYPE",
+    "SIG_DER",
+    "MINIMALDATA",
+    "SIG_PUSHONLY",
+    "SIG_HIGH_S",
+    "SIG_NULLDUMMY",
+    "PUBKEYTYPE",
+    "CLEANSTACK",
+    "MINIMALIF",
+    "NULLFAIL",
+    "DISCOURAGE_UPGRADABLE_NOPS",
+    "DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM",
+    "DISCOURAGE_UPGRADABLE_TAPROOT_VERSION",
+    "DISCOURAGE_OP_SUCCESS",
     "DISCOURAGE_UPGRADABLE_PUBKEYTYPE",
-    "WITNESS_PROGRAM_WRONG_LENGTH", "WITNESS_PROGRAM_WITNESS_EMPTY", "WITNESS_PROGRAM_MISMATCH",
-    "WITNESS_MALLEATED", "WITNESS_MALLEATED_P2SH", "WITNESS_UNEXPECTED", "WITNESS_PUBKEYTYPE",
-    "SCHNORR_SIG_SIZE", "SCHNORR_SIG_HASHTYPE", "SCHNORR_SIG", "TAPROOT_WRONG_CONTROL_SIZE",
-    "TAPSCRIPT_VALIDATION_WEIGHT", "TAPSCRIPT_CHECKMULTISIG", "TAPSCRIPT_MINIMALIF",
+    "WITNESS_PROGRAM_WRONG_LENGTH",
+    "WITNESS_PROGRAM_WITNESS_EMPTY",
+    "WITNESS_PROGRAM_MISMATCH",
+    "WITNESS_MALLEATED",
+    "WITNESS_MALLEATED_P2SH",
+    "WITNESS_UNEXPECTED",
+    "WITNESS_PUBKEYTYPE",
+    "SCHNORR_SIG_SIZE",
+    "SCHNORR_SIG_HASHTYPE",
+    "SCHNORR_SIG",
+    "TAPROOT_WRONG_CONTROL_SIZE",
+    "TAPSCRIPT_VALIDATION_WEIGHT",
+    "TAPSCRIPT_CHECKMULTISIG",
+    "TAPSCRIPT_MINIMALIF",
     "TAPSCRIPT_EMPTY_PUBKEY",
-    "OP_CODESEPARATOR", "SIG_FINDANDDELETE",
+    "OP_CODESEPARATOR",
+    "SIG_FINDANDDELETE",
 };
 static_assert(std::size(kErrorNames) == SCRIPT_ERR_ERROR_COUNT);
 static_assert(SCRIPT_ERR_SIG_NULLFAIL == 32 && SCRIPT_ERR_SIG_FINDANDDELETE == 54);
@@ -48,7 +86,8 @@ static_assert(SCRIPT_ERR_SIG_NULLFAIL == 32 && SCRIPT_ERR_SIG_FINDANDDELETE == 5
 constexpr size_t kCoinsCacheBytes = 64 << 20;
 
 // Core asserts that these hold; an oracle must answer instead.
-bool FlagsUsable(script_verify_flags flags) {
+bool FlagsUsable(script_verify_flags flags)
+{
     if (flags.as_int() & ~MAX_SCRIPT_VERIFY_FLAGS) return false;
     const bool p2sh = bool(flags & SCRIPT_VERIFY_P2SH);
     const bool witness = bool(flags & SCRIPT_VERIFY_WITNESS);
@@ -57,13 +96,15 @@ bool FlagsUsable(script_verify_flags flags) {
     return !(flags & SCRIPT_VERIFY_CLEANSTACK) || (p2sh && witness);
 }
 
-void SetError(char* out, size_t len, const char* what) {
+void SetError(char* out, size_t len, const char* what)
+{
     if (len == 0) return;
     std::strncpy(out, what, len - 1);
     out[len - 1] = 0;
 }
 
-CCoinsViewDB OpenCoins(const char* path) {
+CCoinsViewDB OpenCoins(const char* path)
+{
     return CCoinsViewDB{DBParams{.path = fs::PathFromString(path),
                                  .cache_bytes = kCoinsCacheBytes,
                                  .memory_only = false,
@@ -72,7 +113,8 @@ CCoinsViewDB OpenCoins(const char* path) {
                         CoinsViewOptions{}};
 }
 
-void Visit(const COutPoint& outpoint, const Coin& coin, OracleCoinFn each, void* user) {
+void Visit(const COutPoint& outpoint, const Coin& coin, OracleCoinFn each, void* user)
+{
     OracleCoin out{};
     const auto& id = outpoint.hash.ToUint256();
     std::copy(id.begin(), id.end(), out.txid);
@@ -91,7 +133,8 @@ struct TxGroup {
     std::vector<std::pair<uint32_t, Coin>> coins;
 };
 
-void HashGroup(TxGroup& group, HashWriter& writer) {
+void HashGroup(TxGroup& group, HashWriter& writer)
+{
     std::sort(group.coins.begin(), group.coins.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [n, coin] : group.coins) {
@@ -101,7 +144,8 @@ void HashGroup(TxGroup& group, HashWriter& writer) {
     group.coins.clear();
 }
 
-void Scan(const char* path, bool hashes, OracleCoinFn each, void* user, OracleCoinsInfo& info) {
+void Scan(const char* path, bool hashes, OracleCoinFn each, void* user, OracleCoinsInfo& info)
+{
     CCoinsViewDB db = OpenCoins(path);
     const uint256 best = db.GetBestBlock();
     std::copy(best.begin(), best.end(), info.best_block);
@@ -132,7 +176,7 @@ void Scan(const char* path, bool hashes, OracleCoinFn each, void* user, OracleCo
     std::copy(mu.begin(), mu.end(), info.muhash);
 }
 
-}  // namespace
+} // namespace
 
 struct OracleTx {
     CTransactionRef tx;
@@ -141,7 +185,8 @@ struct OracleTx {
 
 extern "C" {
 
-OracleTx* oracle_tx_new(const uint8_t* tx, size_t tx_len, const uint8_t* spent, size_t spent_len) {
+OracleTx* oracle_tx_new(const uint8_t* tx, size_t tx_len, const uint8_t* spent, size_t spent_len)
+{
     try {
         SpanReader stream{std::span{tx, tx_len}};
         auto out = std::make_unique<OracleTx>();
@@ -163,7 +208,8 @@ void oracle_tx_free(OracleTx* tx) { delete tx; }
 size_t oracle_tx_inputs(const OracleTx* tx) { return tx->tx->vin.size(); }
 
 int oracle_verify(const OracleTx* tx, size_t input, const uint8_t* spk, size_t spk_len,
-                  int64_t amount, uint64_t flag_bits) {
+                  int64_t amount, uint64_t flag_bits)
+{
     const auto flags = script_verify_flags::from_int(flag_bits);
     if (!FlagsUsable(flags)) return kOracleBadFlags;
     if (input >= tx->tx->vin.size()) return kOracleBadInput;
@@ -181,7 +227,8 @@ int oracle_verify(const OracleTx* tx, size_t input, const uint8_t* spk, size_t s
     return error == SCRIPT_ERR_OK ? SCRIPT_ERR_UNKNOWN_ERROR : error;
 }
 
-int oracle_check_tx(const uint8_t* tx, size_t tx_len, char* reason, size_t reason_len) {
+int oracle_check_tx(const uint8_t* tx, size_t tx_len, char* reason, size_t reason_len)
+{
     try {
         SpanReader stream{std::span{tx, tx_len}};
         const CTransaction parsed{CMutableTransaction{deserialize, TX_WITH_WITNESS, stream}};
@@ -195,18 +242,20 @@ int oracle_check_tx(const uint8_t* tx, size_t tx_len, char* reason, size_t reaso
     }
 }
 
-const char* oracle_error_name(int error) {
+const char* oracle_error_name(int error)
+{
     switch (error) {
-        case kOracleBadFlags: return "BAD_FLAGS";
-        case kOracleNeedSpent: return "SPENT_OUTPUTS_REQUIRED";
-        case kOracleBadInput: return "BAD_INPUT_INDEX";
-        default: break;
+    case kOracleBadFlags: return "BAD_FLAGS";
+    case kOracleNeedSpent: return "SPENT_OUTPUTS_REQUIRED";
+    case kOracleBadInput: return "BAD_INPUT_INDEX";
+    default: break;
     }
     if (error < 0 || error >= SCRIPT_ERR_ERROR_COUNT) return "UNKNOWN_ERROR";
     return kErrorNames[error];
 }
 
-uint64_t oracle_flag_bits(const char* name) {
+uint64_t oracle_flag_bits(const char* name)
+{
     const std::string key{name};
     if (key == "NONE") return 0;
     if (key == "MANDATORY") return MANDATORY_SCRIPT_VERIFY_FLAGS.as_int();
@@ -217,7 +266,8 @@ uint64_t oracle_flag_bits(const char* name) {
     return it == names.end() ? ~uint64_t{0} : script_verify_flags{it->second}.as_int();
 }
 
-const char* oracle_flag_name(unsigned bit) {
+const char* oracle_flag_name(unsigned bit)
+{
     for (const auto& [name, flag] : ScriptFlagNamesToEnum()) {
         if (static_cast<unsigned>(flag) == bit) return name.c_str();
     }
@@ -225,7 +275,8 @@ const char* oracle_flag_name(unsigned bit) {
 }
 
 int oracle_coins_scan(const char* path, int hashes, OracleCoinFn each, void* user,
-                      OracleCoinsInfo* info, char* error, size_t error_len) {
+                      OracleCoinsInfo* info, char* error, size_t error_len)
+{
     try {
         *info = {};
         Scan(path, hashes != 0, each, user, *info);
@@ -237,7 +288,8 @@ int oracle_coins_scan(const char* path, int hashes, OracleCoinFn each, void* use
 }
 
 int oracle_coin_get(const char* path, const uint8_t* txid, uint32_t vout, OracleCoinFn each,
-                    void* user, char* error, size_t error_len) {
+                    void* user, char* error, size_t error_len)
+{
     try {
         CCoinsViewDB db = OpenCoins(path);
         const COutPoint key{Txid::FromUint256(uint256{std::span<const uint8_t>{txid, 32}}), vout};

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Holds the sources against the house rules that a machine can count.
+
+Files at most 800 lines, C++ functions at most 70 (those of the allow-list are printed), C++ lines at
+most 100 columns, nothing left open, no address in build files. Exits 1 and lists each offence.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE_CAP, FUNCTION_CAP, WIDTH = 800, 70, 100
+SOURCES = (".cpp", ".h", ".py", ".sh", ".rs")
+CPP = (".cpp", ".h")
+
+# Functions that may be longer: one table or one scenario, which reads worse in pieces.
+LONG_FUNCTIONS = {
+    "test/sim/script_book.cpp",
+    "test/unit/rpc/golden_test.cpp",
+    "test/full_validation/rules_test.cpp",
+    "test/full_validation/undo_test.cpp",
+}
+
+
+def tracked():
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True,
+                           check=True).stdout.split("\n")
+    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+
+
+def long_functions(lines):
+    """(line number, first line, length) of each function whose braces stand in column 0."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if line == "{":
+            start = number
+        elif line.startswith("}") and start:
+            if number - start > FUNCTION_CAP:
+                head = start - 1
+                while head > 1 and lines[head - 1].startswith(" "):
+                    head -= 1
+                yield head, lines[head - 1], number - start
+            start = None
+
+
+def check_source(path, bad, allowed):
+    name = str(path.relative_to(ROOT))
+    lines = path.read_text().split("\n")
+    if len(lines) > FILE_CAP:
+        bad.append(f"{name}: {len(lines)} lines, cap {FILE_CAP}")
+    for number, line in enumerate(lines, 1):
+        if len(line) > WIDTH and path.suffix in CPP:
+            bad.append(f"{name}:{number}: {len(line)} columns")
+        if re.search(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b", line):
+            bad.append(f"{name}:{number}: left open: {line.strip()}")
+    if path.suffix not in CPP:
+        return
+    for number, head, length in long_functions(lines):
+        if name in LONG_FUNCTIONS:
+            allowed.append(f"allowed: {name}:{number}: {length} lines: {head.strip()}")
+        else:
+            bad.append(f"{name}:{number}: function of {length} lines, cap {FUNCTION_CAP}")
+
+
+def main():
+    bad, allowed, files = [], [], 0
+    for path in tracked():
+        if path.suffix in SOURCES:
+            files += 1
+            check_source(path, bad, allowed)
+        if path.name == "CMakeLists.txt" or path.suffix in (".cmake", ".sh"):
+            for number, line in enumerate(path.read_text().split("\n"), 1):
+                if re.search(r"https?://", line):
+                    bad.append(f"{path.relative_to(ROOT)}:{number}: address in a build file")
+    print("\n".join(allowed + bad))
+    print(f"{files} sources, {len(bad)} offences")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
