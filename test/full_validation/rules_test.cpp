@@ -269,6 +269,18 @@ TEST_CASE("Full validation: coins that are not there, whatever undo data says")
                                                "bad-txns-inputs-missingorspent");
         REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
     }
+    SECTION("of this block, claimed to be of a height that no header has")
+    {
+        draft.txs.push_back(Spend(draft.txs[1], 1));
+        draft.txs[2].version = 2;
+        draft.txs[2].inputs[0].sequence = 1u << 22; // looks the height's time up
+        const Bytes raw = draft.Seal(setup.TipHash(), setup.Params());
+        const auto verdict = Must(setup.Full({raw}, [](std::vector<BlockUndo>& undo) {
+            undo[0].txs[1].spent[0].height = 0x7fffffff;
+        }));
+        REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
+        REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
+    }
     SECTION("made by a later block")
     {
         // The second block makes the coin; the first one spends it.
