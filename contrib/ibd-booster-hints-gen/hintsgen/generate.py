@@ -56,7 +56,8 @@ class Generator:
                     raise ToolError("a worker process was killed (out of memory? try --jobs); run "
                                     "the same command again to go on") from None
                 except BaseException:
-                    self._pool.shutdown(wait=False, cancel_futures=True)
+                    # Waits for what runs: a pool left alone may fail noisily when Python exits.
+                    self._pool.shutdown(wait=True, cancel_futures=True)
                     raise
         if not self.options.keep_work:
             shutil.rmtree(self.work)
