@@ -32,7 +32,7 @@ import interop_env  # noqa: E402 (needs the path above)
 
 CONTRIB = ROOT / "contrib" / "ibd-booster-hints-gen"
 RPC_IN_WARMUP = -28
-TIMEOUT = 240  # seconds; generous, as CI machines are slow: nothing passes because of it
+TIMEOUT = 900  # seconds; generous, as CI machines are slow: nothing passes because of it
 FOLDERS = {"main": "", "test": "testnet3", "testnet4": "testnet4", "signet": "signet",
            "regtest": "regtest"}
 

@@ -9,7 +9,7 @@ from framework import FunctionalTest, free_port, program, wait_until
 class Options(FunctionalTest):
     def out(self, *args):
         return subprocess.run([program("bitcoind"), *args], capture_output=True, text=True,
-                              check=False, timeout=60)
+                              check=False, timeout=600)
 
     def test_help_and_version(self):
         done = self.out("-help")
@@ -100,7 +100,7 @@ class Life(FunctionalTest):
         for option in ("-daemonwait", "-daemon"):
             node = self.node()
             done = subprocess.run(node.command(option), capture_output=True, text=True, check=False,
-                                  timeout=120)
+                                  timeout=600)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("starting", done.stdout)
             if option == "-daemon":
@@ -116,7 +116,7 @@ class Life(FunctionalTest):
         node = self.node()
         done = subprocess.run(node.command("-daemonwait", "-reindex",
                                            f"-ibdboosterfile={self.dir / 'none'}"),
-                              capture_output=True, text=True, check=False, timeout=120)
+                              capture_output=True, text=True, check=False, timeout=600)
         self.assertEqual(done.returncode, 1)
         self.assertIn("none", done.stderr)
 

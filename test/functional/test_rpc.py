@@ -259,7 +259,7 @@ class CommandLine(FunctionalTest):
         waiting = subprocess.Popen([*node.cli("-version").args[:-1], "-rpcwait", "getblockcount"],
                                    stdout=subprocess.PIPE, text=True)
         node.start()
-        out, _ = waiting.communicate(timeout=60)
+        out, _ = waiting.communicate(timeout=600)
         self.assertEqual((waiting.returncode, out), (0, "0\n"))
 
     def test_client_timeout(self):
