@@ -173,7 +173,10 @@ Result<> Node::BuildChainstate()
         IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
                              m_booster.Run(*m_chain, *m_blocks, options));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
-        if (outcome == BoosterRun::Outcome::kBuilt) wipe = false;
+        if (outcome == BoosterRun::Outcome::kBuilt) {
+            wipe = false;
+            m_boosted = true;
+        }
     }
     SetStatus("Loading the chainstate…");
     return OpenCoins(wipe);
@@ -215,6 +218,11 @@ Result<> Node::Sync()
     m_chain_context.chain = m_chain.get();
     m_table.EndWarmup();
     if (tip != nullptr) m_started();
+    // The booster may have gone to the height at which to stop without connecting a block.
+    if (m_boosted && m_options.stop_at_height > 0 && tip->height >= m_options.stop_at_height) {
+        RequestStop();
+        return {};
+    }
     IBD_RETURN_IF_ERROR(m_chain->ActivateBestChain());
     for (const Path& file : m_options.load_blocks) {
         if (m_interrupt) break;

@@ -66,6 +66,7 @@ private:
     ChainEvents m_events;
     std::unique_ptr<ChainManager> m_chain;
     BoosterRun m_booster;
+    bool m_boosted = false; //!< this run built the chainstate
 
     RpcTable m_table;
     ControlContext m_control;
