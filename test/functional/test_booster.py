@@ -135,6 +135,16 @@ class SmallChain(BoosterTest):
         block = node.rpc("getblock", made.terminal_hash, 2)
         self.assertEqual(block["height"], made.terminal_height)
 
+    def test_stops_at_the_terminal_block(self):
+        """-stopatheight holds also when the booster goes there without connecting a block."""
+        made = small_chain()
+        node = made.place(self.node())
+        status, errors = node.run("-reindex", *booster(made.container), *made.trust,
+                                  f"-stopatheight={made.terminal_height}")
+        self.assertEqual((status, errors.count("Error")), (0, 0), errors)
+        self.assertIn("succeeded. ***", node.log_text)
+        self.assertNotIn(f"height={made.terminal_height + 1} ", node.log_text)
+
     def test_gate(self):
         """Without the assumed-valid block, its work or its burial the booster does not run."""
         made = small_chain()
