@@ -1,0 +1,83 @@
+// Hints files and checkpoints from hostile bytes. The first byte picks the reader; for a container
+// the checksums are made right first, so that the structure behind them is reached.
+#include "crypto/sha256.h"
+#include "swiftsync/checkpoint.h"
+#include "swiftsync/hints_bitmap.h"
+#include "swiftsync/hints_codec.h"
+#include "swiftsync/hints_container.h"
+
+#include <algorithm>
+
+namespace {
+
+using namespace ibd;
+
+class Memory final : public MappedFile {
+public:
+    explicit Memory(Bytes bytes) : m_bytes(std::move(bytes)) {}
+    ByteSpan Data() const override { return m_bytes; }
+
+private:
+    const Bytes m_bytes;
+};
+
+void CopyDigest(const Hash32& digest, uint8_t* to) { std::copy_n(digest.begin(), 8, to); }
+
+void Reseal(Bytes& file)
+{
+    if (file.size() < kHintsHeaderSize) return;
+    std::copy(kHintsMagic.begin(), kHintsMagic.end(), file.begin());
+    const uint64_t index_at = ReadLE64(file.data() + 72);
+    if (index_at > file.size()) return;
+    for (uint64_t at = index_at; at + kHintsIndexEntrySize <= file.size();
+         at += kHintsIndexEntrySize) {
+        const uint64_t offset = ReadLE64(file.data() + at + 8);
+        const uint32_t length = ReadLE32(file.data() + at + 16);
+        if (offset > file.size() || length > file.size() - offset) continue;
+        CopyDigest(Sha256Of(ByteSpan(file).subspan(offset, length)), file.data() + at + 24);
+    }
+    const ByteSpan head = ByteSpan(file).first(120);
+    const ByteSpan index = ByteSpan(file).subspan(index_at);
+    CopyDigest(Sha256().Write(head).Write(index).Finalize(), file.data() + 120);
+}
+
+void ReadAll(const Result<std::unique_ptr<Hints>>& hints)
+{
+    if (!hints) return;
+    BlockHints block;
+    for (uint32_t h = 1; h <= (*hints)->Info().terminal_height; ++h) {
+        if (!(*hints)->Read(h, block)) continue;
+        CHECK(std::is_sorted(block.unspent.begin(), block.unspent.end()));
+        CHECK(block.unspent.empty() || block.unspent.back() < block.outputs);
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    if (size == 0) return 0;
+    Bytes rest(data + 1, data + size);
+    BlockHints block;
+    switch (data[0] % 4) {
+    case 0:
+        Reseal(rest);
+        ReadAll(ContainerHints::Open("fuzz", std::make_unique<Memory>(std::move(rest))));
+        break;
+    case 1:
+        ReadAll(BitmapHints::Open("fuzz", std::make_unique<Memory>(std::move(rest))));
+        break;
+    case 2:
+        if (DecodeHintsRecord(rest, block)) break;
+        CHECK(block.unspent.empty() || block.unspent.back() < block.outputs);
+        break;
+    default:
+        if (rest.size() >= 8) {
+            const ByteSpan body = ByteSpan(rest).first(rest.size() - 8);
+            CopyDigest(Sha256Of(body), rest.data() + rest.size() - 8);
+        }
+        if (const auto checkpoint = Checkpoint::Decode(rest)) CHECK(checkpoint->Encode() == rest);
+        break;
+    }
+    return 0;
+}
