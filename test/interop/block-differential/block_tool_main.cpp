@@ -40,7 +40,8 @@ public:
             m_past.push_back(m_chain);
             if (m_past.size() > 4) m_past.pop_front();
             const sim::SimBlock next = sim::Chain(m_chain).Next();
-            const uint64_t mutations = m_rng.Below(60);
+            // Few: once one is valid and the tip, the others of its height are only stored.
+            const uint64_t mutations = m_rng.Below(12);
             for (uint64_t i = 0; i < mutations && m_given < m_count; ++i) {
                 Give(m_mutator.Mutate(next.bytes, m_memory));
             }
@@ -53,7 +54,7 @@ private:
     {
         sim::ChainOptions options;
         options.seed = seed;
-        options.blocks = kMatureBlocks + static_cast<int>(count / 20) + 100;
+        options.blocks = kMatureBlocks + static_cast<int>(count / 4) + 100;
         options.outputs_per_block = 14;
         options.signed_spends = true;
         return options;

@@ -1,0 +1,62 @@
+// Undo records and coins as the databases keep them: what decodes encodes to something that
+// decodes to the same. The first byte chooses which.
+#include "storage/undo.h"
+
+using namespace ibd;
+
+namespace {
+
+/** Amounts out of range wrap when they are decompressed and have no code of their own. */
+bool Sound(const Coin& coin) { return MoneyRange(coin.value); }
+
+bool Sound(const BlockUndo& undo)
+{
+    for (const TxUndo& tx : undo.txs) {
+        for (const Coin& coin : tx.spent) {
+            if (!Sound(coin)) return false;
+        }
+    }
+    return true;
+}
+
+void FuzzUndo(ByteSpan input)
+{
+    const auto undo = BlockUndo::Decode(input);
+    if (!undo || !Sound(*undo)) return;
+    const auto again = BlockUndo::Decode(undo->Encode());
+    CHECK(again.Ok());
+    CHECK(*again == *undo);
+}
+
+void FuzzCoin(ByteSpan input)
+{
+    const auto coin = DecodeCoin(input);
+    if (!coin || !Sound(*coin)) return;
+    Bytes encoded;
+    AppendCoin(encoded, *coin);
+    const auto again = DecodeCoin(encoded);
+    CHECK(again.Ok());
+    CHECK(*again == *coin);
+}
+
+void FuzzKey(ByteSpan input)
+{
+    OutPoint outpoint;
+    if (!ParseCoinKey(input, outpoint)) return;
+    const CoinKey key(outpoint);
+    CHECK(std::equal(input.begin(), input.end(), key.Span().begin(), key.Span().end()));
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    if (size == 0) return 0;
+    const ByteSpan input(data + 1, size - 1);
+    switch (data[0] % 3) {
+    case 0: FuzzUndo(input); break;
+    case 1: FuzzCoin(input); break;
+    case 2: FuzzKey(input); break;
+    }
+    return 0;
+}
