@@ -51,8 +51,7 @@ public:
         node.hash = view.Hash();
         CoinsCache overlay(m_coins, OutPointHasher({3, 4}));
         BlockUndo undo;
-        const auto verdict =
-            ConnectBlock(view, node, m_params, overlay, &m_scripts, undo, nullptr);
+        const auto verdict = ConnectBlock(view, node, m_params, overlay, &m_scripts, undo, nullptr);
         CHECK(verdict.Ok());
         if (!*verdict) Disconnect(view, node, undo, overlay);
         overlay.ForEachChange([&](const OutPoint& name, const Coin* coin) {

@@ -64,9 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         Reseal(rest);
         ReadAll(ContainerHints::Open("fuzz", std::make_unique<Memory>(std::move(rest))));
         break;
-    case 1:
-        ReadAll(BitmapHints::Open("fuzz", std::make_unique<Memory>(std::move(rest))));
-        break;
+    case 1: ReadAll(BitmapHints::Open("fuzz", std::make_unique<Memory>(std::move(rest)))); break;
     case 2:
         if (DecodeHintsRecord(rest, block)) break;
         CHECK(block.unspent.empty() || block.unspent.back() < block.outputs);
