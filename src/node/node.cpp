@@ -173,10 +173,7 @@ Result<> Node::BuildChainstate()
         IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
                              m_booster.Run(*m_chain, *m_blocks, options));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
-        if (outcome == BoosterRun::Outcome::kBuilt) {
-            wipe = false;
-            m_boosted = true;
-        }
+        if (outcome == BoosterRun::Outcome::kBuilt) wipe = false;
     }
     SetStatus("Loading the chainstate…");
     return OpenCoins(wipe);
@@ -204,11 +201,16 @@ Result<> Node::CheckStored()
                    "-reindex-chainstate, or with -reindex if block files are damaged too");
 }
 
+bool Node::HasReachedStop(const HeaderNode& tip) const
+{
+    return m_options.stop_at_height > 0 && tip.height >= m_options.stop_at_height;
+}
+
 Result<> Node::Sync()
 {
     m_events.OnTip([this](const HeaderNode& tip) {
         m_started(); // on a new chain the first tip comes late
-        if (m_options.stop_at_height > 0 && tip.height >= m_options.stop_at_height) RequestStop();
+        if (HasReachedStop(tip)) RequestStop();
         if (!m_options.block_notify.empty() && !m_chain->IsInitialBlockDownload()) {
             Notify(m_options.block_notify, tip.hash.ToHex());
         }
@@ -218,8 +220,8 @@ Result<> Node::Sync()
     m_chain_context.chain = m_chain.get();
     m_table.EndWarmup();
     if (tip != nullptr) m_started();
-    // The booster may have gone to the height at which to stop without connecting a block.
-    if (m_boosted && m_options.stop_at_height > 0 && tip->height >= m_options.stop_at_height) {
+    // The booster or an earlier run may have gone to that height: no block needs to be connected.
+    if (tip != nullptr && HasReachedStop(*tip)) {
         RequestStop();
         return {};
     }

@@ -38,6 +38,7 @@ private:
     Result<bool> ChainstateIsEmpty();
     Result<> OpenCoins(bool wipe);
     Result<> CheckStored();
+    bool HasReachedStop(const HeaderNode& tip) const;
     Result<> Sync();
     Result<> WaitForStop();
     Result<> ShutDown();
@@ -66,7 +67,6 @@ private:
     ChainEvents m_events;
     std::unique_ptr<ChainManager> m_chain;
     BoosterRun m_booster;
-    bool m_boosted = false; //!< this run built the chainstate
 
     RpcTable m_table;
     ControlContext m_control;

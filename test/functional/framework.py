@@ -166,7 +166,11 @@ class Node:
         return self.wait()
 
     def wait(self):
-        status = self.process.wait(TIMEOUT)
+        try:
+            status = self.process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            last = self.log_text.splitlines()[-20:]
+            raise AssertionError("\n".join([f"still runs after {TIMEOUT} s:", *last])) from None
         return status, self.errors
 
     def stop(self):

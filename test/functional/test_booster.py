@@ -144,6 +144,9 @@ class SmallChain(BoosterTest):
         self.assertEqual((status, errors.count("Error")), (0, 0), errors)
         self.assertIn("succeeded. ***", node.log_text)
         self.assertNotIn(f"height={made.terminal_height + 1} ", node.log_text)
+        # Started again it is there already, and stops as well.
+        self.assertEqual(node.run(f"-stopatheight={made.terminal_height - 1}"), (0, ""))
+        self.assertNotIn(f"height={made.terminal_height + 1} ", node.log_text)
 
     def test_gate(self):
         """Without the assumed-valid block, its work or its burial the booster does not run."""
