@@ -1,0 +1,67 @@
+"""What the benches of whole programs share: making a chain once, timing a command, tables."""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import time
+
+
+def timed(command):
+    """Runs a command to its end: what it printed, and its seconds on the clock and of CPU."""
+    before, start = os.times(), time.monotonic()
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, check=True, text=True)
+    seconds, after = time.monotonic() - start, os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return done.stdout, {"seconds": seconds, "cpu": cpu}
+
+
+def say(name, result):
+    print(f"  {name}: {result['seconds']:.2f} s, {result['cpu']:.2f} s of CPU", flush=True)
+
+
+def chain(build, folder, outputs, *options):
+    """Summary of the chain of ibd-chaingen in `folder`, which is made if it is not there."""
+    summary = folder / "summary.json"
+    if not summary.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        print(f"generating {outputs} outputs ...", flush=True)
+        made, _ = timed([build / "bin/ibd-chaingen", "--out", folder, "--outputs", outputs, *options])
+        summary.write_text(made)
+    return json.loads(summary.read_text())
+
+
+def bitcoind(build, datadir, height, *options):
+    """Command that brings a regtest directory up to `height` with nothing but disk to wait for."""
+    return [build / "bin/bitcoind", "-regtest", f"-datadir={datadir}", "-dbcache=450", "-server=0",
+            "-listen=0", "-connect=0", f"-stopatheight={height}", *options]
+
+
+def median_run(runs):
+    middle = statistics.median_low([run["seconds"] for run in runs])
+    return next(run for run in runs if run["seconds"] == middle)
+
+
+def table(*rows):
+    """Lines of a Markdown table; the first row is its head."""
+    head, *body = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return [head, "|" + "---|" * len(rows[0]), *body]
+
+
+def verdict_table(verdicts):
+    """One line for each (what, value, sign, bar): whether `value sign bar` holds."""
+    rows = [(name, f"{value:.2f}", f"{sign} {bar:g}", "yes" if holds(value, sign, bar) else "NO")
+            for name, value, sign, bar in verdicts]
+    return table(("measure", "value", "bar", "met"), *rows)
+
+
+def holds(value, sign, bar):
+    return value <= bar if sign == "<=" else value >= bar
+
+
+def write(work, name, text, numbers):
+    """Prints a report and leaves it and its numbers beside the chain."""
+    print(text)
+    (work / f"{name}.md").write_text(text)
+    (work / f"{name}.json").write_text(json.dumps(numbers, indent=1))
