@@ -19,47 +19,24 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
-from framework import interop_env  # noqa: E402 (needs the path above)
-
-
-class Result(unittest.TextTestResult):
-    """Counts successes itself: a skipped or broken class set-up stands for no single test."""
-    passed = 0
-
-    def addSuccess(self, test):
-        super().addSuccess(test)
-        self.passed += 1
-
-
-def tests_of(suite):
-    for item in suite:
-        if isinstance(item, unittest.TestSuite):
-            yield from tests_of(item)
-        else:
-            yield item
+import testrunner  # noqa: E402 (needs the path above)
 
 
 def load(pattern):
     """Names of the chosen tests by class."""
-    found = unittest.TestLoader().discover(str(HERE), pattern="test_*.py", top_level_dir=str(HERE))
     classes = {}
-    for test in tests_of(found):
-        if pattern in test.id():
-            classes.setdefault(test.id().rsplit(".", 1)[0], []).append(test.id())
+    for test in testrunner.find_tests(str(HERE), pattern):
+        classes.setdefault(test.id().rsplit(".", 1)[0], []).append(test.id())
     return classes
 
 
 def run_here(names, report, verbose):
     """What one process does: runs the tests and writes down how they went."""
-    suite = unittest.TestLoader().loadTestsFromNames(names)
-    runner = unittest.TextTestRunner(stream=sys.stdout, verbosity=2 if verbose else 0,
-                                     resultclass=Result)
-    result = runner.run(suite)
-    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
-    skipped = [f"{test}: {reason}" for test, reason in result.skipped]
-    pathlib.Path(report).write_text(json.dumps([result.passed, failed, skipped]))
+    tests = unittest.TestLoader().loadTestsFromNames(names)
+    counts = testrunner.run_tests(tests, verbosity=2 if verbose else 0)
+    pathlib.Path(report).write_text(json.dumps(counts))
 
 
 def run_class(name, tests, verbose):
@@ -105,11 +82,7 @@ def main():
             if bad or args.verbose:
                 print(output)
             sys.stdout.flush()
-    for reason in skips:
-        print(f"skipped {reason}")
-    print(f"functional: {time.monotonic() - begin:.1f} s")
-    print(f"{passed} passed, {failed} failed, {len(skips)} skipped")
-    return 1 if failed or not (passed or skips) or (skips and interop_env.in_ci()) else 0
+    return testrunner.conclude("functional", time.monotonic() - begin, passed, failed, skips)
 
 
 if __name__ == "__main__":
