@@ -9,17 +9,6 @@
 using namespace ibd;
 using namespace ibd::test;
 
-namespace {
-
-void RequireAccepted(const Result<Verdict>& verdict)
-{
-    if (!verdict) FAIL(verdict.Message());
-    INFO(verdict->reason);
-    REQUIRE(verdict->kind == VerdictKind::kAccepted);
-}
-
-} // namespace
-
 TEST_CASE("Full validation: the chainstate of serial validation, with signatures")
 {
     auto& rng = TestRng();

@@ -18,12 +18,11 @@ Verdict RequireRefused(FullSetup& setup, const std::vector<Bytes>& on_top, const
     INFO("serial: " << serial.reason);
     REQUIRE_FALSE(serial.valid);
     REQUIRE_THAT(serial.reason, Contains(reason));
-    const auto verdict = setup.Full(on_top, change);
-    if (!verdict) FAIL(verdict.Message());
-    INFO("booster: " << verdict->reason);
-    REQUIRE(verdict->kind != VerdictKind::kAccepted);
+    Verdict verdict = Must(setup.Full(on_top, change));
+    INFO("booster: " << verdict.reason);
+    REQUIRE(verdict.kind != VerdictKind::kAccepted);
     REQUIRE_FALSE(setup.HasPublished());
-    return *verdict;
+    return verdict;
 }
 
 /** And the booster finds it in the block itself, for the same reason. */
@@ -41,10 +40,7 @@ void RequireBothAccept(FullSetup& setup, const std::vector<Bytes>& on_top)
     const SerialVerdict serial = setup.Serial(on_top);
     INFO("serial: " << serial.reason);
     REQUIRE(serial.valid);
-    const auto verdict = setup.Full(on_top);
-    if (!verdict) FAIL(verdict.Message());
-    INFO("booster: " << verdict->reason);
-    REQUIRE(verdict->kind == VerdictKind::kAccepted);
+    RequireAccepted(setup.Full(on_top));
     REQUIRE(setup.Published() == setup.Expected());
     setup.Reset();
 }

@@ -5,7 +5,7 @@
 
 #include "draft_block.h"
 #include "sim/chain.h"
-#include "swiftsync/engine.h"
+#include "swiftsync/accepted.h"
 #include "validation/fixture.h"
 #include "validation/script_threads.h"
 
@@ -78,7 +78,7 @@ private:
     HeaderNode* AddBlock(ByteSpan raw, const BlockUndo& undo);
     void WriteHints(const std::vector<Bytes>& on_top, const BlockHash& tip);
 
-    TempDir m_dir;
+    TempDir m_dir{MemoryFolder()};
     std::unique_ptr<Env> m_env = MakePosixEnv();
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     ChainParams m_params = MakeChainParams(Network::kRegtest);

@@ -12,13 +12,6 @@ using Catch::Contains;
 
 namespace {
 
-void RequireAccepted(const Result<Verdict>& verdict)
-{
-    if (!verdict) FAIL(verdict.Message());
-    INFO(verdict->reason);
-    REQUIRE(verdict->kind == VerdictKind::kAccepted);
-}
-
 /** A block of the chain with a transaction of two or more inputs that spends no coinbase and
  *  nothing of its own block. */
 struct Place {

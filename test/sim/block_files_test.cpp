@@ -1,30 +1,18 @@
 // BlockFiles: what is written can be read back by a reader that knows only the format.
 #include "sim/block_files.h"
 
+#include "support/temp_dir.h"
 #include "util/endian.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <unistd.h>
 
 namespace ibd::sim {
 
 namespace {
 
 constexpr std::array<uint8_t, 4> kMagic = {0xfa, 0xbf, 0xb5, 0xda};
-
-/** A folder that is gone after the test. */
-struct TempFolder {
-    TempFolder()
-    {
-        std::string name = std::filesystem::temp_directory_path() / "ibd-sim-XXXXXX";
-        REQUIRE(mkdtemp(name.data()));
-        path = name;
-    }
-    ~TempFolder() { std::filesystem::remove_all(path); }
-    Path path;
-};
 
 /** Distinct blobs of growing size; block files do not care what a block is. */
 std::vector<Bytes> Blobs(int count)
@@ -66,14 +54,14 @@ ReadBack ReadAll(const Path& folder)
 
 ReadBack WriteAndRead(const std::vector<Bytes>& blobs, const BlockFileOptions& options)
 {
-    TempFolder folder;
+    const test::TempDir folder;
     const std::unique_ptr<Env> env = MakePosixEnv();
-    auto files = BlockFiles::Create(*env, folder.path / "blocks", kMagic, options);
+    auto files = BlockFiles::Create(*env, folder / "blocks", kMagic, options);
     REQUIRE(files.Ok());
     for (const Bytes& blob : blobs) REQUIRE(files->AddShuffled(blob).Ok());
     REQUIRE(files->Finish().Ok());
-    CHECK(!BlockFiles::Create(*env, folder.path / "blocks", kMagic, options).Ok());
-    return ReadAll(folder.path / "blocks");
+    CHECK(!BlockFiles::Create(*env, folder / "blocks", kMagic, options).Ok());
+    return ReadAll(folder / "blocks");
 }
 
 } // namespace

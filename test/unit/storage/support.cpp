@@ -7,19 +7,6 @@
 
 namespace ibd::test {
 
-TempDir::TempDir()
-{
-    std::string name = (std::filesystem::temp_directory_path() / "ibd_storage_XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()));
-    m_path = name;
-}
-
-TempDir::~TempDir()
-{
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
-}
-
 Env& TestEnv()
 {
     static const std::unique_ptr<Env> env = MakePosixEnv();

@@ -8,11 +8,19 @@
 
 namespace ibd::test {
 
+/** Where files cost no sync, if the system has such a place: LevelDB's own cannot be turned off. */
+inline Path MemoryFolder()
+{
+    const Path shared_memory = "/dev/shm";
+    const bool there = std::filesystem::is_directory(shared_memory);
+    return there ? shared_memory : std::filesystem::temp_directory_path();
+}
+
 class TempDir {
 public:
-    TempDir()
+    explicit TempDir(const Path& parent = std::filesystem::temp_directory_path())
     {
-        std::string pattern = (std::filesystem::temp_directory_path() / "ibd_XXXXXX").string();
+        std::string pattern = (parent / "ibd_XXXXXX").string();
         REQUIRE(::mkdtemp(pattern.data()) != nullptr);
         m_path = pattern;
     }

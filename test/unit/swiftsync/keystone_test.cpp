@@ -1,22 +1,12 @@
 // The keystone: whatever the seed, block order, threads, memory, aggregate, loader and moment of
 // death, the finished coins equal those of a naive map, key for key.
+#include "accepted.h"
 #include "sync_setup.h"
 
 #include "support/testdata.h"
 
 using namespace ibd;
 using namespace ibd::test;
-
-namespace {
-
-void RequireAccepted(const Result<Verdict>& verdict)
-{
-    if (!verdict) FAIL(verdict.Message());
-    INFO(verdict->reason);
-    REQUIRE(verdict->kind == VerdictKind::kAccepted);
-}
-
-} // namespace
 
 TEST_CASE("Keystone: one run gives the naive map's coins", "[keystone]")
 {

@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    TempDir m_dir;
+    TempDir m_dir{MemoryFolder()};
     FaultEnv m_clean;
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     TestChain m_chain;

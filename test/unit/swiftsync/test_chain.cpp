@@ -41,24 +41,6 @@ Bytes CoinKeyBytes(const OutPoint& outpoint)
 
 } // namespace
 
-TempDir::TempDir()
-{
-    // In memory where possible: LevelDB's own syncs cannot be turned off.
-    const Path shared_memory = "/dev/shm";
-    const bool in_memory = std::filesystem::is_directory(shared_memory);
-    const Path base = in_memory ? shared_memory : std::filesystem::temp_directory_path();
-    std::string name = (base / "ibd-swift-XXXXXX").string();
-    if (!mkdtemp(name.data())) std::abort();
-    m_path = name;
-}
-
-TempDir::~TempDir() { std::filesystem::remove_all(m_path); }
-
-void Must(const Result<>& result)
-{
-    if (!result) FAIL(result.Message());
-}
-
 TestChain::TestChain(uint64_t seed, const TestChainOptions& options)
     : m_rng(seed), m_params(MakeChainParams(Network::kRegtest))
 {

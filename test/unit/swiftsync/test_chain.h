@@ -5,6 +5,8 @@
 
 #include "chain/header_tree.h"
 #include "storage/block_store.h"
+#include "support/must.h"
+#include "support/temp_dir.h"
 #include "swiftsync/engine.h"
 #include "swiftsync/hints_writer.h"
 
@@ -12,22 +14,6 @@
 #include <random>
 
 namespace ibd::test {
-
-/** A directory that goes away with the object. */
-class TempDir {
-public:
-    TempDir();
-    ~TempDir();
-    const Path& Get() const { return m_path; }
-
-private:
-    Path m_path;
-};
-
-/** The value of a Result that must be one; fails the test otherwise. */
-template <typename T>
-T Must(Result<T> result);
-void Must(const Result<>& result);
 
 struct TestOutput {
     bool spendable = false;
@@ -96,18 +82,5 @@ private:
 
 /** All coins of a finished chainstate, checked to be at `best`. */
 CoinMap ReadChainstate(const Path& directory, const BlockHash& best);
-
-} // namespace ibd::test
-
-#include <catch2/catch.hpp>
-
-namespace ibd::test {
-
-template <typename T>
-T Must(Result<T> result)
-{
-    if (!result) FAIL(result.Message());
-    return std::move(result).Value();
-}
 
 } // namespace ibd::test

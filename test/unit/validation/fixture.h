@@ -2,6 +2,8 @@
 #pragma once
 
 #include "storage/data_dir.h"
+#include "support/must.h"
+#include "support/temp_dir.h"
 #include "support/testdata.h"
 #include "validation/block_import.h"
 #include "validation/chain_manager.h"
@@ -13,22 +15,6 @@
 
 namespace ibd::test {
 
-/** A directory that goes away with the object. */
-class TempDir {
-public:
-    TempDir()
-    {
-        std::string name = (std::filesystem::temp_directory_path() / "ibd-test-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()));
-        m_path = name;
-    }
-    ~TempDir() { std::filesystem::remove_all(m_path); }
-    const Path& Get() const { return m_path; }
-
-private:
-    Path m_path;
-};
-
 /** Says yes to every script: for chains whose scripts are not the matter of the test. */
 class AcceptAllScripts final : public ScriptChecker {
 public:
@@ -36,17 +22,6 @@ public:
     void Add(const TxView&, std::span<const Coin>) override {}
     RuleResult Finish() override { return std::nullopt; }
 };
-
-template <typename T>
-T Must(Result<T> result)
-{
-    if (!result) FAIL(result.Message());
-    return std::move(result).Value();
-}
-inline void Must(Result<> result)
-{
-    if (!result) FAIL(result.Message());
-}
 
 /** Keeps the verdicts on blocks and the order of events. */
 class Witness final : public ChainObserver {
