@@ -7,7 +7,7 @@
 #include "crypto/secp256k1.h"
 #include "primitives/block.h"
 #include "primitives/transaction.h"
-#include "script/script.h"
+#include "script/standard.h"
 #include "script/verify.h"
 #include "util/check.h"
 
@@ -98,20 +98,11 @@ struct Spend {
 
 const Hash32 kSecret = Sha256Of(Bytes{1});
 
-Bytes P2pkh(ByteSpan hash)
-{
-    Bytes script{OP_DUP, OP_HASH160};
-    AppendPush(script, hash);
-    script.push_back(OP_EQUALVERIFY);
-    script.push_back(OP_CHECKSIG);
-    return script;
-}
-
 Spend SpendP2pkh(const Signer& signer)
 {
     Spend spend;
     const CompressedKey key = signer.PublicKey(kSecret);
-    spend.script = P2pkh(Hash160(key));
+    spend.script = PubkeyHashScript(Hash160(key));
     const auto view = spend.tx.Freeze();
     Bytes sig = signer.SignEcdsa(kSecret, LegacySigHash(view->View(), 0, spend.script, 1));
     sig.push_back(1);
@@ -125,12 +116,11 @@ Spend SpendP2wpkh(const Signer& signer)
     Spend spend;
     const CompressedKey key = signer.PublicKey(kSecret);
     const auto hash = Hash160(key);
-    spend.script = {OP_0};
-    AppendPush(spend.script, hash);
+    spend.script = WitnessProgramScript(0, hash);
     const auto view = spend.tx.Freeze();
     const TxHashes hashes(view->View(), {});
-    Bytes sig = signer.SignEcdsa(
-        kSecret, WitnessV0SigHash(view->View(), 0, P2pkh(hash), spend.Output().value, 1, hashes));
+    Bytes sig = signer.SignEcdsa(kSecret, WitnessV0SigHash(view->View(), 0, PubkeyHashScript(hash),
+                                                           spend.Output().value, 1, hashes));
     sig.push_back(1);
     spend.tx.inputs[0].witness = {sig, Bytes(key.begin(), key.end())};
     return spend;
@@ -139,8 +129,7 @@ Spend SpendP2wpkh(const Signer& signer)
 Spend SpendTaprootKey(const Signer& signer)
 {
     Spend spend;
-    spend.script = {OP_1};
-    AppendPush(spend.script, signer.XOnlyPublicKey(kSecret));
+    spend.script = WitnessProgramScript(1, signer.XOnlyPublicKey(kSecret));
     const auto view = spend.tx.Freeze();
     const SpentOutput output = spend.Output();
     const TxHashes hashes(view->View(), {&output, 1});

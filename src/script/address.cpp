@@ -31,9 +31,7 @@ std::optional<Bytes> DecodeWitness(const Bech32Text& text)
     const auto program = RegroupBits(ByteSpan(text.digits).subspan(1), 5, 8, /*pad=*/false);
     if (!program || program->size() < 2 || program->size() > 40) return std::nullopt;
     if (version == 0 && program->size() != 20 && program->size() != 32) return std::nullopt;
-    Bytes script{static_cast<uint8_t>(version == 0 ? OP_0 : OP_1 + version - 1)};
-    AppendPush(script, *program);
-    return script;
+    return WitnessProgramScript(version, *program);
 }
 
 } // namespace
@@ -66,19 +64,9 @@ std::optional<Bytes> DecodeAddress(std::string_view address, const AddressPrefix
     const auto payload = DecodeBase58Check(address, kHashSize + 1);
     if (!payload || payload->size() != kHashSize + 1) return std::nullopt;
     const ByteSpan hash = ByteSpan(*payload).subspan(1);
-    Bytes script;
-    if ((*payload)[0] == prefixes.pubkey_hash) {
-        script = {OP_DUP, OP_HASH160};
-        AppendPush(script, hash);
-        script.insert(script.end(), {OP_EQUALVERIFY, OP_CHECKSIG});
-    } else if ((*payload)[0] == prefixes.script_hash) {
-        script = {OP_HASH160};
-        AppendPush(script, hash);
-        script.push_back(OP_EQUAL);
-    } else {
-        return std::nullopt;
-    }
-    return script;
+    if ((*payload)[0] == prefixes.pubkey_hash) return PubkeyHashScript(hash);
+    if ((*payload)[0] == prefixes.script_hash) return ScriptHashScript(hash);
+    return std::nullopt;
 }
 
 } // namespace ibd

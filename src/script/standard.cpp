@@ -126,4 +126,30 @@ const char* ScriptKindName(ScriptKind kind)
     return "nonstandard";
 }
 
+Bytes PubkeyHashScript(ByteSpan hash)
+{
+    Bytes script;
+    script.reserve(25); // one allocation: every spend of a P2WPKH output comes here
+    script = {OP_DUP, OP_HASH160};
+    AppendPush(script, hash);
+    script.push_back(OP_EQUALVERIFY);
+    script.push_back(OP_CHECKSIG);
+    return script;
+}
+
+Bytes ScriptHashScript(ByteSpan hash)
+{
+    Bytes script{OP_HASH160};
+    AppendPush(script, hash);
+    script.push_back(OP_EQUAL);
+    return script;
+}
+
+Bytes WitnessProgramScript(int version, ByteSpan program)
+{
+    Bytes script{static_cast<uint8_t>(version == 0 ? OP_0 : OP_1 + version - 1)};
+    AppendPush(script, program);
+    return script;
+}
+
 } // namespace ibd

@@ -39,4 +39,13 @@ const char* ScriptKindName(ScriptKind kind);
 /** 33 bytes beginning 02 or 03, or 65 beginning 04, 06 or 07. */
 bool HasPubkeyShape(ByteSpan key);
 
+/** Pay to public key hash (20 bytes): DUP HASH160 <hash> EQUALVERIFY CHECKSIG. */
+Bytes PubkeyHashScript(ByteSpan hash);
+
+/** Pay to script hash (20 bytes, BIP16): HASH160 <hash> EQUAL. */
+Bytes ScriptHashScript(ByteSpan hash);
+
+/** A witness program (BIP141): version 0 to 16, then a push of the program, 2 to 40 bytes. */
+Bytes WitnessProgramScript(int version, ByteSpan program);
+
 } // namespace ibd

@@ -2,7 +2,7 @@
 #include "script/verify.h"
 
 #include "crypto/secp256k1.h"
-#include "script/script.h"
+#include "script/standard.h"
 
 #include <algorithm>
 
@@ -166,11 +166,7 @@ Err Verification::RunV0(const WitnessProgram& program)
     }
     if (program.program.size() != 20) return Err::kWitnessProgramWrongLength;
     if (stack.size() != 2) return Err::kWitnessProgramMismatch;
-    Bytes script{OP_DUP, OP_HASH160};
-    AppendPush(script, program.program);
-    script.push_back(OP_EQUALVERIFY);
-    script.push_back(OP_CHECKSIG);
-    return Execute(stack, script, SigVersion::kWitnessV0, nullptr);
+    return Execute(stack, PubkeyHashScript(program.program), SigVersion::kWitnessV0, nullptr);
 }
 
 Err Verification::RunTaproot(ByteSpan program)

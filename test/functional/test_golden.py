@@ -1,6 +1,5 @@
 """The first 14,132 blocks of mainnet, by every way into the node, against Bitcoin Core's answers."""
 
-
 import golden
 import interop_env
 from framework import FunctionalTest, coins, run_tool, wait_until

@@ -46,7 +46,3 @@ class Btcd(unittest.TestCase):
                     tip = first.rpc("generate", 10)[-1]
                     with BtcdPeer("regtest", [first.p2p_address], transport) as second:
                         second.wait_for_tip(tip)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,21 +1,12 @@
 """Our node and Core's engine take turns on one data directory: each opens, checks and extends what
 the other wrote."""
 
-import pathlib
-import sys
-import tempfile
-import unittest
-
-import interop_env
-from kernel_oracle import (KernelOracle, OracleError, Tip, assert_engine_agrees,
-                           assert_same_coins, copied_datadir, engine_datadir)
+from framework import Node, coins
+from generated import small_chain
+from kernel_oracle import (OracleError, Tip, assert_engine_agrees, assert_same_coins,
+                           copied_datadir, engine_datadir)
+from oracle_test import OracleTest
 from regtest_chain import COINBASE_MATURITY, Chain, spend
-
-sys.path.insert(0, str(interop_env.ROOT / "test" / "functional"))
-
-from framework import Node, coins  # noqa: E402 (needs the path above)
-from generated import small_chain  # noqa: E402
-
 
 CORE_CHECKS_BLOCKS = 6  # -checkblocks, at level 3
 
@@ -29,16 +20,7 @@ def grown_chain():
     return chain
 
 
-class NodeTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.oracle = KernelOracle.find()
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="ibd-interop-")
-        self.addCleanup(folder.cleanup)
-        self.dir = pathlib.Path(folder.name)
-
+class NodeTest(OracleTest):
     def node(self, name="node"):
         node = Node(self.dir / name)
         self.addCleanup(node.kill)

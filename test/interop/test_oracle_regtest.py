@@ -1,28 +1,17 @@
 """Blocks mined on regtest through the oracle: verdicts, reasons, reorganisations, reopening."""
 
 import copy
-import pathlib
-import tempfile
-import unittest
 
 import interop_env
-from kernel_oracle import KernelOracle, Tip, engine_datadir
+from kernel_oracle import Tip, engine_datadir
+from oracle_test import OracleTest
 from regtest_chain import COINBASE_MATURITY, REGTEST_GENESIS, Chain, next_block, spend
 from wire import parse_tx
 
 KERNEL_REGTEST_TIP = 206
 
 
-class Regtest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.oracle = KernelOracle.find()
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="ibd-interop-")
-        self.addCleanup(folder.cleanup)
-        self.dir = pathlib.Path(folder.name)
-
+class Regtest(OracleTest):
     def connect(self, *blocks):
         verdicts, tip = self.oracle.connect(self.dir, "regtest", [b.raw() for b in blocks])
         return verdicts, tip
@@ -78,7 +67,7 @@ class Regtest(unittest.TestCase):
                              "bad-txns-inputs-missingorspent")
         false_script = next_block(chain.tip, chain.height + 1, chain.candidate().time,
                                   [spend(txid, 0, amount, script_sig=b"\x6a")])
-        self.assert_rejected(false_script, "BLOCK_CONSENSUS", 
+        self.assert_rejected(false_script, "BLOCK_CONSENSUS",
                              "block-script-verify-flag-failed (OP_RETURN was encountered)")
         wrong_root = chain.candidate()
         wrong_root.root = bytes(32)
@@ -153,7 +142,3 @@ class Regtest(unittest.TestCase):
         bare.txs[0].outputs.pop()
         bare.txs[0].witness = []
         self.assert_rejected(bare.mine(), "BLOCK_MUTATED", "unexpected-witness")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -142,7 +142,3 @@ class TaprootAssets(unittest.TestCase):
         verdicts = oracle.verify_scripts(cases, par=2)
         self.assertEqual([verdict == "OK" for verdict in verdicts], expected)
         self.assertGreater(len(cases), 5000)
-
-
-if __name__ == "__main__":
-    unittest.main()

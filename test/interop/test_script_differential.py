@@ -65,7 +65,3 @@ class Differential(unittest.TestCase):
         oracle = built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
         out = subprocess.run([oracle, "flags"], capture_output=True, text=True, check=True).stdout
         return dict(line.split() for line in out.splitlines())
-
-
-if __name__ == "__main__":
-    unittest.main()

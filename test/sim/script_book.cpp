@@ -3,7 +3,7 @@
 
 #include "crypto/ripemd160.h"
 #include "script/opcodes.h"
-#include "script/script.h"
+#include "script/standard.h"
 #include "util/check.h"
 
 namespace ibd::sim {
@@ -24,30 +24,6 @@ Bytes P2pk(ByteSpan key)
     return out;
 }
 
-Bytes P2pkh(ByteSpan hash20)
-{
-    Bytes out{OP_DUP, OP_HASH160};
-    AppendPush(out, hash20);
-    out.push_back(OP_EQUALVERIFY);
-    out.push_back(OP_CHECKSIG);
-    return out;
-}
-
-Bytes P2sh(ByteSpan hash20)
-{
-    Bytes out{OP_HASH160};
-    AppendPush(out, hash20);
-    out.push_back(OP_EQUAL);
-    return out;
-}
-
-Bytes WitnessProgram(uint8_t version_op, ByteSpan program)
-{
-    Bytes out{version_op};
-    AppendPush(out, program);
-    return out;
-}
-
 Bytes Multisig(uint8_t required_op, const std::vector<Bytes>& keys)
 {
     Bytes out{required_op};
@@ -64,7 +40,7 @@ Bytes PushOf(ByteSpan data)
     return out;
 }
 
-Bytes P2wsh(ByteSpan script) { return WitnessProgram(OP_0, Sha256Of(script)); }
+Bytes P2wsh(ByteSpan script) { return WitnessProgramScript(0, Sha256Of(script)); }
 
 /** <33 bytes> 2DROP 1: as long as a key and its check; takes one item, leaves true. */
 Bytes FreeScript(Rng& rng)
@@ -154,7 +130,7 @@ void ScriptBook::AddUnsigned()
     AddGroup(2500, kVariants, [&](size_t) { // P2SH
         Template t;
         const Bytes script = FreeScript(m_rng);
-        t.script_pubkey = P2sh(Hash160(script));
+        t.script_pubkey = ScriptHashScript(Hash160(script));
         t.script_sig = PushOf(m_rng.RandomBytes(71));
         Append(t.script_sig, PushOf(script));
         return t;
@@ -162,7 +138,7 @@ void ScriptBook::AddUnsigned()
     AddGroup(1000, kVariants, [&](size_t) { // P2SH-P2WSH
         Template t;
         const Bytes script = FreeScript(m_rng), program = P2wsh(script);
-        t.script_pubkey = P2sh(Hash160(program));
+        t.script_pubkey = ScriptHashScript(Hash160(program));
         t.script_sig = PushOf(program);
         t.stack = {m_rng.RandomBytes(71), script};
         return t;
@@ -171,7 +147,7 @@ void ScriptBook::AddUnsigned()
         Template t;
         const Bytes script = FreeScript(m_rng);
         const Taproot taproot = MakeTaproot(m_signer.XOnlyPublicKey(m_secrets[i % kKeys]), script);
-        t.script_pubkey = WitnessProgram(OP_1, taproot.output_key);
+        t.script_pubkey = WitnessProgramScript(1, taproot.output_key);
         t.stack = {m_rng.RandomBytes(64), script, taproot.control};
         return t;
     });
@@ -223,19 +199,19 @@ void ScriptBook::AddSigned()
         return legacy(P2pk(m_signer.UncompressedPublicKey(m_secrets[i])), i);
     });
     AddGroup(220, kKeys, [&](size_t i) {
-        Template t = legacy(P2pkh(Hash160(key(i))), i);
+        Template t = legacy(PubkeyHashScript(Hash160(key(i))), i);
         t.stack = {key(i)};
         return t;
     });
     AddGroup(20, kKeys, [&](size_t i) {
         const Bytes long_key = ToBytes(m_signer.UncompressedPublicKey(m_secrets[i]));
-        Template t = legacy(P2pkh(Hash160(long_key)), i);
+        Template t = legacy(PubkeyHashScript(Hash160(long_key)), i);
         t.stack = {long_key};
         return t;
     });
     AddGroup(60, kKeys, [&](size_t i) {
         Template t = multisig(Signing::kLegacy, i);
-        t.script_pubkey = P2sh(Hash160(t.code));
+        t.script_pubkey = ScriptHashScript(Hash160(t.code));
         t.stack = {t.code};
         return t;
     });
@@ -248,8 +224,8 @@ void ScriptBook::AddSigned()
     const auto wpkh = [&](size_t i) {
         Template t;
         t.signing = Signing::kSegwitV0;
-        t.script_pubkey = WitnessProgram(OP_0, Hash160(key(i)));
-        t.code = P2pkh(Hash160(key(i)));
+        t.script_pubkey = WitnessProgramScript(0, Hash160(key(i)));
+        t.code = PubkeyHashScript(Hash160(key(i)));
         t.secrets = {m_secrets[i]};
         t.stack = {key(i)};
         t.sigops_cost = 1;
@@ -259,7 +235,7 @@ void ScriptBook::AddSigned()
     AddGroup(90, kKeys, [&](size_t i) {
         Template t = wpkh(i);
         t.script_sig = PushOf(t.script_pubkey);
-        t.script_pubkey = P2sh(Hash160(t.script_pubkey));
+        t.script_pubkey = ScriptHashScript(Hash160(t.script_pubkey));
         return t;
     });
     AddGroup(80, kKeys, [&](size_t i) {
@@ -272,7 +248,7 @@ void ScriptBook::AddSigned()
         Template t;
         t.signing = Signing::kTaprootKey;
         const Taproot taproot = MakeTaproot(m_signer.XOnlyPublicKey(m_secrets[i]), {});
-        t.script_pubkey = WitnessProgram(OP_1, taproot.output_key);
+        t.script_pubkey = WitnessProgramScript(1, taproot.output_key);
         t.secrets = {*m_signer.TweakSecret(m_secrets[i], taproot.tweak)};
         return t;
     });
@@ -282,7 +258,7 @@ void ScriptBook::AddSigned()
         t.code = P2pk(m_signer.XOnlyPublicKey(m_secrets[i]));
         const Taproot taproot =
             MakeTaproot(m_signer.XOnlyPublicKey(m_secrets[(i + 1) % kKeys]), t.code);
-        t.script_pubkey = WitnessProgram(OP_1, taproot.output_key);
+        t.script_pubkey = WitnessProgramScript(1, taproot.output_key);
         t.secrets = {m_secrets[i]};
         t.stack = {t.code, taproot.control};
         return t;
@@ -308,12 +284,12 @@ Bytes ScriptBook::Keeper(Rng& rng, int& sigops_cost) const
     const uint64_t kind = rng.Below(100);
     if (kind < 38) {
         sigops_cost += 4;
-        return P2pkh(rng.RandomBytes(20));
+        return PubkeyHashScript(rng.RandomBytes(20));
     }
-    if (kind < 63) return WitnessProgram(OP_0, rng.RandomBytes(20));
-    if (kind < 78) return WitnessProgram(OP_1, rng.RandomBytes(32));
-    if (kind < 88) return P2sh(rng.RandomBytes(20));
-    if (kind < 93) return WitnessProgram(OP_0, rng.RandomBytes(32));
+    if (kind < 63) return WitnessProgramScript(0, rng.RandomBytes(20));
+    if (kind < 78) return WitnessProgramScript(1, rng.RandomBytes(32));
+    if (kind < 88) return ScriptHashScript(rng.RandomBytes(20));
+    if (kind < 93) return WitnessProgramScript(0, rng.RandomBytes(32));
     sigops_cost += kind < 97 ? 4 : kMultisigCost;
     if (kind < 95) return P2pk(key());
     if (kind < 97) return P2pk(m_signer.UncompressedPublicKey(m_secrets[rng.Below(kKeys)]));

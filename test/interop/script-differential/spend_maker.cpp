@@ -2,7 +2,7 @@
 #include "spend_maker.h"
 
 #include "crypto/ripemd160.h"
-#include "script/script.h"
+#include "script/standard.h"
 
 #include <algorithm>
 
@@ -13,32 +13,11 @@ namespace {
 constexpr ScriptFlags kConsensus = kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv |
                                    kVerifyCsv | kVerifyWitness | kVerifyTaproot;
 constexpr ScriptFlags kAll = (1U << 21) - 1;
-/** A key of which nobody knows the secret: any x on the curve would do. */
+/** Leaf version of BIP342. */
 constexpr uint8_t kLeafTapscript = 0xc0;
 
-Bytes P2sh(ByteSpan redeem)
-{
-    Bytes script{OP_HASH160};
-    AppendPush(script, Hash160(redeem));
-    script.push_back(OP_EQUAL);
-    return script;
-}
-
-Bytes Program(int version, ByteSpan program)
-{
-    Bytes script{static_cast<uint8_t>(version == 0 ? OP_0 : OP_1 + version - 1)};
-    AppendPush(script, program);
-    return script;
-}
-
-Bytes KeyHashScript(ByteSpan hash)
-{
-    Bytes script{OP_DUP, OP_HASH160};
-    AppendPush(script, hash);
-    script.push_back(OP_EQUALVERIFY);
-    script.push_back(OP_CHECKSIG);
-    return script;
-}
+/** Pays to the hash of the script. */
+Bytes ScriptHashOf(ByteSpan redeem) { return ScriptHashScript(Hash160(redeem)); }
 
 /** Combinations that Core's engine does not take are completed. */
 ScriptFlags Complete(ScriptFlags flags)
@@ -98,13 +77,14 @@ void SpendMaker::Place(const WrittenScript& written, SigVersion version)
     if (version == SigVersion::kWitnessV0) {
         std::vector<Bytes> items = written.items;
         items.push_back(written.script);
-        PlaceWitness(items, Program(0, Sha256Of(written.script)), m_random.Percent(25));
+        PlaceWitness(items, WitnessProgramScript(0, Sha256Of(written.script)),
+                     m_random.Percent(25));
         return;
     }
     for (const Bytes& item : written.items) AppendPush(Input().script_sig, item);
     if (m_random.Percent(45)) {
         AppendPush(Input().script_sig, written.script);
-        OutputScript() = P2sh(written.script);
+        OutputScript() = ScriptHashOf(written.script);
         m_case.kind = "p2sh";
     } else {
         OutputScript() = written.script;
@@ -120,7 +100,7 @@ void SpendMaker::PlaceWitness(const std::vector<Bytes>& items, ByteSpan program_
         return;
     }
     AppendPush(Input().script_sig, program_script);
-    OutputScript() = P2sh(program_script);
+    OutputScript() = ScriptHashOf(program_script);
 }
 
 void SpendMaker::MakeScriptSpend(SigVersion version)
@@ -135,11 +115,11 @@ void SpendMaker::MakeKeyHashSpend(SigVersion version)
     ScriptWriter writer(m_random, m_keys, version, 0, 0);
     WrittenScript written;
     const Bytes key = writer.PublicKey();
-    written.script = KeyHashScript(Hash160(key));
+    written.script = PubkeyHashScript(Hash160(key));
     written.items = {writer.Placeholder(), key};
     Sign(written, version, nullptr);
     if (version == SigVersion::kBase) return Place(written, version);
-    PlaceWitness(written.items, Program(0, Hash160(key)), m_random.Percent(30));
+    PlaceWitness(written.items, WitnessProgramScript(0, Hash160(key)), m_random.Percent(30));
 }
 
 void SpendMaker::MaybeAnnex(TaprootContext& context, Bytes& annex)
@@ -159,7 +139,7 @@ void SpendMaker::MakeTaprootKeySpend()
     hasher.Write(pair.x_only);
     if (m_random.Percent(50)) hasher.Write(m_random.Bytes(32)); // some merkle root
     const Hash32 tweak = hasher.Finalize();
-    OutputScript() = Program(1, TweakXOnlyKey(pair.x_only, tweak)->first);
+    OutputScript() = WitnessProgramScript(1, TweakXOnlyKey(pair.x_only, tweak)->first);
     TaprootContext context;
     Bytes annex;
     MaybeAnnex(context, annex);
@@ -199,7 +179,7 @@ void SpendMaker::MakeTapscriptSpend()
     const Hash32 tweak = TaggedHash("TapTweak").Write(pair.x_only).Write(node).Finalize();
     const auto output = TweakXOnlyKey(pair.x_only, tweak);
     control[0] |= output->second ? 1 : 0;
-    OutputScript() = Program(1, output->first);
+    OutputScript() = WitnessProgramScript(1, output->first);
     Sign(written, SigVersion::kTapscript, &state);
     Input().witness = written.items;
     Input().witness.push_back(written.script);
@@ -215,7 +195,8 @@ void SpendMaker::MakeUnknownProgram()
     std::vector<Bytes> items;
     for (size_t i = m_random.Below(3); i > 0; --i)
         items.push_back(m_random.Bytes(m_random.Below(9)));
-    PlaceWitness(items, Program(m_random.Percent(30) ? 1 : version, program), m_random.Percent(30));
+    PlaceWitness(items, WitnessProgramScript(m_random.Percent(30) ? 1 : version, program),
+                 m_random.Percent(30));
 }
 
 void SpendMaker::MakeSpend()

@@ -2,7 +2,7 @@
 // of half a million items. What they spend is not in the test data but follows from their inputs.
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
-#include "script/script.h"
+#include "script/standard.h"
 #include "script/vector_support.h"
 #include "support/testdata.h"
 #include "util/hex.h"
@@ -20,11 +20,7 @@ Bytes P2pkhOf(const InputView& input)
 {
     ByteSpan key;
     for (ScriptIterator it(input.script_sig); it.Next();) key = it.Data();
-    Bytes script{OP_DUP, OP_HASH160};
-    AppendPush(script, Hash160(key));
-    script.push_back(OP_EQUALVERIFY);
-    script.push_back(OP_CHECKSIG);
-    return script;
+    return PubkeyHashScript(Hash160(key));
 }
 
 } // namespace

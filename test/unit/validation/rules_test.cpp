@@ -5,7 +5,7 @@
 
 #include "consensus/limits.h"
 #include "crypto/ripemd160.h"
-#include "script/script.h"
+#include "script/standard.h"
 
 namespace ibd::test {
 
@@ -179,9 +179,7 @@ TEST_CASE("signature operations of the whole block are counted with those in red
     Bytes redeem(500, OP_CHECKSIG);
     redeem.push_back(OP_1);
     MutableTransaction fund = SpendTx({OutPoint{g.parts, 1}}, {});
-    Bytes script = {OP_HASH160, 20};
-    Append(script, Hash160(redeem));
-    script.push_back(OP_EQUAL);
+    const Bytes script = ScriptHashScript(Hash160(redeem));
     for (int i = 0; i < 41; ++i) fund.outputs.push_back({kCoin / 10, script});
     options = {};
     options.txs = {fund};
