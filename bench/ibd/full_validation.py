@@ -8,9 +8,7 @@ undo files, every script run by each. Writes numbers as JSON and Markdown.
 The chain is generated and indexed once and kept. Times are whole runs of bitcoind, from start to
 end, medians of --repeat, taken alternately.
 """
-import argparse
 import sys
-from pathlib import Path
 
 import measure
 
@@ -51,20 +49,13 @@ def report(args, summary, results):
     rows = [(name, f"{r['seconds']:.2f}", f"{r['cpu']:.2f}",
              f"{summary['inputs'] / r['seconds']:,.0f}") for name, r in results.items()]
     return "\n".join([
-        f"Signed chain: {summary['outputs']:,} outputs, {summary['inputs']:,} inputs, "
-        f"{summary['bytes'] / 1e6:.0f} MB in {summary['height']:,} blocks. {args.repeat} run(s) "
-        "each, median.", "",
+        measure.about_signed(summary, args.repeat), "",
         *measure.table(("", "seconds", "CPU s", "inputs/s"), *rows), "",
         *measure.verdict_table(verdicts(results)), ""])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--work", type=Path, required=True, help="folder for chain and results")
-    parser.add_argument("--outputs", type=int, default=400_000)
-    parser.add_argument("--repeat", type=int, default=3)
-    args = parser.parse_args()
+    args = measure.arguments(__doc__, outputs=400_000, repeat=3).parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     folder = args.work / f"signed-{args.outputs}"
     summary = measure.chain(args.build, folder, args.outputs, "--signed", "--xor", "--preallocate",

@@ -8,7 +8,6 @@ files, with two script threads and a cache of 450 MiB each.
 Two ways, each from nothing: `import` reads the files into an empty directory (-loadblock), `reindex`
 starts from block files in place (-reindex). Times are whole runs, taken alternately.
 """
-import argparse
 import shutil
 import sys
 from pathlib import Path
@@ -61,12 +60,7 @@ class Bench:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--work", type=Path, required=True, help="folder for chain and results")
-    parser.add_argument("--outputs", type=int, default=2_000_000)
-    parser.add_argument("--repeat", type=int, default=1)
-    args = parser.parse_args()
+    args = measure.arguments(__doc__, outputs=2_000_000, repeat=1).parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(args)
     summary = bench.summary
@@ -80,9 +74,7 @@ def main():
     verdicts = [(f"{way}, ours / kernel", results[way, "ours"]["seconds"] /
                  results[way, "kernel"]["seconds"], "<=", MAX_RATIO) for way in ("import", "reindex")]
     text = "\n".join([
-        f"Signed chain: {summary['outputs']:,} outputs, {summary['inputs']:,} inputs, "
-        f"{summary['bytes'] / 1e6:.0f} MB in {summary['height']:,} blocks. {args.repeat} run(s) "
-        "each, median.", "",
+        measure.about_signed(summary, args.repeat), "",
         *measure.table(("", "engine", "seconds", "CPU s", "inputs/s"), *rows), "",
         *measure.verdict_table(verdicts), ""])
     measure.write(args.work, "import", text, {"summary": summary, "results": [

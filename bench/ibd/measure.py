@@ -1,11 +1,23 @@
 """What the benches of whole programs share: making a chain once, timing a command, tables."""
 
+import argparse
 import json
 import os
 import shutil
 import statistics
 import subprocess
 import time
+from pathlib import Path
+
+
+def arguments(description, outputs, repeat):
+    """Parser with what every bench takes: where things are, how large, how often."""
+    parser = argparse.ArgumentParser(description=description.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--build", type=Path, default=Path("build"))
+    parser.add_argument("--work", type=Path, required=True, help="folder for chain and results")
+    parser.add_argument("--outputs", type=int, default=outputs)
+    parser.add_argument("--repeat", type=int, default=repeat)
+    return parser
 
 
 def timed(command):
@@ -36,6 +48,13 @@ def bitcoind(build, datadir, height, *options):
     """Command that brings a regtest directory up to `height` with nothing but disk to wait for."""
     return [build / "bin/bitcoind", "-regtest", f"-datadir={datadir}", "-dbcache=450", "-server=0",
             "-listen=0", "-connect=0", f"-stopatheight={height}", *options]
+
+
+def about_signed(summary, repeat):
+    """First line of a report on a signed chain."""
+    return (f"Signed chain: {summary['outputs']:,} outputs, {summary['inputs']:,} inputs, "
+            f"{summary['bytes'] / 1e6:.0f} MB in {summary['height']:,} blocks. {repeat} run(s) "
+            "each, median.")
 
 
 def median_run(runs):

@@ -8,10 +8,8 @@ The chain is generated once and kept. Times are medians of --repeat runs, taken 
 floor program only reads the files, parses, computes ids and merkle roots and one compression for
 each output and input, with the booster's own kernels and read path.
 """
-import argparse
 import json
 import sys
-from pathlib import Path
 
 import measure
 import plot
@@ -87,11 +85,7 @@ def report(args, summary, results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--work", type=Path, required=True, help="folder for chain and results")
-    parser.add_argument("--outputs", type=int, default=33_000_000)
-    parser.add_argument("--repeat", type=int, default=3)
+    parser = measure.arguments(__doc__, outputs=33_000_000, repeat=3)
     parser.add_argument("--no-serial", action="store_true")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
