@@ -41,13 +41,12 @@ Result<> BlockView::Parse(ByteSpan raw)
     const ByteSpan header = reader.Span(BlockHeader::kSize);
     if (!reader.Ok()) return BadData("offset 0: header cut short, {} bytes", raw.size());
     const char* reason = ParseTransactions(reader);
-    if (!reason && !reader.AtEnd()) reason = "bytes after the last transaction";
     if (reason) {
         const size_t at = m_txs.empty() ? 0 : m_txs.size() - 1;
         Clear();
         return BadData("offset {}, transaction {}: {}", reader.Position(), at, reason);
     }
-    m_raw = raw;
+    m_raw = raw.first(reader.Position());
     m_header = BlockHeader::FromBytes(header.data());
     m_hash = BlockHash(Sha256d(header));
     PointViewsIntoArrays();

@@ -44,10 +44,12 @@ public:
     BlockView(const BlockView&) = delete; // views of a copy would point into the original
     BlockView& operator=(const BlockView&) = delete;
 
-    /** Parses a whole block, computes every txid once from the bytes (multi-lane). Rejects
-     *  truncation, counts past the end, superfluous witness, unknown flags and trailing bytes. The
-     *  error names the offset; the view is then empty. Rules of consensus are not checked: a block
-     *  without transactions parses. */
+    /** Parses the block that `raw` begins with, computes every txid once from the bytes
+     *  (multi-lane). Rejects truncation, counts past the end, superfluous witness and unknown
+     *  flags. Bytes after the last transaction are no part of the block and of Raw(); as in Core
+     *  they are ignored wherever blocks come in: submitblock, files, peers. An error names the
+     *  offset; the view is then empty. Rules of consensus are not checked: a block without
+     *  transactions parses. */
     Result<> Parse(ByteSpan raw);
 
     const BlockHeader& Header() const { return m_header; }

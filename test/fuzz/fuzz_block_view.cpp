@@ -24,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         CHECK(tx.Id() == view.Txs()[i].txid);
         Append(rebuilt, tx.Serialize());
     }
-    CHECK(rebuilt == Bytes(input.begin(), input.end()));
+    CHECK(rebuilt == Bytes(view.Raw().begin(), view.Raw().end()));
+    CHECK(rebuilt.size() <= size && std::equal(rebuilt.begin(), rebuilt.end(), data));
     return 0;
 }

@@ -265,7 +265,10 @@ void BlockMutator::ChangeOnce(Draft& draft, const MutatorMemory& memory)
 
 Bytes BlockMutator::ChangeBytes(Bytes block)
 {
-    // Bytes are never added at the end: Core's decoder ignores them, ours refuses the block.
+    if (Chance(6)) {
+        Append(block, m_rng.RandomBytes(1 + m_rng.Below(200))); // no part of it
+        return block;
+    }
     if (Chance(3)) {
         block.resize(m_rng.Below(block.size()));
     } else {

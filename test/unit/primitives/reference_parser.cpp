@@ -140,7 +140,6 @@ std::optional<ReferenceBlock> ReferenceParseBlock(ByteSpan raw)
         ReferenceBlock block;
         block.header = in.Take(80);
         for (uint64_t n = in.Size(); n > 0; --n) block.txs.push_back(Tx(in, true));
-        if (!in.Empty()) return std::nullopt;
         return block;
     } catch (const Malformed&) {
         return std::nullopt;

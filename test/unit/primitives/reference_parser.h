@@ -17,7 +17,7 @@ struct ReferenceBlock {
 /** Nothing when the bytes are not exactly one transaction. */
 std::optional<MutableTransaction> ReferenceParseTx(ByteSpan raw, bool allow_witness);
 
-/** Nothing when the bytes are not exactly one block. */
+/** Nothing when the bytes do not begin with a block. */
 std::optional<ReferenceBlock> ReferenceParseBlock(ByteSpan raw);
 
 /** Field by field. */

@@ -90,7 +90,9 @@ std::vector<Bytes> MessyFiles(const ChainParams& params, std::vector<Bytes> bloc
         if (rng() % 9 == 0) {                           // a frame that is no block
             AppendFrame(file, params, Bytes(100, 0xee));
         }
-        AppendFrame(file, params, raw);
+        Bytes longer = raw;
+        if (rng() % 9 == 0) Append(longer, Garbage()); // no part of the block
+        AppendFrame(file, params, longer);
     }
     // The last file ends in the middle of a block that lies elsewhere, too.
     Bytes torn;
@@ -136,6 +138,22 @@ TEST_CASE("files in any disorder import to the same chain, in place or copied")
         CHECK((copied.Dump() == expected));
         CHECK(copied.chain->Tree().Size() == blocks.all.size() + 1);
     }
+}
+
+TEST_CASE("bytes after a block are dropped when it is handed in")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const KitBlock block = kit.Make(kit.Genesis());
+    Bytes longer = block.raw;
+    Append(longer, Bytes(50, 7));
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    const BlockOutcome outcome = engine.Process(longer);
+    REQUIRE(!outcome.violation);
+    CHECK(engine.chain->Tip()->hash == block.hash);
+    CHECK(Must(engine.chain->ReadBlock(*outcome.node)) == block.raw);
 }
 
 TEST_CASE("of equal branches the one that lies first in the files wins a reindex")
