@@ -112,9 +112,18 @@ int Daemonize(bool wait)
     return ends[1];
 }
 
-void WritePidFile(Env& env, const Path& path)
+/** Nothing with -nopid. */
+std::optional<Path> PidFile(const ArgsManager& args, const Path& net_dir)
 {
-    (void)WriteFileAtomically(env, path, AsBytes(fmt::format("{}\n", getpid())));
+    if (args.IsNegated("-pid")) return std::nullopt;
+    return net_dir / args.Get("-pid", "bitcoind.pid");
+}
+
+Result<> WritePidFile(Env& env, const Path& path)
+{
+    const auto written = WriteFileAtomically(env, path, AsBytes(fmt::format("{}\n", getpid())));
+    if (written) return {};
+    return SystemError("cannot write the file of the process id (-pid): {}", written.Message());
 }
 
 void LogStart(const ArgsManager& args, const DataPaths& paths, const ChainParams& params,
@@ -125,6 +134,11 @@ void LogStart(const ArgsManager& args, const DataPaths& paths, const ChainParams
     log.Info("Config file: {}", paths.config.string());
     for (const std::string& line : args.DescribeForLog()) log.Info("{}", line);
     for (const std::string& line : args.Warnings()) log.Warning("{}", line);
+    if (const auto names = OptionsWithoutEffect(args); !names.empty()) {
+        log.Warning("options without effect, as this version has no peers, pool, wallet, REST or "
+                    "ZMQ: {}",
+                    fmt::join(names, " "));
+    }
     log.Info("Network: {}; SHA-256: {}", params.name, Sha256Implementation());
 }
 
@@ -141,8 +155,8 @@ Result<> RunNode(Env& env, const ArgsManager& args, const DataPaths& paths,
                          FileLogger::Open(env, ReadLogOptions(args, dir->Net(), daemon)));
     IBD_RETURN_IF_ERROR(SetLogLevels(args, *log));
     LogStart(args, paths, params, *log);
-    const Path pid_file = dir->Net() / args.Get("-pid", "bitcoind.pid");
-    WritePidFile(env, pid_file);
+    const std::optional<Path> pid_file = PidFile(args, dir->Net());
+    if (pid_file) IBD_RETURN_IF_ERROR(WritePidFile(env, *pid_file));
     Result<> result;
     {
         SignalWaiter signals;
@@ -151,7 +165,7 @@ Result<> RunNode(Env& env, const ArgsManager& args, const DataPaths& paths,
         result = node.Run(started);
     }
     if (!result) log->Error("{}", result.Message());
-    (void)env.Remove(pid_file);
+    if (pid_file) (void)env.Remove(*pid_file);
     return result;
 }
 

@@ -89,14 +89,34 @@ Result<> Node::StartRpc()
     return {};
 }
 
-Result<> Node::OpenStores()
+// Without all blocks no chainstate can be built again, so the old one must not be touched.
+Result<> Node::RefusePruned(const BlockIndexDb& index) const
 {
-    SetStatus("Loading block index…");
+    IBD_ASSIGN_OR_RETURN(const std::optional<bool> pruned, index.Flag("prunedblockfiles"));
+    if (!pruned.value_or(false)) return {};
+    return BadData("the blocks in '{}' were pruned; this version works with all blocks only",
+                   m_dir.Blocks().string());
+}
+
+Result<> Node::OpenIndex()
+{
     BlockIndexDbOptions index;
     index.directory = m_dir.BlockIndex();
     index.cache_bytes = m_options.cache.index_db;
+    if (m_options.reindex && m_env.Exists(index.directory / "CURRENT")) {
+        // One that is damaged is what -reindex is for.
+        const auto old = BlockIndexDb::Open(m_env, m_log, index);
+        if (old) IBD_RETURN_IF_ERROR(RefusePruned(**old));
+    }
     index.wipe = m_options.reindex;
     IBD_ASSIGN_OR_RETURN(m_index_db, BlockIndexDb::Open(m_env, m_log, index));
+    return RefusePruned(*m_index_db);
+}
+
+Result<> Node::OpenStores()
+{
+    SetStatus("Loading block index…");
+    IBD_RETURN_IF_ERROR(OpenIndex());
     if (m_options.reindex) IBD_RETURN_IF_ERROR(m_index_db->SetReindexing(true));
     IBD_ASSIGN_OR_RETURN(std::vector<BlockFileInfo> files, m_index_db->LoadFiles());
     BlockStoreOptions store;
@@ -231,6 +251,7 @@ Result<> Node::Sync()
         BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.LoadFile(file));
     }
+    if (m_options.stop_after_import) RequestStop();
     return {};
 }
 

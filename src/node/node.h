@@ -31,6 +31,8 @@ public:
 
 private:
     Result<> StartRpc();
+    Result<> RefusePruned(const BlockIndexDb& index) const;
+    Result<> OpenIndex();
     Result<> OpenStores();
     Result<> BuildIndex();
     Result<> BuildChainstate();

@@ -50,8 +50,6 @@ void AddGeneral(ArgsManager& args)
     add("-pid", "=<file>", "File with the process id (default: bitcoind.pid)");
     add("-reindex", "", "Rebuild the block index and the chainstate from the block files");
     add("-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed");
-    add("-alertnotify", "=<cmd>", "Accepted for compatibility; this version raises no alerts",
-        OptionSpec::kHidden);
     add("-settings", "=<file>",
         "Settings that programs wrote; they count more than bitcoin.conf (default: settings.json "
         "in the network's data directory)");
@@ -109,6 +107,9 @@ void AddDebug(ArgsManager& args)
     add("-logtimestamps", "", "Show the time (default: 1)");
     add("-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)");
     add("-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)");
+    add("-stopafterblockimport", "",
+        "Stop once the blocks on disk and those of -loadblock are connected (default: 0)",
+        OptionSpec::kHidden);
     add("-stopatheight", "=<n>", "Stop once the chain has this height", OptionSpec::kHidden);
 }
 
@@ -126,70 +127,53 @@ void AddChain(ArgsManager& args)
     add("-signetseednode", "=<host>", "Seed node of a custom signet");
 }
 
-/** Options of Core that users have in scripts and that mean nothing without peers, a pool or a
- *  wallet: accepted, no effect. */
+/** Options of Core about what this version has not: accepted, so that configuration files and
+ *  scripts made for Core work, and named in the log when they are set. */
+constexpr const char* kWithoutEffect[] = {
+    // peers
+    "-addnode", "-asmap", "-bantime", "-bind", "-blocksonly", "-capturemessages", "-checkaddrman",
+    "-cjdnsreachable", "-connect", "-discover", "-dns", "-dnsseed", "-externalip", "-fixedseeds",
+    "-forcednsseed", "-i2pacceptincoming", "-i2psam", "-listen", "-listenonion", "-maxconnections",
+    "-maxreceivebuffer", "-maxsendbuffer", "-maxuploadtarget", "-natpmp", "-networkactive",
+    "-onion", "-onlynet", "-peerblockfilters", "-peerbloomfilters", "-peertimeout", "-port",
+    "-privatebroadcast", "-proxy", "-proxyrandomize", "-seednode", "-timeout", "-torcontrol",
+    "-torpassword", "-txreconciliation", "-uacomment", "-upnp", "-v2transport", "-whitebind",
+    "-whitelist", "-whitelistforcerelay", "-whitelistrelay",
+    // pool of transactions, fee estimates, mining
+    "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight", "-blockmintxfee",
+    "-blockreconstructionextratxn", "-blockreservedweight", "-blockversion", "-bytespersigop",
+    "-checkmempool", "-datacarrier", "-datacarriersize", "-dustrelayfee", "-incrementalrelayfee",
+    "-limitancestorcount", "-limitancestorsize", "-limitclustercount", "-limitclustersize",
+    "-limitdescendantcount", "-limitdescendantsize", "-maxmempool", "-maxorphantx",
+    "-mempoolexpiry", "-mempoolfullrbf", "-minrelaytxfee", "-permitbaremultisig", "-persistmempool",
+    "-persistmempoolv1", "-printpriority",
+    // wallet
+    "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-disablewallet",
+    "-discardfee", "-fallbackfee", "-flushwallet", "-keypool", "-maxapsfee", "-maxtxfee",
+    "-mintxfee", "-paytxfee", "-signer", "-spendzeroconfchange", "-swapbdbendian",
+    "-txconfirmtarget", "-unsafesqlitesync", "-wallet", "-walletbroadcast", "-walletcrosschain",
+    "-walletdir", "-walletnotify", "-walletrbf", "-walletrejectlongchains",
+    // other servers
+    "-ipcbind", "-rest", "-zmqpubhashblock", "-zmqpubhashblockhwm", "-zmqpubhashtx",
+    "-zmqpubhashtxhwm", "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm",
+    "-zmqpubsequence", "-zmqpubsequencehwm",
+    // what only developers use, or what Core itself has dropped
+    "-alertnotify", "-allowignoredconf", "-checkblockindex", "-checkpoints", "-dbcrashratio",
+    "-deprecatedrpc", "-logips", "-logratelimit", "-logsourcelocations", "-maxsigcachesize",
+    "-maxtipage", "-mocktime", "-rpcdoccheck", "-rpcserialversion"};
+
 void AddWithoutEffect(ArgsManager& args)
 {
-    for (const char* name : {"-acceptnonstdtxn",
-                             "-blockmaxweight",
-                             "-checkblockindex",
-                             "-checkmempool",
-                             "-datacarrier",
-                             "-dns",
-                             "-externalip",
-                             "-fallbackfee",
-                             "-forcednsseed",
-                             "-keypool",
-                             "-logips",
-                             "-logratelimit",
-                             "-logsourcelocations",
-                             "-maxmempool",
-                             "-maxuploadtarget",
-                             "-mempoolexpiry",
-                             "-minrelaytxfee",
-                             "-onion",
-                             "-onlynet",
-                             "-peerblockfilters",
-                             "-peerbloomfilters",
-                             "-peertimeout",
-                             "-proxy",
-                             "-rest",
-                             "-rpcdoccheck",
-                             "-seednode",
-                             "-timeout",
-                             "-torcontrol",
-                             "-uacomment",
-                             "-unsafesqlitesync",
-                             "-v2transport",
-                             "-walletdir",
-                             "-whitebind",
-                             "-whitelist",
-                             "-zmqpubhashblock",
-                             "-zmqpubrawblock",
-                             "-connect",
-                             "-addnode",
-                             "-listen",
-                             "-dnsseed",
-                             "-discover",
-                             "-bind",
-                             "-port",
-                             "-maxconnections",
-                             "-networkactive",
-                             "-blocksonly",
-                             "-disablewallet",
-                             "-wallet",
-                             "-persistmempool",
-                             "-listenonion",
-                             "-fixedseeds",
-                             "-upnp",
-                             "-natpmp"}) {
-        args.Add(name, "", "Accepted for compatibility; this version has no peers and no wallet",
-                 OptionGroup::kConnection, OptionSpec::kHidden);
+    for (const char* name : kWithoutEffect) {
+        const bool secret = std::string_view(name) == "-torpassword";
+        args.Add(name, "", "Accepted for compatibility; has no effect in this version",
+                 OptionGroup::kConnection,
+                 OptionSpec::kHidden | (secret ? OptionSpec::kSensitive : OptionSpec::kPlain));
     }
 }
 
 constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-prune",
-                                        "-txindex"};
+                                        "-txindex", "-txospenderindex"};
 
 void AddUnsupported(ArgsManager& args)
 {
@@ -202,7 +186,11 @@ void AddUnsupported(ArgsManager& args)
 Result<> RefuseUnsupported(const ArgsManager& args)
 {
     for (const char* name : kUnsupported) {
-        if (args.GetBool(name, false)) return BadData("{} is not supported by this version", name);
+        // A filter index is asked for by name too: -blockfilterindex=basic.
+        const std::string value = args.Get(name, "0");
+        if (value == "0") continue;
+        return BadData("{}={} is not supported by this version; start with {}=0 to do without",
+                       name, value, name);
     }
     return {};
 }
@@ -293,6 +281,16 @@ void AddNodeOptions(ArgsManager& args)
     AddUnsupported(args);
 }
 
+std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args)
+{
+    std::vector<std::string> set;
+    for (const char* name : kWithoutEffect) {
+        if (args.IsSet(name)) set.emplace_back(name);
+    }
+    std::sort(set.begin(), set.end());
+    return set;
+}
+
 Path LogPath(const ArgsManager& args, const Path& net_dir)
 {
     return net_dir / args.Get("-debuglogfile", "debug.log");
@@ -335,6 +333,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.check_blocks = static_cast<int>(args.GetInt("-checkblocks", 6));
     out.check_level = static_cast<int>(args.GetInt("-checklevel", 3));
     out.stop_at_height = static_cast<int>(args.GetInt("-stopatheight", 0));
+    out.stop_after_import = args.GetBool("-stopafterblockimport", false);
     out.obfuscate_blocks = args.GetBool("-blocksxor", true);
     if (const auto dir = args.Get("-blocksdir")) {
         out.blocks_dir = std::filesystem::absolute(*dir);

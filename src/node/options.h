@@ -29,6 +29,7 @@ struct NodeOptions {
     int check_blocks = 6;
     int check_level = 3;
     int stop_at_height = 0; //!< 0: never
+    bool stop_after_import = false;
     bool obfuscate_blocks = true;
     std::optional<Path> blocks_dir;
     std::vector<Path> load_blocks;
@@ -38,6 +39,9 @@ struct NodeOptions {
     std::string startup_notify;
     std::string shutdown_notify;
 };
+
+/** Names of the options that are set and that this version accepts without doing anything. */
+std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args);
 
 /** Where the log goes. */
 Path LogPath(const ArgsManager& args, const Path& net_dir);

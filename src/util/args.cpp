@@ -71,7 +71,9 @@ Result<> ArgsManager::ParseCommandLine(int argc, const char* const argv[])
         IBD_RETURN_IF_ERROR(Store(m_command_line, key, std::move(value), "command line", false));
     }
     for (; i < argc; ++i) m_command.emplace_back(argv[i]);
-    if (m_command_line.contains("-includeconf")) {
+    // -noincludeconf may stand here: the files named in bitcoin.conf are not read.
+    const auto* includes = In(m_command_line, "-includeconf");
+    if (includes != nullptr && !includes->back().negated) {
         return BadData("command line: -includeconf belongs into the configuration file");
     }
     return {};

@@ -77,6 +77,7 @@ std::vector<std::string> ArgsManager::Includes(const std::string& section) const
 
 Result<> ArgsManager::ReadIncludes(Env& env, const Path& base)
 {
+    if (In(m_command_line, "-includeconf") != nullptr) return {}; // -noincludeconf
     IBD_ASSIGN_OR_RETURN(const std::string chain, ChainName());
     std::vector<std::string> names = Includes(chain);
     for (std::string& name : Includes("")) names.push_back(std::move(name));

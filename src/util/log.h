@@ -33,6 +33,21 @@ enum class LogCategory : uint64_t {
     kBooster = 1 << 14,
     kEstimateFee = 1 << 15,
     kTxPackages = 1 << 16,
+    // Core's, of parts that this node has not: they may be asked for and log nothing.
+    kI2p = 1 << 17,
+    kIpc = 1 << 18,
+    kKernel = 1 << 19,
+    kMempoolRej = 1 << 20,
+    kPrivateBroadcast = 1 << 21,
+    kProxy = 1 << 22,
+    kQt = 1 << 23,
+    kRand = 1 << 24,
+    kScan = 1 << 25,
+    kSelectCoins = 1 << 26,
+    kTor = 1 << 27,
+    kTxReconciliation = 1 << 28,
+    kWalletDb = 1 << 29,
+    kZmq = 1 << 30,
     kAll = ~uint64_t{0},
 };
 

@@ -65,6 +65,33 @@ class Options(FunctionalTest):
         self.assertIn("bitcoin.conf", self.assert_refused(node))
         self.assert_refused(node, f"-conf={self.dir / 'none.conf'}", saying="none.conf")
 
+    def test_options_without_effect_are_named(self):
+        node = self.node("regtest", "-debug=tor")
+        (node.datadir / "bitcoin.conf").write_text("listen=1\nzmqpubrawtx=tcp://127.0.0.1:28332\n")
+        node.start("-maxorphantx=5").stop()
+        warning = [line for line in node.log_text.splitlines() if "without effect" in line]
+        self.assertEqual(len(warning), 1, node.log_text)
+        self.assertTrue(warning[0].endswith(": -listen -maxorphantx -zmqpubrawtx"), warning)
+
+    def test_indexes_can_be_done_without(self):
+        node = self.node()
+        (node.datadir / "bitcoin.conf").write_text("txindex=1\n")
+        self.assert_refused(node, saying="-txindex=0")
+        node.start("-txindex=0").stop()
+
+    def test_pid_file(self):
+        node = self.node().start("-nopid")
+        self.assertEqual({"bitcoind.pid", "0"} & {path.name for path in node.net_dir.iterdir()},
+                         set())
+        node.stop()
+        node.start("-pid=other.pid")
+        self.assertEqual((node.net_dir / "other.pid").read_text(), f"{node.process.pid}\n")
+        node.stop()
+        self.assert_refused(node, f"-pid={self.dir / 'none' / 'x.pid'}", saying="-pid")
+
+    def test_stop_after_import(self):
+        self.assertEqual(self.node().run("-stopafterblockimport"), (0, ""))
+
     def test_networks_have_folders(self):
         for chain, genesis in (("main", "000000000019d668"), ("test", "000000000933ea01"),
                                ("testnet4", "00000000da84f2ba"), ("signet", "00000008819873e9")):

@@ -83,14 +83,33 @@ TEST_CASE("the booster's options are passed on or refused by name")
 
 TEST_CASE("what this version cannot do is refused, what has no effect accepted")
 {
-    for (const char* bad : {"-txindex", "-prune=550", "-coinstatsindex=1", "-blockfilterindex=1"}) {
+    for (const char* bad : {"-txindex", "-prune=550", "-coinstatsindex=1", "-blockfilterindex=1",
+                            "-blockfilterindex=basic", "-txospenderindex"}) {
         const auto refused = Read({bad});
         REQUIRE_FALSE(refused.Ok());
         CHECK_THAT(refused.Message(), Catch::Contains("not supported"));
     }
     CHECK(Read({"-txindex=0", "-prune=0", "-nolisten", "-connect=0", "-disablewallet",
-                "-maxconnections=8", "-whitelist=127.0.0.1"})
+                "-maxconnections=8", "-whitelist=127.0.0.1", "-noblockfilterindex"})
               .Ok());
+}
+
+TEST_CASE("options of Core that have no effect are all known, and named when set")
+{
+    ArgsManager args;
+    AddCommonOptions(args);
+    AddNodeOptions(args);
+    AddRpcOptions(args);
+    // One of each part that Core has and this version has not.
+    const char* words[] = {"x",           "-zmqpubrawtx=tcp://127.0.0.1:28332",
+                           "-rest",       "-i2psam=127.0.0.1:7656",
+                           "-nolisten",   "-maxorphantx=5",
+                           "-paytxfee=1", "-deprecatedrpc=x"};
+    REQUIRE(args.ParseCommandLine(std::size(words), words).Ok());
+    CHECK(OptionsWithoutEffect(args) ==
+          std::vector<std::string>{"-deprecatedrpc", "-i2psam", "-listen", "-maxorphantx",
+                                   "-paytxfee", "-rest", "-zmqpubrawtx"});
+    CHECK(OptionsWithoutEffect(ArgsManager()).empty());
 }
 
 TEST_CASE("tests may move activations; bad values are named")

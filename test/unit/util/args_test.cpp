@@ -81,6 +81,20 @@ TEST_CASE("unknown and forbidden options are errors that name them")
     CHECK_THAT(Parse(args, {"-unknown=1"}).Message(), Catch::Contains("-unknown"));
 }
 
+TEST_CASE("-noincludeconf leaves out the files that bitcoin.conf includes")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    REQUIRE(WriteFileAtomically(*env, dir / "bitcoin.conf", AsBytes("includeconf=more.conf\n")));
+    REQUIRE(WriteFileAtomically(*env, dir / "more.conf", AsBytes("foo=7\n")));
+    for (const bool with : {true, false}) {
+        ArgsManager args = MakeArgs();
+        REQUIRE(Parse(args, {with ? "-server" : "-noincludeconf"}).Ok());
+        REQUIRE(args.ReadConfigFiles(*env, dir.Get()).Ok());
+        CHECK(args.IsSet("-foo") == with);
+    }
+}
+
 TEST_CASE("sections, precedence and network-only options")
 {
     const std::string conf = "# comment\n dbcache = 1 # more\ndbcache=2\nport=1000\nfoo=top\n"
