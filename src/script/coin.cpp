@@ -14,12 +14,17 @@ void AppendCoin(Bytes& out, const Coin& coin)
     AppendCoin(out, coin.value, coin.script, coin.height, coin.coinbase);
 }
 
-bool ReadCoin(Reader& in, Coin& coin)
+void ReadCoinOrigin(Reader& in, Coin& coin)
 {
     const uint64_t code = in.VarInt();
     if (code > 0xffffffff) in.Fail();
     coin.height = static_cast<uint32_t>(code >> 1);
     coin.coinbase = code & 1;
+}
+
+bool ReadCoin(Reader& in, Coin& coin)
+{
+    ReadCoinOrigin(in, coin);
     return in.Ok() && ReadCompressedOutput(in, coin.value, coin.script);
 }
 

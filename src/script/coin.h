@@ -21,6 +21,10 @@ struct Coin {
 void AppendCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
 void AppendCoin(Bytes& out, const Coin& coin);
 
+/** Reads VARINT(height * 2 + coinbase), which coins and undo data begin with; fails the reader on a
+ *  height of 2^31 or more. */
+void ReadCoinOrigin(Reader& in, Coin& coin);
+
 /** Reads a coin; false, with the reader failed, on truncation, a height of 2^31 or more, or a bad
  *  script. The amount is not range-checked: the caller knows what is wrong with it. */
 bool ReadCoin(Reader& in, Coin& coin);

@@ -116,7 +116,7 @@ Result<bool> SnapshotReader::Next(OutPoint& outpoint, Coin& coin)
 // SnapshotWriter.
 
 SnapshotWriter::SnapshotWriter(std::unique_ptr<WritableFile> file, SnapshotHeader header)
-    : m_file(std::move(file)), m_header(header)
+    : m_out(std::move(file), SnapshotHeader::kSize), m_header(header)
 {
 }
 
@@ -140,41 +140,36 @@ Result<> SnapshotWriter::Add(const OutPoint& outpoint, const Coin& coin)
 
 Result<> SnapshotWriter::AddRaw(const OutPoint& outpoint, ByteSpan value)
 {
-    if (m_tx_coins > 0 && outpoint.txid != m_txid) CloseTx();
+    if (m_tx_coins > 0 && outpoint.txid != m_txid) IBD_RETURN_IF_ERROR(CloseTx());
     m_txid = outpoint.txid;
     ++m_tx_coins;
     ++m_header.coins;
     Writer w(m_tx);
     w.CompactSize(outpoint.vout);
     w.Raw(value);
-    return m_buffer.size() < kBufferSize ? Result<>() : Drain();
+    return {};
 }
 
 /** The number of a transaction's coins comes before them, so they wait in m_tx. */
-void SnapshotWriter::CloseTx()
+Result<> SnapshotWriter::CloseTx()
 {
-    Writer w(m_buffer);
+    Bytes head;
+    Writer w(head);
     w.Hash(m_txid);
     w.CompactSize(m_tx_coins);
-    w.Raw(m_tx);
+    IBD_RETURN_IF_ERROR(m_out.Add(head));
+    IBD_RETURN_IF_ERROR(m_out.Add(m_tx));
     m_tx.clear();
     m_tx_coins = 0;
-}
-
-Result<> SnapshotWriter::Drain()
-{
-    IBD_RETURN_IF_ERROR(m_file->WriteAt(m_written, m_buffer));
-    m_written += m_buffer.size();
-    m_buffer.clear();
     return {};
 }
 
 Result<SnapshotHeader> SnapshotWriter::Finish()
 {
-    if (m_tx_coins > 0) CloseTx();
-    IBD_RETURN_IF_ERROR(Drain());
-    IBD_RETURN_IF_ERROR(m_file->WriteAt(0, m_header.Encode()));
-    IBD_RETURN_IF_ERROR(m_file->Sync());
+    if (m_tx_coins > 0) IBD_RETURN_IF_ERROR(CloseTx());
+    IBD_RETURN_IF_ERROR(m_out.Flush());
+    IBD_RETURN_IF_ERROR(m_out.File().WriteAt(0, m_header.Encode()));
+    IBD_RETURN_IF_ERROR(m_out.File().Sync());
     return m_header;
 }
 

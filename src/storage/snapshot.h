@@ -4,7 +4,7 @@
 #pragma once
 
 #include "script/coin.h"
-#include "util/env.h"
+#include "util/file_appender.h"
 
 #include <array>
 #include <memory>
@@ -69,13 +69,10 @@ public:
 
 private:
     SnapshotWriter(std::unique_ptr<WritableFile> file, SnapshotHeader header);
-    void CloseTx();
-    Result<> Drain();
+    Result<> CloseTx();
 
-    std::unique_ptr<WritableFile> m_file;
+    FileAppender m_out;
     SnapshotHeader m_header;
-    uint64_t m_written = SnapshotHeader::kSize;
-    Bytes m_buffer;
     Bytes m_tx;              //!< coins of the open transaction
     uint64_t m_tx_coins = 0; //!< how many
     Txid m_txid;

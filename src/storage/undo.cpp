@@ -14,10 +14,7 @@ void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height,
 
 bool ReadSpentCoin(Reader& in, Coin& coin)
 {
-    const uint64_t code = in.VarInt();
-    if (code > 0xffffffff) in.Fail();
-    coin.height = static_cast<uint32_t>(code >> 1);
-    coin.coinbase = code & 1;
+    ReadCoinOrigin(in, coin);
     if (coin.height > 0) in.VarInt();
     return in.Ok() && ReadCompressedOutput(in, coin.value, coin.script);
 }

@@ -5,39 +5,13 @@
 #include "primitives/serialize.h"
 #include "swiftsync/hints_codec.h"
 #include "swiftsync/hints_container.h"
+#include "util/file_appender.h"
 
 #include <limits>
 
 namespace ibd {
 
 namespace {
-
-/** Appends to a file in pieces of at least 1 MiB. */
-class Appender {
-public:
-    explicit Appender(std::unique_ptr<WritableFile> file) : m_file(std::move(file)) {}
-
-    Result<> Add(ByteSpan data)
-    {
-        Append(m_buffer, data);
-        return m_buffer.size() < kFlushAt ? Result<>() : Flush();
-    }
-    Result<> Flush()
-    {
-        IBD_RETURN_IF_ERROR(m_file->WriteAt(m_written, m_buffer));
-        m_written += m_buffer.size();
-        m_buffer.clear();
-        return {};
-    }
-    uint64_t Size() const { return m_written + m_buffer.size(); }
-    WritableFile& File() { return *m_file; }
-
-private:
-    static constexpr size_t kFlushAt = 1 << 20;
-    std::unique_ptr<WritableFile> m_file;
-    Bytes m_buffer;
-    uint64_t m_written = 0;
-};
 
 class ContainerWriter final : public HintsWriter {
 public:
@@ -118,7 +92,7 @@ private:
         return header;
     }
 
-    Appender m_out;
+    FileAppender m_out;
     const std::array<uint8_t, 4> m_network_magic;
     uint32_t m_height = 0;
     uint64_t m_outputs = 0;
@@ -157,7 +131,7 @@ public:
     }
 
 private:
-    Appender m_out;
+    FileAppender m_out;
     uint32_t m_next_height = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "swiftsync/run_file.h"
 
 #include "crypto/sha256.h"
+#include "util/file_appender.h"
 
 #include <algorithm>
 
@@ -15,7 +16,6 @@ constexpr size_t kFrameHeaderBytes = 16; // payload length, records, checksum
 constexpr size_t kIndexEntrySize = 24;
 constexpr size_t kTrailerSize = 64;
 constexpr size_t kCoinbaseEntrySize = 36;
-constexpr size_t kWriteBytes = 1 << 20;
 
 using Checksum = std::array<uint8_t, 8>;
 
@@ -49,11 +49,13 @@ Bytes RunHeader(uint32_t number, const Uint256& hints_id)
 class RunWriter {
 public:
     RunWriter(std::unique_ptr<WritableFile> file, Bytes header)
-        : m_file(std::move(file)), m_header(std::move(header)), m_out(m_header)
+        : m_out(std::move(file)), m_header(std::move(header))
     {
         m_payload.reserve(kMaxRunFrameBytes);
-        m_out.reserve(kWriteBytes + 2 * kMaxRunFrameBytes);
     }
+
+    /** The header comes first. */
+    Result<> Start() { return m_out.Add(m_header); }
 
     Result<> Add(const CoinRecord& record)
     {
@@ -67,16 +69,16 @@ public:
     Result<WrittenRun> Finish(uint32_t number, std::span<const CoinbaseId> coinbases)
     {
         IBD_RETURN_IF_ERROR(CloseFrame());
-        const uint64_t coinbases_at = Offset();
+        const uint64_t coinbases_at = m_out.Size();
         Bytes ids;
         Writer id_writer(ids);
         for (const CoinbaseId& id : coinbases) {
             id_writer.U32(id.height);
             id_writer.Hash(id.txid);
         }
-        Append(m_out, ids);
-        const uint64_t index_at = Offset();
-        Append(m_out, m_index);
+        IBD_RETURN_IF_ERROR(m_out.Add(ids));
+        const uint64_t index_at = m_out.Size();
+        IBD_RETURN_IF_ERROR(m_out.Add(m_index));
         Bytes trailer;
         Writer writer(trailer);
         writer.U64(m_records);
@@ -90,14 +92,12 @@ public:
             Shorten(Sha256().Write(m_header).Write(m_index).Write(trailer).Finalize());
         writer.Raw(checksum);
         CHECK(trailer.size() == kTrailerSize);
-        Append(m_out, trailer);
-        IBD_RETURN_IF_ERROR(Flush());
-        return WrittenRun{{number, m_records, m_written, checksum}, std::move(m_file)};
+        IBD_RETURN_IF_ERROR(m_out.Add(trailer));
+        IBD_RETURN_IF_ERROR(m_out.Flush());
+        return WrittenRun{{number, m_records, m_out.Size(), checksum}, m_out.Release()};
     }
 
 private:
-    uint64_t Offset() const { return m_written + m_out.size(); }
-
     Result<> CloseFrame()
     {
         if (m_payload.empty()) return {};
@@ -106,36 +106,26 @@ private:
         WriteLE32(lengths + 4, m_frame_records);
         Writer index(m_index);
         index.U64(m_first_prefix);
-        index.U64(Offset());
+        index.U64(m_out.Size());
         index.U32(static_cast<uint32_t>(kFrameHeaderBytes + m_payload.size()));
         index.U32(m_frame_records);
-        const Checksum checksum = FrameChecksum(Offset(), lengths, m_payload);
-        Append(m_out, lengths);
-        Append(m_out, checksum);
-        Append(m_out, m_payload);
+        const Checksum checksum = FrameChecksum(m_out.Size(), lengths, m_payload);
+        IBD_RETURN_IF_ERROR(m_out.Add(lengths));
+        IBD_RETURN_IF_ERROR(m_out.Add(checksum));
+        IBD_RETURN_IF_ERROR(m_out.Add(m_payload));
         m_records += m_frame_records;
         m_payload.clear();
         m_frame_records = 0;
-        return m_out.size() < kWriteBytes ? Result<>() : Flush();
-    }
-
-    Result<> Flush()
-    {
-        IBD_RETURN_IF_ERROR(m_file->WriteAt(m_written, m_out));
-        m_written += m_out.size();
-        m_out.clear();
         return {};
     }
 
-    std::unique_ptr<WritableFile> m_file;
+    FileAppender m_out;
     const Bytes m_header;
-    Bytes m_out; //!< not yet written
     Bytes m_payload;
     Bytes m_index;
     uint64_t m_first_prefix = 0;
     uint32_t m_frame_records = 0;
     uint64_t m_records = 0;
-    uint64_t m_written = 0;
 };
 
 /** Walks the records of a frame; false if they are not whole, in order and `expected` many. */
@@ -166,6 +156,7 @@ Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
 {
     IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(RunPath(directory, number), true));
     RunWriter writer(std::move(file), RunHeader(number, hints_id));
+    IBD_RETURN_IF_ERROR(writer.Start());
     for (const CoinBuffer::Entry& entry : coins.Sort()) {
         IBD_RETURN_IF_ERROR(writer.Add(coins.RecordAt(entry)));
     }

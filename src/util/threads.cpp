@@ -25,7 +25,7 @@ NamedThread::NamedThread(std::string name, std::function<void()> body)
 {
 }
 
-NamedThread& NamedThread::operator=(NamedThread&& other)
+NamedThread& NamedThread::operator=(NamedThread&& other) noexcept
 {
     Join();
     m_thread = std::move(other.m_thread);

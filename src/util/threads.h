@@ -30,7 +30,7 @@ public:
     NamedThread() = default;
     NamedThread(std::string name, std::function<void()> body);
     NamedThread(NamedThread&&) = default;
-    NamedThread& operator=(NamedThread&& other);
+    NamedThread& operator=(NamedThread&& other) noexcept;
     ~NamedThread() { Join(); }
     void Join();
 
