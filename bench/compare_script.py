@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Verifying the inputs of real blocks: our engine against Bitcoin Core's, on one thread, in one
-run. The two take turns, and of each the round with the least CPU time counts: time on the clock says
-little on a machine that does other things too.
+run. The two take turns, and of each the round with the least CPU time counts: time on the clock
+says little on a machine that does other things too.
 
     compare_script.py [--bin build/bin/bench_script] [--rounds 5] [--repeat 3]
 
@@ -63,8 +63,9 @@ def main():
             paths[0].write_bytes(block)
             paths[1].write_bytes(b"".join(map(serialized_output, coins)))
             flags = str(flag_bits(oracle, real.flags))
-            commands = ([oracle, "verify-block", *map(str, paths), "--flags", real.flags, "--repeat"],
-                        [args.bin, "--block", *map(str, paths), flags])
+            names = [str(path) for path in paths]
+            commands = ([oracle, "verify-block", *names, "--flags", real.flags, "--repeat"],
+                        [args.bin, "--block", *names, flags])
             rounds = [[milliseconds(command, args.repeat) for command in commands]
                       for _ in range(args.rounds)]
             best = [min(times) for times in zip(*rounds)]

@@ -132,7 +132,8 @@ for round in 1 2 3; do
     step "booster, run $round: ... -ibdboosterfile=chain.hints" \
         measure booster "${rebuild[@]}" -ibdboosterfile="$hints"
 done
-success=$(grep -o '\*\*\* IBD Booster: .*succeeded\. \*\*\*' "$data/regtest/debug.log" | tail -n 1) ||
+node_log=$data/regtest/debug.log
+success=$(grep -o '\*\*\* IBD Booster: .*succeeded\. \*\*\*' "$node_log" | tail -n 1) ||
     fail "the booster's check"
 compare() {
     start
@@ -155,7 +156,8 @@ awk -v o="$made" -v serial="$(best serial)" -v booster="$(best booster)" \
     BEGIN {
         split(serial, s, " ")
         split(booster, b, " ")
-        printf "    %-10s%9s%13s%18s%14s\n", "", "seconds", "CPU seconds", "outputs/second", "peak MiB"
+        printf "    %-10s%9s%13s%18s%14s\n", "", "seconds", "CPU seconds", "outputs/second",
+            "peak MiB"
         row("serial", serial)
         row("booster", booster)
         printf "    %-10s%8.1fx%12.1fx\n\n", "ratio", s[1] / b[1], s[2] / b[2]
@@ -163,8 +165,8 @@ awk -v o="$made" -v serial="$(best serial)" -v booster="$(best booster)" \
     }'
 echo "same coins, MuHash $(cut -c1-16 "$dir/serial.muhash")..."
 echo
-echo "The best of three runs of bitcoind each, start and shutdown included. The chain is made up and so"
-echo "small that all coins fit in memory, where serial validation is at its best."
+echo "The best of three runs of bitcoind each, start and shutdown included. The chain is made up"
+echo "and so small that all coins fit in memory, where serial validation is at its best."
 echo
 echo "Everything is in $dir; look around with:"
 echo "    $bin/bitcoind -datadir=$data -regtest -daemonwait"

@@ -7,7 +7,8 @@ lists=("$here/packages.txt" "$@")
 missing=()
 while read -r package; do
     [ -n "$package" ] || continue
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+        missing+=("$package")
 done < <(cat "${lists[@]}")
 [ ${#missing[@]} -gt 0 ] || exit 0
 echo "depends: installing ${missing[*]}"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Measures connecting a generated chain with real signatures serially, every script checked: our
-bitcoind against Bitcoin Core's engine (the kernel oracle, test/interop/README.md), from the same block
-files, with two script threads and a cache of 450 MiB each.
+bitcoind against Bitcoin Core's engine (the kernel oracle, test/interop/README.md), from the same
+block files, with two script threads and a cache of 450 MiB each.
 
     bench/ibd/import.py --build build --work /somewhere [--outputs 2000000] [--repeat 1]
 
-Two ways, each from nothing: `import` reads the files into an empty directory (-loadblock), `reindex`
-starts from block files in place (-reindex). Times are whole runs, taken alternately.
+Two ways, each from nothing: `import` reads the files into an empty directory (-loadblock),
+`reindex` starts from block files in place (-reindex). Times are whole runs, taken alternately.
 """
 import shutil
 import sys
@@ -71,8 +71,9 @@ def main():
     results = {name: measure.median_run(taken) for name, taken in runs.items()}
     rows = [(way, who, f"{r['seconds']:.1f}", f"{r['cpu']:.1f}",
              f"{summary['inputs'] / r['seconds']:,.0f}") for (way, who), r in results.items()]
-    verdicts = [(f"{way}, ours / kernel", results[way, "ours"]["seconds"] /
-                 results[way, "kernel"]["seconds"], "<=", MAX_RATIO) for way in ("import", "reindex")]
+    verdicts = [(f"{way}, ours / kernel",
+                 results[way, "ours"]["seconds"] / results[way, "kernel"]["seconds"],
+                 "<=", MAX_RATIO) for way in ("import", "reindex")]
     text = "\n".join([
         measure.about_signed(summary, args.repeat), "",
         *measure.table(("", "engine", "seconds", "CPU s", "inputs/s"), *rows), "",

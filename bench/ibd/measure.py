@@ -25,8 +25,9 @@ def timed(command):
     before, start = os.times(), time.monotonic()
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, check=True, text=True)
     seconds, after = time.monotonic() - start, os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return done.stdout, {"seconds": seconds, "cpu": cpu}
+    user = after.children_user - before.children_user
+    system = after.children_system - before.children_system
+    return done.stdout, {"seconds": seconds, "cpu": user + system}
 
 
 def say(name, result):
@@ -39,7 +40,8 @@ def chain(build, folder, outputs, *options):
     if not summary.exists():
         shutil.rmtree(folder, ignore_errors=True)
         print(f"generating {outputs} outputs ...", flush=True)
-        made, _ = timed([build / "bin/ibd-chaingen", "--out", folder, "--outputs", outputs, *options])
+        made, _ = timed([build / "bin/ibd-chaingen", "--out", folder, "--outputs", outputs,
+                         *options])
         summary.write_text(made)
     return json.loads(summary.read_text())
 

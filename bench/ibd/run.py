@@ -59,7 +59,8 @@ def verdicts(results):
     rss = max(r["peak_rss"] - r["hints_bytes"] for r in (one, two))
     rows = [
         ("booster / floor, 1 thread", one["seconds"] / floor1["seconds"], "<=", MAX_RATIO_TO_FLOOR),
-        ("booster / floor, 2 threads", two["seconds"] / floor2["seconds"], "<=", MAX_RATIO_TO_FLOOR),
+        ("booster / floor, 2 threads", two["seconds"] / floor2["seconds"], "<=",
+         MAX_RATIO_TO_FLOOR),
         ("booster, 1 thread / 2 threads", one["seconds"] / two["seconds"], ">=",
          MIN_SPEEDUP_2_THREADS),
         ("peak resident above hints, MiB", rss / 2**20, "<=", MAX_RSS / 2**20),

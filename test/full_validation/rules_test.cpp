@@ -223,88 +223,101 @@ TEST_CASE("Full validation: a signature with one bit turned")
     REQUIRE(changed > 2);
 }
 
-TEST_CASE("Full validation: coins that are not there, whatever undo data says")
-{
-    FullSetup setup({.seed = 44, .outputs_per_block = 30});
+namespace {
+
+/** A block whose second transaction makes three coins that anyone can spend. */
+struct MissingCoins {
+    MissingCoins() { draft.txs[1].outputs.assign(3, {10, {OP_1}}); }
+
+    FullSetup setup{{.seed = 44, .outputs_per_block = 30}};
     DraftBlock draft = SmallDraft(setup);
-    draft.txs[1].outputs.assign(3, {10, {OP_1}});
-    SECTION("spent twice in the block")
-    {
-        draft.txs.push_back(Spend(draft.txs[1], 1));
-        draft.txs.push_back(Spend(draft.txs[1], 2));
-        const auto claim = [&](std::vector<BlockUndo>& undo) {
-            undo[0].txs[2].spent[0] = undo[0].txs[1].spent[0];
-        };
-        const Verdict verdict = RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
-                                               "bad-txns-inputs-missingorspent", claim);
-        REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
-        REQUIRE_THAT(verdict.reason, Contains("undo data are wrong"));
-    }
-    SECTION("spent twice in two blocks")
-    {
-        DraftBlock second = setup.DraftAfterNext();
-        second.txs.resize(1);
-        for (MutableOutput& output : second.Coinbase().outputs) output.value = 0;
-        draft.txs.push_back(Spend(draft.txs[1], 1));
-        second.txs.push_back(Spend(draft.txs[1], 2));
+};
+
+} // namespace
+
+TEST_CASE_METHOD(MissingCoins,
+                 "Full validation, whatever undo data says: a coin spent twice in the block")
+{
+    draft.txs.push_back(Spend(draft.txs[1], 1));
+    draft.txs.push_back(Spend(draft.txs[1], 2));
+    const auto claim = [&](std::vector<BlockUndo>& undo) {
+        undo[0].txs[2].spent[0] = undo[0].txs[1].spent[0];
+    };
+    const Verdict verdict = RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
+                                           "bad-txns-inputs-missingorspent", claim);
+    REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
+    REQUIRE_THAT(verdict.reason, Contains("undo data are wrong"));
+}
+
+TEST_CASE_METHOD(MissingCoins,
+                 "Full validation, whatever undo data says: a coin spent twice in two blocks")
+{
+    DraftBlock second = setup.DraftAfterNext();
+    second.txs.resize(1);
+    for (MutableOutput& output : second.Coinbase().outputs) output.value = 0;
+    draft.txs.push_back(Spend(draft.txs[1], 1));
+    second.txs.push_back(Spend(draft.txs[1], 2));
+    const Bytes first_raw = draft.Seal(setup.TipHash(), setup.Params());
+    const BlockHash first_hash = BlockHeader::FromBytes(first_raw.data()).Hash();
+    const auto claim = [&](std::vector<BlockUndo>& undo) {
+        undo[1].txs[0].spent[0] = undo[0].txs[1].spent[0];
+    };
+    const Verdict verdict =
+        RequireRefused(setup, {first_raw, second.Seal(first_hash, setup.Params())},
+                       "bad-txns-inputs-missingorspent", claim);
+    REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
+}
+
+TEST_CASE_METHOD(MissingCoins,
+                 "Full validation, whatever undo data says: a coin that was never made")
+{
+    draft.txs.push_back(Spend(draft.txs[1], 1));
+    draft.txs[2].inputs[0].prevout.vout = 7;
+    const Verdict verdict = RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
+                                           "bad-txns-inputs-missingorspent");
+    REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
+}
+
+TEST_CASE_METHOD(MissingCoins, "Full validation, whatever undo data says: a coin of this block, "
+                               "claimed to be of a height that no header has")
+{
+    draft.txs.push_back(Spend(draft.txs[1], 1));
+    draft.txs[2].version = 2;
+    draft.txs[2].inputs[0].sequence = 1u << 22; // looks the height's time up
+    const Bytes raw = draft.Seal(setup.TipHash(), setup.Params());
+    const auto verdict = Must(setup.Full(
+        {raw}, [](std::vector<BlockUndo>& undo) { undo[0].txs[1].spent[0].height = 0x7fffffff; }));
+    REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
+    REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
+}
+
+TEST_CASE_METHOD(MissingCoins,
+                 "Full validation, whatever undo data says: a coin made by a later block")
+{
+    // The second block makes the coin; the first one spends it.
+    DraftBlock second = setup.DraftAfterNext();
+    second.txs = {second.Coinbase(), draft.txs[1]};
+    for (MutableOutput& output : second.Coinbase().outputs) output.value = 0;
+    draft.txs[1] = Spend(draft.txs[1], 1);
+    const int height = setup.Height() + 1;
+    for (const int claimed : {height + 1, height, height - 1, 1}) {
+        CAPTURE(claimed);
+        ++draft.header.time; // each block is new
         const Bytes first_raw = draft.Seal(setup.TipHash(), setup.Params());
         const BlockHash first_hash = BlockHeader::FromBytes(first_raw.data()).Hash();
+        const std::vector<Bytes> blocks = {first_raw, second.Seal(first_hash, setup.Params())};
         const auto claim = [&](std::vector<BlockUndo>& undo) {
-            undo[1].txs[0].spent[0] = undo[0].txs[1].spent[0];
+            undo[0].txs[0].spent[0] = {10, ScriptBytes(Bytes{OP_1}), static_cast<uint32_t>(claimed),
+                                       false};
         };
         const Verdict verdict =
-            RequireRefused(setup, {first_raw, second.Seal(first_hash, setup.Params())},
-                           "bad-txns-inputs-missingorspent", claim);
-        REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
-    }
-    SECTION("never made")
-    {
-        draft.txs.push_back(Spend(draft.txs[1], 1));
-        draft.txs[2].inputs[0].prevout.vout = 7;
-        const Verdict verdict = RequireRefused(setup, {draft.Seal(setup.TipHash(), setup.Params())},
-                                               "bad-txns-inputs-missingorspent");
-        REQUIRE(verdict.kind == VerdictKind::kHintsWrong);
-    }
-    SECTION("of this block, claimed to be of a height that no header has")
-    {
-        draft.txs.push_back(Spend(draft.txs[1], 1));
-        draft.txs[2].version = 2;
-        draft.txs[2].inputs[0].sequence = 1u << 22; // looks the height's time up
-        const Bytes raw = draft.Seal(setup.TipHash(), setup.Params());
-        const auto verdict = Must(setup.Full({raw}, [](std::vector<BlockUndo>& undo) {
-            undo[0].txs[1].spent[0].height = 0x7fffffff;
-        }));
-        REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
-        REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
-    }
-    SECTION("made by a later block")
-    {
-        // The second block makes the coin; the first one spends it.
-        DraftBlock second = setup.DraftAfterNext();
-        second.txs = {second.Coinbase(), draft.txs[1]};
-        for (MutableOutput& output : second.Coinbase().outputs) output.value = 0;
-        draft.txs[1] = Spend(draft.txs[1], 1);
-        const int height = setup.Height() + 1;
-        for (const int claimed : {height + 1, height, height - 1, 1}) {
-            CAPTURE(claimed);
-            ++draft.header.time; // each block is new
-            const Bytes first_raw = draft.Seal(setup.TipHash(), setup.Params());
-            const BlockHash first_hash = BlockHeader::FromBytes(first_raw.data()).Hash();
-            const std::vector<Bytes> blocks = {first_raw, second.Seal(first_hash, setup.Params())};
-            const auto claim = [&](std::vector<BlockUndo>& undo) {
-                undo[0].txs[0].spent[0] = {10, ScriptBytes(Bytes{OP_1}),
-                                           static_cast<uint32_t>(claimed), false};
-            };
-            const Verdict verdict =
-                RequireRefused(setup, blocks, "bad-txns-inputs-missingorspent", claim);
-            const bool in_block = claimed >= height;
-            REQUIRE(verdict.kind ==
-                    (in_block ? VerdictKind::kBlockInvalid : VerdictKind::kHintsWrong));
-            if (in_block) {
-                REQUIRE(verdict.height == height);
-                REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
-            }
-            setup.Reset();
+            RequireRefused(setup, blocks, "bad-txns-inputs-missingorspent", claim);
+        const bool in_block = claimed >= height;
+        REQUIRE(verdict.kind == (in_block ? VerdictKind::kBlockInvalid : VerdictKind::kHintsWrong));
+        if (in_block) {
+            REQUIRE(verdict.height == height);
+            REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
         }
+        setup.Reset();
     }
 }

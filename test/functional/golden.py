@@ -1,4 +1,4 @@
-"""The golden chain: the first 14,132 blocks of mainnet and what Bitcoin Core answered about them."""
+"""The golden chain: the first 14,132 blocks of mainnet, and what Bitcoin Core answered on them."""
 
 import functools
 import lzma

@@ -1,4 +1,4 @@
-"""The booster end to end: the chainstate it builds is the one of serial validation, coin for coin."""
+"""The booster end to end: the chainstate it builds is serial validation's, coin for coin."""
 
 import golden
 from framework import FunctionalTest, coins, run_tool

@@ -1,5 +1,5 @@
-"""kill -9 at any moment of reindex, booster, serial connection and flush: the next start goes on and
-ends in the right chainstate. --kills says how often each test kills."""
+"""kill -9 at any moment of reindex, booster, serial connection and flush: the next start goes on
+and ends in the right chainstate. --kills says how often each test kills."""
 
 import os
 import random

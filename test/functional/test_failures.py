@@ -1,5 +1,5 @@
-"""Machines that fail: no permission, a second instance, a full disk. One clear line, a status that is
-not zero, and what was on disk is as good as before."""
+"""Machines that fail: no permission, a second instance, a full disk. One clear line, a status that
+is not zero, and what was on disk is as good as before."""
 
 import contextlib
 import http.client
@@ -20,8 +20,8 @@ NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 def small_disk(mebibytes):
     """A file system of that size; needs root and the right to mount."""
     with tempfile.TemporaryDirectory(prefix="ibd-disk-") as folder:
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", folder],
-                                 capture_output=True, check=False)
+        command = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", folder]
+        mounted = subprocess.run(command, capture_output=True, check=False)
         if mounted.returncode != 0:
             yield None
             return
@@ -129,7 +129,7 @@ class FullDisk(FunctionalTest):
         self.assertTrue(errors.startswith("Error: "), errors)
 
     def filled_up(self, *args, room):
-        """Starts with enough space, of which but `room` KiB goes away at once; says what it said."""
+        """Starts with enough space, of which all but `room` KiB goes at once; says what it said."""
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(small_disk(self.size + self.FREE_AT_START))
             if folder is None:

@@ -1,4 +1,4 @@
-"""The first 14,132 blocks of mainnet, by every way into the node, against Bitcoin Core's answers."""
+"""The first 14,132 mainnet blocks, by every way into the node, against Bitcoin Core's answers."""
 
 import golden
 import interop_env

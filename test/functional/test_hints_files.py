@@ -1,5 +1,5 @@
-"""Hints that are wrong, damaged or not for this chain: refused in one line, or found out by the check
-and then the chain is validated serially. Never a wrong chainstate, never a crash."""
+"""Hints that are wrong, damaged or not for this chain: refused in one line, or found out by the
+check and then the chain is validated serially. Never a wrong chainstate, never a crash."""
 
 import os
 import random

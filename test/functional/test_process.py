@@ -14,11 +14,11 @@ class Options(FunctionalTest):
     def test_help_and_version(self):
         done = self.out("-help")
         self.assertEqual(done.returncode, 0)
-        for name in """-datadir -conf -chain -regtest -reindex -reindex-chainstate -loadblock -dbcache
-                -par -assumevalid -blocksdir -blocksxor -daemon -daemonwait -pid -debug -debuglogfile
-                -printtoconsole -blocknotify -startupnotify -ibdboosterfile -ibdboosteraggregate
-                -server -rpcuser -rpcpassword -rpcauth -rpcport -rpcbind -rpcallowip -rpcthreads
-                -rpccookiefile -rpcwhitelist""".split():
+        for name in """-datadir -conf -chain -regtest -reindex -reindex-chainstate -loadblock
+                -dbcache -par -assumevalid -blocksdir -blocksxor -daemon -daemonwait -pid
+                -debug -debuglogfile -printtoconsole -blocknotify -startupnotify
+                -ibdboosterfile -ibdboosteraggregate -server -rpcuser -rpcpassword -rpcauth
+                -rpcport -rpcbind -rpcallowip -rpcthreads -rpccookiefile -rpcwhitelist""".split():
             self.assertIn(f"\n  {name}", done.stdout)
         self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()))
         done = self.out("-version")

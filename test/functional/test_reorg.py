@@ -22,7 +22,7 @@ class Reorg(FunctionalTest):
                 for tip in self.main.rpc("getchaintips")}
 
     def branch(self, below, count):
-        """A branch that leaves the chain `below` blocks under its tip and has `count` of its own."""
+        """A branch that leaves the chain `below` blocks under its tip, with `count` of its own."""
         branch = Chain(extra=b"\x07")
         branch.blocks = self.chain.blocks[:len(self.chain.blocks) - below]
         return branch.grow(count)

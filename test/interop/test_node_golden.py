@@ -1,5 +1,5 @@
-"""The first 14,132 mainnet blocks: the directory our node makes of them, under Core's engine, against
-the directory Core made."""
+"""The first 14,132 mainnet blocks: the directory our node makes of them, under Core's engine,
+against the directory Core made."""
 
 import golden
 from framework import Node

@@ -85,7 +85,8 @@ class Turns(NodeTest):
             else:
                 verdicts, _ = self.oracle.connect(node.net_dir, "regtest", [block.raw()])
                 self.assertEqual(verdicts[0].verdict, "connected")
-        # A longer branch from seven blocks back: the engine takes it, ours takes the old one longer.
+        # A longer branch from seven blocks back: the engine takes it, and ours goes back to the
+        # old one once that is longer again.
         branch = Chain(extra=b"\x01")
         branch.blocks = chain.blocks[:-7]
         branch.grow(8)
@@ -129,8 +130,9 @@ class Booster(NodeTest):
                                      Tip(made.height, made.tip))
 
     def test_tip_at_the_terminal_block(self):
-        """Blocks up to it have no undo data, and Core takes back its last six when it starts: it opens
-        the directory once six blocks lie above, and then connects the rest. Ours does not mind."""
+        """Blocks up to it have no undo data, and Core takes back its last six when it starts: it
+        opens the directory once six blocks lie above, and then connects the rest. Ours does not
+        mind."""
         made = small_chain()
         hints = [f"-ibdboosterfile={made.container}", *made.trust]
         for above in (0, 5, 6, 7):
@@ -148,7 +150,7 @@ class Booster(NodeTest):
             node.stop()
 
     def test_undo_data_of_an_earlier_sync_is_kept(self):
-        """Where Core had undo data, as after -reindex-chainstate on its directory, it opens at once."""
+        """Where Core had undo data, as after its own -reindex-chainstate, it opens at once."""
         made = small_chain()
         node = self.boosted("node", made=made, stop=made.height)
         status, errors = node.run("-reindex-chainstate", f"-ibdboosterfile={made.container}",

@@ -2,7 +2,8 @@
 
 The long run, whose result stands in doc/differential.md:
 
-    build/bin/script_differential --oracle "$(test/interop/build_oracle.sh)" --seed 1 --count 1000000
+    build/bin/script_differential --oracle "$(test/interop/build_oracle.sh)" \\
+        --seed 1 --count 1000000
 """
 
 import os
@@ -19,7 +20,8 @@ CASES_PER_BLOCK = 40
 
 
 def program():
-    path = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")) / "script_differential"
+    folder = os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")
+    path = pathlib.Path(folder, "script_differential")
     if not path.exists():
         unavailable(f"{path} is not built")
     return path

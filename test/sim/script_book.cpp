@@ -105,7 +105,12 @@ ScriptBook::ScriptBook(uint64_t seed, bool signed_spends) : m_rng(seed ^ 0x626f6
         CHECK(Signer::IsValidSecret(secret));
         m_secrets.push_back(secret);
     }
-    signed_spends ? AddSigned() : AddUnsigned();
+    if (signed_spends) {
+        AddSignedLegacy();
+        AddSignedWitness();
+    } else {
+        AddUnsigned();
+    }
 }
 
 template <typename Make>
@@ -172,11 +177,24 @@ void ScriptBook::AddUnsigned()
     AddGroup(1, 1, [&](size_t) { return LongestScript(m_rng); });
 }
 
-void ScriptBook::AddSigned()
+Bytes ScriptBook::Key(size_t i) const { return ToBytes(m_signer.PublicKey(m_secrets[i % kKeys])); }
+
+/** 2 of 3, signed by first and last. */
+LockTemplate ScriptBook::TwoOfThree(LockTemplate::Signing signing, size_t i) const
+{
+    LockTemplate t;
+    t.signing = signing;
+    t.code = Multisig(OP_2, {Key(i), Key(i + 1), Key(i + 2)});
+    t.multisig_dummy = true;
+    t.secrets = {m_secrets[i % kKeys], m_secrets[(i + 2) % kKeys]};
+    t.sigops_cost = 12;
+    return t;
+}
+
+void ScriptBook::AddSignedLegacy()
 {
     using Template = LockTemplate;
     using Signing = Template::Signing;
-    const auto key = [&](size_t i) { return ToBytes(m_signer.PublicKey(m_secrets[i % kKeys])); };
     const auto legacy = [&](const Bytes& script, size_t i) {
         Template t;
         t.signing = Signing::kLegacy;
@@ -185,22 +203,13 @@ void ScriptBook::AddSigned()
         t.sigops_cost = 4;
         return t;
     };
-    const auto multisig = [&](Signing signing, size_t i) { // 2 of 3, signed by first and last
-        Template t;
-        t.signing = signing;
-        t.code = Multisig(OP_2, {key(i), key(i + 1), key(i + 2)});
-        t.multisig_dummy = true;
-        t.secrets = {m_secrets[i % kKeys], m_secrets[(i + 2) % kKeys]};
-        t.sigops_cost = 12;
-        return t;
-    };
-    AddGroup(20, kKeys, [&](size_t i) { return legacy(P2pk(key(i)), i); });
+    AddGroup(20, kKeys, [&](size_t i) { return legacy(P2pk(Key(i)), i); });
     AddGroup(10, kKeys, [&](size_t i) {
         return legacy(P2pk(m_signer.UncompressedPublicKey(m_secrets[i])), i);
     });
     AddGroup(220, kKeys, [&](size_t i) {
-        Template t = legacy(PubkeyHashScript(Hash160(key(i))), i);
-        t.stack = {key(i)};
+        Template t = legacy(PubkeyHashScript(Hash160(Key(i))), i);
+        t.stack = {Key(i)};
         return t;
     });
     AddGroup(20, kKeys, [&](size_t i) {
@@ -210,24 +219,30 @@ void ScriptBook::AddSigned()
         return t;
     });
     AddGroup(60, kKeys, [&](size_t i) {
-        Template t = multisig(Signing::kLegacy, i);
+        Template t = TwoOfThree(Signing::kLegacy, i);
         t.script_pubkey = ScriptHashScript(Hash160(t.code));
         t.stack = {t.code};
         return t;
     });
     AddGroup(20, kKeys, [&](size_t i) {
-        Template t = multisig(Signing::kLegacy, i);
+        Template t = TwoOfThree(Signing::kLegacy, i);
         t.script_pubkey = t.code;
         t.sigops_cost = kMultisigCost;
         return t;
     });
+}
+
+void ScriptBook::AddSignedWitness()
+{
+    using Template = LockTemplate;
+    using Signing = Template::Signing;
     const auto wpkh = [&](size_t i) {
         Template t;
         t.signing = Signing::kSegwitV0;
-        t.script_pubkey = WitnessProgramScript(0, Hash160(key(i)));
-        t.code = PubkeyHashScript(Hash160(key(i)));
+        t.script_pubkey = WitnessProgramScript(0, Hash160(Key(i)));
+        t.code = PubkeyHashScript(Hash160(Key(i)));
         t.secrets = {m_secrets[i]};
-        t.stack = {key(i)};
+        t.stack = {Key(i)};
         t.sigops_cost = 1;
         return t;
     };
@@ -239,7 +254,7 @@ void ScriptBook::AddSigned()
         return t;
     });
     AddGroup(80, kKeys, [&](size_t i) {
-        Template t = multisig(Signing::kSegwitV0, i);
+        Template t = TwoOfThree(Signing::kSegwitV0, i);
         t.script_pubkey = P2wsh(t.code);
         t.stack = {t.code};
         return t;

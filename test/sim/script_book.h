@@ -51,7 +51,10 @@ private:
     template <typename Make>
     void AddGroup(unsigned weight, int count, Make make);
     void AddUnsigned();
-    void AddSigned();
+    void AddSignedLegacy();
+    void AddSignedWitness();
+    Bytes Key(size_t i) const;
+    LockTemplate TwoOfThree(LockTemplate::Signing signing, size_t i) const;
 
     Rng m_rng;
     Signer m_signer;

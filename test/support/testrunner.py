@@ -1,4 +1,4 @@
-"""What the runners of test/functional and test/interop share: finding tests, counting, one verdict."""
+"""What the runners of test/functional and test/interop share: finding tests, running, counting."""
 
 import os
 import sys

@@ -118,116 +118,127 @@ std::string Quoted(const UniValue& text, const std::string& rest = "")
     return "[\"" + text.get_str() + "\"" + rest + "]";
 }
 
+/** The golden chain in a node, and Core's answers about it. */
+struct GoldenChain {
+    GoldenChain()
+    {
+        const auto archive = test::TestData("golden_mainnet14131/core_datadir_mainnet14131.tar.xz");
+        if (!archive) return;
+        golden = test::ReadTestJson(*test::TestData("golden_mainnet14131/golden.json"));
+        node = std::make_unique<TestNode>(Network::kMain, *archive);
+    }
+    static void Same(const UniValue& got, const UniValue& want, const std::string& what)
+    {
+        CHECK(Difference(got, want, what) == "");
+    }
+
+    UniValue golden;
+    std::unique_ptr<TestNode> node; //!< null without test data
+};
+
 } // namespace
 
-TEST_CASE("answers about the golden chain are Core's")
+TEST_CASE_METHOD(GoldenChain, "Core's answers about the golden chain: blocks and headers")
 {
-    const auto archive = test::TestData("golden_mainnet14131/core_datadir_mainnet14131.tar.xz");
-    if (!archive) return;
-    const UniValue golden = test::ReadTestJson(*test::TestData("golden_mainnet14131/golden.json"));
-    TestNode node(Network::kMain, *archive);
-    const auto same = [&](const UniValue& got, const UniValue& want, const std::string& what) {
-        CHECK(Difference(got, want, what) == "");
-    };
-
-    SECTION("blocks and headers")
-    {
-        const UniValue& block_170 = golden["heights"]["170"]["hash"];
-        for (int verbosity = 0; verbosity <= 3; ++verbosity) {
-            const std::string v = std::to_string(verbosity);
-            same(node.Call("getblock", Quoted(block_170, "," + v)),
-                 golden["getblock_170_verbosity_" + v], "getblock " + v);
-        }
-        same(node.Call("getblock", Quoted(block_170, ",false")), golden["getblock_170_verbosity_0"],
-             "false");
-        same(node.Call("getblock", Quoted(block_170)), golden["getblock_170_verbosity_1"], "none");
-        same(node.Call("getblockheader", Quoted(golden["heights"]["14131"]["hash"])),
-             golden["getblockheader_14131_verbose"], "header");
-        for (const std::string& height : golden["heights"].getKeys()) {
-            const UniValue& want = golden["heights"][height];
-            same(node.Call("getblockhash", "[" + height + "]"), want["hash"], height);
-            same(node.Call("getblockheader", Quoted(want["hash"], ",false")), want["header_hex"],
-                 height);
-            if (!want.exists("getblockstats")) continue;
-            same(node.Call("getblockstats", "[" + height + "]"), want["getblockstats"], height);
-        }
+    if (!node) return;
+    const UniValue& block_170 = golden["heights"]["170"]["hash"];
+    for (int verbosity = 0; verbosity <= 3; ++verbosity) {
+        const std::string v = std::to_string(verbosity);
+        Same(node->Call("getblock", Quoted(block_170, "," + v)),
+             golden["getblock_170_verbosity_" + v], "getblock " + v);
     }
-
-    SECTION("the chain")
-    {
-        const UniValue got = node.Call("getblockchaininfo");
-        const UniValue& want = golden["getblockchaininfo"];
-        CHECK(got.getKeys() == want.getKeys());
-        for (const std::string& key : want.getKeys()) {
-            // The estimate depends on the clock; the warning is of Core's test build.
-            if (key == "verificationprogress" || key == "warnings") continue;
-            same(got[key], want[key], key);
-        }
+    Same(node->Call("getblock", Quoted(block_170, ",false")), golden["getblock_170_verbosity_0"],
+         "false");
+    Same(node->Call("getblock", Quoted(block_170)), golden["getblock_170_verbosity_1"], "none");
+    Same(node->Call("getblockheader", Quoted(golden["heights"]["14131"]["hash"])),
+         golden["getblockheader_14131_verbose"], "header");
+    for (const std::string& height : golden["heights"].getKeys()) {
+        const UniValue& want = golden["heights"][height];
+        Same(node->Call("getblockhash", "[" + height + "]"), want["hash"], height);
+        Same(node->Call("getblockheader", Quoted(want["hash"], ",false")), want["header_hex"],
+             height);
+        if (!want.exists("getblockstats")) continue;
+        Same(node->Call("getblockstats", "[" + height + "]"), want["getblockstats"], height);
     }
+}
 
-    SECTION("the coins, now and at older blocks")
-    {
-        same(node.Call("gettxoutsetinfo"), golden["gettxoutsetinfo_hash_serialized_3"], "now");
-        for (const std::string& height : golden["heights"].getKeys()) {
-            const UniValue& want = golden["heights"][height];
-            if (!want.exists("gettxoutsetinfo_muhash_at_height")) continue;
-            same(node.Call("gettxoutsetinfo", "[\"muhash\"," + height + "]"),
-                 want["gettxoutsetinfo_muhash_at_height"], height);
-        }
-        CHECK(node.Refusal("gettxoutsetinfo", "[\"hash_serialized_3\",5]").code ==
-              RpcCode::kInvalidParameter);
-        CHECK(node.Refusal("gettxoutsetinfo", "[\"sha1\"]").message ==
-              "'sha1' is not a valid hash_type");
+TEST_CASE_METHOD(GoldenChain, "Core's answers about the golden chain: the chain")
+{
+    if (!node) return;
+    const UniValue got = node->Call("getblockchaininfo");
+    const UniValue& want = golden["getblockchaininfo"];
+    CHECK(got.getKeys() == want.getKeys());
+    for (const std::string& key : want.getKeys()) {
+        // The estimate depends on the clock; the warning is of Core's test build.
+        if (key == "verificationprogress" || key == "warnings") continue;
+        Same(got[key], want[key], key);
     }
+}
 
-    SECTION("the snapshot")
-    {
-        const UniValue out = node.Call("dumptxoutset", "[\"utxo.dat\",\"latest\"]");
-        CHECK(out["coins_written"].get_int() == 13416);
-        CHECK(out["txoutset_hash"].get_str() ==
-              golden["gettxoutsetinfo_hash_serialized_3"]["hash_serialized_3"].get_str());
-        CHECK(out["nchaintx"].get_int() == 14247);
-        const auto written = ReadWholeFile(node.TheEnv(), node.Dir() / "utxo.dat");
-        REQUIRE(written.Ok());
-        CHECK(*written ==
-              test::ReadTestFile(*test::TestData("golden_mainnet14131/utxo_14131.dat.xz")));
-        CHECK(node.Refusal("dumptxoutset", "[\"utxo.dat\",\"latest\"]").code ==
-              RpcCode::kInvalidParameter);
-        const UniValue older = node.Call("dumptxoutset", "[\"older\",\"\",{\"rollback\":170}]");
-        CHECK(older["coins_written"].get_int() == 171);
-        CHECK(older["base_height"].get_int() == 170);
-        CHECK(node.Refusal("dumptxoutset", "[\"x\",\"latest\",{\"rollback\":1}]").code ==
-              RpcCode::kInvalidParameter);
-        CHECK_FALSE(node.TheEnv().Exists(node.Dir() / "x"));
+TEST_CASE_METHOD(GoldenChain,
+                 "Core's answers about the golden chain: the coins, now and at older blocks")
+{
+    if (!node) return;
+    Same(node->Call("gettxoutsetinfo"), golden["gettxoutsetinfo_hash_serialized_3"], "now");
+    for (const std::string& height : golden["heights"].getKeys()) {
+        const UniValue& want = golden["heights"][height];
+        if (!want.exists("gettxoutsetinfo_muhash_at_height")) continue;
+        Same(node->Call("gettxoutsetinfo", "[\"muhash\"," + height + "]"),
+             want["gettxoutsetinfo_muhash_at_height"], height);
     }
+    CHECK(node->Refusal("gettxoutsetinfo", "[\"hash_serialized_3\",5]").code ==
+          RpcCode::kInvalidParameter);
+    CHECK(node->Refusal("gettxoutsetinfo", "[\"sha1\"]").message ==
+          "'sha1' is not a valid hash_type");
+}
 
-    SECTION("transactions and coins")
-    {
-        const UniValue& block = golden["getblock_170_verbosity_3"];
-        const UniValue& tx = block["tx"][1];
-        const std::string params =
-            "[\"" + tx["txid"].get_str() + "\",2,\"" + block["hash"].get_str() + "\"]";
-        const UniValue got = node.Call("getrawtransaction", params);
-        CHECK(got.getKeys().front() == "in_active_chain");
-        for (const std::string& key : tx.getKeys()) same(got[key], tx[key], key);
-        CHECK(got["confirmations"].get_int() == 13962);
-        const UniValue decoded = node.Call("decoderawtransaction", Quoted(tx["hex"]));
-        CHECK_FALSE(decoded.exists("hex"));
-        same(decoded["vout"], tx["vout"], "vout");
-        CHECK(node.Refusal("decoderawtransaction", "[\"00\"]").code == RpcCode::kDeserialization);
-        CHECK(node.Refusal("getrawtransaction", Quoted(tx["txid"])).code ==
-              RpcCode::kInvalidAddressOrKey);
+TEST_CASE_METHOD(GoldenChain, "Core's answers about the golden chain: the snapshot")
+{
+    if (!node) return;
+    const UniValue out = node->Call("dumptxoutset", "[\"utxo.dat\",\"latest\"]");
+    CHECK(out["coins_written"].get_int() == 13416);
+    CHECK(out["txoutset_hash"].get_str() ==
+          golden["gettxoutsetinfo_hash_serialized_3"]["hash_serialized_3"].get_str());
+    CHECK(out["nchaintx"].get_int() == 14247);
+    const auto written = ReadWholeFile(node->TheEnv(), node->Dir() / "utxo.dat");
+    REQUIRE(written.Ok());
+    CHECK(*written == test::ReadTestFile(*test::TestData("golden_mainnet14131/utxo_14131.dat.xz")));
+    CHECK(node->Refusal("dumptxoutset", "[\"utxo.dat\",\"latest\"]").code ==
+          RpcCode::kInvalidParameter);
+    const UniValue older = node->Call("dumptxoutset", "[\"older\",\"\",{\"rollback\":170}]");
+    CHECK(older["coins_written"].get_int() == 171);
+    CHECK(older["base_height"].get_int() == 170);
+    CHECK(node->Refusal("dumptxoutset", "[\"x\",\"latest\",{\"rollback\":1}]").code ==
+          RpcCode::kInvalidParameter);
+    CHECK_FALSE(node->TheEnv().Exists(node->Dir() / "x"));
+}
 
-        // The first output of block 170's second transaction is spent, block 14131's coinbase not.
-        CHECK(node.Call("gettxout", Quoted(tx["txid"], ",1")).isNull());
-        const UniValue tip =
-            node.Call("getblock", Quoted(golden["heights"]["14131"]["hash"], ",2"));
-        const UniValue coin = node.Call("gettxout", Quoted(tip["tx"][0]["txid"], ",0"));
-        CHECK(coin["confirmations"].get_int() == 1);
-        CHECK(coin["coinbase"].get_bool());
-        CHECK(coin["value"].getValStr() == "50.00000000");
-        same(coin["scriptPubKey"], tip["tx"][0]["vout"][0]["scriptPubKey"], "scriptPubKey");
-    }
+TEST_CASE_METHOD(GoldenChain, "Core's answers about the golden chain: transactions and coins")
+{
+    if (!node) return;
+    const UniValue& block = golden["getblock_170_verbosity_3"];
+    const UniValue& tx = block["tx"][1];
+    const std::string params =
+        "[\"" + tx["txid"].get_str() + "\",2,\"" + block["hash"].get_str() + "\"]";
+    const UniValue got = node->Call("getrawtransaction", params);
+    CHECK(got.getKeys().front() == "in_active_chain");
+    for (const std::string& key : tx.getKeys()) Same(got[key], tx[key], key);
+    CHECK(got["confirmations"].get_int() == 13962);
+    const UniValue decoded = node->Call("decoderawtransaction", Quoted(tx["hex"]));
+    CHECK_FALSE(decoded.exists("hex"));
+    Same(decoded["vout"], tx["vout"], "vout");
+    CHECK(node->Refusal("decoderawtransaction", "[\"00\"]").code == RpcCode::kDeserialization);
+    CHECK(node->Refusal("getrawtransaction", Quoted(tx["txid"])).code ==
+          RpcCode::kInvalidAddressOrKey);
+
+    // The first output of block 170's second transaction is spent, block 14131's coinbase not.
+    CHECK(node->Call("gettxout", Quoted(tx["txid"], ",1")).isNull());
+    const UniValue tip = node->Call("getblock", Quoted(golden["heights"]["14131"]["hash"], ",2"));
+    const UniValue coin = node->Call("gettxout", Quoted(tip["tx"][0]["txid"], ",0"));
+    CHECK(coin["confirmations"].get_int() == 1);
+    CHECK(coin["coinbase"].get_bool());
+    CHECK(coin["value"].getValStr() == "50.00000000");
+    Same(coin["scriptPubKey"], tip["tx"][0]["vout"][0]["scriptPubKey"], "scriptPubKey");
 }
 
 TEST_CASE("Core's regtest chain with fees: statistics, submission, waiting, invalidation")
