@@ -24,12 +24,9 @@ import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent / "interop"))
+import interop_env
 
-import interop_env  # noqa: E402 (needs the path above)
-
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTRIB = ROOT / "contrib" / "ibd-booster-hints-gen"
 RPC_IN_WARMUP = -28
 TIMEOUT = 900  # seconds; generous, as CI machines are slow: nothing passes because of it

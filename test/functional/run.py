@@ -19,7 +19,7 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "interop"), str(HERE.parent / "support")]
 
 import testrunner  # noqa: E402 (needs the path above)
 
