@@ -192,8 +192,3 @@ class TestChains(FunctionalTest):
             self.assertIsNone(node.rpc("submitblock", line))
         self.assertEqual(node.rpc("getblockcount"), len(lines))
         self.assertEqual(node.rpc("submitblock", lines[-1]), "duplicate")
-
-
-if __name__ == "__main__":
-    import unittest
-    unittest.main()

@@ -139,8 +139,3 @@ class Reorg(FunctionalTest):
                               "getrawtransaction", tx.txid(), False, self.chain.blocks[0].hash())
         stats = self.main.rpc("getblockstats", self.chain.height)
         self.assertEqual((stats["txs"], stats["ins"], stats["totalfee"]), (2, 1, 0))
-
-
-if __name__ == "__main__":
-    import unittest
-    unittest.main()
