@@ -7,15 +7,29 @@ namespace ibd {
 
 namespace {
 
-struct JsonParam {
+enum class Form {
+    kJson,
+    kJsonOrText, //!< text if it does not parse
+    kText,       //!< may contain a '=' also where arguments are named
+};
+
+struct Param {
     const char* method;
     int position; //!< -1: by name only
     const char* name;
+    Form form = Form::kJson;
 };
 
-// Sorted by method. Names that are aliases have a row each.
-constexpr JsonParam kJsonParams[] = {
+// Sorted by method. Names that are aliases have a row each. What has no row is text; where one text
+// may contain a '=', every text of the call has a row.
+constexpr Param kParams[] = {
+    {"addconnection", 2, "v2transport"},
+    {"addnode", 2, "v2transport"},
+    {"addpeeraddress", 1, "port"},
+    {"addpeeraddress", 2, "tried"},
     {"combinerawtransaction", 0, "txs"},
+    {"createmultisig", 0, "nrequired"},
+    {"createmultisig", 1, "keys"},
     {"createrawtransaction", 0, "inputs"},
     {"createrawtransaction", 1, "outputs"},
     {"createrawtransaction", 2, "locktime"},
@@ -24,42 +38,64 @@ constexpr JsonParam kJsonParams[] = {
     {"decoderawtransaction", 1, "iswitness"},
     {"deriveaddresses", 1, "range"},
     {"disconnectnode", 1, "nodeid"},
+    {"dumptxoutset", 0, "path", Form::kText},
+    {"dumptxoutset", 1, "type", Form::kText},
     {"dumptxoutset", 2, "options"},
-    {"dumptxoutset", -1, "rollback"},
     {"dumptxoutset", -1, "in_memory"},
+    {"dumptxoutset", -1, "rollback", Form::kJsonOrText},
+    {"echojson", 0, "arg0"},
+    {"echojson", 1, "arg1"},
+    {"echojson", 2, "arg2"},
+    {"echojson", 3, "arg3"},
+    {"echojson", 4, "arg4"},
+    {"echojson", 5, "arg5"},
+    {"echojson", 6, "arg6"},
+    {"echojson", 7, "arg7"},
+    {"echojson", 8, "arg8"},
+    {"echojson", 9, "arg9"},
+    {"estimaterawfee", 0, "conf_target"},
+    {"estimaterawfee", 1, "threshold"},
     {"estimatesmartfee", 0, "conf_target"},
-    {"generate", 0, "nblocks"},
-    {"generate", 1, "maxtries"},
     {"generateblock", 1, "transactions"},
     {"generateblock", 2, "submit"},
     {"generatetoaddress", 0, "nblocks"},
     {"generatetoaddress", 2, "maxtries"},
     {"generatetodescriptor", 0, "num_blocks"},
     {"generatetodescriptor", 2, "maxtries"},
-    {"getblock", 1, "verbosity"},
     {"getblock", 1, "verbose"},
+    {"getblock", 1, "verbosity"},
     {"getblockfrompeer", 1, "peer_id"},
     {"getblockhash", 0, "height"},
     {"getblockheader", 1, "verbose"},
-    {"getblockstats", 0, "hash_or_height"},
+    {"getblockstats", 0, "hash_or_height", Form::kJsonOrText},
     {"getblockstats", 1, "stats"},
     {"getblocktemplate", 0, "template_request"},
     {"getchaintxstats", 0, "nblocks"},
+    {"getdescriptoractivity", 0, "blockhashes"},
+    {"getdescriptoractivity", 1, "scanobjects"},
+    {"getdescriptoractivity", 2, "include_mempool"},
     {"getmempoolancestors", 1, "verbose"},
     {"getmempooldescendants", 1, "verbose"},
     {"getnetworkhashps", 0, "nblocks"},
     {"getnetworkhashps", 1, "height"},
     {"getnodeaddresses", 0, "count"},
+    {"getorphantxs", 0, "verbosity"},
     {"getrawmempool", 0, "verbose"},
     {"getrawmempool", 1, "mempool_sequence"},
-    {"getrawtransaction", 1, "verbosity"},
     {"getrawtransaction", 1, "verbose"},
+    {"getrawtransaction", 1, "verbosity"},
     {"gettxout", 1, "n"},
     {"gettxout", 2, "include_mempool"},
     {"gettxoutproof", 0, "txids"},
-    {"gettxoutsetinfo", 1, "hash_or_height"},
+    {"gettxoutsetinfo", 1, "hash_or_height", Form::kJsonOrText},
     {"gettxoutsetinfo", 2, "use_index"},
     {"gettxspendingprevout", 0, "outputs"},
+    {"importmempool", 0, "filepath", Form::kText},
+    {"importmempool", 1, "options"},
+    {"importmempool", -1, "apply_fee_delta_priority"},
+    {"importmempool", -1, "apply_unbroadcast_set"},
+    {"importmempool", -1, "use_current_time"},
+    {"loadtxoutset", 0, "path", Form::kText},
     {"logging", 0, "include"},
     {"logging", 1, "exclude"},
     {"mockscheduler", 0, "delta_time"},
@@ -71,37 +107,46 @@ constexpr JsonParam kJsonParams[] = {
     {"scanblocks", 3, "stop_height"},
     {"scanblocks", 5, "options"},
     {"scantxoutset", 1, "scanobjects"},
+    {"sendmsgtopeer", 0, "peer_id"},
     {"sendrawtransaction", 1, "maxfeerate"},
     {"sendrawtransaction", 2, "maxburnamount"},
     {"setban", 2, "bantime"},
     {"setban", 3, "absolute"},
     {"setmocktime", 0, "timestamp"},
     {"setnetworkactive", 0, "state"},
+    {"signmessagewithprivkey", 1, "message", Form::kText},
     {"signrawtransactionwithkey", 1, "privkeys"},
     {"signrawtransactionwithkey", 2, "prevtxs"},
     {"stop", 0, "wait"},
     {"submitpackage", 0, "package"},
+    {"submitpackage", 1, "maxfeerate"},
+    {"submitpackage", 2, "maxburnamount"},
     {"testmempoolaccept", 0, "rawtxs"},
     {"testmempoolaccept", 1, "maxfeerate"},
     {"verifychain", 0, "checklevel"},
     {"verifychain", 1, "nblocks"},
+    {"verifymessage", 1, "signature", Form::kText},
+    {"verifymessage", 2, "message", Form::kText},
     {"waitforblock", 1, "timeout"},
     {"waitforblockheight", 0, "height"},
     {"waitforblockheight", 1, "timeout"},
     {"waitfornewblock", 0, "timeout"},
 };
 
-// Arguments that are JSON if they parse and text otherwise.
-constexpr JsonParam kTextOrJson[] = {
-    {"getblockstats", 0, "hash_or_height"},
-    {"gettxoutsetinfo", 1, "hash_or_height"},
-    {"dumptxoutset", -1, "rollback"},
-};
-
-template <typename Match>
-bool AnyRow(const Match& match)
+const Param* Find(const std::string& method, size_t position)
 {
-    return std::any_of(std::begin(kJsonParams), std::end(kJsonParams), match);
+    const auto it = std::find_if(std::begin(kParams), std::end(kParams), [&](const Param& p) {
+        return method == p.method && p.position == static_cast<int>(position);
+    });
+    return it == std::end(kParams) ? nullptr : it;
+}
+
+const Param* Find(const std::string& method, const std::string& name)
+{
+    const auto it = std::find_if(std::begin(kParams), std::end(kParams), [&](const Param& p) {
+        return method == p.method && name == p.name;
+    });
+    return it == std::end(kParams) ? nullptr : it;
 }
 
 /** JSON of any kind, not only objects and arrays. */
@@ -114,42 +159,43 @@ Result<UniValue> ParseJson(const std::string& word)
     return wrapped[0];
 }
 
-template <typename Match>
-Result<UniValue> Convert(const std::string& word, bool is_json, const Match& match)
+Result<UniValue> Convert(const std::string& word, const Param* param)
 {
-    if (!is_json) return UniValue(word);
+    if (param == nullptr || param->form == Form::kText) return UniValue(word);
     auto parsed = ParseJson(word);
-    if (parsed.Ok()) return parsed;
-    if (std::any_of(std::begin(kTextOrJson), std::end(kTextOrJson), match)) return UniValue(word);
+    if (!parsed.Ok() && param->form == Form::kJsonOrText) return UniValue(word);
     return parsed;
 }
 
-Result<UniValue> ConvertAt(const std::string& method, size_t position, const std::string& word)
+/** Whether "a=b" is a value without a name: there is no argument of the name before the '=', and
+ * the next one by position is a text, or it is JSON and the word is that. */
+bool HasNoName(const std::string& method, const std::string& word, size_t position)
 {
-    return Convert(word, IsJsonParam(method, position), [&](const JsonParam& p) {
-        return method == p.method && p.position == static_cast<int>(position);
-    });
+    if (Find(method, word.substr(0, word.find('='))) != nullptr) return false;
+    const Param* next = Find(method, position);
+    if (next == nullptr || next->form == Form::kJsonOrText) return false;
+    return next->form == Form::kText || ParseJson(word).Ok();
 }
 
 } // namespace
 
 bool IsJsonParam(const std::string& method, size_t position)
 {
-    return AnyRow([&](const JsonParam& p) {
-        return method == p.method && p.position == static_cast<int>(position);
-    });
+    const Param* param = Find(method, position);
+    return param != nullptr && param->form != Form::kText;
 }
 
 bool IsJsonParam(const std::string& method, const std::string& name)
 {
-    return AnyRow([&](const JsonParam& p) { return method == p.method && name == p.name; });
+    const Param* param = Find(method, name);
+    return param != nullptr && param->form != Form::kText;
 }
 
 Result<UniValue> ConvertPositional(const std::string& method, const std::vector<std::string>& words)
 {
     UniValue params(UniValue::VARR);
     for (size_t i = 0; i < words.size(); ++i) {
-        IBD_ASSIGN_OR_RETURN(const UniValue value, ConvertAt(method, i, words[i]));
+        IBD_ASSIGN_OR_RETURN(const UniValue value, Convert(words[i], Find(method, i)));
         params.push_back(value);
     }
     return params;
@@ -161,16 +207,15 @@ Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::
     UniValue positional(UniValue::VARR);
     for (const std::string& word : words) {
         const size_t equals = word.find('=');
-        if (equals == std::string::npos) {
-            IBD_ASSIGN_OR_RETURN(const UniValue value, ConvertAt(method, positional.size(), word));
+        const size_t next = positional.size();
+        if (equals == std::string::npos || HasNoName(method, word, next)) {
+            IBD_ASSIGN_OR_RETURN(const UniValue value, Convert(word, Find(method, next)));
             positional.push_back(value);
             continue;
         }
         const std::string name = word.substr(0, equals);
-        IBD_ASSIGN_OR_RETURN(
-            const UniValue value,
-            Convert(word.substr(equals + 1), IsJsonParam(method, name),
-                    [&](const JsonParam& p) { return method == p.method && name == p.name; }));
+        IBD_ASSIGN_OR_RETURN(const UniValue value,
+                             Convert(word.substr(equals + 1), Find(method, name)));
         params.pushKV(name, value); // a later one wins
     }
     if (!positional.empty()) params.pushKV("args", positional);

@@ -193,7 +193,7 @@ UniValue SelectBlockStats(const UniValue& all, const UniValue& names)
 {
     if (names.empty()) return all;
     std::set<std::string> sorted;
-    for (const UniValue& name : names.getValues()) sorted.insert(name.get_str());
+    for (const UniValue& name : names.getValues()) sorted.insert(ParseString(name));
     UniValue out(UniValue::VOBJ);
     for (const std::string& name : sorted) {
         if (!all.exists(name)) {

@@ -233,8 +233,10 @@ SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode* targ
     ChainManager& chain = context.Chain();
     auto walk = OrThrow(CoinsWalk::Start(chain, target));
     block = &walk->Block();
-    auto writer = OrThrow(
-        SnapshotWriter::Create(context.env, path, chain.Params().magic, walk->Block().hash));
+    auto created =
+        SnapshotWriter::Create(context.env, path, chain.Params().magic, walk->Block().hash);
+    if (!created) throw RpcError{RpcCode::kInvalidParameter, created.Message()};
+    auto writer = std::move(created).Value();
     OutPoint outpoint;
     Coin coin;
     for (uint64_t i = 0; OrThrow(walk->Next(outpoint, coin)); ++i) {

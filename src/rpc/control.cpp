@@ -103,7 +103,7 @@ LogCategory CategoriesIn(const UniValue& names)
 {
     uint64_t mask = 0;
     for (const UniValue& name : names.getValues()) {
-        const auto category = ParseLogCategory(name.get_str());
+        const auto category = ParseLogCategory(ParseString(name));
         if (!category) {
             ThrowRpc(RpcCode::kInvalidParameter, "unknown logging category {}", name.getValStr());
         }

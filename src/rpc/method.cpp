@@ -103,13 +103,18 @@ int64_t ParseIntValue(const UniValue& value)
     return *number;
 }
 
-Uint256 ParseHash(const UniValue& value, std::string_view name)
+const std::string& ParseString(const UniValue& value)
 {
     if (!value.isStr()) {
         ThrowRpc(RpcCode::kTypeError, "JSON value of type {} is not of expected type string",
                  uvTypeName(value.type()));
     }
-    const std::string& text = value.getValStr();
+    return value.getValStr();
+}
+
+Uint256 ParseHash(const UniValue& value, std::string_view name)
+{
+    const std::string& text = ParseString(value);
     if (const auto hash = Uint256::FromHex(text)) return *hash;
     if (text.size() != 64) {
         ThrowRpc(RpcCode::kInvalidParameter, "{} must be of length 64 (not {}, for '{}')", name,
@@ -183,6 +188,7 @@ std::string RpcMethod::Help() const
         const std::string space = example.empty() ? "" : " ";
         text += fmt::format("> bitcoin-cli {}{}{}\n", name, space, example);
     }
+    text.pop_back(); // ends without a newline, as Core's
     return text;
 }
 

@@ -73,6 +73,10 @@ RpcReply AnswerSingle(RpcTable& table, const UniValue& json, const MayCall& may_
     Request request;
     try {
         request.Parse(json);
+    } catch (const RpcError& error) {
+        return ErrorReply(request, error); // whoever asks so needs an answer, notification or not
+    }
+    try {
         if (may_call && !may_call(request.method)) return {403, ""};
         const UniValue result = table.Execute(request.method, request.params);
         if (request.IsNotification()) return {204, ""};
@@ -80,7 +84,7 @@ RpcReply AnswerSingle(RpcTable& table, const UniValue& json, const MayCall& may_
     } catch (const RpcError& error) {
         if (request.IsNotification()) return {204, ""};
         // A 2.0 request that was understood gets its error with the status of success.
-        if (request.version2 && !request.method.empty()) {
+        if (request.version2) {
             return {200, ReplyObject(request, UniValue(), &error).write() + "\n"};
         }
         return ErrorReply(request, error);

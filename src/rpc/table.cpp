@@ -73,7 +73,7 @@ std::string RpcTable::Help(const std::string& command) const
 {
     if (!command.empty()) {
         const RpcMethod* method = Find(command);
-        return method != nullptr ? method->Help() : "help: unknown command: " + command + "\n";
+        return method != nullptr ? method->Help() : "help: unknown command: " + command;
     }
     std::map<std::string, std::vector<std::string>> by_category;
     for (const auto& [name, method] : m_methods) {

@@ -3,7 +3,7 @@
 import copy
 
 from framework import FunctionalTest, coins
-from regtest_chain import COINBASE_MATURITY, Chain, spend
+from regtest_chain import COINBASE_MATURITY, Chain, commit_to_witness, spend
 
 
 class Reorg(FunctionalTest):
@@ -91,8 +91,22 @@ class Reorg(FunctionalTest):
         self.assertIn("script", rpc("submitblock", bad.raw().hex()))
         self.assertEqual(rpc("submitblock", bad.raw().hex()), "duplicate-invalid")
         self.assert_rpc_error(-22, "Block decode failed", rpc, "submitblock", "00")
+        unknown = Chain(extra=b"\x0a").grow(2).blocks[-1]
+        self.assertEqual(rpc("submitblock", unknown.raw().hex()), "prev-blk-not-found")
         good = self.chain.candidate([twice])
         self.submit([good])
+
+    def test_missing_reserved_value(self):
+        """Mining software may leave the coinbase's witness to the node, as with Core."""
+        txid, amount = self.chain.coinbase_of(1)
+        block = self.chain.candidate([spend(txid, 0, amount)])
+        commit_to_witness(block.txs)
+        block = self.chain.add(block.mine())
+        whole = block.raw().hex()
+        block.txs[0].witness = []
+        self.assertNotEqual(block.raw().hex(), whole)
+        self.submit([block])
+        self.assertEqual(self.main.rpc("getblock", block.hash(), 0), whole)
 
     def test_headers(self):
         rpc = self.main.rpc

@@ -101,6 +101,10 @@ class Protocol(FunctionalTest):
         self.assert_rpc_error(USAGE, "getblockcount", rpc, "getblockcount", 1)
         self.assert_rpc_error(WRONG_TYPE, "", rpc, "getblockhash", "zero")
         self.assert_rpc_error(WRONG_TYPE, "", rpc, "getblock", 5)
+        self.assert_rpc_error(WRONG_TYPE, "expected type string", rpc, "getblockstats", 0, [5])
+        self.assert_rpc_error(WRONG_TYPE, "expected type string", rpc, "logging", [5])
+        self.assert_rpc_error(BAD_VALUE, "none/x", rpc, "dumptxoutset", str(self.dir / "none/x"),
+                              "latest")
         self.assert_rpc_error(BAD_VALUE, "out of range", rpc, "getblockhash", -1)
         self.assert_rpc_error(NOT_FOUND, "Block not found", rpc, "getblock", "00" * 32)
         self.assert_rpc_error(BAD_VALUE, "must be of length 64", rpc, "getblock", "00")
@@ -118,7 +122,8 @@ class Protocol(FunctionalTest):
                 self.assertTrue(text.startswith(line), line)
                 for part in ("Result", "Examples" if "Examples" in text else "Result"):
                     self.assertIn(part, text, line)
-        self.assertIn("unknown command", self.main.rpc("help", "nothing"))
+            self.assertFalse(self.main.rpc("help", line.split()[0] if line else "").endswith("\n"))
+        self.assertEqual(self.main.rpc("help", "nothing"), "help: unknown command: nothing")
 
     def test_amounts_have_eight_decimals(self):
         _, text = self.main.post(json.dumps({"id": 1, "method": "gettxoutsetinfo"}))

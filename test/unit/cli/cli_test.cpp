@@ -46,6 +46,18 @@ std::string Named(const std::string& method, const Words& words)
 
 } // namespace
 
+TEST_CASE("with -named a word with = in it may still be a value")
+{
+    // A path that has none of the names before its =.
+    CHECK(Named("dumptxoutset", {"a=b.dat", "rollback=170"}) ==
+          R"({"rollback":170,"args":["a=b.dat"]})");
+    CHECK(Named("dumptxoutset", {"path=a=b.dat", "type=latest"}) ==
+          R"({"path":"a=b.dat","type":"latest"})");
+    CHECK(Named("logging", {R"(["a=b"])", "exclude=[]"}) == R"({"exclude":[],"args":[["a=b"]]})");
+    // Names that the table does not know are left to the node.
+    CHECK(Named("getblock", {"blockhash=00", "some=1"}) == R"({"blockhash":"00","some":"1"})");
+}
+
 TEST_CASE("words become JSON where the call takes it")
 {
     CHECK(Positional("getblockhash", {"5"}) == "[5]");

@@ -111,6 +111,9 @@ TEST_CASE("malformed requests say what is wrong")
     expect(R"({"jsonrpc":2,"method":"echo"})", 400, "jsonrpc field must be a string");
     expect(R"({"jsonrpc":"3.0","method":"echo"})", 400, "JSON-RPC version not supported");
     expect(R"({"jsonrpc":"2.0","id":1})", 400, "Missing method");
+    expect(R"({"jsonrpc":"2.0","id":1,"method":"echo","params":7})", 400, "Params must be");
+    // What cannot be read is no notification, even without an id.
+    expect(R"({"jsonrpc":"2.0","method":1})", 400, "Method must be a string");
 }
 
 TEST_CASE("batches answer what is to be answered, in order, with success")
@@ -192,7 +195,7 @@ TEST_CASE("help lists calls by category and explains one")
     CHECK(f.table.Help("") == "== Other ==\nearly\nfail\n\n== Test ==\n"
                               "echo \"first\" ( second {\"deep\":deep,...} )");
     CHECK_THAT(f.table.Help("echo"), Catch::Contains("1. first") && Catch::Contains("default=7"));
-    CHECK(f.table.Help("nope") == "help: unknown command: nope\n");
+    CHECK(f.table.Help("nope") == "help: unknown command: nope");
 }
 
 TEST_CASE("hashes and hex in arguments")
