@@ -40,9 +40,9 @@ TransactionRef DecodeTx(const std::string& hex, std::optional<bool> is_witness)
         auto tx = Transaction::Parse(*raw, witness);
         return tx.Ok() ? *tx : nullptr;
     };
-    const TransactionRef extended = is_witness.value_or(true) ? parse(true) : nullptr;
+    TransactionRef extended = is_witness.value_or(true) ? parse(true) : nullptr;
     if (extended && LooksSane(extended->View())) return extended;
-    const TransactionRef legacy = !is_witness.value_or(false) ? parse(false) : nullptr;
+    TransactionRef legacy = !is_witness.value_or(false) ? parse(false) : nullptr;
     if (legacy && LooksSane(legacy->View())) return legacy;
     return extended ? extended : legacy;
 }
