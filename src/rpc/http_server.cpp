@@ -211,7 +211,14 @@ HttpServer::~HttpServer()
         m_state->done.wait_for(lock, std::chrono::seconds(kStopSeconds),
                                [&] { return m_state->open_requests == 0; });
     }
-    event_base_loopbreak(m_state->base.get());
+    // From within the loop: a request to break that comes before the loop has begun is forgotten,
+    // and a start that fails at once would wait for ever.
+    const timeval now{0, 0};
+    event_base* base = m_state->base.get();
+    event_base_once(
+        base, -1, EV_TIMEOUT,
+        [](evutil_socket_t, short, void* b) { event_base_loopbreak(static_cast<event_base*>(b)); },
+        base, &now);
     m_state->loop.Join();
 }
 

@@ -185,6 +185,20 @@ TEST_CASE("a client that leaves before its answer does no harm")
     s.server.reset();
 }
 
+TEST_CASE("a server that stops before its loop has begun ends all the same")
+{
+    const auto log = MakeNullLogger();
+    HttpServerOptions options;
+    options.bind = {{"127.0.0.1", FreePort()}};
+    options.threads = 1;
+    // Which comes first, the loop or its end, is a race: most rounds are won by the end.
+    for (int round = 0; round < 200; ++round) {
+        REQUIRE(HttpServer::Start(*log, options, [](const HttpRequest&) {
+                    return HttpResponse{};
+                }).Ok());
+    }
+}
+
 TEST_CASE("an address that is taken is an error")
 {
     Server a;
