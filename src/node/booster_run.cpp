@@ -11,6 +11,18 @@ const char* CheckName(AggregateKind kind)
     return kind == AggregateKind::kMuHash ? "MuHash" : "SHA256";
 }
 
+/** What the user can do when the terminal block is not assumed valid for this reason. */
+const char* Remedy(ScriptCheckReason reason)
+{
+    switch (reason) {
+    case ScriptCheckReason::kBestHeaderLowWork:
+        return "the block files end too early, complete them first";
+    case ScriptCheckReason::kTooRecent:
+        return "take hints of a block with two weeks of work above it, or complete the block files";
+    default: return "give -assumevalid=<hash> of a block at or above that height";
+    }
+}
+
 } // namespace
 
 Result<> BoosterRun::OpenHintsFile(const Path& path)
@@ -31,11 +43,10 @@ Result<const HeaderNode*> BoosterRun::Terminal(ChainManager& chain, bool full_va
         chain.Tree(), *terminal, chain.Options().assume_valid, chain.Options().minimum_work);
     if (reason == ScriptCheckReason::kSkip) return terminal;
     return BadData("{}: the hints end at block {}, height {}, whose scripts must be run ({}). The "
-                   "booster works below the assumed-valid block only: give -assumevalid=<hash> of "
-                   "a block at or above that height, or -ibdboosterfullvalidation if there is undo "
-                   "data, or start without -ibdboosterfile",
+                   "booster works below the assumed-valid block only: {}; or add "
+                   "-ibdboosterfullvalidation if there is undo data, or leave out -ibdboosterfile",
                    m_hints->Info().path.string(), terminal->hash.ToHex(), terminal->height,
-                   ScriptCheckReasonText(reason));
+                   ScriptCheckReasonText(reason), Remedy(reason));
 }
 
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,

@@ -153,13 +153,20 @@ class SmallChain(BoosterTest):
         made = small_chain()
         node = made.place(self.node())
         serial = self.coins_after(node, "-reindex", made.to_tip)
-        for trust in ([], [made.trust[0], "-minimumchainwork=ffffffff"],
-                      [f"-assumevalid={'ab' * 32}", "-minimumchainwork=0"]):
-            error = self.assert_refused(node, *booster(made.container), *trust)
-            self.assertIn("-assumevalid", error)
+        for trust, remedy in (
+                ([], "give -assumevalid"),
+                ([made.trust[0], "-minimumchainwork=ffffffff"], "block files end too early"),
+                ([f"-assumevalid={'ab' * 32}", "-minimumchainwork=0"], "give -assumevalid")):
+            self.assert_refused(node, *booster(made.container), *trust, saying=remedy)
             node.start()
             self.assertEqual((coins(node), self.snapshot(node, "state.dat")), serial)
             node.stop()
+
+    def test_hints_too_near_the_tip(self):
+        made = chain("--outputs", "2000", "--outputs-per-block", "40", "--tail", "5", "--seed", "7")
+        node = made.place(self.node())
+        self.assert_refused(node, "-reindex", *booster(made.container), *made.trust,
+                            saying="two weeks of work above it")
 
 
 class Bip30(BoosterTest):
