@@ -18,6 +18,7 @@ constexpr int64_t kDefaultBatchSize = 32 << 20;
 constexpr int kMaxScriptThreads = 16;
 constexpr int64_t kDefaultBoosterMem = 96; //!< MiB
 constexpr int64_t kMinBoosterMem = 1;      //!< MiB
+constexpr int64_t kMaxInterval = 86'400;   //!< seconds
 
 void AddGeneral(ArgsManager& args)
 {
@@ -70,6 +71,11 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosterdir", "=<dir>",
         "Where runs and checkpoints lie while the booster works (default: ibdbooster in the "
         "network's data directory)");
+    add("-ibdboosterinterval", "=<n>",
+        "Seconds of work that a crash of the booster may cost at most (default: 60)");
+    args.Add("-ibdboosterintervalbytes", "=<n>",
+             "Bytes of blocks that it may cost at most, whichever is less (default: 32 GiB)",
+             OptionGroup::kBooster, OptionSpec::kHidden);
     add("-ibdboosterfullvalidation", "",
         "Check every rule and script, with spent coins from the undo files (rev*.dat), which every "
         "block must have: keep them with -reindex-chainstate. Assumes no block valid (default: 0)");
@@ -261,6 +267,15 @@ Result<> ReadBooster(const ArgsManager& args, const Path& net_dir, NodeOptions& 
         return BadData("-ibdboostermem={}: must be at least {} MiB", mem, kMinBoosterMem);
     }
     booster.memory_bytes = static_cast<size_t>(mem) << 20;
+    booster.checkpoint_seconds = args.GetInt("-ibdboosterinterval", booster.checkpoint_seconds);
+    if (booster.checkpoint_seconds < 1 || booster.checkpoint_seconds > kMaxInterval) {
+        return BadData("-ibdboosterinterval={}: must be 1 to {} seconds",
+                       booster.checkpoint_seconds, kMaxInterval);
+    }
+    const int64_t bytes =
+        args.GetInt("-ibdboosterintervalbytes", static_cast<int64_t>(booster.checkpoint_bytes));
+    if (bytes < 1) return BadData("-ibdboosterintervalbytes={}: must be at least 1", bytes);
+    booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
     booster.directory = net_dir / "ibdbooster";
     if (const auto dir = args.Get("-ibdboosterdir")) {

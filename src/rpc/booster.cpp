@@ -32,7 +32,10 @@ UniValue ToJson(const BoosterProgress& progress)
     number("coinsexpected", progress.coins_expected);
     number("coinsloaded", progress.coins_loaded);
     number("diskbytes", progress.disk_bytes);
+    number("diskneeded", progress.disk_bytes_needed);
+    number("memory", progress.memory_bytes);
     number("rate", static_cast<uint64_t>(progress.bytes_per_second));
+    number("loadrate", static_cast<uint64_t>(progress.coins_per_second));
     number("elapsed", static_cast<uint64_t>(progress.seconds_elapsed));
     if (progress.seconds_left) number("timeleft", static_cast<uint64_t>(*progress.seconds_left));
     out.pushKV("verdict", progress.verdict);
@@ -66,10 +69,15 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
         "  \"coins\" : n,              (numeric) unspent outputs so far\n"
         "  \"coinsexpected\" : n,      (numeric) by the hints\n"
         "  \"coinsloaded\" : n,        (numeric) written to the chainstate\n"
-        "  \"diskbytes\" : n,          (numeric) used by runs and checkpoint\n"
-        "  \"rate\" : n,               (numeric) bytes per second\n"
+        "  \"diskbytes\" : n,          (numeric) used by runs now\n"
+        "  \"diskneeded\" : n,         (numeric) by runs and the new chainstate at the end, "
+        "estimated\n"
+        "  \"memory\" : n,             (numeric) bytes that the process occupies\n"
+        "  \"rate\" : n,               (numeric) bytes of blocks folded per second\n"
+        "  \"loadrate\" : n,           (numeric) coins written to the chainstate per second\n"
         "  \"elapsed\" : n,            (numeric) seconds\n"
-        "  \"timeleft\" : n,           (numeric) seconds, estimated; absent while unknown\n"
+        "  \"timeleft\" : n,           (numeric) seconds to the end of folding or loading, "
+        "estimated; absent while unknown\n"
         "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
         "refused\n"
         "}",

@@ -5,9 +5,9 @@ namespace ibd {
 
 ChainManager& ChainContext::Chain() const
 {
-    if (chain != nullptr) {
-        const auto lock = chain->Lock();
-        if (chain->Tip() != nullptr) return *chain;
+    if (ChainManager* const manager = chain.load()) {
+        const auto lock = manager->Lock();
+        if (manager->Tip() != nullptr) return *manager;
     }
     throw RpcError{RpcCode::kInWarmup, "The chain is not loaded yet"};
 }

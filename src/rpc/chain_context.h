@@ -23,8 +23,9 @@ struct ChainContext {
     Env& env;
     ChainEvents& events;
     const std::atomic<bool>& interrupt;
-    ChainManager* chain = nullptr; //!< null while the node starts
-    Path net_dir = {};             //!< relative paths of files to write are below it
+    /** Null while the node starts, set by it while callers run. */
+    std::atomic<ChainManager*> chain = nullptr;
+    Path net_dir = {}; //!< relative paths of files to write are below it
     size_t coins_db_cache_bytes = 0;
     size_t coins_cache_bytes = 0;
     /** Told of failures of the machine that leave the chain unusable: the node stops. */

@@ -3,9 +3,9 @@
 
 namespace ibd {
 
-Committer::Committer(Env& env, Path directory, Checkpoint state, bool background)
+Committer::Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background)
     : m_env(env), m_directory(std::move(directory)), m_state(std::move(state)),
-      m_sum(MakeAggregate(m_state.aggregate, m_state.salt)), m_queue(kMaxQueued),
+      m_sum(MakeAggregate(m_state.aggregate, m_state.salt)), m_pending(workers), m_queue(workers),
       m_background(background)
 {
     CHECK(m_sum->Load(m_state.sum).Ok());
@@ -29,8 +29,21 @@ Result<> Committer::Submit(Epoch epoch)
         if (!done) Fail(done.GetError());
         return done;
     }
-    m_queue.Push(std::move(epoch), 1);
+    {
+        std::unique_lock lock(m_mutex);
+        m_durable.wait(lock, [&] { return m_error || !m_pending[epoch.worker]; });
+        if (m_error) return *m_error;
+        m_pending[epoch.worker] = true;
+    }
+    m_queue.Push(std::move(epoch), 1); // one for each worker at most: there is room
     return FirstError();
+}
+
+void Committer::SetDurable(size_t worker)
+{
+    const std::lock_guard lock(m_mutex);
+    m_pending[worker] = false;
+    m_durable.notify_all();
 }
 
 Result<> Committer::Finish()
@@ -44,10 +57,8 @@ void Committer::Work()
 {
     while (auto epoch = m_queue.Pop()) {
         const Result<> done = Commit(*epoch);
-        if (done) continue;
-        Fail(done.GetError());
-        m_queue.Abort(); // workers must not wait for room that never comes
-        return;
+        if (!done) return Fail(done.GetError());
+        SetDurable(epoch->worker);
     }
 }
 
@@ -80,6 +91,7 @@ void Committer::Fail(const Error& error)
 {
     const std::lock_guard lock(m_mutex);
     if (!m_error) m_error = error;
+    m_durable.notify_all();
 }
 
 } // namespace ibd

@@ -1,7 +1,8 @@
 // Committer: makes workers' epochs durable and keeps the checkpoint. A worker hands over what it
 // did since its last epoch with a written but unsynced run; the committer's thread syncs the run,
 // adds the epoch to the state and replaces the checkpoint, so that no worker waits for a disk and
-// every checkpoint is consistent without stopping any. Bounded: at most kMaxQueued epochs wait.
+// every checkpoint is consistent without stopping any. Bounded: a worker that hands over an epoch
+// waits until its previous one is durable, so that a crash costs it two epochs at most.
 #pragma once
 
 #include "swiftsync/checkpoint.h"
@@ -11,6 +12,7 @@ namespace ibd {
 
 /** What one worker did between two spills. */
 struct Epoch {
+    size_t worker = 0; //!< who did it, 0 to number of workers - 1
     FoldTotals totals;
     std::vector<uint32_t> heights;
     Bytes sum; //!< Aggregate::Serialize() of just these blocks
@@ -20,15 +22,13 @@ struct Epoch {
 
 class Committer {
 public:
-    static constexpr size_t kMaxQueued = 8;
-
     /** `state`: the checkpoint to go on from; its directory exists. With `background` false every
      *  Submit() commits on the calling thread, so that a test repeats exactly. */
-    Committer(Env& env, Path directory, Checkpoint state, bool background);
+    Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background);
     ~Committer();
 
-    /** Hands an epoch over; waits while too many are queued. An error is an earlier failure. Any
-     *  thread. */
+    /** Hands an epoch over; waits until the one before of the same worker is durable. An error is
+     *  an earlier failure. Each worker on a thread of its own. */
     Result<> Submit(Epoch epoch);
 
     /** Waits until all is durable. No Submit() may follow. */
@@ -45,6 +45,7 @@ private:
     Result<> Commit(Epoch& epoch);
     Result<> FirstError() const;
     void Fail(const Error& error);
+    void SetDurable(size_t worker);
 
     Env& m_env;
     const Path m_directory;
@@ -52,6 +53,8 @@ private:
     std::unique_ptr<Aggregate> m_sum; //!< likewise
     std::atomic<uint64_t> m_disk_bytes = 0;
     mutable std::mutex m_mutex;
+    std::condition_variable m_durable; //!< an epoch became durable, or never will
+    std::vector<bool> m_pending;  //!< by worker: an epoch is not yet durable; guarded by m_mutex
     std::optional<Error> m_error; //!< guarded by m_mutex
     BoundedQueue<Epoch> m_queue;
     NamedThread m_thread;

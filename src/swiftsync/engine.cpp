@@ -6,6 +6,7 @@
 #include "swiftsync/fold_worker.h"
 #include "swiftsync/terminal.h"
 #include "util/progress.h"
+#include "util/strings.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -57,6 +58,8 @@ struct SyncEngine::Impl {
 
     Result<Verdict> Run();
     Result<Outcome> RunOnce();
+    Result<Outcome> FoldAndConclude(Committer& at_work);
+    Result<Outcome> GiveUp(const FoldFailure& why);
     void WarnIfDiskIsSmall();
     Result<Checkpoint> Resume();
     Result<> OpenRuns(const Checkpoint& state);
@@ -64,13 +67,18 @@ struct SyncEngine::Impl {
     Result<Checkpoint> StartNew();
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer, const FoldRules& rules);
     std::optional<FoldFailure> RunWorkers(const FoldContext& context, BlockPlan& plan);
-    void Monitor(const BlockPlan& plan);
+    void MonitorFolding(const BlockPlan& plan);
+    void MonitorLoading();
+    std::string FoldDetail(uint64_t all_blocks) const;
+    std::string MemoryDetail() const;
     Result<Outcome> Conclude(const Committer& committer);
     Result<std::optional<std::string>> Judge(const Committer& committer);
     Result<Outcome> Load(const Checkpoint& accepted);
+    Result<LoadReport> LoadAndShow(const LoadTask& task);
     Result<> Publish();
     enum class Memory { kRemember, kForget };
     Result<Verdict> Refuse(std::string reason, Memory memory = Memory::kRemember);
+    void SetVerdict(BoosterState final_state, std::string text);
     Result<Verdict> RefuseWithoutUndo(std::string reason, int32_t height);
     Verdict Accepted(uint64_t coins);
     std::optional<BlockHash> HashAt(int height) const;
@@ -92,12 +100,15 @@ struct SyncEngine::Impl {
     std::atomic<uint64_t> coins_loaded = 0;
     std::atomic<uint64_t> total_bytes = 0; //!< still to read when this run started
     std::atomic<int64_t> start_micros = 0;
-    std::atomic<int64_t> fold_end_micros = 0;
+    std::atomic<int64_t> fold_start_micros = 0;
+    std::atomic<int64_t> load_start_micros = 0; //!< 0 while folding
+    std::atomic<int64_t> end_micros = 0;        //!< 0 while at work
     std::vector<RunReader> runs;
 
     mutable std::mutex mutex;
-    std::condition_variable finished;     //!< a worker ended
-    size_t running = 0;                   //!< guarded by mutex
+    std::condition_variable finished;     //!< a worker, or loading, ended
+    size_t running = 0;                   //!< workers; guarded by mutex
+    bool loading = false;                 //!< guarded by mutex
     FoldTotals resumed;                   //!< guarded by mutex
     uint64_t resumed_blocks = 0;          //!< guarded by mutex
     std::string verdict;                  //!< guarded by mutex
@@ -156,41 +167,54 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
         for (auto* n : {&c.blocks, &c.outputs, &c.inputs, &c.bytes, &c.coins}) n->store(0);
     }
     IBD_ASSIGN_OR_RETURN(Checkpoint start, Resume());
-    Committer at_work(env, options.directory, std::move(start), options.background);
+    Committer at_work(env, options.directory, std::move(start), counters.size(),
+                      options.background);
     {
         const std::lock_guard lock(mutex);
         committer = &at_work;
     }
+    auto outcome = FoldAndConclude(at_work);
+    const std::lock_guard lock(mutex);
+    committer = nullptr;
+    return outcome;
+}
+
+Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::FoldAndConclude(Committer& at_work)
+{
     const FoldRules rules = Rules();
+    fold_start_micros = env.MonotonicMicros();
     Result<std::optional<FoldFailure>> failure = FoldAll(at_work, rules);
     const Result<> durable = at_work.Finish();
-    {
-        const std::lock_guard lock(mutex);
-        committer = nullptr;
-    }
-    fold_end_micros = env.MonotonicMicros();
     if (!failure) return failure.GetError();
     if (!durable) return durable.GetError();
-    if (const auto& why = *failure) {
-        if (why->kind == FoldFailure::Kind::kMachine) return why->error;
-        if (why->kind == FoldFailure::Kind::kBlock) {
-            SetState(BoosterState::kRefused);
-            IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
-            return Outcome{{VerdictKind::kBlockInvalid, why->error.message, why->height, 0}};
-        }
-        if (why->kind == FoldFailure::Kind::kUndo) {
-            IBD_ASSIGN_OR_RETURN(Verdict refused,
-                                 RefuseWithoutUndo(why->error.message, why->height));
-            return Outcome{std::move(refused)};
-        }
-        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(why->error.message));
-        return Outcome{std::move(refused)};
-    }
+    if (*failure) return GiveUp(**failure);
     if (at_work.State().folded.Count() < static_cast<uint32_t>(terminal.height)) {
         CHECK(stop);
         return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
     }
     return Conclude(at_work);
+}
+
+Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::GiveUp(const FoldFailure& why)
+{
+    Outcome outcome;
+    switch (why.kind) {
+    case FoldFailure::Kind::kMachine: return why.error;
+    case FoldFailure::Kind::kBlock:
+        SetVerdict(BoosterState::kRefused, why.error.message);
+        IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
+        outcome.verdict = {VerdictKind::kBlockInvalid, why.error.message, why.height, 0};
+        break;
+    case FoldFailure::Kind::kUndo: {
+        IBD_ASSIGN_OR_RETURN(outcome.verdict, RefuseWithoutUndo(why.error.message, why.height));
+        break;
+    }
+    case FoldFailure::Kind::kHints: {
+        IBD_ASSIGN_OR_RETURN(outcome.verdict, Refuse(why.error.message));
+        break;
+    }
+    }
+    return outcome;
 }
 
 bool SyncEngine::Impl::BelongsHere(const Checkpoint& c) const
@@ -249,9 +273,10 @@ Result<Checkpoint> SyncEngine::Impl::Resume()
         IBD_ASSIGN_OR_RETURN(start, StartNew());
     } else {
         start = std::move(*kept);
-        log.Info("Booster: going on from a checkpoint: {} of {} blocks folded, {} coins in {} runs",
-                 start.folded.Count(), start.terminal_height, start.totals.coins,
-                 start.runs.size());
+        log.Info("Booster: going on from a checkpoint: {} of {} blocks folded, {} bytes, {} coins "
+                 "in {} runs",
+                 start.folded.Count(), start.terminal_height, start.totals.bytes,
+                 start.totals.coins, start.runs.size());
         IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, options.directory, start));
     }
     runs.clear(); // closed while folding; opened again for the merge
@@ -278,7 +303,7 @@ Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, cons
                               buffer, to,      next_run,        stop};
     if (options.background) return RunWorkers(context, *plan);
     FileBlockStream stream(env, blocks, *plan);
-    return FoldWorker(context, counters[0]).Run(stream);
+    return FoldWorker(context, 0, counters[0]).Run(stream);
 }
 
 std::optional<FoldFailure> SyncEngine::Impl::RunWorkers(const FoldContext& context, BlockPlan& plan)
@@ -286,7 +311,7 @@ std::optional<FoldFailure> SyncEngine::Impl::RunWorkers(const FoldContext& conte
     std::optional<FoldFailure> first;
     const auto work = [&](size_t i) {
         FileBlockStream stream(env, blocks, plan);
-        auto failure = FoldWorker(context, counters[i]).Run(stream);
+        auto failure = FoldWorker(context, i, counters[i]).Run(stream);
         const std::lock_guard lock(mutex);
         if (failure) {
             plan.Stop(); // the others finish their stretch
@@ -300,31 +325,61 @@ std::optional<FoldFailure> SyncEngine::Impl::RunWorkers(const FoldContext& conte
     for (size_t i = 0; i < options.threads; ++i) {
         threads.emplace_back(fmt::format("booster-{}", i), [&work, i] { work(i); });
     }
-    Monitor(plan);
+    MonitorFolding(plan);
     for (NamedThread& thread : threads) thread.Join();
     return first;
 }
 
 /** Shows progress until the workers are done. */
-void SyncEngine::Impl::Monitor(const BlockPlan& plan)
+void SyncEngine::Impl::MonitorFolding(const BlockPlan& plan)
 {
-    uint64_t before = 0;
-    {
-        const std::lock_guard lock(mutex);
-        before = resumed_blocks;
-    }
+    std::unique_lock lock(mutex);
+    const uint64_t all_blocks = resumed_blocks + plan.Blocks();
     ProgressMeter meter(env, log,
                         {.label = "Booster: folding",
-                         .unit = "blocks",
-                         .total = before + plan.Blocks(),
+                         .unit = "bytes",
+                         .total = resumed.bytes + plan.EstimatedBytes(),
+                         .start = resumed.bytes,
                          .terminal = options.terminal});
-    std::unique_lock lock(mutex);
     while (running > 0) {
         finished.wait_for(lock, kMonitorInterval);
-        uint64_t done = before;
-        for (const WorkerCounters& c : counters) done += c.blocks.load(std::memory_order_relaxed);
-        meter.Update(done);
+        uint64_t done = resumed.bytes;
+        for (const WorkerCounters& c : counters) done += c.bytes.load(std::memory_order_relaxed);
+        meter.Update(done, FoldDetail(all_blocks));
     }
+}
+
+/** Shows progress until the chainstate is written. */
+void SyncEngine::Impl::MonitorLoading()
+{
+    ProgressMeter meter(env, log,
+                        {.label = "Booster: loading",
+                         .unit = "coins",
+                         .total = hints.Info().unspent,
+                         .terminal = options.terminal});
+    std::unique_lock lock(mutex);
+    while (loading) {
+        finished.wait_for(lock, kMonitorInterval);
+        meter.Update(coins_loaded.load(std::memory_order_relaxed), MemoryDetail());
+    }
+}
+
+/** Needs the mutex. */
+std::string SyncEngine::Impl::FoldDetail(uint64_t all_blocks) const
+{
+    uint64_t blocks_done = resumed_blocks;
+    uint64_t outputs = resumed.outputs;
+    for (const WorkerCounters& c : counters) {
+        blocks_done += c.blocks.load(std::memory_order_relaxed);
+        outputs += c.outputs.load(std::memory_order_relaxed);
+    }
+    return fmt::format("{} of {} blocks, {} outputs, {}", blocks_done, all_blocks, outputs,
+                       MemoryDetail());
+}
+
+std::string SyncEngine::Impl::MemoryDetail() const
+{
+    return FormatBytes(env.ResidentBytes()) + " memory";
 }
 
 Result<std::optional<std::string>> SyncEngine::Impl::Judge(const Committer& from)
@@ -378,7 +433,9 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(const Checkpoint& accep
     task.min_range_bytes = options.min_range_bytes;
     task.loaded = &coins_loaded;
     task.stop = &stop;
-    IBD_ASSIGN_OR_RETURN(const LoadReport report, LoadChainstate(env, log, task));
+    coins_loaded = 0;
+    load_start_micros = env.MonotonicMicros();
+    IBD_ASSIGN_OR_RETURN(const LoadReport report, LoadAndShow(task));
     if (report.interrupted) {
         return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
     }
@@ -391,6 +448,20 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(const Checkpoint& accep
     return Outcome{Accepted(report.coins)};
 }
 
+Result<LoadReport> SyncEngine::Impl::LoadAndShow(const LoadTask& task)
+{
+    if (!options.background) return LoadChainstate(env, log, task);
+    loading = true; // nobody else is there yet
+    NamedThread meter("booster-meter", [this] { MonitorLoading(); });
+    auto report = LoadChainstate(env, log, task);
+    {
+        const std::lock_guard lock(mutex);
+        loading = false;
+    }
+    finished.notify_all();
+    return report;
+}
+
 /** A death in here leaves the checkpoint, and the next run merges and publishes again. */
 Result<> SyncEngine::Impl::Publish()
 {
@@ -400,27 +471,35 @@ Result<> SyncEngine::Impl::Publish()
     return RemoveCheckpoint(env, options.directory);
 }
 
+void SyncEngine::Impl::SetVerdict(BoosterState final_state, std::string text)
+{
+    end_micros = env.MonotonicMicros();
+    SetState(final_state);
+    const std::lock_guard lock(mutex);
+    verdict = std::move(text);
+}
+
 Verdict SyncEngine::Impl::Accepted(uint64_t coins)
 {
-    SetState(BoosterState::kAccepted);
-    const std::lock_guard lock(mutex);
-    verdict = "accepted";
+    SetVerdict(BoosterState::kAccepted, "accepted");
     log.Info("Booster: chainstate of {} coins at block {} (height {}) is complete", coins,
              terminal.hash.ToHex(), terminal.height);
     return {VerdictKind::kAccepted, "", terminal.height, coins};
 }
 
+/** Remembers the hints only if they are what was opened, so that nobody else's contents are
+ *  blamed on them; what was folded with other contents is of no use either. */
 Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
 {
-    SetState(BoosterState::kRefused);
-    {
-        const std::lock_guard lock(mutex);
-        verdict = reason;
-    }
     runs.clear();
     if (memory == Memory::kRemember) {
+        if (const Result<> same = CheckHintsUnchanged(env, hints.Info()); !same) {
+            IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
+            return same.GetError();
+        }
         IBD_RETURN_IF_ERROR(RememberBadHints(env, options.directory, hints.Info().id, reason));
     }
+    SetVerdict(BoosterState::kRefused, reason);
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
     return Verdict{VerdictKind::kHintsWrong, std::move(reason), terminal.height, 0};
 }
@@ -434,6 +513,21 @@ Result<Verdict> SyncEngine::Impl::RefuseWithoutUndo(std::string reason, int32_t 
     refused.height = height;
     return refused;
 }
+
+namespace {
+
+double Rate(uint64_t done, int64_t micros)
+{
+    return micros > 0 ? static_cast<double>(done) * 1e6 / static_cast<double>(micros) : 0;
+}
+
+std::optional<double> SecondsLeft(uint64_t done, uint64_t total, double rate)
+{
+    if (rate <= 0) return std::nullopt;
+    return static_cast<double>(total - std::min(done, total)) / rate;
+}
+
+} // namespace
 
 BoosterProgress SyncEngine::Impl::Snapshot() const
 {
@@ -455,18 +549,23 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
         p.coins += c.coins.load(std::memory_order_relaxed);
         fresh_bytes += c.bytes.load(std::memory_order_relaxed);
     }
+    p.memory_bytes = env.ResidentBytes();
+    const int64_t now = end_micros.load() ? end_micros.load() : env.MonotonicMicros();
     if (p.state != BoosterState::kIdle) {
-        int64_t end = fold_end_micros.load();
-        if (end == 0) end = env.MonotonicMicros();
-        p.seconds_elapsed = static_cast<double>(end - start_micros.load()) / 1e6;
-    }
-    if (p.seconds_elapsed > 0) {
-        p.bytes_per_second = static_cast<double>(fresh_bytes) / p.seconds_elapsed;
+        p.seconds_elapsed = static_cast<double>(now - start_micros.load()) / 1e6;
     }
     const uint64_t total = total_bytes.load();
-    if (p.state == BoosterState::kFolding && p.bytes_per_second > 0) {
-        const double left = static_cast<double>(total) - static_cast<double>(fresh_bytes);
-        p.seconds_left = std::max(0.0, left) / p.bytes_per_second;
+    const int64_t fold_start = fold_start_micros.load();
+    const int64_t load_start = load_start_micros.load();
+    if (fold_start) {
+        const int64_t fold_end = load_start ? load_start : now;
+        p.bytes_per_second = Rate(fresh_bytes, fold_end - fold_start);
+    }
+    if (load_start) p.coins_per_second = Rate(p.coins_loaded, now - load_start);
+    if (p.state == BoosterState::kFolding) {
+        p.seconds_left = SecondsLeft(fresh_bytes, total, p.bytes_per_second);
+    } else if (p.state == BoosterState::kLoading) {
+        p.seconds_left = SecondsLeft(p.coins_loaded, p.coins_expected, p.coins_per_second);
     }
     const std::lock_guard lock(mutex);
     p.blocks += resumed_blocks;
@@ -478,6 +577,7 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
     p.total_bytes = resumed.bytes + total;
     p.verdict = verdict;
     if (committer) p.disk_bytes = committer->DiskBytes();
+    p.disk_bytes_needed = p.coins_expected * kDiskBytesPerCoin;
     return p;
 }
 

@@ -34,8 +34,9 @@ struct BoosterOptions {
      * without the booster, call RecoverPublish() (storage/chainstate_builder.h). */
     Path chainstate;
     bool obfuscate_chainstate = true; //!< new chainstate gets a random key, as Core's has
-    /** A worker makes durable what it did after folding so many bytes, or after so long. */
-    uint64_t checkpoint_bytes = uint64_t{8} << 30;
+    /** The interval: at no moment are more bytes of blocks folded and not yet durable, by all
+     *  workers together; nor, by any worker, more seconds of work. A crash costs no more. */
+    uint64_t checkpoint_bytes = uint64_t{32} << 30;
     int64_t checkpoint_seconds = 60;
     /** Bytes of runs that are worth a range of keys, and a table, of their own in the merge. */
     uint64_t min_range_bytes = uint64_t{16} << 20;
@@ -80,8 +81,11 @@ struct BoosterProgress {
     uint64_t coins = 0;       //!< surviving coins so far
     uint64_t coins_loaded = 0;
     uint64_t coins_expected = 0;
-    uint64_t disk_bytes = 0; //!< runs and checkpoint
-    double bytes_per_second = 0;
+    uint64_t disk_bytes = 0;        //!< runs
+    uint64_t disk_bytes_needed = 0; //!< estimate: runs and new chainstate at the end
+    uint64_t memory_bytes = 0;      //!< of the process
+    double bytes_per_second = 0;    //!< of blocks, while folding
+    double coins_per_second = 0;    //!< while loading
     double seconds_elapsed = 0;
     std::optional<double> seconds_left;
     std::string verdict; //!< "" while undecided, "accepted", or the reason for refusal

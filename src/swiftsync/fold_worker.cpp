@@ -21,14 +21,18 @@ FoldFailure Failed(FoldFailure::Kind kind, const Error& error, int32_t height = 
     return {kind, error, height};
 }
 
-/** Reading the clock costs more than folding a small block. */
-constexpr size_t kBlocksPerClockCheck = 64;
+/** Reading the clock may cost more than folding a small block. */
+constexpr uint64_t kBytesPerClockCheck = 256 << 10;
 
 } // namespace
 
-FoldWorker::FoldWorker(const FoldContext& context, WorkerCounters& counters)
-    : m_context(context), m_counters(counters), m_coins(context.buffer_bytes),
-      m_sum(MakeAggregate(context.options.aggregate, context.salt)),
+// Half of the worker's share of an interval each: while one epoch is under way the one before may
+// not yet be durable, and a crash costs both.
+FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters& counters)
+    : m_context(context), m_number(number),
+      m_epoch_bytes(context.options.checkpoint_bytes / context.options.threads / 2),
+      m_epoch_micros(context.options.checkpoint_seconds * 1'000'000 / 2), m_counters(counters),
+      m_coins(context.buffer_bytes), m_sum(MakeAggregate(context.options.aggregate, context.salt)),
       m_epoch_start(context.env.MonotonicMicros())
 {
     if (context.options.full_validation) m_full.emplace(context.params, context.blocks);
@@ -97,7 +101,9 @@ std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
     if (auto failure = CheckOne(block)) return failure;
     const auto height = static_cast<uint32_t>(block.node->height);
     if (const Result<> read = m_context.hints.Read(height, m_hints); !read) {
-        return Failed(FoldFailure::Kind::kHints, read.GetError(), block.node->height);
+        const bool damaged = read.GetError().kind == Error::Kind::kBadData;
+        return Failed(damaged ? FoldFailure::Kind::kHints : FoldFailure::Kind::kMachine,
+                      read.GetError(), block.node->height);
     }
     const Result<> folded = Fold(m_view, height, m_hints, m_context.rules, m_delta);
     if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), block.node->height);
@@ -136,19 +142,18 @@ Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
     return {};
 }
 
-bool FoldWorker::EpochIsDue() const
+bool FoldWorker::EpochIsDue()
 {
-    if (m_totals.bytes >= m_context.options.checkpoint_bytes) return true;
-    if (m_heights.size() % kBlocksPerClockCheck) return false;
-    const int64_t age = m_context.env.MonotonicMicros() - m_epoch_start;
-    return age >= m_context.options.checkpoint_seconds * 1'000'000;
+    if (m_totals.bytes >= m_epoch_bytes) return true;
+    if (m_totals.bytes < m_look_at_clock_at) return false;
+    m_look_at_clock_at = m_totals.bytes + kBytesPerClockCheck;
+    return m_context.env.MonotonicMicros() - m_epoch_start >= m_epoch_micros;
 }
 
 Result<> FoldWorker::Spill()
 {
-    m_epoch_start = m_context.env.MonotonicMicros();
     if (m_heights.empty()) return {};
-    Epoch epoch{m_totals, std::move(m_heights), m_sum->Serialize(), false, {}};
+    Epoch epoch{m_number, m_totals, std::move(m_heights), m_sum->Serialize(), false, {}};
     if (!m_coins.Empty() || !m_coinbases.empty()) {
         const uint32_t number = m_context.next_run.fetch_add(1, std::memory_order_relaxed);
         IBD_ASSIGN_OR_RETURN(epoch.run, WriteRun(m_context.env, m_context.options.directory, number,
@@ -160,7 +165,10 @@ Result<> FoldWorker::Spill()
     m_coinbases.clear();
     m_coins.Clear();
     m_sum->Clear();
-    return m_context.committer.Submit(std::move(epoch));
+    m_look_at_clock_at = 0;
+    const Result<> taken = m_context.committer.Submit(std::move(epoch));
+    m_epoch_start = m_context.env.MonotonicMicros(); // waiting is no work that could be lost
+    return taken;
 }
 
 } // namespace ibd

@@ -46,7 +46,8 @@ struct FoldFailure {
 
 class FoldWorker {
 public:
-    FoldWorker(const FoldContext& context, WorkerCounters& counters);
+    /** `number`: 0 to options.threads - 1, to the committer. */
+    FoldWorker(const FoldContext& context, size_t number, WorkerCounters& counters);
 
     /** Folds until the stream is empty, `stop` is set or something fails. What was done before is
      *  handed to the committer in every case but a failed disk. */
@@ -57,10 +58,13 @@ private:
     std::optional<FoldFailure> CheckOne(const SuppliedBlock& block);
     std::optional<FoldFailure> CheckFully(const HeaderNode& node);
     Result<> Account(uint32_t height, size_t block_bytes);
-    bool EpochIsDue() const;
+    bool EpochIsDue();
     Result<> Spill();
 
     const FoldContext& m_context;
+    const size_t m_number;
+    const uint64_t m_epoch_bytes; //!< an epoch ends after so many bytes of blocks
+    const int64_t m_epoch_micros; //!< or after so long
     WorkerCounters& m_counters;
     BlockView m_view;
     BlockHints m_hints;
@@ -73,7 +77,8 @@ private:
     FoldTotals m_totals;
     std::vector<uint32_t> m_heights;
     std::vector<CoinbaseId> m_coinbases;
-    int64_t m_epoch_start; //!< MonotonicMicros
+    int64_t m_epoch_start;           //!< MonotonicMicros
+    uint64_t m_look_at_clock_at = 0; //!< bytes of the epoch
 };
 
 } // namespace ibd

@@ -1,8 +1,8 @@
 // Hints: which outputs of each block are still unspent after the terminal block. Untrusted: a wrong
 // file costs time, never correctness, so readers only promise not to read out of bounds and to
 // refuse what is malformed. Formats: doc/formats/hints.md.
-// A Hints object is immutable and shared by all workers; the file stays mapped while it lives. What
-// Read() fills belongs to the caller.
+// A Hints object is immutable and shared by all workers; the file stays open while it lives and is
+// read block by block. Memory: 10 bytes a block. What Read() fills belongs to the caller.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -18,6 +18,8 @@ namespace ibd {
 
 /** More outputs than a block of 4,000,000 weight units can hold; bounds what a file may claim. */
 inline constexpr uint32_t kMaxHintedOutputs = 500'000;
+/** Three hundred years of blocks; bounds the memory that a file may ask for. */
+inline constexpr uint32_t kMaxHintedHeight = 1 << 24;
 
 /** Which outputs of a block a hints file numbers. */
 enum class HintsCounting {
@@ -41,6 +43,7 @@ struct HintsInfo {
 struct BlockHints {
     uint32_t outputs = 0;          //!< counted outputs the block must have
     std::vector<uint32_t> unspent; //!< indices among them, ascending, each below `outputs`
+    Bytes raw = {};                //!< the reader's buffer
 };
 
 class Hints {
@@ -51,8 +54,8 @@ public:
 
     const HintsInfo& Info() const { return m_info; }
 
-    /** The hints of the block at `height`, 1..terminal_height. Any thread. An error names file and
-     *  offset and means that the file is damaged. */
+    /** The hints of the block at `height`, 1..terminal_height. Any thread. Bad data: the file is
+     *  damaged there; a system error: it is shorter than it was, or cannot be read. */
     virtual Result<> Read(uint32_t height, BlockHints& out) const = 0;
 
 protected:
@@ -64,5 +67,9 @@ protected:
 /** Opens a hints file of either format, told apart by its first bytes. Reads it once from end to
  * end to check structure, checksums and counts. */
 Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path);
+
+/** Reads the file again: an error, if it no longer is what was opened. A verdict on hints is one on
+ *  the file's contents only if those stayed the same. */
+Result<> CheckHintsUnchanged(Env& env, const HintsInfo& opened);
 
 } // namespace ibd

@@ -27,65 +27,100 @@ void ForEachBit(ByteSpan map, Visitor visit)
     }
 }
 
+/** Goes through the file from its start; what Take() gives is there until the next call. */
+class ByteWindow {
+public:
+    explicit ByteWindow(const HintsFile& file) : m_file(file) {}
+
+    /** The next `size` bytes; nothing if the file ends before. */
+    Result<ByteSpan> Take(size_t size)
+    {
+        if (m_file.Size() - m_at < size) return ByteSpan();
+        if (m_left.size() < size) {
+            Bytes next(std::min<uint64_t>(kChunk, m_file.Size() - m_at));
+            IBD_RETURN_IF_ERROR(m_file.Read(m_at, next));
+            m_buffer = std::move(next);
+            m_left = m_buffer;
+        }
+        const ByteSpan out = m_left.first(size);
+        m_left = m_left.subspan(size);
+        m_at += size;
+        return out;
+    }
+
+private:
+    static constexpr size_t kChunk = 256 << 10;
+
+    const HintsFile& m_file;
+    uint64_t m_at = 0; //!< of the next byte to be taken
+    Bytes m_buffer;
+    ByteSpan m_left;
+};
+
 } // namespace
 
-Error BitmapHints::Damaged(uint64_t offset, std::string_view what) const
-{
-    return BadData("hints file {}, offset {}: {}", m_info.path.string(), offset, what);
-}
-
-Result<std::unique_ptr<Hints>> BitmapHints::Open(const Path& path, std::unique_ptr<MappedFile> file)
+Result<std::unique_ptr<Hints>> BitmapHints::Open(HintsFile file)
 {
     auto hints = std::unique_ptr<BitmapHints>(new BitmapHints(std::move(file)));
-    hints->m_info.path = path;
+    hints->m_info.path = hints->m_file.GetPath();
     hints->m_info.counting = HintsCounting::kAll;
-    hints->m_data = hints->m_file->Data();
     IBD_RETURN_IF_ERROR(hints->Scan());
     return std::unique_ptr<Hints>(std::move(hints));
 }
 
+Result<> BitmapHints::AddBlock(uint64_t pos, uint32_t height, ByteSpan map, uint32_t outputs)
+{
+    if (outputs % 8 && map.back() >> outputs % 8) {
+        return Damaged(pos + 1 + map.size(), "padding bits are not zero");
+    }
+    if (height > kMaxHintedHeight) return Damaged(pos, "more blocks than there can be");
+    uint64_t ones = 0;
+    ForEachBit(map, [&](uint32_t) { ++ones; });
+    if (height == 0 && ones) return Damaged(pos, "marks an output of the genesis block unspent");
+    if (height > 0) m_info.outputs += outputs;
+    m_info.unspent += ones;
+    m_offsets.push_back(pos + 2);
+    m_outputs.push_back(static_cast<uint16_t>(outputs));
+    return {};
+}
+
 Result<> BitmapHints::Scan()
 {
-    size_t pos = 0;
+    ByteWindow window(m_file);
+    Sha256 digest;
+    uint64_t pos = 0;
     uint32_t height = 0;
     for (;; ++height) {
-        if (m_data.size() - pos < 2) return Damaged(pos, "the file is cut off");
-        const uint32_t outputs = ReadLE16(m_data.data() + pos);
+        IBD_ASSIGN_OR_RETURN(const ByteSpan length, window.Take(2));
+        if (length.empty()) return Damaged(pos, "the file is cut off");
+        digest.Write(length);
+        const uint32_t outputs = ReadLE16(length.data());
         if (outputs == 0) break;
-        if (height % kStride == 0) m_offsets.push_back(pos);
-        const size_t length = BitmapBytes(outputs);
-        if (m_data.size() - pos - 2 < length) return Damaged(pos, "the file is cut off");
-        const ByteSpan map = m_data.subspan(pos + 2, length);
-        if (outputs % 8 && map.back() >> outputs % 8) {
-            return Damaged(pos + 1 + length, "padding bits are not zero");
-        }
-        uint64_t ones = 0;
-        ForEachBit(map, [&](uint32_t) { ++ones; });
-        if (height == 0 && ones)
-            return Damaged(pos, "marks an output of the genesis block unspent");
-        if (height > 0) m_info.outputs += outputs;
-        m_info.unspent += ones;
-        pos += 2 + length;
+        IBD_ASSIGN_OR_RETURN(const ByteSpan map, window.Take(BitmapBytes(outputs)));
+        if (map.empty()) return Damaged(pos, "the file is cut off");
+        digest.Write(map);
+        IBD_RETURN_IF_ERROR(AddBlock(pos, height, map, outputs));
+        pos += 2 + map.size();
     }
-    if (pos + 2 != m_data.size()) return Damaged(pos + 2, "bytes follow the end marker");
+    if (pos + 2 != m_file.Size()) return Damaged(pos + 2, "bytes follow the end marker");
     if (height < 2) return Damaged(pos, "the file describes no block above the genesis block");
     m_info.terminal_height = height - 1;
-    m_info.file_size = m_data.size();
-    m_info.id = Uint256(Sha256Of(m_data));
+    m_info.file_size = m_file.Size();
+    m_info.id = Uint256(digest.Finalize());
     return {};
 }
 
 Result<> BitmapHints::Read(uint32_t height, BlockHints& out) const
 {
     CHECK(height >= 1 && height <= m_info.terminal_height);
-    size_t pos = m_offsets[height / kStride];
-    for (uint32_t skip = height % kStride; skip > 0; --skip) {
-        pos += 2 + BitmapBytes(ReadLE16(m_data.data() + pos));
+    out.outputs = m_outputs[height];
+    out.raw.resize(BitmapBytes(out.outputs));
+    IBD_RETURN_IF_ERROR(m_file.Read(m_offsets[height], out.raw));
+    if (out.outputs % 8 && out.raw.back() >> out.outputs % 8) {
+        return Damaged(m_offsets[height], "padding bits are not zero");
     }
-    out.outputs = ReadLE16(m_data.data() + pos);
     out.unspent.clear();
-    ForEachBit(m_data.subspan(pos + 2, BitmapBytes(out.outputs)),
-               [&](uint32_t index) { out.unspent.push_back(index); });
+    ForEachBit(out.raw, [&](uint32_t index) { out.unspent.push_back(index); });
     return {};
 }
 

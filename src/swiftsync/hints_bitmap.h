@@ -1,28 +1,33 @@
-// Reader of the original per-block bitmap: mapped, with an offset kept for every 32nd block (about
-// 250 KB for a million blocks) that one linear scan collects. Shared by all workers, immutable.
+// Reader of the original per-block bitmap: where each block's map lies is collected by one linear
+// scan (10 bytes a block), so that what happens to the file later can change hints, but no bounds.
+// Shared by all workers, immutable.
 #pragma once
 
 #include "swiftsync/hints.h"
+#include "swiftsync/hints_file.h"
 
 namespace ibd {
 
 class BitmapHints final : public Hints {
 public:
     /** Scans the file once: structure, padding bits, counts and the digest that identifies it. */
-    static Result<std::unique_ptr<Hints>> Open(const Path& path, std::unique_ptr<MappedFile> file);
+    static Result<std::unique_ptr<Hints>> Open(HintsFile file);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
 
 private:
-    static constexpr uint32_t kStride = 32;
-
-    explicit BitmapHints(std::unique_ptr<MappedFile> file) : m_file(std::move(file)) {}
+    explicit BitmapHints(HintsFile file) : m_file(std::move(file)) {}
     Result<> Scan();
-    Error Damaged(uint64_t offset, std::string_view what) const;
+    /** Takes in the map at `pos` of the block at `height`. */
+    Result<> AddBlock(uint64_t pos, uint32_t height, ByteSpan map, uint32_t outputs);
+    Error Damaged(uint64_t offset, std::string_view what) const
+    {
+        return m_file.Damaged(offset, what);
+    }
 
-    std::unique_ptr<MappedFile> m_file;
-    ByteSpan m_data;
-    std::vector<uint64_t> m_offsets; //!< of the blocks at heights 0, 32, 64, ...
+    HintsFile m_file;
+    std::vector<uint64_t> m_offsets; //!< of the maps of blocks 0, 1, ...
+    std::vector<uint16_t> m_outputs; //!< of the same blocks
 };
 
 } // namespace ibd

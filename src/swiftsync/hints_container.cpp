@@ -25,83 +25,95 @@ constexpr size_t kFileSizeAt = 80;
 constexpr size_t kReservedAt = 88;
 constexpr size_t kChecksumAt = 120;
 
+// Bounds of memory, far above what a real file has.
+constexpr uint64_t kMaxFileBytes = uint64_t{1} << 37;
+constexpr uint64_t kMaxIndexBytes = 64 << 20;
+
 } // namespace
 
-Error ContainerHints::Damaged(uint64_t offset, std::string_view what) const
-{
-    return BadData("hints file {}, offset {}: {}", m_info.path.string(), offset, what);
-}
-
-Result<std::unique_ptr<Hints>> ContainerHints::Open(const Path& path,
-                                                    std::unique_ptr<MappedFile> file)
+Result<std::unique_ptr<Hints>> ContainerHints::Open(HintsFile file)
 {
     auto hints = std::unique_ptr<ContainerHints>(new ContainerHints(std::move(file)));
-    hints->m_info.path = path;
-    hints->m_data = hints->m_file->Data();
-    IBD_RETURN_IF_ERROR(hints->ParseHeader());
-    IBD_RETURN_IF_ERROR(hints->ParseIndex());
-    IBD_RETURN_IF_ERROR(hints->CheckGroups());
+    hints->m_info.path = hints->m_file.GetPath();
+    Opening opening;
+    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
+    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
     return std::unique_ptr<Hints>(std::move(hints));
 }
 
-Result<> ContainerHints::ParseHeader()
+Result<> ContainerHints::ParseHeader(Opening& opening)
 {
-    const uint8_t* p = m_data.data();
-    if (m_data.size() < kHintsHeaderSize) return Damaged(m_data.size(), "the file is cut off");
+    const uint8_t* p = opening.header.data();
+    if (m_file.Size() < kHintsHeaderSize) return Damaged(m_file.Size(), "the file is cut off");
+    if (m_file.Size() > kMaxFileBytes) return Damaged(kMaxFileBytes, "the file is too long");
+    IBD_RETURN_IF_ERROR(m_file.Read(0, opening.header));
     if (const auto version = ReadLE16(p + kVersionAt); version != kHintsVersion) {
         return Damaged(kVersionAt, fmt::format("version {} is not supported, only {} is", version,
                                                kHintsVersion));
     }
     if (ReadLE16(p + kCodingAt) != kHintsCodingRice) return Damaged(kCodingAt, "unknown coding");
     const uint64_t size = ReadLE64(p + kFileSizeAt);
-    if (size != m_data.size()) {
+    if (size != m_file.Size()) {
         return Damaged(kFileSizeAt, fmt::format("the file should have {} bytes but has {}", size,
-                                                m_data.size()));
-    }
-    m_groups = ReadLE32(p + kGroupsAt);
-    const uint64_t index_at = ReadLE64(p + kIndexAt);
-    if (index_at < kHintsHeaderSize || index_at > size ||
-        size - index_at != uint64_t{m_groups} * kHintsIndexEntrySize) {
-        return Damaged(kIndexAt, "the index does not end the file");
-    }
-    m_index = m_data.subspan(index_at);
-    const Hash32 digest = Sha256().Write(m_data.first(kChecksumAt)).Write(m_index).Finalize();
-    if (!std::equal(digest.begin(), digest.begin() + 8, p + kChecksumAt)) {
-        return Damaged(kChecksumAt, "the checksum of header and index is wrong");
-    }
-    const ByteSpan reserved = m_data.subspan(kReservedAt, kChecksumAt - kReservedAt);
-    if (std::any_of(reserved.begin(), reserved.end(), [](uint8_t b) { return b != 0; })) {
-        return Damaged(kReservedAt, "reserved bytes are not zero");
+                                                m_file.Size()));
     }
     m_info.terminal_height = ReadLE32(p + kHeightAt);
-    if (m_info.terminal_height == 0) return Damaged(kHeightAt, "the terminal height is zero");
     m_info.terminal_hash = BlockHash::FromBytes(p + kHashAt);
     m_info.network_magic.emplace();
     std::copy_n(p + kNetworkAt, 4, m_info.network_magic->begin());
     m_info.outputs = ReadLE64(p + kOutputsAt);
     m_info.unspent = ReadLE64(p + kUnspentAt);
     m_info.file_size = size;
+    return {};
+}
+
+Result<> ContainerHints::ReadIndex(Opening& opening)
+{
+    const uint8_t* p = opening.header.data();
+    const uint64_t length = uint64_t{ReadLE32(p + kGroupsAt)} * kHintsIndexEntrySize;
+    opening.index_at = ReadLE64(p + kIndexAt);
+    if (opening.index_at < kHintsHeaderSize || opening.index_at > m_file.Size() ||
+        m_file.Size() - opening.index_at != length) {
+        return Damaged(kIndexAt, "the index does not end the file");
+    }
+    if (length > kMaxIndexBytes) return Damaged(kGroupsAt, "the index is too long");
+    opening.index.resize(length);
+    IBD_RETURN_IF_ERROR(m_file.Read(opening.index_at, opening.index));
+    const ByteSpan head = ByteSpan(opening.header).first(kChecksumAt);
+    const Hash32 digest = Sha256().Write(head).Write(opening.index).Finalize();
+    if (!std::equal(digest.begin(), digest.begin() + 8, p + kChecksumAt)) {
+        return Damaged(kChecksumAt, "the checksum of header and index is wrong");
+    }
+    if (std::any_of(p + kReservedAt, p + kChecksumAt, [](uint8_t b) { return b != 0; })) {
+        return Damaged(kReservedAt, "reserved bytes are not zero");
+    }
     m_info.id = Uint256(digest);
     return {};
 }
 
-Result<> ContainerHints::ParseIndex()
+Result<> ContainerHints::CheckIndex(const Opening& opening)
 {
+    if (m_info.terminal_height == 0) return Damaged(kHeightAt, "the terminal height is zero");
+    if (m_info.terminal_height > kMaxHintedHeight) {
+        return Damaged(kHeightAt, "the terminal height is impossible");
+    }
     uint64_t height = 1;
     uint64_t offset = kHintsHeaderSize;
     uint64_t unspent = 0;
-    const uint64_t index_at = m_data.size() - m_index.size();
-    for (size_t i = 0; i < m_groups; ++i) {
-        const Group group = GroupAt(i);
-        const uint64_t at = index_at + i * kHintsIndexEntrySize;
+    for (size_t i = 0; i * kHintsIndexEntrySize < opening.index.size(); ++i) {
+        const Group group = GroupAt(opening, i);
+        const uint64_t at = opening.index_at + i * kHintsIndexEntrySize;
         if (group.first_height != height) return Damaged(at, "a group starts at the wrong height");
         if (group.blocks == 0 || group.blocks > kMaxBlocksPerGroup) {
             return Damaged(at + 4, "a group has no blocks or more than 1024");
         }
-        if (group.offset != offset || group.length > index_at - offset ||
+        if (group.offset != offset || group.length > opening.index_at - offset ||
             group.length < group.blocks * 4) {
             return Damaged(at + 8, "a group lies outside its place");
         }
+        if (group.length > kMaxGroupBytes) return Damaged(at + 16, "a group is too long");
         height += group.blocks;
         offset += group.length;
         unspent += group.unspent;
@@ -109,76 +121,68 @@ Result<> ContainerHints::ParseIndex()
     if (height != uint64_t{m_info.terminal_height} + 1) {
         return Damaged(kHeightAt, "the groups do not end at the terminal height");
     }
-    if (offset != index_at) return Damaged(offset, "bytes lie between the groups and the index");
+    if (offset != opening.index_at) {
+        return Damaged(offset, "bytes lie between the groups and the index");
+    }
     if (unspent != m_info.unspent) {
         return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
     }
-    if (m_info.outputs < m_info.unspent)
+    if (m_info.outputs < m_info.unspent) {
         return Damaged(kOutputsAt, "fewer outputs than unspent ones");
+    }
     return {};
 }
 
-ContainerHints::Group ContainerHints::GroupAt(size_t number) const
+ContainerHints::Group ContainerHints::GroupAt(const Opening& opening, size_t number)
 {
-    const uint8_t* p = m_index.data() + number * kHintsIndexEntrySize;
+    const uint8_t* p = opening.index.data() + number * kHintsIndexEntrySize;
     return {ReadLE32(p),      ReadLE32(p + 4),  ReadLE64(p + 8),
             ReadLE32(p + 16), ReadLE32(p + 20), p + 24};
 }
 
-size_t ContainerHints::FindGroup(uint32_t height) const
+Result<> ContainerHints::CheckGroups(Opening& opening)
 {
-    size_t low = 0;
-    size_t high = m_groups; // the answer is in [low, high)
-    while (high - low > 1) {
-        const size_t middle = (low + high) / 2;
-        (GroupAt(middle).first_height <= height ? low : high) = middle;
+    m_records.reserve(m_info.terminal_height);
+    for (size_t i = 0; i * kHintsIndexEntrySize < opening.index.size(); ++i) {
+        IBD_RETURN_IF_ERROR(CheckGroup(GroupAt(opening, i), opening));
     }
-    return low;
-}
-
-uint32_t ContainerHints::RecordStart(const Group& group, uint32_t i) const
-{
-    if (i == group.blocks) return group.length;
-    return ReadLE32(m_data.data() + group.offset + size_t{i} * 4);
-}
-
-ByteSpan ContainerHints::Record(const Group& group, uint32_t i) const
-{
-    const uint32_t start = RecordStart(group, i);
-    return m_data.subspan(group.offset + start, RecordStart(group, i + 1) - start);
-}
-
-Result<> ContainerHints::CheckGroups() const
-{
-    uint64_t outputs = 0;
-    for (size_t i = 0; i < m_groups; ++i) IBD_RETURN_IF_ERROR(CheckGroup(GroupAt(i), outputs));
-    if (outputs == m_info.outputs) return {};
+    if (opening.outputs == m_info.outputs) return {};
     return Damaged(kOutputsAt, "the records' outputs do not sum to the header's count");
 }
 
-Result<> ContainerHints::CheckGroup(const Group& group, uint64_t& outputs) const
+Result<> ContainerHints::CheckGroup(const Group& group, Opening& opening)
 {
-    const Hash32 digest = Sha256Of(m_data.subspan(group.offset, group.length));
+    opening.group.resize(group.length);
+    IBD_RETURN_IF_ERROR(m_file.Read(group.offset, opening.group));
+    const Hash32 digest = Sha256Of(opening.group);
     if (!std::equal(digest.begin(), digest.begin() + 8, group.checksum)) {
         return Damaged(group.offset, fmt::format("the checksum of the group at height {} is wrong",
                                                  group.first_height));
     }
+    return CheckRecords(group, opening);
+}
+
+Result<> ContainerHints::CheckRecords(const Group& group, Opening& opening)
+{
+    const ByteSpan bytes = opening.group;
     uint32_t expected = group.blocks * 4;
     uint64_t unspent = 0;
     for (uint32_t i = 0; i < group.blocks; ++i) {
-        const uint32_t start = RecordStart(group, i);
-        const uint32_t end = RecordStart(group, i + 1);
+        const uint32_t start = ReadLE32(bytes.data() + size_t{i} * 4);
+        const uint32_t end =
+            i + 1 == group.blocks ? group.length : ReadLE32(bytes.data() + size_t{i} * 4 + 4);
         if (start < expected || (i == 0 && start != expected) || end < start ||
             end > group.length) {
             return Damaged(group.offset + i * 4, "a record lies outside its group");
         }
         expected = start;
         HintsRecordCounts counts;
-        if (const char* wrong = DecodeHintsCounts(Record(group, i), counts)) {
+        if (const char* wrong = DecodeHintsCounts(bytes.subspan(start, end - start), counts)) {
             return Damaged(group.offset + start, wrong);
         }
+        m_records.push_back({group.offset + start, end - start});
         unspent += counts.unspent;
-        outputs += counts.outputs;
+        opening.outputs += counts.outputs;
     }
     if (unspent == group.unspent) return {};
     return Damaged(group.offset, "the records' unspent outputs do not sum to the group's count");
@@ -187,11 +191,11 @@ Result<> ContainerHints::CheckGroup(const Group& group, uint64_t& outputs) const
 Result<> ContainerHints::Read(uint32_t height, BlockHints& out) const
 {
     CHECK(height >= 1 && height <= m_info.terminal_height);
-    const Group group = GroupAt(FindGroup(height));
-    const uint32_t i = height - group.first_height;
-    if (const char* wrong = DecodeHintsRecord(Record(group, i), out)) {
-        return Damaged(group.offset + RecordStart(group, i),
-                       fmt::format("hints of block {}: {}", height, wrong));
+    const Place place = m_records[height - 1];
+    out.raw.resize(place.length);
+    IBD_RETURN_IF_ERROR(m_file.Read(place.offset, out.raw));
+    if (const char* wrong = DecodeHintsRecord(out.raw, out)) {
+        return Damaged(place.offset, fmt::format("hints of block {}: {}", height, wrong));
     }
     return {};
 }

@@ -1,9 +1,12 @@
-// Reader of the container format: mapped, indexed by height, all checksums verified once when it is
-// opened (a tenth of a second for mainnet), so that damage shows before any work is done and the
-// hints id stands for the whole contents. Shared by all workers, immutable.
+// Reader of the container format: indexed by height, all checksums verified once when it is opened
+// (a tenth of a second for mainnet), so that damage shows before any work is done and the hints id
+// stands for the whole contents. Where each record lies is kept in memory (8 bytes a block), so
+// that what happens to the file later can change hints, but no bounds. Shared by all workers,
+// immutable.
 #pragma once
 
 #include "swiftsync/hints.h"
+#include "swiftsync/hints_file.h"
 
 namespace ibd {
 
@@ -14,12 +17,14 @@ inline constexpr size_t kHintsHeaderSize = 128;
 inline constexpr size_t kHintsIndexEntrySize = 32;
 inline constexpr uint32_t kMaxBlocksPerGroup = 1024;
 inline constexpr uint32_t kCloseGroupAtUnspent = 32'768;
+/** Bounds what a reader must hold of a hostile file; a real group has about 100 KB. */
+inline constexpr uint32_t kMaxGroupBytes = 64 << 20;
 
 class ContainerHints final : public Hints {
 public:
     /** Checks header, index, groups, their checksums and all counts; what is left to Read() are
      *  the runs of zeros within a record. */
-    static Result<std::unique_ptr<Hints>> Open(const Path& path, std::unique_ptr<MappedFile> file);
+    static Result<std::unique_ptr<Hints>> Open(HintsFile file);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
 
@@ -32,25 +37,37 @@ private:
         uint32_t unspent;
         const uint8_t* checksum; //!< 8 bytes
     };
+    /** What is needed only while opening. */
+    struct Opening {
+        std::array<uint8_t, kHintsHeaderSize> header;
+        Bytes index;
+        uint64_t index_at = 0;
+        uint64_t outputs = 0; //!< of the groups checked so far
+        Bytes group;          //!< one group's bytes
+    };
 
-    explicit ContainerHints(std::unique_ptr<MappedFile> file) : m_file(std::move(file)) {}
-    Result<> ParseHeader();
-    Result<> ParseIndex();
-    Group GroupAt(size_t number) const;
-    /** Number of the group that holds `height`. */
-    size_t FindGroup(uint32_t height) const;
-    Result<> CheckGroups() const;
-    /** Adds the group's outputs to `outputs`. */
-    Result<> CheckGroup(const Group& group, uint64_t& outputs) const;
-    /** Start of record i within the group, or the group's length for i = blocks. */
-    uint32_t RecordStart(const Group& group, uint32_t i) const;
-    ByteSpan Record(const Group& group, uint32_t i) const;
-    Error Damaged(uint64_t offset, std::string_view what) const;
+    explicit ContainerHints(HintsFile file) : m_file(std::move(file)) {}
+    Result<> ParseHeader(Opening& opening);
+    Result<> ReadIndex(Opening& opening);
+    Result<> CheckIndex(const Opening& opening);
+    static Group GroupAt(const Opening& opening, size_t number);
+    Result<> CheckGroups(Opening& opening);
+    Result<> CheckGroup(const Group& group, Opening& opening);
+    /** Adds the group's records to m_records. */
+    Result<> CheckRecords(const Group& group, Opening& opening);
+    Error Damaged(uint64_t offset, std::string_view what) const
+    {
+        return m_file.Damaged(offset, what);
+    }
 
-    std::unique_ptr<MappedFile> m_file;
-    ByteSpan m_data;
-    ByteSpan m_index;
-    size_t m_groups = 0;
+    HintsFile m_file;
+    /** A record's place in the file. */
+    struct Place {
+        uint64_t offset : 38;
+        uint64_t length : 26;
+    };
+    static_assert(kMaxGroupBytes <= 1 << 26);
+    std::vector<Place> m_records; //!< of blocks 1, 2, ...
 };
 
 } // namespace ibd

@@ -40,13 +40,6 @@ public:
     virtual Result<> Sync() = 0;
 };
 
-/** A whole file mapped for reading; unmapped on destruction. */
-class MappedFile {
-public:
-    virtual ~MappedFile() = default;
-    virtual ByteSpan Data() const = 0;
-};
-
 /** An exclusive lock on a file, held until destruction. */
 class FileLock {
 public:
@@ -61,7 +54,6 @@ public:
     virtual Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) = 0;
     /** Opens for writing, creating the file if absent; `truncate` empties it. */
     virtual Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) = 0;
-    virtual Result<std::unique_ptr<MappedFile>> Map(const Path& path) = 0;
     /** Locks `path` (created if absent); an error if another process holds it. */
     virtual Result<std::unique_ptr<FileLock>> Lock(const Path& path) = 0;
     virtual bool Exists(const Path& path) = 0;
@@ -82,6 +74,8 @@ public:
     virtual int64_t UnixMicros() { return UnixTime() * 1'000'000; }
     /** Microseconds of a clock that never goes back; origin unspecified. */
     virtual int64_t MonotonicMicros() = 0;
+    /** Bytes of memory that the process occupies now; 0 where that is not known. */
+    virtual uint64_t ResidentBytes() { return 0; }
     /** Fills `out` from the operating system's generator; aborts if there is none. */
     virtual void RandomBytes(MutableByteSpan out) = 0;
 };

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -136,22 +135,6 @@ private:
     Path m_path;
 };
 
-class PosixMappedFile final : public MappedFile {
-public:
-    PosixMappedFile(void* data, size_t size) : m_data(data), m_size(size) {}
-    ~PosixMappedFile() override
-    {
-        if (m_size != 0) ::munmap(m_data, m_size);
-    }
-    PosixMappedFile(const PosixMappedFile&) = delete;
-    PosixMappedFile& operator=(const PosixMappedFile&) = delete;
-    ByteSpan Data() const override { return {static_cast<const uint8_t*>(m_data), m_size}; }
-
-private:
-    void* m_data;
-    size_t m_size;
-};
-
 class PosixFileLock final : public FileLock {
 public:
     explicit PosixFileLock(Descriptor fd) : m_fd(std::move(fd)) {}
@@ -176,18 +159,6 @@ public:
         IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, flags, "open for writing"));
         return std::unique_ptr<WritableFile>(
             std::make_unique<PosixWritableFile>(std::move(fd), path));
-    }
-
-    Result<std::unique_ptr<MappedFile>> Map(const Path& path) override
-    {
-        IBD_ASSIGN_OR_RETURN(const Descriptor fd, Open(path, O_RDONLY, "open for reading"));
-        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(fd, path));
-        void* data = nullptr;
-        if (size != 0) {
-            data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.Get(), 0);
-            if (data == MAP_FAILED) return OsError("map", path, errno);
-        }
-        return std::unique_ptr<MappedFile>(std::make_unique<PosixMappedFile>(data, size));
     }
 
     Result<std::unique_ptr<FileLock>> Lock(const Path& path) override;
@@ -265,6 +236,17 @@ public:
     int64_t UnixTime() override { return static_cast<int64_t>(::time(nullptr)); }
     int64_t UnixMicros() override { return ReadClock(CLOCK_REALTIME); }
     int64_t MonotonicMicros() override { return ReadClock(CLOCK_MONOTONIC); }
+
+    uint64_t ResidentBytes() override
+    {
+        std::FILE* file = std::fopen("/proc/self/statm", "re");
+        if (!file) return 0;
+        unsigned long total = 0;
+        unsigned long resident = 0;
+        const int read = std::fscanf(file, "%lu %lu", &total, &resident);
+        std::fclose(file);
+        return read == 2 ? uint64_t{resident} * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+    }
 
     void RandomBytes(MutableByteSpan out) override
     {

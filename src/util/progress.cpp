@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kSampleMicros = 500'000; //!< rates over shorter spans are noise
 constexpr int64_t kDrawMicros = 200'000;
+constexpr const char* kBytes = "bytes";
 
 } // namespace
 
@@ -20,15 +21,16 @@ ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
     : m_env(env), m_logger(logger), m_options(std::move(options)),
       m_is_terminal(m_options.terminal != nullptr && ::isatty(::fileno(m_options.terminal)) == 1),
       m_start_micros(env.MonotonicMicros()), m_sample_micros(m_start_micros),
-      m_last_log_micros(m_start_micros)
+      m_sample_done(m_options.start), m_done(m_options.start), m_last_log_micros(m_start_micros)
 {
 }
 
-void ProgressMeter::Update(uint64_t done)
+void ProgressMeter::Update(uint64_t done, const std::string& detail)
 {
     const std::lock_guard lock(m_mutex);
     if (m_finished) return;
     m_done = std::max(m_done, done);
+    m_detail = detail;
     const int64_t now = m_env.MonotonicMicros();
     const int64_t span = now - m_sample_micros;
     if (span >= kSampleMicros) {
@@ -63,10 +65,11 @@ void ProgressMeter::Finish()
     if (m_finished) return;
     m_finished = true;
     const int64_t micros = std::max<int64_t>(m_env.MonotonicMicros() - m_start_micros, 1);
-    const std::string line = fmt::format(
-        "{}: {} {} in {}, {:.0f} {}/s", m_options.label, m_done, m_options.unit,
-        FormatDuration(micros / 1'000'000),
-        static_cast<double>(m_done) * 1e6 / static_cast<double>(micros), m_options.unit);
+    const auto fresh = static_cast<double>(m_done - m_options.start);
+    std::string line = fmt::format("{}: {} in {}, {}/s", m_options.label, Amount(fresh),
+                                   FormatDuration(micros / 1'000'000),
+                                   Amount(fresh * 1e6 / static_cast<double>(micros)));
+    if (!m_detail.empty()) line += "; " + m_detail;
     m_logger.Info("{}", line);
     if (m_is_terminal) {
         Draw(line);
@@ -108,17 +111,25 @@ std::optional<int64_t> ProgressMeter::SecondsLeftLocked() const
 
 std::string ProgressMeter::LineLocked() const
 {
-    std::string line = fmt::format("{}: {}", m_options.label, m_done);
+    const auto done = static_cast<double>(m_done);
+    std::string line = m_options.label + ": ";
     if (m_options.total != 0) {
-        const double percent =
-            100 * static_cast<double>(m_done) / static_cast<double>(m_options.total);
-        line += fmt::format(" of {} {} ({:.1f} %)", m_options.total, m_options.unit, percent);
+        const auto total = static_cast<double>(std::max(m_options.total, m_done));
+        line += m_options.unit == kBytes ? Amount(done) : fmt::format("{}", m_done);
+        line += fmt::format(" of {} ({:.1f} %)", Amount(total), 100 * done / total);
     } else {
-        line += " " + m_options.unit;
+        line += Amount(done);
     }
-    if (m_rate > 0) line += fmt::format(", {:.0f} {}/s", m_rate, m_options.unit);
+    if (m_rate > 0) line += fmt::format(", {}/s", Amount(m_rate));
     if (const auto left = SecondsLeftLocked()) line += ", " + FormatDuration(*left) + " left";
+    if (!m_detail.empty()) line += "; " + m_detail;
     return line;
+}
+
+std::string ProgressMeter::Amount(double units) const
+{
+    if (m_options.unit == kBytes) return FormatBytes(static_cast<uint64_t>(units));
+    return fmt::format("{:.0f} {}", units, m_options.unit);
 }
 
 void ProgressMeter::Draw(const std::string& line)

@@ -13,8 +13,9 @@ namespace ibd {
 
 struct ProgressOptions {
     std::string label;             //!< "Reading blocks"
-    std::string unit;              //!< "blocks"
+    std::string unit;              //!< "blocks"; "bytes" are shown as kB, MB, ...
     uint64_t total = 0;            //!< units in all; 0: unknown
+    uint64_t start = 0;            //!< units done before, which count for no rate
     int log_every_seconds = 10;    //!< a log line at most this often
     std::FILE* terminal = nullptr; //!< where to redraw a line; nothing is drawn unless it is a tty
 };
@@ -27,8 +28,8 @@ public:
     ProgressMeter(Env& env, Logger& logger, ProgressOptions options);
     ~ProgressMeter() { Finish(); }
 
-    /** Units done so far, absolute. */
-    void Update(uint64_t done);
+    /** Units done so far, absolute, and what else to say at the end of the line. */
+    void Update(uint64_t done, const std::string& detail = {});
     void SetTotal(uint64_t total);
     /** Writes the last log line and ends the terminal line; later calls do nothing. */
     void Finish();
@@ -43,6 +44,8 @@ public:
 
 private:
     std::string LineLocked() const;
+    /** "1200 blocks", "34.5 MB". */
+    std::string Amount(double units) const;
     std::optional<int64_t> SecondsLeftLocked() const;
     void Draw(const std::string& line);
 
@@ -55,6 +58,7 @@ private:
     int64_t m_sample_micros; //!< when the rate was last brought up to date
     uint64_t m_sample_done = 0;
     uint64_t m_done = 0;
+    std::string m_detail;
     double m_rate = 0;
     int64_t m_last_log_micros;
     int64_t m_last_draw_micros = 0;

@@ -186,6 +186,18 @@ std::string FormatDuration(int64_t s)
     return fmt::format("{} d {} h", s / 86400, s % 86400 / 3600);
 }
 
+std::string FormatBytes(uint64_t bytes)
+{
+    if (bytes < 1000) return fmt::format("{} bytes", bytes);
+    auto amount = static_cast<double>(bytes) / 1000;
+    const char* prefix = "kMGTPE";
+    while (amount >= 999.95) {
+        amount /= 1000;
+        ++prefix;
+    }
+    return fmt::format("{:.1f} {}B", amount, *prefix);
+}
+
 std::string FormatIso8601(int64_t unix_seconds)
 {
     // Days to a civil date, with years starting on 1 March so that the leap day comes last.

@@ -54,6 +54,9 @@ std::string WrapText(std::string_view text, size_t width, size_t indent);
 /** "17 s", "4 min 10 s", "2 h 05 min", "3 d 4 h". */
 std::string FormatDuration(int64_t seconds);
 
+/** "999 bytes", "12.3 kB", "382.7 MB", "1.2 TB": powers of 1,000. */
+std::string FormatBytes(uint64_t bytes);
+
 /** "2026-11-21T05:45:46Z". */
 std::string FormatIso8601(int64_t unix_seconds);
 

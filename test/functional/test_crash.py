@@ -1,20 +1,27 @@
 """kill -9 at any moment of reindex, booster, serial connection and flush: the next start goes on
-and ends in the right chainstate. --kills says how often each test kills."""
+and ends in the right chainstate. --kills says how often each test kills, --outputs how long the
+chain is. The long run, whose result doc/booster.md records:
 
+    test/functional/run.py -v --kills 200 --outputs 2100000 RandomPoints
+"""
+
+import collections
+import http.client
 import os
 import random
+import shutil
+import struct
+import threading
 import time
 
-from framework import FunctionalTest, coins
+from framework import FunctionalTest, RpcError, coins
 from generated import chain
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
-OUTPUTS = "250000"
+OUTPUTS = os.environ.get("IBD_OUTPUTS", "250000")
 
 
-class Crash(FunctionalTest):
-    """Times are drawn over what an undisturbed run took, so that all phases are hit in the end."""
-
+class CrashTest(FunctionalTest):
     @classmethod
     def setUpClass(cls):
         cls.made = chain("--outputs", OUTPUTS, "--tail", "2100", "--seed", "5", "--shuffle", "10",
@@ -31,6 +38,10 @@ class Crash(FunctionalTest):
         out = coins(node)
         node.stop()
         return out, seconds
+
+
+class Crash(CrashTest):
+    """Times are drawn over what an undisturbed run took, so that all phases are hit in the end."""
 
     def killed_often(self, first, again):
         """Starts with `first`, then with `again` until the end, each start killed at some time."""
@@ -97,6 +108,269 @@ class Crash(FunctionalTest):
         self.assertEqual(node.run("-reindex", self.made.to_tip)[0], 0)
         node.start()
         self.assertEqual(coins(node), wanted)
+
+
+class Checkpoint:
+    """What a checkpoint.dat says (doc/formats/checkpoint.md); nothing folded if there is none."""
+
+    def __init__(self, path):
+        self.blocks, self.bytes, self.runs = 0, 0, set()
+        if not path.exists():
+            return
+        data = path.read_bytes()
+        (height,), (sum_size,) = (struct.unpack_from("<I", data, 44),
+                                  struct.unpack_from("<H", data, 82))
+        at = 148 + sum_size
+        self.bytes, = struct.unpack_from("<Q", data, at + 40)
+        bits = data[at + 48:at + 48 + height // 8 + 1]
+        self.blocks = sum(byte.bit_count() for byte in bits)
+        at += 48 + len(bits)
+        count, = struct.unpack_from("<I", data, at)
+        numbers = [struct.unpack_from("<I", data, at + 4 + 28 * i)[0] for i in range(count)]
+        self.runs = {f"run{number:06}.dat" for number in numbers}
+
+
+class Watch(threading.Thread):
+    """Asks a node how far its booster is, as often as it answers, until it is gone."""
+
+    def __init__(self, node):
+        super().__init__(daemon=True)
+        self.node, self.seen, self.over = node, [], False
+        self.start()
+
+    def run(self):
+        while not self.over:
+            try:
+                info = self.node.rpc("getboosterinfo")
+                self.seen.append((time.monotonic(), info))
+            except (OSError, http.client.HTTPException, RpcError, ValueError):
+                pass  # not yet, or no longer
+            time.sleep(0.001)
+
+    @property
+    def last(self):
+        return self.seen[-1][1] if self.seen else {"state": "off"}
+
+
+def largest_block(folder):
+    """Bytes of the largest block in the block files."""
+    key_file = folder / "xor.dat"
+    key = key_file.read_bytes() if key_file.exists() else bytes(8)
+    largest = 0
+    for path in folder.glob("blk*.dat"):
+        data, at = path.read_bytes(), 0
+        while at + 8 <= len(data):
+            head = bytes(data[at + i] ^ key[(at + i) % 8] for i in range(8))
+            size, = struct.unpack_from("<I", head, 4)
+            if head[:4] != bytes.fromhex("fabfb5da") or at + 8 + size > len(data):
+                break
+            largest, at = max(largest, size), at + 8 + size
+    return largest
+
+
+class RandomPoints(CrashTest):
+    """Whole runs of the booster, each killed many times: at random times, and where it spills, makes
+    a checkpoint, merges or publishes. Right coins at the end of each; the work lost by each kill is
+    measured and is at most an interval."""
+
+    WAYS = [("sha256", "table", ["-ibdboostermem=1"]),
+            ("sha256", "batch", ["-ibdboostermem=1", "-ibdboosterthreads=3"]),
+            ("muhash", "table", ["-ibdboostermem=2", "-ibdboosterthreads=2"]),
+            ("sha256", "table", ["-ibdboosterthreads=2"]),
+            ("muhash", "batch", ["-ibdboostermem=1"])]
+    AIMS = ["time"] * 5 + ["fold", "spill", "checkpoint", "merge", "publish"]
+
+    def setUp(self):
+        super().setUp()
+        self.phases = collections.Counter()
+        self.lost = []  # (bytes, seconds) by kill
+        self.indexed = self.dir / "index"
+        node = self.made.place(self.node())
+        self.assertEqual(node.run("-reindex", self.made.to_tip)[0], 0)
+        node.start()
+        self.wanted = coins(node)
+        node.stop()
+        # An index as -reindex leaves it, so that not each run needs to begin with that.
+        node = self.made.place(self.node())
+        node.launch("-reindex", f"-ibdboosterfile={self.made.container}", *self.made.trust)
+        while "Building the chainstate" not in node.log_text:
+            time.sleep(0.01)
+        node.kill()
+        shutil.copytree(node.blocks_dir / "index", self.indexed)
+        begin = time.monotonic()
+        node.run(f"-ibdboosterfile={self.made.container}", *self.made.trust, self.made.to_tip)
+        self.seconds = time.monotonic() - begin
+        self.interval = sum(path.stat().st_size for path in self.made.blocks.glob("blk*")) // 16
+        self.slack = 8 * largest_block(self.made.blocks)  # an epoch ends with the block that fills it
+
+    def fresh(self, indexed):
+        node = self.made.place(self.node())
+        if indexed:
+            shutil.copytree(self.indexed, node.blocks_dir / "index")
+        return node
+
+    # Where to kill: each gives a function that says when.
+
+    def at_time(self, _node, _watch, seconds):
+        end = time.monotonic() + self.chance.uniform(0, seconds)
+        return lambda: time.monotonic() > end
+
+    def at_fold(self, _node, watch, _seconds):
+        part = self.chance.random()
+
+        def there():
+            info = watch.last
+            left = self.made.terminal_height - info.get("resumed", 0)
+            return info["state"] == "folding" and \
+                info["folded"] >= info["resumed"] + part * left
+        return there
+
+    def at_spill(self, node, _watch, _seconds):
+        folder, left = node.net_dir / "ibdbooster", self.chance.randint(1, 4)
+        known = {path.name for path in folder.glob("run*")}
+
+        def there():
+            try:
+                names = {name for name in os.listdir(folder) if name.startswith("run")}
+            except FileNotFoundError:
+                return False
+            return len(names - known) >= left
+        return there
+
+    def at_checkpoint(self, node, _watch, _seconds):
+        path = str(node.net_dir / "ibdbooster" / "checkpoint.dat.new")
+        left = [self.chance.randint(1, 4), False]  # appearances to wait for, whether it is there
+
+        def there():
+            exists = os.path.exists(path)
+            if exists and not left[1]:
+                left[0] -= 1
+            left[1] = exists
+            return left[0] == 0
+        return there
+
+    def soon_after(self, paths, seconds):
+        end = []
+
+        def there():
+            if not end and any(map(os.path.exists, paths)):
+                end.append(time.monotonic() + self.chance.uniform(0, seconds))
+            return bool(end) and time.monotonic() >= end[0]
+        return there
+
+    def at_merge(self, node, _watch, _seconds):
+        return self.soon_after([node.net_dir / "chainstate.new", node.net_dir / "chainstate.batch"],
+                               0.2)
+
+    def at_publish(self, node, _watch, _seconds):
+        return self.soon_after([node.net_dir / "chainstate.new" / "CURRENT",
+                                node.net_dir / "chainstate" / "CURRENT"], 0.01)
+
+    def kill_once(self, node, args, aim, seconds):
+        """Starts it and kills it there; False if it came to its end before."""
+        kept = Checkpoint(node.net_dir / "ibdbooster" / "checkpoint.dat")
+        log_start = len(node.log_text)
+        node.launch(*args, self.made.to_tip)
+        watch = Watch(node)
+        there = getattr(self, f"at_{aim}")(node, watch, seconds)
+        while node.running and not there():
+            time.sleep(0)
+        killed = node.running
+        node.kill()
+        died = time.monotonic()
+        watch.over = True
+        watch.join()
+        self.check_resume(node.log_text[log_start:], kept)
+        if killed:
+            self.account(node, watch, died)
+        return killed
+
+    def check_resume(self, log, kept):
+        """What the start said it goes on from is what the kill before had left."""
+        self.assertNotIn("cannot go on", log)
+        self.assertNotIn("validating serially", log)
+        if "Booster: folding " in log and kept.blocks:
+            self.assertIn(f"going on from a checkpoint: {kept.blocks} of "
+                          f"{self.made.terminal_height} blocks folded, {kept.bytes} bytes", log)
+
+    def account(self, node, watch, died):
+        kept = Checkpoint(node.net_dir / "ibdbooster" / "checkpoint.dat")
+        phase = self.phase(node, watch.last["state"], kept)
+        self.phases[phase] += 1
+        folding = [(when, info["bytes"]) for when, info in watch.seen
+                   if info["state"] == "folding"]
+        if not folding or phase not in ("folding", "spilling", "checkpoint"):
+            return
+        lost = max(0, folding[-1][1] - kept.bytes)
+        began = max([when for when, done in folding if done <= kept.bytes],
+                    default=folding[0][0])
+        self.lost.append((lost, died - began if lost else 0))
+        self.assertLessEqual(lost, self.interval + self.slack)
+
+    @staticmethod
+    def phase(node, state, kept):
+        """What it was doing, by what lies on disk and by what it said last."""
+        folder = node.net_dir
+        runs = {path.name for path in folder.glob("ibdbooster/run*")}
+        if (folder / "chainstate.new" / "CURRENT").exists() or (
+                (folder / "chainstate").exists() and (folder / "ibdbooster").exists() and
+                (kept.runs or (folder / "ibdbooster" / "checkpoint.dat").exists())):
+            return "publishing"
+        if (folder / "chainstate.new").exists() or (folder / "chainstate.batch").exists():
+            return "merging"
+        if (folder / "ibdbooster" / "checkpoint.dat.new").exists():
+            return "checkpoint"
+        if runs - kept.runs:
+            return "spilling"
+        if (folder / "chainstate").exists():
+            return "connecting"
+        return state if state in ("folding", "judging") else "starting"
+
+    def test_random_points(self):
+        begin, number, kills, again = time.monotonic(), 0, 0, 0
+        while kills < KILLS:
+            aggregate, loader, more = self.WAYS[number % len(self.WAYS)]
+            node = self.fresh(indexed=number % 4 != 0)
+            options = [f"-ibdboosterfile={self.made.container}", *self.made.trust, *more,
+                       f"-ibdboosteraggregate={aggregate}", f"-ibdboosterloader={loader}",
+                       f"-ibdboosterintervalbytes={self.interval}"]
+            args = options if number % 4 else ["-reindex", *options]
+            seconds = self.seconds * (5 if aggregate == "muhash" else 1)
+            wanted = min(KILLS - kills, self.chance.randint(3, 10))
+            in_a_row = 0
+            while in_a_row < wanted and \
+                    self.kill_once(node, args, self.chance.choice(self.AIMS), seconds):
+                in_a_row += 1
+                seconds *= 0.7
+                if "Reindexing blocks on disk" in node.log_text:
+                    args = options  # what was begun goes on by itself
+            kills, again, number = kills + in_a_row, again + max(0, in_a_row - 1), number + 1
+            self.finish(node, args)
+        self.report(kills, again, number, time.monotonic() - begin)
+
+    def finish(self, node, args):
+        kept = Checkpoint(node.net_dir / "ibdbooster" / "checkpoint.dat")
+        log_start = len(node.log_text)
+        node.start(*args)
+        node.wait_for_tip(self.made.tip)
+        self.check_resume(node.log_text[log_start:], kept)
+        self.assertEqual(coins(node), self.wanted)
+        node.stop()
+        self.assertEqual([path.name for path in node.net_dir.glob("ibdbooster/*")], [])
+        self.assertEqual(list(node.net_dir.glob("chainstate.*")), [])
+        shutil.rmtree(node.datadir)
+
+    def report(self, kills, again, runs, seconds):
+        print(f"{kills} kills in {runs} runs, {again} of them of a start that went on after a kill, "
+              f"{seconds:.0f} s; right coins after each run")
+        for phase, count in sorted(self.phases.items()):
+            print(f"  {phase}: {count}")
+        if self.lost:
+            most, longest = max(lost for lost, _ in self.lost), max(s for _, s in self.lost)
+            mean = sum(lost for lost, _ in self.lost) / len(self.lost)
+            print(f"  work lost while folding: {mean / 1e6:.1f} MB on average, at most "
+                  f"{most / 1e6:.1f} MB of an interval of {self.interval / 1e6:.1f} MB (and at most "
+                  f"{self.slack / 1e6:.1f} MB more, as blocks are whole); at most {longest:.1f} s")
 
 
 class Interrupt(FunctionalTest):

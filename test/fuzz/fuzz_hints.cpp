@@ -12,14 +12,28 @@ namespace {
 
 using namespace ibd;
 
-class Memory final : public MappedFile {
+class Memory final : public ReadableFile {
 public:
     explicit Memory(Bytes bytes) : m_bytes(std::move(bytes)) {}
-    ByteSpan Data() const override { return m_bytes; }
+    Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
+    {
+        const size_t n = std::min<uint64_t>(out.size(), m_bytes.size() - offset);
+        std::copy_n(m_bytes.begin() + static_cast<ptrdiff_t>(offset), n, out.begin());
+        return n;
+    }
+    Result<uint64_t> Size() const override { return m_bytes.size(); }
+    void WillNeed(uint64_t, uint64_t) const override {}
+    void DontNeed(uint64_t, uint64_t) const override {}
 
 private:
     const Bytes m_bytes;
 };
+
+HintsFile InMemory(Bytes bytes)
+{
+    const uint64_t size = bytes.size();
+    return {"fuzz", std::make_unique<Memory>(std::move(bytes)), size};
+}
 
 void CopyDigest(const Hash32& digest, uint8_t* to) { std::copy_n(digest.begin(), 8, to); }
 
@@ -62,9 +76,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     switch (data[0] % 4) {
     case 0:
         Reseal(rest);
-        ReadAll(ContainerHints::Open("fuzz", std::make_unique<Memory>(std::move(rest))));
+        ReadAll(ContainerHints::Open(InMemory(std::move(rest))));
         break;
-    case 1: ReadAll(BitmapHints::Open("fuzz", std::make_unique<Memory>(std::move(rest)))); break;
+    case 1: ReadAll(BitmapHints::Open(InMemory(std::move(rest)))); break;
     case 2:
         if (DecodeHintsRecord(rest, block)) break;
         CHECK(block.unspent.empty() || block.unspent.back() < block.outputs);

@@ -44,7 +44,6 @@ public:
     {
         return m_real.OpenRead(p);
     }
-    Result<std::unique_ptr<MappedFile>> Map(const Path& p) override { return m_real.Map(p); }
     Result<std::unique_ptr<FileLock>> Lock(const Path& p) override { return m_real.Lock(p); }
     bool Exists(const Path& p) override { return m_real.Exists(p); }
     Result<std::vector<std::string>> List(const Path& p) override { return m_real.List(p); }

@@ -31,6 +31,8 @@ public:
     void CrashAt(uint64_t number) { m_crash_at = number; }
     /** Flips a bit in what reads of matching files return. */
     void CorruptReads(std::function<bool(const Path&)> matches) { m_corrupt = std::move(matches); }
+    /** Reads of matching files give only half, as if the file ended there. */
+    void CutReads(std::function<bool(const Path&)> matches) { m_cut = std::move(matches); }
     /** Loses what was written but not synced, as a power cut does. Call when all is closed. */
     void LoseUnsynced();
     uint64_t Operations() const { return m_operations; }
@@ -38,10 +40,6 @@ public:
 
     Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) override;
     Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) override;
-    Result<std::unique_ptr<MappedFile>> Map(const Path& path) override
-    {
-        return m_inner->Map(path);
-    }
     Result<std::unique_ptr<FileLock>> Lock(const Path& path) override
     {
         return m_inner->Lock(path);
@@ -63,6 +61,7 @@ public:
     void Written(const Path& path, uint64_t end);
     void Synced(const Path& path);
     bool Corrupts(const Path& path) const { return m_corrupt && m_corrupt(path); }
+    bool Cuts(const Path& path) const { return m_cut && m_cut(path); }
 
 private:
     struct Pending {
@@ -73,6 +72,7 @@ private:
     std::unique_ptr<Env> m_inner;
     Script m_script;
     std::function<bool(const Path&)> m_corrupt;
+    std::function<bool(const Path&)> m_cut;
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};
     std::mutex m_mutex;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <mutex>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -197,6 +198,122 @@ TEST_CASE("A disk that fails at any single operation: an error, and the next run
         }
         const CoinMap found = ReadChainstate(setup.Chainstate(), setup.Chain().Tip().hash);
         REQUIRE(found == setup.Chain().Coins());
+        setup.Reset();
+    }
+}
+
+TEST_CASE("A block file that ends early: height and reason, nothing published")
+{
+    SyncSetup setup(12);
+    for (const unsigned threads : {1u, 2u}) {
+        FaultEnv env;
+        env.CutReads([](const Path& path) { return path.filename().string().starts_with("blk"); });
+        const auto verdict = setup.Sync(env, setup.Options(threads));
+        REQUIRE_FALSE(verdict.Ok());
+        REQUIRE_THAT(verdict.Message(),
+                     Contains("blk") && Contains("cut off") && Contains("at height"));
+        REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+        FaultEnv sound;
+        REQUIRE(Must(setup.Sync(sound, setup.Options(threads))).kind == VerdictKind::kAccepted);
+        setup.RequireRight();
+        setup.Reset();
+    }
+}
+
+TEST_CASE("A run that ends early is found and the run starts over from the blocks")
+{
+    SyncSetup setup(13);
+    FaultEnv env;
+    int left = 1;
+    env.CutReads([&](const Path& path) {
+        return path.filename().string().starts_with("run") && left-- > 0;
+    });
+    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kAccepted);
+    REQUIRE(left <= 0);
+    setup.RequireRight();
+}
+
+TEST_CASE("Hints changed in place while in use: an error that names the file, no verdict on them")
+{
+    for (const auto counting : {HintsCounting::kSpendable, HintsCounting::kAll}) {
+        SyncSetup setup(14, {}, counting);
+        const Path path = setup.HintsPath();
+        const Bytes good = Must(ReadWholeFile(setup.CleanEnv(), path));
+        const auto changed_to = [&](ByteSpan bytes) {
+            const auto hints = Must(OpenHints(setup.CleanEnv(), path));
+            Overwrite(path, bytes);
+            auto verdict = setup.SyncWith(setup.CleanEnv(), *hints, setup.Options());
+            Overwrite(path, good);
+            REQUIRE_FALSE(verdict.Ok());
+            REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
+            REQUIRE_THAT(verdict.Message(), Contains(path.string()) && Contains("while in use"));
+            REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+        };
+        CAPTURE(int(counting));
+        changed_to({});
+        changed_to(ByteSpan(good).first(good.size() / 2));
+        Bytes other = good;
+        // The records; what the index says was taken in when it was opened.
+        for (size_t i = good.size() * 3 / 5; i < good.size() * 4 / 5; ++i) other[i] = 0xff;
+        changed_to(other);
+        SyncSetup stranger(15, {.blocks = 90}, counting);
+        changed_to(Must(ReadWholeFile(setup.CleanEnv(), stranger.HintsPath())));
+        REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kAccepted);
+        setup.RequireRight();
+    }
+}
+
+TEST_CASE("Reading hints fails: the disk's error, and the next run is right")
+{
+    SyncSetup setup(16);
+    FaultEnv env;
+    const auto hints = Must(OpenHints(env, setup.HintsPath()));
+    env.SetScript([&](const FaultEnv::Operation& op) { return op.path == setup.HintsPath(); });
+    const auto verdict = setup.SyncWith(env, *hints, setup.Options());
+    REQUIRE_FALSE(verdict.Ok());
+    REQUIRE_THAT(verdict.Message(), Contains("injected fault"));
+    REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+    env.SetScript(nullptr);
+    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kAccepted);
+    setup.RequireRight();
+}
+
+TEST_CASE("At no moment is more than an interval of bytes folded and not durable")
+{
+    SyncSetup setup(17, {.blocks = 400, .txs_per_block = 4});
+    uint64_t largest = 0;
+    uint64_t all = 0;
+    for (uint32_t h = 1; h <= setup.Chain().Height(); ++h) {
+        largest = std::max<uint64_t>(largest, setup.Chain().Raw(h).size());
+        all += setup.Chain().Raw(h).size();
+    }
+    for (const unsigned threads : {1u, 2u, 3u}) {
+        BoosterOptions options = setup.Options(threads);
+        options.checkpoint_bytes = all / 8;
+        const auto hints = Must(OpenHints(setup.CleanEnv(), setup.HintsPath()));
+        FaultEnv env;
+        SyncEngine engine(env, setup.Log(), setup.Chain().Params(), setup.Chain().Tip(),
+                          setup.Blocks(), *hints, options);
+        std::mutex mutex;
+        uint64_t most = 0;
+        uint64_t checkpoints = 0;
+        // Each checkpoint is looked at just before it takes effect: until then all may be lost.
+        env.SetScript([&](const FaultEnv::Operation& op) {
+            if (op.kind != "rename" || op.path.filename() != "checkpoint.dat.new") return false;
+            const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
+            const uint64_t folded = engine.Progress().bytes;
+            const std::lock_guard lock(mutex);
+            ++checkpoints;
+            if (kept) most = std::max(most, folded - kept->totals.bytes);
+            return false;
+        });
+        REQUIRE(Must(engine.Run()).kind == VerdictKind::kAccepted);
+        setup.RequireRight();
+        CAPTURE(threads, all, largest, most, checkpoints);
+        REQUIRE(checkpoints > 4);
+        // An epoch ends with the block that fills it.
+        REQUIRE(most <= options.checkpoint_bytes + 2 * threads * largest);
+        REQUIRE(most > options.checkpoint_bytes / 4);
         setup.Reset();
     }
 }

@@ -57,7 +57,7 @@ TEST_CASE("a read or write that fails midway reports its errno")
     CHECK(r.error == ENOSPC);
 }
 
-TEST_CASE("files are written, read, cut and mapped")
+TEST_CASE("files are written, read and cut")
 {
     const TempDir dir;
     const auto env = MakePosixEnv();
@@ -81,15 +81,11 @@ TEST_CASE("files are written, read, cut and mapped")
     CHECK(*(*file)->ReadAt(30000, out) == 0);
     (*file)->WillNeed(0, 0);
     (*file)->DontNeed(0, 100);
-    const auto map = env->Map(dir / "a");
-    REQUIRE(map.Ok());
-    CHECK((*map)->Data().size() == 20000);
-    CHECK((*map)->Data()[500] == data[0]);
     // Opening without truncation keeps the contents.
     REQUIRE(env->OpenWrite(dir / "a", false).Ok());
     CHECK(*(*env->OpenRead(dir / "a"))->Size() == 20000);
     REQUIRE(env->OpenWrite(dir / "a", true).Ok());
-    CHECK((*env->Map(dir / "a"))->Data().empty());
+    CHECK(*(*env->OpenRead(dir / "a"))->Size() == 0);
 }
 
 TEST_CASE("errors name the path and the reason and are the machine's fault")
@@ -108,8 +104,6 @@ TEST_CASE("errors name the path and the reason and are the machine's fault")
     expect(env->OpenRead(dir.Get()), dir.Get(), EISDIR);
     expect(env->OpenWrite(none / "x", true), none, ENOENT);
     expect(env->OpenWrite(dir.Get(), false), dir.Get(), EISDIR);
-    expect(env->Map(none), none, ENOENT);
-    expect(env->Map(dir.Get()), dir.Get(), EISDIR);
     expect(env->Remove(none), none, ENOENT);
     expect(env->Rename(none, dir / "b"), none, ENOENT);
     expect(env->List(none), none, ENOENT);

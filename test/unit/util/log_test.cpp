@@ -22,7 +22,6 @@ public:
     {
         return m->OpenWrite(p, t);
     }
-    Result<std::unique_ptr<MappedFile>> Map(const Path& p) override { return m->Map(p); }
     Result<std::unique_ptr<FileLock>> Lock(const Path& p) override { return m->Lock(p); }
     bool Exists(const Path& p) override { return m->Exists(p); }
     Result<std::vector<std::string>> List(const Path& p) override { return m->List(p); }
@@ -185,6 +184,13 @@ TEST_CASE("progress knows rate and time left, and logs now and then")
     meter.Finish();
     CHECK(log.lines.size() == 3);
     CHECK(log.lines.back() == "Reading: 200 blocks in 20 s, 10 blocks/s");
+    // What was done before counts for the whole, not for the rate.
+    ProgressMeter resumed(env, log, {.label = "r", .unit = "bytes", .total = 4000, .start = 2000});
+    env.micros += 1'000'000;
+    resumed.Update(2500, "7 blocks");
+    CHECK(resumed.Line() == "r: 2.5 kB of 4.0 kB (62.5 %), 500 bytes/s, 3 s left; 7 blocks");
+    resumed.Finish();
+    CHECK(log.lines.back() == "r: 500 bytes in 1 s, 500 bytes/s; 7 blocks");
     // A change of speed shows after the time of averaging, and counts never go back.
     ProgressMeter slower(env, log, {.label = "a", .unit = "b"});
     env.micros += 1'000'000;

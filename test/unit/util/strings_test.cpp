@@ -84,4 +84,10 @@ TEST_CASE("times are written as in ISO 8601")
     CHECK(FormatDuration(250) == "4 min 10 s");
     CHECK(FormatDuration(7500) == "2 h 05 min");
     CHECK(FormatDuration(273600) == "3 d 4 h");
+    CHECK(FormatBytes(999) == "999 bytes");
+    CHECK(FormatBytes(1000) == "1.0 kB");
+    CHECK(FormatBytes(999'949) == "999.9 kB");
+    CHECK(FormatBytes(999'950) == "1.0 MB");
+    CHECK(FormatBytes(382'672'683) == "382.7 MB");
+    CHECK(FormatBytes(~uint64_t{0}) == "18.4 EB");
 }
