@@ -1,7 +1,11 @@
 """The booster end to end: the chainstate it builds is serial validation's, coin for coin."""
 
+import http.client
+import os
+import subprocess
+
 import golden
-from framework import FunctionalTest, coins, run_tool
+from framework import FunctionalTest, RpcError, coins, run_tool, wait_until
 from generated import chain, large_chain, small_chain
 
 WAYS = [(aggregate, loader) for aggregate in ("sha256", "muhash") for loader in ("table", "batch")]
@@ -167,6 +171,140 @@ class SmallChain(BoosterTest):
         node = made.place(self.node())
         self.assert_refused(node, "-reindex", *booster(made.container), *made.trust,
                             saying="two weeks of work above it")
+
+
+class FullValidation(BoosterTest):
+    """-ibdboosterfullvalidation: every rule and script, with the undo data of an earlier validation."""
+
+    def validated(self, *options):
+        """A node whose whole chain was connected with scripts assumed valid, and the chain."""
+        made = chain("--outputs", "12000", "--outputs-per-block", "60", "--tail", "2100", "--signed",
+                     "--seed", "11", *options)
+        node = made.place(self.node())
+        status, errors = node.run("-reindex", *made.trust, made.to_tip)
+        self.assertEqual((status, errors), (0, ""))
+        return node, made
+
+    def test_the_chain_is_valid(self):
+        node, made = self.validated()
+        serial = self.coins_after(node, "-reindex-chainstate", "-assumevalid=0", made.to_tip)
+        for aggregate, loader in WAYS:
+            (node.net_dir / "debug.log").unlink()
+            args = [*booster(made.container, aggregate, loader), "-ibdboosterfullvalidation",
+                    "-assumevalid=0"]
+            node.start(*args)
+            node.wait_for_tip(made.tip)
+            info = node.rpc("getboosterinfo")
+            self.assertEqual((info["state"], info["verdict"]), ("accepted", "accepted"))
+            self.assertIs(info["fullvalidation"], True)
+            self.assertEqual(info["folded"], made.terminal_height)
+            self.assertEqual((coins(node), self.snapshot(node, "state.dat")), serial)
+            node.stop()
+            self.assertIn("checking every rule and script", node.log_text)
+            self.assertIn(f"*** IBD Booster: {SUCCESS[aggregate]} check at block height "
+                          f"{made.terminal_height} succeeded. ***", node.log_text)
+
+    def test_a_script_is_bad(self):
+        """The run ends at that block, height and reason are told, and serial validation ends the
+        chain below it."""
+        bad = 150
+        node, made = self.validated("--bad-script", str(bad))
+        serial = made.place(self.node())
+        serial.start("-reindex", "-assumevalid=0")
+        serial.wait_for_height(bad - 1)
+        wanted = coins(serial)
+        serial.stop()
+        (node.net_dir / "debug.log").unlink()
+        node.start(*booster(made.container), "-ibdboosterfullvalidation", "-assumevalid=0")
+        node.wait_for_height(bad - 1)
+        info = node.rpc("getboosterinfo")
+        self.assertEqual(info["state"], "refused")
+        for text in (f"height {bad}", "script"):
+            self.assertIn(text, info["verdict"])
+        self.assertLess(info["folded"], made.terminal_height)  # it stopped early
+        self.assertEqual(coins(node), wanted)
+        node.stop()
+        self.assertRegex(node.log_text, f"block at height {bad} is invalid: .*script.*"
+                                        "Validating serially")
+        self.assertNotIn("succeeded. ***", node.log_text)
+        self.assertEqual([path.name for path in node.net_dir.glob("ibdbooster/*")], [])
+
+    def test_no_undo_data(self):
+        """-reindex forgets where undo data lies: said at once, and serial validation makes it."""
+        node, made = self.validated()
+        (node.net_dir / "debug.log").unlink()
+        node.start("-reindex", f"-ibdboosterfile={made.container}", "-ibdboosterfullvalidation",
+                   "-assumevalid=0")
+        node.wait_for_tip(made.tip)
+        info = node.rpc("getboosterinfo")
+        self.assertEqual((info["state"], info["folded"]), ("refused", 0))
+        self.assertIn("undo data", info["verdict"])
+        self.assertIn("undo data", node.log_text)
+
+
+class Progress(BoosterTest):
+    """What is told while it works, on the terminal, in the log and over RPC."""
+
+    def test_terminal_and_log(self):
+        made = small_chain(60000)
+        node = made.place(self.node())
+        primary, terminal = os.openpty()
+        process = subprocess.Popen(node.command("-reindex", *booster(made.container), *made.trust,
+                                                made.to_tip),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=terminal)
+        os.close(terminal)
+        shown = b""
+        while True:
+            try:
+                more = os.read(primary, 65536)
+            except OSError:  # Linux says EIO when the other side is gone
+                break
+            if not more:
+                break
+            shown += more
+        os.close(primary)
+        self.assertEqual(process.wait(), 0, shown)
+        amount = r"[\d.]+ (?:bytes|[kMG]B)"
+        for text in (shown.decode(), node.log_text):
+            self.assertRegex(text, rf"Booster: folding: {amount} in .*, {amount}/s; "
+                                   rf"(\d+) of \1 blocks, \d+ outputs, {amount} memory")
+            self.assertRegex(text, rf"Booster: loading: \d+ coins in .*, \d+ coins/s; "
+                                   rf"{amount} memory")
+
+    def test_rpc(self):
+        """Sampled while it works; the numbers only grow and end where the hints say."""
+        made = small_chain(60000)
+        node = made.place(self.node())
+        node.launch("-reindex", *booster(made.container, "muhash", "batch"), *made.trust,
+                    "-ibdboostermem=1", "-ibdboosterthreads=2")
+        seen = []
+
+        def at_the_end():
+            try:
+                seen.append(node.rpc("getboosterinfo"))
+                return node.rpc("getbestblockhash") == made.tip
+            except (OSError, http.client.HTTPException, RpcError, ValueError):
+                return False
+        wait_until(at_the_end, "the tip")
+        folding = [info for info in seen if info["state"] == "folding" and info["bytes"]]
+        self.assertTrue(folding)
+        for info in folding:
+            self.assertGreater(info["rate"], 0)
+            self.assertGreaterEqual(info["timeleft"], 0)
+        for key in ("folded", "outputs", "inputs", "bytes", "coins", "coinsloaded"):
+            values = [info[key] for info in seen if info["state"] != "off"]
+            self.assertEqual(values, sorted(values), key)
+        self.assertTrue(any(info["diskbytes"] > 0 for info in seen))
+        last = seen[-1]
+        self.assertEqual(last["state"], "accepted")
+        self.assertEqual(last["coinsloaded"], last["coinsexpected"])
+        self.assertEqual(last["coins"], last["coinsexpected"])
+        self.assertEqual(last["folded"], made.terminal_height)
+        self.assertGreater(last["loadrate"], 0)
+        self.assertGreater(last["memory"], 1 << 20)
+        self.assertGreater(last["diskneeded"], 0)
+        self.assertEqual(last["diskbytes"], 0)
 
 
 class Bip30(BoosterTest):

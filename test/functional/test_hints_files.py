@@ -5,7 +5,7 @@ import os
 import random
 import struct
 
-from framework import FunctionalTest, coins, tree_digest
+from framework import FunctionalTest, coins, tree_digest, wait_until
 from generated import chain, small_chain
 from test_booster import booster
 
@@ -106,6 +106,61 @@ class Mutations(HintsTest):
                         bad[at:at] = chance.randbytes(chance.randrange(1, 20))
                 with self.subTest(source=source.name, number=number):
                     self.assertIn(self.outcome(bytes(bad)), ("refused", "serial"))
+
+
+class ChangedInUse(FunctionalTest):
+    """The file is cut short, emptied or written over while the booster reads it: one line that names
+    it, no crash, nothing published, no verdict on the hints; with the right file it goes on."""
+
+    def changed(self, source, change):
+        made = small_chain(60000)
+        node = made.place(self.node())
+        hints = self.dir / "used.hints"
+        hints.write_bytes(source(made).read_bytes())
+        args = ["-reindex", f"-ibdboosterfile={hints}", *made.trust, "-ibdboosteraggregate=muhash",
+                "-ibdboosterthreads=1", made.to_tip]
+        node.launch(*args)  # muhash: so that there is time
+        wait_until(lambda: "Booster: folding" in node.log_text, "folding")
+        change(hints)
+        status, errors = node.wait()
+        self.assertEqual(status, 1, errors)
+        self.assertEqual(errors.count("\n"), 1, errors)
+        self.assertTrue(errors.startswith(f"Error: hints file {hints} was "), errors)
+        self.assertIn("while in use", errors)
+        self.assertFalse((node.net_dir / "chainstate" / "CURRENT").exists())
+        self.assertFalse((node.net_dir / "ibdbooster" / "badhints.txt").exists())
+        hints.write_bytes(source(made).read_bytes())
+        node.start(*[arg for arg in args if arg not in ("-reindex", made.to_tip)])
+        node.wait_for_tip(made.tip)
+        self.assertIn("succeeded. ***", node.log_text)
+        got = coins(node)
+        node.stop()
+        serial = made.place(self.node())
+        serial.start("-reindex")
+        serial.wait_for_tip(made.tip)
+        self.assertEqual(got, coins(serial))
+
+    @staticmethod
+    def container(made):
+        return made.container
+
+    @staticmethod
+    def bitmap(made):
+        return made.bitmap
+
+    def test_emptied(self):
+        self.changed(self.container, lambda path: os.truncate(path, 0))
+
+    def test_cut_in_the_middle(self):
+        self.changed(self.bitmap, lambda path: os.truncate(path, path.stat().st_size // 2))
+
+    def test_written_over(self):
+        def scribble(path):
+            with open(path, "r+b") as file:
+                file.seek(200)
+                file.write(b"\xff" * (path.stat().st_size - 200))
+        for source in (self.container, self.bitmap):
+            self.changed(source, scribble)
 
 
 class Refusals(HintsTest):

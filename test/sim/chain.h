@@ -42,6 +42,9 @@ struct ChainOptions {
     int outputs_per_block = 100;
     bool signed_spends = false;
     std::optional<RepeatedCoinbase> repeated_coinbase;
+    /** The first input of each transaction of this block fails its script; all else is valid, so
+     *  that the chain passes where scripts are not run. 0: no such block. */
+    int bad_script_height = 0;
 };
 
 struct SimBlock {

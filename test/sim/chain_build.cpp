@@ -164,6 +164,7 @@ void Chain::BuildTransaction(Draft& draft, size_t inputs, size_t outputs)
             {output.value, from_book ? m_book->At(output.script).script_pubkey : output.keeper});
     }
     UnlockInputs(tx, spent, *m_book, m_rng);
+    if (m_height == m_options.bad_script_height) tx.inputs[0].script_sig = {OP_RETURN};
 
     const Bytes raw = tx.Serialize();
     const Bytes stripped = tx.HasWitness() ? tx.Serialize(false) : raw;

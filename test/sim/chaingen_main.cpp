@@ -36,6 +36,7 @@ The same options give the same bytes.
                          block REPEAT has the coinbase of block FIRST; needs --bip34 above REPEAT
                          and REPEAT below 150. Without "overwrite" the first is spent in between.
   --bip34 H              BIP34 is active from height H (node: -testactivationheight=bip34@H)
+  --bad-script H         the scripts of block H fail; all else is valid
   --hints-height H       the height that the hints speak of
                          (default: the last block before the tail)
   --hints FILE           text: line h lists the unspent among the spendable outputs of block h
@@ -107,6 +108,7 @@ Options ParseOptions(int argc, char** argv)
         {"--shuffle",
          [&](Text v) { o.files.shuffle_window = static_cast<size_t>(SmallNumber(v)); }},
         {"--bip30", [&](Text v) { o.chain.repeated_coinbase = ParsePair(v); }},
+        {"--bad-script", [&](Text v) { o.chain.bad_script_height = SmallNumber(v); }},
         {"--bip34", [&](Text v) { o.bip34_height = SmallNumber(v); }},
         {"--hints-height", [&](Text v) { o.hints_height = SmallNumber(v); }},
         {"--hints", [&](Text v) { o.hints = v; }},
