@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs the engine's tests, and a sanitized bitcoind, under address and undefined-behaviour (asan) or
+# thread (tsan) sanitizers. Nothing is left out or shortened but the sizes of generated chains.
+#
+#   test/sanitize.sh asan|tsan [unit|functional]      default: both
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=${1:?asan or tsan}
+part=${2:-all}
+units="unit_swiftsync unit_full_validation unit_validation unit_storage unit_rpc unit_util"
+functional="test_booster.SmallChain test_booster.FullValidation test_booster.Progress \
+test_hints_files.ChangedInUse test_process test_rpc test_crash"
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+export IBD_KILLS=${IBD_KILLS:-2} IBD_OUTPUTS=${IBD_OUTPUTS:-60000}
+
+cmake --preset "$preset" >/dev/null
+# shellcheck disable=SC2086 # lists of words
+cmake --build "build-$preset" -j "$(nproc)" --target bitcoind bitcoin-cli ibd-chaingen $units
+if [ "$part" != functional ]; then
+    for unit in $units; do
+        printf '== %s\n' "$unit"
+        "$(find "build-$preset" -name "$unit" -type f)"
+    done
+fi
+if [ "$part" != unit ]; then
+    for tests in $functional; do
+        printf '== %s\n' "$tests"
+        python3 test/functional/run.py --bindir "build-$preset/bin" -j 1 "$tests"
+    done
+fi
