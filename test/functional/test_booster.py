@@ -174,12 +174,12 @@ class SmallChain(BoosterTest):
 
 
 class FullValidation(BoosterTest):
-    """-ibdboosterfullvalidation: every rule and script, with the undo data of an earlier validation."""
+    """-ibdboosterfullvalidation: every rule and script, with undo data of an earlier validation."""
 
     def validated(self, *options):
         """A node whose whole chain was connected with scripts assumed valid, and the chain."""
-        made = chain("--outputs", "12000", "--outputs-per-block", "60", "--tail", "2100", "--signed",
-                     "--seed", "11", *options)
+        made = chain("--outputs", "12000", "--outputs-per-block", "60", "--tail", "2100",
+                     "--signed", "--seed", "11", *options)
         node = made.place(self.node())
         status, errors = node.run("-reindex", *made.trust, made.to_tip)
         self.assertEqual((status, errors), (0, ""))

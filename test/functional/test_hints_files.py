@@ -109,8 +109,8 @@ class Mutations(HintsTest):
 
 
 class ChangedInUse(FunctionalTest):
-    """The file is cut short, emptied or written over while the booster reads it: one line that names
-    it, no crash, nothing published, no verdict on the hints; with the right file it goes on."""
+    """The file is cut short, emptied or written over while the booster reads it: one line that
+    names it, no crash, nothing published, no verdict on the hints; the right file works."""
 
     def changed(self, source, change):
         made = small_chain(60000)
