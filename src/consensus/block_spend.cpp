@@ -69,10 +69,11 @@ RuleResult BlockSpendRules::CheckCoinbaseValue(const TxView& coinbase) const
 }
 
 RuleResult CheckInputScripts(const TxView& tx, std::span<const SpentOutput> spent,
-                             const TxHashes& hashes, ScriptFlags flags, size_t begin, size_t end)
+                             const TxHashes& hashes, ScriptFlags flags, size_t begin, size_t end,
+                             SignatureCacheUse cache)
 {
     for (size_t i = begin; i < end; ++i) {
-        const ScriptError error = VerifyInput(tx, i, spent[i], hashes, flags);
+        const ScriptError error = VerifyInput(tx, i, spent[i], hashes, flags, cache);
         if (error == ScriptError::kOk) continue;
         const OutPoint prevout = tx.inputs[i].Prevout();
         return Invalid(fmt::format("block-script-verify-flag-failed ({})", ScriptErrorText(error)),

@@ -8,6 +8,7 @@
 #include "consensus/tx_verify.h"
 #include "script/coin.h"
 #include "script/sighash.h"
+#include "script/verification_cache.h"
 
 #include <vector>
 
@@ -59,6 +60,7 @@ private:
 /** Runs the scripts of inputs begin..end-1. `spent`: one output for each input of `tx`; `hashes`
  *  were made from both. The first violation. */
 RuleResult CheckInputScripts(const TxView& tx, std::span<const SpentOutput> spent,
-                             const TxHashes& hashes, ScriptFlags flags, size_t begin, size_t end);
+                             const TxHashes& hashes, ScriptFlags flags, size_t begin, size_t end,
+                             SignatureCacheUse cache = {});
 
 } // namespace ibd

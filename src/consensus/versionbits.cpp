@@ -10,13 +10,14 @@ namespace {
 /** Height of the last block of the period before the one that follows `prev`; -1 for none. */
 int PeriodEnd(int prev, int period) { return prev - (prev + 1) % period; }
 
-/** A deployment as the state machine sees it. `Signal(height)` tells whether that block counts. */
-template <typename Signal>
+/** A deployment as the state machine sees it. `Count(end)` tells how many blocks signal in the
+ *  period that ends at that height. */
+template <typename Count>
 class StateMachine {
 public:
     StateMachine(const Ancestry& chain, const Bip9Deployment& deployment, ThresholdCache& cache,
-                 Signal signal)
-        : m_chain(chain), m_deployment(deployment), m_cache(cache), m_signal(std::move(signal))
+                 Count count)
+        : m_chain(chain), m_deployment(deployment), m_cache(cache), m_count(std::move(count))
     {
     }
 
@@ -60,9 +61,7 @@ private:
             return m_chain.MedianTimePast(end) >= m_deployment.start_time ? ThresholdState::kStarted
                                                                           : state;
         case ThresholdState::kStarted: {
-            int count = 0;
-            for (int i = 0; i < m_deployment.period; ++i) count += m_signal(end - i) ? 1 : 0;
-            if (count >= m_deployment.threshold) return ThresholdState::kLockedIn;
+            if (m_count(end) >= m_deployment.threshold) return ThresholdState::kLockedIn;
             return m_chain.MedianTimePast(end) >= m_deployment.timeout ? ThresholdState::kFailed
                                                                        : state;
         }
@@ -77,14 +76,20 @@ private:
     const Ancestry& m_chain;
     const Bip9Deployment& m_deployment;
     ThresholdCache& m_cache;
-    Signal m_signal;
+    Count m_count;
 };
 
 ThresholdState StateAfter(const Ancestry& chain, int prev, const Bip9Deployment& deployment,
                           ThresholdCache& cache)
 {
-    const auto signal = [&](int height) { return Signals(chain.At(height).version, deployment); };
-    return StateMachine(chain, deployment, cache, signal).At(prev);
+    const auto count = [&](int end) {
+        int signalling = 0;
+        for (int i = 0; i < deployment.period; ++i) {
+            signalling += Signals(chain.At(end - i).version, deployment) ? 1 : 0;
+        }
+        return signalling;
+    };
+    return StateMachine(chain, deployment, cache, count).At(prev);
 }
 
 int32_t BlockVersionAfter(const Ancestry& chain, int prev, const ConsensusParams& params,
@@ -181,6 +186,32 @@ int32_t ComputeBlockVersion(const Ancestry& prev, const ConsensusParams& params,
     return BlockVersionAfter(prev, prev.Height(), params, cache);
 }
 
+namespace {
+
+using BitCounts = std::array<int, kVersionBitsCount>;
+
+/** How many blocks of the period that ends at `end` set each bit that no deployment asks for. */
+BitCounts CountUnknownBits(const Ancestry& chain, int end, int period,
+                           const ConsensusParams& params, VersionBitsCache& cache)
+{
+    BitCounts counts{};
+    for (int height = end; height > end - period && height >= params.min_bip9_warning_height;
+         --height) {
+        const auto version = static_cast<uint32_t>(chain.At(height).version);
+        if ((version & kVersionBitsTopMask) != kVersionBitsTop || version == kVersionBitsTop) {
+            continue;
+        }
+        const auto known =
+            static_cast<uint32_t>(BlockVersionAfter(chain, height - 1, params, cache));
+        for (size_t bit = 0; bit < counts.size(); ++bit) {
+            counts[bit] += static_cast<int>((version & ~known) >> bit & 1);
+        }
+    }
+    return counts;
+}
+
+} // namespace
+
 std::vector<std::pair<int, bool>> UnknownActivations(const Ancestry& tip, const ChainParams& params,
                                                      VersionBitsCache& cache)
 {
@@ -195,16 +226,20 @@ std::vector<std::pair<int, bool>> UnknownActivations(const Ancestry& tip, const 
         any.period = 2016;
         any.threshold = any.period * 9 / 10;
     }
+    std::map<int, BitCounts> periods; // each is walked once for all bits
     std::vector<std::pair<int, bool>> found;
     for (int bit = 0; bit < kVersionBitsCount; ++bit) {
         any.bit = bit;
-        const auto signal = [&](int height) {
-            return height >= consensus.min_bip9_warning_height &&
-                   HasBit(tip.At(height).version, bit) &&
-                   !HasBit(BlockVersionAfter(tip, height - 1, consensus, cache), bit);
+        const auto count = [&](int end) {
+            auto known = periods.find(end);
+            if (known == periods.end()) {
+                const BitCounts counts = CountUnknownBits(tip, end, any.period, consensus, cache);
+                known = periods.emplace(end, counts).first;
+            }
+            return known->second[static_cast<size_t>(bit)];
         };
         const auto state =
-            StateMachine(tip, any, cache.unknown_bits[size_t(bit)], signal).At(tip.Height());
+            StateMachine(tip, any, cache.unknown_bits[size_t(bit)], count).At(tip.Height());
         if (state == ThresholdState::kActive || state == ThresholdState::kLockedIn) {
             found.emplace_back(bit, state == ThresholdState::kActive);
         }

@@ -5,7 +5,10 @@
 #include "storage/chainstate_builder.h"
 #include "swiftsync/checkpoint.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <cstring>
 
 namespace ibd {
 
@@ -20,8 +23,26 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
     out.assume_valid = options.assume_valid;
     out.minimum_work = options.minimum_work;
     out.threads = options.script_threads;
+    out.max_tip_age = options.max_tip_age;
     env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
     return out;
+}
+
+CacheSalt RandomSalt(Env& env)
+{
+    CacheSalt salt;
+    env.RandomBytes(salt);
+    return salt;
+}
+
+/** For a shell: harmless characters in single quotes. */
+std::string Quoted(const std::string& text)
+{
+    std::string out = "'";
+    for (const char c : text) {
+        if (std::isalnum(static_cast<unsigned char>(c)) || std::strchr(" .,;-_/:?@()", c)) out += c;
+    }
+    return out + "'";
 }
 
 } // namespace
@@ -29,13 +50,14 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
            const ChainParams& params, DataDir& dir, NodeOptions options)
     : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
-      m_options(std::move(options)), m_scripts(m_options.script_threads - 1),
-      m_booster(env, log, params), m_table(env), m_control{env,
-                                                           m_table,
-                                                           log,
-                                                           LogPath(args, dir.Net()),
-                                                           env.MonotonicMicros(),
-                                                           [this] { RequestStop(); }},
+      m_options(std::move(options)), m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
+      m_scripts(m_options.script_threads - 1), m_booster(env, log, params),
+      m_table(env), m_control{env,
+                              m_table,
+                              log,
+                              LogPath(args, dir.Net()),
+                              env.MonotonicMicros(),
+                              [this] { RequestStop(); }},
       m_chain_context{.env = env,
                       .events = m_events,
                       .interrupt = m_interrupt,
@@ -44,6 +66,13 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .coins_cache_bytes = m_options.cache.coins,
                       .fatal = [this](const Error& error) { StopFor(error); }}
 {
+    m_scripts.SetCaches(&m_caches);
+    m_events.Warnings().OnNew([this](const std::string& text) {
+        if (!m_options.alert_notify.empty()) Notify(m_options.alert_notify, Quoted(text));
+    });
+    const std::vector<std::string> deprecated = args.GetAll("-deprecatedrpc");
+    m_chain_context.deprecated_warnings =
+        std::find(deprecated.begin(), deprecated.end(), "warnings") != deprecated.end();
 }
 
 Node::~Node() = default;
@@ -81,7 +110,7 @@ Result<> Node::StartRpc()
     AddTransactionMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
-    AddNetworkMethods(m_table);
+    AddNetworkMethods(m_table, m_chain_context);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
                          ReadRpcOptions(m_args, m_paths.rpc_port, m_dir.Net(), m_log));
@@ -115,6 +144,11 @@ Result<> Node::OpenIndex()
 
 Result<> Node::OpenStores()
 {
+    for (const auto& [what, cache] : {std::pair{"signature", &m_caches.signatures.Entries()},
+                                      std::pair{"script execution", &m_caches.scripts.Entries()}}) {
+        m_log.Info("Using {} MiB for {} cache, able to store {} elements",
+                   m_options.signature_cache_bytes >> 21, what, cache->Capacity());
+    }
     SetStatus("Loading block index…");
     IBD_RETURN_IF_ERROR(OpenIndex());
     if (m_options.reindex) IBD_RETURN_IF_ERROR(m_index_db->SetReindexing(true));

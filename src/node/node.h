@@ -65,6 +65,7 @@ private:
 
     std::unique_ptr<BlockIndexDb> m_index_db;
     std::unique_ptr<BlockStore> m_blocks;
+    VerificationCaches m_caches;
     ScriptThreads m_scripts;
     ChainEvents m_events;
     std::unique_ptr<ChainManager> m_chain;

@@ -16,9 +16,12 @@ constexpr size_t kMaxIndexDbCache = 2 << 20; //!< bytes
 constexpr size_t kMaxCoinsDbCache = 8 << 20; //!< bytes
 constexpr int64_t kDefaultBatchSize = 32 << 20;
 constexpr int kMaxScriptThreads = 16;
-constexpr int64_t kDefaultBoosterMem = 96; //!< MiB
-constexpr int64_t kMinBoosterMem = 1;      //!< MiB
-constexpr int64_t kMaxInterval = 86'400;   //!< seconds
+constexpr int64_t kDefaultSignatureCache = 32;   //!< MiB
+constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
+constexpr int64_t kDefaultTipAge = 24 * 60 * 60; //!< seconds
+constexpr int64_t kDefaultBoosterMem = 96;       //!< MiB
+constexpr int64_t kMinBoosterMem = 1;            //!< MiB
+constexpr int64_t kMaxInterval = 86'400;         //!< seconds
 
 void AddGeneral(ArgsManager& args)
 {
@@ -51,6 +54,8 @@ void AddGeneral(ArgsManager& args)
     add("-pid", "=<file>", "File with the process id (default: bitcoind.pid)");
     add("-reindex", "", "Rebuild the block index and the chainstate from the block files");
     add("-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed");
+    add("-alertnotify", "=<cmd>",
+        "Command to run when the node has a new warning (%s is its text in quotes)");
     add("-settings", "=<file>",
         "Settings that programs wrote; they count more than bitcoin.conf (default: settings.json "
         "in the network's data directory)");
@@ -111,6 +116,12 @@ void AddDebug(ArgsManager& args)
     add("-logthreadnames", "", "Show the thread in every line (default: 0)");
     add("-logtimemicros", "", "Show microseconds (default: 0)", OptionSpec::kHidden);
     add("-logtimestamps", "", "Show the time (default: 1)");
+    add("-maxsigcachesize", "=<n>",
+        "Memory for verified signatures and scripts together, MiB (default: 32)",
+        OptionSpec::kHidden);
+    add("-maxtipage", "=<n>",
+        "Age of the tip from which it counts as initial download, seconds (default: 86400)",
+        OptionSpec::kHidden);
     add("-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)");
     add("-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)");
     add("-stopafterblockimport", "",
@@ -164,9 +175,8 @@ constexpr const char* kWithoutEffect[] = {
     "-zmqpubhashtxhwm", "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm",
     "-zmqpubsequence", "-zmqpubsequencehwm",
     // what only developers use, or what Core itself has dropped
-    "-alertnotify", "-allowignoredconf", "-checkblockindex", "-checkpoints", "-dbcrashratio",
-    "-deprecatedrpc", "-logips", "-logratelimit", "-logsourcelocations", "-maxsigcachesize",
-    "-maxtipage", "-mocktime", "-rpcdoccheck", "-rpcserialversion"};
+    "-allowignoredconf", "-checkblockindex", "-checkpoints", "-dbcrashratio", "-logips",
+    "-logratelimit", "-logsourcelocations", "-mocktime", "-rpcdoccheck", "-rpcserialversion"};
 
 void AddWithoutEffect(ArgsManager& args)
 {
@@ -360,6 +370,12 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     for (const std::string& file : args.GetAll("-loadblock")) {
         out.load_blocks.push_back(std::filesystem::absolute(file));
     }
+    out.signature_cache_bytes =
+        static_cast<size_t>(std::clamp<int64_t>(
+            args.GetInt("-maxsigcachesize", kDefaultSignatureCache), 0, kMaxSignatureCache))
+        << 20;
+    out.max_tip_age = args.GetInt("-maxtipage", kDefaultTipAge);
+    out.alert_notify = args.Get("-alertnotify", "");
     out.block_notify = args.Get("-blocknotify", "");
     out.startup_notify = args.Get("-startupnotify", "");
     out.shutdown_notify = args.Get("-shutdownnotify", "");

@@ -20,8 +20,10 @@ struct CacheSizes {
 
 struct NodeOptions {
     CacheSizes cache;
-    size_t batch_bytes = 0;      //!< -dbbatchsize
-    unsigned script_threads = 1; //!< -par, resolved
+    size_t batch_bytes = 0;                  //!< -dbbatchsize
+    unsigned script_threads = 1;             //!< -par, resolved
+    size_t signature_cache_bytes = 32 << 20; //!< -maxsigcachesize, of both caches
+    int64_t max_tip_age = 24 * 60 * 60;      //!< -maxtipage, seconds
     BlockHash assume_valid;
     Arith256 minimum_work;
     bool reindex = false;
@@ -35,6 +37,7 @@ struct NodeOptions {
     std::vector<Path> load_blocks;
     std::optional<Path> hints; //!< -ibdboosterfile
     BoosterOptions booster;    //!< without `chainstate`
+    std::string alert_notify;
     std::string block_notify;
     std::string startup_notify;
     std::string shutdown_notify;

@@ -28,6 +28,7 @@ struct ChainContext {
     Path net_dir = {}; //!< relative paths of files to write are below it
     size_t coins_db_cache_bytes = 0;
     size_t coins_cache_bytes = 0;
+    bool deprecated_warnings = false; //!< -deprecatedrpc=warnings: one string, not an array
     /** Told of failures of the machine that leave the chain unusable: the node stops. */
     std::function<void(const Error&)> fatal = {};
 
@@ -41,6 +42,8 @@ struct ChainContext {
         return OrThrow(std::move(result));
     }
     AddressPrefixes Prefixes() const;
+    /** For a member "warnings". */
+    UniValue Warnings() const { return events.Warnings().Json(deprecated_warnings); }
 };
 
 /** A block and its coins spent, read under the lock and independent of it. */

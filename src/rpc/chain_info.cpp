@@ -36,7 +36,7 @@ UniValue BlockchainInfo(const ChainContext& context)
     if (chain.Params().consensus.signet_blocks) {
         out.pushKV("signet_challenge", ToHex(chain.Params().consensus.signet_challenge));
     }
-    out.pushKV("warnings", UniValue(UniValue::VARR));
+    out.pushKV("warnings", context.Warnings());
     return out;
 }
 

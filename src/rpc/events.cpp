@@ -3,6 +3,23 @@
 
 namespace ibd {
 
+namespace {
+
+NodeWarning ToNodeWarning(ChainWarning warning)
+{
+    return warning == ChainWarning::kUnknownRules ? NodeWarning::kUnknownRules
+                                                  : NodeWarning::kInvalidChain;
+}
+
+} // namespace
+
+void ChainEvents::WarningSet(ChainWarning warning, const std::string& text)
+{
+    m_warnings.Set(ToNodeWarning(warning), text);
+}
+
+void ChainEvents::WarningCleared(ChainWarning warning) { m_warnings.Clear(ToNodeWarning(warning)); }
+
 void ChainEvents::TipChanged(const HeaderNode& node)
 {
     Reset({node.hash, node.height});

@@ -1,7 +1,9 @@
 // ChainEvents: lets RPC calls wait for the tip to change and learn the verdict on a block they
-// submitted. The node makes it the ChainManager's observer. Any thread.
+// submitted, and keeps the chain's warnings. The node makes it the ChainManager's observer. Any
+// thread.
 #pragma once
 
+#include "rpc/warnings.h"
 #include "validation/chain_manager.h"
 
 #include <chrono>
@@ -20,6 +22,9 @@ public:
 
     void TipChanged(const HeaderNode& node) override;
     void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override;
+    void WarningSet(ChainWarning warning, const std::string& text) override;
+    void WarningCleared(ChainWarning warning) override;
+    NodeWarnings& Warnings() { return m_warnings; }
 
     /** Called with each new tip, under the manager's lock: be quick. */
     void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
@@ -38,6 +43,7 @@ public:
 
 private:
     std::function<void(const HeaderNode&)> m_on_tip;
+    NodeWarnings m_warnings;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     Tip m_tip;

@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-UniValue NetworkInfo()
+UniValue NetworkInfo(const ChainContext& context)
 {
     UniValue out(UniValue::VOBJ);
     out.pushKV("version", kVersionNumber);
@@ -25,13 +25,13 @@ UniValue NetworkInfo()
     out.pushKV("relayfee", AmountJson(100));
     out.pushKV("incrementalfee", AmountJson(100));
     out.pushKV("localaddresses", UniValue(UniValue::VARR));
-    out.pushKV("warnings", UniValue(UniValue::VARR));
+    out.pushKV("warnings", context.Warnings());
     return out;
 }
 
 } // namespace
 
-void AddNetworkMethods(RpcTable& table)
+void AddNetworkMethods(RpcTable& table, ChainContext& context)
 {
     table.Add(
         {"network",
@@ -44,7 +44,7 @@ void AddNetworkMethods(RpcTable& table)
          "  \"connections_in\": n, \"connections_out\": n, \"networks\": [ ],\n"
          "  \"relayfee\": n, \"incrementalfee\": n, \"localaddresses\": [ ], \"warnings\": [ ]\n}",
          "",
-         [](const RpcCall&) { return NetworkInfo(); }});
+         [&context](const RpcCall&) { return NetworkInfo(context); }});
     table.Add({"network",
                "getconnectioncount",
                "Number of peers.",

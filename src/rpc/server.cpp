@@ -85,6 +85,9 @@ void AddRpcOptions(ArgsManager& args)
                          unsigned flags = OptionSpec::kPlain) {
         args.Add(name, argument, help, OptionGroup::kRpc, flags);
     };
+    add("-deprecatedrpc", "=<what>",
+        "Answer as older versions did: \"warnings\" makes that member one string",
+        OptionSpec::kHidden);
     add("-server", "", "Accept JSON-RPC commands (default: 1)");
     add("-rpcallowip", "=<ip>",
         "Accept JSON-RPC connections from this source: an address, a network with a mask "

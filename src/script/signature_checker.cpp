@@ -26,6 +26,18 @@ bool HasKeyShape(ByteSpan key)
 
 } // namespace
 
+template <typename Key, typename Verify>
+bool TxSignatureChecker::VerifyOnce(Key key, Verify verify) const
+{
+    SignatureCache* cache = m_cache.cache;
+    if (!cache || (cache->Entries().Empty() && !m_cache.keep)) return verify();
+    const Hash32 digest = key();
+    if (cache->Entries().Contains(digest, !m_cache.keep)) return true;
+    if (!verify()) return false;
+    if (m_cache.keep) cache->Entries().Insert(digest);
+    return true;
+}
+
 bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, ByteSpan script_code,
                                     SigVersion version) const
 {
@@ -35,7 +47,9 @@ bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, Byt
         version == SigVersion::kWitnessV0
             ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type, m_hashes)
             : LegacySigHash(m_tx, m_input, script_code, hash_type);
-    return VerifyEcdsa(public_key, signature.first(signature.size() - 1), hash);
+    const ByteSpan der = signature.first(signature.size() - 1);
+    return VerifyOnce([&] { return m_cache.cache->EcdsaKey(hash, public_key, der); },
+                      [&] { return VerifyEcdsa(public_key, der, hash); });
 }
 
 ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public_key,
@@ -53,7 +67,9 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
     SchnorrSignature sig;
     std::copy_n(public_key.begin(), key.size(), key.begin());
     std::copy_n(signature.begin(), sig.size(), sig.begin());
-    return VerifySchnorr(key, sig, *hash) ? ScriptError::kOk : ScriptError::kSchnorrSig;
+    const bool valid = VerifyOnce([&] { return m_cache.cache->SchnorrKey(*hash, key, sig); },
+                                  [&] { return VerifySchnorr(key, sig, *hash); });
+    return valid ? ScriptError::kOk : ScriptError::kSchnorrSig;
 }
 
 bool TxSignatureChecker::CheckLockTime(int64_t lock_time) const

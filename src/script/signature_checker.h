@@ -4,6 +4,7 @@
 
 #include "script/script_error.h"
 #include "script/sighash.h"
+#include "script/verification_cache.h"
 #include "script/verify_flags.h"
 
 namespace ibd {
@@ -24,12 +25,13 @@ public:
     virtual bool CheckSequence(int64_t sequence) const = 0;
 };
 
-/** Answers from a transaction. Everything given must outlive it. */
+/** Answers from a transaction. Everything given must outlive it. The answers are the same with and
+ *  without a cache. */
 class TxSignatureChecker final : public SignatureChecker {
 public:
     TxSignatureChecker(const TxView& tx, size_t input, const SpentOutput& spent,
-                       const TxHashes& hashes)
-        : m_tx(tx), m_input(input), m_spent(spent), m_hashes(hashes)
+                       const TxHashes& hashes, SignatureCacheUse cache = {})
+        : m_tx(tx), m_input(input), m_spent(spent), m_hashes(hashes), m_cache(cache)
     {
     }
 
@@ -41,10 +43,15 @@ public:
     bool CheckSequence(int64_t sequence) const override;
 
 private:
+    /** Whether `verify` says yes, or said so before for `key()`. */
+    template <typename Key, typename Verify>
+    bool VerifyOnce(Key key, Verify verify) const;
+
     const TxView& m_tx;
     const size_t m_input;
     const SpentOutput m_spent;
     const TxHashes& m_hashes;
+    const SignatureCacheUse m_cache;
 };
 
 } // namespace ibd

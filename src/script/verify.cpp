@@ -262,10 +262,10 @@ ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const Witn
 }
 
 ScriptError VerifyInput(const TxView& tx, size_t input, const SpentOutput& spent,
-                        const TxHashes& hashes, ScriptFlags flags)
+                        const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache)
 {
     const InputView& in = tx.inputs[input];
-    const TxSignatureChecker checker(tx, input, spent, hashes);
+    const TxSignatureChecker checker(tx, input, spent, hashes, cache);
     return VerifyScript(in.script_sig, spent.script_pubkey, {in.witness, in.witness_items}, flags,
                         checker);
 }

@@ -17,9 +17,9 @@ struct WitnessView {
 ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const WitnessView& witness,
                          ScriptFlags flags, const SignatureChecker& checker);
 
-/** One input of a transaction. `spent[i]` is the output that input i spends. */
+/** One input of a transaction. `spent` is the output that it spends. */
 ScriptError VerifyInput(const TxView& tx, size_t input, const SpentOutput& spent,
-                        const TxHashes& hashes, ScriptFlags flags);
+                        const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache = {});
 
 /** BIP341: tagged hash of a leaf. */
 Hash32 TapLeafHash(uint8_t leaf_version, ByteSpan script);

@@ -12,11 +12,17 @@ struct Wanted {
     BlockHash hash;
     FilePos pos;
     int height;
+    FilePos undo; //!< null: none
+    BlockHash prev_hash;
 };
 
 Wanted ToWanted(const HeaderNode& node)
 {
-    return {node.hash, {node.file, node.data_pos}, node.height};
+    return {node.hash,
+            {node.file, node.data_pos},
+            node.height,
+            node.HasUndo() ? FilePos{node.file, node.undo_pos} : FilePos{},
+            node.PrevHash()};
 }
 
 Result<std::unique_ptr<LoadedBlock>> Load(const BlockStore& blocks, const Wanted& wanted,
@@ -57,6 +63,9 @@ BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params
         for (const Wanted& block : wanted) {
             auto item =
                 std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(Load(blocks, block, params));
+            if (item->Ok() && !block.undo.IsNull()) {
+                (**item)->undo_intact = blocks.ReadUndo(block.undo, block.prev_hash).Ok();
+            }
             // A parsed block takes about twice its bytes.
             const size_t bytes = item->Ok() ? 2 * (**item)->raw.size() : 0;
             if (!m_queue.Push(std::move(item), bytes)) return;

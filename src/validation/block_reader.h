@@ -16,6 +16,8 @@ struct LoadedBlock {
     Bytes raw;
     BlockView view;     //!< of raw
     RuleResult verdict; //!< of CheckBlock
+    /** BlockReader only: undo data of an earlier connection is there and its checksum right. */
+    bool undo_intact = false;
 };
 
 /** Reads one block from disk, parses it and checks it without context. The error names the block,

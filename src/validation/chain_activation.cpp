@@ -21,15 +21,18 @@ double Log2Work(const HeaderNode& node) { return std::log2(node.chain_work.ToDou
 
 } // namespace
 
-void ChainManager::LogTip(const char* what) const
+void ChainManager::TipUpdated() { LogTip("UpdateTip", WarnOfUnknownRules()); }
+
+void ChainManager::LogTip(const char* what, const std::string& warning) const
 {
     const HeaderNode& tip = *Tip();
     m_stores.log.Info("{}: new best={} height={} version=0x{:08x} log2_work={:.6f} tx={} "
-                      "date='{:%Y-%m-%dT%H:%M:%SZ}' progress={:.6f} cache={:.1f}MiB({}txo)",
+                      "date='{:%Y-%m-%dT%H:%M:%SZ}' progress={:.6f} cache={:.1f}MiB({}txo){}",
                       what, tip.hash.ToHex(), tip.height, static_cast<uint32_t>(tip.version),
                       Log2Work(tip), tip.chain_tx_count,
                       fmt::gmtime(static_cast<std::time_t>(tip.time)), VerificationProgress(&tip),
-                      static_cast<double>(m_cache->MemoryUsage()) / (1 << 20), m_cache->Size());
+                      static_cast<double>(m_cache->MemoryUsage()) / (1 << 20), m_cache->Size(),
+                      warning.empty() ? "" : fmt::format(" warning='{}'", warning));
 }
 
 bool ChainManager::HasDataDownToChain(const HeaderNode* node) const
@@ -50,6 +53,7 @@ HeaderNode* ChainManager::FindBestCandidate()
             m_complete = best;
             return best;
         }
+        if (best->Failed()) NoteInvalid(*best);
         m_candidates.erase(best);
     }
     return nullptr;
@@ -65,6 +69,7 @@ Result<> ChainManager::ActivateBestChain()
         // when it fails and the old branch is connected again.
         while (lock.owns_lock() && !m_interrupt) {
             HeaderNode* target = FindBestCandidate();
+            if (Tip()) WarnOfInvalidChain();
             if (!target || target == Tip()) return Flush(FlushMode::kIfNeeded);
             IBD_RETURN_IF_ERROR(ActivateTowards(target, start, lock));
         }
@@ -120,7 +125,10 @@ Result<ScriptChecker*> ChainManager::CheckerFor(const HeaderNode& node) const
     const ScriptCheckReason reason =
         ScriptCheckFor(Tree(), node, m_options.assume_valid, m_options.minimum_work);
     if (reason == ScriptCheckReason::kSkip) return static_cast<ScriptChecker*>(nullptr);
-    if (m_checker) return m_checker;
+    if (m_checker) {
+        m_checker->Remember(!IsInitialBlockDownload());
+        return m_checker;
+    }
     return SystemError("the scripts of block {} at height {} must be run ({}), and this node was "
                        "started without a script engine",
                        node.hash.ToHex(), node.height, ScriptCheckReasonText(reason));
@@ -144,9 +152,15 @@ Result<> ChainManager::PrefetchInputs(const BlockView& block)
     return m_cache->Prefetch(wanted, m_pool);
 }
 
-Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo)
+/** `intact`: the record of an earlier connection was read and its checksum is right. */
+Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact)
 {
-    if (node.HasUndo() || !node.prev) return {};
+    if (!node.prev || (node.HasUndo() && intact)) return {};
+    if (node.HasUndo()) {
+        m_stores.log.Warning("undo data of block {} at height {} in {} is damaged: written again",
+                             node.hash.ToHex(), node.height,
+                             m_stores.blocks.UndoPath(node.file).string());
+    }
     IBD_ASSIGN_OR_RETURN(const FilePos pos,
                          m_stores.blocks.WriteUndo(node.file, undo.Encode(), node.prev->hash,
                                                    static_cast<uint32_t>(node.height)));
@@ -162,6 +176,7 @@ void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
                          node.height, violation.ToString());
     m_index.MarkFailed(&node);
     m_candidates.erase(&node);
+    NoteInvalid(node);
 }
 
 Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
@@ -185,12 +200,12 @@ Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
         MarkInvalid(node, **verdict);
         return false;
     }
-    IBD_RETURN_IF_ERROR(StoreUndo(node, undo));
+    IBD_RETURN_IF_ERROR(StoreUndo(node, undo, block.undo_intact));
     // Nothing of the genesis block is ever connected, and its record says so.
     if (node.prev && node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
     m_active.SetTip(&node);
     PruneCandidates();
-    LogTip("UpdateTip");
+    TipUpdated();
     if (m_observer) {
         m_observer->BlockConnected(node, block.view);
         m_observer->TipChanged(node);
@@ -220,7 +235,7 @@ Result<> ChainManager::DisconnectTip()
     }
     m_active.SetTip(m_active[node.height - 1]);
     if (m_observer) m_observer->BlockDisconnected(node, block->view);
-    LogTip("UpdateTip");
+    TipUpdated();
     return Flush(FlushMode::kIfNeeded);
 }
 
@@ -232,6 +247,7 @@ Result<> ChainManager::InvalidateBlock(HeaderNode* node)
         if (!node->prev) return BadData("the genesis block cannot be marked invalid");
         while (m_active.Contains(node)) IBD_RETURN_IF_ERROR(DisconnectTip());
         m_index.MarkFailed(node);
+        NoteInvalid(*node);
         RebuildCandidates();
         if (m_observer) m_observer->TipChanged(*Tip());
     }
@@ -243,6 +259,7 @@ Result<> ChainManager::ReconsiderBlock(HeaderNode* node)
     {
         const auto lock = Lock();
         m_index.ClearFailure(node);
+        if (m_best_invalid && !m_best_invalid->Failed()) m_best_invalid = nullptr;
         RebuildCandidates();
     }
     return ActivateBestChain();

@@ -29,7 +29,11 @@ ChainManager::~ChainManager() = default;
 Result<> ChainManager::LoadIndex()
 {
     const auto lock = Lock();
-    return m_index.Load();
+    IBD_RETURN_IF_ERROR(m_index.Load());
+    for (size_t i = 0; i < Tree().Size(); ++i) {
+        if (Tree().NodeAt(i)->Failed()) NoteInvalid(*Tree().NodeAt(i));
+    }
+    return {};
 }
 
 Result<> ChainManager::StoreGenesis()

@@ -13,6 +13,7 @@
 
 #include "chain/assume_valid.h"
 #include "chain/chain.h"
+#include "consensus/versionbits.h"
 #include "util/env.h"
 #include "util/log.h"
 #include "validation/block_index.h"
@@ -26,6 +27,12 @@
 
 namespace ibd {
 
+/** What stays wrong with the chain as a whole; more than one may hold. */
+enum class ChainWarning {
+    kUnknownRules, //!< version bits that we do not know were activated; never cleared
+    kInvalidChain, //!< a chain that broke a rule has much more work than ours
+};
+
 /** Who wants to know what happens to the chain. Called under the lock, on the thread that did it:
  *  be quick. */
 class ChainObserver {
@@ -36,6 +43,9 @@ public:
     virtual void TipChanged(const HeaderNode&) {}
     /** The verdict on a block that was submitted or connected. */
     virtual void BlockChecked(const BlockHash&, const RuleResult&) {}
+    /** A warning that did not hold before; `text` is for the user. */
+    virtual void WarningSet(ChainWarning, const std::string& /*text*/) {}
+    virtual void WarningCleared(ChainWarning) {}
 };
 
 struct ChainManagerOptions {
@@ -172,10 +182,19 @@ private:
     Result<> DisconnectTip();
     Result<> PrefetchInputs(const BlockView& block);
     Result<ScriptChecker*> CheckerFor(const HeaderNode& node) const;
-    Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo);
+    Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
     void MarkInvalid(HeaderNode& node, const RuleViolation& violation);
     void PruneCandidates();
-    void LogTip(const char* what) const;
+    void TipUpdated();
+    void LogTip(const char* what, const std::string& warning = {}) const;
+
+    // chain_warnings.cpp
+    /** Rules that will be active soon are returned, for the log. */
+    std::string WarnOfUnknownRules();
+    void WarnOfInvalidChain();
+    void NoteInvalid(const HeaderNode& node);
+    void SetWarning(ChainWarning warning, const std::string& text);
+    void ClearWarning(ChainWarning warning);
 
     // verify_chain.cpp
     Result<bool> VerifyDown(int level, int depth, CoinsCache& overlay, const HeaderNode*& lowest);
@@ -201,6 +220,9 @@ private:
     const HeaderNode* m_complete = nullptr; //!< has data down to the active chain
     int32_t m_next_precious = -1;
     Arith256 m_precious_work; //!< of the tip at the last PreciousBlock
+    VersionBitsCache m_version_bits;
+    const HeaderNode* m_best_invalid = nullptr; //!< most work of those found to break a rule
+    std::set<ChainWarning> m_warnings;          //!< that hold
     std::atomic<bool> m_importing{false};
     mutable bool m_initial_download = true;
 };

@@ -16,6 +16,9 @@ class ScriptChecker {
 public:
     virtual ~ScriptChecker() = default;
 
+    /** Whether blocks from now on may soon be connected again, as those near the tip: what was
+     *  verified is then remembered for that. Else what is remembered is used once and let go. */
+    virtual void Remember(bool) {}
     /** Begins a block; the flags hold for all its transactions. */
     virtual void Begin(ScriptFlags flags) = 0;
     /** Queues all inputs of a transaction. `spent`: one coin for each input, in order. Both stay

@@ -23,10 +23,25 @@ void ScriptThreads::Begin(ScriptFlags flags)
     m_first_bad = kNoneBad;
 }
 
+/** Sets `key` when the transaction is to be remembered. */
+bool ScriptThreads::Known(const TxView& tx, std::optional<Hash32>& key) const
+{
+    if (!m_caches) return false;
+    DigestCache& entries = m_caches->scripts.Entries();
+    if (entries.Empty() && !m_remember) return false;
+    const Hash32 digest = m_caches->scripts.Key(tx.WitnessHash(), m_flags);
+    if (m_remember) key = digest;
+    return entries.Contains(digest, !m_remember);
+}
+
 void ScriptThreads::Add(const TxView& tx, std::span<const Coin> spent)
 {
+    std::optional<Hash32> key;
+    if (Known(tx, key)) return;
     Tx& entry = m_txs.emplace_back();
     entry.tx = &tx;
+    entry.key = key;
+    entry.left = (spent.size() + kInputsPerRange - 1) / kInputsPerRange;
     entry.spent.reserve(spent.size());
     for (const Coin& coin : spent) entry.spent.push_back({coin.value, coin.script});
     for (size_t i = 0; i < spent.size(); i += kInputsPerRange) {
@@ -64,8 +79,14 @@ RuleResult ScriptThreads::Check(const Range& range) const
 {
     Tx& entry = *range.tx;
     std::call_once(entry.hashed, [&] { entry.hashes.emplace(*entry.tx, entry.spent); });
-    return CheckInputScripts(*entry.tx, entry.spent, *entry.hashes, m_flags, range.begin,
-                             range.end);
+    SignatureCacheUse cache;
+    if (m_caches) cache = {&m_caches->signatures, m_remember};
+    RuleResult verdict = CheckInputScripts(*entry.tx, entry.spent, *entry.hashes, m_flags,
+                                           range.begin, range.end, cache);
+    if (!verdict && --entry.left == 0 && entry.key) {
+        m_caches->scripts.Entries().Insert(*entry.key);
+    }
+    return verdict;
 }
 
 RuleResult ScriptThreads::Finish()

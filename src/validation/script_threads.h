@@ -1,11 +1,13 @@
 // ScriptThreads: runs the input scripts of a block on a pool of threads while the block is still
 // being connected, and on the caller's once it is. Owned by the node. One block at a time, all
 // calls from the thread that connects.
-// Memory: for each transaction of the block its spent outputs and shared hashes, some 300 bytes,
-// and as much again for each 16 inputs.
+// Transactions that the caches know under the same flags are not run again; the verdict is the same
+// without them. Memory: for each transaction of the block its spent outputs and shared hashes, some
+// 300 bytes, and as much again for each 16 inputs.
 #pragma once
 
 #include "script/sighash.h"
+#include "script/verification_cache.h"
 #include "util/threads.h"
 #include "validation/script_checker.h"
 
@@ -20,7 +22,10 @@ class ScriptThreads final : public ScriptChecker {
 public:
     /** `threads` besides the caller's; 0 runs everything on the caller's, in Finish(). */
     explicit ScriptThreads(size_t threads) : m_pool("scriptcheck", threads) {}
+    /** Given before the first block; the caches must outlive the object. */
+    void SetCaches(VerificationCaches* caches) { m_caches = caches; }
 
+    void Remember(bool remember) override { m_remember = remember; }
     void Begin(ScriptFlags flags) override;
     void Add(const TxView& tx, std::span<const Coin> spent) override;
     RuleResult Finish() override;
@@ -31,6 +36,8 @@ private:
         std::vector<SpentOutput> spent;
         std::once_flag hashed;
         std::optional<TxHashes> hashes; //!< made by the first input that is run
+        std::optional<Hash32> key;      //!< in the cache of scripts, if it is to be kept there
+        std::atomic<size_t> left{0};    //!< ranges not found valid yet
     };
     /** Inputs of one transaction that are run together. */
     struct Range {
@@ -46,12 +53,15 @@ private:
         RuleResult verdict; //!< written by who took it
     };
 
+    bool Known(const TxView& tx, std::optional<Hash32>& key) const;
     void AddRange(Tx& tx, size_t begin, size_t end);
     void SubmitWaiting();
     void Run(Range& range);
     RuleResult Check(const Range& range) const;
 
     ScriptFlags m_flags = 0;
+    VerificationCaches* m_caches = nullptr;
+    bool m_remember = false;
     std::deque<Tx> m_txs; //!< deques: threads hold pointers to what is in them
     std::deque<Range> m_ranges;
     std::vector<Range*> m_waiting; //!< not yet given to the pool

@@ -38,9 +38,15 @@ public:
     {
         verdicts[hash] = verdict;
     }
+    void WarningSet(ChainWarning warning, const std::string& text) override
+    {
+        warnings[warning] = text;
+    }
+    void WarningCleared(ChainWarning warning) override { warnings.erase(warning); }
 
     std::vector<std::string> events;
     std::map<BlockHash, RuleResult> verdicts;
+    std::map<ChainWarning, std::string> warnings;
 };
 
 /** A coins database record by record, as the bytes stand there after de-obfuscation. */

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "sim/chain.h"
 #include "util/hex.h"
+#include "validation/script_threads.h"
 
 #include <thread>
 
@@ -272,6 +273,45 @@ TEST_CASE("invalidating finds the next best branch, and each step can be taken b
     const auto fresh = kit.MakeChain(kit.Genesis(), 2, 9);
     Feed(engine, fresh);
     CHECK(tip() == fresh.back().hash);
+}
+
+TEST_CASE(
+    "near the tip a block that comes back finds its scripts in the cache, elsewhere it does not")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    sim::ChainOptions signed_chain = SmallChain(TestRng()(), 130);
+    signed_chain.signed_spends = true;
+    sim::Chain chain(params, signed_chain);
+    const auto blocks = Extend(chain, 130);
+    const bool near_tip = GENERATE(true, false);
+    ChainManagerOptions options;
+    if (near_tip) options.max_tip_age = int64_t{100} * 365 * 24 * 60 * 60;
+    const TempDir dir;
+    VerificationCaches caches(1 << 20, {3});
+    ScriptThreads threads(1);
+    threads.SetCaches(&caches);
+    Engine engine(params, dir.Get() / "data", options);
+    engine.chain->SetScriptChecker(&threads);
+    engine.Start();
+    uint64_t spends = 0; // of the last twenty blocks
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        REQUIRE(!engine.Process(blocks[i].bytes).violation);
+        BlockView view;
+        REQUIRE(view.Parse(blocks[i].bytes));
+        if (i >= 110) spends += view.Txs().size() - 1;
+    }
+    REQUIRE(spends > 0);
+    const CoinsDump before = engine.Dump();
+    CHECK(caches.scripts.Entries().Hits() == 0);
+    for (uint64_t round = 1; round <= 2; ++round) {
+        Must(engine.chain->InvalidateBlock(engine.Node(blocks[110].hash)));
+        Must(engine.chain->ReconsiderBlock(engine.Node(blocks[110].hash)));
+        CHECK(engine.chain->Tip()->hash == blocks.back().hash);
+        CHECK((engine.Dump() == before));
+        CHECK(caches.scripts.Entries().Hits() == (near_tip ? round * spends : 0));
+    }
+    REQUIRE(Must(engine.chain->VerifyChain(4, 20)));
+    CHECK(caches.scripts.Entries().Hits() == (near_tip ? 3 * spends : 0));
 }
 
 TEST_CASE("nobody sees a tip with less work during a reorganisation")

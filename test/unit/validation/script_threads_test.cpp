@@ -94,6 +94,74 @@ TEST_CASE("scripts of a block on any number of threads")
     CHECK_FALSE(RunAll(three, first, loaded->coins));
 }
 
+TEST_CASE(
+    "verdicts are the same with caches, whatever they hold, and known transactions are not run")
+{
+    const auto loaded = Load();
+    if (!loaded) return;
+    VerificationCaches caches(1 << 20, {1});
+    ScriptThreads plain(0), cached(2);
+    cached.SetCaches(&caches);
+    const size_t some = 60;
+    std::vector<const TxView*> good;
+    for (const TxView& tx : loaded->block.Txs().subspan(1, some)) good.push_back(&tx);
+    auto coins = loaded->coins;
+    coins.resize(some);
+    std::vector<TransactionRef> changed;
+    size_t bad_rounds = 0;
+    for (int round = 0; round < 30; ++round) {
+        cached.Remember(TestRng()() % 3 != 0);
+        const ScriptFlags flags = TestRng()() % 2 ? kFlags : kFlags & ~kVerifyNullDummy;
+        std::vector<const TxView*> txs = good;
+        if (TestRng()() % 2 == 0) { // spoiled, or the spoiled ones of before once more
+            const size_t at = TestRng()() % some;
+            MutableTransaction tx = MutableTransaction::FromView(*good[at]);
+            tx.lock_time ^= 1;
+            changed.push_back(tx.Freeze());
+            txs[at] = &changed.back()->View();
+            ++bad_rounds;
+        }
+        const auto run = [&](ScriptThreads& threads) {
+            threads.Begin(flags);
+            for (size_t i = 0; i < txs.size(); ++i) threads.Add(*txs[i], coins[i]);
+            return threads.Finish();
+        };
+        const RuleResult expected = run(plain), verdict = run(cached);
+        REQUIRE(verdict.has_value() == expected.has_value());
+        if (verdict) CHECK(verdict->detail == expected->detail);
+    }
+    CHECK(bad_rounds > 0);
+    CHECK(caches.scripts.Entries().Hits() > 0);
+    CHECK(caches.signatures.Entries().Hits() > 0);
+}
+
+TEST_CASE("a transaction is known under the same flags only, and let go when not to be remembered")
+{
+    const auto loaded = Load();
+    if (!loaded) return;
+    VerificationCaches caches(1 << 20, {2});
+    ScriptThreads threads(0);
+    threads.SetCaches(&caches);
+    const TxView* first = &loaded->block.Txs()[1];
+    const auto run = [&](ScriptFlags flags) {
+        threads.Begin(flags);
+        threads.Add(*first, loaded->coins[0]);
+        CHECK_FALSE(threads.Finish());
+        return caches.scripts.Entries().Hits();
+    };
+    CHECK(run(kFlags) == 0);
+    CHECK(caches.scripts.Entries().Empty()); // far from the tip nothing is kept
+    CHECK(caches.signatures.Entries().Empty());
+    threads.Remember(true);
+    CHECK(run(kFlags) == 0);
+    CHECK(run(kFlags) == 1);
+    CHECK(run(kFlags & ~kVerifyNullDummy) == 1);
+    CHECK(run(kFlags & ~kVerifyNullDummy) == 2);
+    threads.Remember(false);
+    CHECK(run(kFlags) == 3);
+    CHECK(run(kFlags) == 3);
+}
+
 TEST_CASE("reason and detail of a failed script are Core's")
 {
     MutableTransaction tx;

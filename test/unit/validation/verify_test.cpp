@@ -130,4 +130,55 @@ TEST_CASE("a coin that was changed, lost or added in the database is found from 
     }
 }
 
+TEST_CASE("damaged undo data is written again when the chainstate is built anew")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    sim::ChainOptions options;
+    options.seed = TestRng()();
+    options.blocks = kBlocks;
+    options.outputs_per_block = 40;
+    sim::Chain chain(params, options);
+    const TempDir dir;
+    std::vector<std::pair<Path, uint64_t>> records;
+    {
+        Engine engine(params, dir.Get() / "data");
+        engine.Start();
+        for (int i = 0; i < kBlocks; ++i) engine.Process(chain.Next().bytes);
+        Must(engine.chain->Flush(FlushMode::kAlways));
+        for (int height = 1; height <= kBlocks; ++height) {
+            const HeaderNode& node = *engine.chain->Active()[height];
+            records.emplace_back(engine.Blocks().UndoPath(node.file), node.undo_pos);
+        }
+    }
+    for (int i = 0; i < 12; ++i) {
+        const auto& [path, offset] = records[TestRng()() % records.size()];
+        Flip(path, offset + TestRng()() % 33); // any record is a count and a checksum at least
+    }
+    std::vector<uint32_t> kept;
+    {
+        Engine engine(params, dir.Get() / "data");
+        engine.Start(true);
+        REQUIRE(engine.chain->Tip()->height == kBlocks);
+        size_t moved = 0;
+        for (int height = 1; height <= kBlocks; ++height) {
+            const uint32_t at = engine.chain->Active()[height]->undo_pos;
+            if (at != records[static_cast<size_t>(height) - 1].second) ++moved;
+            kept.push_back(at);
+        }
+        CHECK(moved > 0);
+        CHECK(moved <= 12);
+        REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+        Must(engine.chain->InvalidateBlock(engine.chain->Active()[1]));
+        CHECK(engine.chain->Tip()->height == 0);
+        CHECK(engine.Dump().empty());
+        Must(engine.chain->ReconsiderBlock(engine.Node(chain.TipHash())));
+        CHECK(engine.chain->Tip()->height == kBlocks);
+        // What is intact stays where it is.
+        for (int height = 1; height <= kBlocks; ++height) {
+            REQUIRE(engine.chain->Active()[height]->undo_pos ==
+                    kept[static_cast<size_t>(height) - 1]);
+        }
+    }
+}
+
 } // namespace ibd::test

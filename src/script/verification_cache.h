@@ -1,0 +1,103 @@
+// What was verified before and need not be again: signatures, and whole transactions under given
+// flags. Owned by the node, shared by all threads that verify. Keys are SHA-256 over a secret salt,
+// so that nobody can aim at an entry. The sets are bounded and lossy: an old entry may give way to
+// a new one, and a lookup that misses only costs time. Memory is taken as it is filled.
+#pragma once
+
+#include "script/verify_flags.h"
+
+#include "crypto/sha256.h"
+#include "primitives/uint256.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace ibd {
+
+/** Random digests in buckets of eight; a bucket is guarded by one of many locks. Any thread. */
+class DigestCache {
+public:
+    /** At most `bytes` of entries; less than one bucket keeps nothing. */
+    explicit DigestCache(size_t bytes);
+
+    /** Whether it is there; `take` removes it. */
+    bool Contains(const Hash32& digest, bool take);
+    /** An all-zero digest is not kept. A full bucket loses an entry. */
+    void Insert(const Hash32& digest);
+
+    /** Nothing was ever inserted: no lookup can hit. */
+    bool Empty() const { return !m_used.load(std::memory_order_relaxed); }
+    size_t Capacity() const { return m_buckets * kWays; } //!< entries
+    uint64_t Hits() const;
+
+private:
+    static constexpr size_t kWays = 8;
+    static constexpr size_t kStripes = 128;
+    using Bucket = std::array<Hash32, kWays>;
+    struct alignas(64) Stripe {
+        std::mutex mutex;
+        uint64_t hits = 0;
+    };
+    struct Release {
+        void operator()(Bucket* memory) const;
+    };
+
+    size_t BucketOf(const Hash32& digest) const;
+
+    const size_t m_buckets;
+    const std::unique_ptr<Bucket[], Release> m_entries;
+    mutable std::array<Stripe, kStripes> m_stripes; //!< of bucket i: i % kStripes
+    std::atomic<bool> m_used{false};
+};
+
+using CacheSalt = std::array<uint8_t, 32>;
+
+/** Signatures found valid. Which flags were in force does not matter: they decide whether a
+ *  signature is looked at, not whether it fits key and hash. */
+class SignatureCache {
+public:
+    SignatureCache(size_t bytes, const CacheSalt& salt);
+
+    Hash32 EcdsaKey(const Hash32& hash, ByteSpan public_key, ByteSpan signature) const;
+    Hash32 SchnorrKey(const Hash32& hash, ByteSpan public_key, ByteSpan signature) const;
+    DigestCache& Entries() { return m_entries; }
+
+private:
+    Sha256 m_ecdsa; //!< with the salt written
+    Sha256 m_schnorr;
+    DigestCache m_entries;
+};
+
+/** Transactions all of whose input scripts were found valid. The witness id stands for scripts and
+ *  spent coins: it commits to the outpoints, and those to the transactions that made the coins. */
+class ScriptCache {
+public:
+    ScriptCache(size_t bytes, const CacheSalt& salt);
+
+    Hash32 Key(const Wtxid& tx, ScriptFlags flags) const;
+    DigestCache& Entries() { return m_entries; }
+
+private:
+    Sha256 m_salted;
+    DigestCache m_entries;
+};
+
+/** Both, each with half of the room (-maxsigcachesize). */
+struct VerificationCaches {
+    VerificationCaches(size_t bytes, const CacheSalt& salt)
+        : signatures(bytes / 2, salt), scripts(bytes / 2, salt)
+    {
+    }
+    SignatureCache signatures;
+    ScriptCache scripts;
+};
+
+/** How one verification uses the cache of signatures. */
+struct SignatureCacheUse {
+    SignatureCache* cache = nullptr;
+    bool keep = false; //!< insert what is verified and leave what is found; else take it
+};
+
+} // namespace ibd

@@ -1,0 +1,43 @@
+"""Warnings about rules that the node does not know, in every call that shows them."""
+
+from framework import FunctionalTest, wait_until
+from regtest_chain import Chain
+
+PERIOD = 144  # blocks
+BIT = 13
+TEXT = f"Unknown new rules activated (versionbit {BIT})"
+
+
+class Warnings(FunctionalTest):
+    def submit(self, node, count, bits=0):
+        for _ in range(count):
+            block = self.chain.candidate()
+            block.version = 0x20000000 | bits
+            self.assertIsNone(node.rpc("submitblock", block.mine().raw().hex()))
+            self.chain.add(block)
+
+    def shown(self, node):
+        return [node.rpc(call)["warnings"] for call in ("getblockchaininfo", "getnetworkinfo")]
+
+    def test_unknown_rules(self):
+        self.chain = Chain()
+        alerts = self.dir / "alerts"
+        node = self.node("regtest", "-maxtipage=10000000000",
+                         f"-alertnotify=echo %s >> {alerts}").start()
+        self.assertEqual(self.shown(node), [[], []])
+        self.submit(node, PERIOD - 1)
+        self.submit(node, PERIOD, 1 << BIT)
+        self.assertIn(f"warning='{TEXT}'", node.log_text)  # locked in
+        self.submit(node, PERIOD - 1)
+        self.assertEqual(self.shown(node), [[], []])
+        self.submit(node, 1)
+        self.assertEqual(self.shown(node), [[TEXT], [TEXT]])
+        wait_until(alerts.exists, "the command of -alertnotify")
+        self.submit(node, 1)
+        self.assertEqual(self.shown(node), [[TEXT], [TEXT]])
+        wait_until(lambda: alerts.read_text() == TEXT + "\n", "one alert")
+
+        node.stop().start("-deprecatedrpc=warnings")
+        self.assertEqual(self.shown(node), ["", ""])
+        self.submit(node, 1)
+        self.assertEqual(self.shown(node), [TEXT, TEXT])
