@@ -3,10 +3,13 @@
 #include "script/base58.h"
 #include "script/bech32.h"
 #include "script/descriptor.h"
+#include "script/secret_key.h"
 #include "support/testdata.h"
 #include "util/hex.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <iostream>
 
 using namespace ibd;
 
@@ -16,6 +19,20 @@ AddressPrefixes PrefixesOf(const std::string& chain)
 {
     if (chain == "main") return {0, 5, "bc"};
     return {111, 196, chain == "regtest" ? "bcrt" : "tb"};
+}
+
+uint8_t SecretPrefixOf(const std::string& chain) { return chain == "main" ? 128 : 239; }
+
+/** Upper case to lower and back. */
+std::string Flipped(std::string text)
+{
+    for (char& c : text) {
+        if (c >= 'a' && c <= 'z')
+            c = static_cast<char>(c - 'a' + 'A');
+        else if (c >= 'A' && c <= 'Z')
+            c = static_cast<char>(c - 'A' + 'a');
+    }
+    return text;
 }
 
 std::string Desc(const char* script_hex)
@@ -35,7 +52,7 @@ TEST_CASE("base58 both ways on the published pairs")
     const auto path = test::TestData("core/base58_encode_decode.json");
     if (!path) return;
     const UniValue cases = test::ReadTestJson(*path);
-    REQUIRE(cases.size() > 10);
+    REQUIRE(cases.size() == 21);
     for (size_t i = 0; i < cases.size(); ++i) {
         const Bytes raw = *FromHex(cases[i][0].get_str());
         const std::string text = cases[i][1].get_str();
@@ -43,6 +60,7 @@ TEST_CASE("base58 both ways on the published pairs")
         CHECK(DecodeBase58(text, 1000) == raw);
         if (!raw.empty()) CHECK_FALSE(DecodeBase58(text, raw.size() - 1));
     }
+    std::cerr << "base58_encode_decode.json: " << cases.size() << " cases\n";
     for (const char* bad : {"0", "O", "I", "l", "a b", "3\xff"})
         CHECK_FALSE(DecodeBase58(bad, 100));
 }
@@ -59,31 +77,66 @@ TEST_CASE("base58check refuses every changed character")
     }
 }
 
-TEST_CASE("valid addresses both ways, invalid ones not at all")
+TEST_CASE("key_io: valid addresses and keys both ways, invalid ones not at all")
 {
     const auto path = test::TestData("core/key_io_valid.json");
     if (!path) return;
     const UniValue cases = test::ReadTestJson(*path);
-    int addresses = 0;
+    int addresses = 0, flipped = 0, keys = 0;
     for (size_t i = 0; i < cases.size(); ++i) {
         const UniValue& facts = cases[i][2];
-        if (facts["isPrivkey"].get_bool()) continue;
+        const std::string chain = facts["chain"].get_str();
         const std::string text = cases[i][0].get_str();
-        const Bytes script = *FromHex(cases[i][1].get_str());
-        const AddressPrefixes prefixes = PrefixesOf(facts["chain"].get_str());
+        const Bytes raw = *FromHex(cases[i][1].get_str());
         INFO(text);
-        CHECK(DecodeAddress(text, prefixes) == script);
-        CHECK(EncodeAddress(script, prefixes) == text);
+        const AddressPrefixes prefixes = PrefixesOf(chain);
+        if (facts["isPrivkey"].get_bool()) {
+            const auto key = DecodeSecretKey(text, SecretPrefixOf(chain));
+            REQUIRE(key);
+            CHECK(std::equal(key->bytes.begin(), key->bytes.end(), raw.begin(), raw.end()));
+            CHECK(key->compressed == facts["isCompressed"].get_bool());
+            CHECK(EncodeSecretKey(*key, SecretPrefixOf(chain)) == text);
+            CHECK_FALSE(DecodeSecretKey(text, SecretPrefixOf(chain) ^ 0x6f));
+            CHECK_FALSE(DecodeAddress(text, prefixes));
+            ++keys;
+            continue;
+        }
+        CHECK(DecodeAddress(text, prefixes) == raw);
+        CHECK(EncodeAddress(raw, prefixes) == text);
+        CHECK_FALSE(DecodeSecretKey(text, SecretPrefixOf(chain)));
+        const bool either_case = facts.exists("tryCaseFlip") && facts["tryCaseFlip"].get_bool();
+        CHECK((DecodeAddress(Flipped(text), prefixes) == raw) == either_case);
+        flipped += either_case ? 1 : 0;
         ++addresses;
     }
-    CHECK(addresses > 20);
     const UniValue invalid = test::ReadTestJson(*test::TestData("core/key_io_invalid.json"));
     for (size_t i = 0; i < invalid.size(); ++i) {
         for (const char* chain : {"main", "test", "regtest"}) {
             INFO(invalid[i][0].get_str());
             CHECK_FALSE(DecodeAddress(invalid[i][0].get_str(), PrefixesOf(chain)));
+            CHECK_FALSE(DecodeSecretKey(invalid[i][0].get_str(), SecretPrefixOf(chain)));
         }
     }
+    std::cerr << "key_io: " << addresses << " addresses (" << flipped << " in either case), "
+              << keys << " keys, " << invalid.size() << " invalid\n";
+    CHECK(addresses + keys == 70);
+    CHECK(invalid.size() == 70);
+}
+
+TEST_CASE("numbers that are no private key")
+{
+    SecretKey key;
+    CHECK_FALSE(DecodeSecretKey(EncodeSecretKey(key, 128), 128)); // zero
+    key.bytes.fill(0xff);
+    CHECK_FALSE(DecodeSecretKey(EncodeSecretKey(key, 128), 128));
+    const Bytes order =
+        *FromHex("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");
+    std::copy(order.begin(), order.end(), key.bytes.begin());
+    CHECK_FALSE(DecodeSecretKey(EncodeSecretKey(key, 128), 128));
+    key.bytes.back() = 0x40;
+    CHECK(DecodeSecretKey(EncodeSecretKey(key, 128), 128) == key);
+    key.compressed = false;
+    CHECK(DecodeSecretKey(EncodeSecretKey(key, 128), 128) == key);
 }
 
 TEST_CASE("bits regroup and come back")

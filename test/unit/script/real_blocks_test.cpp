@@ -133,3 +133,45 @@ TEST_CASE("every input of real blocks verifies, none of a changed copy")
     CHECK(all.inputs == 80'861);
     CHECK(all.unsigned_inputs == 20'004); // 20,000 of them in block 367891, with empty scripts
 }
+
+TEST_CASE("single real transactions verify with the coins they spend, changed copies do not")
+{
+    Tally tally;
+    for (const int n : {1, 2, 3, 4, 6, 7, 10}) {
+        const auto tx_path = TestData(fmt::format("bcoin/tx{}.raw", n));
+        const auto spent_path = TestData(fmt::format("bcoin/tx{}-undo.raw", n));
+        if (!tx_path || !spent_path) return;
+        INFO("bcoin/tx" << n);
+        const auto tx = Transaction::Parse(ReadTestFile(*tx_path));
+        REQUIRE(tx);
+        const std::vector<MutableOutput> coins = SpentCoins(*spent_path);
+        std::vector<SpentOutput> spent;
+        for (const MutableOutput& coin : coins) spent.push_back({coin.value, coin.script_pubkey});
+        REQUIRE(spent.size() == (*tx)->View().inputs.size());
+        CheckTx((*tx)->View(), spent, kVerifyP2sh, tally);
+    }
+    std::cerr << "real transactions: " << tally.inputs << " inputs\n";
+    CHECK(tally.inputs > 7);
+}
+
+TEST_CASE("real transactions without their coins parse and serialize to the same bytes")
+{
+    for (const char* name : {"bcoin/tx5.raw", "bcoin/tx8.raw", "bcoin/tx9.raw"}) {
+        const auto path = TestData(name);
+        if (!path) return;
+        INFO(name);
+        const Bytes raw = ReadTestFile(*path);
+        const auto tx = Transaction::Parse(raw);
+        REQUIRE(tx);
+        CHECK(MutableTransaction::FromView((*tx)->View()).Serialize() == raw);
+    }
+    const auto path = TestData("btcd/many_inputs_tx.hex");
+    if (!path) return;
+    const Bytes text = ReadTestFile(*path);
+    // The transactions whose coins it spends follow it.
+    const auto tx =
+        Transaction::Parse(*FromHex(std::string(text.begin(), text.begin() + 2 * 3682)));
+    REQUIRE(tx);
+    CHECK((*tx)->View().inputs.size() == 89);
+    CHECK((*tx)->Id().ToHex().starts_with("7fee1735"));
+}

@@ -5,6 +5,9 @@
 #include "fixture.h"
 #include "sim/chain.h"
 
+#include <iostream>
+#include <set>
+
 namespace ibd::test {
 
 namespace {
@@ -183,6 +186,65 @@ TEST_CASE("an interrupt during a reorganisation stops it at a block, and it is f
     engine.Start();
     CHECK(engine.chain->Tip()->hash == branches.tip_b);
     REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+}
+
+TEST_CASE(
+    "what a crash at any step of a reorganisation leaves ends at the best tip, with its coins")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const Branches branches = MakeBranches(params, TestRng()());
+    const TempDir dir;
+    /** Copies the directory as it stands on disk after each step that the dice choose. */
+    class CopyAt final : public ChainObserver {
+    public:
+        explicit CopyAt(const Path& base) : m_base(base) {}
+        void BlockConnected(const HeaderNode&, const BlockView&) override { Step(); }
+        void BlockDisconnected(const HeaderNode&, const BlockView&) override { Step(); }
+        size_t Copies() const { return m_copies; }
+        size_t Steps() const { return m_steps; }
+        Path Copy(size_t n) const { return m_base / std::to_string(n); }
+
+    private:
+        void Step()
+        {
+            ++m_steps;
+            if (TestRng()() % 5 != 0) return;
+            std::filesystem::copy(m_base / "data", Copy(m_copies++),
+                                  std::filesystem::copy_options::recursive);
+        }
+        const Path m_base;
+        size_t m_copies = 0, m_steps = 0;
+    };
+    CopyAt copies(dir.Get());
+    CoinsDump at_end;
+    {
+        ChainManagerOptions options;
+        options.cache_bytes = 1; // every step is written
+        Engine engine(params, dir.Get() / "data", options);
+        engine.Start();
+        Feed(engine, branches.common);
+        Feed(engine, branches.a);
+        for (const Bytes& raw : branches.b) Must(engine.chain->AcceptBlock(raw));
+        engine.chain->SetObserver(&copies);
+        Must(engine.chain->ActivateBestChain());
+        CHECK(copies.Steps() == branches.a.size() + branches.b.size());
+        CHECK(engine.chain->Tip()->hash == branches.tip_b);
+        at_end = engine.Dump();
+    }
+    std::set<int> heights;
+    for (size_t i = 0; i < copies.Copies(); ++i) {
+        Engine engine(params, copies.Copy(i));
+        engine.Attach();
+        heights.insert(engine.chain->Tip()->height);
+        // Blocks of the better branch may not have been in the index yet.
+        for (const Bytes& raw : branches.b) REQUIRE(!engine.Process(raw).violation);
+        CHECK(engine.chain->Tip()->hash == branches.tip_b);
+        CHECK((engine.Dump() == at_end));
+        REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    }
+    std::cerr << "crash in a reorganisation: " << copies.Copies() << " states of the disk, at "
+              << heights.size() << " heights\n";
+    CHECK(copies.Copies() > 0);
 }
 
 TEST_CASE("coins at a block that the index does not have are refused with advice")

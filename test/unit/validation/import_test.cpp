@@ -288,4 +288,23 @@ TEST_CASE("the kernel's regtest chain connects and disconnects")
     }
 }
 
+TEST_CASE("the first 175 blocks of mainnet one by one")
+{
+    const auto path = TestData("floresta/mainnet_blocks.txt");
+    if (!path) return;
+    const ChainParams params = MakeChainParams(Network::kMain);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    const Bytes text = ReadTestFile(*path);
+    std::istringstream lines(std::string(text.begin(), text.end()));
+    for (std::string line; lines >> line;) {
+        const auto raw = FromHex(line);
+        REQUIRE(raw);
+        REQUIRE(!engine.Process(*raw).violation);
+    }
+    CHECK(engine.chain->Tip()->height == 175);
+    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+}
+
 } // namespace ibd::test
