@@ -11,16 +11,25 @@ from interop_env import ROOT, built_program, unavailable
 
 
 class Benches(unittest.TestCase):
-    def test_import(self):
+    def bench(self, name, work, *options):
         build = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")).parent
         if not (build / "bin" / "bitcoind").exists():
             unavailable(f"no bitcoind below {build}")
         built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
+        done = subprocess.run([sys.executable, ROOT / f"bench/ibd/{name}.py", "--build", build,
+                               "--work", work, *options], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue((pathlib.Path(work) / f"{name}.json").exists())
+        return done.stdout
+
+    def test_import(self):
         with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
-            done = subprocess.run([sys.executable, ROOT / "bench/ibd/import.py", "--build", build,
-                                   "--work", work, "--outputs", "3000"],
-                                  capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            report = self.bench("import", work, "--outputs", "3000")
             for way in ("import", "reindex"):
-                self.assertIn(f"| {way}, ours / kernel | ", done.stdout)
-            self.assertTrue((pathlib.Path(work) / "import.json").exists())
+                self.assertIn(f"| {way}, ours / kernel | ", report)
+
+    def test_cold_inputs(self):
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("cold_inputs", work, "--outputs", "3000", "--last", "5",
+                                "--repeat", "1")
+            self.assertIn("| cpu, ours / kernel | ", report)
