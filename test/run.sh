@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Sets up and runs everything that tests this project: unit, lint, contrib, functional and interop.
-# On a bare Debian 12 machine it installs the packages first. What cannot run (no cargo, no go, no
-# ../shared/testdata) is named and skipped; with CI=true that is a failure.
+# Sets up and runs everything that tests this project: unit, lint, contrib, fuzz, functional and
+# interop. On a bare Debian 12 machine it installs the packages first. What cannot run (no cargo, no
+# go, no clang, no ../shared/testdata) is named and skipped; with CI=true that is a failure.
 #
 #   test/run.sh [--quick]     --quick: unit, lint and contrib tests only
 set -euo pipefail
@@ -32,6 +32,8 @@ cmake --build build -j "$(nproc)"
 step "unit, lint, contrib and bench-once tests"
 ctest --test-dir build --output-on-failure -j "$(nproc)"
 $quick && exit 0
+step "fuzz targets, seconds each"
+python3 test/fuzz/run.py
 step "functional tests"
 python3 test/functional/run.py --bindir build/bin
 step "interop tests"

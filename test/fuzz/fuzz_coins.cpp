@@ -15,13 +15,15 @@ using Model = std::map<OutPoint, Coin>;
 
 CoinsDb& Database()
 {
+    static const std::unique_ptr<Env> env = MakePosixEnv();
+    static const std::unique_ptr<Logger> log = MakeNullLogger();
     static const std::unique_ptr<CoinsDb> db = [] {
         std::string name = (std::filesystem::temp_directory_path() / "ibd-fuzz-XXXXXX").string();
         CHECK(mkdtemp(name.data()));
         CoinsDbOptions options;
         options.directory = name;
         options.batch_bytes = 200;
-        auto opened = CoinsDb::Open(*MakePosixEnv(), *MakeNullLogger(), options);
+        auto opened = CoinsDb::Open(*env, *log, options);
         CHECK(opened.Ok());
         return std::move(*opened);
     }();

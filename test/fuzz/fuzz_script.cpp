@@ -1,5 +1,6 @@
 // VerifyScript on arbitrary scripts, witnesses and flags. It must end, give the same answer twice,
-// and a valid spend must stay valid when flags are taken away.
+// also through the cache of signatures, and a valid spend must stay valid when flags are taken
+// away.
 #include "primitives/transaction.h"
 #include "script/script.h"
 #include "script/verify.h"
@@ -47,7 +48,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     const SpentOutput spent{value, script_pubkey};
     const TxHashes hashes(frozen->View(), {&spent, 1});
     const ScriptError error = VerifyInput(frozen->View(), 0, spent, hashes, flags);
-    CHECK(VerifyInput(frozen->View(), 0, spent, hashes, flags) == error);
+    static SignatureCache cache(1 << 16, {});
+    for (const bool keep : {true, true, false, false}) {
+        CHECK(VerifyInput(frozen->View(), 0, spent, hashes, flags, {&cache, keep}) == error);
+    }
     if (error == ScriptError::kOk) {
         CHECK(VerifyInput(frozen->View(), 0, spent, hashes, fewer) == ScriptError::kOk);
     }
