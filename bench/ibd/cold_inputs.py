@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Measures connecting blocks whose inputs are in LevelDB alone: our bitcoind against Bitcoin Core's
-engine (the kernel oracle, test/interop/README.md), each from a copy of one data directory that Core's
-engine wrote, with two script threads and a cache of 450 MiB.
+engine (the kernel oracle, test/interop/README.md), each from a copy of one data directory that
+Core's engine wrote, with two script threads and a cache of 450 MiB.
 
     bench/ibd/cold_inputs.py --build build --work /somewhere [--outputs 4000000] [--last 20]
 
 The directory stands --last blocks below the tip. A run opens it and takes the last blocks from a
-file; a second one opens it and takes an empty file, and its time is subtracted. Scripts are the kind
-that anyone can spend, so that little but coins is left to measure. Runs are taken alternately. The
-report says how many inputs spend coins from below, which are cold, and how many coins of those same
-blocks.
+file; a second one opens it and takes an empty file, and its time is subtracted. Scripts are the
+kind that anyone can spend, so that little but coins is left to measure. Runs are taken alternately.
+The report says how many inputs spend coins from below, which are cold, and how many coins of those
+same blocks.
 """
 import shutil
 import statistics

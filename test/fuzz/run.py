@@ -36,7 +36,8 @@ def target_names():
 
 def build(names):
     subprocess.run(["cmake", "--preset", "fuzz"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", BUILD, "--target", *(f"fuzz_{n}" for n in names)], check=True)
+    targets = [f"fuzz_{name}" for name in names]
+    subprocess.run(["cmake", "--build", BUILD, "--target", *targets], check=True)
 
 
 def read_seeds(name):
@@ -46,6 +47,10 @@ def read_seeds(name):
 
 def program(name):
     return BUILD / "bin" / f"fuzz_{name}"
+
+
+def last_words(text, marked):
+    return [line.split()[-1] for line in text.split("\n") if marked in line]
 
 
 def fuzz(name, args, work):
@@ -64,9 +69,9 @@ def fuzz(name, args, work):
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
                           env={**os.environ, "TMPDIR": str(work)})
     if done.returncode == 0:
-        runs = [line.split()[-1] for line in done.stderr.split("\n") if "executed_units" in line]
-        return f"{name}: {len(list(seeds.iterdir()))} seeds, {runs[0]} inputs run, none failed", True
-    paths = [line.split()[-1] for line in done.stderr.split("\n") if "Test unit written to" in line]
+        count, runs = len(list(seeds.iterdir())), last_words(done.stderr, "executed_units")[0]
+        return f"{name}: {count} seeds, {runs} inputs run, none failed", True
+    paths = last_words(done.stderr, "Test unit written to")
     lines = [f"{name}: FAILED", done.stderr[-6000:]]
     lines += [f"input: {path}\nagain: {program(name)} {path}" for path in paths]
     return "\n".join(lines), False

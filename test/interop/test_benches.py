@@ -17,7 +17,8 @@ class Benches(unittest.TestCase):
             unavailable(f"no bitcoind below {build}")
         built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
         done = subprocess.run([sys.executable, ROOT / f"bench/ibd/{name}.py", "--build", build,
-                               "--work", work, *options], capture_output=True, text=True, check=False)
+                               "--work", work, *options],
+                              capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue((pathlib.Path(work) / f"{name}.json").exists())
         return done.stdout

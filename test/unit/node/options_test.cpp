@@ -110,9 +110,9 @@ TEST_CASE("options of Core that have no effect are all known, and named when set
                            "-nolisten",   "-maxorphantx=5",
                            "-paytxfee=1", "-deprecatedrpc=x"};
     REQUIRE(args.ParseCommandLine(std::size(words), words).Ok());
-    CHECK(OptionsWithoutEffect(args) ==
-          std::vector<std::string>{"-deprecatedrpc", "-i2psam", "-listen", "-maxorphantx",
-                                   "-paytxfee", "-rest", "-zmqpubrawtx"});
+    CHECK(OptionsWithoutEffect(args) == std::vector<std::string>{"-i2psam", "-listen",
+                                                                 "-maxorphantx", "-paytxfee",
+                                                                 "-rest", "-zmqpubrawtx"});
     CHECK(OptionsWithoutEffect(ArgsManager()).empty());
 }
 
