@@ -5,7 +5,7 @@ namespace ibd {
 
 Result<HintsFile> HintsFile::Open(Env& env, const Path& path)
 {
-    IBD_ASSIGN_OR_RETURN(auto file, env.OpenRead(path));
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenMapped(path));
     IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
     return HintsFile(path, std::move(file), size);
 }

@@ -1,5 +1,5 @@
-// HintsFile: the bytes of a hints file while it is in use. Read piece by piece rather than mapped:
-// a file that is cut short, or a disk that fails, under a map would end the process by a signal.
+// HintsFile: the bytes of a hints file while it is in use. Mapped, and
+// copied from piece by piece: a file that is cut short, or a disk that fails, is an error.
 // Immutable, any thread.
 #pragma once
 

@@ -52,6 +52,11 @@ public:
 
     // Files. Every error names the path and the system's reason.
     virtual Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) = 0;
+    /** The same for many small reads: through a memory map where the machine has one. */
+    virtual Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path)
+    {
+        return OpenRead(path);
+    }
     /** Opens for writing, creating the file if absent; `truncate` empties it. */
     virtual Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) = 0;
     /** Locks `path` (created if absent); an error if another process holds it. */

@@ -1,5 +1,6 @@
 // The machine behind Env: POSIX files, clocks and the kernel's random numbers.
 #include "util/env.h"
+#include "util/mapped_file.h"
 #include "util/posix_io.h"
 
 #include <cstdio>
@@ -151,6 +152,15 @@ public:
         IBD_RETURN_IF_ERROR(SizeOf(fd, path));
         return std::unique_ptr<ReadableFile>(
             std::make_unique<PosixReadableFile>(std::move(fd), path));
+    }
+
+    Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path) override
+    {
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDONLY, "open for reading"));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(fd, path));
+        const int number = fd.Get();
+        auto file = std::make_unique<PosixReadableFile>(std::move(fd), path);
+        return MapForReading(std::move(file), number, size);
     }
 
     Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) override

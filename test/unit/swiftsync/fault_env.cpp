@@ -117,6 +117,13 @@ Result<std::unique_ptr<ReadableFile>> FaultEnv::OpenRead(const Path& path)
     return std::unique_ptr<ReadableFile>(new FaultReadable(*this, path, std::move(inner)));
 }
 
+Result<std::unique_ptr<ReadableFile>> FaultEnv::OpenMapped(const Path& path)
+{
+    IBD_RETURN_IF_ERROR(Step("open", path));
+    IBD_ASSIGN_OR_RETURN(auto inner, m_inner->OpenMapped(path));
+    return std::unique_ptr<ReadableFile>(new FaultReadable(*this, path, std::move(inner)));
+}
+
 Result<std::unique_ptr<WritableFile>> FaultEnv::OpenWrite(const Path& path, bool truncate)
 {
     IBD_RETURN_IF_ERROR(Step("create", path));

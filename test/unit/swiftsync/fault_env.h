@@ -39,6 +39,7 @@ public:
     bool Crashed() const { return m_operations >= m_crash_at; }
 
     Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) override;
+    Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path) override;
     Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) override;
     Result<std::unique_ptr<FileLock>> Lock(const Path& path) override
     {

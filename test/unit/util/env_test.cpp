@@ -1,15 +1,20 @@
 // PosixEnv on a real file system, and its loops against calls that fail, stop short or are
 // interrupted.
+#include "support/must.h"
 #include "support/temp_dir.h"
 #include "support/testdata.h"
 #include "util/posix_io.h"
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <thread>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace ibd;
+using ibd::test::Must;
 using ibd::test::TempDir;
 
 TEST_CASE("a loop of short and interrupted reads gives all bytes")
@@ -86,6 +91,48 @@ TEST_CASE("files are written, read and cut")
     CHECK(*(*env->OpenRead(dir / "a"))->Size() == 20000);
     REQUIRE(env->OpenWrite(dir / "a", true).Ok());
     CHECK(*(*env->OpenRead(dir / "a"))->Size() == 0);
+}
+
+TEST_CASE("a mapped file reads as one that is not, also when it is cut short meanwhile")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const Bytes data = test::RandomBytes(50'000);
+    REQUIRE((*env->OpenWrite(dir / "a", true))->WriteAt(0, data).Ok());
+    const auto mapped = Must(env->OpenMapped(dir / "a"));
+    const auto plain = Must(env->OpenRead(dir / "a"));
+    CHECK(Must(mapped->Size()) == data.size());
+    const auto same = [&](uint64_t offset, size_t size) {
+        Bytes a(size);
+        Bytes b(size);
+        const size_t got = Must(mapped->ReadAt(offset, a));
+        CHECK(got == Must(plain->ReadAt(offset, b)));
+        CHECK(std::equal(a.begin(), a.begin() + static_cast<ptrdiff_t>(got), b.begin()));
+    };
+    const auto same_everywhere = [&] {
+        for (const uint64_t offset : {0, 1, 4095, 20'000, 36'863, 49'999, 50'000, 60'000}) {
+            for (const size_t size : {0, 1, 5'000, 40'000, 70'000}) same(offset, size);
+        }
+    };
+    same_everywhere();
+    // Whole pages go, which a map shows by a signal.
+    REQUIRE((*env->OpenWrite(dir / "a", false))->Truncate(4096).Ok());
+    CHECK(Must(mapped->Size()) == data.size());
+    same_everywhere();
+    (void)Must(env->OpenWrite(dir / "a", true));
+    std::vector<std::thread> readers;
+    std::atomic<int> empty = 0;
+    for (int i = 0; i < 4; ++i) {
+        readers.emplace_back([&] {
+            Bytes out(100);
+            for (int n = 0; n < 500; ++n) empty += *mapped->ReadAt(n * 50, out) == 0 ? 1 : 0;
+        });
+    }
+    for (std::thread& reader : readers) reader.join();
+    CHECK(empty == 2000);
+    const auto none = Must(env->OpenMapped(dir / "a"));
+    Bytes out(10);
+    CHECK(Must(none->ReadAt(0, out)) == 0);
 }
 
 TEST_CASE("errors name the path and the reason and are the machine's fault")
