@@ -83,8 +83,7 @@ std::unique_ptr<ReadableFile> MapForReading(std::unique_ptr<ReadableFile> file, 
                                             uint64_t size)
 {
     HandleBusErrors();
-    void* const data = size == 0 ? MAP_FAILED
-                                 : ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+    void* const data = size == 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) return file;
     return std::make_unique<MappedFile>(std::move(file), data, size);
 }
