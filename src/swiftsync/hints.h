@@ -1,8 +1,8 @@
 // Hints: which outputs of each block are still unspent after the terminal block. Untrusted: a wrong
 // file costs time, never correctness, so readers only promise not to read out of bounds and to
 // refuse what is malformed. Formats: doc/formats/hints.md.
-// A Hints object is immutable and shared by all workers; the file stays mapped while it lives and is
-// read block by block. Memory: 10 bytes a block. What Read() fills belongs to the caller.
+// A Hints object is immutable and shared by all workers; the file stays mapped while it lives and
+// is read block by block. Memory: 10 bytes a block. What Read() fills belongs to the caller.
 #pragma once
 
 #include "primitives/uint256.h"

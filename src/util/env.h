@@ -52,7 +52,7 @@ public:
 
     // Files. Every error names the path and the system's reason.
     virtual Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) = 0;
-    /** The same for many small reads: through a memory map where the machine has one. */
+    /** The same through a memory map, where the machine has one: for many small reads. */
     virtual Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path)
     {
         return OpenRead(path);

@@ -64,8 +64,11 @@ public:
     {
         if (offset >= m_size) return size_t{0};
         const MutableByteSpan wanted = out.first(std::min<uint64_t>(out.size(), m_size - offset));
-        if (CopyFromMap(wanted, static_cast<const uint8_t*>(m_data) + offset)) return wanted.size();
-        return m_file->ReadAt(offset, wanted);
+        const auto* from = static_cast<const uint8_t*>(m_data) + offset;
+        if (!CopyFromMap(wanted, from)) return m_file->ReadAt(offset, wanted);
+        // The rest of a file's last page reads as zeros: asked afterwards, the size tells.
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, m_file->Size());
+        return size >= offset + wanted.size() ? wanted.size() : m_file->ReadAt(offset, wanted);
     }
     Result<uint64_t> Size() const override { return m_size; }
     void WillNeed(uint64_t offset, uint64_t n) const override { m_file->WillNeed(offset, n); }
