@@ -1,7 +1,7 @@
-// MapForReading: a file read through a memory map, from the cache's own pages. Where the file was cut
-// short under the map, or its disk fails, the system raises SIGBUS; such a read is made again by a
-// call, which says what is wrong. Any thread. The handler of SIGBUS is the process's: it is set when
-// the first file is mapped, and leaves a SIGBUS from anywhere else to the system.
+// MapForReading: a file read through a memory map, from the cache's own pages. Where the file was
+// cut short under the map, or its disk fails, the system raises SIGBUS; such a read is made again
+// by a call, which says what is wrong. Any thread. The handler of SIGBUS is the process's: it is
+// set when the first file is mapped, and leaves a SIGBUS from anywhere else to the system.
 #pragma once
 
 #include "util/env.h"
