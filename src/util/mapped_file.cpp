@@ -62,7 +62,7 @@ public:
 
     Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
     {
-        if (offset >= m_size) return size_t{0};
+        if (out.empty() || offset >= m_size) return size_t{0};
         const MutableByteSpan wanted = out.first(std::min<uint64_t>(out.size(), m_size - offset));
         const auto* from = static_cast<const uint8_t*>(m_data) + offset;
         if (!CopyFromMap(wanted, from)) return m_file->ReadAt(offset, wanted);
