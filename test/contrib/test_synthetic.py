@@ -203,6 +203,25 @@ class Synthetic(unittest.TestCase):
                 self.node(chain, f"node{number}")
                 self.assertIn(message, self.generate(f"node{number}", f"out{number}"))
 
+    def test_a_truncated_snapshot_is_refused(self):
+        """What stays is the scan of the block files, which the whole snapshot then uses."""
+        chain = Chain(8)
+        chain.grow(20)
+        self.node(chain)
+        with open(self.path("utxo.dat"), "rb") as file:
+            whole = file.read()
+        with open(self.path("utxo.dat"), "wb") as file:
+            file.write(whole[:-10])
+        error = self.generate()
+        self.assertIn("the file ends within its", error)
+        self.assertIn("out.work keeps the scan", error)
+        self.assertIn("blocks.index", os.listdir(self.path("out.work")))
+        self.assertNotIn("coins", os.listdir(self.path("out.work")))
+        with open(self.path("utxo.dat"), "wb") as file:
+            file.write(whole)
+        self.assertIsNone(self.generate())
+        self.assertFalse(os.path.exists(self.path("out.work")))
+
     def test_networks(self):
         chain = Chain(2)
         chain.grow(20)

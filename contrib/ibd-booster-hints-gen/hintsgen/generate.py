@@ -188,12 +188,18 @@ class Generator:
 
     def _partition(self):
         self.partition = Partition(self._folder("coins"))
-        if not self.partition.state["complete"]:
-            self.coins.prepare(self._txids_at)
-        total = self.partition.build(self.coins, self.top)
-        if total == 0 or self.coins.count_is_exact and total != self.coins.count:
-            raise ToolError(f"{self.coins.path}: {total:,} coins, expected {self.coins.count:,}")
-        return total
+        try:
+            if not self.partition.state["complete"]:
+                self.coins.prepare(self._txids_at)
+            total = self.partition.build(self.coins, self.top)
+            if total == 0 or self.coins.count_is_exact and total != self.coins.count:
+                raise ToolError(f"{self.coins.path}: {total:,} coins, expected "
+                                f"{self.coins.count:,}")
+            return total
+        except ToolError as error:
+            # No other run can use coins of a snapshot that will not do.
+            shutil.rmtree(self._folder("coins"), ignore_errors=True)
+            raise ToolError(f"{error} ({self.work} keeps the scan of the block files)") from None
 
     def _txids_at(self, height):
         if not 0 <= height <= self.top:
