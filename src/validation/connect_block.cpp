@@ -14,14 +14,22 @@ Coin MakeCoin(const OutputView& output, int height, bool coinbase)
             coinbase};
 }
 
-/** Whether to look for coins of the same name. Where BIP34 holds from the first block on, every
- *  coinbase begins with its own height, so no transaction id can come up twice on a branch, and
- *  what Core looks for there cannot be found. */
-bool Bip30Checked(const HeaderNode& node, const ConsensusParams& params)
+/** When a block's transactions are looked for among the coins there are. */
+enum class Bip30Check {
+    kNever,
+    kFirst,
+    /** Where BIP34 holds from the first block on, every coinbase begins with its own height, so no
+     *  transaction id can come up twice on a branch: a valid block has nothing to be found, and of
+     *  another the reason must still be the one that Core finds first. */
+    kIfInvalid,
+};
+
+Bip30Check Bip30CheckFor(const HeaderNode& node, const ConsensusParams& params)
 {
-    if (params.bip34_height <= 1) return false;
     const HeaderNode* at_bip34 = node.prev->Ancestor(params.bip34_height);
-    return Bip30Enforced(node.height, node.hash, at_bip34 ? at_bip34->hash : BlockHash{}, params);
+    const BlockHash hash = at_bip34 ? at_bip34->hash : BlockHash{};
+    if (!Bip30Enforced(node.height, node.hash, hash, params)) return Bip30Check::kNever;
+    return params.bip34_height <= 1 ? Bip30Check::kIfInvalid : Bip30Check::kFirst;
 }
 
 /** The steps of one ConnectBlock call, with what they share. */
@@ -32,7 +40,7 @@ public:
         : m_block(block), m_node(node), m_params(params.consensus), m_coins(coins),
           m_checker(checker), m_undo(undo), m_ancestry(node.prev),
           m_rules(node.height, node.hash, m_ancestry, params.consensus),
-          m_bip30(Bip30Checked(node, params.consensus))
+          m_bip30(Bip30CheckFor(node, params.consensus))
     {
     }
 
@@ -55,7 +63,7 @@ private:
     BlockUndo& m_undo;
     const NodeAncestry m_ancestry;
     BlockSpendRules m_rules;
-    const bool m_bip30;
+    const Bip30Check m_bip30;
 
     size_t m_done = 0;                                    //!< transactions whose outputs were added
     std::vector<std::pair<OutPoint, Coin>> m_overwritten; //!< BIP30 repeats
@@ -63,7 +71,6 @@ private:
 
 Result<RuleResult> Connection::CheckBip30()
 {
-    if (!m_bip30) return RuleResult();
     for (const TxView& tx : m_block.Txs()) {
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
             IBD_ASSIGN_OR_RETURN(const Coin* coin, m_coins.Get({tx.txid, i}));
@@ -90,7 +97,7 @@ Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
 Result<> Connection::AddOutputs(const TxView& tx)
 {
     const bool coinbase = tx.IsCoinbase();
-    const bool may_exist = coinbase && !m_bip30;
+    const bool may_exist = coinbase && m_bip30 != Bip30Check::kFirst;
     for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
         if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
         const OutPoint outpoint{tx.txid, i};
@@ -122,8 +129,10 @@ Result<RuleResult> Connection::ConnectTx(size_t index)
 
 Result<RuleResult> Connection::ConnectTxs()
 {
-    IBD_ASSIGN_OR_RETURN(RuleResult repeated, CheckBip30());
-    if (repeated) return repeated;
+    if (m_bip30 == Bip30Check::kFirst) {
+        IBD_ASSIGN_OR_RETURN(RuleResult repeated, CheckBip30());
+        if (repeated) return repeated;
+    }
     for (size_t i = 0; i < m_block.Txs().size(); ++i) {
         IBD_ASSIGN_OR_RETURN(RuleResult violation, ConnectTx(i));
         if (violation) return violation;
@@ -158,8 +167,11 @@ Result<RuleResult> Connection::Run()
     RuleResult scripts = m_checker ? m_checker->Finish() : std::nullopt;
     if (!verdict) return verdict;
     if (!*verdict) verdict = std::move(scripts);
-    if (*verdict) IBD_RETURN_IF_ERROR(Rollback());
-    return verdict;
+    if (!*verdict) return verdict;
+    IBD_RETURN_IF_ERROR(Rollback());
+    if (m_bip30 != Bip30Check::kIfInvalid) return verdict;
+    IBD_ASSIGN_OR_RETURN(RuleResult repeated, CheckBip30());
+    return repeated ? std::move(repeated) : std::move(*verdict);
 }
 
 /** Removes the outputs of a transaction; false if they were not all there as it made them. */

@@ -332,6 +332,28 @@ TEST_CASE("a repeated transaction id is refused where BIP30 is checked")
     g.Refused(repeat, "bad-txns-BIP30");
 }
 
+TEST_CASE("a repeated transaction is named as such where BIP34 rules it out anyway")
+{
+    Ground g;
+    KitOptions repeat;
+    repeat.txs = {SpendTx({g.Reward(1)}, {10 * kCoin, 20 * kCoin, 20 * kCoin})};
+    REQUIRE(repeat.txs[0].Id() == g.parts);
+    g.Refused(repeat, "bad-txns-BIP30");
+    // Also after another fault, as it is looked for first.
+    const MutableTransaction greedy = SpendTx({g.Reward(2)}, {60 * kCoin});
+    g.Refused(greedy, "bad-txns-in-belowout");
+    repeat.txs.insert(repeat.txs.begin(), greedy);
+    g.Refused(repeat, "bad-txns-BIP30");
+    // With all of its coins spent it is no repeat any more.
+    const MutableTransaction all =
+        SpendTx({OutPoint{g.parts, 0}, OutPoint{g.parts, 1}, OutPoint{g.parts, 2}}, {50 * kCoin});
+    KitOptions spent;
+    spent.txs = {all};
+    g.Passes(spent);
+    repeat.txs.erase(repeat.txs.begin());
+    g.Refused(repeat, "bad-txns-inputs-missingorspent");
+}
+
 TEST_CASE("the known BIP30 repeats overwrite the coin, and taking them back leaves none")
 {
     NetworkOptions options;
