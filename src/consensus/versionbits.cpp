@@ -224,7 +224,7 @@ std::vector<std::pair<int, bool>> UnknownActivations(const Ancestry& tip, const 
         any.threshold = any.period * 3 / 4;
     } else {
         any.period = 2016;
-        any.threshold = any.period * 9 / 10;
+        any.threshold = 1815; // 90 %, rounded up
     }
     std::map<int, BitCounts> periods; // each is walked once for all bits
     std::vector<std::pair<int, bool>> found;

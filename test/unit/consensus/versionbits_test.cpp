@@ -163,8 +163,25 @@ TEST_CASE("unknown bits are reported when locked in and when active")
     grow(107, 1U << 7);
     grow(37, 0);
     CHECK(UnknownActivations(chain, p, cache) == Found{{5, true}, {6, true}});
-    // Below the warning height nothing counts; mainnet needs 1815 of 2016.
+    // Below the warning height nothing counts.
     p.consensus.min_bip9_warning_height = 10'000;
     VersionBitsCache fresh;
     CHECK(UnknownActivations(chain, p, fresh).empty());
+}
+
+TEST_CASE("mainnet's unknown bits need 1815 of 2016 blocks")
+{
+    ChainParams p = MakeChainParams(Network::kMain);
+    p.consensus.min_bip9_warning_height = 0;
+    for (const int signalling : {1814, 1815}) {
+        VectorAncestry chain;
+        for (int i = 0; i < 2 * 2016; ++i) {
+            const bool set = i >= 2016 && i < 2016 + signalling;
+            const uint32_t version = kVersionBitsTop | (set ? 1U << 5 : 0);
+            chain.blocks.push_back(
+                {static_cast<int32_t>(version), kStartTime + uint32_t(i) * 600, 0});
+        }
+        VersionBitsCache cache;
+        CHECK(UnknownActivations(chain, p, cache).empty() == (signalling < 1815));
+    }
 }
