@@ -25,6 +25,7 @@ const char* ScriptCheckReasonText(ScriptCheckReason reason)
     case ScriptCheckReason::kSkip: return "assumed valid";
     case ScriptCheckReason::kAssumeValidOff: return "assumevalid=0 (always verify)";
     case ScriptCheckReason::kHashNotInHeaders: return "assumevalid hash not in headers";
+    case ScriptCheckReason::kAboveAssumeValid: return "block height above assumevalid height";
     case ScriptCheckReason::kNotInAssumeValid: return "block not in assumevalid chain";
     case ScriptCheckReason::kNotInBestHeader: return "block not in best header chain";
     case ScriptCheckReason::kBestHeaderLowWork:
@@ -40,6 +41,7 @@ ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block
     if (assume_valid.IsNull()) return ScriptCheckReason::kAssumeValidOff;
     const HeaderNode* assumed = tree.Find(assume_valid);
     if (!assumed) return ScriptCheckReason::kHashNotInHeaders;
+    if (block.height > assumed->height) return ScriptCheckReason::kAboveAssumeValid;
     if (assumed->Ancestor(block.height) != &block) return ScriptCheckReason::kNotInAssumeValid;
     const HeaderNode& best = *tree.BestHeader();
     if (best.Ancestor(block.height) != &block) return ScriptCheckReason::kNotInBestHeader;

@@ -19,6 +19,7 @@ enum class ScriptCheckReason {
     kSkip,              //!< assumed valid
     kAssumeValidOff,    //!< -assumevalid=0 or none for the network
     kHashNotInHeaders,  //!< the assumed-valid block is not known yet
+    kAboveAssumeValid,  //!< the block is higher than it
     kNotInAssumeValid,  //!< the block is no ancestor of it
     kNotInBestHeader,   //!< the block is no ancestor of the best header
     kBestHeaderLowWork, //!< the best header has less than the minimum chain work

@@ -93,7 +93,10 @@ RuleResult HeaderTree::Accept(const BlockHeader& header, int64_t now, HeaderNode
 {
     const BlockHash hash = header.Hash();
     if (HeaderNode* known = Find(hash)) {
-        if (known->Failed()) return Violation(Kind::kCachedInvalid, "duplicate-invalid");
+        if (known->Failed()) {
+            return Violation(Kind::kCachedInvalid, "duplicate-invalid",
+                             "block " + hash.ToHex() + " was previously marked invalid");
+        }
         if (out) *out = known;
         return {};
     }

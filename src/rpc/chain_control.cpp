@@ -34,6 +34,19 @@ HeaderNode* BlockArg(ChainManager& chain, const RpcCall& call)
     return &FindBlock(chain, hash);
 }
 
+/** Taking a block back needs its undo data, and that of all above. Below the booster's terminal
+ *  block, or where files were pruned, there is none. */
+void RequireUndo(ChainManager& chain, const HeaderNode& node)
+{
+    const auto lock = chain.Lock();
+    if (!chain.Active().Contains(&node)) return;
+    for (const HeaderNode* at = chain.Tip(); at->height >= node.height && at->prev; at = at->prev) {
+        if (at->HasUndo()) continue;
+        ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored",
+                 at->hash.ToHex(), at->height);
+    }
+}
+
 template <typename Action>
 RpcMethod BlockAction(ChainContext& context, const char* name, const char* description,
                       Action action)
@@ -157,7 +170,10 @@ void AddChainControlMethods(RpcTable& table, ChainContext& context)
     table.Add(VerifyChain(context));
     table.Add(BlockAction(context, "invalidateblock",
                           "Marks a block as if it broke a rule, and moves off it.",
-                          [](ChainManager& c, HeaderNode* n) { return c.InvalidateBlock(n); }));
+                          [](ChainManager& c, HeaderNode* n) {
+                              RequireUndo(c, *n);
+                              return c.InvalidateBlock(n);
+                          }));
     table.Add(BlockAction(context, "reconsiderblock",
                           "Takes invalidateblock, or a failed check, of a block, its ancestors and "
                           "descendants back.",

@@ -120,10 +120,24 @@ Result<> ChainManager::ConnectPath(const std::vector<HeaderNode*>& path, const H
     return {};
 }
 
-Result<ScriptChecker*> ChainManager::CheckerFor(const HeaderNode& node) const
+void ChainManager::LogScriptCheck(const HeaderNode& node, ScriptCheckReason reason)
+{
+    if (!node.prev || m_script_check == reason) return; // genesis has no scripts to run
+    m_script_check = reason;
+    if (reason == ScriptCheckReason::kSkip) {
+        m_stores.log.Info("Disabling script verification at block #{} ({}).", node.height,
+                          node.hash.ToHex());
+    } else {
+        m_stores.log.Info("Enabling script verification at block #{} ({}): {}.", node.height,
+                          node.hash.ToHex(), ScriptCheckReasonText(reason));
+    }
+}
+
+Result<ScriptChecker*> ChainManager::CheckerFor(const HeaderNode& node)
 {
     const ScriptCheckReason reason =
         ScriptCheckFor(Tree(), node, m_options.assume_valid, m_options.minimum_work);
+    LogScriptCheck(node, reason);
     if (reason == ScriptCheckReason::kSkip) return static_cast<ScriptChecker*>(nullptr);
     if (m_checker) {
         m_checker->Remember(!IsInitialBlockDownload());
@@ -244,7 +258,7 @@ Result<> ChainManager::InvalidateBlock(HeaderNode* node)
     {
         const std::lock_guard activation(m_activation);
         const auto lock = Lock();
-        if (!node->prev) return BadData("the genesis block cannot be marked invalid");
+        if (!node->prev) return {};
         while (m_active.Contains(node)) IBD_RETURN_IF_ERROR(DisconnectTip());
         m_index.MarkFailed(node);
         NoteInvalid(*node);

@@ -113,7 +113,8 @@ public:
      *  without error, when interrupted. */
     Result<> ActivateBestChain();
 
-    /** Marks a block invalid for good and moves off it. */
+    /** Marks a block invalid for good and moves off it; does nothing to genesis, as Core. Blocks
+     *  whose undo data is missing cannot be taken back: an error. */
     Result<> InvalidateBlock(HeaderNode* node);
     /** Takes InvalidateBlock, or a failed check, back. */
     Result<> ReconsiderBlock(HeaderNode* node);
@@ -181,7 +182,8 @@ private:
     Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block);
     Result<> DisconnectTip();
     Result<> PrefetchInputs(const BlockView& block);
-    Result<ScriptChecker*> CheckerFor(const HeaderNode& node) const;
+    Result<ScriptChecker*> CheckerFor(const HeaderNode& node);
+    void LogScriptCheck(const HeaderNode& node, ScriptCheckReason reason);
     Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
     void MarkInvalid(HeaderNode& node, const RuleViolation& violation);
     void PruneCandidates();
@@ -221,8 +223,9 @@ private:
     int32_t m_next_precious = -1;
     Arith256 m_precious_work; //!< of the tip at the last PreciousBlock
     VersionBitsCache m_version_bits;
-    const HeaderNode* m_best_invalid = nullptr; //!< most work of those found to break a rule
-    std::set<ChainWarning> m_warnings;          //!< that hold
+    const HeaderNode* m_best_invalid = nullptr;      //!< most work of those found to break a rule
+    std::set<ChainWarning> m_warnings;               //!< that hold
+    std::optional<ScriptCheckReason> m_script_check; //!< of the last block connected
     std::atomic<bool> m_importing{false};
     mutable bool m_initial_download = true;
 };

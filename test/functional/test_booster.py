@@ -134,6 +134,11 @@ class SmallChain(BoosterTest):
         self.assertEqual(node.rpc("getbestblockhash"), made.terminal_hash)
         node.rpc("reconsiderblock", above)
         self.assertEqual(coins(node), before)
+        # Further back there is no undo data: refused, with nothing moved and the node alive.
+        self.assert_rpc_error(-1, f"Undo data of block {made.terminal_hash} at height "
+                              f"{made.terminal_height} is not stored",
+                              node.rpc, "invalidateblock", made.terminal_hash)
+        self.assertEqual(coins(node), before)
         info = node.rpc("getboosterinfo")
         self.assertIsInstance(info, dict)
         block = node.rpc("getblock", made.terminal_hash, 2)

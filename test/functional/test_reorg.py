@@ -30,6 +30,10 @@ class Reorg(FunctionalTest):
     def test_longer_branch_wins(self):
         txid, amount = self.chain.coinbase_of(1)
         self.submit([self.chain.add(self.chain.candidate([spend(txid, 0, amount)]))])
+        first = self.chain.blocks[0].hash()
+        self.assertIn(f"Enabling script verification at block #1 ({first}): "
+                      "assumevalid=0 (always verify).", self.main.log_text)
+        self.assertEqual(self.main.log_text.count("script verification at block"), 1)
         old, old_coins = self.chain.tip, coins(self.main)
         self.assertIsNone(self.main.rpc("gettxout", txid, 0))
         branch = self.branch(3, 4)
@@ -65,6 +69,9 @@ class Reorg(FunctionalTest):
         self.assertEqual(self.main.rpc("getbestblockhash"), self.chain.tip)
         self.assertEqual(coins(self.main), before)
         self.assert_rpc_error(-5, "Block not found", self.main.rpc, "invalidateblock", "ab" * 32)
+        # Genesis stays, and so does the node.
+        self.assertIsNone(self.main.rpc("invalidateblock", self.main.rpc("getblockhash", 0)))
+        self.assertEqual(self.main.rpc("getbestblockhash"), self.chain.tip)
 
     def test_refusals(self):
         rpc = self.main.rpc

@@ -29,7 +29,7 @@ TEST_CASE("scripts are skipped only deep below the best header on the assumed-va
     CHECK(!BoosterMayTrust(tree, *chain[984], assumed, work));
     CHECK(gate(chain[1], {}, work) == R::kAssumeValidOff);
     CHECK(gate(chain[1], BlockHash(std::array<uint8_t, 32>{7}), work) == R::kHashNotInHeaders);
-    CHECK(gate(chain[1501], assumed, work) == R::kNotInAssumeValid);
+    CHECK(gate(chain[1501], assumed, work) == R::kAboveAssumeValid);
     CHECK(gate(stale, assumed, work) == R::kNotInAssumeValid);
     CHECK(gate(stale, stale->hash, work) == R::kNotInBestHeader);
     CHECK(gate(chain[1], assumed, chain[3000]->chain_work) == R::kSkip);
