@@ -8,8 +8,8 @@ std::string_view DeploymentName(BuriedDeployment deployment)
 {
     switch (deployment) {
     case BuriedDeployment::kHeightInCoinbase: return "bip34";
-    case BuriedDeployment::kDerSig: return "dersig";
-    case BuriedDeployment::kCltv: return "cltv";
+    case BuriedDeployment::kDerSig: return "bip66";
+    case BuriedDeployment::kCltv: return "bip65";
     case BuriedDeployment::kCsv: return "csv";
     case BuriedDeployment::kSegwit: return "segwit";
     }
@@ -24,7 +24,9 @@ std::string_view DeploymentName(DeploymentId deployment)
 std::optional<BuriedDeployment> BuriedDeploymentFromName(std::string_view name)
 {
     using enum BuriedDeployment;
-    for (const auto deployment : {kHeightInCoinbase, kDerSig, kCltv, kCsv, kSegwit}) {
+    if (name == "dersig") return kDerSig;
+    if (name == "cltv") return kCltv;
+    for (const auto deployment : {kHeightInCoinbase, kCsv, kSegwit}) {
         if (DeploymentName(deployment) == name) return deployment;
     }
     return {};

@@ -30,10 +30,11 @@ struct Bip9Deployment {
     int period = 2016;                 //!< blocks
 };
 
-/** Names used by -testactivationheight and getdeploymentinfo: bip34, dersig, cltv, csv, segwit. */
+/** As getdeploymentinfo shows it: bip34, bip66, bip65, csv, segwit. */
 std::string_view DeploymentName(BuriedDeployment deployment);
 /** testdummy, taproot. */
 std::string_view DeploymentName(DeploymentId deployment);
+/** As -testactivationheight takes it: bip34, dersig, cltv, csv, segwit. */
 std::optional<BuriedDeployment> BuriedDeploymentFromName(std::string_view name);
 std::optional<DeploymentId> DeploymentFromName(std::string_view name);
 

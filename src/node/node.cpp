@@ -105,6 +105,7 @@ Result<> Node::StartRpc()
 {
     AddControlMethods(m_table, m_control);
     AddChainInfoMethods(m_table, m_chain_context);
+    AddDeploymentMethods(m_table, m_chain_context);
     AddBlockMethods(m_table, m_chain_context);
     AddCoinsMethods(m_table, m_chain_context);
     AddTransactionMethods(m_table, m_chain_context);
