@@ -114,11 +114,11 @@ void BlockMutator::ChangeCoinbase(Draft& draft)
     }
 }
 
-void BlockMutator::ChangeOrder(Draft& draft)
+void BlockMutator::ChangeOrder(Draft& draft, const MutatorMemory& memory)
 {
     auto& txs = draft.txs;
     const size_t a = m_rng.Below(txs.size()), b = m_rng.Below(txs.size());
-    switch (m_rng.Below(7)) {
+    switch (m_rng.Below(8)) {
     case 0: std::swap(txs[a], txs[b]); break;
     case 1: txs.erase(txs.begin() + static_cast<ptrdiff_t>(a)); break;
     case 2: {
@@ -136,6 +136,12 @@ void BlockMutator::ChangeOrder(Draft& draft)
     case 4: txs.resize(1); break;
     case 5: txs.clear(); break;
     case 6: txs.push_back(txs[0]); break;
+    case 7: // one of an earlier block: its coins may be there still (BIP30)
+        if (!memory.txs.empty()) {
+            txs.insert(txs.begin() + static_cast<ptrdiff_t>(a) + 1,
+                       memory.txs[m_rng.Below(memory.txs.size())]);
+        }
+        break;
     }
 }
 
@@ -252,7 +258,7 @@ void BlockMutator::ChangeOnce(Draft& draft, const MutatorMemory& memory)
     switch (m_rng.Below(10)) {
     case 0: return ChangeHeader(draft, memory);
     case 1: return ChangeCoinbase(draft);
-    case 2: return ChangeOrder(draft);
+    case 2: return ChangeOrder(draft, memory);
     case 3:
     case 4:
     case 5: return ChangeInput(draft, memory);

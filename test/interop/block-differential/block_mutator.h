@@ -14,10 +14,11 @@ namespace ibd::interop {
 
 /** What mutations may refer to besides the block. */
 struct MutatorMemory {
-    std::vector<BlockHash> hashes;   //!< of blocks given out, good and bad
-    std::vector<OutPoint> coinbases; //!< outputs of recent rewards
-    std::vector<OutPoint> spent;     //!< coins spent by recent blocks
-    int64_t now = 0;                 //!< seconds since 1970
+    std::vector<BlockHash> hashes;       //!< of blocks given out, good and bad
+    std::vector<OutPoint> coinbases;     //!< outputs of recent rewards
+    std::vector<OutPoint> spent;         //!< coins spent by recent blocks
+    std::vector<MutableTransaction> txs; //!< recent ones that spend
+    int64_t now = 0;                     //!< seconds since 1970
 };
 
 class BlockMutator {
@@ -40,7 +41,7 @@ private:
     void ChangeOnce(Draft& draft, const MutatorMemory& memory);
     void ChangeHeader(Draft& draft, const MutatorMemory& memory);
     void ChangeCoinbase(Draft& draft);
-    void ChangeOrder(Draft& draft);
+    void ChangeOrder(Draft& draft, const MutatorMemory& memory);
     void ChangeInput(Draft& draft, const MutatorMemory& memory);
     void ChangeOutput(Draft& draft);
     void ChangeTransaction(Draft& draft);

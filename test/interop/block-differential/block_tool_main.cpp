@@ -68,12 +68,13 @@ private:
         BlockView view;
         if (!view.Parse(block) || view.Txs().empty()) return;
         m_memory.hashes.push_back(view.Hash());
-        const auto remember = [](std::vector<OutPoint>& list, const OutPoint& outpoint) {
-            list.push_back(outpoint);
+        const auto remember = [](auto& list, const auto& item) {
+            list.push_back(item);
             if (list.size() > 300) list.erase(list.begin());
         };
-        remember(m_memory.coinbases, {view.Txs()[0].txid, 0});
+        remember(m_memory.coinbases, OutPoint{view.Txs()[0].txid, 0});
         for (const TxView& tx : view.Txs().subspan(1)) {
+            remember(m_memory.txs, MutableTransaction::FromView(tx));
             for (const InputView& input : tx.inputs) remember(m_memory.spent, input.Prevout());
         }
     }
@@ -134,7 +135,8 @@ public:
 /** The engine over a data directory, answering line by line. */
 class Judge {
 public:
-    Judge(const ChainParams& params, const Path& base) : m_params(params), m_scripts(1)
+    Judge(const ChainParams& params, const Path& base)
+        : m_params(params), m_caches(kCacheBytes, {1}), m_scripts(1)
     {
         m_dir = Take(DataDir::Open(*m_env, {base, {}, params.sub_folder}));
         m_index = Take(BlockIndexDb::Open(*m_env, *m_log, {m_dir->BlockIndex()}));
@@ -142,9 +144,9 @@ public:
         store.blocks_dir = m_dir->Blocks();
         store.magic = params.magic;
         m_blocks = Take(BlockStore::Open(*m_env, *m_log, store, Take(m_index->LoadFiles())));
-        m_chain =
-            std::make_unique<ChainManager>(params, ChainStores{*m_env, *m_log, *m_blocks, *m_index},
-                                           ChainManagerOptions{}, m_stop);
+        m_chain = std::make_unique<ChainManager>(
+            params, ChainStores{*m_env, *m_log, *m_blocks, *m_index}, NearTheTip(), m_stop);
+        m_scripts.SetCaches(&m_caches);
         m_chain->SetScriptChecker(&m_scripts);
         m_chain->SetObserver(&m_verdicts);
         Take(m_chain->LoadIndex());
@@ -187,10 +189,22 @@ public:
     {
         Take(m_chain->Flush(FlushMode::kAlways));
         if (!Take(m_chain->VerifyChain(4, 0))) Fail("what was stored does not verify");
+        const uint64_t hits =
+            m_caches.signatures.Entries().Hits() + m_caches.scripts.Entries().Hits();
+        if (hits == 0) Fail("the caches were never used");
         fmt::print("tip {} {}\n", m_chain->Tip()->height, m_chain->Tip()->hash.ToHex());
     }
 
 private:
+    static constexpr size_t kCacheBytes = 4 << 20;
+
+    /** Options with which the caches of signatures and scripts are filled. */
+    static ChainManagerOptions NearTheTip()
+    {
+        ChainManagerOptions options;
+        options.max_tip_age = int64_t{100} * 365 * 24 * 60 * 60;
+        return options;
+    }
     [[noreturn]] static void Fail(const std::string& why)
     {
         fmt::print(stderr, "error {}\n", why);
@@ -214,6 +228,7 @@ private:
     std::unique_ptr<DataDir> m_dir;
     std::unique_ptr<BlockIndexDb> m_index;
     std::unique_ptr<BlockStore> m_blocks;
+    VerificationCaches m_caches;
     ScriptThreads m_scripts;
     Verdicts m_verdicts;
     std::unique_ptr<ChainManager> m_chain;

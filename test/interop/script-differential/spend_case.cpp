@@ -18,6 +18,17 @@ std::string ToLine(const SpendCase& spend)
     return line;
 }
 
+namespace {
+
+/** Small, so that entries are pushed out. */
+SignatureCache& Cache()
+{
+    static SignatureCache cache(64 << 10, CacheSalt{1});
+    return cache;
+}
+
+} // namespace
+
 std::string OurVerdict(ByteSpan raw, std::span<const MutableOutput> spent, size_t index,
                        ScriptFlags flags)
 {
@@ -27,7 +38,15 @@ std::string OurVerdict(ByteSpan raw, std::span<const MutableOutput> spent, size_
     for (const MutableOutput& output : spent)
         outputs.push_back({output.value, output.script_pubkey});
     const TxHashes hashes((*tx)->View(), outputs);
-    return ScriptErrorName(VerifyInput((*tx)->View(), index, outputs[index], hashes, flags));
+    const auto verify = [&](SignatureCacheUse cache) {
+        return VerifyInput((*tx)->View(), index, outputs[index], hashes, flags, cache);
+    };
+    const ScriptError plain = verify({});
+    // Filling the cache, out of it, and taking from it: it may change nothing.
+    for (const bool keep : {true, true, false}) {
+        if (verify({&Cache(), keep}) != plain) return "CACHE_DIFFERS";
+    }
+    return ScriptErrorName(plain);
 }
 
 std::string OurVerdict(const SpendCase& spend)
