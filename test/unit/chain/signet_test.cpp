@@ -108,3 +108,86 @@ TEMPLATE_TEST_CASE("solutions of real signet blocks verify, those of changed blo
     }
     CHECK(solved == 120);
 }
+
+namespace {
+
+/** A block of a coinbase alone, whose only output has the given script. */
+Bytes BlockWithOutput(const Bytes& script)
+{
+    MutableTransaction coinbase;
+    coinbase.inputs.resize(1);
+    coinbase.inputs[0].script_sig = {OP_1, OP_1};
+    coinbase.outputs.push_back({0, script});
+    BlockHeader header;
+    header.merkle_root = coinbase.Id();
+    Bytes raw;
+    Append(raw, header.ToBytes());
+    raw.push_back(1);
+    Append(raw, coinbase.Serialize());
+    return raw;
+}
+
+/** Whether the block with these pushes after the witness commitment solves the challenge. */
+bool Solves(const std::vector<Bytes>& pushes, const Bytes& challenge)
+{
+    Bytes script{OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed};
+    script.resize(38);
+    for (const Bytes& push : pushes) AppendPush(script, push);
+    const Bytes raw = BlockWithOutput(script);
+    BlockView view;
+    REQUIRE(view.Parse(raw));
+    ConsensusParams params = ParamsOf(Network::kSignet).consensus;
+    params.signet_challenge = challenge;
+    return !CheckSignetSolution(view, params, ScriptSignetVerifier());
+}
+
+} // namespace
+
+TEST_CASE("the solution is the rest of the first push that begins with its magic and has a rest")
+{
+    const Bytes trivial{OP_1};
+    const auto with_magic = [](const Bytes& rest) {
+        Bytes push{0xec, 0xc7, 0xda, 0xa2};
+        Append(push, rest);
+        return push;
+    };
+    // Nothing to go by is as good as an empty solution: a challenge may ask for nothing.
+    CHECK(Solves({}, trivial));
+    CHECK(Solves({{1, 2, 3}}, trivial));
+    CHECK(Solves({with_magic({})}, trivial));
+    CHECK(!Solves({}, {OP_0}));
+    // Script and witness, both empty; no less and no more.
+    CHECK(!Solves({with_magic({0})}, trivial));
+    CHECK(Solves({with_magic({0, 0})}, trivial));
+    CHECK(!Solves({with_magic({0, 0, 0})}, trivial));
+    CHECK(Solves({with_magic({1, OP_1, 0})}, trivial)); // an unclean stack will do
+    CHECK(!Solves({with_magic({2, OP_1, 0})}, trivial));
+    CHECK(!Solves({with_magic({0xfd, 0, 0, 0})}, trivial)); // a length that is not minimal
+    CHECK(!Solves({with_magic({0, 1})}, trivial));
+    // The first counts, whatever comes later.
+    CHECK(Solves({{9, 9}, with_magic({}), with_magic({0, 0}), with_magic({0})}, trivial));
+    CHECK(!Solves({with_magic({0}), with_magic({0, 0})}, trivial));
+
+    // Scripts and witnesses are used: OP_NOP takes the script's value, P2WSH asks for OP_1.
+    CHECK(!Solves({with_magic({0, 0})}, {OP_NOP}));
+    CHECK(Solves({with_magic({1, OP_1, 0})}, {OP_NOP}));
+    Bytes program{OP_0, 32};
+    Append(program, Sha256Of(Bytes{OP_1}));
+    CHECK(Solves({with_magic({0, 1, 1, OP_1})}, program));
+    CHECK(!Solves({with_magic({0, 1, 1, OP_2})}, program));
+    CHECK(!Solves({with_magic({0, 0})}, program));
+}
+
+TEST_CASE("a block without witness commitment or transactions solves no challenge")
+{
+    ConsensusParams params = ParamsOf(Network::kSignet).consensus;
+    params.signet_challenge = {OP_1};
+    BlockView view;
+    const Bytes plain = BlockWithOutput({OP_1});
+    REQUIRE(view.Parse(plain));
+    CHECK(CheckSignetSolution(view, params, ScriptSignetVerifier()));
+    Bytes empty(plain.begin(), plain.begin() + BlockHeader::kSize);
+    empty.push_back(0);
+    REQUIRE(view.Parse(empty));
+    CHECK(CheckSignetSolution(view, params, ScriptSignetVerifier()));
+}
