@@ -321,26 +321,47 @@ Path LogPath(const ArgsManager& args, const Path& net_dir)
     return net_dir / args.Get("-debuglogfile", "debug.log");
 }
 
-Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& chain)
+namespace {
+
+Result<> ReadSignetOptions(const ArgsManager& args, NetworkOptions& options)
 {
-    const auto network = NetworkFromName(chain);
-    CHECK(network);
-    NetworkOptions options;
-    if (const auto challenge = args.Get("-signetchallenge")) {
-        const auto script = FromHex(*challenge);
-        if (!script) return BadData("-signetchallenge={}: must be hex", *challenge);
+    const std::vector<std::string> challenges = args.GetAll("-signetchallenge");
+    if (challenges.size() > 1) return BadData("-signetchallenge cannot be multiple values.");
+    if (!challenges.empty()) {
+        const auto script = FromHex(challenges[0]);
+        if (!script) return BadData("-signetchallenge must be hex, not '{}'.", challenges[0]);
         options.signet_challenge = *script;
     }
+    if (args.IsSet("-signetseednode")) options.dns_seeds = args.GetAll("-signetseednode");
+    return {};
+}
+
+Result<> ReadRegtestOptions(const ArgsManager& args, NetworkOptions& options)
+{
     for (const std::string& value : args.GetAll("-testactivationheight")) {
         IBD_RETURN_IF_ERROR(ParseTestActivationHeight(value, options));
     }
     for (const std::string& value : args.GetAll("-vbparams")) {
         IBD_RETURN_IF_ERROR(ParseVersionBitsParameters(value, options));
     }
-    if (args.IsSet("-signetseednode")) options.dns_seeds = args.GetAll("-signetseednode");
     const std::vector<std::string> tests = args.GetAll("-test");
     options.enforce_bip94 = std::find(tests.begin(), tests.end(), "bip94") != tests.end();
     options.fast_prune = args.GetBool("-fastprune", false);
+    return {};
+}
+
+} // namespace
+
+Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& chain)
+{
+    const auto network = NetworkFromName(chain);
+    CHECK(network);
+    NetworkOptions options;
+    if (*network == Network::kSignet) IBD_RETURN_IF_ERROR(ReadSignetOptions(args, options));
+    if (*network == Network::kRegtest) IBD_RETURN_IF_ERROR(ReadRegtestOptions(args, options));
+    if (args.IsSet("-test") && *network != Network::kRegtest) {
+        return BadData("-test=<option> can only be used with regtest");
+    }
     return MakeChainParams(*network, options);
 }
 

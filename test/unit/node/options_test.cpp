@@ -129,6 +129,12 @@ TEST_CASE("tests may move activations; bad values are named")
     CHECK(params->consensus.enforce_bip94);
     CHECK_FALSE(Read({"-testactivationheight=segwit"}).Ok());
     CHECK_FALSE(Read({"-signetchallenge=zz"}, "signet").Ok());
+    CHECK_FALSE(Read({"-signetchallenge=51", "-signetchallenge=51"}, "signet").Ok());
+    CHECK(Read({"-signetchallenge=51"}, "signet").Ok());
+    CHECK_FALSE(Read({"-vbparams=testdummy:x:0"}).Ok());
+    CHECK_FALSE(Read({"-test=bip94"}, "main").Ok());
+    // What is another network's is not looked at.
+    CHECK(Read({"-signetchallenge=zz", "-vbparams=testdummy:x:0"}, "main").Ok());
 }
 
 TEST_CASE("settings.json ranks between command line and bitcoin.conf")
