@@ -110,6 +110,7 @@ Result<> Node::StartRpc()
     AddCoinsMethods(m_table, m_chain_context);
     AddTransactionMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
+    AddMiningMethods(m_table, m_chain_context);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
     AddNetworkMethods(m_table, m_chain_context);
     if (!m_args.GetBool("-server", true)) return {};
