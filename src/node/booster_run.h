@@ -19,6 +19,7 @@ public:
     /** Opens the hints. Before anything on disk is changed, so that a wrong file costs nothing. */
     Result<> OpenHintsFile(const Path& path);
     bool HasHints() const { return m_hints != nullptr; }
+    const Uint256& HintsId() const { return m_hints->Info().id; }
 
     enum class Outcome {
         kBuilt,       //!< the chainstate is there, at the terminal block

@@ -141,7 +141,20 @@ Result<> Node::OpenIndex()
     }
     index.wipe = m_options.reindex;
     IBD_ASSIGN_OR_RETURN(m_index_db, BlockIndexDb::Open(m_env, m_log, index));
-    return RefusePruned(*m_index_db);
+    IBD_RETURN_IF_ERROR(RefusePruned(*m_index_db));
+    return m_options.reindex ? StartReindex() : Result<>();
+}
+
+// The new index knows no undo data, so a chainstate above it could never go back: it must not
+// outlive a reindex that is interrupted and goes on without the option.
+Result<> Node::StartReindex()
+{
+    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_dir.Chainstate()));
+    CoinsDbOptions coins;
+    coins.directory = m_dir.Chainstate();
+    coins.wipe = true;
+    IBD_ASSIGN_OR_RETURN(const auto emptied, CoinsDb::Open(m_env, m_log, coins));
+    return m_index_db->SetReindexing(true);
 }
 
 Result<> Node::OpenStores()
@@ -153,7 +166,6 @@ Result<> Node::OpenStores()
     }
     SetStatus("Loading block index…");
     IBD_RETURN_IF_ERROR(OpenIndex());
-    if (m_options.reindex) IBD_RETURN_IF_ERROR(m_index_db->SetReindexing(true));
     IBD_ASSIGN_OR_RETURN(std::vector<BlockFileInfo> files, m_index_db->LoadFiles());
     BlockStoreOptions store;
     store.blocks_dir = m_dir.Blocks();
@@ -207,18 +219,30 @@ Result<bool> Node::ChainstateIsEmpty()
     return heads.empty() && (best.IsNull() || best == m_params.consensus.genesis_hash);
 }
 
+// There is a chainstate and nobody asked for another: what a run may have left that was killed
+// behind its last step goes. One that lacks blocks was begun on purpose, over this chainstate.
+Result<> Node::CleanUpBooster()
+{
+    m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
+    const Path& directory = m_options.booster.directory;
+    if (!m_env.Exists(directory)) return {};
+    IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_env, directory));
+    IBD_ASSIGN_OR_RETURN(const bool unfinished,
+                         HasUnfinishedRun(m_env, directory, m_booster.HintsId()));
+    if (!unfinished) return RemoveCheckpoint(m_env, directory);
+    m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes on "
+                  "with it",
+                  directory.string());
+    return {};
+}
+
 Result<> Node::BuildChainstate()
 {
     IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_dir.Chainstate()));
     bool wipe = m_options.reindex_chainstate;
     if (m_booster.HasHints() && !wipe) {
         IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
-        if (!wipe) {
-            m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate "
-                       "rebuilds it");
-            // What a run may have left that was killed behind its last step.
-            IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, m_options.booster.directory));
-        }
+        if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
     }
     if (m_booster.HasHints() && wipe) {
         SetStatus("Building the chainstate with the IBD Booster…");

@@ -33,11 +33,13 @@ private:
     Result<> StartRpc();
     Result<> RefusePruned(const BlockIndexDb& index) const;
     Result<> OpenIndex();
+    Result<> StartReindex();
     Result<> OpenStores();
     Result<> BuildIndex();
     Result<> BuildChainstate();
     Result<> CheckBlocksAreIndexed();
     Result<bool> ChainstateIsEmpty();
+    Result<> CleanUpBooster();
     Result<> OpenCoins(bool wipe);
     Result<> CheckStored();
     bool HasReachedStop(const HeaderNode& tip) const;

@@ -21,6 +21,7 @@ constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
 constexpr int64_t kDefaultTipAge = 24 * 60 * 60; //!< seconds
 constexpr int64_t kDefaultBoosterMem = 96;       //!< MiB
 constexpr int64_t kMinBoosterMem = 1;            //!< MiB
+constexpr int64_t kMaxBoosterMem = 64 << 10;     //!< MiB; all coins take less
 constexpr int64_t kMaxInterval = 86'400;         //!< seconds
 
 void AddGeneral(ArgsManager& args)
@@ -273,8 +274,9 @@ Result<> ReadBooster(const ArgsManager& args, const Path& net_dir, NodeOptions& 
     }
     booster.threads = static_cast<unsigned>(threads);
     const int64_t mem = args.GetInt("-ibdboostermem", kDefaultBoosterMem);
-    if (mem < kMinBoosterMem) {
-        return BadData("-ibdboostermem={}: must be at least {} MiB", mem, kMinBoosterMem);
+    if (mem < kMinBoosterMem || mem > kMaxBoosterMem) {
+        return BadData("-ibdboostermem={}: must be {} to {} MiB", mem, kMinBoosterMem,
+                       kMaxBoosterMem);
     }
     booster.memory_bytes = static_cast<size_t>(mem) << 20;
     booster.checkpoint_seconds = args.GetInt("-ibdboosterinterval", booster.checkpoint_seconds);

@@ -182,7 +182,8 @@ Result<> RecoverPublish(Env& env, const Path& chainstate)
             IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
         }
     }
-    for (const Path& rest : {fresh, old}) {
+    // The last is one that the loader's simple twin was filling through the database.
+    for (const Path& rest : {fresh, old, Beside(chainstate, ".batch")}) {
         if (env.Exists(rest)) IBD_RETURN_IF_ERROR(env.RemoveAll(rest));
     }
     return {};

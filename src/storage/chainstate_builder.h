@@ -54,7 +54,8 @@ private:
  * be open, and removes that. */
 Result<> ReplaceChainstate(Env& env, const Path& chainstate);
 
-/** Finishes or undoes an interrupted Publish; call before the chainstate is opened. */
+/** Finishes or undoes an interrupted Publish and removes what was never complete; call before the
+ *  chainstate is opened. */
 Result<> RecoverPublish(Env& env, const Path& chainstate);
 
 } // namespace ibd

@@ -26,7 +26,9 @@ public:
     const Path& Net() const { return m_net; }       //!< folder of the network
     const Path& Blocks() const { return m_blocks; } //!< blk, rev, xor.dat
     Path BlockIndex() const { return m_blocks / "index"; }
-    Path Chainstate() const { return m_net / "chainstate"; }
+    /** What "chainstate" links to if it is a symbolic link: the booster puts a new folder in the
+     *  place of the old one, which is to stay on the disk the user chose. */
+    Path Chainstate() const { return m_env.FollowLink(m_net / "chainstate"); }
     Path Indexes() const { return m_net / "indexes"; }
 
     /** An error when the file system of a folder has less than kMinDiskSpace + `more` free. */

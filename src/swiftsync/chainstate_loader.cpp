@@ -36,6 +36,7 @@ Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
         report.interrupted = task.stop->load(std::memory_order_relaxed);
         if (report.interrupted) return report;
     }
+    CHECK(report.coins == task.coins);
     IBD_RETURN_IF_ERROR(writer.Commit());
     task.loaded->store(report.coins, std::memory_order_relaxed);
     return report;

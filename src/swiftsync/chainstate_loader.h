@@ -13,6 +13,7 @@ struct LoadTask {
     std::span<const RunReader> runs;
     Path chainstate; //!< the new one is built at <chainstate>.new; what that held is removed
     BlockHash best_block;
+    uint64_t coins = 0; //!< so many must come out of the merge (CHECK)
     bool obfuscate = true;
     LoaderKind kind = LoaderKind::kBatch;
     unsigned threads = 1;

@@ -14,10 +14,15 @@ constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'c', 'h', 'k', 0, 1};
 constexpr size_t kChecksumSize = 8;
 constexpr size_t kRunEntrySize = 28;
 constexpr const char* kBadHintsFile = "badhints.txt";
+constexpr const char* kLockFile = ".lock";
 
-bool IsRunFile(const std::string& name)
+/** A name that RunPath() gives; the directory may be one in which the user keeps other files. */
+bool IsRunFile(std::string_view name)
 {
-    return name.starts_with("run") && name.ends_with(".dat");
+    if (!name.starts_with("run") || !name.ends_with(".dat")) return false;
+    name.remove_prefix(3);
+    name.remove_suffix(4);
+    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 } // namespace
@@ -178,6 +183,23 @@ Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& chec
         IBD_RETURN_IF_ERROR(env.Remove(directory / name));
     }
     return {};
+}
+
+Result<bool> HasUnfinishedRun(Env& env, const Path& directory, const Uint256& hints_id)
+{
+    const auto found = LoadCheckpoint(env, directory);
+    if (!found && found.GetError().kind == Error::Kind::kSystem) return found.GetError();
+    if (!found || !*found || (*found)->hints_id != hints_id) return false;
+    return (*found)->folded.Count() < (*found)->terminal_height;
+}
+
+Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory)
+{
+    auto lock = env.Lock(directory / kLockFile);
+    if (lock) return lock;
+    return SystemError("cannot lock the booster's directory, a node may be using it "
+                       "(-ibdboosterdir): {}",
+                       lock.Message());
 }
 
 Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_id,

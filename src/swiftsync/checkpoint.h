@@ -78,6 +78,12 @@ Result<> RemoveCheckpoint(Env& env, const Path& directory);
 /** Removes the run files that `checkpoint` does not name. */
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint);
 
+/** Whether there is a checkpoint of these hints that lacks blocks. */
+Result<bool> HasUnfinishedRun(Env& env, const Path& directory, const Uint256& hints_id);
+
+/** Keeps other nodes out of a directory that exists, as with -ibdboosterdir it may be shared. */
+Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory);
+
 // Hints that failed are remembered by id, so that a restart does not try them again.
 
 Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_id,

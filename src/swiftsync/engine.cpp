@@ -4,6 +4,7 @@
 #include "storage/chainstate_builder.h"
 #include "swiftsync/chainstate_loader.h"
 #include "swiftsync/fold_worker.h"
+#include "swiftsync/run_merge.h"
 #include "swiftsync/terminal.h"
 #include "util/progress.h"
 #include "util/strings.h"
@@ -20,7 +21,8 @@ constexpr size_t kMinBufferBytes = 4 << 10;
 /** Full validation is not bound by the disk; short stretches keep all threads busy to the end. */
 constexpr uint64_t kFullStretchBytes = 512 << 10;
 /** A usual coin in a run and in a table. */
-constexpr uint64_t kDiskBytesPerCoin = 64 + 70;
+constexpr uint64_t kRunBytesPerCoin = 64;
+constexpr uint64_t kTableBytesPerCoin = 70;
 constexpr auto kMonitorInterval = std::chrono::milliseconds(500);
 
 } // namespace
@@ -60,9 +62,11 @@ struct SyncEngine::Impl {
     Result<Outcome> RunOnce();
     Result<Outcome> FoldAndConclude(Committer& at_work);
     Result<Outcome> GiveUp(const FoldFailure& why);
+    Result<> CheckReplaceable();
     void WarnIfDiskIsSmall();
     Result<Checkpoint> Resume();
-    Result<> OpenRuns(const Checkpoint& state);
+    Result<> OpenRunsOf(const Checkpoint& state);
+    size_t MostRuns() const;
     bool BelongsHere(const Checkpoint& state) const;
     Result<Checkpoint> StartNew();
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer, const FoldRules& rules);
@@ -73,6 +77,7 @@ struct SyncEngine::Impl {
     std::string MemoryDetail() const;
     Result<Outcome> Conclude(const Committer& committer);
     Result<std::optional<std::string>> Judge(const Committer& committer);
+    Result<> LimitRuns(Checkpoint accepted);
     Result<Outcome> Load(const Checkpoint& accepted);
     Result<LoadReport> LoadAndShow(const LoadTask& task);
     Result<> Publish();
@@ -130,7 +135,9 @@ FoldRules SyncEngine::Impl::Rules() const
 Result<Verdict> SyncEngine::Impl::Run()
 {
     start_micros = env.MonotonicMicros();
+    IBD_RETURN_IF_ERROR(CheckReplaceable());
     IBD_RETURN_IF_ERROR(env.CreateDirectories(options.directory));
+    IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(env, options.directory));
     IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(env, options.directory, hints.Info().id));
     if (known) return Refuse(fmt::format("failed in an earlier run: {}", *known));
     const HeaderNode* bare =
@@ -150,19 +157,40 @@ Result<Verdict> SyncEngine::Impl::Run()
     return SystemError("{} does not keep what is written to it", options.directory.string());
 }
 
-/** Only a warning: scripts may be shorter than usual, and a resumed run has part of it already. */
+/** Before hours of work, as it is the last step that needs it. */
+Result<> SyncEngine::Impl::CheckReplaceable()
+{
+    const Path& old = options.chainstate;
+    if (!env.Exists(old) || env.SameFileSystem(old, old.parent_path())) return {};
+    return SystemError("'{}' is a mount point, so that no new chainstate can take its place: mount "
+                       "the disk elsewhere and make '{}' a symbolic link to a folder on it",
+                       old.string(), old.string());
+}
+
+/** Only warnings: scripts may be shorter than usual, and a resumed run has part of it already. */
 void SyncEngine::Impl::WarnIfDiskIsSmall()
 {
-    const uint64_t needed = hints.Info().unspent * kDiskBytesPerCoin;
-    const auto available = env.SpaceAvailable(options.directory);
-    if (!available || *available >= needed) return;
-    log.Warning("Booster: {} has {} MB free, but runs and chainstate take about {} MB",
-                options.directory.string(), *available / 1'000'000, needed / 1'000'000);
+    const auto check = [&](const Path& place, const char* what, uint64_t bytes_per_coin) {
+        const uint64_t needed = hints.Info().unspent * bytes_per_coin;
+        const auto available = env.SpaceAvailable(place);
+        if (!available || *available >= needed) return;
+        log.Warning("Booster: {} has {} MB free, but {} about {} MB", place.string(),
+                    *available / 1'000'000, what, needed / 1'000'000);
+    };
+    const Path& runs_at = options.directory;
+    const Path chainstate_at = options.chainstate.parent_path();
+    if (env.SameFileSystem(runs_at, chainstate_at)) {
+        check(runs_at, "runs and chainstate take", kRunBytesPerCoin + kTableBytesPerCoin);
+    } else {
+        check(runs_at, "the runs take", kRunBytesPerCoin);
+        check(chainstate_at, "the chainstate takes", kTableBytesPerCoin);
+    }
 }
 
 Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
 {
     SetState(BoosterState::kFolding);
+    load_start_micros = 0;
     for (WorkerCounters& c : counters) {
         for (auto* n : {&c.blocks, &c.outputs, &c.inputs, &c.bytes, &c.coins}) n->store(0);
     }
@@ -242,15 +270,17 @@ Result<Checkpoint> SyncEngine::Impl::StartNew()
     return fresh;
 }
 
-Result<> SyncEngine::Impl::OpenRuns(const Checkpoint& from)
+Result<> SyncEngine::Impl::OpenRunsOf(const Checkpoint& from)
 {
     runs.clear();
-    for (const RunInfo& info : from.runs) {
-        IBD_ASSIGN_OR_RETURN(RunReader run,
-                             RunReader::Open(env, options.directory, info, hints.Info().id));
-        runs.push_back(std::move(run));
-    }
+    IBD_ASSIGN_OR_RETURN(runs, OpenRuns(env, options.directory, from.runs, hints.Info().id));
     return {};
+}
+
+/** Runs that two mergers can read at once within the memory given. */
+size_t SyncEngine::Impl::MostRuns() const
+{
+    return std::max(options.min_merged_runs, options.memory_bytes / 2 / kRunFrameBytes);
 }
 
 /** Where to start: the checkpoint if it is of this run and its runs are there, else from nothing.
@@ -265,7 +295,7 @@ Result<Checkpoint> SyncEngine::Impl::Resume()
     if (kept && !BelongsHere(*kept)) {
         unusable = "the checkpoint belongs to other hints or options";
     } else if (kept) {
-        if (const Result<> opened = OpenRuns(*kept); !opened) unusable = opened.Message();
+        if (const Result<> opened = OpenRunsOf(*kept); !opened) unusable = opened.Message();
     }
     if (!unusable.empty()) log.Warning("Booster: cannot go on from before: {}", unusable);
     Checkpoint start;
@@ -403,7 +433,9 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Conclude(const Committer& fr
         log.Warning("Booster: {}", error.message);
         return Outcome{.verdict = {}, .restart = true};
     };
-    if (const Result<> opened = OpenRuns(from.State()); !opened) return damaged(opened.GetError());
+    if (const Result<> opened = OpenRunsOf(from.State()); !opened) {
+        return damaged(opened.GetError());
+    }
     auto wrong = Judge(from);
     if (!wrong) return damaged(wrong.GetError());
     if (*wrong) {
@@ -419,13 +451,26 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Conclude(const Committer& fr
     return loaded;
 }
 
+Result<> SyncEngine::Impl::LimitRuns(Checkpoint accepted)
+{
+    const size_t most = MostRuns();
+    if (accepted.runs.size() <= most) return {};
+    log.Info("Booster: merging {} runs into {}, as many as the memory given can read at once",
+             accepted.runs.size(), most);
+    runs.clear();
+    IBD_RETURN_IF_ERROR(MergeRunsDownTo(most, env, options.directory, accepted, stop));
+    return OpenRunsOf(accepted);
+}
+
 Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(const Checkpoint& accepted)
 {
     SetState(BoosterState::kLoading);
+    IBD_RETURN_IF_ERROR(LimitRuns(accepted));
     LoadTask task;
     task.runs = runs;
     task.chainstate = options.chainstate;
     task.best_block = terminal.hash;
+    task.coins = accepted.totals.coins;
     task.obfuscate = options.obfuscate_chainstate;
     task.kind = options.loader;
     task.threads = options.background ? options.threads : 1;
@@ -439,9 +484,8 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(const Checkpoint& accep
     if (report.interrupted) {
         return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
     }
-    if (report.duplicate || report.coins != accepted.totals.coins) {
-        IBD_ASSIGN_OR_RETURN(Verdict refused,
-                             Refuse(report.duplicate.value_or("coins were lost in the merge")));
+    if (report.duplicate) {
+        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(*report.duplicate));
         return Outcome{std::move(refused)};
     }
     IBD_RETURN_IF_ERROR(Publish());
@@ -577,7 +621,7 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
     p.total_bytes = resumed.bytes + total;
     p.verdict = verdict;
     if (committer) p.disk_bytes = committer->DiskBytes();
-    p.disk_bytes_needed = p.coins_expected * kDiskBytesPerCoin;
+    p.disk_bytes_needed = p.coins_expected * (kRunBytesPerCoin + kTableBytesPerCoin);
     return p;
 }
 

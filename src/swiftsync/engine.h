@@ -40,6 +40,8 @@ struct BoosterOptions {
     int64_t checkpoint_seconds = 60;
     /** Bytes of runs that are worth a range of keys, and a table, of their own in the merge. */
     uint64_t min_range_bytes = uint64_t{16} << 20;
+    /** So many runs are merged at once however little memory there is. */
+    size_t min_merged_runs = 128;
     std::FILE* terminal = nullptr; //!< where to draw a line of progress, if it is a terminal
     /** False: all on the calling thread, in file order, so that a test repeats exactly. */
     bool background = true;

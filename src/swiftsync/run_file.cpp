@@ -2,7 +2,6 @@
 #include "swiftsync/run_file.h"
 
 #include "crypto/sha256.h"
-#include "util/file_appender.h"
 
 #include <algorithm>
 
@@ -46,88 +45,6 @@ Bytes RunHeader(uint32_t number, const Uint256& hints_id)
     return header;
 }
 
-class RunWriter {
-public:
-    RunWriter(std::unique_ptr<WritableFile> file, Bytes header)
-        : m_out(std::move(file)), m_header(std::move(header))
-    {
-        m_payload.reserve(kMaxRunFrameBytes);
-    }
-
-    /** The header comes first. */
-    Result<> Start() { return m_out.Add(m_header); }
-
-    Result<> Add(const CoinRecord& record)
-    {
-        if (m_payload.size() + record.Size() > kRunFrameBytes) IBD_RETURN_IF_ERROR(CloseFrame());
-        if (m_payload.empty()) m_first_prefix = record.Prefix();
-        Append(m_payload, record.Whole());
-        ++m_frame_records;
-        return {};
-    }
-
-    Result<WrittenRun> Finish(uint32_t number, std::span<const CoinbaseId> coinbases)
-    {
-        IBD_RETURN_IF_ERROR(CloseFrame());
-        const uint64_t coinbases_at = m_out.Size();
-        Bytes ids;
-        Writer id_writer(ids);
-        for (const CoinbaseId& id : coinbases) {
-            id_writer.U32(id.height);
-            id_writer.Hash(id.txid);
-        }
-        IBD_RETURN_IF_ERROR(m_out.Add(ids));
-        const uint64_t index_at = m_out.Size();
-        IBD_RETURN_IF_ERROR(m_out.Add(m_index));
-        Bytes trailer;
-        Writer writer(trailer);
-        writer.U64(m_records);
-        writer.U64(coinbases_at);
-        writer.U64(coinbases.size());
-        writer.Raw(Shorten(Sha256Of(ids)));
-        writer.U64(index_at);
-        writer.U64(m_index.size() / kIndexEntrySize);
-        writer.U64(index_at + m_index.size() + kTrailerSize);
-        const Checksum checksum =
-            Shorten(Sha256().Write(m_header).Write(m_index).Write(trailer).Finalize());
-        writer.Raw(checksum);
-        CHECK(trailer.size() == kTrailerSize);
-        IBD_RETURN_IF_ERROR(m_out.Add(trailer));
-        IBD_RETURN_IF_ERROR(m_out.Flush());
-        return WrittenRun{{number, m_records, m_out.Size(), checksum}, m_out.Release()};
-    }
-
-private:
-    Result<> CloseFrame()
-    {
-        if (m_payload.empty()) return {};
-        uint8_t lengths[8];
-        WriteLE32(lengths, static_cast<uint32_t>(m_payload.size()));
-        WriteLE32(lengths + 4, m_frame_records);
-        Writer index(m_index);
-        index.U64(m_first_prefix);
-        index.U64(m_out.Size());
-        index.U32(static_cast<uint32_t>(kFrameHeaderBytes + m_payload.size()));
-        index.U32(m_frame_records);
-        const Checksum checksum = FrameChecksum(m_out.Size(), lengths, m_payload);
-        IBD_RETURN_IF_ERROR(m_out.Add(lengths));
-        IBD_RETURN_IF_ERROR(m_out.Add(checksum));
-        IBD_RETURN_IF_ERROR(m_out.Add(m_payload));
-        m_records += m_frame_records;
-        m_payload.clear();
-        m_frame_records = 0;
-        return {};
-    }
-
-    FileAppender m_out;
-    const Bytes m_header;
-    Bytes m_payload;
-    Bytes m_index;
-    uint64_t m_first_prefix = 0;
-    uint32_t m_frame_records = 0;
-    uint64_t m_records = 0;
-};
-
 /** Walks the records of a frame; false if they are not whole, in order and `expected` many. */
 bool FrameIsSound(ByteSpan payload, uint32_t expected)
 {
@@ -150,17 +67,112 @@ Path RunPath(const Path& directory, uint32_t number)
     return directory / fmt::format("run{:06}.dat", number);
 }
 
+RunWriter::RunWriter(std::unique_ptr<WritableFile> file, uint32_t number, Bytes header)
+    : m_out(std::move(file)), m_number(number), m_header(std::move(header))
+{
+    m_payload.reserve(kMaxRunFrameBytes);
+}
+
+Result<RunWriter> RunWriter::Create(Env& env, const Path& directory, uint32_t number,
+                                    const Uint256& hints_id)
+{
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(RunPath(directory, number), true));
+    RunWriter writer(std::move(file), number, RunHeader(number, hints_id));
+    IBD_RETURN_IF_ERROR(writer.m_out.Add(writer.m_header));
+    return writer;
+}
+
+Result<> RunWriter::Add(const CoinRecord& record)
+{
+    if (m_payload.size() + record.Size() > kRunFrameBytes) IBD_RETURN_IF_ERROR(CloseFrame());
+    if (m_payload.empty()) m_first_prefix = record.Prefix();
+    Append(m_payload, record.Whole());
+    ++m_frame_records;
+    return {};
+}
+
+Result<> RunWriter::CloseFrame()
+{
+    if (m_payload.empty()) return {};
+    uint8_t lengths[8];
+    WriteLE32(lengths, static_cast<uint32_t>(m_payload.size()));
+    WriteLE32(lengths + 4, m_frame_records);
+    Writer index(m_index);
+    index.U64(m_first_prefix);
+    index.U64(m_out.Size());
+    index.U32(static_cast<uint32_t>(kFrameHeaderBytes + m_payload.size()));
+    index.U32(m_frame_records);
+    const Checksum checksum = FrameChecksum(m_out.Size(), lengths, m_payload);
+    IBD_RETURN_IF_ERROR(m_out.Add(lengths));
+    IBD_RETURN_IF_ERROR(m_out.Add(checksum));
+    IBD_RETURN_IF_ERROR(m_out.Add(m_payload));
+    m_records += m_frame_records;
+    m_payload.clear();
+    m_frame_records = 0;
+    return {};
+}
+
+Result<WrittenRun> RunWriter::Finish(std::span<const CoinbaseId> coinbases)
+{
+    IBD_RETURN_IF_ERROR(CloseFrame());
+    const uint64_t coinbases_at = m_out.Size();
+    Bytes ids;
+    Writer id_writer(ids);
+    for (const CoinbaseId& id : coinbases) {
+        id_writer.U32(id.height);
+        id_writer.Hash(id.txid);
+    }
+    IBD_RETURN_IF_ERROR(m_out.Add(ids));
+    const uint64_t index_at = m_out.Size();
+    IBD_RETURN_IF_ERROR(m_out.Add(m_index));
+    Bytes trailer;
+    Writer writer(trailer);
+    writer.U64(m_records);
+    writer.U64(coinbases_at);
+    writer.U64(coinbases.size());
+    writer.Raw(Shorten(Sha256Of(ids)));
+    writer.U64(index_at);
+    writer.U64(m_index.size() / kIndexEntrySize);
+    writer.U64(index_at + m_index.size() + kTrailerSize);
+    const Checksum checksum =
+        Shorten(Sha256().Write(m_header).Write(m_index).Write(trailer).Finalize());
+    writer.Raw(checksum);
+    CHECK(trailer.size() == kTrailerSize);
+    IBD_RETURN_IF_ERROR(m_out.Add(trailer));
+    IBD_RETURN_IF_ERROR(m_out.Flush());
+    return WrittenRun{{m_number, m_records, m_out.Size(), checksum}, m_out.Release()};
+}
+
 Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
                             const Uint256& hints_id, CoinBuffer& coins,
                             std::span<const CoinbaseId> coinbases)
 {
-    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(RunPath(directory, number), true));
-    RunWriter writer(std::move(file), RunHeader(number, hints_id));
-    IBD_RETURN_IF_ERROR(writer.Start());
+    IBD_ASSIGN_OR_RETURN(RunWriter writer, RunWriter::Create(env, directory, number, hints_id));
     for (const CoinBuffer::Entry& entry : coins.Sort()) {
         IBD_RETURN_IF_ERROR(writer.Add(coins.RecordAt(entry)));
     }
-    return writer.Finish(number, coinbases);
+    return writer.Finish(coinbases);
+}
+
+/** Owns the file only if it was opened for this. */
+class RunReader::Handle {
+public:
+    explicit Handle(const ReadableFile& kept) : m_file(&kept) {}
+    explicit Handle(std::unique_ptr<ReadableFile> own) : m_own(std::move(own)), m_file(m_own.get())
+    {
+    }
+    const ReadableFile* operator->() const { return m_file; }
+
+private:
+    std::unique_ptr<ReadableFile> m_own;
+    const ReadableFile* m_file;
+};
+
+Result<RunReader::Handle> RunReader::File() const
+{
+    if (m_file) return Handle(*m_file);
+    IBD_ASSIGN_OR_RETURN(auto file, m_env->OpenRead(m_path));
+    return Handle(std::move(file));
 }
 
 Error RunReader::Damaged(uint64_t offset, std::string_view what) const
@@ -168,24 +180,20 @@ Error RunReader::Damaged(uint64_t offset, std::string_view what) const
     return BadData("run {}, offset {}: {}", m_path.string(), offset, what);
 }
 
-namespace {
-
-/** Reads exactly `size` bytes or says that the file is cut off. */
-Result<Bytes> ReadExactly(const ReadableFile& file, const Path& path, uint64_t offset, size_t size)
+Result<Bytes> RunReader::ReadExactly(uint64_t offset, size_t size) const
 {
     Bytes out(size);
-    IBD_ASSIGN_OR_RETURN(const size_t got, file.ReadAt(offset, out));
-    if (got != size)
-        return BadData("run {}, offset {}: the file is cut off", path.string(), offset);
+    IBD_ASSIGN_OR_RETURN(const Handle file, File());
+    IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(offset, out));
+    if (got != size) return Damaged(offset, "the file is cut off");
     return out;
 }
-
-} // namespace
 
 Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo& expected,
                                   const Uint256& hints_id)
 {
     RunReader run;
+    run.m_env = &env;
     run.m_path = RunPath(directory, expected.number);
     run.m_info = expected;
     IBD_ASSIGN_OR_RETURN(run.m_file, env.OpenRead(run.m_path));
@@ -194,8 +202,7 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
         return run.Damaged(size, fmt::format("the file should have {} bytes", expected.size));
     }
     const uint64_t trailer_at = size - kTrailerSize;
-    IBD_ASSIGN_OR_RETURN(const Bytes trailer,
-                         ReadExactly(*run.m_file, run.m_path, trailer_at, kTrailerSize));
+    IBD_ASSIGN_OR_RETURN(const Bytes trailer, run.ReadExactly(trailer_at, kTrailerSize));
     const uint8_t* t = trailer.data();
     const uint64_t index_at = ReadLE64(t + 32);
     const uint64_t frames = ReadLE64(t + 40);
@@ -207,10 +214,8 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
         (index_at - run.m_coinbases_at) / kCoinbaseEntrySize != run.m_coinbases) {
         return run.Damaged(trailer_at, "the trailer is damaged");
     }
-    IBD_ASSIGN_OR_RETURN(const Bytes index,
-                         ReadExactly(*run.m_file, run.m_path, index_at, trailer_at - index_at));
-    IBD_ASSIGN_OR_RETURN(const Bytes header,
-                         ReadExactly(*run.m_file, run.m_path, 0, kRunHeaderSize));
+    IBD_ASSIGN_OR_RETURN(const Bytes index, run.ReadExactly(index_at, trailer_at - index_at));
+    IBD_ASSIGN_OR_RETURN(const Bytes header, run.ReadExactly(0, kRunHeaderSize));
     const Checksum checksum =
         Shorten(Sha256().Write(header).Write(index).Write(ByteSpan(trailer).first(56)).Finalize());
     if (checksum != expected.checksum ||
@@ -233,7 +238,8 @@ Result<ByteSpan> RunReader::ReadFrame(size_t index, Bytes& buffer) const
 {
     const Frame& frame = m_frames[index];
     buffer.resize(frame.length);
-    IBD_ASSIGN_OR_RETURN(const size_t got, m_file->ReadAt(frame.offset, buffer));
+    IBD_ASSIGN_OR_RETURN(const Handle file, File());
+    IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(frame.offset, buffer));
     if (got != frame.length) return Damaged(frame.offset + got, "the file is cut off");
     const ByteSpan lengths = ByteSpan(buffer).first(8);
     const ByteSpan payload = ByteSpan(buffer).subspan(kFrameHeaderBytes);
@@ -247,8 +253,8 @@ Result<ByteSpan> RunReader::ReadFrame(size_t index, Bytes& buffer) const
 
 Result<std::vector<CoinbaseId>> RunReader::ReadCoinbases() const
 {
-    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadExactly(*m_file, m_path, m_coinbases_at,
-                                                        m_coinbases * kCoinbaseEntrySize));
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes,
+                         ReadExactly(m_coinbases_at, m_coinbases * kCoinbaseEntrySize));
     if (Shorten(Sha256Of(bytes)) != m_coinbases_checksum) {
         return Damaged(m_coinbases_at, "the checksum of the coinbase ids is wrong");
     }
@@ -262,7 +268,22 @@ Result<std::vector<CoinbaseId>> RunReader::ReadCoinbases() const
 
 void RunReader::WillNeed(size_t index, uint64_t bytes) const
 {
-    if (index < m_frames.size()) m_file->WillNeed(m_frames[index].offset, bytes);
+    if (index >= m_frames.size()) return;
+    // Only advice: if the file is gone, the read that follows says so.
+    if (const auto file = File()) (*file)->WillNeed(m_frames[index].offset, bytes);
+}
+
+Result<std::vector<RunReader>> OpenRuns(Env& env, const Path& directory,
+                                        std::span<const RunInfo> runs, const Uint256& hints_id)
+{
+    std::vector<RunReader> readers;
+    readers.reserve(runs.size());
+    for (const RunInfo& info : runs) {
+        IBD_ASSIGN_OR_RETURN(RunReader run, RunReader::Open(env, directory, info, hints_id));
+        if (readers.size() >= kMaxOpenRuns) run.CloseFile();
+        readers.push_back(std::move(run));
+    }
+    return readers;
 }
 
 } // namespace ibd

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "swiftsync/coin_buffer.h"
-#include "util/env.h"
+#include "util/file_appender.h"
 
 #include <memory>
 
@@ -39,6 +39,30 @@ struct WrittenRun {
     std::unique_ptr<WritableFile> file; //!< complete but not synced
 };
 
+/** Writes one run from records that come in chainstate order. Holds a frame and a piece of a file
+ *  (1 MiB). After an error it is of no more use. */
+class RunWriter {
+public:
+    static Result<RunWriter> Create(Env& env, const Path& directory, uint32_t number,
+                                    const Uint256& hints_id);
+
+    Result<> Add(const CoinRecord& record);
+    Result<WrittenRun> Finish(std::span<const CoinbaseId> coinbases);
+
+private:
+    RunWriter(std::unique_ptr<WritableFile> file, uint32_t number, Bytes header);
+    Result<> CloseFrame();
+
+    FileAppender m_out;
+    uint32_t m_number;
+    Bytes m_header;
+    Bytes m_payload;
+    Bytes m_index;
+    uint64_t m_first_prefix = 0;
+    uint32_t m_frame_records = 0;
+    uint64_t m_records = 0;
+};
+
 /** Sorts `coins` and writes them as run `number`. The buffer is not cleared. */
 Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
                             const Uint256& hints_id, CoinBuffer& coins,
@@ -65,17 +89,32 @@ public:
     const RunInfo& Info() const { return m_info; }
     /** Announces a sequential read of the frames from `index` on. */
     void WillNeed(size_t index, uint64_t bytes) const;
+    /** From now on each read opens the file for itself: slower, but takes no descriptor. */
+    void CloseFile() { m_file.reset(); }
 
 private:
+    /** The file, open for as long as the handle lives. */
+    class Handle;
+    Result<Handle> File() const;
+    Result<Bytes> ReadExactly(uint64_t offset, size_t size) const;
     Error Damaged(uint64_t offset, std::string_view what) const;
 
+    Env* m_env = nullptr;
     Path m_path;
     RunInfo m_info;
-    std::unique_ptr<ReadableFile> m_file;
+    std::unique_ptr<ReadableFile> m_file; //!< null after CloseFile()
     std::vector<Frame> m_frames;
     uint64_t m_coinbases_at = 0;
     uint64_t m_coinbases = 0;
     std::array<uint8_t, 8> m_coinbases_checksum{};
 };
+
+/** Runs that are kept open. A process may often have no more than 1,024 files, and there may be
+ *  thousands of runs. */
+inline constexpr size_t kMaxOpenRuns = 256;
+
+/** Opens runs, the first kMaxOpenRuns of them to stay open. */
+Result<std::vector<RunReader>> OpenRuns(Env& env, const Path& directory,
+                                        std::span<const RunInfo> runs, const Uint256& hints_id);
 
 } // namespace ibd

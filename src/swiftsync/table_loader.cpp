@@ -45,7 +45,7 @@ public:
     /** Writes ranges until none is left or something went wrong; any number of threads. */
     void Work()
     {
-        for (uint64_t i; !m_stop && (i = m_next.fetch_add(1)) < m_ranges;) {
+        for (uint64_t i; (i = m_next.fetch_add(1)) < m_ranges && !ShouldStop();) {
             auto tables = WriteRange(i);
             const std::lock_guard lock(m_mutex);
             if (tables) {
@@ -63,6 +63,7 @@ public:
     {
         if (m_error) return *m_error;
         if (m_report.duplicate || m_report.interrupted) return m_report;
+        CHECK(m_coins == m_task.coins);
         IBD_RETURN_IF_ERROR(m_builder.Complete(std::move(m_tables), m_task.best_block));
         m_report.coins = m_coins;
         return m_report;
@@ -79,7 +80,7 @@ private:
         CoinMerger merger(m_task.runs, Start(i), last);
         const auto writer = m_builder.NewWriter();
         Bytes key;
-        uint64_t coins = 0;
+        uint64_t coins = 0; // not yet counted
         for (;; ++coins) {
             IBD_ASSIGN_OR_RETURN(const bool more, merger.Next());
             if (!more) break;
@@ -92,7 +93,10 @@ private:
             key.assign(1, CoinKey::kPrefix);
             Append(key, tail);
             IBD_RETURN_IF_ERROR(writer->Add(key, record.Value()));
-            if (coins % kCountEvery == 0 && ShouldStop()) break;
+            if (coins == kCountEvery) {
+                Count(std::exchange(coins, 0));
+                if (ShouldStop()) break;
+            }
         }
         Count(coins);
         return writer->Finish();
@@ -100,7 +104,6 @@ private:
 
     bool ShouldStop()
     {
-        Count(0);
         if (!m_task.stop->load(std::memory_order_relaxed)) return m_stop;
         const std::lock_guard lock(m_mutex);
         m_report.interrupted = true;

@@ -69,6 +69,11 @@ public:
     /** Atomically replaces `to`; call SyncDirectory on the parent to make it durable. */
     virtual Result<> Rename(const Path& from, const Path& to) = 0;
     virtual Result<> SyncDirectory(const Path& directory) = 0;
+    /** Where a symbolic link leads, to whatever is or may be there; any other path is its own
+     *  answer. */
+    virtual Path FollowLink(const Path& path) { return path; }
+    /** Whether both exist on one file system, so that Rename() works between them. */
+    virtual bool SameFileSystem(const Path&, const Path&) { return true; }
     /** Bytes that an unprivileged process may still write on the file system of `path`. */
     virtual Result<uint64_t> SpaceAvailable(const Path& path) = 0;
 

@@ -234,6 +234,26 @@ public:
         return {};
     }
 
+    Path FollowLink(const Path& path) override
+    {
+        constexpr int kMaxLinks = 40; // as many as the kernel follows
+        Path here = path;
+        std::error_code code;
+        for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(here, code); ++i) {
+            here = (here.parent_path() / std::filesystem::read_symlink(here, code))
+                       .lexically_normal();
+        }
+        return here;
+    }
+
+    bool SameFileSystem(const Path& a, const Path& b) override
+    {
+        struct stat first;
+        struct stat second;
+        return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+               first.st_dev == second.st_dev;
+    }
+
     Result<uint64_t> SpaceAvailable(const Path& path) override
     {
         struct statvfs info;

@@ -1,5 +1,6 @@
 """The booster end to end: the chainstate it builds is serial validation's, coin for coin."""
 
+import contextlib
 import http.client
 import os
 import subprocess
@@ -119,7 +120,7 @@ class SmallChain(BoosterTest):
         self.assertEqual((coins(node), self.snapshot(node, "state.dat")), first)
         self.assertNotIn("succeeded. ***", node.log_text)
         node.stop()
-        self.assertEqual([p.name for p in node.net_dir.glob("ibdbooster/*")], [])
+        self.assertEqual([p.name for p in node.net_dir.glob("ibdbooster/*")], [".lock"])
 
     def test_what_the_booster_leaves_works(self):
         """Checked at start, reorganised above the terminal block, answered for over RPC."""
@@ -176,6 +177,77 @@ class SmallChain(BoosterTest):
         node = made.place(self.node())
         self.assert_refused(node, "-reindex", *booster(made.container), *made.trust,
                             saying="two weeks of work above it")
+
+
+class Rebuild(BoosterTest):
+    """A chainstate is there already, and the rebuild is interrupted or its place is unusual."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.synced = self.made.place(self.node())
+        self.serial = self.coins_after(self.synced, "-reindex", self.made.to_tip)
+        self.hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+
+    @contextlib.contextmanager
+    def unreadable(self, node):
+        """The first block file cannot be read meanwhile."""
+        file = node.blocks_dir / "blk00000.dat"
+        away = file.rename(node.blocks_dir / "away")
+        file.mkdir()
+        yield
+        file.rmdir()
+        away.rename(file)
+
+    def test_chainstate_is_a_link(self):
+        """It stays on the disk it was put on."""
+        node = self.synced
+        link = node.net_dir / "chainstate"
+        real = self.dir / "fast" / "coins"
+        real.parent.mkdir()
+        link.rename(real)
+        link.symlink_to(os.path.relpath(real, link.parent))
+        before = sorted(path.name for path in node.net_dir.iterdir())
+        self.assertEqual(self.coins_after(node, "-reindex-chainstate", *self.hints,
+                                          self.made.to_tip), self.serial)
+        self.assertIn("succeeded. ***", node.log_text)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual([path.name for path in real.parent.iterdir()], ["coins"])
+        self.assertEqual(sorted(path.name for path in node.net_dir.iterdir()
+                                if path.name != "ibdbooster"), before)
+
+    def test_the_option_is_not_repeated(self):
+        """What a rebuild has done so far is kept, and so is the chainstate that is in use."""
+        node = self.synced
+        with self.unreadable(node):
+            status, errors = node.run("-reindex-chainstate", *self.hints)
+        self.assertEqual(status, 1, errors)
+        checkpoint = node.net_dir / "ibdbooster" / "checkpoint.dat"
+        kept = checkpoint.read_bytes()
+        node.start(*self.hints)
+        self.assertEqual((coins(node), self.snapshot(node, "state.dat")), self.serial)
+        node.stop()
+        self.assertIn("-reindex-chainstate goes on with it", node.log_text)
+        self.assertEqual(checkpoint.read_bytes(), kept)
+        self.assertEqual(self.coins_after(node, "-reindex-chainstate", *self.hints,
+                                          self.made.to_tip), self.serial)
+        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assertFalse(checkpoint.exists())
+
+    def test_reindex_is_not_repeated(self):
+        """A chainstate does not outlive an index that forgot its undo data."""
+        for more in ([], self.hints):
+            node = self.synced
+            with self.unreadable(node):
+                status, errors = node.run("-reindex", *more)
+            self.assertEqual(status, 1, errors)
+            node.start(*more)
+            node.wait_for_tip(self.made.tip)
+            self.assertEqual((coins(node), self.snapshot(node, "state.dat")), self.serial)
+            node.rpc("invalidateblock", node.rpc("getblockhash", self.made.height - 3))
+            self.assertEqual(node.rpc("getblockcount"), self.made.height - 4)
+            node.rpc("reconsiderblock", node.rpc("getbestblockhash"))
+            node.stop()
 
 
 class FullValidation(BoosterTest):

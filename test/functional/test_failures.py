@@ -109,6 +109,26 @@ class Permissions(FunctionalTest):
         self.assertIn(str(node.port), self.assert_refused(other))
 
 
+class MountPoint(FunctionalTest):
+    def test_chainstate(self):
+        """A folder that nothing can take the place of: said before any work is done."""
+        made = chain("--outputs", "6000", "--tail", "2100", "--seed", "3")
+        node = made.place(self.node())
+        chainstate = node.net_dir / "chainstate"
+        chainstate.mkdir()
+        with small_disk(64) as disk:
+            bind = disk and subprocess.run(["mount", "--bind", disk, chainstate], check=False)
+            if not disk or bind.returncode != 0:
+                interop_env.unavailable("may not mount a file system")
+            try:
+                error = self.assert_refused(node, "-reindex", f"-ibdboosterfile={made.container}",
+                                            *made.trust)
+                self.assertIn(f"'{chainstate}' is a mount point", error)
+                node.start().wait_for_tip(made.tip).stop()
+            finally:
+                subprocess.run(["umount", chainstate], check=True)
+
+
 class FullDisk(FunctionalTest):
     """The disk fills up while the node works. With room again it goes on to the right end."""
     FREE_AT_START = 64  # MiB; with less than 50 it would not even start

@@ -236,7 +236,7 @@ class Refusals(HintsTest):
     def test_bad_options(self):
         good = self.made.container
         for bad in ("-ibdboosteraggregate=xor", "-ibdboosterloader=floppy", "-ibdboostermem=0",
-                    "-ibdboosterthreads=0"):
+                    "-ibdboostermem=99999999999", "-ibdboosterthreads=0"):
             self.refused(good, bad, *booster(good), bad)
         self.refused(good, "-ibdboosterfile", "-reindex-chainstate", "-ibdboosterfile=")
 

@@ -249,6 +249,7 @@ TEST_CASE("an interrupted publication is finished or undone")
         CHECK_FALSE(fs::exists(dir / "chainstate.old"));
     }
     const TempDir empty;
+    fs::create_directory(empty / "chainstate.batch");
     Must(RecoverPublish(TestEnv(), empty / "chainstate"));
     CHECK(Must(TestEnv().List(empty.Get())).empty());
 }

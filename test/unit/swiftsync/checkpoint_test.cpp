@@ -106,3 +106,32 @@ TEST_CASE("Checkpoint: clean-up spares the runs it names and the memory of bad h
     REQUIRE(Must(KnownBadHints(*env, dir.Get(), Uint256())) == "other");
     REQUIRE(Must(KnownBadHints(*env, dir.Get(), c.hints_id)) == "because");
 }
+
+TEST_CASE("Checkpoint: clean-up touches no file that is not the booster's")
+{
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    const std::vector<std::string> foreign = {"run.dat",       "runtime.dat",   "run12345.dat",
+                                              "run00000a.dat", "run000001.txt", "rerun000001.dat"};
+    for (const std::string& name : foreign) std::ofstream(dir.Get() / name) << "x";
+    for (const uint32_t n : {0u, 1'234'567u}) std::ofstream(RunPath(dir.Get(), n)) << "x";
+    Must(RemoveCheckpoint(*env, dir.Get()));
+    for (const std::string& name : foreign) REQUIRE(env->Exists(dir.Get() / name));
+    REQUIRE(Must(env->List(dir.Get())).size() == foreign.size());
+}
+
+TEST_CASE("Checkpoint: a run is unfinished while blocks are missing, and of its own hints only")
+{
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    Checkpoint c = SomeCheckpoint();
+    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
+    Must(SaveCheckpoint(*env, dir.Get(), c));
+    REQUIRE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
+    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), Uint256())));
+    for (uint32_t h = 1; h <= c.terminal_height; ++h) (void)c.folded.Insert(h);
+    Must(SaveCheckpoint(*env, dir.Get(), c));
+    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
+    std::ofstream(CheckpointPath(dir.Get())) << "damaged";
+    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
+}

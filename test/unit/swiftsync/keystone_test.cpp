@@ -25,8 +25,10 @@ TEST_CASE("Keystone: one run gives the naive map's coins", "[keystone]")
                 options.loader = rng() % 2 ? LoaderKind::kTable : LoaderKind::kBatch;
                 options.checkpoint_bytes = rng() % 2 ? 3'000 : uint64_t{1} << 40;
                 options.min_range_bytes = rng() % 2 ? 500 : uint64_t{1} << 30;
+                options.min_merged_runs = 2 + rng() % 20;
                 CAPTURE(seed, shape.blocks, memory, threads, options.checkpoint_bytes,
-                        int(options.aggregate), int(options.loader), int(counting));
+                        options.min_merged_runs, int(options.aggregate), int(options.loader),
+                        int(counting));
                 FaultEnv env(rng());
                 const auto verdict = setup.Sync(env, options);
                 RequireAccepted(verdict);
@@ -51,6 +53,7 @@ TEST_CASE("Keystone: killed at any operation and resumed, once or many times", "
         options.loader = loader;
         options.checkpoint_bytes = 2'000;
         options.min_range_bytes = 1'000;
+        options.min_merged_runs = loader == LoaderKind::kTable ? 3 : 128;
         FaultEnv counting(seed);
         RequireAccepted(setup.Sync(counting, options));
         setup.RequireRight();
@@ -92,6 +95,7 @@ TEST_CASE("Keystone: every single crash point of a small run", "[keystone]")
     BoosterOptions options = setup.Options(1, 1 << 13);
     options.loader = LoaderKind::kTable;
     options.checkpoint_bytes = 3'000;
+    options.min_merged_runs = 4;
     FaultEnv counting(7);
     RequireAccepted(setup.Sync(counting, options));
     setup.Reset();

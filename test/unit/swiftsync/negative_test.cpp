@@ -8,6 +8,8 @@
 #include <fstream>
 #include <mutex>
 
+#include <sys/resource.h>
+
 using namespace ibd;
 using namespace ibd::test;
 using Catch::Contains;
@@ -428,4 +430,62 @@ TEST_CASE("An interrupted run says so and keeps its work")
     FaultEnv again;
     REQUIRE(Must(setup.Sync(again, setup.Options())).kind == VerdictKind::kAccepted);
     setup.RequireRight();
+}
+
+TEST_CASE("A second run in the same directory is refused and leaves the first alone")
+{
+    SyncSetup setup(12);
+    BoosterOptions options = setup.Options();
+    Must(setup.CleanEnv().CreateDirectories(options.directory));
+    {
+        const auto held = Must(LockBooster(setup.CleanEnv(), options.directory));
+        const auto refused = setup.Sync(setup.CleanEnv(), options);
+        REQUIRE_FALSE(refused.Ok());
+        REQUIRE_THAT(refused.Message(),
+                     Contains("-ibdboosterdir") && Contains(options.directory.string()));
+    }
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), options)).kind == VerdictKind::kAccepted);
+    setup.RequireRight();
+}
+
+namespace {
+
+/** Lets the process open `count` files and no more, as long as it lives. */
+class FileLimit {
+public:
+    explicit FileLimit(rlim_t count)
+    {
+        REQUIRE(getrlimit(RLIMIT_NOFILE, &m_before) == 0);
+        const rlimit low = {count, m_before.rlim_max};
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    }
+    ~FileLimit() { (void)setrlimit(RLIMIT_NOFILE, &m_before); }
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+
+private:
+    rlimit m_before{};
+};
+
+} // namespace
+
+TEST_CASE("More runs than a process may open files")
+{
+    SyncSetup setup(13, {.blocks = 700, .txs_per_block = 2});
+    const FileLimit limit(400);
+    for (const unsigned threads : {1u, 2u}) {
+        for (const size_t at_once : {128u, 10'000u}) {
+            BoosterOptions options = setup.Options(threads);
+            options.checkpoint_bytes = 1; // a run for each block
+            options.min_range_bytes = 20'000;
+            options.min_merged_runs = at_once;
+            CAPTURE(threads, at_once);
+            const auto verdict = setup.Sync(setup.CleanEnv(), options);
+            INFO((verdict ? verdict->reason : verdict.Message()));
+            REQUIRE(verdict.Ok());
+            REQUIRE(verdict->kind == VerdictKind::kAccepted);
+            setup.RequireRight();
+            setup.Reset();
+        }
+    }
 }

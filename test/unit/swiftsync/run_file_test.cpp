@@ -1,5 +1,6 @@
 // Runs and their merge: against std::sort and a map, worked example, damage, ranges.
 #include "swiftsync/coin_merge.h"
+#include "swiftsync/run_merge.h"
 
 #include "primitives/transaction.h"
 #include "script/coin.h"
@@ -159,6 +160,62 @@ TEST_CASE("Runs: any number of them merge into one ascending sequence, also rang
         }
         REQUIRE(pieces == std::vector<std::pair<Bytes, Bytes>>(expected.begin(), expected.end()));
     }
+}
+
+TEST_CASE("Runs: merged down to any number, they hold the same coins and coinbase ids")
+{
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    const std::atomic<bool> stop = false;
+    for (const size_t most : {2u, 3u, 7u, 40u}) {
+        CoinMap expected;
+        std::vector<CoinbaseId> ids;
+        Checkpoint state;
+        state.hints_id = *Uint256::FromHex(kHintsId);
+        state.folded = HeightSet(0);
+        for (uint32_t i = 0; i < 30; ++i) {
+            const auto items = RandomItems(1 + TestRng()() % 300, expected, i);
+            ids.push_back({i, Txid::FromBytes(RandomBytes(32).data())});
+            state.runs.push_back(
+                WriteItems(*env, dir.Get(), i, items, i, std::span(ids).last(1)));
+        }
+        Must(MergeRunsDownTo(most, *env, dir.Get(), state, stop));
+        REQUIRE(state.runs.size() == std::min<size_t>(most, 30));
+        if (most < 30) {
+            REQUIRE(Must(LoadCheckpoint(*env, dir.Get()))->runs == state.runs);
+        }
+        auto runs = Must(OpenRuns(*env, dir.Get(), state.runs, state.hints_id));
+        std::vector<CoinbaseId> found;
+        for (RunReader& run : runs) {
+            run.CloseFile();
+            for (const CoinbaseId& id : Must(run.ReadCoinbases())) found.push_back(id);
+        }
+        std::sort(found.begin(), found.end(),
+                  [](const CoinbaseId& a, const CoinbaseId& b) { return a.height < b.height; });
+        REQUIRE(found == ids);
+        CoinMerger merger(runs, 0, std::numeric_limits<uint64_t>::max());
+        REQUIRE(Drain(merger) ==
+                std::vector<std::pair<Bytes, Bytes>>(expected.begin(), expected.end()));
+        REQUIRE(Must(env->List(dir.Get())).size() == state.runs.size() + (most < 30));
+        Must(RemoveCheckpoint(*env, dir.Get()));
+    }
+}
+
+TEST_CASE("Runs: a merge that is stopped leaves all as it was")
+{
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    const std::atomic<bool> stop = true;
+    CoinMap expected;
+    Checkpoint state;
+    state.hints_id = *Uint256::FromHex(kHintsId);
+    for (uint32_t i = 0; i < 5; ++i) {
+        state.runs.push_back(WriteItems(*env, dir.Get(), i, RandomItems(9, expected, i), i));
+    }
+    const auto before = state.runs;
+    Must(MergeRunsDownTo(2, *env, dir.Get(), state, stop));
+    REQUIRE(state.runs == before);
+    REQUIRE(Must(env->List(dir.Get())).size() == 5);
 }
 
 TEST_CASE("Runs: the worked example of the format page")

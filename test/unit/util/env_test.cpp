@@ -235,3 +235,32 @@ TEST_CASE("clocks advance and random bytes differ")
     env->RandomBytes(b);
     CHECK(a != b);
 }
+
+TEST_CASE("links are followed to their end, also where that is not there")
+{
+    const auto env = MakePosixEnv();
+    TempDir dir;
+    const Path real = dir.Get() / "disk" / "data";
+    Must(env->CreateDirectories(real));
+    std::filesystem::create_symlink("disk/data", dir.Get() / "relative");
+    std::filesystem::create_symlink(real, dir.Get() / "absolute");
+    std::filesystem::create_symlink("relative", dir.Get() / "twice");
+    for (const char* name : {"relative", "absolute", "twice"}) {
+        REQUIRE(env->FollowLink(dir.Get() / name) == real);
+    }
+    REQUIRE(env->FollowLink(real) == real);
+    REQUIRE(env->FollowLink(dir.Get() / "none") == dir.Get() / "none");
+    std::filesystem::remove(real);
+    REQUIRE(env->FollowLink(dir.Get() / "twice") == real);
+    std::filesystem::create_symlink("circle", dir.Get() / "circle");
+    (void)env->FollowLink(dir.Get() / "circle"); // ends
+}
+
+TEST_CASE("two file systems are told apart")
+{
+    const auto env = MakePosixEnv();
+    TempDir dir;
+    REQUIRE(env->SameFileSystem(dir.Get(), dir.Get().parent_path()));
+    REQUIRE_FALSE(env->SameFileSystem(dir.Get(), "/proc"));
+    REQUIRE_FALSE(env->SameFileSystem(dir.Get(), dir.Get() / "none"));
+}
