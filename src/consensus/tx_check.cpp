@@ -27,14 +27,21 @@ bool HasDuplicateInputs(std::span<const InputView> inputs)
         }
         return false;
     }
-    std::vector<const uint8_t*> sorted;
+    // With the first bytes beside the pointer, sorting does not jump about in the block.
+    using Keyed = std::pair<uint64_t, const uint8_t*>;
+    std::vector<Keyed> sorted;
     sorted.reserve(inputs.size());
-    for (const InputView& input : inputs) sorted.push_back(input.prevout_bytes);
-    std::sort(sorted.begin(), sorted.end(), [](const uint8_t* a, const uint8_t* b) {
-        const uint64_t x = ReadLE64(a), y = ReadLE64(b);
-        return x != y ? x < y : std::memcmp(a, b, kOutPointSize) < 0;
+    for (const InputView& input : inputs) {
+        sorted.emplace_back(ReadLE64(input.prevout_bytes), input.prevout_bytes);
+    }
+    std::sort(sorted.begin(), sorted.end(), [](const Keyed& a, const Keyed& b) {
+        if (a.first != b.first) return a.first < b.first;
+        return std::memcmp(a.second, b.second, kOutPointSize) < 0;
     });
-    return std::adjacent_find(sorted.begin(), sorted.end(), same) != sorted.end();
+    const auto equal = [&](const Keyed& a, const Keyed& b) {
+        return a.first == b.first && same(a.second, b.second);
+    };
+    return std::adjacent_find(sorted.begin(), sorted.end(), equal) != sorted.end();
 }
 
 RuleResult CheckOutputValues(std::span<const OutputView> outputs)
