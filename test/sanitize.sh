@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the engine's tests, and a sanitized bitcoind, under address and undefined-behaviour (asan) or
-# thread (tsan) sanitizers. Nothing is left out or shortened but the sizes of generated chains.
+# thread (tsan) sanitizers. Nothing is left out or shortened but the sizes of generated chains. The
+# last line is "asan: clean" or "tsan: clean"; anything else is a failure, with a status to match.
 #
 #   test/sanitize.sh asan|tsan [unit|functional]      default: both
 set -euo pipefail
@@ -8,7 +9,8 @@ cd "$(dirname "$0")/.."
 preset=${1:?asan or tsan}
 part=${2:-all}
 units="unit_swiftsync unit_full_validation unit_validation unit_storage unit_rpc unit_util"
-functional="test_booster.SmallChain test_booster.FullValidation test_booster.Progress \
+functional="test_booster.SmallChain test_booster.Rebuild test_booster.FullValidation \
+test_booster.Progress \
 test_hints_files.ChangedInUse test_process test_rpc test_crash"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
@@ -29,3 +31,4 @@ if [ "$part" != unit ]; then
         python3 test/functional/run.py --bindir "build-$preset/bin" -j 1 "$tests"
     done
 fi
+printf '%s: clean%s\n' "$preset" "$([ "$part" = all ] || echo " ($part part)")"
