@@ -240,8 +240,8 @@ public:
         Path here = path;
         std::error_code code;
         for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(here, code); ++i) {
-            here = (here.parent_path() / std::filesystem::read_symlink(here, code))
-                       .lexically_normal();
+            here =
+                (here.parent_path() / std::filesystem::read_symlink(here, code)).lexically_normal();
         }
         return here;
     }

@@ -176,8 +176,7 @@ TEST_CASE("Runs: merged down to any number, they hold the same coins and coinbas
         for (uint32_t i = 0; i < 30; ++i) {
             const auto items = RandomItems(1 + TestRng()() % 300, expected, i);
             ids.push_back({i, Txid::FromBytes(RandomBytes(32).data())});
-            state.runs.push_back(
-                WriteItems(*env, dir.Get(), i, items, i, std::span(ids).last(1)));
+            state.runs.push_back(WriteItems(*env, dir.Get(), i, items, i, std::span(ids).last(1)));
         }
         Must(MergeRunsDownTo(most, *env, dir.Get(), state, stop));
         REQUIRE(state.runs.size() == std::min<size_t>(most, 30));
