@@ -25,6 +25,10 @@ void AddCliOptions(ArgsManager& args)
     const auto add = [&](const char* name, const char* argument, const char* help) {
         args.Add(name, argument, help, OptionGroup::kCli);
     };
+    args.Add("-color", "=<when>",
+             "Colours in the output of -getinfo: always, never, or auto, on a terminal only "
+             "(default: auto)",
+             OptionGroup::kCli, OptionSpec::kNoNegation);
     add("-getinfo", "", "Show general facts about the node, from several calls");
     add("-named", "", "Arguments are name=value (default: 0)");
     add("-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)");
@@ -32,6 +36,8 @@ void AddCliOptions(ArgsManager& args)
     add("-rpccookiefile", "=<loc>",
         "The cookie to log in with; relative paths are below the network's data directory "
         "(default: .cookie)");
+    args.Add("-rpcid", "=<id>", "Id of the request, which the node repeats (default: 1)",
+             OptionGroup::kCli, OptionSpec::kNoNegation);
     add("-rpcpassword", "=<pw>", "Password to log in with");
     args.Add("-rpcport", "=<port>", "Port to connect to (default: that of the network)",
              OptionGroup::kCli, OptionSpec::kNetworkOnly);
@@ -84,6 +90,7 @@ private:
     ArgsManager m_args;
     DataPaths m_paths;
     std::vector<std::string> m_words; //!< method and arguments
+    bool m_color = false;
 };
 
 int Cli::Run(int argc, const char* const argv[])
@@ -134,6 +141,11 @@ Result<> Cli::Prepare()
     if (!m_words.empty() && m_args.GetBool("-getinfo", false)) {
         return BadData("-getinfo takes no arguments");
     }
+    const std::string color = m_args.Get("-color", "auto");
+    if (color != "always" && color != "never" && color != "auto") {
+        return BadData("-color={}: must be always, never or auto", color);
+    }
+    m_color = color == "always" || (color == "auto" && m_streams.out_is_terminal);
     return {};
 }
 
@@ -190,7 +202,8 @@ Result<std::string> Cli::RequestBody()
     request.pushKV("jsonrpc", "2.0");
     request.pushKV("method", method);
     request.pushKV("params", params);
-    request.pushKV("id", 1);
+    const auto id = m_args.Get("-rpcid");
+    request.pushKV("id", id ? UniValue(*id) : UniValue(1));
     return request.write() + "\n";
 }
 
@@ -259,7 +272,7 @@ Outcome Cli::Interpret(const UniValue& reply) const
     Outcome outcome;
     UniValue error;
     if (reply.isArray()) {
-        outcome.out = GetInfoText(reply, error);
+        outcome.out = GetInfoText(reply, m_color, error);
     } else {
         error = reply["error"];
         const UniValue& result = reply["result"];

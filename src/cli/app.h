@@ -12,6 +12,7 @@ struct CliStreams {
     std::istream& in;
     std::ostream& out;
     std::ostream& error;
+    bool out_is_terminal = false;
 };
 
 /** Runs the program. Exit codes: 0 success; 1 for its own failures (options, connection, login);

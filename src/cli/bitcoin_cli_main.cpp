@@ -3,8 +3,11 @@
 
 #include <iostream>
 
+#include <unistd.h>
+
 int main(int argc, char* argv[])
 {
     const auto env = ibd::MakePosixEnv();
-    return ibd::RunCli(*env, argc, argv, {std::cin, std::cout, std::cerr});
+    return ibd::RunCli(*env, argc, argv,
+                       {std::cin, std::cout, std::cerr, isatty(STDOUT_FILENO) == 1});
 }

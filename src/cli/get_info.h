@@ -10,7 +10,8 @@ namespace ibd {
 /** The batch to send. */
 UniValue GetInfoBatch();
 
-/** Text from the answers to the batch (by id). Empty with `error` set if one of them failed. */
-std::string GetInfoText(const UniValue& answers, UniValue& error);
+/** Text from the answers to the batch (by id), with colours for a terminal if `color`. Empty with
+ *  `error` set if one of them failed. */
+std::string GetInfoText(const UniValue& answers, bool color, UniValue& error);
 
 } // namespace ibd

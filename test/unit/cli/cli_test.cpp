@@ -94,13 +94,17 @@ TEST_CASE("-getinfo says where the node stands, or what went wrong")
         {"id":0,"result":{"version":100,"connections":3,"connections_in":1,"connections_out":2,
         "timeoffset":0,"relayfee":0.00000100,"warnings":["a","b"]}}])"));
     UniValue error;
-    CHECK(GetInfoText(answers, error) ==
-          "Chain: main\nBlocks: 5\nHeaders: 9\nVerification progress: 25.0000%\nDifficulty: 1.5\n\n"
+    CHECK(GetInfoText(answers, false, error) ==
+          "Chain: main\nBlocks: 5\nHeaders: 9\n"
+          "Verification progress: ▒▒▒▒▒░░░░░░░░░░░░░░░ 25.0000%\nDifficulty: 1.5\n\n"
           "Network: in 1, out 2, total 3\nVersion: 100\nTime offset (s): 0\nProxies: n/a\n"
           "Min tx relay fee rate (BTC/kvB): 0.00000100\n\nWarnings: a\nb");
     CHECK(error.isNull());
+    const std::string coloured = GetInfoText(answers, true, error);
+    CHECK_THAT(coloured, Catch::StartsWith("\x1b[34mChain: main\x1b[0m\nBlocks: 5\n"));
+    CHECK_THAT(coloured, Catch::EndsWith("\x1b[33mWarnings: a\nb\x1b[0m"));
     REQUIRE(answers.read(R"([{"id":0,"error":{"code":-28,"message":"wait"}}])"));
-    CHECK(GetInfoText(answers, error).empty());
+    CHECK(GetInfoText(answers, false, error).empty());
     CHECK(error["code"].get_int() == -28);
 }
 
@@ -123,6 +127,8 @@ TEST_CASE("help and version succeed; what cannot work fails with a reason")
     fails({"-nosuchoption"}, "-nosuchoption");
     fails({"-getinfo", "x"}, "-getinfo takes no arguments");
     fails({"-stdinrpcpass", "getblockcount"}, "standard input is empty");
+    fails({"-color=red", "-getinfo"}, "-color=red: must be always, never or auto");
+    fails({"-norpcid", "getblockcount"}, "-rpcid cannot be negated");
     fails({"-rpcport=0", "getblockcount"}, "'0' is no valid port");
     fails({"-rpcconnect=127.0.0.1:99999", "getblockcount"}, "'99999' is no valid port");
     fails({"-rpcconnect=[::1", "getblockcount"}, "no ]");
