@@ -1,5 +1,5 @@
-// The gate of assume-valid: when a block's scripts may be skipped, and when the booster may trust
-// that a block is part of the chain. Pure functions over the header tree; a reader of it.
+// The gate of assume-valid: when a block's scripts may be skipped, and with them when the booster
+// may work up to a block. Pure functions over the header tree; a reader of it.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -27,16 +27,9 @@ enum class ScriptCheckReason {
 };
 const char* ScriptCheckReasonText(ScriptCheckReason reason);
 
-/** Gate for connecting `block`. `assume_valid`: -assumevalid's hash, null to turn it off.
- *  `minimum_work`: -minimumchainwork. */
+/** Gate for connecting `block`, and for hints that end there. `assume_valid`: -assumevalid's hash,
+ * null to turn it off. `minimum_work`: -minimumchainwork. */
 ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block,
                                  const BlockHash& assume_valid, const Arith256& minimum_work);
-
-/** Gate for the booster with terminal block `terminal`: the same one. */
-inline bool BoosterMayTrust(const HeaderTree& tree, const HeaderNode& terminal,
-                            const BlockHash& assume_valid, const Arith256& minimum_work)
-{
-    return ScriptCheckFor(tree, terminal, assume_valid, minimum_work) == ScriptCheckReason::kSkip;
-}
 
 } // namespace ibd

@@ -2,8 +2,6 @@
 
 #include "util/check.h"
 
-#include <algorithm>
-
 namespace ibd {
 
 HeaderNode* Chain::operator[](int height) const
@@ -38,16 +36,6 @@ HeaderNode* Chain::FindFork(const HeaderNode* node) const
     if (node->height > Height()) node = node->Ancestor(Height());
     while (node && !Contains(node)) node = node->prev;
     return node ? (*this)[node->height] : nullptr;
-}
-
-HeaderNode* Chain::FindEarliestAtLeast(int64_t time, int min_height) const
-{
-    // time_max never decreases along a chain.
-    const auto it =
-        std::lower_bound(m_nodes.begin(), m_nodes.end(), 0, [&](const HeaderNode* node, int) {
-            return int64_t{node->time_max} < time || node->height < min_height;
-        });
-    return it == m_nodes.end() ? nullptr : *it;
 }
 
 } // namespace ibd

@@ -21,8 +21,6 @@ public:
     void SetTip(HeaderNode* tip);
     /** Highest ancestor of `node` (itself included) that is on this chain; null if none. */
     HeaderNode* FindFork(const HeaderNode* node) const;
-    /** First block on this chain with time_max >= `time` and height >= `min_height`. */
-    HeaderNode* FindEarliestAtLeast(int64_t time, int min_height) const;
 
 private:
     std::vector<HeaderNode*> m_nodes;

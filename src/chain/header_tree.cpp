@@ -55,12 +55,10 @@ HeaderNode* HeaderTree::Append(const BlockHeader& header, const BlockHash& hash,
     node->time = header.time;
     node->bits = header.bits;
     node->nonce = header.nonce;
-    node->time_max = header.time;
     if (prev) {
         node->height = prev->height + 1;
         node->skip = prev->Ancestor(SkipHeight(node->height));
         node->chain_work += prev->chain_work;
-        node->time_max = std::max(prev->time_max, header.time);
     }
     m_table[SlotOf(hash)] = static_cast<uint32_t>(++m_size);
     return node;

@@ -23,9 +23,8 @@ enum BlockStatus : uint32_t {
     kValidChain = 4,        //!< coins were there, no double spend
     kValidScripts = 5,      //!< scripts too
     kValidMask = 7,
-    kHaveData = 8,  //!< in a blk file
-    kHaveUndo = 16, //!< in a rev file
-    kHaveMask = 24,
+    kHaveData = 8,     //!< in a blk file
+    kHaveUndo = 16,    //!< in a rev file
     kFailedValid = 32, //!< broke a rule
     kFailedChild = 64, //!< descends from one that did
     kFailedMask = 96,
@@ -44,7 +43,6 @@ struct HeaderNode {
     uint32_t time = 0;
     uint32_t bits = 0;
     uint32_t nonce = 0;
-    uint32_t time_max = 0; //!< greatest time up to and with this block
 
     // Written by the owner as the block becomes known.
     uint32_t status = kValidUnknown;

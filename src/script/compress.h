@@ -14,9 +14,6 @@ uint64_t CompressAmount(uint64_t amount);
 /** Inverse of CompressAmount; wraps on numbers that CompressAmount never gives. */
 uint64_t DecompressAmount(uint64_t code);
 
-/** Bytes that AppendCompressedScript() writes at most for a script of this size. */
-constexpr size_t MaxCompressedScriptSize(size_t script_size) { return script_size + 10; }
-
 /** Appends the script: one type byte and its payload for P2PKH, P2SH and P2PK with a valid key;
  *  VARINT(size + 6) and the bytes for all others. */
 void AppendCompressedScript(Bytes& out, ByteSpan script);

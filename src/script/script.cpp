@@ -116,21 +116,6 @@ bool IsPayToScriptHash(ByteSpan script)
            script[22] == OP_EQUAL;
 }
 
-bool IsPayToWitnessPubkeyHash(ByteSpan script)
-{
-    return script.size() == 22 && script[0] == OP_0 && script[1] == 20;
-}
-
-bool IsPayToWitnessScriptHash(ByteSpan script)
-{
-    return script.size() == 34 && script[0] == OP_0 && script[1] == 32;
-}
-
-bool IsPayToTaproot(ByteSpan script)
-{
-    return script.size() == 34 && script[0] == OP_1 && script[1] == 32;
-}
-
 bool IsPayToAnchor(ByteSpan script)
 {
     return script.size() == 4 && script[0] == OP_1 && script[1] == 2 && script[2] == 0x4e &&

@@ -59,11 +59,8 @@ struct WitnessProgram {
 /** BIP141: one version opcode and one direct push of 2 to 40 bytes. */
 std::optional<WitnessProgram> ParseWitnessProgram(ByteSpan script);
 
-bool IsPayToScriptHash(ByteSpan script);        //!< BIP16
-bool IsPayToWitnessPubkeyHash(ByteSpan script); //!< BIP141, version 0, 20 bytes
-bool IsPayToWitnessScriptHash(ByteSpan script); //!< BIP141, version 0, 32 bytes
-bool IsPayToTaproot(ByteSpan script);           //!< BIP341
-bool IsPayToAnchor(ByteSpan script);            //!< version 1, program 4e73
+bool IsPayToScriptHash(ByteSpan script); //!< BIP16
+bool IsPayToAnchor(ByteSpan script);     //!< version 1, program 4e73
 
 /** Can never be spent, so that it is no coin: OP_RETURN first, or longer than 10,000 bytes. */
 inline bool IsUnspendable(ByteSpan script)

@@ -125,8 +125,6 @@ Path BlockStore::PathOf(FileId id) const
     return id.first == Kind::kUndo ? UndoPath(id.second) : BlockPath(id.second);
 }
 
-bool BlockStore::BlockFileExists(int32_t n) const { return m_env.Exists(BlockPath(n)); }
-
 Result<std::vector<int32_t>> BlockStore::ListBlockFiles() const
 {
     IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, m_env.List(m_options.blocks_dir));

@@ -83,7 +83,6 @@ public:
     Result<ScanStats>
     ScanFile(int32_t n, const std::function<ScanStep(FilePos pos, ByteSpan block)>& visit) const;
 
-    bool BlockFileExists(int32_t n) const;
     /** Numbers of the blk files present, ascending, whether the records know them or not. */
     Result<std::vector<int32_t>> ListBlockFiles() const;
     Path BlockPath(int32_t n) const;

@@ -32,9 +32,7 @@ public:
     const SnapshotHeader& Header() const { return m_header; }
     /** The next coin; false after the last, where the file must end. Errors name the offset. */
     Result<bool> Next(OutPoint& outpoint, Coin& coin);
-    uint64_t CoinsRead() const { return m_read; }
     uint64_t Offset() const { return m_window_start + m_pos; }
-    uint64_t FileSize() const { return m_size; }
 
 private:
     SnapshotReader(std::unique_ptr<ReadableFile> file, Path path, uint64_t size);

@@ -153,7 +153,6 @@ Result<> TableWriter::CloseTable()
     m_file.reset();
     m_table.size = m_offset;
     m_table.largest = m_last_key;
-    m_total += m_offset;
     m_done.push_back(std::move(m_table));
     return {};
 }

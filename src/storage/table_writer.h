@@ -80,7 +80,6 @@ public:
     Result<> Add(ByteSpan key, ByteSpan value);
     /** Closes and syncs the last table; returns all that were written. The writer is used up. */
     Result<std::vector<TableFile>> Finish();
-    uint64_t BytesWritten() const { return m_total; }
 
 private:
     struct Handle {
@@ -105,7 +104,7 @@ private:
     TableFile m_table;                    //!< being written
     Bytes m_out;                          //!< not yet in the file
     uint64_t m_offset = 0;                //!< of the table, m_out included
-    uint64_t m_total = 0;
+
     Bytes m_last_key;     //!< last key added, without trailer
     Bytes m_internal_key; //!< room for a key with its trailer
     TableBlock m_data{16};

@@ -18,7 +18,6 @@ public:
     /** False if it was there. */
     bool Insert(uint32_t height);
     uint32_t Count() const { return m_count; }
-    uint32_t Limit() const { return m_limit; }
     ByteSpan Span() const { return m_bits; }
     static HeightSet FromBytes(uint32_t limit, ByteSpan bits);
 

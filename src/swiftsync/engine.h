@@ -118,7 +118,7 @@ private:
 
 /** The block at which the hints end, on the branch of the best header. Refuses hints of another
  *  network, above the best header or off its branch; the error is one line for the user. Whether
- *  that block may be trusted without running its scripts is BoosterMayTrust(), chain module. */
+ *  that block may be trusted without running its scripts is ScriptCheckFor(), chain module. */
 Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const HeaderTree& headers,
                                              const ChainParams& params);
 

@@ -53,12 +53,6 @@ void ProgressMeter::Update(uint64_t done, const std::string& detail)
     }
 }
 
-void ProgressMeter::SetTotal(uint64_t total)
-{
-    const std::lock_guard lock(m_mutex);
-    m_options.total = total;
-}
-
 void ProgressMeter::Finish()
 {
     const std::lock_guard lock(m_mutex);

@@ -30,7 +30,6 @@ public:
 
     /** Units done so far, absolute, and what else to say at the end of the line. */
     void Update(uint64_t done, const std::string& detail = {});
-    void SetTotal(uint64_t total);
     /** Writes the last log line and ends the terminal line; later calls do nothing. */
     void Finish();
 

@@ -118,25 +118,6 @@ std::vector<std::string_view> Split(std::string_view text, char separator)
     }
 }
 
-std::string Join(const std::vector<std::string>& parts, std::string_view separator)
-{
-    std::string out;
-    for (size_t i = 0; i < parts.size(); ++i) {
-        if (i != 0) out += separator;
-        out += parts[i];
-    }
-    return out;
-}
-
-std::string ToLower(std::string_view text)
-{
-    std::string out(text);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return out;
-}
-
 std::string EscapeControl(std::string_view text)
 {
     std::string out;

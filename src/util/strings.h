@@ -38,11 +38,6 @@ std::string_view Trim(std::string_view text);
 /** The parts between `separator`s; an empty text has one empty part. */
 std::vector<std::string_view> Split(std::string_view text, char separator);
 
-std::string Join(const std::vector<std::string>& parts, std::string_view separator);
-
-/** ASCII only. */
-std::string ToLower(std::string_view text);
-
 /** "\n", "\x1b" and the like in place of control characters, so that text from outside cannot
  *  forge lines of the log or drive the terminal. */
 std::string EscapeControl(std::string_view text);

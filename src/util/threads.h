@@ -70,13 +70,6 @@ public:
         return PopLocked();
     }
 
-    /** An item if there is one. */
-    std::optional<T> TryPop()
-    {
-        std::unique_lock lock(m_mutex);
-        return PopLocked();
-    }
-
     /** No more items; consumers get what is queued. */
     void Close()
     {

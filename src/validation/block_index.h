@@ -31,8 +31,6 @@ public:
     /** Records that the block of `node` is stored at `pos`; with its witnesses, which everybody
      *  sends once segwit is active. */
     void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
-    /** Nodes that have their own block but miss one below; moved out by LinkChildren. */
-    bool IsLinked(const HeaderNode& node) const { return node.HaveChainTxs(); }
     /** Sets chain_tx_count of `node` and of all descendants that waited for it, and returns them,
      *  parents first. Empty if the parent is not linked. */
     std::vector<HeaderNode*> Link(HeaderNode& node);

@@ -25,8 +25,6 @@ TEST_CASE("scripts are skipped only deep below the best header on the assumed-va
     // 2016 blocks are exactly two weeks, which is not more than two weeks.
     CHECK(gate(chain[984], assumed, work) == R::kTooRecent);
     CHECK(gate(chain[983], assumed, work) == R::kSkip);
-    CHECK(BoosterMayTrust(tree, *chain[983], assumed, work));
-    CHECK(!BoosterMayTrust(tree, *chain[984], assumed, work));
     CHECK(gate(chain[1], {}, work) == R::kAssumeValidOff);
     CHECK(gate(chain[1], BlockHash(std::array<uint8_t, 32>{7}), work) == R::kHashNotInHeaders);
     CHECK(gate(chain[1501], assumed, work) == R::kAboveAssumeValid);

@@ -158,32 +158,6 @@ TEST_CASE("tips, locator and forks")
     CHECK(tree.FindFork({}) == nullptr);
 }
 
-TEST_CASE("the earliest block at a time, although times are not sorted")
-{
-    HeaderTree tree(ParamsOf(Network::kRegtest));
-    HeaderNode* tip = tree.Genesis();
-    uint32_t time = tip->time;
-    for (uint32_t i = 1; i < 500; ++i) {
-        time += 600;
-        const uint32_t jitter = static_cast<uint32_t>(TestRng()() % 5000);
-        const BlockHeader header = FakeHeader(tip->hash, time - 2500 + jitter, i);
-        tip = tree.Insert(header, header.Hash());
-    }
-    Chain chain;
-    chain.SetTip(tip);
-    for (int i = 0; i < 300; ++i) {
-        const int64_t when = tree.Genesis()->time + int64_t(TestRng()() % 310'000);
-        const int min_height = static_cast<int>(TestRng()() % 520);
-        const HeaderNode* slow = nullptr;
-        int64_t most = 0;
-        for (int h = 0; h <= chain.Height() && !slow; ++h) {
-            most = std::max<int64_t>(most, chain[h]->time);
-            if (most >= when && h >= min_height) slow = chain[h];
-        }
-        REQUIRE(chain.FindEarliestAtLeast(when, min_height) == slow);
-    }
-}
-
 TEST_CASE("a million headers take less than 200 MB")
 {
     CHECK(sizeof(HeaderNode) <= 176);

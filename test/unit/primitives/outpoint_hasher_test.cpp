@@ -1,4 +1,4 @@
-// OutPointHasher and TxidHasher.
+// OutPointHasher.
 #include "primitives/outpoint_hasher.h"
 
 #include "support/testdata.h"
@@ -18,5 +18,4 @@ TEST_CASE("OutPointHasher: depends on the key and on every part of the outpoint"
     Uint256 other = a.txid;
     other.data()[31] ^= 0x80;
     CHECK(hasher(a) != hasher(OutPoint{other, 5}));
-    CHECK(TxidHasher(SipKey{1, 2})(a.txid) != TxidHasher(SipKey{1, 2})(other));
 }

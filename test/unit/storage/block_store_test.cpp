@@ -328,7 +328,7 @@ TEST_CASE("blocks found by a scan are recorded and written on behind")
     CHECK(Scan(*store).size() == 6);
 
     Must(store->DeleteFile(0));
-    CHECK_FALSE(store->BlockFileExists(0));
+    CHECK(Must(store->ListBlockFiles()).empty());
     CHECK(store->Files()[0] == BlockFileInfo{});
     CHECK(store->DiskUsage() == 0);
 }
