@@ -127,13 +127,20 @@ Result<> WritePidFile(Env& env, const Path& path)
 }
 
 void LogStart(const ArgsManager& args, const DataPaths& paths, const ChainParams& params,
-              FileLogger& log)
+              const std::string& ignored_config, FileLogger& log)
 {
     log.Info("{} version v{}", kProjectName, kVersion);
     log.Info("Using data directory {}", paths.Network().string());
-    log.Info("Config file: {}", paths.config.string());
+    const char* state = "";
+    if (args.IsNegated("-conf")) {
+        state = " (not read)";
+    } else if (!std::filesystem::exists(paths.config)) {
+        state = " (not there)";
+    }
+    log.Info("Config file: {}{}", paths.config.string(), state);
     for (const std::string& line : args.DescribeForLog()) log.Info("{}", line);
     for (const std::string& line : args.Warnings()) log.Warning("{}", line);
+    if (!ignored_config.empty()) log.Warning("{}", ignored_config);
     if (const auto names = OptionsWithoutEffect(args); !names.empty()) {
         log.Warning("options without effect, as this version has no peers, pool, wallet, REST or "
                     "ZMQ: {}",
@@ -142,11 +149,12 @@ void LogStart(const ArgsManager& args, const DataPaths& paths, const ChainParams
     log.Info("Network: {}; SHA-256: {}", params.name, Sha256Implementation());
 }
 
-Result<> RunNode(Env& env, const ArgsManager& args, const DataPaths& paths,
-                 const std::function<void()>& started, bool daemon)
+Result<> RunNode(Env& env, std::atomic<int64_t>& mock_time, const ArgsManager& args,
+                 const DataPaths& paths, const std::function<void()>& started, bool daemon)
 {
     IBD_ASSIGN_OR_RETURN(const ChainParams params, ReadChainParams(args, paths.chain));
     IBD_ASSIGN_OR_RETURN(NodeOptions options, ReadNodeOptions(args, params, paths.Network()));
+    options.mock_time = &mock_time;
     if (!env.Exists(paths.base)) IBD_RETURN_IF_ERROR(env.CreateDirectories(paths.base));
     IBD_ASSIGN_OR_RETURN(
         const auto dir,
@@ -154,7 +162,7 @@ Result<> RunNode(Env& env, const ArgsManager& args, const DataPaths& paths,
     IBD_ASSIGN_OR_RETURN(const auto log,
                          FileLogger::Open(env, ReadLogOptions(args, dir->Net(), daemon)));
     IBD_RETURN_IF_ERROR(SetLogLevels(args, *log));
-    LogStart(args, paths, params, *log);
+    LogStart(args, paths, params, IgnoredConfig(env, args, paths), *log);
     const std::optional<Path> pid_file = PidFile(args, dir->Net());
     if (pid_file) IBD_RETURN_IF_ERROR(WritePidFile(env, *pid_file));
     Result<> result;
@@ -169,9 +177,24 @@ Result<> RunNode(Env& env, const ArgsManager& args, const DataPaths& paths,
     return result;
 }
 
+/** bitcoin.conf and settings.json; refuses what would silently not count. */
+Result<DataPaths> ReadConfiguration(Env& env, ArgsManager& args)
+{
+    IBD_ASSIGN_OR_RETURN(DataPaths paths, LoadConfiguration(env, args));
+    const std::string ignored = IgnoredConfig(env, args, paths);
+    if (!ignored.empty() && !args.GetBool("-allowignoredconf", false)) {
+        return BadData("{} (-allowignoredconf goes on in spite of it)", ignored);
+    }
+    IBD_RETURN_IF_ERROR(ReadSettingsFile(env, args, paths.Network()));
+    const std::string misplaced = MisplacedOptions(args, paths);
+    if (!misplaced.empty()) return BadData("{}", misplaced);
+    return paths;
+}
+
 int Main(int argc, char* argv[])
 {
-    const auto env = MakePosixEnv();
+    std::atomic<int64_t> mock_time{0};
+    const auto env = MakePosixEnv(&mock_time);
     ArgsManager args;
     AddCommonOptions(args);
     AddNodeOptions(args);
@@ -192,10 +215,10 @@ int Main(int argc, char* argv[])
                                 "bitcoin-cli",
                                 args.Command()[0]));
     }
-    const auto paths = LoadConfiguration(*env, args);
+    const auto paths = ReadConfiguration(*env, args);
     if (!paths) return Fail(paths.Message());
-    const auto settings = ReadSettingsFile(*env, args, paths->Network());
-    if (!settings) return Fail(settings.Message());
+    mock_time = args.GetInt("-mocktime", 0);
+    if (mock_time < 0) return Fail("-mocktime: must not be negative");
 
     const bool wait = args.GetBool("-daemonwait", false);
     const bool daemon = wait || args.GetBool("-daemon", false);
@@ -217,7 +240,7 @@ int Main(int argc, char* argv[])
         close(null);
     };
     const Result<> result = RunNode(
-        *env, args, *paths, [&] { tell(EXIT_SUCCESS); }, daemon);
+        *env, mock_time, args, *paths, [&] { tell(EXIT_SUCCESS); }, daemon);
     const int status = result ? EXIT_SUCCESS : Fail(result.Message());
     tell(static_cast<uint8_t>(status));
     return status;

@@ -30,10 +30,12 @@ void AddGeneral(ArgsManager& args)
                          unsigned flags = OptionSpec::kPlain) {
         args.Add(name, argument, help, OptionGroup::kGeneral, flags);
     };
+    add("-allowignoredconf", "",
+        "Only warn of a bitcoin.conf in the data directory that does not count, as another "
+        "configuration file does (default: 0)");
     add("-assumevalid", "=<hex>",
         "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set "
-        "by "
-        "the network)");
+        "by the network)");
     add("-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)");
     add("-blocksdir", "=<dir>", "Directory of the block files (default: the data directory)");
     add("-blocksxor", "",
@@ -46,9 +48,7 @@ void AddGeneral(ArgsManager& args)
         "Memory for the coins and database caches, MiB (at least 4, default: 450)");
     add("-loadblock", "=<file>", "Take the blocks of this file at start");
     add("-minimumchainwork", "=<hex>",
-        "Work that the best chain must have (default: set by the "
-        "network)",
-        OptionSpec::kHidden);
+        "Work that the best chain must have (default: set by the network)", OptionSpec::kHidden);
     add("-par", "=<n>",
         "Threads that run scripts: 0 is one for each core, <0 leaves so many cores free (default: "
         "0, at most 16)");
@@ -105,9 +105,8 @@ void AddDebug(ArgsManager& args)
         "(default: 3)",
         OptionSpec::kHidden);
     add("-debug", "=<category>",
-        "Log this category, or all with 1 or without a value (may be given several times): "
-        "addrman, bench, blockstorage, booster, cmpctblock, coindb, estimatefee, http, leveldb, "
-        "libevent, mempool, net, prune, reindex, rpc, txpackages, validation");
+        "Log this category, or all with 1 or without a value. May be given several times. This "
+        "version writes to http, leveldb, reindex and rpc; the others of Core are accepted");
     add("-help-debug", "", "Print all options, those for developers included, and exit",
         OptionSpec::kCommandLineOnly);
     add("-debugexclude", "=<category>", "Do not log this category");
@@ -122,6 +121,10 @@ void AddDebug(ArgsManager& args)
         OptionSpec::kHidden);
     add("-maxtipage", "=<n>",
         "Age of the tip from which it counts as initial download, seconds (default: 86400)",
+        OptionSpec::kHidden);
+    add("-mocktime", "=<n>",
+        "Time that rules go by, seconds since 1970, in place of the clock's (default: 0, the "
+        "clock)",
         OptionSpec::kHidden);
     add("-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)");
     add("-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)");
@@ -176,16 +179,23 @@ constexpr const char* kWithoutEffect[] = {
     "-zmqpubhashtxhwm", "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm",
     "-zmqpubsequence", "-zmqpubsequencehwm",
     // what only developers use, or what Core itself has dropped
-    "-allowignoredconf", "-checkblockindex", "-checkpoints", "-dbcrashratio", "-logips",
-    "-logratelimit", "-logsourcelocations", "-mocktime", "-rpcdoccheck", "-rpcserialversion"};
+    "-checkblockindex", "-checkpoints", "-dbcrashratio", "-logips", "-logratelimit",
+    "-logsourcelocations", "-rpcdoccheck", "-rpcserialversion"};
+
+/** Of these, what outside of its section holds on main only, as in Core. */
+constexpr std::string_view kOfOneNetwork[] = {"-addnode", "-bind",   "-connect",
+                                              "-port",    "-wallet", "-walletdir"};
 
 void AddWithoutEffect(ArgsManager& args)
 {
-    for (const char* name : kWithoutEffect) {
-        const bool secret = std::string_view(name) == "-torpassword";
-        args.Add(name, "", "Accepted for compatibility; has no effect in this version",
-                 OptionGroup::kConnection,
-                 OptionSpec::kHidden | (secret ? OptionSpec::kSensitive : OptionSpec::kPlain));
+    for (const std::string_view name : kWithoutEffect) {
+        unsigned flags = OptionSpec::kHidden;
+        if (name == "-torpassword") flags |= OptionSpec::kSensitive;
+        if (std::ranges::find(kOfOneNetwork, name) != std::end(kOfOneNetwork)) {
+            flags |= OptionSpec::kNetworkOnly;
+        }
+        args.Add(std::string(name), "", "Accepted for compatibility; has no effect in this version",
+                 OptionGroup::kConnection, flags);
     }
 }
 
@@ -257,11 +267,10 @@ Result<> ReadBooster(const ArgsManager& args, const Path& net_dir, NodeOptions& 
         out.hints = std::filesystem::absolute(*file);
     }
     BoosterOptions& booster = out.booster;
-    const std::string aggregate = args.Get("-ibdboosteraggregate", "sha256");
-    if (aggregate != "sha256" && aggregate != "muhash") {
-        return BadData("-ibdboosteraggregate={}: must be sha256 or muhash", aggregate);
-    }
-    booster.aggregate = aggregate == "muhash" ? AggregateKind::kMuHash : AggregateKind::kSha256;
+    const std::string name = args.Get("-ibdboosteraggregate", "sha256");
+    const auto aggregate = AggregateKindFromName(name);
+    if (!aggregate) return BadData("-ibdboosteraggregate={}: must be sha256 or muhash", name);
+    booster.aggregate = *aggregate;
     const std::string loader = args.Get("-ibdboosterloader", "table");
     if (loader != "table" && loader != "batch") {
         return BadData("-ibdboosterloader={}: must be table or batch", loader);

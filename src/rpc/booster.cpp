@@ -16,7 +16,7 @@ UniValue ToJson(const BoosterProgress& progress)
     out.pushKV("state", BoosterStateName(progress.state));
     out.pushKV("terminalblock", terminal);
     out.pushKV("hintsid", ToHex(progress.hints_id.Span()));
-    out.pushKV("aggregate", progress.aggregate == AggregateKind::kMuHash ? "muhash" : "sha256");
+    out.pushKV("aggregate", AggregateKindName(progress.aggregate));
     out.pushKV("fullvalidation", progress.full_validation);
     out.pushKV("threads", static_cast<int>(progress.threads));
     const auto number = [&](const char* key, uint64_t value) {

@@ -3,6 +3,7 @@
 #include "rpc/json.h"
 
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include <malloc.h>
@@ -160,6 +161,31 @@ RpcMethod GetRpcInfo(ControlContext& context)
             }};
 }
 
+RpcMethod SetMockTime(ControlContext& context)
+{
+    return {"hidden",
+            "setmocktime",
+            "Sets the time that rules go by (regtest only).",
+            {{"timestamp", RpcType::kNumber, true, "", "Seconds since 1970; 0: the clock's again"}},
+            "null",
+            "1700000000",
+            [&context](const RpcCall& call) -> UniValue {
+                if (context.mock_time == nullptr) {
+                    throw RpcError{RpcCode::kMisc, "setmocktime is for regression testing "
+                                                   "(-regtest mode) only"};
+                }
+                // What nanoseconds since 1970 can hold in 64 bits, as in Core.
+                constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1'000'000'000;
+                const int64_t time = call.Int(0);
+                if (time < 0 || time > kMost) {
+                    ThrowRpc(RpcCode::kInvalidParameter,
+                             "Mocktime must be in the range [0, {}], not {}.", kMost, time);
+                }
+                *context.mock_time = time;
+                return {};
+            }};
+}
+
 } // namespace
 
 void AddControlMethods(RpcTable& table, ControlContext& context)
@@ -174,6 +200,7 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
     table.Add(Help(context));
     table.Add(GetMemoryInfo());
     table.Add(Logging(context));
+    table.Add(SetMockTime(context));
 }
 
 } // namespace ibd

@@ -1,4 +1,5 @@
-// Calls about the server itself: help, stop, uptime, getmemoryinfo, getrpcinfo, logging.
+// Calls about the server itself: help, stop, uptime, getmemoryinfo, getrpcinfo, logging, and
+// setmocktime.
 #pragma once
 
 #include "rpc/table.h"
@@ -11,8 +12,9 @@ struct ControlContext {
     RpcTable& table;
     FileLogger& logger;
     Path log_file;
-    int64_t start_micros;       //!< monotonic time of the node's start
-    std::function<void()> stop; //!< asks the node to shut down; returns at once
+    int64_t start_micros;                      //!< monotonic time of the node's start
+    std::function<void()> stop;                //!< asks the node to shut down; returns at once
+    std::atomic<int64_t>* mock_time = nullptr; //!< null on networks whose time is real
 };
 
 /** `context` must outlive the table. */

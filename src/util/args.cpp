@@ -177,18 +177,6 @@ std::vector<std::string> ArgsManager::GetAll(const std::string& name) const
     return all;
 }
 
-bool ArgsManager::IsSetOnCommandLine(const std::string& name) const
-{
-    return m_command_line.contains(name);
-}
-
-bool ArgsManager::SoftSet(const std::string& name, const std::string& value)
-{
-    if (IsSet(name)) return false;
-    ForceSet(name, value);
-    return true;
-}
-
 void ArgsManager::ForceSet(const std::string& name, const std::string& value)
 {
     m_forced[name] = {{value, false}};

@@ -20,7 +20,6 @@ enum class OptionGroup {
     kGeneral,
     kBooster,
     kConnection,
-    kMempool,
     kDebug,
     kChain,
     kRpc,
@@ -31,7 +30,7 @@ struct OptionSpec {
     enum Flag : unsigned {
         kPlain = 0,
         kHidden = 1,           //!< shown by -help-debug only
-        kNetworkOnly = 2,      //!< on other networks than main, ignored outside their section
+        kNetworkOnly = 2,      //!< on other networks than main, counts in their section only
         kSensitive = 4,        //!< value not written to the log
         kNoNegation = 8,       //!< -noname is an error
         kCommandLineOnly = 16, //!< an error in bitcoin.conf
@@ -87,16 +86,14 @@ public:
     std::optional<bool> GetBool(const std::string& name) const;
     /** All values: of the command line in the order given, then of the other places. */
     std::vector<std::string> GetAll(const std::string& name) const;
-    /** Only what stands on the command line. */
-    bool IsSetOnCommandLine(const std::string& name) const;
-
-    /** Sets it unless something else did. True if it took effect. */
-    bool SoftSet(const std::string& name, const std::string& value);
     /** Wins over everything. */
     void ForceSet(const std::string& name, const std::string& value);
 
-    /** What is odd but no error: unknown sections and keys, network-only options in vain. */
-    std::vector<std::string> Warnings() const;
+    /** What is odd but no error: unknown sections and keys. */
+    const std::vector<std::string>& Warnings() const { return m_warnings; }
+    /** Names of network-only options that stand before any section and nowhere else, so that
+     *  they do not count on the selected network. */
+    std::vector<std::string> Misplaced() const;
     /** "command line: -dbcache=4500" and so on; sensitive values are starred out. */
     std::vector<std::string> DescribeForLog() const;
     /** The options by group, wrapped at 79 columns; hidden ones if `all`. */

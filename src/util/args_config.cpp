@@ -114,23 +114,15 @@ Result<> ArgsManager::ReadConfigFiles(Env& env, const Path& base)
     return ReadIncludes(env, base);
 }
 
-std::vector<std::string> ArgsManager::Warnings() const
+std::vector<std::string> ArgsManager::Misplaced() const
 {
-    std::vector<std::string> all = m_warnings;
-    if (m_network.empty() || m_network == "main") return all;
+    std::vector<std::string> names;
     const auto top = m_config.find("");
-    if (top == m_config.end()) return all;
+    if (top == m_config.end()) return names;
     for (const auto& [name, values] : top->second) {
-        const auto spec = m_specs.find(name);
-        if (spec == m_specs.end() || (spec->second.flags & OptionSpec::kNetworkOnly) == 0) continue;
-        const auto section = m_config.find(m_network);
-        const bool also_there = section != m_config.end() && section->second.contains(name);
-        if (also_there || m_command_line.contains(name)) continue;
-        all.push_back(fmt::format("{} outside of section [{}] of the configuration file does not "
-                                  "count on this network",
-                                  name.substr(1), m_network));
+        if (!IsSet(name)) names.push_back(name);
     }
-    return all;
+    return names;
 }
 
 std::vector<std::string> ArgsManager::DescribeForLog() const

@@ -10,7 +10,6 @@ constexpr std::pair<OptionGroup, const char*> kGroups[] = {
     {OptionGroup::kGeneral, "Options:"},
     {OptionGroup::kBooster, "IBD Booster options:"},
     {OptionGroup::kConnection, "Connection options:"},
-    {OptionGroup::kMempool, "Node relay options:"},
     {OptionGroup::kDebug, "Debugging/Testing options:"},
     {OptionGroup::kChain, "Chain selection options:"},
     {OptionGroup::kRpc, "RPC server options:"},

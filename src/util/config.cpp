@@ -17,6 +17,8 @@ constexpr ChainFacts kChains[] = {{"main", "", 8332},
                                   {"signet", "signet", 38332},
                                   {"regtest", "regtest", 18443}};
 
+constexpr const char* kConfigName = "bitcoin.conf";
+
 Result<Path> BaseDirectory(Env& env, const ArgsManager& args)
 {
     const auto given = args.Get("-datadir");
@@ -61,11 +63,31 @@ void AddCommonOptions(ArgsManager& args)
     chain("-testnet4", "", "Use testnet4");
 }
 
+std::string IgnoredConfig(Env& env, const ArgsManager& args, const DataPaths& paths)
+{
+    const Path ignored = paths.base / kConfigName;
+    if (args.IsNegated("-conf") || !env.Exists(ignored)) return {};
+    std::error_code code;
+    if (std::filesystem::equivalent(paths.config, ignored, code)) return {};
+    return fmt::format("'{}' does not count, as '{}' is the configuration file: remove one, or "
+                       "name it there with includeconf=",
+                       ignored.string(), paths.config.string());
+}
+
+std::string MisplacedOptions(const ArgsManager& args, const DataPaths& paths)
+{
+    const std::vector<std::string> names = args.Misplaced();
+    if (names.empty()) return {};
+    return fmt::format("configuration file: {} before any section holds on main only; on this "
+                       "network it belongs into [{}]",
+                       fmt::join(names, ", "), paths.chain);
+}
+
 Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args)
 {
     IBD_ASSIGN_OR_RETURN(Path base, BaseDirectory(env, args));
     DataPaths paths;
-    paths.config = base / args.Get("-conf", "bitcoin.conf");
+    paths.config = base / (args.IsNegated("-conf") ? kConfigName : args.Get("-conf", kConfigName));
     IBD_RETURN_IF_ERROR(args.ReadConfigFiles(env, base));
     // The file may have named another directory; it stays the one that counts.
     IBD_ASSIGN_OR_RETURN(paths.base, BaseDirectory(env, args));

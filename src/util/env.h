@@ -6,6 +6,7 @@
 #include "util/bytes.h"
 #include "util/result.h"
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -78,9 +79,9 @@ public:
     virtual Result<uint64_t> SpaceAvailable(const Path& path) = 0;
 
     // Time and chance.
-    /** Seconds since 1970, UTC. */
+    /** Seconds since 1970, UTC: the time that rules go by, which tests may set. */
     virtual int64_t UnixTime() = 0;
-    /** Microseconds since 1970, UTC; whole seconds where the Env has no finer clock. */
+    /** Microseconds since 1970, UTC, for the log; whole seconds where there is no finer clock. */
     virtual int64_t UnixMicros() { return UnixTime() * 1'000'000; }
     /** Microseconds of a clock that never goes back; origin unspecified. */
     virtual int64_t MonotonicMicros() = 0;
@@ -90,8 +91,8 @@ public:
     virtual void RandomBytes(MutableByteSpan out) = 0;
 };
 
-/** The machine itself. */
-std::unique_ptr<Env> MakePosixEnv();
+/** The machine itself. While `*mock_time` is not 0, UnixTime() says that instead (-mocktime). */
+std::unique_ptr<Env> MakePosixEnv(const std::atomic<int64_t>* mock_time = nullptr);
 
 /** Whole contents of a file. */
 Result<Bytes> ReadWholeFile(Env& env, const Path& path);

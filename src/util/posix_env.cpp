@@ -146,6 +146,8 @@ private:
 
 class PosixEnv final : public Env {
 public:
+    explicit PosixEnv(const std::atomic<int64_t>* mock_time) : m_mock_time(mock_time) {}
+
     Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) override
     {
         IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDONLY, "open for reading"));
@@ -263,7 +265,11 @@ public:
         return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
     }
 
-    int64_t UnixTime() override { return static_cast<int64_t>(::time(nullptr)); }
+    int64_t UnixTime() override
+    {
+        const int64_t mocked = m_mock_time == nullptr ? 0 : m_mock_time->load();
+        return mocked != 0 ? mocked : static_cast<int64_t>(::time(nullptr));
+    }
     int64_t UnixMicros() override { return ReadClock(CLOCK_REALTIME); }
     int64_t MonotonicMicros() override { return ReadClock(CLOCK_MONOTONIC); }
 
@@ -296,6 +302,8 @@ private:
         CHECK(::clock_gettime(id, &now) == 0);
         return int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
     }
+
+    const std::atomic<int64_t>* m_mock_time;
 };
 
 // Core takes a POSIX record lock, so that one keeps the two programs apart; such locks do not
@@ -313,6 +321,9 @@ Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
 
 } // namespace
 
-std::unique_ptr<Env> MakePosixEnv() { return std::make_unique<PosixEnv>(); }
+std::unique_ptr<Env> MakePosixEnv(const std::atomic<int64_t>* mock_time)
+{
+    return std::make_unique<PosixEnv>(mock_time);
+}
 
 } // namespace ibd

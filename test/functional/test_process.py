@@ -4,6 +4,7 @@ import signal
 import subprocess
 
 from framework import FunctionalTest, free_port, program, wait_until
+from regtest_chain import FIRST_BLOCK_TIME, Chain
 
 
 class Options(FunctionalTest):
@@ -59,6 +60,42 @@ class Options(FunctionalTest):
         self.assertEqual(done.stdout, "0\n", done.stderr)
         node.stop()
 
+    def test_options_outside_of_their_section_are_refused(self):
+        node = self.node()
+        conf = node.datadir / "bitcoin.conf"
+        conf.write_text("rpcport=1\nconnect=a\n[regtest]\nrpcbind=127.0.0.1\n")
+        # The port is on the command line as well, so it is not in vain.
+        self.assert_refused(node, saying="-connect before any section")
+        conf.write_text("[main]\nrpcport=1\n[regtest]\nconnect=a\n")
+        node.start().stop()
+
+    def test_a_second_configuration_file_is_refused(self):
+        node, elsewhere = self.node(), self.dir / "elsewhere"
+        elsewhere.mkdir()
+        ignored = elsewhere / "bitcoin.conf"
+        (node.datadir / "bitcoin.conf").write_text(f"datadir={elsewhere}\n")
+        ignored.write_text("logthreadnames=1\n")
+        # Without -datadir on the command line: the file moves it.
+        command = [program("bitcoind"), "-regtest", "-printtoconsole=0", "-stopafterblockimport",
+                   f"-conf={node.datadir / 'bitcoin.conf'}", f"-rpcport={node.port}"]
+
+        def run(*args):
+            done = subprocess.run([*command, *args], capture_output=True, text=True, check=False,
+                                  timeout=600)
+            return done.returncode, done.stderr
+        status, error = run()
+        self.assertEqual(status, 1)
+        for part in ("Error: ", str(ignored), str(node.datadir / "bitcoin.conf")):
+            self.assertIn(part, error)
+        self.assertEqual(run("-allowignoredconf"), (0, ""))
+        log = (elsewhere / "regtest" / "debug.log").read_text()
+        self.assertIn(f"'{ignored}' does not count", log)
+        ignored.unlink()
+        self.assertEqual(run(), (0, ""))
+        # One file by two names is no second file.
+        ignored.symlink_to(node.datadir / "bitcoin.conf")
+        self.assertEqual(run(), (0, ""))
+
     def test_bad_configuration_file(self):
         node = self.node()
         (node.datadir / "bitcoin.conf").write_text("server\n")
@@ -100,6 +137,30 @@ class Options(FunctionalTest):
             self.assertEqual(node.rpc("getblockchaininfo")["chain"], chain)
             self.assertTrue((node.net_dir / "blocks" / "blk00000.dat").exists())
             node.stop()
+
+
+class Clock(FunctionalTest):
+    def test_mock_time(self):
+        chain, now = Chain(), FIRST_BLOCK_TIME + 1_000_000
+        node = self.node("regtest", f"-mocktime={now}").start()
+        block = chain.candidate()
+        block.time = now + 2 * 60 * 60 + 1
+        raw = block.mine().raw().hex()
+        self.assertEqual(node.rpc("submitblock", raw), "time-too-new")
+        node.rpc("setmocktime", now + 1)
+        self.assertIsNone(node.rpc("submitblock", raw))
+        # A tip of these years is old by the real clock.
+        self.assertFalse(node.rpc("getblockchaininfo")["initialblockdownload"])
+        self.assert_rpc_error(-8, "not -1", node.rpc, "setmocktime", -1)
+        node.stop().args.clear()
+        node.start()
+        self.assertTrue(node.rpc("getblockchaininfo")["initialblockdownload"])
+        node.stop()
+        self.assert_refused(node, "-mocktime=-1", saying="-mocktime")
+
+    def test_real_networks_keep_real_time(self):
+        node = self.node("signet").start()
+        self.assert_rpc_error(-1, "regtest", node.rpc, "setmocktime", 1)
 
 
 class Life(FunctionalTest):

@@ -108,20 +108,17 @@ TEST_CASE("sections, precedence and network-only options")
     CHECK(args.GetAll("-debug") == Strings{"cl", "dotted", "r"});
     CHECK_FALSE(args.IsSet("-port"));
     CHECK(args.Get("-foo") == "top");
-    REQUIRE(args.Warnings().size() == 1);
-    CHECK_THAT(args.Warnings()[0], Catch::Contains("port"));
+    CHECK(args.Misplaced() == Strings{"-port"});
 
     args.SelectNetwork("main");
+    CHECK(args.Misplaced().empty());
     CHECK(args.GetInt("-port", 0) == 1000);
     CHECK(args.GetInt("-dbcache", 0) == 1); // in a file the first value counts
     CHECK(args.Get("-foo") == "m");
     args.AddSetting("-foo", "setting");
     CHECK(args.Get("-foo") == "setting");
-    CHECK_FALSE(args.SoftSet("-foo", "soft"));
     args.ForceSet("-foo", "forced");
     CHECK(args.Get("-foo") == "forced");
-    CHECK(args.SoftSet("-server", "0"));
-    CHECK_FALSE(args.GetBool("-server", true));
 }
 
 TEST_CASE("malformed configuration files name the line")
