@@ -21,8 +21,9 @@ void ArgsManager::Add(OptionSpec spec)
     CHECK(is_new);
 }
 
-Result<> ArgsManager::Store(Values& to, std::string_view key, std::optional<std::string> value,
-                            const std::string& origin, bool from_config)
+Result<> ArgsManager::Store(Values& to, std::string_view key,
+                            const std::optional<std::string>& value, const std::string& origin,
+                            bool from_config)
 {
     std::string name = "-" + std::string(key);
     bool negated = false;
@@ -68,7 +69,7 @@ Result<> ArgsManager::ParseCommandLine(int argc, const char* const argv[])
         if (key.empty() || network_prefix) {
             return BadData("command line: '{}' is no option", given);
         }
-        IBD_RETURN_IF_ERROR(Store(m_command_line, key, std::move(value), "command line", false));
+        IBD_RETURN_IF_ERROR(Store(m_command_line, key, value, "command line", false));
     }
     for (; i < argc; ++i) m_command.emplace_back(argv[i]);
     // -noincludeconf may stand here: the files named in bitcoin.conf are not read.

@@ -111,7 +111,7 @@ private:
         std::vector<Value> values; //!< in order of precedence, best first
     };
 
-    Result<> Store(Values& to, std::string_view key, std::optional<std::string> value,
+    Result<> Store(Values& to, std::string_view key, const std::optional<std::string>& value,
                    const std::string& origin, bool from_config);
     /** With `as_given` the values of the command line stay in their order there. */
     Found Lookup(const std::string& name, bool as_given = false) const;
