@@ -196,9 +196,9 @@ Bytes EncodeScriptNum(int64_t value)
 std::optional<int64_t> DecodeScriptNum(ByteSpan bytes, bool require_minimal, size_t max_size)
 {
     CHECK(max_size <= 8);
-    if (bytes.size() > max_size) return {};
-    if (bytes.empty()) return 0;
     const size_t size = bytes.size();
+    if (size > max_size) return {};
+    if (size == 0) return 0;
     if (require_minimal && (bytes[size - 1] & 0x7f) == 0) {
         // A last byte that is only a sign is needed if the one before uses its top bit.
         if (size < 2 || (bytes[size - 2] & 0x80) == 0) return {};
