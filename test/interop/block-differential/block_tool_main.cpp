@@ -135,8 +135,7 @@ public:
 /** The engine over a data directory, answering line by line. */
 class Judge {
 public:
-    Judge(const ChainParams& params, const Path& base)
-        : m_params(params), m_caches(kCacheBytes, {1}), m_scripts(1)
+    Judge(const ChainParams& params, const Path& base) : m_caches(kCacheBytes, {1}), m_scripts(1)
     {
         m_dir = Take(DataDir::Open(*m_env, {base, {}, params.sub_folder}));
         m_index = Take(BlockIndexDb::Open(*m_env, *m_log, {m_dir->BlockIndex()}));
@@ -221,7 +220,6 @@ private:
         if (!result) Fail(result.Message());
     }
 
-    const ChainParams& m_params;
     std::atomic<bool> m_stop{false};
     std::unique_ptr<Env> m_env = MakePosixEnv();
     std::unique_ptr<Logger> m_log = MakeNullLogger();
