@@ -3,8 +3,10 @@
 import base64
 import hashlib
 import hmac
+import http.server
 import json
 import subprocess
+import threading
 
 from framework import ROOT, FunctionalTest, loads, wait_until
 
@@ -242,6 +244,31 @@ class CommandLine(FunctionalTest):
         done = node.cli("getblockhash", "five")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("JSON", done.stderr)
+
+    def test_the_id_of_a_request(self):
+        requests = []
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                body = b'{"result": 7}'
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *unused):
+                pass
+        with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
+            node = self.node()
+            node.port = server.server_port
+            for options in ((), ("-rpcid=mine",)):
+                thread = threading.Thread(target=server.handle_request)
+                thread.start()
+                done = node.cli("getblockcount", options=("-rpcpassword=x", *options))
+                thread.join()
+                self.assertEqual((done.returncode, done.stdout), (0, "7\n"), done.stderr)
+        self.assertEqual([request["id"] for request in requests], [1, "mine"])
 
     def test_getinfo(self):
         node = self.node().start()
