@@ -227,7 +227,8 @@ Result<> Node::CleanUpBooster()
     m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
     const Path& directory = m_options.booster.directory;
     if (!m_env.Exists(directory)) return {};
-    IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_env, directory));
+    const auto lock = LockBooster(m_env, directory);
+    if (!lock) return {}; // another node is at work there, and this one needs nothing of it
     IBD_ASSIGN_OR_RETURN(const bool unfinished,
                          HasUnfinishedRun(m_env, directory, m_booster.HintsId()));
     if (!unfinished) return RemoveCheckpoint(m_env, directory);

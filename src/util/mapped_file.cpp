@@ -29,7 +29,6 @@ void HandleBusErrors()
     std::call_once(once, [] {
         struct sigaction action = {};
         action.sa_handler = OnBusError;
-        action.sa_flags = SA_NODEFER; // the jump out of the handler leaves the signal unblocked
         CHECK(::sigaction(SIGBUS, &action, nullptr) == 0);
     });
 }
@@ -38,7 +37,8 @@ void HandleBusErrors()
 bool CopyFromMap(MutableByteSpan out, const uint8_t* from)
 {
     sigjmp_buf here;
-    if (sigsetjmp(here, 0) != 0) {
+    // Saves the mask: a jump out of the handler would leave blocked what is blocked in it.
+    if (sigsetjmp(here, 1) != 0) {
         t_copy = nullptr;
         return false;
     }

@@ -259,6 +259,11 @@ def coins(node):
     return out
 
 
+def left_by_booster(node):
+    """Names in the booster's folder, but for the lock, which stays as that of the datadir does."""
+    return [path.name for path in node.net_dir.glob("ibdbooster/*") if path.name != ".lock"]
+
+
 def tree_digest(folder, ignore=()):
     """Names, sizes and contents of everything below a folder, to see that nothing changed."""
     import hashlib

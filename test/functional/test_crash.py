@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 
-from framework import FunctionalTest, RpcError, coins
+from framework import FunctionalTest, RpcError, coins, left_by_booster
 from generated import chain
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
@@ -60,7 +60,7 @@ class Crash(CrashTest):
         self.assertEqual(coins(node), wanted)
         self.assertEqual(node.rpc("getbestblockhash"), self.made.tip)
         node.stop()
-        self.assertEqual([path.name for path in node.net_dir.glob("ibdbooster/*")], [])
+        self.assertEqual(left_by_booster(node), [])
 
     def test_serial(self):
         self.killed_often(["-reindex"], [])
@@ -357,7 +357,7 @@ class RandomPoints(CrashTest):
         self.check_resume(node.log_text[log_start:], kept)
         self.assertEqual(coins(node), self.wanted)
         node.stop()
-        self.assertEqual([path.name for path in node.net_dir.glob("ibdbooster/*")], [])
+        self.assertEqual(left_by_booster(node), [])
         self.assertEqual(list(node.net_dir.glob("chainstate.*")), [])
         shutil.rmtree(node.datadir)
 
