@@ -3,6 +3,7 @@
 
 #include "rpc/network.h"
 #include "storage/chainstate_builder.h"
+#include "storage/kv_store.h"
 #include "swiftsync/checkpoint.h"
 
 #include <algorithm>
@@ -151,10 +152,7 @@ Result<> Node::OpenIndex()
 Result<> Node::StartReindex()
 {
     IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_dir.Chainstate()));
-    CoinsDbOptions coins;
-    coins.directory = m_dir.Chainstate();
-    coins.wipe = true;
-    IBD_ASSIGN_OR_RETURN(const auto emptied, CoinsDb::Open(m_env, m_log, coins));
+    IBD_RETURN_IF_ERROR(DestroyDb(m_dir.Chainstate()));
     return m_index_db->SetReindexing(true);
 }
 
