@@ -13,7 +13,7 @@ functional="test_booster.SmallChain test_booster.Rebuild test_booster.FullValida
 test_booster.Progress \
 test_hints_files.ChangedInUse test_process test_rpc test_crash"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/test/tsan.supp"
 export IBD_KILLS=${IBD_KILLS:-2} IBD_OUTPUTS=${IBD_OUTPUTS:-60000}
 
 cmake --preset "$preset" >/dev/null
