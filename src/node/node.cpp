@@ -274,9 +274,9 @@ Result<> Node::CheckStored()
 {
     if (m_options.reindex_chainstate || m_interrupt) return {};
     SetStatus("Verifying blocks…");
-    IBD_ASSIGN_OR_RETURN(const bool sound,
+    IBD_ASSIGN_OR_RETURN(const Verification found,
                          m_chain->VerifyChain(m_options.check_level, m_options.check_blocks));
-    if (sound) return {};
+    if (found.sound) return {};
     return BadData("the stored chain is damaged (see debug.log); restart with "
                    "-reindex-chainstate, or with -reindex if block files are damaged too");
 }

@@ -18,12 +18,12 @@ RpcMethod VerifyChain(ChainContext& context)
               "0: read blocks; 1: check them; 2: check undo data; 3: disconnect the blocks in "
               "memory; 4: and connect them again"},
              {"nblocks", RpcType::kNumber, false, "6", "Blocks to check; 0: all"}},
-            "true|false    (boolean) Whether everything is right",
+            "true|false    (boolean) Whether all of it was checked and is right",
             "\n4 0",
             [&context](const RpcCall& call) -> UniValue {
                 const int level = call.Has(0) ? call.Int32(0) : 3;
                 const int blocks = call.Has(1) ? call.Int32(1) : 6;
-                return Bool(OrThrow(context.Chain().VerifyChain(level, blocks)));
+                return Bool(bool{OrThrow(context.Chain().VerifyChain(level, blocks))});
             }};
 }
 

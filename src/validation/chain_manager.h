@@ -72,6 +72,14 @@ struct BlockOutcome {
     HeaderNode* node = nullptr; //!< its header, if that was accepted
 };
 
+/** What VerifyChain found. */
+struct Verification {
+    bool sound = true;    //!< nothing was wrong
+    bool complete = true; //!< all that was asked for was checked; false too when interrupted
+
+    explicit operator bool() const { return sound && complete; }
+};
+
 enum class FlushMode {
     kIfNeeded, //!< cache over its bound, or long not written
     kAlways,
@@ -124,9 +132,9 @@ public:
     // Durability and self-check.
 
     Result<> Flush(FlushMode mode);
-    /** Checks the last `blocks` blocks (0: all) at `level` 0..4, see doc/options.md. False: what
-     *  is stored is wrong; the reason was logged. */
-    Result<bool> VerifyChain(int level, int blocks);
+    /** Checks the last `blocks` blocks (0: all) at `level` 0..4, see doc/options.md. What is wrong
+     *  and what could not be checked was logged. */
+    Result<Verification> VerifyChain(int level, int blocks);
 
     // Views; hold Lock() while using what they return.
 
@@ -199,7 +207,8 @@ private:
     void ClearWarning(ChainWarning warning);
 
     // verify_chain.cpp
-    Result<bool> VerifyDown(int level, int depth, CoinsCache& overlay, const HeaderNode*& lowest);
+    Result<Verification> VerifyDown(int level, int depth, CoinsCache& overlay,
+                                    const HeaderNode*& lowest);
     Result<bool> VerifyUp(const HeaderNode* from, CoinsCache& overlay);
 
     const ChainParams& m_params;

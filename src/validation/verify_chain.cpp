@@ -5,35 +5,40 @@
 
 namespace ibd {
 
-Result<bool> ChainManager::VerifyChain(int level, int blocks)
+Result<Verification> ChainManager::VerifyChain(int level, int blocks)
 {
     const auto lock = Lock();
-    if (!Tip() || !Tip()->prev) return true;
+    if (!Tip() || !Tip()->prev) return Verification{};
     const int depth = blocks <= 0 || blocks > Tip()->height ? Tip()->height : blocks;
     level = std::clamp(level, 0, 4);
     m_stores.log.Info("Verifying last {} blocks at level {}", depth, level);
     CoinsCache overlay(*m_cache, OutPointHasher(m_options.hash_key));
     const HeaderNode* lowest = nullptr;
-    IBD_ASSIGN_OR_RETURN(const bool down, VerifyDown(level, depth, overlay, lowest));
-    if (!down || m_interrupt) return down;
-    if (level >= 4 && lowest) return VerifyUp(lowest, overlay);
-    return true;
+    Verification found;
+    IBD_ASSIGN_OR_RETURN(found, VerifyDown(level, depth, overlay, lowest));
+    if (found.sound && !m_interrupt && level >= 4 && lowest) {
+        IBD_ASSIGN_OR_RETURN(found.sound, VerifyUp(lowest, overlay));
+    }
+    found.complete = found.complete && !m_interrupt;
+    return found;
 }
 
-Result<bool> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
-                                      const HeaderNode*& lowest)
+Result<Verification> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
+                                              const HeaderNode*& lowest)
 {
     const int tip_height = Tip()->height;
     const auto failed = [&](const std::string& why) {
         m_stores.log.Error("Verification error: {}", why);
-        return false;
+        return Verification{.sound = false};
     };
+    Verification found;
     bool undo = level >= 3;
     for (const HeaderNode* node = Tip(); node->prev && node->height > tip_height - depth;
          node = node->prev) {
-        if (m_interrupt) return true;
+        if (m_interrupt) return found;
         if (!node->HasData() && node->tx_count > 0) { // pruned
             m_stores.log.Info("Verification: no block data at height {} and below", node->height);
+            found.complete = false;
             break;
         }
         auto block = LoadBlock(m_stores.blocks, *node, m_params.consensus);
@@ -54,16 +59,19 @@ Result<bool> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
                 m_stores.log.Info("Verification: no undo data at height {} and below; coins are "
                                   "checked above it only",
                                   node->height);
+                undo = found.complete = false;
             }
-            undo = false;
             continue;
         }
         auto spent = ReadUndo(*node);
         if (!spent) return failed(spent.Message());
-        if (!undo || overlay.MemoryUsage() + m_cache->MemoryUsage() > m_options.cache_bytes) {
-            undo = false; // deeper blocks cannot be taken back without this one
-            continue;
+        if (undo && overlay.MemoryUsage() + m_cache->MemoryUsage() > m_options.cache_bytes) {
+            m_stores.log.Info("Verification: the cache (-dbcache) is full at height {}; coins are "
+                              "checked above it only",
+                              node->height);
+            undo = found.complete = false;
         }
+        if (!undo) continue; // deeper blocks cannot be taken back without this one
         auto verdict = DisconnectBlock((*block)->view, *node, m_params, std::move(*spent), overlay);
         if (!verdict) return failed(verdict.Message());
         if (*verdict != DisconnectVerdict::kClean) {
@@ -72,7 +80,7 @@ Result<bool> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
         }
         lowest = node;
     }
-    return true;
+    return found;
 }
 
 Result<bool> ChainManager::VerifyUp(const HeaderNode* from, CoinsCache& overlay)

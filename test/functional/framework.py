@@ -10,11 +10,13 @@ its end. Programs come from the folder named by IBD_BINDIR, which run.py sets fr
 """
 
 import base64
+import contextlib
 import decimal
 import http.client
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -56,9 +58,12 @@ def program(name):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port nobody listens on, below those that the system gives to outgoing connections."""
+    while True:
+        port = random.SystemRandom().randrange(15000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def loads(text):

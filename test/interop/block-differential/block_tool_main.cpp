@@ -187,7 +187,7 @@ public:
     void Finish()
     {
         Take(m_chain->Flush(FlushMode::kAlways));
-        if (!Take(m_chain->VerifyChain(4, 0))) Fail("what was stored does not verify");
+        if (!Take(m_chain->VerifyChain(4, 0)).sound) Fail("what was stored does not verify");
         const uint64_t hits =
             m_caches.signatures.Entries().Hits() + m_caches.scripts.Entries().Hits();
         if (hits == 0) Fail("the caches were never used");

@@ -37,7 +37,13 @@ public:
     }
     bool Verify(int level, int blocks = 0)
     {
-        return Must(engine.chain->VerifyChain(level, blocks));
+        return bool{Must(engine.chain->VerifyChain(level, blocks))};
+    }
+    /** Nothing is wrong, but not all that was asked for could be looked at. */
+    bool IsPartly(int level)
+    {
+        const Verification found = Must(engine.chain->VerifyChain(level, 0));
+        return found.sound && !found.complete;
     }
     const HeaderNode& AnyNode() const
     {
@@ -94,6 +100,27 @@ TEST_CASE("a flipped bit in undo data is found from level 2 on")
         CHECK(!v.Verify(3));
         CHECK(!v.Verify(4));
     }
+}
+
+TEST_CASE("what cannot be checked is no damage, and not called right either")
+{
+    Verified v;
+    HeaderNode& node = *v.engine.Node(v.AnyNode().hash);
+    const uint32_t status = node.status;
+    SECTION("undo data that is not there")
+    {
+        node.status &= ~static_cast<uint32_t>(kHaveUndo);
+        CHECK(v.Verify(2));
+        CHECK(v.IsPartly(3));
+        CHECK(v.IsPartly(4));
+    }
+    SECTION("a block that was pruned")
+    {
+        node.status &= ~static_cast<uint32_t>(kHaveData | kHaveUndo);
+        for (int level = 0; level <= 4; ++level) CHECK(v.IsPartly(level));
+    }
+    node.status = status;
+    CHECK(v.Verify(4));
 }
 
 TEST_CASE("a coin that was changed, lost or added in the database is found from level 3 on")
