@@ -1,14 +1,13 @@
 // ibd-point-reads: random point reads of a chainstate as the booster writes it, against the same
 // coins in a LevelDB filled through its own interface and compacted as a whole; same options, one
 // run. See bench/README.md.
+#include "ibd/command_line.h"
 #include "script/coin.h"
 #include "storage/chainstate_builder.h"
 #include "storage/coins_db.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
-#include <map>
 #include <random>
 
 namespace ibd::bench {
@@ -23,32 +22,15 @@ constexpr const char* kHelp = R"(Usage: ibd-point-reads --work DIR [options]
   --rounds N        default 5; the median counts
 )";
 
-[[noreturn]] void Fail(const std::string& message)
+Options ReadOptions(int argc, char** argv)
 {
-    fmt::print(stderr, "ibd-point-reads: {}\n", message);
-    std::exit(1);
-}
-
-template <typename T>
-T Require(Result<T> result)
-{
-    if (!result) Fail(result.Message());
-    if constexpr (!std::is_void_v<T>) return std::move(result).Value();
-}
-
-using Options = std::map<std::string, std::string>;
-
-Options ParseOptions(int argc, char** argv)
-{
-    Options options = {{"--work", ""},
-                       {"--chainstate", ""},
-                       {"--coins", "2500000"},
-                       {"--reads", "200000"},
-                       {"--rounds", "5"}};
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (!options.contains(argv[i])) Fail(fmt::format("unknown option {}\n{}", argv[i], kHelp));
-        options[argv[i]] = argv[i + 1];
-    }
+    Options options = ParseOptions(argc, argv, 1,
+                                   {{"--work", ""},
+                                    {"--chainstate", ""},
+                                    {"--coins", "2500000"},
+                                    {"--reads", "200000"},
+                                    {"--rounds", "5"}},
+                                   kHelp);
     if (options["--work"].empty()) Fail(kHelp);
     return options;
 }
@@ -197,7 +179,7 @@ private:
 
 int main(int argc, char** argv)
 {
-    ibd::bench::PointReads bench(ibd::bench::ParseOptions(argc, argv));
+    ibd::bench::PointReads bench(ibd::bench::ReadOptions(argc, argv));
     bench.Run();
     bench.Clean();
     return 0;

@@ -1,15 +1,14 @@
 // ibd-sync-bench: times the floor or the booster over a regtest directory of block files and prints
 // one line of JSON. bench/ibd/run.py drives it.
 #include "ibd/block_index.h"
+#include "ibd/command_line.h"
 #include "ibd/floor.h"
 #include "storage/coins_db.h"
 #include "swiftsync/engine.h"
 #include "util/hex.h"
 #include "util/threads.h"
 
-#include <cstdlib>
 #include <fstream>
-#include <map>
 
 #include <sys/resource.h>
 
@@ -31,35 +30,19 @@ MODE is "floor" or "booster".
   --checkpoint-mib N  booster: block bytes that a worker folds at most before they are durable
 )";
 
-[[noreturn]] void Fail(const std::string& message)
+Options ReadOptions(int argc, char** argv)
 {
-    fmt::print(stderr, "ibd-sync-bench: {}\n", message);
-    std::exit(1);
-}
-
-template <typename T>
-T Require(Result<T> result)
-{
-    if (!result) Fail(result.Message());
-    return std::move(result).Value();
-}
-
-std::map<std::string, std::string> ParseOptions(int argc, char** argv)
-{
-    std::map<std::string, std::string> options = {{"--blocks", ""},
-                                                  {"--threads", "1"},
-                                                  {"--hints", ""},
-                                                  {"--work", ""},
-                                                  {"--memory", "96"},
-                                                  {"--loader", "table"},
-                                                  {"--aggregate", "sha256"},
-                                                  {"--keep", "0"},
-                                                  {"--checkpoint-mib", "8192"}};
-    for (int i = 2; i + 1 < argc; i += 2) {
-        if (!options.contains(argv[i])) Fail(fmt::format("unknown option {}\n{}", argv[i], kHelp));
-        options[argv[i]] = argv[i + 1];
-    }
-    return options;
+    return ParseOptions(argc, argv, 2,
+                        {{"--blocks", ""},
+                         {"--threads", "1"},
+                         {"--hints", ""},
+                         {"--work", ""},
+                         {"--memory", "96"},
+                         {"--loader", "table"},
+                         {"--aggregate", "sha256"},
+                         {"--keep", "0"},
+                         {"--checkpoint-mib", "8192"}},
+                        kHelp);
 }
 
 /** Bytes that this process has caused to be written to disk. */
@@ -184,7 +167,7 @@ std::string Digest(Chain& chain, const Path& chainstate)
     return ToHex(hash.Finalize());
 }
 
-void BenchBooster(Chain& chain, std::map<std::string, std::string>& args)
+void BenchBooster(Chain& chain, Options& args)
 {
     const Path work = args["--work"];
     if (work.empty() || args["--hints"].empty()) Fail("booster needs --work and --hints");
@@ -228,7 +211,7 @@ void BenchBooster(Chain& chain, std::map<std::string, std::string>& args)
 int Main(int argc, char** argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
-    auto args = ParseOptions(argc, argv);
+    auto args = ReadOptions(argc, argv);
     if ((mode != "floor" && mode != "booster") || args["--blocks"].empty()) Fail(kHelp);
     Chain chain(args["--blocks"]);
     if (mode == "floor") {
