@@ -44,17 +44,21 @@ RuleResult CheckCoinbasePosition(const BlockView& block)
     return {};
 }
 
-RuleResult CheckTransactions(const BlockView& block)
+RuleResult CheckEachTransaction(const BlockView& block)
 {
-    int64_t sigops = 0;
     for (const TxView& tx : block.Txs()) {
         if (auto bad = CheckTransaction(tx)) {
             bad->detail = fmt::format("Transaction check failed (tx hash {}) {}", tx.txid.ToHex(),
                                       bad->detail);
             return bad;
         }
-        sigops += LegacySigOpCount(tx);
     }
+    return {};
+}
+
+RuleResult CheckSigOps(const BlockView& block)
+{
+    const int64_t sigops = LegacySigOpCount(block.Inputs(), block.Outputs());
     if (sigops * kWitnessScaleFactor > kMaxBlockSigOpsCost) {
         return Invalid("bad-blk-sigops", "out-of-bounds SigOpCount");
     }
@@ -154,8 +158,11 @@ RuleResult CheckBlock(const BlockView& block, const ConsensusParams& params,
     }
     if (options.check_merkle_root) IBD_RETURN_IF_VIOLATED(CheckMerkleRoot(block));
     IBD_RETURN_IF_VIOLATED(CheckBlockSize(block));
-    IBD_RETURN_IF_VIOLATED(CheckCoinbasePosition(block));
-    return CheckTransactions(block);
+    if (!TransactionsAreSound(block)) {
+        IBD_RETURN_IF_VIOLATED(CheckCoinbasePosition(block));
+        IBD_RETURN_IF_VIOLATED(CheckEachTransaction(block));
+    }
+    return CheckSigOps(block);
 }
 
 RuleResult ContextualCheckBlock(const BlockView& block, const Ancestry& prev,

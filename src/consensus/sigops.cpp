@@ -2,6 +2,9 @@
 
 #include "script/script.h"
 #include "util/check.h"
+#include "util/endian.h"
+
+#include <array>
 
 namespace ibd {
 namespace {
@@ -29,42 +32,53 @@ ByteSpan LastPush(ByteSpan script)
     return it.Failed() ? ByteSpan() : last;
 }
 
-/** CountSigOps of an output's script; knows the usual shapes without walking them. */
+/** First four and last two bytes of the output scripts of one size whose count is known. */
+struct OutputShape {
+    uint32_t begin_mask = 0;
+    uint32_t begin = 1; //!< without a mask, nothing fits
+    uint32_t other_begin = 1;
+    uint16_t end_mask = 0;
+    uint16_t end = 0;
+    uint8_t sigops = 0;
+};
+
+constexpr size_t kShapeSizes = 35;
+
+constexpr std::array<OutputShape, kShapeSizes> kOutputShapes = [] {
+    const auto bytes = [](uint32_t a, uint32_t b, uint32_t c = 0) { return a | b << 8 | c << 16; };
+    std::array<OutputShape, kShapeSizes> shapes;
+    const uint32_t p2wpkh = bytes(OP_0, 20), p2sh = bytes(OP_HASH160, 20);
+    const uint32_t p2pkh = bytes(OP_DUP, OP_HASH160, 20);
+    shapes[22] = {0xffff, p2wpkh, p2wpkh, 0, 0, 0};
+    shapes[23] = {0xffff, p2sh, p2sh, 0xff00, OP_EQUAL << 8, 0};
+    shapes[25] = {0xffffff, p2pkh, p2pkh, 0xffff, OP_EQUALVERIFY | OP_CHECKSIG << 8, 1};
+    shapes[34] = {0xffff, bytes(OP_0, 32), bytes(OP_1, 32), 0, 0, 0}; // P2WSH, P2TR
+    return shapes;
+}();
+
+/** CountSigOps of an output's script; knows the usual shapes without walking them. Shapes come in
+ *  no order, so the only branch is on whether it is one of them. */
 unsigned OutputSigOps(ByteSpan script)
 {
-    const auto starts = [&](uint8_t first, uint8_t second) {
-        return script[0] == first && script[1] == second;
-    };
-    switch (script.size()) {
-    case 22:
-        if (starts(OP_0, 20)) return 0; // P2WPKH
-        break;
-    case 23:
-        if (starts(OP_HASH160, 20) && script[22] == OP_EQUAL) return 0; // P2SH
-        break;
-    case 25:
-        if (starts(OP_DUP, OP_HASH160) && script[2] == 20 && script[23] == OP_EQUALVERIFY &&
-            script[24] == OP_CHECKSIG) {
-            return 1; // P2PKH
-        }
-        break;
-    case 34:
-        if (starts(OP_0, 32) || starts(OP_1, 32)) return 0; // P2WSH, P2TR
-        break;
-    default: break;
+    if (script.size() >= 4 && script.size() < kShapeSizes) {
+        const OutputShape& shape = kOutputShapes[script.size()];
+        const uint32_t begin = ReadLE32(script.data()) & shape.begin_mask;
+        const uint16_t end = ReadLE16(script.data() + script.size() - 2) & shape.end_mask;
+        const bool begins = static_cast<int>(begin == shape.begin) | (begin == shape.other_begin);
+        if (static_cast<int>(begins) & (end == shape.end)) return shape.sigops;
     }
     return CountSigOps(script, false);
 }
 
 } // namespace
 
-unsigned LegacySigOpCount(const TxView& tx)
+unsigned LegacySigOpCount(std::span<const InputView> inputs, std::span<const OutputView> outputs)
 {
     unsigned count = 0;
-    for (const InputView& input : tx.inputs) {
+    for (const InputView& input : inputs) {
         if (!input.script_sig.empty()) count += CountSigOps(input.script_sig, false);
     }
-    for (const OutputView& output : tx.outputs) count += OutputSigOps(output.script_pubkey);
+    for (const OutputView& output : outputs) count += OutputSigOps(output.script_pubkey);
     return count;
 }
 
@@ -94,7 +108,7 @@ unsigned WitnessSigOpCount(const InputView& input, ByteSpan script_pubkey, Scrip
 
 int64_t TransactionSigOpCost(const TxView& tx, std::span<const SpentCoin> coins, ScriptFlags flags)
 {
-    int64_t cost = int64_t{LegacySigOpCount(tx)} * kWitnessScaleFactor;
+    int64_t cost = int64_t{LegacySigOpCount(tx.inputs, tx.outputs)} * kWitnessScaleFactor;
     if (tx.IsCoinbase()) return cost;
     CHECK(coins.size() == tx.inputs.size());
     if (flags & kVerifyP2sh) cost += int64_t{P2shSigOpCount(tx, coins)} * kWitnessScaleFactor;

@@ -6,8 +6,9 @@
 
 namespace ibd {
 
-/** Operations in all scripts of the transaction itself, multisig counted as 20. */
-unsigned LegacySigOpCount(const TxView& tx);
+/** Operations in the scripts themselves, multisig counted as 20: of one transaction, or of all in a
+ *  block. */
+unsigned LegacySigOpCount(std::span<const InputView> inputs, std::span<const OutputView> outputs);
 
 /** Operations in P2SH redeem scripts of the inputs, counted exactly. */
 unsigned P2shSigOpCount(const TxView& tx, std::span<const SpentCoin> coins);

@@ -4,6 +4,7 @@
 #include "util/endian.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -11,37 +12,62 @@ namespace ibd {
 namespace {
 
 constexpr size_t kOutPointSize = 36;
-constexpr size_t kPairwiseInputs = 16; //!< up to here comparing all pairs beats sorting
 
 bool HasDuplicateInputs(std::span<const InputView> inputs)
 {
-    const auto same = [](const uint8_t* a, const uint8_t* b) {
-        // The first bytes of two ids differ but for one pair in 2^64.
-        return ReadLE64(a) == ReadLE64(b) && std::memcmp(a, b, kOutPointSize) == 0;
+    if (inputs.size() == 1) return false;
+    std::vector<const uint8_t*> sorted;
+    sorted.reserve(inputs.size());
+    for (const InputView& input : inputs) sorted.push_back(input.prevout_bytes);
+    const auto compare = [](const uint8_t* a, const uint8_t* b) {
+        return std::memcmp(a, b, kOutPointSize);
     };
-    if (inputs.size() <= kPairwiseInputs) {
-        for (size_t i = 0; i < inputs.size(); ++i) {
-            for (size_t j = i + 1; j < inputs.size(); ++j) {
-                if (same(inputs[i].prevout_bytes, inputs[j].prevout_bytes)) return true;
+    std::sort(sorted.begin(), sorted.end(),
+              [&](const uint8_t* a, const uint8_t* b) { return compare(a, b) < 0; });
+    const auto equal = [&](const uint8_t* a, const uint8_t* b) { return compare(a, b) == 0; };
+    return std::adjacent_find(sorted.begin(), sorted.end(), equal) != sorted.end();
+}
+
+/** Outpoints seen, half a key of each: says that one is new only if it is. */
+class OutpointFilter {
+public:
+    explicit OutpointFilter(size_t outpoints)
+        : m_tags(std::bit_ceil(2 * outpoints)), m_mask(m_tags.size() - 1)
+    {
+    }
+
+    /** False if it was added before, or, once in millions of blocks or if someone made ids for it,
+     *  when there is no telling. */
+    bool AddNew(const uint8_t* prevout)
+    {
+        constexpr uint64_t kSpread = 0x9e3779b97f4a7c15; // 2^64 / golden ratio, odd
+        constexpr size_t kMostProbes = 64;
+        const uint64_t key = ReadLE64(prevout) + ReadLE32(prevout + 32) * kSpread;
+        const uint32_t tag = static_cast<uint32_t>(key >> 32) | 1; // 0: free
+        for (size_t probe = 0; probe < kMostProbes; ++probe) {
+            uint32_t& slot = m_tags[(key + probe) & m_mask];
+            if (slot == 0) {
+                slot = tag;
+                return true;
             }
+            if (slot == tag) return false;
         }
         return false;
     }
-    // With the first bytes beside the pointer, sorting does not jump about in the block.
-    using Keyed = std::pair<uint64_t, const uint8_t*>;
-    std::vector<Keyed> sorted;
-    sorted.reserve(inputs.size());
-    for (const InputView& input : inputs) {
-        sorted.emplace_back(ReadLE64(input.prevout_bytes), input.prevout_bytes);
-    }
-    std::sort(sorted.begin(), sorted.end(), [](const Keyed& a, const Keyed& b) {
-        if (a.first != b.first) return a.first < b.first;
-        return std::memcmp(a.second, b.second, kOutPointSize) < 0;
-    });
-    const auto equal = [&](const Keyed& a, const Keyed& b) {
-        return a.first == b.first && same(a.second, b.second);
-    };
-    return std::adjacent_find(sorted.begin(), sorted.end(), equal) != sorted.end();
+
+private:
+    std::vector<uint32_t> m_tags;
+    const size_t m_mask;
+};
+
+bool IsTooLarge(const TxView& tx)
+{
+    return int64_t{tx.stripped_size} * kWitnessScaleFactor > kMaxBlockWeight;
+}
+
+bool IsCoinbaseScriptSize(size_t size)
+{
+    return size >= kMinCoinbaseScript && size <= kMaxCoinbaseScript;
 }
 
 RuleResult CheckOutputValues(std::span<const OutputView> outputs)
@@ -59,25 +85,53 @@ RuleResult CheckOutputValues(std::span<const OutputView> outputs)
 RuleResult CheckInputs(const TxView& tx)
 {
     if (tx.IsCoinbase()) {
-        const size_t size = tx.inputs[0].script_sig.size();
-        if (size < kMinCoinbaseScript || size > kMaxCoinbaseScript) return Invalid("bad-cb-length");
+        if (!IsCoinbaseScriptSize(tx.inputs[0].script_sig.size())) return Invalid("bad-cb-length");
         return {};
     }
     for (const InputView& input : tx.inputs) {
-        if (input.Prevout().IsNull()) return Invalid("bad-txns-prevout-null");
+        if (input.SpendsNothing()) return Invalid("bad-txns-prevout-null");
     }
     return {};
 }
 
+/** The values of all outputs are in range, even taken together. */
+bool ValuesAreInRange(std::span<const OutputView> outputs)
+{
+    bool in_range = true;
+    uint64_t sum = 0; // wraps only after it left the range
+    for (const OutputView& output : outputs) {
+        const auto value = static_cast<uint64_t>(output.value);
+        sum += value;
+        in_range &= value <= uint64_t{kMaxMoney};
+        in_range &= sum <= uint64_t{kMaxMoney};
+    }
+    return in_range;
+}
+
 } // namespace
+
+bool TransactionsAreSound(const BlockView& block)
+{
+    const auto txs = block.Txs();
+    if (txs.empty() || !txs[0].IsCoinbase()) return false;
+    if (!IsCoinbaseScriptSize(txs[0].inputs[0].script_sig.size())) return false;
+    // Over the block as a whole: the loops over each transaction are so short that where they end
+    // cannot be foreseen, which costs more than what they do.
+    if (!ValuesAreInRange(block.Outputs())) return false;
+    OutpointFilter seen(block.Inputs().size());
+    for (const InputView& input : block.Inputs().subspan(1)) {
+        if (input.HasNullIndex() || !seen.AddNew(input.prevout_bytes)) return false;
+    }
+    return std::none_of(txs.begin(), txs.end(), [](const TxView& tx) {
+        return tx.inputs.empty() || tx.outputs.empty() || IsTooLarge(tx);
+    });
+}
 
 RuleResult CheckTransaction(const TxView& tx)
 {
     if (tx.inputs.empty()) return Invalid("bad-txns-vin-empty");
     if (tx.outputs.empty()) return Invalid("bad-txns-vout-empty");
-    if (int64_t{tx.stripped_size} * kWitnessScaleFactor > kMaxBlockWeight) {
-        return Invalid("bad-txns-oversize");
-    }
+    if (IsTooLarge(tx)) return Invalid("bad-txns-oversize");
     IBD_RETURN_IF_VIOLATED(CheckOutputValues(tx.outputs));
     if (HasDuplicateInputs(tx.inputs)) return Invalid("bad-txns-inputs-duplicate");
     return CheckInputs(tx);

@@ -35,6 +35,10 @@ struct InputView {
     ByteSpan witness;           //!< the items, each CompactSize length then bytes; no item count
 
     OutPoint Prevout() const;
+    /** Prevout().vout is that of a null outpoint, as in no input but a coinbase's. */
+    bool HasNullIndex() const;
+    /** Prevout().IsNull(), as the one input of a coinbase has it. */
+    bool SpendsNothing() const { return HasNullIndex() && Prevout().IsNull(); }
 };
 
 struct OutputView {
@@ -52,7 +56,7 @@ struct TxView {
     uint32_t stripped_size = 0; //!< bytes without witness, marker and flag
     Txid txid;                  //!< computed once when parsed
 
-    bool IsCoinbase() const { return inputs.size() == 1 && inputs[0].Prevout().IsNull(); }
+    bool IsCoinbase() const { return inputs.size() == 1 && inputs[0].SpendsNothing(); }
     /** BIP141 weight: 3 * stripped size + total size. */
     int64_t Weight() const { return 3 * int64_t{stripped_size} + int64_t(raw.size()); }
     /** Hash with witness (BIP141); the txid when there is none. Computed at each call. */

@@ -10,6 +10,11 @@ inline OutPoint InputView::Prevout() const
     return {Txid::FromBytes(prevout_bytes), ReadLE32(prevout_bytes + 32)};
 }
 
+inline bool InputView::HasNullIndex() const
+{
+    return ReadLE32(prevout_bytes + 32) == OutPoint::kNullIndex;
+}
+
 template <typename Visitor>
 void ForEachWitnessItem(const InputView& input, Visitor visit)
 {

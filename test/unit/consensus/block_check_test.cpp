@@ -1,5 +1,8 @@
 // Each rule of blocks at its edge, on a made-up regtest block.
 #include "block_fixture.h"
+#include "consensus/tx_check.h"
+
+#include <algorithm>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -76,6 +79,100 @@ TEST_CASE("a small block passes, and each broken rule has its reason")
     REQUIRE(view.Parse(wrong));
     options.check_merkle_root = false;
     CHECK(!CheckBlock(view, Regtest(), options));
+}
+
+namespace {
+
+/** The slow twin of TransactionsAreSound. */
+bool EachIsSound(const BlockView& block)
+{
+    const auto txs = block.Txs();
+    if (txs.empty()) return false;
+    for (size_t i = 0; i < txs.size(); ++i) {
+        if (txs[i].IsCoinbase() != (i == 0) || CheckTransaction(txs[i])) return false;
+    }
+    return true;
+}
+
+/** Cases in which the quick look may refuse what is sound. */
+bool NeedsEachLook(const MutableBlock& block)
+{
+    int64_t sum = 0;
+    bool special = false;
+    std::vector<OutPoint> spent;
+    for (const MutableTransaction& tx : block.txs) {
+        for (const MutableOutput& out : tx.outputs) sum += out.value;
+        for (const MutableInput& in : tx.inputs) {
+            special |= in.prevout.vout == OutPoint::kNullIndex && &in != &block.txs[0].inputs[0];
+            special |= std::find(spent.begin(), spent.end(), in.prevout) != spent.end();
+            spent.push_back(in.prevout);
+        }
+    }
+    return special || sum > kMaxMoney;
+}
+
+/** Changes one field, mostly to a value at the edge of a rule. */
+void Disturb(MutableBlock& block)
+{
+    auto& rng = TestRng();
+    auto& tx = block.txs[rng() % block.txs.size()];
+    const auto any_input = [&]() -> MutableInput& {
+        auto& from = block.txs[rng() % block.txs.size()].inputs;
+        return from.empty() ? tx.inputs.emplace_back() : from[rng() % from.size()];
+    };
+    const Amount values[] = {-1, 0, kMaxMoney, kMaxMoney + 1, kMaxMoney / 2, INT64_MAX, INT64_MIN};
+    switch (rng() % 10) {
+    case 0: tx.outputs.push_back({values[rng() % std::size(values)], {}}); break;
+    case 1: tx.inputs.push_back(MutableInput(any_input())); break;
+    case 2: any_input().prevout.vout = OutPoint::kNullIndex; break;
+    case 3: any_input().prevout = OutPoint{}; break;
+    case 4: tx.inputs.clear(); break;
+    case 5: tx.outputs.clear(); break;
+    case 6: any_input().script_sig.assign(std::array{1, 2, 100, 101}[rng() % 4], OP_NOP); break;
+    case 7: any_input().prevout.vout ^= 1; break;
+    case 8: block.txs.push_back(block.txs[rng() % block.txs.size()]); break;
+    default: std::swap(tx, block.txs[0]); break;
+    }
+}
+
+} // namespace
+
+TEST_CASE("the quick look at all transactions agrees with a look at each")
+{
+    int sound = 0, unsound = 0, undecided = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        MutableBlock block = SmallBlock(1 + TestRng()() % 5);
+        for (auto n = TestRng()() % 4; n > 0; --n) Disturb(block);
+        BlockView view;
+        const Bytes raw = block.Serialize();
+        if (!view.Parse(raw)) continue; // without inputs or outputs it may be none
+        const bool each = EachIsSound(view);
+        const bool quick = TransactionsAreSound(view);
+        if (quick) REQUIRE(each);
+        if (each && !NeedsEachLook(block)) REQUIRE(quick);
+        ++(quick ? sound : each ? undecided : unsound);
+    }
+    CHECK(sound > 1000);
+    CHECK(unsound > 1000);
+    CHECK(undecided > 100);
+}
+
+TEST_CASE("ids made to collide only send a block the slow way")
+{
+    auto block = SmallBlock();
+    for (uint8_t i = 0; i < 200; ++i) { // equal in all bits that choose a place in the filter
+        OutPoint out = OutPointOf(7, 0);
+        out.txid.data()[6] = i;
+        block.txs[1].inputs.push_back({out, {}, 0, {}});
+    }
+    const Bytes raw = block.Serialize();
+    BlockView view;
+    REQUIRE(view.Parse(raw));
+    CHECK(!TransactionsAreSound(view));
+    CHECK(EachIsSound(view));
+    CHECK(Reason(block) == "");
+    block.txs[1].inputs.push_back(block.txs[1].inputs[100]);
+    CHECK(Reason(block) == "bad-txns-inputs-duplicate");
 }
 
 TEST_CASE("20,000 legacy signature operations are the most")

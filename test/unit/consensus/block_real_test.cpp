@@ -1,5 +1,6 @@
 // Real blocks of every era pass; with one thing changed they fail for the right reason.
 #include "block_fixture.h"
+#include "consensus/tx_check.h"
 
 #include <algorithm>
 
@@ -138,6 +139,7 @@ TEST_CASE("real blocks pass and their mutations do not")
         BlockView view;
         REQUIRE(view.Parse(raw));
         REQUIRE(CheckReason(raw, params, true) == "");
+        REQUIRE(TransactionsAreSound(view));
         int height = real.height;
         if (height == 0) height = StatedHeight(view);
         if (height >= params.bip34_height) REQUIRE(StatedHeight(view) == height);

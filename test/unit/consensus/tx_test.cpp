@@ -241,7 +241,7 @@ TEST_CASE("signature operations of every kind of spend")
     coinbase.inputs[0].script_sig = {OP_CHECKSIG, OP_CHECKSIG};
     coinbase.outputs[0].script_pubkey = multisig;
     const auto parsed = MakeTx(coinbase);
-    CHECK(LegacySigOpCount(parsed->View()) == 2 + 21);
+    CHECK(LegacySigOpCount(parsed->View().inputs, parsed->View().outputs) == 2 + 21);
     CHECK(TransactionSigOpCost(parsed->View(), {}, all) == 4 * 23);
     CHECK(P2shSigOpCount(parsed->View(), {}) == 0);
 }
@@ -274,6 +274,6 @@ TEST_CASE("Signature operations of a transaction equal a plain count over all it
         for (const MutableOutput& out : tx.outputs) {
             plain += CountSigOpsSimple(out.script_pubkey, false);
         }
-        REQUIRE(LegacySigOpCount((*parsed)->View()) == plain);
+        REQUIRE(LegacySigOpCount((*parsed)->View().inputs, (*parsed)->View().outputs) == plain);
     }
 }
