@@ -72,8 +72,10 @@ Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
                 out.created.Add(tx.txid, vout);
             }
         }
-        if (coinbase) continue;
-        for (const InputView& input : tx.inputs) out.spent.Add(input.prevout_bytes);
+    }
+    const size_t coinbase_inputs = block.Txs().empty() ? 0 : block.Txs()[0].inputs.size();
+    for (const InputView& input : block.Inputs().subspan(coinbase_inputs)) {
+        out.spent.Add(input.prevout_bytes);
     }
     if (cursor.Counted() != hints.outputs || !cursor.AllUsed()) {
         return BadData("hints give {} outputs for block {}, but it has {}", hints.outputs, height,
