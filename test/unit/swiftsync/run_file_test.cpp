@@ -235,13 +235,13 @@ TEST_CASE("Runs: the worked example of the format page")
     REQUIRE(RunPath({}, 3) == "run000003.dat");
     const std::string id_hex = ToHex(Uint256::FromHex(kHintsId)->Span());
     const std::string zeros(62, '0');
-    REQUIRE(ToHex(file) == "69626472756e0001"
+    REQUIRE(ToHex(file) == "69626472756e0002"
                            "03000000"
                            "00000000" +
                                id_hex +
                                "7d000000"
                                "03000000"
-                               "1c7ad9559d43261b"
+                               "61604047"
                                "0500"
                                "01"
                                "aa" +
@@ -271,15 +271,15 @@ TEST_CASE("Runs: the worked example of the format page")
                                zeros +
                                "00000000000000aa"
                                "3000000000000000"
-                               "8d000000"
+                               "89000000"
                                "03000000"
                                "0300000000000000"
-                               "bd00000000000000"
+                               "b900000000000000"
                                "0100000000000000"
                                "316f3dfabc11f75a"
-                               "e100000000000000"
+                               "dd00000000000000"
                                "0100000000000000"
-                               "3901000000000000" +
+                               "3501000000000000" +
                                ToHex(info.checksum));
     const RunReader run = OpenRun(*env, dir.Get(), info);
     REQUIRE(Must(run.ReadCoinbases()) == std::vector<CoinbaseId>{id});
