@@ -46,8 +46,8 @@ Limbs LimbsOf(const uint8_t* bytes)
 
 __extension__ typedef unsigned __int128 Uint128;
 
-/** Sum of up to 2^64 digests. The columns are added up apart, so that no limb waits for the carry of
- *  another, and carried once. */
+/** Sum of the digests. The columns are added up apart, so that no limb waits for the carry of
+ *  another, and carried once at the end. */
 Limbs SumOfDigests(std::span<const Hash32> digests)
 {
     Uint128 a = 0, b = 0, c = 0, d = 0; // in registers, as an array would not be
