@@ -32,40 +32,43 @@ ByteSpan LastPush(ByteSpan script)
     return it.Failed() ? ByteSpan() : last;
 }
 
-/** First four and last two bytes of the output scripts of one size whose count is known. */
+/** First four and last two bytes of the output scripts of one size whose count is known. All zero
+ * is the entry of a size without one: GCC 12 emits zeros for elements of such a table that are not
+ *  assigned, whatever their initialisers say. */
 struct OutputShape {
-    uint32_t begin_mask = 0;
-    uint32_t begin = 1; //!< without a mask, nothing fits
-    uint32_t other_begin = 1;
+    uint8_t known = 0; //!< 1: there is such a shape
+    uint8_t sigops = 0;
     uint16_t end_mask = 0;
     uint16_t end = 0;
-    uint8_t sigops = 0;
+    uint32_t begin_mask = 0;
+    uint32_t begin = 0;
+    uint32_t other_begin = 0;
 };
 
 constexpr size_t kShapeSizes = 35;
 
 constexpr std::array<OutputShape, kShapeSizes> kOutputShapes = [] {
     const auto bytes = [](uint32_t a, uint32_t b, uint32_t c = 0) { return a | b << 8 | c << 16; };
-    std::array<OutputShape, kShapeSizes> shapes;
+    std::array<OutputShape, kShapeSizes> shapes{};
     const uint32_t p2wpkh = bytes(OP_0, 20), p2sh = bytes(OP_HASH160, 20);
     const uint32_t p2pkh = bytes(OP_DUP, OP_HASH160, 20);
-    shapes[22] = {0xffff, p2wpkh, p2wpkh, 0, 0, 0};
-    shapes[23] = {0xffff, p2sh, p2sh, 0xff00, OP_EQUAL << 8, 0};
-    shapes[25] = {0xffffff, p2pkh, p2pkh, 0xffff, OP_EQUALVERIFY | OP_CHECKSIG << 8, 1};
-    shapes[34] = {0xffff, bytes(OP_0, 32), bytes(OP_1, 32), 0, 0, 0}; // P2WSH, P2TR
+    shapes[22] = {1, 0, 0, 0, 0xffff, p2wpkh, p2wpkh};
+    shapes[23] = {1, 0, 0xff00, OP_EQUAL << 8, 0xffff, p2sh, p2sh};
+    shapes[25] = {1, 1, 0xffff, OP_EQUALVERIFY | OP_CHECKSIG << 8, 0xffffff, p2pkh, p2pkh};
+    shapes[34] = {1, 0, 0, 0, 0xffff, bytes(OP_0, 32), bytes(OP_1, 32)}; // P2WSH, P2TR
     return shapes;
 }();
 
 /** CountSigOps of an output's script; knows the usual shapes without walking them. Shapes come in
- *  no order, so the only branch is on whether it is one of them. */
+ *  no order, so what branches there are ask whether it is one of them, not which. */
 unsigned OutputSigOps(ByteSpan script)
 {
     if (script.size() >= 4 && script.size() < kShapeSizes) {
         const OutputShape& shape = kOutputShapes[script.size()];
         const uint32_t begin = ReadLE32(script.data()) & shape.begin_mask;
         const uint16_t end = ReadLE16(script.data() + script.size() - 2) & shape.end_mask;
-        const bool begins = static_cast<int>(begin == shape.begin) | (begin == shape.other_begin);
-        if (static_cast<int>(begins) & (end == shape.end)) return shape.sigops;
+        const int begins = int{begin == shape.begin} | int{begin == shape.other_begin};
+        if (shape.known & begins & int{end == shape.end}) return shape.sigops;
     }
     return CountSigOps(script, false);
 }

@@ -246,6 +246,25 @@ TEST_CASE("signature operations of every kind of spend")
     CHECK(P2shSigOpCount(parsed->View(), {}) == 0);
 }
 
+TEST_CASE("Signature operations are counted in output scripts of every size")
+{
+    const uint8_t ops[] = {
+        OP_0,           OP_1,        OP_NOP,           OP_DUP,       OP_HASH160, OP_EQUAL,
+        OP_EQUALVERIFY, OP_CHECKSIG, OP_CHECKMULTISIG, OP_PUSHDATA1, 20,         32};
+    for (size_t size = 0; size <= 40; ++size) {
+        const auto count = [](const Bytes& script) {
+            const OutputView output{0, script};
+            return LegacySigOpCount({}, {&output, 1});
+        };
+        REQUIRE(count(Bytes(size, OP_CHECKSIG)) == size);
+        for (int i = 0; i < 2000; ++i) {
+            Bytes script(size);
+            for (uint8_t& byte : script) byte = ops[test::TestRng()() % std::size(ops)];
+            REQUIRE(count(script) == CountSigOpsSimple(script, false));
+        }
+    }
+}
+
 TEST_CASE("Signature operations of a transaction equal a plain count over all its scripts")
 {
     auto& rng = test::TestRng();
