@@ -36,8 +36,8 @@ public:
     {
     }
 
-    /** False if it was added before, or, once in millions of blocks or if someone made ids for it,
-     *  when there is no telling. */
+    /** False if it was added before, or, a few times in a million blocks or if someone made ids for
+     *  it, when there is no telling. */
     bool AddNew(const uint8_t* prevout)
     {
         constexpr uint64_t kSpread = 0x9e3779b97f4a7c15; // 2^64 / golden ratio, odd

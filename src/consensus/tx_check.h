@@ -12,8 +12,8 @@ namespace ibd {
 RuleResult CheckTransaction(const TxView& tx);
 
 /** True only if CheckTransaction passes for every transaction and the first one, and only that, is
- *  a coinbase. A fast path, linear in the block; false means that each must be looked at, which
- *  is so too if the block's outputs sum to more than kMaxMoney or one of them is spent twice. */
+ *  a coinbase. A fast path, linear in the block; false means that each must be looked at: so it is
+ *  in a few sound blocks too, of much value or with outpoints that are hard to tell apart. */
 bool TransactionsAreSound(const BlockView& block);
 
 } // namespace ibd

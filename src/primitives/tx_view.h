@@ -35,7 +35,7 @@ struct InputView {
     ByteSpan witness;           //!< the items, each CompactSize length then bytes; no item count
 
     OutPoint Prevout() const;
-    /** Prevout().vout is that of a null outpoint, as in no input but a coinbase's. */
+    /** Prevout().vout is that of a null outpoint, which no output can have. */
     bool HasNullIndex() const;
     /** Prevout().IsNull(), as the one input of a coinbase has it. */
     bool SpendsNothing() const { return HasNullIndex() && Prevout().IsNull(); }

@@ -28,8 +28,9 @@ public:
     /** Asks for the bytes of a usual record to be brought near. */
     void Prefetch() const
     {
+        const auto at = reinterpret_cast<uintptr_t>(m_at); // the second may lie past the buffer
         __builtin_prefetch(m_at);
-        __builtin_prefetch(m_at + 64);
+        __builtin_prefetch(reinterpret_cast<const void*>(at + 64));
     }
 
     /** Whether a whole well-formed record lies in the `size` bytes at `at`. */

@@ -27,7 +27,7 @@ Checksum Shorten(const Hash32& digest)
 }
 
 /** Covers place and contents, so that exchanged frames show too. As strong as what guards the same
- *  coins in the chainstate, and a twentieth of the work of a cryptographic hash. */
+ *  coins in the chainstate, and far less work than a cryptographic hash. */
 uint32_t FrameChecksum(uint64_t offset, ByteSpan lengths, ByteSpan payload)
 {
     uint8_t place[8];
@@ -222,6 +222,9 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
     }
     IBD_ASSIGN_OR_RETURN(const Bytes index, run.ReadExactly(index_at, trailer_at - index_at));
     IBD_ASSIGN_OR_RETURN(const Bytes header, run.ReadExactly(0, kRunHeaderSize));
+    if (!std::equal(kRunMagic.begin(), kRunMagic.end(), header.begin())) {
+        return run.Damaged(0, "not a run of this version");
+    }
     const Checksum checksum =
         Shorten(Sha256().Write(header).Write(index).Write(ByteSpan(trailer).first(56)).Finalize());
     if (checksum != expected.checksum ||
@@ -253,6 +256,9 @@ Result<ByteSpan> RunReader::ReadFrame(size_t index, Bytes& buffer) const
         return Damaged(frame.offset, "the checksum of a frame is wrong");
     }
     if (!FrameIsSound(payload, frame.records)) return Damaged(frame.offset, "a frame is malformed");
+    if (CoinRecord(payload.data()).Prefix() != frame.first_prefix) {
+        return Damaged(frame.offset, "a frame of another run");
+    }
     return payload;
 }
 

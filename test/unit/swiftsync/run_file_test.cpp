@@ -311,7 +311,41 @@ TEST_CASE("Runs: a change of any byte is noticed before its record is used")
     }
 }
 
-TEST_CASE("Runs: a run of other hints, another number or size is refused")
+TEST_CASE("Runs: frames that change places, or come from another run, are noticed")
+{
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    const auto write = [&](uint32_t number) { // two frames of equal length at least
+        std::vector<SomeCoins::Item> items;
+        for (int i = 0; i < 3000; ++i) {
+            items.push_back({Txid::FromBytes(RandomBytes(32).data()), 0, 1000, {0x51}});
+        }
+        return WriteItems(*env, dir.Get(), number, items, 1);
+    };
+    const RunInfo infos[] = {write(0), write(1)};
+    const RunReader run = OpenRun(*env, dir.Get(), infos[0]);
+    const auto frames = run.Frames();
+    REQUIRE(frames.size() > 2);
+    REQUIRE(frames[0].length == frames[1].length);
+    const auto frame = [&](Bytes& file, size_t i) {
+        return std::span(file).subspan(frames[i].offset, frames[i].length);
+    };
+    Bytes buffer;
+    Bytes file = Must(ReadWholeFile(*env, RunPath(dir.Get(), 0)));
+    const auto read = [&](const Bytes& changed) {
+        REQUIRE(WriteFileAtomically(*env, RunPath(dir.Get(), 0), changed).Ok());
+        return OpenRun(*env, dir.Get(), infos[0]).ReadFrame(0, buffer).Ok();
+    };
+    REQUIRE(read(file));
+    Bytes swapped = file;
+    std::swap_ranges(frame(swapped, 0).begin(), frame(swapped, 0).end(), frame(swapped, 1).begin());
+    REQUIRE_FALSE(read(swapped));
+    Bytes other = Must(ReadWholeFile(*env, RunPath(dir.Get(), 1)));
+    std::copy_n(frame(other, 0).begin(), frames[0].length, frame(file, 0).begin());
+    REQUIRE_FALSE(read(file));
+}
+
+TEST_CASE("Runs: a run of other hints, another number, size or version is refused")
 {
     TempDir dir;
     const auto env = MakePosixEnv();
@@ -324,6 +358,13 @@ TEST_CASE("Runs: a run of other hints, another number or size is refused")
     other = info;
     ++other.records;
     REQUIRE_FALSE(RunReader::Open(*env, dir.Get(), other, *Uint256::FromHex(kHintsId)).Ok());
+    const Bytes good = Must(ReadWholeFile(*env, RunPath(dir.Get(), 0)));
+    Bytes old = good;
+    old[7] = 1;
+    REQUIRE(WriteFileAtomically(*env, RunPath(dir.Get(), 0), old).Ok());
+    const auto opened = RunReader::Open(*env, dir.Get(), info, *Uint256::FromHex(kHintsId));
+    REQUIRE(opened.Message().find("not a run of this version") != std::string::npos);
+    REQUIRE(WriteFileAtomically(*env, RunPath(dir.Get(), 0), good).Ok());
     std::filesystem::rename(RunPath(dir.Get(), 0), RunPath(dir.Get(), 1));
     other = info;
     other.number = 1;
