@@ -176,7 +176,7 @@ void BlockMutator::ChangeOutput(Draft& draft)
     MutableTransaction& tx = AnyTx(draft);
     if (tx.outputs.empty()) return;
     MutableOutput& output = tx.outputs[m_rng.Below(tx.outputs.size())];
-    switch (m_rng.Below(9)) {
+    switch (m_rng.Below(10)) {
     case 0: output.value += 1; break;
     case 1: output.value = -1; break;
     case 2: output.value = kMaxMoney + 1; break;
@@ -186,6 +186,12 @@ void BlockMutator::ChangeOutput(Draft& draft)
     case 6: FlipBit(output.script_pubkey); break;
     case 7: tx.outputs.clear(); break;
     case 8: tx.outputs.push_back(output); break;
+    case 9: { // signature operations around the limit, in scripts of one size
+        const size_t size = 1 + m_rng.Below(40);
+        const size_t count = (20'100 - m_rng.Below(400)) / size;
+        tx.outputs.insert(tx.outputs.end(), count, {0, Bytes(size, OP_CHECKSIG)});
+        break;
+    }
     }
 }
 
