@@ -82,7 +82,7 @@ Result<BlockIndexRecord> BlockIndexRecord::Decode(ByteSpan value)
 }
 
 Result<std::unique_ptr<BlockIndexDb>> BlockIndexDb::Open(Env& env, Logger& log,
-                                                         BlockIndexDbOptions options)
+                                                         const BlockIndexDbOptions& options)
 {
     KvOptions kv_options;
     kv_options.directory = options.directory;

@@ -53,7 +53,7 @@ struct BlockIndexUpdate {
 class BlockIndexDb {
 public:
     static Result<std::unique_ptr<BlockIndexDb>> Open(Env& env, Logger& log,
-                                                      BlockIndexDbOptions options);
+                                                      const BlockIndexDbOptions& options);
 
     /** Every block record, in order of hash bytes. Stops at an error of `visit` and returns it.
      *  The header's hash is not compared with the key: that is the caller's proof of work check. */

@@ -26,7 +26,7 @@ Result<> RefuseOldFormat(const KvStore& kv)
 
 } // namespace
 
-Result<std::unique_ptr<CoinsDb>> CoinsDb::Open(Env& env, Logger& log, CoinsDbOptions options)
+Result<std::unique_ptr<CoinsDb>> CoinsDb::Open(Env& env, Logger& log, const CoinsDbOptions& options)
 {
     KvOptions kv_options;
     kv_options.directory = options.directory;

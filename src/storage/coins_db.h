@@ -83,7 +83,8 @@ private:
 
 class CoinsDb {
 public:
-    static Result<std::unique_ptr<CoinsDb>> Open(Env& env, Logger& log, CoinsDbOptions options);
+    static Result<std::unique_ptr<CoinsDb>> Open(Env& env, Logger& log,
+                                                 const CoinsDbOptions& options);
 
     Result<std::optional<Coin>> Get(const OutPoint& outpoint) const;
     Result<bool> Has(const OutPoint& outpoint) const;

@@ -143,7 +143,7 @@ Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
     return Verdict{VerdictKind::kHintsWrong, std::move(reason), terminal.height, 0};
 }
 
-Result<Verdict> SyncEngine::Impl::RefuseWithoutUndo(std::string reason, int32_t height)
+Result<Verdict> SyncEngine::Impl::RefuseWithoutUndo(const std::string& reason, int32_t height)
 {
     IBD_ASSIGN_OR_RETURN(
         Verdict refused,

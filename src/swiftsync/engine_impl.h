@@ -62,7 +62,7 @@ struct SyncEngine::Impl {
     enum class Memory { kRemember, kForget };
     Result<Verdict> Refuse(std::string reason, Memory memory = Memory::kRemember);
     void SetVerdict(BoosterState final_state, std::string text);
-    Result<Verdict> RefuseWithoutUndo(std::string reason, int32_t height);
+    Result<Verdict> RefuseWithoutUndo(const std::string& reason, int32_t height);
     Verdict Accepted(uint64_t coins);
     std::optional<BlockHash> HashAt(int height) const;
     FoldRules Rules() const;

@@ -166,7 +166,7 @@ Result<> FoldWorker::Spill()
     m_coins.Clear();
     m_sum->Clear();
     m_look_at_clock_at = 0;
-    const Result<> taken = m_context.committer.Submit(std::move(epoch));
+    Result<> taken = m_context.committer.Submit(std::move(epoch));
     m_epoch_start = m_context.env.MonotonicMicros(); // waiting is no work that could be lost
     return taken;
 }
