@@ -33,7 +33,7 @@ ByteSpan LastPush(ByteSpan script)
 }
 
 /** First four and last two bytes of the output scripts of one size whose count is known. All zero
- * is the entry of a size without one: GCC 12 emits zeros for elements of such a table that are not
+ *  is the entry of a size without one: GCC 12 emits zeros for elements of such a table that are not
  *  assigned, whatever their initialisers say. */
 struct OutputShape {
     uint8_t known = 0; //!< 1: there is such a shape

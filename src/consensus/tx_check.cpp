@@ -94,20 +94,6 @@ RuleResult CheckInputs(const TxView& tx)
     return {};
 }
 
-/** The values of all outputs are in range, even taken together. */
-bool ValuesAreInRange(std::span<const OutputView> outputs)
-{
-    bool in_range = true;
-    uint64_t sum = 0; // wraps only after it left the range
-    for (const OutputView& output : outputs) {
-        const auto value = static_cast<uint64_t>(output.value);
-        sum += value;
-        in_range &= value <= uint64_t{kMaxMoney};
-        in_range &= sum <= uint64_t{kMaxMoney};
-    }
-    return in_range;
-}
-
 } // namespace
 
 bool TransactionsAreSound(const BlockView& block)
@@ -117,7 +103,7 @@ bool TransactionsAreSound(const BlockView& block)
     if (!IsCoinbaseScriptSize(txs[0].inputs[0].script_sig.size())) return false;
     // Over the block as a whole: the loops over each transaction are so short that where they end
     // cannot be foreseen, which costs more than what they do.
-    if (!ValuesAreInRange(block.Outputs())) return false;
+    if (CheckOutputValues(block.Outputs())) return false; // even taken together
     OutpointFilter seen(block.Inputs().size());
     for (const InputView& input : block.Inputs().subspan(1)) {
         if (input.HasNullIndex() || !seen.AddNew(input.prevout_bytes)) return false;
