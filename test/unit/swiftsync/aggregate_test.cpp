@@ -23,7 +23,8 @@ constexpr AggregateKind kKinds[] = {AggregateKind::kSha256, AggregateKind::kMuHa
 
 TEST_CASE("Aggregate: the batched sum equals its slow twin")
 {
-    for (const size_t count : {0u, 1u, 2u, 7u, 8u, 9u, 255u, 256u, 257u, 1024u, 3000u}) {
+    for (const size_t count :
+         {0u, 1u, 2u, 7u, 8u, 9u, 255u, 256u, 257u, 1023u, 1024u, 1025u, 3000u}) {
         const AggregateSalt salt = SomeSalt();
         const Bytes created = RandomBytes(36 * count);
         const Bytes spent = RandomBytes(36 * (count / 2));
