@@ -1,45 +1,31 @@
 #!/usr/bin/env bash
-# Builds the libsecp256k1 that Bitcoin Core itself uses, out of the crate that the interop tests
-# already pin (test/interop/kernel-oracle/Cargo.lock), and prints its prefix for
+# Builds the libsecp256k1 that Bitcoin Core itself uses, static, out of the package that the interop
+# tests pin (test/interop/kernel-oracle/Cargo.lock), and prints its prefix for
 #
 #   cmake --preset dev -DIBD_SECP256K1_ROOT="$(depends/build_secp256k1.sh)"
 #
-# Optional: Debian's library, which is older, does the same a fifth more slowly. Kept in the cache
-# outside the tree. Exit status 77 when there is nothing to build with.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-manifest=$here/../test/interop/kernel-oracle/Cargo.toml
-cache=${IBD_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ibd-booster}/secp256k1
+# Kept in the cache outside the tree. Exit status as depends/cached_build.sh says.
+source "$(dirname "${BASH_SOURCE[0]}")/cached_build.sh"
+begin_build secp256k1 "$(cat "${BASH_SOURCE[0]}" "$core_lock" | hash_of)"
+prefix=$cache/$build_key
+already_there "$prefix"
+need_cargo
+need_tools cmake cc python3
+lock_cache
+already_there "$prefix"
 
-key=$(cat "$0" "$(dirname "$manifest")/Cargo.lock" | sha256sum | cut -c1-16)
-prefix=$cache/$key
-if [ -f "$prefix/lib/libsecp256k1.a" ]; then echo "$prefix"; exit 0; fi
-for tool in cargo cmake cc python3; do
-    command -v "$tool" > /dev/null || { echo "SKIP secp256k1: no $tool" >&2; exit 77; }
-done
-
-mkdir -p "$cache"
-exec 9> "$cache/lock"
-flock 9
-if [ -f "$prefix/lib/libsecp256k1.a" ]; then echo "$prefix"; exit 0; fi
-log=$cache/build-$key.log
-find_source='import json, pathlib, sys
-for package in json.load(sys.stdin)["packages"]:
-    if package["name"] == "libbitcoinkernel-sys":
-        print(pathlib.Path(package["manifest_path"]).parent / "bitcoin" / "src" / "secp256k1")'
-source=$(cargo metadata --format-version 1 --locked --manifest-path "$manifest" 2> "$log" |
-         python3 -c "$find_source")
-build=$(mktemp -d "$cache/build.XXXXXX")
-trap 'rm -rf "$build"' EXIT
-# Flags meant for our own build (sanitizers, another compiler) must not reach this one.
-if ! (unset CC CFLAGS CPPFLAGS LDFLAGS
-      cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O2 \
-          -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF \
-          -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
-          -DSECP256K1_BUILD_TESTS=OFF -DSECP256K1_BUILD_EXHAUSTIVE_TESTS=OFF \
-          -DSECP256K1_BUILD_BENCHMARK=OFF -DSECP256K1_BUILD_CTIME_TESTS=OFF
-      cmake --build "$build" --target install) >> "$log" 2>&1; then
-    echo "secp256k1: build failed, log in $log" >&2
-    exit 1
-fi
+work=$(mktemp -d "$cache/build.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+source=$(core_source)/src/secp256k1
+run_build "libsecp256k1, configuring" cmake -S "$source" -B "$work/build" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O2 \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF \
+    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DSECP256K1_ENABLE_MODULE_EXTRAKEYS=ON -DSECP256K1_ENABLE_MODULE_SCHNORRSIG=ON \
+    -DSECP256K1_ENABLE_MODULE_ELLSWIFT=ON -DSECP256K1_ENABLE_MODULE_RECOVERY=ON \
+    -DSECP256K1_ENABLE_MODULE_ECDH=OFF -DSECP256K1_ENABLE_MODULE_MUSIG=OFF \
+    -DSECP256K1_BUILD_TESTS=OFF -DSECP256K1_BUILD_EXHAUSTIVE_TESTS=OFF \
+    -DSECP256K1_BUILD_BENCHMARK=OFF -DSECP256K1_BUILD_CTIME_TESTS=OFF
+run_build libsecp256k1 env DESTDIR="$work/stage" cmake --build "$work/build" --target install
+mv "$work/stage$prefix" "$prefix"
 echo "$prefix"

@@ -8,11 +8,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 quick=false
 [ "${1:-}" != --quick ] || quick=true
-# Where the usual installers of these put them.
-for folder in "$HOME/.cargo/bin" /usr/local/go/bin; do
-    [ ! -d "$folder" ] || PATH=$PATH:$folder
-done
-export PATH
 
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
@@ -21,7 +16,9 @@ depends/install.sh
 if ! $quick; then
     # The other implementations take minutes to build the first time, so they start now, at low
     # priority; the interop tests wait for them and say what went wrong.
-    (test/interop/build_oracle.sh; test/interop/build_btcd.sh) >/dev/null 2>&1 &
+    (for program in oracle btcd core; do
+        test/interop/build_$program.sh || true
+    done) >/dev/null 2>&1 &
     others=$!
     trap 'kill "$others" 2>/dev/null || true' EXIT
 fi

@@ -1,0 +1,83 @@
+# Sourced by the scripts that build other people's programs (depends/build_*.sh and
+# test/interop/build_*.sh). Each of them prints the path of what it built, keeps it in the cache
+# outside any build tree under a key of what it was built from, and only prints the path when it is
+# there already. Exit status: 0 built, 77 nothing to build with (a failure if CI=true), 1 failed.
+#
+#   begin_build NAME KEY      sets $cache (the folder of NAME) and $log
+#   already_there PATH        prints PATH and ends the script if PATH exists
+#   need_tools TOOL..., need_version TOOL WANTED HAVE, need_cargo, cannot_build REASON
+#   lock_cache                one build of NAME at a time: ask already_there again after it
+#   run_build TITLE COMMAND...   at low priority, into $log, without our own build's flags
+#   core_source               prints where Bitcoin Core's tree lies, out of the pinned package
+set -euo pipefail
+cached_build_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# The package that carries Core's tree is pinned by the oracle's Cargo.lock.
+core_manifest=$cached_build_here/../test/interop/kernel-oracle/Cargo.toml
+core_lock=$cached_build_here/../test/interop/kernel-oracle/Cargo.lock
+# Where the usual installers of these put them.
+for folder in "${HOME:-}/.cargo/bin" /usr/local/go/bin; do
+    [ ! -d "$folder" ] || PATH=$PATH:$folder
+done
+export PATH
+
+hash_of() { sha256sum | cut -c1-16; }
+
+begin_build() {
+    build_name=$1 build_key=$2
+    cache=${IBD_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/ibd-booster}/$build_name
+    log=$cache/build-$build_key.log
+}
+
+already_there() {
+    [ ! -e "$1" ] || { echo "$1"; exit 0; }
+}
+
+cannot_build() {
+    echo "SKIP $build_name: $1" >&2
+    [ "${CI:-}" = true ] && exit 1
+    exit 77
+}
+
+need_tools() {
+    local tool
+    for tool in "$@"; do
+        command -v "$tool" > /dev/null || cannot_build "$tool is not installed"
+    done
+}
+
+need_version() {
+    printf '%s\n%s\n' "$2" "$3" | sort -CV || cannot_build "$1 $3 is too old, $2 is needed"
+}
+
+need_cargo() {
+    need_tools cargo
+    need_version cargo 1.78 "$(cargo --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)"
+}
+
+lock_cache() {
+    mkdir -p "$cache"
+    exec 9> "$cache/lock"
+    flock 9
+    : > "$log"
+}
+
+run_build() {
+    local title=$1 start=$SECONDS
+    shift
+    echo "building $title, log in $log" >&2
+    if ! env -u CC -u CXX -u CFLAGS -u CXXFLAGS -u CPPFLAGS -u LDFLAGS -u RUSTFLAGS \
+            nice -n 10 "$@" >> "$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        echo "$build_name: build failed, full log in $log" >&2
+        exit 1
+    fi
+    echo "$title: $((SECONDS - start)) s" >&2
+}
+
+core_source() {
+    cargo metadata --format-version 1 --locked --manifest-path "$core_manifest" 2>> "$log" |
+        python3 -c 'import json, pathlib, sys
+for package in json.load(sys.stdin)["packages"]:
+    if package["name"] == "libbitcoinkernel-sys":
+        print(pathlib.Path(package["manifest_path"]).parent / "bitcoin")'
+}
