@@ -5,11 +5,10 @@
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
 #include "swiftsync/checkpoint.h"
+#include "util/strings.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
-#include <cstring>
 
 namespace ibd {
 
@@ -37,14 +36,7 @@ CacheSalt RandomSalt(Env& env)
 }
 
 /** For a shell: harmless characters in single quotes. */
-std::string Quoted(const std::string& text)
-{
-    std::string out = "'";
-    for (const char c : text) {
-        if (std::isalnum(static_cast<unsigned char>(c)) || std::strchr(" .,;-_/:?@()", c)) out += c;
-    }
-    return out + "'";
-}
+std::string Quoted(const std::string& text) { return "'" + SafeCharacters(text) + "'"; }
 
 } // namespace
 

@@ -24,47 +24,75 @@ bool EqualInConstantTime(std::string_view a, std::string_view b)
     return difference == 0;
 }
 
+/** "rw-r-----". */
+std::string SymbolicPerms(std::filesystem::perms perms)
+{
+    constexpr std::string_view kLetters = "rwxrwxrwx";
+    std::string out;
+    for (size_t i = 0; i < kLetters.size(); ++i) {
+        const auto bit = static_cast<std::filesystem::perms>(1u << (kLetters.size() - 1 - i));
+        const bool is_set = (perms & bit) != std::filesystem::perms::none;
+        out += is_set ? kLetters[i] : '-';
+    }
+    return out;
+}
+
 } // namespace
 
-Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, const RpcAuthOptions& options)
+Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, Logger& logger,
+                                               const RpcAuthOptions& options)
 {
     std::unique_ptr<RpcAuth> auth(new RpcAuth(env));
     if (!options.password.empty()) {
+        logger.Info("Using rpcuser/rpcpassword authentication.");
+        logger.Warning("The use of rpcuser/rpcpassword is less secure, because credentials are "
+                       "configured in plain text. The cookie, or -rpcauth, keeps none.");
         auth->m_user_password = options.user + ":" + options.password;
     } else if (options.cookie) {
-        IBD_RETURN_IF_ERROR(auth->WriteCookie(options));
+        IBD_RETURN_IF_ERROR(auth->WriteCookie(options, logger));
+        logger.Info("Using random cookie authentication.");
+    } else {
+        logger.Info("RPC authentication cookie file generation is disabled.");
     }
+    if (!options.salted.empty()) logger.Info("Using rpcauth authentication.");
     for (const std::string& entry : options.salted) {
-        const size_t colon = entry.find(':');
-        const size_t dollar = entry.find('$', colon == std::string::npos ? 0 : colon);
-        if (colon == std::string::npos || dollar == std::string::npos || colon == 0) {
-            return BadData("-rpcauth={}: not of the form user:salt$hash", entry);
+        const auto user_and_rest = Split(entry, ':');
+        const auto salt_and_hash = Split(user_and_rest.back(), '$');
+        if (user_and_rest.size() != 2 || salt_and_hash.size() != 2) {
+            return BadData("Invalid -rpcauth argument.");
         }
-        auth->m_salted.push_back({entry.substr(0, colon),
-                                  entry.substr(colon + 1, dollar - colon - 1),
-                                  entry.substr(dollar + 1)});
+        auth->m_salted.push_back({std::string(user_and_rest[0]), std::string(salt_and_hash[0]),
+                                  std::string(salt_and_hash[1])});
     }
     IBD_RETURN_IF_ERROR(auth->ReadWhitelist(options));
     return auth;
 }
 
-Result<> RpcAuth::WriteCookie(const RpcAuthOptions& options)
+// The cookie is written beside its place and moved there, so that it is whole once it is seen, and
+// nobody else may open the file before the secret is in it.
+Result<> RpcAuth::WriteCookie(const RpcAuthOptions& options, Logger& logger)
 {
     Bytes secret(32);
     m_env.RandomBytes(secret);
     m_user_password = std::string(kCookieUser) + ":" + ToHex(secret);
     Path beside = *options.cookie;
     beside += ".tmp";
-    {
-        // Nobody else may open the file before the secret is in it.
+    const auto write = [&]() -> Result<> {
         IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenWrite(beside, /*truncate=*/true));
         std::error_code code;
         std::filesystem::permissions(beside, options.cookie_perms, code);
         if (code) return SystemError("cannot protect '{}': {}", beside.string(), code.message());
-        IBD_RETURN_IF_ERROR(file->WriteAt(0, AsBytes(m_user_password)));
+        return file->WriteAt(0, AsBytes(m_user_password));
+    };
+    const auto written = write();
+    if (!written.Ok()) {
+        return SystemError("Unable to open cookie authentication file {} for writing: {}",
+                           beside.string(), written.Message());
     }
     IBD_RETURN_IF_ERROR(m_env.Rename(beside, *options.cookie));
     m_cookie = options.cookie;
+    logger.Info("Generated RPC authentication cookie {}", options.cookie->string());
+    logger.Info("Permissions used for cookie: {}", SymbolicPerms(options.cookie_perms));
     return {};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "util/env.h"
+#include "util/log.h"
 
 #include <map>
 #include <optional>
@@ -23,8 +24,9 @@ struct RpcAuthOptions {
 
 class RpcAuth {
 public:
-    /** Writes the cookie. An error names the malformed option or the file. */
-    static Result<std::unique_ptr<RpcAuth>> Make(Env& env, const RpcAuthOptions& options);
+    /** Writes the cookie. An error names the malformed option or the file, in Core's words. */
+    static Result<std::unique_ptr<RpcAuth>> Make(Env& env, Logger& logger,
+                                                 const RpcAuthOptions& options);
     /** Removes the cookie. */
     ~RpcAuth();
     RpcAuth(const RpcAuth&) = delete;
@@ -37,6 +39,10 @@ public:
     {
         return m_whitelist_default || m_whitelist.contains(user);
     }
+    bool MayCallNothing(const std::string& user) const
+    {
+        return m_whitelist_default && !m_whitelist.contains(user);
+    }
     bool MayCall(const std::string& user, const std::string& method) const;
 
 private:
@@ -47,7 +53,7 @@ private:
     };
 
     explicit RpcAuth(Env& env) : m_env(env) {}
-    Result<> WriteCookie(const RpcAuthOptions& options);
+    Result<> WriteCookie(const RpcAuthOptions& options, Logger& logger);
     Result<> ReadWhitelist(const RpcAuthOptions& options);
 
     Env& m_env;

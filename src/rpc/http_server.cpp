@@ -1,225 +1,359 @@
 // See http_server.h.
 #include "rpc/http_server.h"
+#include "rpc/http_connection.h"
+#include "util/strings.h"
 #include "util/threads.h"
+#include "util/version.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstring>
+#include <list>
+#include <map>
 
-#include <event2/buffer.h>
 #include <event2/event.h>
-#include <event2/http.h>
-#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
 #include <event2/thread.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
 
 namespace ibd {
 
 namespace {
 
-constexpr int kStopSeconds = 10; //!< most time that closing waits for answers to be sent
+constexpr int kStopSeconds = 30;       //!< most time that closing waits for answers to be sent
+constexpr int kAcceptPauseSeconds = 1; //!< after a failure to accept, for want of files say
 
-struct EventBaseFree {
+struct Free {
     void operator()(event_base* base) const { event_base_free(base); }
-};
-struct HttpFree {
-    void operator()(evhttp* http) const { evhttp_free(http); }
+    void operator()(addrinfo* list) const { freeaddrinfo(list); }
+    void operator()(evconnlistener* listener) const { evconnlistener_free(listener); }
 };
 
-std::string MethodName(evhttp_request* request)
+/** Host and port of a socket's other end; empty if it has none. */
+std::pair<std::string, std::string> PeerName(const sockaddr* address, int length)
 {
-    switch (evhttp_request_get_command(request)) {
-    case EVHTTP_REQ_GET: return "GET";
-    case EVHTTP_REQ_POST: return "POST";
-    case EVHTTP_REQ_HEAD: return "HEAD";
-    case EVHTTP_REQ_PUT: return "PUT";
-    default: return "";
+    char host[NI_MAXHOST] = "";
+    char port[NI_MAXSERV] = "";
+    if (getnameinfo(address, static_cast<socklen_t>(length), host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        return {};
     }
+    const bool is_v6 = address->sa_family == AF_INET6;
+    return {host, (is_v6 ? "[" + std::string(host) + "]" : host) + ":" + port};
 }
 
 } // namespace
 
-struct HttpServer::State {
-    struct Job {
-        evhttp_request* request;
-        HttpRequest parsed;
-    };
-    struct Answer {
-        State* state;
-        evhttp_request* request;
-        HttpResponse response;
-    };
-
-    State(Logger& log, const HttpServerOptions& o, Handler h)
-        : logger(log), options(o), handler(std::move(h)),
-          queue(static_cast<size_t>(std::max(o.work_queue, 1)))
+class HttpServer::Impl final : public HttpConnectionOwner {
+public:
+    Impl(Env& env, Logger& logger, const HttpServerOptions& options, Handler handler)
+        : m_env(env), m_logger(logger), m_options(options), m_handler(std::move(handler)),
+          m_queue(static_cast<size_t>(std::max(options.work_queue, 1)))
     {
     }
+    ~Impl() override { Stop(); }
 
-    void Accept(evhttp_request* request);
+    Result<> Start();
+    void Interrupt() { m_interrupted = true; }
+
+    void OnRequest(HttpConnection& connection) override;
+    void OnClosed(HttpConnection& connection) override;
+    bool OnBodyBytes(int64_t bytes) override
+    {
+        return (m_body_bytes += bytes) <= static_cast<int64_t>(m_options.max_body_bytes);
+    }
+    int64_t Now() override { return m_env.UnixTime(); }
+
+private:
+    struct Job {
+        uint64_t connection;
+        HttpRequest request;
+    };
+
+    Result<> Bind(const HttpServerOptions::Address& address);
+    void Stop();
+    void Accept(evutil_socket_t fd, const sockaddr* address, int length);
+    void AcceptFailed();
+    bool MakeRoom();
+    void Dispatch(HttpConnection& connection);
     void Work();
-    void Send(evhttp_request* request, const HttpResponse& response);
-    void CountDown();
+    void Answer(uint64_t connection, const HttpResponse& response);
     bool Allowed(const std::string& host) const;
+    /** Runs `body` on the loop's thread, from any thread. */
+    void Post(std::function<void()> body, std::chrono::milliseconds delay = {});
+    static void RunTask(evutil_socket_t, short, void* task);
+    void Drain();
 
-    Logger& logger;
-    const HttpServerOptions options;
-    const Handler handler;
+    struct Task {
+        Impl* server;
+        std::function<void()> body;
+        std::list<Task>::iterator place;
+    };
+
+    Env& m_env;
+    Logger& m_logger;
+    const HttpServerOptions m_options;
+    const Handler m_handler;
+    std::atomic<bool> m_interrupted{false};
+    std::atomic<int64_t> m_body_bytes{0};
     // Order matters: the threads stop before the loop's objects go.
-    std::unique_ptr<event_base, EventBaseFree> base;
-    std::unique_ptr<evhttp, HttpFree> http;
-    BoundedQueue<Job> queue; //!< each counts as one
-    std::atomic<bool> interrupted{false};
-    std::mutex mutex;
-    std::condition_variable done;
-    int open_requests = 0; //!< accepted, answer not yet written out
-    std::vector<NamedThread> workers;
-    NamedThread loop;
+    std::unique_ptr<event_base, Free> m_base;
+    std::vector<std::unique_ptr<evconnlistener, Free>> m_listeners;
+    std::mutex m_tasks_mutex;
+    std::list<Task> m_tasks; //!< posted and not yet run
+    // The loop's thread alone uses these three.
+    std::map<uint64_t, std::unique_ptr<HttpConnection>> m_connections; //!< oldest first
+    uint64_t m_next_id = 0;
+    bool m_draining = false;
+    BoundedQueue<Job> m_queue; //!< each counts as one
+    std::vector<NamedThread> m_workers;
+    bool m_is_running = false;
+    NamedThread m_loop;
 };
 
-bool HttpServer::State::Allowed(const std::string& host) const
+void HttpServer::Impl::Post(std::function<void()> body, std::chrono::milliseconds delay)
+{
+    Task* task = nullptr;
+    {
+        const std::lock_guard lock(m_tasks_mutex);
+        task = &m_tasks.emplace_back(Task{this, std::move(body), {}});
+        task->place = std::prev(m_tasks.end());
+    }
+    const timeval when{delay.count() / 1000, (delay.count() % 1000) * 1000};
+    CHECK(event_base_once(m_base.get(), -1, EV_TIMEOUT, RunTask, task, &when) == 0);
+}
+
+void HttpServer::Impl::RunTask(evutil_socket_t, short, void* arg)
+{
+    auto* const task = static_cast<Task*>(arg);
+    const std::function<void()> body = std::move(task->body);
+    Impl* const server = task->server;
+    {
+        const std::lock_guard lock(server->m_tasks_mutex);
+        server->m_tasks.erase(task->place);
+    }
+    body();
+}
+
+bool HttpServer::Impl::Allowed(const std::string& host) const
 {
     const auto ip = ParseIp(host);
     if (!ip) return false;
-    return std::any_of(options.allow.begin(), options.allow.end(),
+    return std::any_of(m_options.allow.begin(), m_options.allow.end(),
                        [&](const Subnet& s) { return s.Contains(*ip); });
 }
 
-void HttpServer::State::CountDown()
+void HttpServer::Impl::Accept(evutil_socket_t fd, const sockaddr* address, int length)
 {
-    const std::lock_guard lock(mutex);
-    --open_requests;
-    done.notify_all();
+    const auto [host, peer] = PeerName(address, length);
+    const int on = 1;
+    // Without it the end of an answer waits for the client's delayed acknowledgement of what came
+    // before: 44 ms, for answers of more than one segment on a kept connection.
+    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
+        m_logger.Debug(LogCategory::kHttp,
+                       "connection from {}: unable to set TCP_NODELAY, continuing anyway", peer);
+    }
+    if (m_connections.size() >= m_options.max_connections && !MakeRoom()) {
+        m_logger.Debug(LogCategory::kHttp, "connection from {} dropped: too many", peer);
+        evutil_closesocket(fd);
+        return;
+    }
+    const uint64_t id = m_next_id++;
+    m_logger.Debug(LogCategory::kHttp, "HTTP Connection accepted from {} (id={})", peer, id);
+    m_connections.emplace(id,
+                          std::make_unique<HttpConnection>(*this, m_logger, m_base.get(), fd, id,
+                                                           host, peer, m_options.timeout_seconds));
 }
 
-// On the loop's thread.
-void HttpServer::State::Accept(evhttp_request* request)
+// Who holds a connection without a call under way gives it up to who comes, the oldest first: so
+// clients that open many, or send slowly, do not shut others out.
+bool HttpServer::Impl::MakeRoom()
 {
-    Job job{request, {}};
-    char* host = nullptr;
-    uint16_t port = 0;
-    if (evhttp_connection* connection = evhttp_request_get_connection(request)) {
-        evhttp_connection_get_peer(connection, &host, &port);
+    for (const auto& [id, connection] : m_connections) {
+        if (connection->IsClosed() || connection->IsBusy()) continue;
+        connection->CloseSoon();
+        return true;
     }
-    const std::string host_name = host == nullptr ? "" : host;
-    job.parsed.peer = fmt::format("{}:{}", host_name, port);
-    job.parsed.method = MethodName(request);
-    job.parsed.uri = evhttp_request_get_uri(request);
-    {
-        const std::lock_guard lock(mutex);
-        ++open_requests;
+    return false;
+}
+
+void HttpServer::Impl::AcceptFailed()
+{
+    m_logger.Debug(LogCategory::kHttp, "Cannot accept new connection: {}",
+                   evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+    (void)MakeRoom();
+    for (const auto& listener : m_listeners) evconnlistener_disable(listener.get());
+    Post(
+        [this] {
+            for (const auto& listener : m_listeners) evconnlistener_enable(listener.get());
+        },
+        std::chrono::seconds(kAcceptPauseSeconds));
+}
+
+// It is somewhere up the stack, so it goes later.
+void HttpServer::Impl::OnClosed(HttpConnection& connection)
+{
+    Post([this, id = connection.Id()] {
+        m_connections.erase(id);
+        if (m_draining && m_connections.empty()) event_base_loopbreak(m_base.get());
+    });
+}
+
+void HttpServer::Impl::OnRequest(HttpConnection& connection)
+{
+    const HttpMessage& message = connection.Request();
+    m_logger.Debug(LogCategory::kHttp, "Received a {} request for {} from {} (id={})",
+                   EscapeControl(message.method), EscapeControl(message.target.substr(0, 100)),
+                   connection.Peer(), connection.Id());
+    if (m_interrupted) {
+        m_logger.Debug(LogCategory::kHttp, "Rejecting request while shutting down");
+        return connection.Reply({503});
     }
-    if (!Allowed(host_name)) {
-        logger.Debug(LogCategory::kHttp, "request from {} refused by -rpcallowip", job.parsed.peer);
-        return Send(request, {403, "", "text/plain", false});
+    if (!Allowed(connection.Host())) {
+        m_logger.Debug(LogCategory::kHttp,
+                       "HTTP request from {} rejected: Client network is not allowed RPC access",
+                       connection.Peer());
+        return connection.Reply({403});
     }
-    if (job.parsed.method.empty()) return Send(request, {405, "", "text/plain", false});
-    logger.Debug(LogCategory::kHttp, "{} {} from {}", job.parsed.method,
-                 job.parsed.uri.substr(0, 100), job.parsed.peer);
-    const evkeyvalq* headers = evhttp_request_get_input_headers(request);
-    if (const char* value = evhttp_find_header(headers, "Authorization")) {
-        job.parsed.authorization = value;
+    constexpr const char* kMethods[] = {"GET", "POST", "HEAD", "PUT"};
+    if (std::find(std::begin(kMethods), std::end(kMethods), message.method) == std::end(kMethods)) {
+        m_logger.Debug(LogCategory::kHttp,
+                       "HTTP request from {} rejected: Unknown HTTP request method",
+                       connection.Peer());
+        return connection.Reply({405});
     }
-    evbuffer* input = evhttp_request_get_input_buffer(request);
-    job.parsed.body.resize(evbuffer_get_length(input));
-    evbuffer_remove(input, job.parsed.body.data(), job.parsed.body.size());
-    if (interrupted || !queue.TryPush(std::move(job), 1)) {
-        if (!interrupted) logger.Warning("more RPC requests than -rpcworkqueue holds: one refused");
-        Send(request, {503, "Work queue depth exceeded", "text/plain", false});
+    Dispatch(connection);
+}
+
+void HttpServer::Impl::Dispatch(HttpConnection& connection)
+{
+    const HttpMessage& message = connection.Request();
+    Job job{connection.Id(), {message.method, message.target, {}, connection.Peer(), {}}};
+    if (const std::string* value = message.Header("Authorization")) {
+        job.request.authorization = *value;
+    }
+    job.request.body = connection.TakeBody();
+    const auto size = static_cast<int64_t>(job.request.body.size());
+    if (m_queue.TryPush(std::move(job), 1)) return;
+    (void)OnBodyBytes(-size);
+    m_logger.Warning("Request rejected because http work queue depth exceeded, it can be increased "
+                     "with the -rpcworkqueue= setting");
+    connection.Reply({503, "Work queue depth exceeded"});
+}
+
+void HttpServer::Impl::Work()
+{
+    while (auto job = m_queue.Pop()) {
+        HttpResponse response = m_handler(job->request);
+        (void)OnBodyBytes(-static_cast<int64_t>(job->request.body.size()));
+        const auto delay = response.delay;
+        Post([this, id = job->connection, response = std::move(response)] { Answer(id, response); },
+             delay);
     }
 }
 
-// On the loop's thread.
-void HttpServer::State::Send(evhttp_request* request, const HttpResponse& response)
+void HttpServer::Impl::Answer(uint64_t connection, const HttpResponse& response)
 {
-    evkeyvalq* headers = evhttp_request_get_output_headers(request);
-    evhttp_add_header(headers, "Content-Type", response.content_type.c_str());
-    if (response.ask_for_login) {
-        evhttp_add_header(headers, "WWW-Authenticate", "Basic realm=\"jsonrpc\"");
-    }
-    if (interrupted) evhttp_add_header(headers, "Connection", "close");
-    evbuffer* output = evhttp_request_get_output_buffer(request);
-    evbuffer_add(output, response.body.data(), response.body.size());
-    if (evhttp_request_get_connection(request) == nullptr) {
-        CountDown(); // the client left; libevent only frees the request
-    } else {
-        evhttp_request_set_on_complete_cb(
-            request, [](evhttp_request*, void* self) { static_cast<State*>(self)->CountDown(); },
-            this);
-    }
-    evhttp_send_reply(request, response.status, nullptr, nullptr);
+    const auto it = m_connections.find(connection);
+    if (it != m_connections.end() && !it->second->IsClosed()) it->second->Reply(response);
 }
 
-void HttpServer::State::Work()
+Result<> HttpServer::Impl::Bind(const HttpServerOptions::Address& address)
 {
-    while (auto job = queue.Pop()) {
-        auto* answer = new Answer{this, job->request, handler(job->parsed)};
-        const auto send = [](evutil_socket_t, short, void* arg) {
-            const std::unique_ptr<Answer> owned(static_cast<Answer*>(arg));
-            owned->state->Send(owned->request, owned->response);
-        };
-        const timeval now{0, 0};
-        event_base_once(base.get(), -1, EV_TIMEOUT, send, answer, &now);
+    addrinfo wanted = {};
+    wanted.ai_flags = AI_NUMERICHOST | AI_PASSIVE;
+    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo* list = nullptr;
+    const std::string port = std::to_string(address.port);
+    if (getaddrinfo(address.host.c_str(), port.c_str(), &wanted, &list) != 0) {
+        return BadData("Could not bind RPC on address {} port {}: Address lookup failed.",
+                       address.host, port);
     }
+    const std::unique_ptr<addrinfo, Free> owned(list);
+    const auto accept = [](evconnlistener*, evutil_socket_t fd, sockaddr* peer, int length,
+                           void* self) { static_cast<Impl*>(self)->Accept(fd, peer, length); };
+    std::unique_ptr<evconnlistener, Free> listener(evconnlistener_new_bind(
+        m_base.get(), accept, this,
+        LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE | LEV_OPT_DISABLED |
+            (list->ai_family == AF_INET6 ? LEV_OPT_BIND_IPV6ONLY : 0u),
+        SOMAXCONN, list->ai_addr, static_cast<int>(list->ai_addrlen)));
+    if (!listener) {
+        const int error = EVUTIL_SOCKET_ERROR();
+        const std::string name = PeerName(list->ai_addr, static_cast<int>(list->ai_addrlen)).second;
+        const std::string why =
+            error == EADDRINUSE
+                ? fmt::format("Unable to bind to {} on this computer. {} is probably already "
+                              "running.",
+                              name, kProjectName)
+                : fmt::format("Unable to bind to {} on this computer (bind returned error {} ({}))",
+                              name, std::strerror(error), error);
+        return SystemError("Binding RPC on address {} failed: {}", name, why);
+    }
+    evconnlistener_set_error_cb(listener.get(), [](evconnlistener*, void* self) {
+        static_cast<Impl*>(self)->AcceptFailed();
+    });
+    m_listeners.push_back(std::move(listener));
+    return {};
 }
 
-HttpServer::HttpServer(std::unique_ptr<State> state) : m_state(std::move(state)) {}
-
-Result<std::unique_ptr<HttpServer>>
-HttpServer::Start(Logger& logger, const HttpServerOptions& options, Handler handler)
+Result<> HttpServer::Impl::Start()
 {
     evthread_use_pthreads();
-    auto state = std::make_unique<State>(logger, options, std::move(handler));
-    state->base.reset(event_base_new());
-    if (state->base) state->http.reset(evhttp_new(state->base.get()));
-    if (!state->http) return SystemError("cannot set up the HTTP server");
-    evhttp* http = state->http.get();
-    evhttp_set_timeout(http, options.timeout_seconds);
-    evhttp_set_max_headers_size(http, kMaxHeaderSize);
-    evhttp_set_max_body_size(http, kMaxBodySize);
-    evhttp_set_gencb(
-        http, [](evhttp_request* r, void* self) { static_cast<State*>(self)->Accept(r); },
-        state.get());
-    int bound = 0;
-    std::string failures;
-    for (const auto& address : options.bind) {
-        if (evhttp_bind_socket(http, address.host.c_str(), address.port) == 0) {
-            ++bound;
-        } else {
-            failures += fmt::format("; {} port {}: {}", address.host, address.port,
-                                    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
-            logger.Warning("cannot serve RPC at {} port {}", address.host, address.port);
-        }
+    m_base.reset(event_base_new());
+    if (!m_base) return SystemError("cannot set up the HTTP server");
+    for (const auto& address : m_options.bind) {
+        m_logger.Info("Binding RPC on address {} port {}", address.host, address.port);
+        const auto bound = Bind(address);
+        if (!bound.Ok()) m_logger.Warning("{}", bound.Message());
     }
-    if (bound == 0) return SystemError("cannot bind any address for the RPC server{}", failures);
+    if (m_listeners.empty()) return SystemError("Unable to bind any endpoint for RPC server");
+    for (const auto& listener : m_listeners) evconnlistener_enable(listener.get());
 
-    State* raw = state.get();
-    for (int i = 0; i < std::max(options.threads, 1); ++i) {
-        state->workers.emplace_back(fmt::format("httpworker.{}", i), [raw] { raw->Work(); });
+    const int workers = std::max(m_options.threads, 1);
+    m_logger.Info("Starting HTTP server with {} worker threads", workers);
+    for (int i = 0; i < workers; ++i) {
+        m_workers.emplace_back(fmt::format("http.{}", i), [this] { Work(); });
     }
-    state->loop = NamedThread("http", [raw] { event_base_dispatch(raw->base.get()); });
-    return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+    m_is_running = true;
+    m_loop =
+        NamedThread("http", [this] { event_base_loop(m_base.get(), EVLOOP_NO_EXIT_ON_EMPTY); });
+    return {};
 }
 
-void HttpServer::Interrupt() { m_state->interrupted = true; }
+// On the loop's thread.
+void HttpServer::Impl::Drain()
+{
+    m_draining = true;
+    m_listeners.clear();
+    for (const auto& [id, connection] : m_connections) connection->CloseSoon();
+    if (m_connections.empty()) event_base_loopbreak(m_base.get());
+    Post([this] { event_base_loopbreak(m_base.get()); }, std::chrono::seconds(kStopSeconds));
+}
 
-HttpServer::~HttpServer()
+void HttpServer::Impl::Stop()
 {
     Interrupt();
-    m_state->queue.Close();
-    m_state->workers.clear();
-    {
-        std::unique_lock lock(m_state->mutex);
-        m_state->done.wait_for(lock, std::chrono::seconds(kStopSeconds),
-                               [&] { return m_state->open_requests == 0; });
-    }
+    m_queue.Close();
+    m_workers.clear();
     // From within the loop: a request to break that comes before the loop has begun is forgotten,
     // and a start that fails at once would wait for ever.
-    const timeval now{0, 0};
-    event_base* base = m_state->base.get();
-    event_base_once(
-        base, -1, EV_TIMEOUT,
-        [](evutil_socket_t, short, void* b) { event_base_loopbreak(static_cast<event_base*>(b)); },
-        base, &now);
-    m_state->loop.Join();
+    if (m_is_running) Post([this] { Drain(); });
+    m_loop.Join();
+    m_connections.clear();
+}
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
+
+HttpServer::~HttpServer() = default;
+
+void HttpServer::Interrupt() { m_impl->Interrupt(); }
+
+Result<std::unique_ptr<HttpServer>>
+HttpServer::Start(Env& env, Logger& logger, const HttpServerOptions& options, Handler handler)
+{
+    auto impl = std::make_unique<Impl>(env, logger, options, std::move(handler));
+    IBD_RETURN_IF_ERROR(impl->Start());
+    return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 
 } // namespace ibd

@@ -92,11 +92,16 @@ std::string DescribeArgs(const std::vector<RpcArg>& args)
 
 } // namespace
 
+std::string WrongTypeText(const UniValue& value, UniValue::VType expected)
+{
+    return fmt::format("JSON value of type {} is not of expected type {}", uvTypeName(value.type()),
+                       uvTypeName(expected));
+}
+
 int64_t ParseIntValue(const UniValue& value)
 {
     if (!value.isNum()) {
-        ThrowRpc(RpcCode::kTypeError, "JSON value of type {} is not of expected type number",
-                 uvTypeName(value.type()));
+        throw RpcError{RpcCode::kTypeError, WrongTypeText(value, UniValue::VNUM)};
     }
     const auto number = ParseInteger<int64_t>(value.getValStr());
     if (!number) ThrowRpc(RpcCode::kMisc, "JSON integer out of range");
@@ -106,8 +111,7 @@ int64_t ParseIntValue(const UniValue& value)
 const std::string& ParseString(const UniValue& value)
 {
     if (!value.isStr()) {
-        ThrowRpc(RpcCode::kTypeError, "JSON value of type {} is not of expected type string",
-                 uvTypeName(value.type()));
+        throw RpcError{RpcCode::kTypeError, WrongTypeText(value, UniValue::VSTR)};
     }
     return value.getValStr();
 }
@@ -208,8 +212,7 @@ UniValue RpcMethod::Execute(const UniValue& positional) const
         const bool absent = given.isNull() && !args[i].required;
         if (!expected || absent || given.type() == *expected) continue;
         mismatch.pushKV(fmt::format("Position {} ({})", i + 1, args[i].names),
-                        fmt::format("JSON value of type {} is not of expected type {}",
-                                    uvTypeName(given.type()), uvTypeName(*expected)));
+                        WrongTypeText(given, *expected));
     }
     if (!mismatch.empty()) {
         ThrowRpc(RpcCode::kTypeError, "Wrong type passed:\n{}", mismatch.write(4));

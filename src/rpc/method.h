@@ -68,6 +68,8 @@ private:
 Uint256 ParseHash(const UniValue& value, std::string_view name);
 /** "`name` must be hexadecimal string (not 'xyz')", code -8. */
 Bytes ParseHexArgument(const UniValue& value, std::string_view name);
+/** "JSON value of type null is not of expected type string". */
+std::string WrongTypeText(const UniValue& value, UniValue::VType expected);
 /** -3 if it is no string. */
 const std::string& ParseString(const UniValue& value);
 /** -3 if it is no number, -1 "JSON integer out of range". */

@@ -1,5 +1,6 @@
 // See protocol.h.
 #include "rpc/protocol.h"
+#include "util/strings.h"
 
 namespace ibd {
 
@@ -12,18 +13,28 @@ struct Request {
     UniValue params;
 
     bool IsNotification() const { return version2 && !id; }
-    /** Reads as far as it is valid, so that an error can carry id and version. */
-    void Parse(const UniValue& json);
+    /** Reads as far as it is valid, so that an error can carry id and version; in a batch, what is
+     *  no object is answered with those of the request before, as in Core. */
+    void Parse(const UniValue& json, const RpcCaller& caller, Logger& logger);
 };
 
-void Request::Parse(const UniValue& json)
+void LogCall(const Request& request, const RpcCaller& caller, Logger& logger)
 {
-    *this = Request{};
+    const bool has_id = request.id && !request.id->isNull();
+    logger.Debug(LogCategory::kRpc, "ThreadRPCServer method={} user={}{} id={}",
+                 SafeCharacters(request.method), caller.user,
+                 caller.log_ips ? " peeraddr=" + caller.peer : "",
+                 has_id ? SafeCharacters(request.id->getValStr()) : "");
+}
+
+void Request::Parse(const UniValue& json, const RpcCaller& caller, Logger& logger)
+{
     if (!json.isObject()) throw RpcError{RpcCode::kInvalidRequest, "Invalid Request object"};
     if (json.exists("id"))
         id = json["id"];
     else
         id.reset();
+    version2 = false;
     const UniValue& version = json["jsonrpc"];
     if (!version.isNull()) {
         if (!version.isStr()) {
@@ -38,6 +49,7 @@ void Request::Parse(const UniValue& json)
     if (name.isNull()) throw RpcError{RpcCode::kInvalidRequest, "Missing method"};
     if (!name.isStr()) throw RpcError{RpcCode::kInvalidRequest, "Method must be a string"};
     method = name.getValStr();
+    LogCall(*this, caller, logger);
     params = json["params"];
     if (params.isNull()) params.setArray();
     if (!params.isArray() && !params.isObject()) {
@@ -68,16 +80,26 @@ RpcReply ErrorReply(const Request& request, const RpcError& error)
     return {status, ReplyObject(request, UniValue(), &error).write() + "\n"};
 }
 
-RpcReply AnswerSingle(RpcTable& table, const UniValue& json, const MayCall& may_call)
+constexpr int kForbidden = 403;
+
+bool MayCall(const RpcCaller& caller, const std::string& method, Logger& logger)
+{
+    if (!caller.may_call || caller.may_call(method)) return true;
+    logger.Warning("RPC User {} not allowed to call method {}", caller.user, EscapeControl(method));
+    return false;
+}
+
+RpcReply AnswerSingle(RpcTable& table, Logger& logger, const UniValue& json,
+                      const RpcCaller& caller)
 {
     Request request;
     try {
-        request.Parse(json);
+        request.Parse(json, caller, logger);
     } catch (const RpcError& error) {
         return ErrorReply(request, error); // whoever asks so needs an answer, notification or not
     }
+    if (!MayCall(caller, request.method, logger)) return {kForbidden, ""};
     try {
-        if (may_call && !may_call(request.method)) return {403, ""};
         const UniValue result = table.Execute(request.method, request.params);
         if (request.IsNotification()) return {204, ""};
         return {200, ReplyObject(request, result, nullptr).write() + "\n"};
@@ -91,22 +113,33 @@ RpcReply AnswerSingle(RpcTable& table, const UniValue& json, const MayCall& may_
     }
 }
 
-RpcReply AnswerBatch(RpcTable& table, const UniValue& batch, const MayCall& may_call)
+/** Nothing if the user may make all calls. */
+std::optional<RpcReply> RefuseBatch(Logger& logger, const UniValue& batch, const RpcCaller& caller)
 {
-    if (may_call) {
-        for (const UniValue& json : batch.getValues()) {
-            if (!json.isObject()) {
-                return ErrorReply({}, {RpcCode::kInvalidRequest, "Invalid Request object"});
-            }
-            if (!may_call(json["method"].getValStr())) return {403, ""};
-        }
-    }
-    UniValue replies(UniValue::VARR);
+    if (!caller.may_call) return std::nullopt;
     for (const UniValue& json : batch.getValues()) {
-        Request request;
+        if (!json.isObject()) {
+            return ErrorReply({}, {RpcCode::kInvalidRequest, "Invalid Request object"});
+        }
+        const UniValue& name = json["method"];
+        if (!name.isStr()) {
+            return ErrorReply({}, {RpcCode::kParseError, WrongTypeText(name, UniValue::VSTR)});
+        }
+        if (!MayCall(caller, name.getValStr(), logger)) return RpcReply{kForbidden, ""};
+    }
+    return std::nullopt;
+}
+
+RpcReply AnswerBatch(RpcTable& table, Logger& logger, const UniValue& batch,
+                     const RpcCaller& caller)
+{
+    if (const auto refused = RefuseBatch(logger, batch, caller)) return *refused;
+    UniValue replies(UniValue::VARR);
+    Request request;
+    for (const UniValue& json : batch.getValues()) {
         UniValue reply;
         try {
-            request.Parse(json);
+            request.Parse(json, caller, logger);
             reply = ReplyObject(request, table.Execute(request.method, request.params), nullptr);
         } catch (const RpcError& error) {
             reply = ReplyObject(request, UniValue(), &error);
@@ -120,12 +153,17 @@ RpcReply AnswerBatch(RpcTable& table, const UniValue& batch, const MayCall& may_
 
 } // namespace
 
-RpcReply AnswerRpc(RpcTable& table, const std::string& body, const MayCall& may_call)
+RpcReply AnswerRpc(RpcTable& table, Logger& logger, const std::string& body,
+                   const RpcCaller& caller)
 {
     UniValue json;
     if (!json.read(body)) return ErrorReply({}, {RpcCode::kParseError, "Parse error"});
-    if (json.isObject()) return AnswerSingle(table, json, may_call);
-    if (json.isArray()) return AnswerBatch(table, json, may_call);
+    if (caller.may_call_nothing) {
+        logger.Warning("RPC User {} not allowed to call any methods", caller.user);
+        return {kForbidden, ""};
+    }
+    if (json.isObject()) return AnswerSingle(table, logger, json, caller);
+    if (json.isArray()) return AnswerBatch(table, logger, json, caller);
     return ErrorReply({}, {RpcCode::kParseError, "Top-level object parse error"});
 }
 

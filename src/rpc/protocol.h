@@ -14,12 +14,20 @@ struct RpcReply {
     std::string body;
 };
 
-/** Whether the user may call the method; empty: everything is allowed. */
-using MayCall = std::function<bool(const std::string& method)>;
+/** Who calls. */
+struct RpcCaller {
+    std::string user = {};
+    std::string peer = {}; //!< "127.0.0.1:50000"
+    bool log_ips = false;  //!< -logips: the log may name the peer
+    bool may_call_nothing = false;
+    /** Whether the user may call the method; empty: all may be called. */
+    std::function<bool(const std::string& method)> may_call = {};
+};
 
 /** Executes the request or batch in `body`. Version 2.0 requests answer errors with status 200;
  *  older ones with 400 (invalid request), 404 (no such method) or 500; a call the user may not
  *  make is 403; only notifications: 204. */
-RpcReply AnswerRpc(RpcTable& table, const std::string& body, const MayCall& may_call);
+RpcReply AnswerRpc(RpcTable& table, Logger& logger, const std::string& body,
+                   const RpcCaller& caller);
 
 } // namespace ibd

@@ -3,23 +3,24 @@
 #include "rpc/protocol.h"
 #include "util/strings.h"
 
-#include <chrono>
-#include <thread>
-
 namespace ibd {
 
 namespace {
 
 constexpr auto kWrongPasswordDelay = std::chrono::milliseconds(250);
+constexpr const char* kNotStarted = "Unable to start HTTP server. See debug log for details.";
 
 /** "host", "host:port", "[v6]" or "[v6]:port". */
 Result<HttpServerOptions::Address> ParseBind(const std::string& text, uint16_t default_port)
 {
+    const auto bad_port = [&] {
+        return BadData("Invalid port specified in {}: '{}'", "-rpcbind", text);
+    };
     std::string host = text;
     std::string port;
     if (text.starts_with('[')) {
         const size_t end = text.find(']');
-        if (end == std::string::npos) return BadData("-rpcbind={}: no ]", text);
+        if (end == std::string::npos) return bad_port();
         host = text.substr(1, end - 1);
         if (end + 1 < text.size()) port = text.substr(end + 1);
     } else if (const size_t colon = text.find(':');
@@ -30,9 +31,7 @@ Result<HttpServerOptions::Address> ParseBind(const std::string& text, uint16_t d
     uint16_t number = default_port;
     if (!port.empty()) {
         const auto parsed = ParseInteger<uint16_t>(std::string_view(port).substr(1));
-        if (port[0] != ':' || !parsed || *parsed == 0) {
-            return BadData("-rpcbind={}: no valid port", text);
-        }
+        if (port[0] != ':' || !parsed || *parsed == 0) return bad_port();
         number = *parsed;
     }
     return HttpServerOptions::Address{host, number};
@@ -44,18 +43,21 @@ Result<> ReadBind(const ArgsManager& args, uint16_t default_port, Logger& logger
     uint16_t port = default_port;
     if (const auto text = args.Get("-rpcport")) {
         const auto parsed = ParseInteger<uint16_t>(*text);
-        if (!parsed || *parsed == 0) return BadData("-rpcport={}: no valid port", *text);
+        if (!parsed || *parsed == 0) {
+            return BadData("Invalid port specified in {}: '{}'", "-rpcport", *text);
+        }
         port = *parsed;
     }
     const bool open = args.IsSet("-rpcallowip") && args.IsSet("-rpcbind");
     if (!open) {
         http.bind = {{"::1", port}, {"127.0.0.1", port}};
         if (args.IsSet("-rpcallowip")) {
-            logger.Warning("-rpcallowip without -rpcbind: only this machine can connect");
+            logger.Warning("Option -rpcallowip was specified without -rpcbind; this doesn't "
+                           "usually make sense");
         }
         if (args.IsSet("-rpcbind")) {
-            logger.Warning("-rpcbind is ignored without -rpcallowip, so that the server is not "
-                           "open to everybody");
+            logger.Warning("Option -rpcbind was ignored because -rpcallowip was not specified, "
+                           "refusing to allow everyone to connect");
         }
         return {};
     }
@@ -74,7 +76,7 @@ Result<std::filesystem::perms> ReadCookiePerms(const ArgsManager& args)
     if (text == "owner") return owner;
     if (text == "group") return owner | perms::group_read;
     if (text == "all") return owner | perms::group_read | perms::others_read;
-    return BadData("-rpccookieperms={}: owner, group or all", text);
+    return BadData("Invalid -rpccookieperms={}; must be one of 'owner', 'group', or 'all'.", text);
 }
 
 } // namespace
@@ -134,15 +136,20 @@ Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t defaul
     for (const std::string& text : args.GetAll("-rpcallowip")) {
         const auto subnet = Subnet::Parse(text);
         if (!subnet) {
-            return BadData("-rpcallowip={}: neither an address nor a network (1.2.3.4/24, "
-                           "1.2.3.4/255.255.255.0)",
-                           text);
+            // The program's last line names the part that did not start, as in Core.
+            return BadData("Invalid -rpcallowip subnet specification: {}. Valid values are a "
+                           "single IP (e.g. 1.2.3.4), a network/netmask (e.g. "
+                           "1.2.3.4/255.255.255.0), a network/CIDR (e.g. 1.2.3.4/24), all ipv4 "
+                           "(0.0.0.0/0), or all ipv6 (::/0). RFC4193 is allowed only if "
+                           "-cjdnsreachable=0.\nError: {}",
+                           text, kNotStarted);
         }
         options.http.allow.push_back(*subnet);
     }
     options.http.threads = static_cast<int>(args.GetInt("-rpcthreads", 16));
     options.http.work_queue = static_cast<int>(args.GetInt("-rpcworkqueue", 64));
     options.http.timeout_seconds = static_cast<int>(args.GetInt("-rpcservertimeout", 30));
+    options.log_ips = args.GetBool("-logips", false);
     options.auth.user = args.Get("-rpcuser", "");
     options.auth.password = args.Get("-rpcpassword", "");
     options.auth.salted = args.GetAll("-rpcauth");
@@ -159,40 +166,43 @@ Result<std::unique_ptr<RpcServer>>
 RpcServer::Start(Env& env, Logger& logger, const RpcServerOptions& options, RpcTable& table)
 {
     std::unique_ptr<RpcServer> server(new RpcServer(logger, table));
-    IBD_ASSIGN_OR_RETURN(server->m_auth, RpcAuth::Make(env, options.auth));
-    RpcServer* raw = server.get();
-    IBD_ASSIGN_OR_RETURN(server->m_http,
-                         HttpServer::Start(logger, options.http, [raw](const HttpRequest& request) {
-                             return raw->Answer(request);
-                         }));
-    return server;
+    server->m_log_ips = options.log_ips;
+    RpcServer* const raw = server.get();
+    const auto start = [&]() -> Result<> {
+        IBD_ASSIGN_OR_RETURN(server->m_auth, RpcAuth::Make(env, logger, options.auth));
+        IBD_ASSIGN_OR_RETURN(server->m_http, HttpServer::Start(env, logger, options.http,
+                                                               [raw](const HttpRequest& request) {
+                                                                   return raw->Answer(request);
+                                                               }));
+        return {};
+    };
+    const auto started = start();
+    if (started) return server;
+    logger.Error("{}", started.Message());
+    return SystemError("{}", kNotStarted);
 }
 
 HttpResponse RpcServer::Answer(const HttpRequest& request)
 {
-    if (request.uri != "/") return {404, "", "text/plain", false};
-    if (request.method != "POST") {
-        return {405, "JSONRPC server handles only POST requests", "text/plain", false};
-    }
-    if (!request.authorization) return {401, "", "text/plain", true};
+    if (request.uri != "/") return {404};
+    if (request.method != "POST") return {405, "JSONRPC server handles only POST requests"};
+    constexpr int kUnauthorized = 401;
+    HttpResponse who{kUnauthorized};
+    who.ask_for_login = true;
+    if (!request.authorization) return who;
     const auto user = m_auth->Check(*request.authorization);
     if (!user) {
-        m_logger.Warning("wrong RPC user or password from {}", request.peer);
-        // Slows down guessing.
-        std::this_thread::sleep_for(kWrongPasswordDelay);
-        return {401, "", "text/plain", true};
+        m_logger.Warning("ThreadRPCServer incorrect password attempt from {}", request.peer);
+        who.delay = kWrongPasswordDelay; // slows down guessing
+        return who;
     }
-    MayCall may_call;
+    RpcCaller caller{*user, request.peer, m_log_ips};
+    caller.may_call_nothing = m_auth->MayCallNothing(*user);
     if (m_auth->IsLimited(*user)) {
-        may_call = [&](const std::string& method) {
-            const bool allowed = m_auth->MayCall(*user, method);
-            if (!allowed) m_logger.Warning("RPC user {} may not call {}", *user, method);
-            return allowed;
-        };
+        caller.may_call = [&](const std::string& method) { return m_auth->MayCall(*user, method); };
     }
-    m_logger.Debug(LogCategory::kRpc, "call of user {} from {}", *user, request.peer);
-    const RpcReply reply = AnswerRpc(m_table, request.body, may_call);
-    return {reply.http_status, reply.body, "application/json", false};
+    const RpcReply reply = AnswerRpc(m_table, m_logger, request.body, caller);
+    return {reply.http_status, reply.body, reply.body.empty() ? "" : "application/json"};
 }
 
 } // namespace ibd

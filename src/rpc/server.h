@@ -14,6 +14,7 @@ void AddRpcOptions(ArgsManager& args);
 struct RpcServerOptions {
     HttpServerOptions http;
     RpcAuthOptions auth;
+    bool log_ips = false; //!< -logips
 };
 
 /** Reads the options. `network_dir` is where the cookie goes unless -rpccookiefile is absolute. */
@@ -34,6 +35,7 @@ private:
 
     Logger& m_logger;
     RpcTable& m_table;
+    bool m_log_ips = false;
     std::unique_ptr<RpcAuth> m_auth;
     std::unique_ptr<HttpServer> m_http; //!< stops first
 };

@@ -133,6 +133,18 @@ std::string EscapeControl(std::string_view text)
     return out;
 }
 
+std::string SafeCharacters(std::string_view text)
+{
+    constexpr std::string_view kSafe =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+        " .,;-_/:?@()";
+    std::string out;
+    for (const char c : text) {
+        if (kSafe.find(c) != std::string_view::npos) out += c;
+    }
+    return out;
+}
+
 std::string WrapText(std::string_view text, size_t width, size_t indent)
 {
     std::string out;

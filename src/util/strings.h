@@ -42,6 +42,9 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
  *  forge lines of the log or drive the terminal. */
 std::string EscapeControl(std::string_view text);
 
+/** Only its letters, digits and " .,;-_/:?@()", as Core leaves of text from outside. */
+std::string SafeCharacters(std::string_view text);
+
 /** Breaks `text` at spaces so that lines hold at most `width` characters; all lines but the first
  *  are preceded by `indent` spaces. */
 std::string WrapText(std::string_view text, size_t width, size_t indent);

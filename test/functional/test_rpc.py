@@ -158,6 +158,13 @@ class Protocol(FunctionalTest):
         connection.close()
 
 
+    def test_the_log_names_the_call(self):
+        self.main.rpc("logging", ["rpc"])
+        self.main.rpc("getblockcount")
+        self.assertIn("ThreadRPCServer method=getblockcount user=__cookie__ id=1",
+                      self.main.log_text)
+
+
 class Logins(FunctionalTest):
     def salted(self, user, password, salt="8a6f"):
         digest = hmac.new(salt.encode(), password.encode(), hashlib.sha256).hexdigest()
@@ -215,8 +222,19 @@ class Logins(FunctionalTest):
     def test_addresses(self):
         node = self.node("regtest", "-rpcbind=127.0.0.1", "-rpcallowip=192.0.2.0/24").start()
         self.assertEqual(self.status(node), 200)
-        self.assert_refused(self.node(), "-rpcallowip=no-address", saying="-rpcallowip")
-        self.assert_refused(self.node(), "-rpcauth=nosalt", saying="rpcauth")
+        not_started = "Error: Unable to start HTTP server. See debug log for details.\n"
+        status, errors = self.node().run("-rpcallowip=no-address")
+        self.assertEqual(status, 1)
+        self.assertTrue(errors.startswith(
+            "Error: Invalid -rpcallowip subnet specification: no-address. Valid values"), errors)
+        self.assertTrue(errors.endswith("\n" + not_started), errors)
+        for option, why in (("-rpcauth=nosalt", "Invalid -rpcauth argument."),
+                            ("-rpccookiefile=none/x", "Unable to open cookie authentication")):
+            node = self.node()
+            self.assertEqual(self.assert_refused(node, option), not_started)
+            self.assertIn(why, node.log_text)
+        for option in ("-rpcport=0", "-rpcport=x"):
+            self.assert_refused(self.node(), option, saying="Invalid port specified in -rpcport: ")
 
     def test_the_server_can_be_switched_off(self):
         node = self.node().launch("-server=0")

@@ -42,7 +42,7 @@ TEST_CASE("user and password, and nothing else, log in")
     RpcAuthOptions options;
     options.user = "alice";
     options.password = "pa:ss";
-    const auto auth = RpcAuth::Make(*env, options);
+    const auto auth = RpcAuth::Make(*env, *MakeNullLogger(), options);
     REQUIRE(auth.Ok());
     CHECK((*auth)->Check(Basic("alice:pa:ss")) == "alice");
     for (const char* wrong : {"alice:pa:s", "alice:pa:sss", "alice:", "alice", "bob:pa:ss", ""}) {
@@ -52,23 +52,23 @@ TEST_CASE("user and password, and nothing else, log in")
     CHECK_FALSE((*auth)->Check("Basic ?"));
 }
 
-TEST_CASE("salted hashes log in; malformed ones are an error that names them")
+TEST_CASE("salted hashes log in; malformed ones are an error")
 {
     const auto env = MakePosixEnv();
     const std::string salt = "cb77f0957de88ff388cf817ddbc7273";
     RpcAuthOptions options;
     options.salted = {"bob:" + salt + "$" +
                       ToHex(HmacSha256(AsBytes(salt)).Write(AsBytes("secret")).Finalize())};
-    const auto auth = RpcAuth::Make(*env, options);
+    const auto auth = RpcAuth::Make(*env, *MakeNullLogger(), options);
     REQUIRE(auth.Ok());
     CHECK((*auth)->Check(Basic("bob:secret")) == "bob");
     CHECK_FALSE((*auth)->Check(Basic("bob:Secret")));
     CHECK_FALSE((*auth)->Check(Basic("bo:secret")));
-    for (const char* bad : {"bob", "bob:salt", "bob$x:y", ":s$h"}) {
+    for (const char* bad : {"bob", "bob:salt", "bob$x:y", "bob:s$h$h", "bob:b:s$h"}) {
         options.salted = {bad};
-        const auto refused = RpcAuth::Make(*env, options);
+        const auto refused = RpcAuth::Make(*env, *MakeNullLogger(), options);
         REQUIRE_FALSE(refused.Ok());
-        CHECK_THAT(refused.Message(), Catch::Contains(bad));
+        CHECK(refused.Message() == "Invalid -rpcauth argument.");
     }
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("the cookie is private, works, and goes with the server")
     options.cookie = dir / ".cookie";
     std::string first;
     {
-        const auto auth = RpcAuth::Make(*env, options);
+        const auto auth = RpcAuth::Make(*env, *MakeNullLogger(), options);
         REQUIRE(auth.Ok());
         const auto contents = ReadWholeFile(*env, dir / ".cookie");
         REQUIRE(contents.Ok());
@@ -93,10 +93,11 @@ TEST_CASE("the cookie is private, works, and goes with the server")
         CHECK(env->List(dir.Get())->size() == 1);
     }
     CHECK_FALSE(env->Exists(dir / ".cookie"));
-    const auto again = RpcAuth::Make(*env, options);
+    const auto again = RpcAuth::Make(*env, *MakeNullLogger(), options);
     CHECK_FALSE((*again)->Check(Basic(first)));
     options.cookie = dir / "none/.cookie";
-    CHECK_THAT(RpcAuth::Make(*env, options).Message(), Catch::Contains("none/.cookie"));
+    CHECK_THAT(RpcAuth::Make(*env, *MakeNullLogger(), options).Message(),
+               Catch::Contains("none/.cookie"));
 }
 
 TEST_CASE("whitelists bound what users may call")
@@ -104,7 +105,7 @@ TEST_CASE("whitelists bound what users may call")
     const auto env = MakePosixEnv();
     RpcAuthOptions options;
     options.whitelist = {"a:x,y, z", "a:y,z,w", "none"};
-    const auto auth = RpcAuth::Make(*env, options);
+    const auto auth = RpcAuth::Make(*env, *MakeNullLogger(), options);
     REQUIRE(auth.Ok());
     CHECK((*auth)->MayCall("a", "y"));
     CHECK((*auth)->MayCall("a", "z"));
@@ -112,8 +113,8 @@ TEST_CASE("whitelists bound what users may call")
     CHECK_FALSE((*auth)->MayCall("none", "y"));
     CHECK_FALSE((*auth)->MayCall("stranger", "y"));
     options.whitelist_default = false;
-    CHECK((*RpcAuth::Make(*env, options))->MayCall("stranger", "y"));
-    CHECK((*RpcAuth::Make(*env, {}))->MayCall("stranger", "y"));
+    CHECK((*RpcAuth::Make(*env, *MakeNullLogger(), options))->MayCall("stranger", "y"));
+    CHECK((*RpcAuth::Make(*env, *MakeNullLogger(), {}))->MayCall("stranger", "y"));
 }
 
 TEST_CASE("ranges of addresses")

@@ -10,6 +10,7 @@ namespace {
 
 struct Fixture {
     std::unique_ptr<Env> env = MakePosixEnv();
+    std::unique_ptr<Logger> log = MakeNullLogger();
     RpcTable table{*env};
     int calls = 0;
 
@@ -45,9 +46,9 @@ struct Fixture {
         table.Add(std::move(early));
         table.EndWarmup();
     }
-    RpcReply Ask(const std::string& body, const MayCall& may = {})
+    RpcReply Ask(const std::string& body, const RpcCaller& caller = {})
     {
-        return AnswerRpc(table, body, may);
+        return AnswerRpc(table, *log, body, caller);
     }
     std::string Params(const std::string& params)
     {
@@ -140,7 +141,8 @@ TEST_CASE("batches answer what is to be answered, in order, with success")
 TEST_CASE("calls that the user may not make are refused as a whole")
 {
     Fixture f;
-    const MayCall only_fail = [](const std::string& method) { return method == "fail"; };
+    RpcCaller only_fail;
+    only_fail.may_call = [](const std::string& method) { return method == "fail"; };
     CHECK(f.Ask(R"({"id":1,"method":"echo","params":["a"]})", only_fail).http_status == 403);
     CHECK(f.Ask(R"({"id":1,"method":"fail"})", only_fail).http_status == 500);
     CHECK(f.Ask(R"([{"id":1,"method":"fail"},{"id":1,"method":"echo"}])", only_fail).http_status ==

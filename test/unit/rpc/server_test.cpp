@@ -1,4 +1,5 @@
 // The whole server over real sockets: logins, methods, statuses, many calls at once, shutdown.
+#include "rpc/http_parser.h"
 #include "rpc/server.h"
 #include "support/temp_dir.h"
 #include "util/base64.h"
@@ -7,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,24 +30,69 @@ uint16_t FreePort()
     return ntohs(address.sin_port);
 }
 
+/** A connection to the server. */
+class Client {
+public:
+    explicit Client(uint16_t port) : m_fd(::socket(AF_INET, SOCK_STREAM, 0))
+    {
+        sockaddr_in address = {};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        m_connected = ::connect(m_fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    }
+    ~Client() { ::close(m_fd); }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    void Send(const std::string& bytes)
+    {
+        if (m_connected) (void)!::send(m_fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    }
+    /** Until `end` has come, or the server closes. */
+    std::string Read(const std::string& end = "")
+    {
+        std::string answer;
+        char buffer[4096];
+        while (m_connected && (end.empty() || !answer.ends_with(end))) {
+            const ssize_t n = ::read(m_fd, buffer, sizeof buffer);
+            if (n <= 0) break;
+            answer.append(buffer, static_cast<size_t>(n));
+        }
+        return answer;
+    }
+    int Socket() const { return m_fd; }
+    uint16_t LocalPort() const
+    {
+        sockaddr_in address = {};
+        socklen_t size = sizeof address;
+        REQUIRE(::getsockname(m_fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+        return address.sin_port;
+    }
+
+private:
+    const int m_fd;
+    bool m_connected = false;
+};
+
 /** Sends a request and reads until the server closes: the whole answer. */
 std::string Exchange(uint16_t port, const std::string& request)
 {
-    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    std::string answer;
-    if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
-        (void)!::write(fd, request.data(), request.size());
-        char buffer[4096];
-        for (ssize_t n; (n = ::read(fd, buffer, sizeof buffer)) > 0;) {
-            answer.append(buffer, static_cast<size_t>(n));
-        }
+    Client client(port);
+    client.Send(request);
+    return client.Read();
+}
+
+/** The server's end of a connection, which lives in this process. */
+int AcceptedSocket(const Client& client)
+{
+    for (int fd = 0; fd < 1024; ++fd) {
+        sockaddr_in peer = {};
+        socklen_t size = sizeof peer;
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+        if (peer.sin_port == client.LocalPort()) return fd;
     }
-    ::close(fd);
-    return answer;
+    return -1;
 }
 
 std::string PostRequest(const std::string& body, const std::string& login,
@@ -80,6 +127,13 @@ struct Server {
         options.http.bind = {{"127.0.0.1", port}};
         options.http.allow = {*Subnet::Parse("127.0.0.1")};
         options.http.threads = 2;
+        table.Add({"test",
+                   "repeat",
+                   "",
+                   {{"text", RpcType::kString, true, "", ""}},
+                   "",
+                   "",
+                   [](const RpcCall& call) -> UniValue { return call.String(0); }});
         options.auth.user = "u";
         options.auth.password = "p";
     }
@@ -116,9 +170,134 @@ TEST_CASE("the server answers those who log in and POST to the right place")
     CHECK_THAT(answer(PostRequest("{", "u:p")), Catch::StartsWith("HTTP/1.1 500"));
     CHECK_THAT(answer(PostRequest(R"({"jsonrpc":"2.0","method":"ping"})", "u:p")),
                Catch::StartsWith("HTTP/1.1 204"));
-    const std::string long_header(HttpServer::kMaxHeaderSize + 100, 'x');
+    const std::string long_header(HttpParser::kMaxHeaderBytes + 100, 'x');
     CHECK_THAT(answer("POST / HTTP/1.1\r\nX: " + long_header + "\r\n\r\n"),
-               !Catch::Contains("200"));
+               Catch::StartsWith("HTTP/1.1 400 Bad Request\r\n") && Catch::EndsWith("\r\n\r\n"));
+}
+
+TEST_CASE("methods that nobody serves get 405 and no body, what is no HTTP 400 and no body")
+{
+    Server s;
+    s.Start();
+    for (const char* method : {"OPTIONS", "PATCH", "TRACE", "DELETE", "CONNECT", "BREW"}) {
+        INFO(method);
+        CHECK_THAT(Exchange(s.port, PostRequest("", "u:p", "/", method)),
+                   Catch::StartsWith("HTTP/1.1 405 Method Not Allowed\r\n") &&
+                       Catch::Contains("\r\nContent-Length: 0\r\n") && Catch::EndsWith("\r\n\r\n"));
+    }
+    for (const char* bad : {"no HTTP at all\r\n\r\n", "POST / HTTP/1.1\r\nbad\r\n\r\n"}) {
+        CHECK_THAT(Exchange(s.port, bad), Catch::StartsWith("HTTP/1.1 400 Bad Request\r\n") &&
+                                              Catch::EndsWith("\r\n\r\n"));
+    }
+    CHECK_THAT(Exchange(s.port, "POST / HTTP/1.1\r\nContent-Length: 40000000\r\n\r\n"),
+               Catch::StartsWith("HTTP/1.1 413 Content too large\r\n"));
+}
+
+TEST_CASE("no answer waits for an acknowledgement: TCP_NODELAY")
+{
+    Server s;
+    s.Start();
+    Client client(s.port);
+    client.Send("GET /none HTTP/1.1\r\n\r\n");
+    client.Read("\r\n\r\n"); // it is accepted
+    const int fd = AcceptedSocket(client);
+    REQUIRE(fd >= 0);
+    int on = 0;
+    socklen_t size = sizeof on;
+    REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, &size) == 0);
+    CHECK(on == 1);
+}
+
+TEST_CASE("requests on one connection are answered in their order, as HTTP/1.1 and 1.0 keep it")
+{
+    Server s;
+    s.Start();
+    const auto request = [](const std::string& text, const char* version, const char* headers) {
+        const std::string body = R"({"id":1,"method":"repeat","params":[")" + text + "\"]}";
+        return std::string("POST / HTTP/") + version + "\r\nAuthorization: Basic " +
+               ToBase64(AsBytes("u:p")) + "\r\n" + headers +
+               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    };
+    std::string all;
+    const std::string big(50'000, 'x');
+    for (int i = 0; i < 50; ++i) all += request("<" + std::to_string(i) + ">" + big, "1.1", "");
+    Client client(s.port);
+    NamedThread sender("sender",
+                       [&] { client.Send(all + request("last", "1.1", "Connection: close\r\n")); });
+    const std::string answers = client.Read();
+    size_t at = 0;
+    for (int i = 0; i < 50; ++i) {
+        at = answers.find("<" + std::to_string(i) + ">", at);
+        REQUIRE(at != std::string::npos);
+    }
+    CHECK(answers.find("last", at) != std::string::npos);
+    sender.Join();
+
+    CHECK_THAT(Exchange(s.port, request("old", "1.0", "")),
+               Catch::StartsWith("HTTP/1.0 200 OK\r\n") && Catch::Contains("old") &&
+                   !Catch::Contains("Content-Length") && !Catch::Contains("Date"));
+    Client kept(s.port);
+    kept.Send(request("one", "1.0", "Connection: Keep-Alive\r\n") + request("two", "1.0", ""));
+    CHECK_THAT(kept.Read(), Catch::Contains("one") && Catch::Contains("two") &&
+                                Catch::Contains("Connection: keep-alive"));
+}
+
+TEST_CASE("a client that says no more still gets its answer")
+{
+    Server s;
+    s.Start();
+    const std::string chunked =
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nAuthorization: Basic " +
+        ToBase64(AsBytes("u:p")) +
+        "\r\n\r\n1\r\n{\r\n17\r\n\"id\":1,\"method\":\"ping\"}\r\n0\r\n\r\n";
+    Client client(s.port);
+    client.Send(chunked);
+    ::shutdown(client.Socket(), SHUT_WR);
+    CHECK_THAT(client.Read(), Catch::StartsWith("HTTP/1.1 200") && Catch::Contains("pong"));
+}
+
+TEST_CASE("hostile clients are bounded: pauses, many connections, many bytes")
+{
+    Server s;
+    SECTION("a head that does not end, a client that says nothing")
+    {
+        s.options.http.timeout_seconds = 1;
+        s.Start();
+        Client slow(s.port);
+        slow.Send("POST / HTTP/1.1\r\n");
+        CHECK(slow.Read().empty()); // returns: the server has closed
+        Client silent(s.port);
+        CHECK(silent.Read().empty());
+    }
+    SECTION("more connections than there may be: the oldest that is idle goes")
+    {
+        s.options.http.max_connections = 2;
+        s.Start();
+        const std::string probe = "GET /none HTTP/1.1\r\n\r\n";
+        std::vector<std::unique_ptr<Client>> clients;
+        for (int i = 0; i < 3; ++i) {
+            clients.push_back(std::make_unique<Client>(s.port));
+            clients.back()->Send(probe);
+            CHECK_THAT(clients.back()->Read("\r\n\r\n"), Catch::StartsWith("HTTP/1.1 404"));
+        }
+        CHECK(clients[0]->Read().empty());
+        clients[1]->Send(probe);
+        CHECK_THAT(clients[1]->Read("\r\n\r\n"), Catch::StartsWith("HTTP/1.1 404"));
+    }
+    SECTION("bodies beyond the memory for them")
+    {
+        s.options.http.max_body_bytes = 1000;
+        s.Start();
+        Client holds(s.port);
+        holds.Send("POST / HTTP/1.1\r\nContent-Length: 900\r\n\r\n" + std::string(899, 'x'));
+        const std::string body(200, ' ');
+        while (Exchange(s.port, PostRequest(body, "u:p")).find(" 503 ") == std::string::npos) {
+            ::usleep(1000); // the first may not have been read yet
+        }
+        holds.Send("x");
+        CHECK_THAT(holds.Read("\r\n\r\n"), Catch::StartsWith("HTTP/1.1 401"));
+        CHECK_THAT(Exchange(s.port, PostRequest(body, "u:p")), Catch::StartsWith("HTTP/1.1 500"));
+    }
 }
 
 TEST_CASE("a peer outside -rpcallowip is refused")
@@ -187,13 +366,14 @@ TEST_CASE("a client that leaves before its answer does no harm")
 
 TEST_CASE("a server that stops before its loop has begun ends all the same")
 {
+    const auto env = MakePosixEnv();
     const auto log = MakeNullLogger();
     HttpServerOptions options;
     options.bind = {{"127.0.0.1", FreePort()}};
     options.threads = 1;
     // Which comes first, the loop or its end, is a race: most rounds are won by the end.
     for (int round = 0; round < 200; ++round) {
-        REQUIRE(HttpServer::Start(*log, options, [](const HttpRequest&) {
+        REQUIRE(HttpServer::Start(*env, *log, options, [](const HttpRequest&) {
                     return HttpResponse{};
                 }).Ok());
     }
@@ -205,7 +385,7 @@ TEST_CASE("an address that is taken is an error")
     a.Start();
     const auto b = RpcServer::Start(*a.env, *a.log, a.options, a.table);
     REQUIRE_FALSE(b.Ok());
-    CHECK_THAT(b.Message(), Catch::Contains("cannot bind"));
+    CHECK(b.Message() == "Unable to start HTTP server. See debug log for details.");
 }
 
 TEST_CASE("options of the server")
