@@ -50,7 +50,7 @@ void AddCliOptions(ArgsManager& args)
 
 std::string UsageText(const ArgsManager& args)
 {
-    return fmt::format("{} RPC client version {}\n\n"
+    return fmt::format("{} RPC client version v{}\n\n"
                        "Usage:  bitcoin-cli [options] <command> [params]\n"
                        "or:     bitcoin-cli [options] -named <command> [name=value]...\n"
                        "or:     bitcoin-cli [options] help [command]\n\n{}",
@@ -104,7 +104,7 @@ int Cli::Run(int argc, const char* const argv[])
         return argc < 2 ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     if (m_args.IsSet("-version")) {
-        m_streams.out << fmt::format("{} RPC client version {}\n", kProjectName, kVersion);
+        m_streams.out << fmt::format("{} RPC client version v{}\n", kProjectName, kVersion);
         return EXIT_SUCCESS;
     }
     const auto prepared = Prepare();

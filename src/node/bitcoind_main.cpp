@@ -202,12 +202,12 @@ int Main(int argc, char* argv[])
     if (auto parsed = args.ParseCommandLine(argc, argv); !parsed) return Fail(parsed.Message());
     const bool all = args.IsSet("-help-debug");
     if (all || args.IsSet("-help") || args.IsSet("-h") || args.IsSet("-?")) {
-        fmt::print("{} v{}\n\nUsage: bitcoind [options]\n\n{}", kProjectName, kVersion,
+        fmt::print("{} version v{}\n\nUsage: bitcoind [options]\n\n{}", kProjectName, kVersion,
                    args.Help(all));
         return EXIT_SUCCESS;
     }
     if (args.GetBool("-version", false)) {
-        fmt::print("{} v{}\n", kProjectName, kVersion);
+        fmt::print("{} version v{}\n", kProjectName, kVersion);
         return EXIT_SUCCESS;
     }
     if (!args.Command().empty()) {

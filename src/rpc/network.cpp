@@ -7,10 +7,26 @@ namespace ibd {
 
 namespace {
 
+/** The networks that nodes speak over; this one speaks over none yet. */
+UniValue Networks()
+{
+    UniValue out(UniValue::VARR);
+    for (const char* name : {"ipv4", "ipv6", "onion", "i2p", "cjdns"}) {
+        UniValue network(UniValue::VOBJ);
+        network.pushKV("name", name);
+        network.pushKV("limited", Bool(true));
+        network.pushKV("reachable", Bool(false));
+        network.pushKV("proxy", "");
+        network.pushKV("proxy_randomize_credentials", Bool(false));
+        out.push_back(network);
+    }
+    return out;
+}
+
 UniValue NetworkInfo(const ChainContext& context)
 {
     UniValue out(UniValue::VOBJ);
-    out.pushKV("version", kVersionNumber);
+    out.pushKV("version", kCompatibleVersion);
     out.pushKV("subversion", kUserAgent);
     out.pushKV("protocolversion", kProtocolVersion);
     out.pushKV("localservices", "0000000000000000");
@@ -21,7 +37,7 @@ UniValue NetworkInfo(const ChainContext& context)
     out.pushKV("connections", 0);
     out.pushKV("connections_in", 0);
     out.pushKV("connections_out", 0);
-    out.pushKV("networks", UniValue(UniValue::VARR));
+    out.pushKV("networks", Networks());
     out.pushKV("relayfee", AmountJson(100));
     out.pushKV("incrementalfee", AmountJson(100));
     out.pushKV("localaddresses", UniValue(UniValue::VARR));

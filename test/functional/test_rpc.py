@@ -158,6 +158,16 @@ class Protocol(FunctionalTest):
         connection.close()
 
 
+    def test_the_version_is_that_of_the_calls(self):
+        info = self.main.rpc("getnetworkinfo")
+        self.assertEqual((info["version"], info["protocolversion"]), (310000, 70017))
+        self.assertTrue(info["subversion"].startswith("/ibd-booster:0."), info["subversion"])
+        self.assertEqual([network["name"] for network in info["networks"]],
+                         ["ipv4", "ipv6", "onion", "i2p", "cjdns"])
+        done = subprocess.run([self.main.command()[0], "-version"], capture_output=True, text=True,
+                              check=True)
+        self.assertRegex(done.stdout.splitlines()[0], "^ibd-booster version v0[.][0-9.]+$")
+
     def test_the_log_names_the_call(self):
         self.main.rpc("logging", ["rpc"])
         self.main.rpc("getblockcount")
