@@ -56,6 +56,25 @@ bool IsDisabled(uint8_t op)
            op == OP_2DIV || (op >= OP_MUL && op <= OP_RSHIFT);
 }
 
+bool StartsWith(ByteSpan bytes, ByteSpan pattern)
+{
+    return bytes.size() >= pattern.size() &&
+           std::equal(pattern.begin(), pattern.end(), bytes.begin());
+}
+
+/** Whether some operation of `script` is the push of `data` that AppendPush makes. Looks at each
+ *  operation once: a search at every byte would let an attacker choose bytes that nearly match. */
+bool PushesShortest(ByteSpan script, ByteSpan data)
+{
+    if (script.size() <= data.size()) return false;
+    const size_t pushdata = data.size() <= 0xff ? OP_PUSHDATA1 : OP_PUSHDATA2;
+    const size_t op = data.size() < OP_PUSHDATA1 ? data.size() : pushdata;
+    for (ScriptIterator it(script); it.Next();) {
+        if (it.Op() == op && std::ranges::equal(it.Data(), data)) return true;
+    }
+    return false;
+}
+
 /** One run of one script. Functions return kOk or the reason to stop. */
 class Machine {
 public:
@@ -429,18 +448,13 @@ Err Machine::CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok)
  *  then lies in `cleaned`. The empty signature is OP_0, which the rule matches too. */
 Err Machine::DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned)
 {
-    // Almost never there; looking is cheaper than copying.
-    if (m_version != SigVersion::kBase || code.size() <= signature.size()) return Err::kOk;
+    // Almost never there; looking is cheaper than making the push.
+    if (m_version != SigVersion::kBase || !PushesShortest(code, signature)) return Err::kOk;
     Bytes pattern;
     AppendPush(pattern, signature);
-    if (std::search(code.begin(), code.end(), pattern.begin(), pattern.end()) == code.end()) {
-        return Err::kOk;
-    }
-    Bytes copy(code.begin(), code.end());
-    const int found = FindAndDelete(copy, pattern);
-    cleaned = std::move(copy);
+    CHECK(FindAndDelete(code, pattern, cleaned) > 0);
     code = cleaned;
-    return found > 0 && (m_flags & kVerifyConstScriptCode) ? Err::kSigFindAndDelete : Err::kOk;
+    return (m_flags & kVerifyConstScriptCode) ? Err::kSigFindAndDelete : Err::kOk;
 }
 
 Err Machine::CheckOneSignature(ByteSpan signature, ByteSpan key, bool& ok)
@@ -550,30 +564,27 @@ ScriptError EvalScript(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
     return Machine(stack, script, flags, checker, version, tapscript).Run();
 }
 
-int FindAndDelete(Bytes& script, ByteSpan pattern)
+int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept)
 {
     if (pattern.empty()) return 0;
-    const ByteSpan whole(script);
-    Bytes kept;
+    Bytes out;
     int found = 0;
-    size_t at = 0;     // where the search stands
-    size_t copied = 0; // everything before it is in `kept`
+    size_t at = 0;     // where an operation starts
+    size_t copied = 0; // everything before it is in `out`, or left out
     while (true) {
-        Append(kept, whole.subspan(copied, at - copied));
-        while (whole.size() - at >= pattern.size() &&
-               std::equal(pattern.begin(), pattern.end(),
-                          whole.begin() + static_cast<std::ptrdiff_t>(at))) {
-            at += pattern.size();
-            ++found;
+        const size_t start = at;
+        for (; StartsWith(script.subspan(at), pattern); at += pattern.size()) ++found;
+        if (at != start) {
+            Append(out, script.subspan(copied, start - copied));
+            copied = at;
         }
-        copied = at;
-        ScriptIterator it(whole.subspan(at));
+        ScriptIterator it(script.subspan(at));
         if (!it.Next()) break;
         at += it.End();
     }
     if (found == 0) return 0;
-    Append(kept, whole.subspan(copied));
-    script = std::move(kept);
+    Append(out, script.subspan(copied));
+    kept = std::move(out);
     return found;
 }
 

@@ -25,8 +25,10 @@ ScriptError EvalScript(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
                        const SignatureChecker& checker, SigVersion version,
                        TapscriptState* tapscript = nullptr);
 
-/** Removes from `script` every whole operation that starts with the bytes `pattern`; returns how
- *  many (the original signature hash rule). */
-int FindAndDelete(Bytes& script, ByteSpan pattern);
+/** Looks for the bytes `pattern` wherever an operation of `script` starts, and where it was found
+ *  again directly behind; returns how often it was there. If it was, `kept` becomes the script
+ *  without (the original signature hash rule); `script` may lie in `kept`. Linear in the script
+ *  when the pattern is a whole operation. */
+int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept);
 
 } // namespace ibd
