@@ -2,6 +2,9 @@
 #include "script/sighash.h"
 
 #include "script/script.h"
+#include "util/check.h"
+
+#include <algorithm>
 
 namespace ibd {
 
@@ -44,31 +47,38 @@ void WriteScriptCode(Writer& writer, ByteSpan script)
     if (kept < end) writer.Raw(script.subspan(kept, end - kept));
 }
 
-/** Writes the transaction as the original algorithm changes it for one input. */
-class LegacyPreimage {
+/** Hashes the transaction as the original algorithm changes it for one input, up to the hash type.
+ */
+class LegacyHash {
 public:
-    LegacyPreimage(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type)
-        : m_tx(tx), m_input(input), m_script(script_code), m_type(hash_type),
+    LegacyHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type)
+        : m_tx(tx), m_input(input), m_script(script_code),
           m_anyone((hash_type & kSigHashAnyoneCanPay) != 0),
           m_single((hash_type & kOutputMask) == kSigHashSingle),
           m_none((hash_type & kOutputMask) == kSigHashNone)
     {
     }
 
-    Bytes Make()
+    Sha256 Make()
     {
-        Bytes out;
-        out.reserve(m_tx.stripped_size + m_script.size() + 16);
-        Writer writer(out);
+        m_out.reserve(std::min<size_t>(m_tx.stripped_size, kPiece) + m_script.size() + 64);
+        Writer writer(m_out);
         writer.U32(m_tx.version);
         WriteInputs(writer);
         WriteOutputs(writer);
         writer.U32(m_tx.lock_time);
-        writer.U32(m_type);
-        return out;
+        return m_hasher.Write(m_out);
     }
 
 private:
+    static constexpr size_t kPiece = 4096; //!< bytes hashed at once, so that they stay in the cache
+
+    void HashIfMany()
+    {
+        if (m_out.size() < kPiece) return;
+        m_hasher.Write(m_out);
+        m_out.clear();
+    }
     void WriteInputs(Writer& writer)
     {
         if (m_anyone) {
@@ -90,6 +100,7 @@ private:
         }
         const bool free_sequence = !own && (m_single || m_none);
         writer.U32(free_sequence ? 0 : m_tx.inputs[i].sequence);
+        HashIfMany();
     }
     void WriteOutputs(Writer& writer)
     {
@@ -101,23 +112,92 @@ private:
             } else {
                 WriteOutput(writer, m_tx.outputs[i].value, m_tx.outputs[i].script_pubkey);
             }
+            HashIfMany();
         }
     }
+
     const TxView& m_tx;
     const size_t m_input;
     const ByteSpan m_script;
-    const uint32_t m_type;
     const bool m_anyone;
     const bool m_single;
     const bool m_none;
+    Bytes m_out; //!< not hashed yet
+    Sha256 m_hasher;
+};
+
+/** Writes into a hasher, without the whole message in one place. */
+class HashWriter {
+public:
+    HashWriter() = default;
+    explicit HashWriter(const Sha256& begun) : m_hasher(begun) {}
+
+    void U8(uint8_t v) { Raw({&v, 1}); }
+    void U32(uint32_t v) { Int(v); }
+    void I64(int64_t v) { Int(static_cast<uint64_t>(v)); }
+    void Raw(ByteSpan v) { m_hasher.Write(v); }
+    void VarBytes(ByteSpan v)
+    {
+        // CompactSize: a script is shorter than a block.
+        if (v.size() < 253) {
+            U8(static_cast<uint8_t>(v.size()));
+        } else if (v.size() <= 0xffff) {
+            U8(253);
+            Int(static_cast<uint16_t>(v.size()));
+        } else {
+            U8(254);
+            U32(static_cast<uint32_t>(v.size()));
+        }
+        Raw(v);
+    }
+    const Sha256& Hasher() const { return m_hasher; }
+    Hash32 Finalize() const { return m_hasher.Finalize(); }
+
+private:
+    template <typename T>
+    void Int(T v)
+    {
+        uint8_t bytes[sizeof(T)];
+        WriteLE<T>(bytes, v);
+        Raw(bytes);
+    }
+    Sha256 m_hasher;
 };
 
 Hash32 HashOutput(const OutputView& output)
 {
-    Bytes out;
-    Writer writer(out);
-    WriteOutput(writer, output.value, output.script_pubkey);
-    return Sha256Of(out);
+    HashWriter writer;
+    writer.I64(output.value);
+    writer.VarBytes(output.script_pubkey);
+    return writer.Finalize();
+}
+
+Hash32 OwnOutput(const TxView& tx, size_t input, InputHashes* kept)
+{
+    return kept ? kept->OwnOutput(tx, input) : HashOutput(tx.outputs[input]);
+}
+
+/** Which of the six kinds of original and BIP143 hash types. */
+size_t KindOf(uint32_t hash_type)
+{
+    const uint32_t outputs = hash_type & kOutputMask;
+    const size_t kind = outputs == kSigHashSingle ? 2 : outputs == kSigHashNone ? 1 : 0;
+    return kind + ((hash_type & kSigHashAnyoneCanPay) ? 3 : 0);
+}
+
+/** `make()` gives the hasher before the hash type; not called if one was kept. */
+template <typename Make>
+Hash32 HashOnce(InputHashes* kept, SigVersion version, uint32_t hash_type, ByteSpan script_code,
+                Make make)
+{
+    uint8_t type[4];
+    WriteLE32(type, hash_type);
+    if (const Sha256* known = kept ? kept->Find(version, hash_type, script_code) : nullptr) {
+        return Sha256Of(Sha256(*known).Write(type).Finalize());
+    }
+    Sha256 hasher = make();
+    if (kept) kept->Keep(version, hash_type, script_code, hasher);
+    return Sha256Of(hasher.Write(type).Finalize());
 }
 
 const Sha256& TapSighashTag()
@@ -128,111 +208,142 @@ const Sha256& TapSighashTag()
 
 } // namespace
 
-TxHashes::TxHashes(const TxView& tx, std::span<const SpentOutput> spent)
+bool TxHashes::HaveSpent() const { return m_outputs.size() == m_tx.inputs.size(); }
+
+const TxHashes::Own& TxHashes::OfTx() const
 {
-    Bytes prevouts_raw, sequences_raw, outputs_raw, amounts_raw, scripts_raw;
-    Writer sequence_writer(sequences_raw), output_writer(outputs_raw);
-    for (const InputView& input : tx.inputs) {
-        Append(prevouts_raw, PrevoutBytes(input));
-        sequence_writer.U32(input.sequence);
-    }
-    for (const OutputView& output : tx.outputs) {
-        WriteOutput(output_writer, output.value, output.script_pubkey);
-    }
-    prevouts = Sha256Of(prevouts_raw);
-    sequences = Sha256Of(sequences_raw);
-    outputs = Sha256Of(outputs_raw);
-    prevouts_twice = Sha256Of(prevouts);
-    sequences_twice = Sha256Of(sequences);
-    outputs_twice = Sha256Of(outputs);
-    if (spent.size() != tx.inputs.size()) return;
-    have_spent = true;
-    Writer amount_writer(amounts_raw), script_writer(scripts_raw);
-    for (const SpentOutput& output : spent) {
-        amount_writer.I64(output.value);
-        script_writer.VarBytes(output.script_pubkey);
-    }
-    amounts = Sha256Of(amounts_raw);
-    scripts = Sha256Of(scripts_raw);
+    std::call_once(m_own_made, [this] {
+        Sha256 prevouts;
+        HashWriter sequences, outputs;
+        for (const InputView& input : m_tx.inputs) {
+            prevouts.Write(PrevoutBytes(input));
+            sequences.U32(input.sequence);
+        }
+        for (const OutputView& out : m_tx.outputs) {
+            outputs.I64(out.value);
+            outputs.VarBytes(out.script_pubkey);
+        }
+        m_own.prevouts = prevouts.Finalize();
+        m_own.sequences = sequences.Finalize();
+        m_own.outputs = outputs.Finalize();
+        m_own.prevouts_twice = Sha256Of(m_own.prevouts);
+        m_own.sequences_twice = Sha256Of(m_own.sequences);
+        m_own.outputs_twice = Sha256Of(m_own.outputs);
+    });
+    return m_own;
 }
 
-Hash32 LegacySigHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type)
+const TxHashes::Spent& TxHashes::OfSpent() const
+{
+    CHECK(HaveSpent());
+    std::call_once(m_spent_made, [this] {
+        HashWriter amounts, scripts;
+        for (const SpentOutput& output : m_outputs) {
+            amounts.I64(output.value);
+            scripts.VarBytes(output.script_pubkey);
+        }
+        m_spent.amounts = amounts.Finalize();
+        m_spent.scripts = scripts.Finalize();
+    });
+    return m_spent;
+}
+
+const Sha256* InputHashes::Find(SigVersion version, uint32_t hash_type, ByteSpan script_code) const
+{
+    const std::optional<Entry>& entry = m_entries[KindOf(hash_type)];
+    const bool same = entry && entry->version == version &&
+                      std::ranges::equal(entry->script_code.Span(), script_code);
+    return same ? &entry->hasher : nullptr;
+}
+
+void InputHashes::Keep(SigVersion version, uint32_t hash_type, ByteSpan script_code,
+                       const Sha256& hasher)
+{
+    m_entries[KindOf(hash_type)] = Entry{version, ScriptBytes(script_code), hasher};
+}
+
+const Hash32& InputHashes::OwnOutput(const TxView& tx, size_t input)
+{
+    if (!m_own_output) m_own_output = HashOutput(tx.outputs[input]);
+    return *m_own_output;
+}
+
+Hash32 LegacySigHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type,
+                     InputHashes* kept)
 {
     // A signature for an output that is not there signs the number one; consensus since the start.
     if ((hash_type & kOutputMask) == kSigHashSingle && input >= tx.outputs.size()) {
         return Hash32{1};
     }
-    return Sha256d(LegacyPreimage(tx, input, script_code, hash_type).Make());
+    return HashOnce(kept, SigVersion::kBase, hash_type, script_code,
+                    [&] { return LegacyHash(tx, input, script_code, hash_type).Make(); });
 }
 
 Hash32 WitnessV0SigHash(const TxView& tx, size_t input, ByteSpan script_code, Amount value,
-                        uint32_t hash_type, const TxHashes& hashes)
+                        uint32_t hash_type, const TxHashes& hashes, InputHashes* kept)
 {
-    const bool anyone = (hash_type & kSigHashAnyoneCanPay) != 0;
-    const uint32_t kind = hash_type & kOutputMask;
-    const bool all = kind != kSigHashSingle && kind != kSigHashNone;
-    Bytes out;
-    out.reserve(200 + script_code.size());
-    Writer writer(out);
-    writer.U32(tx.version);
-    writer.Raw(anyone ? Hash32{} : hashes.prevouts_twice);
-    writer.Raw(!anyone && all ? hashes.sequences_twice : Hash32{});
-    writer.Raw(PrevoutBytes(tx.inputs[input]));
-    writer.VarBytes(script_code);
-    writer.I64(value);
-    writer.U32(tx.inputs[input].sequence);
-    if (all) {
-        writer.Raw(hashes.outputs_twice);
-    } else if (kind == kSigHashSingle && input < tx.outputs.size()) {
-        writer.Raw(Sha256Of(HashOutput(tx.outputs[input])));
-    } else {
-        writer.Raw(Hash32{});
-    }
-    writer.U32(tx.lock_time);
-    writer.U32(hash_type);
-    return Sha256d(out);
+    return HashOnce(kept, SigVersion::kWitnessV0, hash_type, script_code, [&] {
+        const bool anyone = (hash_type & kSigHashAnyoneCanPay) != 0;
+        const uint32_t kind = hash_type & kOutputMask;
+        const bool all = kind != kSigHashSingle && kind != kSigHashNone;
+        HashWriter out;
+        out.U32(tx.version);
+        out.Raw(anyone ? Hash32{} : hashes.OfTx().prevouts_twice);
+        out.Raw(!anyone && all ? hashes.OfTx().sequences_twice : Hash32{});
+        out.Raw(PrevoutBytes(tx.inputs[input]));
+        out.VarBytes(script_code);
+        out.I64(value);
+        out.U32(tx.inputs[input].sequence);
+        if (all) {
+            out.Raw(hashes.OfTx().outputs_twice);
+        } else if (kind == kSigHashSingle && input < tx.outputs.size()) {
+            out.Raw(Sha256Of(OwnOutput(tx, input, kept)));
+        } else {
+            out.Raw(Hash32{});
+        }
+        out.U32(tx.lock_time);
+        return out.Hasher();
+    });
 }
 
 std::optional<Hash32> TaprootSigHash(const TxView& tx, size_t input, const SpentOutput& spent,
                                      uint8_t hash_type, const TxHashes& hashes,
-                                     const TaprootContext& context)
+                                     const TaprootContext& context, InputHashes* kept)
 {
-    if (!hashes.have_spent) return std::nullopt;
+    if (!hashes.HaveSpent()) return std::nullopt;
     if (hash_type > 3 && (hash_type < 0x81 || hash_type > 0x83)) return std::nullopt;
     const bool anyone = (hash_type & kSigHashAnyoneCanPay) != 0;
     const uint8_t kind = hash_type == kSigHashDefault ? kSigHashAll : hash_type & 3;
     if (kind == kSigHashSingle && input >= tx.outputs.size()) return std::nullopt;
-    Bytes out;
-    out.reserve(256);
-    Writer writer(out);
+    HashWriter writer(TapSighashTag());
     writer.U8(0); // epoch
     writer.U8(hash_type);
     writer.U32(tx.version);
     writer.U32(tx.lock_time);
     if (!anyone) {
-        for (const Hash32* part :
-             {&hashes.prevouts, &hashes.amounts, &hashes.scripts, &hashes.sequences}) {
-            writer.Raw(*part);
-        }
+        writer.Raw(hashes.OfTx().prevouts);
+        writer.Raw(hashes.OfSpent().amounts);
+        writer.Raw(hashes.OfSpent().scripts);
+        writer.Raw(hashes.OfTx().sequences);
     }
-    if (kind == kSigHashAll) writer.Raw(hashes.outputs);
+    if (kind == kSigHashAll) writer.Raw(hashes.OfTx().outputs);
     writer.U8(static_cast<uint8_t>((context.tapscript ? 2 : 0) + (context.annex_hash ? 1 : 0)));
     if (anyone) {
         writer.Raw(PrevoutBytes(tx.inputs[input]));
-        WriteOutput(writer, spent.value, spent.script_pubkey);
+        writer.I64(spent.value);
+        writer.VarBytes(spent.script_pubkey);
         writer.U32(tx.inputs[input].sequence);
     } else {
         writer.U32(static_cast<uint32_t>(input));
     }
     if (context.annex_hash) writer.Raw(*context.annex_hash);
-    if (kind == kSigHashSingle) writer.Raw(HashOutput(tx.outputs[input]));
+    if (kind == kSigHashSingle) writer.Raw(OwnOutput(tx, input, kept));
     if (context.tapscript) {
         writer.Raw(context.leaf_hash);
         writer.U8(0); // key version
         writer.U32(context.code_separator);
     }
-    Sha256 hasher = TapSighashTag();
-    return hasher.Write(out).Finalize();
+    return writer.Hasher().Finalize();
 }
 
 } // namespace ibd

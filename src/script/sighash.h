@@ -1,12 +1,15 @@
 // Signature hashes: what a signature in an input signs - original (before BIP143), BIP143 and
-// BIP341. TxHashes keeps the parts that all inputs of a transaction share. Immutable once made; any
-// thread.
+// BIP341. TxHashes keeps the parts that all inputs of a transaction share, InputHashes those that
+// all signatures of one input share.
 #pragma once
 
 #include "crypto/sha256.h"
 #include "primitives/tx_view.h"
 #include "script/coin.h"
+#include "script/script_bytes.h"
 
+#include <array>
+#include <mutex>
 #include <optional>
 #include <span>
 
@@ -33,31 +36,75 @@ struct SpentOutput {
     ByteSpan script_pubkey;
 };
 
-/** Hashes over all inputs and outputs, made once for a transaction (BIP143, BIP341). */
-struct TxHashes {
-    /** `spent`: one output for each input, or empty when unknown - then taproot signatures cannot
-     *  be checked. */
-    TxHashes(const TxView& tx, std::span<const SpentOutput> spent);
+/** Hashes over all inputs and outputs of a transaction (BIP143, BIP341), each made when somebody
+ * asks first: most transactions need few, and spent scripts can be 244 MB in one block. Any thread.
+ */
+class TxHashes {
+public:
+    /** Single SHA-256, as BIP341 uses them, and hashed once more, BIP143. */
+    struct Own {
+        Hash32 prevouts{};
+        Hash32 sequences{};
+        Hash32 outputs{};
+        Hash32 prevouts_twice{};
+        Hash32 sequences_twice{};
+        Hash32 outputs_twice{};
+    };
+    /** Of the outputs that are spent; BIP341. */
+    struct Spent {
+        Hash32 amounts{};
+        Hash32 scripts{};
+    };
 
-    bool have_spent = false;
-    // Single SHA-256, as BIP341 uses them; BIP143 hashes the first three once more.
-    Hash32 prevouts{};
-    Hash32 sequences{};
-    Hash32 outputs{};
-    Hash32 amounts{};
-    Hash32 scripts{};
-    // Double SHA-256, BIP143.
-    Hash32 prevouts_twice{};
-    Hash32 sequences_twice{};
-    Hash32 outputs_twice{};
+    /** `spent`: one output for each input, or empty when unknown - then taproot signatures cannot
+     *  be checked. Both must outlive the object. */
+    TxHashes(const TxView& tx, std::span<const SpentOutput> spent) : m_tx(tx), m_outputs(spent) {}
+
+    bool HaveSpent() const;
+    const Own& OfTx() const;
+    /** Only if HaveSpent(). */
+    const Spent& OfSpent() const;
+
+private:
+    const TxView& m_tx;
+    const std::span<const SpentOutput> m_outputs;
+    mutable std::once_flag m_own_made;
+    mutable std::once_flag m_spent_made;
+    mutable Own m_own;
+    mutable Spent m_spent;
 };
 
+/** What the signature hashes of one input have in common: for each kind of hash type the hasher
+ * just before the type, with the script code that it was made for. A script that checks a thousand
+ *  signatures then hashes a large transaction once. Bounded: six kinds, one script code each. One
+ *  thread. */
+class InputHashes {
+public:
+    /** The hasher for that script code, or null. */
+    const Sha256* Find(SigVersion version, uint32_t hash_type, ByteSpan script_code) const;
+    void Keep(SigVersion version, uint32_t hash_type, ByteSpan script_code, const Sha256& hasher);
+    /** SHA-256 of the input's own output (SIGHASH_SINGLE), which must be there. */
+    const Hash32& OwnOutput(const TxView& tx, size_t input);
+
+private:
+    struct Entry {
+        SigVersion version;
+        ScriptBytes script_code;
+        Sha256 hasher;
+    };
+    std::array<std::optional<Entry>, 6> m_entries;
+    std::optional<Hash32> m_own_output;
+};
+
+// Each may be given the InputHashes of `input`; the hash is the same without.
+
 /** The original algorithm. `script_code` is hashed without its OP_CODESEPARATORs. */
-Hash32 LegacySigHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type);
+Hash32 LegacySigHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type,
+                     InputHashes* kept = nullptr);
 
 /** BIP143. */
 Hash32 WitnessV0SigHash(const TxView& tx, size_t input, ByteSpan script_code, Amount value,
-                        uint32_t hash_type, const TxHashes& hashes);
+                        uint32_t hash_type, const TxHashes& hashes, InputHashes* kept = nullptr);
 
 /** What a taproot signature commits to besides the transaction. */
 struct TaprootContext {
@@ -71,6 +118,6 @@ struct TaprootContext {
  *  matching output, or hashes made without the spent outputs. */
 std::optional<Hash32> TaprootSigHash(const TxView& tx, size_t input, const SpentOutput& spent,
                                      uint8_t hash_type, const TxHashes& hashes,
-                                     const TaprootContext& context);
+                                     const TaprootContext& context, InputHashes* kept = nullptr);
 
 } // namespace ibd

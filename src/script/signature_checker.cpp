@@ -43,10 +43,10 @@ bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, Byt
 {
     if (!HasKeyShape(public_key) || signature.empty()) return false;
     const uint8_t hash_type = signature.back();
-    const Hash32 hash =
-        version == SigVersion::kWitnessV0
-            ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type, m_hashes)
-            : LegacySigHash(m_tx, m_input, script_code, hash_type);
+    const Hash32 hash = version == SigVersion::kWitnessV0
+                            ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type,
+                                               m_hashes, &m_input_hashes)
+                            : LegacySigHash(m_tx, m_input, script_code, hash_type, &m_input_hashes);
     const ByteSpan der = signature.first(signature.size() - 1);
     return VerifyOnce([&] { return m_cache.cache->EcdsaKey(hash, public_key, der); },
                       [&] { return VerifyEcdsa(public_key, der, hash); });
@@ -61,7 +61,8 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
         hash_type = signature[64];
         if (hash_type == kSigHashDefault) return ScriptError::kSchnorrSigHashType;
     }
-    const auto hash = TaprootSigHash(m_tx, m_input, m_spent, hash_type, m_hashes, context);
+    const auto hash =
+        TaprootSigHash(m_tx, m_input, m_spent, hash_type, m_hashes, context, &m_input_hashes);
     if (!hash) return ScriptError::kSchnorrSigHashType;
     XOnlyKey key;
     SchnorrSignature sig;

@@ -1,5 +1,5 @@
 // SignatureChecker: what a running script may ask about the transaction that spends it. An
-// interface so that tests can run scripts without a transaction. Const, any thread.
+// interface so that tests can run scripts without a transaction.
 #pragma once
 
 #include "script/script_error.h"
@@ -26,7 +26,7 @@ public:
 };
 
 /** Answers from a transaction. Everything given must outlive it. The answers are the same with and
- *  without a cache. */
+ *  without a cache. It remembers hashes between questions: one thread. */
 class TxSignatureChecker final : public SignatureChecker {
 public:
     TxSignatureChecker(const TxView& tx, size_t input, const SpentOutput& spent,
@@ -52,6 +52,7 @@ private:
     const SpentOutput m_spent;
     const TxHashes& m_hashes;
     const SignatureCacheUse m_cache;
+    mutable InputHashes m_input_hashes;
 };
 
 } // namespace ibd

@@ -38,12 +38,12 @@ void ScriptThreads::Add(const TxView& tx, std::span<const Coin> spent)
 {
     std::optional<Hash32> key;
     if (Known(tx, key)) return;
-    Tx& entry = m_txs.emplace_back();
-    entry.tx = &tx;
+    Tx& entry = m_txs.emplace_back(tx);
     entry.key = key;
     entry.left = (spent.size() + kInputsPerRange - 1) / kInputsPerRange;
     entry.spent.reserve(spent.size());
     for (const Coin& coin : spent) entry.spent.push_back({coin.value, coin.script});
+    entry.hashes.emplace(tx, entry.spent);
     for (size_t i = 0; i < spent.size(); i += kInputsPerRange) {
         AddRange(entry, i, std::min(spent.size(), i + kInputsPerRange));
     }
@@ -78,7 +78,6 @@ void ScriptThreads::Run(Range& range)
 RuleResult ScriptThreads::Check(const Range& range) const
 {
     Tx& entry = *range.tx;
-    std::call_once(entry.hashed, [&] { entry.hashes.emplace(*entry.tx, entry.spent); });
     SignatureCacheUse cache;
     if (m_caches) cache = {&m_caches->signatures, m_remember};
     RuleResult verdict = CheckInputScripts(*entry.tx, entry.spent, *entry.hashes, m_flags,

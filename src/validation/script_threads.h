@@ -32,10 +32,10 @@ public:
 
 private:
     struct Tx {
+        explicit Tx(const TxView& in_tx) : tx(&in_tx) {}
         const TxView* tx;
         std::vector<SpentOutput> spent;
-        std::once_flag hashed;
-        std::optional<TxHashes> hashes; //!< made by the first input that is run
+        std::optional<TxHashes> hashes; //!< over both
         std::optional<Hash32> key;      //!< in the cache of scripts, if it is to be kept there
         std::atomic<size_t> left{0};    //!< ranges not found valid yet
     };

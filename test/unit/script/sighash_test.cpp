@@ -216,11 +216,11 @@ TEST_CASE("BIP341 wallet vectors: hashes, signatures and the signed transaction"
     const TxView& tx = (*unsigned_tx)->View();
     const TxHashes hashes(tx, spent);
     const UniValue& middle = spend["intermediary"];
-    CHECK(ToHex(hashes.amounts) == middle["hashAmounts"].get_str());
-    CHECK(ToHex(hashes.outputs) == middle["hashOutputs"].get_str());
-    CHECK(ToHex(hashes.prevouts) == middle["hashPrevouts"].get_str());
-    CHECK(ToHex(hashes.scripts) == middle["hashScriptPubkeys"].get_str());
-    CHECK(ToHex(hashes.sequences) == middle["hashSequences"].get_str());
+    CHECK(ToHex(hashes.OfSpent().amounts) == middle["hashAmounts"].get_str());
+    CHECK(ToHex(hashes.OfTx().outputs) == middle["hashOutputs"].get_str());
+    CHECK(ToHex(hashes.OfTx().prevouts) == middle["hashPrevouts"].get_str());
+    CHECK(ToHex(hashes.OfSpent().scripts) == middle["hashScriptPubkeys"].get_str());
+    CHECK(ToHex(hashes.OfTx().sequences) == middle["hashSequences"].get_str());
     const UniValue& inputs = spend["inputSpending"];
     for (size_t i = 0; i < inputs.size(); ++i) {
         const UniValue& given = inputs[i]["given"];
