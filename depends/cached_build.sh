@@ -8,7 +8,8 @@
 #   need_tools TOOL..., need_version TOOL WANTED HAVE, need_cargo, cannot_build REASON
 #   lock_cache                one build of NAME at a time: ask already_there again after it
 #   run_build TITLE COMMAND...   at low priority, into $log, without our own build's flags
-#   core_source               prints where Bitcoin Core's tree lies, out of the pinned package
+#   core_package NAME         prints where the pinned package of that name lies
+#   core_source               prints where Bitcoin Core's tree lies in it
 set -euo pipefail
 cached_build_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # The package that carries Core's tree is pinned by the oracle's Cargo.lock.
@@ -74,10 +75,12 @@ run_build() {
     echo "$title: $((SECONDS - start)) s" >&2
 }
 
-core_source() {
+core_package() {
     cargo metadata --format-version 1 --locked --manifest-path "$core_manifest" 2>> "$log" |
         python3 -c 'import json, pathlib, sys
 for package in json.load(sys.stdin)["packages"]:
-    if package["name"] == "libbitcoinkernel-sys":
-        print(pathlib.Path(package["manifest_path"]).parent / "bitcoin")'
+    if package["name"] == sys.argv[1]:
+        print(pathlib.Path(package["manifest_path"]).parent)' "$1"
 }
+
+core_source() { echo "$(core_package libbitcoinkernel-sys)/bitcoin"; }

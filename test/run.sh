@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sets up and runs everything that tests this project: unit, lint, contrib, fuzz, functional and
 # interop. On a bare Debian 12 machine it installs the packages first. What cannot run (no cargo, no
-# go, no clang, no ../shared/testdata) is named and skipped; with CI=true that is a failure.
+# go, no clang, no ../shared/testdata) is named and skipped; with CI=true that is a failure. The
+# last line counts what passed, failed and was skipped in all parts, and says why.
 #
 #   test/run.sh [--quick]     --quick: unit, lint and contrib tests only
 set -euo pipefail
@@ -9,6 +10,10 @@ cd "$(dirname "$0")/.."
 quick=false
 [ "${1:-}" != --quick ] || quick=true
 
+results=$(mktemp -d)
+export IBD_TEST_SUMMARY=$results/parts
+others= status=0
+trap '[ -z "$others" ] || kill "$others" 2>/dev/null || true; rm -rf "$results"' EXIT
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
 step "packages"
@@ -20,20 +25,25 @@ if ! $quick; then
         test/interop/build_$program.sh || true
     done) >/dev/null 2>&1 &
     others=$!
-    trap 'kill "$others" 2>/dev/null || true' EXIT
 fi
 step "build"
 secp256k1=$(depends/build_secp256k1.sh) || secp256k1= # else Debian's, which is slower
 cmake --preset dev -DIBD_SECP256K1_ROOT="$secp256k1" >/dev/null
 cmake --build build -j "$(nproc)"
+# A part that fails does not keep the others from running.
 step "unit, lint, contrib and bench-once tests"
-ctest --test-dir build --output-on-failure -j "$(nproc)"
-$quick && exit 0
-step "fuzz targets, seconds each"
-python3 test/fuzz/run.py
-step "functional tests"
-python3 test/functional/run.py --bindir build/bin
-step "interop tests"
-wait "$others" || true
-python3 test/interop/run.py
-step "all passed"
+ctest --test-dir build --output-on-failure -j "$(nproc)" --output-junit "$results/ctest.xml" ||
+    status=1
+if ! $quick; then
+    step "fuzz targets, seconds each"
+    python3 test/fuzz/run.py || status=1
+    step "functional tests"
+    python3 test/functional/run.py --bindir build/bin || status=1
+    step "interop tests"
+    wait "$others" || true
+    others=
+    python3 test/interop/run.py || status=1
+fi
+step "in all"
+python3 test/support/summary.py "$results" || status=1
+exit "$status"

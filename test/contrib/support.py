@@ -7,23 +7,15 @@ import random
 import struct
 import subprocess
 import sys
-import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOLS = os.path.join(ROOT, "contrib", "ibd-booster-hints-gen")
 sys.path.insert(0, TOOLS)
+sys.path.append(os.path.join(ROOT, "test", "support"))
+
+from testdata import find as testdata  # noqa: E402 (needs the path above)
 
 MAGIC = {"main": bytes.fromhex("f9beb4d9"), "regtest": bytes.fromhex("fabfb5da")}
-
-
-def testdata(name):
-    """Path of shared test data; without it the test is skipped, or fails in CI."""
-    path = os.path.join(ROOT, "..", "shared", "testdata", name)
-    if os.path.exists(path):
-        return path
-    if os.environ.get("CI") == "true":
-        raise AssertionError(f"test data missing in CI: {path}")
-    raise unittest.SkipTest(f"no test data at {path}")
 
 
 def unpack(name, target):

@@ -23,6 +23,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test" / "support"))
+
+import testrunner  # noqa: E402 (needs the path above)
+
 SEEDS = ROOT / "test/fuzz/seeds"
 BUILD = ROOT / "build-fuzz"
 COMPILER = "clang++-14"  # of the fuzz preset
@@ -108,6 +112,7 @@ def main():
         parser.error(f"no such target: {', '.join(sorted(unknown))}")
     if not shutil.which(COMPILER):
         print(f"fuzz: skipped, there is no {COMPILER} (Debian: clang-14 and libclang-rt-14-dev)")
+        testrunner.record("fuzz", 0, 0, [f"{name}: {COMPILER} is not installed" for name in names])
         return 1 if os.environ.get("CI") == "true" else 0
     build(names)
     with tempfile.TemporaryDirectory() as folder:
@@ -115,12 +120,13 @@ def main():
             for name in names:
                 keep_seeds(name, args.corpus, Path(folder))
             return 0
-        well = True
+        passes = []
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             for text, passed in pool.map(lambda name: fuzz(name, args, Path(folder)), names):
                 print(text, flush=True)
-                well = well and passed
-    return 0 if well else 1
+                passes.append(passed)
+    testrunner.record("fuzz", sum(passes), len(passes) - sum(passes), [])
+    return 0 if all(passes) else 1
 
 
 if __name__ == "__main__":

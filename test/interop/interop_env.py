@@ -9,27 +9,20 @@ import lzma
 import os
 import pathlib
 import subprocess
-import unittest
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-TESTDATA = ROOT.parent / "shared" / "testdata"
+sys.path.append(str(HERE.parent / "support"))
+
+import testdata  # noqa: E402 (needs the path above)
+from testdata import unavailable  # noqa: E402
+
 EXIT_NOTHING_TO_BUILD_WITH = 77
 
 # Folder below -datadir, as Bitcoin Core names it.
 NETWORK_FOLDERS = {"main": "", "testnet3": "testnet3", "testnet4": "testnet4",
                    "signet": "signet", "regtest": "regtest"}
-
-
-def in_ci():
-    return os.environ.get("CI") == "true"
-
-
-def unavailable(reason):
-    """Skips the running test, or fails it in CI."""
-    if in_ci():
-        raise AssertionError(f"{reason} (not allowed in CI)")
-    raise unittest.SkipTest(reason)
 
 
 def network_dir(datadir, network):
@@ -38,10 +31,7 @@ def network_dir(datadir, network):
 
 
 def testdata_path(name):
-    path = TESTDATA / name
-    if not path.exists():
-        unavailable(f"no test data at {path}")
-    return path
+    return testdata.find(name)
 
 
 def read_testdata(name):

@@ -1,6 +1,8 @@
 // See testdata.h.
 #include "support/testdata.h"
 
+#include "support/skips.h"
+
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -9,14 +11,49 @@
 
 namespace ibd::test {
 
+namespace {
+
+/** Standard output and error of a shell command, without the last line's end, and its status. */
+std::pair<std::string, int> OutputOf(const std::string& command)
+{
+    FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+    REQUIRE(pipe);
+    std::string out;
+    char chunk[4096];
+    while (size_t n = fread(chunk, 1, sizeof chunk, pipe)) out.append(chunk, n);
+    while (!out.empty() && out.back() == '\n') out.pop_back();
+    return {out, pclose(pipe)};
+}
+
+/** Of several lines the last. */
+std::string LastLine(const std::string& text)
+{
+    const size_t end = text.rfind('\n');
+    return end == std::string::npos ? text : text.substr(end + 1);
+}
+
+} // namespace
+
 std::optional<std::string> TestData(const std::string& name)
 {
-    const auto path = std::filesystem::path(IBD_SOURCE_DIR) / ".." / "shared" / "testdata" / name;
+    const std::filesystem::path source = IBD_SOURCE_DIR;
+    const auto path = source / ".." / "shared" / "testdata" / name;
     if (std::filesystem::exists(path)) return path.string();
+    const auto script = source / "test" / "support" / "pinned_testdata.sh";
+    const auto [output, status] = OutputOf("'" + script.string() + "' '" + name + "'");
+    if (status == 0) return LastLine(output);
+    const std::string reason = LastLine(output);
     const char* ci = std::getenv("CI");
-    if (ci && std::string(ci) == "true") FAIL("test data missing in CI: " << path);
-    std::cerr << "skipped: no test data at " << path << "\n";
+    if (ci && std::string(ci) == "true") FAIL("test data missing in CI: " << reason);
+    std::cerr << "skipped: " << reason << "\n";
+    SkippedTests().emplace(Catch::getResultCapture().getCurrentTestName(), reason);
     return std::nullopt;
+}
+
+std::map<std::string, std::string>& SkippedTests()
+{
+    static std::map<std::string, std::string> skips;
+    return skips;
 }
 
 Bytes ReadTestFile(const std::string& path)

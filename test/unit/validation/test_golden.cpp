@@ -28,12 +28,10 @@ void ImportGolden(Engine& engine, const Path& scratch, const std::string& packed
 
 } // namespace
 
-TEST_CASE("the golden chain gives Core's coins at every height asked")
+TEST_CASE("the golden chain gives Core's coins")
 {
     const auto packed = TestData("chains/mainnet_0_14131.blk.xz");
-    const auto answers = TestData("golden_mainnet14131/golden.json");
-    if (!packed || !answers) return;
-    const UniValue golden = ReadTestJson(*answers);
+    if (!packed) return;
     const ChainParams params = MakeChainParams(Network::kMain);
     const TempDir dir;
     Engine engine(params, dir.Get() / "data");
@@ -46,7 +44,18 @@ TEST_CASE("the golden chain gives Core's coins at every height asked")
     CHECK(engine.Stats(CoinsHashKind::kMuHash).hash.ToHex() ==
           "859e27f17a6cce9768b75dd0dbd969890157d29a152b0f4a0afa6c67cbcd5975");
     REQUIRE(Must(engine.chain->VerifyChain(4, 500)));
+}
 
+TEST_CASE("the golden chain gives Core's coins at every height asked")
+{
+    const auto packed = TestData("chains/mainnet_0_14131.blk.xz");
+    const auto answers = TestData("golden_mainnet14131/golden.json");
+    if (!packed || !answers) return;
+    const UniValue golden = ReadTestJson(*answers);
+    const ChainParams params = MakeChainParams(Network::kMain);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    ImportGolden(engine, dir.Get(), *packed);
     int checked = 0;
     for (const std::string& height : golden["heights"].getKeys()) {
         const UniValue& expected = golden["heights"][height]["gettxoutsetinfo_muhash_at_height"];
