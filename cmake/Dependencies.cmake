@@ -1,17 +1,6 @@
 # Packages that the modules link. Each is installed by depends/install.sh; see doc/dependencies.md.
 find_package(PkgConfig REQUIRED)
-set(IBD_SECP256K1_ROOT "" CACHE PATH
-    "Prefix of a libsecp256k1 to use instead of the system's (depends/build_secp256k1.sh)")
-if(NOT "${IBD_SECP256K1_ROOT}" STREQUAL "${IBD_SECP256K1_IN_USE}")
-  # What was found before is remembered by these two names.
-  unset(__pkg_config_checked_SECP256K1 CACHE)
-  unset(pkgcfg_lib_SECP256K1_secp256k1 CACHE)
-  set(IBD_SECP256K1_IN_USE "${IBD_SECP256K1_ROOT}" CACHE INTERNAL "")
-endif()
-if(IBD_SECP256K1_ROOT)
-  set(ENV{PKG_CONFIG_PATH} "${IBD_SECP256K1_ROOT}/lib/pkgconfig:$ENV{PKG_CONFIG_PATH}")
-endif()
-pkg_check_modules(SECP256K1 REQUIRED IMPORTED_TARGET libsecp256k1)
+include(Secp256k1)
 pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent libevent_pthreads)
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(UNIVALUE REQUIRED IMPORTED_TARGET libunivalue)

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
-# Builds the libsecp256k1 that Bitcoin Core itself uses, static, out of the package that the interop
-# tests pin (test/interop/kernel-oracle/Cargo.lock), and prints its prefix for
-#
-#   cmake --preset dev -DIBD_SECP256K1_ROOT="$(depends/build_secp256k1.sh)"
-#
-# Kept in the cache outside the tree. Exit status as depends/cached_build.sh says.
+# Builds the libsecp256k1 that Bitcoin Core itself uses, static, with the modules that a node needs,
+# out of the package that the interop tests pin (test/interop/kernel-oracle/Cargo.lock), and prints
+# its prefix. Configuring with CMake runs it; it takes about ten seconds the first time. Exit status
+# as depends/cached_build.sh says. `origin` below the prefix says where the source came from.
 source "$(dirname "${BASH_SOURCE[0]}")/cached_build.sh"
 begin_build secp256k1 "$(cat "${BASH_SOURCE[0]}" "$core_lock" | hash_of)"
 prefix=$cache/$build_key
@@ -27,5 +25,9 @@ run_build "libsecp256k1, configuring" cmake -S "$source" -B "$work/build" \
     -DSECP256K1_BUILD_TESTS=OFF -DSECP256K1_BUILD_EXHAUSTIVE_TESTS=OFF \
     -DSECP256K1_BUILD_BENCHMARK=OFF -DSECP256K1_BUILD_CTIME_TESTS=OFF
 run_build libsecp256k1 env DESTDIR="$work/stage" cmake --build "$work/build" --target install
+crate=$(core_package libbitcoinkernel-sys)
+commit=$(sed -n 's/.*"sha1": "\(.\{12\}\).*/\1/p' "$crate/.cargo_vcs_info.json")
+echo "$(basename "$crate" | sed 's/-\([0-9.]*\)$/ \1/')${commit:+ (commit $commit)}" \
+    > "$work/stage$prefix/origin"
 mv "$work/stage$prefix" "$prefix"
 echo "$prefix"

@@ -1,7 +1,7 @@
-# Sourced by the scripts that build other people's programs (depends/build_*.sh and
-# test/interop/build_*.sh). Each of them prints the path of what it built, keeps it in the cache
-# outside any build tree under a key of what it was built from, and only prints the path when it is
-# there already. Exit status: 0 built, 77 nothing to build with (a failure if CI=true), 1 failed.
+# Sourced by the scripts that build other people's programs, or unpack what they carry. Each prints
+# the path of what it made, keeps it in the cache outside any build tree under a key of what it was
+# made from, and only prints the path when it is there already. Exit status: 0 made, 77 nothing to
+# make it with (a failure if CI=true), 1 failed.
 #
 #   begin_build NAME KEY      sets $cache (the folder of NAME) and $log
 #   already_there PATH        prints PATH and ends the script if PATH exists
@@ -46,13 +46,26 @@ need_tools() {
     done
 }
 
+too_old() { # WANTED HAVE
+    ! printf '%s\n%s\n' "$1" "$2" | sort -CV
+}
+
 need_version() {
-    printf '%s\n%s\n' "$2" "$3" | sort -CV || cannot_build "$1 $3 is too old, $2 is needed"
+    ! too_old "$2" "$3" || cannot_build "$1 $3 is too old, $2 is needed"
+}
+
+# What is wrong with cargo, nothing if it will do. The lock files of this project need 1.78.
+lack_of_cargo() {
+    command -v cargo > /dev/null || { echo "cargo is not installed"; return; }
+    local version
+    version=$(cargo --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
+    ! too_old 1.78 "$version" || echo "cargo $version is too old, 1.78 is needed"
 }
 
 need_cargo() {
-    need_tools cargo
-    need_version cargo 1.78 "$(cargo --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)"
+    local lack
+    lack=$(lack_of_cargo)
+    [ -z "$lack" ] || cannot_build "$lack"
 }
 
 lock_cache() {

@@ -27,8 +27,7 @@ if ! $quick; then
     others=$!
 fi
 step "build"
-secp256k1=$(depends/build_secp256k1.sh) || secp256k1= # else Debian's, which is slower
-cmake --preset dev -DIBD_SECP256K1_ROOT="$secp256k1" >/dev/null
+cmake --preset dev >/dev/null
 cmake --build build -j "$(nproc)"
 # A part that fails does not keep the others from running.
 step "unit, lint, contrib and bench-once tests"

@@ -1,4 +1,5 @@
 // bitcoind: the entry point of the node - options, daemon, signals, exit status.
+#include "crypto/secp256k1_version.h"
 #include "node/node.h"
 #include "node/settings.h"
 #include "util/version.h"
@@ -207,7 +208,7 @@ int Main(int argc, char* argv[])
         return EXIT_SUCCESS;
     }
     if (args.GetBool("-version", false)) {
-        fmt::print("{} version v{}\n", kProjectName, kVersion);
+        fmt::print("{} version v{}\nlibsecp256k1 {}\n", kProjectName, kVersion, Secp256k1Version());
         return EXIT_SUCCESS;
     }
     if (!args.Command().empty()) {

@@ -4,6 +4,7 @@ import signal
 import subprocess
 
 from framework import FunctionalTest, free_port, program, wait_until
+from interop_env import unavailable
 from regtest_chain import FIRST_BLOCK_TIME, Chain
 
 
@@ -24,7 +25,18 @@ class Options(FunctionalTest):
         self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()))
         done = self.out("-version")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("ibd-booster v0.1.0", done.stdout)
+        self.assertIn("ibd-booster version v0.1.0", done.stdout)
+
+    def test_pinned_cryptography(self):
+        """Static, and named by -version. (A build with the system's says that, and is told so.)"""
+        told = self.out("-version").stdout.splitlines()[1]
+        if told.endswith(" of the system, shared"):
+            unavailable("configured with -DIBD_SYSTEM_SECP256K1=ON")
+        self.assertRegex(told, r"^libsecp256k1 [0-9]+\.[0-9]+\.[0-9]+( of .*)?, static$")
+        linked = subprocess.run(["ldd", program("bitcoind")], capture_output=True, text=True,
+                                check=True).stdout
+        self.assertIn("libevent", linked)
+        self.assertNotIn("secp256k1", linked)
 
     def test_mistakes(self):
         node = self.node()

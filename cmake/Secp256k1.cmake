@@ -1,0 +1,43 @@
+# The target secp256k1: consensus cryptography is pinned. The default is Core's own libsecp256k1,
+# static, with ElligatorSwift, at the prefix that depends/build_secp256k1.sh prints; it is built there
+# the first time. SECP256K1_DESCRIPTION says what -version prints about it.
+option(IBD_SYSTEM_SECP256K1
+       "Link the distribution's libsecp256k1: older, shared, upgraded by others, no ElligatorSwift" OFF)
+set(IBD_SECP256K1_ROOT "" CACHE PATH
+    "Prefix of the pinned libsecp256k1; empty: where depends/build_secp256k1.sh puts it")
+add_library(secp256k1 INTERFACE)
+if(IBD_SYSTEM_SECP256K1)
+  pkg_check_modules(SECP256K1 REQUIRED IMPORTED_TARGET libsecp256k1)
+  target_link_libraries(secp256k1 INTERFACE PkgConfig::SECP256K1)
+  set(SECP256K1_DESCRIPTION "${SECP256K1_VERSION} of the system, shared")
+  message(WARNING "Consensus cryptography is the system's libsecp256k1 ${SECP256K1_VERSION}")
+  return()
+endif()
+
+set(secp256k1_prefix "${IBD_SECP256K1_ROOT}")
+if(NOT secp256k1_prefix)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               ${PROJECT_SOURCE_DIR}/depends/build_secp256k1.sh
+               ${PROJECT_SOURCE_DIR}/test/interop/kernel-oracle/Cargo.lock)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/depends/build_secp256k1.sh
+                  OUTPUT_VARIABLE secp256k1_prefix OUTPUT_STRIP_TRAILING_WHITESPACE
+                  ERROR_VARIABLE problem ERROR_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    string(REGEX REPLACE ".*\n" "" problem "${problem}")
+    message(FATAL_ERROR "No pinned libsecp256k1 (${problem}): run depends/install.sh, or configure "
+                        "with -DIBD_SYSTEM_SECP256K1=ON for the distribution's")
+  endif()
+endif()
+set(SECP256K1_LIBRARY "${secp256k1_prefix}/lib/libsecp256k1.a")
+if(NOT EXISTS "${SECP256K1_LIBRARY}" OR NOT EXISTS "${secp256k1_prefix}/include/secp256k1_ellswift.h")
+  message(FATAL_ERROR "IBD_SECP256K1_ROOT: no static libsecp256k1 with ElligatorSwift in ${secp256k1_prefix}")
+endif()
+target_include_directories(secp256k1 SYSTEM INTERFACE "${secp256k1_prefix}/include")
+target_link_libraries(secp256k1 INTERFACE "${SECP256K1_LIBRARY}")
+file(STRINGS "${secp256k1_prefix}/lib/pkgconfig/libsecp256k1.pc" SECP256K1_DESCRIPTION REGEX "^Version:")
+string(REPLACE "Version: " "" SECP256K1_DESCRIPTION "${SECP256K1_DESCRIPTION}")
+if(EXISTS "${secp256k1_prefix}/origin")
+  file(STRINGS "${secp256k1_prefix}/origin" origin)
+  string(APPEND SECP256K1_DESCRIPTION " of ${origin}")
+endif()
+string(APPEND SECP256K1_DESCRIPTION ", static")
