@@ -3,6 +3,7 @@
 
 #include "consensus/merkle.h"
 #include "crypto/sha256_batch.h"
+#include "swiftsync/file_block_source.h"
 #include "util/threads.h"
 
 #include <algorithm>
@@ -41,14 +42,14 @@ private:
     uint8_t m_check = 0;
 };
 
-Result<FloorResult> Work(BlockStream& stream)
+Result<FloorResult> Work(BlockSource& source)
 {
     OutpointSink sink(Sha256().Write(Bytes(64, 0x5a)).State());
     FloorResult out;
     BlockView view;
     SuppliedBlock block;
     for (;;) {
-        IBD_ASSIGN_OR_RETURN(const bool more, stream.Next(block));
+        IBD_ASSIGN_OR_RETURN(const bool more, source.Next(block));
         if (!more) break;
         IBD_RETURN_IF_ERROR(view.Parse(block.bytes));
         if (BlockMerkleRoot(view).root != view.Header().merkle_root) {
@@ -75,16 +76,14 @@ Result<FloorResult> Work(BlockStream& stream)
 Result<FloorResult> RunFloor(Env& env, const BlockStore& store, const HeaderNode& tip,
                              unsigned threads)
 {
-    IBD_ASSIGN_OR_RETURN(const auto plan,
-                         BlockPlan::Make(tip, HeightSet(static_cast<uint32_t>(tip.height))));
+    FileBlockSupply supply(env, store, tip);
+    IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
     std::vector<Result<FloorResult>> results(threads, FloorResult{});
     {
         std::vector<NamedThread> workers;
         for (unsigned i = 0; i < threads; ++i) {
-            workers.emplace_back(fmt::format("floor-{}", i), [&, i] {
-                FileBlockStream stream(env, store, *plan);
-                results[i] = Work(stream);
-            });
+            workers.emplace_back(fmt::format("floor-{}", i),
+                                 [&, i] { results[i] = Work(*supply.MakeSource()); });
         }
     }
     FloorResult sum;

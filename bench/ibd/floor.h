@@ -3,7 +3,8 @@
 // the same kernels and the same read path as the booster. What the booster is measured against.
 #pragma once
 
-#include "swiftsync/block_plan.h"
+#include "chain/header_tree.h"
+#include "storage/block_store.h"
 
 namespace ibd::bench {
 

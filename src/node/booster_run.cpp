@@ -82,6 +82,9 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
                     verdict.height, verdict.reason);
         return Outcome::kSerial;
     case VerdictKind::kInterrupted: return Outcome::kInterrupted;
+    case VerdictKind::kFolded:     // nobody asked for that
+    case VerdictKind::kIncomplete: // a stored block that is not there is an error
+        break;
     }
     CHECK(false);
     return Outcome::kSerial;

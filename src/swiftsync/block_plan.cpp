@@ -5,38 +5,46 @@
 
 namespace ibd {
 
-Result<std::unique_ptr<BlockPlan>> BlockPlan::Make(const HeaderNode& terminal,
-                                                   const HeightSet& folded, uint64_t stretch_bytes)
+BlockPlan::BlockPlan(std::vector<PlannedBlock> blocks, uint64_t stretch_bytes)
+    : m_blocks(std::move(blocks))
 {
-    auto plan = std::make_unique<BlockPlan>();
+    CutStretches(stretch_bytes);
+}
+
+BlockPlan::BlockPlan(const HeaderNode& terminal, const std::function<bool(int32_t height)>& folded,
+                     uint64_t stretch_bytes)
+{
     for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
-        if (folded.Contains(static_cast<uint32_t>(node->height))) continue;
-        if (!node->HasData()) {
-            return BadData("block {} at height {} is not in the block files", node->hash.ToHex(),
-                           node->height);
+        if (folded(node->height)) continue;
+        if (node->HasData()) {
+            m_blocks.push_back({.node = node, .file = node->file, .offset = node->data_pos});
+        } else {
+            m_missing = node;
         }
-        plan->m_blocks.push_back({node, node->file, node->data_pos});
     }
-    auto& blocks = plan->m_blocks;
-    std::sort(blocks.begin(), blocks.end(), [](const PlannedBlock& a, const PlannedBlock& b) {
+    CutStretches(stretch_bytes);
+}
+
+void BlockPlan::CutStretches(uint64_t stretch_bytes)
+{
+    std::sort(m_blocks.begin(), m_blocks.end(), [](const PlannedBlock& a, const PlannedBlock& b) {
         return a.file != b.file ? a.file < b.file : a.offset < b.offset;
     });
     uint64_t known = 0; // bytes of blocks whose end the next block shows
     uint64_t gaps = 0;  // how many of those there are
-    for (size_t i = 0; i < blocks.size(); ++i) {
-        const size_t start = plan->m_starts.empty() ? 0 : plan->m_starts.back();
-        if (i == 0 || blocks[i].file != blocks[start].file ||
-            blocks[i].offset - blocks[start].offset >= stretch_bytes) {
-            plan->m_starts.push_back(static_cast<uint32_t>(i));
+    for (size_t i = 0; i < m_blocks.size(); ++i) {
+        const PlannedBlock& block = m_blocks[i];
+        const PlannedBlock& start = m_blocks[m_starts.empty() ? 0 : m_starts.back()];
+        if (i == 0 || block.file != start.file || block.offset - start.offset >= stretch_bytes) {
+            m_starts.push_back(static_cast<uint32_t>(i));
         }
-        if (i > 0 && blocks[i].file == blocks[i - 1].file) {
-            known += std::min(blocks[i].offset - blocks[i - 1].offset, kMaxStoredBlockSize);
+        if (i > 0 && block.file == m_blocks[i - 1].file) {
+            known += std::min(block.offset - m_blocks[i - 1].offset, kMaxStoredBlockSize);
             ++gaps;
         }
     }
-    plan->m_bytes = gaps ? known / gaps * blocks.size() : 0;
-    plan->m_starts.push_back(static_cast<uint32_t>(blocks.size()));
-    return plan;
+    m_bytes = gaps ? known / gaps * m_blocks.size() : 0;
+    m_starts.push_back(static_cast<uint32_t>(m_blocks.size()));
 }
 
 std::span<const PlannedBlock> BlockPlan::Claim()
@@ -46,87 +54,6 @@ std::span<const PlannedBlock> BlockPlan::Claim()
     if (stretch + 1 >= m_starts.size()) return {};
     const size_t begin = m_starts[stretch];
     return std::span(m_blocks).subspan(begin, m_starts[stretch + 1] - begin);
-}
-
-Error FileBlockStream::Damaged(const PlannedBlock& block, std::string_view what) const
-{
-    return BadData("{}, offset {}: {}; block {} at height {} should be there",
-                   m_store.BlockPath(block.file).string(), block.offset, what,
-                   block.node->hash.ToHex(), block.node->height);
-}
-
-Result<> FileBlockStream::StartStretch()
-{
-    const PlannedBlock& first = m_stretch.front();
-    if (first.file != m_file_number || !m_file) {
-        m_file_number = -1;
-        auto file = m_env.OpenRead(m_store.BlockPath(first.file));
-        if (!file) return Damaged(first, file.Message());
-        m_file = std::move(*file);
-        m_file_number = first.file;
-    }
-    for (const PlannedBlock& block : m_stretch) {
-        if (block.offset < kFrameHeaderSize) return Damaged(block, "no room for a frame");
-    }
-    const uint64_t begin = first.offset - kFrameHeaderSize;
-    m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
-    m_window_size = 0;
-    m_file->WillNeed(begin, m_stretch_end - begin + kReadBytes);
-    return {};
-}
-
-Result<MutableByteSpan> FileBlockStream::Need(uint64_t offset, size_t size)
-{
-    const uint64_t window_end = m_window_at + m_window_size;
-    if (offset < m_window_at || offset + size > window_end) {
-        // Keep what is there of the wanted bytes, then read on behind it.
-        size_t kept = 0;
-        if (offset >= m_window_at && offset < window_end) {
-            kept = window_end - offset;
-            std::memmove(m_buffer.data(), m_buffer.data() + (offset - m_window_at), kept);
-        }
-        const size_t ahead =
-            m_stretch_end > offset ? std::min<uint64_t>(kReadBytes, m_stretch_end - offset) : 0;
-        const size_t target = std::max(size, ahead);
-        if (m_buffer.size() < target) m_buffer.resize(target);
-        m_window_at = offset;
-        m_window_size = kept;
-        if (target > kept) {
-            const MutableByteSpan rest = MutableByteSpan(m_buffer).subspan(kept, target - kept);
-            IBD_ASSIGN_OR_RETURN(const size_t got, m_file->ReadAt(offset + kept, rest));
-            m_window_size += got;
-        }
-        if (m_window_size < size) return MutableByteSpan();
-    }
-    return MutableByteSpan(m_buffer).subspan(offset - m_window_at, size);
-}
-
-Result<bool> FileBlockStream::Next(SuppliedBlock& out)
-{
-    if (m_stretch.empty()) {
-        m_stretch = m_plan.Claim();
-        if (m_stretch.empty()) return false;
-        IBD_RETURN_IF_ERROR(StartStretch());
-    }
-    const PlannedBlock block = m_stretch.front();
-    m_stretch = m_stretch.subspan(1);
-    IBD_ASSIGN_OR_RETURN(const MutableByteSpan frame,
-                         Need(block.offset - kFrameHeaderSize, kFrameHeaderSize));
-    if (frame.empty()) return Damaged(block, "the file is cut off");
-    std::array<uint8_t, kFrameHeaderSize> header;
-    m_store.Key().Apply(header.data(), frame.data(), frame.size(), block.offset - kFrameHeaderSize);
-    if (!std::equal(m_store.Magic().begin(), m_store.Magic().end(), header.begin())) {
-        return Damaged(block, "no frame with this network's magic");
-    }
-    const uint32_t size = ReadLE32(header.data() + 4);
-    if (size < BlockHeader::kSize || size > kMaxStoredBlockSize) {
-        return Damaged(block, "a frame has an impossible length");
-    }
-    IBD_ASSIGN_OR_RETURN(const MutableByteSpan bytes, Need(block.offset, size));
-    if (bytes.empty()) return Damaged(block, "the file is cut off");
-    m_store.Key().Apply(bytes, block.offset);
-    out = {block.node, bytes};
-    return true;
 }
 
 } // namespace ibd

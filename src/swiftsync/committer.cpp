@@ -64,6 +64,7 @@ void Committer::Work()
 
 Result<> Committer::Commit(Epoch& epoch)
 {
+    if (epoch.source) IBD_RETURN_IF_ERROR(epoch.source->Sync());
     if (epoch.has_run) {
         IBD_RETURN_IF_ERROR(epoch.run.file->Sync());
         epoch.run.file.reset();

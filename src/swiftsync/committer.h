@@ -5,6 +5,7 @@
 // waits until its previous one is durable, so that a crash costs it two epochs at most.
 #pragma once
 
+#include "chain/block_source.h"
 #include "swiftsync/checkpoint.h"
 #include "util/threads.h"
 
@@ -12,7 +13,8 @@ namespace ibd {
 
 /** What one worker did between two spills. */
 struct Epoch {
-    size_t worker = 0; //!< who did it, 0 to number of workers - 1
+    size_t worker = 0;             //!< who did it, 0 to number of workers - 1
+    BlockSource* source = nullptr; //!< where the blocks came from; made durable before the epoch
     FoldTotals totals;
     std::vector<uint32_t> heights;
     Bytes sum; //!< Aggregate::Serialize() of just these blocks

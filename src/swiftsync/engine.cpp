@@ -10,8 +10,6 @@ namespace {
 
 /** The least that a worker can do useful work with. */
 constexpr size_t kMinBufferBytes = 4 << 10;
-/** Full validation is not bound by the disk; short stretches keep all threads busy to the end. */
-constexpr uint64_t kFullStretchBytes = 512 << 10;
 
 } // namespace
 
@@ -87,7 +85,9 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
     SetState(BoosterState::kFolding);
     load_start_micros = 0;
     for (WorkerCounters& c : counters) {
-        for (auto* n : {&c.blocks, &c.outputs, &c.inputs, &c.bytes, &c.coins}) n->store(0);
+        for (auto* n : {&c.blocks, &c.outputs, &c.inputs, &c.bytes, &c.checked_bytes, &c.coins}) {
+            n->store(0);
+        }
     }
     IBD_ASSIGN_OR_RETURN(Checkpoint start, Resume());
     Committer at_work(env, options.directory, std::move(start), counters.size(),
@@ -110,11 +110,14 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::FoldAndConclude(Committer& a
     const Result<> durable = at_work.Finish();
     if (!failure) return failure.GetError();
     if (!durable) return durable.GetError();
-    if (*failure) return GiveUp(**failure);
+    const bool machine = *failure && (*failure)->kind == FoldFailure::Kind::kMachine;
+    if (*failure && (machine || !options.fold_only)) return GiveUp(**failure);
     if (at_work.State().folded.Count() < static_cast<uint32_t>(terminal.height)) {
-        CHECK(stop);
-        return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
+        if (stop) return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
+        const std::string why = *failure ? (*failure)->error.message : "blocks are missing";
+        return Outcome{{VerdictKind::kIncomplete, why, -1, 0}};
     }
+    if (options.fold_only) return Outcome{{VerdictKind::kFolded, "", terminal.height, 0}};
     return Conclude(at_work);
 }
 
@@ -213,10 +216,13 @@ Result<Checkpoint> SyncEngine::Impl::Resume()
 
 Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, const FoldRules& rules)
 {
-    const uint64_t stretch = options.full_validation ? kFullStretchBytes : BlockPlan::kStretchBytes;
-    IBD_ASSIGN_OR_RETURN(const auto plan, BlockPlan::Make(terminal, to.State().folded, stretch));
-    total_bytes = plan->EstimatedBytes();
-    log.Info("Booster: folding {} blocks up to height {} on {} threads{}", plan->Blocks(),
+    const HeightSet& folded = to.State().folded;
+    IBD_RETURN_IF_ERROR(supply.Begin(
+        [&](int32_t height) { return folded.Contains(static_cast<uint32_t>(height)); }));
+    sources.clear();
+    for (size_t i = 0; i < options.threads; ++i) sources.push_back(supply.MakeSource());
+    total_bytes = supply.EstimatedBytes();
+    log.Info("Booster: folding {} blocks up to height {} on {} threads{}", supply.BlocksToFold(),
              terminal.height, options.threads,
              options.full_validation ? ", checking every rule and script" : "");
     std::atomic<uint32_t> next_run = to.State().NextRunNumber();
@@ -226,20 +232,18 @@ Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, cons
     const FoldContext context{env,    params,  blocks,          hints,
                               rules,  options, to.State().salt, unique_below,
                               buffer, to,      next_run,        stop};
-    if (options.background) return RunWorkers(context, *plan);
-    FileBlockStream stream(env, blocks, *plan);
-    return FoldWorker(context, 0, counters[0]).Run(stream);
+    if (options.background) return RunWorkers(context);
+    return FoldWorker(context, 0, counters[0]).Run(*sources[0]);
 }
 
-std::optional<FoldFailure> SyncEngine::Impl::RunWorkers(const FoldContext& context, BlockPlan& plan)
+std::optional<FoldFailure> SyncEngine::Impl::RunWorkers(const FoldContext& context)
 {
     std::optional<FoldFailure> first;
     const auto work = [&](size_t i) {
-        FileBlockStream stream(env, blocks, plan);
-        auto failure = FoldWorker(context, i, counters[i]).Run(stream);
+        auto failure = FoldWorker(context, i, counters[i]).Run(*sources[i]);
         const std::lock_guard lock(mutex);
         if (failure) {
-            plan.Stop(); // the others finish their stretch
+            supply.Stop(); // the others finish their stretch
             if (!first) first = std::move(failure);
         }
         --running;
@@ -250,14 +254,23 @@ std::optional<FoldFailure> SyncEngine::Impl::RunWorkers(const FoldContext& conte
     for (size_t i = 0; i < options.threads; ++i) {
         threads.emplace_back(fmt::format("booster-{}", i), [&work, i] { work(i); });
     }
-    MonitorFolding(plan);
+    MonitorFolding();
     for (NamedThread& thread : threads) thread.Join();
     return first;
 }
 
 SyncEngine::SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                        const BlockStore& blocks, const Hints& hints, BoosterOptions options)
-    : m_impl(std::make_unique<Impl>(env, log, params, terminal, blocks, hints, std::move(options)))
+    : m_impl(std::make_unique<Impl>(env, log, params, terminal, blocks, nullptr, hints,
+                                    std::move(options)))
+{
+}
+
+SyncEngine::SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
+                       const BlockStore& blocks, BlockSupply& supply, const Hints& hints,
+                       BoosterOptions options)
+    : m_impl(std::make_unique<Impl>(env, log, params, terminal, blocks, &supply, hints,
+                                    std::move(options)))
 {
 }
 

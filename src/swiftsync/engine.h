@@ -1,12 +1,12 @@
 // SyncEngine: the booster. Folds every block of the best header chain up to the hints' terminal
-// block, in whatever order is cheapest, on all threads; judges the hints; writes the chainstate
-// once. Owned by the node, which runs it before it opens the chainstate, and alone starts threads
-// in this module. Memory: BoosterOptions::memory_bytes, the blocks being parsed, and about 30
-// bytes a header. What it keeps on disk while running lies in BoosterOptions::directory.
-// See doc/booster.md.
+// block, as a supply hands them out (chain/block_source.h), in whatever order is cheapest, on all
+// threads; judges the hints; writes the chainstate once. Owned by the node, which runs it before it
+// opens the chainstate, and alone starts threads in this module. Memory:
+// BoosterOptions::memory_bytes, the blocks being parsed, and about 30 bytes a header. What it keeps
+// on disk while running lies in BoosterOptions::directory. See doc/booster.md.
 #pragma once
 
-#include "chain/header_tree.h"
+#include "chain/block_source.h"
 #include "storage/block_store.h"
 #include "swiftsync/aggregate.h"
 #include "swiftsync/hints.h"
@@ -29,6 +29,9 @@ struct BoosterOptions {
     /** Every rule and script is checked, with the coins of undo data (-ibdboosterfullvalidation):
      *  no block needs to be assumed valid. */
     bool full_validation = false;
+    /** Ends when all blocks are folded, with a checkpoint for a run that judges. Nothing is said
+     *  against the hints or a block: what cannot be folded is left to that run. */
+    bool fold_only = false;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before it is opened at a start
      * without the booster, call RecoverPublish() (storage/chainstate_builder.h). */
@@ -51,6 +54,8 @@ enum class VerdictKind {
     kAccepted,     //!< the chainstate is complete at the terminal block
     kHintsWrong,   //!< some check failed; the chainstate is untouched, validate serially
     kBlockInvalid, //!< a block broke a rule of its own; validate serially, which will tell
+    kFolded,       //!< BoosterOptions::fold_only: all blocks are folded
+    kIncomplete,   //!< not all blocks could be folded; what was done is kept
     kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
     kInterrupted,  //!< stopped on request; what was done is kept for the next run
 };
@@ -79,14 +84,14 @@ struct BoosterProgress {
     uint64_t outputs = 0;        //!< counted outputs folded
     uint64_t inputs = 0;
     uint64_t bytes = 0;       //!< of blocks folded
-    uint64_t total_bytes = 0; //!< of all blocks, estimated from their positions
+    uint64_t total_bytes = 0; //!< of all blocks that are read, estimated from their positions
     uint64_t coins = 0;       //!< surviving coins so far
     uint64_t coins_loaded = 0;
     uint64_t coins_expected = 0;
     uint64_t disk_bytes = 0;        //!< runs
     uint64_t disk_bytes_needed = 0; //!< estimate: runs and new chainstate at the end
     uint64_t memory_bytes = 0;      //!< of the process
-    double bytes_per_second = 0;    //!< of blocks, while folding
+    double bytes_per_second = 0;    //!< of blocks read, while folding
     double coins_per_second = 0;    //!< while loading
     double seconds_elapsed = 0;
     std::optional<double> seconds_left;
@@ -95,10 +100,15 @@ struct BoosterProgress {
 
 class SyncEngine {
 public:
-    /** `terminal`: from CheckTerminalBlock(). Everything referred to must outlive the engine; the
-     *  nodes' positions (file, data_pos) must not change while Run() is at work. */
+    /** Takes its blocks from where the index says that they lie. `terminal`: from
+     *  CheckTerminalBlock(). Everything referred to must outlive the engine; the nodes' positions
+     *  (file, data_pos) must not change while Run() is at work. */
     SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                const BlockStore& blocks, const Hints& hints, BoosterOptions options);
+    /** Takes its blocks from `supply`; `blocks` are for undo data. */
+    SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
+               const BlockStore& blocks, BlockSupply& supply, const Hints& hints,
+               BoosterOptions options);
     ~SyncEngine();
 
     /** Does all of it; once. An error is a failed disk, a missing block or the like: nothing was

@@ -7,6 +7,7 @@
 #include "storage/chainstate_builder.h"
 #include "swiftsync/chainstate_loader.h"
 #include "swiftsync/engine.h"
+#include "swiftsync/file_block_source.h"
 #include "swiftsync/fold_worker.h"
 
 #include <condition_variable>
@@ -20,9 +21,16 @@ constexpr uint64_t kTableBytesPerCoin = 70;
 constexpr auto kMonitorInterval = std::chrono::milliseconds(500);
 
 struct SyncEngine::Impl {
+    /** Full validation is not bound by the disk; short stretches keep all threads busy to the
+     *  end. */
+    static constexpr uint64_t kFullStretchBytes = 512 << 10;
+
+    /** `s`: null for the stored blocks that the index names. */
     Impl(Env& e, Logger& l, const ChainParams& p, const HeaderNode& t, const BlockStore& b,
-         const Hints& h, BoosterOptions o)
-        : env(e), log(l), params(p), terminal(t), blocks(b), hints(h), options(std::move(o)),
+         BlockSupply* s, const Hints& h, BoosterOptions o)
+        : env(e), log(l), params(p), terminal(t), blocks(b),
+          stored(e, b, t, o.full_validation ? kFullStretchBytes : BlockPlan::kStretchBytes),
+          supply(s ? *s : stored), hints(h), options(std::move(o)),
           counters(std::max(1u, options.threads))
     {
         options.threads = static_cast<unsigned>(counters.size());
@@ -48,8 +56,8 @@ struct SyncEngine::Impl {
     bool BelongsHere(const Checkpoint& state) const;
     Result<Checkpoint> StartNew();
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer, const FoldRules& rules);
-    std::optional<FoldFailure> RunWorkers(const FoldContext& context, BlockPlan& plan);
-    void MonitorFolding(const BlockPlan& plan);
+    std::optional<FoldFailure> RunWorkers(const FoldContext& context);
+    void MonitorFolding();
     void MonitorLoading();
     std::string FoldDetail(uint64_t all_blocks) const;
     std::string MemoryDetail() const;
@@ -73,7 +81,10 @@ struct SyncEngine::Impl {
     Logger& log;
     const ChainParams& params;
     const HeaderNode& terminal;
-    const BlockStore& blocks;
+    const BlockStore& blocks; //!< for undo data
+    FileBlockSupply stored;
+    BlockSupply& supply;
+    std::vector<std::unique_ptr<BlockSource>> sources; //!< by worker; until all is durable
     const Hints& hints;
     BoosterOptions options;
 

@@ -22,21 +22,25 @@ const char* BoosterStateName(BoosterState state)
 }
 
 /** Shows progress until the workers are done. */
-void SyncEngine::Impl::MonitorFolding(const BlockPlan& plan)
+void SyncEngine::Impl::MonitorFolding()
 {
     std::unique_lock lock(mutex);
-    const uint64_t all_blocks = resumed_blocks + plan.Blocks();
+    const uint64_t all_blocks = resumed_blocks + supply.BlocksToFold();
     ProgressMeter meter(env, log,
                         {.label = "Booster: folding",
                          .unit = "bytes",
-                         .total = resumed.bytes + plan.EstimatedBytes(),
+                         .total = resumed.bytes + supply.EstimatedBytes(),
                          .start = resumed.bytes,
                          .terminal = options.terminal});
     while (running > 0) {
         finished.wait_for(lock, kMonitorInterval);
         uint64_t done = resumed.bytes;
-        for (const WorkerCounters& c : counters) done += c.bytes.load(std::memory_order_relaxed);
+        for (const WorkerCounters& c : counters) {
+            done += c.bytes.load(std::memory_order_relaxed);
+            done += c.checked_bytes.load(std::memory_order_relaxed);
+        }
         meter.Update(done, FoldDetail(all_blocks));
+        if (stop) supply.Stop(); // a source may be waiting for a block
     }
 }
 
@@ -101,13 +105,16 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
     p.coins_expected = hints.Info().unspent;
     p.coins_loaded = coins_loaded.load(std::memory_order_relaxed);
     uint64_t fresh_bytes = 0;
+    uint64_t read_bytes = 0;
     for (const WorkerCounters& c : counters) {
         p.blocks += c.blocks.load(std::memory_order_relaxed);
         p.outputs += c.outputs.load(std::memory_order_relaxed);
         p.inputs += c.inputs.load(std::memory_order_relaxed);
         p.coins += c.coins.load(std::memory_order_relaxed);
         fresh_bytes += c.bytes.load(std::memory_order_relaxed);
+        read_bytes += c.checked_bytes.load(std::memory_order_relaxed);
     }
+    read_bytes += fresh_bytes;
     p.memory_bytes = env.ResidentBytes();
     const int64_t now = end_micros.load() ? end_micros.load() : env.MonotonicMicros();
     if (p.state != BoosterState::kIdle) {
@@ -118,11 +125,11 @@ BoosterProgress SyncEngine::Impl::Snapshot() const
     const int64_t load_start = load_start_micros.load();
     if (fold_start) {
         const int64_t fold_end = load_start ? load_start : now;
-        p.bytes_per_second = Rate(fresh_bytes, fold_end - fold_start);
+        p.bytes_per_second = Rate(read_bytes, fold_end - fold_start);
     }
     if (load_start) p.coins_per_second = Rate(p.coins_loaded, now - load_start);
     if (p.state == BoosterState::kFolding) {
-        p.seconds_left = SecondsLeft(fresh_bytes, total, p.bytes_per_second);
+        p.seconds_left = SecondsLeft(read_bytes, total, p.bytes_per_second);
     } else if (p.state == BoosterState::kLoading) {
         p.seconds_left = SecondsLeft(p.coins_loaded, p.coins_expected, p.coins_per_second);
     }

@@ -9,16 +9,15 @@ namespace ibd {
 
 namespace {
 
-FoldFailure BadBlock(const HeaderNode& node, std::string_view reason)
-{
-    return {FoldFailure::Kind::kBlock,
-            BadData("block {} at height {}: {}", node.hash.ToHex(), node.height, reason),
-            node.height};
-}
-
 FoldFailure Failed(FoldFailure::Kind kind, const Error& error, int32_t height = -1)
 {
     return {kind, error, height};
+}
+
+/** Only this thread writes the counter. */
+void AddTo(std::atomic<uint64_t>& counter, uint64_t n)
+{
+    counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
 
 /** Reading the clock may cost more than folding a small block. */
@@ -38,15 +37,16 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
     if (context.options.full_validation) m_full.emplace(context.params, context.blocks);
 }
 
-std::optional<FoldFailure> FoldWorker::Run(BlockStream& stream)
+std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
 {
+    m_source = &source;
     std::optional<FoldFailure> failure;
     SuppliedBlock block;
     while (!failure && !m_context.stop.load(std::memory_order_relaxed)) {
-        const Result<bool> more = stream.Next(block);
+        const Result<bool> more = source.Next(block);
         if (!more) failure = Failed(FoldFailure::Kind::kMachine, more.GetError());
         if (!more || !*more) break;
-        failure = FoldOne(block);
+        failure = Take(block);
         if (!failure && EpochIsDue()) {
             if (const Result<> done = Spill(); !done) {
                 return Failed(FoldFailure::Kind::kMachine, done.GetError());
@@ -58,47 +58,65 @@ std::optional<FoldFailure> FoldWorker::Run(BlockStream& stream)
     return failure;
 }
 
-std::optional<FoldFailure> FoldWorker::CheckOne(const SuppliedBlock& block)
+std::optional<FoldFailure> FoldWorker::Take(const SuppliedBlock& block)
 {
+    const Result<RuleResult> broken = CheckOne(block);
+    if (!broken) {
+        const bool damaged = broken.GetError().kind == Error::Kind::kBadData;
+        return Failed(damaged ? FoldFailure::Kind::kUndo : FoldFailure::Kind::kMachine,
+                      broken.GetError(), block.node->height);
+    }
+    if (*broken) return Reject(block, **broken);
+    if (const Result<> kept = m_source->Keep(block, m_view); !kept) {
+        return Failed(FoldFailure::Kind::kMachine, kept.GetError());
+    }
+    if (block.fold) return FoldOne(block);
+    AddTo(m_counters.checked_bytes, block.bytes.size());
+    return std::nullopt;
+}
+
+std::optional<FoldFailure> FoldWorker::Reject(const SuppliedBlock& block, const RuleViolation& why)
+{
+    const Result<bool> go_on = m_source->Reject(block, why);
+    if (!go_on) return Failed(FoldFailure::Kind::kMachine, go_on.GetError());
+    if (*go_on) return std::nullopt;
+    return Failed(FoldFailure::Kind::kBlock,
+                  BadData("block {} at height {}: {}", block.node->hash.ToHex(), block.node->height,
+                          why.ToString()),
+                  block.node->height);
+}
+
+/** Errors of kind kBadData are the undo data's. */
+Result<RuleResult> FoldWorker::CheckOne(const SuppliedBlock& block)
+{
+    using Kind = RuleViolation::Kind;
     const HeaderNode& node = *block.node;
     if (const Result<> parsed = m_view.Parse(block.bytes); !parsed) {
-        return BadBlock(node, parsed.Message());
+        return RuleResult(Violation(Kind::kMutated, parsed.Message()));
     }
     if (m_view.Hash() != node.hash) {
-        return BadBlock(node, "another block lies in its place: " + m_view.Hash().ToHex());
+        return RuleResult(
+            Violation(Kind::kMutated, "another block lies in its place: " + m_view.Hash().ToHex()));
     }
-    if (m_full) return CheckFully(node);
-    // The header tree holds only headers with enough work.
-    const BlockCheckOptions options{.check_pow = false, .check_merkle_root = true};
-    if (const auto broken = CheckBlock(m_view, m_context.params.consensus, options)) {
-        return BadBlock(node, broken->ToString());
-    }
-    if (node.height >= m_context.params.consensus.bip34_height) {
+    if (m_full) return m_full->Check(m_view, node);
+    const ConsensusParams& params = m_context.params.consensus;
+    // The header tree holds only headers with enough work; this asks for the signet solution.
+    const BlockCheckOptions options{.check_pow = !block.indexed, .check_merkle_root = true};
+    if (auto broken = CheckBlock(m_view, params, options)) return broken;
+    if (!block.indexed) return ContextualCheckBlock(m_view, NodeAncestry(node.prev), params);
+    if (node.height >= params.bip34_height) {
         const Bytes prefix = Bip34Prefix(node.height);
         const ByteSpan script = m_view.Txs()[0].inputs[0].script_sig;
         if (script.size() < prefix.size() ||
             !std::equal(prefix.begin(), prefix.end(), script.begin())) {
-            return BadBlock(node, "bad-cb-height, block height mismatch in coinbase");
+            return RuleResult(Invalid("bad-cb-height", "block height mismatch in coinbase"));
         }
     }
-    return std::nullopt;
-}
-
-std::optional<FoldFailure> FoldWorker::CheckFully(const HeaderNode& node)
-{
-    const Result<RuleResult> verdict = m_full->Check(m_view, node);
-    if (verdict) {
-        if (!*verdict) return std::nullopt;
-        return BadBlock(node, (*verdict)->ToString());
-    }
-    const bool damaged = verdict.GetError().kind == Error::Kind::kBadData;
-    return Failed(damaged ? FoldFailure::Kind::kUndo : FoldFailure::Kind::kMachine,
-                  verdict.GetError(), node.height);
+    return RuleResult();
 }
 
 std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
 {
-    if (auto failure = CheckOne(block)) return failure;
     const auto height = static_cast<uint32_t>(block.node->height);
     if (const Result<> read = m_context.hints.Read(height, m_hints); !read) {
         const bool damaged = read.GetError().kind == Error::Kind::kBadData;
@@ -131,14 +149,11 @@ Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
     m_heights.push_back(height);
     m_totals.Add({m_delta.counted_outputs, m_delta.hinted_unspent, m_delta.spent.size(),
                   m_delta.coins.size(), m_delta.coin_value, block_bytes});
-    const auto add = [](std::atomic<uint64_t>& counter, uint64_t n) {
-        counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-    };
-    add(m_counters.blocks, 1);
-    add(m_counters.outputs, m_delta.counted_outputs);
-    add(m_counters.inputs, m_delta.spent.size());
-    add(m_counters.bytes, block_bytes);
-    add(m_counters.coins, m_delta.coins.size());
+    AddTo(m_counters.blocks, 1);
+    AddTo(m_counters.outputs, m_delta.counted_outputs);
+    AddTo(m_counters.inputs, m_delta.spent.size());
+    AddTo(m_counters.bytes, block_bytes);
+    AddTo(m_counters.coins, m_delta.coins.size());
     return {};
 }
 
@@ -153,7 +168,7 @@ bool FoldWorker::EpochIsDue()
 Result<> FoldWorker::Spill()
 {
     if (m_heights.empty()) return {};
-    Epoch epoch{m_number, m_totals, std::move(m_heights), m_sum->Serialize(), false, {}};
+    Epoch epoch{m_number, m_source, m_totals, std::move(m_heights), m_sum->Serialize(), false, {}};
     if (!m_coins.Empty() || !m_coinbases.empty()) {
         const uint32_t number = m_context.next_run.fetch_add(1, std::memory_order_relaxed);
         IBD_ASSIGN_OR_RETURN(epoch.run, WriteRun(m_context.env, m_context.options.directory, number,

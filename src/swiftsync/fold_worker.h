@@ -1,9 +1,9 @@
-// FoldWorker: one thread's share of the work. Takes blocks from its stream, checks and folds them,
+// FoldWorker: one thread's share of the work. Takes blocks from its source, checks and folds them,
 // keeps a private aggregate and coin buffer, and now and then turns both into an epoch for the
 // committer. Nothing on the way from block to block is shared or locked.
 #pragma once
 
-#include "swiftsync/block_plan.h"
+#include "chain/block_source.h"
 #include "swiftsync/committer.h"
 #include "swiftsync/engine.h"
 #include "swiftsync/full_validation.h"
@@ -15,7 +15,8 @@ struct alignas(64) WorkerCounters {
     std::atomic<uint64_t> blocks = 0;
     std::atomic<uint64_t> outputs = 0;
     std::atomic<uint64_t> inputs = 0;
-    std::atomic<uint64_t> bytes = 0;
+    std::atomic<uint64_t> bytes = 0;         //!< of blocks folded
+    std::atomic<uint64_t> checked_bytes = 0; //!< of blocks that were only checked
     std::atomic<uint64_t> coins = 0;
 };
 
@@ -49,19 +50,22 @@ public:
     /** `number`: 0 to options.threads - 1, to the committer. */
     FoldWorker(const FoldContext& context, size_t number, WorkerCounters& counters);
 
-    /** Folds until the stream is empty, `stop` is set or something fails. What was done before is
-     *  handed to the committer in every case but a failed disk. */
-    std::optional<FoldFailure> Run(BlockStream& stream);
+    /** Folds until the source is empty, `stop` is set or something fails. What was done before is
+     *  handed to the committer in every case but a failed disk. The source must outlive the
+     *  committer's work. */
+    std::optional<FoldFailure> Run(BlockSource& source);
 
 private:
+    std::optional<FoldFailure> Take(const SuppliedBlock& block);
+    std::optional<FoldFailure> Reject(const SuppliedBlock& block, const RuleViolation& why);
     std::optional<FoldFailure> FoldOne(const SuppliedBlock& block);
-    std::optional<FoldFailure> CheckOne(const SuppliedBlock& block);
-    std::optional<FoldFailure> CheckFully(const HeaderNode& node);
+    Result<RuleResult> CheckOne(const SuppliedBlock& block);
     Result<> Account(uint32_t height, size_t block_bytes);
     bool EpochIsDue();
     Result<> Spill();
 
     const FoldContext& m_context;
+    BlockSource* m_source = nullptr; //!< of Run()
     const size_t m_number;
     const uint64_t m_epoch_bytes; //!< an epoch ends after so many bytes of blocks
     const int64_t m_epoch_micros; //!< or after so long

@@ -1,0 +1,103 @@
+// See file_block_source.h.
+#include "swiftsync/file_block_source.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+Result<> FileBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
+{
+    m_plan.emplace(m_terminal, folded, m_stretch_bytes);
+    const HeaderNode* missing = m_plan->Missing();
+    if (!missing) return {};
+    return BadData("block {} at height {} is not in the block files", missing->hash.ToHex(),
+                   missing->height);
+}
+
+std::unique_ptr<BlockSource> FileBlockSupply::MakeSource()
+{
+    return std::make_unique<FileBlockSource>(m_env, m_store, *m_plan);
+}
+
+Error FileBlockSource::Damaged(const PlannedBlock& block, std::string_view what) const
+{
+    return BadData("{}, offset {}: {}; block {} at height {} should be there",
+                   m_store.BlockPath(block.file).string(), block.offset, what,
+                   block.node->hash.ToHex(), block.node->height);
+}
+
+Result<> FileBlockSource::StartStretch()
+{
+    const PlannedBlock& first = m_stretch.front();
+    if (first.file != m_file_number || !m_file) {
+        m_file_number = -1;
+        auto file = m_env.OpenRead(m_store.BlockPath(first.file));
+        if (!file) return Damaged(first, file.Message());
+        m_file = std::move(*file);
+        m_file_number = first.file;
+    }
+    for (const PlannedBlock& block : m_stretch) {
+        if (block.offset < kFrameHeaderSize) return Damaged(block, "no room for a frame");
+    }
+    const uint64_t begin = first.offset - kFrameHeaderSize;
+    m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
+    m_window_size = 0;
+    m_file->WillNeed(begin, m_stretch_end - begin + kReadBytes);
+    return {};
+}
+
+Result<MutableByteSpan> FileBlockSource::Need(uint64_t offset, size_t size)
+{
+    const uint64_t window_end = m_window_at + m_window_size;
+    if (offset < m_window_at || offset + size > window_end) {
+        // Keep what is there of the wanted bytes, then read on behind it.
+        size_t kept = 0;
+        if (offset >= m_window_at && offset < window_end) {
+            kept = window_end - offset;
+            std::memmove(m_buffer.data(), m_buffer.data() + (offset - m_window_at), kept);
+        }
+        const size_t ahead =
+            m_stretch_end > offset ? std::min<uint64_t>(kReadBytes, m_stretch_end - offset) : 0;
+        const size_t target = std::max(size, ahead);
+        if (m_buffer.size() < target) m_buffer.resize(target);
+        m_window_at = offset;
+        m_window_size = kept;
+        if (target > kept) {
+            const MutableByteSpan rest = MutableByteSpan(m_buffer).subspan(kept, target - kept);
+            IBD_ASSIGN_OR_RETURN(const size_t got, m_file->ReadAt(offset + kept, rest));
+            m_window_size += got;
+        }
+        if (m_window_size < size) return MutableByteSpan();
+    }
+    return MutableByteSpan(m_buffer).subspan(offset - m_window_at, size);
+}
+
+Result<bool> FileBlockSource::Next(SuppliedBlock& out)
+{
+    if (m_stretch.empty()) {
+        m_stretch = m_plan.Claim();
+        if (m_stretch.empty()) return false;
+        IBD_RETURN_IF_ERROR(StartStretch());
+    }
+    const PlannedBlock block = m_stretch.front();
+    m_stretch = m_stretch.subspan(1);
+    IBD_ASSIGN_OR_RETURN(const MutableByteSpan frame,
+                         Need(block.offset - kFrameHeaderSize, kFrameHeaderSize));
+    if (frame.empty()) return Damaged(block, "the file is cut off");
+    std::array<uint8_t, kFrameHeaderSize> header;
+    m_store.Key().Apply(header.data(), frame.data(), frame.size(), block.offset - kFrameHeaderSize);
+    if (!std::equal(m_store.Magic().begin(), m_store.Magic().end(), header.begin())) {
+        return Damaged(block, "no frame with this network's magic");
+    }
+    const uint32_t size = ReadLE32(header.data() + 4);
+    if (size < BlockHeader::kSize || size > kMaxStoredBlockSize) {
+        return Damaged(block, "a frame has an impossible length");
+    }
+    IBD_ASSIGN_OR_RETURN(const MutableByteSpan bytes, Need(block.offset, size));
+    if (bytes.empty()) return Damaged(block, "the file is cut off");
+    m_store.Key().Apply(bytes, block.offset);
+    out = {block.node, bytes, block.fold, block.indexed, block.tag};
+    return true;
+}
+
+} // namespace ibd

@@ -1,0 +1,68 @@
+// FileBlockSource: the stored blocks of a plan, stretch by stretch, with large reads. A block that
+// is not taken cannot be had again: that ends the run. FileBlockSupply: the blocks up to the
+// terminal block, which the index says where to find; all of them must be there.
+// Memory: 1 to 5 MiB for each source.
+#pragma once
+
+#include "chain/block_source.h"
+#include "swiftsync/block_plan.h"
+
+namespace ibd {
+
+/** Removes the obfuscation block by block, just before it is parsed. */
+class FileBlockSource final : public BlockSource {
+public:
+    static constexpr size_t kReadBytes = 1 << 20;
+
+    FileBlockSource(Env& env, const BlockStore& store, BlockPlan& plan)
+        : m_env(env), m_store(store), m_plan(plan), m_buffer(kReadBytes)
+    {
+    }
+
+    Result<bool> Next(SuppliedBlock& out) override;
+    Result<> Keep(const SuppliedBlock&, const BlockView&) override { return {}; }
+    Result<bool> Reject(const SuppliedBlock&, const RuleViolation&) override { return false; }
+    Result<> Sync() override { return {}; }
+
+private:
+    Result<> StartStretch();
+    /** `size` bytes of the file at `offset`, as on disk; reads ahead within the stretch. */
+    Result<MutableByteSpan> Need(uint64_t offset, size_t size);
+    Error Damaged(const PlannedBlock& block, std::string_view what) const;
+
+    Env& m_env;
+    const BlockStore& m_store;
+    BlockPlan& m_plan;
+    std::span<const PlannedBlock> m_stretch; //!< what is left of it
+    uint64_t m_stretch_end = 0;              //!< where its last block's frame starts
+    int32_t m_file_number = -1;
+    std::unique_ptr<ReadableFile> m_file;
+    Bytes m_buffer;           //!< grows to the largest block
+    uint64_t m_window_at = 0; //!< file offset of the buffer's first byte
+    size_t m_window_size = 0;
+};
+
+class FileBlockSupply final : public BlockSupply {
+public:
+    /** `stretch_bytes`: how much one worker claims at a time. All must outlive the supply. */
+    FileBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
+                    uint64_t stretch_bytes = BlockPlan::kStretchBytes)
+        : m_env(env), m_store(store), m_terminal(terminal), m_stretch_bytes(stretch_bytes)
+    {
+    }
+
+    Result<> Begin(const std::function<bool(int32_t height)>& folded) override;
+    std::unique_ptr<BlockSource> MakeSource() override;
+    void Stop() override { m_plan->Stop(); }
+    size_t BlocksToFold() const override { return m_plan->Blocks(); }
+    uint64_t EstimatedBytes() const override { return m_plan->EstimatedBytes(); }
+
+private:
+    Env& m_env;
+    const BlockStore& m_store;
+    const HeaderNode& m_terminal;
+    const uint64_t m_stretch_bytes;
+    std::optional<BlockPlan> m_plan;
+};
+
+} // namespace ibd
