@@ -10,8 +10,9 @@
 namespace ibd {
 
 FrameScanner::FrameScanner(const ReadableFile& file, Path path, const XorKey& key,
-                           const std::array<uint8_t, 4>& magic, size_t window)
-    : m_file(file), m_path(std::move(path)), m_key(key), m_magic(magic), m_window(window)
+                           const std::array<uint8_t, 4>& magic, size_t window, uint64_t start)
+    : m_file(file), m_path(std::move(path)), m_key(key), m_magic(magic), m_window(window),
+      m_start(start)
 {
     m_buffer.resize(m_window + kFrameHeaderSize + kMaxStoredBlockSize);
 }

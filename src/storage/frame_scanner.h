@@ -18,9 +18,10 @@ public:
         ByteSpan block;      //!< until the next call
     };
 
-    /** `window`: bytes read at once. The file must outlive the scanner. */
+    /** `window`: bytes read at once; `start`: file offset to begin at. The file must outlive the
+     *  scanner. */
     FrameScanner(const ReadableFile& file, Path path, const XorKey& key,
-                 const std::array<uint8_t, 4>& magic, size_t window);
+                 const std::array<uint8_t, 4>& magic, size_t window, uint64_t start = 0);
 
     /** The next frame: magic, a length of 80 to 4,000,000 and that many bytes inside the file.
      *  Whatever else lies between is skipped. Nothing at the end of the file. */
@@ -44,7 +45,7 @@ private:
     const std::array<uint8_t, 4> m_magic;
     const size_t m_window;
     Bytes m_buffer;
-    uint64_t m_start = 0; //!< file offset of m_buffer[0]
+    uint64_t m_start; //!< file offset of m_buffer[0]
     size_t m_pos = 0;
     size_t m_filled = 0;
     bool m_at_end = false;
