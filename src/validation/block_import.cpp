@@ -3,6 +3,7 @@
 
 #include "storage/frame_scanner.h"
 
+#include <algorithm>
 #include <deque>
 
 namespace ibd {
@@ -38,10 +39,19 @@ Result<Bytes> BlockImporter::Read(const Waiting& place) const
     return raw;
 }
 
+Result<BlockOutcome> BlockImporter::AcceptOne(const Waiting& place, ByteSpan raw)
+{
+    if (place.known) {
+        const SurveyedBlock& block = *place.known;
+        return m_chain.AcceptSound({block.node->Header(), block.block_size, block.tx_count},
+                                   block.pos);
+    }
+    return m_chain.AcceptBlock(raw, place.stored.IsNull() ? nullptr : &place.stored);
+}
+
 Result<ScanStep> BlockImporter::Accept(const Waiting& place, ByteSpan raw)
 {
-    const FilePos* stored = place.stored.IsNull() ? nullptr : &place.stored;
-    IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, m_chain.AcceptBlock(raw, stored));
+    IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, AcceptOne(place, raw));
     if (outcome.violation) {
         m_log.Debug(LogCategory::kReindex, "block refused: {}", outcome.violation->ToString());
         // Bytes that do not even parse may hide the start of a real frame.
@@ -64,9 +74,11 @@ Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
         for (auto it = begin; it != end; ++it) children.push_back(it->second);
         m_waiting.erase(begin, end);
         for (const Waiting& child : children) {
-            IBD_ASSIGN_OR_RETURN(const Bytes raw, Read(child));
-            const FilePos* stored = child.stored.IsNull() ? nullptr : &child.stored;
-            IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, m_chain.AcceptBlock(raw, stored));
+            Bytes raw;
+            if (!child.known) {
+                IBD_ASSIGN_OR_RETURN(raw, Read(child));
+            }
+            IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, AcceptOne(child, raw));
             if (outcome.violation) continue;
             if (outcome.is_new) ++m_accepted;
             parents.push_back(outcome.node->hash);
@@ -75,10 +87,9 @@ Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
     return {};
 }
 
-ScanStep BlockImporter::Visit(const Waiting& place, ByteSpan raw)
+ScanStep BlockImporter::Visit(const Waiting& place, const BlockHeader& header, ByteSpan raw)
 {
     if (m_interrupt) return ScanStep::kStop;
-    const BlockHeader header = BlockHeader::FromBytes(raw.data());
     bool parent_known;
     {
         const auto lock = m_chain.Lock();
@@ -108,10 +119,82 @@ Result<> BlockImporter::Reindex()
     for (size_t i = 0; i < files.size() && !m_interrupt; ++i) {
         m_log.Info("Reindexing block file blk{:05}.dat ({}% complete)...", files[i],
                    i * 100 / files.size());
-        IBD_RETURN_IF_ERROR(m_blocks.ScanFile(files[i], [&](FilePos pos, ByteSpan raw) {
-            return Visit({pos, 0, 0}, raw);
-        }));
+        IBD_RETURN_IF_ERROR(m_blocks.ScanFile(
+            files[i], [&](FilePos pos, ByteSpan raw) { return Visit({.stored = pos}, raw); }));
         IBD_RETURN_IF_ERROR(m_failure);
+    }
+    if (m_interrupt) return {};
+    ReportWaiting("the block files");
+    m_log.Info("Reindexing finished: {} blocks", m_accepted);
+    return {};
+}
+
+Result<ScanStep> BlockImporter::VisitSurveyed(const SurveyedBlock& block)
+{
+    if (block.checked) {
+        return Visit({.stored = block.pos, .known = &block}, block.node->Header(), {});
+    }
+    IBD_ASSIGN_OR_RETURN(const Bytes raw, m_blocks.ReadBlock(block.pos));
+    return Visit({.stored = block.pos}, raw);
+}
+
+/** Scans on from where the survey and this import part, until both stand at the same frame: the
+ *  index of that, or blocks.size() at the end of the file. */
+Result<size_t> BlockImporter::ScanUntilKnown(std::span<const SurveyedBlock> blocks, size_t next,
+                                             uint64_t from)
+{
+    const int32_t number = blocks.front().pos.file;
+    const Path path = m_blocks.BlockPath(number);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    FrameScanner scanner(*file, path, m_blocks.Key(), m_blocks.Magic(), BlockStore::kScanWindow,
+                         from);
+    for (;;) {
+        IBD_ASSIGN_OR_RETURN(const auto frame, scanner.Next());
+        if (!frame) return blocks.size();
+        const auto same = std::find_if(
+            blocks.begin() + static_cast<ptrdiff_t>(next), blocks.end(),
+            [&](const SurveyedBlock& block) { return block.pos.offset == frame->offset; });
+        if (same != blocks.end()) return static_cast<size_t>(same - blocks.begin());
+        const ScanStep step = Visit({.stored = {number, frame->offset}}, frame->block);
+        if (step == ScanStep::kStop) return blocks.size();
+        if (step == ScanStep::kNotABlock) scanner.Refuse();
+    }
+}
+
+/** The blocks of one file. What follows a frame depends on whether it was refused: the survey
+ *  knows of headers only, so what it took for a block may be refused here, and the reverse. */
+Result<> BlockImporter::ReindexFile(std::span<const SurveyedBlock> blocks)
+{
+    for (size_t i = 0; i < blocks.size();) {
+        const SurveyedBlock& block = blocks[i];
+        IBD_ASSIGN_OR_RETURN(const ScanStep step, VisitSurveyed(block));
+        if (step == ScanStep::kStop) return {};
+        ++i;
+        const bool refused = step == ScanStep::kNotABlock;
+        if (refused == block.refused) continue;
+        const uint64_t from =
+            refused ? block.pos.offset - kFrameHeaderSize + 1 : block.pos.offset + block.frame_size;
+        IBD_ASSIGN_OR_RETURN(i, ScanUntilKnown(blocks, i, from));
+    }
+    return {};
+}
+
+Result<> BlockImporter::Reindex(const BlockSurvey& survey)
+{
+    const Importing importing(m_chain);
+    std::span<const SurveyedBlock> rest = survey.Blocks();
+    const size_t all = rest.size();
+    while (!rest.empty() && !m_interrupt) {
+        const int32_t file = rest.front().pos.file;
+        m_log.Info("Reindexing block file blk{:05}.dat ({}% complete)...", file,
+                   (all - rest.size()) * 100 / all);
+        const auto next = std::find_if(rest.begin(), rest.end(), [&](const SurveyedBlock& block) {
+            return block.pos.file != file;
+        });
+        const auto count = static_cast<size_t>(next - rest.begin());
+        IBD_RETURN_IF_ERROR(ReindexFile(rest.first(count)));
+        IBD_RETURN_IF_ERROR(m_failure);
+        rest = rest.subspan(count);
     }
     if (m_interrupt) return {};
     ReportWaiting("the block files");
@@ -132,7 +215,7 @@ Result<> BlockImporter::LoadFile(const Path& path)
         IBD_ASSIGN_OR_RETURN(const auto frame, scanner.Next());
         if (!frame) break;
         const auto size = static_cast<uint32_t>(frame->block.size());
-        step = Visit({{}, scanner.End() - size, size}, frame->block);
+        step = Visit({.stored = {}, .offset = scanner.End() - size, .size = size}, frame->block);
         if (step == ScanStep::kNotABlock) scanner.Refuse();
     }
     IBD_RETURN_IF_ERROR(m_failure);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "util/progress.h"
+#include "validation/block_survey.h"
 #include "validation/chain_manager.h"
 
 #include <map>
@@ -18,6 +19,9 @@ public:
 
     /** Indexes every block of the store's files. Stops early, without error, when interrupted. */
     Result<> Reindex();
+    /** The same, block by block and to the same end, reading only what the survey does not tell:
+     *  blocks that were not found sound, and what lies about them. */
+    Result<> Reindex(const BlockSurvey& survey);
     /** Takes the blocks of a file that is not obfuscated and connects them. */
     Result<> LoadFile(const Path& path);
 
@@ -29,11 +33,22 @@ private:
         FilePos stored;
         uint64_t offset = 0;
         uint32_t size = 0;
+        const SurveyedBlock* known = nullptr; //!< checked already, in which case nothing is read
     };
 
-    ScanStep Visit(const Waiting& place, ByteSpan raw);
+    /** `raw`: the block, or nothing if it is known. */
+    ScanStep Visit(const Waiting& place, const BlockHeader& header, ByteSpan raw);
+    ScanStep Visit(const Waiting& place, ByteSpan raw)
+    {
+        return Visit(place, BlockHeader::FromBytes(raw.data()), raw);
+    }
+    Result<ScanStep> VisitSurveyed(const SurveyedBlock& block);
+    Result<> ReindexFile(std::span<const SurveyedBlock> blocks);
+    Result<size_t> ScanUntilKnown(std::span<const SurveyedBlock> blocks, size_t next,
+                                  uint64_t from);
     /** Accepts a block whose parent is known and all that waited for it. */
     Result<ScanStep> Accept(const Waiting& place, ByteSpan raw);
+    Result<BlockOutcome> AcceptOne(const Waiting& place, ByteSpan raw);
     Result<Bytes> Read(const Waiting& place) const;
     Result<> AcceptWaiting(const BlockHash& parent);
     void ReportWaiting(const std::string& where) const;

@@ -80,11 +80,33 @@ Result<> ChainManager::Store(const BlockView& view, HeaderNode& node, const File
     } else {
         IBD_ASSIGN_OR_RETURN(pos, m_stores.blocks.WriteBlock(view.Raw(), height, node.time));
     }
+    SetStored(node, pos, static_cast<uint32_t>(view.Txs().size()));
+    return {};
+}
+
+void ChainManager::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_count)
+{
     const bool was_pruned = node.tx_count > 0;
-    m_index.SetData(node, pos, static_cast<uint32_t>(view.Txs().size()));
+    m_index.SetData(node, pos, tx_count);
     AddCandidates(m_index.Link(node));
     if (was_pruned) RebuildCandidates(); // blocks above may have waited for this one
-    return {};
+}
+
+Result<BlockOutcome> ChainManager::AcceptSound(const SoundBlock& block, const FilePos& stored)
+{
+    const auto lock = Lock();
+    BlockOutcome outcome;
+    outcome.violation = AcceptHeader(block.header, &outcome.node);
+    if (outcome.violation) {
+        if (m_observer) m_observer->BlockChecked(block.header.Hash(), outcome.violation);
+        return outcome;
+    }
+    HeaderNode& node = *outcome.node;
+    if (node.HasData()) return outcome;
+    m_stores.blocks.AddExisting(stored, block.size, static_cast<uint32_t>(node.height), node.time);
+    SetStored(node, stored, block.tx_count);
+    outcome.is_new = true;
+    return outcome;
 }
 
 Result<BlockOutcome> ChainManager::Accept(const BlockView& view, const FilePos* stored,

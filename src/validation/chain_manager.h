@@ -72,6 +72,14 @@ struct BlockOutcome {
     HeaderNode* node = nullptr; //!< its header, if that was accepted
 };
 
+/** What there is to know of a block that kept all rules which need no coins, when its bytes are no
+ *  longer at hand. */
+struct SoundBlock {
+    BlockHeader header;
+    uint32_t size = 0; //!< bytes
+    uint32_t tx_count = 0;
+};
+
 /** What VerifyChain found. */
 struct Verification {
     bool sound = true;    //!< nothing was wrong
@@ -114,6 +122,9 @@ public:
     /** Checks a block without its coins and stores it; does not connect it. `stored` says where it
      *  lies already (reindex). */
     Result<BlockOutcome> AcceptBlock(ByteSpan raw, const FilePos* stored = nullptr);
+    /** The same for a block that lies at `stored` and that CheckBlock and ContextualCheckBlock have
+     *  passed in its place. */
+    Result<BlockOutcome> AcceptSound(const SoundBlock& block, const FilePos& stored);
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
@@ -173,6 +184,7 @@ private:
     Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked);
     RuleResult Check(const BlockView& view, HeaderNode& node, bool checked);
     Result<> Store(const BlockView& view, HeaderNode& node, const FilePos* stored);
+    void SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_count);
     void AddCandidates(const std::vector<HeaderNode*>& linked);
     void RebuildCandidates();
     Result<> ReplayInterruptedWrite(const std::vector<BlockHash>& heads);
