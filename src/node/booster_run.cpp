@@ -1,6 +1,8 @@
 // See booster_run.h.
 #include "node/booster_run.h"
 
+#include "node/reindex_supply.h"
+
 namespace ibd {
 
 namespace {
@@ -34,13 +36,15 @@ Result<> BoosterRun::OpenHintsFile(const Path& path)
     return {};
 }
 
-Result<const HeaderNode*> BoosterRun::Terminal(ChainManager& chain, bool full_validation) const
+Result<const HeaderNode*> BoosterRun::Terminal(const HeaderTree& headers,
+                                               const ChainManagerOptions& trust,
+                                               bool full_validation) const
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
-                         CheckTerminalBlock(m_hints->Info(), chain.Tree(), m_params));
+                         CheckTerminalBlock(m_hints->Info(), headers, m_params));
     if (full_validation) return terminal; // nothing is assumed
-    const ScriptCheckReason reason = ScriptCheckFor(
-        chain.Tree(), *terminal, chain.Options().assume_valid, chain.Options().minimum_work);
+    const ScriptCheckReason reason =
+        ScriptCheckFor(headers, *terminal, trust.assume_valid, trust.minimum_work);
     if (reason == ScriptCheckReason::kSkip) return terminal;
     return BadData("{}: the hints end at block {}, height {}, whose scripts must be run ({}). The "
                    "booster works below the assumed-valid block only: {}; or add "
@@ -49,19 +53,46 @@ Result<const HeaderNode*> BoosterRun::Terminal(ChainManager& chain, bool full_va
                    ScriptCheckReasonText(reason), Remedy(reason));
 }
 
+Result<Verdict> BoosterRun::RunEngine(std::unique_ptr<SyncEngine> engine)
+{
+    SyncEngine* at_work = engine.get();
+    {
+        const std::lock_guard lock(m_mutex);
+        m_engine = std::move(engine);
+        if (m_interrupted) m_engine->Interrupt();
+    }
+    return at_work->Run();
+}
+
+Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
+                                const BlockStore& blocks, const BoosterOptions& options)
+{
+    // Hints that do not fit are refused by Run(), when the index says what the blocks are.
+    const auto terminal = Terminal(survey.Tree(), trust, options.full_validation);
+    if (!terminal) return {};
+    BoosterOptions folding = options;
+    folding.fold_only = true;
+    ReindexSupply supply(m_env, blocks, survey, **terminal);
+    const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
+        m_env, m_log, m_params, **terminal, blocks, supply, *m_hints, std::move(folding)));
+    const std::lock_guard lock(m_mutex);
+    m_progress = m_engine->Progress();
+    m_engine.reset(); // it refers to the survey
+    if (!verdict) return verdict.GetError();
+    if (verdict->kind == VerdictKind::kIncomplete) {
+        m_log.Info("IBD Booster: not all blocks could be folded at once: {}", verdict->reason);
+    }
+    return {};
+}
+
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,
                                             const BoosterOptions& options)
 {
-    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal, Terminal(chain, options.full_validation));
-    SyncEngine* engine = nullptr;
-    {
-        const std::lock_guard lock(m_mutex);
-        m_engine = std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal, blocks, *m_hints,
-                                                options);
-        if (m_interrupted) m_engine->Interrupt();
-        engine = m_engine.get();
-    }
-    IBD_ASSIGN_OR_RETURN(const Verdict verdict, engine->Run());
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
+                         Terminal(chain.Tree(), chain.Options(), options.full_validation));
+    IBD_ASSIGN_OR_RETURN(const Verdict verdict,
+                         RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal,
+                                                                blocks, *m_hints, options)));
     switch (verdict.kind) {
     case VerdictKind::kAccepted:
         m_log.Info("*** IBD Booster: {} check at block height {} succeeded. ***",
@@ -82,7 +113,7 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
                     verdict.height, verdict.reason);
         return Outcome::kSerial;
     case VerdictKind::kInterrupted: return Outcome::kInterrupted;
-    case VerdictKind::kFolded:     // nobody asked for that
+    case VerdictKind::kFolded:     // that is for FoldSurvey()
     case VerdictKind::kIncomplete: // a stored block that is not there is an error
         break;
     }
@@ -101,6 +132,7 @@ std::optional<BoosterProgress> BoosterRun::Progress() const
 {
     const std::lock_guard lock(m_mutex);
     if (m_engine) return m_engine->Progress();
+    if (m_progress) return m_progress;
     if (!m_hints) return std::nullopt;
     BoosterProgress progress;
     progress.terminal_height = static_cast<int32_t>(m_hints->Info().terminal_height);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "node/options.h"
+#include "validation/block_survey.h"
 #include "validation/chain_manager.h"
 
 #include <mutex>
@@ -27,6 +28,11 @@ public:
         kInterrupted, //!< shutting down; the next start goes on
     };
 
+    /** Reads the blocks of a survey once, checks them all and folds those below the hints' end, as
+     *  far as that goes: what could be folded is kept for Run(), what was sound is noted in the
+     *  survey. Errors are the machine's. */
+    Result<> FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
+                        const BlockStore& blocks, const BoosterOptions& options);
     /** Builds the chainstate. Errors: hints that do not fit this chain, or the machine's. */
     Result<Outcome> Run(ChainManager& chain, const BlockStore& blocks,
                         const BoosterOptions& options);
@@ -36,14 +42,17 @@ public:
     std::optional<BoosterProgress> Progress() const;
 
 private:
-    Result<const HeaderNode*> Terminal(ChainManager& chain, bool full_validation) const;
+    Result<const HeaderNode*> Terminal(const HeaderTree& headers, const ChainManagerOptions& trust,
+                                       bool full_validation) const;
+    Result<Verdict> RunEngine(std::unique_ptr<SyncEngine> engine);
 
     Env& m_env;
     Logger& m_log;
     const ChainParams& m_params;
     std::unique_ptr<Hints> m_hints;
-    mutable std::mutex m_mutex; //!< guards what follows
-    std::unique_ptr<SyncEngine> m_engine;
+    mutable std::mutex m_mutex;                //!< guards what follows
+    std::unique_ptr<SyncEngine> m_engine;      //!< at work, or Run()'s
+    std::optional<BoosterProgress> m_progress; //!< of an engine that is gone
     bool m_interrupted = false;
 };
 

@@ -171,14 +171,40 @@ Result<> Node::OpenStores()
     return m_chain->LoadIndex();
 }
 
+// With hints the blocks are read once: checked for the index and folded by the same threads. Full
+// validation needs undo data, which a reindex forgets.
+Result<> Node::Reindex()
+{
+    BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
+    if (!m_booster.HasHints() || m_options.booster.full_validation) return importer.Reindex();
+    if (!m_options.reindex_chainstate) {
+        IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
+        if (!to_build) return importer.Reindex();
+    }
+    BlockSurvey survey(m_params);
+    IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, *m_blocks, m_interrupt));
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(
+        m_booster.FoldSurvey(survey, m_chain->Options(), *m_blocks, BoosterSettings()));
+    if (m_interrupt) return {};
+    return importer.Reindex(survey);
+}
+
+BoosterOptions Node::BoosterSettings() const
+{
+    BoosterOptions options = m_options.booster;
+    options.chainstate = m_dir.Chainstate();
+    options.terminal = stderr;
+    return options;
+}
+
 Result<> Node::BuildIndex()
 {
     IBD_ASSIGN_OR_RETURN(const bool reindexing, m_index_db->Reindexing());
     if (reindexing) {
         SetStatus("Reindexing blocks on disk…");
         m_started(); // this can take hours
-        BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
-        IBD_RETURN_IF_ERROR(importer.Reindex());
+        IBD_RETURN_IF_ERROR(Reindex());
         if (m_interrupt) return {};
     }
     if (!reindexing) IBD_RETURN_IF_ERROR(CheckBlocksAreIndexed());
@@ -239,11 +265,8 @@ Result<> Node::BuildChainstate()
     if (m_booster.HasHints() && wipe) {
         SetStatus("Building the chainstate with the IBD Booster…");
         m_started(); // so can this
-        BoosterOptions options = m_options.booster;
-        options.chainstate = m_dir.Chainstate();
-        options.terminal = stderr;
         IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
-                             m_booster.Run(*m_chain, *m_blocks, options));
+                             m_booster.Run(*m_chain, *m_blocks, BoosterSettings()));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
         if (outcome == BoosterRun::Outcome::kBuilt) wipe = false;
     }

@@ -35,6 +35,8 @@ private:
     Result<> OpenIndex();
     Result<> StartReindex();
     Result<> OpenStores();
+    Result<> Reindex();
+    BoosterOptions BoosterSettings() const;
     Result<> BuildIndex();
     Result<> BuildChainstate();
     Result<> CheckBlocksAreIndexed();

@@ -1,0 +1,69 @@
+// See reindex_supply.h.
+#include "node/reindex_supply.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+class ReindexSource final : public BlockSource {
+public:
+    ReindexSource(Env& env, const BlockStore& store, BlockPlan& plan, BlockSurvey& survey)
+        : m_files(env, store, plan), m_survey(survey)
+    {
+    }
+
+    Result<bool> Next(SuppliedBlock& out) override { return m_files.Next(out); }
+    Result<> Keep(const SuppliedBlock& block, const BlockView& view) override
+    {
+        m_survey.Checked(block.tag, static_cast<uint32_t>(view.Raw().size()),
+                         static_cast<uint32_t>(view.Txs().size()));
+        return {};
+    }
+    // Another copy of the block may be sound, and every other block must be indexed in any case.
+    Result<bool> Reject(const SuppliedBlock&, const RuleViolation&) override { return true; }
+    // The index is written when all blocks are read; a start before that reads them again.
+    Result<> Sync() override { return {}; }
+
+private:
+    FileBlockSource m_files;
+    BlockSurvey& m_survey;
+};
+
+} // namespace
+
+Result<> ReindexSupply::Begin(const std::function<bool(int32_t height)>& folded)
+{
+    const std::vector<SurveyedBlock>& blocks = m_survey.Blocks();
+    std::vector<bool> wanted(static_cast<size_t>(m_terminal.height) + 1);
+    for (int32_t height = 1; height <= m_terminal.height; ++height) {
+        wanted[static_cast<size_t>(height)] = !folded(height);
+    }
+    m_to_fold = static_cast<size_t>(std::count(wanted.begin(), wanted.end(), true));
+    std::vector<PlannedBlock> planned;
+    planned.reserve(blocks.size());
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        const SurveyedBlock& block = blocks[i];
+        if (!block.node) continue;
+        const auto height = static_cast<size_t>(block.node->height);
+        const bool fold = height < wanted.size() && wanted[height] &&
+                          m_terminal.Ancestor(block.node->height) == block.node;
+        if (fold) wanted[height] = false; // not a second copy
+        planned.push_back({.node = block.node,
+                           .file = block.pos.file,
+                           .offset = block.pos.offset,
+                           .tag = static_cast<uint32_t>(i),
+                           .fold = fold,
+                           .indexed = false});
+    }
+    m_plan.emplace(std::move(planned));
+    return {};
+}
+
+std::unique_ptr<BlockSource> ReindexSupply::MakeSource()
+{
+    return std::make_unique<ReindexSource>(m_env, m_store, *m_plan, m_survey);
+}
+
+} // namespace ibd

@@ -1,0 +1,37 @@
+// ReindexSupply: the booster's blocks during -reindex, from a survey of the block files instead of
+// an index. Every block that has a place in the header tree is read once and checked by all rules
+// that need no coins; those that the hints speak of are folded as well. What was found sound is
+// noted in the survey, so that the index needs no second reading; what was not is left to
+// BlockImporter, which gives the verdict. Owned by one engine's run. Threads: as BlockSupply says.
+#pragma once
+
+#include "swiftsync/file_block_source.h"
+#include "validation/block_survey.h"
+
+namespace ibd {
+
+class ReindexSupply final : public BlockSupply {
+public:
+    /** `terminal` is of the survey's tree. All must outlive the supply. */
+    ReindexSupply(Env& env, const BlockStore& store, BlockSurvey& survey,
+                  const HeaderNode& terminal)
+        : m_env(env), m_store(store), m_survey(survey), m_terminal(terminal)
+    {
+    }
+
+    Result<> Begin(const std::function<bool(int32_t height)>& folded) override;
+    std::unique_ptr<BlockSource> MakeSource() override;
+    void Stop() override { m_plan->Stop(); }
+    size_t BlocksToFold() const override { return m_to_fold; }
+    uint64_t EstimatedBytes() const override { return m_plan->EstimatedBytes(); }
+
+private:
+    Env& m_env;
+    const BlockStore& m_store;
+    BlockSurvey& m_survey;
+    const HeaderNode& m_terminal;
+    std::optional<BlockPlan> m_plan;
+    size_t m_to_fold = 0;
+};
+
+} // namespace ibd
