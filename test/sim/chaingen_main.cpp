@@ -211,6 +211,9 @@ private:
         const bool stale = m_options.stale && height + 6 < m_options.blocks && m_rng.Chance(1, 50);
         if (stale) AddBranch(files);
         SimBlock block = m_chain.Next();
+        BlockView view;
+        Require(view.Parse(block.bytes));
+        m_stripped += view.StrippedSize();
         if (m_options.stale && m_rng.Chance(1, 100)) {
             ++m_repeats;
             Require(files.AddShuffled(block.bytes));
@@ -271,8 +274,8 @@ private:
                    stats.spent_same_block, stats.spent_within_10, stats.spent_within_100,
                    stats.overwritten, m_stale, m_repeats);
         fmt::print("  \"hints_height\": {},\n  \"hints_hash\": \"{}\",\n  \"bytes\": {},\n"
-                   "  \"files\": {}\n}}\n",
-                   m_options.hints_height, m_hints_hash.ToHex(), files.BytesWritten(),
+                   "  \"stripped_bytes\": {},\n  \"files\": {}\n}}\n",
+                   m_options.hints_height, m_hints_hash.ToHex(), files.BytesWritten(), m_stripped,
                    files.Files());
     }
 
@@ -283,6 +286,7 @@ private:
     Rng m_rng;
     BlockHash m_hints_hash;
     int m_stale = 0, m_repeats = 0;
+    uint64_t m_stripped = 0; //!< bytes without witnesses of the best chain but for the tail
 };
 
 } // namespace
