@@ -1,7 +1,6 @@
 // See verify.h.
 #include "script/verify.h"
 
-#include "crypto/secp256k1.h"
 #include "script/standard.h"
 
 #include <algorithm>
@@ -40,27 +39,19 @@ ScriptStack ReadWitness(const WitnessView& witness)
 /** BIP341: walks the control block's merkle path up to the root. */
 Hash32 MerkleRoot(ByteSpan control, const Hash32& leaf)
 {
-    static const Sha256 tag = TaggedHash("TapBranch");
     Hash32 node = leaf;
     for (size_t at = kControlBase; at < control.size(); at += kControlNode) {
-        const ByteSpan other = control.subspan(at, kControlNode);
-        const bool first =
-            std::lexicographical_compare(node.begin(), node.end(), other.begin(), other.end());
-        Sha256 hasher = tag;
-        first ? hasher.Write(node).Write(other) : hasher.Write(other).Write(node);
-        node = hasher.Finalize();
+        node = TapBranchHash(node, control.subspan(at, kControlNode));
     }
     return node;
 }
 
 bool CommitmentHolds(ByteSpan control, ByteSpan program, const Hash32& leaf)
 {
-    static const Sha256 tag = TaggedHash("TapTweak");
     XOnlyKey internal, output;
     std::copy_n(control.begin() + 1, 32, internal.begin());
     std::copy_n(program.begin(), 32, output.begin());
-    Sha256 hasher = tag;
-    const Hash32 tweak = hasher.Write(internal).Write(MerkleRoot(control, leaf)).Finalize();
+    const Hash32 tweak = TapTweakHash(internal, MerkleRoot(control, leaf));
     return CheckTaprootTweak(output, (control[0] & 1) != 0, internal, tweak);
 }
 
@@ -245,15 +236,6 @@ Err Verification::Execute(ScriptStack& stack, ByteSpan script, SigVersion versio
 #undef IBD_TRY
 
 } // namespace
-
-Hash32 TapLeafHash(uint8_t leaf_version, ByteSpan script)
-{
-    static const Sha256 tag = TaggedHash("TapLeaf");
-    Bytes prefix{leaf_version};
-    Writer(prefix).CompactSize(script.size());
-    Sha256 hasher = tag;
-    return hasher.Write(prefix).Write(script).Finalize();
-}
 
 ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const WitnessView& witness,
                          ScriptFlags flags, const SignatureChecker& checker)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "script/interpreter.h"
+#include "script/taproot.h"
 
 namespace ibd {
 
@@ -20,8 +21,5 @@ ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const Witn
 /** One input of a transaction. `spent` is the output that it spends. */
 ScriptError VerifyInput(const TxView& tx, size_t input, const SpentOutput& spent,
                         const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache = {});
-
-/** BIP341: tagged hash of a leaf. */
-Hash32 TapLeafHash(uint8_t leaf_version, ByteSpan script);
 
 } // namespace ibd

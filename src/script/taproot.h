@@ -1,0 +1,16 @@
+// The tagged hashes of taproot outputs (BIP341). Consensus code. Pure; any thread.
+#pragma once
+
+#include "crypto/secp256k1.h"
+
+namespace ibd {
+
+/** Of a leaf of the tree. */
+Hash32 TapLeafHash(uint8_t leaf_version, ByteSpan script);
+/** Of two subtrees, in whatever order. */
+Hash32 TapBranchHash(ByteSpan a, ByteSpan b);
+/** What is added to the internal key; `merkle_root` is 32 bytes, or empty where there is no tree.
+ */
+Hash32 TapTweakHash(const XOnlyKey& internal_key, ByteSpan merkle_root);
+
+} // namespace ibd
