@@ -1,0 +1,267 @@
+// See descriptor_key.h.
+#include "script/descriptor_key.h"
+
+#include "script/secret_key.h"
+#include "util/hex.h"
+#include "util/strings.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ibd {
+
+namespace {
+
+bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+/** Steps of paths, and what they had in common. */
+class PathParser {
+public:
+    explicit PathParser(bool& apostrophe) : m_apostrophe(apostrophe) {}
+
+    /** One path, or as many as the step in angle brackets has values. */
+    Result<std::vector<KeyPath>> Parse(std::span<const std::string_view> steps, bool multipath)
+    {
+        KeyPath path;
+        std::optional<size_t> placeholder;
+        KeyPath values;
+        for (const std::string_view step : steps) {
+            if (step.empty() || step.front() != '<' || step.back() != '>') {
+                IBD_ASSIGN_OR_RETURN(const uint32_t number, Number(step));
+                path.push_back(number);
+                continue;
+            }
+            if (!multipath) {
+                return BadData("Key path value '{}' specifies multipath in a section where "
+                               "multipath is not allowed",
+                               step);
+            }
+            if (placeholder) return BadData("Multiple multipath key path specifiers found");
+            IBD_ASSIGN_OR_RETURN(values, Values(step));
+            placeholder = path.size();
+            path.push_back(0);
+        }
+        if (!placeholder) return std::vector<KeyPath>{path};
+        std::vector<KeyPath> paths(values.size(), path);
+        for (size_t i = 0; i < values.size(); ++i) paths[i][*placeholder] = values[i];
+        return paths;
+    }
+
+private:
+    Result<uint32_t> Number(std::string_view step)
+    {
+        bool hardened = false;
+        if (!step.empty() && (step.back() == '\'' || step.back() == 'h')) {
+            hardened = true;
+            m_apostrophe = step.back() == '\'';
+            step.remove_suffix(1);
+        }
+        const auto number = ParseInteger<uint32_t>(step);
+        if (!number) return BadData("Key path value '{}' is not a valid uint32", step);
+        if (*number >= kHardenedBit) return BadData("Key path value {} is out of range", *number);
+        return *number | (hardened ? kHardenedBit : 0);
+    }
+
+    /** "<0;1>": at least two values, none twice. */
+    Result<KeyPath> Values(std::string_view step)
+    {
+        // A lone '<' or "<>" has nothing between its brackets.
+        const auto inner = step.size() < 2 ? std::string_view() : step.substr(1, step.size() - 2);
+        const auto parts = Split(inner, ';');
+        if (parts.size() < 2) {
+            return BadData("Multipath key path specifiers must have at least two items");
+        }
+        KeyPath values;
+        for (const std::string_view part : parts) {
+            IBD_ASSIGN_OR_RETURN(const uint32_t number, Number(part));
+            if (std::find(values.begin(), values.end(), number) != values.end()) {
+                return BadData("Duplicated key path value {} in multipath specifier", number);
+            }
+            values.push_back(number);
+        }
+        return values;
+    }
+
+    bool& m_apostrophe;
+};
+
+Result<KeyExpression> FixedKey(const std::string& hex, const Bytes& bytes, KeyPlace place)
+{
+    KeyExpression key;
+    const bool hybrid = bytes.size() == 65 && (bytes[0] == 6 || bytes[0] == 7);
+    if (hybrid) return BadData("Hybrid public keys are not allowed");
+    if (HasPubkeyShape(bytes) && IsValidPublicKey(bytes)) {
+        if (bytes.size() == 65 && place != KeyPlace::kAnyForm) {
+            return BadData("Uncompressed keys are not allowed");
+        }
+        key.fixed = bytes;
+        return key;
+    }
+    if (bytes.size() == 32 && place == KeyPlace::kTaproot) {
+        key.fixed = {2};
+        Append(key.fixed, bytes);
+        key.x_only = true;
+        if (IsValidPublicKey(key.fixed)) return key;
+    }
+    return BadData("Pubkey '{}' is invalid", hex);
+}
+
+Result<KeyExpression> FromSecret(const SecretKey& secret, KeyPlace place)
+{
+    if (!secret.compressed && place != KeyPlace::kAnyForm) {
+        return BadData("Uncompressed keys are not allowed");
+    }
+    KeyExpression key;
+    const Signer signer;
+    if (secret.compressed) {
+        Append(key.fixed, signer.PublicKey(secret.bytes));
+    } else {
+        Append(key.fixed, signer.UncompressedPublicKey(secret.bytes));
+    }
+    key.x_only = place == KeyPlace::kTaproot;
+    key.has_secret = true;
+    return key;
+}
+
+/** The last step "*", "*h" or "*'", taken off. */
+KeyExpression::Range TakeRange(std::vector<std::string_view>& steps, bool& apostrophe)
+{
+    const std::string_view last = steps.back();
+    if (last != "*" && last != "*h" && last != "*'") return KeyExpression::Range::kNone;
+    steps.pop_back();
+    if (last == "*") return KeyExpression::Range::kNormal;
+    apostrophe = last == "*'";
+    return KeyExpression::Range::kHardened;
+}
+
+/** What follows the origin. */
+Result<std::vector<KeyExpression>> ParseKey(std::string_view text, KeyPlace place, bool& apostrophe,
+                                            const DescriptorNetwork& network)
+{
+    std::vector<std::string_view> steps = Split(text, '/');
+    const std::string word(steps[0]);
+    if (word.empty()) return BadData("No key provided");
+    if (IsSpace(word.front()) || IsSpace(word.back())) {
+        return BadData("Key '{}' is invalid due to whitespace", word);
+    }
+    if (steps.size() == 1) {
+        if (const auto bytes = FromHex(word)) {
+            IBD_ASSIGN_OR_RETURN(KeyExpression key, FixedKey(word, *bytes, place));
+            return std::vector<KeyExpression>{std::move(key)};
+        }
+        if (const auto secret = DecodeSecretKey(word, network.secret_key_prefix)) {
+            IBD_ASSIGN_OR_RETURN(KeyExpression key, FromSecret(*secret, place));
+            return std::vector<KeyExpression>{std::move(key)};
+        }
+    }
+    const auto root = DecodeExtendedKey(word, network.extended_keys);
+    if (!root) return BadData("key '{}' is not valid", word);
+    KeyExpression key;
+    key.root = *root;
+    key.has_secret = root->secret.has_value();
+    key.range = TakeRange(steps, apostrophe);
+    IBD_ASSIGN_OR_RETURN(const std::vector<KeyPath> paths,
+                         PathParser(apostrophe).Parse(std::span(steps).subspan(1), true));
+    std::vector<KeyExpression> keys(paths.size(), key);
+    for (size_t i = 0; i < paths.size(); ++i) keys[i].path = paths[i];
+    return keys;
+}
+
+/** "[d34db33f/44h/0h" without its closing bracket. */
+Result<KeyOrigin> ParseOrigin(std::string_view text, bool& apostrophe)
+{
+    if (text.empty() || text[0] != '[') {
+        return BadData("Key origin start '[ character expected but not found, got '{}' instead",
+                       text.empty() ? ']' : text[0]);
+    }
+    const std::vector<std::string_view> steps = Split(text.substr(1), '/');
+    const std::string_view fingerprint = steps[0];
+    if (fingerprint.size() != 8) {
+        return BadData("Fingerprint is not 4 bytes ({} characters instead of 8 characters)",
+                       fingerprint.size());
+    }
+    const auto bytes = FromHex(fingerprint);
+    if (!bytes) return BadData("Fingerprint '{}' is not hex", fingerprint);
+    IBD_ASSIGN_OR_RETURN(const std::vector<KeyPath> paths,
+                         PathParser(apostrophe).Parse(std::span(steps).subspan(1), false));
+    KeyOrigin origin;
+    std::copy(bytes->begin(), bytes->end(), origin.fingerprint.begin());
+    origin.path = paths[0];
+    return origin;
+}
+
+std::string OriginText(const KeyOrigin& origin, bool apostrophe)
+{
+    return "[" + ToHex(origin.fingerprint) + FormatKeyPath(origin.path, apostrophe) + "]";
+}
+
+std::string FixedText(ByteSpan key, bool x_only) { return ToHex(x_only ? key.subspan(1) : key); }
+
+} // namespace
+
+XOnlyKey DerivedKey::XOnly() const
+{
+    XOnlyKey out;
+    std::copy_n(public_key.begin() + 1, out.size(), out.begin());
+    return out;
+}
+
+std::string DerivedKey::ToString() const
+{
+    return OriginText(origin, false) + FixedText(public_key, x_only);
+}
+
+std::string KeyExpression::ToString(const DescriptorNetwork& network) const
+{
+    std::string out = origin ? OriginText(*origin, apostrophe) : "";
+    if (!fixed.empty()) return out + FixedText(fixed, x_only);
+    out += EncodeExtendedPublicKey(root, network.extended_keys);
+    out += FormatKeyPath(path, apostrophe);
+    if (range != Range::kNone) out += "/*";
+    if (range == Range::kHardened) out += apostrophe ? '\'' : 'h';
+    return out;
+}
+
+std::optional<DerivedKey> KeyExpression::At(uint32_t index) const
+{
+    DerivedKey out;
+    if (!fixed.empty()) {
+        out.public_key = fixed;
+        out.x_only = x_only;
+        out.origin = origin.value_or(KeyOrigin{FingerprintOf(fixed), {}});
+        return out;
+    }
+    KeyPath whole = path;
+    if (range != Range::kNone) {
+        whole.push_back(index | (range == Range::kHardened ? kHardenedBit : 0));
+    }
+    const auto child = DerivePath(root, whole);
+    if (!child) return std::nullopt;
+    out.public_key.assign(child->public_key.begin(), child->public_key.end());
+    out.origin = origin.value_or(KeyOrigin{FingerprintOf(root.public_key), {}});
+    out.origin.path.insert(out.origin.path.end(), whole.begin(), whole.end());
+    return out;
+}
+
+Result<std::vector<KeyExpression>> ParseKeyExpression(std::string_view text, KeyPlace place,
+                                                      const DescriptorNetwork& network)
+{
+    const std::vector<std::string_view> parts = Split(text, ']');
+    if (parts.size() > 2) {
+        return BadData("Multiple ']' characters found for a single pubkey");
+    }
+    bool apostrophe = false;
+    std::optional<KeyOrigin> origin;
+    if (parts.size() == 2) {
+        IBD_ASSIGN_OR_RETURN(origin, ParseOrigin(parts[0], apostrophe));
+    }
+    IBD_ASSIGN_OR_RETURN(std::vector<KeyExpression> keys,
+                         ParseKey(parts.back(), place, apostrophe, network));
+    for (KeyExpression& key : keys) {
+        key.origin = origin;
+        key.apostrophe = apostrophe;
+    }
+    return keys;
+}
+
+} // namespace ibd

@@ -1,0 +1,66 @@
+// Keys as output descriptors write them (BIP380): a fixed key or an extended one with a path, and
+// where it came from. Pure; any thread.
+#pragma once
+
+#include "script/address.h"
+#include "script/bip32.h"
+#include "util/result.h"
+
+namespace ibd {
+
+/** How a network writes what stands in descriptors; from its ChainParams. */
+struct DescriptorNetwork {
+    AddressPrefixes addresses;
+    ExtendedKeyPrefixes extended_keys;
+    uint8_t secret_key_prefix = 0;
+};
+
+struct KeyOrigin {
+    KeyFingerprint fingerprint{};
+    KeyPath path;
+};
+
+/** A key at one position of its range. */
+struct DerivedKey {
+    Bytes public_key; //!< 33 or 65 bytes
+    bool x_only = false;
+    KeyOrigin origin;
+
+    /** The 32 bytes that taproot uses. */
+    XOnlyKey XOnly() const;
+    /** "[d34db33f/44h/0]02c6...". */
+    std::string ToString() const;
+};
+
+/** Where a key stands: what forms it may have. */
+enum class KeyPlace {
+    kAnyForm,    //!< pk, pkh, combo, multi at the top or in sh: may be uncompressed
+    kCompressed, //!< below wpkh and wsh
+    kTaproot,    //!< x-only keys too
+};
+
+struct KeyExpression {
+    enum class Range { kNone, kNormal, kHardened };
+
+    std::optional<KeyOrigin> origin;
+    bool apostrophe = false; //!< hardened steps are written ', not h
+    Bytes fixed;             //!< the key itself, 33 or 65 bytes; empty for an extended key
+    bool x_only = false;     //!< of a fixed key
+    bool has_secret = false;
+    ExtendedKey root; //!< of an extended key
+    KeyPath path;
+    Range range = Range::kNone;
+
+    /** Bytes of the key in a script. */
+    size_t Size() const { return fixed.empty() ? 33 : fixed.size(); }
+    /** Without secrets. */
+    std::string ToString(const DescriptorNetwork& network) const;
+    /** At position `index` of the range; nothing if a secret would be needed that is not there. */
+    std::optional<DerivedKey> At(uint32_t index) const;
+};
+
+/** One key, or one for each value where a step of the path is "<0;1>". Errors in Core's words. */
+Result<std::vector<KeyExpression>> ParseKeyExpression(std::string_view text, KeyPlace place,
+                                                      const DescriptorNetwork& network);
+
+} // namespace ibd

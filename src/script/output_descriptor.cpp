@@ -1,0 +1,359 @@
+// What a parsed descriptor stands for. See output_descriptor.h.
+#include "script/output_descriptor.h"
+
+#include "crypto/ripemd160.h"
+#include "script/descriptor.h"
+#include "script/descriptor_parser.h"
+#include "script/taproot.h"
+#include "util/hex.h"
+#include "util/strings.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr uint8_t kLeafTapscript = 0xc0;
+
+const char* FunctionName(DescriptorKind kind)
+{
+    switch (kind) {
+    case DescriptorKind::kAddress: return "addr";
+    case DescriptorKind::kRaw: return "raw";
+    case DescriptorKind::kPk: return "pk";
+    case DescriptorKind::kPkh: return "pkh";
+    case DescriptorKind::kWpkh: return "wpkh";
+    case DescriptorKind::kCombo: return "combo";
+    case DescriptorKind::kMulti: return "multi";
+    case DescriptorKind::kSortedMulti: return "sortedmulti";
+    case DescriptorKind::kMultiA: return "multi_a";
+    case DescriptorKind::kSortedMultiA: return "sortedmulti_a";
+    case DescriptorKind::kSh: return "sh";
+    case DescriptorKind::kWsh: return "wsh";
+    case DescriptorKind::kTaproot: return "tr";
+    case DescriptorKind::kRawTaproot: return "rawtr";
+    case DescriptorKind::kUnused: return "unused";
+    }
+    return "";
+}
+
+bool IsMulti(DescriptorKind kind)
+{
+    return kind >= DescriptorKind::kMulti && kind <= DescriptorKind::kSortedMultiA;
+}
+
+/** Leaves with their depths as "{a,{b,c}}". */
+std::string TreeText(const std::vector<std::string>& leaves, const std::vector<int>& depths)
+{
+    std::string out;
+    std::vector<bool> in_right; // for each open brace: behind its comma
+    for (size_t i = 0; i < leaves.size(); ++i) {
+        if (i > 0) out += ',';
+        while (static_cast<int>(in_right.size()) < depths[i]) {
+            out += '{';
+            in_right.push_back(false);
+        }
+        out += leaves[i];
+        while (!in_right.empty() && in_right.back()) {
+            out += '}';
+            in_right.pop_back();
+        }
+        if (!in_right.empty()) in_right.back() = true;
+    }
+    return out;
+}
+
+std::string NodeText(const DescriptorNode& node, const DescriptorNetwork& network)
+{
+    std::string inner;
+    if (node.kind == DescriptorKind::kRaw) inner = ToHex(node.script);
+    if (node.kind == DescriptorKind::kAddress) {
+        inner = EncodeAddress(node.script, network.addresses).value_or("");
+    }
+    if (IsMulti(node.kind)) inner = std::to_string(node.threshold);
+    for (const KeyExpression& key : node.keys) {
+        inner += (inner.empty() ? "" : ",") + key.ToString(network);
+    }
+    std::vector<std::string> children;
+    for (const DescriptorNode& child : node.children) children.push_back(NodeText(child, network));
+    if (node.kind == DescriptorKind::kTaproot && !children.empty()) {
+        inner += "," + TreeText(children, node.depths);
+    } else if (!children.empty()) {
+        inner = children[0];
+    }
+    return std::string(FunctionName(node.kind)) + "(" + inner + ")";
+}
+
+std::string WithChecksum(const std::string& text) { return text + "#" + DescriptorChecksum(text); }
+
+template <typename Check>
+bool AnyKey(const DescriptorNode& node, const Check& check)
+{
+    return std::any_of(node.keys.begin(), node.keys.end(), check) ||
+           std::any_of(node.children.begin(), node.children.end(),
+                       [&](const DescriptorNode& child) { return AnyKey(child, check); });
+}
+
+/** A script and its own descriptor without checksum. */
+using Made = std::pair<Bytes, std::string>;
+
+Bytes PushKeyCheck(ByteSpan key)
+{
+    Bytes out;
+    AppendPush(out, key);
+    out.push_back(OP_CHECKSIG);
+    return out;
+}
+
+Bytes Hash160Bytes(ByteSpan data)
+{
+    const Hash20 hash = Hash160(data);
+    return {hash.begin(), hash.end()};
+}
+
+Made MadePk(const DerivedKey& key)
+{
+    return {PushKeyCheck(key.public_key), "pk(" + key.ToString() + ")"};
+}
+
+Made MadePkh(const DerivedKey& key)
+{
+    return {PubkeyHashScript(Hash160Bytes(key.public_key)), "pkh(" + key.ToString() + ")"};
+}
+
+Made MadeWpkh(const DerivedKey& key)
+{
+    return {WitnessProgramScript(0, Hash160Bytes(key.public_key)), "wpkh(" + key.ToString() + ")"};
+}
+
+Made InScriptHash(const Made& inner)
+{
+    return {ScriptHashScript(Hash160Bytes(inner.first)), "sh(" + inner.second + ")"};
+}
+
+Made InWitnessScriptHash(const Made& inner)
+{
+    return {WitnessProgramScript(0, Sha256Of(inner.first)), "wsh(" + inner.second + ")"};
+}
+
+std::string MultiText(const char* function, uint32_t threshold, const std::vector<DerivedKey>& keys)
+{
+    std::string text = std::string(function) + "(" + std::to_string(threshold);
+    for (const DerivedKey& key : keys) text += "," + key.ToString();
+    return text + ")";
+}
+
+Made MadeMulti(uint32_t threshold, std::vector<DerivedKey> keys, bool sorted)
+{
+    if (sorted) {
+        std::sort(keys.begin(), keys.end(), [](const DerivedKey& a, const DerivedKey& b) {
+            return a.public_key < b.public_key;
+        });
+    }
+    Bytes script;
+    AppendPushInt(script, threshold);
+    for (const DerivedKey& key : keys) AppendPush(script, key.public_key);
+    AppendPushInt(script, static_cast<int64_t>(keys.size()));
+    script.push_back(OP_CHECKMULTISIG);
+    return {script, MultiText("multi", threshold, keys)};
+}
+
+/** BIP387: CHECKSIG of the first key, CHECKSIGADD of the others, and the number wanted. */
+Made MadeMultiA(uint32_t threshold, std::vector<DerivedKey> keys, bool sorted)
+{
+    if (sorted) {
+        std::sort(keys.begin(), keys.end(),
+                  [](const DerivedKey& a, const DerivedKey& b) { return a.XOnly() < b.XOnly(); });
+    }
+    Bytes script;
+    for (size_t i = 0; i < keys.size(); ++i) {
+        AppendPush(script, keys[i].XOnly());
+        script.push_back(i == 0 ? OP_CHECKSIG : OP_CHECKSIGADD);
+    }
+    AppendPushInt(script, threshold);
+    script.push_back(OP_NUMEQUAL);
+    return {script, MultiText("multi_a", threshold, keys)};
+}
+
+/** The root of a tree whose leaves come from left to right, each with its depth. */
+Bytes TreeRoot(const std::vector<Bytes>& leaves, const std::vector<int>& depths)
+{
+    std::vector<std::pair<int, Hash32>> open; // subtrees that wait for what is to their right
+    for (size_t i = 0; i < leaves.size(); ++i) {
+        std::pair<int, Hash32> node = {depths[i], TapLeafHash(kLeafTapscript, leaves[i])};
+        while (!open.empty() && open.back().first == node.first) {
+            node = {node.first - 1, TapBranchHash(open.back().second, node.second)};
+            open.pop_back();
+        }
+        open.push_back(node);
+    }
+    CHECK(open.size() <= 1);
+    return open.empty() ? Bytes() : Bytes(open[0].second.begin(), open[0].second.end());
+}
+
+/** Makes scripts of a node at one position of its range. */
+class Expander {
+public:
+    explicit Expander(const DescriptorNetwork& network, uint32_t index)
+        : m_network(network), m_index(index)
+    {
+    }
+
+    std::optional<std::vector<Made>> Expand(const DescriptorNode& node, bool in_taproot) const
+    {
+        auto keys = Keys(node, in_taproot || node.kind == DescriptorKind::kTaproot ||
+                                   node.kind == DescriptorKind::kRawTaproot);
+        if (!keys) return std::nullopt;
+        switch (node.kind) {
+        case DescriptorKind::kAddress:
+        case DescriptorKind::kRaw: return Plain(node.script);
+        case DescriptorKind::kUnused: return std::vector<Made>{};
+        case DescriptorKind::kPk:
+            return std::vector{in_taproot ? Leaf((*keys)[0]) : MadePk((*keys)[0])};
+        case DescriptorKind::kPkh: return std::vector{MadePkh((*keys)[0])};
+        case DescriptorKind::kWpkh: return std::vector{MadeWpkh((*keys)[0])};
+        case DescriptorKind::kCombo: return Combo((*keys)[0]);
+        case DescriptorKind::kMulti: return std::vector{MadeMulti(node.threshold, *keys, false)};
+        case DescriptorKind::kSortedMulti:
+            return std::vector{MadeMulti(node.threshold, *keys, true)};
+        case DescriptorKind::kMultiA: return std::vector{MadeMultiA(node.threshold, *keys, false)};
+        case DescriptorKind::kSortedMultiA:
+            return std::vector{MadeMultiA(node.threshold, *keys, true)};
+        case DescriptorKind::kSh: return Wrapped(node, InScriptHash);
+        case DescriptorKind::kWsh: return Wrapped(node, InWitnessScriptHash);
+        case DescriptorKind::kTaproot: return Taproot(node, (*keys)[0]);
+        case DescriptorKind::kRawTaproot:
+            return std::vector{Made{WitnessProgramScript(1, (*keys)[0].XOnly()),
+                                    "rawtr(" + (*keys)[0].ToString() + ")"}};
+        }
+        return std::nullopt;
+    }
+
+private:
+    std::optional<std::vector<DerivedKey>> Keys(const DescriptorNode& node, bool x_only) const
+    {
+        std::vector<DerivedKey> out;
+        for (const KeyExpression& key : node.keys) {
+            auto derived = key.At(m_index);
+            if (!derived) return std::nullopt;
+            derived->x_only = x_only;
+            out.push_back(std::move(*derived));
+        }
+        return out;
+    }
+
+    /** Nothing is known about the script but itself. */
+    std::optional<std::vector<Made>> Plain(const Bytes& script) const
+    {
+        std::string text = InferDescriptor(script, m_network.addresses);
+        text.resize(text.rfind('#'));
+        return std::vector{Made{script, text}};
+    }
+
+    static Made Leaf(const DerivedKey& key)
+    {
+        return {PushKeyCheck(key.XOnly()), "pk(" + key.ToString() + ")"};
+    }
+
+    static std::optional<std::vector<Made>> Combo(const DerivedKey& key)
+    {
+        std::vector<Made> out = {MadePk(key), MadePkh(key)};
+        if (key.public_key.size() == 33) {
+            out.push_back(MadeWpkh(key));
+            out.push_back(InScriptHash(out.back()));
+        }
+        return out;
+    }
+
+    template <typename Wrap>
+    std::optional<std::vector<Made>> Wrapped(const DescriptorNode& node, const Wrap& wrap) const
+    {
+        const auto inner = Expand(node.children[0], false);
+        if (!inner) return std::nullopt;
+        return std::vector{wrap((*inner)[0])};
+    }
+
+    std::optional<std::vector<Made>> Taproot(const DescriptorNode& node,
+                                             const DerivedKey& internal) const
+    {
+        std::vector<Bytes> scripts;
+        std::vector<std::string> texts;
+        for (const DescriptorNode& child : node.children) {
+            const auto leaf = Expand(child, true);
+            if (!leaf) return std::nullopt;
+            scripts.push_back((*leaf)[0].first);
+            texts.push_back((*leaf)[0].second);
+        }
+        const Bytes root = TreeRoot(scripts, node.depths);
+        const auto output = TweakXOnlyKey(internal.XOnly(), TapTweakHash(internal.XOnly(), root));
+        if (!output) return std::nullopt;
+        std::string text = "tr(" + internal.ToString();
+        if (!texts.empty()) text += "," + TreeText(texts, node.depths);
+        return std::vector{Made{WitnessProgramScript(1, output->first), text + ")"}};
+    }
+
+    const DescriptorNetwork& m_network;
+    uint32_t m_index;
+};
+
+} // namespace
+
+Result<std::string_view> StripDescriptorChecksum(std::string_view text, bool required)
+{
+    const std::vector<std::string_view> parts = Split(text, '#');
+    if (parts.size() > 2) return BadData("Multiple '#' symbols");
+    if (parts.size() == 1 && required) return BadData("Missing checksum");
+    if (parts.size() == 2 && parts[1].size() != 8) {
+        return BadData("Expected 8 character checksum, not {} characters", parts[1].size());
+    }
+    const std::string checksum = DescriptorChecksum(parts[0]);
+    if (checksum.empty()) return BadData("Invalid characters in payload");
+    if (parts.size() == 2 && parts[1] != checksum) {
+        return BadData("Provided checksum '{}' does not match computed checksum '{}'", parts[1],
+                       checksum);
+    }
+    return parts[0];
+}
+
+Result<std::vector<OutputDescriptor>> OutputDescriptor::Parse(std::string_view text,
+                                                              const DescriptorNetwork& network,
+                                                              bool require_checksum)
+{
+    IBD_ASSIGN_OR_RETURN(const std::string_view body,
+                         StripDescriptorChecksum(text, require_checksum));
+    IBD_ASSIGN_OR_RETURN(std::vector<DescriptorNode> nodes, ParseDescriptorNodes(body, network));
+    std::vector<OutputDescriptor> out;
+    for (DescriptorNode& node : nodes) out.push_back(OutputDescriptor(std::move(node), network));
+    return out;
+}
+
+std::string OutputDescriptor::ToString() const { return WithChecksum(NodeText(m_root, m_network)); }
+
+bool OutputDescriptor::IsRange() const
+{
+    return AnyKey(
+        m_root, [](const KeyExpression& key) { return key.range != KeyExpression::Range::kNone; });
+}
+
+bool OutputDescriptor::IsSolvable() const
+{
+    return m_root.kind != DescriptorKind::kAddress && m_root.kind != DescriptorKind::kRaw &&
+           m_root.kind != DescriptorKind::kRawTaproot && m_root.kind != DescriptorKind::kUnused;
+}
+
+bool OutputDescriptor::HasPrivateKeys() const
+{
+    return AnyKey(m_root, [](const KeyExpression& key) { return key.has_secret; });
+}
+
+std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t index) const
+{
+    const auto made = Expander(m_network, index).Expand(m_root, false);
+    if (!made) return std::nullopt;
+    std::vector<ExpandedScript> out;
+    for (const auto& [script, text] : *made) out.push_back({script, WithChecksum(text)});
+    return out;
+}
+
+} // namespace ibd
