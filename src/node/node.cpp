@@ -104,6 +104,7 @@ Result<> Node::StartRpc()
     AddCoinsMethods(m_table, m_chain_context);
     AddTransactionMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
+    AddMempoolMethods(m_table, m_chain_context);
     AddMiningMethods(m_table, m_chain_context);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
     AddNetworkMethods(m_table, m_chain_context);
@@ -326,6 +327,7 @@ Result<> Node::Sync()
         BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.LoadFile(file));
     }
+    m_chain_context.import_done = !m_interrupt;
     if (m_options.stop_after_import) RequestStop();
     return {};
 }

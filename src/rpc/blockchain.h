@@ -16,6 +16,8 @@ void AddChainInfoMethods(RpcTable& table, ChainContext& context);
 void AddMiningMethods(RpcTable& table, ChainContext& context);
 /** getdeploymentinfo. */
 void AddDeploymentMethods(RpcTable& table, ChainContext& context);
+/** getmempoolinfo, getrawmempool, syncwithvalidationinterfacequeue. */
+void AddMempoolMethods(RpcTable& table, ChainContext& context);
 /** getblockhash, getblockheader, getblock, getblockstats. */
 void AddBlockMethods(RpcTable& table, ChainContext& context);
 /** gettxout, gettxoutsetinfo, dumptxoutset. */

@@ -57,17 +57,10 @@ RpcMethod GetBlockHeader(ChainContext& context)
         }};
 }
 
-int ParseVerbosity(const UniValue& value, int otherwise)
-{
-    if (value.isNull()) return otherwise;
-    if (value.isBool()) return value.isTrue() ? 1 : 0;
-    return static_cast<int>(ParseIntValue(value));
-}
-
 UniValue Block(const ChainContext& context, const RpcCall& call)
 {
     const BlockHash hash = call.Hash(0, "blockhash");
-    const int verbosity = ParseVerbosity(call.At(1), 1);
+    const int verbosity = call.Verbosity(1, 1);
     ChainManager& chain = context.Chain();
     std::unique_ptr<BlockData> block;
     UniValue out;
@@ -114,7 +107,14 @@ RpcMethod GetBlockStats(ChainContext& context)
         "Figures about a block of the active chain. Amounts are in satoshis, fee rates in "
         "satoshis per virtual byte.",
         {{"hash_or_height", RpcType::kAny, true, "", "The block, by hash or height"},
-         {"stats", RpcType::kArray, false, "all values", "Names of the figures wanted"}},
+         {"stats",
+          RpcType::kArray,
+          false,
+          "all values",
+          "Names of the figures wanted",
+          {{"height", RpcType::kString, false, "", "A figure"},
+           {"time", RpcType::kString, false, "", "A figure"}},
+          "stats"}},
         "{\n  \"avgfee\": n, \"avgfeerate\": n, \"avgtxsize\": n, \"blockhash\": \"hex\",\n"
         "  \"feerate_percentiles\": [ 10th, 25th, 50th, 75th, 90th percentile by weight ],\n"
         "  \"height\": n, \"ins\": n, \"maxfee\": n, \"maxfeerate\": n, \"maxtxsize\": n,\n"

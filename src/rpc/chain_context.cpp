@@ -28,7 +28,7 @@ HeaderNode& FindBlock(ChainManager& chain, const BlockHash& hash)
 HeaderNode& FindBlockByHashOrHeight(ChainManager& chain, const UniValue& value)
 {
     if (!value.isNum()) return FindBlock(chain, ParseHash(value, "hash_or_height"));
-    const int64_t height = ParseIntValue(value);
+    const auto height = ParseInt<int32_t>(value);
     if (height < 0) {
         ThrowRpc(RpcCode::kInvalidParameter, "Target block height {} is negative", height);
     }

@@ -25,6 +25,8 @@ struct ChainContext {
     const std::atomic<bool>& interrupt;
     /** Null while the node starts, set by it while callers run. */
     std::atomic<ChainManager*> chain = nullptr;
+    /** Set by the node when -reindex and -loadblock are over. */
+    std::atomic<bool> import_done = false;
     Path net_dir = {}; //!< relative paths of files to write are below it
     size_t coins_db_cache_bytes = 0;
     size_t coins_cache_bytes = 0;

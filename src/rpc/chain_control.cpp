@@ -21,8 +21,8 @@ RpcMethod VerifyChain(ChainContext& context)
             "true|false    (boolean) Whether all of it was checked and is right",
             "\n4 0",
             [&context](const RpcCall& call) -> UniValue {
-                const int level = call.Has(0) ? call.Int32(0) : 3;
-                const int blocks = call.Has(1) ? call.Int32(1) : 6;
+                const int level = call.Int32(0, 3);
+                const int blocks = call.Int32(1, 6);
                 return Bool(bool{OrThrow(context.Chain().VerifyChain(level, blocks))});
             }};
 }
@@ -48,10 +48,10 @@ void RequireUndo(ChainManager& chain, const HeaderNode& node)
 }
 
 template <typename Action>
-RpcMethod BlockAction(ChainContext& context, const char* name, const char* description,
-                      Action action)
+RpcMethod BlockAction(ChainContext& context, const char* category, const char* name,
+                      const char* description, Action action)
 {
-    return {"hidden",
+    return {category,
             name,
             description,
             {{"blockhash", RpcType::kHex, true, "", "The block"}},
@@ -168,17 +168,17 @@ RpcMethod SubmitHeader(ChainContext& context)
 void AddChainControlMethods(RpcTable& table, ChainContext& context)
 {
     table.Add(VerifyChain(context));
-    table.Add(BlockAction(context, "invalidateblock",
+    table.Add(BlockAction(context, "hidden", "invalidateblock",
                           "Marks a block as if it broke a rule, and moves off it.",
                           [](ChainManager& c, HeaderNode* n) {
                               RequireUndo(c, *n);
                               return c.InvalidateBlock(n);
                           }));
-    table.Add(BlockAction(context, "reconsiderblock",
+    table.Add(BlockAction(context, "hidden", "reconsiderblock",
                           "Takes invalidateblock, or a failed check, of a block, its ancestors and "
                           "descendants back.",
                           [](ChainManager& c, HeaderNode* n) { return c.ReconsiderBlock(n); }));
-    table.Add(BlockAction(context, "preciousblock",
+    table.Add(BlockAction(context, "blockchain", "preciousblock",
                           "Treats a block as if it had come before others of the same work.",
                           [](ChainManager& c, HeaderNode* n) { return c.PreciousBlock(n); }));
     table.Add(MakeSubmitBlock(context));

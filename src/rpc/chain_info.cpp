@@ -214,7 +214,7 @@ UniValue TxStats(const ChainContext& context, const RpcCall& call)
     }
     const int64_t month = 30 * 24 * 60 * 60 / chain.Params().consensus.pow_target_spacing;
     const int64_t most = last->height - 1;
-    const int64_t count = call.Int(0, std::max<int64_t>(0, std::min(month, most)));
+    const int64_t count = call.Has(0) ? call.Int32(0) : std::max<int64_t>(0, std::min(month, most));
     if (call.Has(0) && (count < 0 || (count > 0 && count >= last->height))) {
         throw RpcError{RpcCode::kInvalidParameter,
                        "Invalid block count: should be between 0 and the block's height - 1"};
@@ -255,7 +255,7 @@ RpcMethod GetChainTxStats(ChainContext& context)
 
 std::chrono::milliseconds TimeoutArg(const RpcCall& call, size_t i)
 {
-    const int timeout = call.Has(i) ? call.Int32(i) : 0;
+    const int timeout = call.Int32(i, 0);
     if (timeout < 0) throw RpcError{RpcCode::kMisc, "Negative timeout"};
     return std::chrono::milliseconds(timeout);
 }
@@ -313,7 +313,7 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
                kTipResult,
                "100 1000",
                [&context](const RpcCall& call) {
-                   const int64_t wanted = call.Int(0);
+                   const int32_t wanted = call.Int32(0);
                    const auto there = [&](const auto& tip) { return tip.height >= wanted; };
                    return TipJson(context.events.Wait(there, TimeoutArg(call, 1)));
                }});

@@ -15,13 +15,10 @@ namespace {
 UniValue TxOut(const ChainContext& context, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "txid");
-    const int64_t n = call.Int(1);
-    if (n < 0 || n > std::numeric_limits<uint32_t>::max()) {
-        throw RpcError{RpcCode::kMisc, "JSON integer out of range"};
-    }
+    const uint32_t n = call.Uint32(1);
     ChainManager& chain = context.Chain();
     const auto lock = chain.Lock();
-    const auto coin = OrThrow(chain.Coins().Read({txid, static_cast<uint32_t>(n)}));
+    const auto coin = OrThrow(chain.Coins().Read({txid, n}));
     if (!coin) return {};
     const HeaderNode& tip = *chain.Tip();
     UniValue out(UniValue::VOBJ);

@@ -21,7 +21,10 @@ RpcMethod Help(ControlContext& context)
             "\"str\"    (string) The text",
             "\n\"getblock\"",
             [&context](const RpcCall& call) -> UniValue {
-                return context.table.Help(call.String(0, ""));
+                const std::string command = call.String(0, "");
+                // For Core's tests, which compare it with what bitcoin-cli converts.
+                if (command == "dump_all_command_conversions") return context.table.Conversions();
+                return context.table.Help(command);
             }};
 }
 
@@ -30,7 +33,14 @@ RpcMethod Stop(ControlContext& context)
     return {"control",
             "stop",
             "Asks the node to shut down cleanly.",
-            {{"wait", RpcType::kNumber, false, "", "Milliseconds to wait before; for tests"}},
+            {{"wait",
+              RpcType::kNumber,
+              false,
+              "",
+              "Milliseconds to wait before; for tests",
+              {},
+              "",
+              /*hidden=*/true}},
             "\"str\"    (string) That the node is stopping",
             "",
             [&context](const RpcCall& call) -> UniValue {
@@ -105,7 +115,7 @@ LogCategory CategoriesIn(const UniValue& names)
     uint64_t mask = 0;
     for (const UniValue& name : names.getValues()) {
         const auto category = ParseLogCategory(ParseString(name));
-        if (!category) {
+        if (!category || *category == LogCategory::kNone) {
             ThrowRpc(RpcCode::kInvalidParameter, "unknown logging category {}", name.getValStr());
         }
         mask |= static_cast<uint64_t>(*category);
@@ -119,8 +129,18 @@ RpcMethod Logging(ControlContext& context)
             "logging",
             "Shows which debug categories are logged, after changing them as asked: first the "
             "included ones are switched on, then the excluded ones off. \"all\" stands for all.",
-            {{"include", RpcType::kArray, false, "", "Names of categories to log"},
-             {"exclude", RpcType::kArray, false, "", "Names of categories not to log"}},
+            {{"include",
+              RpcType::kArray,
+              false,
+              "",
+              "Names of categories to log",
+              {{"include_category", RpcType::kString, false, "", "A category"}}},
+             {"exclude",
+              RpcType::kArray,
+              false,
+              "",
+              "Names of categories not to log",
+              {{"exclude_category", RpcType::kString, false, "", "A category"}}}},
             "{\n  \"category\": true|false,    (boolean) Whether it is logged\n  ...\n}",
             "\"[\\\"all\\\"]\" \"[\\\"http\\\"]\"",
             [&context](const RpcCall& call) {
@@ -186,6 +206,30 @@ RpcMethod SetMockTime(ControlContext& context)
             }};
 }
 
+RpcMethod Echo(const char* name)
+{
+    std::vector<RpcArg> args;
+    constexpr int kArgs = 10;
+    for (int i = 0; i < kArgs; ++i) {
+        args.push_back({fmt::format("arg{}", i), RpcType::kText, false, "", ""});
+    }
+    return {"hidden",
+            name,
+            "Gives the arguments back. echo and echojson differ in bitcoin-cli only: it takes the "
+            "arguments of echojson as JSON. For tests.",
+            args,
+            "[...]    (json array) The arguments",
+            "one two",
+            [](const RpcCall& call) {
+                const UniValue& last = call.At(kArgs - 1);
+                if (last.isStr() && last.getValStr() == "trigger_internal_bug") {
+                    throw RpcError{RpcCode::kMisc, "Internal bug detected: request.params[9]"
+                                                   ".get_str() != \"trigger_internal_bug\""};
+                }
+                return call.All();
+            }};
+}
+
 } // namespace
 
 void AddControlMethods(RpcTable& table, ControlContext& context)
@@ -201,6 +245,8 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
     table.Add(GetMemoryInfo());
     table.Add(Logging(context));
     table.Add(SetMockTime(context));
+    table.Add(Echo("echo"));
+    table.Add(Echo("echojson"));
 }
 
 } // namespace ibd

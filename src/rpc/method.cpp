@@ -1,11 +1,11 @@
 // See method.h.
 #include "rpc/method.h"
+#include "rpc/json.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
-#include <limits>
+#include <algorithm>
 #include <map>
-#include <set>
 
 namespace ibd {
 
@@ -15,6 +15,12 @@ const UniValue& Null()
 {
     static const UniValue null;
     return null;
+}
+
+/** Whether bitcoin-cli sends its words as they are. */
+bool IsString(RpcType type)
+{
+    return type == RpcType::kString || type == RpcType::kHex || type == RpcType::kText;
 }
 
 std::optional<UniValue::VType> ExpectedType(RpcType type)
@@ -29,6 +35,7 @@ std::optional<UniValue::VType> ExpectedType(RpcType type)
     case RpcType::kNamedOptions: return UniValue::VOBJ;
     case RpcType::kAmount: // number or string
     case RpcType::kRange:
+    case RpcType::kText:
     case RpcType::kAny: return std::nullopt;
     }
     return std::nullopt;
@@ -38,6 +45,7 @@ const char* TypeName(RpcType type)
 {
     switch (type) {
     case RpcType::kString:
+    case RpcType::kText:
     case RpcType::kHex: return "string";
     case RpcType::kNumber: return "numeric";
     case RpcType::kBool: return "boolean";
@@ -51,22 +59,82 @@ const char* TypeName(RpcType type)
     return "any";
 }
 
-std::string OneLine(const RpcArg& arg)
+/** `"blockhash"`, `height`, `["category",...]`; as a member of an object `"height":n`. */
+std::string OneLine(const RpcArg& arg, bool as_member = false);
+
+std::string MemberValue(const RpcArg& arg)
 {
     switch (arg.type) {
-    case RpcType::kString:
-    case RpcType::kHex: return '"' + arg.Name() + '"';
-    case RpcType::kArray: return "[...]";
-    case RpcType::kObject: return "{...}";
-    case RpcType::kNamedOptions: {
-        std::string text;
-        for (const RpcArg& m : arg.members) {
-            text += (text.empty() ? "" : ",") + ("\"" + m.Name() + "\":" + OneLine(m));
-        }
-        return "{" + text + (text.empty() ? "...}" : ",...}");
+    case RpcType::kString: return "\"str\"";
+    case RpcType::kHex: return "\"hex\"";
+    case RpcType::kAmount: return "amount";
+    case RpcType::kBool: return "bool";
+    case RpcType::kRange: return "n or [n,n]";
+    case RpcType::kArray: return OneLine(arg);
+    default: return "n";
     }
+}
+
+std::string OneLine(const RpcArg& arg, bool as_member)
+{
+    if (as_member) return '"' + arg.Name() + "\":" + MemberValue(arg);
+    if (!arg.one_line.empty()) return arg.one_line;
+    std::string members;
+    const bool is_object = arg.type == RpcType::kNamedOptions || arg.type == RpcType::kObject;
+    for (const RpcArg& m : arg.members) members += OneLine(m, is_object) + ",";
+    switch (arg.type) {
+    case RpcType::kString:
+    case RpcType::kText:
+    case RpcType::kHex: return '"' + arg.Name() + '"';
+    case RpcType::kArray: return "[" + members + "...]";
+    case RpcType::kObject:
+    case RpcType::kNamedOptions: return "{" + members + "...}";
     default: return arg.Name();
     }
+}
+
+/** The words of a line as a shell splits it: quotes of both kinds, and \ within double ones. */
+std::vector<std::string> ShellWords(std::string_view line)
+{
+    std::vector<std::string> words;
+    bool in_word = false;
+    char quote = 0;
+    for (size_t i = 0; i < line.size(); ++i) {
+        const char c = line[i];
+        if (quote == 0 && c == ' ') {
+            in_word = false;
+            continue;
+        }
+        if (!in_word) words.emplace_back();
+        in_word = true;
+        if (c == quote)
+            quote = 0;
+        else if (quote == 0 && (c == '"' || c == '\''))
+            quote = c;
+        else if (quote == '"' && c == '\\' && i + 1 < line.size())
+            words.back() += line[++i];
+        else
+            words.back() += c;
+    }
+    return words;
+}
+
+/** The two ways to make a call, from its arguments as bitcoin-cli takes them. */
+std::string Example(const RpcMethod& method, std::string_view line)
+{
+    std::string params;
+    const std::vector<std::string> words = ShellWords(line);
+    for (size_t i = 0; i < words.size(); ++i) {
+        const RpcType type = i < method.args.size() ? method.args[i].type : RpcType::kAny;
+        UniValue json;
+        const bool is_text = IsString(type) || !json.read("[" + words[i] + "]");
+        params += (i == 0 ? "" : ", ") + (is_text ? UniValue(words[i]).write() : words[i]);
+    }
+    return fmt::format("> bitcoin-cli {} {}\n"
+                       "> curl --user myusername --data-binary '{{\"jsonrpc\": \"2.0\", \"id\": "
+                       "\"curltest\", \"method\": \"{}\", \"params\": [{}]}}' -H 'content-type: "
+                       "application/json' http://127.0.0.1:8332/\n",
+                       method.name, line, method.name, params);
 }
 
 /** "1. height    (numeric, required) text", aligned and with members below. */
@@ -75,6 +143,7 @@ std::string DescribeArgs(const std::vector<RpcArg>& args)
     std::string text;
     int number = 0;
     for (const RpcArg& arg : args) {
+        if (arg.hidden) break;
         const std::string state = arg.required ? "required"
                                   : arg.default_text.empty()
                                       ? "optional"
@@ -96,16 +165,6 @@ std::string WrongTypeText(const UniValue& value, UniValue::VType expected)
 {
     return fmt::format("JSON value of type {} is not of expected type {}", uvTypeName(value.type()),
                        uvTypeName(expected));
-}
-
-int64_t ParseIntValue(const UniValue& value)
-{
-    if (!value.isNum()) {
-        throw RpcError{RpcCode::kTypeError, WrongTypeText(value, UniValue::VNUM)};
-    }
-    const auto number = ParseInteger<int64_t>(value.getValStr());
-    if (!number) ThrowRpc(RpcCode::kMisc, "JSON integer out of range");
-    return *number;
 }
 
 const std::string& ParseString(const UniValue& value)
@@ -144,15 +203,15 @@ std::string RpcCall::String(size_t i, const std::string& otherwise) const
     return Has(i) ? String(i) : otherwise;
 }
 
-int64_t RpcCall::Int(size_t i) const { return ParseIntValue(At(i)); }
+int64_t RpcCall::Int(size_t i) const { return ParseInt<int64_t>(At(i)); }
+int32_t RpcCall::Int32(size_t i) const { return ParseInt<int32_t>(At(i)); }
+uint32_t RpcCall::Uint32(size_t i) const { return ParseInt<uint32_t>(At(i)); }
 
-int RpcCall::Int32(size_t i) const
+int32_t RpcCall::Verbosity(size_t i, int32_t otherwise) const
 {
-    const int64_t value = Int(i);
-    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
-        ThrowRpc(RpcCode::kMisc, "JSON integer out of range");
-    }
-    return static_cast<int>(value);
+    if (!Has(i)) return otherwise;
+    if (At(i).isBool()) return At(i).isTrue() ? 1 : 0;
+    return Int32(i);
 }
 
 bool RpcCall::Bool(size_t i, bool otherwise) const { return Has(i) ? At(i).isTrue() : otherwise; }
@@ -170,6 +229,7 @@ std::string RpcMethod::Signature() const
     std::string text = name;
     bool optional = false;
     for (const RpcArg& arg : args) {
+        if (arg.hidden) break;
         if (!arg.required && !optional) {
             text += " (";
             optional = true;
@@ -185,14 +245,10 @@ std::string RpcMethod::Signature() const
 std::string RpcMethod::Help() const
 {
     std::string text = fmt::format("{}\n\n{}\n", Signature(), WrapText(description, 80, 0));
-    if (!args.empty()) text += "\nArguments:\n" + DescribeArgs(args);
+    if (!args.empty() && !args[0].hidden) text += "\nArguments:\n" + DescribeArgs(args);
     text += "\nResult:\n" + result + "\n";
     text += "\nExamples:\n";
-    for (const std::string_view example : Split(examples, '\n')) {
-        const std::string space = example.empty() ? "" : " ";
-        text += fmt::format("> bitcoin-cli {}{}{}\n", name, space, example);
-    }
-    text.pop_back(); // ends without a newline, as Core's
+    for (const std::string_view line : Split(examples, '\n')) text += Example(*this, line);
     return text;
 }
 
@@ -220,60 +276,102 @@ UniValue RpcMethod::Execute(const UniValue& positional) const
     return handler(RpcCall(positional));
 }
 
+namespace {
+
+using NamedValues = std::map<std::string, const UniValue*, std::less<>>;
+
+/** Name and value of the argument under the first of its names that is given; takes it out. */
+std::optional<std::pair<std::string, const UniValue*>> Take(NamedValues& given, const RpcArg& arg)
+{
+    for (const std::string_view name : Split(arg.names, '|')) {
+        const auto it = given.find(name);
+        if (it == given.end()) continue;
+        const std::pair found(it->first, it->second);
+        given.erase(it);
+        return found;
+    }
+    return std::nullopt;
+}
+
+/** The members of an options object that are given as arguments of their own. */
+UniValue TakeMembers(NamedValues& given, const RpcArg& arg)
+{
+    UniValue options(UniValue::VOBJ);
+    if (arg.type != RpcType::kNamedOptions) return options;
+    for (const RpcArg& member : arg.members) {
+        if (const auto found = Take(given, member)) options.pushKV(found->first, *found->second);
+    }
+    return options;
+}
+
+/** What "args" carries: leading positional arguments, as bitcoin-cli -named sends them. */
+std::vector<UniValue> TakePositional(NamedValues& given)
+{
+    const auto it = given.find("args");
+    if (it == given.end()) return {};
+    std::vector<UniValue> values;
+    if (it->second->isArray()) values = it->second->getValues();
+    given.erase(it);
+    return values;
+}
+
+} // namespace
+
 UniValue RpcMethod::ToPositional(const UniValue& named) const
 {
-    std::map<std::string, const UniValue*> given;
+    NamedValues given;
     for (size_t i = 0; i < named.getKeys().size(); ++i) {
-        if (!given.emplace(named.getKeys()[i], &named.getValues()[i]).second) {
-            ThrowRpc(RpcCode::kInvalidParameter, "Parameter {} specified multiple times",
-                     named.getKeys()[i]);
-        }
+        if (given.emplace(named.getKeys()[i], &named.getValues()[i]).second) continue;
+        ThrowRpc(RpcCode::kInvalidParameter, "Parameter {} specified multiple times",
+                 named.getKeys()[i]);
     }
-    // "args" carries leading positional arguments, as bitcoin-cli -named sends them.
-    std::vector<UniValue> out;
-    if (const auto it = given.find("args"); it != given.end() && it->second->isArray()) {
-        out = it->second->getValues();
-        given.erase(it);
-    }
-    const auto take = [&](const RpcArg& arg) -> const UniValue* {
-        const UniValue* value = nullptr;
-        for (const std::string_view alias : Split(arg.names, '|')) {
-            const auto it = given.find(std::string(alias));
-            if (it == given.end()) continue;
-            if (value == nullptr) value = it->second;
-            given.erase(it);
-        }
-        return value;
-    };
+    std::vector<UniValue> values;
+    std::optional<size_t> first; // the first argument that has a name
     for (size_t i = 0; i < args.size(); ++i) {
-        UniValue value;
-        if (const UniValue* found = take(args[i])) value = *found;
-        if (args[i].type == RpcType::kNamedOptions) {
-            UniValue options(UniValue::VOBJ);
-            for (const RpcArg& member : args[i].members) {
-                if (const UniValue* found = take(member)) options.pushKV(member.Name(), *found);
-            }
-            if (!options.empty() && !value.isNull()) {
-                ThrowRpc(RpcCode::kInvalidParameter, "Parameter {} conflicts with parameter {}",
-                         options.getKeys()[0], args[i].Name());
-            }
-            if (!options.empty()) value = options;
+        const UniValue options = TakeMembers(given, args[i]);
+        const auto found = Take(given, args[i]);
+        if (!found && options.empty()) continue;
+        if (found && !options.empty()) {
+            ThrowRpc(RpcCode::kInvalidParameter, "Parameter {} conflicts with parameter {}",
+                     found->first, options.getKeys()[0]);
         }
-        if (value.isNull()) continue;
-        if (i < out.size() && !out[i].isNull()) {
-            ThrowRpc(RpcCode::kInvalidParameter,
-                     "Parameter {} specified twice both as positional and named argument",
-                     args[i].Name());
-        }
-        if (out.size() <= i) out.resize(i + 1);
-        out[i] = value;
+        if (!first) first = i;
+        values.resize(i + 1); // those between are null, those behind are left out
+        values[i] = found ? *found->second : options;
+    }
+    const std::vector<UniValue> positional = TakePositional(given);
+    if (first && *first < positional.size()) {
+        ThrowRpc(RpcCode::kInvalidParameter,
+                 "Parameter {} specified twice both as positional and named argument",
+                 args[*first].names);
     }
     if (!given.empty()) {
         ThrowRpc(RpcCode::kInvalidParameter, "Unknown named parameter {}", given.begin()->first);
     }
+    values.resize(std::max(values.size(), positional.size()));
+    std::copy(positional.begin(), positional.end(), values.begin());
     UniValue array(UniValue::VARR);
-    array.push_backV(out);
+    array.push_backV(values);
     return array;
+}
+
+void RpcMethod::AppendConversions(UniValue& out) const
+{
+    const auto append = [&](size_t position, std::string_view names, RpcType type) {
+        for (const std::string_view one : Split(names, '|')) {
+            UniValue entry(UniValue::VARR);
+            entry.push_back(name);
+            entry.push_back(static_cast<int>(position));
+            entry.push_back(std::string(one));
+            entry.push_back(Bool(IsString(type)));
+            out.push_back(entry);
+        }
+    };
+    for (size_t i = 0; i < args.size(); ++i) {
+        append(i, args[i].names, args[i].type);
+        if (args[i].type != RpcType::kNamedOptions) continue;
+        for (const RpcArg& member : args[i].members) append(i, member.names, member.type);
+    }
 }
 
 } // namespace ibd

@@ -5,6 +5,7 @@
 #include "primitives/uint256.h"
 #include "rpc/error.h"
 #include "util/bytes.h"
+#include "util/strings.h"
 
 #include <functional>
 #include <optional>
@@ -25,6 +26,7 @@ enum class RpcType {
     kObject,
     kRange,        //!< number or pair of numbers
     kNamedOptions, //!< object whose members may be given as named arguments of the call
+    kText,         //!< told to be a string, any value is taken
     kAny,          //!< checked by the handler
 };
 
@@ -34,7 +36,9 @@ struct RpcArg {
     bool required = false;
     std::string default_text; //!< shown by help when optional
     std::string help;
-    std::vector<RpcArg> members = {}; //!< of kNamedOptions
+    std::vector<RpcArg> members = {}; //!< of kNamedOptions and kArray
+    std::string one_line = {};        //!< what the usage line shows, if not name or members
+    bool hidden = false;              //!< help does not show it, nor those after it
 
     std::string Name() const { return names.substr(0, names.find('|')); }
 };
@@ -44,6 +48,7 @@ class RpcCall {
 public:
     explicit RpcCall(UniValue params) : m_params(std::move(params)) {}
 
+    const UniValue& All() const { return m_params; }
     size_t Count() const { return m_params.size(); }
     bool Has(size_t i) const { return i < m_params.size() && !m_params[i].isNull(); }
     const UniValue& At(size_t i) const;
@@ -52,7 +57,11 @@ public:
     std::string String(size_t i, const std::string& otherwise) const;
     /** -1 if it is no whole number in range. */
     int64_t Int(size_t i) const;
-    int Int32(size_t i) const;
+    int32_t Int32(size_t i) const;
+    int32_t Int32(size_t i, int32_t otherwise) const { return Has(i) ? Int32(i) : otherwise; }
+    uint32_t Uint32(size_t i) const;
+    /** 0 and 1 may be given as false and true. */
+    int32_t Verbosity(size_t i, int32_t otherwise) const;
     int64_t Int(size_t i, int64_t otherwise) const { return Has(i) ? Int(i) : otherwise; }
     bool Bool(size_t i, bool otherwise) const;
     /** -8 in Core's words if it is not 64 hex digits. `name` is the argument's. */
@@ -73,7 +82,16 @@ std::string WrongTypeText(const UniValue& value, UniValue::VType expected);
 /** -3 if it is no string. */
 const std::string& ParseString(const UniValue& value);
 /** -3 if it is no number, -1 "JSON integer out of range". */
-int64_t ParseIntValue(const UniValue& value);
+template <std::integral T>
+T ParseInt(const UniValue& value)
+{
+    if (!value.isNum()) {
+        throw RpcError{RpcCode::kTypeError, WrongTypeText(value, UniValue::VNUM)};
+    }
+    const auto number = ParseInteger<T>(value.getValStr());
+    if (!number) throw RpcError{RpcCode::kMisc, "JSON integer out of range"};
+    return *number;
+}
 
 struct RpcMethod {
     std::string category; //!< "blockchain", "control", ...; "hidden" is left out of help
@@ -81,7 +99,7 @@ struct RpcMethod {
     std::string description;
     std::vector<RpcArg> args;
     std::string result;   //!< text of the Result: part
-    std::string examples; //!< arguments of an example call, one per line; may be empty
+    std::string examples; //!< arguments of an example call as bitcoin-cli takes them, one a line
     std::function<UniValue(const RpcCall&)> handler;
     bool in_warmup = false; //!< may be called while the node starts
 
@@ -92,6 +110,8 @@ struct RpcMethod {
     UniValue Execute(const UniValue& positional) const;
     /** Named arguments in order of position. Throws RpcError (-8). */
     UniValue ToPositional(const UniValue& named) const;
+    /** Appends [method, position, name, whether it is a string] for each name of each argument. */
+    void AppendConversions(UniValue& out) const;
 };
 
 } // namespace ibd

@@ -70,8 +70,8 @@ UniValue MiningInfo(const ChainContext& context)
 
 UniValue NetworkHashRate(const ChainContext& context, const RpcCall& call)
 {
-    int blocks = call.Has(0) ? call.Int32(0) : kBlocksOfEstimate;
-    const int height = call.Has(1) ? call.Int32(1) : -1;
+    int blocks = call.Int32(0, kBlocksOfEstimate);
+    const int height = call.Int32(1, -1);
     if (blocks < -1 || blocks == 0) {
         throw RpcError{RpcCode::kInvalidParameter,
                        "Invalid nblocks. Must be a positive number or -1."};

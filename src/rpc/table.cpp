@@ -90,6 +90,13 @@ std::string RpcTable::Help(const std::string& command) const
     return text;
 }
 
+UniValue RpcTable::Conversions() const
+{
+    UniValue out(UniValue::VARR);
+    for (const auto& [name, method] : m_methods) method.AppendConversions(out);
+    return out;
+}
+
 std::vector<RpcTable::Active> RpcTable::ActiveCalls() const
 {
     const std::lock_guard lock(m_mutex);

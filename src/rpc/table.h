@@ -31,6 +31,9 @@ public:
     /** The list of calls by category, or the help of one ("help: unknown command: x"). */
     std::string Help(const std::string& command) const;
 
+    /** All arguments of all calls, hidden ones too, as RpcMethod::AppendConversions gives them. */
+    UniValue Conversions() const;
+
     /** One call under way. */
     struct Active {
         std::string method;

@@ -83,17 +83,10 @@ void AppendConfirmation(UniValue& out, const ChainManager& chain, const HeaderNo
     out.pushKV("blocktime", Num(node.time));
 }
 
-int ParseTxVerbosity(const UniValue& value)
-{
-    if (value.isNull()) return 0;
-    if (value.isBool()) return value.isTrue() ? 1 : 0;
-    return static_cast<int>(ParseIntValue(value));
-}
-
 UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "parameter 1");
-    const int verbosity = ParseTxVerbosity(call.At(1));
+    const int verbosity = call.Verbosity(1, 0);
     ChainManager& chain = context.Chain();
     const auto lock = chain.Lock();
     const GenesisBlock& genesis = chain.Params().genesis;
@@ -124,7 +117,12 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
     out.pushKV("in_active_chain", Bool(chain.Active().Contains(node)));
     TxJsonOptions options;
     const auto index = static_cast<size_t>(it - txs.begin());
-    if (verbosity >= 2 && index > 0 && block->undo) {
+    if (verbosity >= 2 && index > 0) {
+        if (!block->undo) {
+            throw RpcError{RpcCode::kInternalError,
+                           "Undo data expected but can't be read. This could be due to disk "
+                           "corruption or a conflict with a pruning event."};
+        }
         options.spent = &block->undo->txs[index - 1].spent;
         options.with_prevouts = true;
     }

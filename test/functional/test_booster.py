@@ -144,6 +144,8 @@ class SmallChain(BoosterTest):
         self.assertIsInstance(info, dict)
         block = node.rpc("getblock", made.terminal_hash, 2)
         self.assertEqual(block["height"], made.terminal_height)
+        self.assert_rpc_error(-32603, "Undo data expected but can't be read.", node.rpc,
+                              "getrawtransaction", block["tx"][1]["txid"], 2, made.terminal_hash)
 
     def test_stops_at_the_terminal_block(self):
         """-stopatheight holds also when the booster goes there without connecting a block."""

@@ -124,8 +124,67 @@ class Protocol(FunctionalTest):
                 self.assertTrue(text.startswith(line), line)
                 for part in ("Result", "Examples" if "Examples" in text else "Result"):
                     self.assertIn(part, text, line)
-            self.assertFalse(self.main.rpc("help", line.split()[0] if line else "").endswith("\n"))
         self.assertEqual(self.main.rpc("help", "nothing"), "help: unknown command: nothing")
+        self.assertFalse(listed.endswith("\n"))
+        lines = listed.splitlines()
+        for line in ("stop", "help ( \"command\" )", "getblockstats hash_or_height ( stats )",
+                     "logging ( [\"include_category\",...] [\"exclude_category\",...] )",
+                     "dumptxoutset \"path\" ( \"type\" {\"rollback\":n,\"in_memory\":bool,...} )",
+                     "getblock \"blockhash\" ( verbosity )", "preciousblock \"blockhash\""):
+            self.assertIn(line, lines)
+        text = self.main.rpc("help", "getblock")
+        self.assertIn("\n> bitcoin-cli getblock \"blockhash\" 2\n> curl --user myusername "
+                      "--data-binary '{\"jsonrpc\": \"2.0\", \"id\": \"curltest\", \"method\": "
+                      "\"getblock\", \"params\": [\"blockhash\", 2]}' -H 'content-type: "
+                      "application/json' http://127.0.0.1:8332/\n", text)
+
+    def test_conversions(self):
+        table = self.main.rpc("help", "dump_all_command_conversions")
+        for row in (["getblock", 0, "blockhash", True], ["getblock", 1, "verbosity", False],
+                    ["getblock", 1, "verbose", False], ["stop", 0, "wait", False],
+                    ["dumptxoutset", 2, "options", False], ["dumptxoutset", 2, "rollback", False],
+                    ["echojson", 9, "arg9", True]):
+            self.assertIn(row, table)
+
+    def test_arguments_by_name(self):
+        rpc = self.main.rpc
+        self.assertEqual(rpc("echo", arg2="c", args=["a"]), ["a", None, "c"])
+        self.assertEqual(rpc("echo", args=["a", 5, {}]), ["a", 5, {}])
+        for message, named in (
+                ("Parameter arg0 specified twice both as positional and named argument",
+                 {"arg0": 1, "args": ["a"]}),
+                ("Parameter arg1 specified twice both as positional and named argument",
+                 {"arg1": 1, "args": ["a", None]}),
+                ("Unknown named parameter none", {"none": 1})):
+            self.assert_rpc_error(BAD_VALUE, message, rpc, "echo", **named)
+        self.assert_rpc_error(BAD_VALUE, "Unknown named parameter verbose", rpc, "getblock",
+                              blockhash=GENESIS, verbosity=1, verbose=True)
+        self.assert_rpc_error(BAD_VALUE, "Parameter options conflicts with parameter rollback", rpc,
+                              "dumptxoutset", path="x", options={}, rollback=1)
+        self.assert_rpc_error(USAGE, "Internal bug detected", rpc, "echo",
+                              arg9="trigger_internal_bug")
+
+    def test_numbers_out_of_range(self):
+        rpc = self.main.rpc
+        for call in (("getblockhash", 2**31), ("getblock", GENESIS, 2**31),
+                     ("getblockstats", 2**31), ("gettxout", GENESIS, 2**32),
+                     ("gettxout", GENESIS, -1), ("waitforblockheight", 2**31),
+                     ("getchaintxstats", -2**31 - 1), ("verifychain", 2**63),
+                     ("getrawtransaction", GENESIS, 1.5)):
+            self.assert_rpc_error(USAGE, "JSON integer out of range", rpc, *call)
+        for name in ("none", "0", "nothing"):
+            self.assert_rpc_error(BAD_VALUE, f"unknown logging category {name}", rpc, "logging",
+                                  [name])
+
+    def test_the_empty_pool(self):
+        rpc = self.main.rpc
+        wait_until(lambda: rpc("getmempoolinfo")["loaded"], "the end of imports")
+        self.assertEqual(rpc("getmempoolinfo")["size"], 0)
+        self.assertEqual(rpc("getrawmempool"), [])
+        self.assertEqual(rpc("getrawmempool", True), {})
+        self.assertEqual(rpc("getrawmempool", False, True), {"txids": [], "mempool_sequence": 1})
+        self.assert_rpc_error(BAD_VALUE, "Verbose results cannot", rpc, "getrawmempool", True, True)
+        self.assertIsNone(rpc("syncwithvalidationinterfacequeue"))
 
     def test_amounts_have_eight_decimals(self):
         _, text = self.main.post(json.dumps({"id": 1, "method": "gettxoutsetinfo"}))
@@ -273,13 +332,16 @@ class CommandLine(FunctionalTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("JSON", done.stderr)
 
-    def test_the_id_of_a_request(self):
-        requests = []
+    def asked_by(self, *calls):
+        """Paths and requests that bitcoin-cli sends to a server that always answers 7, and what it
+        prints for each call; a call is its options and words, and how many requests it makes."""
+        asked, printed = [], []
 
         class Answer(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                body = b'{"result": 7}'
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                asked.append((self.path, json.loads(body)))
+                body = b'{"result": "7"}'
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -290,13 +352,39 @@ class CommandLine(FunctionalTest):
         with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
             node = self.node()
             node.port = server.server_port
-            for options in ((), ("-rpcid=mine",)):
-                thread = threading.Thread(target=server.handle_request)
+            for words, requests in calls:
+                thread = threading.Thread(
+                    target=lambda n=requests: [server.handle_request() for _ in range(n)])
                 thread.start()
-                done = node.cli("getblockcount", options=("-rpcpassword=x", *options))
+                done = node.cli("-rpcpassword=x", *words)
                 thread.join()
-                self.assertEqual((done.returncode, done.stdout), (0, "7\n"), done.stderr)
-        self.assertEqual([request["id"] for request in requests], [1, "mine"])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                printed.append(done.stdout)
+        return asked, printed
+
+    def test_the_id_of_a_request(self):
+        asked, printed = self.asked_by((("getblockcount",), 1), (("-rpcid=mine", "getblockcount"), 1))
+        self.assertEqual([(path, request["id"]) for path, request in asked],
+                         [("/", "1"), ("/", "mine")])
+        self.assertEqual(printed, ["7\n", "7\n"])
+
+    def test_wallets_and_mining(self):
+        asked, printed = self.asked_by((("-rpcwallet=a b/\u00e9", "getbalance"), 1),
+                                       (("-rpcwallet=", "getbalance"), 1),
+                                       (("-rpcwallet=w", "-norpcwallet", "getbalance"), 1),
+                                       (("-rpcwallet=w", "-generate", "3"), 2))
+        self.assertEqual([path for path, _ in asked],
+                         ["/wallet/a%20b%2F%C3%A9", "/wallet/", "/", "/wallet/w", "/wallet/w"])
+        self.assertEqual([(request["method"], request["params"]) for _, request in asked[3:]],
+                         [("getnewaddress", []), ("generatetoaddress", [3, "7"])])
+        self.assertEqual(json.loads(printed[3]), {"address": "7", "blocks": "7"})
+        node = self.node().start()
+        done = node.cli("-generate")
+        self.assertEqual((done.returncode, done.stderr),
+                         (-NO_METHOD & 0xff, f"error code: {NO_METHOD}\nerror message:\n"
+                                             "Method not found\n"))
+        done = node.cli("-rpcwallet=w", "getblockcount")
+        self.assertEqual((done.returncode, done.stderr), (1, "error: no response from server\n"))
 
     def test_getinfo(self):
         node = self.node().start()
@@ -309,7 +397,7 @@ class CommandLine(FunctionalTest):
         node = self.node()
         done = node.cli("getblockcount")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("cannot reach a node", done.stderr)
+        self.assertIn("(Could not connect to the server)\n\nMake sure", done.stderr)
         self.assertEqual(node.cli().returncode, 1)
         done = node.cli("-rpcwait", "-rpcwaittimeout=1", "getblockcount")
         self.assertEqual(done.returncode, 1)
@@ -326,13 +414,19 @@ class CommandLine(FunctionalTest):
         node = self.node().start()
         done = node.cli("-rpcclienttimeout=1", "waitfornewblock", "30000")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no answer in time", done.stderr)
+        self.assertIn("(timeout)\n\nMake sure", done.stderr)
 
     def test_wrong_login(self):
         node = self.node().start()
         done = node.cli("-rpcuser=x", "-rpcpassword=y", "getblockcount")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("refuses", done.stderr)
+        self.assertIn("error: Authorization failed: Incorrect rpcuser or rpcpassword were "
+                      "specified. Configuration file: (", done.stderr)
+        done = node.cli("-norpccookiefile", "getblockcount")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Cookie file was disabled via -norpccookiefile", done.stderr)
+        done = node.cli("-rpccookiefile=none", "getblockcount")
+        self.assertIn("Failed to read cookie file and no rpcpassword", done.stderr)
 
     def test_stdin(self):
         node = self.node().start()

@@ -195,7 +195,7 @@ TEST_CASE("help lists calls by category and explains one")
 {
     Fixture f;
     CHECK(f.table.Help("") == "== Other ==\nearly\nfail\n\n== Test ==\n"
-                              "echo \"first\" ( second {\"deep\":deep,...} )");
+                              "echo \"first\" ( second {\"deep\":bool,...} )");
     CHECK_THAT(f.table.Help("echo"), Catch::Contains("1. first") && Catch::Contains("default=7"));
     CHECK(f.table.Help("nope") == "help: unknown command: nope");
 }
