@@ -17,8 +17,6 @@ namespace ibd {
 
 namespace {
 
-constexpr int kWarmupCode = -28;
-
 void AddCliOptions(ArgsManager& args)
 {
     AddCommonOptions(args);
@@ -29,6 +27,9 @@ void AddCliOptions(ArgsManager& args)
              "Colours in the output of -getinfo: always, never, or auto, on a terminal only "
              "(default: auto)",
              OptionGroup::kCli, OptionSpec::kNoNegation);
+    add("-generate", "",
+        "Mine blocks: getnewaddress, then generatetoaddress. Two numbers may follow: of blocks "
+        "(default: 1) and of tries at most (default: 1000000)");
     add("-getinfo", "", "Show general facts about the node, from several calls");
     add("-named", "", "Arguments are name=value (default: 0)");
     add("-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)");
@@ -44,8 +45,30 @@ void AddCliOptions(ArgsManager& args)
     add("-rpcuser", "=<user>", "User name to log in with");
     add("-rpcwait", "", "Wait until the node serves calls");
     add("-rpcwaittimeout", "=<n>", "Seconds to wait with -rpcwait; 0: no limit (default: 0)");
+    add("-rpcwallet", "=<name>",
+        "Wallet of the node that the call is for; the node serves it at /wallet/<name>");
     add("-stdin", "", "Read further arguments from standard input, one a line");
     add("-stdinrpcpass", "", "Read the password from the first line of standard input");
+    add("-stdinwalletpassphrase", "",
+        "Read the wallet's passphrase from standard input, the line behind that of -stdinrpcpass");
+}
+
+UniValue MakeRequest(const std::string& method, const UniValue& params, const UniValue& id)
+{
+    UniValue request(UniValue::VOBJ);
+    request.pushKV("method", method);
+    request.pushKV("params", params);
+    request.pushKV("id", id);
+    request.pushKV("jsonrpc", "2.0");
+    return request;
+}
+
+/** Whether the node answers that it is starting. */
+bool IsWarmup(const UniValue& reply)
+{
+    constexpr const char* kWarmupCode = "-28";
+    return reply.isObject() && reply["error"].isObject() &&
+           reply["error"]["code"].getValStr() == kWarmupCode;
 }
 
 std::string UsageText(const ArgsManager& args)
@@ -59,11 +82,15 @@ std::string UsageText(const ArgsManager& args)
 
 /** What the call came to. */
 struct Outcome {
-    bool connected = false;
-    bool warming_up = false;
     std::string out;
     std::string error;
     int exit_code = EXIT_FAILURE;
+};
+
+/** The answer to one call: its result or, where that is not null, its error. */
+struct Reply {
+    UniValue result;
+    UniValue error;
 };
 
 class Cli {
@@ -72,13 +99,26 @@ public:
     int Run(int argc, const char* const argv[]);
 
 private:
+    enum class Special { kNone, kGetInfo, kGenerate };
+
     Result<> Prepare();
+    Result<> ReadStandardInput();
     Result<HttpTarget> Target();
-    Result<> FindLogin(HttpTarget& target);
-    Result<std::string> RequestBody();
-    Result<Outcome> CallOnce(const HttpTarget& target, const std::string& body);
-    Result<Outcome> CallUntilReady(const HttpTarget& target, const std::string& body);
-    Outcome Interpret(const UniValue& reply) const;
+    void FindLogin(HttpTarget& target);
+    std::string LoginRefused(const HttpTarget& target) const;
+    std::string Endpoint(const std::optional<std::string>& wallet) const;
+    /** Name and arguments of a call, positional or named, as JSON. */
+    Result<UniValue> Request(const std::string& method,
+                             const std::vector<std::string>& words) const;
+    Result<Outcome> Call();
+    Result<Outcome> CallGetInfo();
+    Result<Outcome> CallGenerate();
+    /** The body of the answer; with -rpcwait tries until the node is ready. */
+    Result<UniValue> Exchange(const UniValue& request, const std::optional<std::string>& wallet);
+    Result<UniValue> ExchangeOnce(const UniValue& request, const std::optional<std::string>& wallet,
+                                  bool& may_pass);
+    Result<Reply> CallOne(const std::string& method, const std::optional<std::string>& wallet);
+    static Outcome Interpret(const Reply& reply);
     int Fail(const std::string& message)
     {
         m_streams.error << "error: " << message << "\n";
@@ -89,7 +129,10 @@ private:
     CliStreams m_streams;
     ArgsManager m_args;
     DataPaths m_paths;
-    std::vector<std::string> m_words; //!< method and arguments
+    HttpTarget m_target;
+    std::optional<std::string> m_wallet; //!< -rpcwallet
+    std::vector<std::string> m_words;    //!< method and arguments
+    Special m_special = Special::kNone;
     bool m_color = false;
 };
 
@@ -97,197 +140,321 @@ int Cli::Run(int argc, const char* const argv[])
 {
     AddCliOptions(m_args);
     const auto parsed = m_args.ParseCommandLine(argc, argv);
-    if (!parsed.Ok()) return Fail(parsed.Message());
+    if (!parsed.Ok()) {
+        m_streams.error << "Error parsing command line arguments: " << parsed.Message() << "\n";
+        return EXIT_FAILURE;
+    }
     const bool help = m_args.IsSet("-help") || m_args.IsSet("-h") || m_args.IsSet("-?");
     if (argc < 2 || help) {
         m_streams.out << UsageText(m_args);
-        return argc < 2 ? EXIT_FAILURE : EXIT_SUCCESS;
+        if (help) return EXIT_SUCCESS;
+        m_streams.error << "Error: too few parameters\n";
+        return EXIT_FAILURE;
     }
-    if (m_args.IsSet("-version")) {
+    if (m_args.GetBool("-version", false)) {
         m_streams.out << fmt::format("{} RPC client version v{}\n", kProjectName, kVersion);
         return EXIT_SUCCESS;
     }
+    if (const auto datadir = m_args.Get("-datadir"); datadir && !m_env.Exists(*datadir)) {
+        m_streams.error << fmt::format("Error: Specified data directory \"{}\" does not exist.\n",
+                                       *datadir);
+        return EXIT_FAILURE;
+    }
+    auto paths = LoadConfiguration(m_env, m_args);
+    if (!paths.Ok()) {
+        m_streams.error << "Error reading configuration file: " << paths.Message() << "\n";
+        return EXIT_FAILURE;
+    }
+    m_paths = *paths;
     const auto prepared = Prepare();
     if (!prepared.Ok()) return Fail(prepared.Message());
-    const auto target = Target();
-    if (!target.Ok()) return Fail(target.Message());
-    const auto body = RequestBody();
-    if (!body.Ok()) return Fail(body.Message());
-    const auto outcome = CallUntilReady(*target, *body);
+    const auto outcome = Call();
     if (!outcome.Ok()) return Fail(outcome.Message());
     if (!outcome->out.empty()) m_streams.out << outcome->out << "\n";
     if (!outcome->error.empty()) m_streams.error << outcome->error << "\n";
     return outcome->exit_code;
 }
 
-Result<> Cli::Prepare()
+Result<> Cli::ReadStandardInput()
 {
-    IBD_ASSIGN_OR_RETURN(m_paths, LoadConfiguration(m_env, m_args));
-    if (m_args.GetBool("-stdinrpcpass", false)) {
-        std::string password;
-        if (!std::getline(m_streams.in, password)) {
-            return BadData("-stdinrpcpass: standard input is empty");
+    const auto line_for = [&](const char* option) -> Result<std::string> {
+        std::string line;
+        if (!std::getline(m_streams.in, line)) {
+            return BadData("{} specified but failed to read from standard input", option);
         }
+        return line;
+    };
+    if (m_args.GetBool("-stdinrpcpass", false)) {
+        IBD_ASSIGN_OR_RETURN(const std::string password, line_for("-stdinrpcpass"));
         m_args.ForceSet("-rpcpassword", password);
     }
     m_words = m_args.Command();
-    if (m_args.GetBool("-stdin", false)) {
-        std::string line;
-        while (std::getline(m_streams.in, line)) m_words.push_back(line);
+    if (m_args.GetBool("-stdinwalletpassphrase", false)) {
+        if (m_words.empty() || !m_words[0].starts_with("walletpassphrase")) {
+            return BadData("-stdinwalletpassphrase is only applicable for "
+                           "walletpassphrase(change)");
+        }
+        IBD_ASSIGN_OR_RETURN(const std::string phrase, line_for("-stdinwalletpassphrase"));
+        m_words.insert(m_words.begin() + 1, phrase);
     }
-    if (m_words.empty() && !m_args.GetBool("-getinfo", false)) {
-        return BadData("which call? One word at least is needed; see bitcoin-cli -help");
+    std::string line;
+    while (m_args.GetBool("-stdin", false) && std::getline(m_streams.in, line)) {
+        m_words.push_back(line);
     }
-    if (!m_words.empty() && m_args.GetBool("-getinfo", false)) {
-        return BadData("-getinfo takes no arguments");
+    return {};
+}
+
+Result<> Cli::Prepare()
+{
+    IBD_RETURN_IF_ERROR(ReadStandardInput());
+    if (!m_args.IsNegated("-rpcwallet")) m_wallet = m_args.Get("-rpcwallet");
+    if (m_args.GetBool("-getinfo", false)) {
+        m_special = Special::kGetInfo;
+        if (!m_words.empty()) return BadData("-getinfo takes no arguments");
+    } else if (m_args.GetBool("-generate", false)) {
+        m_special = Special::kGenerate;
+    } else if (m_words.empty()) {
+        return BadData("too few parameters (need at least command)");
     }
     const std::string color = m_args.Get("-color", "auto");
     if (color != "always" && color != "never" && color != "auto") {
-        return BadData("-color={}: must be always, never or auto", color);
+        return BadData("Invalid value for -color option. Valid values: always, auto, never.");
     }
     m_color = color == "always" || (color == "auto" && m_streams.out_is_terminal);
+    IBD_ASSIGN_OR_RETURN(m_target, Target());
     return {};
 }
 
 Result<HttpTarget> Cli::Target()
 {
     HttpTarget target;
-    target.host = m_args.Get("-rpcconnect", "127.0.0.1");
+    const std::string given = m_args.Get("-rpcconnect", "127.0.0.1");
+    target.host = given;
     target.port = m_paths.rpc_port;
     std::string port;
-    if (target.host.starts_with('[')) { // [v6] or [v6]:port
-        const size_t end = target.host.find(']');
-        if (end == std::string::npos) return BadData("-rpcconnect={}: no ]", target.host);
-        if (end + 1 < target.host.size()) port = target.host.substr(end + 2);
-        target.host = target.host.substr(1, end - 1);
-    } else if (const size_t colon = target.host.find(':');
-               colon != std::string::npos &&
-               target.host.find(':', colon + 1) == std::string::npos) {
-        port = target.host.substr(colon + 1);
+    if (given.starts_with('[') && given.find(']') != std::string::npos) { // [v6] or [v6]:port
+        const size_t end = given.find(']');
+        port = given.substr(end + 1);
+        target.host = given.substr(1, end - 1);
+    } else if (const size_t colon = given.find(':');
+               colon != std::string::npos && given.find(':', colon + 1) == std::string::npos) {
+        port = given.substr(colon);
         target.host.resize(colon);
     }
-    port = m_args.Get("-rpcport", port);
     if (!port.empty()) {
-        const auto number = ParseInteger<uint16_t>(port);
-        if (!number || *number == 0) return BadData("'{}' is no valid port", port);
+        const auto number = ParseInteger<uint16_t>(std::string_view(port).substr(1));
+        if (port[0] != ':' || !number || *number == 0) {
+            return BadData("Invalid port provided in -rpcconnect: {}", given);
+        }
         target.port = *number;
+    }
+    if (const auto text = m_args.Get("-rpcport")) {
+        const auto number = ParseInteger<uint16_t>(*text);
+        if (!number || *number == 0) return BadData("Invalid port provided in -rpcport: {}", *text);
+        target.port = *number;
+        if (!port.empty()) {
+            m_streams.error << fmt::format("Warning: Port specified in both -rpcconnect and "
+                                           "-rpcport. Using -rpcport {}\n",
+                                           target.port);
+        }
     }
     target.timeout_seconds = static_cast<int>(m_args.GetInt("-rpcclienttimeout", 900));
     return target;
 }
 
 // The cookie is read at each attempt: with -rpcwait it may not be there yet.
-Result<> Cli::FindLogin(HttpTarget& target)
+void Cli::FindLogin(HttpTarget& target)
 {
     const std::string password = m_args.Get("-rpcpassword", "");
     if (!password.empty()) {
         target.login = m_args.Get("-rpcuser", "") + ":" + password;
-        return {};
+        return;
     }
-    const Path cookie = m_paths.Network() / m_args.Get("-rpccookiefile", ".cookie");
-    const auto contents = ReadWholeFile(m_env, cookie);
-    target.login = contents.Ok() ? std::string(AsChars(*contents)) : "";
-    return {};
+    target.login.clear();
+    if (m_args.IsNegated("-rpccookiefile")) return;
+    const auto contents =
+        ReadWholeFile(m_env, m_paths.Network() / m_args.Get("-rpccookiefile", ".cookie"));
+    if (contents.Ok()) target.login = Split(AsChars(*contents), '\n')[0];
 }
 
-Result<std::string> Cli::RequestBody()
+std::string Cli::LoginRefused(const HttpTarget& target) const
 {
-    if (m_args.GetBool("-getinfo", false)) return GetInfoBatch().write() + "\n";
-    const std::string& method = m_words[0];
-    const std::vector<std::string> words(m_words.begin() + 1, m_words.end());
+    const char* why = "Incorrect rpcuser or rpcpassword were specified.";
+    if (m_args.Get("-rpcpassword", "").empty()) {
+        why = "Cookie file credentials were invalid and no rpcpassword was specified.";
+        if (target.login.empty()) {
+            why = m_args.IsNegated("-rpccookiefile")
+                      ? "Cookie file was disabled via -norpccookiefile and no rpcpassword was "
+                        "specified."
+                      : "Failed to read cookie file and no rpcpassword was specified.";
+        }
+    }
+    return fmt::format("Authorization failed: {} Configuration file: ({})", why,
+                       m_paths.config.string());
+}
+
+/** Where a wallet's calls go; its name with all but letters, digits and "-._~" as %XX. */
+std::string Cli::Endpoint(const std::optional<std::string>& wallet) const
+{
+    if (!wallet) return "/";
+    std::string path = "/wallet/";
+    for (const char c : *wallet) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') ||
+                           std::string_view("-._~").find(c) != std::string_view::npos;
+        path += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return path;
+}
+
+Result<UniValue> Cli::Request(const std::string& method,
+                              const std::vector<std::string>& words) const
+{
     IBD_ASSIGN_OR_RETURN(const UniValue params, m_args.GetBool("-named", false)
                                                     ? ConvertNamed(method, words)
                                                     : ConvertPositional(method, words));
-    UniValue request(UniValue::VOBJ);
-    request.pushKV("jsonrpc", "2.0");
-    request.pushKV("method", method);
-    request.pushKV("params", params);
-    const auto id = m_args.Get("-rpcid");
-    request.pushKV("id", id ? UniValue(*id) : UniValue(1));
-    return request.write() + "\n";
+    return MakeRequest(method, params, m_args.Get("-rpcid", "1"));
 }
 
-Result<Outcome> Cli::CallUntilReady(const HttpTarget& target, const std::string& body)
+Result<UniValue> Cli::Exchange(const UniValue& request, const std::optional<std::string>& wallet)
 {
     const bool wait = m_args.GetBool("-rpcwait", false);
     const int64_t limit = m_args.GetInt("-rpcwaittimeout", 0);
     const int64_t start = m_env.MonotonicMicros();
     for (;;) {
-        IBD_ASSIGN_OR_RETURN(Outcome outcome, CallOnce(target, body));
-        const bool ready = outcome.connected && !outcome.warming_up;
-        const bool expired = limit > 0 && m_env.MonotonicMicros() - start >= limit * 1'000'000;
-        if (ready || !wait || expired) {
-            if (expired && !ready) outcome.error = "error: timeout: " + outcome.error;
-            return outcome;
+        bool may_pass = false;
+        auto reply = ExchangeOnce(request, wallet, may_pass);
+        if (!wait) return reply;
+        if (reply.Ok() && IsWarmup(*reply)) {
+            may_pass = true;
+            reply = BadData("server in warmup");
+        }
+        if (!may_pass) return reply;
+        if (limit > 0 && m_env.MonotonicMicros() - start >= limit * 1'000'000) {
+            return BadData("timeout on transient error: {}", reply.Message());
         }
         std::this_thread::sleep_for(std::chrono::seconds(1));
     }
 }
 
-Result<Outcome> Cli::CallOnce(const HttpTarget& target, const std::string& body)
+// `may_pass`: a failure that a further attempt may not meet.
+Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
+                                   const std::optional<std::string>& wallet, bool& may_pass)
 {
-    HttpTarget with_login = target;
-    IBD_RETURN_IF_ERROR(FindLogin(with_login));
-    IBD_ASSIGN_OR_RETURN(const HttpAnswer answer, Post(with_login, "/", body));
-    Outcome outcome;
+    FindLogin(m_target);
+    IBD_ASSIGN_OR_RETURN(const HttpAnswer answer,
+                         Post(m_target, Endpoint(wallet), request.write() + "\n"));
     if (answer.status == 0) {
-        outcome.error = fmt::format(
-            "error: cannot reach a node at {}:{}{}{}\nIs bitcoind running, and is this its RPC "
-            "port? See bitcoin-cli -help.",
-            target.host, target.port, answer.body.empty() ? "" : ": ", answer.body);
-        return outcome;
+        may_pass = true;
+        return BadData("Error while attempting to communicate with server {}:{} ({})\n\nMake sure "
+                       "the bitcoind server is running and that you are connecting to the correct "
+                       "RPC port.\nUse \"bitcoin-cli -help\" for more info.",
+                       m_target.host, m_target.port, answer.body);
     }
-    outcome.connected = true;
-    if (answer.status == 401 && with_login.login.empty()) {
-        return BadData("no login: there is no cookie '{}' and no -rpcpassword is given (see "
-                       "-rpcpassword and -stdinrpcpass; configuration file: {})",
-                       (m_paths.Network() / m_args.Get("-rpccookiefile", ".cookie")).string(),
-                       m_paths.config.string());
+    constexpr int kUnauthorized = 401, kUnavailable = 503;
+    if (answer.status == kUnauthorized) return BadData("{}", LoginRefused(m_target));
+    if (answer.status == kUnavailable) return BadData("Server response: {}", answer.body);
+    const bool has_error = answer.status == 400 || answer.status == 404 || answer.status == 500;
+    if (answer.status >= 400 && !has_error) {
+        return BadData("server returned HTTP error {}", answer.status);
     }
-    if (answer.status == 401) return BadData("the node refuses this -rpcuser and -rpcpassword");
-    if (answer.status == 503) return BadData("the node answers: {}", answer.body);
-    if (answer.status >= 400 && answer.status != 400 && answer.status != 404 &&
-        answer.status != 500) {
-        return BadData("the node answers with HTTP status {}", answer.status);
-    }
-    if (answer.body.empty()) return BadData("the node's answer is empty");
+    if (answer.body.empty()) return BadData("no response from server");
     UniValue reply;
-    if (!reply.read(answer.body)) return BadData("the node's answer is no JSON");
-    outcome = Interpret(reply);
-    outcome.connected = true;
-    return outcome;
+    if (!reply.read(answer.body)) return BadData("couldn't parse reply from server");
+    if (reply.empty()) {
+        return BadData("expected reply to have result, error and id properties");
+    }
+    return reply;
+}
+
+Result<Reply> Cli::CallOne(const std::string& method, const std::optional<std::string>& wallet)
+{
+    IBD_ASSIGN_OR_RETURN(const UniValue reply,
+                         Exchange(MakeRequest(method, UniValue(UniValue::VARR), "1"), wallet));
+    return Reply{reply["result"], reply["error"]};
+}
+
+Result<Outcome> Cli::Call()
+{
+    if (m_special == Special::kGetInfo) return CallGetInfo();
+    if (m_special == Special::kGenerate) return CallGenerate();
+    const std::vector<std::string> words(m_words.begin() + 1, m_words.end());
+    IBD_ASSIGN_OR_RETURN(const UniValue request, Request(m_words[0], words));
+    IBD_ASSIGN_OR_RETURN(const UniValue reply, Exchange(request, m_wallet));
+    return Interpret({reply["result"], reply["error"]});
+}
+
+Result<Outcome> Cli::CallGetInfo()
+{
+    IBD_ASSIGN_OR_RETURN(const UniValue answers, Exchange(GetInfoBatch(), m_wallet));
+    IBD_ASSIGN_OR_RETURN(GetInfoAnswers info, ReadGetInfo(answers));
+    if (!info.error.isNull()) return Interpret({UniValue(), info.error});
+    if (!m_wallet) {
+        IBD_ASSIGN_OR_RETURN(const Reply wallets, CallOne("listwallets", {}));
+        if (wallets.error.isNull() && wallets.result.size() > 1) {
+            for (const UniValue& wallet : wallets.result.getValues()) {
+                const std::string& name = wallet.getValStr();
+                IBD_ASSIGN_OR_RETURN(const Reply balances, CallOne("getbalances", name));
+                info.balances.emplace_back(name, balances.result["mine"]["trusted"].getValStr());
+            }
+        }
+    }
+    return Interpret({GetInfoText(info, m_color), UniValue()});
+}
+
+Result<Outcome> Cli::CallGenerate()
+{
+    IBD_ASSIGN_OR_RETURN(const Reply address, CallOne("getnewaddress", m_wallet));
+    if (!address.error.isNull()) return Interpret(address);
+    if (m_words.size() > 2) {
+        return BadData("too many arguments (maximum 2 for nblocks and maxtries)");
+    }
+    std::vector<std::string> words = m_words;
+    if (words.empty()) words.emplace_back("1");
+    if (words[0] == "0") {
+        return BadData("the first argument (number of blocks to generate, default: 1) must be an "
+                       "integer value greater than zero");
+    }
+    words.insert(words.begin() + 1, address.result.getValStr());
+    IBD_ASSIGN_OR_RETURN(const UniValue params, ConvertPositional("generatetoaddress", words));
+    IBD_ASSIGN_OR_RETURN(const UniValue reply,
+                         Exchange(MakeRequest("generatetoaddress", params, UniValue(1)), m_wallet));
+    if (!reply["error"].isNull()) return Interpret({UniValue(), reply["error"]});
+    UniValue result(UniValue::VOBJ);
+    result.pushKV("address", words[1]);
+    result.pushKV("blocks", reply["result"]);
+    return Interpret({result, UniValue()});
 }
 
 std::string ErrorText(const UniValue& error)
 {
     if (!error.isObject()) return "error: " + error.write();
     std::string text;
-    if (error["code"].isNum()) text += "error code: " + error["code"].getValStr() + "\n";
+    if (!error["code"].isNull()) text = "error code: " + error["code"].getValStr() + "\n";
     if (error["message"].isStr()) text += "error message:\n" + error["message"].getValStr();
+    constexpr const char* kWalletNotSpecified = "-19";
+    if (error["code"].getValStr() == kWalletNotSpecified) {
+        text +=
+            " Or for the CLI, specify the \"-rpcwallet=<walletname>\" option before the command "
+            "(run \"bitcoin-cli -h\" for help or \"bitcoin-cli listwallets\" to see which "
+            "wallets are currently loaded).";
+    }
     return text;
 }
 
-Outcome Cli::Interpret(const UniValue& reply) const
+Outcome Cli::Interpret(const Reply& reply)
 {
     Outcome outcome;
-    UniValue error;
-    if (reply.isArray()) {
-        outcome.out = GetInfoText(reply, m_color, error);
-    } else {
-        error = reply["error"];
-        const UniValue& result = reply["result"];
-        if (result.isStr())
-            outcome.out = result.getValStr();
-        else if (!result.isNull())
-            outcome.out = result.write(2);
+    if (reply.error.isNull()) {
+        outcome.exit_code = EXIT_SUCCESS;
+        if (!reply.result.isNull()) {
+            outcome.out = reply.result.isStr() ? reply.result.getValStr() : reply.result.write(2);
+        }
+        return outcome;
     }
-    outcome.exit_code = EXIT_SUCCESS;
-    if (error.isNull()) return outcome;
-    outcome.out.clear();
-    outcome.error = ErrorText(error);
-    const auto code = ParseInteger<int>(error["code"].getValStr());
+    outcome.error = ErrorText(reply.error);
+    const auto code = ParseInteger<int>(reply.error["code"].getValStr());
     outcome.exit_code = code ? std::abs(*code) : EXIT_FAILURE;
-    outcome.warming_up = code == kWarmupCode;
     return outcome;
 }
 

@@ -2,13 +2,16 @@
 #include "cli/get_info.h"
 #include "util/strings.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace ibd {
 
 namespace {
 
-constexpr const char* kCalls[] = {"getnetworkinfo", "getblockchaininfo"};
+constexpr const char* kCalls[] = {"getnetworkinfo", "getblockchaininfo", "getwalletinfo",
+                                  "getbalances"};
 
 std::string Text(const UniValue& value) { return value.getValStr(); }
 
@@ -22,16 +25,67 @@ std::string Warnings(const UniValue& warnings)
     return text.empty() ? "(none)" : text;
 }
 
-/** Twenty signs, dark as far as it is done, and a space; nothing once it is nearly done. */
+/** A sign for each begun twentieth, dark as far as it is done, and a space; nothing once it is
+ *  nearly done. */
 std::string ProgressBar(double done)
 {
     constexpr double kNearlyDone = 0.99;
-    constexpr int kSigns = 20;
+    constexpr double kStep = 0.05;
     if (done < 0 || done >= kNearlyDone) return {};
-    const int dark = static_cast<int>(done * kSigns);
     std::string bar;
-    for (int i = 0; i < kSigns; ++i) bar += i < dark ? "\u2592" : "\u2591";
+    for (int i = 0; i < done / kStep; ++i) bar += "\u2592";
+    for (int i = 0; i < (1 - done) / kStep; ++i) bar += "\u2591";
     return bar + " ";
+}
+
+/** "host:port (ipv4, ipv6), ...", or n/a. */
+std::string Proxies(const UniValue& networks)
+{
+    std::vector<std::pair<std::string, std::string>> found; // in the order of the networks
+    for (size_t i = 0; i < networks.size(); ++i) {
+        const std::string proxy = Text(networks[i]["proxy"]);
+        if (proxy.empty()) continue;
+        const auto it = std::find_if(found.begin(), found.end(),
+                                     [&](const auto& entry) { return entry.first == proxy; });
+        if (it == found.end())
+            found.emplace_back(proxy, Text(networks[i]["name"]));
+        else
+            it->second += ", " + Text(networks[i]["name"]);
+    }
+    std::string text;
+    for (const auto& [proxy, names] : found) {
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", proxy, names);
+    }
+    return text.empty() ? "n/a" : text;
+}
+
+std::string NameOrQuotes(const std::string& name) { return name.empty() ? "\"\"" : name; }
+
+struct Colors {
+    const char *plain = "", *green = "", *blue = "", *yellow = "", *magenta = "", *cyan = "";
+};
+
+std::string WalletText(const GetInfoAnswers& answers, const Colors& c)
+{
+    std::string text;
+    if (!answers.wallet.isNull()) {
+        text += fmt::format("{}Wallet: {}{}\n", c.magenta,
+                            NameOrQuotes(Text(answers.wallet["walletname"])), c.plain);
+        text += fmt::format("Keypool size: {}\n", Text(answers.wallet["keypoolsize"]));
+        const UniValue& until = answers.wallet["unlocked_until"];
+        if (!until.isNull()) text += fmt::format("Unlocked until: {}\n", Text(until));
+    }
+    if (!answers.balance.isNull()) {
+        text += fmt::format("{}Balance:{} {}\n\n", c.cyan, c.plain, Text(answers.balance));
+    }
+    if (answers.balances.empty()) return text;
+    text += fmt::format("{}Balances{}\n", c.cyan, c.plain);
+    size_t width = 10;
+    for (const auto& [name, balance] : answers.balances) width = std::max(width, balance.size());
+    for (const auto& [name, balance] : answers.balances) {
+        text += fmt::format("{:>{}} {}\n", balance, width, NameOrQuotes(name));
+    }
+    return text + "\n";
 }
 
 } // namespace
@@ -51,39 +105,49 @@ UniValue GetInfoBatch()
     return batch;
 }
 
-std::string GetInfoText(const UniValue& answers, bool color, UniValue& error)
+Result<GetInfoAnswers> ReadGetInfo(const UniValue& answers)
 {
-    const char* const blue = color ? "\x1b[34m" : "";
-    const char* const green = color ? "\x1b[32m" : "";
-    const char* const yellow = color ? "\x1b[33m" : "";
-    const char* const plain = color ? "\x1b[0m" : "";
-    UniValue results[std::size(kCalls)];
-    for (size_t i = 0; i < answers.size(); ++i) {
-        const auto id = ParseInteger<size_t>(answers[i]["id"].getValStr());
-        if (!answers[i]["error"].isNull()) {
-            error = answers[i]["error"];
-            return {};
+    if (!answers.isArray()) return BadData("Batch must be an array");
+    UniValue replies[std::size(kCalls)];
+    for (const UniValue& answer : answers.getValues()) {
+        if (!answer.isObject()) return BadData("Batch member must be an object");
+        const auto id = ParseInteger<size_t>(answer["id"].getValStr());
+        if (!id || *id >= std::size(kCalls)) {
+            return BadData("Batch member id is larger than batch size");
         }
-        if (id && *id < std::size(kCalls)) results[*id] = answers[i]["result"];
+        replies[*id] = answer;
     }
-    const UniValue& network = results[0];
-    const UniValue& chain = results[1];
-    std::string text;
-    text += fmt::format("{}Chain: {}{}\n", blue, Text(chain["chain"]), plain);
+    GetInfoAnswers out;
+    out.network = replies[0]["result"];
+    out.chain = replies[1]["result"];
+    out.wallet = replies[2]["result"];
+    out.balance = replies[3]["result"]["mine"]["trusted"];
+    out.error = replies[0]["error"].isNull() ? replies[1]["error"] : replies[0]["error"];
+    return out;
+}
+
+std::string GetInfoText(const GetInfoAnswers& answers, bool color)
+{
+    Colors c;
+    if (color) c = {"\x1b[0m", "\x1b[32m", "\x1b[34m", "\x1b[33m", "\x1b[35m", "\x1b[36m"};
+    const UniValue& network = answers.network;
+    const UniValue& chain = answers.chain;
+    std::string text = fmt::format("{}Chain: {}{}\n", c.blue, Text(chain["chain"]), c.plain);
     text += fmt::format("Blocks: {}\n", Text(chain["blocks"]));
     text += fmt::format("Headers: {}\n", Text(chain["headers"]));
     const UniValue& progress = chain["verificationprogress"];
     const double done = progress.isNum() ? progress.get_real() : 0;
     text += fmt::format("Verification progress: {}{:.4f}%\n", ProgressBar(done), done * 100);
     text += fmt::format("Difficulty: {}\n\n", Text(chain["difficulty"]));
-    text += fmt::format("{}Network: in {}, out {}, total {}{}\n", green,
+    text += fmt::format("{}Network: in {}, out {}, total {}{}\n", c.green,
                         Text(network["connections_in"]), Text(network["connections_out"]),
-                        Text(network["connections"]), plain);
+                        Text(network["connections"]), c.plain);
     text += fmt::format("Version: {}\n", Text(network["version"]));
     text += fmt::format("Time offset (s): {}\n", Text(network["timeoffset"]));
-    text += "Proxies: n/a\n";
+    text += fmt::format("Proxies: {}\n", Proxies(network["networks"]));
     text += fmt::format("Min tx relay fee rate (BTC/kvB): {}\n\n", Text(network["relayfee"]));
-    text += fmt::format("{}Warnings: {}{}", yellow, Warnings(network["warnings"]), plain);
+    text += WalletText(answers, c);
+    text += fmt::format("{}Warnings:{} {}", c.yellow, c.plain, Warnings(network["warnings"]));
     return text;
 }
 

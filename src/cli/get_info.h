@@ -1,17 +1,30 @@
-// -getinfo: a few facts about the node from several calls, as one short text.
+// -getinfo: facts about the node from a batch of calls, as text. Pure functions.
 #pragma once
 
+#include "util/result.h"
+
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <univalue.h>
 
 namespace ibd {
 
-/** The batch to send. */
+struct GetInfoAnswers {
+    UniValue network, chain;  //!< results of getnetworkinfo and getblockchaininfo
+    UniValue wallet, balance; //!< of getwalletinfo and getbalances; null: the node has no wallet
+    UniValue error;           //!< of one of the first two; null if there is none
+    std::vector<std::pair<std::string, std::string>> balances; //!< of several wallets, by name
+};
+
+/** The calls, as one request. */
 UniValue GetInfoBatch();
 
-/** Text from the answers to the batch (by id), with colours for a terminal if `color`. Empty with
- *  `error` set if one of them failed. */
-std::string GetInfoText(const UniValue& answers, bool color, UniValue& error);
+/** An error if `answers` are not those to the batch. */
+Result<GetInfoAnswers> ReadGetInfo(const UniValue& answers);
+
+/** What -getinfo prints, without the last newline. */
+std::string GetInfoText(const GetInfoAnswers& answers, bool color);
 
 } // namespace ibd

@@ -1,87 +1,223 @@
 // See http_client.h.
 #include "cli/http_client.h"
 #include "util/base64.h"
+#include "util/strings.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
 #include <memory>
+#include <optional>
 
-#include <event2/buffer.h>
-#include <event2/event.h>
-#include <event2/http.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace ibd {
 
 namespace {
 
-constexpr int kVeryLong = 5 * 365 * 24 * 3600; //!< seconds
+using Clock = std::chrono::steady_clock;
+constexpr auto kVeryLong = std::chrono::hours(5 * 365 * 24);
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
-struct Free {
-    void operator()(event_base* p) const { event_base_free(p); }
-    void operator()(evhttp_connection* p) const { evhttp_connection_free(p); }
+struct AddressesFree {
+    void operator()(addrinfo* list) const { freeaddrinfo(list); }
 };
 
-const char* FailureText(evhttp_request_error error)
-{
-    switch (error) {
-    case EVREQ_HTTP_TIMEOUT: return "no answer in time";
-    case EVREQ_HTTP_EOF: return "the server closed the connection";
-    case EVREQ_HTTP_INVALID_HEADER: return "the server's answer is no HTTP";
-    case EVREQ_HTTP_BUFFER_ERROR: return "reading or writing failed";
-    case EVREQ_HTTP_REQUEST_CANCEL: return "the request was cancelled";
-    case EVREQ_HTTP_DATA_TOO_LONG: return "the answer is too long";
+class Socket {
+public:
+    explicit Socket(int fd) : m_fd(fd) {}
+    ~Socket()
+    {
+        if (m_fd >= 0) ::close(m_fd);
     }
-    return "unknown failure";
-}
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
+    int Fd() const { return m_fd; }
 
-struct Pending {
-    HttpAnswer answer;
-    std::string failure;
+    /** Waits for POLLIN or POLLOUT; false: not in time. */
+    bool Wait(short events, Clock::time_point end) const
+    {
+        for (;;) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+            if (left.count() <= 0) return false;
+            constexpr int64_t kMost = 3'600'000;
+            pollfd entry{m_fd, events, 0};
+            const int n =
+                ::poll(&entry, 1, static_cast<int>(std::min<int64_t>(left.count(), kMost)));
+            if (n > 0) return true;
+            if (n < 0 && errno != EINTR) return false;
+        }
+    }
+
+private:
+    int m_fd;
 };
 
-void OnDone(evhttp_request* request, void* arg)
+std::string SystemText(int error) { return fmt::format("{} ({})", std::strerror(error), error); }
+
+/** Null: not within the time, or refused. */
+std::unique_ptr<Socket> Connect(const addrinfo& address, Clock::time_point end)
 {
-    auto* pending = static_cast<Pending*>(arg);
-    if (request == nullptr || evhttp_request_get_response_code(request) == 0) return;
-    pending->answer.status = evhttp_request_get_response_code(request);
-    evbuffer* input = evhttp_request_get_input_buffer(request);
-    pending->answer.body.resize(evbuffer_get_length(input));
-    evbuffer_remove(input, pending->answer.body.data(), pending->answer.body.size());
+    auto socket = std::make_unique<Socket>(
+        ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (socket->Fd() < 0) return nullptr;
+    const int on = 1;
+    (void)::setsockopt(socket->Fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (::connect(socket->Fd(), address.ai_addr, address.ai_addrlen) == 0) return socket;
+    if (errno != EINPROGRESS || !socket->Wait(POLLOUT, end)) return nullptr;
+    int error = 0;
+    socklen_t size = sizeof error;
+    (void)::getsockopt(socket->Fd(), SOL_SOCKET, SO_ERROR, &error, &size);
+    return error == 0 ? std::move(socket) : nullptr;
 }
 
-void OnError(evhttp_request_error error, void* arg)
+bool Send(const Socket& socket, std::string_view bytes, Clock::time_point end)
 {
-    static_cast<Pending*>(arg)->failure = FailureText(error);
+    while (!bytes.empty()) {
+        if (!socket.Wait(POLLOUT, end)) return false;
+        const ssize_t n = ::send(socket.Fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
+        if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+    }
+    return true;
 }
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/** The value of a header in the head of an answer, in lower case. */
+std::optional<std::string> Header(std::string_view head, std::string_view name)
+{
+    std::string lower(head);
+    std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
+    const size_t at = lower.find("\n" + std::string(name) + ":");
+    if (at == std::string::npos) return std::nullopt;
+    const size_t begin = at + name.size() + 2;
+    return std::string(
+        Trim(std::string_view(lower).substr(begin, lower.find('\n', begin) - begin)));
+}
+
+/** Whether a whole answer has come. One without a length ends with the connection. */
+bool IsWhole(std::string_view bytes)
+{
+    const size_t end = bytes.find(kHeadEnd);
+    if (end == std::string_view::npos) return false;
+    const auto length = Header(bytes.substr(0, end), "content-length");
+    if (!length || Header(bytes.substr(0, end), "transfer-encoding")) return false;
+    const auto size = ParseInteger<uint64_t>(*length);
+    return size && bytes.size() - end - kHeadEnd.size() >= *size;
+}
+
+/** Empty, or why the answer did not come. */
+std::string Receive(const Socket& socket, std::string& bytes, Clock::time_point end)
+{
+    constexpr size_t kAtOnce = 64 * 1024;
+    while (!IsWhole(bytes)) {
+        if (!socket.Wait(POLLIN, end)) return "timeout";
+        const size_t before = bytes.size();
+        bytes.resize(before + kAtOnce);
+        const ssize_t n = ::recv(socket.Fd(), bytes.data() + before, kAtOnce, 0);
+        bytes.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+        if (n == 0) return bytes.find(kHeadEnd) == std::string::npos ? "EOF" : "";
+        if (n < 0 && errno != EAGAIN && errno != EINTR) {
+            return "Read error: " + SystemText(errno);
+        }
+    }
+    return {};
+}
+
+Result<std::string> JoinChunks(std::string_view bytes)
+{
+    std::string body;
+    for (;;) {
+        const size_t end = bytes.find("\r\n");
+        if (end == std::string_view::npos) return BadData("EOF");
+        const std::string_view line = bytes.substr(0, end);
+        const std::string_view text = Trim(line.substr(0, line.find(';')));
+        uint64_t size = 0;
+        const auto [last, error] =
+            std::from_chars(text.data(), text.data() + text.size(), size, 16);
+        if (error != std::errc() || last != text.data() + text.size()) {
+            return BadData("HTTP error: Invalid chunk size");
+        }
+        bytes.remove_prefix(end + 2);
+        if (size == 0) return body;
+        if (bytes.size() < 2 || size > bytes.size() - 2) return BadData("EOF");
+        body.append(bytes.substr(0, size));
+        bytes.remove_prefix(size + 2);
+    }
+}
+
+HttpAnswer Failure(std::string why) { return {0, std::move(why)}; }
 
 } // namespace
 
+Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes)
+{
+    const size_t end = bytes.find(kHeadEnd);
+    if (end == std::string_view::npos) return BadData("EOF");
+    const std::string_view head = bytes.substr(0, end);
+    std::string_view body = bytes.substr(end + kHeadEnd.size());
+    constexpr size_t kShortest = std::string_view("HTTP/1.1 200").size();
+    const size_t space = head.find(' ');
+    if (head.size() < kShortest || !head.starts_with("HTTP/") || space == std::string_view::npos) {
+        return BadData("HTTP error: Invalid status line");
+    }
+    const auto status = ParseInteger<int>(head.substr(space + 1, 3));
+    if (!status) return BadData("HTTP error: Invalid status code");
+    const auto coding = Header(head, "transfer-encoding");
+    if (coding && coding->find("chunked") != std::string::npos) {
+        IBD_ASSIGN_OR_RETURN(std::string joined, JoinChunks(body));
+        return HttpAnswer{*status, std::move(joined)};
+    }
+    if (const auto length = Header(head, "content-length")) {
+        const auto size = ParseInteger<uint64_t>(*length);
+        if (!size) return BadData("HTTP error: Invalid Content-Length");
+        if (body.size() < *size) return BadData("EOF");
+        body = body.substr(0, *size);
+    }
+    return HttpAnswer{*status, std::string(body)};
+}
+
 Result<HttpAnswer> Post(const HttpTarget& target, const std::string& path, const std::string& body)
 {
-    const std::unique_ptr<event_base, Free> base(event_base_new());
-    if (!base) return SystemError("cannot set up the HTTP client");
-    const std::unique_ptr<evhttp_connection, Free> connection(
-        evhttp_connection_base_new(base.get(), nullptr, target.host.c_str(), target.port));
-    if (!connection) return SystemError("cannot set up a connection to {}", target.host);
-    const int timeout = target.timeout_seconds > 0 ? target.timeout_seconds : kVeryLong;
-    evhttp_connection_set_timeout(connection.get(), timeout);
-
-    Pending pending;
-    evhttp_request* request = evhttp_request_new(OnDone, &pending);
-    if (request == nullptr) return SystemError("cannot make an HTTP request");
-    evhttp_request_set_error_cb(request, OnError);
-    evkeyvalq* headers = evhttp_request_get_output_headers(request);
-    evhttp_add_header(headers, "Host", target.host.c_str());
-    evhttp_add_header(headers, "Connection", "close");
-    evhttp_add_header(headers, "Content-Type", "application/json");
-    const std::string login = "Basic " + ToBase64(AsBytes(target.login));
-    evhttp_add_header(headers, "Authorization", login.c_str());
-    evbuffer_add(evhttp_request_get_output_buffer(request), body.data(), body.size());
-    // The connection owns the request from here on, whatever happens.
-    if (evhttp_make_request(connection.get(), request, EVHTTP_REQ_POST, path.c_str()) != 0) {
-        return SystemError("cannot send an HTTP request");
+    const Clock::duration timeout =
+        target.timeout_seconds > 0 ? Clock::duration(std::chrono::seconds(target.timeout_seconds))
+                                   : Clock::duration(kVeryLong);
+    addrinfo wanted = {};
+    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo* list = nullptr;
+    if (::getaddrinfo(target.host.c_str(), std::to_string(target.port).c_str(), &wanted, &list) !=
+        0) {
+        return Failure("Could not resolve host: " + target.host);
     }
-    event_base_dispatch(base.get());
-    if (pending.answer.status == 0) pending.answer.body = pending.failure;
-    return pending.answer;
+    const std::unique_ptr<addrinfo, AddressesFree> owned(list);
+    std::unique_ptr<Socket> socket;
+    const auto connect_end = Clock::now() + timeout;
+    for (const addrinfo* a = list; a != nullptr && !socket; a = a->ai_next) {
+        socket = Connect(*a, connect_end);
+    }
+    if (!socket) return Failure("Could not connect to the server");
+    const std::string request = fmt::format(
+        "POST {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\nContent-Type: "
+        "application/json\r\nAuthorization: Basic {}\r\n\r\n{}",
+        path, target.host, body.size(), ToBase64(AsBytes(target.login)), body);
+    if (!Send(*socket, request, Clock::now() + timeout)) {
+        return Failure("Failed to send HTTP request");
+    }
+    std::string bytes;
+    const std::string failure = Receive(*socket, bytes, Clock::now() + timeout);
+    if (!failure.empty()) return Failure(failure);
+    auto answer = ParseHttpAnswer(bytes);
+    if (!answer.Ok()) return Failure(answer.Message());
+    return answer;
 }
 
 } // namespace ibd

@@ -1,152 +1,203 @@
 // See param_table.h.
 #include "cli/param_table.h"
+#include "util/strings.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ibd {
 
 namespace {
 
-enum class Form {
-    kJson,
-    kJsonOrText, //!< text if it does not parse
-    kText,       //!< may contain a '=' also where arguments are named
+/** The arguments of a call in their order, a word each: a name alone is JSON; with ~ a text that
+ *  may contain a '=' also where arguments are named; with ? JSON, or a text if it does not parse; a
+ *  dash stands for a plain text. In brackets further names of the argument, and those of the
+ * members of an object that may be given by name. */
+struct Call {
+    std::string_view method;
+    std::string_view arguments;
 };
+
+constexpr Call kCalls[] = {
+    {"addconnection", "- - v2transport"},
+    {"addnode", "- - v2transport"},
+    {"addpeeraddress", "- port tried"},
+    {"analyzepsbt", "~psbt"},
+    {"backupwallet", "~destination"},
+    {"bumpfee", "- options(conf_target,fee_rate,replaceable,outputs,original_change_index)"},
+    {"combinepsbt", "txs"},
+    {"combinerawtransaction", "txs"},
+    {"converttopsbt", "- permitsigdata iswitness psbt_version"},
+    {"createmultisig", "nrequired keys"},
+    {"createpsbt", "inputs outputs locktime replaceable version psbt_version"},
+    {"createrawtransaction", "inputs outputs locktime replaceable version"},
+    {"createwallet", "~wallet_name disable_private_keys blank ~passphrase avoid_reuse descriptors "
+                     "load_on_startup external_signer"},
+    {"createwalletdescriptor", "- options(internal)"},
+    {"decodepsbt", "~psbt"},
+    {"decoderawtransaction", "- iswitness"},
+    {"deriveaddresses", "- range"},
+    {"descriptorprocesspsbt", "~psbt descriptors ~sighashtype bip32derivs finalize"},
+    {"disconnectnode", "- nodeid"},
+    {"dumptxoutset", "~path ~type options(?rollback,in_memory)"},
+    {"echoipc", "~arg"},
+    {"echojson", "arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9"},
+    {"encryptwallet", "~passphrase"},
+    {"estimaterawfee", "conf_target threshold"},
+    {"estimatesmartfee", "conf_target"},
+    {"finalizepsbt", "~psbt extract"},
+    {"fundrawtransaction",
+     "- options(add_inputs,include_unsafe,minconf,maxconf,changePosition,includeWatching,"
+     "lockUnspents,fee_rate,feeRate,subtractFeeFromOutputs,input_weights,conf_target,"
+     "replaceable,solving_data,max_tx_weight) iswitness"},
+    {"generateblock", "- transactions submit"},
+    {"generatetoaddress", "nblocks - maxtries"},
+    {"generatetodescriptor", "num_blocks - maxtries"},
+    {"getaddressesbylabel", "~label"},
+    {"getbalance", "- minconf include_watchonly avoid_reuse"},
+    {"getblock", "- verbosity(verbose)"},
+    {"getblockfrompeer", "- peer_id"},
+    {"getblockhash", "height"},
+    {"getblockheader", "- verbose"},
+    {"getblockstats", "?hash_or_height stats"},
+    {"getblocktemplate", "template_request"},
+    {"getchaintxstats", "nblocks"},
+    {"getdescriptoractivity", "blockhashes scanobjects include_mempool"},
+    {"gethdkeys", "active_only(options,private)"},
+    {"getmempoolancestors", "- verbose"},
+    {"getmempooldescendants", "- verbose"},
+    {"getnetworkhashps", "nblocks height"},
+    {"getnewaddress", "~label ~address_type"},
+    {"getnodeaddresses", "count"},
+    {"getorphantxs", "verbosity"},
+    {"getrawmempool", "verbose mempool_sequence"},
+    {"getrawtransaction", "- verbosity(verbose)"},
+    {"getreceivedbyaddress", "- minconf include_immature_coinbase"},
+    {"getreceivedbylabel", "~label minconf include_immature_coinbase"},
+    {"gettransaction", "- include_watchonly verbose"},
+    {"gettxout", "- n include_mempool"},
+    {"gettxoutproof", "txids"},
+    {"gettxoutsetinfo", "- ?hash_or_height use_index"},
+    {"gettxspendingprevout", "outputs options(mempool_only,return_spending_tx)"},
+    {"importdescriptors", "requests"},
+    {"importmempool",
+     "~filepath options(apply_fee_delta_priority,use_current_time,apply_unbroadcast_set)"},
+    {"joinpsbts", "txs"},
+    {"keypoolrefill", "newsize"},
+    {"listdescriptors", "private"},
+    {"listreceivedbyaddress",
+     "minconf include_empty include_watchonly - include_immature_coinbase"},
+    {"listreceivedbylabel", "minconf include_empty include_watchonly include_immature_coinbase"},
+    {"listsinceblock",
+     "~blockhash target_confirmations include_watchonly include_removed include_change "
+     "~label"},
+    {"listtransactions", "~label count skip include_watchonly"},
+    {"listunspent",
+     "minconf maxconf addresses include_unsafe query_options(minimumAmount,maximumAmount,"
+     "maximumCount,minimumSumAmount,include_immature_coinbase)"},
+    {"loadtxoutset", "~path"},
+    {"loadwallet", "~filename load_on_startup"},
+    {"lockunspent", "unlock transactions persistent"},
+    {"logging", "include exclude"},
+    {"migratewallet", "~wallet_name ~passphrase load_wallet"},
+    {"mockscheduler", "delta_time"},
+    {"prioritisetransaction", "- dummy fee_delta"},
+    {"pruneblockchain", "height"},
+    {"psbtbumpfee", "- options(conf_target,fee_rate,replaceable,outputs,original_change_index,"
+                    "psbt_version)"},
+    {"rescanblockchain", "start_height stop_height"},
+    {"restorewallet", "~wallet_name ~backup_file load_on_startup"},
+    {"scanblocks", "- scanobjects start_height stop_height - options(filter_false_positives)"},
+    {"scantxoutset", "- scanobjects"},
+    {"send", "outputs conf_target - fee_rate options(add_inputs,include_unsafe,minconf,maxconf,"
+             "add_to_wallet,change_position,fee_rate,include_watching,inputs,locktime,"
+             "lock_unspents,psbt,subtract_fee_from_outputs,conf_target,replaceable,solving_data,"
+             "max_tx_weight) version"},
+    {"sendall",
+     "recipients conf_target - fee_rate options(add_to_wallet,fee_rate,include_watching,"
+     "inputs,locktime,lock_unspents,psbt,send_max,minconf,maxconf,conf_target,replaceable,"
+     "solving_data,version)"},
+    {"sendmany", "~dummy amounts minconf ~comment subtractfeefrom replaceable conf_target "
+                 "~estimate_mode fee_rate verbose"},
+    {"sendmsgtopeer", "peer_id"},
+    {"sendrawtransaction", "- maxfeerate maxburnamount"},
+    {"sendtoaddress",
+     "~address amount ~comment ~comment_to subtractfeefromamount replaceable conf_target "
+     "~estimate_mode avoid_reuse fee_rate verbose"},
+    {"setban", "- - bantime absolute"},
+    {"setlabel", "- ~label"},
+    {"setmocktime", "timestamp"},
+    {"setnetworkactive", "state"},
+    {"setwalletflag", "- value"},
+    {"signmessage", "- ~message"},
+    {"signmessagewithprivkey", "- ~message"},
+    {"signrawtransactionwithkey", "- privkeys prevtxs"},
+    {"signrawtransactionwithwallet", "- prevtxs"},
+    {"simulaterawtransaction", "rawtxs options(include_watchonly)"},
+    {"stop", "wait"},
+    {"submitpackage", "package maxfeerate maxburnamount"},
+    {"testmempoolaccept", "rawtxs maxfeerate"},
+    {"unloadwallet", "~wallet_name load_on_startup"},
+    {"utxoupdatepsbt", "~psbt descriptors"},
+    {"verifychain", "checklevel nblocks"},
+    {"verifymessage", "- ~signature ~message"},
+    {"waitforblock", "- timeout"},
+    {"waitforblockheight", "height timeout"},
+    {"waitfornewblock", "timeout"},
+    {"walletcreatefundedpsbt",
+     "inputs outputs locktime options(add_inputs,include_unsafe,minconf,maxconf,"
+     "changePosition,includeWatching,lockUnspents,fee_rate,feeRate,subtractFeeFromOutputs,"
+     "conf_target,replaceable,solving_data,max_tx_weight) bip32derivs version psbt_version"},
+    {"walletpassphrase", "~passphrase timeout"},
+    {"walletpassphrasechange", "~oldpassphrase ~newpassphrase"},
+    {"walletprocesspsbt", "~psbt sign ~sighashtype bip32derivs finalize"},
+};
+
+enum class Form { kJson, kJsonOrText, kText };
 
 struct Param {
-    const char* method;
-    int position; //!< -1: by name only
-    const char* name;
-    Form form = Form::kJson;
+    std::string_view name;
+    Form form;
 };
 
-// Sorted by method. Names that are aliases have a row each. What has no row is text; where one text
-// may contain a '=', every text of the call has a row.
-constexpr Param kParams[] = {
-    {"addconnection", 2, "v2transport"},
-    {"addnode", 2, "v2transport"},
-    {"addpeeraddress", 1, "port"},
-    {"addpeeraddress", 2, "tried"},
-    {"combinerawtransaction", 0, "txs"},
-    {"createmultisig", 0, "nrequired"},
-    {"createmultisig", 1, "keys"},
-    {"createrawtransaction", 0, "inputs"},
-    {"createrawtransaction", 1, "outputs"},
-    {"createrawtransaction", 2, "locktime"},
-    {"createrawtransaction", 3, "replaceable"},
-    {"createrawtransaction", 4, "version"},
-    {"decoderawtransaction", 1, "iswitness"},
-    {"deriveaddresses", 1, "range"},
-    {"disconnectnode", 1, "nodeid"},
-    {"dumptxoutset", 0, "path", Form::kText},
-    {"dumptxoutset", 1, "type", Form::kText},
-    {"dumptxoutset", 2, "options"},
-    {"dumptxoutset", -1, "in_memory"},
-    {"dumptxoutset", -1, "rollback", Form::kJsonOrText},
-    {"echojson", 0, "arg0"},
-    {"echojson", 1, "arg1"},
-    {"echojson", 2, "arg2"},
-    {"echojson", 3, "arg3"},
-    {"echojson", 4, "arg4"},
-    {"echojson", 5, "arg5"},
-    {"echojson", 6, "arg6"},
-    {"echojson", 7, "arg7"},
-    {"echojson", 8, "arg8"},
-    {"echojson", 9, "arg9"},
-    {"estimaterawfee", 0, "conf_target"},
-    {"estimaterawfee", 1, "threshold"},
-    {"estimatesmartfee", 0, "conf_target"},
-    {"generateblock", 1, "transactions"},
-    {"generateblock", 2, "submit"},
-    {"generatetoaddress", 0, "nblocks"},
-    {"generatetoaddress", 2, "maxtries"},
-    {"generatetodescriptor", 0, "num_blocks"},
-    {"generatetodescriptor", 2, "maxtries"},
-    {"getblock", 1, "verbose"},
-    {"getblock", 1, "verbosity"},
-    {"getblockfrompeer", 1, "peer_id"},
-    {"getblockhash", 0, "height"},
-    {"getblockheader", 1, "verbose"},
-    {"getblockstats", 0, "hash_or_height", Form::kJsonOrText},
-    {"getblockstats", 1, "stats"},
-    {"getblocktemplate", 0, "template_request"},
-    {"getchaintxstats", 0, "nblocks"},
-    {"getdescriptoractivity", 0, "blockhashes"},
-    {"getdescriptoractivity", 1, "scanobjects"},
-    {"getdescriptoractivity", 2, "include_mempool"},
-    {"getmempoolancestors", 1, "verbose"},
-    {"getmempooldescendants", 1, "verbose"},
-    {"getnetworkhashps", 0, "nblocks"},
-    {"getnetworkhashps", 1, "height"},
-    {"getnodeaddresses", 0, "count"},
-    {"getorphantxs", 0, "verbosity"},
-    {"getrawmempool", 0, "verbose"},
-    {"getrawmempool", 1, "mempool_sequence"},
-    {"getrawtransaction", 1, "verbose"},
-    {"getrawtransaction", 1, "verbosity"},
-    {"gettxout", 1, "n"},
-    {"gettxout", 2, "include_mempool"},
-    {"gettxoutproof", 0, "txids"},
-    {"gettxoutsetinfo", 1, "hash_or_height", Form::kJsonOrText},
-    {"gettxoutsetinfo", 2, "use_index"},
-    {"gettxspendingprevout", 0, "outputs"},
-    {"importmempool", 0, "filepath", Form::kText},
-    {"importmempool", 1, "options"},
-    {"importmempool", -1, "apply_fee_delta_priority"},
-    {"importmempool", -1, "apply_unbroadcast_set"},
-    {"importmempool", -1, "use_current_time"},
-    {"loadtxoutset", 0, "path", Form::kText},
-    {"logging", 0, "include"},
-    {"logging", 1, "exclude"},
-    {"mockscheduler", 0, "delta_time"},
-    {"prioritisetransaction", 1, "dummy"},
-    {"prioritisetransaction", 2, "fee_delta"},
-    {"pruneblockchain", 0, "height"},
-    {"scanblocks", 1, "scanobjects"},
-    {"scanblocks", 2, "start_height"},
-    {"scanblocks", 3, "stop_height"},
-    {"scanblocks", 5, "options"},
-    {"scantxoutset", 1, "scanobjects"},
-    {"sendmsgtopeer", 0, "peer_id"},
-    {"sendrawtransaction", 1, "maxfeerate"},
-    {"sendrawtransaction", 2, "maxburnamount"},
-    {"setban", 2, "bantime"},
-    {"setban", 3, "absolute"},
-    {"setmocktime", 0, "timestamp"},
-    {"setnetworkactive", 0, "state"},
-    {"signmessagewithprivkey", 1, "message", Form::kText},
-    {"signrawtransactionwithkey", 1, "privkeys"},
-    {"signrawtransactionwithkey", 2, "prevtxs"},
-    {"stop", 0, "wait"},
-    {"submitpackage", 0, "package"},
-    {"submitpackage", 1, "maxfeerate"},
-    {"submitpackage", 2, "maxburnamount"},
-    {"testmempoolaccept", 0, "rawtxs"},
-    {"testmempoolaccept", 1, "maxfeerate"},
-    {"verifychain", 0, "checklevel"},
-    {"verifychain", 1, "nblocks"},
-    {"verifymessage", 1, "signature", Form::kText},
-    {"verifymessage", 2, "message", Form::kText},
-    {"waitforblock", 1, "timeout"},
-    {"waitforblockheight", 0, "height"},
-    {"waitforblockheight", 1, "timeout"},
-    {"waitfornewblock", 0, "timeout"},
-};
-
-const Param* Find(const std::string& method, size_t position)
+Param ReadParam(std::string_view word)
 {
-    const auto it = std::find_if(std::begin(kParams), std::end(kParams), [&](const Param& p) {
-        return method == p.method && p.position == static_cast<int>(position);
-    });
-    return it == std::end(kParams) ? nullptr : it;
+    if (word.starts_with('~')) return {word.substr(1), Form::kText};
+    if (word.starts_with('?')) return {word.substr(1), Form::kJsonOrText};
+    return {word, Form::kJson};
 }
 
-const Param* Find(const std::string& method, const std::string& name)
+/** The words of the call's arguments; none if nothing of it is converted. */
+std::vector<std::string_view> ArgumentsOf(std::string_view method)
 {
-    const auto it = std::find_if(std::begin(kParams), std::end(kParams), [&](const Param& p) {
-        return method == p.method && name == p.name;
-    });
-    return it == std::end(kParams) ? nullptr : it;
+    const auto it = std::find_if(std::begin(kCalls), std::end(kCalls),
+                                 [&](const Call& call) { return call.method == method; });
+    if (it == std::end(kCalls)) return {};
+    return Split(it->arguments, ' ');
+}
+
+std::optional<Param> Find(std::string_view method, size_t position)
+{
+    const auto words = ArgumentsOf(method);
+    if (position >= words.size() || words[position] == "-") return std::nullopt;
+    return ReadParam(words[position].substr(0, words[position].find('(')));
+}
+
+std::optional<Param> Find(std::string_view method, std::string_view name)
+{
+    for (std::string_view word : ArgumentsOf(method)) {
+        if (word == "-") continue;
+        if (word.ends_with(')')) word.remove_suffix(1);
+        const size_t open = word.find('(');
+        std::vector<std::string_view> names = {word.substr(0, open)};
+        if (open != std::string_view::npos) {
+            for (const auto member : Split(word.substr(open + 1), ',')) names.push_back(member);
+        }
+        for (const std::string_view one : names) {
+            if (ReadParam(one).name == name) return ReadParam(one);
+        }
+    }
+    return std::nullopt;
 }
 
 /** JSON of any kind, not only objects and arrays. */
@@ -154,14 +205,14 @@ Result<UniValue> ParseJson(const std::string& word)
 {
     UniValue wrapped;
     if (!wrapped.read("[" + word + "]") || !wrapped.isArray() || wrapped.size() != 1) {
-        return BadData("'{}' is not valid JSON", word);
+        return BadData("Error parsing JSON: {}", word);
     }
     return wrapped[0];
 }
 
-Result<UniValue> Convert(const std::string& word, const Param* param)
+Result<UniValue> Convert(const std::string& word, const std::optional<Param>& param)
 {
-    if (param == nullptr || param->form == Form::kText) return UniValue(word);
+    if (!param || param->form == Form::kText) return UniValue(word);
     auto parsed = ParseJson(word);
     if (!parsed.Ok() && param->form == Form::kJsonOrText) return UniValue(word);
     return parsed;
@@ -171,9 +222,9 @@ Result<UniValue> Convert(const std::string& word, const Param* param)
  * the next one by position is a text, or it is JSON and the word is that. */
 bool HasNoName(const std::string& method, const std::string& word, size_t position)
 {
-    if (Find(method, word.substr(0, word.find('='))) != nullptr) return false;
-    const Param* next = Find(method, position);
-    if (next == nullptr || next->form == Form::kJsonOrText) return false;
+    if (Find(method, std::string_view(word).substr(0, word.find('=')))) return false;
+    const auto next = Find(method, position);
+    if (!next || next->form == Form::kJsonOrText) return false;
     return next->form == Form::kText || ParseJson(word).Ok();
 }
 
@@ -181,14 +232,14 @@ bool HasNoName(const std::string& method, const std::string& word, size_t positi
 
 bool IsJsonParam(const std::string& method, size_t position)
 {
-    const Param* param = Find(method, position);
-    return param != nullptr && param->form != Form::kText;
+    const auto param = Find(method, position);
+    return param && param->form != Form::kText;
 }
 
 bool IsJsonParam(const std::string& method, const std::string& name)
 {
-    const Param* param = Find(method, name);
-    return param != nullptr && param->form != Form::kText;
+    const auto param = Find(method, std::string_view(name));
+    return param && param->form != Form::kText;
 }
 
 Result<UniValue> ConvertPositional(const std::string& method, const std::vector<std::string>& words)
@@ -214,8 +265,8 @@ Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::
             continue;
         }
         const std::string name = word.substr(0, equals);
-        IBD_ASSIGN_OR_RETURN(const UniValue value,
-                             Convert(word.substr(equals + 1), Find(method, name)));
+        IBD_ASSIGN_OR_RETURN(const UniValue value, Convert(word.substr(equals + 1),
+                                                           Find(method, std::string_view(name))));
         params.pushKV(name, value); // a later one wins
     }
     if (!positional.empty()) params.pushKV("args", positional);

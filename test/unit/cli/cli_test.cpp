@@ -1,6 +1,7 @@
 // Conversion of words to arguments, -getinfo's text, and the ends of bitcoin-cli without a node.
 #include "cli/app.h"
 #include "cli/get_info.h"
+#include "cli/http_client.h"
 #include "cli/param_table.h"
 #include "support/temp_dir.h"
 
@@ -68,7 +69,8 @@ TEST_CASE("words become JSON where the call takes it")
     // A height or a hash: what is no JSON is text.
     CHECK(Positional("getblockstats", {"00ab"}) == "[\"00ab\"]");
     CHECK(Positional("gettxoutsetinfo", {"muhash", "170"}) == "[\"muhash\",170]");
-    CHECK_THAT(Positional("getblockhash", {"x"}), Catch::StartsWith("error: 'x'"));
+    CHECK_THAT(Positional("getblockhash", {"x"}),
+               Catch::StartsWith("error: Error parsing JSON: x"));
     CHECK_THAT(Positional("getblockhash", {"1,2"}), Catch::StartsWith("error"));
     CHECK_THAT(Positional("getblockhash", {""}), Catch::StartsWith("error"));
 }
@@ -85,27 +87,81 @@ TEST_CASE("named words, the later one wins, words without = are positional")
     CHECK_THAT(Named("getblockhash", {"height=x"}), Catch::StartsWith("error"));
 }
 
+TEST_CASE("the table of conversions knows the calls of other nodes too")
+{
+    CHECK(Positional("sendtoaddress", {"a", "0.1", "c", "d", "true", "null", "6"}) ==
+          R"(["a",0.1,"c","d",true,null,6])");
+    CHECK(Positional("walletprocesspsbt", {"cHNi==", "true", "ALL"}) == R"(["cHNi==",true,"ALL"])");
+    CHECK(Named("walletprocesspsbt", {"cHNi==", "sign=true"}) ==
+          R"({"sign":true,"args":["cHNi=="]})");
+    CHECK(Named("fundrawtransaction", {"00", "feeRate=0.1", "solving_data={}"}) ==
+          R"({"feeRate":0.1,"solving_data":{},"args":["00"]})");
+    CHECK(Named("createwallet", {"a=b", "blank=true"}) == R"({"blank":true,"args":["a=b"]})");
+    CHECK(IsJsonParam("getblock", "verbose"));
+    CHECK(IsJsonParam("getblock", 1));
+    CHECK(IsJsonParam("dumptxoutset", "in_memory"));
+    CHECK_FALSE(IsJsonParam("getblock", 0));
+    CHECK_FALSE(IsJsonParam("getblock", 2));
+    CHECK_FALSE(IsJsonParam("send", 2));
+    CHECK_FALSE(IsJsonParam("send", "-"));
+    CHECK_FALSE(IsJsonParam("dumptxoutset", "path"));
+}
+
 TEST_CASE("-getinfo says where the node stands, or what went wrong")
 {
-    CHECK(GetInfoBatch().size() == 2);
-    UniValue answers;
-    REQUIRE(answers.read(R"([{"id":1,"result":{"chain":"main","blocks":5,"headers":9,
-        "verificationprogress":0.25,"difficulty":1.5,"warnings":[]}},
-        {"id":0,"result":{"version":100,"connections":3,"connections_in":1,"connections_out":2,
-        "timeoffset":0,"relayfee":0.00000100,"warnings":["a","b"]}}])"));
-    UniValue error;
-    CHECK(GetInfoText(answers, false, error) ==
-          "Chain: main\nBlocks: 5\nHeaders: 9\n"
-          "Verification progress: ▒▒▒▒▒░░░░░░░░░░░░░░░ 25.0000%\nDifficulty: 1.5\n\n"
-          "Network: in 1, out 2, total 3\nVersion: 100\nTime offset (s): 0\nProxies: n/a\n"
-          "Min tx relay fee rate (BTC/kvB): 0.00000100\n\nWarnings: a\nb");
-    CHECK(error.isNull());
-    const std::string coloured = GetInfoText(answers, true, error);
+    CHECK(GetInfoBatch().size() == 4);
+    UniValue json;
+    REQUIRE(json.read(R"([{"id":1,"result":{"chain":"main","blocks":5,"headers":9,
+        "verificationprogress":0.26,"difficulty":1.5,"warnings":[]}},
+        {"id":0,"result":{"version":310000,"connections":3,"connections_in":1,"connections_out":2,
+        "networks":[{"name":"ipv4","proxy":"p:1"},{"name":"onion","proxy":"p:2"},
+        {"name":"ipv6","proxy":"p:1"},{"name":"i2p","proxy":""}],
+        "timeoffset":0,"relayfee":0.00000100,"warnings":["a","b"]}},
+        {"id":2,"error":{"code":-32601}},{"id":3,"error":{"code":-32601}}])"));
+    auto answers = *ReadGetInfo(json);
+    const std::string before =
+        "Chain: main\nBlocks: 5\nHeaders: 9\n"
+        "Verification progress: ▒▒▒▒▒▒░░░░░░░░░░░░░░░ 26.0000%\nDifficulty: 1.5\n\n"
+        "Network: in 1, out 2, total 3\nVersion: 310000\nTime offset (s): 0\n"
+        "Proxies: p:1 (ipv4, ipv6), p:2 (onion)\n"
+        "Min tx relay fee rate (BTC/kvB): 0.00000100\n\n";
+    CHECK(GetInfoText(answers, false) == before + "Warnings: a\nb");
+    CHECK(answers.error.isNull());
+    const std::string coloured = GetInfoText(answers, true);
     CHECK_THAT(coloured, Catch::StartsWith("\x1b[34mChain: main\x1b[0m\nBlocks: 5\n"));
-    CHECK_THAT(coloured, Catch::EndsWith("\x1b[33mWarnings: a\nb\x1b[0m"));
-    REQUIRE(answers.read(R"([{"id":0,"error":{"code":-28,"message":"wait"}}])"));
-    CHECK(GetInfoText(answers, false, error).empty());
-    CHECK(error["code"].get_int() == -28);
+    CHECK_THAT(coloured, Catch::EndsWith("\x1b[33mWarnings:\x1b[0m a\nb"));
+    REQUIRE(answers.wallet.read(R"({"walletname":"","keypoolsize":7,"unlocked_until":0})"));
+    answers.balance.setNumStr("1.5");
+    answers.balances = {{"", "1.50000000"}, {"w", "10.00000000"}};
+    CHECK(GetInfoText(answers, false) ==
+          before + "Wallet: \"\"\nKeypool size: 7\nUnlocked until: 0\nBalance: 1.5\n\n"
+                   "Balances\n 1.50000000 \"\"\n10.00000000 w\n\nWarnings: a\nb");
+    REQUIRE(json.read(R"([{"id":0,"error":{"code":-28,"message":"wait"}}])"));
+    CHECK((*ReadGetInfo(json)).error["code"].get_int() == -28);
+    REQUIRE(json.read(R"([{"id":4}])"));
+    CHECK_FALSE(ReadGetInfo(json).Ok());
+    CHECK_FALSE(ReadGetInfo(UniValue()).Ok());
+}
+
+TEST_CASE("answers of servers, with a length, in chunks, to the end, or broken")
+{
+    const auto parsed = [](const char* text) {
+        const auto answer = ParseHttpAnswer(text);
+        return answer.Ok() ? fmt::format("{} {}", answer->status, answer->body) : answer.Message();
+    };
+    CHECK(parsed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc") == "200 ab");
+    CHECK(parsed("HTTP/1.0 500 x\r\n\r\nabc") == "500 abc");
+    CHECK(parsed("HTTP/1.1 200\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n2;x\r\nbc\r\n0\r\n"
+                 "\r\n") == "200 abc");
+    CHECK(parsed("HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na") == "EOF");
+    CHECK(parsed("HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n") ==
+          "HTTP error: Invalid chunk size");
+    CHECK(parsed("HTTP/1.1 200\r\nContent-Length: 9\r\n\r\nabc") == "EOF");
+    CHECK(parsed("HTTP/1.1 200\r\nContent-Length: x\r\n\r\n") ==
+          "HTTP error: Invalid Content-Length");
+    CHECK(parsed("hello\r\n\r\n") == "HTTP error: Invalid status line");
+    CHECK(parsed("HTTP/1.1 abc\r\n\r\n") == "HTTP error: Invalid status code");
+    CHECK(parsed("") == "EOF");
 }
 
 TEST_CASE("help and version succeed; what cannot work fails with a reason")
@@ -123,19 +179,36 @@ TEST_CASE("help and version succeed; what cannot work fails with a reason")
         CHECK(run.out.empty());
         CHECK_THAT(run.error, Catch::Contains(because));
     };
-    fails({}, "which call?");
-    fails({"-nosuchoption"}, "-nosuchoption");
-    fails({"-getinfo", "x"}, "-getinfo takes no arguments");
-    fails({"-stdinrpcpass", "getblockcount"}, "standard input is empty");
-    fails({"-color=red", "-getinfo"}, "-color=red: must be always, never or auto");
-    fails({"-norpcid", "getblockcount"}, "-rpcid cannot be negated");
-    fails({"-rpcport=0", "getblockcount"}, "'0' is no valid port");
-    fails({"-rpcconnect=127.0.0.1:99999", "getblockcount"}, "'99999' is no valid port");
-    fails({"-rpcconnect=[::1", "getblockcount"}, "no ]");
-    fails({"-regtest", "-signet", "getblockcount"}, "only one of");
-    fails({"-stdin", "getblockhash"}, "'abc' is not valid JSON", "abc\n");
-    CHECK_THAT(RunWith({"-datadir=/nonexistent", "stop"}).error, Catch::Contains("/nonexistent"));
-    // Nobody listens at port 1.
-    fails({"-rpcport=1", "getblockcount"}, "cannot reach a node at 127.0.0.1:1");
-    fails({"-rpcport=1", "-rpcwait", "-rpcwaittimeout=1", "getblockcount"}, "timeout");
+    fails({}, "error: too few parameters (need at least command)\n");
+    fails({"-nosuchoption"}, "Error parsing command line arguments: ");
+    fails({"-getinfo", "x"}, "error: -getinfo takes no arguments\n");
+    fails({"-stdinrpcpass", "getblockcount"},
+          "error: -stdinrpcpass specified but failed to read from standard input\n");
+    fails({"-stdinwalletpassphrase", "getblockcount"},
+          "error: -stdinwalletpassphrase is only applicable for walletpassphrase(change)\n");
+    fails({"-color=red", "-getinfo"},
+          "error: Invalid value for -color option. Valid values: always, auto, never.\n");
+    fails({"-norpcid", "getblockcount"}, "-rpcid");
+    fails({"-rpcport=0", "getblockcount"}, "error: Invalid port provided in -rpcport: 0\n");
+    fails({"-rpcconnect=127.0.0.1:99999", "getblockcount"},
+          "error: Invalid port provided in -rpcconnect: 127.0.0.1:99999\n");
+    fails({"-regtest", "-signet", "getblockcount"}, "");
+    fails({"-stdin", "getblockhash"}, "error: Error parsing JSON: abc\n", "abc\n");
+    CHECK(RunWith({"-datadir=/nonexistent", "stop"}).error ==
+          "Error: Specified data directory \"/nonexistent\" does not exist.\n");
+    CHECK(RunWith({}).error == "Error: too few parameters\n");
+    // Nobody listens at port 1, and no host has the reserved name.
+    const std::string advice = "\n\nMake sure the bitcoind server is running and that you are "
+                               "connecting to the correct RPC "
+                               "port.\nUse \"bitcoin-cli -help\" for more info.\n";
+    fails({"-rpcport=1", "getblockcount"},
+          "error: Error while attempting to communicate with server 127.0.0.1:1 (Could not connect "
+          "to the server)" +
+              advice);
+    fails({"-rpcconnect=host.invalid:1", "getblockcount"},
+          "server host.invalid:1 (Could not resolve host: host.invalid)" + advice);
+    fails({"-rpcconnect=127.0.0.1:2", "-rpcport=1", "getblockcount"},
+          "Warning: Port specified in both -rpcconnect and -rpcport. Using -rpcport 1\n");
+    fails({"-rpcport=1", "-rpcwait", "-rpcwaittimeout=1", "getblockcount"},
+          "error: timeout on transient error: Error while attempting");
 }
