@@ -363,7 +363,8 @@ class CommandLine(FunctionalTest):
         return asked, printed
 
     def test_the_id_of_a_request(self):
-        asked, printed = self.asked_by((("getblockcount",), 1), (("-rpcid=mine", "getblockcount"), 1))
+        asked, printed = self.asked_by((("getblockcount",), 1),
+                                       (("-rpcid=mine", "getblockcount"), 1))
         self.assertEqual([(path, request["id"]) for path, request in asked],
                          [("/", "1"), ("/", "mine")])
         self.assertEqual(printed, ["7\n", "7\n"])
