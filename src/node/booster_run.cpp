@@ -31,6 +31,7 @@ Result<> BoosterRun::OpenHintsFile(const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(m_hints, OpenHints(m_env, path));
     const HintsInfo& info = m_hints->Info();
+    IBD_RETURN_IF_ERROR(CheckNetwork(info, m_params));
     m_log.Info("IBD Booster: hints {}: terminal height {}, {} of {} outputs unspent", path.string(),
                info.terminal_height, info.unspent, info.outputs);
     return {};
@@ -70,6 +71,7 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     // Hints that do not fit are refused by Run(), when the index says what the blocks are.
     const auto terminal = Terminal(survey.Tree(), trust, options.full_validation);
     if (!terminal) return {};
+    LogStart(options, (*terminal)->height);
     BoosterOptions folding = options;
     folding.fold_only = true;
     ReindexSupply supply(m_env, blocks, survey, **terminal);
@@ -85,11 +87,25 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     return {};
 }
 
+/** More is taken on trust than by Core's -assumevalid, and the user is to know it. */
+void BoosterRun::LogStart(const BoosterOptions& options, int32_t height)
+{
+    if (std::exchange(m_told, true)) return; // in FoldSurvey()
+    m_log.Info("IBD Booster: runs and checkpoint are kept in '{}'", options.directory.string());
+    if (options.full_validation) return;
+    m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, as "
+                  "-assumevalid has it, but also amounts against inputs, coinbase maturity, "
+                  "relative lock times, and that no block spends an output of a later block; "
+                  "-ibdboosterfullvalidation checks all of it",
+                  height);
+}
+
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,
                                             const BoosterOptions& options)
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
                          Terminal(chain.Tree(), chain.Options(), options.full_validation));
+    LogStart(options, terminal->height);
     IBD_ASSIGN_OR_RETURN(const Verdict verdict,
                          RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal,
                                                                 blocks, *m_hints, options)));

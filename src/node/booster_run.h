@@ -42,6 +42,7 @@ public:
     std::optional<BoosterProgress> Progress() const;
 
 private:
+    void LogStart(const BoosterOptions& options, int32_t height);
     Result<const HeaderNode*> Terminal(const HeaderTree& headers, const ChainManagerOptions& trust,
                                        bool full_validation) const;
     Result<Verdict> RunEngine(std::unique_ptr<SyncEngine> engine);
@@ -50,6 +51,7 @@ private:
     Logger& m_log;
     const ChainParams& m_params;
     std::unique_ptr<Hints> m_hints;
+    bool m_told = false;                       //!< LogStart()
     mutable std::mutex m_mutex;                //!< guards what follows
     std::unique_ptr<SyncEngine> m_engine;      //!< at work, or Run()'s
     std::optional<BoosterProgress> m_progress; //!< of an engine that is gone

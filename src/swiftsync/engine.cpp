@@ -227,11 +227,10 @@ Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, cons
              options.full_validation ? ", checking every rule and script" : "");
     std::atomic<uint32_t> next_run = to.State().NextRunNumber();
     const size_t buffer = std::max(kMinBufferBytes, options.memory_bytes / options.threads);
-    const uint32_t unique_below = UniqueCoinbasesBelow(params.consensus, terminal.height,
+    const UniqueCoinbases unique = MakeUniqueCoinbases(params.consensus, terminal.height,
                                                        HashAt(params.consensus.bip34_height));
-    const FoldContext context{env,    params,  blocks,          hints,
-                              rules,  options, to.State().salt, unique_below,
-                              buffer, to,      next_run,        stop};
+    const FoldContext context{env,    params, blocks, hints,    rules, options, to.State().salt,
+                              unique, buffer, to,     next_run, stop};
     if (options.background) return RunWorkers(context);
     return FoldWorker(context, 0, counters[0]).Run(*sources[0]);
 }

@@ -34,7 +34,7 @@ struct BoosterOptions {
     bool fold_only = false;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before it is opened at a start
-     * without the booster, call RecoverPublish() (storage/chainstate_builder.h). */
+     *  without the booster, call RecoverPublish() (storage/chainstate_builder.h). */
     Path chainstate;
     bool obfuscate_chainstate = true; //!< new chainstate gets a random key, as Core's has
     /** The interval: at no moment are more bytes of blocks folded and not yet durable, by all
@@ -125,6 +125,9 @@ private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
 };
+
+/** Refuses hints that say that they are of another network (a bitmap does not say). */
+Result<> CheckNetwork(const HintsInfo& hints, const ChainParams& params);
 
 /** The block at which the hints end, on the branch of the best header. Refuses hints of another
  *  network, above the best header or off its branch; the error is one line for the user. Whether

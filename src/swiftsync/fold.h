@@ -9,6 +9,12 @@
 
 namespace ibd {
 
+/** Names the rules that a folded block was held against and what of it was kept, for checkpoints:
+ *  another version starts over. To be raised whenever a block that was folded would be refused, or
+ *  fold to something else. 1: without order within a block and without
+ *  kHeightOfEarlyCoinbase. */
+inline constexpr uint32_t kFoldRulesVersion = 2;
+
 struct FoldRules {
     HintsCounting counting = HintsCounting::kSpendable;
     /** Heights whose coinbase a later one with the same txid overwrote (BIP30), ascending. Those

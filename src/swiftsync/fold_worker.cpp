@@ -20,6 +20,9 @@ void AddTo(std::atomic<uint64_t>& counter, uint64_t n)
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
 
+/** A number as secret as the salt, which itself serves the aggregate alone. */
+uint64_t SecretOf(const AggregateSalt& salt) { return ReadLE64(Sha256Of(salt).data()); }
+
 /** Reading the clock may cost more than folding a small block. */
 constexpr uint64_t kBytesPerClockCheck = 256 << 10;
 
@@ -31,7 +34,8 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
     : m_context(context), m_number(number),
       m_epoch_bytes(context.options.checkpoint_bytes / context.options.threads / 2),
       m_epoch_micros(context.options.checkpoint_seconds * 1'000'000 / 2), m_counters(counters),
-      m_coins(context.buffer_bytes), m_sum(MakeAggregate(context.options.aggregate, context.salt)),
+      m_order(SecretOf(context.salt)), m_coins(context.buffer_bytes),
+      m_sum(MakeAggregate(context.options.aggregate, context.salt)),
       m_epoch_start(context.env.MonotonicMicros())
 {
     if (context.options.full_validation) m_full.emplace(context.params, context.blocks);
@@ -115,8 +119,23 @@ Result<RuleResult> FoldWorker::CheckOne(const SuppliedBlock& block)
     return RuleResult();
 }
 
+/** Of what is folded only: the index's verdict on a block looks at no coin either. */
+std::optional<FoldFailure> FoldWorker::CheckSpendOrder(const HeaderNode& node)
+{
+    if (m_full) return std::nullopt; // undo data says more
+    const auto wrong = m_order.Check(m_view.Txs());
+    if (!wrong) return std::nullopt;
+    const auto id = [this](size_t tx) { return m_view.Txs()[tx].txid.ToHex(); };
+    return Failed(FoldFailure::Kind::kBlock,
+                  BadData("block {} at height {}: bad-txns-inputs-missingorspent, {} spends an "
+                          "output of {}, which does not come before it",
+                          node.hash.ToHex(), node.height, id(wrong->spender), id(wrong->maker)),
+                  node.height);
+}
+
 std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
 {
+    if (auto failure = CheckSpendOrder(*block.node)) return failure;
     const auto height = static_cast<uint32_t>(block.node->height);
     if (const Result<> read = m_context.hints.Read(height, m_hints); !read) {
         const bool damaged = read.GetError().kind == Error::Kind::kBadData;
@@ -143,7 +162,7 @@ Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
         m_sum->AddCreated(m_delta.created.data(), m_delta.created.size());
         m_sum->AddSpent(m_delta.spent.data(), m_delta.spent.size());
     }
-    if (height < m_context.unique_below && !m_context.rules.IsOverwritten(height)) {
+    if (m_context.unique.Contains(height) && !m_context.rules.IsOverwritten(height)) {
         m_coinbases.push_back({height, m_view.Txs()[0].txid});
     }
     m_heights.push_back(height);

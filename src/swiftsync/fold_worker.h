@@ -7,6 +7,8 @@
 #include "swiftsync/committer.h"
 #include "swiftsync/engine.h"
 #include "swiftsync/full_validation.h"
+#include "swiftsync/spend_order.h"
+#include "swiftsync/terminal.h"
 
 namespace ibd {
 
@@ -29,9 +31,8 @@ struct FoldContext {
     const FoldRules rules;
     const BoosterOptions& options;
     const AggregateSalt salt;
-    /** Coinbase ids are collected for the terminal check below this height. */
-    const uint32_t unique_below;
-    const size_t buffer_bytes; //!< for each worker's coins
+    const UniqueCoinbases unique; //!< whose ids are collected for the terminal check
+    const size_t buffer_bytes;    //!< for each worker's coins
     Committer& committer;
     std::atomic<uint32_t>& next_run;
     const std::atomic<bool>& stop; //!< asked to end early: keep what is done
@@ -60,6 +61,7 @@ private:
     std::optional<FoldFailure> Reject(const SuppliedBlock& block, const RuleViolation& why);
     std::optional<FoldFailure> FoldOne(const SuppliedBlock& block);
     Result<RuleResult> CheckOne(const SuppliedBlock& block);
+    std::optional<FoldFailure> CheckSpendOrder(const HeaderNode& node);
     Result<> Account(uint32_t height, size_t block_bytes);
     bool EpochIsDue();
     Result<> Spill();
@@ -72,6 +74,7 @@ private:
     WorkerCounters& m_counters;
     BlockView m_view;
     BlockHints m_hints;
+    SpendOrder m_order;
     BlockDelta m_delta;
     CoinBuffer m_coins;
     std::unique_ptr<Aggregate> m_sum;

@@ -11,14 +11,19 @@
 
 namespace ibd {
 
+Result<> CheckNetwork(const HintsInfo& hints, const ChainParams& params)
+{
+    if (!hints.network_magic || *hints.network_magic == params.magic) return {};
+    return BadData("hints file {} is for another network: its magic is {}, {} has {}",
+                   hints.path.string(), ToHex(*hints.network_magic), params.name,
+                   ToHex(params.magic));
+}
+
 Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const HeaderTree& headers,
                                              const ChainParams& params)
 {
     const std::string file = hints.path.string();
-    if (hints.network_magic && *hints.network_magic != params.magic) {
-        return BadData("hints file {} is for another network: its magic is {}, {} has {}", file,
-                       ToHex(*hints.network_magic), params.name, ToHex(params.magic));
-    }
+    IBD_RETURN_IF_ERROR(CheckNetwork(hints, params));
     const HeaderNode* best = headers.BestHeader();
     if (hints.terminal_height > static_cast<uint32_t>(best->height)) {
         return BadData("hints file {} ends at height {}, above the best header at {}", file,
@@ -33,15 +38,15 @@ Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const Heade
     return node;
 }
 
-uint32_t UniqueCoinbasesBelow(const ConsensusParams& params, int32_t terminal_height,
-                              const std::optional<BlockHash>& hash_at_bip34)
+UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t terminal_height,
+                                    const std::optional<BlockHash>& hash_at_bip34)
 {
-    if (params.bip34_height <= 1) return 0;
+    if (params.bip34_height <= 1) return {};
     const auto all = static_cast<uint32_t>(terminal_height) + 1;
-    if (terminal_height >= kBip34ImpliesBip30Limit) return all;
+    if (terminal_height >= kBip34ImpliesBip30Limit) return {all};
     // Past the known BIP34 block the chain is known to repeat none (BIP30 is not checked there).
     const bool known = hash_at_bip34 && *hash_at_bip34 == params.bip34_hash;
-    return known ? std::min(all, static_cast<uint32_t>(params.bip34_height)) : all;
+    return {known ? std::min(all, static_cast<uint32_t>(params.bip34_height)) : all};
 }
 
 std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate& sum,

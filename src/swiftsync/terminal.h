@@ -9,11 +9,26 @@
 
 namespace ibd {
 
-/** Coinbase ids of the blocks below this height must differ for the sum to prove anything: until
- *  BIP34 two transactions may have the same id. 0 where BIP34 holds from the start. `hash_at_bip34`
- *  is the hash at consensus.bip34_height on the branch, nothing if the branch is shorter. */
-uint32_t UniqueCoinbasesBelow(const ConsensusParams& params, int32_t terminal_height,
-                              const std::optional<BlockHash>& hash_at_bip34);
+/** The only height from BIP34 on, below 1,983,702, whose coinbase may repeat an early one: that of
+ *  mainnet's block 176,684 begins with this height. (It did not, as everyone could see in 2017, but
+ *  hints prove nothing on a branch where it does.) */
+inline constexpr uint32_t kHeightOfEarlyCoinbase = 490'897;
+
+/** The blocks whose coinbase ids must differ for the sum to prove anything: until BIP34 two
+ *  transactions may have the same id. */
+struct UniqueCoinbases {
+    uint32_t below = 0; //!< the blocks below this height; 0 where BIP34 always held
+
+    bool Contains(uint32_t height) const
+    {
+        return height < below || (below > 0 && height == kHeightOfEarlyCoinbase);
+    }
+};
+
+/** `hash_at_bip34` is the hash at consensus.bip34_height on the branch, nothing if the branch is
+ *  shorter. */
+UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t terminal_height,
+                                    const std::optional<BlockHash>& hash_at_bip34);
 
 /** Counts, value, sum: nothing if all is well, else which check failed and with which numbers. */
 std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate& sum,

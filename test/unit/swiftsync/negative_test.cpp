@@ -140,6 +140,26 @@ TEST_CASE("Hints of another network, above the tip, off the chain are refused in
     REQUIRE_THAT(refusal(other), Contains("the best header chain has"));
 }
 
+TEST_CASE("An output that is spent before its block makes it stops the run, in spite of a zero sum")
+{
+    for (const bool wrong : {false, true}) {
+        SyncSetup setup(6, {.chained_at = 30, .spent_before_made = wrong});
+        for (const unsigned threads : {1u, 2u}) {
+            const auto verdict = Must(setup.Sync(setup.CleanEnv(), setup.Options(threads)));
+            if (!wrong) {
+                REQUIRE(verdict.kind == VerdictKind::kAccepted);
+                setup.RequireRight();
+                setup.Reset();
+                continue;
+            }
+            REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
+            REQUIRE(verdict.height == 30);
+            REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
+            REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+        }
+    }
+}
+
 TEST_CASE("A damaged block stops the run with its height")
 {
     SyncSetup setup(5);

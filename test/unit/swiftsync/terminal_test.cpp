@@ -3,8 +3,12 @@
 
 #include "consensus/subsidy.h"
 #include "primitives/transaction.h"
+#include "support/testdata.h"
 #include "swiftsync/fold.h"
+#include "swiftsync/spend_order.h"
 #include "test_chain.h"
+
+#include <algorithm>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -90,11 +94,16 @@ TEST_CASE("Terminal checks: coinbase ids")
     REQUIRE_THAT(*JudgeCoinbases({{9, a}, {2, b}, {3, a}}), Contains("blocks 3 and 9"));
 
     const auto main = MakeChainParams(Network::kMain).consensus;
-    REQUIRE(UniqueCoinbasesBelow(main, 900'000, main.bip34_hash) == 227'931);
-    REQUIRE(UniqueCoinbasesBelow(main, 100, std::nullopt) == 101);
-    REQUIRE(UniqueCoinbasesBelow(main, 900'000, BlockHash()) == 900'001);
+    const auto known = MakeUniqueCoinbases(main, 900'000, main.bip34_hash);
+    REQUIRE(known.below == 227'931);
+    REQUIRE(known.Contains(176'684));
+    REQUIRE(known.Contains(490'897)); // whose coinbase could be that of 176,684 once more
+    REQUIRE_FALSE(known.Contains(490'896));
+    REQUIRE_FALSE(known.Contains(490'898));
+    REQUIRE(MakeUniqueCoinbases(main, 100, std::nullopt).below == 101);
+    REQUIRE(MakeUniqueCoinbases(main, 900'000, BlockHash()).below == 900'001);
     const auto regtest = MakeChainParams(Network::kRegtest).consensus;
-    REQUIRE(UniqueCoinbasesBelow(regtest, 500, std::nullopt) == 0);
+    REQUIRE_FALSE(MakeUniqueCoinbases(regtest, 500, std::nullopt).Contains(1));
 }
 
 TEST_CASE("Fold rules: BIP30 exceptions hold only on the branch that has their blocks")
@@ -166,4 +175,80 @@ TEST_CASE("Fold: what is counted, created, spent and kept")
     rules.counting = HintsCounting::kSpendable; // numbers only the two of the spend
     REQUIRE(Fold(view, 5, {2, {1}}, rules, delta).Ok());
     REQUIRE(delta.coins[0].vout == 2);
+}
+
+namespace {
+
+/** A coinbase and `n` transactions with `inputs` inputs each; all spend outputs that lie before the
+ *  block. */
+std::vector<MutableTransaction> Unrelated(size_t n, size_t inputs)
+{
+    std::vector<MutableTransaction> txs(n + 1);
+    txs[0].inputs.emplace_back();
+    for (size_t t = 1; t <= n; ++t) {
+        for (size_t i = 0; i < inputs; ++i) {
+            auto& input = txs[t].inputs.emplace_back();
+            WriteLE64(input.prevout.txid.data(), TestRng()());
+            input.prevout.vout = static_cast<uint32_t>(t);
+        }
+    }
+    for (auto& tx : txs) tx.outputs.push_back({kCoin, {0x51}});
+    return txs;
+}
+
+std::optional<SpendOrder::Violation> CheckOrder(const std::vector<MutableTransaction>& txs)
+{
+    const Bytes raw = BlockOf(txs);
+    BlockView view;
+    REQUIRE(view.Parse(raw).Ok());
+    SpendOrder order(TestRng()());
+    return order.Check(view.Txs());
+}
+
+} // namespace
+
+TEST_CASE("Order within a block: an output is spent after it is made, or the block is refused")
+{
+    REQUIRE_FALSE(CheckOrder(Unrelated(0, 0)));
+    REQUIRE_FALSE(CheckOrder(Unrelated(1, 3)));
+    for (int round = 0; round < 200; ++round) {
+        auto txs = Unrelated(2 + TestRng()() % 60, 1 + TestRng()() % 4);
+        // Each may spend the one before it; ids follow from front to back.
+        for (size_t t = 2; t < txs.size(); ++t) {
+            if (TestRng()() % 2) txs[t].inputs.back().prevout.txid = txs[t - 1].Id();
+        }
+        REQUIRE_FALSE(CheckOrder(txs));
+        // Put the last one before the first and let it be spent by that.
+        const size_t maker = 1 + TestRng()() % (txs.size() - 1);
+        auto wrong = Unrelated(txs.size() - 1, 2);
+        const size_t spender = 1 + TestRng()() % maker;
+        if (spender == maker) continue;
+        wrong[spender].inputs[TestRng()() % 2].prevout = {wrong[maker].Id(), 0};
+        const auto found = CheckOrder(wrong);
+        REQUIRE(found);
+        REQUIRE(found->spender == spender);
+        REQUIRE(found->maker == maker);
+    }
+}
+
+TEST_CASE("Order within a block: the naive check agrees on transactions in any order")
+{
+    for (int round = 0; round < 300; ++round) {
+        auto txs = Unrelated(1 + TestRng()() % 30, 2);
+        for (size_t t = 2; t < txs.size(); ++t) {
+            if (TestRng()() % 3 == 0) {
+                txs[t].inputs[0].prevout.txid = txs[1 + TestRng()() % (t - 1)].Id();
+            }
+        }
+        std::shuffle(txs.begin() + 1, txs.end(), TestRng());
+        bool wrong = false;
+        for (size_t t = 1; t < txs.size(); ++t) {
+            for (const auto& input : txs[t].inputs) {
+                for (size_t m = t; m < txs.size(); ++m) {
+                    wrong = wrong || txs[m].Id() == input.prevout.txid;
+                }
+            }
+        }
+        REQUIRE(CheckOrder(txs).has_value() == wrong);
+    }
 }

@@ -153,6 +153,24 @@ Bytes TestChain::MakeSpend()
     return raw;
 }
 
+void TestChain::AddChained(std::vector<Bytes>& txs, bool spent_before_made)
+{
+    size_t pick = 0;
+    while (m_live[pick].coinbase) ++pick; // those repeated later must stay
+    MutableTransaction maker, spender;
+    maker.inputs.emplace_back().prevout = TakeLive(pick).outpoint;
+    maker.outputs.push_back({1, {0x51}});
+    spender.inputs.emplace_back().prevout = {maker.Id(), 0};
+    spender.outputs.push_back({0, {0x6a}});
+    std::vector<std::pair<Bytes, TestOutput>> both = {{maker.Serialize(), {true, false, false}},
+                                                      {spender.Serialize(), {}}};
+    if (spent_before_made) std::swap(both[0], both[1]);
+    for (const auto& [raw, output] : both) {
+        txs.push_back(raw);
+        m_outputs.back().push_back(output);
+    }
+}
+
 void TestChain::EraseLive(const OutPoint& outpoint)
 {
     for (size_t i = 0; i < m_live.size(); ++i) {
@@ -197,6 +215,7 @@ void TestChain::AddBlock(const TestChainOptions& options)
     for (size_t i = 0; i < spends; ++i) {
         if (Bytes raw = MakeSpend(); !raw.empty()) txs.push_back(std::move(raw));
     }
+    if (height == options.chained_at) AddChained(txs, options.spent_before_made);
     uint32_t first = 0;
     if (Repeats(height, first)) {
         // An overwritten coinbase may have unspendable outputs too, which no map ever held.

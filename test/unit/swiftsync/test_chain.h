@@ -25,6 +25,10 @@ struct TestChainOptions {
     uint32_t blocks = 60;
     uint32_t txs_per_block = 6; //!< at most
     bool bip30_pairs = true;
+    /** 0, or the height of a block that ends in a transaction that spends the only output of
+     *  another one in it, and in that other one: before it or, against the rules, after it. */
+    uint32_t chained_at = 0;
+    bool spent_before_made = false;
 };
 
 /** Chainstate key without 'C' -> chainstate value. */
@@ -65,6 +69,7 @@ private:
     Bytes MakeCoinbase(uint32_t height);
     Bytes SomeBytes(size_t n);
     Bytes MakeSpend();
+    void AddChained(std::vector<Bytes>& txs, bool spent_before_made);
     void TakeOutputs(ByteSpan raw_tx, bool coinbase);
     void EraseLive(const OutPoint& outpoint);
     Live TakeLive(size_t i);
