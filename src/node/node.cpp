@@ -16,6 +16,18 @@ namespace {
 
 constexpr auto kFlushCheck = std::chrono::seconds(60); //!< how often an idle node looks
 
+constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
+
+/** How many of the last `most` blocks have undo data; a chain that begins among them needs no
+ *  more. */
+int BlocksWithUndo(const HeaderNode& tip, int most)
+{
+    int blocks = 0;
+    const HeaderNode* node = &tip;
+    for (; blocks < most && node->HasUndo(); node = node->prev) ++blocks;
+    return node->height == 0 ? most : blocks;
+}
+
 ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
 {
     ChainManagerOptions out;
@@ -144,9 +156,21 @@ Result<> Node::OpenIndex()
 // outlive a reindex that is interrupted and goes on without the option.
 Result<> Node::StartReindex()
 {
-    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_dir.Chainstate()));
-    IBD_RETURN_IF_ERROR(DestroyDb(m_dir.Chainstate()));
+    const Path chainstate = m_dir.Chainstate();
+    IBD_RETURN_IF_ERROR(DestroyDb(chainstate));
+    if (m_dir.ChainstateIsLink()) IBD_RETURN_IF_ERROR(m_env.CreateDirectories(chainstate));
     return m_index_db->SetReindexing(true);
+}
+
+// A link to nowhere is a disk that is not mounted: everything would go to the one below it.
+Result<> Node::PrepareChainstate()
+{
+    const Path chainstate = m_dir.Chainstate();
+    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, chainstate));
+    if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};
+    return SystemError("'{}' is a symbolic link to '{}', which is not there: mount its disk, or "
+                       "make that directory",
+                       (m_dir.Net() / "chainstate").string(), chainstate.string());
 }
 
 Result<> Node::OpenStores()
@@ -257,8 +281,8 @@ Result<> Node::CleanUpBooster()
 
 Result<> Node::BuildChainstate()
 {
-    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_dir.Chainstate()));
     bool wipe = m_options.reindex_chainstate;
+    bool built = false;
     if (m_booster.HasHints() && !wipe) {
         IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
         if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
@@ -269,10 +293,34 @@ Result<> Node::BuildChainstate()
         IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
                              m_booster.Run(*m_chain, *m_blocks, BoosterSettings()));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
-        if (outcome == BoosterRun::Outcome::kBuilt) wipe = false;
+        built = outcome == BoosterRun::Outcome::kBuilt;
+        if (built) wipe = false;
     }
     SetStatus("Loading the chainstate…");
-    return OpenCoins(wipe);
+    IBD_RETURN_IF_ERROR(OpenCoins(wipe));
+    if (!built) return {};
+    // The index is to say at once what the coins say, for whoever opens both after a crash.
+    return m_chain->Flush(FlushMode::kAlways);
+}
+
+// Core takes the last six blocks back in memory when it starts; below the booster's last block
+// there is no undo data. So the first moment at which it can must not be lost to a crash.
+void Node::WhenUndoSuffices(const HeaderNode& tip)
+{
+    const int blocks = BlocksWithUndo(tip, kBlocksThatCoreChecks + 1);
+    if (blocks == kBlocksThatCoreChecks) m_chain->FlushSoon();
+}
+
+void Node::WarnIfUndoIsShort() const
+{
+    const HeaderNode* const tip = m_chain->Tip();
+    if (tip == nullptr) return;
+    const int blocks = BlocksWithUndo(*tip, kBlocksThatCoreChecks);
+    if (blocks >= kBlocksThatCoreChecks) return;
+    m_log.Warning("IBD Booster: there is undo data of the last {} blocks only. Bitcoin Core takes "
+                  "back {} at its start and would refuse this directory: let this node connect {} "
+                  "more first, or start Core with -checklevel=2",
+                  blocks, kBlocksThatCoreChecks, kBlocksThatCoreChecks - blocks);
 }
 
 Result<> Node::OpenCoins(bool wipe)
@@ -306,6 +354,7 @@ Result<> Node::Sync()
 {
     m_events.OnTip([this](const HeaderNode& tip) {
         m_started(); // on a new chain the first tip comes late
+        WhenUndoSuffices(tip);
         if (HasReachedStop(tip)) RequestStop();
         if (!m_options.block_notify.empty() && !m_chain->IsInitialBlockDownload()) {
             Notify(m_options.block_notify, tip.hash.ToHex());
@@ -322,6 +371,7 @@ Result<> Node::Sync()
         return {};
     }
     IBD_RETURN_IF_ERROR(m_chain->ActivateBestChain());
+    IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
     for (const Path& file : m_options.load_blocks) {
         if (m_interrupt) break;
         BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
@@ -365,7 +415,10 @@ Result<> Node::ShutDown()
     m_events.Stop();
     m_server.reset();
     Result<> flushed;
-    if (m_chain && m_chain->HasCoins()) flushed = m_chain->Flush(FlushMode::kAlways);
+    if (m_chain && m_chain->HasCoins()) {
+        flushed = m_chain->Flush(FlushMode::kAlways);
+        WarnIfUndoIsShort();
+    }
     m_chain_context.chain = nullptr;
     m_chain.reset();
     m_log.Info("Shutdown done");
@@ -377,6 +430,7 @@ Result<> Node::Run(const std::function<void()>& started)
     m_started = started;
     const auto start = [&]() -> Result<> {
         if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
+        IBD_RETURN_IF_ERROR(PrepareChainstate());
         IBD_RETURN_IF_ERROR(StartRpc());
         IBD_RETURN_IF_ERROR(OpenStores());
         IBD_RETURN_IF_ERROR(BuildIndex());
@@ -392,7 +446,23 @@ Result<> Node::Run(const std::function<void()>& started)
     Result<> result = start();
     if (result) result = WaitForStop();
     const Result<> flushed = ShutDown();
-    return result ? flushed : result;
+    if (result && flushed) return {};
+    return WithRemedy(result ? flushed.GetError() : result.GetError());
+}
+
+// What LevelDB finds says what is wrong, not what to do.
+Error Node::WithRemedy(Error error) const
+{
+    const auto about = [&](const Path& directory) {
+        return error.message.find(directory.string()) != std::string::npos;
+    };
+    const bool told = error.message.find("restart with") != std::string::npos;
+    if (error.kind != Error::Kind::kBadData || told) return error;
+    if (about(m_dir.BlockIndex()))
+        error.message += "; restart with -reindex";
+    else if (about(m_dir.Chainstate()))
+        error.message += "; restart with -reindex-chainstate";
+    return error;
 }
 
 } // namespace ibd

@@ -34,6 +34,7 @@ private:
     Result<> RefusePruned(const BlockIndexDb& index) const;
     Result<> OpenIndex();
     Result<> StartReindex();
+    Result<> PrepareChainstate();
     Result<> OpenStores();
     Result<> Reindex();
     BoosterOptions BoosterSettings() const;
@@ -43,11 +44,14 @@ private:
     Result<bool> ChainstateIsEmpty();
     Result<> CleanUpBooster();
     Result<> OpenCoins(bool wipe);
+    void WhenUndoSuffices(const HeaderNode& tip);
+    void WarnIfUndoIsShort() const;
     Result<> CheckStored();
     bool HasReachedStop(const HeaderNode& tip) const;
     Result<> Sync();
     Result<> WaitForStop();
     Result<> ShutDown();
+    Error WithRemedy(Error error) const;
     void Notify(const std::string& command, const std::string& hash) const;
     /** Stops the node because of a failure that an RPC call met. */
     void StopFor(const Error& error);

@@ -18,8 +18,6 @@ constexpr int kLastLevel = 6;
 constexpr uint64_t kComparatorTag = 1, kLogNumberTag = 2, kNextFileTag = 3, kLastSequenceTag = 4;
 constexpr uint64_t kNewFileTag = 7, kPrevLogTag = 9;
 
-Path Beside(const Path& directory, const char* suffix) { return Path(directory) += suffix; }
-
 /** Appends one record in LevelDB's log format: pieces that never cross a border of 32 KiB, each
  *  with checksum, length and whether it is the first or last. */
 void AppendLogRecord(Bytes& log, ByteSpan record)
@@ -65,7 +63,7 @@ void AppendInternalKey(Bytes& out, ByteSpan key)
 } // namespace
 
 ChainstateBuilder::ChainstateBuilder(Env& env, ChainstateBuilderOptions options)
-    : m_env(env), m_options(std::move(options)), m_directory(Beside(m_options.chainstate, ".new"))
+    : m_env(env), m_options(std::move(options)), m_directory(WorkFolder(m_options.chainstate).New())
 {
 }
 
@@ -73,6 +71,7 @@ Result<std::unique_ptr<ChainstateBuilder>>
 ChainstateBuilder::Create(Env& env, ChainstateBuilderOptions options)
 {
     std::unique_ptr<ChainstateBuilder> builder(new ChainstateBuilder(env, std::move(options)));
+    IBD_RETURN_IF_ERROR(WorkFolder(builder->m_options.chainstate).Make(env));
     if (env.Exists(builder->m_directory)) {
         IBD_RETURN_IF_ERROR(env.RemoveAll(builder->m_directory));
     }
@@ -159,34 +158,76 @@ Result<> ChainstateBuilder::Publish(std::vector<TableFile> tables, const BlockHa
     return ReplaceChainstate(m_env, m_options.chainstate);
 }
 
-Result<> ReplaceChainstate(Env& env, const Path& chainstate)
+Result<> WorkFolder::CheckOurs(Env& env) const
 {
-    const Path old = Beside(chainstate, ".old");
-    if (env.Exists(chainstate)) {
-        if (env.Exists(old)) IBD_RETURN_IF_ERROR(env.RemoveAll(old));
-        IBD_RETURN_IF_ERROR(env.Rename(chainstate, old));
-    }
-    IBD_RETURN_IF_ERROR(env.Rename(Beside(chainstate, ".new"), chainstate));
-    IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
-    return env.Exists(old) ? env.RemoveAll(old) : Result<>();
+    if (!env.Exists(m_path) || env.Exists(Marker())) return {};
+    IBD_ASSIGN_OR_RETURN(const auto names, env.List(m_path));
+    if (names.empty()) return {}; // a death between making and marking it, or marker and folder
+    return SystemError("'{}' is where the booster would work, but was not made by it (no '{}' in "
+                       "it): move it away",
+                       m_path.string(), Marker().filename().string());
 }
 
-Result<> RecoverPublish(Env& env, const Path& chainstate)
+Result<> WorkFolder::Make(Env& env) const
 {
-    const Path fresh = Beside(chainstate, ".new");
-    const Path old = Beside(chainstate, ".old");
+    IBD_RETURN_IF_ERROR(CheckOurs(env));
+    if (env.Exists(Marker())) return {};
+    IBD_RETURN_IF_ERROR(env.CreateDirectories(m_path));
+    // In place, since a death may leave no other name in here.
+    IBD_ASSIGN_OR_RETURN(const auto marker, env.OpenWrite(Marker(), /*truncate=*/true));
+    IBD_RETURN_IF_ERROR(marker->WriteAt(0, AsBytes("The next start of the node finishes or removes "
+                                                   "this folder.\n")));
+    IBD_RETURN_IF_ERROR(marker->Sync());
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(m_path));
+    return env.SyncDirectory(m_path.parent_path());
+}
+
+Result<> WorkFolder::Remove(Env& env) const
+{
+    if (!env.Exists(m_path)) return {};
+    if (env.Exists(Marker())) {
+        for (const Path& part : {New(), Old(), Batch()}) {
+            if (env.Exists(part)) IBD_RETURN_IF_ERROR(env.RemoveAll(part));
+        }
+        IBD_ASSIGN_OR_RETURN(const auto left, env.List(m_path));
+        if (left.size() > 1) return {}; // somebody put something in here: the marker stays true
+        IBD_RETURN_IF_ERROR(env.Remove(Marker()));
+    }
+    const auto left = env.List(m_path); // somebody else's may be a file, or closed to us
+    return left && left->empty() ? env.Remove(m_path) : Result<>();
+}
+
+Result<> ReplaceChainstate(Env& env, const Path& chainstate)
+{
+    const WorkFolder work(chainstate);
+    if (env.Exists(chainstate)) {
+        if (env.Exists(work.Old())) IBD_RETURN_IF_ERROR(env.RemoveAll(work.Old()));
+        IBD_RETURN_IF_ERROR(env.Rename(chainstate, work.Old()));
+    }
+    IBD_RETURN_IF_ERROR(env.Rename(work.New(), chainstate));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(work.Get()));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
+    return work.Remove(env);
+}
+
+Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate)
+{
+    const WorkFolder work(chainstate);
+    if (!env.Exists(work.Marker())) return work.Remove(env);
     if (!env.Exists(chainstate)) {
-        const bool complete = env.Exists(fresh / "CURRENT");
-        if (complete || env.Exists(old)) {
-            IBD_RETURN_IF_ERROR(env.Rename(complete ? fresh : old, chainstate));
+        const bool complete = env.Exists(work.New() / "CURRENT");
+        if (complete || env.Exists(work.Old())) {
+            log.Info("IBD Booster: '{}' was being replaced when the node died; the {} one takes "
+                     "its place",
+                     chainstate.string(), complete ? "new" : "old");
+            IBD_RETURN_IF_ERROR(env.Rename(complete ? work.New() : work.Old(), chainstate));
+            IBD_RETURN_IF_ERROR(env.SyncDirectory(work.Get()));
             IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
         }
     }
-    // The last is one that the loader's simple twin was filling through the database.
-    for (const Path& rest : {fresh, old, Beside(chainstate, ".batch")}) {
-        if (env.Exists(rest)) IBD_RETURN_IF_ERROR(env.RemoveAll(rest));
-    }
-    return {};
+    log.Info("IBD Booster: removing '{}', left by a build that was interrupted",
+             work.Get().string());
+    return work.Remove(env);
 }
 
 } // namespace ibd

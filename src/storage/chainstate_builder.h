@@ -4,16 +4,41 @@
 // of its own. Publish() is called once, after all writers finished.
 //
 // A crash at any point leaves the old chainstate or the new one: the new one grows in
-// `<chainstate>.new` and is complete once it has a CURRENT file; while it takes its place, the old
-// one is `<chainstate>.old`. RecoverPublish() at start-up finishes or undoes what was interrupted.
+// `<chainstate>.ibdbooster/new` and is complete once it has a CURRENT file; while it takes its
+// place, the old one is `<chainstate>.ibdbooster/old`. RecoverPublish() at start-up finishes or
+// undoes what was interrupted. That work folder is ours only if it holds the marker file: another
+// one is never adopted, emptied or removed.
 #pragma once
 
 #include "primitives/uint256.h"
 #include "storage/table_writer.h"
+#include "util/log.h"
 
 #include <span>
 
 namespace ibd {
+
+/** Where a chainstate is made, and where the old one waits while it is replaced. */
+class WorkFolder {
+public:
+    explicit WorkFolder(const Path& chainstate) : m_path(Path(chainstate) += ".ibdbooster") {}
+
+    const Path& Get() const { return m_path; }
+    Path New() const { return m_path / "new"; }
+    Path Old() const { return m_path / "old"; }
+    Path Batch() const { return m_path / "batch"; } //!< filled through the database
+    Path Marker() const { return m_path / "made-by-the-ibd-booster"; }
+
+    /** Refuses a folder of this name without the marker, unless it is empty. */
+    Result<> CheckOurs(Env& env) const;
+    /** Makes it, marked, unless it is there. */
+    Result<> Make(Env& env) const;
+    /** Removes what is ours in it, and the folder if nothing else is in it. */
+    Result<> Remove(Env& env) const;
+
+private:
+    Path m_path;
+};
 
 struct ChainstateBuilderOptions {
     Path chainstate;       //!< the directory to be replaced; its parent exists
@@ -45,17 +70,17 @@ private:
 
     Env& m_env;
     const ChainstateBuilderOptions m_options;
-    const Path m_directory; //!< <chainstate>.new
+    const Path m_directory; //!< WorkFolder::New()
     XorKey m_key;
     std::atomic<uint64_t> m_next_number{2}; //!< 1 is the manifest
 };
 
-/** Puts the complete chainstate at `<chainstate>.new` in the place of the old one, which must not
- * be open, and removes that. */
+/** Puts the complete chainstate at WorkFolder::New() in the place of the old one, which must not
+ *  be open, and removes that and the work folder. */
 Result<> ReplaceChainstate(Env& env, const Path& chainstate);
 
-/** Finishes or undoes an interrupted Publish and removes what was never complete; call before the
- *  chainstate is opened. */
-Result<> RecoverPublish(Env& env, const Path& chainstate);
+/** Finishes or undoes an interrupted Publish and removes what was never complete, with a line in
+ *  the log for each; call before the chainstate is opened. */
+Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate);
 
 } // namespace ibd

@@ -29,6 +29,7 @@ public:
     /** What "chainstate" links to if it is a symbolic link: the booster puts a new folder in the
      *  place of the old one, which is to stay on the disk the user chose. */
     Path Chainstate() const { return m_env.FollowLink(m_net / "chainstate"); }
+    bool ChainstateIsLink() const { return Chainstate() != m_net / "chainstate"; }
     Path Indexes() const { return m_net / "indexes"; }
 
     /** An error when the file system of a folder has less than kMinDiskSpace + `more` free. */

@@ -27,7 +27,8 @@ ByteSpan ToSpan(const leveldb::Slice& slice)
 
 Error ToError(const leveldb::Status& status, const Path& directory)
 {
-    return SystemError("database {}: {}", directory.string(), status.ToString());
+    const std::string text = fmt::format("database {}: {}", directory.string(), status.ToString());
+    return status.IsCorruption() ? BadData("{}", text) : SystemError("{}", text);
 }
 
 /** LevelDB's own messages, in the debug category of that name. */

@@ -1,6 +1,7 @@
 // The loader's simple twin and what both share. See chainstate_loader.h.
 #include "swiftsync/chainstate_loader.h"
 
+#include "storage/chainstate_builder.h"
 #include "storage/coins_db.h"
 #include "swiftsync/coin_merge.h"
 #include "swiftsync/table_loader.h"
@@ -10,8 +11,6 @@
 namespace ibd {
 
 namespace {
-
-Path Beside(const Path& directory, const char* suffix) { return Path(directory) += suffix; }
 
 /** Pushes all records through the database's own interface. */
 Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
@@ -46,7 +45,7 @@ Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
 Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
 {
     CoinsDbOptions options;
-    options.directory = Beside(task.chainstate, ".batch");
+    options.directory = WorkFolder(task.chainstate).Batch();
     options.cache_bytes = task.memory_bytes / 2;
     options.batch_bytes = task.memory_bytes / 4;
     options.obfuscate = task.obfuscate;
@@ -56,18 +55,15 @@ Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
         IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));
         IBD_ASSIGN_OR_RETURN(report, PutAll(task, *db));
     }
-    if (report.duplicate || report.interrupted) {
-        IBD_RETURN_IF_ERROR(env.RemoveAll(options.directory));
-        return report;
-    }
+    if (report.duplicate || report.interrupted) return report;
     // Opening replays the database's log into a synced table, after which nothing is pending.
     options.wipe = false;
     {
         IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));
     }
     IBD_RETURN_IF_ERROR(env.SyncDirectory(options.directory));
-    IBD_RETURN_IF_ERROR(env.Rename(options.directory, Beside(task.chainstate, ".new")));
-    IBD_RETURN_IF_ERROR(env.SyncDirectory(task.chainstate.parent_path()));
+    IBD_RETURN_IF_ERROR(env.Rename(options.directory, WorkFolder(task.chainstate).New()));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(options.directory.parent_path()));
     return report;
 }
 
@@ -91,11 +87,14 @@ std::string DuplicateCoin(const OutPoint& outpoint)
 
 Result<LoadReport> LoadChainstate(Env& env, Logger& log, const LoadTask& task)
 {
-    for (const char* suffix : {".new", ".batch"}) {
-        IBD_RETURN_IF_ERROR(env.RemoveAll(Beside(task.chainstate, suffix)));
-    }
-    return task.kind == LoaderKind::kTable ? LoadByTables(env, task)
-                                           : LoadByBatches(env, log, task);
+    const WorkFolder work(task.chainstate);
+    IBD_RETURN_IF_ERROR(work.Make(env));
+    for (const Path& part : {work.New(), work.Batch()}) IBD_RETURN_IF_ERROR(env.RemoveAll(part));
+    IBD_ASSIGN_OR_RETURN(const LoadReport report, task.kind == LoaderKind::kTable
+                                                      ? LoadByTables(env, task)
+                                                      : LoadByBatches(env, log, task));
+    if (report.duplicate || report.interrupted) IBD_RETURN_IF_ERROR(work.Remove(env));
+    return report;
 }
 
 } // namespace ibd

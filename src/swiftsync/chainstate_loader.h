@@ -11,7 +11,7 @@ namespace ibd {
 
 struct LoadTask {
     std::span<const RunReader> runs;
-    Path chainstate; //!< the new one is built at <chainstate>.new; what that held is removed
+    Path chainstate; //!< the new one is built at WorkFolder::New(); what that held is removed
     BlockHash best_block;
     uint64_t coins = 0; //!< so many must come out of the merge (CHECK)
     bool obfuscate = true;
@@ -19,7 +19,7 @@ struct LoadTask {
     unsigned threads = 1;
     size_t memory_bytes = size_t{64} << 20;
     uint64_t min_range_bytes = uint64_t{16} << 20; //!< run bytes worth a range of keys of their own
-    std::atomic<uint64_t>* loaded = nullptr;       //!< counts coins for progress
+    std::atomic<uint64_t>* loaded = nullptr;       //!< counts coins for progress, from 0
     const std::atomic<bool>* stop = nullptr;
 };
 

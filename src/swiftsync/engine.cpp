@@ -54,6 +54,7 @@ Result<Verdict> SyncEngine::Impl::Run()
 Result<> SyncEngine::Impl::CheckReplaceable()
 {
     const Path& old = options.chainstate;
+    IBD_RETURN_IF_ERROR(WorkFolder(old).CheckOurs(env));
     if (!env.Exists(old) || env.SameFileSystem(old, old.parent_path())) return {};
     return SystemError("'{}' is a mount point, so that no new chainstate can take its place: mount "
                        "the disk elsewhere and make '{}' a symbolic link to a folder on it",
@@ -185,7 +186,7 @@ size_t SyncEngine::Impl::MostRuns() const
  */
 Result<Checkpoint> SyncEngine::Impl::Resume()
 {
-    IBD_RETURN_IF_ERROR(RecoverPublish(env, options.chainstate));
+    IBD_RETURN_IF_ERROR(RecoverPublish(env, log, options.chainstate));
     auto loaded = LoadCheckpoint(env, options.directory);
     if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
     std::string unusable = loaded ? "" : loaded.Message();

@@ -112,8 +112,8 @@ private:
     }
     void Count(uint64_t coins)
     {
-        const uint64_t total = m_coins.fetch_add(coins) + coins;
-        m_task.loaded->store(total, std::memory_order_relaxed);
+        m_coins += coins;
+        m_task.loaded->fetch_add(coins, std::memory_order_relaxed); // no thread may take it back
     }
     void SetDuplicate(const CoinRecord& record)
     {
@@ -154,11 +154,7 @@ Result<LoadReport> LoadByTables(Env& env, const LoadTask& task)
             workers.emplace_back(fmt::format("booster-load{}", i), [&load] { load.Work(); });
         }
     }
-    IBD_ASSIGN_OR_RETURN(const LoadReport report, load.Finish());
-    if (report.duplicate || report.interrupted) {
-        IBD_RETURN_IF_ERROR(env.RemoveAll(builder->Directory()));
-    }
-    return report;
+    return load.Finish();
 }
 
 } // namespace ibd

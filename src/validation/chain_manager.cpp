@@ -259,7 +259,9 @@ Result<> ChainManager::Flush(FlushMode mode)
     const auto lock = Lock();
     const int64_t now = m_stores.env.MonotonicMicros();
     const bool full = m_cache && m_cache->MemoryUsage() > m_options.cache_bytes;
-    if (mode == FlushMode::kIfNeeded && !full && now - m_last_flush < kFlushInterval) return {};
+    const bool due = full || m_flush_soon || now - m_last_flush >= kFlushInterval;
+    if (mode == FlushMode::kIfNeeded && !due) return {};
+    m_flush_soon = false;
     if (m_coins) {
         IBD_ASSIGN_OR_RETURN(const uint64_t space,
                              m_stores.env.SpaceAvailable(m_coins->Directory()));

@@ -143,6 +143,8 @@ public:
     // Durability and self-check.
 
     Result<> Flush(FlushMode mode);
+    /** Makes the next flush of mode kIfNeeded, after the block being connected, write all. */
+    void FlushSoon() { m_flush_soon = true; }
     /** Checks the last `blocks` blocks (0: all) at `level` 0..4, see doc/options.md. What is wrong
      *  and what could not be checked was logged. */
     Result<Verification> VerifyChain(int level, int blocks);
@@ -240,6 +242,7 @@ private:
     ScriptChecker* m_checker = nullptr;
     ChainObserver* m_observer = nullptr;
     int64_t m_last_flush = 0;               //!< MonotonicMicros
+    std::atomic<bool> m_flush_soon{false};
     const HeaderNode* m_complete = nullptr; //!< has data down to the active chain
     int32_t m_next_precious = -1;
     Arith256 m_precious_work; //!< of the tip at the last PreciousBlock

@@ -264,9 +264,15 @@ def coins(node):
     return out
 
 
+def building(node):
+    """The folder in which the booster makes a chainstate and keeps the old one meanwhile."""
+    return node.net_dir / "chainstate.ibdbooster"
+
+
 def left_by_booster(node):
-    """Names in the booster's folder, but for the lock, which stays as that of the datadir does."""
-    return [path.name for path in node.net_dir.glob("ibdbooster/*") if path.name != ".lock"]
+    """Names in the booster's folders, but for the lock, which stays as that of the datadir does."""
+    return [path.name for folder in (node.net_dir / "ibdbooster", building(node))
+            for path in folder.glob("*") if path.name != ".lock"]
 
 
 def tree_digest(folder, ignore=()):

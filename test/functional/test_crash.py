@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 
-from framework import FunctionalTest, RpcError, coins, left_by_booster
+from framework import FunctionalTest, RpcError, building, coins, left_by_booster
 from generated import chain
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
@@ -262,11 +262,10 @@ class RandomPoints(CrashTest):
         return there
 
     def at_merge(self, node, _watch, _seconds):
-        return self.soon_after([node.net_dir / "chainstate.new", node.net_dir / "chainstate.batch"],
-                               0.2)
+        return self.soon_after([building(node) / "new", building(node) / "batch"], 0.2)
 
     def at_publish(self, node, _watch, _seconds):
-        return self.soon_after([node.net_dir / "chainstate.new" / "CURRENT",
+        return self.soon_after([building(node) / "new" / "CURRENT",
                                 node.net_dir / "chainstate" / "CURRENT"], 0.01)
 
     def kill_once(self, node, args, aim, seconds):
@@ -315,11 +314,11 @@ class RandomPoints(CrashTest):
         """What it was doing, by what lies on disk and by what it said last."""
         folder = node.net_dir
         runs = {path.name for path in folder.glob("ibdbooster/run*")}
-        if (folder / "chainstate.new" / "CURRENT").exists() or (
+        if (building(node) / "new" / "CURRENT").exists() or (
                 (folder / "chainstate").exists() and (folder / "ibdbooster").exists() and
                 (kept.runs or (folder / "ibdbooster" / "checkpoint.dat").exists())):
             return "publishing"
-        if (folder / "chainstate.new").exists() or (folder / "chainstate.batch").exists():
+        if (building(node) / "new").exists() or (building(node) / "batch").exists():
             return "merging"
         if (folder / "ibdbooster" / "checkpoint.dat.new").exists():
             return "checkpoint"

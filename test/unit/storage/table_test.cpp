@@ -239,19 +239,61 @@ TEST_CASE("an interrupted publication is finished or undone")
         const Path target = dir / "chainstate";
         Build(dir / "a", first, 1, RandomHash());
         Build(dir / "b", second, 1, RandomHash());
-        if (c.fresh) fs::copy(dir / "b", dir / "chainstate.new");
-        if (c.fresh && !c.fresh_complete) fs::remove(dir / "chainstate.new/CURRENT");
+        const WorkFolder work(target);
+        Must(work.Make(TestEnv()));
+        if (c.fresh) fs::copy(dir / "b", work.New());
+        if (c.fresh && !c.fresh_complete) fs::remove(work.New() / "CURRENT");
         if (c.target) fs::copy(dir / "a", target);
-        if (c.old) fs::copy(dir / (c.target ? "b" : "a"), dir / "chainstate.old");
-        Must(RecoverPublish(TestEnv(), target));
+        if (c.old) fs::copy(dir / (c.target ? "b" : "a"), work.Old());
+        fs::create_directory(work.Batch());
+        Must(RecoverPublish(TestEnv(), TestLog(), target));
         CHECK((ReadAll(OpenCoins(target)->Kv()) == *c.expected));
-        CHECK_FALSE(fs::exists(dir / "chainstate.new"));
-        CHECK_FALSE(fs::exists(dir / "chainstate.old"));
+        CHECK_FALSE(fs::exists(work.Get()));
     }
-    const TempDir empty;
-    fs::create_directory(empty / "chainstate.batch");
-    Must(RecoverPublish(TestEnv(), empty / "chainstate"));
-    CHECK(Must(TestEnv().List(empty.Get())).empty());
+}
+
+TEST_CASE("a work folder that the booster did not make is not touched")
+{
+    namespace fs = std::filesystem;
+    const TempDir dir;
+    const Path target = dir / "chainstate";
+    const WorkFolder work(target);
+    // Users keep copies under such names; earlier versions took them for their own.
+    const std::vector<Path> foreign = {dir / "chainstate.old", dir / "chainstate.new",
+                                       dir / "chainstate.batch", work.Get()};
+    for (const Path& folder : foreign) {
+        fs::create_directories(folder / "new");
+        std::ofstream(folder / "new" / "CURRENT") << "mine";
+    }
+    Must(RecoverPublish(TestEnv(), TestLog(), target));
+    CHECK_FALSE(fs::exists(target));
+    const auto refused = ChainstateBuilder::Create(TestEnv(), {target});
+    CHECK_FALSE(refused.Ok());
+    CHECK(refused.Message().find("move it away") != std::string::npos);
+    for (const Path& folder : foreign) CHECK(fs::exists(folder / "new" / "CURRENT"));
+
+    // What is put into a work folder of ours stays there, and so does its marker.
+    fs::remove_all(work.Get());
+    Must(work.Make(TestEnv()));
+    fs::create_directory(work.New());
+    std::ofstream(work.Get() / "mine") << "mine";
+    Must(RecoverPublish(TestEnv(), TestLog(), target));
+    CHECK_FALSE(fs::exists(work.New()));
+    CHECK(fs::exists(work.Get() / "mine"));
+    CHECK(fs::exists(work.Marker()));
+
+    // A file of that name is no folder of ours either.
+    fs::remove_all(work.Get());
+    std::ofstream(work.Get()) << "mine";
+    Must(RecoverPublish(TestEnv(), TestLog(), target));
+    CHECK(fs::exists(work.Get()));
+    CHECK_FALSE(work.Make(TestEnv()).Ok());
+
+    // A death between making and marking it leaves an empty one.
+    fs::remove_all(work.Get());
+    fs::create_directory(work.Get());
+    Must(work.Make(TestEnv()));
+    CHECK(fs::exists(work.Marker()));
 }
 
 TEST_CASE("every flipped bit of a table is noticed when it is read")

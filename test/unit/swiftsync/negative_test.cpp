@@ -33,7 +33,7 @@ void RequireNothingPublished(SyncSetup& setup, const Result<Verdict>& verdict)
         REQUIRE_FALSE(verdict.Message().empty());
     }
     REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
-    REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate().string() + ".new"));
+    REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate().string() + ".ibdbooster"));
 }
 
 } // namespace

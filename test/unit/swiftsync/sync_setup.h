@@ -38,14 +38,23 @@ public:
     /** Opens the hints and runs the engine once. */
     Result<Verdict> Sync(Env& env, const BoosterOptions& options)
     {
+        return Sync(env, options, *m_log);
+    }
+    Result<Verdict> Sync(Env& env, const BoosterOptions& options, Logger& log)
+    {
         IBD_ASSIGN_OR_RETURN(const auto hints, OpenHints(m_clean, HintsPath()));
-        return SyncWith(env, *hints, options);
+        return SyncWith(env, *hints, options, log);
     }
     Result<Verdict> SyncWith(Env& env, const Hints& hints, const BoosterOptions& options)
     {
+        return SyncWith(env, hints, options, *m_log);
+    }
+    Result<Verdict> SyncWith(Env& env, const Hints& hints, const BoosterOptions& options,
+                             Logger& log)
+    {
         IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
                              CheckTerminalBlock(hints.Info(), m_chain.Tree(), m_chain.Params()));
-        SyncEngine engine(env, *m_log, m_chain.Params(), *terminal, *m_store, hints, options);
+        SyncEngine engine(env, log, m_chain.Params(), *terminal, *m_store, hints, options);
         return engine.Run();
     }
 
@@ -57,13 +66,13 @@ public:
         REQUIRE(found == m_chain.Coins());
         REQUIRE_FALSE(std::filesystem::exists(Booster() / "checkpoint.dat"));
         REQUIRE_FALSE(std::filesystem::exists(Booster() / "run000000.dat"));
-        REQUIRE_FALSE(std::filesystem::exists(Chainstate().string() + ".new"));
+        REQUIRE_FALSE(std::filesystem::exists(Chainstate().string() + ".ibdbooster"));
     }
     /** Removes the finished chainstate and what the booster keeps. */
     void Reset()
     {
         std::filesystem::remove_all(Chainstate());
-        std::filesystem::remove_all(Chainstate().string() + ".new");
+        std::filesystem::remove_all(Chainstate().string() + ".ibdbooster");
         std::filesystem::remove_all(Booster());
     }
 
