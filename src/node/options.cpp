@@ -66,8 +66,9 @@ void AddGeneral(ArgsManager& args)
 
 void AddBooster(ArgsManager& args)
 {
-    const auto add = [&](const char* name, const char* argument, const char* help) {
-        args.Add(name, argument, help, OptionGroup::kBooster);
+    const auto add = [&](const char* name, const char* argument, const char* help,
+                         unsigned flags = OptionSpec::kPlain) {
+        args.Add(name, argument, help, OptionGroup::kBooster, flags);
     };
     add("-ibdboosterfile", "=<file>",
         "Hints file: build the chainstate up to its terminal block with the IBD Booster. Takes "
@@ -75,8 +76,9 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosteraggregate", "=<kind>",
         "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)");
     add("-ibdboosterdir", "=<dir>",
-        "Where runs and checkpoints lie while the booster works (default: ibdbooster in the "
-        "network's data directory)");
+        "Where runs and checkpoints lie while the booster works, in a folder for this data "
+        "directory "
+        "alone (default: ibdbooster in the network's data directory)");
     add("-ibdboosterinterval", "=<n>",
         "Seconds of work that a crash of the booster may cost at most (default: 60)");
     args.Add("-ibdboosterintervalbytes", "=<n>",
@@ -84,7 +86,8 @@ void AddBooster(ArgsManager& args)
              OptionGroup::kBooster, OptionSpec::kHidden);
     add("-ibdboosterfullvalidation", "",
         "Check every rule and script, with spent coins from the undo files (rev*.dat), which every "
-        "block must have: keep them with -reindex-chainstate. Assumes no block valid (default: 0)");
+        "block must have: keep them with -reindex-chainstate. Assumes no block valid (default: 0)",
+        OptionSpec::kYesOrNo);
     add("-ibdboosterloader", "=<kind>",
         "How the chainstate is written: table, sorted tables at once, or batch, through the "
         "database (default: table)");
@@ -260,7 +263,19 @@ Result<> ReadTrust(const ArgsManager& args, const ChainParams& params, NodeOptio
     return {};
 }
 
-Result<> ReadBooster(const ArgsManager& args, const Path& net_dir, NodeOptions& out)
+/** A folder of this network and data directory alone, below one that nodes may share: none takes or
+ *  removes the unfinished work of another. */
+Path OwnFolderIn(const Path& shared, const ChainParams& params, const Path& net_dir)
+{
+    std::error_code code;
+    const Path canonical = std::filesystem::weakly_canonical(net_dir, code);
+    const Hash32 digest = Sha256Of(AsBytes((code ? net_dir : canonical).string()));
+    return std::filesystem::absolute(shared) /
+           fmt::format("{}-{}", params.name, ToHex(ByteSpan(digest).first(4)));
+}
+
+Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
+                     NodeOptions& out)
 {
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
@@ -299,8 +314,10 @@ Result<> ReadBooster(const ArgsManager& args, const Path& net_dir, NodeOptions& 
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
     booster.directory = net_dir / "ibdbooster";
-    if (const auto dir = args.Get("-ibdboosterdir")) {
-        booster.directory = std::filesystem::absolute(*dir);
+    const auto dir = args.Get("-ibdboosterdir");
+    if (dir && !args.IsNegated("-ibdboosterdir")) {
+        if (dir->empty()) return BadData("-ibdboosterdir: names no directory");
+        booster.directory = OwnFolderIn(*dir, params, net_dir);
     }
     return {};
 }
@@ -412,7 +429,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.startup_notify = args.Get("-startupnotify", "");
     out.shutdown_notify = args.Get("-shutdownnotify", "");
     IBD_RETURN_IF_ERROR(ReadTrust(args, params, out));
-    IBD_RETURN_IF_ERROR(ReadBooster(args, net_dir, out));
+    IBD_RETURN_IF_ERROR(ReadBooster(args, params, net_dir, out));
     return out;
 }
 

@@ -43,6 +43,11 @@ Result<> ArgsManager::Store(Values& to, std::string_view key,
     if (from_config && (spec->second.flags & OptionSpec::kCommandLineOnly) != 0) {
         return BadData("{}: {} is understood on the command line only", origin, key);
     }
+    // Core takes "true" for 0, which is the opposite of what was meant.
+    const bool yes_or_no = !value || value->empty() || *value == "0" || *value == "1";
+    if ((spec->second.flags & OptionSpec::kYesOrNo) != 0 && !yes_or_no) {
+        return BadData("-{}={}: must be 0 or 1, or stand without a value", key, *value);
+    }
     Value stored{value.value_or(""), false};
     if (negated) {
         // -nofoo is -foo=0; the double negative -nofoo=0 is -foo=1.

@@ -34,6 +34,7 @@ struct OptionSpec {
         kSensitive = 4,        //!< value not written to the log
         kNoNegation = 8,       //!< -noname is an error
         kCommandLineOnly = 16, //!< an error in bitcoin.conf
+        kYesOrNo = 32,         //!< any value but 0 and 1 is an error
     };
 
     std::string name;     //!< with the dash: "-dbcache"

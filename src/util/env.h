@@ -53,7 +53,7 @@ public:
 
     // Files. Every error names the path and the system's reason.
     virtual Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) = 0;
-    /** The same through a memory map, where the machine has one: for many small reads. */
+    /** The same through a memory map, if there is one: for many small reads. Regular files only. */
     virtual Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path)
     {
         return OpenRead(path);

@@ -60,6 +60,14 @@ Result<uint64_t> SizeOf(const Descriptor& fd, const Path& path)
     return static_cast<uint64_t>(info.st_size);
 }
 
+Result<uint64_t> SizeOfRegular(const Descriptor& fd, const Path& path)
+{
+    struct stat info;
+    if (::fstat(fd.Get(), &info) != 0) return OsError("get the size of", path, errno);
+    if (S_ISREG(info.st_mode)) return static_cast<uint64_t>(info.st_size);
+    return SystemError("cannot read '{}': it is no regular file", path.string());
+}
+
 class PosixReadableFile final : public ReadableFile {
 public:
     PosixReadableFile(Descriptor fd, Path path) : m_fd(std::move(fd)), m_path(std::move(path)) {}
@@ -158,8 +166,9 @@ public:
 
     Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path) override
     {
-        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDONLY, "open for reading"));
-        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(fd, path));
+        // Without waiting, as opening a pipe would wait for somebody to write into it.
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDONLY | O_NONBLOCK, "open for reading"));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOfRegular(fd, path));
         const int number = fd.Get();
         auto file = std::make_unique<PosixReadableFile>(std::move(fd), path);
         return MapForReading(std::move(file), number, size);

@@ -223,6 +223,21 @@ class Refusals(HintsTest):
                             saying="another network")
         self.assertEqual(self.content(node), before)
 
+    def test_another_network_with_reindex(self):
+        """Found out when the file is opened, before -reindex removes anything."""
+        node = self.node("signet").start().stop()
+        before = tree_digest(node.net_dir, VOLATILE)
+        self.assert_refused(node, "-reindex", f"-ibdboosterfile={self.made.container}",
+                            saying="another network")
+        self.assertEqual(tree_digest(node.net_dir, VOLATILE), before)
+
+    def test_no_regular_file(self):
+        """Opening a pipe, or reading a device, might never end."""
+        pipe = self.dir / "pipe"
+        os.mkfifo(pipe)
+        for path in (pipe, self.dir, "/dev/zero"):
+            self.refused(path, "no regular file")
+
     def test_above_the_tip(self):
         longer = chain("--outputs", "9000", "--outputs-per-block", "40", "--tail", "4000",
                        "--seed", "7", "--hints-height", str(self.made.height + 1))
@@ -236,9 +251,11 @@ class Refusals(HintsTest):
     def test_bad_options(self):
         good = self.made.container
         for bad in ("-ibdboosteraggregate=xor", "-ibdboosterloader=floppy", "-ibdboostermem=0",
-                    "-ibdboostermem=99999999999", "-ibdboosterthreads=0"):
+                    "-ibdboostermem=99999999999", "-ibdboosterthreads=0",
+                    "-ibdboosterfullvalidation=true"):
             self.refused(good, bad, *booster(good), bad)
         self.refused(good, "-ibdboosterfile", "-reindex-chainstate", "-ibdboosterfile=")
+        self.refused(good, "-ibdboosterdir: names no", *booster(good), "-ibdboosterdir=")
 
     def test_a_fresh_directory(self):
         """No blocks at all: every hints file is above the tip."""

@@ -71,18 +71,29 @@ TEST_CASE("the booster's options are passed on or refused by name")
     CHECK(some->booster.memory_bytes == 7 << 20);
     CHECK(some->booster.checkpoint_seconds == 9);
     CHECK(some->booster.checkpoint_bytes == 1000);
-    CHECK(some->booster.directory == Path("/elsewhere"));
+    CHECK(some->booster.directory.parent_path() == Path("/elsewhere"));
+    CHECK(some->booster.directory.filename().string().starts_with("regtest-"));
     CHECK(Read({})->booster.directory == Path("/data/regtest/ibdbooster"));
     CHECK_FALSE(Read({})->hints);
     CHECK_FALSE(Read({"-noibdboosterfile"})->hints);
     for (const char* bad : {"-ibdboosterfile=", "-ibdboosteraggregate=md5", "-ibdboosterloader=x",
                             "-ibdboosterthreads=0", "-ibdboostermem=0", "-ibdboosterinterval=0",
-                            "-ibdboosterintervalbytes=0"}) {
+                            "-ibdboosterintervalbytes=0", "-ibdboosterdir=",
+                            "-ibdboosterfullvalidation=true", "-ibdboosterfullvalidation=2",
+                            "-noibdboosterfullvalidation=true"}) {
         const auto refused = Read({bad});
         REQUIRE_FALSE(refused.Ok());
         const std::string name(bad, std::string(bad).find('='));
         CHECK_THAT(refused.Message(), Catch::StartsWith(name));
     }
+    for (const char* yes : {"-ibdboosterfullvalidation", "-ibdboosterfullvalidation=1",
+                            "-noibdboosterfullvalidation=0"}) {
+        CHECK(Read({yes})->booster.full_validation);
+    }
+    for (const char* no : {"-ibdboosterfullvalidation=0", "-noibdboosterfullvalidation"}) {
+        CHECK_FALSE(Read({no})->booster.full_validation);
+    }
+    CHECK(Read({"-noibdboosterdir"})->booster.directory == Path("/data/regtest/ibdbooster"));
 }
 
 TEST_CASE("what this version cannot do is refused, what has no effect accepted")
