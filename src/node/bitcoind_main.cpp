@@ -1,5 +1,6 @@
 // bitcoind: the entry point of the node - options, daemon, signals, exit status.
 #include "crypto/secp256k1_version.h"
+#include "node/last_words.h"
 #include "node/node.h"
 #include "node/settings.h"
 #include "util/version.h"
@@ -160,8 +161,9 @@ Result<> RunNode(Env& env, std::atomic<int64_t>& mock_time, const ArgsManager& a
     IBD_ASSIGN_OR_RETURN(
         const auto dir,
         DataDir::Open(env, {paths.base, options.blocks_dir.value_or(Path()), paths.folder}));
-    IBD_ASSIGN_OR_RETURN(const auto log,
-                         FileLogger::Open(env, ReadLogOptions(args, dir->Net(), daemon)));
+    const LogOptions log_options = ReadLogOptions(args, dir->Net(), daemon);
+    IBD_ASSIGN_OR_RETURN(const auto log, FileLogger::Open(env, log_options));
+    if (log_options.file) SetLastWordsLog(*log_options.file);
     IBD_RETURN_IF_ERROR(SetLogLevels(args, *log));
     LogStart(args, paths, params, IgnoredConfig(env, args, paths), *log);
     const std::optional<Path> pid_file = PidFile(args, dir->Net());
@@ -253,6 +255,7 @@ int Main(int argc, char* argv[])
 
 int main(int argc, char* argv[])
 {
+    ibd::InstallLastWords();
     umask(077); // what the node writes is the user's alone, as with Core
     return ibd::Main(argc, argv);
 }

@@ -129,6 +129,31 @@ class MountPoint(FunctionalTest):
                 subprocess.run(["umount", chainstate], check=True)
 
 
+class OutOfResources(FunctionalTest):
+    """Memory or threads run out: one line, and what was durable serves the next start."""
+
+    def check(self, *options):
+        if shutil.which("prlimit") is None:
+            interop_env.unavailable("no prlimit")
+        made = chain("--outputs", "6000", "--tail", "2100", "--seed", "3")
+        node = made.place(self.node())
+        booster = [f"-ibdboosterfile={made.container}", *made.trust]
+        error = self.assert_refused(node, "-reindex", *booster, *options,
+                                    prefix=("prlimit", f"--as={2 << 30}"))
+        self.assertIn(error.strip(), node.log_text)
+        self.assertEqual(node.run("-reindex", *booster, made.to_tip)[0], 0)
+        self.assertIn("succeeded. ***", node.log_text)
+        return error
+
+    def test_memory(self):
+        self.assertIn("out of memory", self.check("-ibdboostermem=4096", "-ibdboosterthreads=1"))
+
+    def test_threads(self):
+        """Their stacks take 8 MiB of addresses each; whatever fails first is told."""
+        self.assertRegex(self.check("-ibdboosterthreads=1000"),
+                         "out of memory|the system refuses")
+
+
 class FullDisk(FunctionalTest):
     """The disk fills up while the node works. With room again it goes on to the right end."""
     FREE_AT_START = 64  # MiB; with less than 50 it would not even start

@@ -1,0 +1,76 @@
+// See last_words.h. Nothing in here may allocate.
+#include "node/last_words.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <system_error>
+
+#include <climits>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace ibd {
+
+namespace {
+
+/** The handlers of the language take no argument, so their one fact has to lie here. */
+char* LogFile()
+{
+    static char path[PATH_MAX] = {};
+    return path;
+}
+
+void Append(char* line, size_t size, const char* text)
+{
+    std::strncat(line, text, size - std::strlen(line) - 1);
+}
+
+void WriteTo(int fd, const char* text)
+{
+    if (fd >= 0) (void)!::write(fd, text, std::strlen(text));
+}
+
+[[noreturn]] void Say(const char* what, const char* reason)
+{
+    static std::atomic_flag saying = ATOMIC_FLAG_INIT;
+    if (saying.test_and_set()) {
+        for (;;) ::pause(); // another thread ends the process
+    }
+    char line[512] = "Error: ";
+    for (const char* part : {what, reason, ". The next start goes on from what is on disk\n"}) {
+        Append(line, sizeof line, part);
+    }
+    WriteTo(STDERR_FILENO, line);
+    if (*LogFile()) WriteTo(::open(LogFile(), O_WRONLY | O_APPEND | O_CLOEXEC), line);
+    ::_exit(EXIT_FAILURE);
+}
+
+/** Uncaught, so that nothing was unwound: those of the standard library that speak of the machine.
+ * All else is a bug. */
+[[noreturn]] void Terminate()
+{
+    try {
+        if (const std::exception_ptr now = std::current_exception()) std::rethrow_exception(now);
+    } catch (const std::bad_alloc&) {
+        Say("out of memory", "");
+    } catch (const std::system_error& error) {
+        Say("the system refuses what is needed to go on: ", error.what());
+    } catch (...) {
+        WriteTo(STDERR_FILENO, "unexpected exception\n");
+    }
+    std::abort();
+}
+
+} // namespace
+
+void InstallLastWords() { std::set_terminate(Terminate); }
+
+void SetLastWordsLog(const Path& log_file)
+{
+    std::strncpy(LogFile(), log_file.c_str(), PATH_MAX - 1);
+}
+
+} // namespace ibd
