@@ -91,7 +91,12 @@ Result<LoadReport> SyncEngine::Impl::LoadAndShow(const LoadTask& task)
 {
     if (!options.background) return LoadChainstate(env, log, task);
     loading = true; // nobody else is there yet
-    NamedThread meter("booster-meter", [this] { MonitorLoading(); });
+    ProgressMeter meter(env, log,
+                        {.label = "Booster: loading",
+                         .unit = "coins",
+                         .total = hints.Info().unspent,
+                         .terminal = options.terminal});
+    NamedThread monitor("booster-meter", [&] { MonitorLoading(meter); });
     auto report = LoadChainstate(env, log, task);
     {
         const std::lock_guard lock(mutex);

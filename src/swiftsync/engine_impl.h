@@ -9,6 +9,7 @@
 #include "swiftsync/engine.h"
 #include "swiftsync/file_block_source.h"
 #include "swiftsync/fold_worker.h"
+#include "util/progress.h"
 
 #include <condition_variable>
 
@@ -58,7 +59,7 @@ struct SyncEngine::Impl {
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer, const FoldRules& rules);
     std::optional<FoldFailure> RunWorkers(const FoldContext& context);
     void MonitorFolding();
-    void MonitorLoading();
+    void MonitorLoading(ProgressMeter& meter);
     std::string FoldDetail(uint64_t all_blocks) const;
     std::string MemoryDetail() const;
     Result<Outcome> Conclude(const Committer& committer);

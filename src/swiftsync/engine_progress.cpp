@@ -1,6 +1,5 @@
 // How far the booster is: on the terminal, in the log, and for getboosterinfo. See engine_impl.h.
 #include "swiftsync/engine_impl.h"
-#include "util/progress.h"
 #include "util/strings.h"
 
 #include <algorithm>
@@ -32,31 +31,30 @@ void SyncEngine::Impl::MonitorFolding()
                          .total = resumed.bytes + supply.EstimatedBytes(),
                          .start = resumed.bytes,
                          .terminal = options.terminal});
-    while (running > 0) {
-        finished.wait_for(lock, kMonitorInterval);
+    const auto show = [&] {
         uint64_t done = resumed.bytes;
         for (const WorkerCounters& c : counters) {
             done += c.bytes.load(std::memory_order_relaxed);
             done += c.checked_bytes.load(std::memory_order_relaxed);
         }
         meter.Update(done, FoldDetail(all_blocks));
+    };
+    for (; running > 0; finished.wait_for(lock, kMonitorInterval)) {
+        show();
         if (stop) supply.Stop(); // a source may be waiting for a block
     }
+    show(); // they may have been done before this thread came to look
 }
 
 /** Shows progress until the chainstate is written. */
-void SyncEngine::Impl::MonitorLoading()
+void SyncEngine::Impl::MonitorLoading(ProgressMeter& meter)
 {
-    ProgressMeter meter(env, log,
-                        {.label = "Booster: loading",
-                         .unit = "coins",
-                         .total = hints.Info().unspent,
-                         .terminal = options.terminal});
-    std::unique_lock lock(mutex);
-    while (loading) {
-        finished.wait_for(lock, kMonitorInterval);
+    const auto show = [&] {
         meter.Update(coins_loaded.load(std::memory_order_relaxed), MemoryDetail());
-    }
+    };
+    std::unique_lock lock(mutex);
+    for (; loading; finished.wait_for(lock, kMonitorInterval)) show();
+    show();
 }
 
 /** Needs the mutex. */
