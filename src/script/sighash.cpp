@@ -5,6 +5,7 @@
 #include "util/check.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ibd {
 
@@ -45,6 +46,20 @@ void WriteScriptCode(Writer& writer, ByteSpan script)
         kept = walk.End();
     }
     if (kept < end) writer.Raw(script.subspan(kept, end - kept));
+}
+
+/** The outputs with their count: what follows the last input's sequence. */
+ByteSpan SerializedOutputs(const TxView& tx)
+{
+    const TxidPreimage preimage = GetTxidPreimage(tx);
+    const bool whole = preimage.parts[1].empty(); // version and lock time are in the same part
+    const ByteSpan body =
+        whole ? preimage.parts[0].first(preimage.parts[0].size() - 4) : preimage.parts[1];
+    const ByteSpan last_script = tx.inputs.back().script_sig;
+    const auto start =
+        static_cast<size_t>(last_script.data() + last_script.size() + 4 - body.data());
+    CHECK(start < body.size());
+    return body.subspan(start);
 }
 
 /** Hashes the transaction as the original algorithm changes it for one input, up to the hash type.
@@ -91,29 +106,36 @@ private:
     }
     void WriteInput(Writer& writer, size_t i)
     {
-        writer.Raw(PrevoutBytes(m_tx.inputs[i]));
-        const bool own = i == m_input;
-        if (own) {
+        const InputView& input = m_tx.inputs[i];
+        if (i == m_input) {
+            writer.Raw(PrevoutBytes(input));
             WriteScriptCode(writer, m_script);
+            writer.U32(input.sequence);
         } else {
-            writer.CompactSize(0);
+            uint8_t bytes[36 + 1 + 4]; // there can be 20,000 of these
+            std::memcpy(bytes, input.prevout_bytes, 36);
+            bytes[36] = 0; // no script
+            WriteLE32(bytes + 37, m_single || m_none ? 0 : input.sequence);
+            writer.Raw(bytes);
         }
-        const bool free_sequence = !own && (m_single || m_none);
-        writer.U32(free_sequence ? 0 : m_tx.inputs[i].sequence);
         HashIfMany();
     }
     void WriteOutputs(Writer& writer)
     {
-        const size_t count = m_none ? 0 : m_single ? m_input + 1 : m_tx.outputs.size();
-        writer.CompactSize(count);
-        for (size_t i = 0; i < count; ++i) {
-            if (m_single && i != m_input) {
-                WriteOutput(writer, -1, {});
-            } else {
-                WriteOutput(writer, m_tx.outputs[i].value, m_tx.outputs[i].script_pubkey);
-            }
+        if (!m_single && !m_none) {
+            // As they lie in the transaction.
+            m_hasher.Write(m_out).Write(SerializedOutputs(m_tx));
+            m_out.clear();
+            return;
+        }
+        writer.CompactSize(m_none ? 0 : m_input + 1);
+        if (m_none) return;
+        for (size_t i = 0; i < m_input; ++i) {
+            WriteOutput(writer, -1, {});
             HashIfMany();
         }
+        const OutputView& own = m_tx.outputs[m_input];
+        WriteOutput(writer, own.value, own.script_pubkey);
     }
 
     const TxView& m_tx;
