@@ -568,14 +568,20 @@ int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept)
 {
     if (pattern.empty()) return 0;
     Bytes out;
+    size_t size = 0; // of `out` so far
     int found = 0;
     size_t at = 0;     // where an operation starts
     size_t copied = 0; // everything before it is in `out`, or left out
+    const auto copy_up_to = [&](size_t end) {
+        if (out.empty()) out.resize(script.size());
+        std::copy_n(script.data() + copied, end - copied, out.data() + size);
+        size += end - copied;
+    };
     while (true) {
         const size_t start = at;
         for (; StartsWith(script.subspan(at), pattern); at += pattern.size()) ++found;
         if (at != start) {
-            Append(out, script.subspan(copied, start - copied));
+            copy_up_to(start);
             copied = at;
         }
         ScriptIterator it(script.subspan(at));
@@ -583,7 +589,8 @@ int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept)
         at += it.End();
     }
     if (found == 0) return 0;
-    Append(out, script.subspan(copied));
+    copy_up_to(script.size());
+    out.resize(size);
     kept = std::move(out);
     return found;
 }
