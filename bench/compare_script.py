@@ -24,14 +24,23 @@ from interop_env import built_program  # noqa: E402
 from wire import serialized_output  # noqa: E402
 
 
-def cpu_seconds(command, repeat):
-    """CPU time of the whole program when it verifies the block `repeat` times."""
+def timed_run(command, repeat):
+    """What the whole program used when it verified the block `repeat` times, and its verdict:
+    inputs, and how many of them failed."""
+    verdicts = set()
     with subprocess.Popen([*command, str(repeat)], stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
-            assert line.split()[3] == "0", f"inputs failed: {line}"
+            _, inputs, _, failed, *_ = line.split()
+            verdicts.add((int(inputs), int(failed)))
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, command
+    assert process.returncode == 0 and len(verdicts) == min(repeat, 1), (command, verdicts)
+    return usage, verdicts.pop() if verdicts else None
+
+
+def cpu_seconds(command, repeat):
+    usage, verdict = timed_run(command, repeat)
+    assert not verdict or verdict[1] == 0, f"{verdict[1]} inputs failed"
     return usage.ru_utime + usage.ru_stime
 
 

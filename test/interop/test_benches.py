@@ -34,3 +34,14 @@ class Benches(unittest.TestCase):
             report = self.bench("cold_inputs", work, "--outputs", "3000", "--last", "5",
                                 "--repeat", "1")
             self.assertIn("| cpu, ours / kernel | ", report)
+
+    def test_hostile_scripts(self):
+        build = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin"))
+        if not (build / "bench_script").exists():
+            unavailable(f"no bench_script in {build}")
+        built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
+        done = subprocess.run([sys.executable, ROOT / "bench/hostile_scripts.py", "--rounds", "1",
+                               "--scale", "0.01", "--bin", build / "bench_script"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("worst ratio", done.stdout)
