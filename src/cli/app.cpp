@@ -1,8 +1,8 @@
 // See app.h.
 #include "cli/app.h"
 #include "cli/get_info.h"
-#include "cli/http_client.h"
 #include "cli/param_table.h"
+#include "cli/target.h"
 #include "util/config.h"
 #include "util/strings.h"
 #include "util/version.h"
@@ -103,10 +103,6 @@ private:
 
     Result<> Prepare();
     Result<> ReadStandardInput();
-    Result<HttpTarget> Target();
-    void FindLogin(HttpTarget& target);
-    std::string LoginRefused(const HttpTarget& target) const;
-    std::string Endpoint(const std::optional<std::string>& wallet) const;
     /** Name and arguments of a call, positional or named, as JSON. */
     Result<UniValue> Request(const std::string& method,
                              const std::vector<std::string>& words) const;
@@ -221,90 +217,8 @@ Result<> Cli::Prepare()
         return BadData("Invalid value for -color option. Valid values: always, auto, never.");
     }
     m_color = color == "always" || (color == "auto" && m_streams.out_is_terminal);
-    IBD_ASSIGN_OR_RETURN(m_target, Target());
+    IBD_ASSIGN_OR_RETURN(m_target, ReadTarget(m_args, m_paths, m_streams.error));
     return {};
-}
-
-Result<HttpTarget> Cli::Target()
-{
-    HttpTarget target;
-    const std::string given = m_args.Get("-rpcconnect", "127.0.0.1");
-    target.host = given;
-    target.port = m_paths.rpc_port;
-    std::string port;
-    if (given.starts_with('[') && given.find(']') != std::string::npos) { // [v6] or [v6]:port
-        const size_t end = given.find(']');
-        port = given.substr(end + 1);
-        target.host = given.substr(1, end - 1);
-    } else if (const size_t colon = given.find(':');
-               colon != std::string::npos && given.find(':', colon + 1) == std::string::npos) {
-        port = given.substr(colon);
-        target.host.resize(colon);
-    }
-    if (!port.empty()) {
-        const auto number = ParseInteger<uint16_t>(std::string_view(port).substr(1));
-        if (port[0] != ':' || !number || *number == 0) {
-            return BadData("Invalid port provided in -rpcconnect: {}", given);
-        }
-        target.port = *number;
-    }
-    if (const auto text = m_args.Get("-rpcport")) {
-        const auto number = ParseInteger<uint16_t>(*text);
-        if (!number || *number == 0) return BadData("Invalid port provided in -rpcport: {}", *text);
-        target.port = *number;
-        if (!port.empty()) {
-            m_streams.error << fmt::format("Warning: Port specified in both -rpcconnect and "
-                                           "-rpcport. Using -rpcport {}\n",
-                                           target.port);
-        }
-    }
-    target.timeout_seconds = static_cast<int>(m_args.GetInt("-rpcclienttimeout", 900));
-    return target;
-}
-
-// The cookie is read at each attempt: with -rpcwait it may not be there yet.
-void Cli::FindLogin(HttpTarget& target)
-{
-    const std::string password = m_args.Get("-rpcpassword", "");
-    if (!password.empty()) {
-        target.login = m_args.Get("-rpcuser", "") + ":" + password;
-        return;
-    }
-    target.login.clear();
-    if (m_args.IsNegated("-rpccookiefile")) return;
-    const auto contents =
-        ReadWholeFile(m_env, m_paths.Network() / m_args.Get("-rpccookiefile", ".cookie"));
-    if (contents.Ok()) target.login = Split(AsChars(*contents), '\n')[0];
-}
-
-std::string Cli::LoginRefused(const HttpTarget& target) const
-{
-    const char* why = "Incorrect rpcuser or rpcpassword were specified.";
-    if (m_args.Get("-rpcpassword", "").empty()) {
-        why = "Cookie file credentials were invalid and no rpcpassword was specified.";
-        if (target.login.empty()) {
-            why = m_args.IsNegated("-rpccookiefile")
-                      ? "Cookie file was disabled via -norpccookiefile and no rpcpassword was "
-                        "specified."
-                      : "Failed to read cookie file and no rpcpassword was specified.";
-        }
-    }
-    return fmt::format("Authorization failed: {} Configuration file: ({})", why,
-                       m_paths.config.string());
-}
-
-/** Where a wallet's calls go; its name with all but letters, digits and "-._~" as %XX. */
-std::string Cli::Endpoint(const std::optional<std::string>& wallet) const
-{
-    if (!wallet) return "/";
-    std::string path = "/wallet/";
-    for (const char c : *wallet) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') ||
-                           std::string_view("-._~").find(c) != std::string_view::npos;
-        path += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return path;
 }
 
 Result<UniValue> Cli::Request(const std::string& method,
@@ -341,9 +255,10 @@ Result<UniValue> Cli::Exchange(const UniValue& request, const std::optional<std:
 Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
                                    const std::optional<std::string>& wallet, bool& may_pass)
 {
-    FindLogin(m_target);
+    // At each attempt: with -rpcwait the cookie may not be there yet.
+    m_target.login = ReadLogin(m_env, m_args, m_paths);
     IBD_ASSIGN_OR_RETURN(const HttpAnswer answer,
-                         Post(m_target, Endpoint(wallet), request.write() + "\n"));
+                         Post(m_target, WalletPath(wallet), request.write() + "\n"));
     if (answer.status == 0) {
         may_pass = true;
         return BadData("Error while attempting to communicate with server {}:{} ({})\n\nMake sure "
@@ -352,7 +267,8 @@ Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
                        m_target.host, m_target.port, answer.body);
     }
     constexpr int kUnauthorized = 401, kUnavailable = 503;
-    if (answer.status == kUnauthorized) return BadData("{}", LoginRefused(m_target));
+    if (answer.status == kUnauthorized)
+        return BadData("{}", LoginRefused(m_args, m_paths, m_target.login));
     if (answer.status == kUnavailable) return BadData("Server response: {}", answer.body);
     const bool has_error = answer.status == 400 || answer.status == 404 || answer.status == 500;
     if (answer.status >= 400 && !has_error) {
