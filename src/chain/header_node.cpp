@@ -76,6 +76,12 @@ HeaderFacts NodeAncestry::At(int height) const
     return {node->version, node->time, node->bits};
 }
 
+void NodeAncestry::WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const
+{
+    const HeaderNode* node = m_tip;
+    while (node && more(node->height, {node->version, node->time, node->bits})) node = node->prev;
+}
+
 int64_t NodeAncestry::MedianTimePast(int height) const
 {
     const HeaderNode* node = m_tip->Ancestor(height);

@@ -14,14 +14,18 @@ constexpr size_t kFirstTableSize = 4096; //!< slots
 
 using Kind = RuleViolation::Kind;
 
+bool PreferLater(const HeaderNode* a, const HeaderNode* b) { return LessPreferred(*a, *b); }
+
 } // namespace
 
 int SkipHeight(int height); // header_node.cpp
 
-HeaderTree::HeaderTree(const ChainParams& params) : m_params(params), m_table(kFirstTableSize)
+HeaderTree::HeaderTree(const ChainParams& params)
+    : m_params(params), m_table(kFirstTableSize), m_live_tips(PreferLater)
 {
     HeaderNode* genesis = Append(params.genesis.header, params.genesis.hash, nullptr);
     genesis->status = kValidTree;
+    AddLive(genesis);
     m_best = genesis;
 }
 
@@ -59,6 +63,8 @@ HeaderNode* HeaderTree::Append(const BlockHeader& header, const BlockHash& hash,
         node->height = prev->height + 1;
         node->skip = prev->Ancestor(SkipHeight(node->height));
         node->chain_work += prev->chain_work;
+        node->next_sibling = prev->first_child;
+        prev->first_child = static_cast<uint32_t>(m_size);
     }
     m_table[SlotOf(hash)] = static_cast<uint32_t>(++m_size);
     return node;
@@ -83,7 +89,9 @@ HeaderNode* HeaderTree::Insert(const BlockHeader& header, const BlockHash& hash)
     if (!prev) return nullptr;
     HeaderNode* node = Append(header, hash, prev);
     node->status = prev->Failed() ? kValidTree | kFailedChild : kValidTree;
-    if (!node->Failed() && m_best->chain_work < node->chain_work) m_best = node;
+    if (node->Failed()) return node;
+    AddLive(node);
+    if (m_best->chain_work < node->chain_work) m_best = node;
     return node;
 }
 
@@ -109,51 +117,11 @@ RuleResult HeaderTree::Accept(const BlockHeader& header, int64_t now, HeaderNode
     return {};
 }
 
-void HeaderTree::RecalculateBestHeader()
-{
-    HeaderNode* best = Genesis();
-    for (size_t i = 1; i < m_size; ++i) {
-        HeaderNode* node = NodeAt(i);
-        if (!node->Failed() && LessPreferred(*best, *node)) best = node;
-    }
-    // Of equally good ones the present best header stays.
-    if (m_best->Failed() || m_best->chain_work < best->chain_work) m_best = best;
-}
-
-void HeaderTree::MarkFailed(HeaderNode* node)
-{
-    node->status = (node->status | kFailedValid) & ~uint32_t{kFailedChild};
-    for (size_t i = 0; i < m_size; ++i) {
-        HeaderNode* other = NodeAt(i);
-        if (other->height <= node->height || !other->prev || other->Failed()) continue;
-        if (other->prev->Failed()) other->status |= kFailedChild; // parents come first
-    }
-    RecalculateBestHeader();
-}
-
-void HeaderTree::ClearFailure(HeaderNode* node)
-{
-    for (size_t i = 0; i < m_size; ++i) {
-        HeaderNode* other = NodeAt(i);
-        if (!other->Failed()) continue;
-        const bool above = other->Ancestor(node->height) == node;
-        const bool below = node->Ancestor(other->height) == other;
-        if (above || below) other->status &= ~uint32_t{kFailedMask};
-    }
-    RecalculateBestHeader();
-}
-
 std::vector<HeaderNode*> HeaderTree::Tips() const
 {
-    // Every node that is somebody's parent is none; indices are found through the table.
-    std::vector<bool> has_child(m_size);
-    for (size_t i = 0; i < m_size; ++i) {
-        const HeaderNode* prev = NodeAt(i)->prev;
-        if (prev) has_child[m_table[SlotOf(prev->hash)] - 1] = true;
-    }
     std::vector<HeaderNode*> tips;
     for (size_t i = 0; i < m_size; ++i) {
-        if (!has_child[i]) tips.push_back(NodeAt(i));
+        if (NodeAt(i)->first_child == 0) tips.push_back(NodeAt(i));
     }
     return tips;
 }

@@ -3,6 +3,9 @@
 // hash, height, work and header fields of a node never change after insertion and addresses are
 // stable, so a thread that was handed a node may read those, and walk down, at any time.
 // Memory: about 190 bytes a header.
+//
+// An attacker can make many headers and many invalid blocks. Inserting and marking failed cost at
+// most O(log tips) for each node, once: the descendants of a failed node are failed already.
 #pragma once
 
 #include "consensus/ancestry.h"
@@ -11,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace ibd {
@@ -44,6 +48,11 @@ struct HeaderNode {
     uint32_t bits = 0;
     uint32_t nonce = 0;
 
+    // The tree's own, by index; 0 is none, since genesis is nobody's child.
+    uint32_t first_child = 0;
+    uint32_t next_sibling = 0;
+    uint32_t live_children = 0; //!< those that did not fail
+
     // Written by the owner as the block becomes known.
     uint32_t status = kValidUnknown;
     uint32_t tx_count = 0;       //!< 0 until the block was seen
@@ -51,7 +60,8 @@ struct HeaderNode {
     int32_t file = -1;           //!< number of the blk/rev file
     uint32_t data_pos = 0;       //!< offset of the block in it
     uint32_t undo_pos = 0;       //!< offset of the undo record
-    int32_t sequence_id = 1;     //!< order of arrival; 0: best chain when loaded, 1: from disk
+    /** Order of arrival; 0: best chain when loaded, 1: from disk. Changed by SetSequence(). */
+    int32_t sequence_id = 1;
 
     BlockHeader Header() const;
     BlockHash PrevHash() const { return prev ? prev->hash : BlockHash{}; }
@@ -81,6 +91,7 @@ public:
     int Height() const override { return m_tip ? m_tip->height : -1; }
     HeaderFacts At(int height) const override;
     BlockHash HashAt(int height) const override { return m_tip->Ancestor(height)->hash; }
+    void WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const override;
     int64_t MedianTimePast(int height) const override;
     using Ancestry::MedianTimePast;
 
@@ -117,12 +128,16 @@ public:
 
     /** Most work among headers that did not fail. */
     HeaderNode* BestHeader() const { return m_best; }
-    /** After status bits changed. O(headers). */
-    void RecalculateBestHeader();
-    /** Marks a block as invalid and all its descendants as children of one. O(headers). */
-    void MarkFailed(HeaderNode* node);
-    /** Takes failure back from the node, its ancestors and its descendants. O(headers). */
-    void ClearFailure(HeaderNode* node);
+    /** Marks a block as invalid and all its descendants as children of one; returns the nodes whose
+     *  status changed. Proportional to these. */
+    std::vector<HeaderNode*> MarkFailed(HeaderNode* node);
+    /** Takes failure back from the node, its ancestors and its descendants, but as in Core not from
+     *  other children of those ancestors; returns the nodes whose status changed. Proportional to
+     *  the descendants. */
+    std::vector<HeaderNode*> ClearFailure(HeaderNode* node);
+    /** After a loader wrote the failure bits of nodes directly: hands them down and finds the best
+     *  header; returns the nodes whose status changed. O(headers). */
+    std::vector<HeaderNode*> AdoptStatuses();
 
     /** Nodes without children. O(headers). */
     std::vector<HeaderNode*> Tips() const;
@@ -133,6 +148,7 @@ public:
 
     /** Hands out the next sequence_id for a block that arrived. */
     int32_t NextSequenceId() { return m_next_sequence_id++; }
+    void SetSequence(HeaderNode& node, int32_t id);
     const ChainParams& Params() const { return m_params; }
     /** Bytes held. */
     size_t MemoryUsage() const;
@@ -143,12 +159,25 @@ private:
     HeaderNode* Append(const BlockHeader& header, const BlockHash& hash, HeaderNode* prev);
     size_t SlotOf(const BlockHash& hash) const;
     void GrowTable();
+    void AddLive(HeaderNode* node);
+    void RemoveLive(HeaderNode* node);
+    void CollectFailed(HeaderNode* node, std::vector<HeaderNode*>& out) const;
+    void ChooseBest();
+    /** `visit(child)` for each child of `node`. */
+    template <typename Visit>
+    void ForEachChild(const HeaderNode* node, Visit visit) const
+    {
+        for (uint32_t i = node->first_child; i != 0; i = NodeAt(i)->next_sibling) visit(NodeAt(i));
+    }
 
     const ChainParams& m_params;
     std::vector<std::unique_ptr<HeaderNode[]>> m_chunks;
     size_t m_size = 0;
     std::vector<uint32_t> m_table; //!< open addressing: index + 1, 0 is free; power of two
     HeaderNode* m_best = nullptr;
+    /** Nodes that did not fail and have no such child, the most preferred last: the best header is
+     *  one of them, since every header adds work. A handful, on a network that is not attacked. */
+    std::set<HeaderNode*, bool (*)(const HeaderNode*, const HeaderNode*)> m_live_tips;
     int32_t m_next_sequence_id = 2;
 };
 

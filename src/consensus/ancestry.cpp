@@ -6,6 +6,11 @@
 
 namespace ibd {
 
+void Ancestry::WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const
+{
+    for (int height = Height(); height >= 0 && more(height, At(height));) --height;
+}
+
 int64_t Ancestry::MedianTimePast(int height) const
 {
     CHECK(height >= 0 && height <= Height());

@@ -5,6 +5,8 @@
 
 #include "primitives/block.h"
 
+#include <functional>
+
 namespace ibd {
 
 /** Blocks whose times the median is taken of. */
@@ -28,6 +30,9 @@ public:
     virtual HeaderFacts At(int height) const = 0;
     /** Hash of the block at 0 <= height <= Height(). */
     virtual BlockHash HashAt(int height) const = 0;
+    /** Shows blocks from the highest down, until `more` says no or genesis was shown. For looking
+     *  back block by block: each step is cheap, which At() need not be. */
+    virtual void WalkDown(const std::function<bool(int height, const HeaderFacts&)>& more) const;
     /** Median of the times of that block and the ten before it (fewer near genesis), BIP113. */
     virtual int64_t MedianTimePast(int height) const;
 

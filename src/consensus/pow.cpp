@@ -15,9 +15,11 @@ uint32_t MinDifficultyWork(const Ancestry& prev, uint32_t block_time, const Cons
     const HeaderFacts tip = prev.Tip();
     if (int64_t{block_time} > int64_t{tip.time} + 2 * params.pow_target_spacing) return limit;
     const int interval = params.DifficultyAdjustmentInterval();
-    int height = prev.Height();
-    uint32_t bits = tip.bits;
-    while (height > 0 && height % interval != 0 && bits == limit) bits = prev.At(--height).bits;
+    uint32_t bits = 0;
+    prev.WalkDown([&](int height, const HeaderFacts& facts) {
+        bits = facts.bits;
+        return height % interval != 0 && bits == limit;
+    });
     return bits;
 }
 

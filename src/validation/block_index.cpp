@@ -65,19 +65,8 @@ Result<> BlockIndex::Load()
               [](const auto& a, const auto& b) { return a.second.height < b.second.height; });
     for (const auto& [hash, record] : records) IBD_RETURN_IF_ERROR(InsertRecord(hash, record));
     m_dirty.clear();
-    PropagateFailures();
-    m_tree.RecalculateBestHeader();
+    MarkDirty(m_tree.AdoptStatuses());
     return {};
-}
-
-void BlockIndex::PropagateFailures()
-{
-    for (size_t i = 1; i < m_tree.Size(); ++i) { // parents come first
-        HeaderNode* node = m_tree.NodeAt(i);
-        if (node->Failed() || !node->prev->Failed()) continue;
-        node->status |= kFailedChild;
-        MarkDirty(node);
-    }
 }
 
 Result<> BlockIndex::Save(BlockStore& blocks)
@@ -97,33 +86,9 @@ Result<> BlockIndex::Save(BlockStore& blocks)
     return {};
 }
 
-std::vector<uint32_t> BlockIndex::Statuses() const
-{
-    std::vector<uint32_t> statuses(m_tree.Size());
-    for (size_t i = 0; i < statuses.size(); ++i) statuses[i] = m_tree.NodeAt(i)->status;
-    return statuses;
-}
+void BlockIndex::MarkFailed(HeaderNode* node) { MarkDirty(m_tree.MarkFailed(node)); }
 
-void BlockIndex::MarkChanged(const std::vector<uint32_t>& old_statuses)
-{
-    for (size_t i = 0; i < old_statuses.size(); ++i) {
-        if (m_tree.NodeAt(i)->status != old_statuses[i]) MarkDirty(m_tree.NodeAt(i));
-    }
-}
-
-void BlockIndex::MarkFailed(HeaderNode* node)
-{
-    const std::vector<uint32_t> before = Statuses();
-    m_tree.MarkFailed(node);
-    MarkChanged(before);
-}
-
-void BlockIndex::ClearFailure(HeaderNode* node)
-{
-    const std::vector<uint32_t> before = Statuses();
-    m_tree.ClearFailure(node);
-    MarkChanged(before);
-}
+void BlockIndex::ClearFailure(HeaderNode* node) { MarkDirty(m_tree.ClearFailure(node)); }
 
 void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count)
 {

@@ -37,9 +37,10 @@ public:
 
 private:
     Result<> InsertRecord(const BlockHash& hash, const BlockIndexRecord& record);
-    void PropagateFailures();
-    void MarkChanged(const std::vector<uint32_t>& old_statuses);
-    std::vector<uint32_t> Statuses() const;
+    void MarkDirty(const std::vector<HeaderNode*>& nodes)
+    {
+        m_dirty.insert(nodes.begin(), nodes.end());
+    }
 
     HeaderTree m_tree;
     BlockIndexDb& m_db;

@@ -288,7 +288,7 @@ Result<> ChainManager::PreciousBlock(HeaderNode* node)
         if (m_precious_work < Tip()->chain_work) m_next_precious = -1;
         m_precious_work = Tip()->chain_work;
         m_candidates.erase(node);
-        node->sequence_id = m_next_precious--;
+        Tree().SetSequence(*node, m_next_precious--);
         if (node->IsValid(kValidTransactions) && node->HaveChainTxs()) m_candidates.insert(node);
         PruneCandidates();
     }

@@ -162,7 +162,7 @@ void ChainManager::AddCandidates(const std::vector<HeaderNode*>& linked)
 {
     for (HeaderNode* node : linked) {
         m_candidates.erase(node);
-        node->sequence_id = Tree().NextSequenceId();
+        Tree().SetSequence(*node, Tree().NextSequenceId());
         if (!m_coins) continue; // AttachCoins collects them all
         if (!Tip() || !LessPreferred(*node, *Tip())) m_candidates.insert(node);
     }
@@ -198,7 +198,7 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
         }
         m_active.SetTip(node);
         for (HeaderNode* n = node; n; n = m_active[n->height - 1]) {
-            n->sequence_id = 0;
+            Tree().SetSequence(*n, 0);
             // The booster connects without the index; and its last write may be older than the
             // coins.
             if (n->prev && n->RaiseValidity(kValidScripts)) m_index.MarkDirty(n);

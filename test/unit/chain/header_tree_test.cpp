@@ -81,8 +81,8 @@ TEST_CASE("work adds up, the best header has the most, ties go to the first")
     CHECK(tree.Insert(FakeHeader(BlockHash(std::array<uint8_t, 32>{1}), 1, 1), {}) == nullptr);
     HeaderNode* c = Grow(tree, a, 4);
     HeaderNode* d = Grow(tree, a, 5);
-    c->sequence_id = tree.NextSequenceId();
-    d->sequence_id = tree.NextSequenceId();
+    tree.SetSequence(*c, tree.NextSequenceId());
+    tree.SetSequence(*d, tree.NextSequenceId());
     CHECK(LessPreferred(*d, *c));
     CHECK(!LessPreferred(*c, *d));
     CHECK(!LessPreferred(*c, *c));

@@ -248,3 +248,28 @@ TEST_CASE("coinbase ids are checked until BIP34, and again much later")
     const ConsensusParams test4 = MakeChainParams(Network::kTestnet4).consensus;
     CHECK(Bip30Enforced(5, any, any, test4)); // no known BIP34 block: always
 }
+
+TEST_CASE("the way back to the last real difficulty does not look blocks up one by one")
+{
+    /** Counts what may be slow. */
+    class Counting final : public Ancestry {
+    public:
+        VectorAncestry chain;
+        mutable int lookups = 0;
+        int Height() const override { return chain.Height(); }
+        HeaderFacts At(int height) const override { return ++lookups, chain.At(height); }
+        BlockHash HashAt(int height) const override { return chain.HashAt(height); }
+        void WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const override
+        {
+            chain.WalkDown(more);
+        }
+    };
+    const ConsensusParams c = MakeChainParams(Network::kTestnet3).consensus;
+    Counting counting;
+    for (uint32_t i = 0; i < 2016 + 2000; ++i) {
+        const uint32_t bits = i == 2016 ? 0x1c00ffff : c.pow_limit.ToCompact();
+        counting.chain.blocks.push_back({4, i * 600, bits});
+    }
+    CHECK(GetNextWorkRequired(counting, counting.chain.Tip().time + 1, c) == 0x1c00ffff);
+    CHECK(counting.lookups < 5);
+}
