@@ -307,7 +307,8 @@ class Rebuild(BoosterTest):
         kept = tree_digest(self.dir / "shared", [".lock"])
         self.assertTrue(kept)
         other = self.made.place(self.node())
-        self.assertEqual(self.coins_after(other, "-reindex", *self.hints, shared,
+        self.assertEqual(other.run("-reindex", self.made.to_tip)[0], 0)
+        self.assertEqual(self.coins_after(other, "-reindex-chainstate", *self.hints, shared,
                                           self.made.to_tip), self.serial)
         self.assertNotIn("going on from a checkpoint", other.log_text)
         other.start(*self.hints, shared)  # needs no booster
