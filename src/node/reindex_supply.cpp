@@ -1,8 +1,6 @@
 // See reindex_supply.h.
 #include "node/reindex_supply.h"
 
-#include <algorithm>
-
 namespace ibd {
 
 namespace {
@@ -36,20 +34,22 @@ private:
 Result<> ReindexSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
     const std::vector<SurveyedBlock>& blocks = m_survey.Blocks();
-    std::vector<bool> wanted(static_cast<size_t>(m_terminal.height) + 1);
-    for (int32_t height = 1; height <= m_terminal.height; ++height) {
-        wanted[static_cast<size_t>(height)] = !folded(height);
+    // By height, what is to be folded still.
+    std::vector<const HeaderNode*> wanted(static_cast<size_t>(m_terminal.height) + 1);
+    m_to_fold = 0;
+    for (const HeaderNode* node = &m_terminal; node->height > 0; node = node->prev) {
+        if (folded(node->height)) continue;
+        wanted[static_cast<size_t>(node->height)] = node;
+        ++m_to_fold;
     }
-    m_to_fold = static_cast<size_t>(std::count(wanted.begin(), wanted.end(), true));
     std::vector<PlannedBlock> planned;
     planned.reserve(blocks.size());
     for (size_t i = 0; i < blocks.size(); ++i) {
         const SurveyedBlock& block = blocks[i];
         if (!block.node) continue;
         const auto height = static_cast<size_t>(block.node->height);
-        const bool fold = height < wanted.size() && wanted[height] &&
-                          m_terminal.Ancestor(block.node->height) == block.node;
-        if (fold) wanted[height] = false; // not a second copy
+        const bool fold = height < wanted.size() && wanted[height] == block.node;
+        if (fold) wanted[height] = nullptr; // not a second copy
         planned.push_back({.node = block.node,
                            .file = block.pos.file,
                            .offset = block.pos.offset,

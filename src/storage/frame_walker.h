@@ -2,7 +2,7 @@
 // what is in them: eight bytes of frame and the block's header, then on to the next frame. From
 // the first place that is odd - damage, garbage, the zeros of a preallocated tail, a frame that
 // was refused - the rest of the file is scanned byte by byte, so that the answer is always the
-// scanner's. One thread. Memory: 16 KiB, when it scans a scanner's.
+// scanner's. One thread. Memory: 4 KiB, when it scans a scanner's.
 #pragma once
 
 #include "primitives/block.h"
@@ -28,7 +28,7 @@ public:
     void Refuse();
 
 private:
-    static constexpr size_t kReadBytes = 16 << 10;
+    static constexpr size_t kReadBytes = 4 << 10;
 
     Result<std::optional<Frame>> Peek();
     Result<ByteSpan> Head();
