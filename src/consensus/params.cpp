@@ -66,6 +66,7 @@ const AssumeutxoData* ChainParams::AssumeutxoFor(const BlockHash& block_hash) co
 ChainParams MakeChainParams(Network network, const NetworkOptions& options)
 {
     ChainParams params = MakeFor(network, options);
+    ApplyDeploymentOptions(params.consensus, options);
     params.name = NetworkName(network);
     return params;
 }

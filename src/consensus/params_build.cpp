@@ -91,4 +91,23 @@ Bip9Deployment TaprootDeployment(int min_activation_height, int threshold)
     return {2, kStart, kTimeout, min_activation_height, threshold, 2016};
 }
 
+void ApplyDeploymentOptions(ConsensusParams& c, const NetworkOptions& options)
+{
+    for (const auto& [deployment, height] : options.activation_heights) {
+        switch (deployment) {
+        case BuriedDeployment::kHeightInCoinbase: c.bip34_height = height; break;
+        case BuriedDeployment::kDerSig: c.bip66_height = height; break;
+        case BuriedDeployment::kCltv: c.bip65_height = height; break;
+        case BuriedDeployment::kCsv: c.csv_height = height; break;
+        case BuriedDeployment::kSegwit: c.segwit_height = height; break;
+        }
+    }
+    for (const VersionBitsOption& option : options.version_bits) {
+        Bip9Deployment& deployment = c.deployments[static_cast<size_t>(option.deployment)];
+        deployment.start_time = option.start_time;
+        deployment.timeout = option.timeout;
+        deployment.min_activation_height = option.min_activation_height;
+    }
+}
+
 } // namespace ibd

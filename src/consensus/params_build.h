@@ -31,6 +31,9 @@ Bip9Deployment FixedDeployment(int bit, int64_t start, int threshold, int period
 /** taproot as it was signalled on the networks that existed then. */
 Bip9Deployment TaprootDeployment(int min_activation_height, int threshold);
 
+/** -testactivationheight and -vbparams, which every network takes. */
+void ApplyDeploymentOptions(ConsensusParams& consensus, const NetworkOptions& options);
+
 ChainParams MakeMainParams();
 ChainParams MakeTestnet3Params();
 ChainParams MakeTestnet4Params();

@@ -70,25 +70,6 @@ ConsensusParams RegtestConsensus(const NetworkOptions& options)
     return c;
 }
 
-void ApplyOptions(ConsensusParams& c, const NetworkOptions& options)
-{
-    for (const auto& [deployment, height] : options.activation_heights) {
-        switch (deployment) {
-        case BuriedDeployment::kHeightInCoinbase: c.bip34_height = height; break;
-        case BuriedDeployment::kDerSig: c.bip66_height = height; break;
-        case BuriedDeployment::kCltv: c.bip65_height = height; break;
-        case BuriedDeployment::kCsv: c.csv_height = height; break;
-        case BuriedDeployment::kSegwit: c.segwit_height = height; break;
-        }
-    }
-    for (const VersionBitsOption& option : options.version_bits) {
-        Bip9Deployment& deployment = c.deployments[static_cast<size_t>(option.deployment)];
-        deployment.start_time = option.start_time;
-        deployment.timeout = option.timeout;
-        deployment.min_activation_height = option.min_activation_height;
-    }
-}
-
 /** Snapshots of the deterministic chains that functional tests build. */
 std::vector<AssumeutxoData> RegtestSnapshots()
 {
@@ -141,7 +122,6 @@ ChainParams MakeRegtestParams(const NetworkOptions& options)
     p.network = Network::kRegtest;
     p.sub_folder = "regtest";
     p.consensus = RegtestConsensus(options);
-    ApplyOptions(p.consensus, options);
     p.magic = {0xfa, 0xbf, 0xb5, 0xda};
     p.p2p_port = 18444;
     p.rpc_port = 18443;

@@ -60,7 +60,9 @@ RuleResult ChainManager::Check(const BlockView& view, HeaderNode& node, bool che
 {
     RuleResult violation;
     if (!checked) violation = CheckBlock(view, m_params.consensus);
-    if (!violation) {
+    // Genesis is what a network is defined by, and has no ancestors to be held against: whatever
+    // -testactivationheight says, it stands.
+    if (!violation && node.prev != nullptr) {
         violation = ContextualCheckBlock(view, NodeAncestry(node.prev), m_params.consensus);
     }
     if (violation && violation->kind != RuleViolation::Kind::kMutated) {

@@ -127,7 +127,20 @@ TEST_CASE("regtest options change what they name")
           Bip9Deployment::kNeverActive);
 }
 
-TEST_CASE("malformed regtest options are refused by name")
+TEST_CASE("every network takes other activation heights and version bits")
+{
+    NetworkOptions options;
+    REQUIRE(ParseTestActivationHeight("bip34@0", options));
+    REQUIRE(ParseVersionBitsParameters("testdummy:5:99", options));
+    for (const Network network : {Network::kMain, Network::kTestnet3, Network::kTestnet4,
+                                  Network::kSignet, Network::kRegtest}) {
+        const ConsensusParams c = MakeChainParams(network, options).consensus;
+        CHECK(c.bip34_height == 0);
+        CHECK(c.Deployment(DeploymentId::kTestDummy).start_time == 5);
+    }
+}
+
+TEST_CASE("malformed deployment options are refused by name")
 {
     NetworkOptions options;
     const auto height = [&](const std::string& value) {
