@@ -2,7 +2,9 @@
 #include "crypto/secp256k1_version.h"
 #include "node/last_words.h"
 #include "node/node.h"
-#include "node/settings.h"
+#include "node/option_table.h"
+#include "node/start_checks.h"
+#include "node/start_config.h"
 #include "util/version.h"
 
 #include <csignal>
@@ -22,43 +24,19 @@ int Fail(const std::string& message)
     return EXIT_FAILURE;
 }
 
-LogOptions ReadLogOptions(const ArgsManager& args, const Path& net_dir, bool daemon)
+LogOptions ReadLogOptions(const ArgsManager& args, const Path& net_dir, const FileLogger& log)
 {
     LogOptions options;
     if (!args.IsNegated("-debuglogfile")) {
         options.file = LogPath(args, net_dir);
     }
-    options.to_console = args.GetBool("-printtoconsole", !daemon);
+    options.to_console = args.GetBool("-printtoconsole", !args.GetBool("-daemon", false));
     options.timestamps = args.GetBool("-logtimestamps", true);
     options.time_micros = args.GetBool("-logtimemicros", false);
     options.thread_names = args.GetBool("-logthreadnames", false);
     options.always_level = args.GetBool("-loglevelalways", false);
-    options.shrink_at_start = args.GetBool("-shrinkdebugfile", !args.IsSet("-debug"));
+    options.shrink_at_start = args.GetBool("-shrinkdebugfile", !log.Enabled(LogCategory::kAll));
     return options;
-}
-
-Result<> SetLogLevels(const ArgsManager& args, FileLogger& log)
-{
-    for (const std::string& name : args.GetAll("-debug")) {
-        const auto category = ParseLogCategory(name);
-        if (!category) return BadData("-debug={}: there is no such category", name);
-        log.Enable(*category);
-    }
-    for (const std::string& name : args.GetAll("-debugexclude")) {
-        const auto category = ParseLogCategory(name);
-        if (!category) return BadData("-debugexclude={}: there is no such category", name);
-        log.Disable(*category);
-    }
-    for (const std::string& value : args.GetAll("-loglevel")) {
-        const size_t colon = value.find(':');
-        const auto level =
-            ParseLogLevel(colon == std::string::npos ? value : value.substr(colon + 1));
-        const auto category = colon == std::string::npos ? std::optional(LogCategory::kAll)
-                                                         : ParseLogCategory(value.substr(0, colon));
-        if (!level || !category) return BadData("-loglevel={}: no such level or category", value);
-        colon == std::string::npos ? log.SetLevel(*level) : log.SetLevel(*category, *level);
-    }
-    return {};
 }
 
 /** Waits for signals on a thread of its own: SIGINT and SIGTERM stop the node, SIGHUP reopens the
@@ -104,6 +82,9 @@ int Daemonize(bool wait)
         close(ends[1]);
         uint8_t status = EXIT_SUCCESS;
         if (wait && read(ends[0], &status, 1) != 1) status = EXIT_FAILURE;
+        if (status != EXIT_SUCCESS) {
+            fmt::print(stderr, "Error during initialization - check debug.log for details\n");
+        }
         std::_Exit(status);
     }
     close(ends[0]);
@@ -118,80 +99,152 @@ int Daemonize(bool wait)
 std::optional<Path> PidFile(const ArgsManager& args, const Path& net_dir)
 {
     if (args.IsNegated("-pid")) return std::nullopt;
-    return net_dir / args.Get("-pid", "bitcoind.pid");
+    return net_dir / args.GetPath("-pid", "bitcoind.pid");
 }
 
 Result<> WritePidFile(Env& env, const Path& path)
 {
-    const auto written = WriteFileAtomically(env, path, AsBytes(fmt::format("{}\n", getpid())));
-    if (written) return {};
-    return SystemError("cannot write the file of the process id (-pid): {}", written.Message());
+    std::FILE* const file = std::fopen(path.c_str(), "we");
+    if (file == nullptr) {
+        return SystemError("Unable to create the PID file '{}': {}", path.string(),
+                           std::generic_category().message(errno));
+    }
+    fmt::print(file, "{}\n", getpid());
+    std::fclose(file);
+    return env.SyncDirectory(path.parent_path());
 }
 
-void LogStart(const ArgsManager& args, const DataPaths& paths, const ChainParams& params,
-              const std::string& ignored_config, FileLogger& log)
+/** Bytes; 0 if the system does not tell. */
+uint64_t MachineMemory()
 {
-    log.Info("{} version v{}", kProjectName, kVersion);
-    log.Info("Using data directory {}", paths.Network().string());
-    const char* state = "";
-    if (args.IsNegated("-conf")) {
-        state = " (not read)";
-    } else if (!std::filesystem::exists(paths.config)) {
-        state = " (not there)";
-    }
-    log.Info("Config file: {}{}", paths.config.string(), state);
-    for (const std::string& line : args.DescribeForLog()) log.Info("{}", line);
-    for (const std::string& line : args.Warnings()) log.Warning("{}", line);
-    if (!ignored_config.empty()) log.Warning("{}", ignored_config);
-    if (const auto names = OptionsWithoutEffect(args); !names.empty()) {
-        log.Warning("options without effect, as this version has no peers, pool, wallet, REST or "
-                    "ZMQ: {}",
-                    fmt::join(names, " "));
-    }
-    log.Info("Network: {}; SHA-256: {}", params.name, Sha256Implementation());
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
 }
 
-Result<> RunNode(Env& env, std::atomic<int64_t>& mock_time, const ArgsManager& args,
-                 const DataPaths& paths, const std::function<void()>& started, bool daemon)
-{
-    IBD_ASSIGN_OR_RETURN(const ChainParams params, ReadChainParams(args, paths.chain));
-    IBD_ASSIGN_OR_RETURN(NodeOptions options, ReadNodeOptions(args, params, paths.Network()));
-    options.mock_time = &mock_time;
-    if (!env.Exists(paths.base)) IBD_RETURN_IF_ERROR(env.CreateDirectories(paths.base));
-    IBD_ASSIGN_OR_RETURN(
-        const auto dir,
-        DataDir::Open(env, {paths.base, options.blocks_dir.value_or(Path()), paths.folder}));
-    const LogOptions log_options = ReadLogOptions(args, dir->Net(), daemon);
-    IBD_ASSIGN_OR_RETURN(const auto log, FileLogger::Open(env, log_options));
-    if (log_options.file) SetLastWordsLog(*log_options.file);
-    IBD_RETURN_IF_ERROR(SetLogLevels(args, *log));
-    LogStart(args, paths, params, IgnoredConfig(env, args, paths), *log);
-    const std::optional<Path> pid_file = PidFile(args, dir->Net());
-    if (pid_file) IBD_RETURN_IF_ERROR(WritePidFile(env, *pid_file));
-    Result<> result;
+/** A start from the read configuration to the end of the process. */
+class Start {
+public:
+    Start(Env& env, std::atomic<int64_t>& mock_time, ArgsManager& args, StartConfig config)
+        : m_env(env), m_mock_time(mock_time), m_args(args), m_config(std::move(config)),
+          m_log(env, &mock_time)
     {
-        SignalWaiter signals;
-        Node node(env, *log, args, paths, params, *dir, std::move(options));
-        signals.Start(node, *log);
-        result = node.Run(started);
     }
-    if (!result) log->Error("{}", result.Message());
-    if (pid_file) (void)env.Remove(*pid_file);
+
+    /** Everything that can be told before the program goes to the background. */
+    Result<> Prepare();
+    Result<> Run(const std::function<void()>& started);
+    /** Says what ended the start or the node, on stderr and in the log; returns the status. */
+    int Report(const Result<>& result);
+
+private:
+    Result<std::unique_ptr<DataDir>> OpenDataDir() const;
+    Result<> RunNode(DataDir& dir, const std::function<void()>& started);
+    void LogStart();
+
+    Env& m_env;
+    std::atomic<int64_t>& m_mock_time;
+    ArgsManager& m_args;
+    StartConfig m_config;
+    NodeOptions m_options;
+    FileLogger m_log;
+    bool m_uncaptioned = false; //!< the failure is a question to the user, not an error
+};
+
+Result<std::unique_ptr<DataDir>> Start::OpenDataDir() const
+{
+    const DataPaths& paths = m_config.paths;
+    return DataDir::Open(m_env, {paths.base, m_options.blocks_dir.value_or(Path()), paths.folder});
+}
+
+Result<> Start::Prepare()
+{
+    LogConfigOddities(m_args, m_config, m_log);
+    m_log.Info("{} version v{}", kProjectName, kVersion);
+    ApplyParameterInteraction(m_args, m_log);
+    const ChainParams& params = m_config.params;
+    IBD_RETURN_IF_ERROR(CheckParameters(m_args, params, m_log));
+    m_mock_time = m_args.GetInt("-mocktime", 0);
+    IBD_ASSIGN_OR_RETURN(
+        m_options, ReadNodeOptions(m_args, params, m_config.paths.Network(), MachineMemory()));
+    m_options.mock_time = &m_mock_time;
+    m_log.Info("Using the '{}' SHA256 implementation", Sha256Implementation());
+    // The locks are let go again: they would not survive the fork.
+    IBD_ASSIGN_OR_RETURN(const auto probe, OpenDataDir());
+    return {};
+}
+
+void Start::LogStart()
+{
+    LogConfig(m_env, m_args, m_config, m_log);
+    if (!m_args.GetBool("-logratelimit", true)) m_log.Info("Log rate limiting disabled");
+    if (const auto names = OptionsWithoutEffect(m_args); !names.empty()) {
+        m_log.Warning("options without effect, as this version has no peers, pool, wallet, REST or "
+                      "ZMQ: {}",
+                      fmt::join(names, " "));
+    }
+    if (const std::string text = DbCacheWarning(m_args, MachineMemory()); !text.empty()) {
+        InitWarning(m_log, text);
+    }
+}
+
+Result<> Start::RunNode(DataDir& dir, const std::function<void()>& started)
+{
+    IBD_RETURN_IF_ERROR(CheckPeerOptions(m_args, m_config.params));
+    IBD_RETURN_IF_ERROR(CheckListenOptions(m_args, m_config.params));
+    SignalWaiter signals;
+    Node node(m_env, m_log, m_args, m_config.paths, m_config.params, dir, m_options);
+    signals.Start(node, m_log);
+    const Result<> result = node.Run(started);
+    m_uncaptioned = node.AsksForReindex();
     return result;
 }
 
-/** bitcoin.conf and settings.json; refuses what would silently not count. */
-Result<DataPaths> ReadConfiguration(Env& env, ArgsManager& args)
+Result<> Start::Run(const std::function<void()>& started)
 {
-    IBD_ASSIGN_OR_RETURN(DataPaths paths, LoadConfiguration(env, args));
-    const std::string ignored = IgnoredConfig(env, args, paths);
-    if (!ignored.empty() && !args.GetBool("-allowignoredconf", false)) {
-        return BadData("{} (-allowignoredconf goes on in spite of it)", ignored);
+    IBD_ASSIGN_OR_RETURN(const auto dir, OpenDataDir());
+    const std::string target = m_args.Get("-maxuploadtarget", "0M");
+    if (!ParseByteUnits(target, 1'000'000)) {
+        return BadData("Unable to parse -maxuploadtarget: '{}'", target);
     }
-    IBD_RETURN_IF_ERROR(ReadSettingsFile(env, args, paths.Network()));
-    const std::string misplaced = MisplacedOptions(args, paths);
-    if (!misplaced.empty()) return BadData("{}", misplaced);
-    return paths;
+    const std::optional<Path> pid_file = PidFile(m_args, dir->Net());
+    if (pid_file) IBD_RETURN_IF_ERROR(WritePidFile(m_env, *pid_file));
+    const LogOptions log_options = ReadLogOptions(m_args, dir->Net(), m_log);
+    Result<> result = m_log.Start(log_options);
+    if (result) {
+        if (log_options.file) SetLastWordsLog(*log_options.file);
+        LogStart();
+        result = RunNode(*dir, started);
+    }
+    if (pid_file) (void)m_env.Remove(*pid_file);
+    return result;
+}
+
+int Start::Report(const Result<>& result)
+{
+    if (result) return EXIT_SUCCESS;
+    if (m_uncaptioned) {
+        m_log.Info("{}", result.Message());
+        fmt::print(stderr, "{}\n", result.Message());
+        return EXIT_FAILURE;
+    }
+    m_log.Error("{}", result.Message());
+    return Fail(result.Message());
+}
+
+/** -help and -version; whether there was something to tell. */
+bool TellAboutProgram(const ArgsManager& args)
+{
+    const bool version = args.GetBool("-version", false);
+    if (!version && !HelpRequested(args)) return false;
+    fmt::print("{} version v{}\n", kProjectName, kVersion);
+    if (version) {
+        fmt::print("libsecp256k1 {}\n", Secp256k1Version());
+    } else {
+        fmt::print("\nUsage: bitcoind [options]\n\n{}",
+                   args.Help(args.GetBool("-help-debug", false)));
+    }
+    return true;
 }
 
 int Main(int argc, char* argv[])
@@ -202,26 +255,27 @@ int Main(int argc, char* argv[])
     AddCommonOptions(args);
     AddNodeOptions(args);
     AddRpcOptions(args);
-    if (auto parsed = args.ParseCommandLine(argc, argv); !parsed) return Fail(parsed.Message());
-    const bool all = args.IsSet("-help-debug");
-    if (all || args.IsSet("-help") || args.IsSet("-h") || args.IsSet("-?")) {
-        fmt::print("{} version v{}\n\nUsage: bitcoind [options]\n\n{}", kProjectName, kVersion,
-                   args.Help(all));
-        return EXIT_SUCCESS;
+    if (const auto parsed = args.ParseCommandLine(argc, argv); !parsed) {
+        return Fail("Error parsing command line arguments: " + parsed.Message());
     }
-    if (args.GetBool("-version", false)) {
-        fmt::print("{} version v{}\nlibsecp256k1 {}\n", kProjectName, kVersion, Secp256k1Version());
-        return EXIT_SUCCESS;
+    auto config = InitConfig(*env, args);
+    if (!config) return Fail(config.Message());
+    for (const std::string& name : args.IgnoredIncludes()) {
+        fmt::print(stderr,
+                   "warning: -includeconf cannot be used from included files; ignoring "
+                   "-includeconf={}\n",
+                   name);
     }
-    if (!args.Command().empty()) {
-        return Fail(fmt::format("'{}' is no option; bitcoind takes options only, for commands see "
-                                "bitcoin-cli",
-                                args.Command()[0]));
+    for (const std::string& word : args.Command()) {
+        if (word.starts_with('-')) continue;
+        return Fail(
+            fmt::format("Command line contains unexpected token '{}', see bitcoind -h for a "
+                        "list of options.",
+                        word));
     }
-    const auto paths = ReadConfiguration(*env, args);
-    if (!paths) return Fail(paths.Message());
-    mock_time = args.GetInt("-mocktime", 0);
-    if (mock_time < 0) return Fail("-mocktime: must not be negative");
+    if (TellAboutProgram(args)) return EXIT_SUCCESS;
+    Start start(*env, mock_time, args, std::move(config).Value());
+    if (const auto prepared = start.Prepare(); !prepared) return start.Report(prepared);
 
     const bool wait = args.GetBool("-daemonwait", false);
     const bool daemon = wait || args.GetBool("-daemon", false);
@@ -230,7 +284,8 @@ int Main(int argc, char* argv[])
         fmt::print("{} starting\n", kProjectName);
         std::fflush(stdout);
         pipe_end = Daemonize(wait);
-        if (pipe_end < 0) return Fail("cannot go to the background");
+        if (pipe_end < 0)
+            return Fail("fork_daemon() failed: " + std::generic_category().message(errno));
     }
     const auto tell = [&](uint8_t status) {
         const int end = pipe_end.exchange(-1);
@@ -242,9 +297,7 @@ int Main(int argc, char* argv[])
         dup2(null, STDERR_FILENO);
         close(null);
     };
-    const Result<> result = RunNode(
-        *env, mock_time, args, *paths, [&] { tell(EXIT_SUCCESS); }, daemon);
-    const int status = result ? EXIT_SUCCESS : Fail(result.Message());
+    const int status = start.Report(start.Run([&] { tell(EXIT_SUCCESS); }));
     tell(static_cast<uint8_t>(status));
     return status;
 }

@@ -1,5 +1,7 @@
 // See node.h.
 #include "node/node.h"
+#include "node/start_checks.h"
+#include "node/start_log.h"
 
 #include "rpc/network.h"
 #include "storage/chainstate_builder.h"
@@ -55,7 +57,9 @@ std::string Quoted(const std::string& text) { return "'" + SafeCharacters(text) 
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
            const ChainParams& params, DataDir& dir, NodeOptions options)
     : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
-      m_options(std::move(options)), m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
+      m_options(std::move(options)), m_reindex(m_options.reindex),
+      m_reindex_chainstate(m_options.reindex_chainstate),
+      m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1), m_booster(env, log, params),
       m_table(env), m_control{env,
                               m_table,
@@ -70,6 +74,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .net_dir = dir.Net(),
                       .coins_db_cache_bytes = m_options.cache.coins_db,
                       .coins_cache_bytes = m_options.cache.coins,
+                      .user_agent = UserAgent(args),
                       .fatal = [this](const Error& error) { StopFor(error); }}
 {
     m_scripts.SetCaches(&m_caches);
@@ -138,18 +143,27 @@ Result<> Node::RefusePruned(const BlockIndexDb& index) const
 
 Result<> Node::OpenIndex()
 {
+    SetStatus("Loading block index…");
+    IBD_ASSIGN_OR_RETURN(const bool adopted, m_dir.AdoptOldBlockIndex());
+    if (adopted) {
+        m_log.Info("The block index was moved from {} to {}, where Bitcoin Core keeps it too",
+                   m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());
+    }
+    IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_dir.BlockIndex().parent_path()));
     BlockIndexDbOptions index;
     index.directory = m_dir.BlockIndex();
     index.cache_bytes = m_options.cache.index_db;
-    if (m_options.reindex && m_env.Exists(index.directory / "CURRENT")) {
+    if (m_reindex && m_env.Exists(index.directory / "CURRENT")) {
         // One that is damaged is what -reindex is for.
         const auto old = BlockIndexDb::Open(m_env, m_log, index);
         if (old) IBD_RETURN_IF_ERROR(RefusePruned(**old));
     }
-    index.wipe = m_options.reindex;
-    IBD_ASSIGN_OR_RETURN(m_index_db, BlockIndexDb::Open(m_env, m_log, index));
+    index.wipe = m_reindex;
+    auto opened = BlockIndexDb::Open(m_env, m_log, index);
+    if (!opened) return Damaged("Error opening block database", opened.GetError());
+    m_index_db = std::move(opened).Value();
     IBD_RETURN_IF_ERROR(RefusePruned(*m_index_db));
-    return m_options.reindex ? StartReindex() : Result<>();
+    return m_reindex ? StartReindex() : Result<>();
 }
 
 // The new index knows no undo data, so a chainstate above it could never go back: it must not
@@ -180,8 +194,7 @@ Result<> Node::OpenStores()
         m_log.Info("Using {} MiB for {} cache, able to store {} elements",
                    m_options.signature_cache_bytes >> 21, what, cache->Capacity());
     }
-    SetStatus("Loading block index…");
-    IBD_RETURN_IF_ERROR(OpenIndex());
+    LogTrust(m_options, m_params, m_log);
     IBD_ASSIGN_OR_RETURN(std::vector<BlockFileInfo> files, m_index_db->LoadFiles());
     BlockStoreOptions store;
     store.blocks_dir = m_dir.Blocks();
@@ -193,7 +206,7 @@ Result<> Node::OpenStores()
                                        ManagerOptions(m_env, m_options), m_interrupt);
     m_chain->SetScriptChecker(&m_scripts);
     m_chain->SetObserver(&m_events);
-    return m_chain->LoadIndex();
+    return Damaged("Error loading block database", m_chain->LoadIndex());
 }
 
 // With hints the blocks are read once: checked for the index and folded by the same threads. Full
@@ -202,7 +215,7 @@ Result<> Node::Reindex()
 {
     BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
     if (!m_booster.HasHints() || m_options.booster.full_validation) return importer.Reindex();
-    if (!m_options.reindex_chainstate) {
+    if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return importer.Reindex();
     }
@@ -245,8 +258,8 @@ Result<> Node::CheckBlocksAreIndexed()
     if (m_chain->Tree().Genesis()->HasData()) return {};
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks->ListBlockFiles());
     if (files.empty()) return {};
-    return BadData("the block files in '{}' are not indexed; restart with -reindex",
-                   m_dir.Blocks().string());
+    return Damaged("Error initializing block database",
+                   BadData("the block files in '{}' are not indexed", m_dir.Blocks().string()));
 }
 
 Result<bool> Node::ChainstateIsEmpty()
@@ -254,7 +267,9 @@ Result<bool> Node::ChainstateIsEmpty()
     if (!m_env.Exists(m_dir.Chainstate() / "CURRENT")) return true;
     CoinsDbOptions options;
     options.directory = m_dir.Chainstate();
-    IBD_ASSIGN_OR_RETURN(const auto coins, CoinsDb::Open(m_env, m_log, options));
+    auto opened = CoinsDb::Open(m_env, m_log, options);
+    if (!opened) return Damaged("Error opening coins database", opened.GetError()).GetError();
+    const auto coins = std::move(opened).Value();
     IBD_ASSIGN_OR_RETURN(const std::vector<BlockHash> heads, coins->HeadBlocks());
     IBD_ASSIGN_OR_RETURN(const BlockHash best, coins->BestBlock());
     // A chain that never got beyond genesis has nothing to lose.
@@ -281,7 +296,7 @@ Result<> Node::CleanUpBooster()
 
 Result<> Node::BuildChainstate()
 {
-    bool wipe = m_options.reindex_chainstate;
+    bool wipe = m_reindex_chainstate;
     bool built = false;
     if (m_booster.HasHints() && !wipe) {
         IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
@@ -330,19 +345,20 @@ Result<> Node::OpenCoins(bool wipe)
     options.cache_bytes = m_options.cache.coins_db;
     options.batch_bytes = m_options.batch_bytes;
     options.wipe = wipe;
-    IBD_ASSIGN_OR_RETURN(auto coins, CoinsDb::Open(m_env, m_log, options));
-    return m_chain->AttachCoins(std::move(coins));
+    auto coins = CoinsDb::Open(m_env, m_log, options);
+    if (!coins) return Damaged("Error opening coins database", coins.GetError());
+    return Damaged("Error initializing block database",
+                   m_chain->AttachCoins(std::move(coins).Value()));
 }
 
 Result<> Node::CheckStored()
 {
-    if (m_options.reindex_chainstate || m_interrupt) return {};
+    if (m_reindex_chainstate || m_interrupt) return {};
     SetStatus("Verifying blocks…");
     IBD_ASSIGN_OR_RETURN(const Verification found,
                          m_chain->VerifyChain(m_options.check_level, m_options.check_blocks));
     if (found.sound) return {};
-    return BadData("the stored chain is damaged (see debug.log); restart with "
-                   "-reindex-chainstate, or with -reindex if block files are damaged too");
+    return Damaged("Corrupted block database detected", BadData("see the error above"));
 }
 
 bool Node::HasReachedStop(const HeaderNode& tip) const
@@ -374,12 +390,34 @@ Result<> Node::Sync()
     IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
     for (const Path& file : m_options.load_blocks) {
         if (m_interrupt) break;
+        if (!m_env.OpenRead(file)) {
+            m_log.Warning("Could not open blocks file {}", file.string());
+            continue;
+        }
         BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.LoadFile(file));
     }
     m_chain_context.import_done = !m_interrupt;
-    if (m_options.stop_after_import) RequestStop();
+    if (m_options.stop_after_import) {
+        m_log.Info("Stopping after block import");
+        RequestStop();
+    }
+    WarnIfThereAreNoBlocks();
+    LogChain(*m_chain, m_log);
+    m_log.Info("init message: Done loading");
     return {};
+}
+
+// On regtest anybody makes blocks as they are needed.
+void Node::WarnIfThereAreNoBlocks()
+{
+    if (m_params.is_mockable || m_interrupt || m_chain->Tip() == nullptr) return;
+    if (m_chain->Tip()->height > 0 || m_chain->Tree().Size() > 1) return;
+    const std::string text =
+        "There are no blocks, and this version cannot fetch any from peers yet: give it the blocks "
+        "directory of another node (-blocksdir, -reindex) or a file of blocks (-loadblock).";
+    m_log.Warning("{}", text);
+    m_events.Warnings().Set(NodeWarning::kNoBlocks, text);
 }
 
 void Node::Notify(const std::string& command, const std::string& hash) const
@@ -390,8 +428,27 @@ void Node::Notify(const std::string& command, const std::string& hash) const
     }
     // In the background, so that the chain does not wait for it.
     if (std::system(("(" + line + ") &").c_str()) != 0) {
-        m_log.Warning("command failed: {}", line);
+        m_log.Warning("runCommand error: system({}) failed", line);
     }
+}
+
+// The node waits for these: the command may want to see it as it is.
+void Node::NotifyShutdown() const
+{
+    for (const std::string& command : m_options.shutdown_notify) {
+        const int status = std::system(command.c_str());
+        if (status != 0) {
+            m_log.Warning("runCommand error: system({}) returned {}", command, status);
+        }
+    }
+}
+
+Error Node::Fatal(const Error& error) const
+{
+    const std::string log = LogPath(m_args, m_dir.Net()).filename().string();
+    return {
+        fmt::format("A fatal internal error occurred, see {} for details: {}", log, error.message),
+        error.kind};
 }
 
 Result<> Node::WaitForStop()
@@ -402,14 +459,14 @@ Result<> Node::WaitForStop()
         IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kIfNeeded));
         lock.lock();
     }
-    if (m_failure) return *m_failure;
+    if (m_failure) return Fatal(*m_failure);
     return {};
 }
 
 Result<> Node::ShutDown()
 {
+    NotifyShutdown();
     m_log.Info("Shutdown in progress...");
-    if (!m_options.shutdown_notify.empty()) Notify(m_options.shutdown_notify, "");
     m_interrupt = true; // after an error nobody has asked yet
     if (m_server) m_server->Interrupt();
     m_events.Stop();
@@ -425,44 +482,59 @@ Result<> Node::ShutDown()
     return flushed;
 }
 
+Result<> Node::Damaged(const char* what, Result<> result)
+{
+    if (result || result.GetError().kind == Error::Kind::kSystem) return result;
+    m_log.Error("{}", result.Message());
+    m_asks_for_reindex = true;
+    return BadData("{}.\nPlease restart with -reindex or -reindex-chainstate to recover.", what);
+}
+
+Result<> Node::LoadChain()
+{
+    m_asks_for_reindex = false;
+    IBD_RETURN_IF_ERROR(OpenIndex());
+    IBD_RETURN_IF_ERROR(OpenStores());
+    IBD_RETURN_IF_ERROR(BuildIndex());
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(BuildChainstate());
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(CheckStored());
+    if (!m_interrupt) m_log.Info("Block index and chainstate loaded");
+    return {};
+}
+
+Result<> Node::Start()
+{
+    if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
+    IBD_RETURN_IF_ERROR(PrepareChainstate());
+    IBD_RETURN_IF_ERROR(StartRpc());
+    IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
+    Result<> loaded = LoadChain();
+    if (!loaded && m_asks_for_reindex && m_options.reindex_if_damaged && !m_reindex) {
+        m_chain.reset();
+        m_blocks.reset();
+        m_index_db.reset();
+        m_reindex = m_reindex_chainstate = true;
+        loaded = LoadChain();
+    }
+    if (loaded && m_interrupt) m_log.Info("Shutdown requested. Exiting.");
+    return loaded;
+}
+
 Result<> Node::Run(const std::function<void()>& started)
 {
     m_started = started;
-    const auto start = [&]() -> Result<> {
-        if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
-        IBD_RETURN_IF_ERROR(PrepareChainstate());
-        IBD_RETURN_IF_ERROR(StartRpc());
-        IBD_RETURN_IF_ERROR(OpenStores());
-        IBD_RETURN_IF_ERROR(BuildIndex());
-        if (m_interrupt) return {};
-        IBD_RETURN_IF_ERROR(BuildChainstate());
-        if (m_interrupt) return {};
-        IBD_RETURN_IF_ERROR(CheckStored());
-        if (m_interrupt) return {};
-        IBD_RETURN_IF_ERROR(Sync());
-        if (!m_options.startup_notify.empty()) Notify(m_options.startup_notify, "");
-        return {};
-    };
-    Result<> result = start();
+    Result<> result = Start();
+    if (result && !m_interrupt) {
+        result = Sync();
+        if (!result) result = Fatal(result.GetError());
+        if (result && !m_options.startup_notify.empty()) Notify(m_options.startup_notify, "");
+    }
     if (result) result = WaitForStop();
     const Result<> flushed = ShutDown();
-    if (result && flushed) return {};
-    return WithRemedy(result ? flushed.GetError() : result.GetError());
-}
-
-// What LevelDB finds says what is wrong, not what to do.
-Error Node::WithRemedy(Error error) const
-{
-    const auto about = [&](const Path& directory) {
-        return error.message.find(directory.string()) != std::string::npos;
-    };
-    const bool told = error.message.find("restart with") != std::string::npos;
-    if (error.kind != Error::Kind::kBadData || told) return error;
-    if (about(m_dir.BlockIndex()))
-        error.message += "; restart with -reindex";
-    else if (about(m_dir.Chainstate()))
-        error.message += "; restart with -reindex-chainstate";
-    return error;
+    if (!result || flushed) return result;
+    return Fatal(flushed.GetError());
 }
 
 } // namespace ibd

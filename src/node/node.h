@@ -28,9 +28,17 @@ public:
      *  any thread. An error is one line for the user. */
     Result<> Run(const std::function<void()>& started);
     void RequestStop();
+    /** Whether Run() failed for what the databases hold: the message then asks the user to rebuild
+     *  them, and stands without "Error:" before it, as with Core. */
+    bool AsksForReindex() const { return m_asks_for_reindex; }
 
 private:
     Result<> StartRpc();
+    Result<> Start();
+    Result<> LoadChain();
+    /** Damage that a rebuild heals: `what` is for the user, the rest for the log. A failure of the
+     *  machine passes as it is. */
+    Result<> Damaged(const char* what, Result<> result);
     Result<> RefusePruned(const BlockIndexDb& index) const;
     Result<> OpenIndex();
     Result<> StartReindex();
@@ -49,10 +57,12 @@ private:
     Result<> CheckStored();
     bool HasReachedStop(const HeaderNode& tip) const;
     Result<> Sync();
+    void WarnIfThereAreNoBlocks();
     Result<> WaitForStop();
     Result<> ShutDown();
-    Error WithRemedy(Error error) const;
     void Notify(const std::string& command, const std::string& hash) const;
+    void NotifyShutdown() const;
+    Error Fatal(const Error& error) const;
     /** Stops the node because of a failure that an RPC call met. */
     void StopFor(const Error& error);
     void SetStatus(const std::string& status);
@@ -64,6 +74,9 @@ private:
     const ChainParams& m_params;
     DataDir& m_dir;
     const NodeOptions m_options;
+    bool m_reindex;            //!< asked for, or the way out of damage
+    bool m_reindex_chainstate; //!< the same
+    bool m_asks_for_reindex = false;
 
     std::atomic<bool> m_interrupt{false};
     std::function<void()> m_started; //!< may be called more than once

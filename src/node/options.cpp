@@ -1,6 +1,6 @@
 // See options.h.
 #include "node/options.h"
-
+#include "node/option_table.h"
 #include "util/hex.h"
 
 #include <algorithm>
@@ -10,12 +10,15 @@ namespace ibd {
 
 namespace {
 
-constexpr int64_t kDefaultDbCache = 450;     //!< MiB
-constexpr int64_t kMinDbCache = 4;           //!< MiB
-constexpr size_t kMaxIndexDbCache = 2 << 20; //!< bytes
-constexpr size_t kMaxCoinsDbCache = 8 << 20; //!< bytes
+constexpr int64_t kDefaultDbCache = 450;      //!< MiB
+constexpr int64_t kLargeDbCache = 1024;       //!< MiB, with kLargeMemory at least
+constexpr uint64_t kLargeMemory = 4ull << 30; //!< bytes
+constexpr int64_t kMinDbCache = 4;            //!< MiB
+constexpr size_t kMaxIndexDbCache = 2 << 20;  //!< bytes
+constexpr size_t kMaxCoinsDbCache = 8 << 20;  //!< bytes
 constexpr int64_t kDefaultBatchSize = 32 << 20;
 constexpr int kMaxScriptThreads = 16;
+constexpr const char* kReindexIfDamaged = "reindex_after_failure_noninteractive_yes";
 constexpr int64_t kDefaultSignatureCache = 32;   //!< MiB
 constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
 constexpr int64_t kDefaultTipAge = 24 * 60 * 60; //!< seconds
@@ -23,46 +26,6 @@ constexpr int64_t kDefaultBoosterMem = 96;       //!< MiB
 constexpr int64_t kMinBoosterMem = 1;            //!< MiB
 constexpr int64_t kMaxBoosterMem = 64 << 10;     //!< MiB; all coins take less
 constexpr int64_t kMaxInterval = 86'400;         //!< seconds
-
-void AddGeneral(ArgsManager& args)
-{
-    const auto add = [&](const char* name, const char* argument, const char* help,
-                         unsigned flags = OptionSpec::kPlain) {
-        args.Add(name, argument, help, OptionGroup::kGeneral, flags);
-    };
-    add("-allowignoredconf", "",
-        "Only warn of a bitcoin.conf in the data directory that does not count, as another "
-        "configuration file does (default: 0)");
-    add("-assumevalid", "=<hex>",
-        "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set "
-        "by the network)");
-    add("-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)");
-    add("-blocksdir", "=<dir>", "Directory of the block files (default: the data directory)");
-    add("-blocksxor", "",
-        "Obfuscate the files of a new blocks directory with a random key (default: 1)");
-    add("-daemon", "", "Go to the background and take commands (default: 0)");
-    add("-daemonwait", "", "As -daemon, and return only once the node has started (default: 0)");
-    add("-dbbatchsize", "=<n>", "Largest batch written to the coins database, bytes",
-        OptionSpec::kHidden);
-    add("-dbcache", "=<n>",
-        "Memory for the coins and database caches, MiB (at least 4, default: 450)");
-    add("-loadblock", "=<file>", "Take the blocks of this file at start");
-    add("-minimumchainwork", "=<hex>",
-        "Work that the best chain must have (default: set by the network)", OptionSpec::kHidden);
-    add("-par", "=<n>",
-        "Threads that run scripts: 0 is one for each core, <0 leaves so many cores free (default: "
-        "0, at most 16)");
-    add("-pid", "=<file>", "File with the process id (default: bitcoind.pid)");
-    add("-reindex", "", "Rebuild the block index and the chainstate from the block files");
-    add("-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed");
-    add("-alertnotify", "=<cmd>",
-        "Command to run when the node has a new warning (%s is its text in quotes)");
-    add("-settings", "=<file>",
-        "Settings that programs wrote; they count more than bitcoin.conf (default: settings.json "
-        "in the network's data directory)");
-    add("-shutdownnotify", "=<cmd>", "Command to run when the node begins to stop");
-    add("-startupnotify", "=<cmd>", "Command to run once the node has started");
-}
 
 void AddBooster(ArgsManager& args)
 {
@@ -95,123 +58,8 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
 }
 
-void AddDebug(ArgsManager& args)
-{
-    const auto add = [&](const char* name, const char* argument, const char* help,
-                         unsigned flags = OptionSpec::kPlain) {
-        args.Add(name, argument, help, OptionGroup::kDebug, flags);
-    };
-    add("-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)",
-        OptionSpec::kHidden);
-    add("-checklevel", "=<n>",
-        "How thorough: 0 read, 1 rules of a block, 2 undo data, 3 take back, 4 connect again "
-        "(default: 3)",
-        OptionSpec::kHidden);
-    add("-debug", "=<category>",
-        "Log this category, or all with 1 or without a value. May be given several times. This "
-        "version writes to http, leveldb, reindex and rpc; the others of Core are accepted");
-    add("-help-debug", "", "Print all options, those for developers included, and exit",
-        OptionSpec::kCommandLineOnly);
-    add("-debugexclude", "=<category>", "Do not log this category");
-    add("-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)");
-    add("-loglevel", "=<level>|<category>:<level>", "Lowest level logged", OptionSpec::kHidden);
-    add("-loglevelalways", "", "Show the level in every line (default: 0)");
-    add("-logthreadnames", "", "Show the thread in every line (default: 0)");
-    add("-logtimemicros", "", "Show microseconds (default: 0)", OptionSpec::kHidden);
-    add("-logtimestamps", "", "Show the time (default: 1)");
-    add("-maxsigcachesize", "=<n>",
-        "Memory for verified signatures and scripts together, MiB (default: 32)",
-        OptionSpec::kHidden);
-    add("-maxtipage", "=<n>",
-        "Age of the tip from which it counts as initial download, seconds (default: 86400)",
-        OptionSpec::kHidden);
-    add("-mocktime", "=<n>",
-        "Time that rules go by, seconds since 1970, in place of the clock's (default: 0, the "
-        "clock)",
-        OptionSpec::kHidden);
-    add("-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)");
-    add("-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)");
-    add("-stopafterblockimport", "",
-        "Stop once the blocks on disk and those of -loadblock are connected (default: 0)",
-        OptionSpec::kHidden);
-    add("-stopatheight", "=<n>", "Stop once the chain has this height", OptionSpec::kHidden);
-}
-
-void AddChain(ArgsManager& args)
-{
-    const auto add = [&](const char* name, const char* argument, const char* help) {
-        args.Add(name, argument, help, OptionGroup::kChain, OptionSpec::kHidden);
-    };
-    add("-testactivationheight", "=<name>@<height>",
-        "Height at which segwit, bip34, dersig, cltv or csv is enforced (regtest)");
-    add("-vbparams", "=<deployment>:<start>:<end>[:<height>]",
-        "Start, timeout and minimum height of a version-bits deployment (regtest)");
-    add("-fastprune", "", "Small block files (regtest)");
-    add("-test", "=<option>", "bip94: enforce it (regtest)");
-    add("-signetseednode", "=<host>", "Seed node of a custom signet");
-}
-
-/** Options of Core about what this version has not: accepted, so that configuration files and
- *  scripts made for Core work, and named in the log when they are set. */
-constexpr const char* kWithoutEffect[] = {
-    // peers
-    "-addnode", "-asmap", "-bantime", "-bind", "-blocksonly", "-capturemessages", "-checkaddrman",
-    "-cjdnsreachable", "-connect", "-discover", "-dns", "-dnsseed", "-externalip", "-fixedseeds",
-    "-forcednsseed", "-i2pacceptincoming", "-i2psam", "-listen", "-listenonion", "-maxconnections",
-    "-maxreceivebuffer", "-maxsendbuffer", "-maxuploadtarget", "-natpmp", "-networkactive",
-    "-onion", "-onlynet", "-peerblockfilters", "-peerbloomfilters", "-peertimeout", "-port",
-    "-privatebroadcast", "-proxy", "-proxyrandomize", "-seednode", "-timeout", "-torcontrol",
-    "-torpassword", "-txreconciliation", "-uacomment", "-upnp", "-v2transport", "-whitebind",
-    "-whitelist", "-whitelistforcerelay", "-whitelistrelay",
-    // pool of transactions, fee estimates, mining
-    "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight", "-blockmintxfee",
-    "-blockreconstructionextratxn", "-blockreservedweight", "-blockversion", "-bytespersigop",
-    "-checkmempool", "-datacarrier", "-datacarriersize", "-dustrelayfee", "-incrementalrelayfee",
-    "-limitancestorcount", "-limitancestorsize", "-limitclustercount", "-limitclustersize",
-    "-limitdescendantcount", "-limitdescendantsize", "-maxmempool", "-maxorphantx",
-    "-mempoolexpiry", "-mempoolfullrbf", "-minrelaytxfee", "-permitbaremultisig", "-persistmempool",
-    "-persistmempoolv1", "-printpriority",
-    // wallet
-    "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-disablewallet",
-    "-discardfee", "-fallbackfee", "-flushwallet", "-keypool", "-maxapsfee", "-maxtxfee",
-    "-mintxfee", "-paytxfee", "-signer", "-spendzeroconfchange", "-swapbdbendian",
-    "-txconfirmtarget", "-unsafesqlitesync", "-wallet", "-walletbroadcast", "-walletcrosschain",
-    "-walletdir", "-walletnotify", "-walletrbf", "-walletrejectlongchains",
-    // other servers
-    "-ipcbind", "-rest", "-zmqpubhashblock", "-zmqpubhashblockhwm", "-zmqpubhashtx",
-    "-zmqpubhashtxhwm", "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm",
-    "-zmqpubsequence", "-zmqpubsequencehwm",
-    // what only developers use, or what Core itself has dropped
-    "-checkblockindex", "-checkpoints", "-dbcrashratio", "-logips", "-logratelimit",
-    "-logsourcelocations", "-rpcdoccheck", "-rpcserialversion"};
-
-/** Of these, what outside of its section holds on main only, as in Core. */
-constexpr std::string_view kOfOneNetwork[] = {"-addnode", "-bind",   "-connect",
-                                              "-port",    "-wallet", "-walletdir"};
-
-void AddWithoutEffect(ArgsManager& args)
-{
-    for (const std::string_view name : kWithoutEffect) {
-        unsigned flags = OptionSpec::kHidden;
-        if (name == "-torpassword") flags |= OptionSpec::kSensitive;
-        if (std::ranges::find(kOfOneNetwork, name) != std::end(kOfOneNetwork)) {
-            flags |= OptionSpec::kNetworkOnly;
-        }
-        args.Add(std::string(name), "", "Accepted for compatibility; has no effect in this version",
-                 OptionGroup::kConnection, flags);
-    }
-}
-
 constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-prune",
                                         "-txindex", "-txospenderindex"};
-
-void AddUnsupported(ArgsManager& args)
-{
-    for (const char* name : kUnsupported) {
-        args.Add(name, "=<n>", "Not supported by this version: an error unless 0",
-                 OptionGroup::kGeneral, OptionSpec::kHidden);
-    }
-}
 
 Result<> RefuseUnsupported(const ArgsManager& args)
 {
@@ -223,6 +71,12 @@ Result<> RefuseUnsupported(const ArgsManager& args)
                        name, value, name);
     }
     return {};
+}
+
+int64_t DbCacheMebibytes(const ArgsManager& args, uint64_t machine_memory)
+{
+    return args.GetInt("-dbcache",
+                       machine_memory >= kLargeMemory ? kLargeDbCache : kDefaultDbCache);
 }
 
 CacheSizes DivideCache(int64_t mebibytes)
@@ -242,22 +96,25 @@ unsigned ScriptThreads(int64_t par)
     return static_cast<unsigned>(std::clamp<int64_t>(par, 1, kMaxScriptThreads));
 }
 
+/** Up to 64 hex digits, which CheckParameters() saw to, as 64 without 0x. */
+std::string FullHex(std::string_view text)
+{
+    if (text.starts_with("0x")) text.remove_prefix(2);
+    return std::string(64 - std::min<size_t>(text.size(), 64), '0') + std::string(text);
+}
+
 Result<> ReadTrust(const ArgsManager& args, const ChainParams& params, NodeOptions& out)
 {
     out.assume_valid = params.consensus.assume_valid;
     if (const auto text = args.Get("-assumevalid")) {
-        const auto hash = BlockHash::FromHex(*text);
-        if (!hash && *text != "0" && !text->empty()) {
-            return BadData("-assumevalid={}: must be the 64 hex digits of a block hash, or 0",
-                           *text);
-        }
-        out.assume_valid = hash.value_or(BlockHash{});
+        const auto hash = BlockHash::FromHex(FullHex(*text));
+        if (!hash) return BadData("-assumevalid={}: no hash", *text);
+        out.assume_valid = *hash;
     }
     out.minimum_work = params.consensus.minimum_chain_work;
     if (const auto text = args.Get("-minimumchainwork")) {
-        const size_t missing = text->size() < 64 ? 64 - text->size() : 0;
-        const auto work = Arith256::FromHex(std::string(missing, '0') + *text);
-        if (!work) return BadData("-minimumchainwork={}: must be up to 64 hex digits", *text);
+        const auto work = Arith256::FromHex(FullHex(*text));
+        if (!work) return BadData("-minimumchainwork={}: no number", *text);
         out.minimum_work = *work;
     }
     return {};
@@ -326,27 +183,17 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
 
 void AddNodeOptions(ArgsManager& args)
 {
-    AddGeneral(args);
+    AddGeneralOptions(args);
     AddBooster(args);
-    AddDebug(args);
-    AddChain(args);
-    AddWithoutEffect(args);
-    AddUnsupported(args);
-}
-
-std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args)
-{
-    std::vector<std::string> set;
-    for (const char* name : kWithoutEffect) {
-        if (args.IsSet(name)) set.emplace_back(name);
-    }
-    std::sort(set.begin(), set.end());
-    return set;
+    AddConnectionOptions(args);
+    AddDebugOptions(args);
+    AddPolicyOptions(args);
+    AddHiddenOptions(args);
 }
 
 Path LogPath(const ArgsManager& args, const Path& net_dir)
 {
-    return net_dir / args.Get("-debuglogfile", "debug.log");
+    return net_dir / args.GetPath("-debuglogfile", "debug.log");
 }
 
 namespace {
@@ -364,7 +211,7 @@ Result<> ReadSignetOptions(const ArgsManager& args, NetworkOptions& options)
     return {};
 }
 
-Result<> ReadRegtestOptions(const ArgsManager& args, NetworkOptions& options)
+Result<> ReadDeployments(const ArgsManager& args, NetworkOptions& options)
 {
     for (const std::string& value : args.GetAll("-testactivationheight")) {
         IBD_RETURN_IF_ERROR(ParseTestActivationHeight(value, options));
@@ -372,10 +219,14 @@ Result<> ReadRegtestOptions(const ArgsManager& args, NetworkOptions& options)
     for (const std::string& value : args.GetAll("-vbparams")) {
         IBD_RETURN_IF_ERROR(ParseVersionBitsParameters(value, options));
     }
+    return {};
+}
+
+void ReadRegtestOptions(const ArgsManager& args, NetworkOptions& options)
+{
     const std::vector<std::string> tests = args.GetAll("-test");
     options.enforce_bip94 = std::find(tests.begin(), tests.end(), "bip94") != tests.end();
     options.fast_prune = args.GetBool("-fastprune", false);
-    return {};
 }
 
 } // namespace
@@ -386,22 +237,22 @@ Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& 
     CHECK(network);
     NetworkOptions options;
     if (*network == Network::kSignet) IBD_RETURN_IF_ERROR(ReadSignetOptions(args, options));
-    if (*network == Network::kRegtest) IBD_RETURN_IF_ERROR(ReadRegtestOptions(args, options));
-    if (args.IsSet("-test") && *network != Network::kRegtest) {
-        return BadData("-test=<option> can only be used with regtest");
-    }
+    if (*network == Network::kRegtest) ReadRegtestOptions(args, options);
+    IBD_RETURN_IF_ERROR(ReadDeployments(args, options));
     return MakeChainParams(*network, options);
 }
 
 Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& params,
-                                    const Path& net_dir)
+                                    const Path& net_dir, uint64_t machine_memory)
 {
     IBD_RETURN_IF_ERROR(RefuseUnsupported(args));
     NodeOptions out;
-    out.cache = DivideCache(args.GetInt("-dbcache", kDefaultDbCache));
+    out.cache = DivideCache(DbCacheMebibytes(args, machine_memory));
     out.batch_bytes =
         static_cast<size_t>(std::max<int64_t>(1, args.GetInt("-dbbatchsize", kDefaultBatchSize)));
     out.script_threads = ScriptThreads(args.GetInt("-par", 0));
+    const std::vector<std::string> tests = args.GetAll("-test");
+    out.reindex_if_damaged = std::ranges::find(tests, kReindexIfDamaged) != tests.end();
     out.reindex = args.GetBool("-reindex", false);
     out.reindex_chainstate = out.reindex || args.GetBool("-reindex-chainstate", false);
     out.check_blocks = static_cast<int>(args.GetInt("-checkblocks", 6));
@@ -409,12 +260,8 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.stop_at_height = static_cast<int>(args.GetInt("-stopatheight", 0));
     out.stop_after_import = args.GetBool("-stopafterblockimport", false);
     out.obfuscate_blocks = args.GetBool("-blocksxor", true);
-    if (const auto dir = args.Get("-blocksdir")) {
-        out.blocks_dir = std::filesystem::absolute(*dir);
-        std::error_code code;
-        if (!std::filesystem::is_directory(*out.blocks_dir, code)) {
-            return SystemError("blocks directory '{}' (-blocksdir) does not exist", *dir);
-        }
+    if (args.IsSet("-blocksdir")) {
+        out.blocks_dir = std::filesystem::absolute(args.GetPath("-blocksdir", {}));
     }
     for (const std::string& file : args.GetAll("-loadblock")) {
         out.load_blocks.push_back(std::filesystem::absolute(file));
@@ -427,10 +274,22 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.alert_notify = args.Get("-alertnotify", "");
     out.block_notify = args.Get("-blocknotify", "");
     out.startup_notify = args.Get("-startupnotify", "");
-    out.shutdown_notify = args.Get("-shutdownnotify", "");
+    out.shutdown_notify = args.GetAll("-shutdownnotify");
     IBD_RETURN_IF_ERROR(ReadTrust(args, params, out));
     IBD_RETURN_IF_ERROR(ReadBooster(args, params, net_dir, out));
     return out;
+}
+
+// What the system and other programs are left, as Core reckons it.
+std::string DbCacheWarning(const ArgsManager& args, uint64_t machine_memory)
+{
+    constexpr uint64_t kReserved = 2ull << 30; //!< bytes
+    const int64_t mebibytes = std::max(DbCacheMebibytes(args, machine_memory), kMinDbCache);
+    const uint64_t available = machine_memory > kReserved ? machine_memory - kReserved : 0;
+    const uint64_t most = std::max<uint64_t>(kDefaultDbCache << 20, available / 4 * 3);
+    if (machine_memory == 0 || static_cast<uint64_t>(mebibytes) << 20 <= most) return {};
+    return fmt::format("A {} MiB dbcache may be too large for a system memory of only {} MiB.",
+                       mebibytes, machine_memory >> 20);
 }
 
 } // namespace ibd

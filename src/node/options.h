@@ -41,11 +41,9 @@ struct NodeOptions {
     std::string alert_notify;
     std::string block_notify;
     std::string startup_notify;
-    std::string shutdown_notify;
+    std::vector<std::string> shutdown_notify;
+    bool reindex_if_damaged = false; //!< -test: as if the user had said yes to a rebuild
 };
-
-/** Names of the options that are set and that this version accepts without doing anything. */
-std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args);
 
 /** Where the log goes. */
 Path LogPath(const ArgsManager& args, const Path& net_dir);
@@ -53,8 +51,11 @@ Path LogPath(const ArgsManager& args, const Path& net_dir);
 /** The parameters of the chosen network, changed as the options say. */
 Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& chain);
 
-/** Errors name the option and what it takes. `net_dir`: folder of the network. */
+/** Of options that passed CheckParameters(). Errors name the option and what it takes. `net_dir`:
+ *  folder of the network; `machine_memory`: bytes, for the default of -dbcache. */
 Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& params,
-                                    const Path& net_dir);
+                                    const Path& net_dir, uint64_t machine_memory);
+/** "A 9000 MiB dbcache may be too large for a system memory of only 8000 MiB.", or nothing. */
+std::string DbCacheWarning(const ArgsManager& args, uint64_t machine_memory);
 
 } // namespace ibd

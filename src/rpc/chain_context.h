@@ -30,6 +30,7 @@ struct ChainContext {
     Path net_dir = {}; //!< relative paths of files to write are below it
     size_t coins_db_cache_bytes = 0;
     size_t coins_cache_bytes = 0;
+    std::string user_agent = {};      //!< as peers and getnetworkinfo see it
     bool deprecated_warnings = false; //!< -deprecatedrpc=warnings: one string, not an array
     /** Told of failures of the machine that leave the chain unusable: the node stops. */
     std::function<void(const Error&)> fatal = {};

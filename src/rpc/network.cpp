@@ -27,7 +27,7 @@ UniValue NetworkInfo(const ChainContext& context)
 {
     UniValue out(UniValue::VOBJ);
     out.pushKV("version", kCompatibleVersion);
-    out.pushKV("subversion", kUserAgent);
+    out.pushKV("subversion", context.user_agent);
     out.pushKV("protocolversion", kProtocolVersion);
     out.pushKV("localservices", "0000000000000000");
     out.pushKV("localservicesnames", UniValue(UniValue::VARR));

@@ -13,7 +13,7 @@
 namespace ibd {
 
 /** In the order in which they are shown. */
-enum class NodeWarning { kUnknownRules, kInvalidChain };
+enum class NodeWarning { kUnknownRules, kInvalidChain, kNoBlocks };
 
 class NodeWarnings {
 public:

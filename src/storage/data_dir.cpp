@@ -1,5 +1,6 @@
 // See data_dir.h.
 #include "storage/data_dir.h"
+#include "util/version.h"
 
 #include <cstdlib>
 
@@ -16,9 +17,8 @@ Result<std::unique_ptr<FileLock>> MakeAndLock(Env& env, const Path& folder)
     }
     auto lock = env.Lock(lock_file);
     if (!lock) {
-        return SystemError("Cannot obtain a lock on directory {}. A node is probably already "
-                           "running on it.",
-                           folder.string());
+        return SystemError("Cannot obtain a lock on directory {}. {} is probably already running.",
+                           folder.string(), kProjectName);
     }
     return std::move(lock).Value();
 }
@@ -27,8 +27,7 @@ Result<> CheckSpaceOf(Env& env, const Path& folder, uint64_t more)
 {
     IBD_ASSIGN_OR_RETURN(const uint64_t free, env.SpaceAvailable(folder));
     if (free >= kMinDiskSpace + more) return {};
-    return SystemError("Disk space is too low: {} MiB free at {}, {} MiB needed", free >> 20,
-                       folder.string(), (kMinDiskSpace + more) >> 20);
+    return SystemError("Error: Disk space is low for \"{}\"", folder.string());
 }
 
 } // namespace
@@ -49,6 +48,21 @@ Result<std::unique_ptr<DataDir>> DataDir::Open(Env& env, const DataDirOptions& o
     IBD_ASSIGN_OR_RETURN(dir->m_blocks_lock, MakeAndLock(env, dir->m_blocks));
     IBD_RETURN_IF_ERROR(dir->CheckSpace());
     return dir;
+}
+
+Result<bool> DataDir::AdoptOldBlockIndex()
+{
+    if (!m_env.Exists(OldBlockIndex() / "CURRENT")) return false;
+    if (m_env.Exists(BlockIndex() / "CURRENT")) return false;
+    IBD_RETURN_IF_ERROR(m_env.CreateDirectories(BlockIndex().parent_path()));
+    const auto moved = m_env.Rename(OldBlockIndex(), BlockIndex());
+    if (moved) {
+        IBD_RETURN_IF_ERROR(m_env.SyncDirectory(BlockIndex().parent_path()));
+        return true;
+    }
+    return SystemError("the block index belongs into the data directory, even with -blocksdir: "
+                       "move '{}' to '{}', or restart with -reindex ({})",
+                       OldBlockIndex().string(), BlockIndex().string(), moved.Message());
 }
 
 Result<> DataDir::CheckSpace(uint64_t more) const

@@ -25,7 +25,13 @@ public:
 
     const Path& Net() const { return m_net; }       //!< folder of the network
     const Path& Blocks() const { return m_blocks; } //!< blk, rev, xor.dat
-    Path BlockIndex() const { return m_blocks / "index"; }
+    /** Below the network's folder wherever the blocks are, as with Core. */
+    Path BlockIndex() const { return m_net / "blocks" / "index"; }
+    /** Where this program kept it up to version 0.1 with -blocksdir. */
+    Path OldBlockIndex() const { return m_blocks / "index"; }
+    /** Moves an index from there to its place if that has none; says whether it did. An error, of a
+     *  place on another disk for one, names both. */
+    Result<bool> AdoptOldBlockIndex();
     /** What "chainstate" links to if it is a symbolic link: the booster puts a new folder in the
      *  place of the old one, which is to stay on the disk the user chose. */
     Path Chainstate() const { return m_env.FollowLink(m_net / "chainstate"); }

@@ -11,7 +11,48 @@ namespace {
 
 bool IsTrue(std::string_view text) { return text.empty() || LenientInteger(text) != 0; }
 
+/** The values behind the last negation, which hides those before it. */
+std::span<const ArgValue> Standing(const std::vector<ArgValue>& values)
+{
+    const auto negated = std::find_if(values.rbegin(), values.rend(),
+                                      [](const ArgValue& value) { return value.IsNegated(); });
+    return std::span(values).subspan(static_cast<size_t>(values.rend() - negated));
+}
+
+bool LastNegated(const std::vector<ArgValue>& values)
+{
+    return !values.empty() && values.back().IsNegated();
+}
+
 } // namespace
+
+std::string ArgValue::AsText() const
+{
+    if (kind == Kind::kText) return text;
+    return kind == Kind::kTrue ? "1" : "0";
+}
+
+std::string ArgValue::AsJson() const
+{
+    if (kind != Kind::kText) return kind == Kind::kTrue ? "true" : "false";
+    std::string out = "\"";
+    for (const char c : text) {
+        switch (c) {
+        case '"': out += "\\\""; break;
+        case '\\': out += "\\\\"; break;
+        case '\b': out += "\\b"; break;
+        case '\f': out += "\\f"; break;
+        case '\n': out += "\\n"; break;
+        case '\r': out += "\\r"; break;
+        case '\t': out += "\\t"; break;
+        default: {
+            const auto code = static_cast<unsigned char>(c);
+            out += code < 0x20 || code == 0x7f ? fmt::format("\\u{:04x}", code) : std::string(1, c);
+        }
+        }
+    }
+    return out + "\"";
+}
 
 void ArgsManager::Add(OptionSpec spec)
 {
@@ -21,128 +62,124 @@ void ArgsManager::Add(OptionSpec spec)
     CHECK(is_new);
 }
 
-Result<> ArgsManager::Store(Values& to, std::string_view key,
-                            const std::optional<std::string>& value, const std::string& origin,
-                            bool from_config)
+Result<ArgValue> ArgsManager::Interpret(bool negated, const OptionSpec& spec,
+                                        const std::optional<std::string>& value)
 {
-    std::string name = "-" + std::string(key);
-    bool negated = false;
-    if (!m_specs.contains(name) && key.starts_with("no")) {
-        name = "-" + std::string(key.substr(2));
-        negated = true;
-    }
-    const auto spec = m_specs.find(name);
-    if (spec == m_specs.end()) {
-        if (!from_config) return BadData("{}: there is no option -{}", origin, key);
-        m_warnings.push_back(fmt::format("{}: unknown option {} is ignored", origin, key));
-        return {};
-    }
-    if (negated && (spec->second.flags & OptionSpec::kNoNegation) != 0) {
-        return BadData("{}: {} cannot be negated", origin, name);
-    }
-    if (from_config && (spec->second.flags & OptionSpec::kCommandLineOnly) != 0) {
-        return BadData("{}: {} is understood on the command line only", origin, key);
-    }
+    const std::string& name = spec.name;
     // Core takes "true" for 0, which is the opposite of what was meant.
     const bool yes_or_no = !value || value->empty() || *value == "0" || *value == "1";
-    if ((spec->second.flags & OptionSpec::kYesOrNo) != 0 && !yes_or_no) {
-        return BadData("-{}={}: must be 0 or 1, or stand without a value", key, *value);
+    if ((spec.flags & OptionSpec::kYesOrNo) != 0 && !yes_or_no) {
+        return BadData("-{}{}={}: must be 0 or 1, or stand without a value", negated ? "no" : "",
+                       name.substr(1), *value);
     }
-    Value stored{value.value_or(""), false};
     if (negated) {
-        // -nofoo is -foo=0; the double negative -nofoo=0 is -foo=1.
-        stored.negated = IsTrue(stored.text);
-        stored.text = stored.negated ? "0" : "1";
+        if ((spec.flags & OptionSpec::kNoNegation) != 0) {
+            return BadData("Negating of {} is meaningless and therefore forbidden", name);
+        }
+        if (value && !IsTrue(*value)) {
+            m_warnings.push_back(
+                fmt::format("Parsed potentially confusing double-negative {}={}", name, *value));
+            return ArgValue{ArgValue::Kind::kTrue, {}};
+        }
+        return ArgValue{ArgValue::Kind::kFalse, {}};
     }
-    to[name].push_back(std::move(stored));
+    if (!value && (spec.flags & OptionSpec::kNoElision) != 0) {
+        return BadData("Can not set {} with no value. Please specify value with {}=value.", name,
+                       name);
+    }
+    return ArgValue{ArgValue::Kind::kText, value.value_or("")};
+}
+
+Result<> ArgsManager::StoreWord(const char* word)
+{
+    std::string key(word);
+    key.erase(0, key.starts_with("--") ? 2 : 1);
+    std::optional<std::string> value;
+    if (const size_t equals = key.find('='); equals != std::string::npos) {
+        value = key.substr(equals + 1);
+        key.erase(equals);
+    }
+    const bool in_section = key.find('.') != std::string::npos;
+    const bool negated = key.starts_with("no");
+    const auto spec = m_specs.find("-" + (negated ? key.substr(2) : key));
+    if (spec == m_specs.end() || in_section) return BadData("Invalid parameter {}", word);
+    IBD_ASSIGN_OR_RETURN(ArgValue stored, Interpret(negated, spec->second, value));
+    m_command_line[spec->first].push_back(std::move(stored));
     return {};
 }
 
 Result<> ArgsManager::ParseCommandLine(int argc, const char* const argv[])
 {
     int i = 1;
-    for (; i < argc; ++i) {
-        std::string_view word = argv[i];
-        if (word == "-" || !word.starts_with('-')) break;
-        const std::string_view given = word;
-        word.remove_prefix(word.starts_with("--") ? 2 : 1);
-        const size_t equals = word.find('=');
-        const std::string_view key = word.substr(0, equals);
-        std::optional<std::string> value;
-        if (equals != std::string_view::npos) value = word.substr(equals + 1);
-        const bool network_prefix = key.find('.') != std::string_view::npos;
-        if (key.empty() || network_prefix) {
-            return BadData("command line: '{}' is no option", given);
+    for (; i < argc && argv[i][0] == '-'; ++i) {
+        if (std::string_view(argv[i]) == "-") {
+            ++i;
+            break;
         }
-        IBD_RETURN_IF_ERROR(Store(m_command_line, key, value, "command line", false));
+        IBD_RETURN_IF_ERROR(StoreWord(argv[i]));
     }
     for (; i < argc; ++i) m_command.emplace_back(argv[i]);
     // -noincludeconf may stand here: the files named in bitcoin.conf are not read.
-    const auto* includes = In(m_command_line, "-includeconf");
-    if (includes != nullptr && !includes->back().negated) {
-        return BadData("command line: -includeconf belongs into the configuration file");
+    if (const auto includes = m_command_line.find("-includeconf");
+        includes != m_command_line.end() && !LastNegated(includes->second)) {
+        return BadData("-includeconf cannot be used from commandline; -includeconf={}",
+                       Standing(includes->second).front().AsJson());
     }
     return {};
 }
 
-void ArgsManager::AddSetting(const std::string& name, std::string value)
+void ArgsManager::AddSetting(const std::string& name, ArgValue value)
 {
-    m_settings[name].push_back({std::move(value), false});
+    m_settings[name].push_back(std::move(value));
 }
 
-const std::vector<ArgsManager::Value>* ArgsManager::In(const Values& values,
-                                                       const std::string& name) const
+bool ArgsManager::TopCounts(const std::string& network, const std::string& name) const
 {
-    const auto it = values.find(name);
-    return it == values.end() ? nullptr : &it->second;
-}
-
-// A negated value hides the values before it in the same place and everything of lesser rank.
-ArgsManager::Found ArgsManager::Lookup(const std::string& name, bool as_given) const
-{
-    Found found;
-    bool hidden = false;
-    const auto take = [&](const std::vector<Value>* values, bool last_first) {
-        if (values == nullptr || hidden) return;
-        std::vector<Value> kept = *values;
-        const auto negated =
-            std::find_if(kept.rbegin(), kept.rend(), [](const Value& v) { return v.negated; });
-        if (negated != kept.rend()) {
-            // Keep the negation only if nothing was set after it.
-            hidden = true;
-            kept.erase(kept.begin(),
-                       negated == kept.rbegin() ? negated.base() - 1 : negated.base());
-        }
-        if (last_first && !as_given) std::reverse(kept.begin(), kept.end());
-        found.values.insert(found.values.end(), kept.begin(), kept.end());
-    };
-    take(In(m_forced, name), true);
-    take(In(m_command_line, name), true);
-    take(In(m_settings, name), false);
-    if (!m_network.empty()) {
-        const auto section = m_config.find(m_network);
-        if (section != m_config.end()) take(In(section->second, name), false);
-    }
     const auto spec = m_specs.find(name);
     const bool network_only =
         spec != m_specs.end() && (spec->second.flags & OptionSpec::kNetworkOnly) != 0;
-    const bool use_default = !network_only || m_network.empty() || m_network == "main";
-    const auto top = m_config.find("");
-    if (use_default && top != m_config.end()) take(In(top->second, name), false);
+    return network == "main" || !network_only;
+}
+
+// Where a network is chosen a later line of the file counts more than an earlier one, and what is
+// negated on the command line is as if it were not there.
+std::optional<ArgValue> ArgsManager::FindFor(const std::string& network, const std::string& name,
+                                             bool chooses_chain) const
+{
+    std::optional<ArgValue> found;
+    Visit(network, name, [&](Source source, const std::vector<ArgValue>& values) {
+        const bool negated = LastNegated(values);
+        if (found || (negated && chooses_chain)) return;
+        // What is negated before any section is negated for all networks, of all options.
+        if (source == Source::kTop && !negated && !TopCounts(network, name) && !chooses_chain) {
+            return;
+        }
+        const bool from_file = source == Source::kSection || source == Source::kTop;
+        if (negated) {
+            found = values.back();
+        } else {
+            found = from_file && !chooses_chain ? Standing(values).front() : values.back();
+        }
+    });
     return found;
+}
+
+std::optional<ArgValue> ArgsManager::Find(const std::string& name) const
+{
+    return FindFor(m_network, name, /*chooses_chain=*/false);
 }
 
 bool ArgsManager::IsNegated(const std::string& name) const
 {
-    const Found found = Lookup(name);
-    return !found.values.empty() && found.values.front().negated;
+    const auto found = Find(name);
+    return found && found->IsNegated();
 }
 
 std::optional<std::string> ArgsManager::Get(const std::string& name) const
 {
-    const Found found = Lookup(name);
-    if (found.values.empty()) return std::nullopt;
-    return found.values.front().text;
+    const auto found = Find(name);
+    if (!found) return std::nullopt;
+    return found->AsText();
 }
 
 std::string ArgsManager::Get(const std::string& name, const std::string& otherwise) const
@@ -174,29 +211,52 @@ bool ArgsManager::GetBool(const std::string& name, bool otherwise) const
     return GetBool(name).value_or(otherwise);
 }
 
+// A negation hides what is before it and everything of lesser rank; but a value behind it brings
+// the configuration file back.
 std::vector<std::string> ArgsManager::GetAll(const std::string& name) const
 {
     std::vector<std::string> all;
-    for (const Value& value : Lookup(name, /*as_given=*/true).values) {
-        if (!value.negated) all.push_back(value.text);
-    }
+    bool hidden = false;
+    bool hidden_and_empty = false;
+    Visit(m_network, name, [&](Source source, const std::vector<ArgValue>& values) {
+        const bool from_file = source == Source::kSection || source == Source::kTop;
+        if (source == Source::kTop && !TopCounts(m_network, name)) return;
+        const std::span<const ArgValue> standing = Standing(values);
+        if (!hidden || (from_file && !hidden_and_empty)) {
+            for (const ArgValue& value : standing) all.push_back(value.AsText());
+        }
+        hidden = hidden || standing.size() < values.size() || source == Source::kForced;
+        hidden_and_empty = hidden_and_empty || (LastNegated(values) && all.empty());
+    });
     return all;
+}
+
+Path ArgsManager::GetPath(const std::string& name, const Path& otherwise) const
+{
+    const auto found = Find(name);
+    if (found && found->IsNegated()) return {};
+    const std::string text = found ? found->AsText() : "";
+    if (text.empty()) return otherwise;
+    const Path path = Path(text).lexically_normal();
+    return path.has_filename() ? path : path.parent_path();
 }
 
 void ArgsManager::ForceSet(const std::string& name, const std::string& value)
 {
-    m_forced[name] = {{value, false}};
+    m_forced[name] = {{ArgValue::Kind::kText, value}};
 }
 
-// The file's [test] may not say that the network is main: networks are chosen outside sections.
-std::optional<bool> ArgsManager::ChainFlag(const std::string& name) const
+bool ArgsManager::SoftSet(const std::string& name, const std::string& value)
 {
-    const std::vector<Value>* values = In(m_command_line, name);
-    if (values != nullptr) return IsTrue(values->back().text);
-    const auto top = m_config.find("");
-    values = top == m_config.end() ? nullptr : In(top->second, name);
-    if (values != nullptr) return IsTrue(values->front().text);
-    return std::nullopt;
+    if (IsSet(name)) return false;
+    ForceSet(name, value);
+    return true;
+}
+
+bool ArgsManager::Chooses(const char* flag) const
+{
+    const auto found = FindFor("", flag, /*chooses_chain=*/true);
+    return found && IsTrue(found->AsText());
 }
 
 Result<std::string> ArgsManager::ChainName() const
@@ -206,24 +266,25 @@ Result<std::string> ArgsManager::ChainName() const
                                                                      {"-testnet", "test"},
                                                                      {"-testnet4", "testnet4"}};
     std::vector<std::string> chosen;
+    if (const auto name = Get("-chain")) chosen.push_back(*name);
     for (const auto& [flag, chain] : kFlags) {
-        if (ChainFlag(flag).value_or(false)) chosen.emplace_back(chain);
+        if (Chooses(flag)) chosen.emplace_back(chain);
     }
-    std::optional<std::string> by_name;
-    if (const auto* given = In(m_command_line, "-chain")) {
-        by_name = given->back().text;
-    } else if (const auto top = m_config.find(""); top != m_config.end()) {
-        if (const auto* values = In(top->second, "-chain")) by_name = values->front().text;
+    if (chosen.size() > 1) {
+        return BadData("Invalid combination of -regtest, -signet, -testnet, -testnet4 and -chain. "
+                       "Can use at most one.");
     }
-    if (chosen.size() + (by_name ? 1 : 0) > 1) {
-        return BadData("only one of -regtest, -signet, -testnet, -testnet4 and -chain can hold");
-    }
-    if (!chosen.empty()) return chosen[0];
-    if (!by_name) return std::string("main");
+    if (chosen.empty()) return std::string("main");
+    if (!IsChainName(chosen[0])) return BadData("Unknown chain {}.", chosen[0]);
+    return chosen[0];
+}
+
+bool IsChainName(const std::string& name)
+{
     for (const char* known : {"main", "test", "testnet4", "signet", "regtest"}) {
-        if (*by_name == known) return *by_name;
+        if (name == known) return true;
     }
-    return BadData("there is no chain '{}': main, test, testnet4, signet or regtest", *by_name);
+    return false;
 }
 
 Path DefaultDataDir()

@@ -4,145 +4,193 @@
 
 namespace ibd {
 
-namespace {
-
-bool IsSection(std::string_view name)
+Result<> ArgsManager::StoreConfigLine(const std::string& key, const std::string& value)
 {
-    for (const char* known : {"main", "test", "testnet4", "signet", "regtest"}) {
-        if (name == known) return true;
+    const size_t dot = key.find('.');
+    const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
+    std::string name = dot == std::string::npos ? key : key.substr(dot + 1);
+    const bool negated = name.starts_with("no");
+    if (negated) name.erase(0, 2);
+    if (name == "conf") {
+        return BadData("conf cannot be set in the configuration file; use includeconf= if you want "
+                       "to include additional config files");
     }
-    return false;
+    if (name == "reindex") {
+        m_warnings.push_back(
+            "reindex=1 is set in the configuration file, which will significantly slow down "
+            "startup. Consider removing or commenting out this option for better performance, "
+            "unless there is currently a condition which makes rebuilding the indexes necessary");
+    }
+    const auto spec = m_specs.find("-" + name);
+    if (spec == m_specs.end()) {
+        m_warnings.push_back(fmt::format("Ignoring unknown configuration value {}", key));
+        return {};
+    }
+    IBD_ASSIGN_OR_RETURN(ArgValue stored, Interpret(negated, spec->second, value));
+    m_config[section][spec->first].push_back(std::move(stored));
+    return {};
 }
-
-} // namespace
 
 Result<> ArgsManager::ParseConfig(std::string_view text, const std::string& origin)
 {
-    if (text.find('\0') != std::string_view::npos) {
-        return BadData("{} is not a text file", origin);
-    }
-    std::string section;
+    std::string prefix; // "regtest." in [regtest]: such a name may also be written out
+    std::vector<std::pair<std::string, std::string>> pairs;
     int number = 0;
+    if (text.ends_with('\n')) text.remove_suffix(1);
     for (std::string_view line : Split(text, '\n')) {
         ++number;
-        const std::string where = fmt::format("{}:{}", origin, number);
         const size_t hash = line.find('#');
         const bool cut = hash != std::string_view::npos;
         if (cut) line = line.substr(0, hash);
         line = Trim(line);
         if (line.empty()) continue;
         if (line.starts_with('[') && line.ends_with(']')) {
-            section = line.substr(1, line.size() - 2);
-            if (!IsSection(section)) {
-                m_warnings.push_back(fmt::format("{}: there is no section [{}]", where, section));
-            }
+            const std::string section(line.substr(1, line.size() - 2));
+            m_sections.push_back({section, origin, number});
+            prefix = section + ".";
             continue;
         }
         if (line.starts_with('-')) {
-            return BadData("{}: '{}' - options in this file have no dash", where, line);
+            return BadData("parse error on line {}: {}, options in configuration file must be "
+                           "specified without leading -",
+                           number, line);
         }
         const size_t equals = line.find('=');
         if (equals == std::string_view::npos) {
-            return BadData("{}: '{}' lacks a value: write {}=1{}", where, line, line,
-                           line.starts_with("no") ? "" : " or the like");
+            const bool no = line.starts_with("no");
+            return BadData("parse error on line {}: {}{}", number, line,
+                           no ? fmt::format(", if you intended to specify a negated option, use "
+                                            "{}=1 instead",
+                                            line)
+                              : "");
         }
-        std::string key(Trim(line.substr(0, equals)));
-        std::string value(Trim(line.substr(equals + 1)));
-        if (cut && key.find("rpcpassword") != std::string::npos) {
-            return BadData("{}: rpcpassword with a # in it can be misread; choose another", where);
+        std::string name = prefix + std::string(Trim(line.substr(0, equals)));
+        if (cut && name.find("rpcpassword") != std::string::npos) {
+            return BadData("parse error on line {}, using # in rpcpassword can be ambiguous and "
+                           "should be avoided",
+                           number);
         }
-        // "regtest.port=1" is port=1 in [regtest].
-        std::string its_section = section;
-        if (const size_t dot = key.find('.'); dot != std::string::npos && section.empty()) {
-            its_section = key.substr(0, dot);
-            key = key.substr(dot + 1);
+        if (const size_t dot = name.rfind('.'); dot != std::string::npos && prefix.size() <= dot) {
+            m_sections.push_back({name.substr(0, dot), origin, number});
         }
-        IBD_RETURN_IF_ERROR(Store(m_config[its_section], key, std::move(value), where, true));
+        pairs.emplace_back(std::move(name), Trim(line.substr(equals + 1)));
     }
+    for (const auto& [name, value] : pairs) IBD_RETURN_IF_ERROR(StoreConfigLine(name, value));
     return {};
 }
 
-std::vector<std::string> ArgsManager::Includes(const std::string& section) const
+// Adds the names from the `skip`th on that [section] includes and returns how many it has in all.
+size_t ArgsManager::Includes(const std::string& section, size_t skip,
+                             std::vector<std::string>& names) const
 {
-    std::vector<std::string> names;
     const auto values = m_config.find(section);
-    if (values == m_config.end()) return names;
-    if (const auto* found = In(values->second, "-includeconf")) {
-        for (const Value& v : *found) {
-            if (!v.negated) names.push_back(v.text);
-        }
+    if (values == m_config.end()) return 0;
+    const auto found = values->second.find("-includeconf");
+    if (found == values->second.end()) return 0;
+    const std::vector<ArgValue>& all = found->second;
+    for (size_t i = all.size(); i > 0; --i) {
+        if (all[i - 1].IsNegated()) skip = std::max(skip, i);
     }
-    return names;
+    for (size_t i = skip; i < all.size(); ++i) names.push_back(all[i].AsText());
+    return all.size();
 }
 
 Result<> ArgsManager::ReadIncludes(Env& env, const Path& base)
 {
-    if (In(m_command_line, "-includeconf") != nullptr) return {}; // -noincludeconf
+    if (m_command_line.contains("-includeconf")) return {}; // -noincludeconf
     IBD_ASSIGN_OR_RETURN(const std::string chain, ChainName());
-    std::vector<std::string> names = Includes(chain);
-    for (std::string& name : Includes("")) names.push_back(std::move(name));
+    std::vector<std::string> names;
+    const size_t of_chain = Includes(chain, 0, names);
+    const size_t of_all = Includes("", 0, names);
     for (const std::string& name : names) {
         const Path path = base / name;
-        if (!env.Exists(path)) {
-            return SystemError("included configuration file '{}' does not exist", path.string());
+        std::error_code code;
+        if (std::filesystem::is_directory(path, code)) {
+            return BadData("Included config file \"{}\" is a directory.", path.string());
         }
-        IBD_ASSIGN_OR_RETURN(const Bytes text, ReadWholeFile(env, path));
-        IBD_RETURN_IF_ERROR(ParseConfig(AsChars(text), path.string()));
+        const auto text = ReadWholeFile(env, path);
+        if (!text) return SystemError("Failed to include configuration file {}", name);
+        IBD_RETURN_IF_ERROR(ParseConfig(AsChars(*text), name));
+        m_included.push_back(name);
     }
-    const size_t now = Includes(chain).size() + Includes("").size();
-    if (now > names.size()) {
-        m_warnings.push_back("includeconf in an included file is ignored");
-    }
-    IBD_ASSIGN_OR_RETURN(const std::string chain_after, ChainName());
-    if (chain_after != chain) {
-        return BadData("an included configuration file must not choose another network");
-    }
+    // Files are included one level deep.
+    Includes(chain, of_chain, m_ignored_includes);
+    Includes("", of_all, m_ignored_includes);
+    IBD_ASSIGN_OR_RETURN(const std::string chain_now, ChainName());
+    if (chain_now != chain) Includes(chain_now, 0, m_ignored_includes);
     return {};
 }
 
 Result<> ArgsManager::ReadConfigFiles(Env& env, const Path& base)
 {
     if (IsNegated("-conf")) return {};
-    const bool named = IsSet("-conf");
-    const Path path = base / Get("-conf", "bitcoin.conf");
-    if (!env.Exists(path)) {
-        if (!named) return {};
-        return SystemError("configuration file '{}' does not exist", path.string());
+    const Path path = base / GetPath("-conf", "bitcoin.conf");
+    std::error_code code;
+    if (std::filesystem::is_directory(path, code)) {
+        return BadData("Config file \"{}\" is a directory.", path.string());
     }
-    IBD_ASSIGN_OR_RETURN(const Bytes text, ReadWholeFile(env, path));
-    IBD_RETURN_IF_ERROR(ParseConfig(AsChars(text), path.string()));
+    const auto text = ReadWholeFile(env, path);
+    if (!text) {
+        if (!IsSet("-conf")) return {};
+        return SystemError("specified config file \"{}\" could not be opened.", path.string());
+    }
+    IBD_RETURN_IF_ERROR(ParseConfig(AsChars(*text), path.string()));
     return ReadIncludes(env, base);
+}
+
+std::vector<std::string> ArgsManager::UnknownSections() const
+{
+    std::vector<std::string> unknown;
+    for (const Section& section : m_sections) {
+        if (IsChainName(section.name)) continue;
+        unknown.push_back(fmt::format("{}:{} Section [{}] is not recognized.", section.file,
+                                      section.line, section.name));
+    }
+    return unknown;
 }
 
 std::vector<std::string> ArgsManager::Misplaced() const
 {
     std::vector<std::string> names;
-    const auto top = m_config.find("");
-    if (top == m_config.end()) return names;
-    for (const auto& [name, values] : top->second) {
-        if (!IsSet(name)) names.push_back(name);
+    if (m_network.empty() || m_network == "main") return names;
+    for (const auto& [name, spec] : m_specs) {
+        if ((spec.flags & OptionSpec::kNetworkOnly) == 0) continue;
+        bool at_top = false;
+        bool elsewhere = false;
+        Visit(m_network, name, [&](Source source, const std::vector<ArgValue>& values) {
+            if (!values.back().IsNegated()) (source == Source::kTop ? at_top : elsewhere) = true;
+        });
+        if (at_top && !elsewhere) names.push_back(name);
     }
     return names;
 }
 
-std::vector<std::string> ArgsManager::DescribeForLog() const
+void ArgsManager::Describe(const std::string& origin, const Values& values,
+                           std::vector<std::string>& lines) const
+{
+    for (const auto& [name, list] : values) {
+        const bool secret = (m_specs.at(name).flags & OptionSpec::kSensitive) != 0;
+        for (const ArgValue& value : list) {
+            lines.push_back(
+                fmt::format("{} {}={}", origin, name.substr(1), secret ? "****" : value.AsJson()));
+        }
+    }
+}
+
+std::vector<std::string> ArgsManager::DescribeConfig() const
 {
     std::vector<std::string> lines;
-    const auto describe = [&](const std::string& origin, const Values& values) {
-        for (const auto& [name, list] : values) {
-            const auto spec = m_specs.find(name);
-            const bool secret =
-                spec != m_specs.end() && (spec->second.flags & OptionSpec::kSensitive) != 0;
-            for (const Value& v : list) {
-                lines.push_back(fmt::format("{}: {}={}", origin, name, secret ? "****" : v.text));
-            }
-        }
-    };
     for (const auto& [section, values] : m_config) {
-        describe(section.empty() ? "Config file" : "Config file [" + section + "]", values);
+        Describe(section.empty() ? "Config file arg:" : "Config file arg: [" + section + "]",
+                 values, lines);
     }
-    describe("Setting", m_settings);
-    describe("Command line", m_command_line);
+    return lines;
+}
+
+std::vector<std::string> ArgsManager::DescribeCommandLine() const
+{
+    std::vector<std::string> lines;
+    Describe("Command-line arg:", m_command_line, lines);
     return lines;
 }
 

@@ -12,6 +12,8 @@ constexpr std::pair<OptionGroup, const char*> kGroups[] = {
     {OptionGroup::kConnection, "Connection options:"},
     {OptionGroup::kDebug, "Debugging/Testing options:"},
     {OptionGroup::kChain, "Chain selection options:"},
+    {OptionGroup::kRelay, "Node relay options:"},
+    {OptionGroup::kMining, "Block creation options:"},
     {OptionGroup::kRpc, "RPC server options:"},
     {OptionGroup::kCli, "Client options:"},
 };

@@ -19,15 +19,14 @@ constexpr ChainFacts kChains[] = {{"main", "", 8332},
 
 constexpr const char* kConfigName = "bitcoin.conf";
 
-Result<Path> BaseDirectory(Env& env, const ArgsManager& args)
+/** -datadir, or the default; nothing if it names no directory. */
+std::optional<Path> BaseDirectory(const ArgsManager& args)
 {
-    const auto given = args.Get("-datadir");
-    if (!given || given->empty()) return DefaultDataDir();
+    const Path given = args.GetPath("-datadir", {});
+    if (given.empty()) return DefaultDataDir();
     std::error_code code;
-    const Path path = std::filesystem::absolute(*given, code);
-    if (!env.Exists(path)) {
-        return SystemError("data directory '{}' (-datadir) does not exist", path.string());
-    }
+    const Path path = std::filesystem::absolute(given, code);
+    if (!std::filesystem::is_directory(path, code)) return std::nullopt;
     return path;
 }
 
@@ -43,54 +42,64 @@ void AddCommonOptions(ArgsManager& args)
                            unsigned flags = OptionSpec::kPlain) {
         args.Add(name, argument, help, OptionGroup::kChain, flags);
     };
-    general("-help", "", "Print this help and exit (also -h and -?)", OptionSpec::kCommandLineOnly);
-    general("-h", "", "", OptionSpec::kHidden | OptionSpec::kCommandLineOnly);
-    general("-?", "", "", OptionSpec::kHidden | OptionSpec::kCommandLineOnly);
+    general("-help", "", "Print this help and exit (also -h and -?)");
+    for (const char* same : {"-h", "-?"}) args.Add(same, "", "", OptionGroup::kHidden);
     general("-version", "", "Print the version and exit");
     general("-conf", "=<file>",
             "Configuration file; a relative path is below the data directory; on the command line "
-            "only (default: bitcoin.conf)",
-            OptionSpec::kCommandLineOnly);
-    general("-datadir", "=<dir>", "Data directory (default: ~/.bitcoin)");
+            "only (default: bitcoin.conf)");
+    general("-datadir", "=<dir>", "Data directory (default: ~/.bitcoin)", OptionSpec::kNoNegation);
     general("-includeconf", "=<file>",
             "Further configuration file, relative to the data directory; in the configuration file "
             "only");
     chain("-chain", "=<chain>", "Network: main, test, testnet4, signet or regtest (default: main)");
-    chain("-regtest", "", "Use the regression test network: blocks can be made at once");
+    chain("-regtest", "", "Use the regression test network: blocks can be made at once",
+          OptionSpec::kHidden);
     chain("-signet", "", "Use the signet network");
-    chain("-signetchallenge", "=<hex>", "Script that signs the blocks of a custom signet");
-    chain("-testnet", "", "Use testnet3");
+    chain("-signetchallenge", "", "Script, in hex, that the blocks of a custom signet satisfy",
+          OptionSpec::kNoNegation);
+    chain("-signetseednode", "", "Seed node of a custom signet, host[:port]; may be repeated",
+          OptionSpec::kNoNegation);
+    args.Add("-testactivationheight", "=name@height.",
+             "Height at which segwit, bip34, dersig, cltv or csv is enforced; not on main",
+             OptionGroup::kDebug, OptionSpec::kHidden);
+    chain("-testnet", "", "Use testnet3, which is going out of use");
     chain("-testnet4", "", "Use testnet4");
+    chain("-vbparams", "=deployment:start:end[:min_activation_height]",
+          "Start, timeout and minimum height of a version-bits deployment; not on main",
+          OptionSpec::kHidden);
 }
 
-std::string IgnoredConfig(Env& env, const ArgsManager& args, const DataPaths& paths)
+bool HelpRequested(const ArgsManager& args)
 {
-    const Path ignored = paths.base / kConfigName;
-    if (args.IsNegated("-conf") || !env.Exists(ignored)) return {};
-    std::error_code code;
-    if (std::filesystem::equivalent(paths.config, ignored, code)) return {};
-    return fmt::format("'{}' does not count, as '{}' is the configuration file: remove one, or "
-                       "name it there with includeconf=",
-                       ignored.string(), paths.config.string());
-}
-
-std::string MisplacedOptions(const ArgsManager& args, const DataPaths& paths)
-{
-    const std::vector<std::string> names = args.Misplaced();
-    if (names.empty()) return {};
-    return fmt::format("configuration file: {} before any section holds on main only; on this "
-                       "network it belongs into [{}]",
-                       fmt::join(names, ", "), paths.chain);
+    for (const char* name : {"-?", "-h", "-help", "-help-debug"}) {
+        if (args.IsSet(name)) return true;
+    }
+    return false;
 }
 
 Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args)
 {
-    IBD_ASSIGN_OR_RETURN(Path base, BaseDirectory(env, args));
     DataPaths paths;
-    paths.config = base / (args.IsNegated("-conf") ? kConfigName : args.Get("-conf", kConfigName));
-    IBD_RETURN_IF_ERROR(args.ReadConfigFiles(env, base));
+    std::optional<Path> base = BaseDirectory(args);
+    const auto missing = [&](const char* word) {
+        return SystemError("{} data directory \"{}\" does not exist.", word,
+                           args.Get("-datadir", ""));
+    };
+    if (!base) return missing("Specified");
+    paths.original_base = *base;
+    const Path config = args.GetPath("-conf", kConfigName);
+    if (!config.empty()) paths.config = *base / config;
+    const auto in_file = [](const std::string& what) {
+        return "Error reading configuration file: " + what;
+    };
+    if (const auto read = args.ReadConfigFiles(env, *base); !read) {
+        return Error{in_file(read.Message()), read.GetError().kind};
+    }
     // The file may have named another directory; it stays the one that counts.
-    IBD_ASSIGN_OR_RETURN(paths.base, BaseDirectory(env, args));
+    base = BaseDirectory(args);
+    if (!base) return BadData("{}", in_file(missing("specified").message));
+    paths.base = *base;
     IBD_ASSIGN_OR_RETURN(paths.chain, args.ChainName());
     args.SelectNetwork(paths.chain);
     for (const ChainFacts& chain : kChains) {

@@ -6,28 +6,23 @@
 
 namespace ibd {
 
-/** -conf, -datadir, -includeconf, -chain, -regtest, -signet, -testnet, -testnet4, -help, -version
- *  and -signetchallenge. */
+/** -conf, -datadir, -includeconf, -help, -version and what chooses and changes a network. */
 void AddCommonOptions(ArgsManager& args);
+/** -help, -h, -? or -help-debug. */
+bool HelpRequested(const ArgsManager& args);
 
 struct DataPaths {
-    Path base;          //!< -datadir or the default
-    Path config;        //!< bitcoin.conf, which need not exist; not read with -noconf
+    Path original_base; //!< -datadir of the command line or the default
+    Path base;          //!< the same, unless bitcoin.conf names another
+    Path config;        //!< bitcoin.conf, which need not exist; empty with -noconf
     std::string chain;  //!< main, test, testnet4, signet, regtest
     std::string folder; //!< of the chain below `base`: "", testnet3, testnet4, signet, regtest
     uint16_t rpc_port;  //!< default of the chain
     Path Network() const { return folder.empty() ? base : base / folder; }
 };
 
-/** One line on a bitcoin.conf in the data directory that does not count, as another file does;
- *  empty if there is none, or -noconf says that it should not count. */
-std::string IgnoredConfig(Env& env, const ArgsManager& args, const DataPaths& paths);
-/** One line on options that stand outside of the network's section, where they do not count;
- *  empty if there are none. */
-std::string MisplacedOptions(const ArgsManager& args, const DataPaths& paths);
-
-/** Reads bitcoin.conf (which may name another -datadir) and selects the network. Errors: a
- *  -datadir that does not exist, bad configuration, more than one network. */
+/** Reads bitcoin.conf (which may name another -datadir) and selects the network. Errors, in Core's
+ *  words: a -datadir that does not exist, bad configuration, more than one network. */
 Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args);
 
 } // namespace ibd

@@ -26,7 +26,6 @@ constexpr LogCategoryName kCategories[] = {
     {LogCategory::kIpc, "ipc"},
     {LogCategory::kKernel, "kernel"},
     {LogCategory::kLevelDb, "leveldb"},
-    {LogCategory::kLibevent, "libevent"},
     {LogCategory::kMempool, "mempool"},
     {LogCategory::kMempoolRej, "mempoolrej"},
     {LogCategory::kNet, "net"},
@@ -70,10 +69,20 @@ void WriteAll(int fd, std::string_view text)
 
 std::span<const LogCategoryName> LogCategories() { return kCategories; }
 
+std::string LogCategoryNames()
+{
+    std::string names;
+    for (const auto& [category, name] : kCategories) {
+        if (!names.empty()) names += ", ";
+        names += name;
+    }
+    return names;
+}
+
 std::optional<LogCategory> ParseLogCategory(std::string_view name)
 {
     if (name.empty() || name == "1" || name == "all") return LogCategory::kAll;
-    if (name == "0" || name == "none") return LogCategory::kNone;
+    if (name == "libevent") return LogCategory::kNone;
     for (const auto& [category, its_name] : kCategories) {
         if (its_name == name) return category;
     }
@@ -94,7 +103,8 @@ std::string_view LogLevelName(LogLevel level)
     return kNames[static_cast<int>(level)];
 }
 
-FileLogger::FileLogger(Env& env, const LogOptions& options) : m_env(env), m_options(options)
+FileLogger::FileLogger(Env& env, const std::atomic<int64_t>* mock_time)
+    : m_env(env), m_mock_time(mock_time)
 {
     for (auto& level : m_category_levels) level = -1;
 }
@@ -106,20 +116,36 @@ FileLogger::~FileLogger()
 
 Result<std::unique_ptr<FileLogger>> FileLogger::Open(Env& env, const LogOptions& options)
 {
-    std::unique_ptr<FileLogger> logger(new FileLogger(env, options));
-    if (options.file) {
-        if (options.shrink_at_start) IBD_RETURN_IF_ERROR(logger->Shrink());
-        IBD_RETURN_IF_ERROR(logger->OpenFile());
-    }
+    auto logger = std::make_unique<FileLogger>(env);
+    IBD_RETURN_IF_ERROR(logger->Start(options));
     return logger;
+}
+
+Result<> FileLogger::Start(const LogOptions& options)
+{
+    const std::lock_guard lock(m_mutex);
+    m_options = options;
+    if (m_options.file) {
+        if (m_options.shrink_at_start) IBD_RETURN_IF_ERROR(Shrink());
+        IBD_RETURN_IF_ERROR(OpenFile());
+        WriteAll(m_fd, "\n\n\n\n\n");
+    }
+    m_started = true;
+    if (m_held_dropped > 0) {
+        const std::string text =
+            fmt::format("Early logging buffer overflowed, {} log lines discarded.", m_held_dropped);
+        WriteLocked(Dressed(LogLevel::kInfo, LogCategory::kNone, text));
+    }
+    for (const Line& line : m_held) WriteLocked(line);
+    m_held.clear();
+    return {};
 }
 
 Result<> FileLogger::OpenFile()
 {
     const int fd = ::open(m_options.file->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return SystemError("cannot open log file '{}': {}", m_options.file->string(),
-                           std::generic_category().message(errno));
+        return SystemError("Could not open debug log file {}", m_options.file->string());
     }
     if (m_fd >= 0) ::close(m_fd);
     m_fd = fd;
@@ -173,28 +199,60 @@ std::string FileLogger::Prefix(LogLevel level, LogCategory category) const
     return prefix + "] ";
 }
 
-void FileLogger::Write(LogLevel level, LogCategory category, std::string_view line)
+FileLogger::Line FileLogger::Dressed(LogLevel level, LogCategory category,
+                                     std::string_view text) const
+{
+    Line line{level, category, std::string(text), ThreadName(), m_env.UnixMicros(), 0};
+    if (m_mock_time != nullptr) line.mock_seconds = m_mock_time->load();
+    return line;
+}
+
+std::string FileLogger::Format(const Line& line) const
 {
     std::string text;
     if (m_options.timestamps) {
-        const int64_t now = m_env.UnixMicros();
-        text = FormatIso8601(now / 1'000'000);
+        text = FormatIso8601(line.micros / 1'000'000);
         if (m_options.time_micros) {
             text.pop_back();
-            text += fmt::format(".{:06}Z", now % 1'000'000);
+            text += fmt::format(".{:06}Z", line.micros % 1'000'000);
+        }
+        if (line.mock_seconds > 0) {
+            text += fmt::format(" (mocktime: {})", FormatIso8601(line.mock_seconds));
         }
         text += ' ';
     }
-    if (m_options.thread_names) text += "[" + ThreadName() + "] ";
-    text += Prefix(level, category);
-    text += EscapeControl(line);
-    text += '\n';
+    if (m_options.thread_names) text += "[" + line.thread + "] ";
+    return text + Prefix(line.level, line.category) + EscapeControl(line.text) + "\n";
+}
 
-    const std::lock_guard lock(m_mutex);
+void FileLogger::HoldLocked(Line line)
+{
+    m_held_bytes += sizeof(Line) + line.text.size();
+    m_held.push_back(std::move(line));
+    for (; m_held_bytes > kMaxHeldBytes; ++m_held_dropped) {
+        m_held_bytes -= sizeof(Line) + m_held.front().text.size();
+        m_held.pop_front();
+    }
+}
+
+void FileLogger::WriteLocked(const Line& line)
+{
+    const std::string text = Format(line);
+    if (m_options.to_console) WriteAll(STDOUT_FILENO, text);
     // A file that cannot be opened again keeps going to the old one.
     if (m_options.file && m_reopen.exchange(false)) (void)OpenFile();
     if (m_fd >= 0) WriteAll(m_fd, text);
-    if (m_options.to_console) WriteAll(STDOUT_FILENO, text);
+}
+
+void FileLogger::Write(LogLevel level, LogCategory category, std::string_view text)
+{
+    Line line = Dressed(level, category, text);
+    const std::lock_guard lock(m_mutex);
+    if (m_started) {
+        WriteLocked(line);
+    } else {
+        HoldLocked(std::move(line));
+    }
 }
 
 } // namespace ibd

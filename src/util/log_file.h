@@ -1,6 +1,7 @@
 // FileLogger: the node's Logger - debug.log and the console, in Core's line format
 // `2026-11-21T05:45:46Z [category] text`. Owned by node; any thread may log; lines are written
-// whole, one write() each. Nothing is buffered, so a crash loses nothing.
+// whole, one write() each. Nothing is buffered once Start() was called, so a crash loses nothing
+// and a line is in the file before anything that follows it.
 #pragma once
 
 #include "util/env.h"
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -32,11 +34,15 @@ struct LogCategoryName {
 
 /** All single categories, in order of name. */
 std::span<const LogCategoryName> LogCategories();
+/** Their names, separated by ", ", as error texts list them. */
+std::string LogCategoryNames();
 
-/** "net" and so on; "all", "1" and "" are kAll, "none" and "0" kNone. */
+/** "net" and so on; "all", "1" and "" are kAll. "libevent" is still known, and none. */
 std::optional<LogCategory> ParseLogCategory(std::string_view name);
 /** "trace", "debug", "info", "warning", "error". */
 std::optional<LogLevel> ParseLogLevel(std::string_view name);
+/** Those that -loglevel takes, separated by ", ". */
+inline constexpr const char* kSettableLogLevels = "info, debug, trace";
 std::string_view LogLevelName(LogLevel level);
 
 class FileLogger final : public Logger {
@@ -44,10 +50,19 @@ public:
     /** A debug.log beyond 11 MB is cut to its last 10 MB at start. */
     static constexpr uint64_t kKeepBytes = 10'000'000;
     static constexpr uint64_t kShrinkAbove = 11'000'000;
+    /** What is kept of lines before Start(); the oldest go first. */
+    static constexpr size_t kMaxHeldBytes = 1'000'000;
 
-    /** Opens the file. An error names it. `env` must outlive the logger. */
+    /** Holds lines back until Start(). `env` must outlive the logger. While the mocked time, in
+     *  seconds, is not 0 it is shown beside the real one. */
+    explicit FileLogger(Env& env, const std::atomic<int64_t>* mock_time = nullptr);
+    /** One that is started. */
     static Result<std::unique_ptr<FileLogger>> Open(Env& env, const LogOptions& options);
     ~FileLogger() override;
+
+    /** Opens the file, sets it off from the run before by empty lines, and writes what was held
+     *  back. Once, before threads start. */
+    Result<> Start(const LogOptions& options);
 
     bool Wants(LogLevel level, LogCategory category) const override;
     void Write(LogLevel level, LogCategory category, std::string_view line) override;
@@ -67,19 +82,37 @@ public:
     void RequestReopen() { m_reopen = true; }
 
 private:
-    FileLogger(Env& env, const LogOptions& options);
+    /** A line with what is true of the moment it was made in. */
+    struct Line {
+        LogLevel level = LogLevel::kInfo;
+        LogCategory category = LogCategory::kNone;
+        std::string text;
+        std::string thread;
+        int64_t micros = 0;
+        int64_t mock_seconds = 0;
+    };
+
     Result<> OpenFile();
     Result<> Shrink();
+    Line Dressed(LogLevel level, LogCategory category, std::string_view text) const;
+    std::string Format(const Line& line) const;
     std::string Prefix(LogLevel level, LogCategory category) const;
+    void HoldLocked(Line line);
+    void WriteLocked(const Line& line);
 
     Env& m_env;
-    const LogOptions m_options;
+    const std::atomic<int64_t>* const m_mock_time; //!< may be null
+    LogOptions m_options;
     std::atomic<uint64_t> m_categories{0};
     std::atomic<LogLevel> m_level{LogLevel::kDebug};
     std::array<std::atomic<int>, 64> m_category_levels; //!< by bit; -1: m_level holds
     std::atomic<bool> m_reopen{false};
-    std::mutex m_mutex; //!< one line at a time; guards m_fd
+    std::mutex m_mutex; //!< one line at a time; guards what follows
     int m_fd = -1;
+    bool m_started = false;
+    std::deque<Line> m_held;
+    size_t m_held_bytes = 0;
+    size_t m_held_dropped = 0; //!< lines
 };
 
 } // namespace ibd

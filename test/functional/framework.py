@@ -246,10 +246,11 @@ class FunctionalTest(unittest.TestCase):
         self.assertIn(part, caught.exception.message)
 
     def assert_refused(self, node, *args, saying="", prefix=()):
-        """bitcoind ends by itself, with a status other than zero and one line that says why."""
+        """bitcoind ends by itself, with a status other than zero and one line that says why;
+        details may follow in a list."""
         status, errors = node.run(*args, prefix=prefix)
         self.assertEqual(status, 1, errors)
-        lines = errors.strip().splitlines()
+        lines = [line for line in errors.strip().splitlines() if not line.startswith("- ")]
         self.assertEqual(len(lines), 1, errors)
         self.assertTrue(lines[0].startswith("Error: "), errors)
         self.assertIn(saying, errors)

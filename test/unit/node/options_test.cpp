@@ -1,8 +1,11 @@
 // bitcoind's options: what they become, and which values are refused.
+#include "node/option_table.h"
 #include "node/options.h"
 #include "node/settings.h"
+#include "node/start_checks.h"
 #include "rpc/server.h"
 #include "support/temp_dir.h"
+#include "util/version.h"
 
 #include <catch2/catch.hpp>
 
@@ -11,8 +14,13 @@ using ibd::test::TempDir;
 
 namespace {
 
-Result<NodeOptions> Read(std::vector<const char*> words, const char* chain = "regtest")
+constexpr uint64_t kGibibyte = 1 << 30;
+
+Result<NodeOptions> Read(std::vector<const char*> words, const char* chain = "regtest",
+                         uint64_t memory = 2 * kGibibyte)
 {
+    const auto env = MakePosixEnv();
+    FileLogger log(*env);
     ArgsManager args;
     AddCommonOptions(args);
     AddNodeOptions(args);
@@ -20,7 +28,12 @@ Result<NodeOptions> Read(std::vector<const char*> words, const char* chain = "re
     words.insert(words.begin(), "bitcoind");
     IBD_RETURN_IF_ERROR(args.ParseCommandLine(static_cast<int>(words.size()), words.data()));
     IBD_ASSIGN_OR_RETURN(const ChainParams params, ReadChainParams(args, chain));
-    return ReadNodeOptions(args, params, "/data/regtest");
+    args.SelectNetwork(chain);
+    ApplyParameterInteraction(args, log);
+    IBD_RETURN_IF_ERROR(CheckParameters(args, params, log));
+    IBD_RETURN_IF_ERROR(CheckPeerOptions(args, params));
+    IBD_RETURN_IF_ERROR(CheckListenOptions(args, params));
+    return ReadNodeOptions(args, params, "/data/regtest", memory);
 }
 
 } // namespace
@@ -32,6 +45,8 @@ TEST_CASE("-dbcache is divided as in Core")
     CHECK(normal->cache.index_db == 2 << 20);
     CHECK(normal->cache.coins_db == 8 << 20);
     CHECK(normal->cache.coins == 440 << 20);
+    CHECK(Read({}, "regtest", 4 * kGibibyte)->cache.coins == 1014 << 20);
+    CHECK(Read({}, "regtest", 4 * kGibibyte - 1)->cache.coins == 440 << 20);
     const auto least = Read({"-dbcache=1"});
     CHECK(least->cache.index_db + least->cache.coins_db + least->cache.coins == 4 << 20);
     CHECK(Read({"-dbcache=-5"})->cache.coins == least->cache.coins);
@@ -52,9 +67,9 @@ TEST_CASE("assumed-valid block and minimum work")
     CHECK(Read({"-assumevalid=0"})->assume_valid.IsNull());
     CHECK(Read({"-noassumevalid"})->assume_valid.IsNull());
     CHECK(Read({}, "main")->assume_valid == MakeChainParams(Network::kMain).consensus.assume_valid);
-    CHECK_FALSE(Read({"-assumevalid=xyz"}).Ok());
+    CHECK(Read({"-assumevalid=0x1f"})->assume_valid.ToHex() == std::string(62, '0') + "1f");
     CHECK(Read({"-minimumchainwork=ff"})->minimum_work == Arith256(255));
-    CHECK_FALSE(Read({"-minimumchainwork=-1"}).Ok());
+    CHECK(Read({"-minimumchainwork=0x0"})->minimum_work == Arith256(0));
 }
 
 TEST_CASE("the booster's options are passed on or refused by name")
@@ -109,22 +124,145 @@ TEST_CASE("what this version cannot do is refused, what has no effect accepted")
               .Ok());
 }
 
-TEST_CASE("options of Core that have no effect are all known, and named when set")
+TEST_CASE("options that ask for what this version does not do are named, others not")
 {
     ArgsManager args;
     AddCommonOptions(args);
     AddNodeOptions(args);
     AddRpcOptions(args);
-    // One of each part that Core has and this version has not.
-    const char* words[] = {"x",           "-zmqpubrawtx=tcp://127.0.0.1:28332",
-                           "-rest",       "-i2psam=127.0.0.1:7656",
-                           "-nolisten",   "-maxorphantx=5",
-                           "-paytxfee=1", "-deprecatedrpc=x"};
+    // One of each part that Core has and this version has not, and some that switch such parts off.
+    const char* words[] = {"x",          "-zmqpubrawtx=tcp://127.0.0.1:28332",
+                           "-rest",      "-i2psam=127.0.0.1:7656",
+                           "-listen=0",  "-maxmempool=5",
+                           "-connect=0", "-fallbackfee=1",
+                           "-nodnsseed", "-deprecatedrpc=x",
+                           "-natpmp=0",  "-disablewallet"};
     REQUIRE(args.ParseCommandLine(std::size(words), words).Ok());
-    CHECK(OptionsWithoutEffect(args) == std::vector<std::string>{"-i2psam", "-listen",
-                                                                 "-maxorphantx", "-paytxfee",
-                                                                 "-rest", "-zmqpubrawtx"});
+    CHECK(OptionsWithoutEffect(args) == std::vector<std::string>{"-fallbackfee", "-i2psam",
+                                                                 "-maxmempool", "-rest",
+                                                                 "-zmqpubrawtx"});
     CHECK(OptionsWithoutEffect(ArgsManager()).empty());
+}
+
+TEST_CASE("bad values are refused in Core's words")
+{
+    const std::pair<const char*, const char*> kRefused[] = {
+        {"-assumevalid=xyz", "Invalid assumevalid block hash specified (xyz), must be up to 64 hex "
+                             "digits (or 0 to disable)"},
+        {"-minimumchainwork=-1",
+         "Invalid minimum work specified (-1), must be up to 64 hex digits"},
+        {"-prevoutfetchthreads=-1", "-prevoutfetchthreads must be non-negative (got -1). Use 0 to "
+                                    "disable parallel input fetching."},
+        {"-proxy=", "Can not set"},
+        {"-proxy=no.such.host.invalid",
+         "Invalid -proxy address or hostname: 'no.such.host.invalid'"},
+        {"-proxy=127.0.0.1=", "Invalid -proxy address or hostname, ends with '=': '127.0.0.1='"},
+        {"-proxy=127.0.0.1=ham", "Unrecognized network in -proxy='127.0.0.1=ham': 'ham'"},
+        {"-proxy=127.0.0.1:x", "Invalid port specified in -proxy: '127.0.0.1:x'"},
+        {"-port=65536", "Invalid port specified in -port: '65536'"},
+        {"-onlynet=foo", "Unknown network specified in -onlynet: 'foo'"},
+        {"-onlynet=cjdns", "Outbound connections restricted to CJDNS (-onlynet=cjdns) but "
+                           "-cjdnsreachable is not provided"},
+        {"-uacomment=/", "User Agent comment (/) contains unsafe characters."},
+        {"-externalip=no.such.host.invalid",
+         "Cannot resolve -externalip address: 'no.such.host.invalid'"},
+        {"-bind=no.such.host.invalid", "Cannot resolve -bind address: 'no.such.host.invalid'"},
+        {"-maxconnections=-1", "-maxconnections must be greater or equal than zero"},
+        {"-peertimeout=0", "peertimeout must be a positive integer."},
+        {"-blockmintxfee=x", "Invalid amount for -blockmintxfee=<amount>: 'x'"},
+        {"-minrelaytxfee=-1", "Invalid amount for -minrelaytxfee=<amount>: '-1'"},
+        {"-blockreservedweight=1999",
+         "-blockreservedweight (1999) is lower than minimum safety value of (2000)"},
+        {"-blockmaxweight=4000001",
+         "-blockmaxweight (4000001) exceeds consensus maximum block weight (4000000)"},
+        {"-limitclustercount=65", "limitclustercount must be less than or equal to 64"},
+        {"-prune=-1", "Prune cannot be configured with a negative value."},
+        {"-prune=549",
+         "Prune configured below the minimum of 550 MiB.  Please use a higher number."},
+        {"-blockfilterindex=x", "Unknown -blockfilterindex value x."},
+        {"-debug=x", "Unsupported logging category -debug=x."},
+        {"-debugexclude=none", "Unsupported logging category -debugexclude=none."},
+        {"-loglevel=error",
+         "Unsupported global logging level -loglevel=error. Valid values: info, debug, trace."},
+        {"-blocksdir=/no/such/dir", "Specified blocks directory \"/no/such/dir\" does not exist."},
+    };
+    for (const auto& [option, text] : kRefused) {
+        INFO(option);
+        const auto refused = Read({option});
+        if (std::string(text) == "Can not set") { // an empty proxy is none
+            CHECK(refused.Ok());
+        } else {
+            REQUIRE_FALSE(refused.Ok());
+            CHECK(refused.Message() == text);
+        }
+    }
+    CHECK(Read({"-proxy"}).Message() ==
+          "Can not set -proxy with no value. Please specify value with -proxy=value.");
+    CHECK(Read({"-bind=127.0.0.1", "-listen=0"}).Message() ==
+          "Cannot set -bind or -whitebind together with -listen=0");
+    CHECK(Read({"-bind=127.0.0.1:9", "-bind=127.0.0.1:9"}).Message() ==
+          "Duplicate binding configuration for address 127.0.0.1:9. Please check your -bind, "
+          "-bind=...=onion and -whitebind settings.");
+    CHECK(Read({"-testactivationheight=csv@1"}, "main").Message() ==
+          "The -testactivationheight option may not be used on mainnet.");
+    CHECK_THAT(Read({"-loglevel=net:x"}).Message(),
+               Catch::StartsWith("Unsupported category-specific logging level -loglevel=net:x. "));
+    const std::string longest(232, 'a');
+    CHECK_THAT(Read({("-uacomment=" + longest + longest).c_str()}).Message(),
+               Catch::StartsWith("Total length of network version string ("));
+}
+
+TEST_CASE("what Core's test framework sets is accepted")
+{
+    CHECK(Read({"-logtimemicros",
+                "-debug",
+                "-debugexclude=leveldb",
+                "-debugexclude=rand",
+                "-uacomment=testnode0",
+                "-disablewallet",
+                "-logthreadnames",
+                "-logsourcelocations",
+                "-loglevel=trace",
+                "-nologratelimit",
+                "-v2transport=0",
+                "-bind=0.0.0.0:11000",
+                "-bind=127.0.0.1:11001=onion",
+                "-rpcservertimeout=99000",
+                "-rpcdoccheck=1",
+                "-rpcthreads=2",
+                "-fallbackfee=1",
+                "-keypool=1",
+                "-discover=0",
+                "-dnsseed=0",
+                "-fixedseeds=0",
+                "-listenonion=0",
+                "-peertimeout=999999999",
+                "-natpmp=0",
+                "-shrinkdebugfile=0",
+                "-unsafesqlitesync=1",
+                "-connect=0",
+                "-maxconnections=94",
+                "-par=2",
+                "-prevoutfetchthreads=1"})
+              .Ok());
+}
+
+TEST_CASE("units of bytes and amounts of money")
+{
+    CHECK(ParseByteUnits("5", 1'000'000) == 5'000'000);
+    CHECK(ParseByteUnits("2k", 1) == 2'000);
+    CHECK(ParseByteUnits("2K", 1) == 2'048);
+    CHECK(ParseByteUnits("1T", 1) == uint64_t{1} << 40);
+    for (const char* bad :
+         {"", "1.5G", "-1", "k", "99999999999999999999", "18446744073709551615k"}) {
+        CHECK_FALSE(ParseByteUnits(bad, 1));
+    }
+    CHECK(ParseMoney("0.00000001") == 1);
+    CHECK(ParseMoney(" 21000000 ") == 2'100'000'000'000'000);
+    CHECK(ParseMoney(".5") == 50'000'000);
+    for (const char* bad : {"", "x", "-1", "1.123456789", "21000000.1", "1 2", "1e3"}) {
+        CHECK_FALSE(ParseMoney(bad));
+    }
 }
 
 TEST_CASE("tests may move activations; bad values are named")
@@ -132,8 +270,9 @@ TEST_CASE("tests may move activations; bad values are named")
     ArgsManager args;
     AddCommonOptions(args);
     AddNodeOptions(args);
-    const char* words[] = {"x", "-testactivationheight=segwit@7", "-test=bip94"};
-    REQUIRE(args.ParseCommandLine(3, words).Ok());
+    const char* words[] = {"x", "-testactivationheight=segwit@7", "-test=bip94",
+                           "-signetchallenge=51"};
+    REQUIRE(args.ParseCommandLine(std::size(words), words).Ok());
     const auto params = ReadChainParams(args, "regtest");
     REQUIRE(params.Ok());
     CHECK(params->consensus.segwit_height == 7);
@@ -144,8 +283,15 @@ TEST_CASE("tests may move activations; bad values are named")
     CHECK(Read({"-signetchallenge=51"}, "signet").Ok());
     CHECK_FALSE(Read({"-vbparams=testdummy:x:0"}).Ok());
     CHECK_FALSE(Read({"-test=bip94"}, "main").Ok());
-    // What is another network's is not looked at.
-    CHECK(Read({"-signetchallenge=zz", "-vbparams=testdummy:x:0"}, "main").Ok());
+    // What is another network's is not looked at; deployments are every network's.
+    CHECK(Read({"-signetchallenge=zz"}, "main").Ok());
+    for (const char* chain : {"test", "testnet4", "signet"}) {
+        INFO(chain);
+        const auto moved = ReadChainParams(args, chain);
+        REQUIRE(moved.Ok());
+        CHECK(moved->consensus.segwit_height == 7);
+        CHECK_FALSE(Read({"-vbparams=testdummy:x:0"}, chain).Ok());
+    }
 }
 
 TEST_CASE("settings.json ranks between command line and bitcoin.conf")
@@ -155,12 +301,22 @@ TEST_CASE("settings.json ranks between command line and bitcoin.conf")
     ArgsManager args;
     AddCommonOptions(args);
     AddNodeOptions(args);
-    CHECK(ReadSettingsFile(*env, args, dir.Get()).Ok());
-    const auto write = [&](const char* text) {
-        REQUIRE(WriteFileAtomically(*env, dir / "settings.json", AsBytes(text)).Ok());
+    REQUIRE(ReadSettingsFile(*env, args, dir.Get()).Ok());
+    const Path path = dir / "settings.json";
+    const auto text = [&] { return std::string(AsChars(*ReadWholeFile(*env, path))); };
+    CHECK(text() == "{\n    \"_warning_\": \"This file is automatically generated and updated by " +
+                        std::string(kProjectName) +
+                        ". Please do not edit this file while the node is running, as any changes "
+                        "might be ignored or overwritten.\"\n}\n");
+    const auto write = [&](const char* json) {
+        REQUIRE(WriteFileAtomically(*env, path, AsBytes(json)).Ok());
     };
     write(R"({"dbcache":"77","reindex":true,"loadblock":["a","b"],"foreign":1,"par":2})");
-    REQUIRE(ReadSettingsFile(*env, args, dir.Get()).Ok());
+    const auto told = ReadSettingsFile(*env, args, dir.Get());
+    REQUIRE(told.Ok());
+    CHECK(told->warnings == std::vector<std::string>{"Ignoring unknown rw_settings value foreign"});
+    CHECK(told->lines[0] == "Setting file arg: dbcache = \"77\"");
+    CHECK_THAT(text(), Catch::Contains("\n    \"foreign\": 1,\n")); // kept
     REQUIRE(args.ParseConfig("dbcache=5\n", "conf").Ok());
     CHECK(args.GetInt("-dbcache", 0) == 77);
     CHECK(args.GetBool("-reindex", false));
@@ -168,8 +324,41 @@ TEST_CASE("settings.json ranks between command line and bitcoin.conf")
     const char* words[] = {"x", "-dbcache=9"};
     REQUIRE(args.ParseCommandLine(2, words).Ok());
     CHECK(args.GetInt("-dbcache", 0) == 9);
-    write("[1]");
-    CHECK_THAT(ReadSettingsFile(*env, args, dir.Get()).Message(), Catch::Contains("settings.json"));
+    const auto refused = [&](const char* json) {
+        write(json);
+        return ReadSettingsFile(*env, args, dir.Get()).Message();
+    };
+    CHECK(refused("[1]") == "Settings file could not be read:\n- Found non-object value [1] in "
+                            "settings file " +
+                                path.string());
+    CHECK(refused(R"({"par":1,"par":2})") ==
+          "Settings file could not be read:\n- Found duplicate key par in settings file " +
+              path.string());
+    CHECK_THAT(refused("{"), Catch::Contains(path.string() + " does not contain valid JSON."));
+    CHECK(text() == "{"); // what cannot be read is left for the user to look at
+}
+
+TEST_CASE("parameter interaction sets what nobody set, and says so")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    FileLogger log(*env);
+    ArgsManager args;
+    AddCommonOptions(args);
+    AddNodeOptions(args);
+    const char* words[] = {"x", "-connect=0", "-dnsseed=1"};
+    REQUIRE(args.ParseCommandLine(3, words).Ok());
+    ApplyParameterInteraction(args, log);
+    CHECK(args.GetBool("-listen") == false);
+    CHECK(args.GetBool("-listenonion") == false);
+    CHECK(args.GetBool("-dnsseed") == true);
+    LogOptions options;
+    options.file = dir / "log";
+    REQUIRE(log.Start(options).Ok());
+    const std::string text(AsChars(*ReadWholeFile(*env, dir / "log")));
+    CHECK_THAT(text, Catch::Contains(" parameter interaction: -connect or -maxconnections=0 set -> "
+                                     "setting -listen=0\n"));
+    CHECK_THAT(text, !Catch::Contains("-dnsseed=0"));
 }
 
 TEST_CASE("help shows every group; every shown option has help")
@@ -179,9 +368,11 @@ TEST_CASE("help shows every group; every shown option has help")
     AddNodeOptions(args);
     AddRpcOptions(args);
     const std::string help = args.Help(false);
-    for (const char* part : {"Options:", "IBD Booster options:", "Debugging/Testing options:",
-                             "Chain selection options:", "RPC server options:", "-ibdboosterfile",
-                             "-reindex-chainstate", "-rpcauth"}) {
+    for (const char* part :
+         {"Options:", "IBD Booster options:", "Connection options:", "Debugging/Testing options:",
+          "Chain selection options:", "Node relay options:", "Block creation options:",
+          "RPC server options:", "-ibdboosterfile", "-reindex-chainstate", "-rpcauth",
+          "-proxy=<ip>"}) {
         CHECK_THAT(help, Catch::Contains(part));
     }
     CHECK_THAT(help, !Catch::Contains("-checkblocks"));

@@ -12,7 +12,8 @@ TEST_CASE("pruned blocks are refused before anything is wiped")
 {
     const TempDir temp;
     const auto env = MakePosixEnv();
-    const DataPaths paths{temp.Get(), temp / "bitcoin.conf", "regtest", "regtest", 18443};
+    const DataPaths paths{temp.Get(), temp.Get(), temp / "bitcoin.conf",
+                          "regtest",  "regtest",  18443};
     const auto dir = DataDir::Open(*env, {temp.Get(), {}, "regtest"});
     REQUIRE(dir.Ok());
     const auto log = FileLogger::Open(*env, LogOptions{});
@@ -33,7 +34,7 @@ TEST_CASE("pruned blocks are refused before anything is wiped")
         const char* words[] = {"x", "-server=0", how};
         REQUIRE(args.ParseCommandLine(3, words).Ok());
         const auto params = ReadChainParams(args, "regtest");
-        auto options = ReadNodeOptions(args, *params, (*dir)->Net());
+        auto options = ReadNodeOptions(args, *params, (*dir)->Net(), 0);
         REQUIRE(options.Ok());
         Node node(*env, **log, args, paths, *params, **dir, std::move(*options));
         const Result<> end = node.Run([] {});

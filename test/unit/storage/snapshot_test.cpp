@@ -157,7 +157,8 @@ TEST_CASE("data directories per network, locked against a second node")
     std::filesystem::create_directory(dir / "elsewhere");
     const auto regtest = Must(DataDir::Open(TestEnv(), {dir.Get(), dir / "elsewhere", "regtest"}));
     CHECK(regtest->Net() == dir / "regtest");
-    CHECK(regtest->BlockIndex() == dir / "elsewhere/regtest/blocks/index");
+    CHECK(regtest->Blocks() == dir / "elsewhere/regtest/blocks");
+    CHECK(regtest->BlockIndex() == dir / "regtest/blocks/index");
 
     // Another process: file locks do not exclude within one.
     const pid_t child = fork();

@@ -19,7 +19,8 @@ ArgsManager MakeArgs()
     }
     args.Add("-port", "=<port>", "port", OptionGroup::kConnection, OptionSpec::kNetworkOnly);
     args.Add("-secret", "=<s>", "hidden one", OptionGroup::kRpc,
-             OptionSpec::kHidden | OptionSpec::kSensitive | OptionSpec::kNoNegation);
+             OptionSpec::kHidden | OptionSpec::kSensitive | OptionSpec::kNoNegation |
+                 OptionSpec::kNoElision);
     return args;
 }
 
@@ -55,7 +56,9 @@ TEST_CASE("negation hides what came before, a value brings it back")
     ArgsManager args = MakeArgs();
     REQUIRE(Parse(args, {"-debug=a", "-nodebug", "-debug=b", "-nofoo=0", "-foo=3", "-nofoo"}).Ok());
     REQUIRE(args.ParseConfig("debug=c\nfoo=7\n", "conf").Ok());
-    CHECK(args.GetAll("-debug") == Strings{"b"});
+    // A value behind a negation brings back what the file says.
+    CHECK(args.GetAll("-debug") == Strings{"b", "c"});
+    CHECK(args.GetAll("-foo").empty());
     CHECK(args.IsNegated("-foo"));
     CHECK(args.Get("-foo") == "0");
     ArgsManager twice = MakeArgs();
@@ -72,13 +75,36 @@ TEST_CASE("unknown and forbidden options are errors that name them")
         ArgsManager args = MakeArgs();
         if (std::string(bad) == "-") {
             CHECK(Parse(args, {bad}).Ok());
-            CHECK(args.Command() == Strings{"-"});
+            CHECK(args.Command().empty());
         } else {
             CHECK_FALSE(Parse(args, {bad}).Ok());
         }
     }
     ArgsManager args = MakeArgs();
-    CHECK_THAT(Parse(args, {"-unknown=1"}).Message(), Catch::Contains("-unknown"));
+    const auto message = [](std::vector<const char*> words) {
+        ArgsManager fresh = MakeArgs();
+        return Parse(fresh, std::move(words)).Message();
+    };
+    CHECK(message({"-unknown=1"}) == "Invalid parameter -unknown=1");
+    CHECK(message({"-nosecret"}) == "Negating of -secret is meaningless and therefore forbidden");
+    CHECK(message({"-secret"}) ==
+          "Can not set -secret with no value. Please specify value with -secret=value.");
+    CHECK(message({"-includeconf=a", "-includeconf=b"}) ==
+          "-includeconf cannot be used from commandline; -includeconf=\"a\"");
+    CHECK(message({"-noincludeconf=0"}) ==
+          "-includeconf cannot be used from commandline; -includeconf=true");
+}
+
+TEST_CASE("values in the log are JSON, secrets are not")
+{
+    ArgsManager args = MakeArgs();
+    REQUIRE(Parse(args, {"-foo=a\"b\\", "-nodebug", "-secret=x", "-nodbcache=0"}).Ok());
+    REQUIRE(args.ParseConfig("[regtest]\nport=1\n", "c").Ok());
+    CHECK(args.DescribeCommandLine() ==
+          Strings{"Command-line arg: dbcache=true", "Command-line arg: debug=false",
+                  "Command-line arg: foo=\"a\\\"b\\\\\"", "Command-line arg: secret=****"});
+    CHECK(args.DescribeConfig() == Strings{"Config file arg: [regtest] port=\"1\""});
+    CHECK(args.Warnings() == Strings{"Parsed potentially confusing double-negative -dbcache=0"});
 }
 
 TEST_CASE("-noincludeconf leaves out the files that bitcoin.conf includes")
@@ -115,7 +141,7 @@ TEST_CASE("sections, precedence and network-only options")
     CHECK(args.GetInt("-port", 0) == 1000);
     CHECK(args.GetInt("-dbcache", 0) == 1); // in a file the first value counts
     CHECK(args.Get("-foo") == "m");
-    args.AddSetting("-foo", "setting");
+    args.AddSetting("-foo", {ArgValue::Kind::kText, "setting"});
     CHECK(args.Get("-foo") == "setting");
     args.ForceSet("-foo", "forced");
     CHECK(args.Get("-foo") == "forced");
@@ -123,15 +149,27 @@ TEST_CASE("sections, precedence and network-only options")
 
 TEST_CASE("malformed configuration files name the line")
 {
-    for (const char* bad : {"foo", "nofoo", "-foo=1", "secret=1\nnosecret=1"}) {
+    const auto message = [](const std::string& line) {
         ArgsManager args = MakeArgs();
-        const auto result = args.ParseConfig(std::string("dbcache=1\n") + bad, "the.conf");
-        REQUIRE_FALSE(result.Ok());
-        CHECK_THAT(result.Message(), Catch::StartsWith("the.conf:"));
-    }
+        return args.ParseConfig("dbcache=1\n" + line, "the.conf").Message();
+    };
+    CHECK(message("foo") == "parse error on line 2: foo");
+    CHECK(message("nofoo") == "parse error on line 2: nofoo, if you intended to specify a negated "
+                              "option, use nofoo=1 instead");
+    CHECK(message("-foo=1") == "parse error on line 2: -foo=1, options in configuration file must "
+                               "be specified without leading -");
+    CHECK(message("rpcpassword=a#b") == "parse error on line 2, using # in rpcpassword can be "
+                                        "ambiguous and should be avoided");
+    CHECK(message("nosecret=1") == "Negating of -secret is meaningless and therefore forbidden");
+    CHECK_THAT(message("conf=x"),
+               Catch::StartsWith("conf cannot be set in the configuration file"));
     ArgsManager args = MakeArgs();
     REQUIRE(args.ParseConfig("[nowhere]\nfoo=1\n[main]\nnonsense=1", "c").Ok());
-    CHECK(args.Warnings().size() == 2);
+    CHECK(args.Warnings() == Strings{"Ignoring unknown configuration value main.nonsense"});
+    CHECK(args.UnknownSections() == Strings{"c:1 Section [nowhere] is not recognized."});
+    ArgsManager dotted = MakeArgs();
+    REQUIRE(dotted.ParseConfig("else.foo=1", "c").Ok());
+    CHECK(dotted.UnknownSections() == Strings{"c:1 Section [else] is not recognized."});
 }
 
 TEST_CASE("the chain is chosen once, by flag or by name")
@@ -147,7 +185,11 @@ TEST_CASE("the chain is chosen once, by flag or by name")
     CHECK(chain({"-regtest"}, "") == "regtest");
     CHECK(chain({"-chain=signet"}, "") == "signet");
     CHECK(chain({}, "testnet4=1") == "testnet4");
-    CHECK(chain({"-noregtest"}, "regtest=1") == "main");
+    // As in Core: what is negated on the command line is as if it were not there, and of lines in
+    // the file the last counts.
+    CHECK(chain({"-noregtest"}, "regtest=1") == "regtest");
+    CHECK(chain({"-regtest=0"}, "regtest=1") == "main");
+    CHECK(chain({}, "regtest=1\nregtest=0") == "main");
     CHECK(chain({"-testnet=0"}, "") == "main");
     CHECK(chain({}, "[regtest]\nsignet=1") == "main");
     CHECK_THAT(chain({"-regtest", "-signet"}, ""), Catch::StartsWith("error"));
@@ -174,26 +216,44 @@ TEST_CASE("configuration files include others, once")
     args.SelectNetwork("regtest");
     CHECK(args.Get("-foo") == "a");
     CHECK(args.GetInt("-dbcache", 0) == 77);
-    CHECK(args.Warnings().size() == 1);
+    CHECK(args.IgnoredIncludes() == Strings{"b.conf"});
 
-    write("a.conf", "regtest=0\nchain=main\n");
     write("bitcoin.conf", "includeconf=c.conf\n");
     ArgsManager missing = MakeArgs();
-    CHECK_THAT(missing.ReadConfigFiles(*env, dir.Get()).Message(), Catch::Contains("c.conf"));
-    write("c.conf", "regtest=1\n");
-    ArgsManager changed = MakeArgs();
-    CHECK_FALSE(changed.ReadConfigFiles(*env, dir.Get()).Ok());
+    CHECK(missing.ReadConfigFiles(*env, dir.Get()).Message() ==
+          "Failed to include configuration file c.conf");
+}
+
+TEST_CASE("an included file may choose the network")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const auto write = [&](const char* name, std::string_view text) {
+        REQUIRE(WriteFileAtomically(*env, dir / name, AsBytes(text)).Ok());
+    };
+    write("bitcoin.conf", "includeconf=net.conf\n[signet]\ndbcache=7\nincludeconf=late.conf\n");
+    write("net.conf", "signet=1\n");
+    ArgsManager args = MakeArgs();
+    REQUIRE(args.ReadConfigFiles(*env, dir.Get()).Ok());
+    REQUIRE(args.ChainName().Ok());
+    CHECK(*args.ChainName() == "signet");
+    args.SelectNetwork("signet");
+    CHECK(args.GetInt("-dbcache", 0) == 7);
+    // What its section includes comes too late.
+    CHECK(args.IgnoredIncludes() == Strings{"late.conf"});
 
     ArgsManager named = MakeArgs();
     REQUIRE(Parse(named, {"-conf=other.conf"}).Ok());
-    CHECK_THAT(named.ReadConfigFiles(*env, dir.Get()).Message(), Catch::Contains("other.conf"));
+    CHECK(named.ReadConfigFiles(*env, dir.Get()).Message() ==
+          fmt::format("specified config file \"{}\" could not be opened.",
+                      (dir / "other.conf").string()));
     ArgsManager off = MakeArgs();
     REQUIRE(Parse(off, {"-noconf"}).Ok());
     CHECK(off.ReadConfigFiles(*env, dir.Get()).Ok());
     CHECK_FALSE(off.IsSet("-includeconf"));
 }
 
-TEST_CASE("help shows groups in order and hides hidden options; the log hides secrets")
+TEST_CASE("help shows groups in order and hides hidden options")
 {
     ArgsManager args = MakeArgs();
     const std::string help = args.Help(false);
@@ -201,6 +261,4 @@ TEST_CASE("help shows groups in order and hides hidden options; the log hides se
     CHECK_THAT(help, Catch::Contains("Connection options:\n\n  -port=<port>\n"));
     CHECK_THAT(help, !Catch::Contains("-secret"));
     CHECK_THAT(args.Help(true), Catch::Contains("-secret=<s>"));
-    REQUIRE(Parse(args, {"-secret=topsecret", "-foo=1"}).Ok());
-    CHECK(args.DescribeForLog() == Strings{"Command line: -foo=1", "Command line: -secret=****"});
 }

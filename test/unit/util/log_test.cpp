@@ -40,11 +40,21 @@ private:
     std::unique_ptr<Env> m = MakePosixEnv();
 };
 
-std::string Contents(Env& env, const Path& path)
+constexpr const char* kBetweenRuns = "\n\n\n\n\n";
+
+std::string WholeFile(Env& env, const Path& path)
 {
     const auto data = ReadWholeFile(env, path);
     REQUIRE(data.Ok());
     return std::string(AsChars(*data));
+}
+
+/** What one run has written. */
+std::string Contents(Env& env, const Path& path)
+{
+    const std::string text = WholeFile(env, path);
+    REQUIRE_THAT(text, Catch::StartsWith(kBetweenRuns));
+    return text.substr(5);
 }
 
 class CapturingLogger final : public Logger {
@@ -95,6 +105,36 @@ TEST_CASE("microseconds, no time, always a level")
     CHECK(Contents(env, dir / "b") == "x\n");
 }
 
+TEST_CASE("lines from before the start are held back and keep their time; a mocked time is shown")
+{
+    const TempDir dir;
+    ClockEnv env;
+    std::atomic<int64_t> mock_time{0};
+    FileLogger log(env, &mock_time);
+    log.Info("early");
+    env.micros += 3'000'000;
+    mock_time = 1'600'000'000;
+    log.Info("mocked");
+    LogOptions options;
+    options.file = dir / "debug.log";
+    REQUIRE(log.Start(options).Ok());
+    log.Info("late");
+    CHECK(Contents(env, dir / "debug.log") ==
+          "2026-11-21T05:45:46Z early\n"
+          "2026-11-21T05:45:49Z (mocktime: 2020-09-13T12:26:40Z) mocked\n"
+          "2026-11-21T05:45:49Z (mocktime: 2020-09-13T12:26:40Z) late\n");
+
+    FileLogger talkative(env);
+    for (int i = 0; i < 20'000; ++i) talkative.Info("line {}", i);
+    options.file = dir / "other.log";
+    options.timestamps = false;
+    REQUIRE(talkative.Start(options).Ok());
+    const std::string kept = Contents(env, dir / "other.log");
+    CHECK_THAT(kept, Catch::StartsWith("Early logging buffer overflowed, "));
+    CHECK_THAT(kept, Catch::EndsWith("line 19999\n"));
+    CHECK(kept.size() < FileLogger::kMaxHeldBytes);
+}
+
 TEST_CASE("levels can be set for all and for one category")
 {
     ClockEnv env;
@@ -120,7 +160,8 @@ TEST_CASE("names of categories and levels")
     for (const auto& [category, name] : LogCategories()) CHECK(ParseLogCategory(name) == category);
     CHECK(ParseLogCategory("") == LogCategory::kAll);
     CHECK(ParseLogCategory("1") == LogCategory::kAll);
-    CHECK(ParseLogCategory("none") == LogCategory::kNone);
+    CHECK(ParseLogCategory("libevent") == LogCategory::kNone);
+    CHECK_FALSE(ParseLogCategory("none"));
     CHECK_FALSE(ParseLogCategory("nett"));
     CHECK(ParseLogLevel("trace") == LogLevel::kTrace);
     CHECK_FALSE(ParseLogLevel("loud"));
@@ -142,14 +183,16 @@ TEST_CASE("a rotated log is opened anew, a long one is cut at a line")
         (*logger)->Info("three");
     }
     CHECK(Contents(env, dir / "old.log") == "one\ntwo\n");
-    CHECK(Contents(env, dir / "debug.log") == "three\n");
+    CHECK(WholeFile(env, dir / "debug.log") == "three\n");
 
     std::string longer;
     while (longer.size() <= FileLogger::kShrinkAbove)
         longer += std::to_string(longer.size()) + "\n";
     REQUIRE(WriteFileAtomically(env, dir / "debug.log", AsBytes(longer)).Ok());
     REQUIRE(FileLogger::Open(env, options).Ok());
-    const std::string kept = Contents(env, dir / "debug.log");
+    std::string kept = WholeFile(env, dir / "debug.log");
+    REQUIRE_THAT(kept, Catch::EndsWith(kBetweenRuns));
+    kept.resize(kept.size() - 5);
     CHECK(kept.size() <= FileLogger::kKeepBytes);
     CHECK(kept.size() > FileLogger::kKeepBytes - 100);
     CHECK(longer.ends_with("\n" + kept));

@@ -1,0 +1,175 @@
+// See option_table.h. Options for a start and the data directory, and lists of names.
+#include "node/option_table.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr unsigned kHidden = OptionSpec::kHidden;
+
+constexpr OptionRow kGeneral[] = {
+    {"-alertnotify", "=<cmd>",
+     "Command to run when the node has a new warning (%s is its text in quotes)"},
+    {"-allowignoredconf", "",
+     "Only warn of a bitcoin.conf in the data directory that does not count, as another "
+     "configuration file does (default: 0)"},
+    {"-assumevalid", "=<hex>",
+     "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set by "
+     "the network)"},
+    {"-blockfilterindex", "=<type>", "Not supported by this version: an error unless 0"},
+    {"-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)"},
+    {"-blockreconstructionextratxn", "=<n>",
+     "Further transactions kept to rebuild compact blocks; no effect in this version"},
+    {"-blocksdir", "=<dir>",
+     "Directory for blocks/*.dat; the index of blocks stays in the data directory (default: the "
+     "data directory)"},
+    {"-blocksonly", "", "Take no transactions from peers; this version never does"},
+    {"-blocksxor", "",
+     "Obfuscate the files of a new blocks directory with a random key (default: 1)"},
+    {"-coinstatsindex", "", "Not supported by this version: an error unless 0"},
+    {"-daemon", "", "Go to the background and take commands (default: 0)"},
+    {"-daemonwait", "", "As -daemon, and return only once the node has started (default: 0)"},
+    {"-dbbatchsize", "", "Largest batch written to the coins database, bytes", kHidden},
+    {"-dbcache", "=<n>",
+     "Memory for the coins and database caches, MiB (at least 4, default: 1024, or 450 where there "
+     "is less than 4 GiB of memory)"},
+    {"-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)"},
+    {"-loadblock", "=<file>", "Take the blocks of this file at start"},
+    {"-maxmempool", "=<n>",
+     "Memory for unconfirmed transactions, MB, at least 5; no effect in this version (default: "
+     "300)"},
+    {"-mempoolexpiry", "=<n>",
+     "Hours an unconfirmed transaction is kept; no effect in this version (default: 336)"},
+    {"-minimumchainwork", "=<hex>",
+     "Work that the best chain must have (default: set by the network)", kHidden},
+    {"-par", "=<n>",
+     "Threads that run scripts: 0 is one for each core, <0 leaves so many cores free (default: 0, "
+     "at most 16)"},
+    {"-persistmempool", "",
+     "Keep unconfirmed transactions over a restart; no effect in this version (default: 1)"},
+    {"-persistmempoolv1", "",
+     "Write them in the older format; no effect in this version (default: 0)"},
+    {"-pid", "=<file>", "File with the process id (default: bitcoind.pid)"},
+    {"-prevoutfetchthreads", "=<n>",
+     "Threads that read spent coins ahead; -par counts them in this version (default: 8)"},
+    {"-prune", "=<n>", "Not supported by this version: an error unless 0"},
+    {"-reindex", "", "Rebuild the block index and the chainstate from the block files"},
+    {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed"},
+    {"-settings", "=<file>",
+     "Settings that programs wrote; they count more than bitcoin.conf. -nosettings: none (default: "
+     "settings.json in the network's data directory)"},
+    {"-shutdownnotify", "=<cmd>",
+     "Command to run when the node begins to stop, which waits for it. May be given several times"},
+    {"-startupnotify", "=<cmd>", "Command to run once the node has started"},
+    {"-txindex", "", "Not supported by this version: an error unless 0"},
+    {"-txospenderindex", "", "Not supported by this version: an error unless 0"},
+};
+
+/** Of the wallet, of notifications over ZeroMQ and of the GUI; and -checkpoints and the like, which
+ *  Core keeps to say that they are gone. */
+constexpr const char* kNamesOnly[] = {"-addresstype",
+                                      "-avoidpartialspends",
+                                      "-changetype",
+                                      "-choosedatadir",
+                                      "-consolidatefeerate",
+                                      "-dbcrashratio",
+                                      "-disablewallet",
+                                      "-discardfee",
+                                      "-fallbackfee",
+                                      "-forcecompactdb",
+                                      "-keypool",
+                                      "-lang",
+                                      "-limitancestorsize",
+                                      "-limitdescendantsize",
+                                      "-checkpoints",
+                                      "-maxapsfee",
+                                      "-maxtxfee",
+                                      "-min",
+                                      "-mintxfee",
+                                      "-resetguisettings",
+                                      "-signer",
+                                      "-spendzeroconfchange",
+                                      "-splash",
+                                      "-txconfirmtarget",
+                                      "-uiplatform",
+                                      "-unsafesqlitesync",
+                                      "-walletbroadcast",
+                                      "-walletcrosschain",
+                                      "-walletnotify",
+                                      "-wallet",
+                                      "-walletdir",
+                                      "-walletrbf",
+                                      "-walletrejectlongchains",
+                                      "-zmqpubhashblock",
+                                      "-zmqpubhashblockhwm",
+                                      "-zmqpubhashtx",
+                                      "-zmqpubhashtxhwm",
+                                      "-zmqpubrawblock",
+                                      "-zmqpubrawblockhwm",
+                                      "-zmqpubrawtx",
+                                      "-zmqpubrawtxhwm",
+                                      "-zmqpubsequence",
+                                      "-zmqpubsequencehwm"};
+
+/** What is asked for by setting one of these is not done by this version. Those that only shape
+ *  what it does not do (fees, limits, addresses) are there too. */
+constexpr const char* kWithoutEffect[] = {
+    // peers
+    "-addnode", "-asmap", "-bantime", "-bind", "-capturemessages", "-checkaddrman",
+    "-cjdnsreachable", "-connect", "-discover", "-dns", "-dnsseed", "-externalip", "-fixedseeds",
+    "-forcednsseed", "-i2pacceptincoming", "-i2psam", "-listen", "-listenonion", "-maxconnections",
+    "-maxreceivebuffer", "-maxsendbuffer", "-maxuploadtarget", "-natpmp", "-networkactive",
+    "-onion", "-onlynet", "-peerblockfilters", "-peerbloomfilters", "-peertimeout", "-port",
+    "-privatebroadcast", "-proxy", "-proxyrandomize", "-seednode", "-timeout", "-torcontrol",
+    "-torpassword", "-txreconciliation", "-v2transport", "-whitebind", "-whitelist",
+    "-whitelistforcerelay", "-whitelistrelay",
+    // pool of transactions, fee estimates, mining
+    "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight", "-blockmintxfee",
+    "-blockreconstructionextratxn", "-blockreservedweight", "-blockversion", "-bytespersigop",
+    "-checkmempool", "-datacarrier", "-datacarriersize", "-dustrelayfee", "-incrementalrelayfee",
+    "-limitancestorcount", "-limitclustercount", "-limitclustersize", "-limitdescendantcount",
+    "-maxmempool", "-mempoolexpiry", "-minrelaytxfee", "-permitbaremultisig", "-persistmempool",
+    "-persistmempoolv1", "-printpriority",
+    // wallet
+    "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-discardfee",
+    "-fallbackfee", "-keypool", "-maxapsfee", "-maxtxfee", "-mintxfee", "-signer",
+    "-spendzeroconfchange", "-txconfirmtarget", "-unsafesqlitesync", "-wallet", "-walletbroadcast",
+    "-walletcrosschain", "-walletdir", "-walletnotify", "-walletrbf", "-walletrejectlongchains",
+    // other servers
+    "-rest", "-zmqpubhashblock", "-zmqpubhashblockhwm", "-zmqpubhashtx", "-zmqpubhashtxhwm",
+    "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm", "-zmqpubsequence",
+    "-zmqpubsequencehwm",
+    // what only developers use
+    "-checkblockindex", "-dbcrashratio", "-forcecompactdb", "-logips", "-rpcdoccheck"};
+
+} // namespace
+
+void AddGeneralOptions(ArgsManager& args)
+{
+    AddRows(args, OptionGroup::kGeneral, kGeneral);
+    args.Add("-rest", "", "Answer REST requests; no effect in this version (default: 0)",
+             OptionGroup::kRpc);
+    args.Add("-rpcdoccheck", "", "Check the help of calls; no effect in this version (default: 0)",
+             OptionGroup::kRpc, kHidden);
+}
+
+void AddHiddenOptions(ArgsManager& args)
+{
+    for (const char* name : kNamesOnly) args.Add(name, "", "", OptionGroup::kHidden);
+}
+
+std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args)
+{
+    std::vector<std::string> set;
+    for (const char* name : kWithoutEffect) {
+        const std::vector<std::string> values = args.GetAll(name);
+        const bool asks = std::ranges::any_of(values, [](const auto& text) { return text != "0"; });
+        if (asks && !args.IsForced(name)) set.emplace_back(name);
+    }
+    std::sort(set.begin(), set.end());
+    return set;
+}
+
+} // namespace ibd

@@ -1,0 +1,328 @@
+// See start_checks.h. Checks in the order in which Bitcoin Core makes them: of two mistakes the
+// same is told.
+#include "node/start_checks.h"
+#include "util/hex.h"
+#include "util/strings.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ibd {
+
+namespace {
+
+constexpr uint64_t kMaxBlockWeight = 4'000'000;
+constexpr uint64_t kReservedWeight = 8'000;    //!< default
+constexpr uint64_t kMinReservedWeight = 2'000; //!< header, count and a small coinbase
+constexpr int64_t kMaxClusterCount = 64;
+constexpr int64_t kPruneMinimum = 550; //!< MiB
+
+/** Nothing if each of the amounts is one. */
+Result<> CheckAmounts(const ArgsManager& args, std::initializer_list<const char*> names)
+{
+    for (const char* name : names) {
+        const auto text = args.Get(name);
+        if (!text || ParseMoney(*text)) continue;
+        return BadData("Invalid amount for {}=<amount>: '{}'", name, *text);
+    }
+    return {};
+}
+
+/** Options that Core dropped, and what it says to those who still set them. */
+constexpr std::pair<const char*, const char*> kDropped[] = {
+    {"-checkpoints",
+     "Option '-checkpoints' is set but checkpoints were removed. This option has no effect."},
+    {"-limitancestorsize", "Option '-limitancestorsize' is given but ancestor size limits have "
+                           "been replaced with cluster "
+                           "size limits (see -limitclustersize). This option has no effect."},
+    {"-limitdescendantsize",
+     "Option '-limitdescendantsize' is given but descendant size limits have been replaced with "
+     "cluster size limits (see -limitclustersize). This option has no effect."},
+};
+
+Result<> CheckFiles(const ArgsManager& args, const ChainParams& params, Logger& log)
+{
+    if (params.network == Network::kSignet) {
+        log.Info("Signet derived magic (message start): {}", ToHex(params.magic));
+    }
+    std::string misplaced;
+    for (const std::string& name : args.Misplaced()) {
+        misplaced += fmt::format("Config setting for {} only applied on {} network when in [{}] "
+                                 "section.\n",
+                                 name, params.name, params.name);
+    }
+    if (!misplaced.empty()) return BadData("{}", misplaced);
+    if (params.network == Network::kTestnet3) {
+        log.Info("Warning: Support for testnet3 is deprecated and will be removed in an upcoming "
+                 "release. Consider switching to testnet4.");
+    }
+    std::string sections;
+    for (const std::string& section : args.UnknownSections()) sections += section + "\n";
+    if (!sections.empty()) InitWarning(log, sections);
+    if (args.IsSet("-blocksdir")) {
+        std::error_code code;
+        if (!std::filesystem::is_directory(args.GetPath("-blocksdir", {}), code)) {
+            return SystemError("Specified blocks directory \"{}\" does not exist.",
+                               args.Get("-blocksdir", ""));
+        }
+    }
+    return {};
+}
+
+Result<> CheckIndexes(const ArgsManager& args)
+{
+    bool basic = false;
+    const std::string filters = args.Get("-blockfilterindex", "0");
+    if (filters.empty() || filters == "1") {
+        basic = true;
+    } else if (filters != "0") {
+        for (const std::string& name : args.GetAll("-blockfilterindex")) {
+            if (name != "basic") return BadData("Unknown -blockfilterindex value {}.", name);
+            basic = true;
+        }
+    }
+    if (args.GetBool("-peerblockfilters", false) && !basic) {
+        return BadData("Cannot set -peerblockfilters without -blockfilterindex.");
+    }
+    if (args.GetInt("-prune", 0) == 0) return {};
+    for (const char* index : {"-txindex", "-txospenderindex"}) {
+        if (args.GetBool(index, false)) {
+            return BadData("Prune mode is incompatible with {}.", index);
+        }
+    }
+    if (args.GetBool("-reindex-chainstate", false)) {
+        return BadData("Prune mode is incompatible with -reindex-chainstate. Use full -reindex "
+                       "instead.");
+    }
+    return {};
+}
+
+Result<> CheckListening(const ArgsManager& args)
+{
+    if (args.GetBool("-forcednsseed", false) && !args.GetBool("-dnsseed", true)) {
+        return BadData("Cannot set -forcednsseed to true when setting -dnsseed to false.");
+    }
+    const bool binds = !args.GetAll("-bind").empty() || !args.GetAll("-whitebind").empty();
+    const bool listens = args.GetBool("-listen", true);
+    if (binds && !listens) {
+        return BadData("Cannot set -bind or -whitebind together with -listen=0");
+    }
+    if (!listens && args.GetBool("-listenonion", true)) {
+        return BadData("Cannot set -listen=0 together with -listenonion=1");
+    }
+    if (args.GetInt("-maxconnections", 125) < 0) {
+        return BadData("-maxconnections must be greater or equal than zero");
+    }
+    return {};
+}
+
+/** A count of weight as Core reads it: what is no number is 0. */
+uint64_t Weight(const ArgsManager& args, const std::string& name, uint64_t otherwise)
+{
+    const auto value = args.GetInt(name);
+    if (!value) return otherwise;
+    return static_cast<uint64_t>(std::max<int64_t>(*value, 0));
+}
+
+Result<> CheckMining(const ArgsManager& args)
+{
+    IBD_RETURN_IF_ERROR(CheckAmounts(args, {"-blockmintxfee"}));
+    const uint64_t reserved = Weight(args, "-blockreservedweight", kReservedWeight);
+    const uint64_t most = Weight(args, "-blockmaxweight", kMaxBlockWeight);
+    if (reserved < kMinReservedWeight) {
+        return BadData("-blockreservedweight ({}) is lower than minimum safety value of ({})",
+                       reserved, kMinReservedWeight);
+    }
+    for (const auto& [name, weight] :
+         {std::pair{"-blockreservedweight", reserved}, std::pair{"-blockmaxweight", most}}) {
+        if (weight <= kMaxBlockWeight) continue;
+        return BadData("{} ({}) exceeds consensus maximum block weight ({})", name, weight,
+                       kMaxBlockWeight);
+    }
+    if (reserved > most) {
+        return BadData("-blockreservedweight ({}) exceeds -blockmaxweight ({})", reserved, most);
+    }
+    return {};
+}
+
+Result<> CheckTests(const ArgsManager& args, const ChainParams& params, Logger& log)
+{
+    const std::vector<std::string> tests = args.GetAll("-test");
+    if (!tests.empty() && params.network != Network::kRegtest) {
+        return BadData("-test=<option> can only be used with regtest");
+    }
+    for (const std::string& test : tests) {
+        if (test == "addrman" || test == "reindex_after_failure_noninteractive_yes" ||
+            test == "bip94") {
+            continue;
+        }
+        InitWarning(log,
+                    fmt::format("Unrecognised option \"{}\" provided in -test=<option>.", test));
+    }
+    if (params.network != Network::kMain) return {};
+    for (const char* name : {"-testactivationheight", "-vbparams"}) {
+        if (args.IsSet(name)) return BadData("The {} option may not be used on mainnet.", name);
+    }
+    return {};
+}
+
+/** Up to 64 hex digits, with or without 0x before them. */
+bool IsUserHash(std::string_view text)
+{
+    if (text.starts_with("0x")) text.remove_prefix(2);
+    return text.size() <= 64 &&
+           std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
+Result<> CheckChain(const ArgsManager& args)
+{
+    if (const auto work = args.Get("-minimumchainwork"); work && !IsUserHash(*work)) {
+        return BadData("Invalid minimum work specified ({}), must be up to 64 hex digits", *work);
+    }
+    if (const auto hash = args.Get("-assumevalid"); hash && !IsUserHash(*hash)) {
+        return BadData("Invalid assumevalid block hash specified ({}), must be up to 64 hex digits "
+                       "(or 0 to disable)",
+                       *hash);
+    }
+    if (const auto threads = args.GetInt("-prevoutfetchthreads"); threads && *threads < 0) {
+        return BadData("-prevoutfetchthreads must be non-negative (got {}). Use 0 to disable "
+                       "parallel input fetching.",
+                       *threads);
+    }
+    const int64_t prune = args.GetInt("-prune", 0);
+    if (prune < 0) return BadData("Prune cannot be configured with a negative value.");
+    if (prune > 1 && prune < kPruneMinimum) {
+        return BadData("Prune configured below the minimum of {} MiB.  Please use a higher number.",
+                       kPruneMinimum);
+    }
+    return {};
+}
+
+Result<> CheckPool(const ArgsManager& args, const ChainParams& params)
+{
+    IBD_RETURN_IF_ERROR(
+        CheckAmounts(args, {"-incrementalrelayfee", "-minrelaytxfee", "-dustrelayfee"}));
+    if (!params.is_test_chain && args.GetBool("-acceptnonstdtxn", false)) {
+        return BadData("acceptnonstdtxn is not currently supported for {} chain", params.name);
+    }
+    if (args.GetInt("-limitclustercount", kMaxClusterCount) > kMaxClusterCount) {
+        return BadData("limitclustercount must be less than or equal to {}", kMaxClusterCount);
+    }
+    return {};
+}
+
+} // namespace
+
+void InitWarning(Logger& log, const std::string& text)
+{
+    log.Warning("{}", text);
+    fmt::print(stderr, "Warning: {}\n", text);
+}
+
+std::optional<uint64_t> ParseByteUnits(std::string_view text, uint64_t default_unit)
+{
+    constexpr std::string_view kSmall = "kmgt";
+    constexpr std::string_view kCapital = "KMGT";
+    if (text.empty()) return std::nullopt;
+    uint64_t unit = 0;
+    for (const auto& [letters, base] : {std::pair{kSmall, 1000}, std::pair{kCapital, 1024}}) {
+        const size_t power = letters.find(text.back());
+        if (power == std::string_view::npos) continue;
+        unit = 1;
+        for (size_t i = 0; i <= power; ++i) unit *= static_cast<uint64_t>(base);
+    }
+    if (unit != 0) text.remove_suffix(1);
+    if (unit == 0) unit = default_unit;
+    const auto number = ParseInteger<uint64_t>(text);
+    if (!number || *number > UINT64_MAX / unit) return std::nullopt;
+    return *number * unit;
+}
+
+std::optional<int64_t> ParseMoney(std::string_view text)
+{
+    text = Trim(text);
+    const size_t point = text.find('.');
+    const std::string_view whole = text.substr(0, point);
+    std::string decimals(point == std::string_view::npos ? "" : text.substr(point + 1));
+    const auto digits = [](std::string_view part) {
+        return std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c) != 0; });
+    };
+    if (text.empty() || whole.size() > 10 || decimals.size() > 8) return std::nullopt;
+    if (!digits(whole) || !digits(decimals)) return std::nullopt;
+    decimals.resize(8, '0');
+    const int64_t amount = LenientInteger(whole) * 100'000'000 + LenientInteger(decimals);
+    if (amount > kMaxMoney) return std::nullopt;
+    return amount;
+}
+
+Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log)
+{
+    std::vector<std::string> names = args.GetAll("-debug");
+    // -debug=0 forgets those before it.
+    const auto none = std::find_if(names.rbegin(), names.rend(), [](const std::string& name) {
+        return name == "0" || name == "none";
+    });
+    names.erase(names.begin(), none.base());
+    const auto find = [&](const char* option, const std::string& name) -> Result<LogCategory> {
+        const auto category = ParseLogCategory(name);
+        if (!category) return BadData("Unsupported logging category {}={}.", option, name);
+        if (*category == LogCategory::kNone) {
+            log.Warning(
+                "The logging category `{}` is deprecated, does nothing, and will be removed "
+                "in a future version",
+                name);
+        }
+        return *category;
+    };
+    for (const std::string& name : names) {
+        IBD_ASSIGN_OR_RETURN(const LogCategory category, find("-debug", name));
+        log.Enable(category);
+    }
+    for (const std::string& name : args.GetAll("-debugexclude")) {
+        IBD_ASSIGN_OR_RETURN(const LogCategory category, find("-debugexclude", name));
+        log.Disable(category);
+    }
+    log.Info(
+        "Log output may contain privacy-sensitive information. Be cautious when sharing logs.");
+    for (const std::string& value : args.GetAll("-loglevel")) {
+        const size_t colon = value.find(':', 3);
+        const bool global = colon == std::string::npos;
+        const auto level = ParseLogLevel(global ? value : value.substr(colon + 1));
+        const bool settable = level && *level <= LogLevel::kInfo;
+        const auto category =
+            global ? std::optional(LogCategory::kAll) : ParseLogCategory(value.substr(0, colon));
+        if (global && !settable) {
+            return BadData("Unsupported global logging level -loglevel={}. Valid values: {}.",
+                           value, kSettableLogLevels);
+        }
+        if (!settable || !category) {
+            return BadData("Unsupported category-specific logging level -loglevel={}. Expected "
+                           "-loglevel=<category>:<loglevel>. Valid categories: {}. Valid "
+                           "loglevels: {}.",
+                           value, LogCategoryNames(), kSettableLogLevels);
+        }
+        global ? log.SetLevel(*level) : log.SetLevel(*category, *level);
+    }
+    return {};
+}
+
+Result<> CheckParameters(const ArgsManager& args, const ChainParams& params, FileLogger& log)
+{
+    for (const auto& [name, text] : kDropped) {
+        if (args.IsSet(name)) InitWarning(log, text);
+    }
+    IBD_RETURN_IF_ERROR(CheckFiles(args, params, log));
+    IBD_RETURN_IF_ERROR(CheckIndexes(args));
+    IBD_RETURN_IF_ERROR(CheckListening(args));
+    IBD_RETURN_IF_ERROR(ApplyLogCategories(args, log));
+    if (args.GetInt("-peertimeout", 60) <= 0) {
+        return BadData("peertimeout must be a positive integer.");
+    }
+    IBD_RETURN_IF_ERROR(CheckMining(args));
+    if (args.GetInt("-mocktime", 0) < 0) return BadData("-mocktime must not be negative");
+    IBD_RETURN_IF_ERROR(CheckTests(args, params, log));
+    IBD_RETURN_IF_ERROR(CheckChain(args));
+    return CheckPool(args, params);
+}
+
+} // namespace ibd

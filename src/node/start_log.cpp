@@ -1,0 +1,58 @@
+// See start_log.h.
+#include "node/start_log.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kMegabyte = 1'000'000;
+constexpr int64_t kDefaultClusterKvb = 101; //!< -limitclustersize
+constexpr int64_t kLeastClusters = 40;      //!< of the largest size, that the pool must hold
+
+double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+} // namespace
+
+Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log)
+{
+    log.Info("Cache configuration:");
+    log.Info("* Using {:.1f} MiB for block index database",
+             Mebibytes(static_cast<int64_t>(cache.index_db)));
+    log.Info("* Using {:.1f} MiB for chain state database",
+             Mebibytes(static_cast<int64_t>(cache.coins_db)));
+    const int64_t pool = args.GetInt("-maxmempool", 300) * kMegabyte;
+    const int64_t least =
+        args.GetInt("-limitclustersize", kDefaultClusterKvb) * 1'000 * kLeastClusters;
+    if (pool < 0 || (pool > 0 && pool < least)) {
+        return BadData("-maxmempool must be at least {} MB", (least + kMegabyte - 1) / kMegabyte);
+    }
+    // There is no pool yet whose room could be lent.
+    log.Info("* Using {:.1f} MiB for in-memory UTXO set (plus up to {:.1f} MiB of unused mempool "
+             "space)",
+             Mebibytes(static_cast<int64_t>(cache.coins)), 0.0);
+    return {};
+}
+
+void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log)
+{
+    if (options.assume_valid.IsNull()) {
+        log.Info("Validating signatures for all blocks.");
+    } else {
+        log.Info("Assuming ancestors of block {} have valid signatures.",
+                 options.assume_valid.ToHex());
+    }
+    log.Info("Setting nMinimumChainWork={}", options.minimum_work.ToHex());
+    const Arith256& usual = params.consensus.minimum_chain_work;
+    if (options.minimum_work < usual) {
+        log.Warning("nMinimumChainWork set below default value of {}", usual.ToHex());
+    }
+}
+
+void LogChain(const ChainManager& chain, Logger& log)
+{
+    const HeaderNode* const tip = chain.Tip();
+    log.Info("block tree size = {}", chain.Tree().Size());
+    log.Info("nBestHeight = {}", tip == nullptr ? -1 : tip->height);
+}
+
+} // namespace ibd

@@ -1,0 +1,20 @@
+// "host", "host:port", "[v6]", "[v6]:port": how options and commands write an address.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ibd {
+
+struct HostPort {
+    std::string host;             //!< without brackets
+    std::optional<uint16_t> port; //!< 1 and above
+};
+
+/** Nothing if what stands where a port belongs is none. An IPv6 address without brackets has no
+ *  port. */
+std::optional<HostPort> SplitHostPort(std::string_view text);
+
+} // namespace ibd

@@ -1,0 +1,188 @@
+"""A start as Bitcoin Core's: what is refused or warned of and in which words, the files of a new
+data directory, where the block index is, commands at the end, and what the log says."""
+
+import json
+import shutil
+
+from framework import FunctionalTest
+from regtest_chain import Chain
+
+REINDEX = "Please restart with -reindex or -reindex-chainstate to recover.\n"
+
+
+def fill(node, blocks=3):
+    for block in Chain().grow(blocks).blocks:
+        assert node.rpc("submitblock", block.raw().hex()) is None
+    return node
+
+
+class Refusals(FunctionalTest):
+    def assert_says(self, node, text, *args):
+        self.assertEqual(node.run(*args), (1, f"Error: {text}\n"))
+
+    def test_whole_texts(self):
+        node = self.node()
+        none = self.dir / "none"
+        for option, text in (
+                ("-nosuchoption", "Error parsing command line arguments: Invalid parameter "
+                                  "-nosuchoption"),
+                ("-includeconf=a", 'Error parsing command line arguments: -includeconf cannot be '
+                                   'used from commandline; -includeconf="a"'),
+                ("-signet", "Invalid combination of -regtest, -signet, -testnet, -testnet4 and "
+                            "-chain. Can use at most one."),
+                ("-chain=x", "Unknown chain x."),
+                ("word", "Command line contains unexpected token 'word', see bitcoind -h for a "
+                         "list of options."),
+                (f"-blocksdir={none}", f'Specified blocks directory "{none}" does not exist.'),
+                (f"-datadir={none}", f'Specified data directory "{none}" does not exist.'),
+                (f"-conf={none}", "Error reading configuration file: specified config file "
+                                  f'"{none}" could not be opened.'),
+                ("-maxmempool=1", "-maxmempool must be at least 5 MB"),
+                ("-maxuploadtarget=x", "Unable to parse -maxuploadtarget: 'x'"),
+                ("-proxy=host.invalid", "Invalid -proxy address or hostname: 'host.invalid'"),
+                ("-onlynet=foo", "Unknown network specified in -onlynet: 'foo'"),
+                ("-uacomment=(", "User Agent comment (() contains unsafe characters."),
+                ("-vbparams=x:1:2", "Invalid deployment (x)")):
+            with self.subTest(option):
+                self.assert_says(node, text, option)
+        # A refused start says so in the log if that was open by then.
+        self.assertIn("[error] -maxmempool must be at least 5 MB", node.log_text)
+
+    def test_configuration_files(self):
+        node = self.node()
+        conf = node.datadir / "bitcoin.conf"
+        conf.write_text("[regtest]\nserver\n")
+        self.assert_says(node, "Error reading configuration file: parse error on line 2: server")
+        conf.write_text("rpcport=1\nconnect=a\n[regtest]\nrpcbind=127.0.0.1\n")
+        # The port is on the command line as well, so it is not in vain.
+        self.assert_says(node, "Config setting for -connect only applied on regtest network when "
+                               "in [regtest] section.\n")
+        conf.write_text("includeconf=gone.conf\n")
+        self.assert_says(node, "Error reading configuration file: Failed to include configuration "
+                               "file gone.conf")
+
+    def test_settings_file(self):
+        node = self.node().start().stop()
+        path = node.net_dir / "settings.json"
+        path.write_text('{"dbcache": 5, "dbcache": 6}')
+        self.assert_says(node, "Settings file could not be read:\n- Found duplicate key dbcache in "
+                               f"settings file {path}")
+
+    def test_oddities_are_told(self):
+        node = self.node()
+        conf = node.datadir / "bitcoin.conf"
+        conf.write_text("nonsense=1\n[nowhere]\n")
+        self.assertEqual(node.run("-stopafterblockimport", "-checkpoints=0"), (
+            0, "Warning: Option '-checkpoints' is set but checkpoints were removed. This option "
+               f"has no effect.\nWarning: {conf}:2 Section [nowhere] is not recognized.\n\n"))
+        self.assertIn("[warning] Ignoring unknown configuration value nonsense", node.log_text)
+
+    def test_blocks_file_that_is_not_there(self):
+        node, none = self.node(), self.dir / "none.dat"
+        self.assertEqual(node.run(f"-loadblock={none}", "-stopafterblockimport"), (0, ""))
+        self.assertIn(f"[warning] Could not open blocks file {none}", node.log_text)
+
+
+class Files(FunctionalTest):
+    def test_new_data_directory(self):
+        node = self.node().start("-dbcache=5").stop()
+        self.assertEqual(list((node.net_dir / "wallets").iterdir()), [])
+        settings = json.loads((node.net_dir / "settings.json").read_text())
+        self.assertEqual(list(settings), ["_warning_"])
+        folders = {path.name for path in node.net_dir.iterdir() if path.is_dir()}
+        self.assertEqual(folders, {"blocks", "chainstate", "wallets"})
+        # What a program wrote there stays and counts.
+        (node.net_dir / "settings.json").write_text('{"stopafterblockimport": true, "x": 1}')
+        self.assertEqual(node.run(), (0, ""))
+        self.assertEqual(json.loads((node.net_dir / "settings.json").read_text())["x"], 1)
+        self.assertIn("Setting file arg: stopafterblockimport = true", node.log_text)
+        shutil.rmtree(node.net_dir)
+        self.assertEqual(node.run("-nosettings", "-stopafterblockimport"), (0, ""))
+        self.assertFalse((node.net_dir / "settings.json").exists())
+
+    def test_index_stays_in_the_data_directory(self):
+        node = fill(self.node().start()).stop()
+        elsewhere = self.dir / "elsewhere"
+        theirs = elsewhere / "regtest" / "blocks"
+        theirs.mkdir(parents=True)
+        # As Core lays it out with -blocksdir.
+        for path in node.blocks_dir.iterdir():
+            if path.name != "index":
+                path.rename(theirs / path.name)
+        node.args.append(f"-blocksdir={elsewhere}")
+        self.assertEqual(node.start().rpc("getblockcount"), 3)
+        node.stop()
+        self.assertFalse((theirs / "index").exists())
+        self.assertEqual([path.name for path in node.blocks_dir.iterdir()], ["index"])
+        # As this program did up to version 0.1: the index is moved.
+        (node.blocks_dir / "index").rename(theirs / "index")
+        self.assertEqual(node.start().rpc("getblockcount"), 3)
+        node.stop()
+        self.assertFalse((theirs / "index").exists())
+        self.assertIn(f"The block index was moved from {theirs / 'index'} to", node.log_text)
+
+    def test_lost_index(self):
+        node = fill(self.node().start()).stop()
+        shutil.rmtree(node.blocks_dir / "index")
+        # A question to the user stands without "Error:", as with Core.
+        self.assertEqual(node.run(), (1, "Error initializing block database.\n" + REINDEX))
+        node.start("-test=reindex_after_failure_noninteractive_yes")
+        self.assertEqual(node.rpc("getblockcount"), 3)
+        node.stop()
+
+    def test_included_file_chooses_the_network(self):
+        node = self.node("signet")
+        (node.datadir / "bitcoin.conf").write_text("includeconf=net.conf\n")
+        (node.datadir / "net.conf").write_text("signet=1\n")
+        command = node.command
+        node.command = lambda *args: [word for word in command(*args) if "-chain=" not in word]
+        self.assertEqual(node.run("-stopafterblockimport"), (0, ""))
+        self.assertIn("Included configuration file net.conf", node.log_text)
+
+
+class Life(FunctionalTest):
+    def test_end_waits_for_commands(self):
+        one, two = self.dir / "one", self.dir / "two"
+        node = self.node("regtest", f"-shutdownnotify=sleep 1; touch {one}",
+                         f"-shutdownnotify=touch {two}", "-shutdownnotify=exit 3")
+        node.start().stop()
+        self.assertTrue(one.exists() and two.exists())
+        self.assertIn("runCommand error: system(exit 3) returned 768", node.log_text)
+
+    def test_bip34_from_genesis_on(self):
+        node = fill(self.node("regtest", "-testactivationheight=bip34@0").start())
+        self.assertEqual(node.rpc("getblockcount"), 3)
+        node.stop()
+
+    def test_no_blocks(self):
+        node = self.node("signet").start("-listen=0", "-connect=0")
+        warnings = node.rpc("getblockchaininfo")["warnings"]
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("cannot fetch any", warnings[0])
+        node.stop()
+        self.assertEqual(node.log_text.count(warnings[0]), 1)
+        self.assertNotIn("without effect", node.log_text)
+        # Whoever makes blocks needs no such advice.
+        node = self.node().start()
+        self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])
+        node.stop()
+
+    def test_user_agent(self):
+        node = self.node().start("-uacomment=one", "-uacomment=two 2")
+        self.assertTrue(node.rpc("getnetworkinfo")["subversion"].endswith("(one; two 2)/"))
+        node.stop()
+
+    def test_lines_of_the_log(self):
+        node = self.node().start("-logthreadnames", "-dbcache=4")
+        node.rpc("setmocktime", 1_600_000_000)
+        node.stop()
+        log = node.log_text
+        self.assertTrue(log.startswith("\n" * 5))
+        for part in ('Command-line arg: dbcache="4"', f"Using data directory {node.net_dir}",
+                     "(not found, skipping)", "Cache configuration:",
+                     "* Using 0.5 MiB for block index database", "Validating signatures for all",
+                     "Setting nMinimumChainWork=" + "0" * 64, "init message: Verifying blocks…",
+                     "Block index and chainstate loaded", "nBestHeight = 0",
+                     "init message: Done loading", "Shutdown in progress...", "Shutdown done",
+                     " (mocktime: 2020-09-13T12:26:40Z) ["):
+            self.assertIn(part, log)
