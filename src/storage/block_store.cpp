@@ -49,7 +49,9 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
         IBD_RETURN_IF_ERROR(WriteFileAtomically(env, path, key.Span()));
     }
     if (!options.obfuscate_new && !key.IsZero()) {
-        return BadData("-blocksxor=0: the block files are already obfuscated with the key {} of {}",
+        return BadData("Failed to initialize ChainstateManager: The blocksdir XOR-key can not be "
+                       "disabled when a random key was already stored! Stored key: '{}', stored "
+                       "path: '{}'.",
                        ToHex(key.Span()), path.string());
     }
     log.Info("Using obfuscation key for blocksdir *.dat files ({}): '{}'",

@@ -1,5 +1,6 @@
 // See kv_store.h.
 #include "storage/kv_store.h"
+#include "util/hex.h"
 
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
@@ -150,14 +151,25 @@ Result<std::unique_ptr<KvStore>> KvStore::Open(Env& env, Logger& log, KvOptions 
 {
     auto impl = std::make_unique<Impl>(log, std::move(options));
     const KvOptions& o = impl->options;
-    if (o.wipe) IBD_RETURN_IF_ERROR(DestroyDb(o.directory));
+    if (o.wipe) {
+        log.Info("Wiping LevelDB in {}", o.directory.string());
+        IBD_RETURN_IF_ERROR(DestroyDb(o.directory));
+    }
     IBD_RETURN_IF_ERROR(env.CreateDirectories(o.directory));
+    log.Info("Opening LevelDB in {}", o.directory.string());
     leveldb::DB* db = nullptr;
     const leveldb::Status status = leveldb::DB::Open(impl->DbOptions(), o.directory.string(), &db);
-    if (!status.ok()) return ToError(status, o.directory);
+    if (!status.ok()) {
+        Error error = ToError(status, o.directory);
+        // Damage, which a rebuild heals, and no failure of the machine.
+        if (status.IsCorruption()) error.kind = Error::Kind::kBadData;
+        return error;
+    }
     impl->db.reset(db);
+    log.Info("Opened LevelDB successfully");
     if (o.compact) db->CompactRange(nullptr, nullptr);
     IBD_RETURN_IF_ERROR(impl->LoadKey(env));
+    log.Info("Using obfuscation key for {}: {}", o.directory.string(), ToHex(impl->xor_key.Span()));
     return std::unique_ptr<KvStore>(new KvStore(std::move(impl)));
 }
 

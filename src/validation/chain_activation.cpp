@@ -1,6 +1,8 @@
 // See chain_manager.h. This file: choosing the best chain, connecting and disconnecting.
 #include "validation/chain_manager.h"
 
+#include "util/strings.h"
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -186,8 +188,14 @@ Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool i
 
 void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
 {
-    m_stores.log.Warning("InvalidBlock: hash={} height={} reason={}", node.hash.ToHex(),
-                         node.height, violation.ToString());
+    m_stores.log.Info("Block validation error: {}", violation.ToString());
+    const auto tell = [&](const char* what, const HeaderNode& block) {
+        m_stores.log.Info("InvalidChainFound: {}={} height={} log2_work={:.6f} date={}", what,
+                          block.hash.ToHex(), block.height, Log2Work(block),
+                          FormatIso8601(block.time));
+    };
+    tell("invalid block", node);
+    if (Tip() != nullptr) tell("current best", *Tip());
     m_index.MarkFailed(&node);
     m_candidates.erase(&node);
     NoteInvalid(node);

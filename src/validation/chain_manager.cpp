@@ -2,6 +2,7 @@
 #include "validation/chain_manager.h"
 
 #include "consensus/block_check.h"
+#include "util/strings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -205,7 +206,9 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
             // coins.
             if (n->prev && n->RaiseValidity(kValidScripts)) m_index.MarkDirty(n);
         }
-        LogTip("Loaded best chain");
+        m_stores.log.Info("Loaded best chain: hashBestChain={} height={} date={} progress={:.6f}",
+                          best.ToHex(), node->height, FormatIso8601(node->time),
+                          VerificationProgress(node));
     }
     RebuildCandidates();
     return {};
@@ -292,6 +295,7 @@ bool ChainManager::IsInitialBlockDownload() const
     if (!Tip() || Tip()->chain_work < m_options.minimum_work) return true;
     if (Tip()->time < m_stores.env.UnixTime() - m_options.max_tip_age) return true;
     m_initial_download = false;
+    m_stores.log.Info("Leaving InitialBlockDownload (latching to false)");
     return false;
 }
 

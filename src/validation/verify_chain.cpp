@@ -20,6 +20,10 @@ Result<Verification> ChainManager::VerifyChain(int level, int blocks)
         IBD_ASSIGN_OR_RETURN(found.sound, VerifyUp(lowest, overlay));
     }
     found.complete = found.complete && !m_interrupt;
+    if (found.sound && found.complete) {
+        m_stores.log.Info("Verification: checked last {} blocks at level {}", depth, level);
+        if (level >= 3) m_stores.log.Info("Verification: no coin database inconsistencies");
+    }
     return found;
 }
 

@@ -5,7 +5,7 @@ import json
 import shutil
 
 from framework import FunctionalTest
-from regtest_chain import Chain
+from regtest_chain import Chain, coinbase, subsidy
 
 REINDEX = "Please restart with -reindex or -reindex-chainstate to recover.\n"
 
@@ -130,6 +130,14 @@ class Files(FunctionalTest):
         self.assertEqual(node.rpc("getblockcount"), 3)
         node.stop()
 
+    def test_damaged_databases(self):
+        for folder, what in (("chainstate", "coins"), ("blocks/index", "block")):
+            node = self.node().start().stop()
+            (node.net_dir / folder / "CURRENT").write_text("no name of a file")
+            self.assertEqual(node.run(), (1, f"Error opening {what} database.\n" + REINDEX))
+            self.assertIn(f"[error] database {node.net_dir / folder}: Corruption", node.log_text)
+            node.start("-reindex").stop()
+
     def test_included_file_chooses_the_network(self):
         node = self.node("signet")
         (node.datadir / "bitcoin.conf").write_text("includeconf=net.conf\n")
@@ -172,6 +180,22 @@ class Life(FunctionalTest):
         self.assertTrue(node.rpc("getnetworkinfo")["subversion"].endswith("(one; two 2)/"))
         node.stop()
 
+    def test_invalid_block_in_the_log(self):
+        node, chain = self.node().start("-checklevel=3"), Chain()
+        for block in chain.grow(2).blocks:
+            self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+        bad = chain.candidate()
+        bad.txs[0] = coinbase(1000, subsidy(3))
+        bad = bad.mine()
+        self.assertEqual(node.rpc("submitblock", bad.raw().hex()), "bad-cb-height")
+        node.stop().start().stop()
+        for part in ("Block validation error: bad-cb-height",
+                     f"InvalidChainFound: invalid block={bad.hash[::-1].hex()} height=3 log2_work=",
+                     "InvalidChainFound: current best=", "Loaded best chain: hashBestChain=",
+                     "Verification: checked last 2 blocks at level 3",
+                     "Verification: no coin database inconsistencies"):
+            self.assertIn(part, node.log_text)
+
     def test_lines_of_the_log(self):
         node = self.node().start("-logthreadnames", "-dbcache=4")
         node.rpc("setmocktime", 1_600_000_000)
@@ -183,6 +207,8 @@ class Life(FunctionalTest):
                      "* Using 0.5 MiB for block index database", "Validating signatures for all",
                      "Setting nMinimumChainWork=" + "0" * 64, "init message: Verifying blocks…",
                      "Block index and chainstate loaded", "nBestHeight = 0",
+                     f"Opening LevelDB in {node.net_dir / 'chainstate'}",
+                     "Opened LevelDB successfully",
                      "init message: Done loading", "Shutdown in progress...", "Shutdown done",
                      " (mocktime: 2020-09-13T12:26:40Z) ["):
             self.assertIn(part, log)
