@@ -107,6 +107,7 @@ Result<RuleResult> FoldWorker::CheckOne(const SuppliedBlock& block)
     // The header tree holds only headers with enough work; this asks for the signet solution.
     const BlockCheckOptions options{.check_pow = !block.indexed, .check_merkle_root = true};
     if (auto broken = CheckBlock(m_view, params, options)) return broken;
+    if (node.prev == nullptr) return RuleResult(); // genesis stands, whatever the heights
     if (!block.indexed) return ContextualCheckBlock(m_view, NodeAncestry(node.prev), params);
     if (node.height >= params.bip34_height) {
         const Bytes prefix = Bip34Prefix(node.height);
