@@ -1,7 +1,7 @@
 // SyncSetup: a TestChain on disk with hints, ready to be synced by the engine any number of times.
 #pragma once
 
-#include "fault_env.h"
+#include "sim/fault_env.h"
 #include "test_chain.h"
 
 namespace ibd::test {

@@ -1,5 +1,5 @@
 // See fault_env.h.
-#include "fault_env.h"
+#include "sim/fault_env.h"
 
 #include <algorithm>
 #include <filesystem>
