@@ -89,6 +89,7 @@ Result<std::unique_ptr<BlockIndexDb>> BlockIndexDb::Open(Env& env, Logger& log,
     kv_options.cache_bytes = options.cache_bytes;
     kv_options.wipe = options.wipe;
     kv_options.compact = options.compact;
+    kv_options.before_io = options.before_io;
     IBD_ASSIGN_OR_RETURN(auto kv, KvStore::Open(env, log, std::move(kv_options)));
     return std::unique_ptr<BlockIndexDb>(new BlockIndexDb(std::move(kv)));
 }

@@ -40,6 +40,7 @@ struct BlockIndexDbOptions {
     size_t cache_bytes = 2 << 20;
     bool wipe = false;
     bool compact = false;
+    KvIoCheck before_io = nullptr; //!< for tests
 };
 
 /** What one durable write of the index changes. */

@@ -34,6 +34,7 @@ Result<std::unique_ptr<CoinsDb>> CoinsDb::Open(Env& env, Logger& log, const Coin
     kv_options.obfuscate = options.obfuscate;
     kv_options.wipe = options.wipe;
     kv_options.compact = options.compact;
+    kv_options.before_io = options.before_io;
     IBD_ASSIGN_OR_RETURN(auto kv, KvStore::Open(env, log, std::move(kv_options)));
     IBD_RETURN_IF_ERROR(RefuseOldFormat(*kv));
     return std::unique_ptr<CoinsDb>(new CoinsDb(std::move(kv), options.batch_bytes));

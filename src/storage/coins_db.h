@@ -17,6 +17,7 @@ struct CoinsDbOptions {
     bool wipe = false;
     bool obfuscate = true; //!< a new database gets a random key
     bool compact = false;
+    KvIoCheck before_io = nullptr; //!< for tests
 };
 
 /** One change to the coins; a null coin means that it is spent. Both pointers are the caller's. */

@@ -10,6 +10,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <mutex>
 
 namespace ibd {
 namespace {
@@ -61,6 +62,7 @@ struct KvStore::Impl {
     {
         cache.reset(leveldb::NewLRUCache(options.cache_bytes / 2));
         filter.reset(leveldb::NewBloomFilterPolicy(10));
+        if (options.before_io) checked_env = MakeCheckedKvEnv(options.before_io);
     }
 
     leveldb::Options DbOptions()
@@ -74,6 +76,7 @@ struct KvStore::Impl {
         o.paranoid_checks = true;
         o.max_file_size = std::max(o.max_file_size, options.max_file_bytes);
         o.info_log = &logger;
+        if (checked_env) o.env = checked_env.get();
         return o;
     }
 
@@ -110,8 +113,11 @@ struct KvStore::Impl {
     LogAdapter logger;
     std::unique_ptr<leveldb::Cache> cache;
     std::unique_ptr<const leveldb::FilterPolicy> filter;
-    std::unique_ptr<leveldb::DB> db; // last: closed before what it uses
+    std::unique_ptr<leveldb::Env> checked_env;
+    std::unique_ptr<leveldb::DB> db; // closed before what it uses
     XorKey xor_key;
+    std::mutex failure_mutex;
+    std::optional<Error> write_failure; //!< guarded by failure_mutex
 };
 
 /** The key's own record is not obfuscated: a length byte and eight bytes. */
@@ -236,11 +242,14 @@ size_t KvBatch::ApproximateSize() const { return m_impl->batch.ApproximateSize()
 
 Result<> KvStore::Write(const KvBatch& batch, bool sync)
 {
+    const std::lock_guard lock(m_impl->failure_mutex);
+    if (m_impl->write_failure) return *m_impl->write_failure;
     leveldb::WriteOptions options;
     options.sync = sync;
     const leveldb::Status status = m_impl->db->Write(options, &batch.m_impl->batch);
-    if (!status.ok()) return ToError(status, Directory());
-    return {};
+    if (status.ok()) return {};
+    m_impl->write_failure = ToError(status, Directory());
+    return *m_impl->write_failure;
 }
 
 // Iterators.

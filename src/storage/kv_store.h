@@ -2,9 +2,12 @@
 // no table compression, paranoid checks, optional value obfuscation. The only code that knows
 // LevelDB. All methods may be called from any thread; an iterator belongs to one thread at a time.
 // Memory: cache_bytes (half block cache, a quarter for each of two write buffers). LevelDB does its
-// own file access, outside Env. Its failures are kSystem errors that name the directory.
+// own file access, outside Env. Its failures are kSystem errors that name the directory. After a
+// write that failed, all later ones fail until the store is opened again: LevelDB's log may end in
+// half a record, and what comes behind one cannot be read back.
 #pragma once
 
+#include "storage/kv_io.h"
 #include "storage/xor_key.h"
 #include "util/env.h"
 #include "util/log.h"
@@ -21,6 +24,7 @@ struct KvOptions {
     bool wipe = false;      //!< remove all contents first
     bool compact = false;   //!< compact fully after opening (-forcecompactdb)
     size_t max_file_bytes = 32 << 20;
+    KvIoCheck before_io = nullptr; //!< for tests
 };
 
 class KvStore;
@@ -76,7 +80,7 @@ public:
 
     Result<std::optional<Bytes>> Get(ByteSpan key) const;
     Result<bool> Exists(ByteSpan key) const;
-    /** Applies a batch; with `sync` it is durable on return. */
+    /** Applies a batch; with `sync` it is durable on return. Fails for good once it failed. */
     Result<> Write(const KvBatch& batch, bool sync = false);
     KvIterator NewIterator() const;
     Result<bool> IsEmpty() const;
