@@ -4,6 +4,7 @@
 #include "crypto/sha256.h"
 #include "primitives/block.h"
 #include "storage/frame_scanner.h"
+#include "storage/undo.h"
 #include "util/endian.h"
 #include "util/hex.h"
 
@@ -180,19 +181,22 @@ Result<Bytes> BlockStore::ReadUndo(FilePos pos, const BlockHash& prev_hash) cons
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
     IBD_ASSIGN_OR_RETURN(const uint32_t size,
                          ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset));
-    if (size > kMaxSerializedSize) {
+    if (size > kMaxUndoSize) {
         return BadData("{}: undo data at {} claims {} bytes", path.string(), pos.offset, size);
     }
-    // The checksum covers the previous block's hash before the data.
-    Bytes all(32 + size + kUndoChecksumSize);
-    std::memcpy(all.data(), prev_hash.data(), 32);
-    IBD_RETURN_IF_ERROR(
-        ReadExactly(*file, path, m_key, pos.offset, MutableByteSpan(all).subspan(32)));
-    const Hash32 sum = Sha256d(ByteSpan(all).first(32 + size));
-    if (std::memcmp(sum.data(), &all[32 + size], sum.size()) != 0) {
+    IBD_ASSIGN_OR_RETURN(const uint64_t file_size, file->Size());
+    if (uint64_t{pos.offset} + size + kUndoChecksumSize > file_size) {
+        return BadData("{}: undo data at {} claims {} bytes, and the file ends at {}",
+                       path.string(), pos.offset, size, file_size);
+    }
+    Bytes data(size + kUndoChecksumSize);
+    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, pos.offset, data));
+    const Hash32 sum = UndoChecksum(prev_hash, ByteSpan(data).first(size));
+    if (std::memcmp(sum.data(), data.data() + size, sum.size()) != 0) {
         return BadData("{}: wrong checksum of the undo data at {}", path.string(), pos.offset);
     }
-    return Bytes(all.begin() + 32, all.end() - kUndoChecksumSize);
+    data.resize(size);
+    return data;
 }
 
 Result<ScanStats>

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace ibd {
@@ -99,7 +100,8 @@ public:
     /** Appends undo data to the rev file of the block's file. `height` is the block's. */
     Result<FilePos> WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                               uint32_t height);
-    /** Syncs all files written since the last Flush; call before the index names their records. */
+    /** Syncs all files written since the last Flush; call before the index names their records.
+     *  Once a sync failed, this fails until the store is opened again. */
     Result<> Flush();
     /** Removes blk and rev file `n` and clears its record (pruning). */
     Result<> DeleteFile(int32_t n);
@@ -133,6 +135,7 @@ private:
     Result<> Reserve(FileId id, OpenFile& out, uint64_t end);
     Result<> Finish(FileId id);
     Result<int32_t> FileFor(uint64_t frame_size);
+    Result<> Sync(OpenFile& out);
     Result<> FlushLocked();
     BlockFileInfo& Info(int32_t n);
 
@@ -141,11 +144,12 @@ private:
     const XorKey m_key;
 
     mutable std::mutex m_mutex;
-    std::vector<BlockFileInfo> m_files; //!< guarded by m_mutex; never empty
-    std::set<int32_t> m_dirty;          //!< guarded by m_mutex
-    std::map<FileId, OpenFile> m_open;  //!< guarded by m_mutex; at most kMaxOpen
-    uint32_t m_last_undo_height = 0;    //!< guarded by m_mutex
-    bool m_new_names = false;           //!< guarded by m_mutex; the directory needs a sync
+    std::vector<BlockFileInfo> m_files;  //!< guarded by m_mutex; never empty
+    std::set<int32_t> m_dirty;           //!< guarded by m_mutex
+    std::map<FileId, OpenFile> m_open;   //!< guarded by m_mutex; at most kMaxOpen
+    uint32_t m_last_undo_height = 0;     //!< guarded by m_mutex
+    bool m_new_names = false;            //!< guarded by m_mutex; the directory needs a sync
+    std::optional<Error> m_sync_failure; //!< guarded by m_mutex
 };
 
 } // namespace ibd

@@ -1,8 +1,10 @@
 // The writing half of block_store.h.
-#include "crypto/sha256.h"
 #include "storage/block_store.h"
 #include "storage/data_dir.h"
+#include "storage/undo.h"
 #include "util/endian.h"
+
+#include <limits>
 
 namespace ibd {
 
@@ -67,7 +69,7 @@ Result<> BlockStore::Finish(FileId id)
     IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
     const BlockFileInfo& info = Info(id.second);
     IBD_RETURN_IF_ERROR(out->file->Truncate(id.first == Kind::kUndo ? info.undo_size : info.size));
-    IBD_RETURN_IF_ERROR(out->file->Sync());
+    IBD_RETURN_IF_ERROR(Sync(*out));
     m_open.erase(id);
     return {};
 }
@@ -112,14 +114,15 @@ void BlockStore::AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32
 Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                                       uint32_t height)
 {
-    Bytes preimage;
-    preimage.reserve(32 + undo.size());
-    ibd::Append(preimage, prev_hash.Span());
-    ibd::Append(preimage, undo);
-    const Hash32 sum = Sha256d(preimage);
+    CHECK(undo.size() <= kMaxUndoSize); // ReadUndo would refuse it
+    const Hash32 sum = UndoChecksum(prev_hash, undo);
 
     std::lock_guard lock(m_mutex);
     const FilePos pos{file, Info(file).undo_size + kFrameHeaderSize};
+    if (pos.offset + undo.size() + kUndoChecksumSize > std::numeric_limits<uint32_t>::max()) {
+        return SystemError("{}: no room for {} bytes of undo data: the format ends at 4 GiB",
+                           UndoPath(file).string(), undo.size());
+    }
     IBD_RETURN_IF_ERROR(Append({Kind::kUndo, file}, pos.offset, undo, sum));
     BlockFileInfo& info = Info(file);
     info.undo_size += kFrameHeaderSize + static_cast<uint32_t>(undo.size()) + kUndoChecksumSize;
@@ -131,12 +134,24 @@ Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHa
     return pos;
 }
 
+/** After a failed sync the system may have dropped what was written, and the next sync says that
+ *  all is well. So none is asked for any more, and nothing is promised, until the store is opened
+ *  again. */
+Result<> BlockStore::Sync(OpenFile& out)
+{
+    if (m_sync_failure) return *m_sync_failure;
+    if (auto synced = out.file->Sync(); !synced) {
+        m_sync_failure = synced.GetError();
+        return synced;
+    }
+    out.dirty = false;
+    return {};
+}
+
 Result<> BlockStore::FlushLocked()
 {
     for (auto& [id, out] : m_open) {
-        if (!out.dirty) continue;
-        IBD_RETURN_IF_ERROR(out.file->Sync());
-        out.dirty = false;
+        if (out.dirty) IBD_RETURN_IF_ERROR(Sync(out));
     }
     if (m_new_names) IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.blocks_dir));
     m_new_names = false;

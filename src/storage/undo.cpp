@@ -3,6 +3,11 @@
 
 namespace ibd {
 
+Hash32 UndoChecksum(const BlockHash& prev_hash, ByteSpan data)
+{
+    return Sha256Of(Sha256().Write(prev_hash.Span()).Write(data).Finalize());
+}
+
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase)
 {
     Writer w(out);

@@ -2,11 +2,22 @@
 // Format: doc/formats/rev.md.
 #pragma once
 
+#include "crypto/sha256.h"
 #include "script/coin.h"
+#include "script/script.h"
 
 #include <vector>
 
 namespace ibd {
+
+/** Most inputs that fit into a block: 4,000,000 units of weight, and 41 bytes of 4 units each. */
+inline constexpr uint32_t kMaxBlockInputs = 4'000'000 / (4 * 41);
+/** Most bytes of a record of undo data: each input spends a script of the greatest size, with at
+ *  most 32 bytes around it (height, version, amount, length, counts of transactions and coins). */
+inline constexpr uint32_t kMaxUndoSize = kMaxBlockInputs * (uint32_t{kMaxScriptSize} + 32);
+
+/** Checksum of a record in a rev file: SHA-256d over the previous block's hash and the data. */
+Hash32 UndoChecksum(const BlockHash& prev_hash, ByteSpan data);
 
 /** The coins spent by one transaction, in input order. */
 struct TxUndo {

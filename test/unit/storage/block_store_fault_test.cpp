@@ -1,6 +1,9 @@
 // Block files on a disk that is full or fails.
+#include "crypto/sha256.h"
 #include "storage/block_store.h"
+#include "storage/undo.h"
 #include "support.h"
+#include "util/endian.h"
 
 using namespace ibd;
 using namespace ibd::test;
@@ -92,14 +95,47 @@ TEST_CASE("a disk that is full or fails stops the write and leaves the records a
     CHECK_FALSE(store->WriteBlock(second, 1, 0).Ok());
     CHECK_FALSE(store->WriteUndo(0, RandomBytes(10), BlockHash(), 0).Ok());
     env.fail_write = false;
-    env.fail_sync = true;
-    CHECK_FALSE(store->Flush().Ok());
     CHECK(store->Files() == before);
-
-    env.fail_sync = false;
-    Must(store->Flush());
     const FilePos next = Must(store->WriteBlock(second, 1, 0));
     CHECK(next.offset == pos.offset + first.size() + 8);
     CHECK(Must(store->ReadBlock(pos)) == first);
     CHECK(Must(store->ReadBlock(next)) == second);
+}
+
+TEST_CASE("after a failed sync nothing is promised any more, whatever the next sync says")
+{
+    const TempDir dir;
+    FailingEnv env;
+    const auto store = Must(BlockStore::Open(env, TestLog(), Options(dir)));
+    Must(store->WriteBlock(RandomBlock(5000), 0, 0));
+    env.fail_sync = true;
+    CHECK_FALSE(store->Flush().Ok());
+    env.fail_sync = false;
+    CHECK_FALSE(store->Flush().Ok());
+    const auto again = Must(BlockStore::Open(env, TestLog(), Options(dir)));
+    Must(again->WriteBlock(RandomBlock(5000), 0, 0));
+    Must(again->Flush());
+}
+
+TEST_CASE("undo records of more than 32 MiB are read back; a length beyond all limits is refused")
+{
+    const TempDir dir;
+    FailingEnv env;
+    const auto store = Must(BlockStore::Open(env, TestLog(), Options(dir)));
+    const BlockHash prev(Sha256d({}));
+    const Bytes undo = RandomBytes((32 << 20) + 1);
+    const FilePos pos = Must(store->WriteUndo(0, undo, prev, 1));
+    CHECK(Must(store->ReadUndo(pos, prev)) == undo);
+    // The length is the last word of the frame before the record.
+    const Path path = store->UndoPath(0);
+    for (const uint32_t claimed : {kMaxUndoSize, kMaxUndoSize + 1}) {
+        Bytes file = Must(ReadWholeFile(TestEnv(), path));
+        WriteLE32(&file[pos.offset - 4], claimed);
+        store->Key().Apply(MutableByteSpan(file).subspan(pos.offset - 4, 4), pos.offset - 4);
+        Must(WriteFileAtomically(TestEnv(), path, file));
+        const auto read = store->ReadUndo(pos, prev);
+        REQUIRE_FALSE(read.Ok());
+        CHECK(read.GetError().kind == Error::Kind::kBadData);
+        CHECK(read.Message().find(std::to_string(claimed)) != std::string::npos);
+    }
 }
