@@ -39,11 +39,12 @@ HeaderNode* BlockArg(ChainManager& chain, const RpcCall& call)
 void RequireUndo(ChainManager& chain, const HeaderNode& node)
 {
     const auto lock = chain.Lock();
-    if (!chain.Active().Contains(&node)) return;
-    for (const HeaderNode* at = chain.Tip(); at->height >= node.height && at->prev; at = at->prev) {
-        if (at->HasUndo()) continue;
-        ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored",
-                 at->hash.ToHex(), at->height);
+    if (!node.prev || !chain.Active().Contains(&node)) return;
+    if (const HeaderNode* stuck = chain.FirstWithoutUndo(node.prev)) {
+        ThrowRpc(RpcCode::kMisc,
+                 "Undo data of block {} at height {} is not stored; restart with "
+                 "-reindex-chainstate",
+                 stuck->hash.ToHex(), stuck->height);
     }
 }
 

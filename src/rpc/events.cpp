@@ -7,8 +7,11 @@ namespace {
 
 NodeWarning ToNodeWarning(ChainWarning warning)
 {
-    return warning == ChainWarning::kUnknownRules ? NodeWarning::kUnknownRules
-                                                  : NodeWarning::kInvalidChain;
+    switch (warning) {
+    case ChainWarning::kUnknownRules: return NodeWarning::kUnknownRules;
+    case ChainWarning::kMissingUndo: return NodeWarning::kMissingUndo;
+    default: return NodeWarning::kInvalidChain;
+    }
 }
 
 } // namespace

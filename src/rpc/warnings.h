@@ -13,7 +13,7 @@
 namespace ibd {
 
 /** In the order in which they are shown. */
-enum class NodeWarning { kUnknownRules, kInvalidChain, kNoBlocks };
+enum class NodeWarning { kUnknownRules, kInvalidChain, kMissingUndo, kNoBlocks };
 
 class NodeWarnings {
 public:

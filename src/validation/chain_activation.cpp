@@ -1,6 +1,7 @@
 // See chain_manager.h. This file: choosing the best chain, connecting and disconnecting.
 #include "validation/chain_manager.h"
 
+#include "consensus/block_check.h"
 #include "util/strings.h"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ Result<> ChainManager::ActivateBestChain()
         while (lock.owns_lock() && !m_interrupt) {
             HeaderNode* target = FindBestCandidate();
             if (Tip()) WarnOfInvalidChain();
+            if (Tip()) ReviewMissingUndo();
             if (!target || target == Tip()) return Flush(FlushMode::kIfNeeded);
             IBD_RETURN_IF_ERROR(ActivateTowards(target, start, lock));
         }
@@ -89,9 +91,33 @@ std::vector<HeaderNode*> ChainManager::PathTo(HeaderNode* target) const
     return path;
 }
 
+const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* fork) const
+{
+    int32_t present = -1; // number of a rev file that is there
+    for (const HeaderNode* node = Tip(); node && node != fork && node->prev; node = node->prev) {
+        if (!node->HasData() || !node->HasUndo()) return node;
+        if (node->file == present) continue;
+        if (!m_stores.env.Exists(m_stores.blocks.UndoPath(node->file))) return node;
+        present = node->file;
+    }
+    return nullptr;
+}
+
+void ChainManager::LeaveAside(const HeaderNode& target, const HeaderNode& stuck)
+{
+    WarnOfMissingUndo(target, stuck);
+    std::erase_if(m_candidates, [&](const HeaderNode* node) {
+        return m_active.FindFork(node)->height < stuck.height;
+    });
+}
+
 Result<> ChainManager::ActivateTowards(HeaderNode* target, const HeaderNode* start, HeldLock& lock)
 {
     const HeaderNode* fork = m_active.FindFork(target);
+    if (const HeaderNode* stuck = FirstWithoutUndo(fork)) {
+        LeaveAside(*target, *stuck);
+        return {};
+    }
     while (Tip() && Tip() != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
     const std::vector<HeaderNode*> path = PathTo(target);
     if (Tip() == start) lock.unlock();
@@ -171,7 +197,7 @@ Result<> ChainManager::PrefetchInputs(const BlockView& block)
 /** `intact`: the record of an earlier connection was read and its checksum is right. */
 Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact)
 {
-    if (!node.prev || (node.HasUndo() && intact)) return {};
+    if (node.HasUndo() && intact) return {};
     if (node.HasUndo()) {
         m_stores.log.Warning("undo data of block {} at height {} in {} is damaged: written again",
                              node.hash.ToHex(), node.height,
@@ -201,6 +227,22 @@ void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
     NoteInvalid(node);
 }
 
+/** An error if what breaks a rule are the bytes on our own disk and not the block: they do not
+ *  belong to its hash, or the witness, which the hash does not cover, is not the one committed to.
+ *  A block is stored only after all of this was checked. */
+Result<> ChainManager::RefuseDamaged(const HeaderNode& node, const BlockView& block,
+                                     const RuleViolation& violation) const
+{
+    RuleResult damage = violation;
+    if (violation.kind != RuleViolation::Kind::kMutated) {
+        damage = ContextualCheckBlock(block, NodeAncestry(node.prev), m_params.consensus);
+    }
+    if (!damage || damage->kind != RuleViolation::Kind::kMutated) return {};
+    return BadData("block {} at height {} in {} at {} is damaged ({}); restart with -reindex",
+                   node.hash.ToHex(), node.height, m_stores.blocks.BlockPath(node.file).string(),
+                   node.data_pos, damage->ToString());
+}
+
 Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
 {
     IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
@@ -208,21 +250,17 @@ Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
     BlockUndo undo;
     Result<RuleResult> verdict = block.verdict;
     if (!block.verdict) {
-        verdict = ConnectBlock(block.view, node, m_params, *m_cache, checker, undo);
+        verdict = ConnectBlock(
+            block.view, node, m_params, *m_cache, checker, undo, nullptr,
+            [&](const BlockUndo& spent) { return StoreUndo(node, spent, block.undo_intact); });
         if (!verdict) return verdict.GetError();
     }
+    if (*verdict) IBD_RETURN_IF_ERROR(RefuseDamaged(node, block.view, **verdict));
     if (m_observer) m_observer->BlockChecked(node.hash, *verdict);
     if (*verdict) {
-        // A mutated block came from our own disk: its hash says nothing, the file is damaged.
-        if ((*verdict)->kind == RuleViolation::Kind::kMutated) {
-            return BadData("block {} at height {} in {} is damaged ({}); restart with -reindex",
-                           node.hash.ToHex(), node.height,
-                           m_stores.blocks.BlockPath(node.file).string(), (*verdict)->ToString());
-        }
         MarkInvalid(node, **verdict);
         return false;
     }
-    IBD_RETURN_IF_ERROR(StoreUndo(node, undo, block.undo_intact));
     // Nothing of the genesis block is ever connected, and its record says so.
     if (node.prev && node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
     m_active.SetTip(&node);
@@ -247,14 +285,23 @@ Result<> ChainManager::DisconnectTip()
 {
     HeaderNode& node = *Tip();
     IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, node, m_params.consensus));
-    IBD_ASSIGN_OR_RETURN(BlockUndo undo, ReadUndo(node));
+    Result<BlockUndo> undo = ReadUndo(node);
+    if (!undo) {
+        Error error = undo.GetError();
+        const bool damaged = error.kind == Error::Kind::kBadData;
+        if (damaged) error.message += "; restart with -reindex-chainstate";
+        return error;
+    }
+    // The cache changes only when the whole block is back.
+    CoinsCache before(*m_cache, OutPointHasher(m_options.hash_key));
     IBD_ASSIGN_OR_RETURN(const DisconnectVerdict verdict,
-                         DisconnectBlock(block->view, node, m_params, std::move(undo), *m_cache));
+                         DisconnectBlock(block->view, node, m_params, std::move(*undo), before));
     if (verdict != DisconnectVerdict::kClean) {
         return BadData("block {} at height {}: coins and undo data disagree; restart with "
                        "-reindex-chainstate",
                        node.hash.ToHex(), node.height);
     }
+    m_cache->Take(before);
     m_active.SetTip(m_active[node.height - 1]);
     if (m_observer) m_observer->BlockDisconnected(node, block->view);
     TipUpdated();
@@ -267,6 +314,12 @@ Result<> ChainManager::InvalidateBlock(HeaderNode* node)
         const std::lock_guard activation(m_activation);
         const auto lock = Lock();
         if (!node->prev) return {};
+        const HeaderNode* stuck = m_active.Contains(node) ? FirstWithoutUndo(node->prev) : nullptr;
+        if (stuck) {
+            return BadData("Undo data of block {} at height {} is not stored; restart with "
+                           "-reindex-chainstate",
+                           stuck->hash.ToHex(), stuck->height);
+        }
         while (m_active.Contains(node)) IBD_RETURN_IF_ERROR(DisconnectTip());
         m_index.MarkFailed(node);
         NoteInvalid(*node);

@@ -210,6 +210,9 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
                           best.ToHex(), node->height, FormatIso8601(node->time),
                           VerificationProgress(node));
     }
+    // The index is written before the coins: a stop between the two leaves the coins above a block
+    // that InvalidateBlock marked.
+    while (Tip() && Tip()->Failed()) IBD_RETURN_IF_ERROR(DisconnectTip());
     RebuildCandidates();
     return {};
 }
@@ -217,6 +220,7 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
 Result<> ChainManager::RollForward(const HeaderNode& node, CoinsCache& coins)
 {
     IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, node, m_params.consensus));
+    coins.BeginBlock();
     for (const TxView& tx : block->view.Txs()) {
         if (!tx.IsCoinbase()) {
             for (const InputView& input : tx.inputs) {
@@ -231,6 +235,7 @@ Result<> ChainManager::RollForward(const HeaderNode& node, CoinsCache& coins)
                       true);
         }
     }
+    coins.EndBlock();
     return {};
 }
 
@@ -249,6 +254,11 @@ Result<> ChainManager::ReplayInterruptedWrite(const std::vector<BlockHash>& head
     for (; from != fork; from = from->prev) {
         if (!from->prev) break; // genesis makes no coins
         IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, *from, m_params.consensus));
+        if (!from->HasUndo()) {
+            return BadData("an interrupted write of the coins cannot be completed: block {} at "
+                           "height {} has no undo data; restart with -reindex-chainstate",
+                           from->hash.ToHex(), from->height);
+        }
         IBD_ASSIGN_OR_RETURN(BlockUndo undo, ReadUndo(*from));
         IBD_RETURN_IF_ERROR(
             DisconnectBlock(block->view, *from, m_params, std::move(undo), *m_cache));

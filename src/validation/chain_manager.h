@@ -31,6 +31,7 @@ namespace ibd {
 enum class ChainWarning {
     kUnknownRules, //!< version bits that we do not know were activated; never cleared
     kInvalidChain, //!< a chain that broke a rule has much more work than ours
+    kMissingUndo,  //!< a chain with more work cannot be followed: undo data on the way is missing
 };
 
 /** Who wants to know what happens to the chain. Called under the lock, on the thread that did it:
@@ -129,11 +130,16 @@ public:
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
     /** Connects and disconnects blocks until the tip is the best block we have. Returns early,
-     *  without error, when interrupted. */
+     *  without error, when interrupted. A better branch is left aside, with a warning, if a block
+     *  on the way to it cannot be taken back for want of undo data. */
     Result<> ActivateBestChain();
+    /** The first block on the way from the tip down to `fork`, a block of the active chain, that
+     *  cannot be taken back since its undo data is not there (the booster makes none); null if all
+     *  can. */
+    const HeaderNode* FirstWithoutUndo(const HeaderNode* fork) const;
 
-    /** Marks a block invalid for good and moves off it; does nothing to genesis, as Core. Blocks
-     *  whose undo data is missing cannot be taken back: an error. */
+    /** Marks a block invalid for good and moves off it; does nothing to genesis, as Core. Where
+     *  FirstWithoutUndo finds a block on the way: an error before anything has changed. */
     Result<> InvalidateBlock(HeaderNode* node);
     /** Takes InvalidateBlock, or a failed check, back. */
     Result<> ReconsiderBlock(HeaderNode* node);
@@ -196,6 +202,8 @@ private:
     using HeldLock = std::unique_lock<std::recursive_mutex>;
     HeaderNode* FindBestCandidate();
     bool HasDataDownToChain(const HeaderNode* node) const;
+    /** Leaves aside what can only be reached by taking `stuck` back. */
+    void LeaveAside(const HeaderNode& target, const HeaderNode& stuck);
     Result<> ActivateTowards(HeaderNode* target, const HeaderNode* start, HeldLock& lock);
     std::vector<HeaderNode*> PathTo(HeaderNode* target) const;
     Result<> ConnectPath(const std::vector<HeaderNode*>& path, const HeaderNode* start,
@@ -207,6 +215,8 @@ private:
     Result<ScriptChecker*> CheckerFor(const HeaderNode& node);
     void LogScriptCheck(const HeaderNode& node, ScriptCheckReason reason);
     Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
+    Result<> RefuseDamaged(const HeaderNode& node, const BlockView& block,
+                           const RuleViolation& violation) const;
     void MarkInvalid(HeaderNode& node, const RuleViolation& violation);
     void PruneCandidates();
     void TipUpdated();
@@ -216,6 +226,8 @@ private:
     /** Rules that will be active soon are returned, for the log. */
     std::string WarnOfUnknownRules();
     void WarnOfInvalidChain();
+    void WarnOfMissingUndo(const HeaderNode& target, const HeaderNode& stuck);
+    void ReviewMissingUndo();
     void NoteInvalid(const HeaderNode& node);
     void SetWarning(ChainWarning warning, const std::string& text);
     void ClearWarning(ChainWarning warning);
@@ -248,6 +260,7 @@ private:
     Arith256 m_precious_work; //!< of the tip at the last PreciousBlock
     VersionBitsCache m_version_bits;
     const HeaderNode* m_best_invalid = nullptr;      //!< most work of those found to break a rule
+    const HeaderNode* m_out_of_reach = nullptr;      //!< best of those left aside
     std::set<ChainWarning> m_warnings;               //!< that hold
     std::optional<ScriptCheckReason> m_script_check; //!< of the last block connected
     std::atomic<bool> m_importing{false};

@@ -63,4 +63,24 @@ void ChainManager::WarnOfInvalidChain()
     }
 }
 
+void ChainManager::WarnOfMissingUndo(const HeaderNode& target, const HeaderNode& stuck)
+{
+    if (!m_out_of_reach || LessPreferred(*m_out_of_reach, target)) m_out_of_reach = &target;
+    SetWarning(
+        ChainWarning::kMissingUndo,
+        fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot "
+                    "be followed: block {} at height {} has no undo data to take it back "
+                    "with. Restart with -reindex-chainstate.",
+                    target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height));
+}
+
+/** The warning goes when our own chain is the better one again. */
+void ChainManager::ReviewMissingUndo()
+{
+    if (!m_out_of_reach) return;
+    if (!m_out_of_reach->Failed() && LessPreferred(*Tip(), *m_out_of_reach)) return;
+    m_out_of_reach = nullptr;
+    ClearWarning(ChainWarning::kMissingUndo);
+}
+
 } // namespace ibd

@@ -87,17 +87,49 @@ Result<bool> CoinsCache::Spend(const OutPoint& outpoint, Coin* spent)
 {
     IBD_ASSIGN_OR_RETURN(const CoinTable::Place place, Find(outpoint));
     if (!place.entry) return false;
+    SpendEntry(place, spent);
+    return true;
+}
+
+void CoinsCache::SpendEntry(const CoinTable::Place& place, Coin* spent)
+{
     Entry& entry = *place.entry;
     m_script_bytes -= HeapBytes(entry.coin);
     if (spent) *spent = std::move(entry.coin);
     if (entry.fresh) {
         m_table.Erase(place);
-        return true;
+        return;
     }
     entry.coin = Coin{};
     entry.spent = true;
     entry.dirty = true;
-    return true;
+}
+
+void CoinsCache::Remove(const OutPoint& outpoint)
+{
+    const CoinTable::Place place = m_table.Find(outpoint);
+    CHECK(place.entry && !place.entry->spent);
+    SpendEntry(place, nullptr);
+}
+
+void CoinsCache::Take(CoinsCache& overlay)
+{
+    CHECK(&overlay.m_base == this && !overlay.m_in_block);
+    overlay.m_table.ForEach([&](Entry& change) {
+        if (!change.dirty) return;
+        if (!change.spent) {
+            Add(change.outpoint, std::move(change.coin), !change.fresh);
+            return;
+        }
+        CoinTable::Place place = m_table.Find(change.outpoint);
+        if (!place.entry) {
+            m_table.Insert(place, change.outpoint);
+            place = m_table.Find(change.outpoint);
+        }
+        if (!place.entry->spent) SpendEntry(place, nullptr);
+    });
+    overlay.m_table.Clear();
+    overlay.m_script_bytes = 0;
 }
 
 Result<> CoinsCache::Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool)
@@ -127,6 +159,10 @@ Result<> CoinsCache::Prefetch(std::span<const OutPoint> outpoints, ThreadPool& p
 
 Result<> CoinsCache::WriteChanges(CoinsDb& db, const BlockHash& best) const
 {
+    if (m_in_block) {
+        return SystemError("the coins in memory are in the middle of a block: they were not "
+                           "written");
+    }
     // In the order of the database, so that its files do not overlap and need no merging.
     size_t count = 0;
     ForEachChange([&](const OutPoint&, const Coin*) { ++count; });

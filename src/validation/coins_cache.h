@@ -48,6 +48,15 @@ public:
     void Add(const OutPoint& outpoint, Coin coin, bool may_exist);
     /** Takes the coin out; false if it was not there. The coin is moved to `spent` if given. */
     Result<bool> Spend(const OutPoint& outpoint, Coin* spent = nullptr);
+    /** Takes an Add back; the coin is still there. Reads nothing, so it cannot fail. */
+    void Remove(const OutPoint& outpoint);
+    /** Takes over all changes of an overlay on this cache, and empties it. Reads nothing. */
+    void Take(CoinsCache& overlay);
+
+    /** Whoever applies or takes back a block says where it begins and ends. In between, and for
+     *  good when the end never comes, nothing is written: half a block is no state of the coins. */
+    void BeginBlock() { m_in_block = true; }
+    void EndBlock() { m_in_block = false; }
 
     bool Cached(const OutPoint& outpoint) const { return m_table.Find(outpoint).entry != nullptr; }
     /** Reads coins that are not cached from the base, on the pool's threads. Missing ones are
@@ -56,7 +65,7 @@ public:
 
     /** Writes all changes to the database, in its order; it becomes the state after `best`. Then
      *  forgets everything cached (Flush) or keeps the coins (Sync). On error the cache is
-     *  unchanged. */
+     *  unchanged. An error too in the middle of a block. */
     Result<> Flush(CoinsDb& db, const BlockHash& best);
     Result<> Sync(CoinsDb& db, const BlockHash& best);
 
@@ -79,11 +88,13 @@ private:
     /** The entry of a coin that is there, read from the base if need be. */
     Result<CoinTable::Place> Find(const OutPoint& outpoint);
     void SetCoin(Entry& entry, Coin coin);
+    void SpendEntry(const CoinTable::Place& place, Coin* spent);
     Result<> WriteChanges(CoinsDb& db, const BlockHash& best) const;
 
     const CoinsReader& m_base;
     CoinTable m_table;
     size_t m_script_bytes = 0; //!< heap bytes of long scripts
+    bool m_in_block = false;   //!< between BeginBlock and EndBlock
 };
 
 } // namespace ibd

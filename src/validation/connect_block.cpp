@@ -36,14 +36,15 @@ Bip30Check Bip30CheckFor(const HeaderNode& node, const ConsensusParams& params)
 class Connection {
 public:
     Connection(const BlockView& block, const HeaderNode& node, const ChainParams& params,
-               CoinsCache& coins, ScriptChecker* checker, BlockUndo& undo)
+               CoinsCache& coins, ScriptChecker* checker, BlockUndo& undo, const KeepUndo& keep)
         : m_block(block), m_node(node), m_params(params.consensus), m_coins(coins),
-          m_checker(checker), m_undo(undo), m_ancestry(node.prev),
+          m_checker(checker), m_undo(undo), m_keep(keep), m_ancestry(node.prev),
           m_rules(node.height, node.hash, m_ancestry, params.consensus),
           m_bip30(Bip30CheckFor(node, params.consensus))
     {
     }
 
+    /** The coins stay changed only if this says that the block is valid. */
     Result<RuleResult> Run();
     ConnectStats Stats() const { return {m_rules.Fees(), m_rules.Inputs(), m_rules.SigOpCost()}; }
 
@@ -53,7 +54,8 @@ private:
     Result<RuleResult> SpendInputs(const TxView& tx, TxUndo& undo);
     Result<> AddOutputs(const TxView& tx);
     Result<RuleResult> ConnectTxs();
-    Result<> Rollback();
+    Result<RuleResult> Connect();
+    void TakeBack();
 
     const BlockView& m_block;
     const HeaderNode& m_node;
@@ -61,6 +63,7 @@ private:
     CoinsCache& m_coins;
     ScriptChecker* m_checker;
     BlockUndo& m_undo;
+    const KeepUndo& m_keep;
     const NodeAncestry m_ancestry;
     BlockSpendRules m_rules;
     const Bip30Check m_bip30;
@@ -98,14 +101,16 @@ Result<> Connection::AddOutputs(const TxView& tx)
 {
     const bool coinbase = tx.IsCoinbase();
     const bool may_exist = coinbase && m_bip30 != Bip30Check::kFirst;
-    for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+    const auto outputs = static_cast<uint32_t>(tx.outputs.size());
+    // All reads come before the first change: TakeBack knows whole transactions.
+    for (uint32_t i = 0; may_exist && m_node.height < m_params.bip34_height && i < outputs; ++i) {
         if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
-        const OutPoint outpoint{tx.txid, i};
-        if (may_exist && m_node.height < m_params.bip34_height) {
-            IBD_ASSIGN_OR_RETURN(const Coin* old, m_coins.Get(outpoint));
-            if (old) m_overwritten.emplace_back(outpoint, *old);
-        }
-        m_coins.Add(outpoint, MakeCoin(tx.outputs[i], m_node.height, coinbase), may_exist);
+        IBD_ASSIGN_OR_RETURN(const Coin* old, m_coins.Get({tx.txid, i}));
+        if (old) m_overwritten.emplace_back(OutPoint{tx.txid, i}, *old);
+    }
+    for (uint32_t i = 0; i < outputs; ++i) {
+        if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
+        m_coins.Add({tx.txid, i}, MakeCoin(tx.outputs[i], m_node.height, coinbase), may_exist);
     }
     ++m_done;
     return {};
@@ -140,14 +145,13 @@ Result<RuleResult> Connection::ConnectTxs()
     return m_rules.CheckCoinbaseValue(m_block.Txs()[0]);
 }
 
-Result<> Connection::Rollback()
+/** Undoes all that was done so far, from what is in memory: where reads fail, this still works. */
+void Connection::TakeBack()
 {
     for (size_t i = std::min(m_done + 1, m_block.Txs().size()); i-- > 0;) {
         const TxView& tx = m_block.Txs()[i];
-        if (i < m_done) {
-            for (uint32_t o = 0; o < tx.outputs.size(); ++o) {
-                IBD_RETURN_IF_ERROR(m_coins.Spend({tx.txid, o}));
-            }
+        for (uint32_t o = 0; i < m_done && o < tx.outputs.size(); ++o) {
+            if (!IsUnspendable(tx.outputs[o].script_pubkey)) m_coins.Remove({tx.txid, o});
         }
         if (i == 0) continue;
         std::vector<Coin>& spent = m_undo.txs[i - 1].spent;
@@ -156,10 +160,10 @@ Result<> Connection::Rollback()
         }
     }
     for (auto& [outpoint, coin] : m_overwritten) m_coins.Add(outpoint, std::move(coin), true);
-    return {};
 }
 
-Result<RuleResult> Connection::Run()
+/** Changes the coins whatever the verdict. */
+Result<RuleResult> Connection::Connect()
 {
     m_undo.txs.assign(m_block.Txs().size() - 1, {});
     if (m_checker) m_checker->Begin(m_rules.Flags());
@@ -167,9 +171,18 @@ Result<RuleResult> Connection::Run()
     RuleResult scripts = m_checker ? m_checker->Finish() : std::nullopt;
     if (!verdict) return verdict;
     if (!*verdict) verdict = std::move(scripts);
-    if (!*verdict) return verdict;
-    IBD_RETURN_IF_ERROR(Rollback());
-    if (m_bip30 != Bip30Check::kIfInvalid) return verdict;
+    if (!*verdict && m_keep) IBD_RETURN_IF_ERROR(m_keep(m_undo));
+    return verdict;
+}
+
+Result<RuleResult> Connection::Run()
+{
+    m_coins.BeginBlock();
+    Result<RuleResult> verdict = Connect();
+    const bool valid = verdict && !*verdict;
+    if (!valid) TakeBack();
+    m_coins.EndBlock();
+    if (!verdict || valid || m_bip30 != Bip30Check::kIfInvalid) return verdict;
     IBD_ASSIGN_OR_RETURN(RuleResult repeated, CheckBip30());
     return repeated ? std::move(repeated) : std::move(*verdict);
 }
@@ -223,13 +236,14 @@ Result<bool> RestoreInputs(const TxView& tx, TxUndo& undo, CoinsCache& coins)
 
 Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
                                 const ChainParams& params, CoinsCache& coins,
-                                ScriptChecker* checker, BlockUndo& undo, ConnectStats* stats)
+                                ScriptChecker* checker, BlockUndo& undo, ConnectStats* stats,
+                                const KeepUndo& keep)
 {
     if (!node.prev) { // the genesis coinbase is not spendable and makes no coin
         undo.txs.clear();
         return RuleResult();
     }
-    Connection connection(block, node, params, coins, checker, undo);
+    Connection connection(block, node, params, coins, checker, undo, keep);
     Result<RuleResult> verdict = connection.Run();
     if (stats) *stats = connection.Stats();
     return verdict;
@@ -245,6 +259,7 @@ Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNo
                        node.hash.ToHex(), node.height, undo.txs.size(), txs.size() - 1);
     }
     bool clean = true;
+    coins.BeginBlock();
     for (size_t i = txs.size(); i-- > 0;) {
         IBD_ASSIGN_OR_RETURN(const bool removed, RemoveOutputs(txs[i], node, coins));
         // The outputs of an overwritten coinbase were taken by its repeat.
@@ -261,6 +276,7 @@ Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNo
         IBD_ASSIGN_OR_RETURN(const bool restored, RestoreInputs(txs[i], tx_undo, coins));
         clean = clean && restored;
     }
+    coins.EndBlock();
     return clean ? DisconnectVerdict::kClean : DisconnectVerdict::kUnclean;
 }
 

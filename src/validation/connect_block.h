@@ -8,6 +8,8 @@
 #include "validation/coins_cache.h"
 #include "validation/script_checker.h"
 
+#include <functional>
+
 namespace ibd {
 
 /** What connecting a block found out besides its verdict. */
@@ -17,15 +19,19 @@ struct ConnectStats {
     int64_t sigop_cost = 0;
 };
 
+/** Stores the undo data of a block found valid. */
+using KeepUndo = std::function<Result<>(const BlockUndo&)>;
+
 /** Applies the block to the coins. `node` is the block's header; its parent is the block that the
  *  coins are at. The block passed CheckBlock and ContextualCheckBlock. `checker` null: scripts are
- *  not run. On success `undo` holds the spent coins. On a violation the coins are as before and
- *  `undo` is unspecified; an error is of the disk and leaves the coins unusable.
+ *  not run. On success `undo` holds the spent coins, and `keep` (if given) was called with them as
+ *  the last step. On a violation, and on an error, which is of the disk or of `keep`, the coins are
+ *  as before and `undo` is unspecified.
  *  Rules: BIP30, BIP68, coinbase maturity, amounts, fees, subsidy, sigop cost, scripts. */
 Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
                                 const ChainParams& params, CoinsCache& coins,
                                 ScriptChecker* checker, BlockUndo& undo,
-                                ConnectStats* stats = nullptr);
+                                ConnectStats* stats = nullptr, const KeepUndo& keep = {});
 
 /** What disconnecting found. */
 enum class DisconnectVerdict {
@@ -33,8 +39,9 @@ enum class DisconnectVerdict {
     kUnclean, //!< block, undo data and coins did not agree; undone as far as possible
 };
 
-/** Takes the block back from the coins, which are at it. An error (undo data that does not fit the
- *  block) leaves the coins unusable. */
+/** Takes the block back from the coins, which are at it. An error (of the disk, or undo data that
+ *  does not fit the block) leaves the coins unusable, and they refuse to be written: to keep what
+ *  they were, give an overlay and take that over. */
 Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNode& node,
                                           const ChainParams& params, BlockUndo undo,
                                           CoinsCache& coins);

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -39,12 +40,12 @@ class GeneratedChain:
     def blocks(self):
         return self.folder / "regtest" / "blocks"
 
-    def place(self, node):
+    def place(self, node, copied=False):
         """Hard links, so that a chain of any size costs nothing; the node appends nothing to block
-        files unless it is given new blocks."""
+        files unless it is given new blocks: then they must be `copied`."""
         node.blocks_dir.mkdir(parents=True)
         for source in self.blocks.iterdir():
-            os.link(source, node.blocks_dir / source.name)
+            (shutil.copy if copied else os.link)(source, node.blocks_dir / source.name)
         return node
 
     @property

@@ -11,6 +11,7 @@ import golden
 from framework import (FunctionalTest, RpcError, building, coins, left_by_booster, run_tool,
                        tree_digest, wait_until)
 from generated import chain, large_chain, small_chain
+from regtest_chain import next_block
 
 WAYS = [(aggregate, loader) for aggregate in ("sha256", "muhash") for loader in ("table", "batch")]
 SUCCESS = {"sha256": "SHA256", "muhash": "MuHash"}
@@ -152,6 +153,40 @@ class SmallChain(BoosterTest):
         self.assertEqual(block["height"], made.terminal_height)
         self.assert_rpc_error(-32603, "Undo data expected but can't be read.", node.rpc,
                               "getrawtransaction", block["tx"][1]["txid"], 2, made.terminal_hash)
+
+    def test_better_branch_from_below(self):
+        """It cannot be followed without undo data: said, at every start; the remedy is named."""
+        made = small_chain()
+        node = made.place(self.node(), copied=True)
+        self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}", *made.trust,
+                         made.to_tip)
+        node.start()
+        before = coins(node)
+        fork = made.terminal_height - 1
+        prev = node.rpc("getblockhash", fork)
+        time = node.rpc("getblockheader", prev)["time"]
+        for height in range(fork + 1, made.height + 2):
+            block = next_block(prev, height, time + 600 * (height - fork))
+            prev = block.hash()
+            self.assertEqual(node.rpc("submitblock", block.raw().hex()), "inconclusive")
+
+        def assert_left_aside():
+            self.assertEqual(node.rpc("getbestblockhash"), made.tip)
+            self.assertEqual(coins(node), before)
+            said = [text for text in node.rpc("getblockchaininfo")["warnings"]
+                    if prev in text or made.terminal_hash in text]
+            self.assertEqual(len(said), 1)
+            self.assertIn("-reindex-chainstate", said[0])
+            self.assertEqual(node.log_text.count(said[0]), 1)
+        assert_left_aside()
+        node.stop()
+        (node.net_dir / "debug.log").unlink()
+        node.start()
+        assert_left_aside()
+        node.stop()
+        node.start("-reindex-chainstate").wait_for_tip(prev)
+        self.assertEqual(node.rpc("getblockcount"), made.height + 1)
+        node.stop()
 
     def test_stops_at_the_terminal_block(self):
         """-stopatheight holds also when the booster goes there without connecting a block."""

@@ -12,6 +12,7 @@ import tempfile
 import interop_env
 from framework import FunctionalTest, Node, RpcError, coins, tree_digest, wait_until
 from generated import chain
+from regtest_chain import COINBASE_MATURITY, Chain, spend
 
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
@@ -233,3 +234,52 @@ class FullDisk(FunctionalTest):
     def test_booster(self):
         args = ["-reindex", f"-ibdboosterfile={self.made.container}", *self.made.trust]
         self.assert_disk_was_named([self.filled_up(*args, room=room) for room in (0, 200, 1500)])
+
+
+class NoRoomForUndo(FunctionalTest):
+    """Room for all but the next step of the undo file: the block whose undo data finds no place is
+    not half in the coins afterwards, and connects when there is room."""
+    ROOM = int(50.6 * 2**20)  # enough to write coins, not for another MiB of undo data
+
+    def cut_preallocated(self, path):
+        """To where the records end, with a few zeros that the last checksum may end in."""
+        data = path.read_bytes()
+        os.truncate(path, min(len(data), len(data.rstrip(b"\0")) + 8))
+
+    def test_block_connects_later(self):
+        chain_ = Chain().grow(COINBASE_MATURITY + 2)
+        txid, amount = chain_.coinbase_of(1)
+        last = chain_.candidate([spend(txid, 0, amount)])
+        whole = self.node().start()
+        for block in [*chain_.blocks, last]:
+            self.assertIsNone(whole.rpc("submitblock", block.raw().hex()))
+        wanted = coins(whole)
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(small_disk(160))
+            if folder is None:
+                interop_env.unavailable("may not mount a small file system")
+            node = Node(pathlib.Path(folder, "node"))
+            stack.callback(node.kill)  # before the disk goes away
+            node.start()
+            for block in chain_.blocks:
+                self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+            node.stop()
+            self.cut_preallocated(node.blocks_dir / "rev00000.dat")
+            node.start()
+            filler = pathlib.Path(folder, "filler")
+            fill(filler, self.ROOM)
+            with self.assertRaises((RpcError, OSError, http.client.HTTPException)):
+                node.rpc("submitblock", last.raw().hex())
+            status, errors = node.wait()
+            self.assertEqual(status, 1, errors)
+            self.assertIn("rev00000.dat: disk space is too low", errors)
+            filler.unlink()
+            node.start()
+            node.wait_for_tip(last.hash())
+            self.assertEqual([tip["status"] for tip in node.rpc("getchaintips")], ["active"])
+            self.assertEqual(coins(node), wanted)
+            node.stop()
+            node.start("-reindex-chainstate")
+            node.wait_for_tip(last.hash())
+            self.assertEqual(coins(node), wanted)
+            node.stop()

@@ -89,6 +89,7 @@ TEST_CASE("a write of the coins that was cut off is completed from the blocks")
                 engine.chain->Active()[static_cast<int>(branches.common.size()) + 1]));
             FeedAndNote(engine, branches.b, dumps);
             Must(engine.chain->ReconsiderBlock(engine.Node(branches.tip_a)));
+            Must(engine.chain->Index().Save(engine.Blocks()));
             // From somewhere on one branch to somewhere on either.
             auto any = [&] {
                 auto it = dumps.begin();
@@ -245,6 +246,28 @@ TEST_CASE(
     std::cerr << "crash in a reorganisation: " << copies.Copies() << " states of the disk, at "
               << heights.size() << " heights\n";
     CHECK(copies.Copies() > 0);
+}
+
+TEST_CASE("an invalidated block is left at the start when the coins were not written any more")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const Branches branches = MakeBranches(params, TestRng()());
+    const TempDir dir;
+    const auto second = branches.common.size() + 2;
+    {
+        Engine engine(params, dir.Get() / "data");
+        engine.Start();
+        Feed(engine, branches.common);
+        Feed(engine, branches.a);
+        Must(engine.chain->Flush(FlushMode::kAlways));
+        Must(engine.chain->InvalidateBlock(engine.chain->Active()[static_cast<int>(second)]));
+        Must(engine.chain->Index().Save(engine.Blocks()));
+    }
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    CHECK(engine.chain->Tip()->height == static_cast<int>(second) - 1);
+    CHECK(engine.Node(branches.tip_a)->Failed());
+    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
 }
 
 TEST_CASE("coins at a block that the index does not have are refused with advice")
