@@ -207,6 +207,8 @@ RuleResult CheckWitnessMalleation(const BlockView& block, bool expect_commitment
     return {};
 }
 
+bool IsMutated(const RuleResult& found) { return found && found->kind == Kind::kMutated; }
+
 bool IsBlockMutated(const BlockView& block, bool check_witness_root)
 {
     if (CheckMerkleRoot(block)) return true;

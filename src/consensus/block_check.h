@@ -41,6 +41,10 @@ RuleResult CheckMerkleRoot(const BlockView& block);
 /** Witness commitment (BIP141). Without `expect_commitment` any witness is an error. */
 RuleResult CheckWitnessMalleation(const BlockView& block, bool expect_commitment);
 
+/** What was found is wrong with the bytes at hand and says nothing of the block that the header
+ *  names: other bytes may have the same hash. */
+bool IsMutated(const RuleResult& found);
+
 /** The bytes may be a corruption of the block that the header names: wrong merkle root, pairs
  *  repeated, a coinbase-less block with a 64-byte transaction, or wrong witness. Peers' blocks are
  *  asked this before their hash is held against anyone. */

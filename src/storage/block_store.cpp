@@ -160,6 +160,14 @@ Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) cons
     return block;
 }
 
+Error BlockStore::DamagedBlock(FilePos pos, const BlockHash& hash, int height,
+                               std::string_view what) const
+{
+    return BadData("{}, offset {}: {}; block {} at height {} should be there: put a sound copy of "
+                   "the file in its place, or restart with -reindex to do without the block",
+                   BlockPath(pos.file).string(), pos.offset, what, hash.ToHex(), height);
+}
+
 Result<Bytes> BlockStore::ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const
 {
     const Path path = BlockPath(pos.file);

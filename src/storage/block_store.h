@@ -76,6 +76,9 @@ public:
     Result<Bytes> ReadBlock(FilePos pos, const BlockHash* expected = nullptr) const;
     /** `size` bytes of the block at `pos` from `offset`; an error when they are not all inside. */
     Result<Bytes> ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const;
+    /** The error for a block that does not lie at `pos` as it should: names file, offset, block,
+     *  height, what is wrong there, and the remedy. */
+    Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;
     /** The undo record at `pos`, its checksum verified with the previous block's hash. */
     Result<Bytes> ReadUndo(FilePos pos, const BlockHash& prev_hash) const;
     /** Walks the frames of blk file `n` in file order with large reads. A frame is the magic, a

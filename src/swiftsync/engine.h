@@ -53,7 +53,7 @@ struct BoosterOptions {
 enum class VerdictKind {
     kAccepted,     //!< the chainstate is complete at the terminal block
     kHintsWrong,   //!< some check failed; the chainstate is untouched, validate serially
-    kBlockInvalid, //!< a block broke a rule of its own; validate serially, which will tell
+    kBlockInvalid, //!< a block that has its right hash broke a rule; validate serially
     kFolded,       //!< BoosterOptions::fold_only: all blocks are folded
     kIncomplete,   //!< not all blocks could be folded; what was done is kept
     kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
@@ -111,8 +111,8 @@ public:
                BoosterOptions options);
     ~SyncEngine();
 
-    /** Does all of it; once. An error is a failed disk, a missing block or the like: nothing was
-     *  published and a later run resumes. */
+    /** Does all of it; once. An error is a failed disk, a missing or damaged block or the like:
+     *  nothing was published and a later run resumes. */
     Result<Verdict> Run();
 
     /** Makes Run() return soon; from any thread. */

@@ -2,6 +2,7 @@
 #include "swiftsync/file_block_source.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ibd {
 
@@ -21,9 +22,8 @@ std::unique_ptr<BlockSource> FileBlockSupply::MakeSource()
 
 Error FileBlockSource::Damaged(const PlannedBlock& block, std::string_view what) const
 {
-    return BadData("{}, offset {}: {}; block {} at height {} should be there",
-                   m_store.BlockPath(block.file).string(), block.offset, what,
-                   block.node->hash.ToHex(), block.node->height);
+    return m_store.DamagedBlock({block.file, block.offset}, block.node->hash, block.node->height,
+                                what);
 }
 
 Result<> FileBlockSource::StartStretch()
@@ -32,7 +32,10 @@ Result<> FileBlockSource::StartStretch()
     if (first.file != m_file_number || !m_file) {
         m_file_number = -1;
         auto file = m_env.OpenRead(m_store.BlockPath(first.file));
-        if (!file) return Damaged(first, file.Message());
+        if (!file) {
+            return SystemError("block {} at height {}: {}", first.node->hash.ToHex(),
+                               first.node->height, file.Message());
+        }
         m_file = std::move(*file);
         m_file_number = first.file;
     }
@@ -74,13 +77,30 @@ Result<MutableByteSpan> FileBlockSource::Need(uint64_t offset, size_t size)
 
 Result<bool> FileBlockSource::Next(SuppliedBlock& out)
 {
-    if (m_stretch.empty()) {
-        m_stretch = m_plan.Claim();
-        if (m_stretch.empty()) return false;
-        IBD_RETURN_IF_ERROR(StartStretch());
+    const bool again = std::exchange(m_again, false);
+    if (!again) {
+        if (m_stretch.empty()) {
+            m_stretch = m_plan.Claim();
+            if (m_stretch.empty()) return false;
+            IBD_RETURN_IF_ERROR(StartStretch());
+        }
+        m_block = m_stretch.front();
+        m_stretch = m_stretch.subspan(1);
     }
-    const PlannedBlock block = m_stretch.front();
-    m_stretch = m_stretch.subspan(1);
+    Result<ByteSpan> bytes = again ? ReadAgain() : ReadPlanned();
+    if (!bytes && !again && bytes.GetError().kind == Error::Kind::kBadData) {
+        const Result<ByteSpan> second = ReadAgain();
+        if (second || second.GetError().kind == Error::Kind::kSystem) bytes = second;
+    }
+    if (!bytes) return bytes.GetError();
+    out = {m_block.node, *bytes, m_block.fold, m_block.indexed, m_block.tag};
+    return true;
+}
+
+Result<ByteSpan> FileBlockSource::ReadPlanned()
+{
+    const PlannedBlock& block = m_block;
+    m_is_second = false;
     IBD_ASSIGN_OR_RETURN(const MutableByteSpan frame,
                          Need(block.offset - kFrameHeaderSize, kFrameHeaderSize));
     if (frame.empty()) return Damaged(block, "the file is cut off");
@@ -96,7 +116,26 @@ Result<bool> FileBlockSource::Next(SuppliedBlock& out)
     IBD_ASSIGN_OR_RETURN(const MutableByteSpan bytes, Need(block.offset, size));
     if (bytes.empty()) return Damaged(block, "the file is cut off");
     m_store.Key().Apply(bytes, block.offset);
-    out = {block.node, bytes, block.fold, block.indexed, block.tag};
+    return ByteSpan(bytes);
+}
+
+/** Through the block store, which opens the file for it. */
+Result<ByteSpan> FileBlockSource::ReadAgain()
+{
+    m_is_second = true;
+    auto bytes = m_store.ReadBlock({m_block.file, m_block.offset}, &m_block.node->hash);
+    if (!bytes && bytes.GetError().kind == Error::Kind::kSystem) return bytes.GetError();
+    if (!bytes) return Damaged(m_block, bytes.Message());
+    m_second = std::move(*bytes);
+    return ByteSpan(m_second);
+}
+
+Result<bool> FileBlockSource::Reject(const SuppliedBlock& block, const RuleViolation& why)
+{
+    CHECK(block.node == m_block.node);
+    if (why.kind != RuleViolation::Kind::kMutated) return false;
+    if (m_is_second) return Damaged(m_block, why.ToString());
+    m_again = true;
     return true;
 }
 

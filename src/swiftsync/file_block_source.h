@@ -1,5 +1,6 @@
 // FileBlockSource: the stored blocks of a plan, stretch by stretch, with large reads. A block that
-// is not taken cannot be had again: that ends the run. FileBlockSupply: the blocks up to the
+// is not as its header names it is read once more, as the fault may have been on the way from the
+// disk; if that does not help, it is damaged: an error, no verdict. FileBlockSupply: the blocks up to the
 // terminal block, which the index says where to find; all of them must be there.
 // Memory: 1 to 5 MiB for each source.
 #pragma once
@@ -21,11 +22,13 @@ public:
 
     Result<bool> Next(SuppliedBlock& out) override;
     Result<> Keep(const SuppliedBlock&, const BlockView&) override { return {}; }
-    Result<bool> Reject(const SuppliedBlock&, const RuleViolation&) override { return false; }
+    Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) override;
     Result<> Sync() override { return {}; }
 
 private:
     Result<> StartStretch();
+    Result<ByteSpan> ReadPlanned();
+    Result<ByteSpan> ReadAgain();
     /** `size` bytes of the file at `offset`, as on disk; reads ahead within the stretch. */
     Result<MutableByteSpan> Need(uint64_t offset, size_t size);
     Error Damaged(const PlannedBlock& block, std::string_view what) const;
@@ -34,9 +37,13 @@ private:
     const BlockStore& m_store;
     BlockPlan& m_plan;
     std::span<const PlannedBlock> m_stretch; //!< what is left of it
+    PlannedBlock m_block;                    //!< handed out last
+    bool m_again = false;                    //!< it is to be handed out once more
+    bool m_is_second = false;                //!< it was read a second time
     uint64_t m_stretch_end = 0;              //!< where its last block's frame starts
     int32_t m_file_number = -1;
     std::unique_ptr<ReadableFile> m_file;
+    Bytes m_second;           //!< what the second reading gave
     Bytes m_buffer;           //!< grows to the largest block
     uint64_t m_window_at = 0; //!< file offset of the buffer's first byte
     size_t m_window_size = 0;

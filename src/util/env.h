@@ -62,7 +62,12 @@ public:
     virtual Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) = 0;
     /** Locks `path` (created if absent); an error if another process holds it. */
     virtual Result<std::unique_ptr<FileLock>> Lock(const Path& path) = 0;
+    /** Whether something is at `path`. Says no, too, where the system cannot tell: for questions
+     *  whose wrong answer costs nothing. */
     virtual bool Exists(const Path& path) = 0;
+    /** The same, but an error where the system cannot tell (a folder that may not be searched, a
+     *  failing disk): for questions that decide what is removed, rebuilt or begun anew. */
+    virtual Result<bool> IsThere(const Path& path) { return Exists(path); }
     virtual Result<std::vector<std::string>> List(const Path& directory) = 0;
     virtual Result<> CreateDirectories(const Path& directory) = 0;
     virtual Result<> Remove(const Path& path) = 0;
@@ -77,6 +82,14 @@ public:
     virtual bool SameFileSystem(const Path&, const Path&) { return true; }
     /** Bytes that an unprivileged process may still write on the file system of `path`. */
     virtual Result<uint64_t> SpaceAvailable(const Path& path) = 0;
+
+    /** Files that this process may have open at once. Asks the system for `wanted` first if it is
+     *  fewer; no more is given than the system permits the process to ask for. */
+    virtual uint64_t OpenFileLimit(uint64_t wanted = 0)
+    {
+        (void)wanted;
+        return 1024;
+    }
 
     // Time and chance.
     /** Seconds since 1970, UTC: the time that rules go by, which tests may set. */

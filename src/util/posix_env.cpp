@@ -3,6 +3,7 @@
 #include "util/mapped_file.h"
 #include "util/posix_io.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -190,6 +192,14 @@ public:
         return std::filesystem::exists(path, code);
     }
 
+    Result<bool> IsThere(const Path& path) override
+    {
+        struct stat info;
+        if (::stat(path.c_str(), &info) == 0) return true;
+        if (errno == ENOENT || errno == ENOTDIR) return false;
+        return OsError("look for", path, errno);
+    }
+
     Result<std::vector<std::string>> List(const Path& directory) override
     {
         std::vector<std::string> names;
@@ -272,6 +282,18 @@ public:
             return OsError("get the free space of", path, errno);
         }
         return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
+    }
+
+    uint64_t OpenFileLimit(uint64_t wanted) override
+    {
+        struct rlimit limit;
+        if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return Env::OpenFileLimit();
+        struct rlimit raised = limit;
+        raised.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+        if (raised.rlim_cur > limit.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+            return raised.rlim_cur;
+        }
+        return limit.rlim_cur;
     }
 
     int64_t UnixTime() override

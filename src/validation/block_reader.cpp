@@ -25,24 +25,33 @@ Wanted ToWanted(const HeaderNode& node)
             node.PrevHash()};
 }
 
-Result<std::unique_ptr<LoadedBlock>> Load(const BlockStore& blocks, const Wanted& wanted,
-                                          const ConsensusParams& params)
+Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const Wanted& wanted,
+                                              const ConsensusParams& params)
 {
+    const auto damaged = [&](std::string_view what) {
+        return blocks.DamagedBlock(wanted.pos, wanted.hash, wanted.height, what);
+    };
     auto loaded = std::make_unique<LoadedBlock>();
     auto raw = blocks.ReadBlock(wanted.pos, &wanted.hash);
     if (!raw) {
-        Error error = raw.GetError();
-        error.message = fmt::format("block {} at height {}: {}", wanted.hash.ToHex(), wanted.height,
-                                    error.message);
-        return error;
+        if (raw.GetError().kind == Error::Kind::kBadData) return damaged(raw.Message());
+        return SystemError("block {} at height {}: {}", wanted.hash.ToHex(), wanted.height,
+                           raw.Message());
     }
     loaded->raw = std::move(*raw);
-    if (auto parsed = loaded->view.Parse(loaded->raw); !parsed) {
-        return BadData("block {} at height {} in {}: {}", wanted.hash.ToHex(), wanted.height,
-                       blocks.BlockPath(wanted.pos.file).string(), parsed.Message());
-    }
+    if (auto parsed = loaded->view.Parse(loaded->raw); !parsed) return damaged(parsed.Message());
     loaded->verdict = CheckBlock(loaded->view, params);
+    if (IsMutated(loaded->verdict)) return damaged(loaded->verdict->ToString());
     return loaded;
+}
+
+/** Reads a second time what is damaged: the fault may have been on the way from the disk. */
+Result<std::unique_ptr<LoadedBlock>> Load(const BlockStore& blocks, const Wanted& wanted,
+                                          const ConsensusParams& params)
+{
+    auto loaded = LoadOnce(blocks, wanted, params);
+    if (loaded || loaded.GetError().kind == Error::Kind::kSystem) return loaded;
+    return LoadOnce(blocks, wanted, params);
 }
 
 } // namespace
@@ -64,7 +73,9 @@ BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params
             auto item =
                 std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(Load(blocks, block, params));
             if (item->Ok() && !block.undo.IsNull()) {
-                (**item)->undo_intact = blocks.ReadUndo(block.undo, block.prev_hash).Ok();
+                const auto undo = blocks.ReadUndo(block.undo, block.prev_hash);
+                (**item)->undo_intact = undo.Ok();
+                if (!undo && undo.GetError().kind == Error::Kind::kSystem) *item = undo.GetError();
             }
             // A parsed block takes about twice its bytes.
             const size_t bytes = item->Ok() ? 2 * (**item)->raw.size() : 0;

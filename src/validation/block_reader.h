@@ -20,8 +20,10 @@ struct LoadedBlock {
     bool undo_intact = false;
 };
 
-/** Reads one block from disk, parses it and checks it without context. The error names the block,
- *  height and file. A broken rule is left to the caller in `verdict`. */
+/** Reads one block from disk, parses it and checks it without context. What does not have the hash
+ *  and merkle root it should have is read once more, and then an error that names block, height,
+ *  file, offset and remedy: damage is no verdict. A broken rule is left to the caller in
+ *  `verdict`. */
 Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const HeaderNode& node,
                                                const ConsensusParams& params);
 

@@ -227,35 +227,32 @@ void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
     NoteInvalid(node);
 }
 
-/** An error if what breaks a rule are the bytes on our own disk and not the block: they do not
- *  belong to its hash, or the witness, which the hash does not cover, is not the one committed to.
- *  A block is stored only after all of this was checked. */
-Result<> ChainManager::RefuseDamaged(const HeaderNode& node, const BlockView& block,
-                                     const RuleViolation& violation) const
+/** Before a block is called invalid: its hash does not cover witnesses, and when it was stored they
+ *  were those it commits to. If they are not now, the file is damaged. */
+Result<> ChainManager::CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
+                                          const RuleViolation& found) const
 {
-    RuleResult damage = violation;
-    if (violation.kind != RuleViolation::Kind::kMutated) {
-        damage = ContextualCheckBlock(block, NodeAncestry(node.prev), m_params.consensus);
-    }
-    if (!damage || damage->kind != RuleViolation::Kind::kMutated) return {};
-    return BadData("block {} at height {} in {} at {} is damaged ({}); restart with -reindex",
-                   node.hash.ToHex(), node.height, m_stores.blocks.BlockPath(node.file).string(),
-                   node.data_pos, damage->ToString());
+    const bool segwit = node.prev && node.height >= m_params.consensus.segwit_height;
+    const RuleResult damage = CheckWitnessMalleation(block, segwit);
+    if (!damage) return {};
+    return m_stores.blocks.DamagedBlock(
+        {node.file, node.data_pos}, node.hash, node.height,
+        fmt::format("{} (found by: {})", damage->ToString(), found.reason));
 }
 
 Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
 {
     IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
-    IBD_RETURN_IF_ERROR(PrefetchInputs(block.view));
     BlockUndo undo;
     Result<RuleResult> verdict = block.verdict;
     if (!block.verdict) {
+        IBD_RETURN_IF_ERROR(PrefetchInputs(block.view)); // now it has a coinbase
         verdict = ConnectBlock(
             block.view, node, m_params, *m_cache, checker, undo, nullptr,
             [&](const BlockUndo& spent) { return StoreUndo(node, spent, block.undo_intact); });
         if (!verdict) return verdict.GetError();
     }
-    if (*verdict) IBD_RETURN_IF_ERROR(RefuseDamaged(node, block.view, **verdict));
+    if (*verdict) IBD_RETURN_IF_ERROR(CheckWitnessIntact(node, block.view, **verdict));
     if (m_observer) m_observer->BlockChecked(node.hash, *verdict);
     if (*verdict) {
         MarkInvalid(node, **verdict);

@@ -209,14 +209,14 @@ private:
     Result<> ConnectPath(const std::vector<HeaderNode*>& path, const HeaderNode* start,
                          HeldLock& lock);
     bool StillWanted(const HeaderNode& node) const;
+    Result<> CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
+                                const RuleViolation& found) const;
     Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block);
     Result<> DisconnectTip();
     Result<> PrefetchInputs(const BlockView& block);
     Result<ScriptChecker*> CheckerFor(const HeaderNode& node);
     void LogScriptCheck(const HeaderNode& node, ScriptCheckReason reason);
     Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
-    Result<> RefuseDamaged(const HeaderNode& node, const BlockView& block,
-                           const RuleViolation& violation) const;
     void MarkInvalid(HeaderNode& node, const RuleViolation& violation);
     void PruneCandidates();
     void TipUpdated();

@@ -46,6 +46,7 @@ Result<Verification> ChainManager::VerifyDown(int level, int depth, CoinsCache& 
             break;
         }
         auto block = LoadBlock(m_stores.blocks, *node, m_params.consensus);
+        if (!block && block.GetError().kind == Error::Kind::kSystem) return block.GetError();
         if (!block) return failed(block.Message());
         RuleResult broken = (*block)->verdict;
         // Not in Core: it is the witness commitment that tells a damaged witness.
@@ -68,6 +69,7 @@ Result<Verification> ChainManager::VerifyDown(int level, int depth, CoinsCache& 
             continue;
         }
         auto spent = ReadUndo(*node);
+        if (!spent && spent.GetError().kind == Error::Kind::kSystem) return spent.GetError();
         if (!spent) return failed(spent.Message());
         if (undo && overlay.MemoryUsage() + m_cache->MemoryUsage() > m_options.cache_bytes) {
             m_stores.log.Info("Verification: the cache (-dbcache) is full at height {}; coins are "
@@ -94,13 +96,17 @@ Result<bool> ChainManager::VerifyUp(const HeaderNode* from, CoinsCache& overlay)
         const HeaderNode& node = *m_active[height];
         IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
         auto block = LoadBlock(m_stores.blocks, node, m_params.consensus);
+        if (!block && block.GetError().kind == Error::Kind::kSystem) return block.GetError();
         if (!block) {
             m_stores.log.Error("Verification error: {}", block.Message());
             return false;
         }
         BlockUndo undo;
-        IBD_ASSIGN_OR_RETURN(const RuleResult violation,
-                             ConnectBlock((*block)->view, node, m_params, overlay, checker, undo));
+        RuleResult violation = (*block)->verdict;
+        if (!violation) {
+            IBD_ASSIGN_OR_RETURN(
+                violation, ConnectBlock((*block)->view, node, m_params, overlay, checker, undo));
+        }
         if (violation) {
             m_stores.log.Error("Verification error: block {} at height {} does not connect: {}",
                                node.hash.ToHex(), height, violation->ToString());

@@ -141,12 +141,6 @@ TEST_CASE("Full validation: one broken rule, one refusal")
          "bad-txns-nonfinal"},
         {"height in the coinbase", [](auto& b) { b.Coinbase().inputs[0].script_sig[1] ^= 1; },
          "bad-cb-height"},
-        {"commitment to the witnesses",
-         [](auto& b) {
-             b.renew_commitment = false;
-             b.Coinbase().inputs[0].witness[0][0] ^= 1;
-         },
-         "bad-witness-merkle-match"},
         {"the same input twice", [](auto& b) { b.txs[1].inputs.push_back(b.txs[1].inputs[0]); },
          "bad-txns-inputs-duplicate"},
         {"a script that fails",
@@ -171,6 +165,22 @@ TEST_CASE("Full validation: one broken rule, one refusal")
         RequireSameReason(setup, {draft.Seal(setup.TipHash(), setup.Params())}, broken.reason);
         setup.Reset();
     }
+}
+
+TEST_CASE("Full validation: a witness that the block does not commit to is damage, no verdict")
+{
+    FullSetup setup({.seed = 41, .outputs_per_block = 30});
+    DraftBlock draft = SmallDraft(setup);
+    draft.renew_commitment = false;
+    draft.Coinbase().inputs[0].witness[0][0] ^= 1;
+    const Bytes block = draft.Seal(setup.TipHash(), setup.Params());
+    REQUIRE_FALSE(setup.Serial({block}).valid);
+    const auto refused = setup.Full({block});
+    REQUIRE_FALSE(refused.Ok());
+    REQUIRE(refused.GetError().kind == Error::Kind::kBadData);
+    REQUIRE_THAT(refused.Message(), Contains("bad-witness-merkle-match") && Contains("-reindex") &&
+                                        Contains(fmt::format("height {}", setup.Height() + 1)));
+    REQUIRE_FALSE(setup.HasPublished());
 }
 
 TEST_CASE("Full validation: what is allowed to the last block, second and satoshi")

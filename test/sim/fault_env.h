@@ -46,6 +46,12 @@ public:
         return m_inner->Lock(path);
     }
     bool Exists(const Path& path) override { return m_inner->Exists(path); }
+    Result<bool> IsThere(const Path& path) override
+    {
+        IBD_RETURN_IF_ERROR(Step("look", path));
+        return m_inner->IsThere(path);
+    }
+    uint64_t OpenFileLimit(uint64_t wanted) override { return m_inner->OpenFileLimit(wanted); }
     Result<std::vector<std::string>> List(const Path& d) override { return m_inner->List(d); }
     Result<> CreateDirectories(const Path& directory) override;
     Result<> Remove(const Path& path) override;

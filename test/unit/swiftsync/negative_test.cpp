@@ -1,4 +1,5 @@
 // Wrong hints, bad blocks, failing disks: a clear verdict or error, never a wrong chainstate.
+#include "accepted.h"
 #include "sync_setup.h"
 
 #include "support/testdata.h"
@@ -160,19 +161,80 @@ TEST_CASE("An output that is spent before its block makes it stops the run, in s
     }
 }
 
-TEST_CASE("A damaged block stops the run with its height")
+namespace {
+
+/** XORs one byte of a block on disk. */
+void ChangeStored(SyncSetup& setup, const HeaderNode& node, size_t offset, uint8_t mask)
+{
+    const Path path = setup.Blocks().BlockPath(node.file);
+    Bytes file = Must(ReadWholeFile(setup.CleanEnv(), path));
+    file[node.data_pos + offset] ^= mask;
+    Overwrite(path, file);
+}
+
+} // namespace
+
+TEST_CASE("A damaged block is no invalid one: an error that names it, and what is done stays")
 {
     SyncSetup setup(5);
-    const HeaderNode* node = setup.Chain().Tip().Ancestor(33);
-    const Path path = setup.Blocks().BlockPath(node->file);
-    Bytes file = Must(ReadWholeFile(setup.CleanEnv(), path));
-    file[node->data_pos + 120] ^= 4; // somewhere in the coinbase
-    Overwrite(path, file);
+    const HeaderNode& node = *setup.Chain().Tip().Ancestor(33);
+    const auto count = setup.Chain().Raw(33)[BlockHeader::kSize];
+    // A byte of the header, the number of transactions made 0, somewhere in the coinbase.
+    for (const auto& [offset, mask] : {std::pair<size_t, uint8_t>{10, 1}, {80, count}, {120, 4}}) {
+        for (const unsigned threads : {1u, 2u}) {
+            CAPTURE(offset, threads);
+            ChangeStored(setup, node, offset, mask);
+            BoosterOptions options = setup.Options(threads);
+            options.checkpoint_bytes = 2'000;
+            const auto refused = setup.Sync(setup.CleanEnv(), options);
+            REQUIRE_FALSE(refused.Ok());
+            for (const std::string& part :
+                 {setup.Blocks().BlockPath(node.file).string(), node.hash.ToHex(),
+                  fmt::format("offset {}", node.data_pos), std::string("height 33"),
+                  std::string("-reindex")}) {
+                REQUIRE_THAT(refused.Message(), Contains(part));
+            }
+            REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
+            const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
+            REQUIRE(kept);
+            ChangeStored(setup, node, offset, mask);
+            const auto hints = Must(OpenHints(setup.CleanEnv(), setup.HintsPath()));
+            SyncEngine engine(setup.CleanEnv(), setup.Log(), setup.Chain().Params(),
+                              setup.Chain().Tip(), setup.Blocks(), *hints, options);
+            RequireAccepted(engine.Run());
+            REQUIRE(engine.Progress().resumed_blocks == kept->folded.Count());
+            setup.RequireRight();
+            setup.Reset();
+        }
+    }
+}
+
+TEST_CASE("A block that was damaged on its way from the disk is read again")
+{
+    for (int nth = 0; nth < 12; ++nth) {
+        SyncSetup setup(6);
+        FaultEnv env;
+        int left = nth;
+        env.CorruptReads([&](const Path& path) {
+            return path.filename().string().starts_with("blk") && left-- == 0;
+        });
+        RequireAccepted(setup.Sync(env, setup.Options()));
+        REQUIRE(left < 0);
+        setup.RequireRight();
+    }
+}
+
+TEST_CASE("A block that breaks a rule and has its right hash stops the run with its height")
+{
+    SyncSetup setup(5);
+    // Blocks below do not begin with their height.
+    setup.Chain().Params().consensus.bip34_height = 33;
     for (const unsigned threads : {1u, 2u}) {
         const auto verdict = Must(setup.Sync(setup.CleanEnv(), setup.Options(threads)));
         REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
-        REQUIRE(verdict.height == 33);
-        REQUIRE_THAT(verdict.reason, Contains(node->hash.ToHex()) && Contains("height 33"));
+        REQUIRE(verdict.height >= 33);
+        const HeaderNode* node = setup.Chain().Tip().Ancestor(verdict.height);
+        REQUIRE_THAT(verdict.reason, Contains(node->hash.ToHex()) && Contains("bad-cb-height"));
         REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
     }
 }
@@ -227,16 +289,19 @@ TEST_CASE("A disk that fails at any single operation: an error, and the next run
 TEST_CASE("A block file that ends early: height and reason, nothing published")
 {
     SyncSetup setup(12);
+    const HeaderNode& node = *setup.Chain().Tip().Ancestor(33);
+    const Path path = setup.Blocks().BlockPath(node.file);
+    const Bytes whole = Must(ReadWholeFile(setup.CleanEnv(), path));
     for (const unsigned threads : {1u, 2u}) {
-        FaultEnv env;
-        env.CutReads([](const Path& path) { return path.filename().string().starts_with("blk"); });
-        const auto verdict = setup.Sync(env, setup.Options(threads));
+        std::filesystem::resize_file(path, node.data_pos + 100);
+        const auto verdict = setup.Sync(setup.CleanEnv(), setup.Options(threads));
         REQUIRE_FALSE(verdict.Ok());
         REQUIRE_THAT(verdict.Message(),
                      Contains("blk") && Contains("cut off") && Contains("at height"));
         REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
-        FaultEnv sound;
-        REQUIRE(Must(setup.Sync(sound, setup.Options(threads))).kind == VerdictKind::kAccepted);
+        Overwrite(path, whole);
+        REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options(threads))).kind ==
+                VerdictKind::kAccepted);
         setup.RequireRight();
         setup.Reset();
     }

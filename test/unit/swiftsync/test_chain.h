@@ -40,6 +40,7 @@ public:
 
     uint32_t Height() const { return static_cast<uint32_t>(m_raw.size()); }
     const ChainParams& Params() const { return m_params; }
+    ChainParams& Params() { return m_params; } //!< for runs under other rules
     HeaderTree& Tree() { return *m_tree; }
     const HeaderNode& Tip() const { return *m_tree->BestHeader(); }
     ByteSpan Raw(uint32_t height) const { return m_raw[height - 1]; }

@@ -1,0 +1,148 @@
+// A stored block that is not what its header names is damage: an error that says where, and neither
+// a verdict on the block nor a crash.
+#include "fixture.h"
+#include "sim/chain.h"
+
+#include <fstream>
+
+namespace ibd::test {
+
+namespace {
+
+constexpr int kBlocks = 120; //!< so that there are coins to spend
+constexpr int kDamaged = 115;
+
+/** Says no to every script. */
+class RefuseAllScripts final : public ScriptChecker {
+public:
+    void Begin(ScriptFlags) override {}
+    void Add(const TxView&, std::span<const Coin>) override {}
+    RuleResult Finish() override
+    {
+        return RuleViolation{RuleViolation::Kind::kConsensus, "block-script-verify-flag-failed",
+                             ""};
+    }
+};
+
+/** A chain that is stored and not yet connected. */
+class Stored {
+public:
+    Stored() : params(MakeChainParams(Network::kRegtest))
+    {
+        ChainManagerOptions options;
+        options.threads = 3; // coins are read ahead
+        engine = std::make_unique<Engine>(params, dir.Get() / "data", options);
+        sim::ChainOptions chain;
+        chain.seed = TestRng()();
+        chain.blocks = kBlocks;
+        chain.outputs_per_block = 40;
+        sim::Chain blocks(params, chain);
+        engine->Start();
+        for (int height = 1; height <= kBlocks; ++height) {
+            raw.push_back(blocks.Next().bytes);
+            REQUIRE_FALSE(Must(engine->chain->AcceptBlock(raw.back())).violation);
+        }
+        Must(engine->chain->Flush(FlushMode::kAlways));
+        node = engine->Node(blocks.TipHash())->Ancestor(kDamaged);
+    }
+
+    /** XORs one byte of the block on disk. */
+    void Change(uint64_t offset, uint8_t mask)
+    {
+        std::fstream file(engine->Blocks().BlockPath(node->file),
+                          std::ios::in | std::ios::out | std::ios::binary);
+        const auto at = static_cast<std::streamoff>(node->data_pos + offset);
+        file.seekg(at);
+        const int byte = file.get();
+        file.seekp(at);
+        file.put(static_cast<char>(byte ^ mask));
+        REQUIRE(file.good());
+    }
+    void RequireDamageNamed()
+    {
+        const Result<> refused = engine->chain->ActivateBestChain();
+        REQUIRE_FALSE(refused.Ok());
+        const std::string offset = fmt::format("offset {}", node->data_pos);
+        for (const std::string& part :
+             {engine->Blocks().BlockPath(node->file).string(), node->hash.ToHex(), offset,
+              fmt::format("height {}", kDamaged), std::string("-reindex")}) {
+            INFO(part);
+            REQUIRE_THAT(refused.Message(), Catch::Matchers::Contains(part));
+        }
+        REQUIRE(engine->chain->Tip()->height == kDamaged - 1);
+        REQUIRE_FALSE(node->Failed());
+        REQUIRE_FALSE(engine->witness.verdicts.contains(node->hash));
+    }
+    void RequireWholeChain()
+    {
+        Must(engine->chain->ActivateBestChain());
+        REQUIRE(engine->chain->Tip()->height == kBlocks);
+    }
+
+    const TempDir dir;
+    const ChainParams params;
+    std::unique_ptr<Engine> engine;
+    std::vector<Bytes> raw;
+    HeaderNode* node = nullptr;
+};
+
+} // namespace
+
+TEST_CASE("a stored block without transactions is damaged, with threads that read coins ahead too")
+{
+    Stored stored;
+    const uint8_t count = stored.raw[kDamaged - 1][BlockHeader::kSize];
+    stored.Change(BlockHeader::kSize, count);
+    stored.RequireDamageNamed();
+    stored.Change(BlockHeader::kSize, count);
+    stored.RequireWholeChain();
+}
+
+TEST_CASE("a stored block with another merkle root or hash is damaged and not invalid")
+{
+    Stored stored;
+    const size_t in_coinbase = BlockHeader::kSize + 1 + 4 + 2 + 36 + 3;
+    for (const size_t offset : {size_t{4}, size_t{70}, in_coinbase}) {
+        INFO("byte " << offset);
+        stored.Change(offset, 2);
+        stored.RequireDamageNamed();
+        stored.Change(offset, 2);
+    }
+    stored.RequireWholeChain();
+}
+
+TEST_CASE("a script that fails because a witness is damaged marks nothing")
+{
+    Stored stored;
+    RefuseAllScripts refuse;
+    BlockView view;
+    Must(view.Parse(stored.raw[kDamaged - 1]));
+    const TxView& coinbase = view.Txs()[0];
+    REQUIRE(coinbase.has_witness);
+    // The last byte of its witness, before the lock time.
+    const auto offset =
+        static_cast<uint64_t>(coinbase.raw.data() + coinbase.raw.size() - 5 - view.Raw().data());
+    // Connect what lies below, then let scripts fail.
+    Must(stored.engine->chain->InvalidateBlock(stored.node));
+    REQUIRE(stored.engine->chain->Tip()->height == kDamaged - 1);
+    stored.engine->chain->SetScriptChecker(&refuse);
+    stored.Change(offset, 1);
+    const Result<> refused = stored.engine->chain->ReconsiderBlock(stored.node);
+    REQUIRE_FALSE(refused.Ok());
+    REQUIRE_THAT(refused.Message(), Catch::Matchers::Contains("bad-witness-merkle-match"));
+    REQUIRE_FALSE(stored.node->Failed());
+    stored.Change(offset, 1);
+    SECTION("whole again, and the scripts fail: invalid")
+    {
+        Must(stored.engine->chain->ActivateBestChain());
+        REQUIRE(stored.node->Failed());
+    }
+    SECTION("whole again, and the scripts are fine")
+    {
+        AcceptAllScripts accept;
+        stored.engine->chain->SetScriptChecker(&accept);
+        stored.RequireWholeChain();
+    }
+}
+
+} // namespace ibd::test
