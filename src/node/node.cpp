@@ -16,6 +16,9 @@ namespace ibd {
 
 namespace {
 
+/** Files open at once: what the booster's runs may take is a part of it, and what Core asks for. */
+constexpr uint64_t kOpenFiles = 2048;
+constexpr uint64_t kLeastOpenFiles = 160;              //!< as Core counts without peers
 constexpr auto kFlushCheck = std::chrono::seconds(60); //!< how often an idle node looks
 
 constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
@@ -153,7 +156,8 @@ Result<> Node::OpenIndex()
     BlockIndexDbOptions index;
     index.directory = m_dir.BlockIndex();
     index.cache_bytes = m_options.cache.index_db;
-    if (m_reindex && m_env.Exists(index.directory / "CURRENT")) {
+    IBD_ASSIGN_OR_RETURN(const bool indexed, m_env.IsThere(index.directory / "CURRENT"));
+    if (m_reindex && indexed) {
         // One that is damaged is what -reindex is for.
         const auto old = BlockIndexDb::Open(m_env, m_log, index);
         if (old) IBD_RETURN_IF_ERROR(RefusePruned(**old));
@@ -264,30 +268,33 @@ Result<> Node::CheckBlocksAreIndexed()
 
 Result<bool> Node::ChainstateIsEmpty()
 {
-    if (!m_env.Exists(m_dir.Chainstate() / "CURRENT")) return true;
-    CoinsDbOptions options;
-    options.directory = m_dir.Chainstate();
-    auto opened = CoinsDb::Open(m_env, m_log, options);
-    if (!opened) return Damaged("Error opening coins database", opened.GetError()).GetError();
-    const auto coins = std::move(opened).Value();
-    IBD_ASSIGN_OR_RETURN(const std::vector<BlockHash> heads, coins->HeadBlocks());
-    IBD_ASSIGN_OR_RETURN(const BlockHash best, coins->BestBlock());
+    const auto looked = LookAtChainstate(m_env, m_log, m_dir.Chainstate());
+    if (!looked) return Damaged("Error opening coins database", looked.GetError()).GetError();
+    const ChainstateSummary& there = *looked;
     // A chain that never got beyond genesis has nothing to lose.
-    return heads.empty() && (best.IsNull() || best == m_params.consensus.genesis_hash);
+    return !there.between && (there.best.IsNull() || there.best == m_params.consensus.genesis_hash);
 }
 
 // There is a chainstate and nobody asked for another: what a run may have left that was killed
-// behind its last step goes. One that lacks blocks was begun on purpose, over this chainstate.
+// behind its last step goes. One that has not published was begun on purpose, over this chainstate.
 Result<> Node::CleanUpBooster()
 {
     m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
     const Path& directory = m_options.booster.directory;
-    if (!m_env.Exists(directory)) return {};
+    IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
+    if (!exists) return {};
     const auto lock = LockBooster(m_env, directory);
     if (!lock) return {}; // another node is at work there, and this one needs nothing of it
-    IBD_ASSIGN_OR_RETURN(const bool unfinished,
-                         HasUnfinishedRun(m_env, directory, m_booster.HintsId()));
-    if (!unfinished) return RemoveCheckpoint(m_env, directory);
+    IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
+                         LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
+    IBD_ASSIGN_OR_RETURN(const KeptWork kept,
+                         FindKeptWork(m_env, directory, m_booster.HintsId(), there.best));
+    if (kept == KeptWork::kNone) return {};
+    if (kept == KeptWork::kPublished) {
+        m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
+                   directory.string());
+        return RemoveCheckpoint(m_env, directory);
+    }
     m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes on "
                   "with it",
                   directory.string());
@@ -525,6 +532,11 @@ Result<> Node::Start()
 Result<> Node::Run(const std::function<void()>& started)
 {
     m_started = started;
+    const uint64_t files = m_env.OpenFileLimit(kOpenFiles);
+    if (files < kLeastOpenFiles) {
+        return SystemError("Not enough file descriptors available. {} available, {} required.",
+                           files, kLeastOpenFiles);
+    }
     Result<> result = Start();
     if (result && !m_interrupt) {
         result = Sync();

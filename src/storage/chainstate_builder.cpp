@@ -1,6 +1,7 @@
 // See chainstate_builder.h.
 #include "storage/chainstate_builder.h"
 
+#include "storage/coins_db.h"
 #include "storage/crc32c.h"
 #include "storage/kv_store.h"
 #include "storage/table_coding.h"
@@ -228,6 +229,20 @@ Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate)
     log.Info("IBD Booster: removing '{}', left by a build that was interrupted",
              work.Get().string());
     return work.Remove(env);
+}
+
+Result<ChainstateSummary> LookAtChainstate(Env& env, Logger& log, const Path& chainstate)
+{
+    ChainstateSummary summary;
+    IBD_ASSIGN_OR_RETURN(summary.exists, env.IsThere(chainstate / "CURRENT"));
+    if (!summary.exists) return summary;
+    CoinsDbOptions options;
+    options.directory = chainstate;
+    IBD_ASSIGN_OR_RETURN(const auto coins, CoinsDb::Open(env, log, options));
+    IBD_ASSIGN_OR_RETURN(const std::vector<BlockHash> heads, coins->HeadBlocks());
+    summary.between = !heads.empty();
+    IBD_ASSIGN_OR_RETURN(summary.best, coins->BestBlock());
+    return summary;
 }
 
 } // namespace ibd

@@ -83,4 +83,12 @@ Result<> ReplaceChainstate(Env& env, const Path& chainstate);
  *  the log for each; call before the chainstate is opened. */
 Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate);
 
+/** What a chainstate that nobody has open says of itself. */
+struct ChainstateSummary {
+    bool exists = false;
+    bool between = false; //!< a write was interrupted
+    BlockHash best;       //!< null: empty, or between two blocks
+};
+Result<ChainstateSummary> LookAtChainstate(Env& env, Logger& log, const Path& chainstate);
+
 } // namespace ibd

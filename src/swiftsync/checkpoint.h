@@ -1,6 +1,7 @@
 // Checkpoint: everything that a run of the booster has made durable - salt, sum, which blocks are
-// folded, which run files hold their coins. One file, replaced atomically after the runs it names
-// were synced. A value; one thread. Format: doc/formats/checkpoint.md.
+// folded, which run files hold their coins. A file that is replaced atomically after the runs it
+// names were synced, and a log beside it (checkpoint_log.h). A value; one thread. Format:
+// doc/formats/checkpoint.md.
 #pragma once
 
 #include "swiftsync/aggregate.h"
@@ -48,6 +49,7 @@ struct Checkpoint {
     BlockHash terminal_hash;
     AggregateKind aggregate = AggregateKind::kSha256;
     bool full_validation = false; //!< the sum is over whole coins, all rules were checked
+    Uint256 rules;                //!< FoldRulesId() of the rules that its blocks were folded under
     AggregateSalt salt{};
 
     // What is done.
@@ -55,6 +57,8 @@ struct Checkpoint {
     FoldTotals totals;
     HeightSet folded;
     std::vector<RunInfo> runs;
+    /** Its chainstate was put in place: nothing is left to do but to clean up. */
+    bool published = false;
 
     /** Number for a run that is not yet in use. */
     uint32_t NextRunNumber() const;
@@ -63,12 +67,19 @@ struct Checkpoint {
     static Result<Checkpoint> Decode(ByteSpan bytes);
 };
 
+// Pieces that the log has in the same form, and the checksum by which it names a checkpoint.
+void WriteTotals(Writer& writer, const FoldTotals& totals);
+FoldTotals ReadTotals(Reader& reader);
+void WriteRunInfo(Writer& writer, const RunInfo& run);
+RunInfo ReadRunInfo(Reader& reader);
+ShortDigest CheckpointDigest(ByteSpan encoded);
+
 Path CheckpointPath(const Path& directory);
 
-/** Atomically replaces the checkpoint of a directory; durable on return. */
+/** Atomically replaces the checkpoint of a directory, log included; durable on return. */
 Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint);
 
-/** Nothing if there is none; an error, naming the file, if it is damaged. */
+/** With what its log adds. Nothing if there is none. Bad data, naming the file: it is damaged. */
 Result<std::optional<Checkpoint>> LoadCheckpoint(Env& env, const Path& directory);
 
 /** Removes checkpoint, runs and leftovers in the directory, but not the memory of bad hints. */
@@ -77,18 +88,30 @@ Result<> RemoveCheckpoint(Env& env, const Path& directory);
 /** Removes the run files that `checkpoint` does not name. */
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint);
 
-/** Whether there is a checkpoint of these hints that lacks blocks. */
-Result<bool> HasUnfinishedRun(Env& env, const Path& directory, const Uint256& hints_id);
+/** What a directory keeps of a run that ended early. */
+enum class KeptWork {
+    kNone,
+    kPublished,   //!< its chainstate is in place; what is left is of no use
+    kUnpublished, //!< blocks folded, by a run of any node and any hints
+};
+/** `best_block`: of the chainstate in place. All of the work that these hints led to is in one that
+ *  ends at their terminal block, whether that was still written down or not. What cannot be read is
+ *  unpublished: nothing says that it may go. */
+Result<KeptWork> FindKeptWork(Env& env, const Path& directory, const Uint256& hints_id,
+                              const BlockHash& best_block);
 
 /** Keeps other nodes out of a directory that exists, as with -ibdboosterdir it may be shared. */
 Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory);
 
-// Hints that failed are remembered by id, so that a restart does not try them again.
+// Hints that failed are remembered by id, so that a restart does not try them again; with the
+// terminal block that they were tried on, as a bitmap does not name it and may be right on another
+// branch.
 
 Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_id,
-                          std::string_view reason);
-/** Why these hints failed before; nothing if they did not. */
+                          const BlockHash& terminal_hash, std::string_view reason);
+/** Why these hints failed before on this branch; nothing if they did not. */
 Result<std::optional<std::string>> KnownBadHints(Env& env, const Path& directory,
-                                                 const Uint256& hints_id);
+                                                 const Uint256& hints_id,
+                                                 const BlockHash& terminal_hash);
 
 } // namespace ibd

@@ -3,10 +3,12 @@
 
 namespace ibd {
 
-Committer::Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background)
+Committer::Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background,
+                     Refute refute)
     : m_env(env), m_directory(std::move(directory)), m_state(std::move(state)),
-      m_sum(MakeAggregate(m_state.aggregate, m_state.salt)), m_pending(workers), m_queue(workers),
-      m_background(background)
+      m_sum(MakeAggregate(m_state.aggregate, m_state.salt)), m_log(env, m_directory),
+      m_refute(std::move(refute)), m_announced(m_state.totals), m_pending(workers),
+      m_queue(workers), m_background(background)
 {
     CHECK(m_sum->Load(m_state.sum).Ok());
     uint64_t bytes = 0;
@@ -19,6 +21,14 @@ Committer::~Committer()
 {
     m_queue.Abort();
     m_thread.Join();
+}
+
+Result<> Committer::Announce(const FoldTotals& epoch)
+{
+    const std::lock_guard lock(m_mutex);
+    m_announced.Add(epoch);
+    if (const auto wrong = m_refute(m_announced)) return BadData("{}", *wrong);
+    return {};
 }
 
 Result<> Committer::Submit(Epoch epoch)
@@ -79,7 +89,9 @@ Result<> Committer::Commit(Epoch& epoch)
     m_state.sum = m_sum->Serialize();
     m_state.totals.Add(epoch.totals);
     for (const uint32_t height : epoch.heights) CHECK(m_state.folded.Insert(height));
-    return SaveCheckpoint(m_env, m_directory, m_state);
+    CheckpointEntry added{m_state.sum, m_state.totals, std::nullopt, std::move(epoch.heights)};
+    if (epoch.has_run) added.run = epoch.run.info;
+    return m_log.Save(m_state, added);
 }
 
 Result<> Committer::FirstError() const

@@ -6,8 +6,10 @@
 #pragma once
 
 #include "chain/block_source.h"
-#include "swiftsync/checkpoint.h"
+#include "swiftsync/checkpoint_log.h"
 #include "util/threads.h"
+
+#include <functional>
 
 namespace ibd {
 
@@ -24,10 +26,18 @@ struct Epoch {
 
 class Committer {
 public:
+    /** Why totals over some of the blocks cannot be; nothing if they can. */
+    using Refute = std::function<std::optional<std::string>(const FoldTotals&)>;
+
     /** `state`: the checkpoint to go on from; its directory exists. With `background` false every
      *  Submit() commits on the calling thread, so that a test repeats exactly. */
-    Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background);
+    Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background,
+              Refute refute);
     ~Committer();
+
+    /** To be called for an epoch before anything of it is written: bad data, with the reason, if
+     *  the hints are refuted with it, so that wrong ones fill no disk. Any thread. */
+    Result<> Announce(const FoldTotals& epoch);
 
     /** Hands an epoch over; waits until the one before of the same worker is durable. An error is
      *  an earlier failure. Each worker on a thread of its own. */
@@ -53,8 +63,11 @@ private:
     const Path m_directory;
     Checkpoint m_state;               //!< changed by the committing thread alone
     std::unique_ptr<Aggregate> m_sum; //!< likewise
+    CheckpointLog m_log;              //!< likewise
     std::atomic<uint64_t> m_disk_bytes = 0;
+    const Refute m_refute;
     mutable std::mutex m_mutex;
+    FoldTotals m_announced;            //!< durable or on the way; guarded by m_mutex
     std::condition_variable m_durable; //!< an epoch became durable, or never will
     std::vector<bool> m_pending;  //!< by worker: an epoch is not yet durable; guarded by m_mutex
     std::optional<Error> m_error; //!< guarded by m_mutex

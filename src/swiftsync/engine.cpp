@@ -1,4 +1,5 @@
 // The booster from checkpoint to the last block folded. See engine_impl.h.
+#include "consensus/subsidy.h"
 #include "swiftsync/engine_impl.h"
 #include "swiftsync/terminal.h"
 
@@ -25,13 +26,22 @@ FoldRules SyncEngine::Impl::Rules() const
                          [&](int height) { return HashAt(height).value_or(BlockHash()); });
 }
 
+UniqueCoinbases SyncEngine::Impl::Unique() const
+{
+    return MakeUniqueCoinbases(params.consensus, terminal.height,
+                               HashAt(params.consensus.bip34_height));
+}
+
 Result<Verdict> SyncEngine::Impl::Run()
 {
     start_micros = env.MonotonicMicros();
     IBD_RETURN_IF_ERROR(CheckReplaceable());
     IBD_RETURN_IF_ERROR(env.CreateDirectories(options.directory));
     IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(env, options.directory));
-    IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(env, options.directory, hints.Info().id));
+    IBD_ASSIGN_OR_RETURN(const auto published, FinishPublished());
+    if (published) return *published;
+    IBD_ASSIGN_OR_RETURN(const auto known,
+                         KnownBadHints(env, options.directory, hints.Info().id, terminal.hash));
     if (known) return Refuse(fmt::format("failed in an earlier run: {}", *known));
     const HeaderNode* bare =
         options.full_validation ? FirstWithoutUndo(env, blocks, terminal) : nullptr;
@@ -48,6 +58,25 @@ Result<Verdict> SyncEngine::Impl::Run()
     IBD_ASSIGN_OR_RETURN(outcome, RunOnce());
     if (!outcome.restart) return outcome.verdict;
     return SystemError("{} does not keep what is written to it", options.directory.string());
+}
+
+/** A run may have died while it cleaned up behind its chainstate: only that is left to do then, if
+ *  the chainstate is still as it was. */
+Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
+{
+    const auto found = LoadCheckpoint(env, options.directory);
+    if (!found && found.GetError().kind == Error::Kind::kSystem) return found.GetError();
+    if (!found || !*found || !(*found)->published || !BelongsHere(**found)) {
+        return std::optional<Verdict>();
+    }
+    IBD_RETURN_IF_ERROR(RecoverPublish(env, log, options.chainstate));
+    const auto there = LookAtChainstate(env, log, options.chainstate);
+    if (!there) log.Warning("Booster: building anew: {}", there.Message());
+    if (!there || there->best != terminal.hash) return std::optional<Verdict>();
+    log.Info("Booster: the chainstate was put in place before; removing what led to it");
+    const uint64_t coins = (*found)->totals.coins;
+    IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
+    return std::optional(Accepted(coins));
 }
 
 /** Before hours of work, as it is the last step that needs it. */
@@ -91,8 +120,11 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::RunOnce()
         }
     }
     IBD_ASSIGN_OR_RETURN(Checkpoint start, Resume());
-    Committer at_work(env, options.directory, std::move(start), counters.size(),
-                      options.background);
+    const Amount mined = MaxSupply(terminal.height, params.consensus);
+    Committer at_work(env, options.directory, std::move(start), counters.size(), options.background,
+                      [this, mined](const FoldTotals& totals) {
+                          return RefuteTotals(totals, hints.Info(), mined);
+                      });
     {
         const std::lock_guard lock(mutex);
         committer = &at_work;
@@ -140,6 +172,10 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::GiveUp(const FoldFailure& wh
         IBD_ASSIGN_OR_RETURN(outcome.verdict, Refuse(why.error.message));
         break;
     }
+    case FoldFailure::Kind::kTotals: {
+        IBD_ASSIGN_OR_RETURN(outcome.verdict, Refuse(why.error.message, MemoryOfTotals()));
+        break;
+    }
     }
     return outcome;
 }
@@ -148,7 +184,7 @@ bool SyncEngine::Impl::BelongsHere(const Checkpoint& c) const
 {
     return c.network_magic == params.magic && c.hints_id == hints.Info().id &&
            c.terminal_hash == terminal.hash && c.aggregate == options.aggregate &&
-           c.full_validation == options.full_validation &&
+           c.full_validation == options.full_validation && c.rules == RulesId() &&
            MakeAggregate(c.aggregate, c.salt)->Load(c.sum).Ok();
 }
 
@@ -162,6 +198,7 @@ Result<Checkpoint> SyncEngine::Impl::StartNew()
     fresh.terminal_hash = terminal.hash;
     fresh.aggregate = options.aggregate;
     fresh.full_validation = options.full_validation;
+    fresh.rules = RulesId();
     env.RandomBytes(fresh.salt);
     fresh.sum = MakeAggregate(fresh.aggregate, fresh.salt)->Serialize();
     fresh.folded = HeightSet(fresh.terminal_height);
@@ -182,8 +219,8 @@ size_t SyncEngine::Impl::MostRuns() const
     return std::max(options.min_merged_runs, options.memory_bytes / 2 / kRunFrameBytes);
 }
 
-/** Where to start: the checkpoint if it is of this run and its runs are there, else from nothing.
- */
+/** Where to start: the checkpoint if it is of this run and its runs are whole, else from nothing.
+ *  What cannot be read now is not damaged for that: the work stays for a start that can. */
 Result<Checkpoint> SyncEngine::Impl::Resume()
 {
     IBD_RETURN_IF_ERROR(RecoverPublish(env, log, options.chainstate));
@@ -191,10 +228,14 @@ Result<Checkpoint> SyncEngine::Impl::Resume()
     if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
     std::string unusable = loaded ? "" : loaded.Message();
     std::optional<Checkpoint> kept = loaded ? std::move(*loaded) : std::nullopt;
-    if (kept && !BelongsHere(*kept)) {
-        unusable = "the checkpoint belongs to other hints or options";
+    if (kept && kept->published) {
+        kept.reset(); // and its chainstate is not what is wanted now
+    } else if (kept && !BelongsHere(*kept)) {
+        unusable = "the checkpoint belongs to other hints, options or rules";
     } else if (kept) {
-        if (const Result<> opened = OpenRunsOf(*kept); !opened) unusable = opened.Message();
+        const Result<> opened = OpenRunsOf(*kept);
+        if (!opened && opened.GetError().kind == Error::Kind::kSystem) return opened.GetError();
+        if (!opened) unusable = opened.Message();
     }
     if (!unusable.empty()) log.Warning("Booster: cannot go on from before: {}", unusable);
     Checkpoint start;
@@ -228,10 +269,8 @@ Result<std::optional<FoldFailure>> SyncEngine::Impl::FoldAll(Committer& to, cons
              options.full_validation ? ", checking every rule and script" : "");
     std::atomic<uint32_t> next_run = to.State().NextRunNumber();
     const size_t buffer = std::max(kMinBufferBytes, options.memory_bytes / options.threads);
-    const UniqueCoinbases unique = MakeUniqueCoinbases(params.consensus, terminal.height,
-                                                       HashAt(params.consensus.bip34_height));
-    const FoldContext context{env,    params, blocks, hints,    rules, options, to.State().salt,
-                              unique, buffer, to,     next_run, stop};
+    const FoldContext context{env,      params, blocks, hints,    rules, options, to.State().salt,
+                              Unique(), buffer, to,     next_run, stop};
     if (options.background) return RunWorkers(context);
     return FoldWorker(context, 0, counters[0]).Run(*sources[0]);
 }

@@ -34,9 +34,7 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Conclude(const Committer& fr
     auto wrong = Judge(from);
     if (!wrong) return damaged(wrong.GetError());
     if (*wrong) {
-        // Undo data may be at fault and may be made anew; then the same hints deserve another try.
-        const Memory memory = options.full_validation ? Memory::kForget : Memory::kRemember;
-        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(std::move(**wrong), memory));
+        IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(std::move(**wrong), MemoryOfTotals()));
         return Outcome{std::move(refused)};
     }
     log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
@@ -83,7 +81,7 @@ Result<SyncEngine::Impl::Outcome> SyncEngine::Impl::Load(const Checkpoint& accep
         IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(*report.duplicate));
         return Outcome{std::move(refused)};
     }
-    IBD_RETURN_IF_ERROR(Publish());
+    IBD_RETURN_IF_ERROR(Publish(accepted));
     return Outcome{Accepted(report.coins)};
 }
 
@@ -106,12 +104,16 @@ Result<LoadReport> SyncEngine::Impl::LoadAndShow(const LoadTask& task)
     return report;
 }
 
-/** A death in here leaves the checkpoint, and the next run merges and publishes again. */
-Result<> SyncEngine::Impl::Publish()
+/** A crash before the checkpoint says that it is published leaves it, and the next run merges and
+ *  publishes again; after it, all that is left to do is to clean up. */
+Result<> SyncEngine::Impl::Publish(Checkpoint done)
 {
     SetState(BoosterState::kPublishing);
     IBD_RETURN_IF_ERROR(ReplaceChainstate(env, options.chainstate));
     runs.clear();
+    done.published = true;
+    done.runs.clear();
+    IBD_RETURN_IF_ERROR(SaveCheckpoint(env, options.directory, done));
     return RemoveCheckpoint(env, options.directory);
 }
 
@@ -141,7 +143,8 @@ Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
             IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));
             return same.GetError();
         }
-        IBD_RETURN_IF_ERROR(RememberBadHints(env, options.directory, hints.Info().id, reason));
+        IBD_RETURN_IF_ERROR(
+            RememberBadHints(env, options.directory, hints.Info().id, terminal.hash, reason));
     }
     SetVerdict(BoosterState::kRefused, reason);
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(env, options.directory));

@@ -49,6 +49,7 @@ struct SyncEngine::Impl {
     Result<Outcome> RunOnce();
     Result<Outcome> FoldAndConclude(Committer& at_work);
     Result<Outcome> GiveUp(const FoldFailure& why);
+    Result<std::optional<Verdict>> FinishPublished();
     Result<> CheckReplaceable();
     void WarnIfDiskIsSmall();
     Result<Checkpoint> Resume();
@@ -67,14 +68,22 @@ struct SyncEngine::Impl {
     Result<> LimitRuns(Checkpoint accepted);
     Result<Outcome> Load(const Checkpoint& accepted);
     Result<LoadReport> LoadAndShow(const LoadTask& task);
-    Result<> Publish();
+    Result<> Publish(Checkpoint done);
     enum class Memory { kRemember, kForget };
+    /** Of hints that lead to a wrong whole: undo data may be at fault and may be made anew; then
+     *  the same hints deserve another try. */
+    Memory MemoryOfTotals() const
+    {
+        return options.full_validation ? Memory::kForget : Memory::kRemember;
+    }
     Result<Verdict> Refuse(std::string reason, Memory memory = Memory::kRemember);
     void SetVerdict(BoosterState final_state, std::string text);
     Result<Verdict> RefuseWithoutUndo(const std::string& reason, int32_t height);
     Verdict Accepted(uint64_t coins);
     std::optional<BlockHash> HashAt(int height) const;
     FoldRules Rules() const;
+    UniqueCoinbases Unique() const;
+    Uint256 RulesId() const { return FoldRulesId(Rules(), Unique().below, params.consensus); }
     void SetState(BoosterState s) { state.store(s, std::memory_order_relaxed); }
     BoosterProgress Snapshot() const;
 

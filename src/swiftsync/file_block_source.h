@@ -1,8 +1,8 @@
 // FileBlockSource: the stored blocks of a plan, stretch by stretch, with large reads. A block that
 // is not as its header names it is read once more, as the fault may have been on the way from the
-// disk; if that does not help, it is damaged: an error, no verdict. FileBlockSupply: the blocks up to the
-// terminal block, which the index says where to find; all of them must be there.
-// Memory: 1 to 5 MiB for each source.
+// disk; if that does not help, it is damaged: an error, no verdict. FileBlockSupply: the blocks up
+// to the terminal block, which the index says where to find; all of them must be there. Memory: 1
+// to 5 MiB for each source.
 #pragma once
 
 #include "chain/block_source.h"

@@ -45,6 +45,33 @@ bool FoldRules::IsOverwritten(uint32_t height) const
            overwritten_heights.end();
 }
 
+Uint256 FoldRulesId(const FoldRules& rules, uint32_t unique_below, const ConsensusParams& params)
+{
+    Bytes all;
+    Writer writer(all);
+    writer.U32(kFoldRulesVersion);
+    writer.U8(static_cast<uint8_t>(rules.counting));
+    writer.U32(unique_below);
+    writer.CompactSize(rules.overwritten_heights.size());
+    for (const uint32_t height : rules.overwritten_heights) writer.U32(height);
+    for (const int number :
+         {params.subsidy_halving_interval, params.bip34_height, params.bip65_height,
+          params.bip66_height, params.csv_height, params.segwit_height}) {
+        writer.U32(static_cast<uint32_t>(number));
+    }
+    for (const Bip9Deployment& deployment : params.deployments) {
+        writer.I64(deployment.start_time);
+        writer.I64(deployment.timeout);
+        writer.U32(static_cast<uint32_t>(deployment.min_activation_height));
+    }
+    for (const auto& [block, flags] : params.script_flag_exceptions) {
+        writer.Hash(block);
+        writer.U32(static_cast<uint32_t>(flags));
+    }
+    writer.VarBytes(params.signet_challenge);
+    return Uint256(Sha256Of(all));
+}
+
 Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
               const FoldRules& rules, BlockDelta& out)
 {

@@ -11,7 +11,7 @@ namespace ibd {
 
 /** Names the rules that a folded block was held against and what of it was kept, for checkpoints:
  *  another version starts over. To be raised whenever a block that was folded would be refused, or
- *  fold to something else. 1: without order within a block and without
+ *  fold to something else, or the checks at the end ask for more than was collected. 1: without order within a block and without
  *  kHeightOfEarlyCoinbase. */
 inline constexpr uint32_t kFoldRulesVersion = 2;
 
@@ -39,6 +39,10 @@ FoldRules MakeFoldRules(HintsCounting counting, const ConsensusParams& params, i
     }
     return rules;
 }
+
+/** Names all that a verdict depends on and that options or releases change: this version's rules,
+ *  those of the network, and below which height coinbase ids were collected. */
+Uint256 FoldRulesId(const FoldRules& rules, uint32_t unique_below, const ConsensusParams& params);
 
 /** Outpoints of 36 bytes, one after another. Keeps its capacity. */
 class OutpointList {

@@ -23,6 +23,13 @@ void AddTo(std::atomic<uint64_t>& counter, uint64_t n)
 /** A number as secret as the salt, which itself serves the aggregate alone. */
 uint64_t SecretOf(const AggregateSalt& salt) { return ReadLE64(Sha256Of(salt).data()); }
 
+/** Why an epoch could not be handed over: bad data is what the committer refutes. */
+FoldFailure NotTaken(const Error& error)
+{
+    const bool refuted = error.kind == Error::Kind::kBadData;
+    return Failed(refuted ? FoldFailure::Kind::kTotals : FoldFailure::Kind::kMachine, error);
+}
+
 /** Reading the clock may cost more than folding a small block. */
 constexpr uint64_t kBytesPerClockCheck = 256 << 10;
 
@@ -52,13 +59,11 @@ std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
         if (!more || !*more) break;
         failure = Take(block);
         if (!failure && EpochIsDue()) {
-            if (const Result<> done = Spill(); !done) {
-                return Failed(FoldFailure::Kind::kMachine, done.GetError());
-            }
+            if (const Result<> done = Spill(); !done) return NotTaken(done.GetError());
         }
     }
     const Result<> done = Spill();
-    if (!done && !failure) failure = Failed(FoldFailure::Kind::kMachine, done.GetError());
+    if (!done && !failure) failure = NotTaken(done.GetError());
     return failure;
 }
 
@@ -146,7 +151,7 @@ std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
     const Result<> folded = Fold(m_view, height, m_hints, m_context.rules, m_delta);
     if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), block.node->height);
     if (const Result<> kept = Account(height, block.bytes.size()); !kept) {
-        return Failed(FoldFailure::Kind::kMachine, kept.GetError());
+        return NotTaken(kept.GetError());
     }
     return std::nullopt;
 }
@@ -188,6 +193,7 @@ bool FoldWorker::EpochIsDue()
 Result<> FoldWorker::Spill()
 {
     if (m_heights.empty()) return {};
+    IBD_RETURN_IF_ERROR(m_context.committer.Announce(m_totals));
     Epoch epoch{m_number, m_source, m_totals, std::move(m_heights), m_sum->Serialize(), false, {}};
     if (!m_coins.Empty() || !m_coinbases.empty()) {
         const uint32_t number = m_context.next_run.fetch_add(1, std::memory_order_relaxed);

@@ -40,7 +40,13 @@ struct FoldContext {
 
 /** Why a worker gave up. */
 struct FoldFailure {
-    enum class Kind { kMachine, kHints, kBlock, kUndo };
+    enum class Kind {
+        kMachine, //!< disk, system, or a block that is damaged there; what is done stays
+        kHints,   //!< the hints are wrong
+        kTotals,  //!< what they lead to cannot be: as at the end, undo data may be at fault
+        kBlock,   //!< a block breaks a rule
+        kUndo,    //!< undo data is of no use
+    };
     Kind kind = Kind::kMachine;
     Error error;
     int32_t height = -1;

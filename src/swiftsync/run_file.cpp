@@ -17,15 +17,6 @@ constexpr size_t kIndexEntrySize = 24;
 constexpr size_t kTrailerSize = 64;
 constexpr size_t kCoinbaseEntrySize = 36;
 
-using Checksum = std::array<uint8_t, 8>;
-
-Checksum Shorten(const Hash32& digest)
-{
-    Checksum out;
-    std::copy_n(digest.begin(), out.size(), out.begin());
-    return out;
-}
-
 /** Covers place and contents, so that exchanged frames show too. As strong as what guards the same
  *  coins in the chainstate, and far less work than a cryptographic hash. */
 uint32_t FrameChecksum(uint64_t offset, ByteSpan lengths, ByteSpan payload)
@@ -63,6 +54,13 @@ bool FrameIsSound(ByteSpan payload, uint32_t expected)
 }
 
 } // namespace
+
+ShortDigest Shorten(const Hash32& digest)
+{
+    ShortDigest out;
+    std::copy_n(digest.begin(), out.size(), out.begin());
+    return out;
+}
 
 Path RunPath(const Path& directory, uint32_t number)
 {
@@ -137,7 +135,7 @@ Result<WrittenRun> RunWriter::Finish(std::span<const CoinbaseId> coinbases)
     writer.U64(index_at);
     writer.U64(m_index.size() / kIndexEntrySize);
     writer.U64(index_at + m_index.size() + kTrailerSize);
-    const Checksum checksum =
+    const ShortDigest checksum =
         Shorten(Sha256().Write(m_header).Write(m_index).Write(trailer).Finalize());
     writer.Raw(checksum);
     CHECK(trailer.size() == kTrailerSize);
@@ -202,6 +200,8 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
     run.m_env = &env;
     run.m_path = RunPath(directory, expected.number);
     run.m_info = expected;
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(run.m_path));
+    if (!there) return run.Damaged(0, "the file is gone");
     IBD_ASSIGN_OR_RETURN(run.m_file, env.OpenRead(run.m_path));
     IBD_ASSIGN_OR_RETURN(const uint64_t size, run.m_file->Size());
     if (size != expected.size || size < kRunHeaderSize + kTrailerSize) {
@@ -225,7 +225,7 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
     if (!std::equal(kRunMagic.begin(), kRunMagic.end(), header.begin())) {
         return run.Damaged(0, "not a run of this version");
     }
-    const Checksum checksum =
+    const ShortDigest checksum =
         Shorten(Sha256().Write(header).Write(index).Write(ByteSpan(trailer).first(56)).Finalize());
     if (checksum != expected.checksum ||
         !std::equal(checksum.begin(), checksum.end(), trailer.begin() + 56) ||
@@ -287,11 +287,12 @@ void RunReader::WillNeed(size_t index, uint64_t bytes) const
 Result<std::vector<RunReader>> OpenRuns(Env& env, const Path& directory,
                                         std::span<const RunInfo> runs, const Uint256& hints_id)
 {
+    const size_t stay_open = std::min<uint64_t>(kMaxOpenRuns, env.OpenFileLimit() / kOpenRunsShare);
     std::vector<RunReader> readers;
     readers.reserve(runs.size());
     for (const RunInfo& info : runs) {
         IBD_ASSIGN_OR_RETURN(RunReader run, RunReader::Open(env, directory, info, hints_id));
-        if (readers.size() >= kMaxOpenRuns) run.CloseFile();
+        if (readers.size() >= stay_open) run.CloseFile();
         readers.push_back(std::move(run));
     }
     return readers;

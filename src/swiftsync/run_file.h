@@ -22,12 +22,16 @@ struct CoinbaseId {
     bool operator==(const CoinbaseId&) const = default;
 };
 
+/** The first bytes of a SHA-256: enough to tell what is damaged. */
+using ShortDigest = std::array<uint8_t, 8>;
+ShortDigest Shorten(const Hash32& digest);
+
 /** What identifies a finished run; part of the checkpoint. */
 struct RunInfo {
     uint32_t number = 0;
     uint64_t records = 0;
-    uint64_t size = 0;                 //!< of the file, bytes
-    std::array<uint8_t, 8> checksum{}; //!< of its header, index and trailer
+    uint64_t size = 0;      //!< of the file, bytes
+    ShortDigest checksum{}; //!< of its header, index and trailer
 
     bool operator==(const RunInfo&) const = default;
 };
@@ -77,7 +81,8 @@ public:
         uint32_t records;
     };
 
-    /** Opens a run and checks header, index and trailer against `expected`. */
+    /** Opens a run and checks header, index and trailer against `expected`. Bad data: it is
+     *  damaged or gone. A system error says nothing of the run. */
     static Result<RunReader> Open(Env& env, const Path& directory, const RunInfo& expected,
                                   const Uint256& hints_id);
 
@@ -106,14 +111,15 @@ private:
     std::vector<Frame> m_frames;
     uint64_t m_coinbases_at = 0;
     uint64_t m_coinbases = 0;
-    std::array<uint8_t, 8> m_coinbases_checksum{};
+    ShortDigest m_coinbases_checksum{};
 };
 
-/** Runs that are kept open. A process may often have no more than 1,024 files, and there may be
- *  thousands of runs. */
+/** Runs that are kept open, and the part of a process's open files that they may be: a process may
+ *  often have no more than 1,024, and there may be thousands of runs. */
 inline constexpr size_t kMaxOpenRuns = 256;
+inline constexpr size_t kOpenRunsShare = 4;
 
-/** Opens runs, the first kMaxOpenRuns of them to stay open. */
+/** Opens runs, as many of them to stay open as the two bounds above allow. */
 Result<std::vector<RunReader>> OpenRuns(Env& env, const Path& directory,
                                         std::span<const RunInfo> runs, const Uint256& hints_id);
 

@@ -49,6 +49,25 @@ UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t termi
     return {known ? std::min(all, static_cast<uint32_t>(params.bip34_height)) : all};
 }
 
+std::optional<std::string> RefuteTotals(const FoldTotals& totals, const HintsInfo& hints,
+                                        Amount supply)
+{
+    if (totals.outputs > hints.outputs) {
+        return fmt::format("the hints file counts {} outputs, but its blocks have {} or more",
+                           hints.outputs, totals.outputs);
+    }
+    if (totals.hinted > hints.unspent || totals.coins > hints.unspent) {
+        return fmt::format("the hints file counts {} unspent outputs, but its blocks have {} or "
+                           "more",
+                           hints.unspent, std::max(totals.hinted, totals.coins));
+    }
+    if (totals.value > static_cast<uint64_t>(supply)) {
+        return fmt::format("the coins are worth {} satoshis, more than the {} ever mined",
+                           totals.value, supply);
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate& sum,
                                        const HintsInfo& hints, const ConsensusParams& params)
 {
@@ -68,10 +87,7 @@ std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate&
         return fmt::format("{} coins were found, but the runs hold {}", totals.coins, records);
     }
     const Amount supply = MaxSupply(static_cast<int>(state.terminal_height), params);
-    if (totals.value > static_cast<uint64_t>(supply)) {
-        return fmt::format("the coins are worth {} satoshis, more than the {} ever mined",
-                           totals.value, supply);
-    }
+    if (auto wrong = RefuteTotals(totals, hints, supply)) return wrong;
     if (!sum.IsZero()) {
         return fmt::format(
             "the aggregate ({}) of created and spent {} is not zero: the hints {}are "

@@ -30,6 +30,11 @@ struct UniqueCoinbases {
 UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t terminal_height,
                                     const std::optional<BlockHash>& hash_at_bip34);
 
+/** Whether totals over some of the blocks, or all, are more than right hints could lead to: the
+ *  reason, or nothing. `supply`: of the chain up to the terminal block, satoshis. */
+std::optional<std::string> RefuteTotals(const FoldTotals& totals, const HintsInfo& hints,
+                                        Amount supply);
+
 /** Counts, value, sum: nothing if all is well, else which check failed and with which numbers. */
 std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate& sum,
                                        const HintsInfo& hints, const ConsensusParams& params);

@@ -55,6 +55,7 @@ TEST_CASE("Full validation: a checkpoint of one mode is not continued in the oth
         kept.terminal_hash = setup.TipHash();
         const auto hints = Must(OpenHints(setup.GetEnv(), setup.Booster().parent_path() / "hints"));
         kept.hints_id = hints->Info().id;
+        kept.rules = FoldRulesId({hints->Info().counting, {}}, 0, setup.Params().consensus);
         kept.sum = MakeAggregate(kept.aggregate, kept.salt)->Serialize();
         kept.folded = HeightSet(kept.terminal_height);
         // A lie: all is folded. Whoever goes on from it finds that nothing adds up.

@@ -6,6 +6,7 @@ chain is. The long run, whose result doc/booster.md records:
 """
 
 import collections
+import hashlib
 import http.client
 import os
 import random
@@ -111,7 +112,8 @@ class Crash(CrashTest):
 
 
 class Checkpoint:
-    """What a checkpoint.dat says (doc/formats/checkpoint.md); nothing folded if there is none."""
+    """What a checkpoint.dat and its log say (doc/formats/checkpoint.md); nothing folded if there
+    is none."""
 
     def __init__(self, path):
         self.blocks, self.bytes, self.runs = 0, 0, set()
@@ -120,7 +122,7 @@ class Checkpoint:
         data = path.read_bytes()
         (height,), (sum_size,) = (struct.unpack_from("<I", data, 44),
                                   struct.unpack_from("<H", data, 82))
-        at = 148 + sum_size
+        at = 180 + sum_size
         self.bytes, = struct.unpack_from("<Q", data, at + 40)
         bits = data[at + 48:at + 48 + height // 8 + 1]
         self.blocks = sum(byte.bit_count() for byte in bits)
@@ -128,6 +130,29 @@ class Checkpoint:
         count, = struct.unpack_from("<I", data, at)
         numbers = [struct.unpack_from("<I", data, at + 4 + 28 * i)[0] for i in range(count)]
         self.runs = {f"run{number:06}.dat" for number in numbers}
+        log = path.with_suffix(".log")
+        if log.exists():
+            self.replay(log.read_bytes(), data[-8:], sum_size)
+
+    def replay(self, log, last, sum_size):
+        """Takes in the entries of a log, up to the first that is not whole."""
+        if log[8:16] != last:
+            return
+        at = 16
+        while at + 4 <= len(log):
+            size, = struct.unpack_from("<I", log, at)
+            entry, digest = log[at:at + 4 + size], log[at + 4 + size:at + 12 + size]
+            last = hashlib.sha256(last + entry).digest()[:8]
+            if digest != last:
+                return
+            self.bytes, = struct.unpack_from("<Q", entry, 4 + sum_size + 40)
+            has_run = entry[4 + sum_size + 48]
+            heights_at = 4 + sum_size + 49 + 28 * has_run
+            if has_run:
+                number, = struct.unpack_from("<I", entry, 4 + sum_size + 49)
+                self.runs.add(f"run{number:06}.dat")
+            self.blocks += (len(entry) - heights_at) // 4
+            at += 12 + size
 
 
 class Watch(threading.Thread):
@@ -241,15 +266,17 @@ class RandomPoints(CrashTest):
         return there
 
     def at_checkpoint(self, node, _watch, _seconds):
-        path = str(node.net_dir / "ibdbooster" / "checkpoint.dat.new")
-        left = [self.chance.randint(1, 4), False]  # appearances to wait for, whether it is there
+        path = str(node.net_dir / "ibdbooster" / "checkpoint.log")
+        left = [self.chance.randint(1, 4), None]  # changes to wait for, its size before
 
         def there():
-            exists = os.path.exists(path)
-            if exists and not left[1]:
-                left[0] -= 1
-            left[1] = exists
-            return left[0] == 0
+            try:
+                size = os.path.getsize(path)
+            except FileNotFoundError:
+                size = None
+            left[0] -= size != left[1]
+            left[1] = size
+            return left[0] <= 0
         return there
 
     def soon_after(self, paths, seconds):

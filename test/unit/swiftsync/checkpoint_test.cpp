@@ -1,5 +1,5 @@
-// Checkpoints: round trip, refusal of damage, clean-up, and the memory of bad hints.
-#include "swiftsync/checkpoint.h"
+// Checkpoints: round trip, refusal of damage, clean-up, the log, and the memory of bad hints.
+#include "swiftsync/checkpoint_log.h"
 
 #include "support/testdata.h"
 #include "test_chain.h"
@@ -25,6 +25,7 @@ Checkpoint SomeCheckpoint()
     c.totals = {10, 20, 30, 40, 50, 60};
     c.folded = HeightSet(1234);
     for (const uint32_t h : {1u, 7u, 8u, 1234u}) REQUIRE(c.folded.Insert(h));
+    c.rules = Uint256::FromBytes(RandomBytes(32).data());
     c.runs = {{5, 100, 2000, {1, 2, 3, 4, 5, 6, 7, 8}}, {9, 1, 300, {}}};
     return c;
 }
@@ -54,6 +55,8 @@ TEST_CASE("Checkpoint: round trip, and every changed byte or length is refused")
     REQUIRE(d.totals == c.totals);
     REQUIRE(d.sum == c.sum);
     REQUIRE(d.salt == c.salt);
+    REQUIRE(d.rules == c.rules);
+    REQUIRE_FALSE(d.published);
     REQUIRE(d.folded.Count() == 4);
     REQUIRE(d.NextRunNumber() == 10);
     for (size_t at = 0; at < bytes.size(); ++at) {
@@ -70,15 +73,16 @@ TEST_CASE("Checkpoint: fields lie where the format page says")
 {
     const Checkpoint c = SomeCheckpoint();
     const Bytes bytes = c.Encode();
-    REQUIRE(ByteSpan(bytes).first(8)[7] == 1);
+    REQUIRE(ByteSpan(bytes).first(8)[7] == 2);
     REQUIRE(ReadLE32(bytes.data() + 44) == 1234);
     REQUIRE(Uint256::FromBytes(bytes.data() + 48) == c.terminal_hash);
     REQUIRE(ReadLE16(bytes.data() + 82) == 32);
     REQUIRE(std::equal(c.salt.begin(), c.salt.end(), bytes.begin() + 84));
-    REQUIRE(std::equal(c.sum.begin(), c.sum.end(), bytes.begin() + 148));
-    REQUIRE(ReadLE64(bytes.data() + 180) == 10);
-    REQUIRE(bytes[228] == 0x82); // heights 1 and 7
-    const size_t runs_at = 228 + 1234 / 8 + 1;
+    REQUIRE(Uint256::FromBytes(bytes.data() + 148) == c.rules);
+    REQUIRE(std::equal(c.sum.begin(), c.sum.end(), bytes.begin() + 180));
+    REQUIRE(ReadLE64(bytes.data() + 212) == 10);
+    REQUIRE(bytes[260] == 0x82); // heights 1 and 7
+    const size_t runs_at = 260 + 1234 / 8 + 1;
     REQUIRE(ReadLE32(bytes.data() + runs_at) == 2);
     REQUIRE(ReadLE32(bytes.data() + runs_at + 4) == 5);
     REQUIRE(bytes.size() == runs_at + 4 + 2 * 28 + 8);
@@ -91,7 +95,8 @@ TEST_CASE("Checkpoint: clean-up spares the runs it names and the memory of bad h
     const Checkpoint c = SomeCheckpoint();
     Must(SaveCheckpoint(*env, dir.Get(), c));
     for (const uint32_t n : {5u, 6u, 9u}) std::ofstream(RunPath(dir.Get(), n)) << "x";
-    Must(RememberBadHints(*env, dir.Get(), c.hints_id, "because"));
+    const BlockHash& here = c.terminal_hash;
+    Must(RememberBadHints(*env, dir.Get(), c.hints_id, here, "because"));
     Must(RemoveOtherRuns(*env, dir.Get(), c));
     REQUIRE(env->Exists(RunPath(dir.Get(), 5)));
     REQUIRE_FALSE(env->Exists(RunPath(dir.Get(), 6)));
@@ -99,12 +104,14 @@ TEST_CASE("Checkpoint: clean-up spares the runs it names and the memory of bad h
     Must(RemoveCheckpoint(*env, dir.Get()));
     REQUIRE_FALSE(env->Exists(RunPath(dir.Get(), 5)));
     REQUIRE_FALSE(Must(LoadCheckpoint(*env, dir.Get())));
-    REQUIRE(Must(KnownBadHints(*env, dir.Get(), c.hints_id)) == "because");
-    REQUIRE_FALSE(Must(KnownBadHints(*env, dir.Get(), Uint256())));
-    Must(RememberBadHints(*env, dir.Get(), Uint256(), "other"));
-    Must(RememberBadHints(*env, dir.Get(), Uint256(), "again"));
-    REQUIRE(Must(KnownBadHints(*env, dir.Get(), Uint256())) == "other");
-    REQUIRE(Must(KnownBadHints(*env, dir.Get(), c.hints_id)) == "because");
+    REQUIRE(Must(KnownBadHints(*env, dir.Get(), c.hints_id, here)) == "because");
+    REQUIRE_FALSE(Must(KnownBadHints(*env, dir.Get(), Uint256(), here)));
+    Must(RememberBadHints(*env, dir.Get(), Uint256(), here, "other"));
+    Must(RememberBadHints(*env, dir.Get(), Uint256(), here, "again"));
+    REQUIRE(Must(KnownBadHints(*env, dir.Get(), Uint256(), here)) == "other");
+    REQUIRE(Must(KnownBadHints(*env, dir.Get(), c.hints_id, here)) == "because");
+    // A bitmap may be right on another branch.
+    REQUIRE_FALSE(Must(KnownBadHints(*env, dir.Get(), c.hints_id, BlockHash())));
 }
 
 TEST_CASE("Checkpoint: clean-up touches no file that is not the booster's")
@@ -120,18 +127,111 @@ TEST_CASE("Checkpoint: clean-up touches no file that is not the booster's")
     REQUIRE(Must(env->List(dir.Get())).size() == foreign.size());
 }
 
-TEST_CASE("Checkpoint: a run is unfinished while blocks are missing, and of its own hints only")
+TEST_CASE("Checkpoint: only what was published may go")
 {
     TempDir dir;
     const auto env = MakePosixEnv();
     Checkpoint c = SomeCheckpoint();
-    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
+    const auto kept = [&](const Uint256& hints_id, const BlockHash& best) {
+        return Must(FindKeptWork(*env, dir.Get(), hints_id, best));
+    };
+    REQUIRE(kept(c.hints_id, {}) == KeptWork::kNone);
     Must(SaveCheckpoint(*env, dir.Get(), c));
-    REQUIRE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
-    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), Uint256())));
+    REQUIRE(kept(c.hints_id, {}) == KeptWork::kUnpublished);
+    REQUIRE(kept(c.hints_id, c.terminal_hash) == KeptWork::kUnpublished); // blocks are missing
     for (uint32_t h = 1; h <= c.terminal_height; ++h) (void)c.folded.Insert(h);
     Must(SaveCheckpoint(*env, dir.Get(), c));
-    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
+    REQUIRE(kept(c.hints_id, {}) == KeptWork::kUnpublished);
+    REQUIRE(kept(Uint256(), c.terminal_hash) == KeptWork::kUnpublished); // of other hints
+    REQUIRE(kept(c.hints_id, c.terminal_hash) == KeptWork::kPublished);
+    c.published = true;
+    Must(SaveCheckpoint(*env, dir.Get(), c));
+    REQUIRE(Must(LoadCheckpoint(*env, dir.Get()))->published);
+    REQUIRE(kept(Uint256(), {}) == KeptWork::kPublished);
     std::ofstream(CheckpointPath(dir.Get())) << "damaged";
-    REQUIRE_FALSE(Must(HasUnfinishedRun(*env, dir.Get(), c.hints_id)));
+    REQUIRE(kept(c.hints_id, {}) == KeptWork::kUnpublished);
+}
+
+namespace {
+
+/** Epoch `i` of a sync, added to `state`. */
+CheckpointEntry NextEntry(uint32_t i, Checkpoint& state)
+{
+    CheckpointEntry entry{RandomBytes(32), state.totals, std::nullopt, {}};
+    entry.totals.Add({3, 2, 5, 1, 7, 1000});
+    if (i % 3) entry.run = RunInfo{100 + i, i, 64 * uint64_t{i}, {1, 2, 3}};
+    for (uint32_t n = 0; n < 1 + i % 4; ++n) entry.heights.push_back(10 + 4 * i + n);
+    REQUIRE(Apply(entry, state));
+    return entry;
+}
+
+} // namespace
+
+TEST_CASE("Checkpoint log: each save is durable, and cut off anywhere leaves an earlier one")
+{
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    Checkpoint state = SomeCheckpoint();
+    CheckpointLog log(*env, dir.Get());
+    std::vector<Bytes> saved;
+    for (uint32_t i = 0; i < 8; ++i) {
+        const CheckpointEntry entry = NextEntry(i, state);
+        Must(log.Save(state, entry));
+        saved.push_back(state.Encode());
+        REQUIRE(Must(LoadCheckpoint(*env, dir.Get()))->Encode() == saved.back());
+    }
+    const Path path = CheckpointLogPath(dir.Get());
+    const Bytes whole = Must(ReadWholeFile(*env, path));
+    const auto load = [&](ByteSpan bytes) {
+        std::ofstream(path, std::ios::binary | std::ios::trunc)
+            .write(AsChars(bytes).data(), static_cast<std::streamsize>(bytes.size()));
+        const Bytes found = Must(LoadCheckpoint(*env, dir.Get()))->Encode();
+        const auto at = std::find(saved.begin(), saved.end(), found);
+        REQUIRE(at != saved.end());
+        return at - saved.begin();
+    };
+    std::ptrdiff_t last = 0;
+    for (size_t size = 0; size <= whole.size(); ++size) {
+        const std::ptrdiff_t now = load(ByteSpan(whole).first(size));
+        REQUIRE(now >= last);
+        REQUIRE(now <= last + 1);
+        last = now;
+    }
+    REQUIRE(last == 7);
+    Bytes changed = whole;
+    for (size_t at = 0; at < whole.size(); at += 7) {
+        changed[at] ^= 0x20;
+        REQUIRE(load(changed) < 7);
+        changed[at] ^= 0x20;
+    }
+    // One of another checkpoint says nothing.
+    REQUIRE(load(whole) == 7);
+    ++state.totals.bytes;
+    Must(SaveCheckpoint(*env, dir.Get(), state));
+    REQUIRE(Must(LoadCheckpoint(*env, dir.Get()))->Encode() == state.Encode());
+}
+
+TEST_CASE("Checkpoint log: what is written grows as the number of runs does, not as its square")
+{
+    constexpr uint32_t kSaves = 2000;
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    Checkpoint state = SomeCheckpoint();
+    state.terminal_height = 20'000;
+    state.folded = HeightSet(20'000);
+    CheckpointLog log(*env, dir.Get());
+    uint64_t written = 0;
+    Bytes before;
+    for (uint32_t i = 0; i < kSaves; ++i) {
+        const CheckpointEntry entry = NextEntry(i, state);
+        Must(log.Save(state, entry));
+        if (i % 8) continue; // reading is quadratic
+        const Bytes now = Must(ReadWholeFile(*env, CheckpointPath(dir.Get())));
+        if (now != before) written += now.size();
+        before = now;
+    }
+    REQUIRE(Must(LoadCheckpoint(*env, dir.Get()))->Encode() == state.Encode());
+    const size_t largest = state.Encode().size();
+    CAPTURE(written, largest);
+    REQUIRE(written < 20 * largest); // each save written whole: 1,000 times
 }

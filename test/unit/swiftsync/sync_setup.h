@@ -4,7 +4,15 @@
 #include "sim/fault_env.h"
 #include "test_chain.h"
 
+#include <fstream>
+
 namespace ibd::test {
+
+inline void Overwrite(const Path& path, ByteSpan bytes)
+{
+    std::ofstream(path, std::ios::binary | std::ios::trunc)
+        .write(AsChars(bytes).data(), static_cast<std::streamsize>(bytes.size()));
+}
 
 class SyncSetup {
 public:
@@ -65,6 +73,7 @@ public:
         REQUIRE(found.size() == m_chain.Coins().size());
         REQUIRE(found == m_chain.Coins());
         REQUIRE_FALSE(std::filesystem::exists(Booster() / "checkpoint.dat"));
+        REQUIRE_FALSE(std::filesystem::exists(Booster() / "checkpoint.log"));
         REQUIRE_FALSE(std::filesystem::exists(Booster() / "run000000.dat"));
         REQUIRE_FALSE(std::filesystem::exists(Chainstate().string() + ".ibdbooster"));
     }

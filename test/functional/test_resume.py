@@ -1,0 +1,120 @@
+"""A booster run that ended early: what the next start goes on from, what it keeps, what it says."""
+
+import os
+import shutil
+
+from framework import coins
+from generated import TAIL, chain, small_chain
+from test_booster import BoosterTest
+
+
+class Resume(BoosterTest):
+    """A chainstate is there already, and a rebuild over it ends early."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.synced = self.made.place(self.node())
+        self.serial = self.coins_after(self.synced, "-reindex", self.made.to_tip)
+        self.hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        self.folder = self.synced.net_dir / "ibdbooster"
+
+    def forget_log(self):
+        (self.synced.net_dir / "debug.log").unlink()
+
+    def die_while_loading(self):
+        """All blocks are folded, and the first table is larger than a file may be."""
+        self.forget_log()
+        status, _ = self.synced.run("-reindex-chainstate", *self.hints, "-ibdboosterthreads=1",
+                                    "-ibdboosterintervalbytes=20000",
+                                    prefix=("prlimit", "--fsize=150000"))
+        self.assertNotEqual(status, 0)
+        self.assertIn("all checks passed", self.synced.log_text)
+        self.assertNotIn("is complete", self.synced.log_text)
+
+    def work(self):
+        """What the booster's folder holds, by name; the lock apart."""
+        return {path.name: path.read_bytes() for path in self.folder.iterdir()
+                if path.name != ".lock"}
+
+    def rebuild_and_compare(self, *more):
+        self.forget_log()
+        self.assertEqual(self.coins_after(self.synced, "-reindex-chainstate", *self.hints, *more,
+                                          self.made.to_tip), self.serial)
+        self.assertEqual(self.work(), {})
+
+    def test_killed_when_all_is_folded(self):
+        """Without the option the old chainstate is used and all work stays; with it, no block is
+        folded a second time."""
+        node = self.synced
+        self.die_while_loading()
+        kept = self.work()
+        self.assertGreater(len(kept), 3)
+        node.start(*self.hints)
+        self.assertEqual((coins(node), self.snapshot(node, "state.dat")), self.serial)
+        node.stop()
+        self.assertIn("-reindex-chainstate goes on with it", node.log_text)
+        self.assertEqual(self.work(), kept)
+        self.rebuild_and_compare()
+        height = self.made.terminal_height
+        self.assertIn(f"going on from a checkpoint: {height} of {height} blocks", node.log_text)
+        self.assertIn("folding 0 blocks", node.log_text)
+
+    def test_other_rules(self):
+        """What was folded under other rules is folded again."""
+        self.die_while_loading()
+        self.rebuild_and_compare("-testactivationheight=bip34@1000")
+        self.assertIn("belongs to other hints, options or rules", self.synced.log_text)
+        self.assertNotIn("going on from a checkpoint", self.synced.log_text)
+
+    def test_a_block_is_damaged(self):
+        """No verdict on the block: one line that says where, and all that was done stays."""
+        node = self.synced
+        file = node.blocks_dir / "blk00000.dat"
+        sound = self.dir / "sound"
+        shutil.copy(file, sound)
+        data = bytearray(sound.read_bytes())
+        data[60_000] ^= 1
+        file.unlink()  # a link to a file that other tests use
+        file.write_bytes(data)
+        for args in (["-ibdboosterintervalbytes=20000", *self.hints], []):
+            error = self.assert_refused(node, "-reindex-chainstate", *args, saying="-reindex")
+            for part in (str(file), "offset ", "at height "):
+                self.assertIn(part, error)
+            if args:
+                kept = self.work()
+                self.assertIn("checkpoint.dat", kept)
+                node.start(*self.hints)
+                self.assertEqual((coins(node), self.snapshot(node, "state.dat")), self.serial)
+                node.stop()
+        self.assertEqual(self.work(), kept)
+        file.unlink()
+        os.link(sound, file)
+        self.rebuild_and_compare()
+        self.assertIn("going on from a checkpoint", node.log_text)
+
+
+class FewFiles(BoosterTest):
+    def test_thousands_of_runs(self):
+        """More runs by far than the process may have open files."""
+        made = chain("--outputs", "12000", "--outputs-per-block", "4", "--tail", str(TAIL),
+                     "--seed", "9")
+        self.assertGreater(made.terminal_height, 2000)
+        serial = self.coins_after(made.place(self.node()), "-reindex", made.to_tip)
+        node = made.place(self.node())
+        few = ("prlimit", "--nofile=256:256")
+        status, errors = node.run("-reindex", f"-ibdboosterfile={made.container}", *made.trust,
+                                  "-ibdboosterintervalbytes=1", made.to_tip, prefix=few)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertIn("succeeded. ***", node.log_text)
+        self.assertRegex(node.log_text, r"merging [2-9]\d{3} runs into")
+        self.assertNotIn("starting over", node.log_text)
+        node.start(prefix=few)
+        self.assertEqual((coins(node), self.snapshot(node, "state.dat")), serial)
+        node.stop()
+
+    def test_too_few(self):
+        node = self.node()
+        self.assert_refused(node, prefix=("prlimit", "--nofile=100:100"),
+                            saying="Not enough file descriptors available. 100 available, 160 "
+                                   "required.")
