@@ -38,7 +38,9 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
 {
     const Path path = options.blocks_dir / "xor.dat";
     XorKey key;
-    if (env.Exists(path)) {
+    // Taken for absent, a key would be replaced, and all blocks lost with it.
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+    if (there) {
         IBD_ASSIGN_OR_RETURN(key, ReadKey(env, path));
     } else {
         IBD_ASSIGN_OR_RETURN(const bool first_run, IsFirstRun(env, options.blocks_dir));

@@ -43,8 +43,10 @@ Result<Verdict> SyncEngine::Impl::Run()
     IBD_ASSIGN_OR_RETURN(const auto known,
                          KnownBadHints(env, options.directory, hints.Info().id, terminal.hash));
     if (known) return Refuse(fmt::format("failed in an earlier run: {}", *known));
-    const HeaderNode* bare =
-        options.full_validation ? FirstWithoutUndo(env, blocks, terminal) : nullptr;
+    const HeaderNode* bare = nullptr;
+    if (options.full_validation) {
+        IBD_ASSIGN_OR_RETURN(bare, FirstWithoutUndo(env, blocks, terminal));
+    }
     if (bare) {
         return RefuseWithoutUndo(
             fmt::format("block {} at height {} has none", bare->hash.ToHex(), bare->height),
@@ -84,7 +86,8 @@ Result<> SyncEngine::Impl::CheckReplaceable()
 {
     const Path& old = options.chainstate;
     IBD_RETURN_IF_ERROR(WorkFolder(old).CheckOurs(env));
-    if (!env.Exists(old) || env.SameFileSystem(old, old.parent_path())) return {};
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(old));
+    if (!there || env.SameFileSystem(old, old.parent_path())) return {};
     return SystemError("'{}' is a mount point, so that no new chainstate can take its place: mount "
                        "the disk elsewhere and make '{}' a symbolic link to a folder on it",
                        old.string(), old.string());

@@ -11,8 +11,8 @@ namespace ibd {
 
 /** Names the rules that a folded block was held against and what of it was kept, for checkpoints:
  *  another version starts over. To be raised whenever a block that was folded would be refused, or
- *  fold to something else, or the checks at the end ask for more than was collected. 1: without order within a block and without
- *  kHeightOfEarlyCoinbase. */
+ *  fold to something else, or the checks at the end ask for more than was collected. 1: without
+ *  order within a block and without kHeightOfEarlyCoinbase. */
 inline constexpr uint32_t kFoldRulesVersion = 2;
 
 struct FoldRules {

@@ -42,13 +42,16 @@ RuleViolation NotThere(const TxView& tx, const InputView& input, const Coin& coi
 
 } // namespace
 
-const HeaderNode* FirstWithoutUndo(Env& env, const BlockStore& blocks, const HeaderNode& terminal)
+Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks,
+                                           const HeaderNode& terminal)
 {
     const HeaderNode* lowest = nullptr;
     std::map<int32_t, bool> exists;
     for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
         const auto [file, first] = exists.try_emplace(node->file, false);
-        if (first) file->second = env.Exists(blocks.UndoPath(node->file));
+        if (first) {
+            IBD_ASSIGN_OR_RETURN(file->second, env.IsThere(blocks.UndoPath(node->file)));
+        }
         if (!node->HasUndo() || !file->second) lowest = node;
     }
     return lowest;

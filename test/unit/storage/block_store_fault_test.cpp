@@ -5,6 +5,8 @@
 #include "support.h"
 #include "util/endian.h"
 
+#include <fstream>
+
 using namespace ibd;
 using namespace ibd::test;
 
@@ -13,7 +15,7 @@ namespace {
 /** The machine with a disk that is full, or whose writes or syncs fail. */
 class FailingEnv : public Env {
 public:
-    bool full = false, fail_write = false, fail_sync = false;
+    bool full = false, fail_write = false, fail_sync = false, fail_look = false;
 
     struct File : WritableFile {
         FailingEnv* env;
@@ -48,7 +50,11 @@ public:
         return m_real.OpenRead(p);
     }
     Result<std::unique_ptr<FileLock>> Lock(const Path& p) override { return m_real.Lock(p); }
-    bool Exists(const Path& p) override { return m_real.Exists(p); }
+    bool Exists(const Path& p) override { return !fail_look && m_real.Exists(p); }
+    Result<bool> IsThere(const Path& p) override
+    {
+        return fail_look ? Result<bool>(SystemError("look failed")) : m_real.IsThere(p);
+    }
     Result<std::vector<std::string>> List(const Path& p) override { return m_real.List(p); }
     Result<> CreateDirectories(const Path& p) override { return m_real.CreateDirectories(p); }
     Result<> Remove(const Path& p) override { return m_real.Remove(p); }
@@ -138,4 +144,21 @@ TEST_CASE("undo records of more than 32 MiB are read back; a length beyond all l
         CHECK(read.GetError().kind == Error::Kind::kBadData);
         CHECK(read.Message().find(std::to_string(claimed)) != std::string::npos);
     }
+}
+
+TEST_CASE("a key that cannot be looked for is not replaced")
+{
+    const TempDir dir;
+    FailingEnv env;
+    const auto log = MakeNullLogger();
+    const XorKey key = Must(BlockStore::Open(env, *log, Options(dir)))->Key();
+    std::ofstream(dir.Get() / "blk00000.dat") << "x";
+    const Bytes before = Must(ReadWholeFile(env, dir.Get() / "xor.dat"));
+    env.fail_look = true;
+    const auto refused = BlockStore::Open(env, *log, Options(dir));
+    REQUIRE_FALSE(refused.Ok());
+    CHECK(refused.GetError().kind == Error::Kind::kSystem);
+    env.fail_look = false;
+    CHECK(Must(ReadWholeFile(env, dir.Get() / "xor.dat")) == before);
+    CHECK(Must(BlockStore::Open(env, *log, Options(dir)))->Key().Span()[0] == key.Span()[0]);
 }

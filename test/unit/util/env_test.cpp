@@ -8,8 +8,10 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -189,6 +191,37 @@ TEST_CASE("directories are made, listed and removed")
     REQUIRE(env->RemoveAll(dir / "a").Ok());
     CHECK_FALSE(env->Exists(dir / "a"));
     CHECK(*env->SpaceAvailable(dir.Get()) > 0);
+}
+
+TEST_CASE("what is not there is told apart from what cannot be looked for")
+{
+    const TempDir temp;
+    const auto env = MakePosixEnv();
+    std::ofstream(temp.Get() / "file") << "x";
+    CHECK(Must(env->IsThere(temp.Get())));
+    CHECK(Must(env->IsThere(temp.Get() / "file")));
+    CHECK_FALSE(Must(env->IsThere(temp.Get() / "none")));
+    CHECK_FALSE(Must(env->IsThere(temp.Get() / "file" / "below")));
+    const Path too_long = temp.Get() / std::string(300, 'x');
+    CHECK_FALSE(env->Exists(too_long));
+    const auto unknown = env->IsThere(too_long);
+    REQUIRE_FALSE(unknown.Ok());
+    CHECK(unknown.GetError().kind == Error::Kind::kSystem);
+}
+
+TEST_CASE("more open files are asked for, and no more than the system permits are counted on")
+{
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const auto env = MakePosixEnv();
+    const rlimit low = {60, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    CHECK(env->OpenFileLimit() == 60);
+    CHECK(env->OpenFileLimit(50) == 60);
+    CHECK(env->OpenFileLimit(100) == 100);
+    CHECK(env->OpenFileLimit() == 100);
+    CHECK(env->OpenFileLimit(before.rlim_max) == before.rlim_max);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
 }
 
 TEST_CASE("an atomic write replaces the file and leaves nothing beside it")
