@@ -53,6 +53,7 @@ private:
 
 /** The lowest block up to `terminal` that has no undo record, or whose rev file is gone; null if
  *  there is none. Errors: the machine's. */
-Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks, const HeaderNode& terminal);
+Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks,
+                                           const HeaderNode& terminal);
 
 } // namespace ibd

@@ -278,31 +278,36 @@ TEST_CASE("one failing operation of the disk costs a restart and nothing else")
     }
 }
 
+namespace {
+
+/** Coins, and a read that fails. */
+class FailingReader final : public CoinsReader {
+public:
+    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
+    {
+        if (m_reads++ == fail_at) return SystemError("read failed");
+        const auto it = coins.find(outpoint);
+        return it == coins.end() ? std::nullopt : std::optional<Coin>(it->second);
+    }
+    std::map<OutPoint, Coin> coins;
+    uint64_t fail_at = ~uint64_t{0};
+    void Restart(uint64_t at)
+    {
+        m_reads = 0;
+        fail_at = at;
+    }
+    uint64_t Reads() const { return m_reads; }
+
+private:
+    mutable uint64_t m_reads = 0;
+};
+
+} // namespace
+
 /** The coins of a block cannot be read, at each of the reads in turn; then its undo data cannot be
  *  kept. The coins are as if the block had never been tried. */
 TEST_CASE("an error anywhere in a block leaves the coins as they were")
 {
-    /** Coins, and a read that fails. */
-    class FailingReader final : public CoinsReader {
-    public:
-        Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
-        {
-            if (m_reads++ == fail_at) return SystemError("read failed");
-            const auto it = coins.find(outpoint);
-            return it == coins.end() ? std::nullopt : std::optional<Coin>(it->second);
-        }
-        std::map<OutPoint, Coin> coins;
-        uint64_t fail_at = ~uint64_t{0};
-        void Restart(uint64_t at)
-        {
-            m_reads = 0;
-            fail_at = at;
-        }
-        uint64_t Reads() const { return m_reads; }
-
-    private:
-        mutable uint64_t m_reads = 0;
-    };
     const ChainParams params = MakeChainParams(Network::kRegtest);
     const uint64_t seed = TestRng()();
     INFO("seed " << seed);
