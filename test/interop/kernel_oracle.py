@@ -296,6 +296,11 @@ class KernelOracle:
         words = [line.split() for line in lines]
         return [BlockTiming(int(w[1]), int(w[3]), float(w[5])) for w in words]
 
+    def headers(self, network, lines):
+        """Answers "TIME NEXT PROBE PERMITTED" to lines "TIME BITS PROBE ..." of a header chain
+        whose work nobody checks."""
+        return self._run("headers", "--network", network, stdin="".join(f"{x}\n" for x in lines))
+
     def flags(self):
         """Script flag names and their bits, with MANDATORY, STANDARD, ALL and API (the flags the
         kernel's public interface accepts)."""

@@ -1,4 +1,4 @@
-//! Compiles shim/oracle_shim.cpp against the engine's own headers. They lie next to the -sys crate
+//! Compiles shim/*.cpp against the engine's own headers. They lie next to the -sys crate
 //! that bitcoinkernel pulls in; that crate names no include directory, so cargo is asked where its
 //! sources are.
 
@@ -24,13 +24,13 @@ fn engine_source_dir() -> PathBuf {
 }
 
 fn main() {
-    println!("cargo:rerun-if-changed=shim/oracle_shim.cpp");
-    println!("cargo:rerun-if-changed=shim/oracle_shim.h");
+    println!("cargo:rerun-if-changed=shim");
     cc::Build::new()
         .cpp(true)
         .std("c++20")
         .opt_level(2)
         .include(engine_source_dir())
+        .file("shim/header_shim.cpp")
         .file("shim/oracle_shim.cpp")
         .warnings(false)
         .compile("oracle_shim");

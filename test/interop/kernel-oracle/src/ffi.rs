@@ -1,9 +1,14 @@
-//! Rust side of shim/oracle_shim.h.
+//! Rust side of shim/oracle_shim.h and shim/header_shim.h.
 
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 
 #[repr(C)]
 struct RawTx {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+struct RawHeaders {
     _private: [u8; 0],
 }
 
@@ -64,6 +69,41 @@ extern "C" {
         error: *mut c_char,
         error_len: usize,
     ) -> c_int;
+    fn oracle_headers_new(network: *const c_char) -> *mut RawHeaders;
+    fn oracle_headers_free(headers: *mut RawHeaders);
+    fn oracle_headers_next(headers: *const RawHeaders, time: u32) -> u32;
+    fn oracle_headers_permitted(headers: *const RawHeaders, bits: u32) -> c_int;
+    fn oracle_headers_add(headers: *mut RawHeaders, time: u32, bits: u32);
+}
+
+/// A chain of times and bits.
+pub struct Headers(*mut RawHeaders);
+
+impl Headers {
+    /// From the genesis block of the network on; nothing for an unknown name.
+    pub fn new(network: &str) -> Option<Headers> {
+        let name = CString::new(network).ok()?;
+        let raw = unsafe { oracle_headers_new(name.as_ptr()) };
+        (!raw.is_null()).then_some(Headers(raw))
+    }
+
+    pub fn next(&self, time: u32) -> u32 {
+        unsafe { oracle_headers_next(self.0, time) }
+    }
+
+    pub fn permitted(&self, bits: u32) -> bool {
+        unsafe { oracle_headers_permitted(self.0, bits) != 0 }
+    }
+
+    pub fn add(&mut self, time: u32, bits: u32) {
+        unsafe { oracle_headers_add(self.0, time, bits) }
+    }
+}
+
+impl Drop for Headers {
+    fn drop(&mut self) {
+        unsafe { oracle_headers_free(self.0) }
+    }
 }
 
 /// A parsed transaction with the hashes its inputs share.

@@ -5,6 +5,7 @@ mod args;
 mod chain;
 mod coins;
 mod ffi;
+mod headers;
 mod node;
 mod scripts;
 
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "kernel-oracle COMMAND [--network N] [--datadir D] ...
   tip chain read connect check import reindex coins coin check-tx verify-scripts
-  verify-block flags";
+  verify-block headers flags";
 
 fn run() -> Result<(), String> {
     let mut words = std::env::args().skip(1);
@@ -32,6 +33,7 @@ fn run() -> Result<(), String> {
         "check-tx" => scripts::check_txs(&args),
         "verify-scripts" => scripts::verify_scripts(&args),
         "verify-block" => scripts::verify_block(&args),
+        "headers" => headers::headers(&args),
         "flags" => scripts::flags(&args),
         _ => Err(format!("unknown command {command}\n{USAGE}")),
     }
