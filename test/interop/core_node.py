@@ -1,0 +1,78 @@
+"""Bitcoin Core's own bitcoind beside ours: both get the same blocks and must say the same."""
+
+import contextlib
+import pathlib
+
+from framework import Node, RpcError, coins
+from interop_env import built_program
+
+
+class CoreNode(Node):
+    """Core's bitcoind, of build_core.sh, offline."""
+
+    def __init__(self, *args, **named):
+        super().__init__(*args, **named)
+        self.programs = built_program("build_core.sh", "IBD_CORE")
+
+    def command(self, *args):
+        command = super().command("-listen=0", "-connect=0", *args)
+        return [str(self.programs / "bitcoind"), *command[1:]]
+
+
+class Difference(AssertionError):
+    pass
+
+
+class Pair(contextlib.AbstractContextManager):
+    """Both nodes on new directories below `folder`, started with the same options.
+
+    Every answer is compared; answers are counted by what they said."""
+
+    def __init__(self, folder, chain="regtest", options=()):
+        folder = pathlib.Path(folder)
+        self.core = CoreNode(folder / "core", chain, options)
+        self.ours = Node(folder / "ours", chain, options)
+        self.answers = {}
+        self.tip = None
+
+    def __enter__(self):
+        self.core.start()
+        self.ours.start()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.core.kill()
+        self.ours.kill()
+
+    def ask(self, method, *params):
+        """What both answer, a result or an error with its code and text."""
+        answers = []
+        for node in (self.core, self.ours):
+            try:
+                answers.append(node.rpc(method, *params))
+            except RpcError as error:
+                answers.append((error.code, error.message))
+        if answers[0] != answers[1]:
+            shown = " ".join(str(param)[:200] for param in params)
+            raise Difference(f"{method} {shown}\n  core {answers[0]}\n  ours {answers[1]}")
+        return answers[0]
+
+    def submit(self, block):
+        """submitblock: None where the block was taken. The tips are compared too."""
+        answer = self.ask("submitblock", block.raw().hex())
+        self.answers[answer] = self.answers.get(answer, 0) + 1
+        self.tip = self.ask("getbestblockhash")
+        return answer
+
+    def finish(self):
+        """Same coins at the end, and for both again after a restart."""
+        for restart in (False, True):
+            if restart:
+                for node in (self.core, self.ours):
+                    node.stop().start()
+            theirs, ours = coins(self.core), coins(self.ours)
+            if theirs != ours:
+                raise Difference(f"coins at the end\n  core {theirs}\n  ours {ours}")
+        for node in (self.core, self.ours):
+            node.stop()
+        return self.answers
