@@ -107,7 +107,8 @@ class Permissions(FunctionalTest):
         node = self.node().start()
         other = self.node()
         other.port = node.port
-        self.assertIn(str(node.port), self.assert_refused(other))
+        self.assert_refused(other, saying="Unable to start HTTP server. See debug log for details.")
+        self.assertIn(str(node.port), other.log_text)
 
 
 class MountPoint(FunctionalTest):

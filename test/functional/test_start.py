@@ -190,7 +190,7 @@ class Life(FunctionalTest):
         self.assertEqual(node.rpc("submitblock", bad.raw().hex()), "bad-cb-height")
         node.stop().start().stop()
         for part in ("Block validation error: bad-cb-height",
-                     f"InvalidChainFound: invalid block={bad.hash[::-1].hex()} height=3 log2_work=",
+                     f"InvalidChainFound: invalid block={bad.hash()} height=3 log2_work=",
                      "InvalidChainFound: current best=", "Loaded best chain: hashBestChain=",
                      "Verification: checked last 2 blocks at level 3",
                      "Verification: no coin database inconsistencies"):
