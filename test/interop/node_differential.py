@@ -31,8 +31,8 @@ COINS_OF_A_KIND = 12
 FUNDINGS = 4
 KEPT_SHARE = 0.05  # of the offers that are valid
 BIP94_PERIOD = 144  # blocks between retargets on regtest
-VBPARAMS = ["taproot:-1:9223372036854775807", "taproot:-2:0", "taproot:0:9223372036854775807:0",
-            "taproot:1600030000:1600060000", "testdummy:0:9223372036854775807"]
+VBPARAMS = ["testdummy:-1:9223372036854775807", "testdummy:-2:0", "testdummy:0:9223372036854775807",
+            "testdummy:0:9223372036854775807:144", "testdummy:1600030000:1600060000"]
 
 
 class Round:
@@ -173,7 +173,8 @@ def play(seed, folder, counts):
                     game.side_branch(rng.randrange(1, 6), rng.randrange(1, 8))
             game.back_and_forth(game.chain.height - FIRST + 3)
             game.time_warp()
-            game.pair.ask("getdeploymentinfo")
+            # Ours still lists taproot (doc/rpc.md).
+            game.pair.ask("getdeploymentinfo", known=lambda it: it["deployments"].pop("taproot"))
             game.pair.finish()
     except Difference as difference:
         raise Difference(f"seed {seed}, options {' '.join(options)}\n{difference}") from None
