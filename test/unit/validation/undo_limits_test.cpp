@@ -1,8 +1,5 @@
 // Undo data that is very large, and undo data that is not there.
 #include "block_kit.h"
-#include "consensus/limits.h"
-#include "consensus/merkle.h"
-#include "crypto/sha256.h"
 #include "fixture.h"
 
 namespace ibd::test {
@@ -169,64 +166,6 @@ TEST_CASE("undo data that is damaged stops the node, which names the remedy and 
     Engine engine(params, dir.Get() / "data"); // as the remedy does: from the blocks
     engine.Start(true);
     CHECK(engine.chain->Tip()->hash == better.back().hash);
-}
-
-TEST_CASE("a witness damaged on disk is damage, and marks no block")
-{
-    const ChainParams params = MakeChainParams(Network::kRegtest);
-    const BlockKit kit(params);
-    class RefuseAll final : public ScriptChecker {
-    public:
-        void Begin(ScriptFlags) override {}
-        void Add(const TxView&, std::span<const Coin>) override { m_any = true; }
-        RuleResult Finish() override
-        {
-            return m_any ? RuleResult(Invalid("mandatory-script-verify-flag-failed"))
-                         : std::nullopt;
-        }
-
-    private:
-        bool m_any = false;
-    };
-    const auto common = kit.MakeChain(kit.Genesis(), 101);
-    KitOptions spend;
-    spend.txs = {SpendTx({common[0].Reward()}, {kCoin})};
-    spend.txs[0].inputs[0].witness = {Bytes(20, 7)};
-    spend.change_coinbase = [&](MutableTransaction& coinbase) {
-        // BIP141: the root over the witness ids, the coinbase's being zero, with a value of zeros.
-        const Uint256 wtxid(Sha256d(spend.txs[0].Serialize()));
-        const Uint256 witness_root = MerkleRootSimple({Uint256(), wtxid}).root;
-        Bytes script = {0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed};
-        Bytes committed(witness_root.data(), witness_root.data() + 32);
-        committed.resize(64);
-        Append(script, Sha256d(committed));
-        coinbase.outputs.push_back({0, script});
-        coinbase.inputs[0].witness = {Bytes(32, 0)};
-    };
-    const KitBlock block = kit.Make(common.back(), spend);
-    const bool damaged = GENERATE(true, false);
-    const TempDir dir;
-    Engine engine(params, dir.Get() / "data");
-    engine.Start();
-    Feed(engine, common);
-    RefuseAll refuse;
-    engine.chain->SetScriptChecker(&refuse);
-    REQUIRE(!Must(engine.chain->AcceptBlock(block.raw)).violation);
-    HeaderNode* node = engine.Node(block.hash);
-    if (damaged) {
-        // The witness of the last transaction: 20 bytes and the lock time of 4 end the block.
-        const Path path = engine.Blocks().BlockPath(node->file);
-        Must(engine.Blocks().Flush());
-        Bytes file = Must(ReadWholeFile(engine.GetEnv(), path));
-        file[node->data_pos + block.raw.size() - 10] ^= 1;
-        Must(WriteFileAtomically(engine.GetEnv(), path, file));
-    }
-    const auto activated = engine.chain->ActivateBestChain();
-    CHECK(activated.Ok() != damaged);
-    CHECK(node->Failed() != damaged);
-    if (!damaged) return;
-    CHECK(activated.Message().find("blk00000.dat at ") != std::string::npos);
-    CHECK(activated.Message().find("-reindex") != std::string::npos);
 }
 
 } // namespace ibd::test
