@@ -194,8 +194,8 @@ RpcMethod SetMockTime(ControlContext& context)
                     throw RpcError{RpcCode::kMisc, "setmocktime is for regression testing "
                                                    "(-regtest mode) only"};
                 }
-                // What nanoseconds since 1970 can hold in 64 bits, as in Core.
-                constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1'000'000'000;
+                // What the time of a header can hold, as in Core.
+                constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
                 const int64_t time = call.Int(0);
                 if (time < 0 || time > kMost) {
                     ThrowRpc(RpcCode::kInvalidParameter,
