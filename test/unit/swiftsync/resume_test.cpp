@@ -121,14 +121,16 @@ TEST_CASE("An error of the system while resuming is an error, and the work stays
     SyncSetup setup(10);
     BoosterOptions options = setup.Options(1, 1 << 13);
     options.checkpoint_bytes = 3'000;
-    FaultEnv whole;
-    Must(setup.Sync(whole, options));
-    setup.Reset();
     FaultEnv dying;
-    dying.CrashAt(whole.Operations() * 6 / 10);
+    int commits = 0;
+    dying.SetScript([&](const FaultEnv::Operation& op) {
+        commits += op.kind == "write" && op.path.filename() == "checkpoint.log";
+        return commits > 8;
+    });
     REQUIRE_FALSE(setup.Sync(dying, options).Ok());
     const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
     REQUIRE(kept->runs.size() > 2);
+    REQUIRE(kept->folded.Count() < setup.Chain().Height());
     const auto looks_at_work = [&](const FaultEnv::Operation& op) {
         const std::string name = op.path.filename();
         return (op.kind == "look" || op.kind == "open" || op.kind == "read") &&
