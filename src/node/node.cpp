@@ -122,6 +122,8 @@ Result<> Node::StartRpc()
     AddDeploymentMethods(m_table, m_chain_context);
     AddBlockMethods(m_table, m_chain_context);
     AddCoinsMethods(m_table, m_chain_context);
+    AddScanMethods(m_table, m_chain_context);
+    AddDescriptorMethods(m_table, m_chain_context);
     AddTransactionMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
     AddMempoolMethods(m_table, m_chain_context);

@@ -22,6 +22,10 @@ void AddMempoolMethods(RpcTable& table, ChainContext& context);
 void AddBlockMethods(RpcTable& table, ChainContext& context);
 /** gettxout, gettxoutsetinfo, dumptxoutset. */
 void AddCoinsMethods(RpcTable& table, ChainContext& context);
+/** scantxoutset. */
+void AddScanMethods(RpcTable& table, ChainContext& context);
+/** getdescriptorinfo, deriveaddresses. */
+void AddDescriptorMethods(RpcTable& table, ChainContext& context);
 /** getrawtransaction, decoderawtransaction. */
 void AddTransactionMethods(RpcTable& table, ChainContext& context);
 /** verifychain, invalidateblock, reconsiderblock, preciousblock, submitblock, submitheader. */

@@ -338,8 +338,7 @@ bool OutputDescriptor::IsRange() const
 
 bool OutputDescriptor::IsSolvable() const
 {
-    return m_root.kind != DescriptorKind::kAddress && m_root.kind != DescriptorKind::kRaw &&
-           m_root.kind != DescriptorKind::kRawTaproot && m_root.kind != DescriptorKind::kUnused;
+    return m_root.kind != DescriptorKind::kAddress && m_root.kind != DescriptorKind::kRaw;
 }
 
 bool OutputDescriptor::HasPrivateKeys() const

@@ -51,7 +51,7 @@ public:
     /** Without secrets, with checksum. */
     std::string ToString() const;
     bool IsRange() const;
-    /** Keys and scripts are known, so that with all signatures a spend can be built. */
+    /** More is known than the script, as Core counts it: all but addr and raw. */
     bool IsSolvable() const;
     bool HasPrivateKeys() const;
     /** Scripts at one position of the range (0 to 2^31-1; any if there is none). Nothing if a

@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 
+import descriptor_cases
 import interop_env
 from framework import FunctionalTest, Node, program
 
@@ -194,6 +195,27 @@ class SideBySide(FunctionalTest):
             with self.subTest(f"{method} {params}"):
                 self.assertEqual(self.answer(self.ours, method, params),
                                  self.answer(self.core, method, params))
+
+    def assert_same_answer(self, method, *params):
+        """What both say."""
+        with self.subTest(f"{method} {params}"):
+            answer = self.answer(self.core, method, list(params))
+            self.assertEqual(self.answer(self.ours, method, list(params)), answer)
+            return answer
+
+    def test_descriptors(self):
+        for text in descriptor_cases.DESCRIPTORS:
+            info = self.assert_same_answer("getdescriptorinfo", text).get("result")
+            if info:
+                where = [[0, 3]] if info["isrange"] else []
+                self.assert_same_answer("deriveaddresses", f"{text}#{info['checksum']}", *where)
+        ranged = f"wpkh({descriptor_cases.XPUB}/0/*)"
+        ranged += "#" + self.core.rpc("getdescriptorinfo", ranged)["checksum"]
+        for where in descriptor_cases.RANGES:
+            self.assert_same_answer("deriveaddresses", ranged, where)
+        self.assert_same_answer("deriveaddresses", ranged)
+        for scan in descriptor_cases.SCANS:
+            self.assert_same_answer("scantxoutset", *scan)
 
     def test_usage_and_conversions(self):
         listed = {line.split()[0]: line for line in self.core.rpc("help").splitlines() if line}

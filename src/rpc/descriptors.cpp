@@ -1,0 +1,195 @@
+// getdescriptorinfo and deriveaddresses; see blockchain.h and descriptors.h.
+#include "rpc/descriptors.h"
+
+#include "rpc/blockchain.h"
+#include "rpc/json.h"
+#include "script/descriptor.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr uint32_t kDefaultScanEnd = 1000;
+constexpr int64_t kMaxRange = 1'000'000;
+
+const ChainParams& ParamsOf(const ChainContext& context) { return context.Chain().Params(); }
+
+UniValue DescriptorInfo(const ChainContext& context, const RpcCall& call)
+{
+    const std::string& text = call.String(0);
+    const auto parsed = ParseDescriptorOrThrow(text, ParamsOf(context), false);
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("descriptor", parsed[0].ToString());
+    if (parsed.size() > 1) {
+        UniValue all(UniValue::VARR);
+        for (const OutputDescriptor& one : parsed) all.push_back(one.ToString());
+        out.pushKV("multipath_expansion", all);
+    }
+    out.pushKV("checksum", DescriptorChecksum(OrThrow(StripDescriptorChecksum(text, false))));
+    out.pushKV("isrange", Bool(parsed[0].IsRange()));
+    out.pushKV("issolvable", Bool(parsed[0].IsSolvable()));
+    out.pushKV("hasprivatekeys", Bool(parsed[0].HasPrivateKeys()));
+    return out;
+}
+
+UniValue Addresses(const OutputDescriptor& descriptor, std::pair<uint32_t, uint32_t> range,
+                   const AddressPrefixes& prefixes)
+{
+    UniValue out(UniValue::VARR);
+    for (uint32_t i = range.first; i <= range.second; ++i) {
+        const auto scripts = descriptor.Expand(i);
+        if (!scripts) {
+            throw RpcError{RpcCode::kInvalidAddressOrKey,
+                           "Cannot derive script without private keys"};
+        }
+        for (const ExpandedScript& one : *scripts) {
+            const auto address = EncodeAddress(one.script, prefixes);
+            // combo() has a bare key among others.
+            const bool bare = ClassifyScript(one.script).kind == ScriptKind::kPubkey;
+            if (!address && scripts->size() > 1 && bare) continue;
+            if (!address) {
+                throw RpcError{RpcCode::kInvalidAddressOrKey,
+                               "Descriptor does not have a corresponding address"};
+            }
+            out.push_back(*address);
+        }
+    }
+    if (out.empty()) throw RpcError{RpcCode::kMisc, "Unexpected empty result"};
+    return out;
+}
+
+UniValue DeriveAddresses(const ChainContext& context, const RpcCall& call)
+{
+    std::pair<uint32_t, uint32_t> range{0, 0};
+    if (call.Has(1)) range = ParseDescriptorRange(call.At(1));
+    const auto parsed = ParseDescriptorOrThrow(call.String(0), ParamsOf(context), true);
+    if (!parsed[0].IsRange() && call.Has(1)) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Range should not be specified for an un-ranged descriptor"};
+    }
+    if (parsed[0].IsRange() && !call.Has(1)) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Range must be specified for a ranged descriptor"};
+    }
+    const AddressPrefixes prefixes = context.Prefixes();
+    if (parsed.size() == 1) return Addresses(parsed[0], range, prefixes);
+    UniValue out(UniValue::VARR);
+    for (const OutputDescriptor& one : parsed) out.push_back(Addresses(one, range, prefixes));
+    return out;
+}
+
+RpcMethod GetDescriptorInfo(ChainContext& context)
+{
+    return {"util",
+            "getdescriptorinfo",
+            "What an output descriptor says of itself.",
+            {{"descriptor", RpcType::kString, true, "", "The descriptor"}},
+            "{\n"
+            "  \"descriptor\" : \"str\",     (string) In canonical form, without private keys; of "
+            "several the first\n"
+            "  \"multipath_expansion\" : [ \"str\", ... ],  (json array) All of them, where a "
+            "path has a step <0;1>\n"
+            "  \"checksum\" : \"str\",       (string) Of the descriptor that was given\n"
+            "  \"isrange\" : bool,         (boolean) Whether it has a step *\n"
+            "  \"issolvable\" : bool,      (boolean) Whether keys and scripts are all known\n"
+            "  \"hasprivatekeys\" : bool   (boolean) Whether a private key was given\n"
+            "}",
+            "\"wpkh([d34db33f/84h/0h/0h]0279be667ef9dcbbac55a06295Ce870b07029Bfcdb2dce28d959f2815"
+            "b16f81798)\"",
+            [&context](const RpcCall& call) { return DescriptorInfo(context, call); }};
+}
+
+RpcMethod DeriveAddressesMethod(ChainContext& context)
+{
+    return {"util",
+            "deriveaddresses",
+            "The addresses that an output descriptor stands for.",
+            {{"descriptor", RpcType::kString, true, "", "The descriptor, with its checksum"},
+             {"range", RpcType::kRange, false, "",
+              "Of a descriptor with a step *: the last position, or the first and the last"}},
+            "[ \"address\", ... ]   (json array) Of several descriptors, one array each",
+            "\"pkh(0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798)#ml40v0wf\"",
+            [&context](const RpcCall& call) { return DeriveAddresses(context, call); }};
+}
+
+} // namespace
+
+DescriptorNetwork NetworkOf(const ChainParams& params)
+{
+    return {{params.pubkey_address_prefix, params.script_address_prefix, params.bech32_hrp},
+            {params.extended_public_prefix, params.extended_secret_prefix},
+            params.secret_key_prefix};
+}
+
+std::vector<OutputDescriptor>
+ParseDescriptorOrThrow(const std::string& text, const ChainParams& params, bool require_checksum)
+{
+    auto parsed = OutputDescriptor::Parse(text, NetworkOf(params), require_checksum);
+    if (!parsed) throw RpcError{RpcCode::kInvalidAddressOrKey, parsed.Message()};
+    return std::move(parsed).Value();
+}
+
+std::pair<uint32_t, uint32_t> ParseDescriptorRange(const UniValue& value)
+{
+    int64_t low = 0, high = 0;
+    if (value.isNum()) {
+        high = ParseInt<int64_t>(value);
+    } else if (value.isArray() && value.size() == 2 && value[0].isNum() && value[1].isNum()) {
+        low = ParseInt<int64_t>(value[0]);
+        high = ParseInt<int64_t>(value[1]);
+        if (low > high) {
+            throw RpcError{RpcCode::kInvalidParameter,
+                           "Range specified as [begin,end] must not have begin after end"};
+        }
+    } else {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Range must be specified as end or as [begin,end]"};
+    }
+    const auto refuse = [](const char* why) { throw RpcError{RpcCode::kInvalidParameter, why}; };
+    if (low < 0) refuse("Range should be greater or equal than 0");
+    if (high >> 31 != 0) refuse("End of range is too high");
+    if (high >= low + kMaxRange) refuse("Range is too large");
+    return {static_cast<uint32_t>(low), static_cast<uint32_t>(high)};
+}
+
+std::vector<ExpandedScript> ExpandScanObject(const UniValue& object, const ChainParams& params)
+{
+    std::string text;
+    std::pair<uint32_t, uint32_t> range{0, kDefaultScanEnd};
+    if (object.isStr()) {
+        text = object.get_str();
+    } else if (object.isObject()) {
+        const UniValue& given = object["desc"];
+        if (given.isNull()) {
+            throw RpcError{RpcCode::kInvalidParameter,
+                           "Descriptor needs to be provided in scan object"};
+        }
+        text = ParseString(given);
+        if (!object["range"].isNull()) range = ParseDescriptorRange(object["range"]);
+    } else {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Scan object needs to be either a string or an object"};
+    }
+    const auto parsed = ParseDescriptorOrThrow(text, params, false);
+    if (!parsed[0].IsRange()) range = {0, 0};
+    std::vector<ExpandedScript> out;
+    for (uint32_t i = range.first; i <= range.second; ++i) {
+        for (const OutputDescriptor& one : parsed) {
+            auto scripts = one.Expand(i);
+            if (!scripts) {
+                ThrowRpc(RpcCode::kInvalidAddressOrKey,
+                         "Cannot derive script without private keys: '{}'", text);
+            }
+            std::move(scripts->begin(), scripts->end(), std::back_inserter(out));
+        }
+    }
+    return out;
+}
+
+void AddDescriptorMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add(GetDescriptorInfo(context));
+    table.Add(DeriveAddressesMethod(context));
+}
+
+} // namespace ibd

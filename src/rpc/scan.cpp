@@ -1,0 +1,181 @@
+// scantxoutset: unspent outputs whose scripts descriptors stand for; see blockchain.h.
+#include "rpc/blockchain.h"
+#include "rpc/descriptors.h"
+#include "rpc/json.h"
+#include "util/hex.h"
+#include "validation/coins_walk.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ibd {
+
+namespace {
+
+/** Coins between two looks at whether to stop. */
+constexpr uint64_t kCheckEvery = 8192;
+
+/** One scan at a time; the other calls ask about it or end it. */
+struct ScanState {
+    std::atomic<bool> running = false;
+    std::atomic<bool> abort = false;
+    std::atomic<int> percent = 0;
+};
+
+/** Holds the scan for as long as it lives. */
+class ScanTurn {
+public:
+    explicit ScanTurn(ScanState& state) : m_state(state), m_mine(!state.running.exchange(true)) {}
+    ~ScanTurn()
+    {
+        if (m_mine) m_state.running = false;
+    }
+    ScanTurn(const ScanTurn&) = delete;
+    ScanTurn& operator=(const ScanTurn&) = delete;
+    bool Mine() const { return m_mine; }
+
+private:
+    ScanState& m_state;
+    const bool m_mine;
+};
+
+using Wanted = std::map<Bytes, std::string>; //!< script to its descriptor
+
+Wanted CollectScripts(const UniValue& objects, const ChainParams& params)
+{
+    Wanted wanted;
+    for (const UniValue& object : objects.getValues()) {
+        for (ExpandedScript& one : ExpandScanObject(object, params)) {
+            wanted.emplace(std::move(one.script), std::move(one.descriptor));
+        }
+    }
+    return wanted;
+}
+
+/** Coins come ordered by id, so its first bytes tell how far the walk is. */
+int Percent(const Txid& txid)
+{
+    const ByteSpan bytes = txid.Span();
+    return static_cast<int>((256 * bytes[0] + bytes[1]) * 100.0 / 65536 + 0.5);
+}
+
+UniValue UnspentJson(const OutPoint& outpoint, const Coin& coin, const std::string& descriptor,
+                     const HeaderNode& tip)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("txid", outpoint.txid.ToHex());
+    out.pushKV("vout", Num(outpoint.vout));
+    out.pushKV("scriptPubKey", ToHex(coin.script));
+    out.pushKV("desc", descriptor);
+    out.pushKV("amount", AmountJson(coin.value));
+    out.pushKV("coinbase", Bool(coin.coinbase));
+    out.pushKV("height", Num(coin.height));
+    out.pushKV("blockhash", tip.Ancestor(static_cast<int>(coin.height))->hash.ToHex());
+    out.pushKV("confirmations", Num(tip.height - static_cast<int64_t>(coin.height) + 1));
+    return out;
+}
+
+UniValue Scan(const ChainContext& context, ScanState& state, const Wanted& wanted)
+{
+    auto walk = OrThrow(CoinsWalk::Start(context.Chain(), nullptr));
+    const HeaderNode& tip = walk->Block();
+    UniValue unspents(UniValue::VARR);
+    Amount total = 0;
+    uint64_t count = 0;
+    bool complete = true;
+    OutPoint outpoint;
+    Coin coin;
+    while (OrThrow(walk->Next(outpoint, coin))) {
+        if (count++ % kCheckEvery == 0) {
+            if (context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
+            if (state.abort) {
+                complete = false;
+                break;
+            }
+            state.percent = Percent(outpoint.txid);
+        }
+        const ByteSpan script = coin.script;
+        const auto found = wanted.find(Bytes(script.begin(), script.end()));
+        if (found == wanted.end()) continue;
+        unspents.push_back(UnspentJson(outpoint, coin, found->second, tip));
+        total += coin.value;
+    }
+    if (complete) state.percent = 100;
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("success", Bool(complete));
+    out.pushKV("txouts", Num(count));
+    out.pushKV("height", Num(tip.height));
+    out.pushKV("bestblock", tip.hash.ToHex());
+    out.pushKV("unspents", unspents);
+    out.pushKV("total_amount", AmountJson(total));
+    return out;
+}
+
+UniValue StartScan(const ChainContext& context, ScanState& state, const RpcCall& call)
+{
+    const ScanTurn turn(state);
+    if (!turn.Mine()) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Scan already in progress, use action \"abort\" or \"status\""};
+    }
+    if (call.Count() < 2) {
+        throw RpcError{RpcCode::kMisc, "scanobjects argument is required for the start action"};
+    }
+    const Wanted wanted = CollectScripts(call.At(1), context.Chain().Params());
+    state.abort = false;
+    state.percent = 0;
+    return Scan(context, state, wanted);
+}
+
+UniValue ScanTxOutSet(const ChainContext& context, ScanState& state, const RpcCall& call)
+{
+    const std::string& action = call.String(0);
+    if (action == "start") return StartScan(context, state, call);
+    if (action == "abort") {
+        if (!state.running) return Bool(false);
+        state.abort = true;
+        return Bool(true);
+    }
+    if (action == "status") {
+        if (!state.running) return {};
+        UniValue out(UniValue::VOBJ);
+        out.pushKV("progress", state.percent.load());
+        return out;
+    }
+    ThrowRpc(RpcCode::kInvalidParameter, "Invalid action '{}'", action);
+}
+
+} // namespace
+
+void AddScanMethods(RpcTable& table, ChainContext& context)
+{
+    const auto state = std::make_shared<ScanState>();
+    table.Add(
+        {"blockchain",
+         "scantxoutset",
+         "Looks through all unspent outputs for those that descriptors stand for. Reads the "
+         "whole chainstate.",
+         {{"action", RpcType::kString, true, "",
+           "\"start\" scans and answers when done; \"abort\" ends the scan under way, true if "
+           "there is one; \"status\" tells how far it is, nothing if there is none"},
+          {"scanobjects",
+           RpcType::kArray,
+           false,
+           "",
+           "Needed to start: descriptors, or objects of \"desc\" and \"range\" (the last "
+           "position, or the first and the last; 1000 without)",
+           {},
+           "[scanobjects,...]"}},
+         "{\n  \"success\" : bool,          (boolean) Whether the scan came to its end\n"
+         "  \"txouts\" : n,              (numeric) Unspent outputs looked at\n"
+         "  \"height\" : n,              (numeric) Of the tip at which they are unspent\n"
+         "  \"bestblock\" : \"hex\",       (string) Its hash\n"
+         "  \"unspents\" : [ { \"txid\", \"vout\", \"scriptPubKey\", \"desc\", \"amount\",\n"
+         "    \"coinbase\", \"height\", \"blockhash\", \"confirmations\" }, ... ],\n"
+         "  \"total_amount\" : n         (numeric) Bitcoin, of all found\n}",
+         "start '[\"raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy\"]'\n"
+         "status\nabort",
+         [&context, state](const RpcCall& call) { return ScanTxOutSet(context, *state, call); }});
+}
+
+} // namespace ibd
