@@ -153,6 +153,8 @@ def main():
     measure.write(args.work, "results", report(args, summary, results),
                   {"summary": summary, "runs": runs, "results": results})
     (args.work / "results.svg").write_text(plot.svg(results, verdicts(results)))
+    if "serial" in results:
+        (args.work / "gain.svg").write_text(plot.gain(results))
     return 0
 
 

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""What the quick start shows once the programs are built: one generated chain, its chainstate
+rebuilt by serial validation and by the booster, both watched, both drawn.
+
+    demo.py --bin DIR_OF_BITCOIND --dir DIR [--outputs N]
+
+Watching is done as a user would: getboosterinfo while the booster is at work, and the tips in
+debug.log while blocks are connected.
+"""
+
+import argparse
+import base64
+import json
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import chart
+
+ROOT = Path(__file__).resolve().parents[2]
+HINTS_TOOL = ROOT / "contrib" / "ibd-booster-hints-gen" / "booster-gen.py"
+RPC_PORT = 28443
+# Blocks above the hints' end: the booster, like -assumevalid, asks for two weeks' worth of them.
+TAIL = 2100
+POLL_SECONDS = 0.1
+
+
+class Failed(Exception):
+    """A step that went wrong; the message is for the user."""
+
+
+class Steps:
+    """Numbered steps with their time; what the programs print goes to the log."""
+
+    def __init__(self, log, first):
+        self.log = log
+        self.number = first - 1
+        self.live = sys.stdout.isatty()
+
+    def show(self, title, begin, share=None):
+        bar = ""
+        if share is not None:
+            filled = int(share * 20 / 100)
+            bar = f" [{'#' * filled}{'.' * (20 - filled)}] {share:3.0f} %"
+        print(f"\r{self.number:2d}  {title:<46}{time.monotonic() - begin:6.0f} s{bar}", end="",
+              flush=True)
+
+    def run(self, title, command, watch=None, output=None):
+        """Runs a command to its end; `watch(seconds)` gives the share done, in per cent. Returns
+        the seconds it took."""
+        self.number += 1
+        print(f"\n== {title}: {' '.join(map(str, command))}", file=self.log, flush=True)
+        begin = time.monotonic()
+        with subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
+                              stdout=output or self.log, stderr=self.log) as process:
+            ended = threading.Thread(target=process.wait)
+            ended.start()
+            while ended.is_alive():
+                share = watch(time.monotonic() - begin) if watch else None
+                if self.live and time.monotonic() - begin > 1:
+                    self.show(title, begin, share)
+                ended.join(POLL_SECONDS)
+        took = time.monotonic() - begin
+        start = "\r" if self.live else ""
+        print(f"{start}{self.number:2d}  {title:<46}{took:8.1f} s" + " " * 28 * self.live)
+        if process.returncode != 0:
+            raise Failed(f"'{title}' ended with status {process.returncode}")
+        return took
+
+
+class Node:
+    """bitcoind on the generated chain."""
+
+    def __init__(self, binaries, data, summary):
+        self.cli = [binaries / "bitcoin-cli", f"-datadir={data}", "-regtest",
+                    f"-rpcport={RPC_PORT}", "-rpcclienttimeout=0"]
+        self.command = [binaries / "bitcoind", f"-datadir={data}", "-regtest",
+                        f"-rpcport={RPC_PORT}", "-printtoconsole=0", "-listen=0", "-connect=0",
+                        f"-assumevalid={summary['hints_hash']}", "-minimumchainwork=0"]
+        self.net = data / "regtest"
+        self.tip = summary["height"]
+        self.full = summary["hints_height"]  # blocks above have nothing but a coinbase
+
+    def rebuild(self, *options):
+        return [*self.command, f"-stopatheight={self.tip}", *options]
+
+    def call(self, *arguments):
+        done = subprocess.run([*map(str, self.cli), *map(str, arguments)], capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            raise Failed(done.stderr.strip())
+        return done.stdout
+
+    def up(self):
+        subprocess.run([*map(str, self.command), "-daemonwait"], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def down(self):
+        self.call("stop")
+        while (self.net / "bitcoind.pid").exists():
+            time.sleep(0.05)
+
+    def coins_hash(self):
+        return json.loads(self.call("gettxoutsetinfo", "muhash"))["muhash"]
+
+
+class Watcher:
+    """How far a run of the node is; keeps the curve for the picture."""
+
+    def __init__(self, node, booster_height=0):
+        self.node = node
+        self.booster_height = booster_height  # up to here blocks are folded, not connected
+        self.log = node.net / "debug.log"
+        self.at = self.log.stat().st_size if self.log.exists() else 0
+        self.height = 0
+        self.curve = []
+
+    def __call__(self, seconds):
+        self.height = max(self.height, self._folded(), self._connected())
+        share = 100 * min(self.height, self.node.full) / self.node.full
+        self.curve.append((seconds, share))
+        return share
+
+    def _folded(self):
+        if not self.booster_height or self.height >= self.booster_height:
+            return 0
+        try:
+            cookie = (self.node.net / ".cookie").read_bytes()
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{RPC_PORT}/", b'{"method":"getboosterinfo"}',
+                {"Authorization": "Basic " + base64.b64encode(cookie).decode()})
+            with urllib.request.urlopen(request, timeout=1) as answer:
+                return json.load(answer)["result"].get("folded", 0)
+        except (OSError, ValueError):
+            return 0  # not up yet, or gone already
+
+    def _connected(self):
+        if not self.log.exists():
+            return 0
+        with open(self.log, "rb") as log:
+            log.seek(self.at)
+            fresh = log.read()
+        whole = fresh[:fresh.rfind(b"\n") + 1]
+        self.at += len(whole)
+        heights = re.findall(rb"UpdateTip: new best=\w+ height=(\d+)", whole)
+        return int(heights[-1]) if heights else 0
+
+
+def measure(steps, title, node, options, booster_height=0):
+    """One run to the tip: its curve, which ends at 100 %."""
+    watcher = Watcher(node, booster_height)
+    took = steps.run(title, node.rebuild("-reindex-chainstate", *options), watcher)
+    return [point for point in watcher.curve if point[0] < took] + [(took, 100.0)]
+
+
+def success_line(node):
+    lines = re.findall(r"\*\*\* IBD Booster: .*succeeded\. \*\*\*",
+                       (node.net / "debug.log").read_text(errors="replace"))
+    if not lines:
+        raise Failed("the booster's check did not succeed")
+    return lines[-1]
+
+
+def make_chain(args, steps):
+    """The chain's summary; its block files are in DIR/data."""
+    data = args.dir / "data"
+    shutil.rmtree(data, ignore_errors=True)
+    summary = args.dir / "chain.json"
+    with open(summary, "w", encoding="ascii") as out:
+        steps.run(f"generate a chain of {args.outputs:,} outputs",
+                  [args.bin / "ibd-chaingen", "--out", data, "--outputs", args.outputs, "--tail",
+                   TAIL, "--shuffle", 20, "--xor"], output=out)
+    return json.loads(summary.read_text())
+
+
+def make_hints(args, steps, node, summary):
+    """What an owner of a synced node does once. Returns the hints file and the coins' hash."""
+    snapshot, hints = args.dir / "utxo.dat", args.dir / "chain.hints"
+    for old in (snapshot, hints):
+        old.unlink(missing_ok=True)
+    node.up()
+    coins = node.coins_hash()
+    steps.run(f"snapshot at height {summary['hints_height']}: dumptxoutset",
+              [*node.cli, "-named", "dumptxoutset", f"path={snapshot}",
+               f"rollback={summary['hints_height']}"])
+    node.down()
+    steps.run("hints from blocks and snapshot: booster-gen.py",
+              [sys.executable, HINTS_TOOL, args.dir / "data", snapshot, hints])
+    return hints, coins
+
+
+def show(args, runs, summary, hints):
+    picture = args.dir / "runs.svg"
+    title = (f"Rebuilding the chainstate: {summary['outputs']:,} outputs, "
+             f"{summary['height']:,} blocks")
+    picture.write_text(chart.svg(title, runs))
+    print("\n" + "\n".join(chart.text(runs)))
+    serial, booster = (curve[-1][0] for curve in runs.values())
+    print(f"\n{serial / booster:.1f} times as fast, the same coins; hints of "
+          f"{hints.stat().st_size:,} bytes, {8 * hints.stat().st_size / summary['outputs']:.2f} "
+          "bits for each output.")
+    print("Whole runs of bitcoind, start and shutdown included, scripts skipped in both as below\n"
+          "an assumed-valid block. The chain is made up and fits in memory, where serial\n"
+          f"validation is at its best. The picture: {picture}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--dir", type=Path, required=True)
+    parser.add_argument("--outputs", type=int, default=8_000_000)
+    parser.add_argument("--first-step", type=int, default=1)
+    args = parser.parse_args()
+    with open(args.dir / "quickstart.log", "a", encoding="utf-8") as log:
+        steps = Steps(log, args.first_step)
+        try:
+            summary = make_chain(args, steps)
+            node = Node(args.bin, args.dir / "data", summary)
+            steps.run("index the block files: bitcoind -reindex", node.rebuild("-reindex"),
+                      Watcher(node))
+            hints, coins = make_hints(args, steps, node, summary)
+            runs = {"serial validation": measure(steps, "serial: -reindex-chainstate", node, [])}
+            runs["IBD Booster"] = measure(
+                steps, "booster: the same, -ibdboosterfile=chain.hints", node,
+                [f"-ibdboosterfile={hints}"], summary["hints_height"])
+            print("\n" + success_line(node))
+            node.up()
+            same = node.coins_hash() == coins
+            node.down()
+            if not same:
+                raise Failed("the booster's coins are not those of serial validation")
+        except Failed as error:
+            print(f"\nquickstart: {error}; the end of {log.name}:", file=sys.stderr)
+            log.flush()
+            print("\n".join(Path(log.name).read_text(errors="replace").splitlines()[-15:]),
+                  file=sys.stderr)
+            return 1
+    show(args, runs, summary, hints)
+    print(f"\nEverything is in {args.dir}; look around with:\n"
+          f"    {args.bin / 'bitcoind'} -datadir={args.dir / 'data'} -regtest -daemonwait\n"
+          f"    {args.bin / 'bitcoin-cli'} -datadir={args.dir / 'data'} -regtest getblockchaininfo")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
