@@ -23,7 +23,7 @@ public:
     Result<std::vector<KeyPath>> Parse(std::span<const std::string_view> steps, bool multipath)
     {
         KeyPath path;
-        std::optional<size_t> placeholder;
+        std::optional<size_t> branch_at;
         KeyPath values;
         for (const std::string_view step : steps) {
             if (step.empty() || step.front() != '<' || step.back() != '>') {
@@ -36,14 +36,14 @@ public:
                                "multipath is not allowed",
                                step);
             }
-            if (placeholder) return BadData("Multiple multipath key path specifiers found");
+            if (branch_at) return BadData("Multiple multipath key path specifiers found");
             IBD_ASSIGN_OR_RETURN(values, Values(step));
-            placeholder = path.size();
+            branch_at = path.size();
             path.push_back(0);
         }
-        if (!placeholder) return std::vector<KeyPath>{path};
+        if (!branch_at) return std::vector<KeyPath>{path};
         std::vector<KeyPath> paths(values.size(), path);
-        for (size_t i = 0; i < values.size(); ++i) paths[i][*placeholder] = values[i];
+        for (size_t i = 0; i < values.size(); ++i) paths[i][*branch_at] = values[i];
         return paths;
     }
 
