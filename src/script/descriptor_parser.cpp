@@ -144,6 +144,12 @@ private:
                            KeyPlace place) const
     {
         IBD_ASSIGN_OR_RETURN(auto keys, Keys(text, place, function));
+        return NodesOf(kind, std::move(keys));
+    }
+
+    /** A node for each key. */
+    static Nodes NodesOf(DescriptorKind kind, std::vector<KeyExpression> keys)
+    {
         Nodes out;
         for (KeyExpression& key : keys) {
             DescriptorNode node;
@@ -290,19 +296,13 @@ private:
     {
         const std::string_view key = TakeExpression(text);
         if (!text.empty()) return BadData("unused(): only one key expected");
-        IBD_ASSIGN_OR_RETURN(const auto keys,
-                             ParseKeyExpression(key, KeyPlace::kAnyForm, m_network));
-        Nodes out;
+        IBD_ASSIGN_OR_RETURN(auto keys, ParseKeyExpression(key, KeyPlace::kAnyForm, m_network));
         for (const KeyExpression& one : keys) {
             if (one.range != KeyExpression::Range::kNone) {
                 return BadData("unused(): key cannot be ranged");
             }
-            DescriptorNode node;
-            node.kind = DescriptorKind::kUnused;
-            node.keys.push_back(one);
-            out.push_back(std::move(node));
         }
-        return out;
+        return NodesOf(DescriptorKind::kUnused, std::move(keys));
     }
 
     Result<Nodes> ParseTaproot(std::string_view text)
