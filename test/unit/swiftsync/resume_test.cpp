@@ -69,18 +69,28 @@ TEST_CASE("A run is resumed where it was interrupted, and not with other hints o
     setup.RequireRight();
 }
 
+namespace {
+
+/** A sync on a machine that fails for good behind so many commits. */
+void DieAfterCommits(SyncSetup& setup, const BoosterOptions& options, int most)
+{
+    FaultEnv dying;
+    int commits = 0;
+    dying.SetScript([&](const FaultEnv::Operation& op) {
+        commits += op.kind == "write" && op.path.filename() == "checkpoint.log";
+        return commits > most;
+    });
+    REQUIRE_FALSE(setup.Sync(dying, options).Ok());
+}
+
+} // namespace
+
 TEST_CASE("A run is not gone on from under other rules")
 {
     SyncSetup setup(10);
     BoosterOptions options = setup.Options(1, 1 << 13);
     options.checkpoint_bytes = 2'000;
-    FaultEnv dying;
-    int commits = 0;
-    dying.SetScript([&](const FaultEnv::Operation& op) {
-        commits += op.kind == "write" && op.path.filename() == "checkpoint.log";
-        return commits > 8;
-    });
-    REQUIRE_FALSE(setup.Sync(dying, options).Ok());
+    DieAfterCommits(setup, options, 8);
     const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
     REQUIRE(kept->folded.Count() > 3);
     const auto resumed_under = [&](const std::function<void(ConsensusParams&)>& change) {
@@ -121,13 +131,7 @@ TEST_CASE("An error of the system while resuming is an error, and the work stays
     SyncSetup setup(10);
     BoosterOptions options = setup.Options(1, 1 << 13);
     options.checkpoint_bytes = 3'000;
-    FaultEnv dying;
-    int commits = 0;
-    dying.SetScript([&](const FaultEnv::Operation& op) {
-        commits += op.kind == "write" && op.path.filename() == "checkpoint.log";
-        return commits > 8;
-    });
-    REQUIRE_FALSE(setup.Sync(dying, options).Ok());
+    DieAfterCommits(setup, options, 8);
     const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
     REQUIRE(kept->runs.size() > 2);
     REQUIRE(kept->folded.Count() < setup.Chain().Height());
