@@ -4,11 +4,11 @@
 namespace ibd {
 
 Committer::Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background,
-                     Refute refute)
+                     Refute refute, std::atomic<uint64_t>& disk_bytes)
     : m_env(env), m_directory(std::move(directory)), m_state(std::move(state)),
       m_sum(MakeAggregate(m_state.aggregate, m_state.salt)), m_log(env, m_directory),
-      m_refute(std::move(refute)), m_announced(m_state.totals), m_pending(workers),
-      m_queue(workers), m_background(background)
+      m_disk_bytes(disk_bytes), m_refute(std::move(refute)), m_announced(m_state.totals),
+      m_pending(workers), m_queue(workers), m_background(background)
 {
     CHECK(m_sum->Load(m_state.sum).Ok());
     uint64_t bytes = 0;

@@ -30,9 +30,10 @@ public:
     using Refute = std::function<std::optional<std::string>(const FoldTotals&)>;
 
     /** `state`: the checkpoint to go on from; its directory exists. With `background` false every
-     *  Submit() commits on the calling thread, so that a test repeats exactly. */
+     *  Submit() commits on the calling thread, so that a test repeats exactly. `disk_bytes`: told
+     *  of the runs' size on disk. */
     Committer(Env& env, Path directory, Checkpoint state, size_t workers, bool background,
-              Refute refute);
+              Refute refute, std::atomic<uint64_t>& disk_bytes);
     ~Committer();
 
     /** To be called for an epoch before anything of it is written: bad data, with the reason, if
@@ -48,9 +49,6 @@ public:
 
     /** After Finish(). */
     const Checkpoint& State() const { return m_state; }
-    const Aggregate& Sum() const { return *m_sum; }
-    /** Bytes of runs and checkpoint on disk; any thread. */
-    uint64_t DiskBytes() const { return m_disk_bytes.load(std::memory_order_relaxed); }
 
 private:
     void Work();
@@ -64,7 +62,7 @@ private:
     Checkpoint m_state;               //!< changed by the committing thread alone
     std::unique_ptr<Aggregate> m_sum; //!< likewise
     CheckpointLog m_log;              //!< likewise
-    std::atomic<uint64_t> m_disk_bytes = 0;
+    std::atomic<uint64_t>& m_disk_bytes;
     const Refute m_refute;
     mutable std::mutex m_mutex;
     FoldTotals m_announced;            //!< durable or on the way; guarded by m_mutex

@@ -1,0 +1,47 @@
+// FoldPhase: the first half of a sync - from the checkpoint, or from nothing, to the last block
+// folded and durable. Owns the workers, their sources and the committer for the time of Run().
+// Called by SyncEngine on its thread; starts a thread a worker and one for the committer. Memory:
+// BoosterOptions::memory_bytes and the blocks being parsed.
+#pragma once
+
+#include "swiftsync/sync_progress.h"
+
+namespace ibd {
+
+struct FoldEnd {
+    Checkpoint state; //!< all that is folded; durable
+    std::optional<FoldFailure> failure;
+};
+
+class FoldPhase {
+public:
+    /** All must outlive it. */
+    FoldPhase(const SyncJob& job, BlockSupply& supply, SyncProgress& progress)
+        : m_job(job), m_supply(supply), m_progress(progress)
+    {
+    }
+
+    /** Once. Ends when all is folded, the supply is empty, something failed or the job is stopped.
+     *  An error is the machine's: what is durable is in the checkpoint. */
+    Result<FoldEnd> Run();
+
+private:
+    Result<Checkpoint> Resume();
+    Result<Checkpoint> StartNew();
+    Result<std::optional<FoldFailure>> FoldAll(Committer& committer);
+    std::optional<FoldFailure> RunWorkers(const FoldContext& context);
+    void Work(const FoldContext& context, size_t number);
+    void ShowUntilDone();
+
+    const SyncJob& m_job;
+    BlockSupply& m_supply;
+    SyncProgress& m_progress;
+    std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; until all is durable
+
+    std::mutex m_mutex;                   //!< guards what follows
+    std::condition_variable m_ended;      //!< a worker did
+    size_t m_running = 0;                 //!< workers
+    std::optional<FoldFailure> m_failure; //!< the first
+};
+
+} // namespace ibd

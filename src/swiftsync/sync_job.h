@@ -1,0 +1,36 @@
+// SyncJob: what one sync is about - which blocks up to where, whose hints, under which options -
+// and what follows from that alone. Owned by SyncEngine, which hands it to its phases. Immutable
+// but for `stop`; any thread.
+#pragma once
+
+#include "swiftsync/engine.h"
+#include "swiftsync/fold.h"
+#include "swiftsync/terminal.h"
+
+namespace ibd {
+
+struct SyncJob {
+    Env& env;
+    Logger& log;
+    const ChainParams& params;
+    const HeaderNode& terminal;
+    const BlockStore& blocks; //!< for undo data
+    const Hints& hints;
+    const BoosterOptions options;
+    std::atomic<bool> stop = false; //!< asked to end early, what is done is kept
+
+    FoldRules Rules() const;
+    UniqueCoinbases Unique() const;
+    /** An empty checkpoint of this sync, with a fresh salt. */
+    Checkpoint NewCheckpoint() const;
+    /** The checkpoint is of these hints, options and rules, and its sum can be gone on with. */
+    bool Owns(const Checkpoint& checkpoint) const;
+    /** Bad data: a run is damaged or gone. */
+    Result<std::vector<RunReader>> OpenRunsOf(const Checkpoint& checkpoint) const;
+
+private:
+    std::optional<BlockHash> HashAt(int height) const;
+    Uint256 RulesId() const { return FoldRulesId(Rules(), Unique().below, params.consensus); }
+};
+
+} // namespace ibd

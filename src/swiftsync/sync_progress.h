@@ -1,0 +1,71 @@
+// SyncProgress: how far one sync is, for the terminal, the log and getboosterinfo. Owned by
+// SyncEngine. The thread that runs the sync says what begins and ends, each worker counts what it
+// did, and any thread may ask at any time. Memory: a cache line a worker.
+#pragma once
+
+#include "swiftsync/fold_worker.h"
+#include "swiftsync/sync_job.h"
+
+namespace ibd {
+
+/** A usual coin in a run and in a table. */
+constexpr uint64_t kRunBytesPerCoin = 64;
+constexpr uint64_t kTableBytesPerCoin = 70;
+
+class SyncProgress {
+public:
+    explicit SyncProgress(const SyncJob& job) : m_job(job), m_workers(job.options.threads) {}
+
+    // For the thread that runs the sync.
+
+    void Begin() { m_start_micros = m_job.env.MonotonicMicros(); }
+    /** A try begins, maybe after one that led to nothing. */
+    void BeginTry();
+    /** What an earlier sync did of it. */
+    void Resume(const FoldTotals& totals, uint64_t blocks);
+    /** `bytes`: of the blocks that are to be read, roughly. */
+    void BeginFold(uint64_t bytes);
+    void BeginLoad();
+    void SetState(BoosterState state) { m_state.store(state, std::memory_order_relaxed); }
+    /** The end: accepted or refused, and what is said of it. */
+    void Conclude(BoosterState state, std::string verdict);
+    // Counted by those who work.
+
+    WorkerCounters& Worker(size_t number) { return m_workers[number]; }
+    std::atomic<uint64_t>& CoinsLoaded() { return m_coins_loaded; }
+    /** Of runs. */
+    std::atomic<uint64_t>& DiskBytes() { return m_disk_bytes; }
+
+    // For any thread.
+
+    BoosterProgress Snapshot() const;
+    /** Bytes of blocks done, those of earlier syncs included. */
+    uint64_t BytesDone() const;
+    uint64_t ResumedBytes() const;
+    uint64_t ResumedBlocks() const;
+    /** What the line of progress ends with while blocks are folded. */
+    std::string FoldDetail(uint64_t all_blocks) const;
+    std::string MemoryDetail() const;
+
+private:
+    uint64_t Sum(std::atomic<uint64_t> WorkerCounters::*counter) const;
+    void AddRates(BoosterProgress& to, uint64_t read_bytes) const;
+
+    const SyncJob& m_job;
+    std::vector<WorkerCounters> m_workers;
+    std::atomic<uint64_t> m_coins_loaded = 0;
+    std::atomic<uint64_t> m_disk_bytes = 0;
+    std::atomic<BoosterState> m_state = BoosterState::kIdle;
+    std::atomic<uint64_t> m_total_bytes = 0; //!< to read when the fold began
+    std::atomic<int64_t> m_start_micros = 0;
+    std::atomic<int64_t> m_fold_micros = 0; //!< when the fold began
+    std::atomic<int64_t> m_load_micros = 0; //!< when loading began; 0 before
+    std::atomic<int64_t> m_end_micros = 0;  //!< 0 while at work
+
+    mutable std::mutex m_mutex; //!< guards what follows
+    FoldTotals m_resumed;
+    uint64_t m_resumed_blocks = 0;
+    std::string m_verdict;
+};
+
+} // namespace ibd
