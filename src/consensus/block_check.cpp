@@ -176,20 +176,25 @@ RuleResult ContextualCheckBlock(const BlockView& block, const Ancestry& prev,
             return Invalid("bad-txns-nonfinal", "non-final transaction");
         }
     }
-    if (BuriedActive(height, params, BuriedDeployment::kHeightInCoinbase)) {
-        const Bytes expected = Bip34Prefix(height);
-        const ByteSpan script = block.Txs()[0].inputs[0].script_sig;
-        if (script.size() < expected.size() ||
-            !std::equal(expected.begin(), expected.end(), script.begin())) {
-            return Invalid("bad-cb-height", "block height mismatch in coinbase");
-        }
-    }
+    IBD_RETURN_IF_VIOLATED(CheckCoinbaseHeight(block, height, params));
     const bool segwit = BuriedActive(height, params, BuriedDeployment::kSegwit);
     IBD_RETURN_IF_VIOLATED(CheckWitnessMalleation(block, segwit));
     if (block.Weight() > kMaxBlockWeight) {
         return Invalid("bad-blk-weight", "ContextualCheckBlock : weight limit failed");
     }
     return {};
+}
+
+RuleResult CheckCoinbaseHeight(const BlockView& block, int height, const ConsensusParams& params)
+{
+    if (!BuriedActive(height, params, BuriedDeployment::kHeightInCoinbase)) return {};
+    const Bytes expected = Bip34Prefix(height);
+    const ByteSpan script = block.Txs()[0].inputs[0].script_sig;
+    if (script.size() >= expected.size() &&
+        std::equal(expected.begin(), expected.end(), script.begin())) {
+        return {};
+    }
+    return Invalid("bad-cb-height", "block height mismatch in coinbase");
 }
 
 RuleResult CheckWitnessMalleation(const BlockView& block, bool expect_commitment)

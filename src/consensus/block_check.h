@@ -35,6 +35,10 @@ RuleResult CheckBlock(const BlockView& block, const ConsensusParams& params,
 RuleResult ContextualCheckBlock(const BlockView& block, const Ancestry& prev,
                                 const ConsensusParams& params);
 
+/** BIP34, from its height on: the coinbase begins with the block's height. The block has a coinbase
+ *  with an input. */
+RuleResult CheckCoinbaseHeight(const BlockView& block, int height, const ConsensusParams& params);
+
 /** Merkle root of the txids equals the header's and no pair is duplicated (CVE-2012-2459). */
 RuleResult CheckMerkleRoot(const BlockView& block);
 

@@ -38,17 +38,24 @@ bool BuriedActive(int height, const ConsensusParams& params, BuriedDeployment de
     return height >= BuriedHeight(params, deployment);
 }
 
+bool Bip34ImpliesBip30(int height, const BlockHash& bip34_ancestor, const ConsensusParams& params)
+{
+    return height < kBip34ImpliesBip30Limit && !bip34_ancestor.IsNull() &&
+           bip34_ancestor == params.bip34_hash;
+}
+
+bool IsBip30Repeat(int height, const BlockHash& hash, const ConsensusParams& params)
+{
+    return std::any_of(
+        params.bip30_exceptions.begin(), params.bip30_exceptions.end(),
+        [&](const auto& e) { return e.repeat_height == height && e.repeat_hash == hash; });
+}
+
 bool Bip30Enforced(int height, const BlockHash& hash, const BlockHash& bip34_ancestor,
                    const ConsensusParams& params)
 {
-    if (height >= kBip34ImpliesBip30Limit) return true;
-    const auto repeats = [&](const Bip30Exception& e) {
-        return e.repeat_height == height && e.repeat_hash == hash;
-    };
-    const auto& exceptions = params.bip30_exceptions;
-    const bool repeat = std::any_of(exceptions.begin(), exceptions.end(), repeats);
-    if (repeat) return false;
-    return bip34_ancestor.IsNull() || bip34_ancestor != params.bip34_hash;
+    return !IsBip30Repeat(height, hash, params) &&
+           !Bip34ImpliesBip30(height, bip34_ancestor, params);
 }
 
 bool IsBip30Unspendable(int height, const BlockHash& hash, const ConsensusParams& params)

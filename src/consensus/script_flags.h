@@ -15,9 +15,15 @@ bool BuriedActive(int height, const ConsensusParams& params, BuriedDeployment de
 /** Height from which the buried rule holds. */
 int BuriedHeight(const ConsensusParams& params, BuriedDeployment deployment);
 
-/** Whether every coinbase and transaction id must be new at `height` (BIP30): not for the two
- *  repeats, not once BIP34 makes it impossible. `bip34_ancestor`: hash of the block at
- *  bip34_height on the branch, null if the branch is not that long. */
+/** Whether BIP34 rules out that a coinbase repeats an older one on a branch, and so BIP30 need not
+ * be checked in its block at `height`. `bip34_ancestor`: hash of the block at bip34_height on the
+ *  branch, null if the branch is not that long. */
+bool Bip34ImpliesBip30(int height, const BlockHash& bip34_ancestor, const ConsensusParams& params);
+
+/** Whether the block is one of the two whose coinbase repeats that of an older one. */
+bool IsBip30Repeat(int height, const BlockHash& hash, const ConsensusParams& params);
+
+/** Whether every coinbase and transaction id must be new at `height` (BIP30). */
 bool Bip30Enforced(int height, const BlockHash& hash, const BlockHash& bip34_ancestor,
                    const ConsensusParams& params);
 

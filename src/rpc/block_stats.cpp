@@ -1,6 +1,7 @@
 // See block_stats.h.
 #include "rpc/block_stats.h"
 #include "consensus/limits.h"
+#include "consensus/script_flags.h"
 #include "consensus/subsidy.h"
 #include "rpc/json.h"
 
@@ -122,14 +123,6 @@ void Figures::AddSpending(const TxView& tx, const TxUndo& undo, Amount tx_out)
     min_rate = std::min(min_rate, rate);
 }
 
-bool RepeatsCoinbase(const HeaderNode& node, const ChainParams& params)
-{
-    const auto& exceptions = params.consensus.bip30_exceptions;
-    return std::any_of(exceptions.begin(), exceptions.end(), [&](const Bip30Exception& e) {
-        return e.repeat_height == node.height && e.repeat_hash == node.hash;
-    });
-}
-
 UniValue ToJson(const Figures& f, const BlockData& block, const HeaderNode& node,
                 const ChainParams& params)
 {
@@ -182,7 +175,8 @@ UniValue ComputeBlockStats(const BlockData& block, const HeaderNode& node,
     const auto txs = block.view.Txs();
     for (size_t i = 0; i < txs.size(); ++i) {
         // Neither the first block's output nor a repeated coinbase adds to the set of coins.
-        const bool makes_coins = node.height != 0 && !(i == 0 && RepeatsCoinbase(node, params));
+        const bool repeat = i == 0 && IsBip30Repeat(node.height, node.hash, params.consensus);
+        const bool makes_coins = node.height != 0 && !repeat;
         const Amount sum = figures.AddOutputs(txs[i], makes_coins);
         if (i > 0) figures.AddSpending(txs[i], block.undo->txs[i - 1], sum);
     }

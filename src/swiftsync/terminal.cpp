@@ -2,7 +2,7 @@
 #include "swiftsync/terminal.h"
 
 #include "chain/header_tree.h"
-#include "consensus/limits.h"
+#include "consensus/script_flags.h"
 #include "consensus/subsidy.h"
 #include "swiftsync/engine.h"
 #include "util/hex.h"
@@ -43,9 +43,8 @@ UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t termi
 {
     if (params.bip34_height <= 1) return {};
     const auto all = static_cast<uint32_t>(terminal_height) + 1;
-    if (terminal_height >= kBip34ImpliesBip30Limit) return {all};
-    // Past the known BIP34 block the chain is known to repeat none (BIP30 is not checked there).
-    const bool known = hash_at_bip34 && *hash_at_bip34 == params.bip34_hash;
+    const bool known =
+        Bip34ImpliesBip30(terminal_height, hash_at_bip34.value_or(BlockHash()), params);
     return {known ? std::min(all, static_cast<uint32_t>(params.bip34_height)) : all};
 }
 
