@@ -19,9 +19,10 @@ BlockPlan::BlockPlan(const HeaderNode& terminal, const std::function<bool(int32_
         if (node->HasData()) {
             m_blocks.push_back({.node = node, .file = node->file, .offset = node->data_pos});
         } else {
-            m_missing = node;
+            m_missing.push_back(node);
         }
     }
+    std::reverse(m_missing.begin(), m_missing.end());
     CutStretches(stretch_bytes);
 }
 

@@ -1,6 +1,6 @@
 // BlockPlan: which stored blocks are to be handed out and where they lie, cut into stretches of a
 // few MiB of one block file; workers claim stretches in file order. Immutable but for its claim
-// counter. Memory: 24 bytes a block.
+// counter. Memory: 24 bytes a block, 8 if it is missing.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -27,7 +27,8 @@ public:
 
     /** In any order. */
     explicit BlockPlan(std::vector<PlannedBlock> blocks, uint64_t stretch_bytes = kStretchBytes);
-    /** Plans the blocks 1 to `terminal` that the index says are stored, without those `folded`. */
+    /** Plans the blocks 1 to `terminal` that the index says are stored, without those `folded`. The
+     *  others are Missing(), for whoever can get them. */
     BlockPlan(const HeaderNode& terminal, const std::function<bool(int32_t height)>& folded,
               uint64_t stretch_bytes = kStretchBytes);
 
@@ -37,8 +38,8 @@ public:
     void Stop() { m_next.store(m_starts.size(), std::memory_order_relaxed); }
 
     size_t Blocks() const { return m_blocks.size(); }
-    /** Lowest block that was to be planned and is not stored; null if all are. */
-    const HeaderNode* Missing() const { return m_missing; }
+    /** Blocks that were to be planned and are not stored, lowest first. */
+    std::span<const HeaderNode* const> Missing() const { return m_missing; }
     /** Bytes of all planned blocks, estimated from their positions. */
     uint64_t EstimatedBytes() const { return m_bytes; }
 
@@ -49,7 +50,7 @@ private:
     std::vector<uint32_t> m_starts;     //!< index of each stretch's first block, and the end
     std::atomic<size_t> m_next = 0;
     uint64_t m_bytes = 0;
-    const HeaderNode* m_missing = nullptr;
+    std::vector<const HeaderNode*> m_missing;
 };
 
 } // namespace ibd

@@ -9,10 +9,10 @@ namespace ibd {
 Result<> FileBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
     m_plan.emplace(m_terminal, folded, m_stretch_bytes);
-    const HeaderNode* missing = m_plan->Missing();
-    if (!missing) return {};
-    return BadData("block {} at height {} is not in the block files", missing->hash.ToHex(),
-                   missing->height);
+    if (m_plan->Missing().empty()) return {};
+    const HeaderNode& lowest = *m_plan->Missing().front();
+    return BadData("block {} at height {} is not in the block files", lowest.hash.ToHex(),
+                   lowest.height);
 }
 
 std::unique_ptr<BlockSource> FileBlockSupply::MakeSource()

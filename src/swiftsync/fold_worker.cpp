@@ -2,6 +2,7 @@
 #include "swiftsync/fold_worker.h"
 
 #include "consensus/block_check.h"
+#include "consensus/script_flags.h"
 
 #include <algorithm>
 
@@ -108,21 +109,32 @@ Result<RuleResult> FoldWorker::CheckOne(const SuppliedBlock& block)
             Violation(Kind::kMutated, "another block lies in its place: " + m_view.Hash().ToHex()));
     }
     if (m_full) return m_full->Check(m_view, node);
+    return block.indexed ? CheckStored(node) : CheckAnew(node);
+}
+
+/** By all rules that need no coins. What is wrong with bytes that came from a stranger may say
+ *  nothing of the block that the header names, even when another rule than that fails first. */
+RuleResult FoldWorker::CheckAnew(const HeaderNode& node)
+{
     const ConsensusParams& params = m_context.params.consensus;
-    // The header tree holds only headers with enough work; this asks for the signet solution.
-    const BlockCheckOptions options{.check_pow = !block.indexed, .check_merkle_root = true};
-    if (auto broken = CheckBlock(m_view, params, options)) return broken;
-    if (node.prev == nullptr) return RuleResult(); // genesis stands, whatever the heights
-    if (!block.indexed) return ContextualCheckBlock(m_view, NodeAncestry(node.prev), params);
-    if (node.height >= params.bip34_height) {
-        const Bytes prefix = Bip34Prefix(node.height);
-        const ByteSpan script = m_view.Txs()[0].inputs[0].script_sig;
-        if (script.size() < prefix.size() ||
-            !std::equal(prefix.begin(), prefix.end(), script.begin())) {
-            return RuleResult(Invalid("bad-cb-height", "block height mismatch in coinbase"));
-        }
+    RuleResult broken = CheckBlock(m_view, params);
+    if (!broken && node.prev) {
+        broken = ContextualCheckBlock(m_view, NodeAncestry(node.prev), params);
     }
-    return RuleResult();
+    if (broken && !IsMutated(broken) &&
+        IsBlockMutated(m_view, BuriedActive(node.height, params, BuriedDeployment::kSegwit))) {
+        broken->kind = RuleViolation::Kind::kMutated;
+    }
+    return broken;
+}
+
+/** By those of them that tell whether it still is the block that was checked once. */
+RuleResult FoldWorker::CheckStored(const HeaderNode& node)
+{
+    const ConsensusParams& params = m_context.params.consensus;
+    if (auto broken = CheckBlock(m_view, params, {.check_pow = false})) return broken;
+    if (node.prev == nullptr) return {}; // genesis stands, whatever the heights
+    return CheckCoinbaseHeight(m_view, node.height, params);
 }
 
 /** Of what is folded only: the index's verdict on a block looks at no coin either. */

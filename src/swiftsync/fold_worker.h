@@ -67,6 +67,8 @@ private:
     std::optional<FoldFailure> Reject(const SuppliedBlock& block, const RuleViolation& why);
     std::optional<FoldFailure> FoldOne(const SuppliedBlock& block);
     Result<RuleResult> CheckOne(const SuppliedBlock& block);
+    RuleResult CheckAnew(const HeaderNode& node);
+    RuleResult CheckStored(const HeaderNode& node);
     std::optional<FoldFailure> CheckSpendOrder(const HeaderNode& node);
     Result<> Account(uint32_t height, size_t block_bytes);
     bool EpochIsDue();
