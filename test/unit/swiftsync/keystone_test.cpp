@@ -1,9 +1,11 @@
-// The keystone: whatever the seed, block order, threads, memory, aggregate, loader and moment of
-// death, the finished coins equal those of a naive map, key for key.
+// The keystone: whatever the seed, block order and supply, threads, memory, aggregate, loader and
+// moment of death, the finished coins equal those of a naive map, key for key.
 #include "accepted.h"
 #include "sync_setup.h"
 
 #include "support/testdata.h"
+
+#include <functional>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -41,49 +43,80 @@ TEST_CASE("Keystone: one run gives the naive map's coins", "[keystone]")
     }
 }
 
-TEST_CASE("Keystone: killed at any operation and resumed, once or many times", "[keystone]")
+namespace {
+
+using SyncOnce = std::function<Result<Verdict>(Env& env, const BoosterOptions& options)>;
+
+/** Kills syncs at random operations, again and again, and requires the right coins at the end of
+ *  each `round`. */
+void KillAndResume(SyncSetup& setup, BoosterOptions options, int rounds, const SyncOnce& sync)
 {
     auto& rng = TestRng();
-    const uint64_t seed = rng();
-    TestChainOptions shape;
-    shape.blocks = 60;
-    SyncSetup setup(seed, shape);
+    FaultEnv counting(rng());
+    RequireAccepted(sync(counting, options));
+    setup.RequireRight();
+    setup.Reset();
+    const uint64_t operations = counting.Operations();
+    REQUIRE(operations > 100);
+    int crashed = 0;
+    for (int round = 0; round < rounds; ++round) {
+        options.threads = 1 + static_cast<unsigned>(rng() % 2);
+        options.background = options.threads > 1;
+        CAPTURE(round, int(options.loader), options.threads);
+        for (int death = 0; death < 8; ++death) {
+            FaultEnv env(rng());
+            env.CrashAt(rng() % (operations + 10));
+            CAPTURE(death);
+            const auto verdict = sync(env, options);
+            if (verdict) break; // finished before its time came
+            ++crashed;
+            env.LoseUnsynced();
+        }
+        if (std::filesystem::exists(setup.Booster() / "checkpoint.dat") ||
+            !std::filesystem::exists(setup.Chainstate())) {
+            FaultEnv env(rng());
+            RequireAccepted(sync(env, options));
+        }
+        setup.RequireRight();
+        setup.Reset();
+    }
+    REQUIRE(crashed > rounds);
+}
+
+} // namespace
+
+TEST_CASE("Keystone: killed at any operation and resumed, once or many times", "[keystone]")
+{
+    const uint64_t seed = TestRng()();
+    CAPTURE(seed);
+    SyncSetup setup(seed);
     for (const auto loader : {LoaderKind::kBatch, LoaderKind::kTable}) {
         BoosterOptions options = setup.Options(1, 1 << 13);
         options.loader = loader;
         options.checkpoint_bytes = 2'000;
         options.min_range_bytes = 1'000;
         options.min_merged_runs = loader == LoaderKind::kTable ? 3 : 128;
-        FaultEnv counting(seed);
-        RequireAccepted(setup.Sync(counting, options));
-        setup.RequireRight();
-        setup.Reset();
-        const uint64_t operations = counting.Operations();
-        REQUIRE(operations > 100);
-        uint64_t crashed = 0;
-        for (int round = 0; round < 60; ++round) {
-            options.threads = 1 + static_cast<unsigned>(rng() % 2);
-            options.background = options.threads > 1;
-            for (int death = 0; death < 8; ++death) {
-                FaultEnv env(rng());
-                env.CrashAt(rng() % (operations + 10));
-                CAPTURE(seed, round, death, int(loader), options.threads);
-                const auto verdict = setup.Sync(env, options);
-                if (verdict) break; // finished before its time came
-                ++crashed;
-                env.LoseUnsynced();
-            }
-            if (std::filesystem::exists(setup.Booster() / "checkpoint.dat") ||
-                !std::filesystem::exists(setup.Chainstate())) {
-                FaultEnv env(rng());
-                CAPTURE(seed, round, int(loader), options.threads);
-                RequireAccepted(setup.Sync(env, options));
-            }
-            setup.RequireRight();
-            setup.Reset();
-        }
-        REQUIRE(crashed > 60);
+        KillAndResume(setup, options, 60,
+                      [&](Env& env, const BoosterOptions& o) { return setup.Sync(env, o); });
     }
+}
+
+TEST_CASE("Keystone: killed and resumed while strangers bring the blocks", "[keystone]")
+{
+    const uint64_t seed = TestRng()();
+    CAPTURE(seed);
+    SyncSetup setup(seed);
+    BoosterOptions options = setup.Options(1, 1 << 13);
+    options.checkpoint_bytes = 2'000;
+    size_t rejected = 0;
+    KillAndResume(setup, options, 60, [&](Env& env, const BoosterOptions& o) {
+        sim::LyingSupply strangers = setup.Strangers({.seed = TestRng()()});
+        auto verdict = setup.SyncFrom(env, strangers, o);
+        CHECK(strangers.Mistakes() == 0);
+        rejected += strangers.Rejected();
+        return verdict;
+    });
+    REQUIRE(rejected > 1'000);
 }
 
 TEST_CASE("Keystone: every single crash point of a small run", "[keystone]")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/fault_env.h"
+#include "sim/lying_supply.h"
 #include "test_chain.h"
 
 #include <fstream>
@@ -63,6 +64,19 @@ public:
         IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
                              CheckTerminalBlock(hints.Info(), m_chain.Tree(), m_chain.Params()));
         SyncEngine engine(env, log, m_chain.Params(), *terminal, *m_store, hints, options);
+        return engine.Run();
+    }
+
+    /** The chain's blocks, brought by strangers. */
+    sim::LyingSupply Strangers(const sim::LyingOptions& options)
+    {
+        return {m_chain.Tip(), [this](uint32_t height) { return m_chain.Raw(height); }, options};
+    }
+    Result<Verdict> SyncFrom(Env& env, BlockSupply& supply, const BoosterOptions& options)
+    {
+        const auto hints = Must(OpenHints(m_clean, HintsPath()));
+        SyncEngine engine(env, *m_log, m_chain.Params(), m_chain.Tip(), *m_store, supply, *hints,
+                          options);
         return engine.Run();
     }
 
