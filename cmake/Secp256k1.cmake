@@ -2,12 +2,16 @@
 # static, with ElligatorSwift, at the prefix that depends/build_secp256k1.sh prints; it is built there
 # the first time. SECP256K1_DESCRIPTION says what -version prints about it.
 option(IBD_SYSTEM_SECP256K1
-       "Link the distribution's libsecp256k1: older, shared, upgraded by others, no ElligatorSwift" OFF)
+       "Link the distribution's libsecp256k1: shared, upgraded by others; needs ElligatorSwift" OFF)
 set(IBD_SECP256K1_ROOT "" CACHE PATH
     "Prefix of the pinned libsecp256k1; empty: where depends/build_secp256k1.sh puts it")
 add_library(secp256k1 INTERFACE)
 if(IBD_SYSTEM_SECP256K1)
   pkg_check_modules(SECP256K1 REQUIRED IMPORTED_TARGET libsecp256k1)
+  find_file(SECP256K1_ELLSWIFT secp256k1_ellswift.h HINTS ${SECP256K1_INCLUDE_DIRS})
+  if(NOT SECP256K1_ELLSWIFT)
+    message(FATAL_ERROR "The distribution's libsecp256k1 ${SECP256K1_VERSION} has no ElligatorSwift")
+  endif()
   target_link_libraries(secp256k1 INTERFACE PkgConfig::SECP256K1)
   set(SECP256K1_DESCRIPTION "${SECP256K1_VERSION} of the system, shared")
   message(WARNING "Consensus cryptography is the system's libsecp256k1 ${SECP256K1_VERSION}")
