@@ -1,0 +1,40 @@
+// PayloadReader: a Reader that remembers why it failed, in the words of Bitcoin Core's log. Owned
+// by one decoder.
+#pragma once
+
+#include "primitives/serialize.h"
+#include "util/result.h"
+
+#include <string>
+
+namespace ibd {
+
+class PayloadReader : public Reader {
+public:
+    using Reader::Reader;
+
+    /** Fails for a reason; the first one counts. */
+    void Refuse(std::string reason)
+    {
+        if (Ok()) m_reason = std::move(reason);
+        Fail();
+    }
+    /** CompactSize and that many characters, at most `limit`. */
+    std::string LimitedString(size_t limit)
+    {
+        const uint64_t size = CompactSize();
+        if (size > limit) Refuse("String length limit exceeded");
+        return std::string(AsChars(Span(Ok() ? size : 0)));
+    }
+    /** The error to report after a failure. */
+    Error GetError() const
+    {
+        // Sizes that are not minimal or too large fail in Reader, as the end of the data does.
+        return BadData("{}", m_reason.empty() ? "DataStream::read(): end of data" : m_reason);
+    }
+
+private:
+    std::string m_reason;
+};
+
+} // namespace ibd
