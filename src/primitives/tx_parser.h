@@ -1,5 +1,5 @@
-// The one transaction parser, shared by BlockView and Transaction: the wire form with BIP144's
-// optional witness, read in place. Internal to primitives.
+// The one transaction parser, shared by BlockView, Transaction and messages that carry several
+// transactions: the wire form with BIP144's optional witness, read in place.
 #pragma once
 
 #include "primitives/serialize.h"
