@@ -1,0 +1,87 @@
+// V2Transport: messages encrypted as BIP324 has it. Who called speaks it from the first byte; who
+// was called finds out by the first 16 bytes whether the other side speaks it or v1, and goes on in
+// that. Messages after the handshake are proved before anyone sees them.
+#pragma once
+
+#include "net/v1_transport.h"
+#include "net/v2_cipher.h"
+#include "util/env.h"
+
+namespace ibd {
+
+/** The chance that a handshake needs. */
+struct V2Secrets {
+    Hash32 key;     //!< valid as a secret key
+    Hash32 entropy; //!< for the form of the public key
+    Bytes garbage;  //!< at most V2Transport::kMaxGarbage bytes of any length and content
+};
+V2Secrets RandomV2Secrets(Env& env);
+
+class V2Transport final : public Transport {
+public:
+    static constexpr size_t kMaxGarbage = 4095; //!< bytes
+
+    V2Transport(const NetworkMagic& magic, bool initiator, V2Secrets secrets);
+    ~V2Transport() override;
+
+    Result<> Receive(ByteSpan& bytes) override;
+    bool HasMessage() const override;
+    ReceivedMessage TakeMessage() override;
+
+    bool Send(OutgoingMessage& message) override;
+    ToSend GetToSend(bool have_next) const override;
+    void MarkSent(size_t size) override;
+    size_t SendMemory() const override;
+    TransportInfo Info() const override;
+    bool ShouldReconnectV1() const override;
+
+private:
+    /** What the next bytes are. */
+    enum class State {
+        kKeyOrV1, //!< of who called us: a key, or the first of a v1 message
+        kKey,     //!< the other side's public key
+        kGarbage, //!< anything, then the terminator
+        kLength,  //!< of a packet
+        kPacket,  //!< its header and contents, then its tag
+        kMessage, //!< none before TakeMessage()
+        kV1,      //!< as m_v1 says
+    };
+
+    Result<> ReceiveKeyOrV1(ByteSpan& bytes);
+    Result<> ReceiveKey(ByteSpan& bytes);
+    Result<> ReceiveGarbage(ByteSpan& bytes);
+    Result<> ReceiveLength(ByteSpan& bytes);
+    Result<> ReceivePacket(ByteSpan& bytes);
+    void StartHandshake();
+    void FinishHandshake();
+    void FallBackToV1();
+    Result<> FinishPacket();
+    void DecryptHead(ByteSpan& bytes);
+    void DecryptPayload(ByteSpan& bytes);
+    size_t HeadSize() const;
+    /** Moves bytes to the buffer until it holds `size`; whether it does. */
+    bool Fill(ByteSpan& bytes, size_t size);
+
+    const NetworkMagic m_magic;
+    const bool m_initiator;
+    V2Secrets m_secrets; //!< wiped when the cipher is there
+    EllSwiftKey m_our_key;
+    std::optional<V2Cipher> m_cipher;
+    std::optional<V1Transport> m_v1;
+
+    State m_state;
+    Bytes m_buffer; //!< of kKeyOrV1, kKey, kGarbage and kLength, and the tag of kPacket
+    Bytes m_extra;  //!< the garbage, until the first packet has proved it
+    bool m_version_received = false; //!< the first packet that is no decoy
+    // The packet being received: size of its contents; header, type and what follows it, decrypted.
+    size_t m_contents_size = 0;
+    std::array<uint8_t, V2Cipher::kHeaderSize + 1 + kMaxMessageType> m_head{};
+    size_t m_head_size = 0;
+    Bytes m_payload;
+
+    SendBuffer m_send;
+    std::string_view m_send_type;
+    size_t m_sent = 0; //!< bytes, ever
+};
+
+} // namespace ibd
