@@ -20,8 +20,8 @@ DIRECT = {
 
 # External header prefix -> modules that may use it.
 OWNED = {
-    "secp256k1": {"crypto"}, "openssl/": {"crypto"}, "leveldb/": {"storage"}, "sqlite3": {"storage"},
-    "boost/multi_index": {"mempool"}, "event2/": {"net", "rpc", "cli"},
+    "secp256k1": {"crypto"}, "openssl/": {"crypto"}, "leveldb/": {"storage"},
+    "sqlite3": {"storage"}, "boost/multi_index": {"mempool"}, "event2/": {"net", "rpc", "cli"},
     "univalue": {"rpc", "cli", "node"},
 }
 
