@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace ibd::bench {
 

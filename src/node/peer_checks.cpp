@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 namespace ibd {
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <univalue.h>
 
 namespace ibd {
