@@ -67,9 +67,9 @@ void AddDebugOptions(ArgsManager& args)
                  LogCategoryNames(),
              OptionGroup::kDebug);
     args.Add("-loglevel", "=<level>|<category>:<level>",
-             std::string("Lowest level logged of the categories that -debug names, of all or of "
-                         "one: ") +
-                 kSettableLogLevels + " (default: debug)",
+             fmt::format("Lowest level logged of the categories that -debug names, of all or of "
+                         "one: {} (default: debug)",
+                         kSettableLogLevels),
              OptionGroup::kDebug,
              OptionSpec::kHidden | OptionSpec::kNoNegation | OptionSpec::kNoElision);
 }

@@ -5,7 +5,7 @@
 #include "consensus/merkle.h"
 #include "consensus/pow.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace ibd::test {
 

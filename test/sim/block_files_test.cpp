@@ -5,8 +5,9 @@
 #include "util/endian.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
+
+#include "support/catch.h"
 
 namespace ibd::sim {
 

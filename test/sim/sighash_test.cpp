@@ -8,7 +8,7 @@
 #include "support/testdata.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace ibd::sim {
 

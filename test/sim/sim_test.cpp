@@ -6,8 +6,9 @@
 #include "script/standard.h"
 #include "script/verify.h"
 
-#include <catch2/catch.hpp>
 #include <set>
+
+#include "support/catch.h"
 
 namespace ibd::sim {
 

@@ -5,8 +5,9 @@
 #include "cli/param_table.h"
 #include "support/temp_dir.h"
 
-#include <catch2/catch.hpp>
 #include <sstream>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

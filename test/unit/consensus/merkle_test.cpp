@@ -3,9 +3,9 @@
 #include "crypto/sha256.h"
 #include "support/testdata.h"
 
-#include <catch2/catch.hpp>
-
 #include <cstring>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

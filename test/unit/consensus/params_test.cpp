@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace ibd::test {
 

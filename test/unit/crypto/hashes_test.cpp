@@ -12,7 +12,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <catch2/catch.hpp>
+
+#include "support/catch.h"
 
 namespace ibd {
 

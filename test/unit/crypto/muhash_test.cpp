@@ -7,7 +7,8 @@
 #include "util/endian.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
+
+#include "support/catch.h"
 
 namespace ibd {
 

@@ -5,8 +5,9 @@
 #include "util/hex.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <sstream>
+
+#include "support/catch.h"
 
 namespace ibd {
 

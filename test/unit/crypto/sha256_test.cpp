@@ -7,7 +7,8 @@
 #include "support/testdata.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
+
+#include "support/catch.h"
 
 namespace ibd {
 

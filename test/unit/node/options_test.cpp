@@ -7,7 +7,7 @@
 #include "support/temp_dir.h"
 #include "util/version.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

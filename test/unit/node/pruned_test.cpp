@@ -3,7 +3,7 @@
 #include "rpc/server.h"
 #include "support/temp_dir.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

@@ -7,8 +7,9 @@
 #include "support/testdata.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
 #include <sstream>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

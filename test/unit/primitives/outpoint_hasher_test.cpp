@@ -3,7 +3,7 @@
 
 #include "support/testdata.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

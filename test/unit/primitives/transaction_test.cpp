@@ -6,7 +6,7 @@
 #include "support/testdata.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

@@ -6,7 +6,7 @@
 #include "util/base64.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

@@ -7,7 +7,7 @@
 #include "util/hex.h"
 #include "validation/script_threads.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

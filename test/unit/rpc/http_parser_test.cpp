@@ -1,7 +1,7 @@
 // HTTP requests: what is one, what is none, where one ends; whole and byte by byte.
 #include "rpc/http_parser.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 

@@ -2,7 +2,7 @@
 #include "rpc/json.h"
 #include "rpc/protocol.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 

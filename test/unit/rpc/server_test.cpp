@@ -5,12 +5,12 @@
 #include "util/base64.h"
 #include "util/threads.h"
 
-#include <catch2/catch.hpp>
-
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

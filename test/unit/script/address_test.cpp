@@ -8,8 +8,9 @@
 #include "util/hex.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <iostream>
+
+#include "support/catch.h"
 
 using namespace ibd;
 

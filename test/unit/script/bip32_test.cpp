@@ -1,7 +1,7 @@
 // BIP32: the document's first test vector, and that secret and public derivation agree.
 #include "script/bip32.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 

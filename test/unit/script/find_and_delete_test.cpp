@@ -4,8 +4,9 @@
 #include "script/script.h"
 #include "support/testdata.h"
 
-#include <catch2/catch.hpp>
 #include <map>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

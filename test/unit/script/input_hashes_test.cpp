@@ -7,8 +7,9 @@
 #include "script/vector_support.h"
 #include "support/testdata.h"
 
-#include <catch2/catch.hpp>
 #include <sys/mman.h>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

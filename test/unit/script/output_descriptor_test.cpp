@@ -4,7 +4,7 @@
 #include "script/output_descriptor.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 

@@ -3,9 +3,9 @@
 #include "support/testdata.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
-
 #include <limits>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

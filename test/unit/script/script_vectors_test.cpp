@@ -6,9 +6,10 @@
 #include "support/testdata.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <iostream>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

@@ -7,9 +7,10 @@
 #include "support/testdata.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
 #include <iostream>
 #include <regex>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

@@ -5,10 +5,11 @@
 #include "support/testdata.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
 #include <iostream>
 #include <map>
 #include <set>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

@@ -4,9 +4,10 @@
 #include "script/script.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <sstream>
+
+#include "support/catch.h"
 
 namespace ibd::test {
 

@@ -3,8 +3,9 @@
 
 #include "support/testdata.h"
 
-#include <catch2/catch.hpp>
 #include <thread>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;

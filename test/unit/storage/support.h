@@ -9,7 +9,7 @@
 #include "util/env.h"
 #include "util/log.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace ibd::test {
 

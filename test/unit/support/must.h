@@ -3,7 +3,7 @@
 
 #include "util/result.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace ibd::test {
 

@@ -3,8 +3,9 @@
 
 #include "util/env.h"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
+
+#include "support/catch.h"
 
 namespace ibd::test {
 

@@ -3,11 +3,12 @@
 
 #include "support/skips.h"
 
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+
+#include "support/catch.h"
 
 namespace ibd::test {
 

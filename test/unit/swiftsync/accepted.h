@@ -3,7 +3,7 @@
 
 #include "swiftsync/engine.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace ibd::test {
 

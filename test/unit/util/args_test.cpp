@@ -2,7 +2,7 @@
 #include "support/temp_dir.h"
 #include "util/args.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

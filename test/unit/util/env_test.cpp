@@ -5,8 +5,6 @@
 #include "support/testdata.h"
 #include "util/posix_io.h"
 
-#include <catch2/catch.hpp>
-
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -14,6 +12,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::Must;

@@ -3,7 +3,7 @@
 #include "util/log_file.h"
 #include "util/progress.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using ibd::test::TempDir;

@@ -1,7 +1,7 @@
 // Numbers, amounts, times and wrapped text.
 #include "util/strings.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 

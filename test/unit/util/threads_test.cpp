@@ -1,8 +1,9 @@
 // Queue, pool and parallel loop under several threads.
 #include "util/threads.h"
 
-#include <catch2/catch.hpp>
 #include <numeric>
+
+#include "support/catch.h"
 
 using namespace ibd;
 

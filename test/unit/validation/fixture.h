@@ -9,9 +9,10 @@
 #include "validation/chain_manager.h"
 #include "validation/coins_walk.h"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
+
+#include "support/catch.h"
 
 namespace ibd::test {
 

@@ -7,7 +7,7 @@
 #include "primitives/block.h"
 #include "primitives/transaction.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 using namespace ibd;
 using namespace ibd::test;
