@@ -36,6 +36,8 @@ LogOptions ReadLogOptions(const ArgsManager& args, const Path& net_dir, const Fi
     options.timestamps = args.GetBool("-logtimestamps", true);
     options.time_micros = args.GetBool("-logtimemicros", false);
     options.thread_names = args.GetBool("-logthreadnames", false);
+    options.places = args.GetBool("-logsourcelocations", false);
+    options.limit_rate = args.GetBool("-logratelimit", true);
     options.always_level = args.GetBool("-loglevelalways", false);
     options.shrink_at_start = args.GetBool("-shrinkdebugfile", !log.Enabled(LogCategory::kAll));
     return options;
@@ -251,6 +253,7 @@ bool TellAboutProgram(const ArgsManager& args)
 
 int Main(int argc, char* argv[])
 {
+    SetThreadNameInLog("init");
     std::atomic<int64_t> mock_time{0};
     const auto env = MakePosixEnv(&mock_time);
     ArgsManager args;

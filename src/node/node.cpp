@@ -476,6 +476,7 @@ Result<> Node::ShutDown()
 {
     NotifyShutdown();
     m_log.Info("Shutdown in progress...");
+    SetThreadNameInLog("shutoff");
     m_interrupt = true; // after an error nobody has asked yet
     if (m_server) m_server->Interrupt();
     m_events.Stop();

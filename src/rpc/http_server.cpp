@@ -312,7 +312,7 @@ Result<> HttpServer::Impl::Start()
     const int workers = std::max(m_options.threads, 1);
     m_logger.Info("Starting HTTP server with {} worker threads", workers);
     for (int i = 0; i < workers; ++i) {
-        m_workers.emplace_back(fmt::format("http.{}", i), [this] { Work(); });
+        m_workers.emplace_back(fmt::format("http.{:02}", i), [this] { Work(); });
     }
     m_is_running = true;
     m_loop =

@@ -46,7 +46,7 @@ public:
         if (n <= 0) return;
         std::string_view text(line, std::min(static_cast<size_t>(n), sizeof line - 1));
         while (text.ends_with('\n')) text.remove_suffix(1);
-        m_log.Write(LogLevel::kDebug, LogCategory::kLevelDb, text);
+        m_log.Debug(LogCategory::kLevelDb, "{}", text);
     }
 
 private:

@@ -8,10 +8,18 @@ namespace {
 class NullLogger final : public Logger {
 public:
     bool Wants(LogLevel, LogCategory) const override { return false; }
-    void Write(LogLevel, LogCategory, std::string_view) override {}
+    void Write(const LogLine&) override {}
 };
 
 } // namespace
+
+void Logger::Log(LogLine line, fmt::string_view format, fmt::format_args args)
+{
+    if (!Wants(line.level, line.category)) return;
+    const std::string text = fmt::vformat(format, args);
+    line.text = text;
+    Write(line);
+}
 
 std::unique_ptr<Logger> MakeNullLogger() { return std::make_unique<NullLogger>(); }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/core.h>
@@ -53,6 +54,35 @@ enum class LogCategory : uint64_t {
 
 enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError };
 
+/** Where in the source a line comes from. */
+struct LogPlace {
+    const char* file; //!< as the compiler was given it
+    const char* function;
+    int line;
+};
+
+/** A format string with the place that it stands at; made of the string alone, when compiling. */
+template <typename... Args>
+struct LogText {
+    template <typename Text>
+    consteval LogText(const Text& text, const char* file = __builtin_FILE(),
+                      const char* function = __builtin_FUNCTION(), int line = __builtin_LINE())
+        : format(text), place{file, function, line}
+    {
+    }
+    fmt::format_string<Args...> format;
+    LogPlace place;
+};
+
+/** What is written at once. */
+struct LogLine {
+    LogLevel level;
+    LogCategory category;
+    LogPlace place;
+    bool limited;          //!< a place that writes too many of these loses some (-logratelimit)
+    std::string_view text; //!< no newline
+};
+
 class Logger {
 public:
     virtual ~Logger() = default;
@@ -60,38 +90,43 @@ public:
     /** Whether a line of this level and category would be written; lets a caller skip work. */
     virtual bool Wants(LogLevel level, LogCategory category) const = 0;
 
-    /** Writes one line; `line` carries no newline. */
-    virtual void Write(LogLevel level, LogCategory category, std::string_view line) = 0;
+    virtual void Write(const LogLine& line) = 0;
 
+    // Lines that are always written are limited, as what a peer does may be behind them.
     template <typename... Args>
-    void Info(fmt::format_string<Args...> text, Args&&... args)
+    void Info(LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {
-        Log(LogLevel::kInfo, LogCategory::kNone, text, std::forward<Args>(args)...);
+        Log({LogLevel::kInfo, LogCategory::kNone, text.place, true, {}}, text.format,
+            fmt::make_format_args(args...));
     }
     template <typename... Args>
-    void Warning(fmt::format_string<Args...> text, Args&&... args)
+    void Warning(LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {
-        Log(LogLevel::kWarning, LogCategory::kNone, text, std::forward<Args>(args)...);
+        Log({LogLevel::kWarning, LogCategory::kNone, text.place, true, {}}, text.format,
+            fmt::make_format_args(args...));
     }
     template <typename... Args>
-    void Error(fmt::format_string<Args...> text, Args&&... args)
+    void Error(LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {
-        Log(LogLevel::kError, LogCategory::kNone, text, std::forward<Args>(args)...);
+        Log({LogLevel::kError, LogCategory::kNone, text.place, true, {}}, text.format,
+            fmt::make_format_args(args...));
+    }
+    /** An Info() that is never dropped: for what costs work to bring about. */
+    template <typename... Args>
+    void InfoUnlimited(LogText<std::type_identity_t<Args>...> text, Args&&... args)
+    {
+        Log({LogLevel::kInfo, LogCategory::kNone, text.place, false, {}}, text.format,
+            fmt::make_format_args(args...));
     }
     template <typename... Args>
-    void Debug(LogCategory category, fmt::format_string<Args...> text, Args&&... args)
+    void Debug(LogCategory category, LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {
-        Log(LogLevel::kDebug, category, text, std::forward<Args>(args)...);
+        Log({LogLevel::kDebug, category, text.place, false, {}}, text.format,
+            fmt::make_format_args(args...));
     }
 
 private:
-    template <typename... Args>
-    void Log(LogLevel level, LogCategory category, fmt::format_string<Args...> text, Args&&... args)
-    {
-        if (Wants(level, category)) {
-            Write(level, category, fmt::format(text, std::forward<Args>(args)...));
-        }
-    }
+    void Log(LogLine line, fmt::string_view format, fmt::format_args args);
 };
 
 /** A logger that writes nothing. */

@@ -54,6 +54,20 @@ std::string_view CategoryName(LogCategory category)
     return "all";
 }
 
+/** A source file's path below src, as the log names it. */
+std::string_view BelowSrc(std::string_view file)
+{
+    constexpr std::string_view kSrc = "src/";
+    const size_t at = file.rfind(kSrc);
+    return at == std::string_view::npos ? file : file.substr(at + kSrc.size());
+}
+
+/** The same for a sentence of the log about one of its places. */
+std::string Named(const LogPlace& place)
+{
+    return fmt::format("./{}:{} ({})", BelowSrc(place.file), place.line, place.function);
+}
+
 /** Writes what it can; a full disk must not stop the node for want of a log line. */
 void WriteAll(int fd, std::string_view text)
 {
@@ -132,12 +146,13 @@ Result<> FileLogger::Start(const LogOptions& options)
     }
     m_started = true;
     if (m_held_dropped > 0) {
-        const std::string text =
-            fmt::format("Early logging buffer overflowed, {} log lines discarded.", m_held_dropped);
-        WriteLocked(Dressed(LogLevel::kInfo, LogCategory::kNone, text));
+        SayLocked(LogLevel::kInfo,
+                  fmt::format("Early logging buffer overflowed, {} log lines discarded.",
+                              m_held_dropped));
     }
     for (const Line& line : m_held) WriteLocked(line);
     m_held.clear();
+    if (m_options.limit_rate) m_limiter.emplace(m_env.MonotonicMicros());
     return {};
 }
 
@@ -199,10 +214,10 @@ std::string FileLogger::Prefix(LogLevel level, LogCategory category) const
     return prefix + "] ";
 }
 
-FileLogger::Line FileLogger::Dressed(LogLevel level, LogCategory category,
-                                     std::string_view text) const
+FileLogger::Line FileLogger::Dressed(const LogLine& said) const
 {
-    Line line{level, category, std::string(text), ThreadName(), m_env.UnixMicros(), 0};
+    Line line{said, std::string(said.text), ThreadName(), m_env.UnixMicros(), 0};
+    line.said.text = {};
     if (m_mock_time != nullptr) line.mock_seconds = m_mock_time->load();
     return line;
 }
@@ -221,8 +236,15 @@ std::string FileLogger::Format(const Line& line) const
         }
         text += ' ';
     }
-    if (m_options.thread_names) text += "[" + line.thread + "] ";
-    return text + Prefix(line.level, line.category) + EscapeControl(line.text) + "\n";
+    if (m_options.thread_names) {
+        text += fmt::format("[{}] ", line.thread.empty() ? "unknown" : line.thread);
+    }
+    const LogLine& said = line.said;
+    if (m_options.places) {
+        text += fmt::format("[{}:{}] [{}] ", BelowSrc(said.place.file), said.place.line,
+                            said.place.function);
+    }
+    return text + Prefix(said.level, said.category) + EscapeControl(line.text) + "\n";
 }
 
 void FileLogger::HoldLocked(Line line)
@@ -235,24 +257,59 @@ void FileLogger::HoldLocked(Line line)
     }
 }
 
+bool FileLogger::IsKeptLocked(const Line& line, std::string_view text)
+{
+    if (!m_limiter || !line.said.limited) return true;
+    const auto verdict = m_limiter->Count(line.said.place, text.size());
+    if (verdict == LogLimiter::Verdict::kWriteLast) {
+        SayLocked(LogLevel::kWarning,
+                  fmt::format("Excessive logging detected from {}: >{} bytes logged during the "
+                              "last time window of {}s. Suppressing logging to disk from this "
+                              "source location until time window resets. Console logging "
+                              "unaffected. Last log entry.",
+                              Named(line.said.place), LogLimiter::kMaxBytes,
+                              LogLimiter::kWindowSeconds));
+    }
+    return verdict != LogLimiter::Verdict::kDrop;
+}
+
+void FileLogger::RenewLimitsLocked()
+{
+    if (!m_limiter) return;
+    for (const auto& [place, bytes] : m_limiter->Renew(m_env.MonotonicMicros())) {
+        SayLocked(
+            LogLevel::kWarning,
+            fmt::format("Restarting logging from {}: {} bytes were dropped during the last {}s.",
+                        Named(place), bytes, LogLimiter::kWindowSeconds));
+    }
+}
+
+// The lock is held, so these cannot go through Write().
+void FileLogger::SayLocked(LogLevel level, std::string_view text, LogPlace place)
+{
+    WriteLocked(Dressed({level, LogCategory::kNone, place, false, text}));
+}
+
 void FileLogger::WriteLocked(const Line& line)
 {
-    const std::string text = Format(line);
+    std::string text = Format(line);
+    const bool is_kept = IsKeptLocked(line, text);
+    // Whoever reads the log is to see that it has gaps.
+    if (m_limiter && m_limiter->IsDropping()) text.insert(0, "[*] ");
     if (m_options.to_console) WriteAll(STDOUT_FILENO, text);
+    if (!is_kept) return;
     // A file that cannot be opened again keeps going to the old one.
     if (m_options.file && m_reopen.exchange(false)) (void)OpenFile();
     if (m_fd >= 0) WriteAll(m_fd, text);
 }
 
-void FileLogger::Write(LogLevel level, LogCategory category, std::string_view text)
+void FileLogger::Write(const LogLine& said)
 {
-    Line line = Dressed(level, category, text);
+    Line line = Dressed(said);
     const std::lock_guard lock(m_mutex);
-    if (m_started) {
-        WriteLocked(line);
-    } else {
-        HoldLocked(std::move(line));
-    }
+    if (!m_started) return HoldLocked(std::move(line));
+    RenewLimitsLocked();
+    WriteLocked(line);
 }
 
 } // namespace ibd

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "util/env.h"
-#include "util/log.h"
+#include "util/log_limiter.h"
 
 #include <array>
 #include <atomic>
@@ -22,7 +22,9 @@ struct LogOptions {
     bool timestamps = true;      //!< -logtimestamps
     bool time_micros = false;    //!< -logtimemicros
     bool thread_names = false;   //!< -logthreadnames
+    bool places = false;         //!< -logsourcelocations
     bool always_level = false;   //!< -loglevelalways
+    bool limit_rate = true;      //!< -logratelimit
     bool shrink_at_start = true; //!< -shrinkdebugfile
 };
 
@@ -65,7 +67,7 @@ public:
     Result<> Start(const LogOptions& options);
 
     bool Wants(LogLevel level, LogCategory category) const override;
-    void Write(LogLevel level, LogCategory category, std::string_view line) override;
+    void Write(const LogLine& line) override;
 
     void Enable(LogCategory categories) { m_categories |= static_cast<uint64_t>(categories); }
     void Disable(LogCategory categories) { m_categories &= ~static_cast<uint64_t>(categories); }
@@ -84,8 +86,7 @@ public:
 private:
     /** A line with what is true of the moment it was made in. */
     struct Line {
-        LogLevel level = LogLevel::kInfo;
-        LogCategory category = LogCategory::kNone;
+        LogLine said; //!< its text is the one below
         std::string text;
         std::string thread;
         int64_t micros = 0;
@@ -94,11 +95,17 @@ private:
 
     Result<> OpenFile();
     Result<> Shrink();
-    Line Dressed(LogLevel level, LogCategory category, std::string_view text) const;
+    Line Dressed(const LogLine& line) const;
     std::string Format(const Line& line) const;
     std::string Prefix(LogLevel level, LogCategory category) const;
     void HoldLocked(Line line);
     void WriteLocked(const Line& line);
+    /** A line of the log about itself. */
+    void SayLocked(LogLevel level, std::string_view text,
+                   LogPlace place = {__builtin_FILE(), __builtin_FUNCTION(), __builtin_LINE()});
+    void RenewLimitsLocked();
+    /** Whether the limit leaves `line` to the file; `text` is how it would stand there. */
+    bool IsKeptLocked(const Line& line, std::string_view text);
 
     Env& m_env;
     const std::atomic<int64_t>* const m_mock_time; //!< may be null
@@ -112,7 +119,8 @@ private:
     bool m_started = false;
     std::deque<Line> m_held;
     size_t m_held_bytes = 0;
-    size_t m_held_dropped = 0; //!< lines
+    size_t m_held_dropped = 0;           //!< lines
+    std::optional<LogLimiter> m_limiter; //!< from Start() on, if lines are limited
 };
 
 } // namespace ibd

@@ -1,21 +1,34 @@
 // See threads.h.
 #include "util/threads.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <pthread.h>
 
 namespace ibd {
 
+namespace {
+
+// No string: nothing is to be destroyed when a thread ends that may still log.
+constexpr size_t kMaxNameInLog = 31;
+thread_local char t_name_in_log[kMaxNameInLog + 1] = {};
+
+} // namespace
+
 void SetThreadName(const std::string& name)
 {
     (void)::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+    SetThreadNameInLog(name);
 }
 
-std::string ThreadName()
+void SetThreadNameInLog(std::string_view name)
 {
-    char name[16] = {};
-    (void)::pthread_getname_np(::pthread_self(), name, sizeof name);
-    return name;
+    name = name.substr(0, kMaxNameInLog);
+    *std::copy(name.begin(), name.end(), t_name_in_log) = '\0';
 }
+
+std::string ThreadName() { return t_name_in_log; }
 
 NamedThread::NamedThread(std::string name, std::function<void()> body)
     : m_thread([name = std::move(name), body = std::move(body)] {
@@ -40,7 +53,7 @@ void NamedThread::Join()
 ThreadPool::ThreadPool(const std::string& name, size_t threads)
 {
     for (size_t i = 0; i < threads; ++i) {
-        m_threads.emplace_back(name + "." + std::to_string(i), [this] { Work(); });
+        m_threads.emplace_back(fmt::format("{}.{:02}", name, i), [this] { Work(); });
     }
 }
 

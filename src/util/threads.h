@@ -12,16 +12,21 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace ibd {
 
-/** Names the calling thread as shown by top and gdb; Linux keeps the first 15 characters. */
+/** Names the calling thread in the log, and as top and gdb show it; there Linux keeps the first 15
+ *  characters. */
 void SetThreadName(const std::string& name);
 
-/** The calling thread's name. */
+/** Names the calling thread in the log only: the first one's name elsewhere is the program's. */
+void SetThreadNameInLog(std::string_view name);
+
+/** The calling thread's name in the log; empty if it has none. */
 std::string ThreadName();
 
 /** A thread with a name, joined on destruction. */
@@ -134,8 +139,8 @@ private:
     bool m_closed = false;
 };
 
-/** A fixed number of threads that run what they are given. With 0 threads the caller does the
- *  work itself. Destruction finishes what was submitted. */
+/** A fixed number of threads, `name`.00 and so on, that run what they are given. With 0 threads the
+ * caller does the work itself. Destruction finishes what was submitted. */
 class ThreadPool {
 public:
     ThreadPool(const std::string& name, size_t threads);

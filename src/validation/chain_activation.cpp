@@ -29,13 +29,13 @@ void ChainManager::TipUpdated() { LogTip("UpdateTip", WarnOfUnknownRules()); }
 void ChainManager::LogTip(const char* what, const std::string& warning) const
 {
     const HeaderNode& tip = *Tip();
-    m_stores.log.Info("{}: new best={} height={} version=0x{:08x} log2_work={:.6f} tx={} "
-                      "date='{:%Y-%m-%dT%H:%M:%SZ}' progress={:.6f} cache={:.1f}MiB({}txo){}",
-                      what, tip.hash.ToHex(), tip.height, static_cast<uint32_t>(tip.version),
-                      Log2Work(tip), tip.chain_tx_count,
-                      fmt::gmtime(static_cast<std::time_t>(tip.time)), VerificationProgress(&tip),
-                      static_cast<double>(m_cache->MemoryUsage()) / (1 << 20), m_cache->Size(),
-                      warning.empty() ? "" : fmt::format(" warning='{}'", warning));
+    m_stores.log.InfoUnlimited(
+        "{}: new best={} height={} version=0x{:08x} log2_work={:.6f} tx={} "
+        "date='{:%Y-%m-%dT%H:%M:%SZ}' progress={:.6f} cache={:.1f}MiB({}txo){}",
+        what, tip.hash.ToHex(), tip.height, static_cast<uint32_t>(tip.version), Log2Work(tip),
+        tip.chain_tx_count, fmt::gmtime(static_cast<std::time_t>(tip.time)),
+        VerificationProgress(&tip), static_cast<double>(m_cache->MemoryUsage()) / (1 << 20),
+        m_cache->Size(), warning.empty() ? "" : fmt::format(" warning='{}'", warning));
 }
 
 bool ChainManager::HasDataDownToChain(const HeaderNode* node) const

@@ -21,7 +21,7 @@ namespace ibd {
 class ScriptThreads final : public ScriptChecker {
 public:
     /** `threads` besides the caller's; 0 runs everything on the caller's, in Finish(). */
-    explicit ScriptThreads(size_t threads) : m_pool("scriptcheck", threads) {}
+    explicit ScriptThreads(size_t threads) : m_pool("scriptch", threads) {}
     /** Given before the first block; the caches must outlive the object. */
     void SetCaches(VerificationCaches* caches) { m_caches = caches; }
 

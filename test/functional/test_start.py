@@ -196,6 +196,19 @@ class Life(FunctionalTest):
                      "Verification: no coin database inconsistencies"):
             self.assertIn(part, node.log_text)
 
+    def test_where_lines_of_the_log_come_from(self):
+        node = self.node().start("-logthreadnames", "-logsourcelocations", "-nologratelimit",
+                                 "-debug=rpc", "-debug=leveldb")
+        node.rpc("getblockcount")
+        node.stop()
+        for pattern in (r"init\] \[node/node\.cpp:\d+\] \[SetStatus\] init message: Verifying",
+                        r"init\] \[node/bitcoind_main\.cpp:\d+\] \[LogStart\] Log rate limiting "
+                        r"disabled\n",
+                        r"http\.0\d\] \[rpc/[a-z_]+\.cpp:\d+\] \[\w+\] \[rpc\] .*getblockcount",
+                        r"init\] \[storage/kv_store\.cpp:\d+\] \[Logv\] \[leveldb\] ",
+                        r"shutoff\] \[node/node\.cpp:\d+\] \[ShutDown\] Shutdown done\n"):
+            self.assertRegex(node.log_text, r"Z \[" + pattern)
+
     def test_lines_of_the_log(self):
         node = self.node().start("-logthreadnames", "-dbcache=4")
         node.rpc("setmocktime", 1_600_000_000)

@@ -14,10 +14,10 @@ namespace {
 class LinesLogger final : public Logger {
 public:
     bool Wants(LogLevel, LogCategory) const override { return true; }
-    void Write(LogLevel, LogCategory, std::string_view line) override
+    void Write(const LogLine& line) override
     {
         const std::lock_guard lock(m_mutex);
-        m_lines.emplace_back(line);
+        m_lines.emplace_back(line.text);
     }
     /** The only line that begins so. */
     std::string Line(std::string_view begin) const

@@ -2,6 +2,7 @@
 #include "support/temp_dir.h"
 #include "util/log_file.h"
 #include "util/progress.h"
+#include "util/threads.h"
 
 #include "support/catch.h"
 
@@ -61,7 +62,7 @@ class CapturingLogger final : public Logger {
 public:
     std::vector<std::string> lines;
     bool Wants(LogLevel, LogCategory) const override { return true; }
-    void Write(LogLevel, LogCategory, std::string_view line) override { lines.emplace_back(line); }
+    void Write(const LogLine& line) override { lines.emplace_back(line.text); }
 };
 
 } // namespace
@@ -80,7 +81,7 @@ TEST_CASE("a line carries the time, and category or level where they are not imp
     log.Debug(LogCategory::kNet, "not wanted");
     log.Enable(LogCategory::kNet);
     log.Debug(LogCategory::kNet, "peer said \"a\nb\"");
-    log.Write(LogLevel::kWarning, LogCategory::kNet, "odd");
+    log.Write({LogLevel::kWarning, LogCategory::kNet, {"f", "g", 1}, false, "odd"});
     CHECK(Contents(env, dir / "debug.log") == "2026-11-21T05:45:46Z height 7\n"
                                               "2026-11-21T05:45:46Z [warning] careful\n"
                                               "2026-11-21T05:45:46Z [net] peer said \"a\\x0ab\"\n"
@@ -103,6 +104,94 @@ TEST_CASE("microseconds, no time, always a level")
     options.always_level = false;
     (*FileLogger::Open(env, options))->Info("x");
     CHECK(Contents(env, dir / "b") == "x\n");
+}
+
+TEST_CASE("a line can name its thread and the place in the source that it comes from")
+{
+    const TempDir dir;
+    ClockEnv env;
+    LogOptions options;
+    options.file = dir / "debug.log";
+    options.timestamps = false;
+    options.thread_names = true;
+    options.places = true;
+    const auto logger = FileLogger::Open(env, options);
+    FileLogger& log = **logger;
+    log.Enable(LogCategory::kNet);
+    const LogPlace place{"/home/src/x/src/net/peers.cpp", "Connect", 12};
+    NamedThread("msghand", [&] {
+        log.Write({LogLevel::kWarning, LogCategory::kNone, place, false, "lost"});
+        log.Write({LogLevel::kDebug, LogCategory::kNet, place, false, "found"});
+    }).Join();
+    constexpr int kNextLine = __LINE__ + 1;
+    std::thread([&] { log.Info("here"); }).join();
+    CHECK(Contents(env, dir / "debug.log") ==
+          fmt::format("[msghand] [net/peers.cpp:12] [Connect] [warning] lost\n"
+                      "[msghand] [net/peers.cpp:12] [Connect] [net] found\n"
+                      "[unknown] [{}:{}] [operator()] here\n",
+                      __FILE__, kNextLine));
+}
+
+TEST_CASE("a place that logs too much loses lines until the hour is over")
+{
+    const TempDir dir;
+    ClockEnv env;
+    LogOptions options;
+    options.file = dir / "debug.log";
+    options.timestamps = false;
+    const auto logger = FileLogger::Open(env, options);
+    FileLogger& log = **logger;
+    log.Enable(LogCategory::kAll);
+    const LogPlace loud{"src/net/peers.cpp", "Shout", 7};
+    const auto say = [&](const LogPlace& place, bool limited, std::string_view text) {
+        log.Write({LogLevel::kInfo, LogCategory::kNone, place, limited, text});
+    };
+    const std::string half(LogLimiter::kMaxBytes / 2 - 1, 'x'); // and the newline
+    say(loud, true, half);
+    say(loud, true, half);
+    say({"src/net/peers.cpp", "Shout", 8}, true, "another line of it");
+    say({"src/net/bans.cpp", "Shout", 7}, true, "another file");
+    say(loud, true, "beyond");
+    say(loud, true, "lost");
+    say(loud, false, "unlimited");
+    log.Debug(LogCategory::kNet, "asked for");
+    env.micros += 3'599'999'999;
+    say(loud, true, "lost too");
+    env.micros += 1;
+    log.Info("anybody");
+    say(loud, true, half);
+    say(loud, true, half);
+    env.micros += 2 * 3'600'000'000;
+    say(loud, true, "nothing was lost");
+    CHECK(Contents(env, dir / "debug.log") ==
+          half + "\n" + half + "\n" +
+              "another line of it\nanother file\n"
+              "[*] [warning] Excessive logging detected from ./net/peers.cpp:7 (Shout): >1048576 "
+              "bytes logged during the last time window of 3600s. Suppressing logging to disk from "
+              "this source location until time window resets. Console logging unaffected. Last "
+              "log entry.\n"
+              "[*] beyond\n"
+              "[*] unlimited\n"
+              "[*] [net] asked for\n"
+              "[warning] Restarting logging from ./net/peers.cpp:7 (Shout): 21 bytes were dropped "
+              "during the last 3600s.\n"
+              "anybody\n" +
+              half + "\n" + half + "\nnothing was lost\n");
+}
+
+TEST_CASE("-nologratelimit drops nothing")
+{
+    const TempDir dir;
+    ClockEnv env;
+    LogOptions options;
+    options.file = dir / "debug.log";
+    options.timestamps = false;
+    options.limit_rate = false;
+    const auto logger = FileLogger::Open(env, options);
+    const std::string line(LogLimiter::kMaxBytes / 2, 'x');
+    for (int i = 0; i < 4; ++i) (*logger)->Info("{}", line);
+    const std::string two = line + "\n" + line + "\n";
+    CHECK(Contents(env, dir / "debug.log") == two + two);
 }
 
 TEST_CASE("lines from before the start are held back and keep their time; a mocked time is shown")

@@ -81,7 +81,29 @@ TEST_CASE("what was submitted runs before Wait returns and before destruction en
 
 TEST_CASE("threads carry their name")
 {
-    std::string seen;
-    NamedThread("a-name-longer-than-15", [&] { seen = ThreadName(); }).Join();
-    CHECK(seen == "a-name-longer-t");
+    std::string in_log;
+    char elsewhere[16] = {};
+    NamedThread("a-name-longer-than-15", [&] {
+        in_log = ThreadName();
+        pthread_getname_np(pthread_self(), elsewhere, sizeof elsewhere);
+    }).Join();
+    CHECK(in_log == "a-name-longer-than-15");
+    CHECK(std::string(elsewhere) == "a-name-longer-t");
+
+    std::thread nameless([&] { in_log = ThreadName(); });
+    nameless.join();
+    CHECK(in_log.empty());
+    std::thread first([&] {
+        SetThreadNameInLog("init");
+        in_log = ThreadName();
+        pthread_getname_np(pthread_self(), elsewhere, sizeof elsewhere);
+    });
+    first.join();
+    CHECK(in_log == "init");
+    CHECK(std::string(elsewhere) != "init");
+
+    ThreadPool pool("pool", 1);
+    pool.Submit([&] { in_log = ThreadName(); });
+    pool.Wait();
+    CHECK(in_log == "pool.00");
 }

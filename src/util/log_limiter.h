@@ -1,0 +1,54 @@
+// LogLimiter: how much each place in the program may write to debug.log in an hour, so that no peer
+// can fill the disk with lines that are always written. Owned by FileLogger, used under its mutex.
+// Bound: an entry for each place that logs.
+#pragma once
+
+#include "util/log.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ibd {
+
+class LogLimiter {
+public:
+    /** What a place may write in a window, in bytes with all prefixes and the newline. */
+    static constexpr uint64_t kMaxBytes = 1 << 20;
+    static constexpr int64_t kWindowSeconds = 3600;
+
+    enum class Verdict {
+        kWrite,
+        kWriteLast, //!< this one goes beyond the limit; what follows is dropped
+        kDrop,
+    };
+    /** A place that lost lines in a window that has ended. */
+    struct Loss {
+        LogPlace place;
+        uint64_t bytes; //!< from the line that went beyond the limit
+    };
+
+    /** The first window begins at `now`: microseconds of a clock that never goes back. */
+    explicit LogLimiter(int64_t now) : m_window_begin(now) {}
+
+    Verdict Count(const LogPlace& place, size_t bytes);
+
+    /** Whether a place is losing lines. */
+    bool IsDropping() const { return m_dropping; }
+
+    /** Once the window has ended: begins another and says who lost lines in the old one. */
+    std::vector<Loss> Renew(int64_t now);
+
+private:
+    struct Usage {
+        LogPlace place;
+        uint64_t left = kMaxBytes;
+        uint64_t lost = 0;
+    };
+
+    std::map<std::pair<std::string_view, int>, Usage> m_usage; //!< by file and line
+    int64_t m_window_begin;
+    bool m_dropping = false;
+};
+
+} // namespace ibd
