@@ -8,9 +8,10 @@
 #include "crypto/secp256k1.h"
 #include "crypto/sha3.h"
 #include "support/testdata.h"
-#include <catch2/catch.hpp>
 
 #include <algorithm>
+
+#include "support/catch.h"
 
 namespace ibd {
 

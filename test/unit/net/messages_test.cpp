@@ -4,7 +4,8 @@
 
 #include "support/testdata.h"
 #include "util/hex.h"
-#include <catch2/catch.hpp>
+
+#include "support/catch.h"
 
 namespace ibd {
 

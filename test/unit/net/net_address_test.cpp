@@ -8,7 +8,7 @@
 #include "util/endian.h"
 #include "util/hex.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace ibd {
 

@@ -5,9 +5,10 @@
 
 #include "net/transport_support.h"
 #include "util/hex.h"
-#include <catch2/catch.hpp>
 
 #include <algorithm>
+
+#include "support/catch.h"
 
 namespace ibd {
 

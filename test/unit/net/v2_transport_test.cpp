@@ -6,7 +6,8 @@
 #include "net/transport_support.h"
 #include "util/hex.h"
 #include "util/strings.h"
-#include <catch2/catch.hpp>
+
+#include "support/catch.h"
 
 namespace ibd {
 
