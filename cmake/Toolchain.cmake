@@ -4,7 +4,8 @@ if(CCACHE)
   # Paths relative to the source tree let checkouts of the same code share the cache.
   # What a precompiled header depends on is hashed with it, so its macros and times may be ignored.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-               CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+               CCACHE_SLOPPINESS=pch_defines,time_macros
+               ${CMAKE_SOURCE_DIR}/cmake/ccache.sh)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
