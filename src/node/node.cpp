@@ -146,6 +146,19 @@ Result<> Node::RefusePruned(const BlockIndexDb& index) const
                    m_dir.Blocks().string());
 }
 
+ChainStackOptions Node::StackOptions()
+{
+    ChainStackOptions options;
+    options.manager = ManagerOptions(m_env, m_options);
+    options.index.cache_bytes = m_options.cache.index_db;
+    options.blocks.obfuscate_new = m_options.obfuscate_blocks;
+    options.coins.cache_bytes = m_options.cache.coins_db;
+    options.coins.batch_bytes = m_options.batch_bytes;
+    options.checker = &m_scripts;
+    options.observer = &m_events;
+    return options;
+}
+
 Result<> Node::OpenIndex()
 {
     SetStatus("Loading block index…");
@@ -154,21 +167,18 @@ Result<> Node::OpenIndex()
         m_log.Info("The block index was moved from {} to {}, where Bitcoin Core keeps it too",
                    m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());
     }
-    IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_dir.BlockIndex().parent_path()));
-    BlockIndexDbOptions index;
-    index.directory = m_dir.BlockIndex();
-    index.cache_bytes = m_options.cache.index_db;
-    IBD_ASSIGN_OR_RETURN(const bool indexed, m_env.IsThere(index.directory / "CURRENT"));
+    ChainStackOptions options = StackOptions();
+    IBD_ASSIGN_OR_RETURN(const bool indexed, m_env.IsThere(m_dir.BlockIndex() / "CURRENT"));
     if (m_reindex && indexed) {
         // One that is damaged is what -reindex is for.
-        const auto old = BlockIndexDb::Open(m_env, m_log, index);
-        if (old) IBD_RETURN_IF_ERROR(RefusePruned(**old));
+        ChainStack old(m_env, m_log, m_params, m_dir, options, m_interrupt);
+        if (old.OpenIndex()) IBD_RETURN_IF_ERROR(RefusePruned(old.Index()));
     }
-    index.wipe = m_reindex;
-    auto opened = BlockIndexDb::Open(m_env, m_log, index);
-    if (!opened) return Damaged("Error opening block database", opened.GetError());
-    m_index_db = std::move(opened).Value();
-    IBD_RETURN_IF_ERROR(RefusePruned(*m_index_db));
+    options.index.wipe = m_reindex;
+    m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
+                                           m_interrupt);
+    IBD_RETURN_IF_ERROR(Damaged("Error opening block database", m_stack->OpenIndex()));
+    IBD_RETURN_IF_ERROR(RefusePruned(m_stack->Index()));
     return m_reindex ? StartReindex() : Result<>();
 }
 
@@ -179,7 +189,7 @@ Result<> Node::StartReindex()
     const Path chainstate = m_dir.Chainstate();
     IBD_RETURN_IF_ERROR(DestroyDb(chainstate));
     if (m_dir.ChainstateIsLink()) IBD_RETURN_IF_ERROR(m_env.CreateDirectories(chainstate));
-    return m_index_db->SetReindexing(true);
+    return m_stack->Index().SetReindexing(true);
 }
 
 // A link to nowhere is a disk that is not mounted: everything would go to the one below it.
@@ -201,17 +211,8 @@ Result<> Node::OpenStores()
                    m_options.signature_cache_bytes >> 21, what, cache->Capacity());
     }
     LogTrust(m_options, m_params, m_log);
-    IBD_ASSIGN_OR_RETURN(std::vector<BlockFileInfo> files, m_index_db->LoadFiles());
-    BlockStoreOptions store;
-    store.blocks_dir = m_dir.Blocks();
-    store.magic = m_params.magic;
-    store.obfuscate_new = m_options.obfuscate_blocks;
-    IBD_ASSIGN_OR_RETURN(m_blocks, BlockStore::Open(m_env, m_log, store, std::move(files)));
-    m_chain =
-        std::make_unique<ChainManager>(m_params, ChainStores{m_env, m_log, *m_blocks, *m_index_db},
-                                       ManagerOptions(m_env, m_options), m_interrupt);
-    m_chain->SetScriptChecker(&m_scripts);
-    m_chain->SetObserver(&m_events);
+    IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
+    m_chain = &m_stack->Chain();
     return Damaged("Error loading block database", m_chain->LoadIndex());
 }
 
@@ -219,17 +220,17 @@ Result<> Node::OpenStores()
 // validation needs undo data, which a reindex forgets.
 Result<> Node::Reindex()
 {
-    BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
+    BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
     if (!m_booster.HasHints() || m_options.booster.full_validation) return importer.Reindex();
     if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return importer.Reindex();
     }
     BlockSurvey survey(m_params);
-    IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, *m_blocks, m_interrupt));
+    IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt));
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(
-        m_booster.FoldSurvey(survey, m_chain->Options(), *m_blocks, BoosterSettings()));
+        m_booster.FoldSurvey(survey, m_chain->Options(), m_stack->Blocks(), BoosterSettings()));
     if (m_interrupt) return {};
     return importer.Reindex(survey);
 }
@@ -244,7 +245,7 @@ BoosterOptions Node::BoosterSettings() const
 
 Result<> Node::BuildIndex()
 {
-    IBD_ASSIGN_OR_RETURN(const bool reindexing, m_index_db->Reindexing());
+    IBD_ASSIGN_OR_RETURN(const bool reindexing, m_stack->Index().Reindexing());
     if (reindexing) {
         SetStatus("Reindexing blocks on disk…");
         m_started(); // this can take hours
@@ -254,7 +255,7 @@ Result<> Node::BuildIndex()
     if (!reindexing) IBD_RETURN_IF_ERROR(CheckBlocksAreIndexed());
     IBD_RETURN_IF_ERROR(m_chain->StoreGenesis());
     IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
-    if (reindexing) IBD_RETURN_IF_ERROR(m_index_db->SetReindexing(false));
+    if (reindexing) IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(false));
     return {};
 }
 
@@ -262,7 +263,7 @@ Result<> Node::BuildIndex()
 Result<> Node::CheckBlocksAreIndexed()
 {
     if (m_chain->Tree().Genesis()->HasData()) return {};
-    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks->ListBlockFiles());
+    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_stack->Blocks().ListBlockFiles());
     if (files.empty()) return {};
     return Damaged("Error initializing block database",
                    BadData("the block files in '{}' are not indexed", m_dir.Blocks().string()));
@@ -315,7 +316,7 @@ Result<> Node::BuildChainstate()
         SetStatus("Building the chainstate with the IBD Booster…");
         m_started(); // so can this
         IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
-                             m_booster.Run(*m_chain, *m_blocks, BoosterSettings()));
+                             m_booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings()));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
         built = outcome == BoosterRun::Outcome::kBuilt;
         if (built) wipe = false;
@@ -349,12 +350,7 @@ void Node::WarnIfUndoIsShort() const
 
 Result<> Node::OpenCoins(bool wipe)
 {
-    CoinsDbOptions options;
-    options.directory = m_dir.Chainstate();
-    options.cache_bytes = m_options.cache.coins_db;
-    options.batch_bytes = m_options.batch_bytes;
-    options.wipe = wipe;
-    auto coins = CoinsDb::Open(m_env, m_log, options);
+    auto coins = m_stack->OpenCoins(wipe);
     if (!coins) return Damaged("Error opening coins database", coins.GetError());
     return Damaged("Error initializing block database",
                    m_chain->AttachCoins(std::move(coins).Value()));
@@ -387,7 +383,7 @@ Result<> Node::Sync()
     });
     const HeaderNode* const tip = m_chain->Tip();
     if (tip != nullptr) m_events.Reset({tip->hash, tip->height});
-    m_chain_context.chain = m_chain.get();
+    m_chain_context.chain = m_chain;
     m_table.EndWarmup();
     if (tip != nullptr) m_started();
     // The booster or an earlier run may have gone to that height: no block needs to be connected.
@@ -403,7 +399,7 @@ Result<> Node::Sync()
             m_log.Warning("Could not open blocks file {}", file.string());
             continue;
         }
-        BlockImporter importer(*m_chain, *m_blocks, m_env, m_log, m_interrupt);
+        BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.LoadFile(file));
     }
     m_chain_context.import_done = !m_interrupt;
@@ -487,7 +483,8 @@ Result<> Node::ShutDown()
         WarnIfUndoIsShort();
     }
     m_chain_context.chain = nullptr;
-    m_chain.reset();
+    m_chain = nullptr;
+    m_stack.reset();
     m_log.Info("Shutdown done");
     return flushed;
 }
@@ -522,9 +519,8 @@ Result<> Node::Start()
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
     Result<> loaded = LoadChain();
     if (!loaded && m_asks_for_reindex && m_options.reindex_if_damaged && !m_reindex) {
-        m_chain.reset();
-        m_blocks.reset();
-        m_index_db.reset();
+        m_chain = nullptr;
+        m_stack.reset();
         m_reindex = m_reindex_chainstate = true;
         loaded = LoadChain();
     }

@@ -12,6 +12,7 @@
 #include "storage/data_dir.h"
 #include "util/log_file.h"
 #include "validation/block_import.h"
+#include "validation/chain_stack.h"
 #include "validation/script_threads.h"
 
 namespace ibd {
@@ -40,6 +41,7 @@ private:
      *  machine passes as it is. */
     Result<> Damaged(const char* what, Result<> result);
     Result<> RefusePruned(const BlockIndexDb& index) const;
+    ChainStackOptions StackOptions();
     Result<> OpenIndex();
     Result<> StartReindex();
     Result<> PrepareChainstate();
@@ -84,12 +86,11 @@ private:
     std::condition_variable m_stop;
     std::optional<Error> m_failure; //!< guarded by m_stop_mutex
 
-    std::unique_ptr<BlockIndexDb> m_index_db;
-    std::unique_ptr<BlockStore> m_blocks;
     VerificationCaches m_caches;
     ScriptThreads m_scripts;
     ChainEvents m_events;
-    std::unique_ptr<ChainManager> m_chain;
+    std::unique_ptr<ChainStack> m_stack;
+    ChainManager* m_chain = nullptr; //!< the stack's, once its index is open
     BoosterRun m_booster;
 
     RpcTable m_table;

@@ -5,9 +5,8 @@
 #include "block_mutator.h"
 
 #include "sim/chain.h"
-#include "storage/data_dir.h"
 #include "util/hex.h"
-#include "validation/chain_manager.h"
+#include "validation/chain_stack.h"
 #include "validation/script_threads.h"
 
 #include <charconv>
@@ -138,21 +137,13 @@ public:
     Judge(const ChainParams& params, const Path& base) : m_caches(kCacheBytes, {1}), m_scripts(1)
     {
         m_dir = Take(DataDir::Open(*m_env, {base, {}, params.sub_folder}));
-        m_index = Take(BlockIndexDb::Open(*m_env, *m_log, {m_dir->BlockIndex()}));
-        BlockStoreOptions store;
-        store.blocks_dir = m_dir->Blocks();
-        store.magic = params.magic;
-        m_blocks = Take(BlockStore::Open(*m_env, *m_log, store, Take(m_index->LoadFiles())));
-        m_chain = std::make_unique<ChainManager>(
-            params, ChainStores{*m_env, *m_log, *m_blocks, *m_index}, NearTheTip(), m_stop);
         m_scripts.SetCaches(&m_caches);
-        m_chain->SetScriptChecker(&m_scripts);
-        m_chain->SetObserver(&m_verdicts);
-        Take(m_chain->LoadIndex());
-        Take(m_chain->StoreGenesis());
-        CoinsDbOptions coins;
-        coins.directory = m_dir->Chainstate();
-        Take(m_chain->AttachCoins(Take(CoinsDb::Open(*m_env, *m_log, coins))));
+        ChainStackOptions options;
+        options.manager = NearTheTip();
+        options.checker = &m_scripts;
+        options.observer = &m_verdicts;
+        m_stack = Take(OpenChain(*m_env, *m_log, params, *m_dir, options, m_stop));
+        m_chain = &m_stack->Chain();
         Take(m_chain->ActivateBestChain());
     }
 
@@ -224,12 +215,11 @@ private:
     std::unique_ptr<Env> m_env = MakePosixEnv();
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     std::unique_ptr<DataDir> m_dir;
-    std::unique_ptr<BlockIndexDb> m_index;
-    std::unique_ptr<BlockStore> m_blocks;
     VerificationCaches m_caches;
     ScriptThreads m_scripts;
     Verdicts m_verdicts;
-    std::unique_ptr<ChainManager> m_chain;
+    std::unique_ptr<ChainStack> m_stack;
+    ChainManager* m_chain = nullptr; //!< the stack's
 };
 
 uint64_t NumberOption(int argc, char** argv, std::string_view name, uint64_t value)

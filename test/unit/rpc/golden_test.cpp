@@ -1,15 +1,17 @@
 // The answers of Core for the real chain 0..14131, field by field and in order, from the data
 // directory that Core wrote.
 #include "rpc/blockchain.h"
-#include "storage/block_index_db.h"
+#include "support/must.h"
 #include "support/temp_dir.h"
 #include "support/testdata.h"
 #include "util/hex.h"
+#include "validation/chain_stack.h"
 #include "validation/script_threads.h"
 
 #include "support/catch.h"
 
 using namespace ibd;
+using ibd::test::Must;
 using ibd::test::TempDir;
 
 namespace {
@@ -24,29 +26,13 @@ public:
         const std::string command =
             "tar -xJf '" + archive + "' -C '" + m_dir.Get().string() + "' blocks chainstate";
         if (!archive.empty()) REQUIRE(std::system(command.c_str()) == 0);
-        auto index = BlockIndexDb::Open(*m_env, *m_log, {m_dir / "blocks/index"});
-        REQUIRE(index.Ok());
-        m_index = std::move(*index);
-        BlockStoreOptions options;
-        options.blocks_dir = m_dir / "blocks";
-        options.magic = m_params.magic;
-        auto blocks = BlockStore::Open(*m_env, *m_log, options, *m_index->LoadFiles());
-        REQUIRE(blocks.Ok());
-        m_blocks = std::move(*blocks);
-        m_chain = std::make_unique<ChainManager>(m_params,
-                                                 ChainStores{*m_env, *m_log, *m_blocks, *m_index},
-                                                 ChainManagerOptions{}, m_interrupt);
-        m_chain->SetScriptChecker(&m_scripts);
-        m_chain->SetObserver(&m_events);
-        REQUIRE(m_chain->LoadIndex().Ok());
-        REQUIRE(m_chain->StoreGenesis().Ok());
-        CoinsDbOptions coins;
-        coins.directory = m_dir / "chainstate";
-        auto db = CoinsDb::Open(*m_env, *m_log, coins);
-        REQUIRE(db.Ok());
-        REQUIRE(m_chain->AttachCoins(std::move(*db)).Ok());
-        REQUIRE(m_chain->ActivateBestChain().Ok());
-        m_context.chain = m_chain.get();
+        m_data = Must(DataDir::Open(*m_env, {m_dir.Get(), {}, ""}));
+        ChainStackOptions options;
+        options.checker = &m_scripts;
+        options.observer = &m_events;
+        m_stack = Must(OpenChain(*m_env, *m_log, m_params, *m_data, options, m_interrupt));
+        Must(m_stack->Chain().ActivateBestChain());
+        m_context.chain = &m_stack->Chain();
         m_context.net_dir = m_dir.Get();
         AddChainInfoMethods(m_table, m_context);
         AddBlockMethods(m_table, m_context);
@@ -82,11 +68,10 @@ private:
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     const ChainParams m_params;
     const std::atomic<bool> m_interrupt{false};
-    std::unique_ptr<BlockIndexDb> m_index;
-    std::unique_ptr<BlockStore> m_blocks;
+    std::unique_ptr<DataDir> m_data;
     ScriptThreads m_scripts{0};
     ChainEvents m_events;
-    std::unique_ptr<ChainManager> m_chain;
+    std::unique_ptr<ChainStack> m_stack;
     ChainContext m_context{*m_env, m_events, m_interrupt};
     RpcTable m_table{*m_env};
 };

@@ -80,8 +80,8 @@ TEST_CASE("a write of the coins that was cut off is completed from the blocks")
         Dumps dumps;
         BlockHash from, to;
         {
-            Engine engine(params, dir.Get() / "data");
-            engine.Attach(false, 200);
+            Engine engine(params, dir.Get() / "data", {}, 200);
+            engine.Attach();
             Must(engine.chain->ActivateBestChain());
             Feed(engine, branches.common);
             FeedAndNote(engine, branches.a, dumps);
@@ -282,10 +282,7 @@ TEST_CASE("coins at a block that the index does not have are refused with advice
         Must(engine.chain->Coins().Flush(engine.chain->CoinsDatabase(), BlockHash(Sha256Of({}))));
     }
     Engine engine(params, dir.Get() / "data");
-    CoinsDbOptions coins;
-    coins.directory = engine.Dir().Chainstate();
-    const auto attached =
-        engine.chain->AttachCoins(Must(CoinsDb::Open(engine.GetEnv(), engine.GetLog(), coins)));
+    const auto attached = engine.chain->AttachCoins(Must(engine.Stack().OpenCoins()));
     REQUIRE(!attached);
     CHECK(attached.Message().find("-reindex-chainstate") != std::string::npos);
 }

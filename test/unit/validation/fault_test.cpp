@@ -40,30 +40,19 @@ public:
             return m_env.Step(kind, path);
         };
         IBD_ASSIGN_OR_RETURN(m_dir, DataDir::Open(m_env, {m_base, {}, m_params.sub_folder}));
-        BlockIndexDbOptions index;
-        index.directory = m_dir->BlockIndex();
-        index.before_io = check;
-        IBD_ASSIGN_OR_RETURN(m_index, BlockIndexDb::Open(m_env, *m_log, index));
-        BlockStoreOptions store;
-        store.blocks_dir = m_dir->Blocks();
-        store.magic = m_params.magic;
-        store.max_file_size = 64 << 10; // a few files, and undo data that grows in many steps
-        store.block_chunk = 16 << 10;
-        store.undo_chunk = 1 << 10;
-        IBD_ASSIGN_OR_RETURN(std::vector<BlockFileInfo> files, m_index->LoadFiles());
-        IBD_ASSIGN_OR_RETURN(m_blocks, BlockStore::Open(m_env, *m_log, store, std::move(files)));
-        chain = std::make_unique<ChainManager>(
-            m_params, ChainStores{m_env, *m_log, *m_blocks, *m_index}, m_options, m_interrupt);
-        chain->SetScriptChecker(&m_scripts);
-        IBD_RETURN_IF_ERROR(chain->LoadIndex());
-        IBD_RETURN_IF_ERROR(chain->StoreGenesis());
-        CoinsDbOptions coins;
-        coins.directory = m_dir->Chainstate();
-        coins.cache_bytes = 0; // coins come from the disk
-        coins.batch_bytes = 2000;
-        coins.before_io = check;
-        IBD_ASSIGN_OR_RETURN(auto db, CoinsDb::Open(m_env, *m_log, coins));
-        IBD_RETURN_IF_ERROR(chain->AttachCoins(std::move(db)));
+        ChainStackOptions parts;
+        parts.manager = m_options;
+        parts.index.before_io = check;
+        parts.blocks.max_file_size = 64 << 10; // some files, and undo data that grows in many steps
+        parts.blocks.block_chunk = 16 << 10;
+        parts.blocks.undo_chunk = 1 << 10;
+        parts.coins.cache_bytes = 0; // coins come from the disk
+        parts.coins.batch_bytes = 2000;
+        parts.coins.before_io = check;
+        parts.checker = &m_scripts;
+        IBD_ASSIGN_OR_RETURN(m_stack,
+                             OpenChain(m_env, *m_log, m_params, *m_dir, parts, m_interrupt));
+        chain = &m_stack->Chain();
         return chain->ActivateBestChain();
     }
 
@@ -76,13 +65,16 @@ public:
         return {};
     }
 
+    void Die()
+    {
+        chain = nullptr;
+        m_stack.reset();
+    }
     /** Ends as node/ does after an error: writes what can be written. */
     void Close()
     {
         if (chain && chain->HasCoins()) (void)chain->Flush(FlushMode::kAlways);
-        chain.reset();
-        m_blocks.reset();
-        m_index.reset();
+        Die();
         m_dir.reset();
     }
 
@@ -106,7 +98,7 @@ public:
         return kept;
     }
 
-    std::unique_ptr<ChainManager> chain;
+    ChainManager* chain = nullptr;
 
 private:
     FaultEnv& m_env;
@@ -117,8 +109,7 @@ private:
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     AcceptAllScripts m_scripts;
     std::unique_ptr<DataDir> m_dir;
-    std::unique_ptr<BlockIndexDb> m_index;
-    std::unique_ptr<BlockStore> m_blocks;
+    std::unique_ptr<ChainStack> m_stack;
 };
 
 /** A chain, a branch `a` on it and a better one `b`, whose blocks spend coins of all ages. */
@@ -193,7 +184,7 @@ void Prepare(const Story& story, const ChainParams& params, const Path& base, Be
         Must(node.chain->Index().Save(const_cast<BlockStore&>(node.chain->Blocks())));
         WriteHalf(node);
     }
-    node.chain.reset(); // dies here
+    node.Die();
 }
 
 struct Fault {

@@ -1,12 +1,11 @@
 // A whole serial engine in a temporary directory, for the tests of validation.
 #pragma once
 
-#include "storage/data_dir.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 #include "support/testdata.h"
 #include "validation/block_import.h"
-#include "validation/chain_manager.h"
+#include "validation/chain_stack.h"
 #include "validation/coins_walk.h"
 
 #include <filesystem>
@@ -57,22 +56,24 @@ using CoinsDump = std::map<OutPoint, Bytes>;
  *  Flush() is what a crash leaves. */
 class Engine {
 public:
-    Engine(const ChainParams& params, const Path& base, ChainManagerOptions options = {})
+    /** `batch_bytes`: of the coins' database. */
+    Engine(const ChainParams& params, const Path& base, ChainManagerOptions options = {},
+           size_t batch_bytes = CoinsDbOptions().batch_bytes)
     {
         std::filesystem::create_directories(base);
         m_dir = Must(DataDir::Open(*m_env, {base, {}, params.sub_folder}));
         if (options.hash_key.k0 == 0) {
             options.hash_key = {1, 2};
         }
-        m_index = Must(BlockIndexDb::Open(*m_env, *m_log, {m_dir->BlockIndex()}));
-        BlockStoreOptions store;
-        store.blocks_dir = m_dir->Blocks();
-        store.magic = params.magic;
-        m_blocks = Must(BlockStore::Open(*m_env, *m_log, store, Must(m_index->LoadFiles())));
-        chain = std::make_unique<ChainManager>(
-            params, ChainStores{*m_env, *m_log, *m_blocks, *m_index}, options, interrupt);
-        chain->SetScriptChecker(&m_scripts);
-        chain->SetObserver(&witness);
+        ChainStackOptions parts;
+        parts.manager = options;
+        parts.coins.batch_bytes = batch_bytes;
+        parts.checker = &m_scripts;
+        parts.observer = &witness;
+        m_stack = std::make_unique<ChainStack>(*m_env, *m_log, params, *m_dir, parts, interrupt);
+        Must(m_stack->OpenIndex());
+        Must(m_stack->OpenBlocks());
+        chain = &m_stack->Chain();
         Must(chain->LoadIndex());
     }
 
@@ -82,14 +83,10 @@ public:
         Attach(wipe_coins);
         Must(chain->ActivateBestChain());
     }
-    void Attach(bool wipe_coins = false, size_t batch_bytes = 32 << 20)
+    void Attach(bool wipe_coins = false)
     {
-        CoinsDbOptions coins;
-        coins.directory = m_dir->Chainstate();
-        coins.wipe = wipe_coins;
-        coins.batch_bytes = batch_bytes;
         Must(chain->StoreGenesis());
-        Must(chain->AttachCoins(Must(CoinsDb::Open(*m_env, *m_log, coins))));
+        Must(chain->AttachCoins(Must(m_stack->OpenCoins(wipe_coins))));
     }
 
     BlockOutcome Process(ByteSpan raw) { return Must(chain->ProcessBlock(raw)); }
@@ -109,16 +106,17 @@ public:
     }
     HeaderNode* Node(const BlockHash& hash) { return chain->Tree().Find(hash); }
     const DataDir& Dir() const { return *m_dir; }
-    BlockIndexDb& IndexDb() { return *m_index; }
+    BlockIndexDb& IndexDb() { return m_stack->Index(); }
 
-    BlockImporter Importer() { return {*chain, *m_blocks, *m_env, *m_log, interrupt}; }
+    BlockImporter Importer() { return {*chain, Blocks(), *m_env, *m_log, interrupt}; }
     CoinsStats Stats(CoinsHashKind kind, const HeaderNode* at = nullptr)
     {
         return Must(ComputeCoinsStats(*chain, at, kind, interrupt));
     }
+    ChainStack& Stack() { return *m_stack; }
     Env& GetEnv() { return *m_env; }
     Logger& GetLog() { return *m_log; }
-    BlockStore& Blocks() { return *m_blocks; }
+    BlockStore& Blocks() { return m_stack->Blocks(); }
 
     std::atomic<bool> interrupt{false};
     Witness witness;
@@ -128,11 +126,10 @@ private:
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     AcceptAllScripts m_scripts;
     std::unique_ptr<DataDir> m_dir;
-    std::unique_ptr<BlockIndexDb> m_index;
-    std::unique_ptr<BlockStore> m_blocks;
+    std::unique_ptr<ChainStack> m_stack;
 
 public:
-    std::unique_ptr<ChainManager> chain;
+    ChainManager* chain = nullptr; //!< the stack's
 };
 
 } // namespace ibd::test
