@@ -8,7 +8,7 @@
 #include "consensus/sigops.h"
 #include "consensus/tx_check.h"
 #include "consensus/tx_verify.h"
-#include "crypto/sha256.h"
+#include "consensus/witness_commitment.h"
 #include "script/script.h"
 
 #include <algorithm>
@@ -19,9 +19,6 @@ namespace ibd {
 namespace {
 
 using Kind = RuleViolation::Kind;
-
-constexpr size_t kCommitmentScriptSize = 38; //!< OP_RETURN, push 36, 4 bytes of tag, 32 of hash
-constexpr uint8_t kCommitmentTag[] = {OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed};
 
 RuleResult CheckBlockSize(const BlockView& block)
 {
@@ -85,15 +82,13 @@ RuleResult CheckCommitment(const BlockView& block, ByteSpan script)
     const InputView& input = block.Txs()[0].inputs[0];
     ByteSpan reserved;
     ForEachWitnessItem(input, [&](ByteSpan item) { reserved = item; });
-    if (input.witness_items != 1 || reserved.size() != 32) {
+    if (input.witness_items != 1 || reserved.size() != kWitnessReservedSize) {
         return Violation(Kind::kMutated, "bad-witness-nonce-size",
                          "CheckWitnessMalleation : invalid witness reserved value size");
     }
-    Bytes preimage;
-    Append(preimage, BlockWitnessMerkleRoot(block).Span());
-    Append(preimage, reserved);
-    const Hash32 hash = Sha256d(preimage);
-    if (!std::equal(hash.begin(), hash.end(), script.begin() + sizeof kCommitmentTag)) {
+    const Uint256 hash = WitnessCommitmentHash(BlockWitnessMerkleRoot(block), reserved);
+    const ByteSpan committed = script.subspan(kCommitmentTag.size(), hash.size());
+    if (!std::equal(committed.begin(), committed.end(), hash.data())) {
         return Violation(Kind::kMutated, "bad-witness-merkle-match",
                          "CheckWitnessMalleation : witness merkle commitment mismatch");
     }
@@ -232,7 +227,7 @@ int WitnessCommitmentIndex(const TxView& coinbase)
     for (size_t i = coinbase.outputs.size(); i-- > 0;) {
         const ByteSpan script = coinbase.outputs[i].script_pubkey;
         if (script.size() >= kCommitmentScriptSize &&
-            std::equal(std::begin(kCommitmentTag), std::end(kCommitmentTag), script.begin())) {
+            std::equal(kCommitmentTag.begin(), kCommitmentTag.end(), script.begin())) {
             return static_cast<int>(i);
         }
     }

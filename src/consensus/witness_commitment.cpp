@@ -1,0 +1,23 @@
+// See witness_commitment.h.
+#include "consensus/witness_commitment.h"
+
+#include "crypto/sha256.h"
+
+namespace ibd {
+
+Uint256 WitnessCommitmentHash(const Uint256& witness_root, ByteSpan reserved)
+{
+    Bytes preimage;
+    Append(preimage, witness_root.Span());
+    Append(preimage, reserved);
+    return Uint256(Sha256d(preimage));
+}
+
+Bytes WitnessCommitmentScript(const Uint256& witness_root, ByteSpan reserved)
+{
+    Bytes script(kCommitmentTag.begin(), kCommitmentTag.end());
+    Append(script, WitnessCommitmentHash(witness_root, reserved).Span());
+    return script;
+}
+
+} // namespace ibd
