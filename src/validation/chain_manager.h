@@ -129,6 +129,9 @@ public:
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
+    /** What the chain would say to a block on its tip, proof of work and signet solution aside,
+     *  without taking it. `check_merkle_root`: also to the root in its header. There is a tip. */
+    Result<RuleResult> TestBlock(const BlockView& block, bool check_merkle_root);
     /** Connects and disconnects blocks until the tip is the best block we have. Returns early,
      *  without error, when interrupted. A better branch is left aside, with a warning, if a block
      *  on the way to it cannot be taken back for want of undo data. */
@@ -253,7 +256,7 @@ private:
     ThreadPool m_pool;
     ScriptChecker* m_checker = nullptr;
     ChainObserver* m_observer = nullptr;
-    int64_t m_last_flush = 0;               //!< MonotonicMicros
+    int64_t m_last_flush = 0; //!< MonotonicMicros
     std::atomic<bool> m_flush_soon{false};
     const HeaderNode* m_complete = nullptr; //!< has data down to the active chain
     int32_t m_next_precious = -1;

@@ -1,0 +1,49 @@
+// ChainManager::TestBlock: what the chain would say to a block, without taking it.
+#include "validation/chain_manager.h"
+
+#include "consensus/block_check.h"
+
+namespace ibd {
+
+namespace {
+
+/** The node that a header on `prev` would get, outside of the tree. */
+HeaderNode NodeOn(const BlockView& block, HeaderNode& prev)
+{
+    HeaderNode node;
+    node.hash = block.Hash();
+    node.prev = &prev;
+    node.height = prev.height + 1;
+    node.version = block.Header().version;
+    node.time = block.Header().time;
+    node.bits = block.Header().bits;
+    return node;
+}
+
+} // namespace
+
+Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_merkle_root)
+{
+    const auto lock = Lock();
+    if (block.Header().prev_hash != Tip()->hash) {
+        return RuleResult(Invalid("inconclusive-not-best-prevblk"));
+    }
+    BlockCheckOptions checks;
+    checks.check_pow = false;
+    checks.check_merkle_root = check_merkle_root;
+    const NodeAncestry branch(Tip());
+    const ConsensusParams& params = m_params.consensus;
+    RuleResult found = CheckBlock(block, params, checks);
+    if (!found) {
+        found = ContextualCheckBlockHeader(block.Header(), branch, params, m_stores.env.UnixTime());
+    }
+    if (!found) found = ContextualCheckBlock(block, branch, params);
+    if (found) return found;
+    const HeaderNode node = NodeOn(block, *Tip());
+    CoinsCache overlay(*m_cache, OutPointHasher(m_options.hash_key));
+    BlockUndo undo;
+    if (m_checker) m_checker->Remember(true); // it is likely to come soon
+    return ConnectBlock(block, node, m_params, overlay, m_checker, undo);
+}
+
+} // namespace ibd
