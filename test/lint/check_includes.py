@@ -14,8 +14,8 @@ DIRECT = {
     "util": [], "crypto": ["util"], "primitives": ["crypto"], "script": ["primitives"],
     "consensus": ["script"], "chain": ["consensus"], "storage": ["script"],
     "validation": ["chain", "storage"], "swiftsync": ["chain", "storage"],
-    "mempool": ["chain", "storage"], "net": ["chain"],
-    "rpc": ["validation", "swiftsync", "mempool", "net"], "node": ["rpc"], "cli": ["util"],
+    "mempool": ["chain", "storage"], "mining": ["mempool", "validation"], "net": ["chain"],
+    "rpc": ["swiftsync", "mining", "net"], "node": ["rpc"], "cli": ["util"],
 }
 
 # External header prefix -> modules that may use it.

@@ -1,0 +1,55 @@
+// BlockAssembler: makes templates of the block that comes next. Owned by the node; any thread.
+// There is no pool of transactions in this version, so that templates hold a coinbase alone.
+#pragma once
+
+#include "mining/block_template.h"
+#include "util/log.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+inline constexpr uint64_t kDefaultReservedWeight = 8'000;
+/** Header, count of transactions and a small coinbase. */
+inline constexpr uint64_t kLeastReservedWeight = 2'000;
+/** Cost of signature operations kept for outputs that miners add to the coinbase. */
+inline constexpr int kReservedSigOpsCost = 400;
+
+struct AssemblerOptions {
+    Amount min_fee_rate = 1; //!< -blockmintxfee, satoshi for 1,000 virtual bytes
+    uint64_t reserved_weight = kDefaultReservedWeight; //!< -blockreservedweight
+    std::optional<int32_t> version;                    //!< -blockversion, on regtest only
+};
+
+class BlockAssembler {
+public:
+    /** What the template that was made last takes. */
+    struct Last {
+        uint64_t weight = 0; //!< with the weight that is kept for header and coinbase
+        size_t txs = 0;      //!< without the coinbase
+    };
+
+    BlockAssembler(Env& env, Logger& log, AssemblerOptions options)
+        : m_env(env), m_log(log), m_options(options)
+    {
+    }
+
+    /** A block on top of the tip, which must be there, whose coinbase pays to `script` all that it
+     *  may. It takes the chain's lock, and tests the block on the coins. */
+    Result<BlockTemplate> Assemble(ChainManager& chain, ByteSpan script);
+
+    const AssemblerOptions& Options() const { return m_options; }
+    std::optional<Last> LastMade() const;
+
+private:
+    int32_t VersionAfter(const HeaderNode& tip, const ConsensusParams& params);
+    BlockHeader NextHeader(const HeaderNode& tip, const ConsensusParams& params);
+
+    Env& m_env;
+    Logger& m_log;
+    const AssemblerOptions m_options;
+    mutable std::mutex m_mutex; //!< taken after the chain's; guards what follows
+    VersionBitsCache m_version_bits;
+    std::optional<Last> m_last;
+};
+
+} // namespace ibd

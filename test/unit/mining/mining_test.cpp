@@ -1,0 +1,199 @@
+// Templates of the next block, on a real chain of regtest.
+#include "consensus/block_check.h"
+#include "consensus/merkle.h"
+#include "consensus/subsidy.h"
+#include "mining/block_assembler.h"
+#include "util/hex.h"
+#include "validation/block_kit.h"
+#include "validation/fixture.h"
+
+namespace ibd::test {
+
+namespace {
+
+const ChainParams& Regtest()
+{
+    static const ChainParams params = MakeChainParams(Network::kRegtest);
+    return params;
+}
+
+/** A chain of its own and an assembler whose clock stands still. */
+class Miner {
+public:
+    explicit Miner(const ChainParams& params = Regtest(), AssemblerOptions options = {})
+        : engine(params, dir.Get()), assembler(*m_env, engine.GetLog(), options)
+    {
+        engine.Start();
+    }
+
+    BlockTemplate Assemble() { return Must(assembler.Assemble(*engine.chain, kAnyone)); }
+    /** The next block, with its proof, as the tip. */
+    BlockTemplate Mine()
+    {
+        BlockTemplate block = Assemble();
+        REQUIRE_FALSE(block.violation);
+        uint64_t tries = 1000;
+        REQUIRE(FindProof(block.header, tries, Params(), engine.interrupt) == ProofSearch::kFound);
+        REQUIRE_FALSE(engine.Process(block.Serialize()).violation);
+        REQUIRE(engine.chain->Tip()->hash == block.header.Hash());
+        return block;
+    }
+    RuleResult Test(const BlockTemplate& block)
+    {
+        const Bytes raw = block.Serialize();
+        BlockView view;
+        Must(view.Parse(raw));
+        return Must(engine.chain->TestBlock(view, true));
+    }
+    const ConsensusParams& Params() const { return engine.chain->Params().consensus; }
+
+    std::atomic<int64_t> now{1'300'000'000};
+    TempDir dir;
+    Engine engine;
+
+private:
+    std::unique_ptr<Env> m_env = MakePosixEnv(&now);
+
+public:
+    BlockAssembler assembler;
+};
+
+TransactionRef Spend(const BlockTemplate& from, Amount value)
+{
+    return SpendTx({{from.coinbase.Id(), 0}}, {value}).Freeze();
+}
+
+} // namespace
+
+TEST_CASE("a chain grows by assembled blocks", "[mining]")
+{
+    Miner miner;
+    CHECK_FALSE(miner.assembler.LastMade());
+    for (int height = 1; height <= 20; ++height) {
+        const BlockTemplate block = miner.Mine();
+        CHECK(block.height == height);
+        const MutableTransaction& coinbase = block.coinbase;
+        CHECK(coinbase.lock_time == static_cast<uint32_t>(height - 1));
+        CHECK(coinbase.inputs[0].sequence == 0xfffffffe);
+        Bytes script = Bip34Prefix(height);
+        if (height <= 16) script.push_back(OP_0);
+        CHECK(coinbase.inputs[0].script_sig == script);
+        CHECK(coinbase.inputs[0].witness == std::vector<Bytes>{Bytes(32, 0)});
+        REQUIRE(coinbase.outputs.size() == 2);
+        CHECK(coinbase.outputs[0].value == BlockSubsidy(height, miner.Params()));
+        CHECK(coinbase.outputs[0].script_pubkey == kAnyone);
+        CHECK(coinbase.outputs[1].script_pubkey == block.CommitmentScript());
+    }
+    REQUIRE(miner.assembler.LastMade());
+    CHECK(miner.assembler.LastMade()->weight == 8000);
+    CHECK(miner.assembler.LastMade()->txs == 0);
+}
+
+TEST_CASE("without segwit the block still commits, and its coinbase has no witness", "[mining]")
+{
+    NetworkOptions options;
+    options.activation_heights[BuriedDeployment::kSegwit] = 3;
+    const ChainParams params = MakeChainParams(Network::kRegtest, options);
+    Miner miner(params);
+    for (int height = 1; height <= 4; ++height) {
+        const BlockTemplate block = miner.Mine();
+        CHECK(block.CommitmentScript().size() == 38);
+        CHECK(block.coinbase.HasWitness() == (height >= 3));
+    }
+}
+
+TEST_CASE("the time is the clock's, and above the median", "[mining]")
+{
+    Miner miner;
+    const int64_t genesis = miner.engine.chain->Tip()->time;
+    miner.now = genesis + 5000;
+    CHECK(miner.Mine().header.time == genesis + 5000);
+    miner.now = genesis - 5000;
+    const HeaderNode* tip = miner.engine.chain->Tip();
+    CHECK(miner.Assemble().header.time == tip->MedianTimePast() + 1);
+    CHECK(MinimumBlockTime(*tip, miner.Params()) == tip->MedianTimePast() + 1);
+    // The clock goes on while somebody works on a template; it never goes back.
+    BlockHeader header = miner.Assemble().header;
+    UpdateTime(header, *tip, miner.Params(), genesis + 9000);
+    CHECK(header.time == genesis + 9000);
+    UpdateTime(header, *tip, miner.Params(), genesis + 8000);
+    CHECK(header.time == genesis + 9000);
+}
+
+TEST_CASE("at a retarget the time is not far below the last block's", "[mining]")
+{
+    const ChainParams main = MakeChainParams(Network::kMain);
+    HeaderNode prev;
+    prev.height = 2014;
+    prev.time = 1'400'000'000;
+    CHECK(MinimumBlockTime(prev, main.consensus) == 1'400'000'001); // alone it is the median
+    HeaderNode late = prev;
+    late.height = 2015;
+    HeaderNode below[10];
+    HeaderNode* node = &late;
+    for (HeaderNode& one : below) {
+        one.time = 1'300'000'000;
+        node->prev = &one;
+        node = &one;
+    }
+    CHECK(MinimumBlockTime(late, main.consensus) == 1'400'000'000 - 600);
+    late.height = 2016;
+    CHECK(MinimumBlockTime(late, main.consensus) == 1'300'000'001);
+}
+
+TEST_CASE("-blockversion counts where blocks are made on demand", "[mining]")
+{
+    AssemblerOptions options;
+    options.version = 0x12345678;
+    Miner miner(Regtest(), options);
+    CHECK(miner.Assemble().header.version == 0x12345678);
+    Miner plain;
+    CHECK(plain.Assemble().header.version == 0x20000000);
+}
+
+TEST_CASE("transactions are committed to and tested with the block", "[mining]")
+{
+    Miner miner;
+    const BlockTemplate first = miner.Mine();
+    for (int i = 0; i < 99; ++i) miner.Mine();
+    BlockTemplate block = miner.Assemble();
+    const auto set = [&](std::vector<TransactionRef> txs) {
+        block.txs = std::move(txs);
+        block.Commit();
+        block.Seal();
+        return miner.Test(block);
+    };
+    const Amount value = first.coinbase.outputs[0].value;
+    CHECK_FALSE(set({Spend(first, value)}));
+    CHECK(block.coinbase.outputs.size() == 2);
+    CHECK(set({Spend(first, value + 1)})->reason == "bad-txns-in-belowout");
+    CHECK(set({Spend(first, value), Spend(first, value - 1)})->reason ==
+          "bad-txns-inputs-missingorspent");
+    // Nothing of that stays: neither a coin, nor a block or header.
+    CHECK_FALSE(set({Spend(first, value)}));
+    CHECK(miner.engine.chain->Tip()->height == 100);
+    CHECK(miner.engine.chain->Tree().Size() == 101);
+    block.header.merkle_root = {};
+    CHECK(miner.Test(block)->reason == "bad-txnmrklroot");
+    block.header.prev_hash = Regtest().consensus.genesis_hash;
+    CHECK(miner.Test(block)->reason == "inconclusive-not-best-prevblk");
+}
+
+TEST_CASE("the search for a nonce ends", "[mining]")
+{
+    const std::atomic<bool> running{false}, stopped{true};
+    ConsensusParams params = MakeChainParams(Network::kMain).consensus;
+    BlockHeader header; // at this target a few nonces find nothing
+    header.bits = 0x1d00ffff;
+    uint64_t tries = 10;
+    CHECK(FindProof(header, tries, params, running) == ProofSearch::kGaveUp);
+    CHECK(header.nonce == 10);
+    CHECK(tries == 0);
+    tries = 10;
+    CHECK(FindProof(header, tries, params, stopped) == ProofSearch::kGaveUp);
+    header.nonce = 0xfffffffd;
+    CHECK(FindProof(header, tries, params, running) == ProofSearch::kNoneLeft);
+    CHECK(tries == 8);
+}
+
+} // namespace ibd::test
