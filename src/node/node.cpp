@@ -78,7 +78,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .coins_db_cache_bytes = m_options.cache.coins_db,
                       .coins_cache_bytes = m_options.cache.coins,
                       .user_agent = UserAgent(args),
-                      .fatal = [this](const Error& error) { StopFor(error); }}
+                      .fatal = [this](const Error& error) { StopFor(error); }},
+      m_assembler(env, log, m_options.assembler), m_mining{m_chain_context, m_assembler}
 {
     m_scripts.SetCaches(&m_caches);
     m_events.Warnings().OnNew([this](const std::string& text) {
@@ -127,7 +128,9 @@ Result<> Node::StartRpc()
     AddTransactionMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
     AddMempoolMethods(m_table, m_chain_context);
-    AddMiningMethods(m_table, m_chain_context);
+    AddMiningMethods(m_table, m_mining);
+    AddBlockTemplateMethods(m_table, m_mining);
+    AddGenerateMethods(m_table, m_mining);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
     AddNetworkMethods(m_table, m_chain_context);
     if (!m_args.GetBool("-server", true)) return {};

@@ -8,6 +8,7 @@
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/events.h"
+#include "rpc/mining.h"
 #include "rpc/server.h"
 #include "storage/data_dir.h"
 #include "util/log_file.h"
@@ -96,6 +97,8 @@ private:
     RpcTable m_table;
     ControlContext m_control;
     ChainContext m_chain_context;
+    BlockAssembler m_assembler;
+    MiningContext m_mining;
     std::unique_ptr<RpcServer> m_server;
 };
 

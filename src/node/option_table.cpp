@@ -126,11 +126,11 @@ constexpr const char* kWithoutEffect[] = {
     "-torpassword", "-txreconciliation", "-v2transport", "-whitebind", "-whitelist",
     "-whitelistforcerelay", "-whitelistrelay",
     // pool of transactions, fee estimates, mining
-    "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight", "-blockmintxfee",
-    "-blockreconstructionextratxn", "-blockreservedweight", "-blockversion", "-bytespersigop",
-    "-checkmempool", "-datacarrier", "-datacarriersize", "-dustrelayfee", "-incrementalrelayfee",
-    "-limitancestorcount", "-limitclustercount", "-limitclustersize", "-limitdescendantcount",
-    "-maxmempool", "-mempoolexpiry", "-minrelaytxfee", "-permitbaremultisig", "-persistmempool",
+    "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight",
+    "-blockreconstructionextratxn", "-bytespersigop", "-checkmempool", "-datacarrier",
+    "-datacarriersize", "-dustrelayfee", "-incrementalrelayfee", "-limitancestorcount",
+    "-limitclustercount", "-limitclustersize", "-limitdescendantcount", "-maxmempool",
+    "-mempoolexpiry", "-minrelaytxfee", "-permitbaremultisig", "-persistmempool",
     "-persistmempoolv1", "-printpriority",
     // wallet
     "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-discardfee",

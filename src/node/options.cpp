@@ -1,6 +1,7 @@
 // See options.h.
 #include "node/options.h"
 #include "node/option_table.h"
+#include "node/start_checks.h"
 #include "util/hex.h"
 
 #include <algorithm>
@@ -242,6 +243,25 @@ Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& 
     return MakeChainParams(*network, options);
 }
 
+namespace {
+
+/** Of values that CheckParameters() let pass. */
+AssemblerOptions ReadAssembler(const ArgsManager& args)
+{
+    AssemblerOptions out;
+    const auto fee_rate = args.Get("-blockmintxfee");
+    if (fee_rate) out.min_fee_rate = ParseMoney(*fee_rate).value_or(out.min_fee_rate);
+    if (const auto reserved = args.GetInt("-blockreservedweight")) {
+        out.reserved_weight = static_cast<uint64_t>(*reserved);
+    }
+    if (const auto version = args.GetInt("-blockversion")) {
+        out.version = static_cast<int32_t>(*version);
+    }
+    return out;
+}
+
+} // namespace
+
 Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& params,
                                     const Path& net_dir, uint64_t machine_memory)
 {
@@ -271,6 +291,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
             args.GetInt("-maxsigcachesize", kDefaultSignatureCache), 0, kMaxSignatureCache))
         << 20;
     out.max_tip_age = args.GetInt("-maxtipage", kDefaultTipAge);
+    out.assembler = ReadAssembler(args);
     out.alert_notify = args.Get("-alertnotify", "");
     out.block_notify = args.Get("-blocknotify", "");
     out.startup_notify = args.Get("-startupnotify", "");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "consensus/params.h"
+#include "mining/block_assembler.h"
 #include "swiftsync/engine.h"
 #include "util/args.h"
 #include "util/config.h"
@@ -38,6 +39,7 @@ struct NodeOptions {
     std::vector<Path> load_blocks;
     std::optional<Path> hints; //!< -ibdboosterfile
     BoosterOptions booster;    //!< without `chainstate`
+    AssemblerOptions assembler;
     std::string alert_notify;
     std::string block_notify;
     std::string startup_notify;

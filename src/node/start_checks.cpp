@@ -1,6 +1,9 @@
 // See start_checks.h. Checks in the order in which Bitcoin Core makes them: of two mistakes the
 // same is told.
 #include "node/start_checks.h"
+
+#include "consensus/limits.h"
+#include "mining/block_assembler.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -11,9 +14,6 @@ namespace ibd {
 
 namespace {
 
-constexpr uint64_t kMaxBlockWeight = 4'000'000;
-constexpr uint64_t kReservedWeight = 8'000;    //!< default
-constexpr uint64_t kMinReservedWeight = 2'000; //!< header, count and a small coinbase
 constexpr int64_t kMaxClusterCount = 64;
 constexpr int64_t kPruneMinimum = 550; //!< MiB
 
@@ -126,18 +126,19 @@ uint64_t Weight(const ArgsManager& args, const std::string& name, uint64_t other
 
 Result<> CheckMining(const ArgsManager& args)
 {
+    constexpr auto kMostWeight = static_cast<uint64_t>(kMaxBlockWeight);
     IBD_RETURN_IF_ERROR(CheckAmounts(args, {"-blockmintxfee"}));
-    const uint64_t reserved = Weight(args, "-blockreservedweight", kReservedWeight);
-    const uint64_t most = Weight(args, "-blockmaxweight", kMaxBlockWeight);
-    if (reserved < kMinReservedWeight) {
+    const uint64_t reserved = Weight(args, "-blockreservedweight", kDefaultReservedWeight);
+    const uint64_t most = Weight(args, "-blockmaxweight", kMostWeight);
+    if (reserved < kLeastReservedWeight) {
         return BadData("-blockreservedweight ({}) is lower than minimum safety value of ({})",
-                       reserved, kMinReservedWeight);
+                       reserved, kLeastReservedWeight);
     }
     for (const auto& [name, weight] :
          {std::pair{"-blockreservedweight", reserved}, std::pair{"-blockmaxweight", most}}) {
-        if (weight <= kMaxBlockWeight) continue;
+        if (weight <= kMostWeight) continue;
         return BadData("{} ({}) exceeds consensus maximum block weight ({})", name, weight,
-                       kMaxBlockWeight);
+                       kMostWeight);
     }
     if (reserved > most) {
         return BadData("-blockreservedweight ({}) exceeds -blockmaxweight ({})", reserved, most);

@@ -12,8 +12,6 @@ namespace ibd {
 /** getblockchaininfo, getblockcount, getbestblockhash, getdifficulty, getchaintips,
  *  getchainstates, getchaintxstats and the waiting calls. */
 void AddChainInfoMethods(RpcTable& table, ChainContext& context);
-/** getmininginfo, getnetworkhashps. */
-void AddMiningMethods(RpcTable& table, ChainContext& context);
 /** getdeploymentinfo. */
 void AddDeploymentMethods(RpcTable& table, ChainContext& context);
 /** getmempoolinfo, getrawmempool, syncwithvalidationinterfacequeue. */

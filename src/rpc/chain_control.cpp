@@ -2,6 +2,7 @@
 #include "consensus/block_check.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
+#include "rpc/mining.h"
 #include "util/hex.h"
 
 namespace ibd {
@@ -63,13 +64,6 @@ RpcMethod BlockAction(ChainContext& context, const char* category, const char* n
                 context.OrFatal(action(chain, BlockArg(chain, call)));
                 return {};
             }};
-}
-
-/** The answer of submitblock (BIP22): null, or why not. */
-UniValue Bip22Result(const RuleResult& verdict)
-{
-    if (!verdict) return {};
-    return verdict->reason.empty() ? std::string("rejected") : verdict->reason;
 }
 
 /** Whether the coinbase commits to witnesses and lacks its own, which mining software may leave to

@@ -22,6 +22,7 @@ enum class RpcCode : int {
     kInvalidAddressOrKey = -5,
     kOutOfMemory = -7,
     kInvalidParameter = -8,
+    kClientNotConnected = -9,
     kDatabase = -20,
     kDeserialization = -22,
     kVerify = -25,

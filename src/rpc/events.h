@@ -20,6 +20,8 @@ public:
     };
     using Condition = std::function<bool(const Tip&)>;
 
+    void BlockConnected(const HeaderNode&, const BlockView&) override { ++m_steps; }
+    void BlockDisconnected(const HeaderNode&, const BlockView&) override { ++m_steps; }
     void TipChanged(const HeaderNode& node) override;
     void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override;
     void WarningSet(ChainWarning warning, const std::string& text) override;
@@ -36,6 +38,9 @@ public:
     /** Ends all waiting for good. */
     void Stop();
 
+    /** Blocks connected and taken back so far. */
+    uint64_t Steps() const { return m_steps; }
+
     /** Remembers verdicts on `hash` from now on, until Forget. */
     void Watch(const BlockHash& hash);
     /** The verdict seen since Watch, if any; ends the watch. */
@@ -44,6 +49,7 @@ public:
 private:
     std::function<void(const HeaderNode&)> m_on_tip;
     NodeWarnings m_warnings;
+    std::atomic<uint64_t> m_steps = 0;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     Tip m_tip;

@@ -1,7 +1,7 @@
-// getmininginfo and getnetworkhashps; see blockchain.h.
-#include "consensus/limits.h"
+// getmininginfo and getnetworkhashps; see mining.h.
+#include "rpc/mining.h"
+
 #include "consensus/pow.h"
-#include "rpc/blockchain.h"
 #include "rpc/json.h"
 #include "util/hex.h"
 
@@ -12,7 +12,6 @@ namespace ibd {
 namespace {
 
 constexpr int kBlocksOfEstimate = 120;
-constexpr Amount kBlockMinTxFee = 1; //!< per 1,000 virtual bytes; -blockmintxfee's default
 
 /** Hashes per second that the work of the `blocks` blocks up to `last` took. */
 double HashRate(const HeaderNode& last, int blocks)
@@ -31,12 +30,8 @@ double HashRate(const HeaderNode& last, int blocks)
 /** Target of a block that is made now. */
 uint32_t NextBits(const HeaderNode& tip, const ConsensusParams& params, int64_t now)
 {
-    int64_t least = tip.MedianTimePast() + 1;
-    if ((tip.height + 1) % params.DifficultyAdjustmentInterval() == 0) {
-        least = std::max(least, int64_t{tip.time} - kMaxTimewarp);
-    }
-    const auto time = static_cast<uint32_t>(std::max(least, now));
-    return GetNextWorkRequired(NodeAncestry(&tip), time, params);
+    const int64_t time = std::max(MinimumBlockTime(tip, params), now);
+    return GetNextWorkRequired(NodeAncestry(&tip), static_cast<uint32_t>(time), params);
 }
 
 void AddTarget(UniValue& out, uint32_t bits)
@@ -46,25 +41,29 @@ void AddTarget(UniValue& out, uint32_t bits)
     out.pushKV("target", Arith256::FromCompact(bits).ToHex());
 }
 
-UniValue MiningInfo(const ChainContext& context)
+UniValue MiningInfo(const MiningContext& context)
 {
-    ChainManager& chain = context.Chain();
+    ChainManager& chain = context.chain.Chain();
     const auto lock = chain.Lock();
     const HeaderNode& tip = *chain.Tip();
     const ConsensusParams& params = chain.Params().consensus;
     UniValue out(UniValue::VOBJ);
     out.pushKV("blocks", Num(tip.height));
+    if (const auto last = context.assembler.LastMade()) {
+        out.pushKV("currentblockweight", Num(last->weight));
+        out.pushKV("currentblocktx", Num(last->txs));
+    }
     AddTarget(out, tip.bits);
     out.pushKV("networkhashps", HashRate(tip, kBlocksOfEstimate));
     out.pushKV("pooledtx", 0);
-    out.pushKV("blockmintxfee", AmountJson(kBlockMinTxFee));
+    out.pushKV("blockmintxfee", AmountJson(context.assembler.Options().min_fee_rate));
     out.pushKV("chain", chain.Params().name);
     UniValue next(UniValue::VOBJ);
     next.pushKV("height", Num(tip.height + 1));
-    AddTarget(next, NextBits(tip, params, context.env.UnixTime()));
+    AddTarget(next, NextBits(tip, params, context.chain.env.UnixTime()));
     out.pushKV("next", next);
     if (params.signet_blocks) out.pushKV("signet_challenge", ToHex(params.signet_challenge));
-    out.pushKV("warnings", context.Warnings());
+    out.pushKV("warnings", context.chain.Warnings());
     return out;
 }
 
@@ -87,7 +86,7 @@ UniValue NetworkHashRate(const ChainContext& context, const RpcCall& call)
     return HashRate(last, blocks);
 }
 
-RpcMethod GetMiningInfo(ChainContext& context)
+RpcMethod GetMiningInfo(MiningContext& context)
 {
     return {"mining",
             "getmininginfo",
@@ -95,7 +94,9 @@ RpcMethod GetMiningInfo(ChainContext& context)
             {},
             "{\n"
             "  \"blocks\": n,                (numeric) Height of the tip\n"
-            "  \"bits\": \"hex\",              (string) Its target in compact form\n"
+            "  \"currentblockweight\": n,    (numeric) Of the template that was made last\n"
+            "  \"currentblocktx\": n,        (numeric) Its transactions\n"
+            "  \"bits\": \"hex\",              (string) The tip's target in compact form\n"
             "  \"difficulty\": n,            (numeric) Its difficulty\n"
             "  \"target\": \"hex\",            (string) Its target\n"
             "  \"networkhashps\": n,         (numeric) Hashes per second of the network\n"
@@ -126,10 +127,10 @@ RpcMethod GetNetworkHashPs(ChainContext& context)
 
 } // namespace
 
-void AddMiningMethods(RpcTable& table, ChainContext& context)
+void AddMiningMethods(RpcTable& table, MiningContext& context)
 {
     table.Add(GetMiningInfo(context));
-    table.Add(GetNetworkHashPs(context));
+    table.Add(GetNetworkHashPs(context.chain));
 }
 
 } // namespace ibd

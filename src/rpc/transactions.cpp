@@ -1,7 +1,7 @@
 // Calls about single transactions; see blockchain.h.
-#include "primitives/transaction.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
+#include "rpc/tx_decode.h"
 #include "rpc/tx_json.h"
 #include "util/hex.h"
 
@@ -10,42 +10,6 @@
 namespace ibd {
 
 namespace {
-
-/** All scripts have whole operations and none is too long, as those of real transactions have. */
-bool LooksSane(const TxView& tx)
-{
-    const auto sane = [](ByteSpan script) {
-        if (script.size() > kMaxScriptSize) return false;
-        ScriptIterator it(script);
-        while (it.Next()) {
-            if (it.Op() > kMaxOpcode || it.Data().size() > kMaxScriptElementSize) return false;
-        }
-        return !it.Failed();
-    };
-    const bool inputs_sane =
-        tx.IsCoinbase() || std::all_of(tx.inputs.begin(), tx.inputs.end(),
-                                       [&](const InputView& i) { return sane(i.script_sig); });
-    return inputs_sane && std::all_of(tx.outputs.begin(), tx.outputs.end(), [&](const auto& o) {
-               return o.script_pubkey.empty() || o.script_pubkey[0] == OP_RETURN ||
-                      sane(o.script_pubkey);
-           });
-}
-
-/** Hex of a transaction in either form. Without a wish for one, the one that looks real. */
-TransactionRef DecodeTx(const std::string& hex, std::optional<bool> is_witness)
-{
-    const auto raw = FromHex(hex);
-    if (!raw) return nullptr;
-    const auto parse = [&](bool witness) -> TransactionRef {
-        auto tx = Transaction::Parse(*raw, witness);
-        return tx.Ok() ? *tx : nullptr;
-    };
-    TransactionRef extended = is_witness.value_or(true) ? parse(true) : nullptr;
-    if (extended && LooksSane(extended->View())) return extended;
-    TransactionRef legacy = !is_witness.value_or(false) ? parse(false) : nullptr;
-    if (legacy && LooksSane(legacy->View())) return legacy;
-    return extended ? extended : legacy;
-}
 
 RpcMethod DecodeRawTransaction(ChainContext& context)
 {

@@ -1,0 +1,244 @@
+// getblocktemplate (BIP22, BIP23, BIP9, BIP145); see mining.h.
+#include "consensus/limits.h"
+#include "rpc/json.h"
+#include "rpc/mining.h"
+#include "util/hex.h"
+
+#include <set>
+
+namespace ibd {
+
+namespace {
+
+/** A waiting call looks for changes of the pool after that. */
+constexpr std::chrono::milliseconds kFirstLookAtPool = std::chrono::minutes(1);
+constexpr size_t kHashDigits = 64;
+/** Pays to anybody: who asks for a template makes the coinbase anew. */
+constexpr uint8_t kAnyone[] = {OP_1};
+
+std::string ModeOf(const UniValue& request)
+{
+    const UniValue& mode = request["mode"];
+    if (mode.isNull()) return "template";
+    if (!mode.isStr()) throw RpcError{RpcCode::kInvalidParameter, "Invalid mode"};
+    return mode.getValStr();
+}
+
+/** What the client says that it knows. */
+std::set<std::string> RulesOf(const UniValue& request)
+{
+    std::set<std::string> out;
+    const UniValue& rules = request["rules"];
+    if (!rules.isArray()) return out;
+    for (const UniValue& rule : rules.getValues()) out.insert(ParseString(rule));
+    return out;
+}
+
+/** What of a block that we know already. */
+const char* Duplicate(const HeaderNode& node)
+{
+    if (node.IsValid(kValidScripts)) return "duplicate";
+    return (node.status & kFailedValid) != 0 ? "duplicate-invalid" : "duplicate-inconclusive";
+}
+
+/** The verdict on a block that lacks its proof of work. */
+UniValue Propose(const ChainContext& context, const UniValue& data)
+{
+    if (!data.isStr()) {
+        throw RpcError{RpcCode::kTypeError, "Missing data String key for proposal"};
+    }
+    const auto raw = FromHex(data.getValStr());
+    BlockView view;
+    if (!raw || !view.Parse(*raw).Ok()) {
+        throw RpcError{RpcCode::kDeserialization, "Block decode failed"};
+    }
+    ChainManager& chain = context.Chain();
+    const auto lock = chain.Lock();
+    if (const HeaderNode* known = chain.Tree().Find(view.Hash())) return Duplicate(*known);
+    return Bip22Result(context.OrFatal(chain.TestBlock(view, /*check_merkle_root=*/true)));
+}
+
+/** What the pool of transactions went through: without one, the blocks that came and went. */
+int64_t PoolChanges(const ChainContext& context)
+{
+    return static_cast<int64_t>(context.events.Steps());
+}
+
+/** Returns when the template that `id` names is no longer the best one: "<tip><pool changes>". */
+void WaitForNews(ChainContext& context, const UniValue& id)
+{
+    BlockHash watched;
+    int64_t changes = PoolChanges(context);
+    if (id.isStr()) {
+        const std::string& text = id.getValStr();
+        watched = ParseHash(text.substr(0, kHashDigits), "longpollid");
+        changes = LenientInteger(std::string_view(text).substr(kHashDigits));
+    } else {
+        ChainManager& chain = context.Chain();
+        const auto lock = chain.Lock();
+        watched = chain.Tip()->hash;
+    }
+    const auto other = [&](const ChainEvents::Tip& tip) { return tip.hash != watched; };
+    const bool is_now = changes == PoolChanges(context);
+    context.events.Wait(other, is_now ? std::chrono::milliseconds(0) : kFirstLookAtPool);
+    if (context.interrupt) throw RpcError{RpcCode::kClientNotConnected, "Shutting down"};
+}
+
+void RequireRules(const ConsensusParams& params, const std::set<std::string>& rules)
+{
+    if (params.signet_blocks && !rules.contains("signet")) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "getblocktemplate must be called with the signet rule set (call with "
+                       "{\"rules\": [\"segwit\", \"signet\"]})"};
+    }
+    if (!rules.contains("segwit")) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "getblocktemplate must be called with the segwit rule set (call with "
+                       "{\"rules\": [\"segwit\"]})"};
+    }
+}
+
+/** The template on the tip. Made once for each tip, so that its time never goes back. Both locks
+ *  are held. */
+const BlockTemplate& Current(MiningContext& context, ChainManager& chain)
+{
+    if (context.last && context.last->header.prev_hash == chain.Tip()->hash) return *context.last;
+    context.last.reset();
+    context.changes = PoolChanges(context.chain);
+    BlockTemplate made = context.chain.OrFatal(context.assembler.Assemble(chain, kAnyone));
+    if (made.violation) {
+        ThrowRpc(RpcCode::kMisc, "TestBlockValidity failed: {}", made.violation->ToString());
+    }
+    return context.last.emplace(std::move(made));
+}
+
+/** "rules", "vbavailable" and the version that follows from them. All deployments of this version
+ *  are optional for miners, so that none takes its bit out of the version. */
+void AddRules(UniValue& out, const BlockTemplate& block, const HeaderNode& tip,
+              const ConsensusParams& params)
+{
+    UniValue rules(UniValue::VARR);
+    rules.push_back("csv");
+    if (block.height >= params.segwit_height) {
+        rules.push_back("!segwit"); // it changes the coinbase: who does not know it must not mine
+        rules.push_back("taproot");
+    }
+    if (params.signet_blocks) rules.push_back("!signet");
+    UniValue available(UniValue::VOBJ);
+    uint32_t version = static_cast<uint32_t>(block.header.version);
+    const std::string name(DeploymentName(DeploymentId::kTestDummy));
+    const Bip9Deployment& deployment = params.Deployment(DeploymentId::kTestDummy);
+    ThresholdCache cache;
+    const ThresholdState state = DeploymentState(NodeAncestry(&tip), deployment, cache);
+    if (state == ThresholdState::kLockedIn) version |= uint32_t{1} << deployment.bit;
+    if (state == ThresholdState::kLockedIn || state == ThresholdState::kStarted) {
+        available.pushKV(name, deployment.bit);
+    }
+    if (state == ThresholdState::kActive) rules.push_back(name);
+    out.pushKV("version", static_cast<int32_t>(version));
+    out.pushKV("rules", rules);
+    out.pushKV("vbavailable", available);
+    out.pushKV("vbrequired", 0);
+}
+
+/** Before segwit there was no weight: limits are of bytes and of plain operations. */
+void AddLimits(UniValue& out, bool segwit)
+{
+    const int64_t scale = segwit ? 1 : kWitnessScaleFactor;
+    out.pushKV("sigoplimit", kMaxBlockSigOpsCost / scale);
+    out.pushKV("sizelimit", kMaxBlockWeight / scale); // no byte weighs less than one
+    if (segwit) out.pushKV("weightlimit", kMaxBlockWeight);
+}
+
+UniValue Strings(std::initializer_list<const char*> texts)
+{
+    UniValue out(UniValue::VARR);
+    for (const char* text : texts) out.push_back(text);
+    return out;
+}
+
+UniValue TemplateJson(MiningContext& context, ChainManager& chain)
+{
+    const std::lock_guard own(context.mutex);
+    const auto lock = chain.Lock();
+    const HeaderNode& tip = *chain.Tip();
+    const ConsensusParams& params = chain.Params().consensus;
+    const BlockTemplate& block = Current(context, chain);
+    BlockHeader header = block.header;
+    UpdateTime(header, tip, params, context.chain.env.UnixTime());
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("capabilities", Strings({"proposal"}));
+    AddRules(out, block, tip, params);
+    out.pushKV("previousblockhash", tip.hash.ToHex());
+    out.pushKV("transactions", UniValue(UniValue::VARR));
+    out.pushKV("coinbaseaux", UniValue(UniValue::VOBJ));
+    out.pushKV("coinbasevalue", Num(block.coinbase.outputs[0].value));
+    out.pushKV("longpollid", tip.hash.ToHex() + std::to_string(context.changes));
+    out.pushKV("target", Arith256::FromCompact(header.bits).ToHex());
+    out.pushKV("mintime", Num(MinimumBlockTime(tip, params)));
+    out.pushKV("mutable", Strings({"time", "transactions", "prevblock"}));
+    out.pushKV("noncerange", "00000000ffffffff");
+    AddLimits(out, block.height >= params.segwit_height);
+    out.pushKV("curtime", Num(header.time));
+    out.pushKV("bits", fmt::format("{:08x}", header.bits));
+    out.pushKV("height", Num(block.height));
+    if (params.signet_blocks) out.pushKV("signet_challenge", ToHex(params.signet_challenge));
+    out.pushKV("default_witness_commitment", ToHex(block.CommitmentScript()));
+    return out;
+}
+
+UniValue GetTemplate(MiningContext& context, const RpcCall& call)
+{
+    const UniValue& request = call.At(0);
+    const std::string mode = ModeOf(request);
+    if (mode == "proposal") return Propose(context.chain, request["data"]);
+    const std::set<std::string> rules = RulesOf(request);
+    if (mode != "template") throw RpcError{RpcCode::kInvalidParameter, "Invalid mode"};
+    ChainManager& chain = context.chain.Chain();
+    // There are no peers in this version, and alone nobody mines on a network of value.
+    if (!chain.Params().is_test_chain) {
+        throw RpcError{RpcCode::kClientNotConnected, "ibd-booster is not connected!"};
+    }
+    if (!request["longpollid"].isNull()) WaitForNews(context.chain, request["longpollid"]);
+    RequireRules(chain.Params().consensus, rules);
+    return TemplateJson(context, chain);
+}
+
+} // namespace
+
+void AddBlockTemplateMethods(RpcTable& table, MiningContext& context)
+{
+    table.Add(
+        {"mining",
+         "getblocktemplate",
+         "A block to work on, or the verdict on one that was made elsewhere (BIP22, BIP23).",
+         {{"template_request",
+           RpcType::kObject,
+           true,
+           "",
+           "mode: template (or none) or proposal; capabilities: not looked at; rules: those that "
+           "the client knows, segwit at least; longpollid: wait until the template of this id is "
+           "old; data: the block of a proposal, as hex",
+           {},
+           "{\"mode\":\"str\",\"capabilities\":[\"str\",...],\"rules\":[\"segwit\",\"str\",...],"
+           "\"longpollid\":\"str\",\"data\":\"hex\"}"}},
+         "{\n  \"capabilities\": [ \"proposal\" ], \"version\": n, \"rules\": [ \"str\", ... ],\n"
+         "  \"vbavailable\": { \"name\": bit, ... }, \"vbrequired\": 0,\n"
+         "  \"previousblockhash\": \"hex\", \"transactions\": [ ], \"coinbaseaux\": { },\n"
+         "  \"coinbasevalue\": n, \"longpollid\": \"str\", \"target\": \"hex\", \"mintime\": n,\n"
+         "  \"mutable\": [ \"time\", \"transactions\", \"prevblock\" ],\n"
+         "  \"noncerange\": \"00000000ffffffff\", \"sigoplimit\": n, \"sizelimit\": n,\n"
+         "  \"weightlimit\": n, \"curtime\": n, \"bits\": \"hex\", \"height\": n,\n"
+         "  \"signet_challenge\": \"hex\", \"default_witness_commitment\": \"hex\"\n}\n"
+         "null or \"str\"    (string) Of a proposal: nothing is wrong, or what is",
+         "'{\"rules\": [\"segwit\"]}'",
+         [&context](const RpcCall& call) { return GetTemplate(context, call); }});
+}
+
+UniValue Bip22Result(const RuleResult& verdict)
+{
+    if (!verdict) return {};
+    return verdict->reason.empty() ? std::string("rejected") : verdict->reason;
+}
+
+} // namespace ibd

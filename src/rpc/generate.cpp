@@ -1,0 +1,235 @@
+// Calls that make blocks, for test networks; see mining.h.
+#include "consensus/block_check.h"
+#include "rpc/descriptors.h"
+#include "rpc/json.h"
+#include "rpc/mining.h"
+#include "rpc/tx_decode.h"
+#include "util/hex.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kDefaultTries = 1'000'000;
+
+/** Makes a template. -1 if the chain would refuse it. */
+BlockTemplate MakeTemplate(MiningContext& context, ChainManager& chain, ByteSpan script)
+{
+    BlockTemplate block = context.chain.OrFatal(context.assembler.Assemble(chain, script));
+    if (block.violation) {
+        ThrowRpc(RpcCode::kMisc, "TestBlockValidity failed: {}", block.violation->ToString());
+    }
+    return block;
+}
+
+/** Hands a block that was made here in. */
+void Submit(const ChainContext& context, ChainManager& chain, const BlockTemplate& block)
+{
+    const BlockOutcome outcome = context.OrFatal(chain.ProcessBlock(block.Serialize()));
+    if (outcome.violation) {
+        throw RpcError{RpcCode::kInternalError, "ProcessNewBlock, block not accepted"};
+    }
+}
+
+/** Makes blocks one after the other. Fewer come back when tries run out or the node stops. */
+UniValue Generate(MiningContext& context, int32_t count, ByteSpan script, uint64_t tries)
+{
+    ChainManager& chain = context.chain.Chain();
+    const ConsensusParams& params = chain.Params().consensus;
+    UniValue hashes(UniValue::VARR);
+    while (count > 0 && !context.chain.interrupt) {
+        BlockTemplate block = MakeTemplate(context, chain, script);
+        const ProofSearch found = FindProof(block.header, tries, params, context.chain.interrupt);
+        if (found == ProofSearch::kGaveUp) break;
+        if (found == ProofSearch::kNoneLeft) continue; // the next one has another time
+        Submit(context.chain, chain, block);
+        hashes.push_back(block.header.Hash().ToHex());
+        --count;
+    }
+    return hashes;
+}
+
+/** The one script to pay to of a descriptor; nothing if it is none. */
+std::optional<Bytes> ScriptOfDescriptor(const std::string& text, const ChainParams& params,
+                                        std::string& error)
+{
+    auto parsed = OutputDescriptor::Parse(text, NetworkOf(params), /*require_checksum=*/false);
+    if (!parsed) {
+        error = parsed.Message();
+        return std::nullopt;
+    }
+    if (parsed->size() > 1) {
+        throw RpcError{RpcCode::kInvalidParameter, "Multipath descriptor not accepted"};
+    }
+    const OutputDescriptor& descriptor = parsed->front();
+    if (descriptor.IsRange()) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Ranged descriptor not accepted. Maybe pass through deriveaddresses first?"};
+    }
+    const auto scripts = descriptor.Expand(0);
+    if (!scripts) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey, "Cannot derive script without private keys"};
+    }
+    // combo() has more than one: a key hash, with witness where its key is compressed.
+    constexpr size_t kCompressedCombo = 4;
+    if (scripts->size() == 1) return scripts->front().script;
+    return (*scripts)[scripts->size() == kCompressedCombo ? 2 : 1].script;
+}
+
+RpcMethod GenerateToAddress(MiningContext& context)
+{
+    return {"hidden",
+            "generatetoaddress",
+            "Makes blocks that pay to an address.",
+            {{"nblocks", RpcType::kNumber, true, "", "How many"},
+             {"address", RpcType::kString, true, "", "Whom they pay"},
+             {"maxtries", RpcType::kNumber, false, "1000000", "Nonces to try, of all together"}},
+            "[ \"hash\", ... ]    (json array) Of the blocks",
+            "11 \"myaddress\"",
+            [&context](const RpcCall& call) {
+                const int32_t count = call.Int32(0);
+                const auto tries = static_cast<uint64_t>(call.Int32(2, kDefaultTries));
+                const auto script = DecodeAddress(call.String(1), context.chain.Prefixes());
+                if (!script) {
+                    throw RpcError{RpcCode::kInvalidAddressOrKey, "Error: Invalid address"};
+                }
+                return Generate(context, count, *script, tries);
+            }};
+}
+
+RpcMethod GenerateToDescriptor(MiningContext& context)
+{
+    return {"hidden",
+            "generatetodescriptor",
+            "Makes blocks that pay to the script of a descriptor.",
+            {{"num_blocks", RpcType::kNumber, true, "", "How many"},
+             {"descriptor", RpcType::kString, true, "", "Whom they pay"},
+             {"maxtries", RpcType::kNumber, false, "1000000", "Nonces to try, of all together"}},
+            "[ \"hash\", ... ]    (json array) Of the blocks",
+            "11 \"mydesc\"",
+            [&context](const RpcCall& call) {
+                const int32_t count = call.Int32(0);
+                const auto tries =
+                    call.Has(2) ? ParseInt<uint64_t>(call.At(2)) : uint64_t{kDefaultTries};
+                std::string error;
+                const auto script =
+                    ScriptOfDescriptor(call.String(1), context.chain.Chain().Params(), error);
+                if (!script) throw RpcError{RpcCode::kInvalidAddressOrKey, error};
+                return Generate(context, count, *script, tries);
+            }};
+}
+
+std::vector<TransactionRef> DecodeAll(const UniValue& list)
+{
+    std::vector<TransactionRef> out;
+    for (const UniValue& entry : list.getValues()) {
+        const std::string& text = ParseString(entry);
+        if (Uint256::FromHex(text)) {
+            ThrowRpc(RpcCode::kInvalidAddressOrKey, "Transaction {} not in mempool.", text);
+        }
+        out.push_back(DecodeTx(text));
+        if (out.back()) continue;
+        ThrowRpc(RpcCode::kDeserialization,
+                 "Transaction decode failed for {}. Make sure the tx has at least one input.",
+                 text);
+    }
+    return out;
+}
+
+/** Puts the transactions into the template and tests it again. -25 if the chain would refuse it. */
+void Fill(const ChainContext& context, ChainManager& chain, BlockTemplate& block,
+          std::vector<TransactionRef> txs)
+{
+    block.txs = std::move(txs);
+    block.Commit();
+    block.Seal();
+    const Bytes raw = block.Serialize();
+    BlockView view;
+    if (const auto parsed = view.Parse(raw); !parsed) {
+        // A transaction without inputs reads as the mark of one with witnesses.
+        block.violation = Invalid("bad-txns-vin-empty", parsed.Message());
+    } else {
+        block.violation = context.OrFatal(chain.TestBlock(view, /*check_merkle_root=*/false));
+    }
+    if (!block.violation) return;
+    ThrowRpc(RpcCode::kVerify, "TestBlockValidity failed: {}", block.violation->ToString());
+}
+
+UniValue GenerateOne(MiningContext& context, const RpcCall& call)
+{
+    ChainManager& chain = context.chain.Chain();
+    const std::string& output = call.String(0);
+    std::string error;
+    auto script = ScriptOfDescriptor(output, chain.Params(), error);
+    if (!script) script = DecodeAddress(output, context.chain.Prefixes());
+    if (!script) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey, "Error: Invalid address or descriptor"};
+    }
+    std::vector<TransactionRef> txs = DecodeAll(call.At(1));
+    const bool submit = call.Bool(2, true);
+    BlockTemplate block;
+    {
+        const auto lock = chain.Lock(); // both tests on one tip
+        block = MakeTemplate(context, chain, *script);
+        Fill(context.chain, chain, block, std::move(txs));
+    }
+    uint64_t tries = kDefaultTries;
+    if (FindProof(block.header, tries, chain.Params().consensus, context.chain.interrupt) !=
+        ProofSearch::kFound) {
+        throw RpcError{RpcCode::kMisc, "Failed to make block."};
+    }
+    if (submit) Submit(context.chain, chain, block);
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("hash", block.header.Hash().ToHex());
+    if (!submit) out.pushKV("hex", ToHex(block.Serialize()));
+    return out;
+}
+
+RpcMethod GenerateBlock(MiningContext& context)
+{
+    return {
+        "hidden",
+        "generateblock",
+        "Makes a block of the given transactions, in their order. Their fees are not collected.",
+        {{"output", RpcType::kString, true, "", "The address or descriptor that it pays"},
+         {"transactions",
+          RpcType::kArray,
+          true,
+          "",
+          "Transactions as hex; ids name those of the pool, which is empty in this version",
+          {{"rawtx/txid", RpcType::kHex, false, "", "One of them"}}},
+         {"submit", RpcType::kBool, false, "true",
+          "Whether the node takes the block; else it is returned"}},
+        "{\n  \"hash\": \"hex\",    (string) Of the block\n"
+        "  \"hex\": \"hex\"      (string) The block, if it was not submitted\n}",
+        "\"myaddress\" '[\"rawtx\"]'",
+        [&context](const RpcCall& call) { return GenerateOne(context, call); }};
+}
+
+/** A call of old that Core still knows by name. */
+RpcMethod GenerateOfOld()
+{
+    return {"hidden",
+            "generate",
+            "has been replaced by the -generate cli option. Refer to -help for more information.",
+            {},
+            "null",
+            "",
+            [](const RpcCall&) -> UniValue {
+                throw RpcError{RpcCode::kMethodNotFound,
+                               "generate\n\nhas been replaced by the -generate cli option. Refer "
+                               "to -help for more information.\n"};
+            }};
+}
+
+} // namespace
+
+void AddGenerateMethods(RpcTable& table, MiningContext& context)
+{
+    table.Add(GenerateToAddress(context));
+    table.Add(GenerateToDescriptor(context));
+    table.Add(GenerateBlock(context));
+    table.Add(GenerateOfOld());
+}
+
+} // namespace ibd

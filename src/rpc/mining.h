@@ -1,0 +1,32 @@
+// Calls of those who make blocks. One .cpp file per group.
+#pragma once
+
+#include "mining/block_assembler.h"
+#include "rpc/chain_context.h"
+#include "rpc/table.h"
+
+namespace ibd {
+
+struct MiningContext {
+    ChainContext& chain;
+    BlockAssembler& assembler;
+    std::mutex mutex = {}; //!< taken before the chain's lock; guards what follows
+    /** What getblocktemplate answered last: it holds until there is another tip. */
+    std::optional<BlockTemplate> last = {};
+    int64_t changes = 0; //!< of the pool when it was made
+};
+
+// `context` must outlive the table.
+
+/** getmininginfo, getnetworkhashps. */
+void AddMiningMethods(RpcTable& table, MiningContext& context);
+/** getblocktemplate. */
+void AddBlockTemplateMethods(RpcTable& table, MiningContext& context);
+/** generatetoaddress, generatetodescriptor, generateblock, and generate, which says to use these.
+ */
+void AddGenerateMethods(RpcTable& table, MiningContext& context);
+
+/** The answer of submitblock (BIP22): null, or why not. */
+UniValue Bip22Result(const RuleResult& verdict);
+
+} // namespace ibd
