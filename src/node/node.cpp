@@ -33,6 +33,15 @@ int BlocksWithUndo(const HeaderNode& tip, int most)
     return node->height == 0 ? most : blocks;
 }
 
+/** Blocks from `segwit_height` up to the tip that were stored before their witnesses mattered. */
+bool LacksWitnesses(const HeaderNode& tip, int segwit_height)
+{
+    for (const HeaderNode* node = &tip; node && node->height >= segwit_height; node = node->prev) {
+        if ((node->status & kOptWitness) == 0) return true;
+    }
+    return false;
+}
+
 ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
 {
     ChainManagerOptions out;
@@ -326,6 +335,7 @@ Result<> Node::BuildChainstate()
     }
     SetStatus("Loading the chainstate…");
     IBD_RETURN_IF_ERROR(OpenCoins(wipe));
+    IBD_RETURN_IF_ERROR(CheckWitnesses());
     if (!built) return {};
     // The index is to say at once what the coins say, for whoever opens both after a crash.
     return m_chain->Flush(FlushMode::kAlways);
@@ -357,6 +367,19 @@ Result<> Node::OpenCoins(bool wipe)
     if (!coins) return Damaged("Error opening coins database", coins.GetError());
     return Damaged("Error initializing block database",
                    m_chain->AttachCoins(std::move(coins).Value()));
+}
+
+// An older node took these blocks without looking at witnesses, or -testactivationheight was other.
+Result<> Node::CheckWitnesses()
+{
+    const HeaderNode* const tip = m_chain->Tip();
+    const int segwit_height = m_params.consensus.segwit_height;
+    if (tip == nullptr || !LacksWitnesses(*tip, segwit_height)) return {};
+    const std::string text =
+        fmt::format("Witness data for blocks after height {} requires validation. Please restart "
+                    "with -reindex.",
+                    segwit_height);
+    return Damaged(text.c_str(), BadData("{}", text));
 }
 
 Result<> Node::CheckStored()

@@ -57,6 +57,7 @@ private:
     Result<> OpenCoins(bool wipe);
     void WhenUndoSuffices(const HeaderNode& tip);
     void WarnIfUndoIsShort() const;
+    Result<> CheckWitnesses();
     Result<> CheckStored();
     bool HasReachedStop(const HeaderNode& tip) const;
     Result<> Sync();

@@ -9,6 +9,7 @@ HEIGHT = COINBASE_MATURITY + 5
 PERIOD, THRESHOLD = 144, 108
 PLAIN, SIGNAL = 0x20000000, 0x30000000  # bit 28
 NO_TIMEOUT = 2**63 - 1
+ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
 ALL_FLAGS = ["CHECKLOCKTIMEVERIFY", "CHECKSEQUENCEVERIFY", "DERSIG", "NULLDUMMY", "P2SH",
              "TAPROOT", "WITNESS"]
 TAPROOT = {"type": "bip9", "height": 0, "active": True,
@@ -51,6 +52,18 @@ class Deployments(FunctionalTest):
     def test_bip34(self):
         node = self.start(f"-testactivationheight=bip34@{HEIGHT}")
         self.refused_from(node, self.wrong_height, "bad-cb-height")
+
+    def test_blocks_stored_before_segwit(self):
+        """Their witnesses were never looked at: with segwit from an earlier height on, they are to
+        be read again, and here they turn out to have none."""
+        node = self.node("regtest", "-testactivationheight=segwit@20").start()
+        hashes = node.rpc("generatetoaddress", 8, ADDRESS)
+        status, text = node.stop().run("-testactivationheight=segwit@5")
+        self.assertEqual((status, text.strip()), (
+            1, "Witness data for blocks after height 5 requires validation. Please restart with "
+               "-reindex..\nPlease restart with -reindex or -reindex-chainstate to recover."))
+        node.start("-testactivationheight=segwit@9").stop()
+        node.start("-testactivationheight=segwit@5", "-reindex").wait_for_tip(hashes[3])
 
     def test_versions(self):
         for name, version in (("bip34", 1), ("dersig", 2), ("cltv", 3)):
