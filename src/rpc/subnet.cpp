@@ -40,6 +40,9 @@ IpBytes MaskOfBits(size_t bits)
 
 std::optional<IpBytes> ParseIp(std::string_view text)
 {
+    if (text.size() > 1 && text.front() == '[' && text.back() == ']') {
+        text = text.substr(1, text.size() - 2);
+    }
     const std::string plain(text.substr(0, text.find('%')));
     IpBytes ip{};
     if (::inet_pton(AF_INET6, plain.c_str(), ip.data()) == 1) return ip;
@@ -48,8 +51,9 @@ std::optional<IpBytes> ParseIp(std::string_view text)
     return std::nullopt;
 }
 
-std::optional<Subnet> Subnet::Parse(std::string_view text)
+std::optional<Subnet> Subnet::Parse(std::string_view text, bool has_cjdns)
 {
+    constexpr uint8_t kCjdnsPrefix = 0xfc;
     const size_t slash = text.find('/');
     const auto base = ParseIp(text.substr(0, slash));
     if (!base) return std::nullopt;
@@ -59,6 +63,7 @@ std::optional<Subnet> Subnet::Parse(std::string_view text)
         subnet.m_mask = MaskOfBits(128);
         return subnet;
     }
+    if (has_cjdns && base->front() == kCjdnsPrefix) return std::nullopt;
     const std::string_view rest = text.substr(slash + 1);
     const size_t skipped = IsIp4(*base) ? 96 : 0;
     if (const auto bits = ParseInteger<uint8_t>(rest)) {

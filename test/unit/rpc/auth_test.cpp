@@ -135,6 +135,12 @@ TEST_CASE("ranges of addresses")
     CHECK(contains("2001:db8::/33", "2001:db8:7fff::1"));
     CHECK_FALSE(contains("2001:db8::/33", "2001:db8:8000::1"));
     CHECK(contains("::1", "::1%lo"));
+    CHECK(contains("[::1]", "::1"));
+    CHECK(contains("[1.2.3.4]", "1.2.3.4"));
+    CHECK(contains("fc00::/8", "fc01::1"));
+    CHECK(Subnet::Parse("fc00::1", true));
+    CHECK_FALSE(Subnet::Parse("fc00::/8", true));
+    CHECK(Subnet::Parse("fd00::/8", true));
     for (const char* bad : {"", "x", "1.2.3", "1.2.3.4/33", "1.2.3.4/-1", "::/129",
                             "1.2.3.4/255.0.255.0", "1.2.3.4/::", "1.2.3.4/"}) {
         INFO(bad);
