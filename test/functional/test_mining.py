@@ -1,8 +1,11 @@
 """What miners ask for."""
 
-from framework import FunctionalTest
-from regtest_chain import FIRST_BLOCK_TIME, Chain
+import threading
 
+from framework import FunctionalTest, RpcError
+from regtest_chain import FIRST_BLOCK_TIME, REGTEST_GENESIS, Chain
+
+ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
 TARGET = "7fffff" + "00" * 29
 DIFFICULTY = 4.656542373906925e-10
 
@@ -52,3 +55,66 @@ class Mining(FunctionalTest):
                               ((1, 202), "does not exist at specified height"),
                               ((1, -2), "does not exist at specified height")):
             self.assert_rpc_error(-8, message, self.rate, *args)
+
+
+class Making(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.main = self.node().start()
+
+    def test_generated_blocks_stay(self):
+        """Over a restart, and taken by a node that did not make them."""
+        hashes = self.main.rpc("generatetoaddress", 20, ADDRESS)
+        self.assertEqual(self.main.rpc("getbestblockhash"), hashes[-1])
+        other = self.node().start()
+        for one in hashes:
+            self.assertIsNone(other.rpc("submitblock", self.main.rpc("getblock", one, 0)))
+        self.main.stop().start()
+        for node in (self.main, other):
+            self.assertEqual(node.rpc("getblockcount"), 20)
+        self.assertEqual(self.main.rpc("gettxoutsetinfo")["total_amount"], 20 * 50)
+
+    def wait(self, longpollid):
+        """The answers of a call that waits in the background."""
+        answers = []
+
+        def call():
+            request = {"rules": ["segwit"], "longpollid": longpollid}
+            try:
+                answers.append(self.main.rpc("getblocktemplate", request))
+            except RpcError as error:
+                answers.append(error.code)
+        thread = threading.Thread(target=call)
+        thread.start()
+        self.addCleanup(thread.join)
+        return thread, answers
+
+    def test_waiting_for_a_new_tip(self):
+        template = self.main.rpc("getblocktemplate", {"rules": ["segwit"]})
+        self.assertEqual(template["previousblockhash"], REGTEST_GENESIS)
+        waiters = [self.wait(template["longpollid"]) for _ in range(2)]
+        thread, answers = self.wait("00" * 32 + "0")  # that tip is old
+        thread.join()
+        self.assertEqual(answers[0]["height"], 1)
+        self.assertTrue(all(thread.is_alive() for thread, _ in waiters))
+        tip = self.main.rpc("generatetoaddress", 1, ADDRESS)[0]
+        for thread, answers in waiters:
+            thread.join()
+            self.assertEqual((answers[0]["previousblockhash"], answers[0]["height"]), (tip, 2))
+
+    def test_a_template_makes_a_block(self):
+        """By the answer alone."""
+        template = self.main.rpc("getblocktemplate", {"rules": ["segwit"]})
+        chain = Chain()
+        block = chain.candidate()
+        block.time = template["curtime"]
+        self.assertEqual(block.version, template["version"])
+        self.assertEqual(block.txs[0].outputs[0][0], template["coinbasevalue"])
+        proposal = {"mode": "proposal", "data": block.raw().hex(), "rules": ["segwit"]}
+        self.assertIsNone(self.main.rpc("getblocktemplate", proposal))
+        self.assertEqual(self.main.rpc("getblockcount"), 0)
+        self.assertIsNone(self.main.rpc("submitblock", block.mine().raw().hex()))
+        for answer in ("duplicate", "inconclusive-not-best-prevblk"):
+            proposal["data"] = block.raw().hex()
+            self.assertEqual(self.main.rpc("getblocktemplate", proposal), answer)
+            block.time += 1
