@@ -9,6 +9,7 @@ namespace ibd {
 namespace {
 
 constexpr std::string_view kDigits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+constexpr std::string_view kSpace = " \f\n\r\t\v"; //!< around it does no harm
 constexpr size_t kChecksumSize = 4;
 
 /** number = number * from + digit, with `number` little-endian in base `to`. */
@@ -38,6 +39,9 @@ std::string EncodeBase58(ByteSpan bytes)
 
 std::optional<Bytes> DecodeBase58(std::string_view text, size_t max_size)
 {
+    const size_t first = text.find_first_not_of(kSpace);
+    if (first == std::string_view::npos) return Bytes();
+    text = text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
     size_t zeros = 0;
     while (zeros < text.size() && text[zeros] == kDigits[0]) ++zeros;
     if (zeros > max_size) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace ibd {
 
@@ -34,7 +35,112 @@ uint32_t Remainder(std::string_view prefix, ByteSpan digits)
     return r;
 }
 
+/** Of lower and upper case the one that comes second, and what may stand in no such text. */
+std::vector<int> BadCharacters(std::string_view text)
+{
+    std::vector<int> out;
+    bool lower = false;
+    bool upper = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const bool is_lower = c >= 'a' && c <= 'z';
+        const bool is_upper = c >= 'A' && c <= 'Z';
+        const bool bad = (is_lower && upper) || (is_upper && lower) || c < 33 || c > 126;
+        if (bad) out.push_back(static_cast<int>(i));
+        lower = lower || (is_lower && !bad);
+        upper = upper || (is_upper && !bad);
+    }
+    return out;
+}
+
+/** What each change of one digit adds to the remainder: the code is linear. */
+using Changes = std::map<uint32_t, size_t>;
+
+Changes ChangesOfOneDigit(size_t count)
+{
+    const Bytes zeros(count, 0);
+    const uint32_t base = Remainder({}, zeros);
+    Changes out;
+    for (size_t i = 0; i < count; ++i) {
+        Bytes changed = zeros;
+        for (changed[i] = 1; changed[i] < 32; ++changed[i]) {
+            out.emplace(Remainder({}, changed) ^ base, i);
+        }
+    }
+    return out;
+}
+
+/** The one or two digits that are wrong, from the difference of the remainder to what it should be.
+ *  Up to two errors have one explanation, as the code's words differ in five digits at least. */
+std::vector<size_t> WrongDigits(const Changes& changes, uint32_t difference)
+{
+    if (const auto one = changes.find(difference); one != changes.end()) return {one->second};
+    for (const auto& [change, place] : changes) {
+        const auto other = changes.find(difference ^ change);
+        if (other == changes.end() || other->second == place) continue;
+        return {std::min(place, other->second), std::max(place, other->second)};
+    }
+    return {};
+}
+
+/** Of a text whose checksum is wrong under both kinds: the kind with the fewer errors is meant. */
+Bech32Fault ChecksumFault(std::string_view prefix, ByteSpan digits)
+{
+    Bech32Fault fault{"Invalid checksum", {}};
+    const Changes changes = ChangesOfOneDigit(digits.size());
+    const uint32_t remainder = Remainder(prefix, digits);
+    for (const Bech32Kind kind : {Bech32Kind::kBech32, Bech32Kind::kBech32m}) {
+        const auto wrong = WrongDigits(changes, remainder ^ FinalConstant(kind));
+        if (wrong.empty()) continue;
+        if (!fault.places.empty() && wrong.size() >= fault.places.size()) continue;
+        const bool old = kind == Bech32Kind::kBech32;
+        fault = {old ? "Invalid Bech32 checksum" : "Invalid Bech32m checksum", {}};
+        for (const size_t i : wrong) {
+            fault.places.push_back(static_cast<int>(prefix.size() + 1 + i));
+        }
+    }
+    return fault;
+}
+
+std::string LowerCase(std::string_view text)
+{
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return out;
+}
+
 } // namespace
+
+Bech32Fault FindBech32Fault(std::string_view text)
+{
+    if (text.size() > kMaxLength) {
+        Bech32Fault fault{"Bech32 string too long", {}};
+        for (size_t i = kMaxLength; i < text.size(); ++i) {
+            fault.places.push_back(static_cast<int>(i));
+        }
+        return fault;
+    }
+    if (auto bad = BadCharacters(text); !bad.empty()) {
+        return {"Invalid character or mixed case", std::move(bad)};
+    }
+    const std::string folded = LowerCase(text);
+    const size_t one = folded.rfind('1');
+    if (one == std::string::npos) return {"Missing separator", {}};
+    if (one == 0 || one + kChecksumDigits >= text.size()) {
+        return {"Invalid separator position", {static_cast<int>(one)}};
+    }
+    Bytes digits;
+    for (size_t i = one + 1; i < folded.size(); ++i) {
+        const size_t digit = kDigits.find(folded[i]);
+        if (digit == std::string_view::npos) {
+            return {"Invalid Base 32 character", {static_cast<int>(i)}};
+        }
+        digits.push_back(static_cast<uint8_t>(digit));
+    }
+    return ChecksumFault(std::string_view(folded).substr(0, one), digits);
+}
 
 std::string EncodeBech32(Bech32Kind kind, std::string_view prefix, ByteSpan digits)
 {
@@ -52,19 +158,10 @@ std::string EncodeBech32(Bech32Kind kind, std::string_view prefix, ByteSpan digi
 
 std::optional<Bech32Text> DecodeBech32(std::string_view text)
 {
-    bool lower = false;
-    bool upper = false;
-    std::string folded(text);
-    for (char& c : folded) {
-        if (c < 33 || c > 126) return std::nullopt;
-        lower = lower || (c >= 'a' && c <= 'z');
-        if (c < 'A' || c > 'Z') continue;
-        upper = true;
-        c = static_cast<char>(c - 'A' + 'a');
-    }
+    if (text.size() > kMaxLength || !BadCharacters(text).empty()) return std::nullopt;
+    const std::string folded = LowerCase(text);
     const size_t one = folded.rfind('1');
-    if ((lower && upper) || text.size() > kMaxLength || one == std::string::npos || one == 0 ||
-        one + 1 + kChecksumDigits > text.size()) {
+    if (one == std::string::npos || one == 0 || one + 1 + kChecksumDigits > text.size()) {
         return std::nullopt;
     }
     Bech32Text out;

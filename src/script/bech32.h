@@ -5,6 +5,7 @@
 #include "util/bytes.h"
 
 #include <optional>
+#include <vector>
 
 namespace ibd {
 
@@ -20,6 +21,15 @@ struct Bech32Text {
 std::string EncodeBech32(Bech32Kind kind, std::string_view prefix, ByteSpan digits);
 /** At most 90 characters, one case, a right checksum of either kind. */
 std::optional<Bech32Text> DecodeBech32(std::string_view text);
+
+/** Why DecodeBech32 refuses a text, in Core's words. */
+struct Bech32Fault {
+    std::string text;
+    /** Indices of what is wrong; of a wrong checksum, the one or two characters whose change would
+     *  make it right, if there are such. Ascending. */
+    std::vector<int> places;
+};
+Bech32Fault FindBech32Fault(std::string_view text);
 
 /** Regroups bits, most significant first: `from` to `to` bits each. With `pad` the end is filled
  *  with zero bits; without, what is left must be fewer than `from` bits, all zero. */

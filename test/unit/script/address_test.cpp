@@ -200,3 +200,31 @@ TEST_CASE("descriptors carry the checksum that Core prints")
     CHECK(Desc("51200000000000000000000000000000000000000000000000000000000000000005")
               .starts_with("addr(bc1p"));
 }
+
+TEST_CASE("one or two wrong characters of Bech32 are found")
+{
+    const std::string_view digits = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+    const std::string texts[] = {"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+                                 "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0"};
+    for (const std::string& text : texts) {
+        const bool old = text[3] == 'q';
+        const std::string wanted = old ? "Invalid Bech32 checksum" : "Invalid Bech32m checksum";
+        for (size_t a = 3; a < text.size(); a += 5) {
+            for (size_t b = a; b < text.size(); b += 7) {
+                std::string wrong = text;
+                wrong[a] = digits[(digits.find(text[a]) + 11) % 32];
+                if (b != a) wrong[b] = digits[(digits.find(text[b]) + 3) % 32];
+                const Bech32Fault fault = FindBech32Fault(wrong);
+                CHECK(fault.text == wanted);
+                std::vector<int> places{static_cast<int>(a)};
+                if (b != a) places.push_back(static_cast<int>(b));
+                CHECK(fault.places == places);
+            }
+        }
+    }
+    CHECK(FindBech32Fault(std::string(100, 'q')).places.size() == 10);
+    CHECK(FindBech32Fault("bc1Qq").places == std::vector<int>{3});
+    CHECK(FindBech32Fault("bcq").text == "Missing separator");
+    CHECK(FindBech32Fault("1qqqqqq").text == "Invalid separator position");
+    CHECK(FindBech32Fault("bc1bqqqqqq").places == std::vector<int>{3});
+}
