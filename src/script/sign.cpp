@@ -1,0 +1,274 @@
+// See sign.h. This file: from keys and scripts to what an input carries.
+#include "script/sign.h"
+
+#include "primitives/serialize.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+Bytes PushAll(const std::vector<Bytes>& values)
+{
+    Bytes script;
+    for (const Bytes& value : values) {
+        const bool small = value.size() == 1 && value[0] >= 1 && value[0] <= 16;
+        if (small || value.empty()) {
+            AppendPushInt(script, value.empty() ? 0 : value[0]);
+        } else if (value.size() == 1 && value[0] == 0x81) {
+            AppendPushInt(script, -1);
+        } else {
+            AppendPush(script, value);
+        }
+    }
+    return script;
+}
+
+Bytes WitnessItems(const std::vector<Bytes>& witness)
+{
+    Bytes out;
+    Writer writer(out);
+    for (const Bytes& item : witness) writer.VarBytes(item);
+    return out;
+}
+
+Hash20 AsHash20(ByteSpan bytes)
+{
+    Hash20 out;
+    std::copy_n(bytes.begin(), out.size(), out.begin());
+    return out;
+}
+
+/** The steps of one Solve(), each of which turns a script into what must stand on the stack. */
+class Steps {
+public:
+    Steps(const KeyRing& keys, const SignatureMaker& maker, SpendData& data)
+        : m_keys(keys), m_maker(maker), m_data(data)
+    {
+    }
+
+    /** Of a script hash or a witness program the one thing on the stack is the script, or hash,
+     *  that the next step works on. */
+    bool Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vector<Bytes>& stack);
+
+private:
+    std::optional<Bytes> FindScript(const Hash20& hash) const;
+    std::optional<Bytes> FindKey(const Hash20& hash) const;
+    std::optional<Bytes> Sign(ByteSpan key, ByteSpan script_code, SigVersion version);
+    bool ToKey(ByteSpan key, ByteSpan script, SigVersion version, std::vector<Bytes>& stack);
+    bool ToKeyHash(ByteSpan hash, ByteSpan script, SigVersion version, std::vector<Bytes>& stack);
+    bool ToMultisig(const ScriptTemplate& shape, ByteSpan script, SigVersion version,
+                    std::vector<Bytes>& stack);
+    bool ToScriptHash(ByteSpan hash, std::vector<Bytes>& stack);
+    bool ToWitnessScriptHash(ByteSpan hash, std::vector<Bytes>& stack);
+    bool ToTaproot(ByteSpan key, std::vector<Bytes>& stack);
+
+    const KeyRing& m_keys;
+    const SignatureMaker& m_maker;
+    SpendData& m_data;
+};
+
+std::optional<Bytes> Steps::FindScript(const Hash20& hash) const
+{
+    const auto it = m_keys.scripts.find(hash);
+    if (it != m_keys.scripts.end()) return it->second;
+    for (const Bytes* known : {&m_data.redeem_script, &m_data.witness_script}) {
+        if (Hash160(*known) == hash) return *known;
+    }
+    return std::nullopt;
+}
+
+std::optional<Bytes> Steps::FindKey(const Hash20& hash) const
+{
+    if (const auto it = m_data.signatures.find(hash); it != m_data.signatures.end()) {
+        return it->second.first;
+    }
+    if (const auto it = m_data.public_keys.find(hash); it != m_data.public_keys.end()) {
+        return it->second;
+    }
+    const auto it = m_keys.public_keys.find(hash);
+    return it == m_keys.public_keys.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<Bytes> Steps::Sign(ByteSpan key, ByteSpan script_code, SigVersion version)
+{
+    const Hash20 hash = Hash160(key);
+    const auto known = m_data.signatures.find(hash);
+    if (known != m_data.signatures.end()) return known->second.second;
+    auto signature = m_maker.Ecdsa(hash, script_code, version);
+    if (signature) {
+        m_data.signatures[hash] = {Bytes(key.begin(), key.end()), *signature};
+    } else {
+        m_data.missing_signatures.push_back(hash);
+    }
+    return signature;
+}
+
+bool Steps::ToKey(ByteSpan key, ByteSpan script, SigVersion version, std::vector<Bytes>& stack)
+{
+    auto signature = Sign(key, script, version);
+    if (signature) stack.push_back(std::move(*signature));
+    return signature.has_value();
+}
+
+bool Steps::ToKeyHash(ByteSpan hash, ByteSpan script, SigVersion version, std::vector<Bytes>& stack)
+{
+    auto key = FindKey(AsHash20(hash));
+    if (!key) {
+        m_data.missing_keys.push_back(AsHash20(hash));
+        return false;
+    }
+    if (!ToKey(*key, script, version, stack)) return false;
+    stack.push_back(std::move(*key));
+    return true;
+}
+
+// All keys are asked for a signature, also beyond those that are needed: others may combine them.
+bool Steps::ToMultisig(const ScriptTemplate& shape, ByteSpan script, SigVersion version,
+                       std::vector<Bytes>& stack)
+{
+    const auto wanted = static_cast<size_t>(shape.required) + 1;
+    stack.emplace_back(); // CHECKMULTISIG takes one too many
+    for (const ByteSpan key : shape.parts) {
+        auto signature = Sign(key, script, version);
+        if (signature && stack.size() < wanted) stack.push_back(std::move(*signature));
+    }
+    const size_t missing = wanted - stack.size();
+    stack.resize(wanted - missing / 2); // every other place is kept free, as Core does
+    return missing == 0;
+}
+
+bool Steps::ToScriptHash(ByteSpan hash, std::vector<Bytes>& stack)
+{
+    auto script = FindScript(AsHash20(hash));
+    if (!script) {
+        m_data.missing_redeem_script = AsHash20(hash);
+        return false;
+    }
+    stack.push_back(std::move(*script));
+    return true;
+}
+
+bool Steps::ToWitnessScriptHash(ByteSpan hash, std::vector<Bytes>& stack)
+{
+    auto script = FindScript(Ripemd160Of(hash)); // their Hash160, as this is their SHA-256
+    if (!script) {
+        Hash32 missing;
+        std::copy(hash.begin(), hash.end(), missing.begin());
+        m_data.missing_witness_script = missing;
+        return false;
+    }
+    stack.push_back(std::move(*script));
+    return true;
+}
+
+bool Steps::ToTaproot(ByteSpan key, std::vector<Bytes>& stack)
+{
+    XOnlyKey output;
+    std::copy(key.begin(), key.end(), output.begin());
+    if (m_data.taproot_signature.empty()) {
+        m_data.taproot_signature = m_maker.Schnorr(output).value_or(Bytes{});
+    }
+    if (m_data.taproot_signature.empty()) return false;
+    stack.push_back(m_data.taproot_signature);
+    return true;
+}
+
+bool Steps::Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vector<Bytes>& stack)
+{
+    const ScriptTemplate shape = ClassifyScript(script);
+    kind = shape.kind;
+    stack.clear();
+    switch (kind) {
+    case ScriptKind::kPubkey: return ToKey(shape.parts[0], script, version, stack);
+    case ScriptKind::kPubkeyHash: return ToKeyHash(shape.parts[0], script, version, stack);
+    case ScriptKind::kMultisig: return ToMultisig(shape, script, version, stack);
+    case ScriptKind::kScriptHash: return ToScriptHash(shape.parts[0], stack);
+    case ScriptKind::kWitnessV0KeyHash:
+        stack.emplace_back(shape.parts[0].begin(), shape.parts[0].end());
+        return true;
+    case ScriptKind::kWitnessV0ScriptHash: return ToWitnessScriptHash(shape.parts[0], stack);
+    case ScriptKind::kTaproot: return ToTaproot(shape.parts[0], stack);
+    case ScriptKind::kAnchor: return true;
+    case ScriptKind::kNonStandard:
+    case ScriptKind::kNullData:
+    case ScriptKind::kWitnessUnknown: return false;
+    }
+    return false;
+}
+
+bool IsWrapping(ScriptKind kind)
+{
+    return kind == ScriptKind::kScriptHash || kind == ScriptKind::kWitnessV0KeyHash ||
+           kind == ScriptKind::kWitnessV0ScriptHash;
+}
+
+} // namespace
+
+void KeyRing::AddSecret(const SecretKey& secret)
+{
+    const Signer signer;
+    Bytes key;
+    if (secret.compressed) {
+        Append(key, signer.PublicKey(secret.bytes));
+    } else {
+        Append(key, signer.UncompressedPublicKey(secret.bytes));
+    }
+    const Hash20 hash = Hash160(key);
+    secrets.emplace(hash, secret);
+    public_keys.emplace(hash, std::move(key));
+}
+
+void KeyRing::AddScript(ByteSpan script)
+{
+    scripts.emplace(Hash160(script), Bytes(script.begin(), script.end()));
+}
+
+bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& maker,
+           SpendData& data)
+{
+    if (data.complete) return true;
+    Steps steps(keys, maker, data);
+    ScriptKind kind{};
+    std::vector<Bytes> stack;
+    bool solved = steps.Run(script_pubkey, SigVersion::kBase, kind, stack);
+    const bool in_script_hash = solved && kind == ScriptKind::kScriptHash;
+    if (in_script_hash) {
+        const Bytes redeem_script = stack[0];
+        data.redeem_script = redeem_script;
+        solved = steps.Run(redeem_script, SigVersion::kBase, kind, stack) &&
+                 kind != ScriptKind::kScriptHash;
+    }
+    ScriptKind inner{};
+    if (solved && kind == ScriptKind::kWitnessV0KeyHash) {
+        const Bytes script = PubkeyHashScript(stack[0]);
+        solved = steps.Run(script, SigVersion::kWitnessV0, inner, stack);
+        data.witness = std::move(stack);
+        data.by_witness = true;
+        stack.clear();
+    } else if (solved && kind == ScriptKind::kWitnessV0ScriptHash) {
+        const Bytes script = stack[0];
+        data.witness_script = script;
+        solved = steps.Run(script, SigVersion::kWitnessV0, inner, stack) && !IsWrapping(inner);
+        stack.push_back(script);
+        data.witness = std::move(stack);
+        data.by_witness = true;
+        stack.clear();
+    } else if (kind == ScriptKind::kTaproot && !in_script_hash) {
+        data.by_witness = true;
+        if (solved) data.witness = std::move(stack);
+        stack.clear();
+    }
+    if (!data.by_witness) data.witness.clear();
+    if (in_script_hash) stack.push_back(data.redeem_script);
+    data.script_sig = PushAll(stack);
+    const Bytes items = WitnessItems(data.witness);
+    const WitnessView witness{items, static_cast<uint32_t>(data.witness.size())};
+    data.complete =
+        solved && VerifyScript(data.script_sig, script_pubkey, witness, kStandardVerifyFlags,
+                               maker.Checker()) == ScriptError::kOk;
+    return data.complete;
+}
+
+} // namespace ibd
