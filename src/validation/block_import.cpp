@@ -68,7 +68,8 @@ Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
 {
     std::deque<BlockHash> parents{parent};
     while (!parents.empty()) {
-        const auto [begin, end] = m_waiting.equal_range(parents.front());
+        const BlockHash known = parents.front();
+        const auto [begin, end] = m_waiting.equal_range(known);
         parents.pop_front();
         std::vector<Waiting> children;
         for (auto it = begin; it != end; ++it) children.push_back(it->second);
@@ -80,6 +81,9 @@ Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
             }
             IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, AcceptOne(child, raw));
             if (outcome.violation) continue;
+            m_log.Debug(LogCategory::kReindex,
+                        "LoadExternalBlockFile: Processing out of order child {} of {}",
+                        outcome.node->hash.ToHex(), known.ToHex());
             if (outcome.is_new) ++m_accepted;
             parents.push_back(outcome.node->hash);
         }
@@ -96,6 +100,9 @@ ScanStep BlockImporter::Visit(const Waiting& place, const BlockHeader& header, B
         parent_known = header.prev_hash.IsNull() || m_chain.Tree().Find(header.prev_hash);
     }
     if (!parent_known) {
+        m_log.Debug(LogCategory::kReindex,
+                    "LoadExternalBlockFile: Out of order block {}, parent {} not known",
+                    header.Hash().ToHex(), header.prev_hash.ToHex());
         m_waiting.emplace(header.prev_hash, place);
         return ScanStep::kNext;
     }
