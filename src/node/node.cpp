@@ -21,6 +21,10 @@ constexpr uint64_t kOpenFiles = 2048;
 constexpr uint64_t kLeastOpenFiles = 160;              //!< as Core counts without peers
 constexpr auto kFlushCheck = std::chrono::seconds(60); //!< how often an idle node looks
 
+// Of block files with -fastprune, bytes.
+constexpr uint64_t kSmallBlockFile = 64 << 10;
+constexpr uint64_t kSmallBlockFileChunk = 16 << 10;
+
 constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
 
 /** How many of the last `most` blocks have undo data; a chain that begins among them needs no
@@ -164,6 +168,10 @@ ChainStackOptions Node::StackOptions()
     options.manager = ManagerOptions(m_env, m_options);
     options.index.cache_bytes = m_options.cache.index_db;
     options.blocks.obfuscate_new = m_options.obfuscate_blocks;
+    if (m_options.small_block_files) {
+        options.blocks.max_file_size = kSmallBlockFile;
+        options.blocks.block_chunk = kSmallBlockFileChunk;
+    }
     options.coins.cache_bytes = m_options.cache.coins_db;
     options.coins.batch_bytes = m_options.batch_bytes;
     options.checker = &m_scripts;

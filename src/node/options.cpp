@@ -280,6 +280,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.stop_at_height = static_cast<int>(args.GetInt("-stopatheight", 0));
     out.stop_after_import = args.GetBool("-stopafterblockimport", false);
     out.obfuscate_blocks = args.GetBool("-blocksxor", true);
+    out.small_block_files = args.GetBool("-fastprune", false);
     if (args.IsSet("-blocksdir")) {
         out.blocks_dir = std::filesystem::absolute(args.GetPath("-blocksdir", {}));
     }

@@ -34,6 +34,7 @@ struct NodeOptions {
     int stop_at_height = 0; //!< 0: never
     bool stop_after_import = false;
     bool obfuscate_blocks = true;
+    bool small_block_files = false;            //!< -fastprune
     std::atomic<int64_t>* mock_time = nullptr; //!< what setmocktime sets
     std::optional<Path> blocks_dir;
     std::vector<Path> load_blocks;
