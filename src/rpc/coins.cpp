@@ -232,7 +232,9 @@ SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode* targ
     block = &walk->Block();
     auto created =
         SnapshotWriter::Create(context.env, path, chain.Params().magic, walk->Block().hash);
-    if (!created) throw RpcError{RpcCode::kInvalidParameter, created.Message()};
+    if (!created) {
+        ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.", path.string());
+    }
     auto writer = std::move(created).Value();
     OutPoint outpoint;
     Coin coin;
