@@ -4,6 +4,7 @@
 #include "node/start_log.h"
 
 #include "rpc/network.h"
+#include "rpc/util_calls.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
 #include "swiftsync/checkpoint.h"
@@ -145,6 +146,11 @@ Result<> Node::StartRpc()
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
+    AddIndexMethods(m_table);
+    AddAddressMethods(m_table, m_chain_context);
+    AddMessageMethods(m_table, m_chain_context);
+    AddDecodeScriptMethod(m_table, m_chain_context);
+    AddRawTransactionMethods(m_table, m_chain_context);
     AddNetworkMethods(m_table, m_chain_context);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,

@@ -28,6 +28,8 @@ void AddDescriptorMethods(RpcTable& table, ChainContext& context);
 void AddTransactionMethods(RpcTable& table, ChainContext& context);
 /** verifychain, invalidateblock, reconsiderblock, preciousblock, submitblock, submitheader. */
 void AddChainControlMethods(RpcTable& table, ChainContext& context);
+/** getindexinfo. */
+void AddIndexMethods(RpcTable& table);
 
 /** getboosterinfo. `progress` gives nothing when no hints were given; from any thread. */
 void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress);

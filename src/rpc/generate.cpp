@@ -213,7 +213,7 @@ RpcMethod GenerateOfOld()
             "generate",
             "has been replaced by the -generate cli option. Refer to -help for more information.",
             {},
-            "null",
+            "",
             "",
             [](const RpcCall&) -> UniValue {
                 throw RpcError{RpcCode::kMethodNotFound,

@@ -188,10 +188,11 @@ Uint256 ParseHash(const UniValue& value, std::string_view name)
 
 Bytes ParseHexArgument(const UniValue& value, std::string_view name)
 {
-    const auto bytes = FromHex(value.getValStr());
-    if (!bytes || !value.isStr()) {
+    const std::string text = value.isStr() ? value.getValStr() : std::string();
+    const auto bytes = FromHex(text);
+    if (!bytes || text.empty()) {
         ThrowRpc(RpcCode::kInvalidParameter, "{} must be hexadecimal string (not '{}')", name,
-                 value.getValStr());
+                 text);
     }
     return *bytes;
 }
@@ -244,6 +245,8 @@ std::string RpcMethod::Signature() const
 
 std::string RpcMethod::Help() const
 {
+    // A call of old only says what took its place, as Core does to the letter.
+    if (result.empty()) return fmt::format("{}\n\n{}\n", Signature(), description);
     std::string text = fmt::format("{}\n\n{}\n", Signature(), WrapText(description, 80, 0));
     if (!args.empty() && !args[0].hidden) text += "\nArguments:\n" + DescribeArgs(args);
     text += "\nResult:\n" + result + "\n";

@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 
+import address_cases
 import descriptor_cases
 import interop_env
 from framework import FunctionalTest, Node, program
@@ -114,7 +115,8 @@ CALLS = [
     ("reconsiderblock", NONE), ("echo",), ("echo", 1, "a", None), ("echojson", {"a": [1]}),
     ("getmempoolinfo",), ("getrawmempool",), ("getrawmempool", True),
     ("getrawmempool", False, True), ("getrawmempool", True, True),
-    ("syncwithvalidationinterfacequeue",), ("help", "none"), ("none",),
+    ("syncwithvalidationinterfacequeue",), ("help", "none"), ("none",), ("getindexinfo",),
+    ("getindexinfo", "x"), ("getindexinfo", 5), ("help", "generate"),
 ]
 NAMED = [
     ("getblock", {"blockhash": GENESIS, "verbosity": 0}),
@@ -216,6 +218,24 @@ class SideBySide(FunctionalTest):
         self.assert_same_answer("deriveaddresses", ranged)
         for scan in descriptor_cases.SCANS:
             self.assert_same_answer("scantxoutset", *scan)
+
+    def test_addresses(self):
+        for address in address_cases.ADDRESSES:
+            self.assert_same_answer("validateaddress", address)
+        for multisig in address_cases.MULTISIGS:
+            self.assert_same_answer("createmultisig", *multisig)
+
+    def test_messages(self):
+        for signed in address_cases.SIGNED:
+            signature = self.assert_same_answer("signmessagewithprivkey", *signed).get("result")
+            for address in (address_cases.SIGNER, address_cases.LONG_SIGNER, address_cases.WITNESS,
+                            "2N2JD6wb56AfK4tfmM6PwdVmoYk2dCKf4Br", "x"):
+                for given in (signature or "", "x", "AAAA", "A" * 88):
+                    answer = self.assert_same_answer("verifymessage", address, given, signed[-1])
+                    if signature and address == address_cases.WITNESS:
+                        self.assertEqual(answer["error"]["code"], -3)
+        first = self.core.rpc("signmessagewithprivkey", address_cases.SECRET, "message")
+        self.assertTrue(self.ours.rpc("verifymessage", address_cases.SIGNER, first, "message"))
 
     def test_usage_and_conversions(self):
         listed = {line.split()[0]: line for line in self.core.rpc("help").splitlines() if line}

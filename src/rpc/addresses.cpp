@@ -1,0 +1,199 @@
+// validateaddress and createmultisig; see util_calls.h.
+#include "crypto/ripemd160.h"
+#include "crypto/secp256k1.h"
+#include "rpc/json.h"
+#include "rpc/util_calls.h"
+#include "script/address_fault.h"
+#include "script/descriptor.h"
+#include "util/hex.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** The fields that tell of what kind a script with an address is. */
+void Describe(UniValue& out, ByteSpan script)
+{
+    const ScriptTemplate shape = ClassifyScript(script);
+    const bool to_key =
+        shape.kind == ScriptKind::kPubkeyHash || shape.kind == ScriptKind::kWitnessV0KeyHash;
+    const bool witness =
+        shape.kind != ScriptKind::kPubkeyHash && shape.kind != ScriptKind::kScriptHash;
+    if (shape.kind != ScriptKind::kWitnessUnknown) out.pushKV("isscript", Bool(!to_key));
+    out.pushKV("iswitness", Bool(witness));
+    if (!witness || shape.kind == ScriptKind::kAnchor) return;
+    out.pushKV("witness_version", shape.version);
+    out.pushKV("witness_program", ToHex(shape.parts[0]));
+}
+
+UniValue ValidateAddress(const ChainContext& context, const RpcCall& call)
+{
+    const AddressPrefixes prefixes = context.Prefixes();
+    const auto script = DecodeAddress(call.String(0), prefixes);
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("isvalid", Bool(script.has_value()));
+    if (script) {
+        out.pushKV("address", *EncodeAddress(*script, prefixes));
+        out.pushKV("scriptPubKey", ToHex(*script));
+        Describe(out, *script);
+        return out;
+    }
+    const AddressFault fault = FindAddressFault(call.String(0), prefixes);
+    UniValue places(UniValue::VARR);
+    for (const int place : fault.places) places.push_back(place);
+    out.pushKV("error_locations", places);
+    out.pushKV("error", fault.text);
+    return out;
+}
+
+Bytes ParsePublicKey(const std::string& text)
+{
+    const auto key = FromHex(text);
+    if (!key || text.empty()) {
+        ThrowRpc(RpcCode::kInvalidAddressOrKey, "Pubkey \"{}\" must be a hex string", text);
+    }
+    if (key->size() != std::tuple_size_v<CompressedKey> &&
+        key->size() != std::tuple_size_v<UncompressedKey>) {
+        ThrowRpc(RpcCode::kInvalidAddressOrKey,
+                 "Pubkey \"{}\" must have a length of either 33 or 65 bytes", text);
+    }
+    if (!IsValidPublicKey(*key)) {
+        ThrowRpc(RpcCode::kInvalidAddressOrKey, "Pubkey \"{}\" must be cryptographically valid.",
+                 text);
+    }
+    return *key;
+}
+
+enum class MultisigForm { kLegacy, kWitnessInScriptHash, kWitness };
+
+MultisigForm ParseForm(const std::string& type)
+{
+    if (type == "legacy") return MultisigForm::kLegacy;
+    if (type == "p2sh-segwit") return MultisigForm::kWitnessInScriptHash;
+    if (type == "bech32") return MultisigForm::kWitness;
+    if (type == "bech32m") {
+        throw RpcError{RpcCode::kInvalidAddressOrKey,
+                       "createmultisig cannot create bech32m multisig addresses"};
+    }
+    ThrowRpc(RpcCode::kInvalidAddressOrKey, "Unknown address type '{}'", type);
+}
+
+void CheckCounts(int required, size_t keys)
+{
+    if (required < 1) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "a multisignature address must require at least one key to redeem"};
+    }
+    if (keys < static_cast<size_t>(required)) {
+        ThrowRpc(RpcCode::kInvalidParameter,
+                 "not enough keys supplied (got {} keys, but need at least {} to redeem)", keys,
+                 required);
+    }
+    if (keys > kMaxPubkeysPerMultisig) {
+        ThrowRpc(RpcCode::kInvalidParameter,
+                 "Number of keys involved in the multisignature address creation > {}\n"
+                 "Reduce the number",
+                 kMaxPubkeysPerMultisig);
+    }
+}
+
+Bytes MultisigScript(int required, const std::vector<Bytes>& keys)
+{
+    Bytes out;
+    AppendPushInt(out, required);
+    for (const Bytes& key : keys) AppendPush(out, key);
+    AppendPushInt(out, static_cast<int64_t>(keys.size()));
+    out.push_back(OP_CHECKMULTISIG);
+    return out;
+}
+
+/** The output script, and its descriptor around that of the inner script. */
+std::pair<Bytes, std::string> Wrap(const Bytes& inner, std::string text, MultisigForm form)
+{
+    Bytes script = inner;
+    if (form != MultisigForm::kLegacy) {
+        script = WitnessProgramScript(0, Sha256Of(inner));
+        text = "wsh(" + text + ")";
+    }
+    if (form != MultisigForm::kWitness) {
+        script = ScriptHashScript(Hash160(script));
+        text = "sh(" + text + ")";
+    }
+    return {script, text};
+}
+
+UniValue CreateMultisig(const ChainContext& context, const RpcCall& call)
+{
+    const int required = call.Int32(0);
+    std::vector<Bytes> keys;
+    for (const UniValue& key : call.At(1).getValues()) {
+        keys.push_back(ParsePublicKey(ParseString(key)));
+    }
+    const MultisigForm wanted = ParseForm(call.String(2, "legacy"));
+    CheckCounts(required, keys.size());
+    const Bytes inner = MultisigScript(required, keys);
+    const bool compressed = std::all_of(keys.begin(), keys.end(), [](const Bytes& key) {
+        return key.size() == std::tuple_size_v<CompressedKey>;
+    });
+    // Witness scripts hold compressed keys only.
+    const MultisigForm form = compressed ? wanted : MultisigForm::kLegacy;
+    if (form == MultisigForm::kLegacy && inner.size() > kMaxScriptElementSize) {
+        ThrowRpc(RpcCode::kInvalidParameter, "redeemScript exceeds size limit: {} > {}",
+                 inner.size(), kMaxScriptElementSize);
+    }
+    std::string text = "multi(" + std::to_string(required);
+    for (const Bytes& key : keys) text += "," + ToHex(key);
+    const auto [script, descriptor] = Wrap(inner, text + ")", form);
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("address", *EncodeAddress(script, context.Prefixes()));
+    out.pushKV("redeemScript", ToHex(inner));
+    out.pushKV("descriptor", descriptor + "#" + DescriptorChecksum(descriptor));
+    if (form != wanted) {
+        UniValue warnings(UniValue::VARR);
+        warnings.push_back("Unable to make chosen address type, please ensure no uncompressed "
+                           "public keys are present.");
+        out.pushKV("warnings", warnings);
+    }
+    return out;
+}
+
+} // namespace
+
+void AddAddressMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add({"util",
+               "validateaddress",
+               "Whether a text is an address of this network, and what of.",
+               {{"address", RpcType::kString, true, "", "The text"}},
+               "{\n  \"isvalid\": bool,            (boolean) Whether it is\n"
+               "  \"address\": \"str\",           (string) In its usual form\n"
+               "  \"scriptPubKey\": \"hex\",      (string) The script that it stands for\n"
+               "  \"isscript\": bool,           (boolean) It names a script, not a key\n"
+               "  \"iswitness\": bool,          (boolean) It is a witness program\n"
+               "  \"witness_version\": n, \"witness_program\": \"hex\",\n"
+               "  \"error\": \"str\",             (string) What is wrong with it\n"
+               "  \"error_locations\": [ n, ... ]  (json array) Where, as far as is known\n}",
+               "\"bc1q09vm5lfy0j5reeulh4x5752q25uqqvz34hufdl\"",
+               [&context](const RpcCall& call) { return ValidateAddress(context, call); }});
+    table.Add({"util",
+               "createmultisig",
+               "An address that a number of several keys can spend from.",
+               {{"nrequired", RpcType::kNumber, true, "", "How many of them it takes"},
+                {"keys",
+                 RpcType::kArray,
+                 true,
+                 "",
+                 "Public keys",
+                 {{"key", RpcType::kHex, false, "", "One of them"}}},
+                {"address_type", RpcType::kString, false, "legacy",
+                 "\"legacy\", \"p2sh-segwit\" or \"bech32\""}},
+               "{\n  \"address\": \"str\", \"redeemScript\": \"hex\", \"descriptor\": \"str\",\n"
+               "  \"warnings\": [ \"str\", ... ]    (json array) If it is of another type\n}",
+               "2 '[\"03789ed0bb717d88f7d321a368d905e7430207ebbd82bd342cf11ae157a7ace5fd\",\"03dbc6"
+               "764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626\"]'",
+               [&context](const RpcCall& call) { return CreateMultisig(context, call); }});
+}
+
+} // namespace ibd

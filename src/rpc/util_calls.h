@@ -1,0 +1,21 @@
+// Calls about addresses, keys, messages, scripts and transactions that need little of the chain.
+// One .cpp file per group.
+#pragma once
+
+#include "rpc/chain_context.h"
+#include "rpc/table.h"
+
+namespace ibd {
+
+// `context` must outlive the table.
+
+/** validateaddress, createmultisig. */
+void AddAddressMethods(RpcTable& table, ChainContext& context);
+/** signmessagewithprivkey, verifymessage. */
+void AddMessageMethods(RpcTable& table, ChainContext& context);
+/** decodescript. */
+void AddDecodeScriptMethod(RpcTable& table, ChainContext& context);
+/** createrawtransaction, combinerawtransaction, signrawtransactionwithkey. */
+void AddRawTransactionMethods(RpcTable& table, ChainContext& context);
+
+} // namespace ibd
