@@ -1,0 +1,53 @@
+"""A node that is killed behind a booster sync, before anything was flushed for its age: Bitcoin Core's
+own bitcoind opens what is on disk and goes on to the tip."""
+
+import pathlib
+import tempfile
+import unittest
+
+from core_node import CoreNode
+from framework import Node
+from generated import small_chain
+
+
+class Killed(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ibd-interop-")
+        self.addCleanup(folder.cleanup)
+        self.dir = pathlib.Path(folder.name)
+        self.made = small_chain()
+
+    def killed_above(self, blocks):
+        """The directory of a node that died when it told of a block so far above the terminal one;
+        the command that tells is ended with it."""
+        node = self.made.place(Node(self.dir / "node"), copied=True)
+        self.addCleanup(node.kill)
+        serial = self.made.place(Node(self.dir / "serial"))
+        self.addCleanup(serial.kill)
+        serial.start("-reindex", *self.made.trust).wait_for_tip(self.made.tip)
+        end = serial.rpc("getblockhash", self.made.terminal_height + blocks)
+        serial.stop()
+        node.launch("-reindex", f"-ibdboosterfile={self.made.container}", *self.made.trust,
+                    f"-maxtipage={10 ** 10}", f"-blocknotify=[ %s != {end} ] || kill -9 $PPID")
+        self.assertEqual(node.wait()[0], -9)
+        return node.datadir
+
+    def assert_core_goes_on(self, datadir, loaded, *args):
+        core = CoreNode(datadir, "regtest")
+        self.addCleanup(core.kill)
+        begin = len(core.log_text)
+        core.start(*args).wait_for_tip(self.made.tip)
+        self.assertRegex(core.log_text[begin:], f"Loaded best chain: .* height={loaded} ")
+        core.stop()
+
+    def test_right_behind_the_publication(self):
+        """There is no undo data yet of the six blocks that Core takes back at level 3."""
+        self.assert_core_goes_on(self.killed_above(1), self.made.terminal_height, "-checklevel=2")
+
+    def test_six_blocks_above(self):
+        """There is, and Core starts as it always does."""
+        self.assert_core_goes_on(self.killed_above(7), self.made.terminal_height + 6)
+
+
+if __name__ == "__main__":
+    unittest.main()
