@@ -53,7 +53,7 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
     out.cache_bytes = options.cache.coins;
     out.assume_valid = options.assume_valid;
     out.minimum_work = options.minimum_work;
-    out.threads = options.script_threads;
+    out.threads = 1 + options.prevout_threads;
     out.max_tip_age = options.max_tip_age;
     env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
     return out;
@@ -235,6 +235,11 @@ Result<> Node::OpenStores()
                                       std::pair{"script execution", &m_caches.scripts.Entries()}}) {
         m_log.Info("Using {} MiB for {} cache, able to store {} elements",
                    m_options.signature_cache_bytes >> 21, what, cache->Capacity());
+    }
+    m_log.Info("Script verification uses {} additional threads", m_options.script_threads - 1);
+    if (m_options.prevout_threads > 0) {
+        m_log.Info("Block input prevout fetching uses {} additional threads",
+                   m_options.prevout_threads);
     }
     LogTrust(m_options, m_params, m_log);
     IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());

@@ -53,7 +53,7 @@ constexpr OptionRow kGeneral[] = {
      "Write them in the older format; no effect in this version (default: 0)"},
     {"-pid", "=<file>", "File with the process id (default: bitcoind.pid)"},
     {"-prevoutfetchthreads", "=<n>",
-     "Threads that read spent coins ahead; -par counts them in this version (default: 8)"},
+     "Threads that read the coins a block spends ahead of it: 0 is none (default: 8, at most 16)"},
     {"-prune", "=<n>", "Not supported by this version: an error unless 0"},
     {"-reindex", "", "Rebuild the block index and the chainstate from the block files"},
     {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed"},

@@ -19,6 +19,8 @@ constexpr size_t kMaxIndexDbCache = 2 << 20;  //!< bytes
 constexpr size_t kMaxCoinsDbCache = 8 << 20;  //!< bytes
 constexpr int64_t kDefaultBatchSize = 32 << 20;
 constexpr int kMaxScriptThreads = 16;
+constexpr int64_t kDefaultPrevoutThreads = 8;
+constexpr int64_t kMaxPrevoutThreads = 16;
 constexpr const char* kReindexIfDamaged = "reindex_after_failure_noninteractive_yes";
 constexpr int64_t kDefaultSignatureCache = 32;   //!< MiB
 constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
@@ -271,6 +273,8 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.batch_bytes =
         static_cast<size_t>(std::max<int64_t>(1, args.GetInt("-dbbatchsize", kDefaultBatchSize)));
     out.script_threads = ScriptThreads(args.GetInt("-par", 0));
+    out.prevout_threads = static_cast<unsigned>(
+        std::min(args.GetInt("-prevoutfetchthreads", kDefaultPrevoutThreads), kMaxPrevoutThreads));
     const std::vector<std::string> tests = args.GetAll("-test");
     out.reindex_if_damaged = std::ranges::find(tests, kReindexIfDamaged) != tests.end();
     out.reindex = args.GetBool("-reindex", false);

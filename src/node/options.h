@@ -23,6 +23,7 @@ struct NodeOptions {
     CacheSizes cache;
     size_t batch_bytes = 0;                  //!< -dbbatchsize
     unsigned script_threads = 1;             //!< -par, resolved
+    unsigned prevout_threads = 0;            //!< -prevoutfetchthreads, 0: coins are not read ahead
     size_t signature_cache_bytes = 32 << 20; //!< -maxsigcachesize, of both caches
     int64_t max_tip_age = 24 * 60 * 60;      //!< -maxtipage, seconds
     BlockHash assume_valid;

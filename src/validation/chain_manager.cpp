@@ -20,7 +20,7 @@ ChainManager::ChainManager(const ChainParams& params, ChainStores stores,
                            ChainManagerOptions options, const std::atomic<bool>& interrupt)
     : m_params(params), m_stores(stores), m_options(options), m_interrupt(interrupt),
       m_index(params, stores.index),
-      m_pool("coinread", options.threads > 1 ? options.threads - 1 : 0)
+      m_pool("prevout", options.threads > 1 ? options.threads - 1 : 0)
 {
     m_last_flush = m_stores.env.MonotonicMicros();
 }

@@ -54,7 +54,7 @@ struct ChainManagerOptions {
     BlockHash assume_valid;             //!< -assumevalid; null: run all scripts
     Arith256 minimum_work;              //!< -minimumchainwork
     SipKey hash_key{};                  //!< random, keys the coins table
-    size_t threads = 1;                 //!< for reading coins ahead (-par)
+    size_t threads = 1;                 //!< for reading coins ahead, the caller's too
     int64_t max_tip_age = 24 * 60 * 60; //!< -maxtipage, seconds
 };
 

@@ -2,6 +2,7 @@
 data directory, where the block index is, commands at the end, and what the log says."""
 
 import json
+import pathlib
 import shutil
 
 from framework import FunctionalTest
@@ -195,6 +196,18 @@ class Life(FunctionalTest):
                      "Verification: checked last 2 blocks at level 3",
                      "Verification: no coin database inconsistencies"):
             self.assertIn(part, node.log_text)
+
+    def test_threads_that_read_coins_ahead(self):
+        for option, count in (("", 8), ("-prevoutfetchthreads=3", 3), ("-prevoutfetchthreads=17", 16),
+                              ("-prevoutfetchthreads=0", 0), ("-noprevoutfetchthreads", 0)):
+            node = self.node().start(*filter(None, [option]))
+            tasks = pathlib.Path(f"/proc/{node.process.pid}/task").glob("*/comm")
+            names = [task.read_text().strip() for task in tasks]
+            self.assertEqual(sorted(name for name in names if name.startswith("prevout")),
+                             [f"prevout.{n:02}" for n in range(count)])
+            told = f"Block input prevout fetching uses {count} additional threads"
+            (self.assertIn if count else self.assertNotIn)(told, node.log_text)
+            node.stop()
 
     def test_where_lines_of_the_log_come_from(self):
         node = self.node().start("-logthreadnames", "-logsourcelocations", "-nologratelimit",

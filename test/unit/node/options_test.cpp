@@ -58,6 +58,11 @@ TEST_CASE("-par counts threads, or cores left free, at least one")
     CHECK(Read({"-par=100"})->script_threads == 16);
     CHECK(Read({"-par=-1000"})->script_threads == 1);
     CHECK(Read({"-par=0"})->script_threads >= 1);
+    CHECK(Read({"-par=3"})->prevout_threads == 8);
+    CHECK(Read({"-prevoutfetchthreads=0"})->prevout_threads == 0);
+    CHECK(Read({"-noprevoutfetchthreads"})->prevout_threads == 0);
+    CHECK(Read({"-prevoutfetchthreads=3"})->prevout_threads == 3);
+    CHECK(Read({"-prevoutfetchthreads=100"})->prevout_threads == 16);
 }
 
 TEST_CASE("assumed-valid block and minimum work")
