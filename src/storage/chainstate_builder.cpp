@@ -61,6 +61,12 @@ void AppendInternalKey(Bytes& out, ByteSpan key)
     AppendLeb128String(out, internal);
 }
 
+Result<> RemoveIfThere(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(directory));
+    return is_there ? env.RemoveAll(directory) : Result<>();
+}
+
 } // namespace
 
 ChainstateBuilder::ChainstateBuilder(Env& env, ChainstateBuilderOptions options)
@@ -73,9 +79,7 @@ ChainstateBuilder::Create(Env& env, ChainstateBuilderOptions options)
 {
     std::unique_ptr<ChainstateBuilder> builder(new ChainstateBuilder(env, std::move(options)));
     IBD_RETURN_IF_ERROR(WorkFolder(builder->m_options.chainstate).Make(env));
-    if (env.Exists(builder->m_directory)) {
-        IBD_RETURN_IF_ERROR(env.RemoveAll(builder->m_directory));
-    }
+    IBD_RETURN_IF_ERROR(RemoveIfThere(env, builder->m_directory));
     IBD_RETURN_IF_ERROR(env.CreateDirectories(builder->m_directory));
     if (builder->m_options.obfuscate) {
         std::array<uint8_t, XorKey::kSize> key;
@@ -161,7 +165,10 @@ Result<> ChainstateBuilder::Publish(std::vector<TableFile> tables, const BlockHa
 
 Result<> WorkFolder::CheckOurs(Env& env) const
 {
-    if (!env.Exists(m_path) || env.Exists(Marker())) return {};
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(m_path));
+    if (!is_there) return {};
+    IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(Marker()));
+    if (is_marked) return {};
     IBD_ASSIGN_OR_RETURN(const auto names, env.List(m_path));
     if (names.empty()) return {}; // a death between making and marking it, or marker and folder
     return SystemError("'{}' is where the booster would work, but was not made by it (no '{}' in "
@@ -172,7 +179,8 @@ Result<> WorkFolder::CheckOurs(Env& env) const
 Result<> WorkFolder::Make(Env& env) const
 {
     IBD_RETURN_IF_ERROR(CheckOurs(env));
-    if (env.Exists(Marker())) return {};
+    IBD_ASSIGN_OR_RETURN(const bool is_made, env.IsThere(Marker()));
+    if (is_made) return {};
     IBD_RETURN_IF_ERROR(env.CreateDirectories(m_path));
     // In place, since a death may leave no other name in here.
     IBD_ASSIGN_OR_RETURN(const auto marker, env.OpenWrite(Marker(), /*truncate=*/true));
@@ -185,10 +193,12 @@ Result<> WorkFolder::Make(Env& env) const
 
 Result<> WorkFolder::Remove(Env& env) const
 {
-    if (!env.Exists(m_path)) return {};
-    if (env.Exists(Marker())) {
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(m_path));
+    if (!is_there) return {};
+    IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(Marker()));
+    if (is_marked) {
         for (const Path& part : {New(), Old(), Batch()}) {
-            if (env.Exists(part)) IBD_RETURN_IF_ERROR(env.RemoveAll(part));
+            IBD_RETURN_IF_ERROR(RemoveIfThere(env, part));
         }
         IBD_ASSIGN_OR_RETURN(const auto left, env.List(m_path));
         if (left.size() > 1) return {}; // somebody put something in here: the marker stays true
@@ -201,8 +211,9 @@ Result<> WorkFolder::Remove(Env& env) const
 Result<> ReplaceChainstate(Env& env, const Path& chainstate)
 {
     const WorkFolder work(chainstate);
-    if (env.Exists(chainstate)) {
-        if (env.Exists(work.Old())) IBD_RETURN_IF_ERROR(env.RemoveAll(work.Old()));
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(chainstate));
+    if (is_there) {
+        IBD_RETURN_IF_ERROR(RemoveIfThere(env, work.Old()));
         IBD_RETURN_IF_ERROR(env.Rename(chainstate, work.Old()));
     }
     IBD_RETURN_IF_ERROR(env.Rename(work.New(), chainstate));
@@ -214,17 +225,20 @@ Result<> ReplaceChainstate(Env& env, const Path& chainstate)
 Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate)
 {
     const WorkFolder work(chainstate);
-    if (!env.Exists(work.Marker())) return work.Remove(env);
-    if (!env.Exists(chainstate)) {
-        const bool complete = env.Exists(work.New() / "CURRENT");
-        if (complete || env.Exists(work.Old())) {
-            log.Info("IBD Booster: '{}' was being replaced when the node died; the {} one takes "
-                     "its place",
-                     chainstate.string(), complete ? "new" : "old");
-            IBD_RETURN_IF_ERROR(env.Rename(complete ? work.New() : work.Old(), chainstate));
-            IBD_RETURN_IF_ERROR(env.SyncDirectory(work.Get()));
-            IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
-        }
+    IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(work.Marker()));
+    if (!is_marked) return work.Remove(env);
+    // A system that cannot tell must not pass for a chainstate or a copy that is not there: what
+    // is left of them is removed below.
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(chainstate));
+    IBD_ASSIGN_OR_RETURN(const bool has_new, env.IsThere(work.New() / "CURRENT"));
+    IBD_ASSIGN_OR_RETURN(const bool has_old, env.IsThere(work.Old()));
+    if (!is_there && (has_new || has_old)) {
+        log.Info("IBD Booster: '{}' was being replaced when the node died; the {} one takes its "
+                 "place",
+                 chainstate.string(), has_new ? "new" : "old");
+        IBD_RETURN_IF_ERROR(env.Rename(has_new ? work.New() : work.Old(), chainstate));
+        IBD_RETURN_IF_ERROR(env.SyncDirectory(work.Get()));
+        IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
     }
     log.Info("IBD Booster: removing '{}', left by a build that was interrupted",
              work.Get().string());

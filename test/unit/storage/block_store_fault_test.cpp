@@ -1,11 +1,13 @@
-// Block files on a disk that is full or fails.
+// Block files, and the swap of chainstates, on a disk that is full or fails.
 #include "crypto/sha256.h"
 #include "storage/block_store.h"
+#include "storage/chainstate_builder.h"
 #include "storage/undo.h"
 #include "support.h"
 #include "util/endian.h"
 
 #include <fstream>
+#include <limits>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -16,6 +18,7 @@ namespace {
 class FailingEnv : public Env {
 public:
     bool full = false, fail_write = false, fail_sync = false, fail_look = false;
+    int looks_left = std::numeric_limits<int>::max(); //!< that do not fail
 
     struct File : WritableFile {
         FailingEnv* env;
@@ -50,10 +53,10 @@ public:
         return m_real.OpenRead(p);
     }
     Result<std::unique_ptr<FileLock>> Lock(const Path& p) override { return m_real.Lock(p); }
-    bool Exists(const Path& p) override { return !fail_look && m_real.Exists(p); }
+    bool Exists(const Path& p) override { return Looks() && m_real.Exists(p); }
     Result<bool> IsThere(const Path& p) override
     {
-        return fail_look ? Result<bool>(SystemError("look failed")) : m_real.IsThere(p);
+        return Looks() ? m_real.IsThere(p) : Result<bool>(SystemError("look failed"));
     }
     Result<std::vector<std::string>> List(const Path& p) override { return m_real.List(p); }
     Result<> CreateDirectories(const Path& p) override { return m_real.CreateDirectories(p); }
@@ -66,6 +69,8 @@ public:
     void RandomBytes(MutableByteSpan out) override { m_real.RandomBytes(out); }
 
 private:
+    bool Looks() { return !fail_look && looks_left-- > 0; }
+
     Env& m_real = TestEnv();
 };
 
@@ -161,4 +166,32 @@ TEST_CASE("a key that cannot be looked for is not replaced")
     env.fail_look = false;
     CHECK(Must(ReadWholeFile(env, dir.Get() / "xor.dat")) == before);
     CHECK(Must(BlockStore::Open(env, *log, Options(dir)))->Key().Span()[0] == key.Span()[0]);
+}
+
+TEST_CASE("a system that cannot tell whether a chainstate is there does not make it go")
+{
+    namespace fs = std::filesystem;
+    // Killed between the two renames, and before the first one.
+    for (const bool is_there : {false, true}) {
+        const TempDir dir;
+        const Path chainstate = dir / "chainstate";
+        const WorkFolder work(chainstate);
+        Must(work.Make(TestEnv()));
+        fs::create_directory(work.New());
+        std::ofstream(work.New() / "CURRENT") << "new";
+        fs::create_directory(is_there ? chainstate : work.Old());
+        std::ofstream((is_there ? chainstate : work.Old()) / "CURRENT") << "old";
+
+        FailingEnv env;
+        for (int nth = 0;; ++nth) {
+            env.looks_left = nth;
+            const bool recovered = RecoverPublish(env, TestLog(), chainstate).Ok();
+            if (recovered) break; // every look of a whole run was let through
+            CHECK((fs::exists(chainstate / "CURRENT") || fs::exists(work.New() / "CURRENT")));
+            REQUIRE(nth < 20);
+        }
+        const Bytes left = Must(ReadWholeFile(TestEnv(), chainstate / "CURRENT"));
+        CHECK(AsChars(left) == (is_there ? "old" : "new"));
+        CHECK_FALSE(fs::exists(work.Get()));
+    }
 }
