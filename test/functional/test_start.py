@@ -198,8 +198,9 @@ class Life(FunctionalTest):
             self.assertIn(part, node.log_text)
 
     def test_threads_that_read_coins_ahead(self):
-        for option, count in (("", 8), ("-prevoutfetchthreads=3", 3), ("-prevoutfetchthreads=17", 16),
-                              ("-prevoutfetchthreads=0", 0), ("-noprevoutfetchthreads", 0)):
+        for option, count in (("", 8), ("-prevoutfetchthreads=3", 3),
+                              ("-prevoutfetchthreads=17", 16), ("-prevoutfetchthreads=0", 0),
+                              ("-noprevoutfetchthreads", 0)):
             node = self.node().start(*filter(None, [option]))
             tasks = pathlib.Path(f"/proc/{node.process.pid}/task").glob("*/comm")
             names = [task.read_text().strip() for task in tasks]

@@ -1,5 +1,5 @@
-"""A node that is killed behind a booster sync, before anything was flushed for its age: Bitcoin Core's
-own bitcoind opens what is on disk and goes on to the tip."""
+"""A node that is killed behind a booster sync, before anything was flushed for its age: Bitcoin
+Core's own bitcoind opens what is on disk and goes on to the tip."""
 
 import pathlib
 import tempfile
