@@ -74,6 +74,16 @@ class Making(FunctionalTest):
             self.assertEqual(node.rpc("getblockcount"), 20)
         self.assertEqual(self.main.rpc("gettxoutsetinfo")["total_amount"], 20 * 50)
 
+    def test_small_block_files(self):
+        """-fastprune: files of 64 KiB, which a reindex reads again."""
+        node = self.node("regtest", "-fastprune").start()
+        tip = node.rpc("generatetodescriptor", 25, f"raw({'51' * 9000})")[-1]
+        files = sorted(path.name for path in node.blocks_dir.glob("blk*.dat"))
+        self.assertEqual(files, [f"blk{number:05}.dat" for number in range(4)])
+        for path in node.blocks_dir.glob("blk*.dat"):
+            self.assertLessEqual(path.stat().st_size, 65536)
+        node.stop().start("-reindex").wait_for_tip(tip)
+
     def wait(self, longpollid):
         """The answers of a call that waits in the background."""
         answers = []
