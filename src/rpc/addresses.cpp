@@ -165,7 +165,7 @@ void AddAddressMethods(RpcTable& table, ChainContext& context)
 {
     table.Add({"util",
                "validateaddress",
-               "Whether a text is an address of this network, and what of.",
+               "Return information about the given bitcoin address.",
                {{"address", RpcType::kString, true, "", "The text"}},
                "{\n  \"isvalid\": bool,            (boolean) Whether it is\n"
                "  \"address\": \"str\",           (string) In its usual form\n"
