@@ -21,19 +21,19 @@ const RpcMethod* RpcTable::Find(const std::string& name) const
 
 void RpcTable::SetWarmup(const std::string& status)
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_warmup = status;
 }
 
 void RpcTable::EndWarmup()
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_warmup.reset();
 }
 
 std::optional<std::string> RpcTable::WarmupStatus() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_warmup;
 }
 
@@ -48,7 +48,7 @@ UniValue RpcTable::Execute(const std::string& method, const UniValue& params)
 
     std::list<Active>::iterator entry;
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         entry = m_active.insert(m_active.end(), {method, m_env.MonotonicMicros()});
     }
     struct Leave {
@@ -56,7 +56,7 @@ UniValue RpcTable::Execute(const std::string& method, const UniValue& params)
         std::list<Active>::iterator entry;
         ~Leave()
         {
-            const std::lock_guard lock(table.m_mutex);
+            const Lock lock(table.m_mutex);
             table.m_active.erase(entry);
         }
     } leave{*this, entry};
@@ -99,7 +99,7 @@ UniValue RpcTable::Conversions() const
 
 std::vector<RpcTable::Active> RpcTable::ActiveCalls() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return {m_active.begin(), m_active.end()};
 }
 

@@ -5,10 +5,10 @@
 #include "rpc/method.h"
 #include "util/env.h"
 #include "util/log.h"
+#include "util/mutex.h"
 
 #include <list>
 #include <map>
-#include <mutex>
 
 namespace ibd {
 
@@ -44,9 +44,9 @@ public:
 private:
     Env& m_env;
     std::map<std::string, RpcMethod> m_methods;
-    mutable std::mutex m_mutex; //!< guards what follows
-    std::optional<std::string> m_warmup = "RPC server started";
-    std::list<Active> m_active;
+    mutable Mutex m_mutex;
+    std::optional<std::string> m_warmup IBD_GUARDED_BY(m_mutex) = "RPC server started";
+    std::list<Active> m_active IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

@@ -236,19 +236,19 @@ BlockStore::ScanFile(int32_t n, const std::function<ScanStep(FilePos, ByteSpan)>
 
 std::vector<BlockFileInfo> BlockStore::Files() const
 {
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_files;
 }
 
 int32_t BlockStore::LastFile() const
 {
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return static_cast<int32_t>(m_files.size()) - 1;
 }
 
 std::vector<std::pair<int32_t, BlockFileInfo>> BlockStore::TakeDirty()
 {
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     std::vector<std::pair<int32_t, BlockFileInfo>> out;
     for (int32_t n : m_dirty) out.emplace_back(n, m_files[static_cast<size_t>(n)]);
     m_dirty.clear();
@@ -257,7 +257,7 @@ std::vector<std::pair<int32_t, BlockFileInfo>> BlockStore::TakeDirty()
 
 uint64_t BlockStore::DiskUsage() const
 {
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     uint64_t sum = 0;
     for (const BlockFileInfo& info : m_files) sum += uint64_t{info.size} + info.undo_size;
     return sum;

@@ -9,12 +9,12 @@
 #include "storage/xor_key.h"
 #include "util/env.h"
 #include "util/log.h"
+#include "util/mutex.h"
 
 #include <array>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 
@@ -132,27 +132,27 @@ private:
 
     Path PathOf(FileId id) const;
 
-    // These need m_mutex.
-    Result<OpenFile*> OpenForWriting(FileId id);
-    Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer);
-    Result<> Reserve(FileId id, OpenFile& out, uint64_t end);
-    Result<> Finish(FileId id);
-    Result<int32_t> FileFor(uint64_t frame_size);
-    Result<> Sync(OpenFile& out);
-    Result<> FlushLocked();
-    BlockFileInfo& Info(int32_t n);
+    Result<OpenFile*> OpenForWriting(FileId id) IBD_REQUIRES(m_mutex);
+    Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)
+        IBD_REQUIRES(m_mutex);
+    Result<> Reserve(FileId id, OpenFile& out, uint64_t end) IBD_REQUIRES(m_mutex);
+    Result<> Finish(FileId id) IBD_REQUIRES(m_mutex);
+    Result<int32_t> FileFor(uint64_t frame_size) IBD_REQUIRES(m_mutex);
+    Result<> Sync(OpenFile& out) IBD_REQUIRES(m_mutex);
+    Result<> FlushLocked() IBD_REQUIRES(m_mutex);
+    BlockFileInfo& Info(int32_t n) IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     const BlockStoreOptions m_options;
     const XorKey m_key;
 
-    mutable std::mutex m_mutex;
-    std::vector<BlockFileInfo> m_files;  //!< guarded by m_mutex; never empty
-    std::set<int32_t> m_dirty;           //!< guarded by m_mutex
-    std::map<FileId, OpenFile> m_open;   //!< guarded by m_mutex; at most kMaxOpen
-    uint32_t m_last_undo_height = 0;     //!< guarded by m_mutex
-    bool m_new_names = false;            //!< guarded by m_mutex; the directory needs a sync
-    std::optional<Error> m_sync_failure; //!< guarded by m_mutex
+    mutable Mutex m_mutex;
+    std::vector<BlockFileInfo> m_files IBD_GUARDED_BY(m_mutex); //!< never empty
+    std::set<int32_t> m_dirty IBD_GUARDED_BY(m_mutex);
+    std::map<FileId, OpenFile> m_open IBD_GUARDED_BY(m_mutex); //!< at most kMaxOpen
+    uint32_t m_last_undo_height IBD_GUARDED_BY(m_mutex) = 0;
+    bool m_new_names IBD_GUARDED_BY(m_mutex) = false; //!< the directory needs a sync
+    std::optional<Error> m_sync_failure IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

@@ -91,7 +91,7 @@ Result<int32_t> BlockStore::FileFor(uint64_t frame_size)
 Result<FilePos> BlockStore::WriteBlock(ByteSpan raw, uint32_t height, uint32_t time)
 {
     CHECK(raw.size() >= 80 && raw.size() <= kMaxStoredBlockSize);
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     const uint32_t frame_size = kFrameHeaderSize + static_cast<uint32_t>(raw.size());
     IBD_ASSIGN_OR_RETURN(const int32_t n, FileFor(frame_size));
     const FilePos pos{n, Info(n).size + kFrameHeaderSize};
@@ -104,7 +104,7 @@ Result<FilePos> BlockStore::WriteBlock(ByteSpan raw, uint32_t height, uint32_t t
 
 void BlockStore::AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time)
 {
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     BlockFileInfo& info = Info(pos.file);
     info.AddBlock(height, time);
     info.size = std::max(info.size, pos.offset + size);
@@ -117,7 +117,7 @@ Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHa
     CHECK(undo.size() <= kMaxUndoSize); // ReadUndo would refuse it
     const Hash32 sum = UndoChecksum(prev_hash, undo);
 
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     const FilePos pos{file, Info(file).undo_size + kFrameHeaderSize};
     if (pos.offset + undo.size() + kUndoChecksumSize > std::numeric_limits<uint32_t>::max()) {
         return SystemError("{}: no room for {} bytes of undo data: the format ends at 4 GiB",
@@ -160,13 +160,13 @@ Result<> BlockStore::FlushLocked()
 
 Result<> BlockStore::Flush()
 {
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return FlushLocked();
 }
 
 Result<> BlockStore::DeleteFile(int32_t n)
 {
-    std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     for (Kind kind : {Kind::kBlocks, Kind::kUndo}) {
         const FileId id{kind, n};
         m_open.erase(id);

@@ -60,26 +60,31 @@ ThreadPool::ThreadPool(const std::string& name, size_t threads)
 ThreadPool::~ThreadPool()
 {
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_stopping = true;
     }
     m_changed.notify_all();
     m_threads.clear();
 }
 
+/** Nothing: this is the end. */
+std::function<void()> ThreadPool::NextTask()
+{
+    const Lock lock(m_mutex);
+    while (!m_stopping && m_tasks.empty()) m_changed.wait(m_mutex);
+    if (m_tasks.empty()) return {};
+    auto task = std::move(m_tasks.front());
+    m_tasks.pop_front();
+    ++m_running;
+    m_changed.notify_all();
+    return task;
+}
+
 void ThreadPool::Work()
 {
-    std::unique_lock lock(m_mutex);
-    for (;;) {
-        m_changed.wait(lock, [&] { return m_stopping || !m_tasks.empty(); });
-        if (m_tasks.empty()) return;
-        const auto task = std::move(m_tasks.front());
-        m_tasks.pop_front();
-        ++m_running;
-        lock.unlock();
-        m_changed.notify_all();
+    while (const auto task = NextTask()) {
         task();
-        lock.lock();
+        const Lock lock(m_mutex);
         --m_running;
         m_changed.notify_all();
     }
@@ -91,16 +96,16 @@ void ThreadPool::Submit(std::function<void()> task)
         task();
         return;
     }
-    std::unique_lock lock(m_mutex);
-    m_changed.wait(lock, [&] { return m_tasks.size() < kMaxQueued; });
+    const Lock lock(m_mutex);
+    while (m_tasks.size() >= kMaxQueued) m_changed.wait(m_mutex);
     m_tasks.push_back(std::move(task));
     m_changed.notify_all();
 }
 
 void ThreadPool::Wait()
 {
-    std::unique_lock lock(m_mutex);
-    m_changed.wait(lock, [&] { return m_tasks.empty() && m_running == 0; });
+    const Lock lock(m_mutex);
+    while (!m_tasks.empty() || m_running > 0) m_changed.wait(m_mutex);
 }
 
 void ThreadPool::ParallelFor(size_t count, const std::function<void(size_t)>& body)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "util/check.h"
+#include "util/mutex.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -54,15 +55,15 @@ public:
     /** Waits for room. False if the queue was closed meanwhile; the item is then dropped. */
     bool Push(T item, size_t bytes)
     {
-        std::unique_lock lock(m_mutex);
-        m_room.wait(lock, [&] { return m_closed || Fits(bytes); });
+        const Lock lock(m_mutex);
+        while (!m_closed && !Fits(bytes)) m_room.wait(m_mutex);
         return PushLocked(std::move(item), bytes);
     }
 
     /** Like Push, but false at once when there is no room. */
     bool TryPush(T item, size_t bytes)
     {
-        std::unique_lock lock(m_mutex);
+        const Lock lock(m_mutex);
         if (!Fits(bytes)) return false;
         return PushLocked(std::move(item), bytes);
     }
@@ -70,15 +71,15 @@ public:
     /** Waits for an item; nothing once the queue is closed and empty. */
     std::optional<T> Pop()
     {
-        std::unique_lock lock(m_mutex);
-        m_filled.wait(lock, [&] { return m_closed || !m_items.empty(); });
+        const Lock lock(m_mutex);
+        while (!m_closed && m_items.empty()) m_filled.wait(m_mutex);
         return PopLocked();
     }
 
     /** No more items; consumers get what is queued. */
     void Close()
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_closed = true;
         m_filled.notify_all();
         m_room.notify_all();
@@ -87,7 +88,7 @@ public:
     /** No more items and what is queued is dropped. */
     void Abort()
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_closed = true;
         m_items.clear();
         m_bytes = 0;
@@ -97,22 +98,22 @@ public:
 
     bool Closed() const
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         return m_closed;
     }
     /** Bytes queued now. */
     size_t BytesQueued() const
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         return m_bytes;
     }
 
 private:
-    bool Fits(size_t bytes) const
+    bool Fits(size_t bytes) const IBD_REQUIRES(m_mutex)
     {
         return m_items.empty() || (bytes <= m_capacity && m_bytes <= m_capacity - bytes);
     }
-    bool PushLocked(T&& item, size_t bytes)
+    bool PushLocked(T&& item, size_t bytes) IBD_REQUIRES(m_mutex)
     {
         if (m_closed) return false;
         m_items.emplace_back(std::move(item), bytes);
@@ -120,7 +121,7 @@ private:
         m_filled.notify_one();
         return true;
     }
-    std::optional<T> PopLocked()
+    std::optional<T> PopLocked() IBD_REQUIRES(m_mutex)
     {
         if (m_items.empty()) return std::nullopt;
         std::optional<T> item(std::move(m_items.front().first));
@@ -131,12 +132,12 @@ private:
     }
 
     const size_t m_capacity;
-    mutable std::mutex m_mutex;
-    std::condition_variable m_filled;
-    std::condition_variable m_room;
-    std::deque<std::pair<T, size_t>> m_items;
-    size_t m_bytes = 0;
-    bool m_closed = false;
+    mutable Mutex m_mutex;
+    std::condition_variable_any m_filled;
+    std::condition_variable_any m_room;
+    std::deque<std::pair<T, size_t>> m_items IBD_GUARDED_BY(m_mutex);
+    size_t m_bytes IBD_GUARDED_BY(m_mutex) = 0;
+    bool m_closed IBD_GUARDED_BY(m_mutex) = false;
 };
 
 /** A fixed number of threads, `name`.00 and so on, that run what they are given. With 0 threads the
@@ -164,13 +165,14 @@ public:
     static constexpr size_t kMaxQueued = 4096;
 
 private:
+    std::function<void()> NextTask();
     void Work();
 
-    std::mutex m_mutex;
-    std::condition_variable m_changed;
-    std::deque<std::function<void()>> m_tasks;
-    size_t m_running = 0;
-    bool m_stopping = false;
+    Mutex m_mutex;
+    std::condition_variable_any m_changed;
+    std::deque<std::function<void()>> m_tasks IBD_GUARDED_BY(m_mutex);
+    size_t m_running IBD_GUARDED_BY(m_mutex) = 0;
+    bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
     std::vector<NamedThread> m_threads;
 };
 
