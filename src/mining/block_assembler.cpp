@@ -32,7 +32,7 @@ MutableTransaction MakeCoinbase(int height, Amount value, ByteSpan script, bool 
 int32_t BlockAssembler::VersionAfter(const HeaderNode& tip, const ConsensusParams& params)
 {
     if (params.pow_no_retargeting && m_options.version) return *m_options.version;
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return ComputeBlockVersion(NodeAncestry(&tip), params, m_version_bits);
 }
 
@@ -48,7 +48,6 @@ BlockHeader BlockAssembler::NextHeader(const HeaderNode& tip, const ConsensusPar
 
 Result<BlockTemplate> BlockAssembler::Assemble(ChainManager& chain, ByteSpan script)
 {
-    const auto chain_lock = chain.Lock();
     const HeaderNode& tip = *chain.Tip();
     const ConsensusParams& params = chain.Params().consensus;
     BlockTemplate block;
@@ -64,7 +63,7 @@ Result<BlockTemplate> BlockAssembler::Assemble(ChainManager& chain, ByteSpan scr
     m_log.Info("CreateNewBlock(): block weight: {} txs: {} fees: {} sigops {}", view.Weight(),
                block.txs.size(), block.fees, kReservedSigOpsCost);
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_last = Last{m_options.reserved_weight, block.txs.size()};
     }
     IBD_ASSIGN_OR_RETURN(block.violation, chain.TestBlock(view, /*check_merkle_root=*/false));
@@ -73,7 +72,7 @@ Result<BlockTemplate> BlockAssembler::Assemble(ChainManager& chain, ByteSpan scr
 
 std::optional<BlockAssembler::Last> BlockAssembler::LastMade() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_last;
 }
 

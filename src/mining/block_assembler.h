@@ -34,7 +34,8 @@ public:
     }
 
     /** A block on top of the tip, which must be there, whose coinbase pays to `script` all that it
-     *  may. It takes the chain's lock, and tests the block on the coins. */
+     *  may. Tests the block on the coins, so it is a matter for the thread that changes the chain.
+     */
     Result<BlockTemplate> Assemble(ChainManager& chain, ByteSpan script);
 
     const AssemblerOptions& Options() const { return m_options; }
@@ -47,9 +48,9 @@ private:
     Env& m_env;
     Logger& m_log;
     const AssemblerOptions m_options;
-    mutable std::mutex m_mutex; //!< taken after the chain's; guards what follows
-    VersionBitsCache m_version_bits;
-    std::optional<Last> m_last;
+    mutable Mutex m_mutex;
+    VersionBitsCache m_version_bits IBD_GUARDED_BY(m_mutex);
+    std::optional<Last> m_last IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

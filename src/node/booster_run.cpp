@@ -58,7 +58,7 @@ Result<Verdict> BoosterRun::RunEngine(std::unique_ptr<SyncEngine> engine)
 {
     SyncEngine* at_work = engine.get();
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_engine = std::move(engine);
         if (m_interrupted) m_engine->Interrupt();
     }
@@ -77,7 +77,7 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     ReindexSupply supply(m_env, blocks, survey, **terminal);
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
         m_env, m_log, m_params, **terminal, blocks, supply, *m_hints, std::move(folding)));
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_progress = m_engine->Progress();
     m_engine.reset(); // it refers to the survey
     if (!verdict) return verdict.GetError();
@@ -104,7 +104,7 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
                                             const BoosterOptions& options)
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
-                         Terminal(chain.Tree(), chain.Options(), options.full_validation));
+                         Terminal(chain.Read().Tree(), chain.Options(), options.full_validation));
     LogStart(options, terminal->height);
     IBD_ASSIGN_OR_RETURN(const Verdict verdict,
                          RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal,
@@ -139,14 +139,14 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
 
 void BoosterRun::Interrupt()
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_interrupted = true;
     if (m_engine) m_engine->Interrupt();
 }
 
 std::optional<BoosterProgress> BoosterRun::Progress() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     if (m_engine) return m_engine->Progress();
     if (m_progress) return m_progress;
     if (!m_hints) return std::nullopt;

@@ -6,8 +6,6 @@
 #include "validation/block_survey.h"
 #include "validation/chain_manager.h"
 
-#include <mutex>
-
 namespace ibd {
 
 class BoosterRun {
@@ -51,11 +49,13 @@ private:
     Logger& m_log;
     const ChainParams& m_params;
     std::unique_ptr<Hints> m_hints;
-    bool m_told = false;                       //!< LogStart()
-    mutable std::mutex m_mutex;                //!< guards what follows
-    std::unique_ptr<SyncEngine> m_engine;      //!< at work, or Run()'s
-    std::optional<BoosterProgress> m_progress; //!< of an engine that is gone
-    bool m_interrupted = false;
+    bool m_told = false; //!< LogStart()
+    mutable Mutex m_mutex;
+    /** At work, or Run()'s. */
+    std::unique_ptr<SyncEngine> m_engine IBD_GUARDED_BY(m_mutex);
+    /** Of an engine that is gone. */
+    std::optional<BoosterProgress> m_progress IBD_GUARDED_BY(m_mutex);
+    bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };
 
 } // namespace ibd

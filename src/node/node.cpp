@@ -8,10 +8,9 @@
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
 #include "swiftsync/checkpoint.h"
-#include "util/strings.h"
+#include "validation/verify_chain.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace ibd {
 
@@ -19,8 +18,7 @@ namespace {
 
 /** Files open at once: what the booster's runs may take is a part of it, and what Core asks for. */
 constexpr uint64_t kOpenFiles = 2048;
-constexpr uint64_t kLeastOpenFiles = 160;              //!< as Core counts without peers
-constexpr auto kFlushCheck = std::chrono::seconds(60); //!< how often an idle node looks
+constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
 
 // Of block files with -fastprune, bytes.
 constexpr uint64_t kSmallBlockFile = 64 << 10;
@@ -66,9 +64,6 @@ CacheSalt RandomSalt(Env& env)
     return salt;
 }
 
-/** For a shell: harmless characters in single quotes. */
-std::string Quoted(const std::string& text) { return "'" + SafeCharacters(text) + "'"; }
-
 } // namespace
 
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
@@ -77,7 +72,9 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_options(std::move(options)), m_reindex(m_options.reindex),
       m_reindex_chainstate(m_options.reindex_chainstate),
       m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
-      m_scripts(m_options.script_threads - 1), m_booster(env, log, params),
+      m_scripts(m_options.script_threads - 1),
+      m_commands({m_options.block_notify, m_options.alert_notify}, log),
+      m_booster(env, log, params),
       m_table(env), m_control{env,
                               m_table,
                               log,
@@ -86,8 +83,10 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                               [this] { RequestStop(); },
                               params.is_mockable ? m_options.mock_time : nullptr},
       m_chain_context{.env = env,
-                      .events = m_events,
+                      .waiters = m_waiters,
+                      .warnings = m_warnings,
                       .interrupt = m_interrupt,
+                      .drain_events = [this] { m_events.Drain(); },
                       .net_dir = dir.Net(),
                       .coins_db_cache_bytes = m_options.cache.coins_db,
                       .coins_cache_bytes = m_options.cache.coins,
@@ -96,9 +95,9 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_assembler(env, log, m_options.assembler), m_mining{m_chain_context, m_assembler}
 {
     m_scripts.SetCaches(&m_caches);
-    m_events.Warnings().OnNew([this](const std::string& text) {
-        if (!m_options.alert_notify.empty()) Notify(m_options.alert_notify, Quoted(text));
-    });
+    m_events.AddConsumer(m_waiter_feed);
+    m_events.AddConsumer(m_commands);
+    m_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
     const std::vector<std::string> deprecated = args.GetAll("-deprecatedrpc");
     m_chain_context.deprecated_warnings =
         std::find(deprecated.begin(), deprecated.end(), "warnings") != deprecated.end();
@@ -110,15 +109,15 @@ void Node::RequestStop()
 {
     m_interrupt = true;
     m_booster.Interrupt();
-    m_events.Stop();
-    const std::lock_guard lock(m_stop_mutex);
+    m_waiters.Stop();
+    const Lock lock(m_stop_mutex);
     m_stop.notify_all();
 }
 
 void Node::StopFor(const Error& error)
 {
     {
-        const std::lock_guard lock(m_stop_mutex);
+        const Lock lock(m_stop_mutex);
         if (!m_failure) m_failure = error;
     }
     RequestStop();
@@ -244,6 +243,7 @@ Result<> Node::OpenStores()
     LogTrust(m_options, m_params, m_log);
     IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
     m_chain = &m_stack->Chain();
+    m_events.Follow(*m_chain);
     return Damaged("Error loading block database", m_chain->LoadIndex());
 }
 
@@ -293,7 +293,7 @@ Result<> Node::BuildIndex()
 // A new index beside block files that it does not know would have them overwritten.
 Result<> Node::CheckBlocksAreIndexed()
 {
-    if (m_chain->Tree().Genesis()->HasData()) return {};
+    if (m_chain->Read().Tree().Genesis()->HasData()) return {};
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_stack->Blocks().ListBlockFiles());
     if (files.empty()) return {};
     return Damaged("Error initializing block database",
@@ -406,7 +406,7 @@ Result<> Node::CheckStored()
     if (m_reindex_chainstate || m_interrupt) return {};
     SetStatus("Verifying blocks…");
     IBD_ASSIGN_OR_RETURN(const Verification found,
-                         m_chain->VerifyChain(m_options.check_level, m_options.check_blocks));
+                         VerifyChain(*m_chain, m_options.check_level, m_options.check_blocks));
     if (found.sound) return {};
     return Damaged("Corrupted block database detected", BadData("see the error above"));
 }
@@ -416,28 +416,16 @@ bool Node::HasReachedStop(const HeaderNode& tip) const
     return m_options.stop_at_height > 0 && tip.height >= m_options.stop_at_height;
 }
 
-Result<> Node::Sync()
+void Node::TipConnected(const HeaderNode& tip)
 {
-    m_events.OnTip([this](const HeaderNode& tip) {
-        m_started(); // on a new chain the first tip comes late
-        WhenUndoSuffices(tip);
-        if (HasReachedStop(tip)) RequestStop();
-        if (!m_options.block_notify.empty() && !m_chain->IsInitialBlockDownload()) {
-            Notify(m_options.block_notify, tip.hash.ToHex());
-        }
-    });
-    const HeaderNode* const tip = m_chain->Tip();
-    if (tip != nullptr) m_events.Reset({tip->hash, tip->height});
-    m_chain_context.chain = m_chain;
-    m_table.EndWarmup();
-    if (tip != nullptr) m_started();
-    // The booster or an earlier run may have gone to that height: no block needs to be connected.
-    if (tip != nullptr && HasReachedStop(*tip)) {
-        RequestStop();
-        return {};
-    }
-    IBD_RETURN_IF_ERROR(m_chain->ActivateBestChain());
-    IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
+    if (!m_live) return;
+    m_started(); // on a new chain the first tip comes late
+    WhenUndoSuffices(tip);
+    if (HasReachedStop(tip)) RequestStop();
+}
+
+Result<> Node::LoadBlockFiles()
+{
     for (const Path& file : m_options.load_blocks) {
         if (m_interrupt) break;
         if (!m_env.OpenRead(file)) {
@@ -446,7 +434,29 @@ Result<> Node::Sync()
         }
         BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.LoadFile(file));
+        m_chain_thread->Activate();
     }
+    return {};
+}
+
+Result<> Node::Sync()
+{
+    m_events.Start();
+    m_chain_thread =
+        std::make_unique<ChainThread>(*m_chain, [this](const Error& error) { StopFor(error); });
+    m_live = true;
+    m_chain_context.chain_thread = m_chain_thread.get();
+    m_chain_context.chain = m_chain;
+    m_table.EndWarmup();
+    if (m_chain->Tip() != nullptr) m_started();
+    // The booster or an earlier run may have gone to that height: no block needs to be connected.
+    if (m_chain->Tip() != nullptr && HasReachedStop(*m_chain->Tip())) {
+        RequestStop();
+        return {};
+    }
+    m_chain_thread->Activate();
+    IBD_RETURN_IF_ERROR(m_chain_thread->Run([this] { return m_chain->Flush(FlushMode::kAlways); }));
+    IBD_RETURN_IF_ERROR(LoadBlockFiles());
     m_chain_context.import_done = !m_interrupt;
     if (m_options.stop_after_import) {
         m_log.Info("Stopping after block import");
@@ -462,35 +472,12 @@ Result<> Node::Sync()
 void Node::WarnIfThereAreNoBlocks()
 {
     if (m_params.is_mockable || m_interrupt || m_chain->Tip() == nullptr) return;
-    if (m_chain->Tip()->height > 0 || m_chain->Tree().Size() > 1) return;
+    if (m_chain->Tip()->height > 0 || m_chain->Read().Tree().Size() > 1) return;
     const std::string text =
         "There are no blocks, and this version cannot fetch any from peers yet: give it the blocks "
         "directory of another node (-blocksdir, -reindex) or a file of blocks (-loadblock).";
     m_log.Warning("{}", text);
-    m_events.Warnings().Set(NodeWarning::kNoBlocks, text);
-}
-
-void Node::Notify(const std::string& command, const std::string& hash) const
-{
-    std::string line = command;
-    for (size_t at = line.find("%s"); at != std::string::npos; at = line.find("%s", at)) {
-        line.replace(at, 2, hash);
-    }
-    // In the background, so that the chain does not wait for it.
-    if (std::system(("(" + line + ") &").c_str()) != 0) {
-        m_log.Warning("runCommand error: system({}) failed", line);
-    }
-}
-
-// The node waits for these: the command may want to see it as it is.
-void Node::NotifyShutdown() const
-{
-    for (const std::string& command : m_options.shutdown_notify) {
-        const int status = std::system(command.c_str());
-        if (status != 0) {
-            m_log.Warning("runCommand error: system({}) returned {}", command, status);
-        }
-    }
+    m_events.WarningSet(NodeWarning::kNoBlocks, text);
 }
 
 Error Node::Fatal(const Error& error) const
@@ -503,30 +490,30 @@ Error Node::Fatal(const Error& error) const
 
 Result<> Node::WaitForStop()
 {
-    std::unique_lock lock(m_stop_mutex);
-    while (!m_stop.wait_for(lock, kFlushCheck, [this] { return m_interrupt.load(); })) {
-        lock.unlock();
-        IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kIfNeeded));
-        lock.lock();
-    }
+    const Lock lock(m_stop_mutex);
+    while (!m_interrupt) m_stop.wait(m_stop_mutex);
     if (m_failure) return Fatal(*m_failure);
     return {};
 }
 
 Result<> Node::ShutDown()
 {
-    NotifyShutdown();
+    // The node waits for these: the command may want to see it as it is.
+    for (const std::string& command : m_options.shutdown_notify) m_commands.RunAndWait(command);
     m_log.Info("Shutdown in progress...");
     SetThreadNameInLog("shutoff");
     m_interrupt = true; // after an error nobody has asked yet
     if (m_server) m_server->Interrupt();
-    m_events.Stop();
-    m_server.reset();
+    m_waiters.Stop();
+    m_server.reset(); // nobody else gives the chain's thread anything to do
+    m_chain_context.chain_thread = nullptr;
+    m_chain_thread.reset();
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
         flushed = m_chain->Flush(FlushMode::kAlways);
         WarnIfUndoIsShort();
     }
+    m_events.Stop();
     m_chain_context.chain = nullptr;
     m_chain = nullptr;
     m_stack.reset();
@@ -585,7 +572,7 @@ Result<> Node::Run(const std::function<void()>& started)
     if (result && !m_interrupt) {
         result = Sync();
         if (!result) result = Fatal(result.GetError());
-        if (result && !m_options.startup_notify.empty()) Notify(m_options.startup_notify, "");
+        if (result) m_commands.StartDetached(m_options.startup_notify);
     }
     if (result) result = WaitForStop();
     const Result<> flushed = ShutDown();

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "node/booster_run.h"
+#include "node/commands.h"
 #include "node/options.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
-#include "rpc/events.h"
 #include "rpc/mining.h"
 #include "rpc/server.h"
 #include "storage/data_dir.h"
@@ -17,6 +17,19 @@
 #include "validation/script_threads.h"
 
 namespace ibd {
+
+/** Tells those who wait for a tip that there is a new one. */
+class WaiterFeed final : public EventConsumer {
+public:
+    explicit WaiterFeed(TipWaiters& waiters) : m_waiters(waiters) {}
+    void Take(const Event& event) override
+    {
+        if (std::holds_alternative<TipEvent>(event)) m_waiters.Notify();
+    }
+
+private:
+    TipWaiters& m_waiters;
+};
 
 class Node {
 public:
@@ -60,12 +73,13 @@ private:
     Result<> CheckWitnesses();
     Result<> CheckStored();
     bool HasReachedStop(const HeaderNode& tip) const;
+    /** What must be seen to before the next block is connected. */
+    void TipConnected(const HeaderNode& tip);
     Result<> Sync();
+    Result<> LoadBlockFiles();
     void WarnIfThereAreNoBlocks();
     Result<> WaitForStop();
     Result<> ShutDown();
-    void Notify(const std::string& command, const std::string& hash) const;
-    void NotifyShutdown() const;
     Error Fatal(const Error& error) const;
     /** Stops the node because of a failure that an RPC call met. */
     void StopFor(const Error& error);
@@ -84,15 +98,21 @@ private:
 
     std::atomic<bool> m_interrupt{false};
     std::function<void()> m_started; //!< may be called more than once
-    std::mutex m_stop_mutex;
-    std::condition_variable m_stop;
-    std::optional<Error> m_failure; //!< guarded by m_stop_mutex
+    Mutex m_stop_mutex;
+    std::condition_variable_any m_stop;
+    std::optional<Error> m_failure IBD_GUARDED_BY(m_stop_mutex);
 
     VerificationCaches m_caches;
     ScriptThreads m_scripts;
-    ChainEvents m_events;
+    NodeWarnings m_warnings;
+    TipWaiters m_waiters;
+    WaiterFeed m_waiter_feed{m_waiters};
+    Commands m_commands;
+    Events m_events{m_warnings};
     std::unique_ptr<ChainStack> m_stack;
-    ChainManager* m_chain = nullptr; //!< the stack's, once its index is open
+    ChainManager* m_chain = nullptr;             //!< the stack's, once its index is open
+    std::unique_ptr<ChainThread> m_chain_thread; //!< from Sync() on
+    std::atomic<bool> m_live{false};             //!< from Sync() on
     BoosterRun m_booster;
 
     RpcTable m_table;

@@ -51,7 +51,7 @@ void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log
 void LogChain(const ChainManager& chain, Logger& log)
 {
     const HeaderNode* const tip = chain.Tip();
-    log.Info("block tree size = {}", chain.Tree().Size());
+    log.Info("block tree size = {}", chain.Read().Tree().Size());
     log.Info("nBestHeight = {}", tip == nullptr ? -1 : tip->height);
 }
 

@@ -26,7 +26,7 @@ UniValue CoinbaseJson(const TxView& tx)
 
 } // namespace
 
-UniValue HeaderJson(const ChainManager& chain, const HeaderNode& node)
+UniValue HeaderJson(const ChainReader& chain, const HeaderNode& node)
 {
     UniValue out(UniValue::VOBJ);
     out.pushKV("hash", node.hash.ToHex());

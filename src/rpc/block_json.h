@@ -7,7 +7,7 @@
 namespace ibd {
 
 /** The fields that getblockheader and getblock share. Needs the manager's lock. */
-UniValue HeaderJson(const ChainManager& chain, const HeaderNode& node);
+UniValue HeaderJson(const ChainReader& chain, const HeaderNode& node);
 
 /** Completes a header's fields with those of the block. `verbosity`: 1 ids, 2 transactions,
  *  3 with the outputs they spend. */

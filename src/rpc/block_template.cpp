@@ -53,15 +53,18 @@ UniValue Propose(const ChainContext& context, const UniValue& data)
         throw RpcError{RpcCode::kDeserialization, "Block decode failed"};
     }
     ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
-    if (const HeaderNode* known = chain.Tree().Find(view.Hash())) return Duplicate(*known);
-    return Bip22Result(context.OrFatal(chain.TestBlock(view, /*check_merkle_root=*/true)));
+    {
+        const ChainReader reader = chain.Read();
+        if (const HeaderNode* known = reader.Find(view.Hash())) return Duplicate(*known);
+    }
+    return Bip22Result(context.OrFatal(
+        context.OnChainThread([&] { return chain.TestBlock(view, /*check_merkle_root=*/true); })));
 }
 
 /** What the pool of transactions went through: without one, the blocks that came and went. */
 int64_t PoolChanges(const ChainContext& context)
 {
-    return static_cast<int64_t>(context.events.Steps());
+    return static_cast<int64_t>(context.Chain().Steps());
 }
 
 /** Returns when the template that `id` names is no longer the best one: "<tip><pool changes>". */
@@ -74,13 +77,11 @@ void WaitForNews(ChainContext& context, const UniValue& id)
         watched = ParseHash(text.substr(0, kHashDigits), "longpollid");
         changes = LenientInteger(std::string_view(text).substr(kHashDigits));
     } else {
-        ChainManager& chain = context.Chain();
-        const auto lock = chain.Lock();
-        watched = chain.Tip()->hash;
+        watched = context.Current().hash;
     }
-    const auto other = [&](const ChainEvents::Tip& tip) { return tip.hash != watched; };
+    const auto other = [&](const TipInfo& tip) { return tip.hash != watched; };
     const bool is_now = changes == PoolChanges(context);
-    context.events.Wait(other, is_now ? std::chrono::milliseconds(0) : kFirstLookAtPool);
+    context.WaitForTip(other, is_now ? std::chrono::milliseconds(0) : kFirstLookAtPool);
     if (context.interrupt) throw RpcError{RpcCode::kClientNotConnected, "Shutting down"};
 }
 
@@ -98,14 +99,16 @@ void RequireRules(const ConsensusParams& params, const std::set<std::string>& ru
     }
 }
 
-/** The template on the tip. Made once for each tip, so that its time never goes back. Both locks
- *  are held. */
+/** The template on the tip. Made once for each tip, so that its time never goes back. */
 const BlockTemplate& Current(MiningContext& context, ChainManager& chain)
+    IBD_REQUIRES(context.mutex)
 {
-    if (context.last && context.last->header.prev_hash == chain.Tip()->hash) return *context.last;
+    const BlockHash tip = chain.Current().hash;
+    if (context.last && context.last->header.prev_hash == tip) return *context.last;
     context.last.reset();
     context.changes = PoolChanges(context.chain);
-    BlockTemplate made = context.chain.OrFatal(context.assembler.Assemble(chain, kAnyone));
+    BlockTemplate made = context.chain.OrFatal(
+        context.chain.OnChainThread([&] { return context.assembler.Assemble(chain, kAnyone); }));
     if (made.violation) {
         ThrowRpc(RpcCode::kMisc, "TestBlockValidity failed: {}", made.violation->ToString());
     }
@@ -159,11 +162,10 @@ UniValue Strings(std::initializer_list<const char*> texts)
 
 UniValue TemplateJson(MiningContext& context, ChainManager& chain)
 {
-    const std::lock_guard own(context.mutex);
-    const auto lock = chain.Lock();
-    const HeaderNode& tip = *chain.Tip();
+    const Lock own(context.mutex);
     const ConsensusParams& params = chain.Params().consensus;
     const BlockTemplate& block = Current(context, chain);
+    const HeaderNode& tip = *chain.Read().Find(block.header.prev_hash);
     BlockHeader header = block.header;
     UpdateTime(header, tip, params, context.chain.env.UnixTime());
     UniValue out(UniValue::VOBJ);

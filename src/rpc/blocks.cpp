@@ -17,9 +17,8 @@ RpcMethod GetBlockHash(ChainContext& context)
             "\"hex\"    (string) Block hash",
             "1000",
             [&context](const RpcCall& call) -> UniValue {
-                ChainManager& chain = context.Chain();
                 const int height = call.Int32(0);
-                const auto lock = chain.Lock();
+                const ChainReader chain = context.Read();
                 if (height < 0 || height > chain.Active().Height()) {
                     throw RpcError{RpcCode::kInvalidParameter, "Block height out of range"};
                 }
@@ -49,8 +48,7 @@ RpcMethod GetBlockHeader(ChainContext& context)
         "\"blockhash\"",
         [&context](const RpcCall& call) -> UniValue {
             const BlockHash hash = call.Hash(0, "hash");
-            ChainManager& chain = context.Chain();
-            const auto lock = chain.Lock();
+            const ChainReader chain = context.Read();
             const HeaderNode& node = FindBlock(chain, hash);
             if (!call.Bool(1, true)) return ToHex(node.Header().ToBytes());
             return HeaderJson(chain, node);
@@ -61,15 +59,15 @@ UniValue Block(const ChainContext& context, const RpcCall& call)
 {
     const BlockHash hash = call.Hash(0, "blockhash");
     const int verbosity = call.Verbosity(1, 1);
-    ChainManager& chain = context.Chain();
-    std::unique_ptr<BlockData> block;
+    ChainManager& manager = context.Chain();
     UniValue out;
-    {
-        const auto lock = chain.Lock();
+    const auto stored = [&] {
+        const ChainReader chain = manager.Read();
         const HeaderNode& node = FindBlock(chain, hash);
-        block = ReadBlockData(chain, node, /*need_undo=*/false);
         if (verbosity > 0) out = HeaderJson(chain, node);
-    }
+        return StoredBlock(node);
+    }();
+    const auto block = ReadBlockData(manager.Blocks(), stored, /*need_undo=*/false);
     if (verbosity <= 0) return ToHex(block->raw);
     AppendBlockJson(out, *block, context.Prefixes(), verbosity);
     return out;
@@ -126,11 +124,11 @@ RpcMethod GetBlockStats(ChainContext& context)
         "  \"utxo_increase_actual\": n, \"utxo_size_inc_actual\": n    (numeric) Without\n}",
         "1000 '[\"minfeerate\",\"avgfeerate\"]'",
         [&context](const RpcCall& call) {
-            ChainManager& chain = context.Chain();
-            const auto lock = chain.Lock();
-            const HeaderNode& node = FindBlockByHashOrHeight(chain, call.At(0));
-            const auto block = ReadBlockData(chain, node, /*need_undo=*/true);
-            return SelectBlockStats(ComputeBlockStats(*block, node, chain.Params()), call.At(1));
+            ChainManager& manager = context.Chain();
+            const HeaderNode& node = FindBlockByHashOrHeight(manager.Read(), call.At(0));
+            const auto block =
+                ReadBlockData(manager.Blocks(), manager.Where(node), /*need_undo=*/true);
+            return SelectBlockStats(ComputeBlockStats(*block, node, manager.Params()), call.At(1));
         }};
 }
 

@@ -5,11 +5,36 @@ namespace ibd {
 
 ChainManager& ChainContext::Chain() const
 {
-    if (ChainManager* const manager = chain.load()) {
-        const auto lock = manager->Lock();
-        if (manager->Tip() != nullptr) return *manager;
-    }
+    ChainManager* const manager = chain.load();
+    if (manager && manager->Tip()) return *manager;
     throw RpcError{RpcCode::kInWarmup, "The chain is not loaded yet"};
+}
+
+std::unique_ptr<CoinsWalk> ChainContext::WalkCoins(const HeaderNode* target) const
+{
+    ChainManager& manager = Chain();
+    std::unique_ptr<CoinsWalk> walk;
+    OrThrow(OnChainThread([&]() -> Result<> {
+        IBD_ASSIGN_OR_RETURN(walk, CoinsWalk::Start(manager, target));
+        return {};
+    }));
+    return walk;
+}
+
+TipInfo ChainContext::WaitForTip(const TipWaiters::Condition& condition,
+                                 std::chrono::milliseconds timeout) const
+{
+    const ChainManager& manager = Chain();
+    return waiters.Wait([&] { return manager.Current(); }, condition, timeout);
+}
+
+UniValue ChainContext::Warnings() const
+{
+    const std::vector<std::string> messages = warnings.Messages();
+    if (deprecated_warnings) return messages.empty() ? std::string() : messages.back();
+    UniValue out(UniValue::VARR);
+    for (const std::string& text : messages) out.push_back(text);
+    return out;
 }
 
 AddressPrefixes ChainContext::Prefixes() const
@@ -18,14 +43,14 @@ AddressPrefixes ChainContext::Prefixes() const
     return {params.pubkey_address_prefix, params.script_address_prefix, params.bech32_hrp};
 }
 
-HeaderNode& FindBlock(ChainManager& chain, const BlockHash& hash)
+const HeaderNode& FindBlock(const ChainReader& chain, const BlockHash& hash)
 {
-    HeaderNode* node = chain.Tree().Find(hash);
+    const HeaderNode* node = chain.Find(hash);
     if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found"};
     return *node;
 }
 
-HeaderNode& FindBlockByHashOrHeight(ChainManager& chain, const UniValue& value)
+const HeaderNode& FindBlockByHashOrHeight(const ChainReader& chain, const UniValue& value)
 {
     if (!value.isNum()) return FindBlock(chain, ParseHash(value, "hash_or_height"));
     const auto height = ParseInt<int32_t>(value);
@@ -39,36 +64,38 @@ HeaderNode& FindBlockByHashOrHeight(ChainManager& chain, const UniValue& value)
     return *chain.Active()[static_cast<int>(height)];
 }
 
-std::unique_ptr<BlockData> ReadBlockData(ChainManager& chain, const HeaderNode& node,
+std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
                                          bool need_undo)
 {
-    if (!node.HasData()) {
+    if (block.data.IsNull()) {
         throw RpcError{RpcCode::kMisc, "Block not available (not fully downloaded)"};
     }
     auto data = std::make_unique<BlockData>();
-    auto raw = chain.ReadBlock(node);
+    auto raw = ReadBlock(blocks, block);
     if (!raw.Ok()) {
         throw RpcError{RpcCode::kMisc, "Block not found on disk: " + raw.Message()};
     }
     data->raw = std::move(raw).Value();
     const auto parsed = data->view.Parse(data->raw);
     if (!parsed.Ok()) throw RpcError{RpcCode::kMisc, parsed.Message()};
-    if (node.HasUndo() && node.height > 0) {
-        auto undo = chain.ReadUndo(node);
-        if (!undo.Ok()) throw RpcError{RpcCode::kMisc, undo.Message()};
-        data->undo = std::move(undo).Value();
-    } else if (node.height == 0) {
+    if (block.height == 0) {
         if (need_undo) data->undo.emplace(); // nothing is spent by the first block
-    } else if (need_undo) {
-        throw RpcError{RpcCode::kMisc, "Undo data not available"};
+        return data;
     }
-    if (data->undo && node.height > 0 && data->undo->txs.size() + 1 != data->view.Txs().size()) {
+    if (block.undo.IsNull()) {
+        if (need_undo) throw RpcError{RpcCode::kMisc, "Undo data not available"};
+        return data;
+    }
+    auto undo = ReadUndo(blocks, block);
+    if (!undo.Ok()) throw RpcError{RpcCode::kMisc, undo.Message()};
+    data->undo = std::move(undo).Value();
+    if (data->undo->txs.size() + 1 != data->view.Txs().size()) {
         throw RpcError{RpcCode::kInternalError, "Undo data does not fit the block"};
     }
     return data;
 }
 
-int Confirmations(const ChainManager& chain, const HeaderNode& node)
+int Confirmations(const ChainReader& chain, const HeaderNode& node)
 {
     if (!chain.Active().Contains(&node)) return -1;
     return chain.Active().Height() - node.height + 1;

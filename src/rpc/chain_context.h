@@ -3,9 +3,11 @@
 #pragma once
 
 #include "rpc/error.h"
-#include "rpc/events.h"
 #include "rpc/method.h"
+#include "rpc/tip_waiters.h"
 #include "script/address.h"
+#include "validation/chain_thread.h"
+#include "validation/coins_walk.h"
 
 #include <atomic>
 
@@ -21,10 +23,15 @@ T OrThrow(Result<T> result)
 
 struct ChainContext {
     Env& env;
-    ChainEvents& events;
+    TipWaiters& waiters;
+    NodeWarnings& warnings;
     const std::atomic<bool>& interrupt;
     /** Null while the node starts, set by it while callers run. */
     std::atomic<ChainManager*> chain = nullptr;
+    /** Set before `chain`; null in tests, where the caller's thread changes the chain. */
+    std::atomic<ChainThread*> chain_thread = nullptr;
+    /** Returns when what happened to the chain so far was told to whom it concerns. */
+    std::function<void()> drain_events = {};
     /** Set by the node when -reindex and -loadblock are over. */
     std::atomic<bool> import_done = false;
     Path net_dir = {}; //!< relative paths of files to write are below it
@@ -35,8 +42,12 @@ struct ChainContext {
     /** Told of failures of the machine that leave the chain unusable: the node stops. */
     std::function<void(const Error&)> fatal = {};
 
-    /** -28 until there is a tip. */
+    /** -28 until there is a tip, as of all that follow. */
     ChainManager& Chain() const;
+    /** Headers and active chain as they are now; there is a tip. Copy and let go: no disk, no other
+     *  lock. */
+    ChainReader Read() const { return Chain().Read(); }
+    TipInfo Current() const { return Chain().Current(); }
     /** The value of what changes the chain; an error is fatal to the node. */
     template <typename T>
     T OrFatal(Result<T> result) const
@@ -44,29 +55,42 @@ struct ChainContext {
         if (!result.Ok() && fatal) fatal(result.GetError());
         return OrThrow(std::move(result));
     }
+    /** Runs `task` on the thread that changes the chain and waits for what it returns; it must not
+     *  throw. */
+    template <typename Task>
+    auto OnChainThread(Task task) const
+    {
+        if (ChainThread* const thread = chain_thread) return thread->Run(std::move(task));
+        return task();
+    }
+    /** A walk over the coins at `target`; null: at the tip. */
+    std::unique_ptr<CoinsWalk> WalkCoins(const HeaderNode* target) const;
+    /** Waits until the tip meets the condition, or for so long (0: no limit), or the node stops. */
+    TipInfo WaitForTip(const TipWaiters::Condition& condition,
+                       std::chrono::milliseconds timeout) const;
     AddressPrefixes Prefixes() const;
     /** For a member "warnings". */
-    UniValue Warnings() const { return events.Warnings().Json(deprecated_warnings); }
+    UniValue Warnings() const;
 };
 
-/** A block and its coins spent, read under the lock and independent of it. */
+/** A block and the coins that it spent. */
 struct BlockData {
     Bytes raw;
     BlockView view; //!< of raw
     std::optional<BlockUndo> undo;
 };
 
-// These need the manager's lock. Errors in Core's words.
+// Errors in Core's words.
 
 /** -5 "Block not found". */
-HeaderNode& FindBlock(ChainManager& chain, const BlockHash& hash);
+const HeaderNode& FindBlock(const ChainReader& chain, const BlockHash& hash);
 /** A height of the active chain or a block hash. */
-HeaderNode& FindBlockByHashOrHeight(ChainManager& chain, const UniValue& value);
-/** -1 when the block or, with `need_undo`, its undo data is not there; without, undo is read if
- *  it is. */
-std::unique_ptr<BlockData> ReadBlockData(ChainManager& chain, const HeaderNode& node,
+const HeaderNode& FindBlockByHashOrHeight(const ChainReader& chain, const UniValue& value);
+/** Reads from disk, so not with a ChainReader at hand. -1 when the block or, with `need_undo`, its
+ *  undo data is not there; without, undo is read if it is. */
+std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
                                          bool need_undo);
 /** Blocks on top of and with `node`; -1 off the active chain. */
-int Confirmations(const ChainManager& chain, const HeaderNode& node);
+int Confirmations(const ChainReader& chain, const HeaderNode& node);
 
 } // namespace ibd

@@ -4,12 +4,13 @@
 #include "rpc/json.h"
 #include "rpc/mining.h"
 #include "util/hex.h"
+#include "validation/verify_chain.h"
 
 namespace ibd {
 
 namespace {
 
-RpcMethod VerifyChain(ChainContext& context)
+RpcMethod MakeVerifyChain(ChainContext& context)
 {
     return {"blockchain",
             "verifychain",
@@ -24,34 +25,17 @@ RpcMethod VerifyChain(ChainContext& context)
             [&context](const RpcCall& call) -> UniValue {
                 const int level = call.Int32(0, 3);
                 const int blocks = call.Int32(1, 6);
-                return Bool(bool{OrThrow(context.Chain().VerifyChain(level, blocks))});
+                ChainManager& chain = context.Chain();
+                const Verification found = OrThrow(
+                    context.OnChainThread([&] { return VerifyChain(chain, level, blocks); }));
+                return Bool(bool{found});
             }};
 }
 
-HeaderNode* BlockArg(ChainManager& chain, const RpcCall& call)
-{
-    const BlockHash hash = call.Hash(0, "blockhash");
-    const auto lock = chain.Lock();
-    return &FindBlock(chain, hash);
-}
-
-/** Taking a block back needs its undo data, and that of all above. Below the booster's terminal
- *  block, or where files were pruned, there is none. */
-void RequireUndo(ChainManager& chain, const HeaderNode& node)
-{
-    const auto lock = chain.Lock();
-    if (!node.prev || !chain.Active().Contains(&node)) return;
-    if (const HeaderNode* stuck = chain.FirstWithoutUndo(node.prev)) {
-        ThrowRpc(RpcCode::kMisc,
-                 "Undo data of block {} at height {} is not stored; restart with "
-                 "-reindex-chainstate",
-                 stuck->hash.ToHex(), stuck->height);
-    }
-}
-
-template <typename Action>
+/** A call that changes the chain at a block: `change(chain, node)` runs on the chain's thread. */
+template <typename Change>
 RpcMethod BlockAction(ChainContext& context, const char* category, const char* name,
-                      const char* description, Action action)
+                      const char* description, Change change)
 {
     return {category,
             name,
@@ -59,11 +43,30 @@ RpcMethod BlockAction(ChainContext& context, const char* category, const char* n
             {{"blockhash", RpcType::kHex, true, "", "The block"}},
             "null",
             "\"blockhash\"",
-            [&context, action](const RpcCall& call) -> UniValue {
+            [&context, change](const RpcCall& call) -> UniValue {
                 ChainManager& chain = context.Chain();
-                context.OrFatal(action(chain, BlockArg(chain, call)));
+                const HeaderNode& node = FindBlock(chain.Read(), call.Hash(0, "blockhash"));
+                context.OrFatal(context.OnChainThread([&] { return change(chain, node); }));
                 return {};
             }};
+}
+
+/** Taking a block back needs its undo data, and that of all above. Below the booster's terminal
+ *  block, or where files were pruned, there is none. */
+UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
+{
+    ChainManager& chain = context.Chain();
+    const HeaderNode& node = FindBlock(chain.Read(), call.Hash(0, "blockhash"));
+    const HeaderNode* stuck = nullptr;
+    context.OrFatal(context.OnChainThread([&]() -> Result<> {
+        const bool on_chain = chain.Tip()->Ancestor(node.height) == &node;
+        if (node.prev && on_chain) stuck = chain.FirstWithoutUndo(node.prev);
+        return stuck ? Result<>() : chain.InvalidateBlock(node);
+    }));
+    if (!stuck) return {};
+    ThrowRpc(RpcCode::kMisc,
+             "Undo data of block {} at height {} is not stored; restart with -reindex-chainstate",
+             stuck->hash.ToHex(), stuck->height);
 }
 
 /** Whether the coinbase commits to witnesses and lacks its own, which mining software may leave to
@@ -74,8 +77,7 @@ bool LacksReservedValue(ChainManager& chain, const BlockView& block)
     const TxView& coinbase = block.Txs()[0];
     if (coinbase.has_witness || coinbase.inputs.size() != 1) return false;
     if (WitnessCommitmentIndex(coinbase) < 0) return false;
-    const auto lock = chain.Lock();
-    const HeaderNode* prev = chain.Tree().Find(block.Header().prev_hash);
+    const HeaderNode* prev = chain.Read().Find(block.Header().prev_hash);
     return prev != nullptr && prev->height + 1 >= chain.Params().consensus.segwit_height;
 }
 
@@ -106,15 +108,13 @@ UniValue SubmitBlock(const ChainContext& context, const RpcCall& call)
     }
     ChainManager& chain = context.Chain();
     if (LacksReservedValue(chain, view)) raw = WithReservedValue(*raw, view.Txs()[0].raw);
-    context.events.Watch(view.Hash());
-    auto outcome = chain.ProcessBlock(*raw);
-    const auto verdict = context.events.Forget(view.Hash());
-    const BlockOutcome result = context.OrFatal(std::move(outcome));
+    const BlockOutcome result =
+        context.OrFatal(context.OnChainThread([&] { return chain.ProcessBlock(*raw); }));
     if (result.violation) return Bip22Result(result.violation);
     if (!result.is_new) return "duplicate";
     // Stored, but on a branch that is not the best: nobody judged it fully.
-    if (!verdict) return "inconclusive";
-    return Bip22Result(*verdict);
+    if (!result.verdict) return "inconclusive";
+    return Bip22Result(*result.verdict);
 }
 
 RpcMethod MakeSubmitBlock(ChainContext& context)
@@ -144,12 +144,9 @@ RpcMethod SubmitHeader(ChainContext& context)
                 }
                 const BlockHeader header = BlockHeader::FromBytes(raw->data());
                 ChainManager& chain = context.Chain();
-                {
-                    const auto lock = chain.Lock();
-                    if (chain.Tree().Find(header.prev_hash) == nullptr) {
-                        ThrowRpc(RpcCode::kVerify, "Must submit previous header ({}) first",
-                                 header.prev_hash.ToHex());
-                    }
+                if (chain.Read().Find(header.prev_hash) == nullptr) {
+                    ThrowRpc(RpcCode::kVerify, "Must submit previous header ({}) first",
+                             header.prev_hash.ToHex());
                 }
                 if (const RuleResult violation = chain.AcceptHeader(header)) {
                     throw RpcError{RpcCode::kVerify, violation->reason};
@@ -162,20 +159,22 @@ RpcMethod SubmitHeader(ChainContext& context)
 
 void AddChainControlMethods(RpcTable& table, ChainContext& context)
 {
-    table.Add(VerifyChain(context));
-    table.Add(BlockAction(context, "hidden", "invalidateblock",
-                          "Marks a block as if it broke a rule, and moves off it.",
-                          [](ChainManager& c, HeaderNode* n) {
-                              RequireUndo(c, *n);
-                              return c.InvalidateBlock(n);
-                          }));
-    table.Add(BlockAction(context, "hidden", "reconsiderblock",
-                          "Takes invalidateblock, or a failed check, of a block, its ancestors and "
-                          "descendants back.",
-                          [](ChainManager& c, HeaderNode* n) { return c.ReconsiderBlock(n); }));
+    table.Add(MakeVerifyChain(context));
+    table.Add({"hidden",
+               "invalidateblock",
+               "Marks a block as if it broke a rule, and moves off it.",
+               {{"blockhash", RpcType::kHex, true, "", "The block"}},
+               "null",
+               "\"blockhash\"",
+               [&context](const RpcCall& call) { return InvalidateBlock(context, call); }});
+    table.Add(
+        BlockAction(context, "hidden", "reconsiderblock",
+                    "Takes invalidateblock, or a failed check, of a block, its ancestors and "
+                    "descendants back.",
+                    [](ChainManager& c, const HeaderNode& n) { return c.ReconsiderBlock(n); }));
     table.Add(BlockAction(context, "blockchain", "preciousblock",
                           "Treats a block as if it had come before others of the same work.",
-                          [](ChainManager& c, HeaderNode* n) { return c.PreciousBlock(n); }));
+                          [](ChainManager& c, const HeaderNode& n) { return c.PreciousBlock(n); }));
     table.Add(MakeSubmitBlock(context));
     table.Add(SubmitHeader(context));
 }

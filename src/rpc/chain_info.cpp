@@ -15,13 +15,12 @@ std::string BitsHex(uint32_t bits) { return fmt::format("{:08x}", bits); }
 
 UniValue BlockchainInfo(const ChainContext& context)
 {
-    ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
+    const ChainManager& chain = context.Chain();
     const HeaderNode& tip = *chain.Tip();
     UniValue out(UniValue::VOBJ);
     out.pushKV("chain", chain.Params().name);
     out.pushKV("blocks", Num(tip.height));
-    out.pushKV("headers", Num(chain.Tree().BestHeader()->height));
+    out.pushKV("headers", Num(chain.Read().Tree().BestHeader()->height));
     out.pushKV("bestblockhash", tip.hash.ToHex());
     out.pushKV("bits", BitsHex(tip.bits));
     out.pushKV("target", Arith256::FromCompact(tip.bits).ToHex());
@@ -77,11 +76,7 @@ RpcMethod GetBlockCount(ChainContext& context)
             {},
             "n    (numeric) Height",
             "",
-            [&context](const RpcCall&) -> UniValue {
-                ChainManager& chain = context.Chain();
-                const auto lock = chain.Lock();
-                return Num(chain.Active().Height());
-            }};
+            [&context](const RpcCall&) -> UniValue { return Num(context.Current().height); }};
 }
 
 RpcMethod GetBestBlockHash(ChainContext& context)
@@ -92,29 +87,22 @@ RpcMethod GetBestBlockHash(ChainContext& context)
             {},
             "\"hex\"    (string) Block hash",
             "",
-            [&context](const RpcCall&) -> UniValue {
-                ChainManager& chain = context.Chain();
-                const auto lock = chain.Lock();
-                return chain.Tip()->hash.ToHex();
-            }};
+            [&context](const RpcCall&) -> UniValue { return context.Current().hash.ToHex(); }};
 }
 
 RpcMethod GetDifficulty(ChainContext& context)
 {
-    return {"blockchain",
-            "getdifficulty",
-            "Difficulty of the tip, a multiple of the least.",
-            {},
-            "n    (numeric) Difficulty",
-            "",
-            [&context](const RpcCall&) -> UniValue {
-                ChainManager& chain = context.Chain();
-                const auto lock = chain.Lock();
-                return Difficulty(chain.Tip()->bits);
-            }};
+    return {
+        "blockchain",
+        "getdifficulty",
+        "Difficulty of the tip, a multiple of the least.",
+        {},
+        "n    (numeric) Difficulty",
+        "",
+        [&context](const RpcCall&) -> UniValue { return Difficulty(context.Chain().Tip()->bits); }};
 }
 
-const char* TipStatus(const ChainManager& chain, const HeaderNode& node)
+const char* TipStatus(const ChainReader& chain, const HeaderNode& node)
 {
     if (chain.Active().Contains(&node)) return "active";
     if (node.Failed()) return "invalid";
@@ -126,14 +114,14 @@ const char* TipStatus(const ChainManager& chain, const HeaderNode& node)
 
 UniValue ChainTips(const ChainContext& context)
 {
-    ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
-    std::vector<HeaderNode*> tips = chain.Tree().Tips();
+    const ChainReader chain = context.Read();
+    std::vector<const HeaderNode*> tips;
+    for (const HeaderNode* tip : chain.Tree().Tips()) tips.push_back(tip);
     if (std::find(tips.begin(), tips.end(), chain.Tip()) == tips.end()) tips.push_back(chain.Tip());
     std::stable_sort(tips.begin(), tips.end(),
                      [](const auto* a, const auto* b) { return a->height > b->height; });
     UniValue out(UniValue::VARR);
-    for (HeaderNode* tip : tips) {
+    for (const HeaderNode* tip : tips) {
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("height", Num(tip->height));
         entry.pushKV("hash", tip->hash.ToHex());
@@ -161,8 +149,7 @@ RpcMethod GetChainTips(ChainContext& context)
 
 UniValue Chainstates(const ChainContext& context)
 {
-    ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
+    const ChainManager& chain = context.Chain();
     const HeaderNode& tip = *chain.Tip();
     UniValue state(UniValue::VOBJ);
     state.pushKV("blocks", Num(tip.height));
@@ -177,7 +164,7 @@ UniValue Chainstates(const ChainContext& context)
     UniValue states(UniValue::VARR);
     states.push_back(state);
     UniValue out(UniValue::VOBJ);
-    out.pushKV("headers", Num(chain.Tree().BestHeader()->height));
+    out.pushKV("headers", Num(chain.Read().Tree().BestHeader()->height));
     out.pushKV("chainstates", states);
     return out;
 }
@@ -203,8 +190,8 @@ RpcMethod GetChainStates(ChainContext& context)
 
 UniValue TxStats(const ChainContext& context, const RpcCall& call)
 {
-    ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
+    const ChainManager& manager = context.Chain();
+    const ChainReader chain = manager.Read();
     const HeaderNode* last = chain.Tip();
     if (call.Has(1)) {
         last = &FindBlock(chain, call.Hash(1, "blockhash"));
@@ -212,7 +199,7 @@ UniValue TxStats(const ChainContext& context, const RpcCall& call)
             throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
         }
     }
-    const int64_t month = 30 * 24 * 60 * 60 / chain.Params().consensus.pow_target_spacing;
+    const int64_t month = 30 * 24 * 60 * 60 / manager.Params().consensus.pow_target_spacing;
     const int64_t most = last->height - 1;
     const int64_t count = call.Has(0) ? call.Int32(0) : std::max<int64_t>(0, std::min(month, most));
     if (call.Has(0) && (count < 0 || (count > 0 && count >= last->height))) {
@@ -260,7 +247,7 @@ std::chrono::milliseconds TimeoutArg(const RpcCall& call, size_t i)
     return std::chrono::milliseconds(timeout);
 }
 
-UniValue TipJson(const ChainEvents::Tip& tip)
+UniValue TipJson(const TipInfo& tip)
 {
     UniValue out(UniValue::VOBJ);
     out.pushKV("hash", tip.hash.ToHex());
@@ -288,12 +275,10 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
                    if (call.Has(1)) {
                        old = call.Hash(1, "current_tip");
                    } else {
-                       ChainManager& chain = context.Chain();
-                       const auto lock = chain.Lock();
-                       old = chain.Tip()->hash;
+                       old = context.Current().hash;
                    }
                    const auto changed = [&](const auto& tip) { return tip.hash != old; };
-                   return TipJson(context.events.Wait(changed, TimeoutArg(call, 0)));
+                   return TipJson(context.WaitForTip(changed, TimeoutArg(call, 0)));
                }});
     table.Add({"blockchain",
                "waitforblock",
@@ -304,7 +289,7 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
                [&context](const RpcCall& call) {
                    const BlockHash wanted = call.Hash(0, "blockhash");
                    const auto there = [&](const auto& tip) { return tip.hash == wanted; };
-                   return TipJson(context.events.Wait(there, TimeoutArg(call, 1)));
+                   return TipJson(context.WaitForTip(there, TimeoutArg(call, 1)));
                }});
     table.Add({"blockchain",
                "waitforblockheight",
@@ -315,7 +300,7 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
                [&context](const RpcCall& call) {
                    const int32_t wanted = call.Int32(0);
                    const auto there = [&](const auto& tip) { return tip.height >= wanted; };
-                   return TipJson(context.events.Wait(there, TimeoutArg(call, 1)));
+                   return TipJson(context.WaitForTip(there, TimeoutArg(call, 1)));
                }});
 }
 

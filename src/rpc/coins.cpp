@@ -4,7 +4,6 @@
 #include "rpc/json.h"
 #include "rpc/tx_json.h"
 #include "storage/snapshot.h"
-#include "validation/coins_walk.h"
 
 #include <limits>
 
@@ -16,11 +15,10 @@ UniValue TxOut(const ChainContext& context, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "txid");
     const uint32_t n = call.Uint32(1);
-    ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
-    const auto coin = OrThrow(chain.Coins().Read({txid, n}));
+    const CoinsGuard coins = context.Chain().HoldCoins();
+    const auto coin = OrThrow(coins.Cache().Read({txid, n}));
     if (!coin) return {};
-    const HeaderNode& tip = *chain.Tip();
+    const HeaderNode& tip = coins.Tip();
     UniValue out(UniValue::VOBJ);
     out.pushKV("bestblock", tip.hash.ToHex());
     out.pushKV("confirmations", Num(tip.height - static_cast<int64_t>(coin->height) + 1));
@@ -122,9 +120,16 @@ Amount TotalUnspendable(const CoinsStats& stats, const ChainParams& params)
            stats.total;
 }
 
+const HeaderNode& FindOnMainChain(const ChainReader& chain, const UniValue& hash_or_height)
+{
+    const HeaderNode& node = FindBlockByHashOrHeight(chain, hash_or_height);
+    if (chain.Active().Contains(&node)) return node;
+    throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
+}
+
 UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
 {
-    ChainManager& chain = context.Chain();
+    const ChainManager& chain = context.Chain();
     const std::string type = call.String(0, "hash_serialized_3");
     const CoinsHashKind kind = ParseHashKind(type);
     const HeaderNode* target = nullptr;
@@ -134,14 +139,12 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
             throw RpcError{RpcCode::kInvalidParameter,
                            "hash_serialized_3 hash type cannot be queried for a specific block"};
         }
-        const auto lock = chain.Lock();
-        target = &FindBlockByHashOrHeight(chain, call.At(1));
-        if (!chain.Active().Contains(target)) {
-            throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
-        }
-        amounts = AmountsOf(*ReadBlockData(chain, *target, true), *target, chain.Params());
+        target = &FindOnMainChain(chain.Read(), call.At(1));
+        const auto block = ReadBlockData(chain.Blocks(), chain.Where(*target), true);
+        amounts = AmountsOf(*block, *target, chain.Params());
     }
-    const CoinsStats stats = OrThrow(ComputeCoinsStats(chain, target, kind, context.interrupt));
+    const auto walk = context.WalkCoins(target);
+    const CoinsStats stats = OrThrow(ComputeCoinsStats(*walk, kind, context.interrupt));
     UniValue out(UniValue::VOBJ);
     out.pushKV("height", Num(stats.height));
     out.pushKV("bestblock", stats.best.ToHex());
@@ -151,7 +154,7 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
     out.pushKV("total_amount", AmountJson(stats.total));
     if (target == nullptr) {
         out.pushKV("transactions", Num(stats.transactions));
-        out.pushKV("disk_size", Num(stats.disk_size));
+        out.pushKV("disk_size", Num(chain.EstimateCoinsSize()));
     } else {
         out.pushKV("total_unspendable_amount", AmountJson(TotalUnspendable(stats, chain.Params())));
         out.pushKV("block_info", BlockAmountsJson(amounts));
@@ -189,8 +192,9 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
         [&context](const RpcCall& call) { return TxOutSetInfo(context, call); }};
 }
 
-/** The block whose coins a snapshot is to hold; null: the tip. Needs the lock. */
-const HeaderNode* SnapshotTarget(ChainManager& chain, const RpcCall& call)
+/** The block whose coins a snapshot is to hold. */
+const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& params,
+                                 const RpcCall& call)
 {
     const std::string type = call.String(1, "");
     const UniValue& rollback = call.Option(2, "rollback");
@@ -199,13 +203,9 @@ const HeaderNode* SnapshotTarget(ChainManager& chain, const RpcCall& call)
             ThrowRpc(RpcCode::kInvalidParameter,
                      "Invalid snapshot type \"{}\" specified with rollback option", type);
         }
-        const HeaderNode& node = FindBlockByHashOrHeight(chain, rollback);
-        if (!chain.Active().Contains(&node)) {
-            throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
-        }
-        return &node;
+        return FindOnMainChain(chain, rollback);
     }
-    if (type == "latest") return nullptr;
+    if (type == "latest") return *chain.Tip();
     if (type != "rollback") {
         ThrowRpc(
             RpcCode::kInvalidParameter,
@@ -213,25 +213,23 @@ const HeaderNode* SnapshotTarget(ChainManager& chain, const RpcCall& call)
             type);
     }
     const HeaderNode* best = nullptr;
-    for (const AssumeutxoData& data : chain.Params().assumeutxo) {
+    for (const AssumeutxoData& data : params.assumeutxo) {
         if (data.height > chain.Active().Height()) continue;
         if (best == nullptr || data.height > best->height) best = chain.Active()[data.height];
     }
     if (best == nullptr) {
         throw RpcError{RpcCode::kInvalidParameter, "No assumeutxo block is in the chain yet"};
     }
-    return best;
+    return *best;
 }
 
 /** Writes the coins at `target` to `path`. */
-SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode* target,
-                             const Path& path, const HeaderNode*& block)
+SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode& target,
+                             const Path& path)
 {
-    ChainManager& chain = context.Chain();
-    auto walk = OrThrow(CoinsWalk::Start(chain, target));
-    block = &walk->Block();
+    const auto walk = context.WalkCoins(&target);
     auto created =
-        SnapshotWriter::Create(context.env, path, chain.Params().magic, walk->Block().hash);
+        SnapshotWriter::Create(context.env, path, context.Chain().Params().magic, target.hash);
     if (!created) {
         ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.", path.string());
     }
@@ -249,7 +247,7 @@ SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode* targ
 
 UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
 {
-    ChainManager& chain = context.Chain();
+    const ChainManager& chain = context.Chain();
     const Path path = context.net_dir / call.String(0);
     Path incomplete = path;
     incomplete += ".incomplete";
@@ -259,32 +257,27 @@ UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
                  "first",
                  path.string());
     }
-    const HeaderNode* target = nullptr;
-    {
-        const auto lock = chain.Lock();
-        target = SnapshotTarget(chain, call);
-        // Between the two passes over the coins the tip may move; the block stays.
-        if (target == nullptr) target = chain.Tip();
-    }
-    const HeaderNode* block = nullptr;
+    // Between the two passes over the coins the tip may move; the block stays.
+    const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
     SnapshotHeader header;
     try {
-        header = WriteSnapshot(context, target, incomplete, block);
+        header = WriteSnapshot(context, block, incomplete);
     } catch (const RpcError&) {
         (void)context.env.Remove(incomplete);
         throw;
     }
+    const auto walk = context.WalkCoins(&block);
     const CoinsStats stats =
-        OrThrow(ComputeCoinsStats(chain, target, CoinsHashKind::kSerialized3, context.interrupt));
+        OrThrow(ComputeCoinsStats(*walk, CoinsHashKind::kSerialized3, context.interrupt));
     OrThrow(context.env.Rename(incomplete, path));
     OrThrow(context.env.SyncDirectory(path.parent_path()));
     UniValue out(UniValue::VOBJ);
     out.pushKV("coins_written", Num(header.coins));
-    out.pushKV("base_hash", block->hash.ToHex());
-    out.pushKV("base_height", Num(block->height));
+    out.pushKV("base_hash", block.hash.ToHex());
+    out.pushKV("base_height", Num(block.height));
     out.pushKV("path", path.string());
     out.pushKV("txoutset_hash", stats.hash.ToHex());
-    out.pushKV("nchaintx", Num(block->chain_tx_count));
+    out.pushKV("nchaintx", Num(block.chain_tx_count));
     return out;
 }
 

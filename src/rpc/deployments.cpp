@@ -106,9 +106,8 @@ UniValue DeploymentsJson(const HeaderNode& block, const ConsensusParams& params)
 UniValue DeploymentInfo(const ChainContext& context, const RpcCall& call)
 {
     ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
     const HeaderNode& block =
-        call.Has(0) ? FindBlock(chain, call.Hash(0, "blockhash")) : *chain.Tip();
+        call.Has(0) ? FindBlock(chain.Read(), call.Hash(0, "blockhash")) : *chain.Tip();
     const ConsensusParams& params = chain.Params().consensus;
     UniValue out(UniValue::VOBJ);
     out.pushKV("hash", block.hash.ToHex());

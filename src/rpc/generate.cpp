@@ -15,7 +15,8 @@ constexpr int64_t kDefaultTries = 1'000'000;
 /** Makes a template. -1 if the chain would refuse it. */
 BlockTemplate MakeTemplate(MiningContext& context, ChainManager& chain, ByteSpan script)
 {
-    BlockTemplate block = context.chain.OrFatal(context.assembler.Assemble(chain, script));
+    BlockTemplate block = context.chain.OrFatal(
+        context.chain.OnChainThread([&] { return context.assembler.Assemble(chain, script); }));
     if (block.violation) {
         ThrowRpc(RpcCode::kMisc, "TestBlockValidity failed: {}", block.violation->ToString());
     }
@@ -25,7 +26,8 @@ BlockTemplate MakeTemplate(MiningContext& context, ChainManager& chain, ByteSpan
 /** Hands a block that was made here in. */
 void Submit(const ChainContext& context, ChainManager& chain, const BlockTemplate& block)
 {
-    const BlockOutcome outcome = context.OrFatal(chain.ProcessBlock(block.Serialize()));
+    const BlockOutcome outcome = context.OrFatal(
+        context.OnChainThread([&] { return chain.ProcessBlock(block.Serialize()); }));
     if (outcome.violation) {
         throw RpcError{RpcCode::kInternalError, "ProcessNewBlock, block not accepted"};
     }
@@ -136,9 +138,8 @@ std::vector<TransactionRef> DecodeAll(const UniValue& list)
     return out;
 }
 
-/** Puts the transactions into the template and tests it again. -25 if the chain would refuse it. */
-void Fill(const ChainContext& context, ChainManager& chain, BlockTemplate& block,
-          std::vector<TransactionRef> txs)
+/** Puts the transactions into the template and tests it again. */
+Result<> Fill(ChainManager& chain, BlockTemplate& block, std::vector<TransactionRef> txs)
 {
     block.txs = std::move(txs);
     block.Commit();
@@ -149,10 +150,27 @@ void Fill(const ChainContext& context, ChainManager& chain, BlockTemplate& block
         // A transaction without inputs reads as the mark of one with witnesses.
         block.violation = Invalid("bad-txns-vin-empty", parsed.Message());
     } else {
-        block.violation = context.OrFatal(chain.TestBlock(view, /*check_merkle_root=*/false));
+        IBD_ASSIGN_OR_RETURN(block.violation, chain.TestBlock(view, /*check_merkle_root=*/false));
     }
-    if (!block.violation) return;
-    ThrowRpc(RpcCode::kVerify, "TestBlockValidity failed: {}", block.violation->ToString());
+    return {};
+}
+
+/** A template with these transactions, both tested on one tip. -1 if the chain would refuse the
+ *  template, -25 if it would refuse it with them. */
+BlockTemplate MakeFilled(MiningContext& context, ChainManager& chain, ByteSpan script,
+                         std::vector<TransactionRef> txs)
+{
+    BlockTemplate block;
+    bool filled = false;
+    context.chain.OrFatal(context.chain.OnChainThread([&]() -> Result<> {
+        IBD_ASSIGN_OR_RETURN(block, context.assembler.Assemble(chain, script));
+        if (block.violation) return {};
+        filled = true;
+        return Fill(chain, block, std::move(txs));
+    }));
+    if (!block.violation) return block;
+    ThrowRpc(filled ? RpcCode::kVerify : RpcCode::kMisc, "TestBlockValidity failed: {}",
+             block.violation->ToString());
 }
 
 UniValue GenerateOne(MiningContext& context, const RpcCall& call)
@@ -167,12 +185,7 @@ UniValue GenerateOne(MiningContext& context, const RpcCall& call)
     }
     std::vector<TransactionRef> txs = DecodeAll(call.At(1));
     const bool submit = call.Bool(2, true);
-    BlockTemplate block;
-    {
-        const auto lock = chain.Lock(); // both tests on one tip
-        block = MakeTemplate(context, chain, *script);
-        Fill(context.chain, chain, block, std::move(txs));
-    }
+    BlockTemplate block = MakeFilled(context, chain, *script, std::move(txs));
     uint64_t tries = kDefaultTries;
     if (FindProof(block.header, tries, chain.Params().consensus, context.chain.interrupt) !=
         ProofSearch::kFound) {

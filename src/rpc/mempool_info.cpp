@@ -87,7 +87,10 @@ void AddMempoolMethods(RpcTable& table, ChainContext& context)
                {},
                "null",
                "",
-               [](const RpcCall&) -> UniValue { return {}; }});
+               [&context](const RpcCall&) -> UniValue {
+                   if (context.drain_events) context.drain_events();
+                   return {};
+               }});
 }
 
 } // namespace ibd

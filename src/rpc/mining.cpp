@@ -43,8 +43,7 @@ void AddTarget(UniValue& out, uint32_t bits)
 
 UniValue MiningInfo(const MiningContext& context)
 {
-    ChainManager& chain = context.chain.Chain();
-    const auto lock = chain.Lock();
+    const ChainManager& chain = context.chain.Chain();
     const HeaderNode& tip = *chain.Tip();
     const ConsensusParams& params = chain.Params().consensus;
     UniValue out(UniValue::VOBJ);
@@ -76,11 +75,11 @@ UniValue NetworkHashRate(const ChainContext& context, const RpcCall& call)
                        "Invalid nblocks. Must be a positive number or -1."};
     }
     ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
-    if (height < -1 || height > chain.Active().Height()) {
+    const HeaderNode& tip = *chain.Tip();
+    if (height < -1 || height > tip.height) {
         throw RpcError{RpcCode::kInvalidParameter, "Block does not exist at specified height"};
     }
-    const HeaderNode& last = height < 0 ? *chain.Tip() : *chain.Active()[height];
+    const HeaderNode& last = height < 0 ? tip : *tip.Ancestor(height);
     const int interval = chain.Params().consensus.DifficultyAdjustmentInterval();
     if (blocks == -1) blocks = last.height % interval + 1; // since the last change of difficulty
     return HashRate(last, blocks);

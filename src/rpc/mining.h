@@ -10,10 +10,10 @@ namespace ibd {
 struct MiningContext {
     ChainContext& chain;
     BlockAssembler& assembler;
-    std::mutex mutex = {}; //!< taken before the chain's lock; guards what follows
+    Mutex mutex = {}; //!< held by who waits for the chain's thread
     /** What getblocktemplate answered last: it holds until there is another tip. */
-    std::optional<BlockTemplate> last = {};
-    int64_t changes = 0; //!< of the pool when it was made
+    std::optional<BlockTemplate> last IBD_GUARDED_BY(mutex) = {};
+    int64_t changes IBD_GUARDED_BY(mutex) = 0; //!< of the pool when it was made
 };
 
 // `context` must outlive the table.

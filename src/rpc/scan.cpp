@@ -3,7 +3,6 @@
 #include "rpc/descriptors.h"
 #include "rpc/json.h"
 #include "util/hex.h"
-#include "validation/coins_walk.h"
 
 #include <algorithm>
 #include <map>
@@ -77,7 +76,7 @@ UniValue UnspentJson(const OutPoint& outpoint, const Coin& coin, const std::stri
 
 UniValue Scan(const ChainContext& context, ScanState& state, const Wanted& wanted)
 {
-    auto walk = OrThrow(CoinsWalk::Start(context.Chain(), nullptr));
+    const auto walk = context.WalkCoins(nullptr);
     const HeaderNode& tip = walk->Block();
     UniValue unspents(UniValue::VARR);
     Amount total = 0;

@@ -36,7 +36,7 @@ RpcMethod DecodeRawTransaction(ChainContext& context)
         }};
 }
 
-void AppendConfirmation(UniValue& out, const ChainManager& chain, const HeaderNode& node)
+void AppendConfirmation(UniValue& out, const ChainReader& chain, const HeaderNode& node)
 {
     if (!chain.Active().Contains(&node)) {
         out.pushKV("confirmations", 0);
@@ -51,9 +51,8 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "parameter 1");
     const int verbosity = call.Verbosity(1, 0);
-    ChainManager& chain = context.Chain();
-    const auto lock = chain.Lock();
-    const GenesisBlock& genesis = chain.Params().genesis;
+    ChainManager& manager = context.Chain();
+    const GenesisBlock& genesis = manager.Params().genesis;
     if (txid == genesis.header.merkle_root) {
         throw RpcError{RpcCode::kInvalidAddressOrKey,
                        "The genesis block coinbase is not considered an ordinary transaction and "
@@ -65,9 +64,9 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
             "No such mempool transaction. Use -txindex or provide a block hash to enable "
             "blockchain transaction queries. Use gettransaction for wallet transactions."};
     }
-    HeaderNode* node = chain.Tree().Find(call.Hash(2, "parameter 3"));
+    const HeaderNode* node = manager.Read().Find(call.Hash(2, "parameter 3"));
     if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block hash not found"};
-    const auto block = ReadBlockData(chain, *node, /*need_undo=*/false);
+    const auto block = ReadBlockData(manager.Blocks(), manager.Where(*node), /*need_undo=*/false);
     const auto txs = block->view.Txs();
     const auto it =
         std::find_if(txs.begin(), txs.end(), [&](const TxView& tx) { return tx.txid == txid; });
@@ -78,7 +77,7 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
     }
     if (verbosity <= 0) return ToHex(it->raw);
     UniValue out(UniValue::VOBJ);
-    out.pushKV("in_active_chain", Bool(chain.Active().Contains(node)));
+    out.pushKV("in_active_chain", Bool(manager.Read().Active().Contains(node)));
     TxJsonOptions options;
     const auto index = static_cast<size_t>(it - txs.begin());
     if (verbosity >= 2 && index > 0) {
@@ -92,7 +91,7 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
     }
     AppendTxJson(out, *it, context.Prefixes(), options);
     out.pushKV("blockhash", node->hash.ToHex());
-    AppendConfirmation(out, chain, *node);
+    AppendConfirmation(out, manager.Read(), *node);
     return out;
 }
 

@@ -151,10 +151,10 @@ MutableTransaction BuildTransaction(const RpcCall& call, const AddressPrefixes& 
 std::vector<std::optional<MutableOutput>> FindSpent(ChainManager& chain,
                                                     const MutableTransaction& tx)
 {
-    const auto lock = chain.Lock();
+    const CoinsGuard coins = chain.HoldCoins();
     std::vector<std::optional<MutableOutput>> out;
     for (const MutableInput& input : tx.inputs) {
-        const auto coin = OrThrow(chain.Coins().Read(input.prevout));
+        const auto coin = OrThrow(coins.Cache().Read(input.prevout));
         out.emplace_back();
         if (!coin) continue;
         const ByteSpan script = coin->script.Span();

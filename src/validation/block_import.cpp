@@ -94,12 +94,7 @@ Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
 ScanStep BlockImporter::Visit(const Waiting& place, const BlockHeader& header, ByteSpan raw)
 {
     if (m_interrupt) return ScanStep::kStop;
-    bool parent_known;
-    {
-        const auto lock = m_chain.Lock();
-        parent_known = header.prev_hash.IsNull() || m_chain.Tree().Find(header.prev_hash);
-    }
-    if (!parent_known) {
+    if (!header.prev_hash.IsNull() && !m_chain.Read().Find(header.prev_hash)) {
         m_log.Debug(LogCategory::kReindex,
                     "LoadExternalBlockFile: Out of order block {}, parent {} not known",
                     header.Hash().ToHex(), header.prev_hash.ToHex());
@@ -231,7 +226,7 @@ Result<> BlockImporter::LoadFile(const Path& path)
     ReportWaiting(path.string());
     m_log.Info("Loaded {} blocks from external file in {}ms", m_accepted,
                (m_env.MonotonicMicros() - began) / 1'000);
-    return m_chain.ActivateBestChain();
+    return {};
 }
 
 } // namespace ibd

@@ -22,7 +22,7 @@ public:
     /** The same, block by block and to the same end, reading only what the survey does not tell:
      *  blocks that were not found sound, and what lies about them. */
     Result<> Reindex(const BlockSurvey& survey);
-    /** Takes the blocks of a file that is not obfuscated and connects them. */
+    /** Takes the blocks of a file that is not obfuscated. They are yet to be connected. */
     Result<> LoadFile(const Path& path);
 
     uint64_t Accepted() const { return m_accepted; }

@@ -8,8 +8,6 @@
 
 namespace ibd {
 
-namespace {
-
 BlockIndexRecord ToRecord(const HeaderNode& node)
 {
     BlockIndexRecord record;
@@ -22,8 +20,6 @@ BlockIndexRecord ToRecord(const HeaderNode& node)
     record.header = node.Header();
     return record;
 }
-
-} // namespace
 
 Result<> BlockIndex::InsertRecord(const BlockHash& hash, const BlockIndexRecord& record)
 {
@@ -69,23 +65,6 @@ Result<> BlockIndex::Load()
     return {};
 }
 
-Result<> BlockIndex::Save(BlockStore& blocks)
-{
-    IBD_RETURN_IF_ERROR(blocks.Flush());
-    const auto files = blocks.TakeDirty();
-    if (files.empty() && m_dirty.empty()) return {};
-    std::vector<std::pair<BlockHash, BlockIndexRecord>> records;
-    records.reserve(m_dirty.size());
-    for (const HeaderNode* node : m_dirty) records.emplace_back(node->hash, ToRecord(*node));
-    BlockIndexUpdate update;
-    update.files = files;
-    update.last_file = blocks.LastFile();
-    update.blocks = records;
-    IBD_RETURN_IF_ERROR(m_db.Write(update));
-    m_dirty.clear();
-    return {};
-}
-
 void BlockIndex::MarkFailed(HeaderNode* node) { MarkDirty(m_tree.MarkFailed(node)); }
 
 void BlockIndex::ClearFailure(HeaderNode* node) { MarkDirty(m_tree.ClearFailure(node)); }
@@ -99,6 +78,13 @@ void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count)
     const ConsensusParams& params = m_tree.Params().consensus;
     if (BuriedActive(node.height, params, BuriedDeployment::kSegwit)) node.status |= kOptWitness;
     node.RaiseValidity(kValidTransactions);
+    MarkDirty(&node);
+}
+
+void BlockIndex::SetUndo(HeaderNode& node, FilePos pos)
+{
+    node.undo_pos = pos.offset;
+    node.status |= kHaveUndo;
     MarkDirty(&node);
 }
 

@@ -1,5 +1,6 @@
-// BlockIndex: the header tree and its copy in the database blocks/index. Owned by the ChainManager
-// and under its lock; remembers which nodes differ from the database.
+// BlockIndex: keeps the copy of the header tree in the database blocks/index, and remembers which
+// nodes differ from it. Owned by the ChainManager and under its headers lock; the owner does the
+// writing.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -11,18 +12,22 @@
 
 namespace ibd {
 
+/** What the database keeps of a node. */
+BlockIndexRecord ToRecord(const HeaderNode& node);
+
 class BlockIndex {
 public:
-    /** `params` and `db` must outlive it. */
-    BlockIndex(const ChainParams& params, BlockIndexDb& db) : m_tree(params), m_db(db) {}
+    using Nodes = std::unordered_set<const HeaderNode*>;
+
+    /** `tree` and `db` must outlive it. */
+    BlockIndex(HeaderTree& tree, BlockIndexDb& db) : m_tree(tree), m_db(db) {}
 
     /** Reads every record. An error names the block whose record is wrong. */
     Result<> Load();
-    /** Syncs the block files, then writes changed file records and nodes, synced. */
-    Result<> Save(BlockStore& blocks);
-
-    HeaderTree& Tree() { return m_tree; }
-    const HeaderTree& Tree() const { return m_tree; }
+    /** The nodes that differ from the database; from now on they are taken for written. */
+    Nodes TakeDirty() { return std::exchange(m_dirty, {}); }
+    /** After a write that failed. */
+    void PutBack(const Nodes& nodes) { m_dirty.insert(nodes.begin(), nodes.end()); }
     void MarkDirty(const HeaderNode* node) { m_dirty.insert(node); }
     /** As HeaderTree's, remembering which nodes changed. */
     void MarkFailed(HeaderNode* node);
@@ -31,6 +36,7 @@ public:
     /** Records that the block of `node` is stored at `pos`; with its witnesses, which everybody
      *  sends once segwit is active. */
     void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
+    void SetUndo(HeaderNode& node, FilePos pos);
     /** Sets chain_tx_count of `node` and of all descendants that waited for it, and returns them,
      *  parents first. Empty if the parent is not linked. */
     std::vector<HeaderNode*> Link(HeaderNode& node);
@@ -42,9 +48,9 @@ private:
         m_dirty.insert(nodes.begin(), nodes.end());
     }
 
-    HeaderTree m_tree;
+    HeaderTree& m_tree;
     BlockIndexDb& m_db;
-    std::unordered_set<const HeaderNode*> m_dirty;
+    Nodes m_dirty;
     /** By missing parent; of equal parents in the order they came. */
     std::multimap<const HeaderNode*, HeaderNode*> m_waiting;
 };

@@ -7,32 +7,14 @@ namespace ibd {
 
 namespace {
 
-/** What reading needs of a node; copied, since the owner may change the node meanwhile. */
-struct Wanted {
-    BlockHash hash;
-    FilePos pos;
-    int height;
-    FilePos undo; //!< null: none
-    BlockHash prev_hash;
-};
-
-Wanted ToWanted(const HeaderNode& node)
-{
-    return {node.hash,
-            {node.file, node.data_pos},
-            node.height,
-            node.HasUndo() ? FilePos{node.file, node.undo_pos} : FilePos{},
-            node.PrevHash()};
-}
-
-Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const Wanted& wanted,
+Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const StoredBlock& wanted,
                                               const ConsensusParams& params)
 {
     const auto damaged = [&](std::string_view what) {
-        return blocks.DamagedBlock(wanted.pos, wanted.hash, wanted.height, what);
+        return blocks.DamagedBlock(wanted.data, wanted.hash, wanted.height, what);
     };
     auto loaded = std::make_unique<LoadedBlock>();
-    auto raw = blocks.ReadBlock(wanted.pos, &wanted.hash);
+    auto raw = blocks.ReadBlock(wanted.data, &wanted.hash);
     if (!raw) {
         if (raw.GetError().kind == Error::Kind::kBadData) return damaged(raw.Message());
         return SystemError("block {} at height {}: {}", wanted.hash.ToHex(), wanted.height,
@@ -45,33 +27,47 @@ Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const Wa
     return loaded;
 }
 
-/** Reads a second time what is damaged: the fault may have been on the way from the disk. */
-Result<std::unique_ptr<LoadedBlock>> Load(const BlockStore& blocks, const Wanted& wanted,
-                                          const ConsensusParams& params)
-{
-    auto loaded = LoadOnce(blocks, wanted, params);
-    if (loaded || loaded.GetError().kind == Error::Kind::kSystem) return loaded;
-    return LoadOnce(blocks, wanted, params);
-}
-
 } // namespace
 
-Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const HeaderNode& node,
+StoredBlock::StoredBlock(const HeaderNode& node)
+    : hash(node.hash), prev_hash(node.PrevHash()), height(node.height)
+{
+    if (node.HasData()) data = {node.file, node.data_pos};
+    if (node.HasUndo()) undo = {node.file, node.undo_pos};
+}
+
+Result<Bytes> ReadBlock(const BlockStore& blocks, const StoredBlock& block)
+{
+    if (block.data.IsNull()) {
+        return BadData("block {} at height {} is not stored", block.hash.ToHex(), block.height);
+    }
+    return blocks.ReadBlock(block.data, &block.hash);
+}
+
+Result<BlockUndo> ReadUndo(const BlockStore& blocks, const StoredBlock& block)
+{
+    if (block.undo.IsNull()) {
+        return BadData("block {} at height {} has no undo data", block.hash.ToHex(), block.height);
+    }
+    IBD_ASSIGN_OR_RETURN(const Bytes raw, blocks.ReadUndo(block.undo, block.prev_hash));
+    return BlockUndo::Decode(raw);
+}
+
+Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const StoredBlock& block,
                                                const ConsensusParams& params)
 {
-    return Load(blocks, ToWanted(node), params);
+    auto loaded = LoadOnce(blocks, block, params);
+    if (loaded || loaded.GetError().kind == Error::Kind::kSystem) return loaded;
+    return LoadOnce(blocks, block, params); // the fault may have been on the way from the disk
 }
 
 BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params,
-                         const std::vector<HeaderNode*>& path)
+                         std::vector<StoredBlock> path)
 {
-    std::vector<Wanted> wanted;
-    wanted.reserve(path.size());
-    for (const HeaderNode* node : path) wanted.push_back(ToWanted(*node));
-    m_thread = NamedThread("blockread", [this, &blocks, &params, wanted = std::move(wanted)] {
-        for (const Wanted& block : wanted) {
-            auto item =
-                std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(Load(blocks, block, params));
+    m_thread = NamedThread("blockread", [this, &blocks, &params, path = std::move(path)] {
+        for (const StoredBlock& block : path) {
+            auto item = std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(
+                LoadBlock(blocks, block, params));
             if (item->Ok() && !block.undo.IsNull()) {
                 const auto undo = blocks.ReadUndo(block.undo, block.prev_hash);
                 (**item)->undo_intact = undo.Ok();

@@ -4,12 +4,29 @@
 
 #include "chain/header_tree.h"
 #include "storage/block_store.h"
+#include "storage/undo.h"
 #include "util/threads.h"
 
 #include <atomic>
 #include <memory>
 
 namespace ibd {
+
+/** Where a block and its undo data lie, and what is needed to check them: a copy, made under the
+ *  headers lock, for reading without it. */
+struct StoredBlock {
+    explicit StoredBlock(const HeaderNode& node);
+
+    BlockHash hash;
+    BlockHash prev_hash;
+    int32_t height = 0;
+    FilePos data; //!< null: not stored
+    FilePos undo; //!< null: there is none
+};
+
+/** Block and undo data as they lie there. Errors name the block. */
+Result<Bytes> ReadBlock(const BlockStore& blocks, const StoredBlock& block);
+Result<BlockUndo> ReadUndo(const BlockStore& blocks, const StoredBlock& block);
 
 /** A block in memory, ready to connect. */
 struct LoadedBlock {
@@ -24,7 +41,7 @@ struct LoadedBlock {
  *  and merkle root it should have is read once more, and then an error that names block, height,
  *  file, offset and remedy: damage is no verdict. A broken rule is left to the caller in
  *  `verdict`. */
-Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const HeaderNode& node,
+Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const StoredBlock& block,
                                                const ConsensusParams& params);
 
 class BlockReader {
@@ -33,7 +50,7 @@ public:
 
     /** Starts reading the blocks of `path` in order. All must have data. */
     BlockReader(const BlockStore& blocks, const ConsensusParams& params,
-                const std::vector<HeaderNode*>& path);
+                std::vector<StoredBlock> path);
     ~BlockReader();
 
     /** The next block of the path; must be called at most path.size() times. */

@@ -24,11 +24,9 @@ double Log2Work(const HeaderNode& node) { return std::log2(node.chain_work.ToDou
 
 } // namespace
 
-void ChainManager::TipUpdated() { LogTip("UpdateTip", WarnOfUnknownRules()); }
-
 void ChainManager::LogTip(const char* what, const std::string& warning) const
 {
-    const HeaderNode& tip = *Tip();
+    const HeaderNode& tip = *m_connected;
     m_stores.log.InfoUnlimited(
         "{}: new best={} height={} version=0x{:08x} log2_work={:.6f} tx={} "
         "date='{:%Y-%m-%dT%H:%M:%SZ}' progress={:.6f} cache={:.1f}MiB({}txo){}",
@@ -38,120 +36,178 @@ void ChainManager::LogTip(const char* what, const std::string& warning) const
         m_cache->Size(), warning.empty() ? "" : fmt::format(" warning='{}'", warning));
 }
 
-bool ChainManager::HasDataDownToChain(const HeaderNode* node) const
+void ChainManager::TellWarnings(const std::vector<ChainWarnings::News>& news)
 {
-    while (node && node != m_complete && !m_active.Contains(node)) {
-        if (!node->HasData()) return false;
-        node = node->prev;
+    for (const auto& [warning, text] : news) {
+        if (!text.empty()) m_stores.log.Warning("{}", text);
+        if (!m_observer) continue;
+        text.empty() ? m_observer->WarningCleared(warning) : m_observer->WarningSet(warning, text);
     }
-    return true;
 }
 
-HeaderNode* ChainManager::FindBestCandidate()
+/** What the best candidate is, and what the others say about our chain. */
+HeaderNode* ChainManager::ChooseTarget()
 {
-    while (!m_candidates.empty()) {
-        HeaderNode* best = *m_candidates.rbegin();
-        // Failures were handed down to the descendants; data may be missing below when pruned.
-        if (!best->Failed() && HasDataDownToChain(best)) {
-            m_complete = best;
-            return best;
-        }
-        if (best->Failed()) NoteInvalid(*best);
-        m_candidates.erase(best);
+    const bool downloading = IsInitialBlockDownload();
+    HeaderNode* best = nullptr;
+    std::vector<ChainWarnings::News> news;
+    {
+        const Lock lock(m_headers.mutex);
+        std::vector<const HeaderNode*> failed;
+        best = m_candidates.Best(m_headers.active, failed);
+        for (const HeaderNode* node : failed) m_warnings.NoteInvalid(*node);
+        if (m_connected) m_warnings.Review(*m_connected, downloading);
+        news = m_warnings.TakeNews();
     }
-    return nullptr;
+    TellWarnings(news);
+    return best;
 }
 
-Result<> ChainManager::ActivateBestChain()
+Result<> ChainManager::ActivateBestChain(const Pause& pause)
 {
-    const std::lock_guard activation(m_activation);
-    while (!m_interrupt) {
-        auto lock = Lock();
-        const HeaderNode* start = Tip();
-        // Nobody else sees a tip that is worse than before: a reorganisation keeps the lock, also
-        // when it fails and the old branch is connected again.
-        while (lock.owns_lock() && !m_interrupt) {
-            HeaderNode* target = FindBestCandidate();
-            if (Tip()) WarnOfInvalidChain();
-            if (Tip()) ReviewMissingUndo();
-            if (!target || target == Tip()) return Flush(FlushMode::kIfNeeded);
-            IBD_RETURN_IF_ERROR(ActivateTowards(target, start, lock));
+    const Lock activation(m_activation);
+    return Activate(pause);
+}
+
+Result<> ChainManager::Activate(const Pause& pause)
+{
+    while (!m_interrupt && !(pause && pause())) {
+        std::vector<HeaderNode*> path;
+        {
+            const Lock state(m_state);
+            HeaderNode* const target = ChooseTarget();
+            if (!target || target == m_connected) return FlushHeld(FlushMode::kIfNeeded);
+            if (m_connected && target->Ancestor(m_connected->height) != m_connected) {
+                IBD_RETURN_IF_ERROR(Reorganise());
+                continue;
+            }
+            path = PathTo(*target);
         }
+        IBD_RETURN_IF_ERROR(Extend(path, pause));
     }
     return {};
 }
 
-std::vector<HeaderNode*> ChainManager::PathTo(HeaderNode* target) const
+std::vector<HeaderNode*> ChainManager::PathTo(HeaderNode& target) const
 {
-    const int first = Tip() ? Tip()->height + 1 : 0;
-    const int last = std::min(target->height, first + kPathLength - 1);
+    const int first = m_connected ? m_connected->height + 1 : 0;
+    const int last = std::min(target.height, first + kPathLength - 1);
     std::vector<HeaderNode*> path(static_cast<size_t>(last - first + 1));
-    HeaderNode* node = target->Ancestor(last);
+    HeaderNode* node = target.Ancestor(last);
     for (size_t i = path.size(); i-- > 0; node = node->prev) path[i] = node;
     return path;
 }
 
-const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* fork) const
+std::vector<StoredBlock> ChainManager::Where(const std::vector<HeaderNode*>& path) const
+{
+    const SharedLock lock(m_headers.mutex);
+    std::vector<StoredBlock> places;
+    places.reserve(path.size());
+    for (const HeaderNode* node : path) places.emplace_back(*node);
+    return places;
+}
+
+const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* from,
+                                                 const HeaderNode* fork) const
 {
     int32_t present = -1; // number of a rev file that is there
-    for (const HeaderNode* node = Tip(); node && node != fork && node->prev; node = node->prev) {
-        if (!node->HasData() || !node->HasUndo()) return node;
-        if (node->file == present) continue;
-        if (!m_stores.env.Exists(m_stores.blocks.UndoPath(node->file))) return node;
-        present = node->file;
+    for (const HeaderNode* node = from; node && node != fork && node->prev; node = node->prev) {
+        const StoredBlock stored = Where(*node);
+        if (stored.data.IsNull() || stored.undo.IsNull()) return node;
+        if (stored.undo.file == present) continue;
+        if (!m_stores.env.Exists(m_stores.blocks.UndoPath(stored.undo.file))) return node;
+        present = stored.undo.file;
     }
     return nullptr;
 }
 
-void ChainManager::LeaveAside(const HeaderNode& target, const HeaderNode& stuck)
+const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* fork) const
 {
-    WarnOfMissingUndo(target, stuck);
-    std::erase_if(m_candidates, [&](const HeaderNode* node) {
-        return m_active.FindFork(node)->height < stuck.height;
-    });
+    return FirstWithoutUndo(Tip(), fork);
 }
 
-Result<> ChainManager::ActivateTowards(HeaderNode* target, const HeaderNode* start, HeldLock& lock)
+void ChainManager::LeaveAside(const HeaderNode& target, const HeaderNode& stuck)
 {
-    const HeaderNode* fork = m_active.FindFork(target);
-    if (const HeaderNode* stuck = FirstWithoutUndo(fork)) {
-        LeaveAside(*target, *stuck);
-        return {};
+    std::vector<ChainWarnings::News> news;
+    {
+        const Lock lock(m_headers.mutex);
+        m_warnings.NoteOutOfReach(target, stuck);
+        m_candidates.RemoveForksBelow(m_headers.active, stuck.height);
+        news = m_warnings.TakeNews();
     }
-    while (Tip() && Tip() != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
-    const std::vector<HeaderNode*> path = PathTo(target);
-    if (Tip() == start) lock.unlock();
-    return ConnectPath(path, start, lock);
+    TellWarnings(news);
+}
+
+// Nobody else sees a tip that is worse than before: all of this is one change, also when it fails
+// and the old branch is connected again.
+Result<> ChainManager::Reorganise()
+{
+    const HeaderNode& start = *m_connected;
+    do {
+        HeaderNode* const target = ChooseTarget();
+        if (!target || target == m_connected) break;
+        const HeaderNode* const fork = LastCommonAncestor(m_connected, target);
+        if (const HeaderNode* stuck = FirstWithoutUndo(m_connected, fork)) {
+            LeaveAside(*target, *stuck);
+            continue;
+        }
+        while (m_connected != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
+        IBD_RETURN_IF_ERROR(ConnectHeld(*target, start));
+    } while (!m_interrupt && IsWorse(*m_connected, start));
+    if (m_connected != Tip()) ShowTip(); // interrupted, or nothing as good is left
+    return {};
+}
+
+bool ChainManager::IsWorse(const HeaderNode& node, const HeaderNode& other) const
+{
+    const SharedLock lock(m_headers.mutex);
+    return LessPreferred(node, other);
 }
 
 bool ChainManager::StillWanted(const HeaderNode& node) const
 {
-    if (node.Failed() || m_candidates.empty() || node.prev != Tip()) return false;
-    return std::as_const(**m_candidates.rbegin()).Ancestor(node.height) == &node;
+    const SharedLock lock(m_headers.mutex);
+    return !node.Failed() && node.prev == m_connected && m_candidates.LeadsToBest(node);
 }
 
-Result<> ChainManager::ConnectPath(const std::vector<HeaderNode*>& path, const HeaderNode* start,
-                                   HeldLock& lock)
+/** Connects blocks up to the first that makes the tip as good as `start`. */
+Result<> ChainManager::ConnectHeld(HeaderNode& target, const HeaderNode& start)
 {
-    BlockReader reader(m_stores.blocks, m_params.consensus, path);
+    const std::vector<HeaderNode*> path = PathTo(target);
+    BlockReader reader(m_stores.blocks, m_params.consensus, Where(path));
     for (HeaderNode* node : path) {
         if (m_interrupt) return {};
         IBD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBlock> block, reader.Next());
-        const auto own = Lock();
-        // Somebody else may have marked or added a block while the lock was not held.
         if (!StillWanted(*node)) return {};
-        IBD_ASSIGN_OR_RETURN(const bool connected, ConnectTip(*node, *block));
+        const bool good = !IsWorse(*node, start);
+        IBD_ASSIGN_OR_RETURN(const bool connected, ConnectTip(*node, *block, good));
         if (!connected) return {};
-        IBD_RETURN_IF_ERROR(Flush(FlushMode::kIfNeeded));
-        if (lock.owns_lock() && !LessPreferred(*Tip(), *start)) lock.unlock();
+        IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
+        if (good) return {};
+    }
+    return {};
+}
+
+/** Connects blocks on the tip, and lets go of the coins after each. */
+Result<> ChainManager::Extend(const std::vector<HeaderNode*>& path, const Pause& pause)
+{
+    BlockReader reader(m_stores.blocks, m_params.consensus, Where(path));
+    for (HeaderNode* node : path) {
+        if (m_interrupt || (pause && pause())) return {};
+        IBD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBlock> block, reader.Next());
+        const Lock state(m_state);
+        // Somebody else may have marked or added a block meanwhile.
+        if (!StillWanted(*node)) return {};
+        IBD_ASSIGN_OR_RETURN(const bool connected, ConnectTip(*node, *block, true));
+        if (!connected) return {};
+        IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
     }
     return {};
 }
 
 void ChainManager::LogScriptCheck(const HeaderNode& node, ScriptCheckReason reason)
 {
-    if (!node.prev || m_script_check == reason) return; // genesis has no scripts to run
-    m_script_check = reason;
+    if (!node.prev || m_script_check.exchange(reason) == reason) return; // genesis has no scripts
     if (reason == ScriptCheckReason::kSkip) {
         m_stores.log.Info("Disabling script verification at block #{} ({}).", node.height,
                           node.hash.ToHex());
@@ -164,7 +220,7 @@ void ChainManager::LogScriptCheck(const HeaderNode& node, ScriptCheckReason reas
 Result<ScriptChecker*> ChainManager::CheckerFor(const HeaderNode& node)
 {
     const ScriptCheckReason reason =
-        ScriptCheckFor(Tree(), node, m_options.assume_valid, m_options.minimum_work);
+        ScriptCheckFor(Read().Tree(), node, m_options.assume_valid, m_options.minimum_work);
     LogScriptCheck(node, reason);
     if (reason == ScriptCheckReason::kSkip) return static_cast<ScriptChecker*>(nullptr);
     if (m_checker) {
@@ -197,18 +253,18 @@ Result<> ChainManager::PrefetchInputs(const BlockView& block)
 /** `intact`: the record of an earlier connection was read and its checksum is right. */
 Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact)
 {
-    if (node.HasUndo() && intact) return {};
-    if (node.HasUndo()) {
+    const StoredBlock stored = Where(node);
+    if (!stored.undo.IsNull() && intact) return {};
+    if (!stored.undo.IsNull()) {
         m_stores.log.Warning("undo data of block {} at height {} in {} is damaged: written again",
                              node.hash.ToHex(), node.height,
-                             m_stores.blocks.UndoPath(node.file).string());
+                             m_stores.blocks.UndoPath(stored.undo.file).string());
     }
     IBD_ASSIGN_OR_RETURN(const FilePos pos,
-                         m_stores.blocks.WriteUndo(node.file, undo.Encode(), node.prev->hash,
+                         m_stores.blocks.WriteUndo(stored.data.file, undo.Encode(), node.prev->hash,
                                                    static_cast<uint32_t>(node.height)));
-    node.undo_pos = pos.offset;
-    node.status |= kHaveUndo;
-    m_index.MarkDirty(&node);
+    const Lock lock(m_headers.mutex);
+    m_index.SetUndo(node, pos);
     return {};
 }
 
@@ -222,9 +278,10 @@ void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
     };
     tell("invalid block", node);
     if (Tip() != nullptr) tell("current best", *Tip());
+    const Lock lock(m_headers.mutex);
     m_index.MarkFailed(&node);
-    m_candidates.erase(&node);
-    NoteInvalid(node);
+    m_candidates.Remove(node);
+    m_warnings.NoteInvalid(node);
 }
 
 /** Before a block is called invalid: its hash does not cover witnesses, and when it was stored they
@@ -240,49 +297,91 @@ Result<> ChainManager::CheckWitnessIntact(const HeaderNode& node, const BlockVie
         fmt::format("{} (found by: {})", damage->ToString(), found.reason));
 }
 
-Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block)
+/** The verdict on a block that is to be the tip; on success the coins are those after it. */
+Result<RuleResult> ChainManager::Judge(HeaderNode& node, LoadedBlock& block)
 {
     IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
-    BlockUndo undo;
-    Result<RuleResult> verdict = block.verdict;
-    if (!block.verdict) {
+    RuleResult verdict = block.verdict;
+    if (!verdict) {
         IBD_RETURN_IF_ERROR(PrefetchInputs(block.view)); // now it has a coinbase
-        verdict = ConnectBlock(
-            block.view, node, m_params, *m_cache, checker, undo, nullptr,
-            [&](const BlockUndo& spent) { return StoreUndo(node, spent, block.undo_intact); });
-        if (!verdict) return verdict.GetError();
+        BlockUndo undo;
+        IBD_ASSIGN_OR_RETURN(verdict, ConnectBlock(block.view, node, m_params, *m_cache, checker,
+                                                   undo, nullptr, [&](const BlockUndo& spent) {
+                                                       return StoreUndo(node, spent,
+                                                                        block.undo_intact);
+                                                   }));
     }
-    if (*verdict) IBD_RETURN_IF_ERROR(CheckWitnessIntact(node, block.view, **verdict));
-    if (m_observer) m_observer->BlockChecked(node.hash, *verdict);
-    if (*verdict) {
-        MarkInvalid(node, **verdict);
+    if (verdict) IBD_RETURN_IF_ERROR(CheckWitnessIntact(node, block.view, *verdict));
+    if (&node == m_submitted) m_submitted_verdict = verdict;
+    TellChecked(node.hash, verdict);
+    return verdict;
+}
+
+Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block, bool shown)
+{
+    IBD_ASSIGN_OR_RETURN(const RuleResult verdict, Judge(node, block));
+    if (verdict) {
+        MarkInvalid(node, *verdict);
         return false;
     }
-    // Nothing of the genesis block is ever connected, and its record says so.
-    if (node.prev && node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
-    m_active.SetTip(&node);
-    PruneCandidates();
-    TipUpdated();
-    if (m_observer) {
-        m_observer->BlockConnected(node, block.view);
-        m_observer->TipChanged(node);
-    }
+    SetTip(node, shown);
+    if (m_observer) m_observer->BlockConnected(node, block.view);
+    if (m_observer && shown) m_observer->TipChanged(node);
     return true;
 }
 
-void ChainManager::PruneCandidates()
+/** The coins are those after `node`. `shown`: for everybody to see. */
+void ChainManager::SetTip(HeaderNode& node, bool shown)
 {
-    while (!m_candidates.empty() && LessPreferred(**m_candidates.begin(), *Tip())) {
-        m_candidates.erase(m_candidates.begin());
+    const bool connected = node.prev == m_connected;
+    m_connected = &node;
+    ++m_steps;
+    {
+        const Lock lock(m_headers.mutex);
+        if (shown) m_headers.SetTip(&node);
+        if (connected) {
+            // Nothing of the genesis block is ever connected, and its record says so.
+            if (node.prev && node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
+            m_candidates.Prune(node);
+            CHECK(!m_candidates.Empty());
+        }
     }
-    CHECK(!m_candidates.empty());
+    LogTip("UpdateTip", NoteUnknownRules());
+}
+
+/** Everybody sees where the coins are. */
+void ChainManager::ShowTip()
+{
+    {
+        const Lock lock(m_headers.mutex);
+        m_headers.SetTip(m_connected);
+    }
+    if (m_observer) m_observer->TipChanged(*m_connected);
+}
+
+/** Returns what will be active soon, for the log. */
+std::string ChainManager::NoteUnknownRules()
+{
+    if (IsInitialBlockDownload()) return {};
+    const auto rules = UnknownActivations(NodeAncestry(m_connected), m_params, m_version_bits);
+    if (rules.empty()) return {};
+    std::string expected;
+    std::vector<ChainWarnings::News> news;
+    {
+        const Lock lock(m_headers.mutex);
+        expected = m_warnings.NoteUnknownRules(rules);
+        news = m_warnings.TakeNews();
+    }
+    TellWarnings(news);
+    return expected;
 }
 
 Result<> ChainManager::DisconnectTip()
 {
-    HeaderNode& node = *Tip();
-    IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, node, m_params.consensus));
-    Result<BlockUndo> undo = ReadUndo(node);
+    HeaderNode& node = *m_connected;
+    const StoredBlock stored = Where(node);
+    IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, stored, m_params.consensus));
+    Result<BlockUndo> undo = ibd::ReadUndo(m_stores.blocks, stored);
     if (!undo) {
         Error error = undo.GetError();
         const bool damaged = error.kind == Error::Kind::kBadData;
@@ -299,58 +398,66 @@ Result<> ChainManager::DisconnectTip()
                        node.hash.ToHex(), node.height);
     }
     m_cache->Take(before);
-    m_active.SetTip(m_active[node.height - 1]);
+    SetTip(*node.prev, false);
     if (m_observer) m_observer->BlockDisconnected(node, block->view);
-    TipUpdated();
-    return Flush(FlushMode::kIfNeeded);
+    return FlushHeld(FlushMode::kIfNeeded);
 }
 
-Result<> ChainManager::InvalidateBlock(HeaderNode* node)
+Result<> ChainManager::InvalidateBlock(const HeaderNode& node)
 {
+    const Lock activation(m_activation);
+    if (!node.prev) return {};
     {
-        const std::lock_guard activation(m_activation);
-        const auto lock = Lock();
-        if (!node->prev) return {};
-        const HeaderNode* stuck = m_active.Contains(node) ? FirstWithoutUndo(node->prev) : nullptr;
+        const Lock state(m_state);
+        const bool on_chain = m_connected && m_connected->Ancestor(node.height) == &node;
+        const HeaderNode* stuck = on_chain ? FirstWithoutUndo(node.prev) : nullptr;
         if (stuck) {
             return BadData("Undo data of block {} at height {} is not stored; restart with "
                            "-reindex-chainstate",
                            stuck->hash.ToHex(), stuck->height);
         }
-        while (m_active.Contains(node)) IBD_RETURN_IF_ERROR(DisconnectTip());
-        m_index.MarkFailed(node);
-        NoteInvalid(*node);
-        RebuildCandidates();
+        while (on_chain && m_connected != node.prev) IBD_RETURN_IF_ERROR(DisconnectTip());
+        {
+            const Lock lock(m_headers.mutex);
+            m_headers.SetTip(m_connected);
+            m_index.MarkFailed(m_headers.tree.Find(node.hash));
+            m_warnings.NoteInvalid(node);
+            m_candidates.Rebuild(m_headers.tree, Tip());
+        }
         if (m_observer) m_observer->TipChanged(*Tip());
     }
-    return ActivateBestChain();
+    return Activate({});
 }
 
-Result<> ChainManager::ReconsiderBlock(HeaderNode* node)
+Result<> ChainManager::ReconsiderBlock(const HeaderNode& node)
 {
+    const Lock activation(m_activation);
     {
-        const auto lock = Lock();
-        m_index.ClearFailure(node);
-        if (m_best_invalid && !m_best_invalid->Failed()) m_best_invalid = nullptr;
-        RebuildCandidates();
+        const Lock lock(m_headers.mutex);
+        m_index.ClearFailure(m_headers.tree.Find(node.hash));
+        m_warnings.ForgetReconsidered();
+        m_candidates.Rebuild(m_headers.tree, Tip());
     }
-    return ActivateBestChain();
+    return Activate({});
 }
 
-Result<> ChainManager::PreciousBlock(HeaderNode* node)
+Result<> ChainManager::PreciousBlock(const HeaderNode& precious)
 {
+    const Lock activation(m_activation);
+    if (!Tip() || precious.chain_work < Tip()->chain_work) return {};
     {
-        const auto lock = Lock();
-        if (!Tip() || node->chain_work < Tip()->chain_work) return {};
+        const Lock lock(m_headers.mutex);
+        HeaderNode& node = *m_headers.tree.Find(precious.hash);
         // Once the chain has grown, earlier calls no longer count.
         if (m_precious_work < Tip()->chain_work) m_next_precious = -1;
         m_precious_work = Tip()->chain_work;
-        m_candidates.erase(node);
-        Tree().SetSequence(*node, m_next_precious--);
-        if (node->IsValid(kValidTransactions) && node->HaveChainTxs()) m_candidates.insert(node);
-        PruneCandidates();
+        m_candidates.Remove(node);
+        m_headers.tree.SetSequence(node, m_next_precious--);
+        if (node.IsValid(kValidTransactions) && node.HaveChainTxs()) m_candidates.Add(node, Tip());
+        m_candidates.Prune(*Tip());
+        CHECK(!m_candidates.Empty());
     }
-    return ActivateBestChain();
+    return Activate({});
 }
 
 } // namespace ibd

@@ -2,40 +2,37 @@
 // blocks and headers, and keeps the chain of most work among the valid ones connected. Owned by
 // the node.
 //
-// Threads: every public method may be called from any thread. Lock() gives a consistent view over
-// several calls and keeps blocks from being connected meanwhile; hold it briefly. Activation
-// releases the lock between blocks. Memory: the header tree, the coins cache (cache_bytes) and the
-// read-ahead of BlockReader.
+// Threads: every public method may be called from any thread; in the node ChainThread alone calls
+// those that change the chain. Locks, in the order in which they are taken:
+//   activation  one change of the active chain at a time
+//   state       the coins and what is connected: held while a block is connected, and while coins
+//               are written; CoinsGuard holds it for reading
+//   storing     one block is stored at a time
+//   headers     tree, statuses, active chain: for microseconds; ChainReader holds it for reading
+// Memory: the header tree, the coins cache (cache_bytes) and the read-ahead of BlockReader.
 //
 // Errors (Result) are of the disk, or of data that this node itself stored: the node must stop.
 // What is wrong with a block that somebody gave us is a RuleResult.
 #pragma once
 
 #include "chain/assume_valid.h"
-#include "chain/chain.h"
+#include "chain/chain_reader.h"
 #include "consensus/versionbits.h"
 #include "util/env.h"
 #include "util/log.h"
 #include "validation/block_index.h"
 #include "validation/block_reader.h"
+#include "validation/candidate_set.h"
+#include "validation/chain_warnings.h"
 #include "validation/coins_cache.h"
 #include "validation/connect_block.h"
 
 #include <atomic>
-#include <mutex>
-#include <set>
 
 namespace ibd {
 
-/** What stays wrong with the chain as a whole; more than one may hold. */
-enum class ChainWarning {
-    kUnknownRules, //!< version bits that we do not know were activated; never cleared
-    kInvalidChain, //!< a chain that broke a rule has much more work than ours
-    kMissingUndo,  //!< a chain with more work cannot be followed: undo data on the way is missing
-};
-
-/** Who wants to know what happens to the chain. Called under the lock, on the thread that did it:
- *  be quick. */
+/** Who wants to know what happens to the chain. Called under the state lock, on the thread that
+ *  changes the chain: copy and be gone. */
 class ChainObserver {
 public:
     virtual ~ChainObserver() = default;
@@ -45,8 +42,8 @@ public:
     /** The verdict on a block that was submitted or connected. */
     virtual void BlockChecked(const BlockHash&, const RuleResult&) {}
     /** A warning that did not hold before; `text` is for the user. */
-    virtual void WarningSet(ChainWarning, const std::string& /*text*/) {}
-    virtual void WarningCleared(ChainWarning) {}
+    virtual void WarningSet(NodeWarning, const std::string& /*text*/) {}
+    virtual void WarningCleared(NodeWarning) {}
 };
 
 struct ChainManagerOptions {
@@ -68,9 +65,11 @@ struct ChainStores {
 
 /** What became of a block that was handed in. */
 struct BlockOutcome {
-    RuleResult violation;       //!< why it was refused
-    bool is_new = false;        //!< stored now; false: we had it
-    HeaderNode* node = nullptr; //!< its header, if that was accepted
+    RuleResult violation;             //!< why it was refused
+    bool is_new = false;              //!< stored now; false: we had it
+    const HeaderNode* node = nullptr; //!< its header, if that was accepted
+    /** ProcessBlock only: what connecting it said; nothing if it came not to that. */
+    std::optional<RuleResult> verdict;
 };
 
 /** What there is to know of a block that kept all rules which need no coins, when its bytes are no
@@ -81,17 +80,31 @@ struct SoundBlock {
     uint32_t tx_count = 0;
 };
 
-/** What VerifyChain found. */
-struct Verification {
-    bool sound = true;    //!< nothing was wrong
-    bool complete = true; //!< all that was asked for was checked; false too when interrupted
-
-    explicit operator bool() const { return sound && complete; }
-};
-
 enum class FlushMode {
     kIfNeeded, //!< cache over its bound, or long not written
     kAlways,
+};
+
+/** Whether to stop between two blocks; nothing: never. */
+using Pause = std::function<bool()>;
+
+/** The coins, and the block after which they are so. Nothing is connected and nothing written while
+ *  it lives; making one waits for a block that is being connected, or for a write. */
+class CoinsGuard {
+public:
+    const CoinsCache& Cache() const { return m_cache; }
+    const HeaderNode& Tip() const { return m_tip; }
+
+private:
+    friend class ChainManager;
+    CoinsGuard(SharedMutex& state, const CoinsCache& cache, const HeaderNode& tip)
+        : m_lock(state, std::adopt_lock), m_cache(cache), m_tip(tip)
+    {
+    }
+
+    const std::shared_lock<SharedMutex> m_lock;
+    const CoinsCache& m_cache;
+    const HeaderNode& m_tip;
 };
 
 class ChainManager {
@@ -102,7 +115,7 @@ public:
     ChainManager(const ChainManager&) = delete;
     ChainManager& operator=(const ChainManager&) = delete;
 
-    // Start-up, in this order.
+    // Start-up, in this order, on one thread.
 
     /** Reads the block index. */
     Result<> LoadIndex();
@@ -119,7 +132,7 @@ public:
     // Blocks and headers.
 
     /** Adds a header. `out`, if given, gets its node on success. */
-    RuleResult AcceptHeader(const BlockHeader& header, HeaderNode** out = nullptr);
+    RuleResult AcceptHeader(const BlockHeader& header, const HeaderNode** out = nullptr);
     /** Checks a block without its coins and stores it; does not connect it. `stored` says where it
      *  lies already (reindex). */
     Result<BlockOutcome> AcceptBlock(ByteSpan raw, const FilePos* stored = nullptr);
@@ -130,12 +143,14 @@ public:
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
     /** What the chain would say to a block on its tip, proof of work and signet solution aside,
-     *  without taking it. `check_merkle_root`: also to the root in its header. There is a tip. */
+     *  without taking it. `check_merkle_root`: also to the root in its header. There is a tip. It
+     *  runs scripts, so it is a matter for the thread that connects. */
     Result<RuleResult> TestBlock(const BlockView& block, bool check_merkle_root);
     /** Connects and disconnects blocks until the tip is the best block we have. Returns early,
-     *  without error, when interrupted. A better branch is left aside, with a warning, if a block
-     *  on the way to it cannot be taken back for want of undo data. */
-    Result<> ActivateBestChain();
+     *  without error, when interrupted or when `pause` (asked between blocks) says so. A better
+     *  branch is left aside, with a warning, if a block on the way to it cannot be taken back for
+     *  want of undo data. */
+    Result<> ActivateBestChain(const Pause& pause = {});
     /** The first block on the way from the tip down to `fork`, a block of the active chain, that
      *  cannot be taken back since its undo data is not there (the booster makes none); null if all
      *  can. */
@@ -143,131 +158,153 @@ public:
 
     /** Marks a block invalid for good and moves off it; does nothing to genesis, as Core. Where
      *  FirstWithoutUndo finds a block on the way: an error before anything has changed. */
-    Result<> InvalidateBlock(HeaderNode* node);
+    Result<> InvalidateBlock(const HeaderNode& node);
     /** Takes InvalidateBlock, or a failed check, back. */
-    Result<> ReconsiderBlock(HeaderNode* node);
+    Result<> ReconsiderBlock(const HeaderNode& node);
     /** Treats a block as if it had come before others of the same work. */
-    Result<> PreciousBlock(HeaderNode* node);
+    Result<> PreciousBlock(const HeaderNode& node);
 
-    // Durability and self-check.
+    // Durability.
 
     Result<> Flush(FlushMode mode);
+    /** Writes the block index only; the coins may stay behind it. */
+    Result<> FlushIndex();
     /** Makes the next flush of mode kIfNeeded, after the block being connected, write all. */
     void FlushSoon() { m_flush_soon = true; }
-    /** Checks the last `blocks` blocks (0: all) at `level` 0..4, see doc/options.md. What is wrong
-     *  and what could not be checked was logged. */
-    Result<Verification> VerifyChain(int level, int blocks);
+    /** Writes all coins and calls `visit` with the database before anything else is connected. */
+    Result<>
+    VisitFlushed(const std::function<Result<>(CoinsDb& coins, const CoinsCache& cache)>& visit);
 
-    // Views; hold Lock() while using what they return.
+    // Views.
 
-    std::unique_lock<std::recursive_mutex> Lock() const { return std::unique_lock(m_mutex); }
-    HeaderTree& Tree() { return m_index.Tree(); }
-    const HeaderTree& Tree() const { return m_index.Tree(); }
-    const Chain& Active() const { return m_active; }
-    HeaderNode* Tip() const { return m_active.Tip(); }
-    CoinsCache& Coins() { return *m_cache; }
-    CoinsDb& CoinsDatabase() { return *m_coins; }
-    BlockIndex& Index() { return m_index; }
+    ChainReader Read() const { return ChainReader(m_headers); }
+    /** The tip, without waiting for anything. In a reorganisation it is the old one until the new
+     *  one is as good. */
+    TipInfo Current() const;
+    /** Blocks connected and taken back so far. */
+    uint64_t Steps() const { return m_steps; }
+    /** The same as a node, of which only what is fixed at insertion may be read; null: none yet. */
+    const HeaderNode* Tip() const { return m_headers.tip; }
+    /** There is a tip. */
+    CoinsGuard HoldCoins() const IBD_NO_THREAD_CHECK;
+    /** Bytes of the coins database, estimated: it needs no lock to be asked. */
+    uint64_t EstimateCoinsSize() const IBD_NO_THREAD_CHECK { return m_coins->EstimateSize(); }
+    /** For programs of one thread, such as tests. */
+    CoinsCache& Coins() IBD_NO_THREAD_CHECK { return *m_cache; }
+    CoinsDb& CoinsDatabase() IBD_NO_THREAD_CHECK { return *m_coins; }
+    BlockIndex& Index() IBD_NO_THREAD_CHECK { return m_index; }
     const BlockStore& Blocks() const { return m_stores.blocks; }
+    Logger& Log() const { return m_stores.log; }
     const ChainParams& Params() const { return m_params; }
     const ChainManagerOptions& Options() const { return m_options; }
-    bool HasCoins() const { return m_coins != nullptr; }
+    bool HasCoins() const { return m_has_coins; }
+    bool Interrupted() const { return m_interrupt; }
 
     /** The tip is old or has little work: most of the chain is yet to come. Turns false once, and
      *  not while blocks are imported. */
     bool IsInitialBlockDownload() const;
     void SetImporting(bool importing) { m_importing = importing; }
-    /** Estimated share of the chain's transactions that is verified at `node`, 0 to 1. */
+    /** Estimated share of the chain's transactions that is verified at `node`, a block of the
+     *  active chain or null, 0 to 1. */
     double VerificationProgress(const HeaderNode* node) const;
+    /** Where a block lies. */
+    StoredBlock Where(const HeaderNode& node) const;
     /** Block and undo data of a block of the tree. Errors name it. */
     Result<Bytes> ReadBlock(const HeaderNode& node) const;
     Result<BlockUndo> ReadUndo(const HeaderNode& node) const;
+    /** Who runs the scripts of a block; null: nobody needs to. For whoever connects it. */
+    Result<ScriptChecker*> CheckerFor(const HeaderNode& node);
 
 private:
-    struct PreferLater {
-        bool operator()(const HeaderNode* a, const HeaderNode* b) const
-        {
-            return LessPreferred(*a, *b);
-        }
-    };
-
     // chain_manager.cpp
-    Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked);
+    RuleResult AddHeader(const BlockHeader& header, HeaderNode** out) IBD_REQUIRES(m_headers.mutex);
+    Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked)
+        IBD_EXCLUDES(m_storing, m_headers.mutex);
+    Result<BlockOutcome> AcceptAlone(const BlockView& view, const FilePos* stored, bool checked)
+        IBD_REQUIRES(m_storing);
     RuleResult Check(const BlockView& view, HeaderNode& node, bool checked);
-    Result<> Store(const BlockView& view, HeaderNode& node, const FilePos* stored);
+    Result<> Store(const BlockView& view, HeaderNode& node, const FilePos* stored)
+        IBD_REQUIRES(m_storing);
     void SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_count);
-    void AddCandidates(const std::vector<HeaderNode*>& linked);
-    void RebuildCandidates();
-    Result<> ReplayInterruptedWrite(const std::vector<BlockHash>& heads);
+    void TellChecked(const BlockHash& hash, const RuleResult& verdict);
+    bool HasFailed(const HeaderNode& node) const;
+    Result<> LoadTip(const BlockHash& best) IBD_REQUIRES(m_state);
+    Result<> ReplayInterruptedWrite(const std::vector<BlockHash>& heads) IBD_REQUIRES(m_state);
     Result<> RollForward(const HeaderNode& node, CoinsCache& coins);
+    Result<> FlushHeld(FlushMode mode) IBD_REQUIRES(m_state);
+    Result<> CheckSpace() const IBD_REQUIRES(m_state);
+    Result<> SaveIndex() IBD_REQUIRES(m_state);
+    Result<> WriteIndex(const BlockIndex::Nodes& nodes) IBD_REQUIRES(m_state);
 
     // chain_activation.cpp
-    using HeldLock = std::unique_lock<std::recursive_mutex>;
-    HeaderNode* FindBestCandidate();
-    bool HasDataDownToChain(const HeaderNode* node) const;
+    Result<> Activate(const Pause& pause) IBD_REQUIRES(m_activation);
+    HeaderNode* ChooseTarget() IBD_REQUIRES(m_state);
+    Result<> Reorganise() IBD_REQUIRES(m_state);
     /** Leaves aside what can only be reached by taking `stuck` back. */
-    void LeaveAside(const HeaderNode& target, const HeaderNode& stuck);
-    Result<> ActivateTowards(HeaderNode* target, const HeaderNode* start, HeldLock& lock);
-    std::vector<HeaderNode*> PathTo(HeaderNode* target) const;
-    Result<> ConnectPath(const std::vector<HeaderNode*>& path, const HeaderNode* start,
-                         HeldLock& lock);
-    bool StillWanted(const HeaderNode& node) const;
+    void LeaveAside(const HeaderNode& target, const HeaderNode& stuck) IBD_REQUIRES(m_state);
+    std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES_SHARED(m_state);
+    std::vector<StoredBlock> Where(const std::vector<HeaderNode*>& path) const;
+    Result<> ConnectHeld(HeaderNode& target, const HeaderNode& start) IBD_REQUIRES(m_state);
+    Result<> Extend(const std::vector<HeaderNode*>& path, const Pause& pause)
+        IBD_REQUIRES(m_activation);
+    const HeaderNode* FirstWithoutUndo(const HeaderNode* from, const HeaderNode* fork) const;
+    bool StillWanted(const HeaderNode& node) const IBD_REQUIRES(m_state);
+    bool IsWorse(const HeaderNode& node, const HeaderNode& other) const;
     Result<> CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
                                 const RuleViolation& found) const;
-    Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block);
-    Result<> DisconnectTip();
-    Result<> PrefetchInputs(const BlockView& block);
-    Result<ScriptChecker*> CheckerFor(const HeaderNode& node);
+    Result<RuleResult> Judge(HeaderNode& node, LoadedBlock& block) IBD_REQUIRES(m_state);
+    Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block, bool shown) IBD_REQUIRES(m_state);
+    Result<> DisconnectTip() IBD_REQUIRES(m_state);
+    Result<> PrefetchInputs(const BlockView& block) IBD_REQUIRES(m_state);
     void LogScriptCheck(const HeaderNode& node, ScriptCheckReason reason);
     Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
-    void MarkInvalid(HeaderNode& node, const RuleViolation& violation);
-    void PruneCandidates();
-    void TipUpdated();
-    void LogTip(const char* what, const std::string& warning = {}) const;
-
-    // chain_warnings.cpp
-    /** Rules that will be active soon are returned, for the log. */
-    std::string WarnOfUnknownRules();
-    void WarnOfInvalidChain();
-    void WarnOfMissingUndo(const HeaderNode& target, const HeaderNode& stuck);
-    void ReviewMissingUndo();
-    void NoteInvalid(const HeaderNode& node);
-    void SetWarning(ChainWarning warning, const std::string& text);
-    void ClearWarning(ChainWarning warning);
-
-    // verify_chain.cpp
-    Result<Verification> VerifyDown(int level, int depth, CoinsCache& overlay,
-                                    const HeaderNode*& lowest);
-    Result<bool> VerifyUp(const HeaderNode* from, CoinsCache& overlay);
+    void MarkInvalid(HeaderNode& node, const RuleViolation& violation)
+        IBD_EXCLUDES(m_headers.mutex);
+    void SetTip(HeaderNode& node, bool shown) IBD_REQUIRES(m_state);
+    void ShowTip() IBD_REQUIRES(m_state);
+    std::string NoteUnknownRules() IBD_REQUIRES(m_state);
+    void TellWarnings(const std::vector<ChainWarnings::News>& news);
+    void LogTip(const char* what, const std::string& warning) const IBD_REQUIRES(m_state);
 
     const ChainParams& m_params;
     const ChainStores m_stores;
     const ChainManagerOptions m_options;
     const std::atomic<bool>& m_interrupt;
-
-    mutable std::recursive_mutex m_mutex; //!< guards everything below
-    std::mutex m_activation;              //!< one ActivateBestChain at a time; taken before m_mutex
-    BlockIndex m_index;
-    Chain m_active;
-    std::set<HeaderNode*, PreferLater> m_candidates; //!< linked, not failed, not below the tip
-    std::unique_ptr<CoinsDb> m_coins;
-    std::unique_ptr<CoinsDbReader> m_coins_reader;
-    std::unique_ptr<CoinsCache> m_cache;
-    ThreadPool m_pool;
     ScriptChecker* m_checker = nullptr;
     ChainObserver* m_observer = nullptr;
-    int64_t m_last_flush = 0; //!< MonotonicMicros
+
+    Mutex m_activation;
+    mutable SharedMutex m_state IBD_ACQUIRED_AFTER(m_activation);
+    Mutex m_storing IBD_ACQUIRED_AFTER(m_state);
+    Headers m_headers;
+
+    BlockIndex m_index IBD_GUARDED_BY(m_headers.mutex);
+    CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
+    ChainWarnings m_warnings IBD_GUARDED_BY(m_headers.mutex);
+    int32_t m_next_precious IBD_GUARDED_BY(m_headers.mutex) = -1;
+    /** Of the tip at the last PreciousBlock. */
+    Arith256 m_precious_work IBD_GUARDED_BY(m_headers.mutex);
+
+    std::unique_ptr<CoinsDb> m_coins IBD_GUARDED_BY(m_state);
+    std::unique_ptr<CoinsDbReader> m_coins_reader IBD_GUARDED_BY(m_state);
+    std::unique_ptr<CoinsCache> m_cache IBD_GUARDED_BY(m_state);
+    ThreadPool m_pool IBD_GUARDED_BY(m_state);
+    /** The block after which the coins are; null: none yet. In a reorganisation it moves while the
+     *  tip that everybody sees stays. */
+    HeaderNode* m_connected IBD_GUARDED_BY(m_state) = nullptr;
+    int64_t m_last_flush IBD_GUARDED_BY(m_state) = 0; //!< MonotonicMicros
+    VersionBitsCache m_version_bits IBD_GUARDED_BY(m_state);
+    /** Whose verdict ProcessBlock waits for, and that verdict. */
+    const HeaderNode* m_submitted IBD_GUARDED_BY(m_state) = nullptr;
+    std::optional<RuleResult> m_submitted_verdict IBD_GUARDED_BY(m_state);
+
+    /** Why the last block's scripts were run or not, as it was logged. */
+    std::atomic<std::optional<ScriptCheckReason>> m_script_check{};
+    std::atomic<uint64_t> m_steps{0};
+    std::atomic<bool> m_has_coins{false};
     std::atomic<bool> m_flush_soon{false};
-    const HeaderNode* m_complete = nullptr; //!< has data down to the active chain
-    int32_t m_next_precious = -1;
-    Arith256 m_precious_work; //!< of the tip at the last PreciousBlock
-    VersionBitsCache m_version_bits;
-    const HeaderNode* m_best_invalid = nullptr;      //!< most work of those found to break a rule
-    const HeaderNode* m_out_of_reach = nullptr;      //!< best of those left aside
-    std::set<ChainWarning> m_warnings;               //!< that hold
-    std::optional<ScriptCheckReason> m_script_check; //!< of the last block connected
     std::atomic<bool> m_importing{false};
-    mutable bool m_initial_download = true;
+    mutable std::atomic<bool> m_initial_download{true};
 };
 
 } // namespace ibd

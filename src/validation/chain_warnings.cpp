@@ -1,5 +1,7 @@
-// ChainManager: what the user should know beyond the verdict on one block.
-#include "validation/chain_manager.h"
+// See chain_warnings.h.
+#include "validation/chain_warnings.h"
+
+#include <fmt/format.h>
 
 namespace ibd {
 
@@ -12,29 +14,35 @@ constexpr const char* kDisagreement =
     "Warning: We do not appear to fully agree with our peers! You may need to upgrade, or other "
     "nodes may need to upgrade.";
 
+/** The work from which on an invalid chain says that something is wrong. */
+Arith256 InvalidChainThreshold(const HeaderNode& tip)
+{
+    Arith256 threshold = tip.chain_work;
+    if (!tip.prev) return threshold;
+    const Arith256 proof = tip.chain_work - tip.prev->chain_work;
+    for (int i = 0; i < kInvalidChainBlocks; ++i) threshold += proof;
+    return threshold;
+}
+
 } // namespace
 
-void ChainManager::SetWarning(ChainWarning warning, const std::string& text)
+void ChainWarnings::Set(NodeWarning warning, const std::string& text)
 {
-    if (!m_warnings.insert(warning).second) return;
-    m_stores.log.Warning("{}", text);
-    if (m_observer) m_observer->WarningSet(warning, text);
+    if (m_set.insert(warning).second) m_news.push_back({warning, text});
 }
 
-void ChainManager::ClearWarning(ChainWarning warning)
+void ChainWarnings::Clear(NodeWarning warning)
 {
-    if (m_warnings.erase(warning) > 0 && m_observer) m_observer->WarningCleared(warning);
+    if (m_set.erase(warning) > 0) m_news.push_back({warning, {}});
 }
 
-std::string ChainManager::WarnOfUnknownRules()
+std::string ChainWarnings::NoteUnknownRules(const std::vector<std::pair<int, bool>>& rules)
 {
     std::string expected;
-    if (IsInitialBlockDownload()) return expected;
-    for (const auto& [bit, active] :
-         UnknownActivations(NodeAncestry(Tip()), m_params, m_version_bits)) {
+    for (const auto& [bit, active] : rules) {
         const std::string text = fmt::format("Unknown new rules activated (versionbit {})", bit);
         if (active) {
-            SetWarning(ChainWarning::kUnknownRules, text);
+            Set(NodeWarning::kUnknownRules, text);
         } else {
             expected += (expected.empty() ? "" : ", ") + text;
         }
@@ -42,45 +50,38 @@ std::string ChainManager::WarnOfUnknownRules()
     return expected;
 }
 
-void ChainManager::NoteInvalid(const HeaderNode& node)
+void ChainWarnings::NoteInvalid(const HeaderNode& node)
 {
     if (!m_best_invalid || node.chain_work > m_best_invalid->chain_work) m_best_invalid = &node;
 }
 
-void ChainManager::WarnOfInvalidChain()
+void ChainWarnings::ForgetReconsidered()
 {
-    if (IsInitialBlockDownload()) return;
-    const HeaderNode& tip = *Tip();
-    Arith256 threshold = tip.chain_work;
-    if (tip.prev) {
-        const Arith256 proof = tip.chain_work - tip.prev->chain_work;
-        for (int i = 0; i < kInvalidChainBlocks; ++i) threshold += proof;
-    }
-    if (m_best_invalid && m_best_invalid->chain_work > threshold) {
-        SetWarning(ChainWarning::kInvalidChain, kDisagreement);
-    } else {
-        ClearWarning(ChainWarning::kInvalidChain);
-    }
+    if (m_best_invalid && !m_best_invalid->Failed()) m_best_invalid = nullptr;
 }
 
-void ChainManager::WarnOfMissingUndo(const HeaderNode& target, const HeaderNode& stuck)
+void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck)
 {
     if (!m_out_of_reach || LessPreferred(*m_out_of_reach, target)) m_out_of_reach = &target;
-    SetWarning(
-        ChainWarning::kMissingUndo,
-        fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot "
-                    "be followed: block {} at height {} has no undo data to take it back "
-                    "with. Restart with -reindex-chainstate.",
+    Set(NodeWarning::kMissingUndo,
+        fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot be "
+                    "followed: block {} at height {} has no undo data to take it back with. "
+                    "Restart with -reindex-chainstate.",
                     target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height));
 }
 
-/** The warning goes when our own chain is the better one again. */
-void ChainManager::ReviewMissingUndo()
+void ChainWarnings::Review(const HeaderNode& tip, bool downloading)
 {
+    if (!downloading) {
+        const bool invalid =
+            m_best_invalid && m_best_invalid->chain_work > InvalidChainThreshold(tip);
+        invalid ? Set(NodeWarning::kInvalidChain, kDisagreement)
+                : Clear(NodeWarning::kInvalidChain);
+    }
     if (!m_out_of_reach) return;
-    if (!m_out_of_reach->Failed() && LessPreferred(*Tip(), *m_out_of_reach)) return;
+    if (!m_out_of_reach->Failed() && LessPreferred(tip, *m_out_of_reach)) return;
     m_out_of_reach = nullptr;
-    ClearWarning(ChainWarning::kMissingUndo);
+    Clear(NodeWarning::kMissingUndo);
 }
 
 } // namespace ibd

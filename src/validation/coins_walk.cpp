@@ -19,12 +19,14 @@ int CompareKeys(const CoinKey& a, const CoinKey& b)
 
 } // namespace
 
-Result<> CoinsWalk::UndoDownTo(ChainManager& chain, const HeaderNode& target, CoinsCache& overlay)
+Result<> CoinsWalk::UndoDownTo(const ChainManager& chain, const HeaderNode& target,
+                               CoinsCache& overlay)
 {
     for (const HeaderNode* node = chain.Tip(); node != &target; node = node->prev) {
+        const StoredBlock stored = chain.Where(*node);
         IBD_ASSIGN_OR_RETURN(auto block,
-                             LoadBlock(chain.Blocks(), *node, chain.Params().consensus));
-        IBD_ASSIGN_OR_RETURN(BlockUndo undo, chain.ReadUndo(*node));
+                             LoadBlock(chain.Blocks(), stored, chain.Params().consensus));
+        IBD_ASSIGN_OR_RETURN(BlockUndo undo, ReadUndo(chain.Blocks(), stored));
         IBD_RETURN_IF_ERROR(
             DisconnectBlock(block->view, *node, chain.Params(), std::move(undo), overlay));
     }
@@ -43,17 +45,21 @@ void CoinsWalk::TakeChanges(const CoinsCache& overlay)
 
 Result<std::unique_ptr<CoinsWalk>> CoinsWalk::Start(ChainManager& chain, const HeaderNode* target)
 {
-    const auto lock = chain.Lock();
     if (!chain.Tip()) return BadData("there is no block yet");
-    if (!target) target = chain.Tip();
-    if (!chain.Active().Contains(target)) {
-        return BadData("block {} is not on the active chain", target->hash.ToHex());
-    }
-    IBD_RETURN_IF_ERROR(chain.Flush(FlushMode::kAlways));
-    CoinsCache overlay(chain.Coins(), OutPointHasher(chain.Options().hash_key));
-    IBD_RETURN_IF_ERROR(UndoDownTo(chain, *target, overlay));
-    std::unique_ptr<CoinsWalk> walk(new CoinsWalk(*target, chain.CoinsDatabase().Cursor()));
-    walk->TakeChanges(overlay);
+    std::unique_ptr<CoinsWalk> walk;
+    const auto start = [&](CoinsDb& coins, const CoinsCache& cache) -> Result<> {
+        const HeaderNode& tip = *chain.Tip();
+        const HeaderNode& block = target ? *target : tip;
+        if (tip.Ancestor(block.height) != &block) {
+            return BadData("block {} is not on the active chain", block.hash.ToHex());
+        }
+        CoinsCache overlay(cache, OutPointHasher(chain.Options().hash_key));
+        IBD_RETURN_IF_ERROR(UndoDownTo(chain, block, overlay));
+        walk.reset(new CoinsWalk(block, coins.Cursor()));
+        walk->TakeChanges(overlay);
+        return {};
+    };
+    IBD_RETURN_IF_ERROR(chain.VisitFlushed(start));
     return walk;
 }
 
@@ -149,24 +155,22 @@ private:
 
 } // namespace
 
-Result<CoinsStats> ComputeCoinsStats(ChainManager& chain, const HeaderNode* target,
-                                     CoinsHashKind kind, const std::atomic<bool>& interrupt)
+Result<CoinsStats> ComputeCoinsStats(CoinsWalk& walk, CoinsHashKind kind,
+                                     const std::atomic<bool>& interrupt)
 {
-    IBD_ASSIGN_OR_RETURN(auto walk, CoinsWalk::Start(chain, target));
     StatsBuilder builder(kind);
     OutPoint outpoint;
     Coin coin;
     while (true) {
         if (interrupt) return BadData("interrupted");
-        IBD_ASSIGN_OR_RETURN(const bool more, walk->Next(outpoint, coin));
+        IBD_ASSIGN_OR_RETURN(const bool more, walk.Next(outpoint, coin));
         if (!more) break;
         builder.Add(outpoint, std::move(coin));
     }
     CoinsStats stats;
     builder.Finish(stats);
-    stats.height = walk->Block().height;
-    stats.best = walk->Block().hash;
-    stats.disk_size = chain.CoinsDatabase().EstimateSize();
+    stats.height = walk.Block().height;
+    stats.best = walk.Block().hash;
     return stats;
 }
 

@@ -10,8 +10,9 @@ namespace ibd {
 
 class CoinsWalk {
 public:
-    /** The coins at `target`, a block of the active chain; null is the tip. Takes the manager's
-     *  lock while it writes the cache out and undoes blocks. An error if undo data is missing. */
+    /** The coins at `target`, a block of the active chain; null is the tip. Holds the coins while
+     * it writes the cache out and undoes blocks, so it is a matter for the thread that connects. An
+     *  error if undo data is missing. */
     static Result<std::unique_ptr<CoinsWalk>> Start(ChainManager& chain, const HeaderNode* target);
 
     /** The next coin; false at the end. */
@@ -30,7 +31,8 @@ private:
         : m_block(block), m_cursor(std::move(cursor))
     {
     }
-    static Result<> UndoDownTo(ChainManager& chain, const HeaderNode& target, CoinsCache& overlay);
+    static Result<> UndoDownTo(const ChainManager& chain, const HeaderNode& target,
+                               CoinsCache& overlay);
     void TakeChanges(const CoinsCache& overlay);
     bool ChangeComesFirst() const;
 
@@ -50,14 +52,13 @@ struct CoinsStats {
     uint64_t transactions = 0; //!< with at least one coin
     uint64_t outputs = 0;
     uint64_t bogo_size = 0; //!< Core's database-independent measure of size, bytes
-    uint64_t disk_size = 0; //!< of the database, estimated, bytes
     Amount total = 0;
     Uint256 hash; //!< of the kind asked for
 };
 
-/** Counts and hashes the coins at `target` (null: the tip). Returns early with an error when
+/** Counts and hashes the coins of a walk that has not begun. Returns early with an error when
  *  interrupted. */
-Result<CoinsStats> ComputeCoinsStats(ChainManager& chain, const HeaderNode* target,
-                                     CoinsHashKind kind, const std::atomic<bool>& interrupt);
+Result<CoinsStats> ComputeCoinsStats(CoinsWalk& walk, CoinsHashKind kind,
+                                     const std::atomic<bool>& interrupt);
 
 } // namespace ibd

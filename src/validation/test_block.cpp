@@ -24,14 +24,14 @@ HeaderNode NodeOn(const BlockView& block, HeaderNode& prev)
 
 Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_merkle_root)
 {
-    const auto lock = Lock();
-    if (block.Header().prev_hash != Tip()->hash) {
+    const Lock state(m_state);
+    if (block.Header().prev_hash != m_connected->hash) {
         return RuleResult(Invalid("inconclusive-not-best-prevblk"));
     }
     BlockCheckOptions checks;
     checks.check_pow = false;
     checks.check_merkle_root = check_merkle_root;
-    const NodeAncestry branch(Tip());
+    const NodeAncestry branch(m_connected);
     const ConsensusParams& params = m_params.consensus;
     RuleResult found = CheckBlock(block, params, checks);
     if (!found) {
@@ -39,7 +39,7 @@ Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_me
     }
     if (!found) found = ContextualCheckBlock(block, branch, params);
     if (found) return found;
-    const HeaderNode node = NodeOn(block, *Tip());
+    const HeaderNode node = NodeOn(block, *m_connected);
     CoinsCache overlay(*m_cache, OutPointHasher(m_options.hash_key));
     BlockUndo undo;
     if (m_checker) m_checker->Remember(true); // it is likely to come soon

@@ -1,119 +1,177 @@
-// ChainManager::VerifyChain: the check of what is stored, at start-up and by RPC.
-#include "validation/chain_manager.h"
+// See verify_chain.h.
+#include "validation/verify_chain.h"
 
 #include "consensus/block_check.h"
 
+#include <algorithm>
+
 namespace ibd {
 
-Result<Verification> ChainManager::VerifyChain(int level, int blocks)
+namespace {
+
+/** The block was there once. */
+bool IsPruned(const ChainReader&, const HeaderNode& node)
 {
-    const auto lock = Lock();
-    if (!Tip() || !Tip()->prev) return Verification{};
-    const int depth = blocks <= 0 || blocks > Tip()->height ? Tip()->height : blocks;
-    level = std::clamp(level, 0, 4);
-    m_stores.log.Info("Verifying last {} blocks at level {}", depth, level);
-    CoinsCache overlay(*m_cache, OutPointHasher(m_options.hash_key));
-    const HeaderNode* lowest = nullptr;
-    Verification found;
-    IBD_ASSIGN_OR_RETURN(found, VerifyDown(level, depth, overlay, lowest));
-    if (found.sound && !m_interrupt && level >= 4 && lowest) {
-        IBD_ASSIGN_OR_RETURN(found.sound, VerifyUp(lowest, overlay));
-    }
-    found.complete = found.complete && !m_interrupt;
-    if (found.sound && found.complete) {
-        m_stores.log.Info("Verification: checked last {} blocks at level {}", depth, level);
-        if (level >= 3) m_stores.log.Info("Verification: no coin database inconsistencies");
-    }
-    return found;
+    return !node.HasData() && node.tx_count > 0;
 }
 
-Result<Verification> ChainManager::VerifyDown(int level, int depth, CoinsCache& overlay,
-                                              const HeaderNode*& lowest)
+/** One verification: the chain, and its coins as they are taken back block by block. */
+class Verifier {
+public:
+    Verifier(ChainManager& chain, const CoinsGuard& coins, int level)
+        : m_chain(chain), m_coins(coins), m_level(level),
+          m_overlay(coins.Cache(), OutPointHasher(chain.Options().hash_key))
+    {
+    }
+
+    Result<Verification> Down(int depth);
+    /** Connects again what was taken back. */
+    Result<bool> Up();
+    bool TookBack() const { return m_lowest != nullptr; }
+
+private:
+    Verification Failed(const std::string& why)
+    {
+        m_chain.Log().Error("Verification error: {}", why);
+        return {.sound = false};
+    }
+    /** Bad data is a finding; what is left is of the machine. */
+    template <typename T>
+    Result<Verification> Judge(const Result<T>& result)
+    {
+        if (result.GetError().kind == Error::Kind::kSystem) return result.GetError();
+        return Failed(result.Message());
+    }
+    Result<Verification> CheckOne(const HeaderNode& node);
+    RuleResult CheckRules(const HeaderNode& node, const LoadedBlock& block) const;
+    Result<Verification> TakeBack(const HeaderNode& node, const LoadedBlock& block, BlockUndo undo);
+    /** Coins cannot be checked from here on down; says why. */
+    void StopUndoing(const HeaderNode& node, const char* why)
+    {
+        m_chain.Log().Info("Verification: {} at height {}; coins are checked above it only", why,
+                           node.height);
+        m_undo = m_found.complete = false;
+    }
+
+    ChainManager& m_chain;
+    const CoinsGuard& m_coins;
+    const int m_level;
+    CoinsCache m_overlay;
+    Verification m_found;
+    bool m_undo = m_level >= 3;           //!< blocks are taken back
+    const HeaderNode* m_lowest = nullptr; //!< last that was taken back
+};
+
+RuleResult Verifier::CheckRules(const HeaderNode& node, const LoadedBlock& block) const
 {
-    const int tip_height = Tip()->height;
-    const auto failed = [&](const std::string& why) {
-        m_stores.log.Error("Verification error: {}", why);
-        return Verification{.sound = false};
-    };
-    Verification found;
-    bool undo = level >= 3;
-    for (const HeaderNode* node = Tip(); node->prev && node->height > tip_height - depth;
+    if (m_level < 1) return std::nullopt;
+    if (block.verdict) return block.verdict;
+    // Not in Core: it is the witness commitment that tells a damaged witness.
+    return ContextualCheckBlock(block.view, NodeAncestry(node.prev), m_chain.Params().consensus);
+}
+
+Result<Verification> Verifier::TakeBack(const HeaderNode& node, const LoadedBlock& block,
+                                        BlockUndo undo)
+{
+    auto verdict = DisconnectBlock(block.view, node, m_chain.Params(), std::move(undo), m_overlay);
+    if (!verdict) return Failed(verdict.Message());
+    if (*verdict != DisconnectVerdict::kClean) {
+        return Failed(fmt::format("coins do not match block {} at height {}", node.hash.ToHex(),
+                                  node.height));
+    }
+    m_lowest = &node;
+    return m_found;
+}
+
+Result<Verification> Verifier::CheckOne(const HeaderNode& node)
+{
+    const StoredBlock stored = m_chain.Where(node);
+    auto block = LoadBlock(m_chain.Blocks(), stored, m_chain.Params().consensus);
+    if (!block) return Judge(block);
+    if (const RuleResult broken = CheckRules(node, **block)) {
+        return Failed(fmt::format("block {} at height {}: {}", node.hash.ToHex(), node.height,
+                                  broken->ToString()));
+    }
+    if (m_level < 2) return m_found;
+    if (stored.undo.IsNull()) {
+        if (m_undo) StopUndoing(node, "no undo data");
+        return m_found;
+    }
+    auto undo = ReadUndo(m_chain.Blocks(), stored);
+    if (!undo) return Judge(undo);
+    const size_t memory = m_overlay.MemoryUsage() + m_coins.Cache().MemoryUsage();
+    if (m_undo && memory > m_chain.Options().cache_bytes) {
+        StopUndoing(node, "the cache (-dbcache) is full");
+    }
+    if (!m_undo) return m_found; // deeper blocks cannot be taken back without this one
+    return TakeBack(node, **block, std::move(*undo));
+}
+
+Result<Verification> Verifier::Down(int depth)
+{
+    const HeaderNode& tip = m_coins.Tip();
+    for (const HeaderNode* node = &tip; node->prev && node->height > tip.height - depth;
          node = node->prev) {
-        if (m_interrupt) return found;
-        if (!node->HasData() && node->tx_count > 0) { // pruned
-            m_stores.log.Info("Verification: no block data at height {} and below", node->height);
-            found.complete = false;
+        if (m_chain.Interrupted()) break;
+        if (IsPruned(m_chain.Read(), *node)) {
+            m_chain.Log().Info("Verification: no block data at height {} and below", node->height);
+            m_found.complete = false;
             break;
         }
-        auto block = LoadBlock(m_stores.blocks, *node, m_params.consensus);
-        if (!block && block.GetError().kind == Error::Kind::kSystem) return block.GetError();
-        if (!block) return failed(block.Message());
-        RuleResult broken = (*block)->verdict;
-        // Not in Core: it is the witness commitment that tells a damaged witness.
-        if (level >= 1 && !broken) {
-            broken =
-                ContextualCheckBlock((*block)->view, NodeAncestry(node->prev), m_params.consensus);
-        }
-        if (level >= 1 && broken) {
-            return failed(fmt::format("block {} at height {}: {}", node->hash.ToHex(), node->height,
-                                      broken->ToString()));
-        }
-        if (level < 2) continue;
-        if (!node->HasUndo()) {
-            if (undo) {
-                m_stores.log.Info("Verification: no undo data at height {} and below; coins are "
-                                  "checked above it only",
-                                  node->height);
-                undo = found.complete = false;
-            }
-            continue;
-        }
-        auto spent = ReadUndo(*node);
-        if (!spent && spent.GetError().kind == Error::Kind::kSystem) return spent.GetError();
-        if (!spent) return failed(spent.Message());
-        if (undo && overlay.MemoryUsage() + m_cache->MemoryUsage() > m_options.cache_bytes) {
-            m_stores.log.Info("Verification: the cache (-dbcache) is full at height {}; coins are "
-                              "checked above it only",
-                              node->height);
-            undo = found.complete = false;
-        }
-        if (!undo) continue; // deeper blocks cannot be taken back without this one
-        auto verdict = DisconnectBlock((*block)->view, *node, m_params, std::move(*spent), overlay);
-        if (!verdict) return failed(verdict.Message());
-        if (*verdict != DisconnectVerdict::kClean) {
-            return failed(fmt::format("coins do not match block {} at height {}",
-                                      node->hash.ToHex(), node->height));
-        }
-        lowest = node;
+        IBD_ASSIGN_OR_RETURN(const Verification one, CheckOne(*node));
+        if (!one.sound) return one;
     }
-    return found;
+    return m_found;
 }
 
-Result<bool> ChainManager::VerifyUp(const HeaderNode* from, CoinsCache& overlay)
+Result<bool> Verifier::Up()
 {
-    for (int height = from->height; height <= Tip()->height; ++height) {
-        if (m_interrupt) return true;
-        const HeaderNode& node = *m_active[height];
-        IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
-        auto block = LoadBlock(m_stores.blocks, node, m_params.consensus);
-        if (!block && block.GetError().kind == Error::Kind::kSystem) return block.GetError();
+    const HeaderNode& tip = m_coins.Tip();
+    for (int height = m_lowest->height; height <= tip.height; ++height) {
+        if (m_chain.Interrupted()) return true;
+        const HeaderNode& node = *tip.Ancestor(height);
+        IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, m_chain.CheckerFor(node));
+        auto block = LoadBlock(m_chain.Blocks(), m_chain.Where(node), m_chain.Params().consensus);
         if (!block) {
-            m_stores.log.Error("Verification error: {}", block.Message());
-            return false;
+            IBD_ASSIGN_OR_RETURN(const Verification found, Judge(block));
+            return found.sound;
         }
         BlockUndo undo;
         RuleResult violation = (*block)->verdict;
         if (!violation) {
-            IBD_ASSIGN_OR_RETURN(
-                violation, ConnectBlock((*block)->view, node, m_params, overlay, checker, undo));
+            IBD_ASSIGN_OR_RETURN(violation, ConnectBlock((*block)->view, node, m_chain.Params(),
+                                                         m_overlay, checker, undo));
         }
         if (violation) {
-            m_stores.log.Error("Verification error: block {} at height {} does not connect: {}",
-                               node.hash.ToHex(), height, violation->ToString());
-            return false;
+            return Failed(fmt::format("block {} at height {} does not connect: {}",
+                                      node.hash.ToHex(), height, violation->ToString()))
+                .sound;
         }
     }
     return true;
+}
+
+} // namespace
+
+Result<Verification> VerifyChain(ChainManager& chain, int level, int blocks)
+{
+    if (!chain.Tip() || !chain.Tip()->prev) return Verification{};
+    const CoinsGuard coins = chain.HoldCoins();
+    const int height = coins.Tip().height;
+    const int depth = blocks <= 0 || blocks > height ? height : blocks;
+    level = std::clamp(level, 0, 4);
+    chain.Log().Info("Verifying last {} blocks at level {}", depth, level);
+    Verifier verifier(chain, coins, level);
+    IBD_ASSIGN_OR_RETURN(Verification found, verifier.Down(depth));
+    if (found.sound && !chain.Interrupted() && level >= 4 && verifier.TookBack()) {
+        IBD_ASSIGN_OR_RETURN(found.sound, verifier.Up());
+    }
+    found.complete = found.complete && !chain.Interrupted();
+    if (found.sound && found.complete) {
+        chain.Log().Info("Verification: checked last {} blocks at level {}", depth, level);
+        if (level >= 3) chain.Log().Info("Verification: no coin database inconsistencies");
+    }
+    return found;
 }
 
 } // namespace ibd

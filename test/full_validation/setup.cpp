@@ -136,7 +136,7 @@ SerialVerdict FullSetup::Serial(const std::vector<Bytes>& on_top)
     verdict.reason = failure.reason;
     REQUIRE(verdict.valid == verdict.reason.empty());
     if (m_serial.chain->Tip()->height > Height()) {
-        Must(m_serial.chain->InvalidateBlock(m_serial.chain->Tip()->Ancestor(Height() + 1)));
+        Must(m_serial.chain->InvalidateBlock(*m_serial.chain->Tip()->Ancestor(Height() + 1)));
     }
     REQUIRE(m_serial.chain->Tip()->hash == TipHash());
     return verdict;

@@ -7,6 +7,7 @@
 #include "sim/chain.h"
 #include "util/hex.h"
 #include "validation/chain_stack.h"
+#include "validation/verify_chain.h"
 #include "validation/script_threads.h"
 
 #include <charconv>
@@ -178,7 +179,7 @@ public:
     void Finish()
     {
         Take(m_chain->Flush(FlushMode::kAlways));
-        if (!Take(m_chain->VerifyChain(4, 0)).sound) Fail("what was stored does not verify");
+        if (!Take(VerifyChain(*m_chain, 4, 0)).sound) Fail("what was stored does not verify");
         const uint64_t hits =
             m_caches.signatures.Entries().Hits() + m_caches.scripts.Entries().Hits();
         if (hits == 0) Fail("the caches were never used");

@@ -172,7 +172,7 @@ TEST_CASE("transactions are committed to and tested with the block", "[mining]")
     // Nothing of that stays: neither a coin, nor a block or header.
     CHECK_FALSE(set({Spend(first, value)}));
     CHECK(miner.engine.chain->Tip()->height == 100);
-    CHECK(miner.engine.chain->Tree().Size() == 101);
+    CHECK(miner.engine.chain->Read().Tree().Size() == 101);
     block.header.merkle_root = {};
     CHECK(miner.Test(block)->reason == "bad-txnmrklroot");
     block.header.prev_hash = Regtest().consensus.genesis_hash;

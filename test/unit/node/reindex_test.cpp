@@ -314,7 +314,7 @@ TEST_CASE("one reading of the blocks indexes and folds them: no block is read ag
         Finish(one);
         Finish(two);
         REQUIRE(Dump(one.IndexDb()) == Dump(two.IndexDb()));
-        REQUIRE(Nodes(one.chain->Tree()) == Nodes(two.chain->Tree()));
+        REQUIRE(Nodes(one.chain->Read().Tree()) == Nodes(two.chain->Read().Tree()));
         // What was folded is what the run that judges goes on from.
         const auto outcome = Must(pass.booster.Run(*one.chain, one.Blocks(), pass.options));
         REQUIRE(outcome == BoosterRun::Outcome::kBuilt);
@@ -353,7 +353,7 @@ TEST_CASE("whatever lies in the block files, one pass and two leave the same ind
         Must(two.Importer().Reindex());
         Finish(one);
         Finish(two);
-        REQUIRE(Nodes(one.chain->Tree()) == Nodes(two.chain->Tree()));
+        REQUIRE(Nodes(one.chain->Read().Tree()) == Nodes(two.chain->Read().Tree()));
         REQUIRE(Dump(one.IndexDb()) == Dump(two.IndexDb()));
         const auto outcome = pass.booster.Run(*one.chain, one.Blocks(), pass.options);
         INFO((outcome ? "" : outcome.Message()));

@@ -29,7 +29,6 @@ public:
         m_data = Must(DataDir::Open(*m_env, {m_dir.Get(), {}, ""}));
         ChainStackOptions options;
         options.checker = &m_scripts;
-        options.observer = &m_events;
         m_stack = Must(OpenChain(*m_env, *m_log, m_params, *m_data, options, m_interrupt));
         Must(m_stack->Chain().ActivateBestChain());
         m_context.chain = &m_stack->Chain();
@@ -70,9 +69,10 @@ private:
     const std::atomic<bool> m_interrupt{false};
     std::unique_ptr<DataDir> m_data;
     ScriptThreads m_scripts{0};
-    ChainEvents m_events;
+    TipWaiters m_waiters;
+    NodeWarnings m_warnings;
     std::unique_ptr<ChainStack> m_stack;
-    ChainContext m_context{*m_env, m_events, m_interrupt};
+    ChainContext m_context{*m_env, m_waiters, m_warnings, m_interrupt};
     RpcTable m_table{*m_env};
 };
 

@@ -110,20 +110,21 @@ TEST_CASE("btcd's chain is refused for its young rewards, and nothing else of it
     const TempDir dir;
     Engine engine(params, dir.Get() / "data");
     engine.Start();
-    std::vector<HeaderNode*> nodes;
+    std::vector<const HeaderNode*> nodes;
     for (const Bytes& raw : blocks) {
         const BlockOutcome outcome = Must(engine.chain->AcceptBlock(raw));
         REQUIRE(!outcome.violation);
         nodes.push_back(outcome.node);
         const bool branch_is_behind = nodes.size() == 6 || nodes.size() == 7;
-        CHECK(engine.chain->Tree().BestHeader() == (branch_is_behind ? nodes[4] : nodes.back()));
+        CHECK(engine.chain->Read().Tree().BestHeader() ==
+              (branch_is_behind ? nodes[4] : nodes.back()));
     }
     Must(engine.chain->ActivateBestChain());
     CHECK(engine.chain->Tip() == nodes[1]);
     CHECK(engine.witness.verdicts[nodes[2]->hash]->reason ==
           "bad-txns-premature-spend-of-coinbase");
     for (size_t i = 0; i < nodes.size(); ++i) CHECK(nodes[i]->Failed() == (i >= 2));
-    CHECK(engine.chain->Tree().BestHeader() == nodes[1]);
+    CHECK(engine.chain->Read().Tree().BestHeader() == nodes[1]);
 }
 
 TEST_CASE("btcd's chain connects with its scripts, and its branches are left and taken")

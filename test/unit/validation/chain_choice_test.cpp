@@ -146,15 +146,15 @@ public:
             Deliver(any);
         } else if (kind < 79) {
             if (any == 0) return;
-            Must(m_engine->chain->InvalidateBlock(Node(any)));
+            Must(m_engine->chain->InvalidateBlock(*Node(any)));
             m_model.Fail(any);
             m_model.Activate();
         } else if (kind < 89) {
-            Must(m_engine->chain->ReconsiderBlock(Node(any)));
+            Must(m_engine->chain->ReconsiderBlock(*Node(any)));
             m_model.Reconsider(any);
             m_model.Activate();
         } else if (kind < 98) {
-            Must(m_engine->chain->PreciousBlock(Node(any)));
+            Must(m_engine->chain->PreciousBlock(*Node(any)));
             const bool counts = Height(any) >= Height(m_model.tip);
             m_model.Precious(any);
             if (counts) m_model.Activate();
@@ -170,7 +170,7 @@ public:
     void Finish()
     {
         CHECK(m_engine->Dump().size() == size_t(Height(m_model.tip)));
-        CHECK(Must(m_engine->chain->VerifyChain(4, 0)));
+        CHECK(Must(VerifyChain(*m_engine->chain, 4, 0)));
     }
     int Height(int index) const { return m_model.blocks[size_t(index)].block.height; }
     int Tip() const { return m_model.tip; }
@@ -235,7 +235,7 @@ private:
             REQUIRE(node->HaveChainTxs() == block.linked);
             if (!block.failed) highest = std::max(highest, block.block.height);
         }
-        const HeaderNode* best = m_engine->chain->Tree().BestHeader();
+        const HeaderNode* best = m_engine->chain->Read().Tree().BestHeader();
         REQUIRE(!best->Failed());
         REQUIRE(best->height == highest);
     }

@@ -92,19 +92,19 @@ TEST_CASE("Core's own data directory opens, passes every check, and is gone on f
         engine.Start();
         REQUIRE(engine.chain->Tip()->height == kTip);
         REQUIRE(engine.Stats(CoinsHashKind::kSerialized3).hash.ToHex() == kSerialized);
-        REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
-        Must(engine.chain->InvalidateBlock(engine.chain->Active()[13'000]));
+        REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
+        Must(engine.chain->InvalidateBlock(*engine.chain->Read().Active()[13'000]));
         CHECK(engine.chain->Tip()->height == 12'999);
         Must(engine.chain->Flush(FlushMode::kAlways));
     }
     Engine engine(params, dir.Get() / "core");
     engine.Start();
     CHECK(engine.chain->Tip()->height == 12'999);
-    Must(engine.chain->ReconsiderBlock(engine.chain->Tree().Find(
+    Must(engine.chain->ReconsiderBlock(*engine.chain->Read().Tree().Find(
         *BlockHash::FromHex("00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c"))));
     CHECK(engine.chain->Tip()->height == kTip);
     CHECK(engine.Stats(CoinsHashKind::kSerialized3).hash.ToHex() == kSerialized);
-    REQUIRE(Must(engine.chain->VerifyChain(4, 1200)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 1200)));
 }
 
 } // namespace ibd::test

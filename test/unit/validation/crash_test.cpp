@@ -86,10 +86,10 @@ TEST_CASE("a write of the coins that was cut off is completed from the blocks")
             Feed(engine, branches.common);
             FeedAndNote(engine, branches.a, dumps);
             Must(engine.chain->InvalidateBlock(
-                engine.chain->Active()[static_cast<int>(branches.common.size()) + 1]));
+                *engine.chain->Read().Active()[static_cast<int>(branches.common.size()) + 1]));
             FeedAndNote(engine, branches.b, dumps);
-            Must(engine.chain->ReconsiderBlock(engine.Node(branches.tip_a)));
-            Must(engine.chain->Index().Save(engine.Blocks()));
+            Must(engine.chain->ReconsiderBlock(*engine.Node(branches.tip_a)));
+            Must(engine.chain->FlushIndex());
             // From somewhere on one branch to somewhere on either.
             auto any = [&] {
                 auto it = dumps.begin();
@@ -117,7 +117,7 @@ TEST_CASE("a write of the coins that was cut off is completed from the blocks")
         Must(engine.chain->ActivateBestChain());
         CHECK(engine.chain->Tip()->hash == branches.tip_b);
         CHECK((engine.Dump() == dumps[branches.tip_b]));
-        REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+        REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
     }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("a node that dies without writing starts where it last wrote")
         at_common = engine.Dump();
         Feed(engine, branches.a);
         // The index was written, the coins were not.
-        Must(engine.chain->Index().Save(engine.Blocks()));
+        Must(engine.chain->FlushIndex());
     }
     {
         Engine engine(params, dir.Get() / "data");
@@ -145,13 +145,13 @@ TEST_CASE("a node that dies without writing starts where it last wrote")
         CHECK(engine.chain->Tip()->hash == branches.tip_a);
         // Dies in the middle of a reorganisation: the way down was written.
         for (const Bytes& raw : branches.b) Must(engine.chain->AcceptBlock(raw));
-        Must(engine.chain->Index().Save(engine.Blocks()));
+        Must(engine.chain->FlushIndex());
     }
     Engine engine(params, dir.Get() / "data");
     engine.Start();
     CHECK(engine.chain->Tip()->hash == branches.tip_b);
     CHECK(engine.Dump().size() > at_common.size());
-    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
 TEST_CASE("an interrupt during a reorganisation stops it at a block, and it is finished later")
@@ -186,7 +186,7 @@ TEST_CASE("an interrupt during a reorganisation stops it at a block, and it is f
     Engine engine(params, dir.Get() / "data");
     engine.Start();
     CHECK(engine.chain->Tip()->hash == branches.tip_b);
-    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
 TEST_CASE(
@@ -241,7 +241,7 @@ TEST_CASE(
         for (const Bytes& raw : branches.b) REQUIRE(!engine.Process(raw).violation);
         CHECK(engine.chain->Tip()->hash == branches.tip_b);
         CHECK((engine.Dump() == at_end));
-        REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+        REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
     }
     std::cerr << "crash in a reorganisation: " << copies.Copies() << " states of the disk, at "
               << heights.size() << " heights\n";
@@ -260,14 +260,15 @@ TEST_CASE("an invalidated block is left at the start when the coins were not wri
         Feed(engine, branches.common);
         Feed(engine, branches.a);
         Must(engine.chain->Flush(FlushMode::kAlways));
-        Must(engine.chain->InvalidateBlock(engine.chain->Active()[static_cast<int>(second)]));
-        Must(engine.chain->Index().Save(engine.Blocks()));
+        Must(engine.chain->InvalidateBlock(
+            *engine.chain->Read().Active()[static_cast<int>(second)]));
+        Must(engine.chain->FlushIndex());
     }
     Engine engine(params, dir.Get() / "data");
     engine.Start();
     CHECK(engine.chain->Tip()->height == static_cast<int>(second) - 1);
     CHECK(engine.Node(branches.tip_a)->Failed());
-    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
 TEST_CASE("coins at a block that the index does not have are refused with advice")

@@ -123,11 +123,11 @@ TEST_CASE("a script that fails because a witness is damaged marks nothing")
     const auto offset =
         static_cast<uint64_t>(coinbase.raw.data() + coinbase.raw.size() - 5 - view.Raw().data());
     // Connect what lies below, then let scripts fail.
-    Must(stored.engine->chain->InvalidateBlock(stored.node));
+    Must(stored.engine->chain->InvalidateBlock(*stored.node));
     REQUIRE(stored.engine->chain->Tip()->height == kDamaged - 1);
     stored.engine->chain->SetScriptChecker(&refuse);
     stored.Change(offset, 1);
-    const Result<> refused = stored.engine->chain->ReconsiderBlock(stored.node);
+    const Result<> refused = stored.engine->chain->ReconsiderBlock(*stored.node);
     REQUIRE_FALSE(refused.Ok());
     REQUIRE_THAT(refused.Message(), Catch::Matchers::Contains("bad-witness-merkle-match"));
     REQUIRE_FALSE(stored.node->Failed());

@@ -90,8 +90,8 @@ public:
             kept.coins.emplace(cursor.Key(), Bytes(value.begin(), value.end()));
         }
         Must(cursor.Status());
-        for (size_t i = 0; i < chain->Tree().Size(); ++i) {
-            const HeaderNode& node = *chain->Tree().NodeAt(i);
+        for (size_t i = 0; i < chain->Read().Tree().Size(); ++i) {
+            const HeaderNode& node = *chain->Read().Tree().NodeAt(i);
             kept.statuses[node.hash] = node.status;
             if (node.HasUndo()) kept.undo[node.hash] = Must(chain->ReadUndo(node)).Encode();
         }
@@ -139,9 +139,10 @@ struct Story {
     Result<> Tell(SerialNode& node) const
     {
         IBD_RETURN_IF_ERROR(node.Feed(a));
-        if (!node.chain->Tree().Find(left) || !node.chain->Tree().Find(left)->Failed()) {
+        if (!node.chain->Read().Tree().Find(left) ||
+            !node.chain->Read().Tree().Find(left)->Failed()) {
             IBD_RETURN_IF_ERROR(node.Feed(b));
-            IBD_RETURN_IF_ERROR(node.chain->InvalidateBlock(node.chain->Tree().Find(left)));
+            IBD_RETURN_IF_ERROR(node.chain->InvalidateBlock(*node.chain->Read().Tree().Find(left)));
         }
         return node.chain->Flush(FlushMode::kAlways);
     }
@@ -181,7 +182,7 @@ void Prepare(const Story& story, const ChainParams& params, const Path& base, Be
     if (before == Before::kHalfWay) {
         Must(node.Feed(story.b));
         REQUIRE(node.chain->Tip()->height == 132);
-        Must(node.chain->Index().Save(const_cast<BlockStore&>(node.chain->Blocks())));
+        Must(node.chain->FlushIndex());
         WriteHalf(node);
     }
     node.Die();
@@ -218,7 +219,7 @@ Kept LiveTwice(const Story& story, const ChainParams& params, const Path& base, 
     SerialNode node(env, params, base, 64 << 20);
     Must(node.Open());
     Must(story.Tell(node));
-    CHECK(Must(node.chain->VerifyChain(4, 12)));
+    CHECK(Must(VerifyChain(*node.chain, 4, 12)));
     Kept kept = node.Look();
     node.Close();
     return kept;
@@ -400,7 +401,7 @@ TEST_CASE("coins in the middle of a block are not written, whatever became of it
     Must(engine.chain->ActivateBestChain());
     for (const Bytes& raw : story.a) engine.Process(raw);
     CHECK(engine.chain->Tip()->height == 130);
-    CHECK(Must(engine.chain->VerifyChain(4, 0)));
+    CHECK(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
 } // namespace ibd::test

@@ -7,6 +7,7 @@
 #include "validation/block_import.h"
 #include "validation/chain_stack.h"
 #include "validation/coins_walk.h"
+#include "validation/verify_chain.h"
 
 #include <filesystem>
 #include <map>
@@ -38,15 +39,15 @@ public:
     {
         verdicts[hash] = verdict;
     }
-    void WarningSet(ChainWarning warning, const std::string& text) override
+    void WarningSet(NodeWarning warning, const std::string& text) override
     {
         warnings[warning] = text;
     }
-    void WarningCleared(ChainWarning warning) override { warnings.erase(warning); }
+    void WarningCleared(NodeWarning warning) override { warnings.erase(warning); }
 
     std::vector<std::string> events;
     std::map<BlockHash, RuleResult> verdicts;
-    std::map<ChainWarning, std::string> warnings;
+    std::map<NodeWarning, std::string> warnings;
 };
 
 /** A coins database record by record, as the bytes stand there after de-obfuscation. */
@@ -104,14 +105,24 @@ public:
         Must(cursor.Status());
         return dump;
     }
-    HeaderNode* Node(const BlockHash& hash) { return chain->Tree().Find(hash); }
+    /** One thread runs a test, so it may do what the manager alone does elsewhere. */
+    HeaderNode* Node(const BlockHash& hash)
+    {
+        return const_cast<HeaderNode*>(chain->Read().Find(hash));
+    }
+    /** Takes the blocks of a file, and connects them. */
+    void Load(const Path& path)
+    {
+        Must(Importer().LoadFile(path));
+        Must(chain->ActivateBestChain());
+    }
     const DataDir& Dir() const { return *m_dir; }
     BlockIndexDb& IndexDb() { return m_stack->Index(); }
 
     BlockImporter Importer() { return {*chain, Blocks(), *m_env, *m_log, interrupt}; }
     CoinsStats Stats(CoinsHashKind kind, const HeaderNode* at = nullptr)
     {
-        return Must(ComputeCoinsStats(*chain, at, kind, interrupt));
+        return Must(ComputeCoinsStats(*Must(CoinsWalk::Start(*chain, at)), kind, interrupt));
     }
     ChainStack& Stack() { return *m_stack; }
     Env& GetEnv() { return *m_env; }

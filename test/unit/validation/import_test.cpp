@@ -122,21 +122,21 @@ TEST_CASE("files in any disorder import to the same chain, in place or copied")
         place.Start();
         CHECK(place.chain->Tip()->hash == blocks.tip);
         CHECK((place.Dump() == expected));
-        REQUIRE(Must(place.chain->VerifyChain(4, 0)));
-        CHECK(place.chain->Tree().Size() == blocks.all.size() + 1);
+        REQUIRE(Must(VerifyChain(*place.chain, 4, 0)));
+        CHECK(place.chain->Read().Tree().Size() == blocks.all.size() + 1);
 
         Engine copied(params, dir.Get() / "copied");
         copied.Start();
         Bytes together;
         for (const Bytes& file : files) Append(together, file);
         WriteFile(dir.Get() / "all.dat", together);
-        Must(copied.Importer().LoadFile(dir.Get() / "all.dat"));
+        copied.Load(dir.Get() / "all.dat");
         CHECK(copied.chain->Tip()->hash == blocks.tip);
         CHECK((copied.Dump() == expected));
         // Once more changes nothing.
-        Must(copied.Importer().LoadFile(dir.Get() / "all.dat"));
+        copied.Load(dir.Get() / "all.dat");
         CHECK((copied.Dump() == expected));
-        CHECK(copied.chain->Tree().Size() == blocks.all.size() + 1);
+        CHECK(copied.chain->Read().Tree().Size() == blocks.all.size() + 1);
     }
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("an invalid block in the files is marked and the rest goes on without 
     WriteFile(dir.Get() / "all.dat", file);
     Engine engine(params, dir.Get() / "data");
     engine.Start();
-    Must(engine.Importer().LoadFile(dir.Get() / "all.dat"));
+    engine.Load(dir.Get() / "all.dat");
     CHECK(engine.chain->Tip()->hash == good.back().hash);
     CHECK(engine.Node(bad.hash)->Failed());
     CHECK(!engine.Node(above[0].hash));
@@ -223,7 +223,7 @@ TEST_CASE("generated block files with key, padding and torn tail are indexed whe
     engine.Start();
     // The torn record may be any block: what is below it must be there.
     CHECK(engine.chain->Tip()->height > 0);
-    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
 TEST_CASE("a file with a repeated block and a ragged tail: NBitcoin's incompleteblk")
@@ -242,10 +242,10 @@ TEST_CASE("a file with a repeated block and a ragged tail: NBitcoin's incomplete
     Bytes first = ReadTestFile(*main);
     first.resize(300 * 230); // more than 300 blocks
     WriteFile(dir.Get() / "first.dat", first);
-    Must(engine.Importer().LoadFile(dir.Get() / "first.dat"));
+    engine.Load(dir.Get() / "first.dat");
     REQUIRE(engine.chain->Tip()->height >= 299);
     REQUIRE(engine.chain->Tip()->height < 599);
-    Must(engine.Importer().LoadFile(*path));
+    engine.Load(*path);
     CHECK(engine.chain->Tip()->height == 599);
 }
 
@@ -257,9 +257,9 @@ TEST_CASE("testnet3's first blocks, cut off in the middle")
     const TempDir dir;
     Engine engine(params, dir.Get() / "data");
     engine.Start();
-    Must(engine.Importer().LoadFile(*path));
+    engine.Load(*path);
     CHECK(engine.chain->Tip()->height == 400);
-    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
 TEST_CASE("the kernel's regtest chain connects and disconnects")
@@ -281,9 +281,9 @@ TEST_CASE("the kernel's regtest chain connects and disconnects")
         dumps.push_back(engine.Dump());
     }
     REQUIRE(engine.chain->Tip()->height == 206);
-    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
     for (int height = 206; height > 0; --height) {
-        Must(engine.chain->InvalidateBlock(engine.chain->Tip()));
+        Must(engine.chain->InvalidateBlock(*engine.chain->Tip()));
         REQUIRE((engine.Dump() == dumps[static_cast<size_t>(height) - 1]));
     }
 }
@@ -304,7 +304,7 @@ TEST_CASE("the first 175 blocks of mainnet one by one")
         REQUIRE(!engine.Process(*raw).violation);
     }
     CHECK(engine.chain->Tip()->height == 175);
-    REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
 } // namespace ibd::test

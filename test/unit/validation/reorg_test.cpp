@@ -94,11 +94,11 @@ TEST_CASE("connect and disconnect restore the coins database byte for byte")
     }
     CHECK(dumps.back().size() == chain.GetTruth().Unspent());
     for (size_t height = blocks.size(); height > 0; --height) {
-        Must(engine.chain->InvalidateBlock(engine.Node(blocks[height - 1].hash)));
+        Must(engine.chain->InvalidateBlock(*engine.Node(blocks[height - 1].hash)));
         REQUIRE(engine.chain->Tip()->height == static_cast<int>(height) - 1);
         REQUIRE((engine.Dump() == dumps[height - 1]));
     }
-    Must(engine.chain->ReconsiderBlock(engine.Node(blocks[0].hash)));
+    Must(engine.chain->ReconsiderBlock(*engine.Node(blocks[0].hash)));
     CHECK(engine.chain->Tip()->hash == blocks.back().hash);
     CHECK((engine.Dump() == dumps.back()));
 }
@@ -125,7 +125,7 @@ TEST_CASE("blocks of two branches in any order lead to the same coins")
         for (const Bytes* raw : order) REQUIRE(!engine.Process(*raw).violation);
         CHECK(engine.chain->Tip()->hash == fork.b.back().hash);
         CHECK((engine.Dump() == CoinsAfter(params, Pointers(fork.common, fork.b))));
-        REQUIRE(Must(engine.chain->VerifyChain(4, 40)).sound);
+        REQUIRE(Must(VerifyChain(*engine.chain, 4, 40)).sound);
     }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("a better branch that is invalid in the middle is left again")
     CHECK(engine.witness.events.size() == 10 + 4 + 4 + 10);
     CHECK(!engine.Node(other.back().hash)->Failed());
     for (const KitBlock& block : above) CHECK(engine.Node(block.hash)->Failed());
-    CHECK(engine.chain->Tree().BestHeader() == engine.chain->Tip());
+    CHECK(engine.chain->Read().Tree().BestHeader() == engine.chain->Tip());
 
     // What holds of the branch below the bad block can still win.
     const auto longer = kit.MakeChain(other.back(), 20, 8);
@@ -186,7 +186,7 @@ TEST_CASE("marks of failure are kept over a restart and only where they belong")
         engine.Start();
         Feed(engine, chain);
         Feed(engine, side);
-        Must(engine.chain->InvalidateBlock(engine.Node(chain[7].hash)));
+        Must(engine.chain->InvalidateBlock(*engine.Node(chain[7].hash)));
         CHECK(engine.chain->Tip()->hash == side.back().hash);
         Must(engine.chain->Flush(FlushMode::kAlways));
     }
@@ -197,7 +197,7 @@ TEST_CASE("marks of failure are kept over a restart and only where they belong")
         CHECK(engine.Node(block.hash)->Failed() == (block.height >= 8));
     }
     for (const KitBlock& block : side) CHECK(!engine.Node(block.hash)->Failed());
-    Must(engine.chain->ReconsiderBlock(engine.Node(chain.back().hash)));
+    Must(engine.chain->ReconsiderBlock(*engine.Node(chain.back().hash)));
     CHECK(engine.chain->Tip()->hash == chain.back().hash);
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("a precious block wins among equals, until a better one comes")
     for (const auto& part : {common, a, b, c}) Feed(engine, part);
     const auto tip = [&] { return engine.chain->Tip()->hash; };
     const auto precious = [&](const KitBlock& block) {
-        Must(engine.chain->PreciousBlock(engine.Node(block.hash)));
+        Must(engine.chain->PreciousBlock(*engine.Node(block.hash)));
     };
     CHECK(tip() == a.back().hash); // came first
     precious(b.back());
@@ -251,7 +251,7 @@ TEST_CASE("invalidating finds the next best branch, and each step can be taken b
     for (const auto& part : {common, a, b, c}) Feed(engine, part);
     const auto tip = [&] { return engine.chain->Tip()->hash; };
     const auto invalidate = [&](const KitBlock& block) {
-        Must(engine.chain->InvalidateBlock(engine.Node(block.hash)));
+        Must(engine.chain->InvalidateBlock(*engine.Node(block.hash)));
     };
     invalidate(a[5]);
     // Equal work now: a's fifth was connected before b's fifth came.
@@ -260,11 +260,11 @@ TEST_CASE("invalidating finds the next best branch, and each step can be taken b
     CHECK(tip() == b.back().hash);
     invalidate(common[4]);
     CHECK(tip() == c.back().hash);
-    Must(engine.chain->ReconsiderBlock(engine.Node(b[0].hash)));
+    Must(engine.chain->ReconsiderBlock(*engine.Node(b[0].hash)));
     CHECK(tip() == b.back().hash);
-    Must(engine.chain->ReconsiderBlock(engine.Node(a[5].hash)));
+    Must(engine.chain->ReconsiderBlock(*engine.Node(a[5].hash)));
     CHECK(tip() == a.back().hash);
-    Must(engine.chain->InvalidateBlock(engine.chain->Tree().Genesis())); // has no effect
+    Must(engine.chain->InvalidateBlock(*engine.chain->Read().Tree().Genesis())); // has no effect
     CHECK(tip() == a.back().hash);
     invalidate(common[0]);
     CHECK(engine.chain->Tip()->height == 0);
@@ -305,13 +305,13 @@ TEST_CASE(
     const CoinsDump before = engine.Dump();
     CHECK(caches.scripts.Entries().Hits() == 0);
     for (uint64_t round = 1; round <= 2; ++round) {
-        Must(engine.chain->InvalidateBlock(engine.Node(blocks[110].hash)));
-        Must(engine.chain->ReconsiderBlock(engine.Node(blocks[110].hash)));
+        Must(engine.chain->InvalidateBlock(*engine.Node(blocks[110].hash)));
+        Must(engine.chain->ReconsiderBlock(*engine.Node(blocks[110].hash)));
         CHECK(engine.chain->Tip()->hash == blocks.back().hash);
         CHECK((engine.Dump() == before));
         CHECK(caches.scripts.Entries().Hits() == (near_tip ? round * spends : 0));
     }
-    REQUIRE(Must(engine.chain->VerifyChain(4, 20)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 20)));
     CHECK(caches.scripts.Entries().Hits() == (near_tip ? 3 * spends : 0));
 }
 
@@ -330,8 +330,8 @@ TEST_CASE("nobody sees a tip with less work during a reorganisation")
     std::atomic<bool> done{false}, worse{false};
     std::thread watcher([&] {
         while (!done) {
-            const auto lock = engine.chain->Lock();
-            if (engine.chain->Tip()->height < a.back().height) worse = true;
+            if (engine.chain->Current().height < a.back().height) worse = true;
+            if (engine.chain->Read().Tip()->height < a.back().height) worse = true;
         }
     });
     Must(engine.chain->ActivateBestChain());
@@ -364,7 +364,7 @@ TEST_CASE("the real reorganisation of Floresta's test is followed")
     }
     CHECK(engine.chain->Tip()->height == 16);
     CHECK(tips[0] != tips[1]);
-    CHECK(engine.chain->Tree().Find(tips[0])->height == 10);
+    CHECK(engine.chain->Read().Tree().Find(tips[0])->height == 10);
 }
 
 } // namespace ibd::test

@@ -388,13 +388,13 @@ TEST_CASE("the known BIP30 repeats overwrite the coin, and taking them back leav
     CHECK(Must(engine.chain->Coins().Read(name))->height == 5);
     CHECK(engine.Dump().size() == 4);
     // The overwritten coin is gone for good; disconnecting its block must not stumble over that.
-    Must(engine.chain->InvalidateBlock(engine.Node(overwritten.hash)));
+    Must(engine.chain->InvalidateBlock(*engine.Node(overwritten.hash)));
     CHECK(engine.chain->Tip()->height == 1);
     CHECK(engine.Dump().size() == 1);
-    Must(engine.chain->ReconsiderBlock(engine.Node(overwritten.hash)));
+    Must(engine.chain->ReconsiderBlock(*engine.Node(overwritten.hash)));
     CHECK(engine.chain->Tip()->hash == blocks[4].hash);
     CHECK(engine.Dump().size() == 4);
-    REQUIRE(Must(engine.chain->VerifyChain(4, 3)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 3)));
 }
 
 } // namespace ibd::test

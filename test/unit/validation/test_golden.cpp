@@ -23,7 +23,7 @@ void ImportGolden(Engine& engine, const Path& scratch, const std::string& packed
     const Path blk = scratch / "bootstrap.dat";
     WriteFile(blk, ReadTestFile(packed));
     engine.Start();
-    Must(engine.Importer().LoadFile(blk));
+    engine.Load(blk);
 }
 
 } // namespace
@@ -43,7 +43,7 @@ TEST_CASE("the golden chain gives Core's coins")
     CHECK(stats.outputs == 13416);
     CHECK(engine.Stats(CoinsHashKind::kMuHash).hash.ToHex() ==
           "859e27f17a6cce9768b75dd0dbd969890157d29a152b0f4a0afa6c67cbcd5975");
-    REQUIRE(Must(engine.chain->VerifyChain(4, 500)));
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 500)));
 }
 
 TEST_CASE("the golden chain gives Core's coins at every height asked")
@@ -59,7 +59,7 @@ TEST_CASE("the golden chain gives Core's coins at every height asked")
     int checked = 0;
     for (const std::string& height : golden["heights"].getKeys()) {
         const UniValue& expected = golden["heights"][height]["gettxoutsetinfo_muhash_at_height"];
-        const HeaderNode* node = engine.chain->Active()[std::stoi(height)];
+        const HeaderNode* node = engine.chain->Read().Active()[std::stoi(height)];
         CHECK(node->hash.ToHex() == golden["heights"][height]["hash"].get_str());
         const CoinsStats at = engine.Stats(CoinsHashKind::kMuHash, node);
         CHECK(at.hash.ToHex() == expected["muhash"].get_str());

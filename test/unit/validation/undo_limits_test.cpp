@@ -15,7 +15,7 @@ void Feed(Engine& engine, const std::vector<KitBlock>& blocks)
 void ForgetUndoUpTo(Engine& engine, int height)
 {
     for (int h = 1; h <= height; ++h) {
-        HeaderNode* node = engine.chain->Active()[h];
+        HeaderNode* node = engine.chain->Read().Active()[h];
         node->status &= ~uint32_t{kHaveUndo};
         node->undo_pos = 0;
         engine.chain->Index().MarkDirty(node);
@@ -58,11 +58,11 @@ TEST_CASE("a block that spends 34 MB of scripts is checked at start and taken ba
     engine.Start();
     CHECK(engine.chain->Tip()->hash == big.hash);
     CHECK(Must(engine.chain->ReadUndo(*engine.chain->Tip())).txs[0].spent.size() == coins.size());
-    CHECK(Must(engine.chain->VerifyChain(4, 1)));
+    CHECK(Must(VerifyChain(*engine.chain, 4, 1)));
     Feed(engine, better);
     CHECK(engine.chain->Tip()->hash == better.back().hash);
-    Must(engine.chain->InvalidateBlock(engine.Node(better[0].hash)));
-    Must(engine.chain->InvalidateBlock(engine.Node(big.hash)));
+    Must(engine.chain->InvalidateBlock(*engine.Node(better[0].hash)));
+    Must(engine.chain->InvalidateBlock(*engine.Node(big.hash)));
     CHECK((engine.Dump() == before));
 }
 
@@ -78,8 +78,8 @@ TEST_CASE("a better branch from below blocks without undo data is left aside, at
     CoinsDump before;
     const auto still_there = [&](Engine& engine) {
         CHECK(engine.chain->Tip()->hash == own.back().hash);
-        REQUIRE(engine.witness.warnings.contains(ChainWarning::kMissingUndo));
-        const std::string& text = engine.witness.warnings[ChainWarning::kMissingUndo];
+        REQUIRE(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
+        const std::string& text = engine.witness.warnings[NodeWarning::kMissingUndo];
         CHECK(text.find("-reindex-chainstate") != std::string::npos);
         CHECK(text.find(own[2].hash.ToHex()) != std::string::npos);
         for (const KitBlock& block : better) CHECK(!engine.Node(block.hash)->Failed());
@@ -96,7 +96,7 @@ TEST_CASE("a better branch from below blocks without undo data is left aside, at
         still_there(engine);
         CHECK(engine.witness.events.empty());
         // What asks for the same by name is refused before anything moves.
-        const auto refused = engine.chain->InvalidateBlock(engine.Node(own[0].hash));
+        const auto refused = engine.chain->InvalidateBlock(*engine.Node(own[0].hash));
         REQUIRE(!refused);
         CHECK(refused.Message().find("-reindex-chainstate") != std::string::npos);
         CHECK(!engine.Node(own[0].hash)->Failed());
@@ -111,17 +111,17 @@ TEST_CASE("a better branch from below blocks without undo data is left aside, at
         // Branches above are followed as ever; the warning stays while the other has more work.
         Feed(engine, near);
         CHECK(engine.chain->Tip()->hash == near.back().hash);
-        CHECK(engine.witness.warnings.contains(ChainWarning::kMissingUndo));
+        CHECK(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
         Feed(engine, kit.MakeChain(near.back(), 2, 4));
         CHECK(engine.chain->Tip()->height == 15);
-        CHECK(!engine.witness.warnings.contains(ChainWarning::kMissingUndo));
+        CHECK(!engine.witness.warnings.contains(NodeWarning::kMissingUndo));
         Must(engine.chain->Flush(FlushMode::kAlways));
     }
     // The remedy: from the blocks, with undo data for all.
     Engine engine(params, dir.Get() / "data");
     engine.Start(true);
     CHECK(engine.chain->Tip()->height == 15);
-    Must(engine.chain->InvalidateBlock(engine.Node(own[0].hash)));
+    Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash)));
     CHECK(engine.chain->Tip()->hash == better.back().hash);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("a rev file that is gone counts as missing undo data")
     std::filesystem::remove(engine.Blocks().UndoPath(0));
     Feed(engine, kit.MakeChain(kit.Genesis(), 5, 2));
     CHECK(engine.chain->Tip()->hash == own.back().hash);
-    CHECK(engine.witness.warnings.contains(ChainWarning::kMissingUndo));
+    CHECK(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
 }
 
 TEST_CASE("undo data that is damaged stops the node, which names the remedy and marks nothing")

@@ -37,17 +37,17 @@ public:
     }
     bool Verify(int level, int blocks = 0)
     {
-        return bool{Must(engine.chain->VerifyChain(level, blocks))};
+        return bool{Must(VerifyChain(*engine.chain, level, blocks))};
     }
     /** Nothing is wrong, but not all that was asked for could be looked at. */
     bool IsPartly(int level)
     {
-        const Verification found = Must(engine.chain->VerifyChain(level, 0));
+        const Verification found = Must(VerifyChain(*engine.chain, level, 0));
         return found.sound && !found.complete;
     }
     const HeaderNode& AnyNode() const
     {
-        return *engine.chain->Active()[1 + static_cast<int>(TestRng()() % kBlocks)];
+        return *engine.chain->Read().Active()[1 + static_cast<int>(TestRng()() % kBlocks)];
     }
 
     const TempDir dir;
@@ -173,7 +173,7 @@ TEST_CASE("damaged undo data is written again when the chainstate is built anew"
         for (int i = 0; i < kBlocks; ++i) engine.Process(chain.Next().bytes);
         Must(engine.chain->Flush(FlushMode::kAlways));
         for (int height = 1; height <= kBlocks; ++height) {
-            const HeaderNode& node = *engine.chain->Active()[height];
+            const HeaderNode& node = *engine.chain->Read().Active()[height];
             records.emplace_back(engine.Blocks().UndoPath(node.file), node.undo_pos);
         }
     }
@@ -188,21 +188,21 @@ TEST_CASE("damaged undo data is written again when the chainstate is built anew"
         REQUIRE(engine.chain->Tip()->height == kBlocks);
         size_t moved = 0;
         for (int height = 1; height <= kBlocks; ++height) {
-            const uint32_t at = engine.chain->Active()[height]->undo_pos;
+            const uint32_t at = engine.chain->Read().Active()[height]->undo_pos;
             if (at != records[static_cast<size_t>(height) - 1].second) ++moved;
             kept.push_back(at);
         }
         CHECK(moved > 0);
         CHECK(moved <= 12);
-        REQUIRE(Must(engine.chain->VerifyChain(4, 0)));
-        Must(engine.chain->InvalidateBlock(engine.chain->Active()[1]));
+        REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
+        Must(engine.chain->InvalidateBlock(*engine.chain->Read().Active()[1]));
         CHECK(engine.chain->Tip()->height == 0);
         CHECK(engine.Dump().empty());
-        Must(engine.chain->ReconsiderBlock(engine.Node(chain.TipHash())));
+        Must(engine.chain->ReconsiderBlock(*engine.Node(chain.TipHash())));
         CHECK(engine.chain->Tip()->height == kBlocks);
         // What is intact stays where it is.
         for (int height = 1; height <= kBlocks; ++height) {
-            REQUIRE(engine.chain->Active()[height]->undo_pos ==
+            REQUIRE(engine.chain->Read().Active()[height]->undo_pos ==
                     kept[static_cast<size_t>(height) - 1]);
         }
     }

@@ -43,9 +43,9 @@ TEST_CASE("unknown version bits warn once they are active, and not during initia
     CHECK(warnings.empty());
     tip = Grow(engine, kit, tip, 1, 0);
     REQUIRE(warnings.size() == 1);
-    CHECK(warnings[ChainWarning::kUnknownRules] == "Unknown new rules activated (versionbit 9)");
+    CHECK(warnings[NodeWarning::kUnknownRules] == "Unknown new rules activated (versionbit 9)");
     // It stays when the block is taken back.
-    Must(engine.chain->InvalidateBlock(engine.Node(tip.hash)));
+    Must(engine.chain->InvalidateBlock(*engine.Node(tip.hash)));
     CHECK(warnings.size() == 1);
 
     Engine young(params, dir.Get() / "young"); // old blocks: initial download
@@ -87,8 +87,8 @@ TEST_CASE("an invalid chain of more than six blocks' more work warns until ours 
         REQUIRE(!Must(engine.chain->AcceptBlock(above.back().raw)).violation);
         Must(engine.chain->ActivateBestChain());
         CHECK(engine.chain->Tip()->hash == common.back().hash);
-        REQUIRE(warnings.contains(ChainWarning::kInvalidChain));
-        CHECK(warnings[ChainWarning::kInvalidChain].starts_with(
+        REQUIRE(warnings.contains(NodeWarning::kInvalidChain));
+        CHECK(warnings[NodeWarning::kInvalidChain].starts_with(
             "Warning: We do not appear to fully agree with our peers!"));
         Must(engine.chain->Flush(FlushMode::kAlways));
         const KitBlock next = kit.Make(common.back());
@@ -100,7 +100,7 @@ TEST_CASE("an invalid chain of more than six blocks' more work warns until ours 
         SECTION("cleared when the chain is reconsidered, set again when it fails again")
         {
             warnings.clear();
-            Must(engine.chain->ReconsiderBlock(engine.Node(bad.hash)));
+            Must(engine.chain->ReconsiderBlock(*engine.Node(bad.hash)));
             CHECK(engine.Node(bad.hash)->Failed());
             CHECK(engine.chain->Tip()->hash == common.back().hash);
         }
@@ -116,7 +116,7 @@ TEST_CASE("marking a block invalid by hand does not warn")
     engine.Start();
     const auto chain = kit.MakeChain(kit.Genesis(), 12);
     for (const KitBlock& block : chain) engine.Process(block.raw);
-    Must(engine.chain->InvalidateBlock(engine.Node(chain[1].hash)));
+    Must(engine.chain->InvalidateBlock(*engine.Node(chain[1].hash)));
     CHECK(engine.chain->Tip()->height == 1);
     CHECK(engine.witness.warnings.empty());
 }

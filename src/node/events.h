@@ -1,0 +1,79 @@
+// Events: tells what happens to the chain to whom it concerns, in order and without holding the
+// chain up. Observer of the ChainManager: what happens becomes a value in a bounded queue, and one
+// thread hands it to each consumer. Owned by the node. Memory: kMostQueued values; when that many
+// wait, the chain waits too, which takes a consumer that hangs - so none may run what a user wrote.
+// A consumer that needs whole blocks reads them from the block store.
+#pragma once
+
+#include "util/threads.h"
+#include "validation/chain_manager.h"
+
+#include <variant>
+
+namespace ibd {
+
+struct TipEvent {
+    TipInfo tip;
+    bool downloading = false; //!< during the initial download
+};
+
+/** A warning that did not hold before. */
+struct WarningEvent {
+    NodeWarning warning;
+    std::string text;
+};
+
+using Event = std::variant<TipEvent, WarningEvent>;
+
+class EventConsumer {
+public:
+    virtual ~EventConsumer() = default;
+    virtual void Take(const Event& event) = 0;
+};
+
+class Events final : public ChainObserver {
+public:
+    static constexpr size_t kMostQueued = 1024;
+
+    /** Warnings are kept in `warnings` at once, since a call that caused one may show it. */
+    explicit Events(NodeWarnings& warnings) : m_warnings(warnings) {}
+    ~Events() override { Stop(); }
+
+    // Before anything happens.
+
+    /** All consumers must outlive the thread. */
+    void AddConsumer(EventConsumer& consumer) { m_consumers.push_back(&consumer); }
+    /** What cannot wait for a thread: called with each new tip under the state lock. */
+    void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
+    /** Becomes the observer of this chain. */
+    void Follow(ChainManager& chain);
+    void Start();
+
+    /** Returns when all that has happened so far was told to all consumers, or after Stop(). */
+    void Drain();
+    /** Tells what is queued, and ends. */
+    void Stop();
+
+    void TipChanged(const HeaderNode& node) override;
+    void WarningSet(NodeWarning warning, const std::string& text) override;
+    void WarningCleared(NodeWarning warning) override { m_warnings.Clear(warning); }
+
+private:
+    void Work();
+    void Push(Event event);
+
+    NodeWarnings& m_warnings;
+    const ChainManager* m_chain = nullptr;
+    std::vector<EventConsumer*> m_consumers;
+    std::function<void(const HeaderNode&)> m_on_tip;
+    BoundedQueue<Event> m_queue{kMostQueued};
+
+    Mutex m_mutex;
+    std::condition_variable_any m_told;
+    uint64_t m_queued IBD_GUARDED_BY(m_mutex) = 0; //!< events so far
+    uint64_t m_handled IBD_GUARDED_BY(m_mutex) = 0;
+    bool m_ended IBD_GUARDED_BY(m_mutex) = false;
+    NamedThread m_thread;
+};
+
+} // namespace ibd

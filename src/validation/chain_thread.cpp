@@ -1,0 +1,99 @@
+// See chain_thread.h.
+#include "validation/chain_thread.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr auto kIdleFlushCheck = std::chrono::seconds(60);
+constexpr const char* kName = "chain";
+
+} // namespace
+
+ChainThread::ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal)
+    : m_chain(chain), m_fatal(std::move(fatal)), m_thread(kName, [this] { Work(); })
+{
+}
+
+ChainThread::~ChainThread()
+{
+    {
+        const Lock lock(m_mutex);
+        m_stopping = true;
+        m_changed.notify_all();
+    }
+    m_thread.Join();
+}
+
+void ChainThread::RunAndWait(std::function<void()> task)
+{
+    Waiting waiting{std::move(task)};
+    const Lock lock(m_mutex);
+    CHECK(!m_stopping);
+    m_tasks.push_back(&waiting);
+    m_pause = true;
+    m_changed.notify_all();
+    while (!waiting.done) m_changed.wait(m_mutex);
+}
+
+void ChainThread::Activate()
+{
+    const Lock lock(m_mutex);
+    const uint64_t mine = ++m_wanted;
+    m_changed.notify_all();
+    while (m_done < mine) m_changed.wait(m_mutex);
+}
+
+/** False: this is the end. */
+bool ChainThread::WaitForWork()
+{
+    const Lock lock(m_mutex);
+    const auto timeout = std::chrono::steady_clock::now() + kIdleFlushCheck;
+    while (!m_stopping && m_tasks.empty() && m_done == m_wanted) {
+        // There is nothing to connect then, but connecting nothing flushes if that is due.
+        if (m_changed.wait_until(m_mutex, timeout) == std::cv_status::timeout) return true;
+    }
+    return !m_stopping || !m_tasks.empty();
+}
+
+/** False: there was none. */
+bool ChainThread::RunTask()
+{
+    Waiting* next = nullptr;
+    {
+        const Lock lock(m_mutex);
+        if (m_tasks.empty()) return false;
+        next = m_tasks.front();
+        m_tasks.pop_front();
+        m_pause = !m_tasks.empty();
+    }
+    next->task();
+    const Lock lock(m_mutex);
+    next->done = true; // its owner may be gone as soon as the lock is
+    m_changed.notify_all();
+    return true;
+}
+
+void ChainThread::Connect()
+{
+    uint64_t wanted = 0;
+    {
+        const Lock lock(m_mutex);
+        wanted = m_wanted;
+    }
+    const Result<> result = m_chain.ActivateBestChain([this] { return m_pause.load(); });
+    if (!result) m_fatal(result.GetError());
+    const Lock lock(m_mutex);
+    if (result && !m_tasks.empty()) return; // it stopped for them, maybe: once more afterwards
+    m_done = wanted;
+    m_changed.notify_all();
+}
+
+void ChainThread::Work()
+{
+    while (WaitForWork()) {
+        if (!RunTask()) Connect();
+    }
+}
+
+} // namespace ibd

@@ -1,0 +1,61 @@
+// ChainThread: the one thread that changes the chain in a node. Waits for something to do, connects
+// blocks, runs between two blocks what other threads want done to the chain, and lets an idle chain
+// be written now and then. Owned by the node. Any thread may call it, but its own. Memory: a task
+// for each thread that waits for one.
+#pragma once
+
+#include "util/mutex.h"
+#include "util/threads.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+class ChainThread {
+public:
+    /** `fatal` is told of an error while blocks were connected; it should interrupt the chain. */
+    ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal);
+    /** Runs what still waits. */
+    ~ChainThread();
+    ChainThread(const ChainThread&) = delete;
+    ChainThread& operator=(const ChainThread&) = delete;
+
+    /** Runs `task` between two blocks, waits for its end, and returns what it returns. It must not
+     *  throw, nor wait for another thread that waits for this one. */
+    template <typename Task>
+    auto Run(Task task)
+    {
+        std::optional<decltype(task())> value;
+        RunAndWait([&] { value.emplace(task()); });
+        return std::move(*value);
+    }
+    /** Connects what there is to connect, and waits until that is done or interrupted. */
+    void Activate();
+    /** Whether a task waits. */
+    bool HasTasks() const { return m_pause; }
+
+private:
+    struct Waiting {
+        std::function<void()> task;
+        bool done = false;
+    };
+
+    void RunAndWait(std::function<void()> task) IBD_EXCLUDES(m_mutex);
+    void Work();
+    bool WaitForWork() IBD_EXCLUDES(m_mutex);
+    bool RunTask() IBD_EXCLUDES(m_mutex);
+    void Connect() IBD_EXCLUDES(m_mutex);
+
+    ChainManager& m_chain;
+    const std::function<void(const Error&)> m_fatal;
+    std::atomic<bool> m_pause{false}; //!< there are tasks
+
+    Mutex m_mutex;
+    std::condition_variable_any m_changed;
+    std::deque<Waiting*> m_tasks IBD_GUARDED_BY(m_mutex);
+    uint64_t m_wanted IBD_GUARDED_BY(m_mutex) = 0; //!< calls of Activate()
+    uint64_t m_done IBD_GUARDED_BY(m_mutex) = 0;   //!< those that are served
+    bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
+    NamedThread m_thread;
+};
+
+} // namespace ibd
