@@ -2,7 +2,9 @@
 """Checks every #include under src/ against the module table in doc/architecture.md.
 
 A module may include itself, what its row allows (with everything below it), and the external
-headers it is the sole user of. Exits 1 and lists each offending line.
+headers it is the sole user of. Inside a module no arrow leads back up: a .h and its .cpp are one
+file here, and files must not include each other in a circle. Threads and shells start only where
+the table of corridors (doc/architecture.md) has them. Exits 1 and lists each offending line.
 """
 import re
 import sys
@@ -23,6 +25,29 @@ OWNED = {
     "secp256k1": {"crypto"}, "openssl/": {"crypto"}, "leveldb/": {"storage"},
     "sqlite3": {"storage"}, "boost/multi_index": {"mempool"}, "event2/": {"net", "rpc", "cli"},
     "univalue": {"rpc", "cli", "node"},
+}
+
+
+# What only some folders or files below src/ may use: pattern, those, and what it is.
+PLACES = [
+    (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
+    (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
+     ("util/", "swiftsync/", "validation/", "net/", "rpc/", "node/events.", "node/bitcoind_main."),
+     "a thread"),
+]
+
+# Files that include each other in a circle, each circle with what leads back up. No new ones.
+CIRCLES = {
+    "consensus": [{"block_check", "signet"}, {"params", "params_build"}],
+    "crypto": [{"lax_der", "secp256k1"}, {"muhash", "muhash_inverse", "muhash_multiply"},
+               {"sha256", "sha256_backends", "sha256_batch", "sha256_internal"}],
+    "rpc": [{"http_connection", "http_server"}],
+    "script": [{"coin", "compress"}, {"descriptor_parser", "output_descriptor"}],
+    "storage": [{"block_store", "frame_scanner"}],
+    "swiftsync": [{"checkpoint", "checkpoint_log"},
+                  {"hints", "hints_bitmap", "hints_codec", "hints_container"},
+                  {"chainstate_loader", "engine", "fold_phase", "fold_worker", "load_phase",
+                   "sync_job", "sync_progress", "table_loader", "terminal"}],
 }
 
 
@@ -51,6 +76,39 @@ def offences(path, module, allowed):
                 yield f"{path.relative_to(ROOT)}:{number}: {target} belongs to {sorted(users)}"
 
 
+def misplaced(path):
+    name = str(path.relative_to(ROOT / "src"))
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        code = line.split("//")[0]
+        for pattern, places, what in PLACES:
+            if pattern.search(code) and not name.startswith(places):
+                yield f"src/{name}:{number}: {what} does not start here"
+
+
+def reachable(edges, start):
+    seen, todo = set(), list(edges.get(start, ()))
+    while todo:
+        stem = todo.pop()
+        if stem not in seen:
+            seen.add(stem)
+            todo += edges.get(stem, ())
+    return seen
+
+
+def circles(module):
+    """Sets of files (without suffix) of which each reaches each other through includes."""
+    edges = {}
+    for path in (ROOT / "src" / module).glob("*"):
+        if path.suffix in (".h", ".cpp"):
+            found = re.findall(rf'#\s*include\s*"{module}/(\w+)\.h"', path.read_text())
+            edges.setdefault(path.stem, set()).update(set(found) - {path.stem})
+    down = {stem: reachable(edges, stem) for stem in edges}
+    found = {frozenset(b for b in down[a] if a in down.get(b, ())) for a in edges if a in down[a]}
+    for circle in sorted(found, key=sorted):
+        if not any(circle <= known for known in CIRCLES.get(module, [])):
+            yield f"src/{module}: {', '.join(sorted(circle))} include each other in a circle"
+
+
 def main():
     bad, files = [], 0
     for module in DIRECT:
@@ -58,7 +116,8 @@ def main():
         for path in sorted((ROOT / "src" / module).rglob("*")):
             if path.suffix in (".h", ".cpp"):
                 files += 1
-                bad += offences(path, module, allowed)
+                bad += [*offences(path, module, allowed), *misplaced(path)]
+        bad += circles(module)
     unknown = [p.name for p in (ROOT / "src").iterdir() if p.is_dir() and p.name not in DIRECT]
     bad += [f"src/{name}: not a module of the table" for name in unknown]
     print("\n".join(bad) if bad else f"includes of {files} files follow the module table")
