@@ -5,6 +5,7 @@
 #include "crypto/forward_secret.h"
 #include "crypto/hkdf.h"
 #include "crypto/known_answers.h"
+#include "crypto/random_stream.h"
 #include "crypto/secp256k1.h"
 #include "crypto/sha3.h"
 #include "support/testdata.h"
@@ -145,6 +146,28 @@ TEST_CASE("ciphers that change their keys stay in step, also after a message tha
         CHECK(from.FinishOpen(tag) == (i != bad_one));
         CHECK(message == plain);
     }
+}
+
+TEST_CASE("a stream of numbers is that of its seed, and even")
+{
+    // The keystream of a key of zeros begins so (RFC 8439, appendix A.1).
+    RandomStream zeros{Hash32{}};
+    CHECK(zeros.U64() == 0x903df1a0ade0b876);
+    const Hash32 seed = RandomKey();
+    RandomStream a(seed), b(seed);
+    size_t counts[6] = {};
+    for (int i = 0; i < 6000; ++i) {
+        const uint64_t n = 1 + i % 1000;
+        CHECK(a.Below(n) < n);
+        CHECK(b.Below(n) < n);
+        const uint64_t die = a.Below(6);
+        CHECK(b.Below(6) == die);
+        ++counts[die];
+    }
+    for (const size_t count : counts) CHECK((count > 700 && count < 1300)); // ten deviations
+    CHECK(a.Hash() == b.Hash());
+    CHECK(a.Below(1) == 0);
+    CHECK(a.Below(~uint64_t{0}) != a.U64());
 }
 
 TEST_CASE("both sides of an ElligatorSwift exchange get one secret")

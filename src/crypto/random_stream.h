@@ -1,0 +1,25 @@
+// RandomStream: numbers that nobody can foresee without the seed, the same for the same seed: what
+// peer logic draws its chance from, so that a whole network repeats from one number. ChaCha20 of
+// the seed. Owned by one thread.
+#pragma once
+
+#include "crypto/chacha20.h"
+
+namespace ibd {
+
+class RandomStream {
+public:
+    explicit RandomStream(const Hash32& seed) : m_cipher(seed) {}
+
+    uint64_t U64();
+    /** 0 .. n-1, all as likely; n is not 0. */
+    uint64_t Below(uint64_t n);
+    bool Coin() { return (U64() & 1) != 0; }
+    void Fill(MutableByteSpan out) { m_cipher.Keystream(out); }
+    Hash32 Hash();
+
+private:
+    ChaCha20 m_cipher;
+};
+
+} // namespace ibd
