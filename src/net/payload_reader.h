@@ -26,6 +26,8 @@ public:
         if (size > limit) Refuse("String length limit exceeded");
         return std::string(AsChars(Span(Ok() ? size : 0)));
     }
+    /** Whether a failure is one of Refuse(). */
+    bool HasReason() const { return !m_reason.empty(); }
     /** The error to report after a failure. */
     Error GetError() const
     {
