@@ -1,6 +1,6 @@
-"""Addresses and connections beside Bitcoin Core: peers.dat both ways, and our transports and codecs in
-a handshake with its bitcoind. Core is built by build_core.sh; IBD_CORE names a folder of its programs
-instead."""
+"""Addresses and connections beside Bitcoin Core: peers.dat both ways, and our transports and codecs
+in a handshake with its bitcoind. Core is built by build_core.sh; IBD_CORE names a folder of its
+programs instead."""
 
 import contextlib
 import os

@@ -11,6 +11,14 @@ namespace ibd::test {
 
 namespace {
 
+/** Of a block that differs from the others at its height. */
+KitOptions Salted(uint32_t salt)
+{
+    KitOptions options;
+    options.salt = salt;
+    return options;
+}
+
 /** A thread that comes through waits until it is opened. */
 class Gate {
 public:
@@ -77,7 +85,7 @@ TEST_CASE("headers are read while a block is being connected, and changes wait f
     CHECK(chain.Read().Tip()->height == 7);
     CHECK(chain.Read().Tree().BestHeader()->height == 20);
     const BlockHeader header =
-        BlockHeader::FromBytes(setup.kit.Make(setup.kit.Genesis(), {.salt = 7}).raw.data());
+        BlockHeader::FromBytes(setup.kit.Make(setup.kit.Genesis(), Salted(7)).raw.data());
     CHECK(!chain.AcceptHeader(header));
 
     std::promise<void> asked;
@@ -142,7 +150,7 @@ TEST_CASE("calls that change the chain give their verdict, whoever connects")
         CHECK(!*outcome.verdict);
     }
     CHECK(!process(blocks[1]).is_new);
-    const KitBlock aside = kit.Make(kit.Genesis(), {.salt = 1}); // nobody needs to judge it
+    const KitBlock aside = kit.Make(kit.Genesis(), Salted(1)); // nobody needs to judge it
     CHECK(!process(aside).verdict);
     KitOptions greedy;
     greedy.reward = 51 * kCoin;
