@@ -35,6 +35,12 @@ class Benches(unittest.TestCase):
                                 "--repeat", "1")
             self.assertIn("| cpu, ours / kernel | ", report)
 
+    def test_large_undo(self):
+        built_program("build_core.sh", "IBD_CORE")
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("large_undo", work, "--outputs", "150", "--repeat", "1")
+            self.assertIn("| disconnect, CPU, ours / Core's | ", report)
+
     def test_hostile_scripts(self):
         build = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin"))
         if not (build / "bench_script").exists():
