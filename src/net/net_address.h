@@ -108,6 +108,7 @@ public:
     bool operator==(const NetAddress& other) const { return (*this <=> other) == 0; }
 
 private:
+    friend class Subnet;
     static constexpr size_t SizeOf(AddressNetwork network)
     {
         switch (network) {

@@ -137,10 +137,11 @@ void HttpServer::Impl::RunTask(evutil_socket_t, short, void* arg)
 
 bool HttpServer::Impl::Allowed(const std::string& host) const
 {
-    const auto ip = ParseIp(host);
-    if (!ip) return false;
+    const auto parsed = NetAddress::Parse(host);
+    if (!parsed) return false;
+    const NetAddress address = parsed->WithCjdns(m_options.cjdns_reachable);
     return std::any_of(m_options.allow.begin(), m_options.allow.end(),
-                       [&](const Subnet& s) { return s.Contains(*ip); });
+                       [&](const Subnet& s) { return s.Contains(address); });
 }
 
 void HttpServer::Impl::Accept(evutil_socket_t fd, const sockaddr* address, int length)

@@ -3,7 +3,7 @@
 // answered 503. Framing is http_parser's, a client's state http_connection's.
 #pragma once
 
-#include "rpc/subnet.h"
+#include "net/subnet.h"
 #include "util/env.h"
 #include "util/log.h"
 
@@ -36,10 +36,11 @@ struct HttpServerOptions {
         uint16_t port;
     };
     std::vector<Address> bind;
-    std::vector<Subnet> allow; //!< others are answered 403
-    int threads = 16;          //!< workers, at least 1
-    int work_queue = 64;       //!< requests waiting for a worker, at least 1
-    int timeout_seconds = 30;  //!< of a client that pauses within a request or between two; 0: none
+    std::vector<Subnet> allow;    //!< others are answered 403
+    bool cjdns_reachable = false; //!< fc00::/8 is of that network
+    int threads = 16;             //!< workers, at least 1
+    int work_queue = 64;          //!< requests waiting for a worker, at least 1
+    int timeout_seconds = 30; //!< of a client that pauses within a request or between two; 0: none
     size_t max_connections = 1024;      //!< beyond it the one that is idle for longest is closed
     size_t max_body_bytes = 256u << 20; //!< of all requests that are read, waiting or at work
 };

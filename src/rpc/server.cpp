@@ -133,9 +133,9 @@ Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t defaul
     IBD_RETURN_IF_ERROR(ReadBind(args, default_port, logger, options.http));
     for (const char* local : {"127.0.0.0/8", "::1"})
         options.http.allow.push_back(*Subnet::Parse(local));
-    const bool has_cjdns = args.GetBool("-cjdnsreachable", false);
+    options.http.cjdns_reachable = args.GetBool("-cjdnsreachable", false);
     for (const std::string& text : args.GetAll("-rpcallowip")) {
-        const auto subnet = Subnet::Parse(text, has_cjdns);
+        const auto subnet = Subnet::Parse(text, options.http.cjdns_reachable);
         if (!subnet) {
             // The program's last line names the part that did not start, as in Core.
             return BadData("Invalid -rpcallowip subnet specification: {}. Valid values are a "
