@@ -1,0 +1,123 @@
+// Peer: all that the node remembers of one connection, and PeerInfo: what it tells of it. Owned by
+// the PeerManager, one thread. Memory: kMaxInventory requests, kMaxAnnouncements hashes, the
+// messages that are received and unread (bounded by who hands them over, -maxreceivebuffer), a
+// HeaderSync at most.
+#pragma once
+
+#include "net/peer_link.h"
+
+#include <deque>
+#include <memory>
+
+namespace ibd {
+
+struct Peer {
+    explicit Peer(NewPeer made) : connection(std::move(made)) {}
+
+    const NewPeer connection;
+    PeerId Id() const { return connection.id; }
+    bool Is(ConnectionKind kind) const { return connection.kind == kind; }
+    bool IsInbound() const { return Is(ConnectionKind::kInbound); }
+    /** Chosen by us, so that it may be replaced by a better one. */
+    bool IsReplaceable() const
+    {
+        return Is(ConnectionKind::kOutboundFullRelay) || Is(ConnectionKind::kBlockRelay);
+    }
+    bool Permits(uint32_t permissions) const
+    {
+        return (connection.permissions & permissions) == permissions;
+    }
+
+    // The connection.
+    int64_t connected = 0; //!< seconds since 1970
+    bool closing = false;  //!< Disconnect() was called: nothing more is read or sent
+    bool misbehaved = false;
+    std::deque<ReceivedMessage> unread;
+
+    // Handshake.
+    uint64_t our_nonce = 0;
+    uint64_t our_services = 0;
+    bool version_received = false;
+    bool established = false; //!< verack received
+    int32_t version = 0;
+    int32_t common_version = 0; //!< the lower of both
+    uint64_t services = 0;
+    std::string user_agent;
+    int32_t start_height = -1;
+    bool wants_txs = false;
+    Endpoint seen_as;        //!< our address as the peer sees it
+    int64_t time_offset = 0; //!< seconds that its clock is ahead
+    bool wtxid_relay = false;
+    bool wants_addrv2 = false;
+    bool getaddr_received = false;
+    bool prefers_headers = false;
+    bool sendheaders_sent = false;
+    bool provides_compact = false;
+    bool wants_compact_announcements = false;
+    int64_t fee_filter = 0; //!< satoshi per 1,000 virtual bytes
+
+    // Pings; microseconds.
+    uint64_t ping_nonce = 0; //!< of the one under way; 0: none
+    int64_t ping_sent = 0;
+    int64_t ping_time = -1;     //!< -1: not known yet
+    int64_t ping_shortest = -1; //!< likewise
+    bool ping_wanted = false;   //!< by the user
+
+    // Headers.
+    std::unique_ptr<HeaderSync> header_sync;
+    bool sync_started = false;
+    bool inv_asked_headers = false;         //!< an inv made us ask for headers before sync_started
+    int64_t getheaders_sent = 0;            //!< microseconds; 0: none is under way
+    int64_t headers_timeout = 0;            //!< microseconds; kNever: caught up once
+    const HeaderNode* best_known = nullptr; //!< most work that it is known to have
+    BlockHash last_unknown;                 //!< announced, and not known to us
+    const HeaderNode* best_sent = nullptr;  //!< last header that it got from us
+    /** It must show a chain as good as ours in time, or is replaced. */
+    struct ChainCheck {
+        int64_t timeout = 0; //!< seconds since 1970; 0: none set
+        const HeaderNode* benchmark = nullptr;
+        bool asked = false;
+        bool is_protected = false;
+    } chain_check;
+
+    // Blocks.
+    bool preferred_download = false;
+    std::deque<InventoryItem> requests; //!< of its getdata, still to be served
+    std::deque<const HeaderNode*> to_announce;
+    std::vector<BlockHash> to_inv;
+    BlockHash continuation; //!< last of a getblocks answer: when it is fetched, more is offered
+
+    bool OffersBlocks() const { return services & (kNodeNetwork | kNodeNetworkLimited); }
+    bool IsLimited() const
+    {
+        return (services & kNodeNetworkLimited) && !(services & kNodeNetwork);
+    }
+    bool OffersWitnesses() const { return services & kNodeWitness; }
+};
+
+/** What `getpeerinfo` shows, as values. Times in seconds since 1970, pings in microseconds. */
+struct PeerInfo {
+    NewPeer connection;
+    PeerTraffic traffic;
+    int64_t connected = 0;
+    uint64_t services = 0;
+    uint64_t our_services = 0;
+    int32_t version = 0;
+    std::string user_agent;
+    int32_t start_height = -1;
+    bool relays_txs = false;
+    bool established = false;
+    Endpoint seen_as;
+    int64_t time_offset = 0;
+    int64_t ping_time = -1;     //!< -1: not known yet
+    int64_t ping_shortest = -1; //!< likewise
+    int64_t ping_wait = -1;     //!< of the one under way; -1: none
+    int64_t fee_filter = 0;
+    bool compact_from = false; //!< it asked for announcements by compact block
+    int64_t presynced_headers = -1;
+    int32_t synced_headers = -1;
+    int32_t synced_blocks = -1;
+    std::vector<int32_t> in_flight; //!< heights
+};
+
+} // namespace ibd

@@ -1,0 +1,458 @@
+// See peer_manager.h: a peer's life, its queue of messages, pings and punishment.
+#include "net/peer_manager.h"
+
+#include "util/strings.h"
+
+namespace ibd {
+
+const char* ConnectionKindName(ConnectionKind kind)
+{
+    switch (kind) {
+    case ConnectionKind::kInbound: return "inbound";
+    case ConnectionKind::kOutboundFullRelay: return "outbound-full-relay";
+    case ConnectionKind::kManual: return "manual";
+    case ConnectionKind::kFeeler: return "feeler";
+    case ConnectionKind::kBlockRelay: return "block-relay-only";
+    case ConnectionKind::kAddrFetch: return "addr-fetch";
+    }
+    return "";
+}
+
+bool IsAncestor(const HeaderNode& node, const HeaderNode& tip)
+{
+    return tip.Ancestor(node.height) == &node;
+}
+
+PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
+    : m_at(std::move(surroundings)), m_options(std::move(options))
+{
+}
+
+void PeerManager::Connected(NewPeer connection)
+{
+    auto peer = std::make_unique<Peer>(std::move(connection));
+    peer->connected = NowSeconds();
+    peer->our_nonce = Random64();
+    peer->our_services = m_options.services;
+    const auto [position, inserted] = m_peers.emplace(peer->Id(), std::move(peer));
+    CHECK(inserted);
+    Peer& added = *position->second;
+    if (!added.IsInbound()) SendVersion(added);
+}
+
+void PeerManager::Received(PeerId id, ReceivedMessage message)
+{
+    Peer* const peer = Find(id);
+    if (!peer || peer->closing) {
+        m_at.link.Consumed(id, message.payload.size());
+        return;
+    }
+    peer->unread.push_back(std::move(message));
+}
+
+void PeerManager::Disconnected(PeerId id)
+{
+    if (Peer* const peer = Find(id)) {
+        m_at.log.Debug(LogCategory::kNet, "Cleared nodestate for peer={}", peer->Id());
+        m_peers.erase(id);
+    }
+}
+
+void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
+{
+    if (m_at.chain.IsInitialBlockDownload()) return;
+    // A long reorganisation is not told in full: who wants it asks for headers.
+    std::vector<const HeaderNode*> fresh;
+    for (const HeaderNode* node = &tip; node != &fork && fresh.size() < kMaxAnnouncements;
+         node = node->prev) {
+        fresh.push_back(node);
+    }
+    for (const auto& [id, peer] : m_peers) {
+        peer->to_announce.insert(peer->to_announce.end(), fresh.rbegin(), fresh.rend());
+        // One more than can be announced by headers, to see that they are too many.
+        while (peer->to_announce.size() > kMaxAnnouncements + 1) peer->to_announce.pop_front();
+    }
+}
+
+bool PeerManager::Work()
+{
+    bool more = false;
+    for (const auto& [id, peer] : m_peers) {
+        if (!peer->closing) more |= ReadOne(*peer);
+        if (!peer->closing) Maintain(*peer);
+    }
+    return more;
+}
+
+/** Whether it can be called again at once. Requests are served before anything else is read, so
+ *  that answers keep their order and requests do not pile up. */
+bool PeerManager::ReadOne(Peer& peer)
+{
+    if (!peer.requests.empty()) ServeRequests(peer);
+    if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
+    if (!peer.requests.empty()) return true;
+    if (peer.unread.empty()) return false;
+    const ReceivedMessage message = std::move(peer.unread.front());
+    peer.unread.pop_front();
+    Handle(peer, message);
+    m_at.link.Consumed(peer.Id(), message.payload.size());
+    return !peer.closing && (!peer.unread.empty() || !peer.requests.empty());
+}
+
+void PeerManager::Handle(Peer& peer, const ReceivedMessage& message)
+{
+    const std::string type = SafeCharacters(message.type);
+    m_at.log.Debug(LogCategory::kNet, "received: {} ({} bytes) peer={}", type,
+                   message.payload.size(), peer.Id());
+    if (!message.problem.empty()) {
+        m_at.log.Debug(LogCategory::kNet, "{}, peer={}", message.problem, peer.Id());
+        return;
+    }
+    if (message.type == VersionMessage::kType) return HandleVersion(peer, message.payload);
+    if (!peer.version_received) {
+        m_at.log.Debug(LogCategory::kNet,
+                       "non-version message before version handshake. Message \"{}\" from peer={}",
+                       type, peer.Id());
+        return;
+    }
+    if (message.type == VerackMessage::kType) return HandleVerack(peer);
+    if (HandleNegotiation(peer, message)) return;
+    if (!peer.established) {
+        m_at.log.Debug(LogCategory::kNet, "Unsupported message \"{}\" prior to verack from peer={}",
+                       type, peer.Id());
+        return;
+    }
+    HandleEstablished(peer, message);
+}
+
+void PeerManager::HandleEstablished(Peer& peer, const ReceivedMessage& message)
+{
+    const std::string& type = message.type;
+    if (type == HeadersMessage::kType) return HandleHeaders(peer, message.payload);
+    if (type == CompactBlockMessage::kType) return HandleCompactBlock(peer, message.payload);
+    if (type == GetHeadersMessage::kType) return HandleGetHeaders(peer, message.payload);
+    if (type == GetBlocksMessage::kType) return HandleGetBlocks(peer, message.payload);
+    if (type == GetDataMessage::kType) return HandleGetData(peer, message.payload);
+    if (type == GetBlockTxnMessage::kType) return HandleGetBlockTxn(peer, message.payload);
+    if (type == InvMessage::kType) return HandleInv(peer, message.payload);
+    if (HandleUpkeep(peer, message)) return;
+    if (!IsKnownMessageType(type)) {
+        m_at.log.Debug(LogCategory::kNet, "Unknown message type \"{}\" from peer={}",
+                       SafeCharacters(type), peer.Id());
+    }
+}
+
+/** Short messages that change little; whether it was one of them. */
+bool PeerManager::HandleUpkeep(Peer& peer, const ReceivedMessage& message)
+{
+    const std::string& type = message.type;
+    if (type == PingMessage::kType) {
+        if (peer.common_version <= kPingNonceVersion) return true;
+        if (const auto ping = Read<PingMessage>(peer, message.payload)) {
+            Send(peer, PongMessage{ping->nonce});
+        }
+    } else if (type == PongMessage::kType) {
+        HandlePong(peer, message.payload);
+    } else if (type == FeeFilterMessage::kType) {
+        const auto filter = Read<FeeFilterMessage>(peer, message.payload);
+        if (filter && MoneyRange(filter->rate)) peer.fee_filter = filter->rate;
+    } else if (type == GetAddrMessage::kType) {
+        if (!peer.IsInbound()) {
+            m_at.log.Debug(LogCategory::kNet, "Ignoring \"getaddr\" from {} connection. peer={}",
+                           ConnectionKindName(peer.connection.kind), peer.Id());
+        } else if (std::exchange(peer.getaddr_received, true)) {
+            m_at.log.Debug(LogCategory::kNet, "Ignoring repeated \"getaddr\". peer={}", peer.Id());
+        }
+    } else if (type == AddrMessage::kType) {
+        const auto list = Read<AddrMessage>(peer, message.payload);
+        if (list && list->list.TooMany()) {
+            Misbehaving(peer, fmt::format("addr message size = {}", list->list.Count()));
+        }
+    } else if (type == AddrV2Message::kType) {
+        const auto list = Read<AddrV2Message>(peer, message.payload);
+        if (list && list->list.TooMany()) {
+            Misbehaving(peer, fmt::format("addrv2 message size = {}", list->list.Count()));
+        }
+    } else {
+        HandleTransactions(peer, message);
+        HandleBloom(peer, message);
+        return false;
+    }
+    return true;
+}
+
+void PeerManager::HandlePong(Peer& peer, ByteSpan payload)
+{
+    const auto pong = Decode<PongMessage>(payload);
+    const char* problem = nullptr;
+    bool finished = false;
+    if (!pong) {
+        finished = true;
+        problem = "Short payload";
+    } else if (peer.ping_nonce == 0) {
+        problem = "Unsolicited pong without ping";
+    } else if (pong->nonce == peer.ping_nonce) {
+        finished = true;
+        const int64_t time = Now() - peer.ping_sent;
+        if (time < 0) {
+            problem = "Timing mishap";
+        } else {
+            peer.ping_time = time;
+            peer.ping_shortest = peer.ping_shortest < 0 ? time : std::min(peer.ping_shortest, time);
+        }
+    } else if (pong->nonce == 0) {
+        finished = true;
+        problem = "Nonce zero";
+    } else {
+        problem = "Nonce mismatch"; // as pings that overlap bring about
+    }
+    if (problem) {
+        m_at.log.Debug(LogCategory::kNet,
+                       "pong peer={}: {}, {:x} expected, {:x} received, {} bytes", peer.Id(),
+                       problem, peer.ping_nonce, pong ? pong->nonce : 0, payload.size());
+    }
+    if (finished) peer.ping_nonce = 0;
+}
+
+/** There is no pool: what is said of transactions is not heard, where it is permitted. */
+void PeerManager::HandleTransactions(Peer& peer, const ReceivedMessage& message)
+{
+    if (message.type == TxMessage::kType) {
+        const bool unwanted = peer.Is(ConnectionKind::kBlockRelay) ||
+                              (m_options.blocks_only && !peer.Permits(kPermitRelay));
+        if (unwanted) Drop(peer, "transaction sent in violation of protocol");
+    } else if (message.type == MempoolMessage::kType && !peer.Permits(kPermitMempool) &&
+               !peer.Permits(kPermitNoBan)) {
+        Drop(peer, "mempool request with bloom filters disabled");
+    }
+}
+
+/** Filters of transactions by peers (BIP37) are not offered. */
+void PeerManager::HandleBloom(Peer& peer, const ReceivedMessage& message)
+{
+    const std::string& type = message.type;
+    if (type != FilterLoadMessage::kType && type != FilterAddMessage::kType &&
+        type != FilterClearMessage::kType) {
+        return;
+    }
+    Drop(peer, fmt::format("{} received despite not offering bloom services", type));
+}
+
+/** What is due without a message. */
+void PeerManager::Maintain(Peer& peer)
+{
+    if (PunishIfMisbehaved(peer)) return;
+    if (IsInactive(peer)) return Close(peer);
+    if (!peer.established) return;
+    MaintainPing(peer);
+    if (peer.closing) return;
+    MaintainHeaders(peer);
+    if (peer.closing) return;
+    Announce(peer);
+    SendInventory(peer);
+}
+
+void PeerManager::MaintainPing(Peer& peer)
+{
+    const int64_t now = Now();
+    const bool checked = now / kSecond > peer.connected + m_options.handshake_seconds;
+    if (checked && peer.ping_nonce != 0 && now > peer.ping_sent + kPeerTimeout) {
+        return Drop(peer,
+                    fmt::format("ping timeout: {:f}s", double(now - peer.ping_sent) / kSecond));
+    }
+    const bool due = peer.ping_nonce == 0 && now > peer.ping_sent + kPingInterval;
+    if (!due && !peer.ping_wanted) return;
+    peer.ping_wanted = false;
+    peer.ping_sent = now;
+    if (peer.common_version <= kPingNonceVersion) {
+        peer.ping_nonce = 0;
+        return SendRaw(peer, {PingMessage::kType, {}});
+    }
+    do {
+        peer.ping_nonce = Random64();
+    } while (peer.ping_nonce == 0);
+    Send(peer, PingMessage{peer.ping_nonce});
+}
+
+/** Whether nothing comes or goes any more; says so in the log. */
+bool PeerManager::IsInactive(const Peer& peer) const
+{
+    const int64_t now = NowSeconds();
+    if (now <= peer.connected + m_options.handshake_seconds) return false;
+    const PeerTraffic traffic = m_at.link.Traffic(peer.Id());
+    constexpr int64_t kTimeoutSeconds = kPeerTimeout / kSecond;
+    const std::string whom = "disconnecting " + NameOf(peer);
+    if (traffic.last_receive == 0 || traffic.last_send == 0) {
+        m_at.log.Debug(LogCategory::kNet, "socket no message in first {} seconds{}{}, {}",
+                       m_options.handshake_seconds,
+                       traffic.last_receive == 0 ? ", never received from peer" : "",
+                       traffic.last_send == 0 ? ", never sent to peer" : "", whom);
+    } else if (now > traffic.last_send + kTimeoutSeconds) {
+        m_at.log.Debug(LogCategory::kNet, "socket sending timeout: {}s, {}",
+                       now - traffic.last_send, whom);
+    } else if (now > traffic.last_receive + kTimeoutSeconds) {
+        m_at.log.Debug(LogCategory::kNet, "socket receive timeout: {}s, {}",
+                       now - traffic.last_receive, whom);
+    } else if (!peer.established) {
+        const bool v2 = traffic.transport.protocol == TransportInfo::Protocol::kDetecting;
+        m_at.log.Debug(LogCategory::kNet, "{} handshake timeout, {}", v2 ? "V2" : "version", whom);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/** Whether the peer was sent away. */
+bool PeerManager::PunishIfMisbehaved(Peer& peer)
+{
+    if (!std::exchange(peer.misbehaved, false)) return false;
+    const NetAddress& address = peer.connection.address.address;
+    if (peer.Permits(kPermitNoBan)) {
+        m_at.log.Warning("Not punishing noban peer {}!", peer.Id());
+        return false;
+    }
+    if (peer.Is(ConnectionKind::kManual)) {
+        m_at.log.Warning("Not punishing manually connected peer {}!", peer.Id());
+        return false;
+    }
+    if (address.IsLocal()) {
+        // All peers of this machine, or of the hidden service, share the address.
+        m_at.log.Debug(LogCategory::kNet, "Warning: disconnecting but not discouraging {} peer {}!",
+                       peer.connection.inbound_onion ? "inbound onion" : "local", peer.Id());
+        Close(peer);
+        return true;
+    }
+    m_at.log.Debug(LogCategory::kNet, "Disconnecting and discouraging peer {}!", peer.Id());
+    m_at.link.Discourage(address);
+    for (const auto& [id, other] : m_peers) {
+        if (other->connection.address.address == address) Close(*other);
+    }
+    return true;
+}
+
+void PeerManager::PingAll()
+{
+    for (const auto& [id, peer] : m_peers) peer->ping_wanted = true;
+}
+
+bool PeerManager::Disconnect(PeerId id)
+{
+    Peer* const peer = Find(id);
+    if (!peer) return false;
+    m_at.log.Debug(LogCategory::kNet, "disconnect by id peer={}; disconnecting {}", id,
+                   NameOf(*peer));
+    Close(*peer);
+    return true;
+}
+
+bool PeerManager::Disconnect(std::string_view name)
+{
+    for (const auto& [id, peer] : m_peers) {
+        if (peer->connection.name != name) continue;
+        Close(*peer);
+        return true;
+    }
+    return false;
+}
+
+std::vector<PeerInfo> PeerManager::Info() const
+{
+    std::vector<PeerInfo> out;
+    for (const auto& [id, peer] : m_peers) out.push_back(InfoOf(*peer));
+    return out;
+}
+
+PeerInfo PeerManager::InfoOf(const Peer& peer) const
+{
+    PeerInfo out;
+    out.connection = peer.connection;
+    out.traffic = m_at.link.Traffic(peer.Id());
+    out.connected = peer.connected;
+    out.services = peer.services;
+    out.our_services = peer.our_services;
+    out.version = peer.version;
+    out.user_agent = peer.user_agent;
+    out.start_height = peer.start_height;
+    out.relays_txs = peer.wants_txs;
+    out.established = peer.established;
+    out.seen_as = peer.seen_as;
+    out.time_offset = peer.time_offset;
+    out.ping_time = peer.ping_time;
+    out.ping_shortest = peer.ping_shortest;
+    if (peer.ping_nonce != 0) out.ping_wait = std::max<int64_t>(Now() - peer.ping_sent, 0);
+    out.fee_filter = peer.fee_filter;
+    out.compact_from = peer.wants_compact_announcements;
+    if (peer.header_sync && peer.header_sync->CurrentPhase() == HeaderSync::Phase::kPresync) {
+        out.presynced_headers = peer.header_sync->PresyncHeight();
+    }
+    if (peer.best_known) out.synced_headers = peer.best_known->height;
+    return out;
+}
+
+void PeerManager::SendRaw(Peer& peer, OutgoingMessage message)
+{
+    if (peer.closing) return;
+    m_at.log.Debug(LogCategory::kNet, "sending {} ({} bytes) peer={}", message.type,
+                   message.payload.size(), peer.Id());
+    m_at.link.Send(peer.Id(), std::move(message));
+}
+
+void PeerManager::LogRefused(const Peer& peer, std::string_view type, size_t size,
+                             const std::string& why)
+{
+    m_at.log.Debug(LogCategory::kNet,
+                   "ProcessMessages({}, {} bytes): Exception '{}' caught, peer={}", type, size, why,
+                   peer.Id());
+}
+
+void PeerManager::Drop(Peer& peer, const std::string& why, bool always_log)
+{
+    if (always_log) {
+        m_at.log.Info("{}, disconnecting {}", why, NameOf(peer));
+    } else {
+        m_at.log.Debug(LogCategory::kNet, "{}, disconnecting {}", why, NameOf(peer));
+    }
+    Close(peer);
+}
+
+void PeerManager::Close(Peer& peer)
+{
+    if (std::exchange(peer.closing, true)) return;
+    for (const ReceivedMessage& message : peer.unread) {
+        m_at.link.Consumed(peer.Id(), message.payload.size());
+    }
+    peer.unread.clear();
+    m_at.link.Disconnect(peer.Id());
+}
+
+void PeerManager::Misbehaving(Peer& peer, const std::string& why)
+{
+    peer.misbehaved = true;
+    m_at.log.Debug(LogCategory::kNet, "Misbehaving: peer={}: {}", peer.Id(), why);
+}
+
+Peer* PeerManager::Find(PeerId id)
+{
+    const auto found = m_peers.find(id);
+    return found == m_peers.end() ? nullptr : found->second.get();
+}
+
+std::string PeerManager::NameOf(const Peer& peer) const
+{
+    if (!m_options.log_addresses) return fmt::format("peer={}", peer.Id());
+    return fmt::format("peer={}, peeraddr={}", peer.Id(), peer.connection.address.ToString());
+}
+
+bool PeerManager::IsActive(const HeaderNode& node) const
+{
+    return IsAncestor(node, m_at.chain.Tip());
+}
+
+uint64_t PeerManager::Random64()
+{
+    uint8_t bytes[8];
+    m_at.env.RandomBytes(bytes);
+    return ReadLE<uint64_t>(bytes);
+}
+
+} // namespace ibd

@@ -1,0 +1,194 @@
+// PeerManager: what is said to peers and made of what they say - handshake, pings, headers, blocks
+// for them, and who is sent away. It has no socket, no thread and no clock, so that a network of
+// them runs from one seed: messages come by Received(), answers leave by a PeerLink, time, chance
+// and the chain come in through interfaces. Rules and numbers are Bitcoin Core's.
+//
+// Owned by the node or a test; one thread. Memory: that of its peers (peer.h).
+#pragma once
+
+#include "net/peer.h"
+#include "net/peer_chain.h"
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+
+namespace ibd {
+
+// Periods, in microseconds unless a name says otherwise.
+inline constexpr int64_t kSecond = 1'000'000;
+inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+inline constexpr int64_t kPingInterval = 120 * kSecond;
+/** A peer that is silent for so long is gone. */
+inline constexpr int64_t kPeerTimeout = 20 * 60 * kSecond;
+/** So long the answer to a getheaders is waited for before the next is sent. */
+inline constexpr int64_t kHeadersResponseTime = 120 * kSecond;
+inline constexpr int64_t kHeadersTimeoutBase = 15 * 60 * kSecond;
+inline constexpr int64_t kHeadersTimeoutPerHeader = kSecond / 1000;
+inline constexpr int64_t kChainCheckSeconds = 20 * 60;
+
+// Bounds.
+inline constexpr int kMaxProtectedPeers = 4;                 //!< from replacement for an old chain
+inline constexpr size_t kMaxAnnouncements = 8;               //!< headers in an announcement
+inline constexpr size_t kMaxGetBlocks = 500;                 //!< hashes in answer to a getblocks
+inline constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60; //!< seconds; older ones are not served
+inline constexpr int kLimitedBlocks = 288;       //!< that a node with NODE_NETWORK_LIMITED has
+inline constexpr int kLimitedConnectDepth = 144; //!< blocks behind, to be content with such a peer
+
+struct PeerOptions {
+    uint64_t services = kNodeNetwork | kNodeWitness | kNodeNetworkLimited | kNodeP2pV2;
+    std::string user_agent;
+    Arith256 minimum_work;          //!< of a chain that is synced to (-minimumchainwork)
+    bool blocks_only = false;       //!< transactions are a violation (-blocksonly)
+    bool log_addresses = false;     //!< -logips
+    int64_t handshake_seconds = 60; //!< -peertimeout
+    bool prune_mode = false;
+};
+
+/** All that it works on; they outlive it. */
+struct PeerSurroundings {
+    Env& env; //!< for chance
+    Logger& log;
+    const ChainParams& params;
+    PeerChain& chain;
+    HeaderSink& headers;
+    BlockProvider& blocks;
+    PeerLink& link;
+    std::function<int64_t()> now; //!< microseconds since 1970, as tests may set it
+};
+
+class PeerManager {
+public:
+    PeerManager(PeerSurroundings surroundings, PeerOptions options);
+
+    // From the connections.
+
+    void Connected(NewPeer connection);
+    /** A message that will be read when its turn comes; PeerLink::Consumed() says so. */
+    void Received(PeerId peer, ReceivedMessage message);
+    void Disconnected(PeerId peer);
+
+    // From the chain.
+
+    /** The active chain ends in `tip`, and has left the old one at `fork`. */
+    void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
+
+    /** Reads at most one message of each peer and does for each what is due. Returns whether more
+     *  can be done at once; otherwise call it when something has come in, and ten times a second.
+     */
+    bool Work();
+
+    // For the user.
+
+    void PingAll();
+    /** False: there is no such peer. */
+    bool Disconnect(PeerId peer);
+    bool Disconnect(std::string_view name);
+    std::vector<PeerInfo> Info() const;
+    size_t Count() const { return m_peers.size(); }
+
+private:
+    // peer_manager.cpp
+    bool ReadOne(Peer& peer);
+    void Handle(Peer& peer, const ReceivedMessage& message);
+    void HandleEstablished(Peer& peer, const ReceivedMessage& message);
+    bool HandleUpkeep(Peer& peer, const ReceivedMessage& message);
+    void HandlePong(Peer& peer, ByteSpan payload);
+    void HandleTransactions(Peer& peer, const ReceivedMessage& message);
+    void HandleBloom(Peer& peer, const ReceivedMessage& message);
+    void Maintain(Peer& peer);
+    void MaintainPing(Peer& peer);
+    bool IsInactive(const Peer& peer) const;
+    bool PunishIfMisbehaved(Peer& peer);
+    PeerInfo InfoOf(const Peer& peer) const;
+
+    // peer_handshake.cpp
+    void SendVersion(Peer& peer);
+    void HandleVersion(Peer& peer, ByteSpan payload);
+    bool AcceptVersion(Peer& peer, const VersionMessage& message);
+    void AnswerVersion(Peer& peer);
+    void HandleVerack(Peer& peer);
+    bool HandleNegotiation(Peer& peer, const ReceivedMessage& message);
+    void HandleFeature(Peer& peer, ByteSpan payload);
+    void HandleSendCompact(Peer& peer, ByteSpan payload);
+    bool IsOwnNonce(uint64_t nonce) const;
+    uint64_t DesirableServices(uint64_t services) const;
+
+    // peer_headers.cpp
+    void HandleHeaders(Peer& peer, ByteSpan payload);
+    void HandleCompactBlock(Peer& peer, ByteSpan payload);
+    void ProcessHeaders(Peer& peer, std::vector<BlockHeader> headers);
+    bool CheckHeaders(Peer& peer, const std::vector<BlockHeader>& headers,
+                      const std::vector<BlockHash>& hashes);
+    bool ContinueHeaderSync(Peer& peer, std::vector<BlockHeader>& headers,
+                            const std::vector<BlockHash>& hashes);
+    bool StartHeaderSync(Peer& peer, const HeaderNode& start, std::vector<BlockHeader>& headers,
+                         const std::vector<BlockHash>& hashes);
+    void StoreHeaders(Peer& peer, const std::vector<BlockHeader>& headers, bool is_new,
+                      bool may_have_more, bool syncing);
+    void PunishForHeader(Peer& peer, const RuleViolation& why);
+    void HeadersStored(Peer& peer, const HeaderNode& last, bool may_have_more);
+    bool RequestHeaders(Peer& peer, const std::vector<BlockHash>& locator);
+    void MaintainHeaders(Peer& peer);
+    void StartSync(Peer& peer);
+    void CheckHeadersTimeout(Peer& peer);
+    void CheckChain(Peer& peer);
+    void HandleGetHeaders(Peer& peer, ByteSpan payload);
+    void NoteAnnounced(Peer& peer, const BlockHash& hash);
+    void ResolveUnknown(Peer& peer);
+    Arith256 WorkThreshold() const;
+    bool IsOnBestOrActive(const HeaderNode* node) const;
+
+    // peer_serving.cpp
+    void HandleInv(Peer& peer, ByteSpan payload);
+    void AskForHeadersOf(Peer& peer, const BlockHash& block);
+    void HandleGetData(Peer& peer, ByteSpan payload);
+    void HandleGetBlockTxn(Peer& peer, ByteSpan payload);
+    void ServeRequests(Peer& peer);
+    void ServeBlock(Peer& peer, const InventoryItem& item);
+    void HandleGetBlocks(Peer& peer, ByteSpan payload);
+    void Announce(Peer& peer);
+    bool CollectAnnouncement(const Peer& peer, std::vector<BlockHeader>& out) const;
+    void SendInventory(Peer& peer);
+    bool MayServe(const HeaderNode& node) const;
+    const HeaderNode& ForkWithActive(const std::vector<BlockHash>& locator) const;
+
+    template <typename Message>
+    void Send(Peer& peer, const Message& message)
+    {
+        SendRaw(peer, MakeOutgoing(message));
+    }
+    void SendRaw(Peer& peer, OutgoingMessage message);
+    /** The message, or nothing after saying so in the log. */
+    template <typename Message>
+    std::optional<Message> Read(const Peer& peer, ByteSpan payload)
+    {
+        auto message = Decode<Message>(payload);
+        if (message) return std::move(*message);
+        LogRefused(peer, Message::kType, payload.size(), message.Message());
+        return std::nullopt;
+    }
+    void LogRefused(const Peer& peer, std::string_view type, size_t size, const std::string& why);
+    /** Logs "`why`, disconnecting peer=3", and does. */
+    void Drop(Peer& peer, const std::string& why, bool always_log = false);
+    void Close(Peer& peer);
+    void Misbehaving(Peer& peer, const std::string& why);
+    Peer* Find(PeerId id);
+    /** "peer=3", with the address if it may be logged. */
+    std::string NameOf(const Peer& peer) const;
+    bool IsActive(const HeaderNode& node) const;
+    int64_t Now() const { return m_at.now(); }
+    int64_t NowSeconds() const { return m_at.now() / kSecond; }
+    uint64_t Random64();
+
+    const PeerSurroundings m_at;
+    const PeerOptions m_options;
+    std::map<PeerId, std::unique_ptr<Peer>> m_peers;
+    BlockHash m_last_inv_sync; //!< block whose inv last made us ask one more peer for headers
+};
+
+/** Whether `node` lies on the branch that ends in `tip`. */
+bool IsAncestor(const HeaderNode& node, const HeaderNode& tip);
+
+} // namespace ibd

@@ -1,0 +1,269 @@
+// See peer_manager.h: blocks for peers, and how they hear of new ones.
+#include "net/peer_manager.h"
+
+#include "chain/assume_valid.h"
+
+namespace ibd {
+
+namespace {
+
+/** Margin beyond the blocks that a limited node promises, for requests that cross a new block. */
+constexpr int kLimitedMargin = 2;
+/** Bytes that the count of transactions of a block takes at most. */
+constexpr size_t kMaxCountSize = 9;
+
+/** The block as nodes had it before BIP144. */
+Result<Bytes> StripWitnesses(ByteSpan raw)
+{
+    BlockView block;
+    IBD_RETURN_IF_ERROR(block.Parse(raw));
+    Bytes out;
+    out.reserve(block.StrippedSize() + kMaxCountSize);
+    Writer writer(out);
+    writer.Raw(raw.first(BlockHeader::kSize));
+    writer.CompactSize(block.Txs().size());
+    for (const TxView& tx : block.Txs()) {
+        for (const ByteSpan part : GetTxidPreimage(tx).parts) writer.Raw(part);
+    }
+    return out;
+}
+
+} // namespace
+
+void PeerManager::HandleInv(Peer& peer, ByteSpan payload)
+{
+    const auto message = Read<InvMessage>(peer, payload);
+    if (!message) return;
+    if (message->list.TooMany()) {
+        return Misbehaving(peer, fmt::format("inv message size = {}", message->list.Count()));
+    }
+    const BlockHash* unknown = nullptr;
+    for (const InventoryItem& item : message->list.items) {
+        if (item.type == kInvBlock) {
+            const bool have = m_at.chain.Find(item.hash) != nullptr;
+            m_at.log.Debug(LogCategory::kNet, "got inv: {} {} peer={}", item.ToString(),
+                           have ? "have" : "new", peer.Id());
+            NoteAnnounced(peer, item.hash);
+            if (!have && !m_at.chain.IsImporting()) unknown = &item.hash;
+        } else if (item.IsTx()) {
+            const bool unwanted = peer.Is(ConnectionKind::kBlockRelay) ||
+                                  (m_options.blocks_only && !peer.Permits(kPermitRelay));
+            if (unwanted) {
+                return Drop(peer, fmt::format("transaction ({}) inv sent in violation of protocol",
+                                              item.hash.ToHex()));
+            }
+        } else {
+            m_at.log.Debug(LogCategory::kNet, "Unknown inv type \"{}\" received from peer={}",
+                           item.ToString(), peer.Id());
+        }
+    }
+    if (unknown) AskForHeadersOf(peer, *unknown);
+}
+
+/** The last block of an inv is the highest. As long as headers come from one peer only, each new
+ *  block adds but one more to ask. */
+void PeerManager::AskForHeadersOf(Peer& peer, const BlockHash& block)
+{
+    if (!peer.sync_started && (peer.inv_asked_headers || block == m_last_inv_sync)) return;
+    const HeaderNode& best = m_at.chain.BestHeader();
+    if (RequestHeaders(peer, BlockLocator(&best))) {
+        m_at.log.Debug(LogCategory::kNet, "getheaders ({}) {} to peer={}", best.height,
+                       block.ToHex(), peer.Id());
+    }
+    if (peer.sync_started) return;
+    peer.inv_asked_headers = true;
+    m_last_inv_sync = block;
+}
+
+void PeerManager::HandleGetData(Peer& peer, ByteSpan payload)
+{
+    auto message = Read<GetDataMessage>(peer, payload);
+    if (!message) return;
+    std::vector<InventoryItem>& items = message->list.items;
+    if (message->list.TooMany()) {
+        return Misbehaving(peer, fmt::format("getdata message size = {}", message->list.Count()));
+    }
+    m_at.log.Debug(LogCategory::kNet, "received getdata ({} invsz) peer={}", items.size(),
+                   peer.Id());
+    if (!items.empty()) {
+        m_at.log.Debug(LogCategory::kNet, "received getdata for: {} peer={}", items[0].ToString(),
+                       peer.Id());
+    }
+    peer.requests.insert(peer.requests.end(), items.begin(), items.end());
+    ServeRequests(peer);
+}
+
+/** We send no compact blocks, so that nobody has a reason to ask for transactions of one; as Core
+ *  does with old ones, it gets the block. */
+void PeerManager::HandleGetBlockTxn(Peer& peer, ByteSpan payload)
+{
+    const auto message = Read<GetBlockTxnMessage>(peer, payload);
+    if (!message) return;
+    const HeaderNode* const node = m_at.chain.Find(message->block);
+    if (!node || !m_at.chain.Facts(*node).have_data) {
+        m_at.log.Debug(LogCategory::kNet, "Peer {} sent us a getblocktxn for a block we don't have",
+                       peer.Id());
+        return;
+    }
+    peer.requests.push_back({kInvWitnessBlock, message->block});
+}
+
+/** Answers what asks for transactions, of which there are none, and then one more request: a block
+ *  is work, and others want to be heard too. */
+void PeerManager::ServeRequests(Peer& peer)
+{
+    if (m_at.link.SendPaused(peer.Id())) return;
+    NotFoundMessage missing;
+    while (!peer.requests.empty() && peer.requests.front().IsTx()) {
+        // Who did not want to hear of transactions gets no answer to such a request.
+        if (peer.wants_txs) missing.list.items.push_back(peer.requests.front());
+        peer.requests.pop_front();
+    }
+    if (!peer.requests.empty()) {
+        const InventoryItem item = peer.requests.front();
+        peer.requests.pop_front();
+        if (item.IsBlock()) ServeBlock(peer, item);
+    }
+    if (!missing.list.items.empty()) Send(peer, missing);
+}
+
+void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)
+{
+    const HeaderNode* const node = m_at.chain.Find(item.hash);
+    if (!node) return;
+    if (!MayServe(*node)) {
+        m_at.log.Debug(LogCategory::kNet,
+                       "ignoring request from peer={} for old block that isn't in the main chain",
+                       peer.Id());
+        return;
+    }
+    const HeaderNode& tip = m_at.chain.Tip();
+    const bool limited =
+        (peer.our_services & kNodeNetworkLimited) && !(peer.our_services & kNodeNetwork);
+    if (limited && !peer.Permits(kPermitNoBan) &&
+        tip.height - node->height > kLimitedBlocks + kLimitedMargin) {
+        // What lies deeper would tell how far we have pruned; and it would wait for an answer.
+        return Drop(peer, "Ignore block request below NODE_NETWORK_LIMITED threshold");
+    }
+    if (!m_at.chain.Facts(*node).have_data) return;
+    if (item.type != kInvFilteredBlock) { // no filter was ever taken
+        auto raw = m_at.blocks.ReadBlock(*node);
+        if (raw && item.type == kInvBlock) raw = StripWitnesses(*raw);
+        if (!raw) {
+            m_at.log.Error("Cannot load block from disk: {}, disconnecting {}", raw.Message(),
+                           NameOf(peer));
+            return Close(peer);
+        }
+        SendRaw(peer, {"block", std::move(*raw)});
+    }
+    if (item.hash != peer.continuation) return;
+    // Unknown to the peer, this makes it ask for the hashes behind those it has now.
+    InvMessage more;
+    more.list.items = {{kInvBlock, tip.hash}};
+    Send(peer, more);
+    peer.continuation = {};
+}
+
+void PeerManager::HandleGetBlocks(Peer& peer, ByteSpan payload)
+{
+    const auto message = Read<GetBlocksMessage>(peer, payload);
+    if (!message) return;
+    if (message->locator.TooMany()) {
+        return Drop(peer, fmt::format("getblocks locator size {} > {}", message->locator.Count(),
+                                      kMaxLocator));
+    }
+    const HeaderNode& tip = m_at.chain.Tip();
+    const int fork = ForkWithActive(message->locator.items).height;
+    m_at.log.Debug(LogCategory::kNet, "getblocks {} to {} limit {} from peer={}",
+                   fork < tip.height ? fork + 1 : -1,
+                   message->stop.IsNull() ? "end" : message->stop.ToHex(), kMaxGetBlocks,
+                   peer.Id());
+    // A block that will be pruned before it can be asked for is not offered.
+    const int likely_kept =
+        kLimitedBlocks - static_cast<int>(3600 / m_at.params.consensus.pow_target_spacing);
+    const int end = std::min<int>(tip.height, fork + int{kMaxGetBlocks});
+    for (int height = fork + 1; height <= end; ++height) {
+        const HeaderNode& node = *tip.Ancestor(height);
+        if (node.hash == message->stop) return;
+        if (m_options.prune_mode &&
+            (height <= tip.height - likely_kept || !m_at.chain.Facts(node).have_data)) {
+            return;
+        }
+        peer.to_inv.push_back(node.hash);
+        if (height == fork + int{kMaxGetBlocks}) peer.continuation = node.hash;
+    }
+}
+
+/** Tells of new blocks: by headers who asked for that and can connect them, else by inv. */
+void PeerManager::Announce(Peer& peer)
+{
+    if (peer.to_announce.empty()) return;
+    HeadersMessage message;
+    const HeaderNode& last = *peer.to_announce.back();
+    if (CollectAnnouncement(peer, message.list.items)) {
+        if (!message.list.items.empty()) {
+            m_at.log.Debug(LogCategory::kNet, "sending {} headers up to {} to peer={}",
+                           message.list.items.size(), last.hash.ToHex(), peer.Id());
+            Send(peer, message);
+            peer.best_sent = &last;
+        }
+    } else if (!(peer.best_known && IsAncestor(last, *peer.best_known)) &&
+               !(peer.best_sent && IsAncestor(last, *peer.best_sent))) {
+        peer.to_inv.push_back(last.hash);
+    }
+    peer.to_announce.clear();
+}
+
+/** The headers to announce, none if the peer has them all; false: it has to be done by inv. */
+bool PeerManager::CollectAnnouncement(const Peer& peer, std::vector<BlockHeader>& out) const
+{
+    if (!peer.prefers_headers || peer.to_announce.size() > kMaxAnnouncements) return false;
+    const auto has = [&](const HeaderNode& node) {
+        return (peer.best_known && IsAncestor(node, *peer.best_known)) ||
+               (peer.best_sent && IsAncestor(node, *peer.best_sent));
+    };
+    const HeaderNode* before = nullptr;
+    for (const HeaderNode* node : peer.to_announce) {
+        // A reorganisation came between: what is queued is no chain, or not the active one.
+        if (!IsActive(*node) || (before && node->prev != before)) return false;
+        before = node;
+        if (out.empty() && has(*node)) continue;
+        if (out.empty() && node->prev && !has(*node->prev)) return false;
+        out.push_back(node->Header());
+    }
+    return true;
+}
+
+void PeerManager::SendInventory(Peer& peer)
+{
+    if (peer.to_inv.empty()) return;
+    InvMessage message;
+    for (const BlockHash& hash : peer.to_inv) message.list.items.push_back({kInvBlock, hash});
+    Send(peer, message);
+    peer.to_inv.clear();
+}
+
+/** Blocks of the active chain, and recent ones beside it: old ones would tell who we are. */
+bool PeerManager::MayServe(const HeaderNode& node) const
+{
+    if (IsActive(node)) return true;
+    if (!m_at.chain.Facts(node).fully_validated) return false;
+    const HeaderNode& best = m_at.chain.BestHeader();
+    return int64_t{best.time} - int64_t{node.time} < kStaleBlockAge &&
+           BlockProofEquivalentTime(best, node, best, m_at.params.consensus) < kStaleBlockAge;
+}
+
+/** Last block of the active chain that who sent the locator has. */
+const HeaderNode& PeerManager::ForkWithActive(const std::vector<BlockHash>& locator) const
+{
+    const HeaderNode& tip = m_at.chain.Tip();
+    for (const BlockHash& hash : locator) {
+        const HeaderNode* const node = m_at.chain.Find(hash);
+        if (!node) continue;
+        if (IsAncestor(*node, tip)) return *node;
+        if (IsAncestor(tip, *node)) return tip;
+    }
+    return *tip.Ancestor(0);
+}
+
+} // namespace ibd

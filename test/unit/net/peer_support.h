@@ -1,0 +1,311 @@
+// What tests of peers share: a chain in memory, a link that keeps what is sent, and a node of both
+// whose peers are scripts or other nodes. All is deterministic: time stands until it is moved.
+#pragma once
+
+#include "net/peer_manager.h"
+
+#include "chain/chain.h"
+#include "consensus/pow.h"
+#include "crypto/sha256.h"
+#include "net/seeded_env.h"
+#include "support/testdata.h"
+
+#include <map>
+#include <set>
+
+#include "support/catch.h"
+
+namespace ibd::test {
+
+inline constexpr int64_t kStart = 1'700'000'000; //!< seconds since 1970
+
+/** A block with one transaction that says `salt`; with a witness, so that stripping shows. */
+struct MadeBlock {
+    BlockHeader header;
+    Bytes raw;
+    Bytes stripped;
+};
+
+inline MadeBlock MakeBlock(const HeaderNode& parent, uint32_t time, uint32_t salt,
+                           const ConsensusParams& params)
+{
+    const auto transaction = [&](bool witness) {
+        Bytes out;
+        Writer writer(out);
+        writer.U32(1);
+        if (witness) writer.U16(0x0100);
+        writer.CompactSize(1);
+        writer.Hash(Uint256{});
+        writer.U32(0xffffffff);
+        writer.CompactSize(8);
+        writer.U32(uint32_t(parent.height + 1));
+        writer.U32(salt);
+        writer.U32(0xffffffff);
+        writer.CompactSize(1);
+        writer.U64(5'000'000'000);
+        writer.VarBytes(Bytes{0x51});
+        if (witness) {
+            writer.CompactSize(1);
+            writer.VarBytes(Bytes(32));
+        }
+        writer.U32(0);
+        return out;
+    };
+    MadeBlock block;
+    block.header.version = 0x20000000;
+    block.header.prev_hash = parent.hash;
+    block.header.merkle_root = Uint256(Sha256d(transaction(false)));
+    block.header.time = time;
+    block.header.bits = parent.bits;
+    while (!CheckProofOfWork(block.header.Hash(), block.header.bits, params)) ++block.header.nonce;
+    for (const bool witness : {false, true}) {
+        Bytes& out = witness ? block.raw : block.stripped;
+        Writer writer(out);
+        writer.Raw(block.header.ToBytes());
+        writer.CompactSize(1);
+        writer.Raw(transaction(witness));
+    }
+    return block;
+}
+
+class TestChain final : public PeerChain, public HeaderSink, public BlockProvider {
+public:
+    explicit TestChain(const ChainParams& params) : m_params(params), m_tree(params)
+    {
+        m_active.SetTip(m_tree.Genesis());
+    }
+
+    /** Mines `count` blocks on `parent` (null: the tip) and, if `activate`, goes there. */
+    const HeaderNode& Extend(int count, const HeaderNode* parent = nullptr, uint32_t salt = 0,
+                             bool activate = true)
+    {
+        const HeaderNode* node = parent ? parent : &Tip();
+        for (int i = 0; i < count; ++i) {
+            const uint32_t time =
+                std::max<uint32_t>(node->time + 1, uint32_t(first_time) + uint32_t(node->height));
+            MadeBlock block = MakeBlock(*node, time, salt, m_params.consensus);
+            HeaderNode* const added = m_tree.Insert(block.header, block.header.Hash());
+            added->status = kValidScripts | kHaveData;
+            m_blocks[added->hash] = std::move(block);
+            node = added;
+        }
+        if (activate) m_active.SetTip(m_tree.Find(node->hash));
+        return *node;
+    }
+    void SetTip(const HeaderNode& node) { m_active.SetTip(m_tree.Find(node.hash)); }
+    const MadeBlock& Block(const HeaderNode& node) const { return m_blocks.at(node.hash); }
+    HeaderTree& Tree() { return m_tree; }
+    std::vector<BlockHeader> Headers(int from, int count) const
+    {
+        std::vector<BlockHeader> out;
+        for (int height = from; height < from + count; ++height) {
+            out.push_back(m_active[height]->Header());
+        }
+        return out;
+    }
+
+    const HeaderNode& Tip() const override { return *m_active.Tip(); }
+    const HeaderNode& BestHeader() const override { return *m_tree.BestHeader(); }
+    const HeaderNode* Find(const BlockHash& hash) const override { return m_tree.Find(hash); }
+    BlockFacts Facts(const HeaderNode& node) const override
+    {
+        return {node.HasData(), node.Failed(), node.IsValid(kValidScripts)};
+    }
+    bool IsInitialBlockDownload() const override { return downloading; }
+    bool IsImporting() const override { return importing; }
+    RuleResult AcceptHeaders(std::span<const BlockHeader> headers, const HeaderNode** last) override
+    {
+        for (const BlockHeader& header : headers) {
+            HeaderNode* node = nullptr;
+            if (auto violation = m_tree.Accept(header, kStart, &node)) return violation;
+            *last = node;
+        }
+        return {};
+    }
+    Result<Bytes> ReadBlock(const HeaderNode& node) override
+    {
+        const auto found = m_blocks.find(node.hash);
+        if (found == m_blocks.end()) return SystemError("no such block");
+        return found->second.raw;
+    }
+
+    bool downloading = false;
+    bool importing = false;
+    int64_t first_time = kStart - 20'000; //!< of the blocks that are mined
+
+private:
+    const ChainParams& m_params;
+    HeaderTree m_tree;
+    Chain m_active;
+    std::map<BlockHash, MadeBlock> m_blocks;
+};
+
+class TestLink final : public PeerLink {
+public:
+    void Send(PeerId peer, OutgoingMessage message) override
+    {
+        sent[peer].push_back(std::move(message));
+    }
+    bool SendPaused(PeerId peer) const override { return paused.contains(peer); }
+    void Consumed(PeerId, size_t bytes) override { consumed += bytes; }
+    void Disconnect(PeerId peer) override { closed.insert(peer); }
+    void Discourage(const NetAddress& address) override
+    {
+        discouraged.push_back(address.ToString());
+    }
+    PeerTraffic Traffic(PeerId) const override { return traffic; }
+
+    std::map<PeerId, std::deque<OutgoingMessage>> sent;
+    std::set<PeerId> paused, closed;
+    std::vector<std::string> discouraged;
+    size_t consumed = 0;
+    PeerTraffic traffic;
+};
+
+inline PeerOptions WithServices(uint64_t services)
+{
+    PeerOptions out;
+    out.services = services;
+    return out;
+}
+inline PeerOptions WithMinimumWork(const Arith256& work)
+{
+    PeerOptions out;
+    out.minimum_work = work;
+    return out;
+}
+inline PeerOptions BlocksOnly()
+{
+    PeerOptions out;
+    out.blocks_only = true;
+    return out;
+}
+
+inline ChainParams RegtestParams() { return MakeChainParams(Network::kRegtest); }
+
+class TestNode {
+public:
+    explicit TestNode(const ChainParams& node_params, PeerOptions options = {}, uint64_t seed = 1)
+        : params(node_params), chain(params), env(seed), logger(MakeNullLogger()),
+          manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }},
+                  std::move(options))
+    {
+        MoveTime(0);
+    }
+
+    PeerId Connect(ConnectionKind kind, const char* address = "8.8.8.8:8333",
+                   uint32_t permissions = kPermitNone)
+    {
+        NewPeer peer;
+        peer.id = m_next_id++;
+        peer.kind = kind;
+        peer.address = *Endpoint::Parse(address, 8333);
+        peer.name = address;
+        peer.permissions = permissions;
+        manager.Connected(peer);
+        Run();
+        return peer.id;
+    }
+    static VersionMessage Version()
+    {
+        VersionMessage out;
+        out.services = kNodeNetwork | kNodeWitness;
+        out.time = kStart;
+        out.nonce = 12345;
+        out.user_agent = "/test:1.0/";
+        out.start_height = 7;
+        return out;
+    }
+    /** Connects and shakes hands; what was sent until then is dropped. */
+    PeerId Befriend(ConnectionKind kind, const char* address = "8.8.8.8:8333",
+                    uint32_t permissions = kPermitNone, VersionMessage version = Version())
+    {
+        const PeerId id = Connect(kind, address, permissions);
+        Say(id, version);
+        Say(id, VerackMessage{});
+        for (const PingMessage& ping : Take<PingMessage>(id)) Say(id, PongMessage{ping.nonce});
+        link.sent[id].clear();
+        return id;
+    }
+    template <typename Message>
+    void Say(PeerId id, const Message& message)
+    {
+        SayRaw(id, std::string(Message::kType), Encode(message));
+    }
+    void SayRaw(PeerId id, std::string type, Bytes payload = {})
+    {
+        manager.Received(id, {std::move(type), std::move(payload), 0, ""});
+        Run();
+    }
+    void Run()
+    {
+        while (manager.Work()) {
+        }
+    }
+    /** Moves the clock, as if everybody had sent something until then. */
+    void MoveTime(int64_t seconds)
+    {
+        now += seconds * kSecond;
+        link.traffic.last_send = link.traffic.last_receive = now / kSecond;
+        Run();
+    }
+
+    /** Types of what was sent to a peer since the last call. */
+    std::vector<std::string> Types(PeerId id)
+    {
+        std::vector<std::string> out;
+        for (const OutgoingMessage& message : link.sent[id]) out.emplace_back(message.type);
+        link.sent[id].clear();
+        return out;
+    }
+    /** The messages of a type that were sent since the last call; others are dropped. */
+    template <typename Message>
+    std::vector<Message> Take(PeerId id)
+    {
+        std::vector<Message> out;
+        for (const OutgoingMessage& message : link.sent[id]) {
+            if (message.type == Message::kType) out.push_back(*Decode<Message>(message.payload));
+        }
+        link.sent[id].clear();
+        return out;
+    }
+    bool IsClosed(PeerId id) const { return link.closed.contains(id); }
+    PeerInfo Info(PeerId id) const
+    {
+        for (PeerInfo& info : manager.Info()) {
+            if (info.connection.id == id) return std::move(info);
+        }
+        FAIL("no such peer");
+        return {};
+    }
+
+    const ChainParams params;
+    TestChain chain;
+    TestLink link;
+    SeededEnv env;
+    std::unique_ptr<Logger> logger;
+    int64_t now = kStart * kSecond;
+    PeerManager manager;
+
+private:
+    PeerId m_next_id = 0;
+};
+
+/** Carries what each node sent to the other until both are silent. */
+inline void Exchange(TestNode& a, PeerId b_in_a, TestNode& b, PeerId a_in_b)
+{
+    for (bool moved = true; moved;) {
+        moved = false;
+        const auto carry = [&](TestNode& from, PeerId to_id, TestNode& to, PeerId from_id) {
+            auto messages = std::exchange(from.link.sent[to_id], {});
+            for (OutgoingMessage& message : messages) {
+                to.SayRaw(from_id, std::string(message.type), std::move(message.payload));
+                moved = true;
+            }
+        };
+        carry(a, b_in_a, b, a_in_b);
+        carry(b, a_in_b, a, b_in_a);
+    }
+}
+
+} // namespace ibd::test
