@@ -25,6 +25,10 @@ public:
         Store(*node);
         return *node;
     }
+    HeaderNode& Recent()
+    {
+        return *tree.NodeAt(tree.Size() - 1 - TestRng()() % std::min<size_t>(tree.Size(), 6));
+    }
     HeaderNode& Any() { return *tree.NodeAt(TestRng()() % tree.Size()); }
 
 private:
@@ -76,7 +80,7 @@ TEST_CASE("the best candidate is the best block that can be connected")
             HeaderNode& parent = TestRng()() % 2 == 0 ? *active.Tip() : random.Any();
             if (!parent.Failed()) candidates.Add(random.Grow(parent), active.Tip());
         } else if (kind < 16) {
-            HeaderNode& node = random.Any();
+            HeaderNode& node = random.Recent();
             if (!active.Contains(&node)) tree.MarkFailed(&node);
         } else if (kind < 17) {
             random.Any().status &= ~uint32_t{kHaveData}; // pruned
@@ -87,6 +91,7 @@ TEST_CASE("the best candidate is the best block that can be connected")
             tree.SetSequence(node, tree.NextSequenceId());
             candidates.Rebuild(tree, active.Tip());
         }
+        if (TestRng()() % 4 != 0) continue; // more than one change at a time
         std::vector<const HeaderNode*> failed;
         HeaderNode* best = candidates.Best(active, failed);
         REQUIRE(best == BestOfAll(tree, active));
