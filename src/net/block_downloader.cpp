@@ -1,0 +1,235 @@
+// See block_downloader.h.
+#include "net/block_downloader.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kSecond = 1'000'000; //!< microseconds
+
+} // namespace
+
+void BlockDownloader::SetGoal(DownloadGoal& goal)
+{
+    m_goal = &goal;
+    GoalChanged();
+}
+
+void BlockDownloader::GoalChanged()
+{
+    m_cursor = -1; // requests under way are skipped when it comes to them again
+    m_again.clear();
+    for (auto& [peer, load] : m_loads) load.branch_after = 0;
+}
+
+std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const HeaderNode& tip,
+                                                    int64_t now)
+{
+    std::vector<const HeaderNode*> out;
+    if (!source.best_known) return out;
+    Load& load = m_loads[source.peer];
+    const size_t most = FreeSlots(load);
+    if (most == 0) return out;
+    AskAgain(source, most, out);
+    const bool window_full = AskNext(source, most, out);
+    if (out.empty() && load.requests.empty()) {
+        if (now >= load.branch_after) {
+            load.branch_after = now + kBranchInterval;
+            AskBranch(source, tip, most, out);
+        }
+        if (out.empty() && window_full) NoteStaller(source.peer, now);
+        if (out.empty()) AskToHelp(source, most, now, out);
+    }
+    if (load.requests.empty()) load.first_since = load.last_received = now;
+    for (const HeaderNode* node : out) {
+        load.requests.push_back({node, now});
+        ++m_asked[node];
+    }
+    return out;
+}
+
+/** As much as a peer gives in two seconds, so that a far one has always something to send. With a
+ *  window the few ahead of it are for all. */
+size_t BlockDownloader::FreeSlots(const Load& load) const
+{
+    const bool windowed = m_goal->WindowEnd() != DownloadGoal::kNoWindow;
+    const size_t most =
+        windowed ? kMinInFlight : std::clamp(2 * load.rate, kMinInFlight, kMaxInFlight);
+    return load.requests.size() < most ? most - load.requests.size() : 0;
+}
+
+bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) const
+{
+    const HeaderNode& best = *source.best_known;
+    if (best.Ancestor(node.height) != &node) return false;
+    return !source.limited || best.height - node.height < kLimitedDepth;
+}
+
+/** Blocks that others were asked for and did not give. */
+void BlockDownloader::AskAgain(const Source& source, size_t most,
+                               std::vector<const HeaderNode*>& out)
+{
+    for (auto it = m_again.begin(); it != m_again.end() && out.size() < most;) {
+        const HeaderNode& node = *it->second;
+        const bool done = m_goal->Have(node) || IsAsked(node);
+        if (!done && !CanServe(source, node)) {
+            ++it;
+            continue;
+        }
+        if (!done) out.push_back(&node);
+        it = m_again.erase(it);
+    }
+}
+
+/** Blocks that nobody was asked for yet. Whether the window ended before something to ask. */
+bool BlockDownloader::AskNext(const Source& source, size_t most,
+                              std::vector<const HeaderNode*>& out)
+{
+    const int32_t end = m_goal->WindowEnd();
+    while (out.size() < most) {
+        const HeaderNode* const node = m_goal->NextMissing(m_cursor);
+        if (!node) return false;
+        if (!IsAsked(*node)) {
+            if (!CanServe(source, *node)) return false;
+            if (node->height > end) return true;
+            out.push_back(node);
+        }
+        m_cursor = node->height;
+    }
+    return false;
+}
+
+/** A peer whose chain is another one than the goal's, and better than ours, is asked for that: the
+ *  goal's may be one of headers only, whose blocks nobody has. */
+void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, size_t most,
+                                std::vector<const HeaderNode*>& out) const
+{
+    const HeaderNode& best = *source.best_known;
+    if (best.chain_work <= tip.chain_work) return;
+    const HeaderNode* const fork = LastCommonAncestor(&best, &tip);
+    const int32_t end =
+        std::min({best.height, fork->height + kDownloadWindow, m_goal->WindowEnd()});
+    for (int32_t height = fork->height + 1; height <= end && out.size() < most; ++height) {
+        const HeaderNode& node = *best.Ancestor(height);
+        if (m_goal->Have(node) || IsAsked(node) || !CanServe(source, node)) continue;
+        out.push_back(&node);
+    }
+}
+
+/** One who has nothing to do gets the oldest of what others were asked for long ago. */
+void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
+                                std::vector<const HeaderNode*>& out) const
+{
+    // With a window, who holds it up is sent away instead.
+    if (m_goal->WindowEnd() != DownloadGoal::kNoWindow) return;
+    for (const auto& [peer, load] : m_loads) {
+        if (peer == source.peer) continue;
+        for (const Request& request : load.requests) {
+            if (out.size() == most || now - request.since < kHelpAfter) break;
+            if (m_asked.at(request.node) > 1 || !CanServe(source, *request.node)) continue;
+            out.push_back(request.node);
+        }
+    }
+}
+
+/** `waiting` could fetch blocks if the lowest that is under way were here: who owes that one? */
+void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
+{
+    Load* staller = nullptr;
+    int32_t lowest = std::numeric_limits<int32_t>::max();
+    for (auto& [peer, load] : m_loads) {
+        for (const Request& request : load.requests) {
+            if (peer == waiting || request.node->height >= lowest) continue;
+            lowest = request.node->height;
+            staller = &load;
+        }
+    }
+    if (staller && staller->stalling_since == 0) staller->stalling_since = now;
+}
+
+bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    const bool asked = IsAsked(node);
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return asked;
+    Remove(found->second, node, now);
+    if (asked) {
+        CountBlock(found->second, now);
+        m_stall_timeout = std::max(m_stall_timeout * 85 / 100, kStallTimeout);
+    }
+    return asked;
+}
+
+void BlockDownloader::Refused(const HeaderNode& node)
+{
+    if (!IsAsked(node)) m_again[node.height] = &node;
+}
+
+void BlockDownloader::Disconnected(PeerId peer)
+{
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return;
+    for (const Request& request : found->second.requests) {
+        if (--m_asked[request.node] > 0) continue;
+        m_asked.erase(request.node);
+        m_again[request.node->height] = request.node;
+    }
+    m_loads.erase(found);
+}
+
+void BlockDownloader::Remove(Load& load, const HeaderNode& node, int64_t now)
+{
+    const auto request = std::find_if(load.requests.begin(), load.requests.end(),
+                                      [&](const Request& r) { return r.node == &node; });
+    if (request == load.requests.end()) return;
+    if (request == load.requests.begin()) load.first_since = now;
+    load.last_received = now;
+    load.stalling_since = 0;
+    load.requests.erase(request);
+    if (--m_asked[&node] == 0) m_asked.erase(&node);
+}
+
+void BlockDownloader::CountBlock(Load& load, int64_t now)
+{
+    const int64_t second = now / kSecond;
+    if (second != load.second) {
+        // Seconds without a block between them count, too.
+        const bool next = second == load.second + 1;
+        load.rate = (load.rate + (next ? load.count : 0)) / 2;
+        load.second = second;
+        load.count = 0;
+    }
+    ++load.count;
+    load.rate = std::max(load.rate, load.count); // a good start is believed at once
+}
+
+BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now)
+{
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end() || found->second.requests.empty()) return Verdict::kFine;
+    const Load& load = found->second;
+    if (load.stalling_since != 0 && now > load.stalling_since + m_stall_timeout) {
+        // Perhaps it is our line that is slow: the next one gets more time.
+        m_stall_timeout = std::min(2 * m_stall_timeout, kMaxStallTimeout);
+        return Verdict::kStalling;
+    }
+    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && now > load.last_received + kSilence) {
+        return Verdict::kStalling;
+    }
+    // An interval between blocks, and half of one more for each other peer that sends.
+    int64_t others = -1;
+    for (const auto& [id, other] : m_loads) others += !other.requests.empty();
+    const int64_t patience = m_spacing * kSecond * (2 + others) / 2;
+    return now > load.first_since + patience ? Verdict::kTimeout : Verdict::kFine;
+}
+
+std::vector<int32_t> BlockDownloader::InFlight(PeerId peer) const
+{
+    std::vector<int32_t> out;
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return out;
+    for (const Request& request : found->second.requests) out.push_back(request.node->height);
+    return out;
+}
+
+} // namespace ibd

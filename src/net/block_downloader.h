@@ -1,0 +1,123 @@
+// BlockDownloader: which block is asked of which peer, and which peers hold the others up. It knows
+// neither messages nor connections: PeerManager tells it what came, asks it what to send for, and
+// sends away whom it says. What is missing a DownloadGoal says, so that the same code fetches
+// blocks in any order for the booster and in a moving window for the serial engine.
+//
+// Owned by the PeerManager, one thread. Memory: kMaxInFlight requests for each peer, and those that
+// were given back by peers that left.
+#pragma once
+
+#include "net/header_sync.h"
+
+#include <deque>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+namespace ibd {
+
+/** How far above the tip blocks are fetched for the serial engine. */
+inline constexpr int32_t kDownloadWindow = 1024;
+
+/** Which blocks are missing: wanted, and neither stored nor put into the BlockSink. One that the
+ *  sink refused is missing again. Owned by net, implemented outside of it. */
+class DownloadGoal {
+public:
+    virtual ~DownloadGoal() = default;
+
+    /** The lowest missing block above height `after` on the chain that it follows; null: none. */
+    virtual const HeaderNode* NextMissing(int32_t after) const = 0;
+    /** Whether a block of any branch need not be fetched. */
+    virtual bool Have(const HeaderNode& node) const = 0;
+    /** The highest that may be asked for now; with kNoWindow order does not matter at all. */
+    virtual int32_t WindowEnd() const = 0;
+    static constexpr int32_t kNoWindow = std::numeric_limits<int32_t>::max();
+};
+
+class BlockDownloader {
+public:
+    // Times in microseconds.
+    static constexpr size_t kMinInFlight = 16;  //!< requests to a peer; with a window no more
+    static constexpr size_t kMaxInFlight = 256; //!< to the fastest peer
+    static constexpr int64_t kStallTimeout = 2'000'000;
+    static constexpr int64_t kMaxStallTimeout = 64'000'000;
+    /** So old a request must be for an idle peer to be asked for the same block. */
+    static constexpr int64_t kHelpAfter = 2'000'000;
+    /** Without a window: who sends nothing for so long is replaced. */
+    static constexpr int64_t kSilence = 60'000'000;
+    /** Between looks at the branch of an idle peer, which cost as much as the window is long. */
+    static constexpr int64_t kBranchInterval = 1'000'000;
+    /** A node that keeps the last 288 blocks may have dropped those at the end of them. */
+    static constexpr int32_t kLimitedDepth = 286;
+
+    /** `spacing`: seconds between blocks. The goal outlives this, or SetGoal() replaces it. */
+    BlockDownloader(DownloadGoal& goal, int64_t spacing) : m_goal(&goal), m_spacing(spacing) {}
+
+    void SetGoal(DownloadGoal& goal);
+    /** Headers or the tip changed, so that other blocks may be missing. */
+    void GoalChanged();
+
+    /** What a peer can give. */
+    struct Source {
+        PeerId peer = -1;
+        const HeaderNode* best_known = nullptr; //!< may be null
+        bool limited = false;                   //!< has the last 288 blocks only
+    };
+    /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
+    std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
+    /** Bytes came for a block. Whether it had been asked of anybody. */
+    bool Received(PeerId peer, const HeaderNode& node, int64_t now);
+    /** What came was not the block, or the peer has it not. */
+    void Refused(const HeaderNode& node);
+    /** Its requests go to others. */
+    void Disconnected(PeerId peer);
+
+    enum class Verdict { kFine, kStalling, kTimeout };
+    /** Whether a peer holds the others up, and for so long that it should go. */
+    Verdict Judge(PeerId peer, int64_t now);
+
+    bool IsAsked(const HeaderNode& node) const { return m_asked.contains(&node); }
+    bool Idle() const { return m_asked.empty(); }
+    /** Heights, in the order they were asked for. */
+    std::vector<int32_t> InFlight(PeerId peer) const;
+    int64_t CurrentStallTimeout() const { return m_stall_timeout; }
+
+private:
+    struct Request {
+        const HeaderNode* node;
+        int64_t since;
+    };
+    struct Load {
+        std::deque<Request> requests;
+        int64_t first_since = 0;    //!< since when the first request is the one waited for
+        int64_t last_received = 0;  //!< or asked, if that was when nothing was waited for
+        int64_t stalling_since = 0; //!< 0: holds nobody up
+        int64_t branch_after = 0;   //!< when its own branch is to be looked at next
+        int64_t second = 0;         //!< being counted
+        size_t count = 0;           //!< blocks in it
+        size_t rate = 0;            //!< blocks a second, lately
+    };
+
+    size_t FreeSlots(const Load& load) const;
+    bool CanServe(const Source& source, const HeaderNode& node) const;
+    void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
+    bool AskNext(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
+    void AskBranch(const Source& source, const HeaderNode& tip, size_t most,
+                   std::vector<const HeaderNode*>& out) const;
+    void AskToHelp(const Source& source, size_t most, int64_t now,
+                   std::vector<const HeaderNode*>& out) const;
+    void NoteStaller(PeerId waiting, int64_t now);
+    void Remove(Load& load, const HeaderNode& node, int64_t now);
+    static void CountBlock(Load& load, int64_t now);
+
+    DownloadGoal* m_goal;
+    const int64_t m_spacing;
+    std::map<PeerId, Load> m_loads;
+    std::unordered_map<const HeaderNode*, int> m_asked; //!< of how many peers
+    /** Missing blocks up to here were asked for, or are in m_again. */
+    int32_t m_cursor = -1;
+    std::map<int32_t, const HeaderNode*> m_again; //!< by height
+    int64_t m_stall_timeout = kStallTimeout;
+};
+
+} // namespace ibd

@@ -1,0 +1,259 @@
+// Which blocks are asked of whom: in order with a window, in any order without one, and again of
+// others when peers stall, leave or lie. A simulated network downloads a whole chain from a seed.
+#include "net/block_downloader.h"
+
+#include "net/peer_support.h"
+
+#include "support/catch.h"
+
+namespace ibd {
+
+using namespace test;
+
+namespace {
+
+constexpr int64_t kMicros = 1'000'000; //!< in a second
+
+/** Blocks of the best header's chain that were not delivered; the window starts at the lowest. */
+class TestGoal final : public DownloadGoal {
+public:
+    TestGoal(TestChain& chain, bool windowed) : m_chain(chain), m_windowed(windowed) {}
+
+    const HeaderNode* NextMissing(int32_t after) const override
+    {
+        const HeaderNode& best = m_chain.BestHeader();
+        while (m_complete < best.height && Have(*best.Ancestor(m_complete + 1))) ++m_complete;
+        for (int32_t height = std::max(after, m_complete) + 1; height <= best.height; ++height) {
+            const HeaderNode* const node = best.Ancestor(height);
+            if (!Have(*node)) return node;
+        }
+        return nullptr;
+    }
+    bool Have(const HeaderNode& node) const override { return delivered.contains(&node); }
+    int32_t WindowEnd() const override
+    {
+        if (!m_windowed) return kNoWindow;
+        const HeaderNode* const first = NextMissing(-1);
+        return first ? first->height - 1 + kDownloadWindow : m_chain.BestHeader().height;
+    }
+
+    void Lose(const HeaderNode& node)
+    {
+        delivered.erase(&node);
+        m_complete = 0;
+    }
+
+    std::set<const HeaderNode*> delivered;
+
+private:
+    TestChain& m_chain;
+    const bool m_windowed;
+    mutable int32_t m_complete = 0; //!< all up to here are delivered
+};
+
+/** A downloader over `blocks` headers, of which none but genesis is there. */
+struct Fixture {
+    Fixture(int blocks, bool windowed)
+        : params(RegtestParams()), chain(params), goal(chain, windowed), downloader(goal, 600)
+    {
+        chain.Extend(blocks, nullptr, 0, false);
+    }
+    std::vector<int32_t> Ask(PeerId peer, bool limited = false)
+    {
+        return AskAs({peer, &chain.BestHeader(), limited});
+    }
+    std::vector<int32_t> AskAs(const BlockDownloader::Source& source)
+    {
+        std::vector<int32_t> out;
+        for (const HeaderNode* node : downloader.Ask(source, chain.Tip(), now)) {
+            out.push_back(node->height);
+        }
+        return out;
+    }
+    const HeaderNode& At(int32_t height) { return *chain.BestHeader().Ancestor(height); }
+    bool Deliver(PeerId peer, int32_t height)
+    {
+        goal.delivered.insert(&At(height));
+        return downloader.Received(peer, At(height), now);
+    }
+
+    const ChainParams params;
+    TestChain chain;
+    TestGoal goal;
+    BlockDownloader downloader;
+    int64_t now = kStart * kMicros;
+};
+
+std::vector<int32_t> Heights(int32_t from, int32_t to)
+{
+    std::vector<int32_t> out;
+    for (int32_t height = from; height <= to; ++height) out.push_back(height);
+    return out;
+}
+
+using Verdict = BlockDownloader::Verdict;
+
+} // namespace
+
+TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader]")
+{
+    Fixture f(100, true);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(1).empty());
+    CHECK(f.Ask(2) == Heights(17, 32));
+    CHECK(f.downloader.InFlight(2) == Heights(17, 32));
+    CHECK(f.Deliver(1, 3));
+    CHECK(f.Ask(1) == Heights(33, 33));
+    CHECK(f.Deliver(2, 5)); // asked of another
+    CHECK_FALSE(f.Deliver(2, 90));
+    f.downloader.Disconnected(1);
+    CHECK(f.downloader.InFlight(1).empty());
+    CHECK(f.Ask(3) ==
+          std::vector<int32_t>{1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 33, 34});
+    // What was refused is asked for again, of whoever comes.
+    f.Deliver(3, 1);
+    f.goal.Lose(f.At(1));
+    f.downloader.Refused(f.At(1));
+    CHECK(f.Ask(4).front() == 1);
+    // A new start asks nothing twice.
+    f.downloader.GoalChanged();
+    CHECK(f.Ask(5).front() == 50);
+}
+
+TEST_CASE("peers are asked for what they have", "[block_downloader]")
+{
+    Fixture f(400, true);
+    CHECK(f.AskAs({1, nullptr, false}).empty());
+    CHECK(f.AskAs({1, &f.At(5), false}) == Heights(1, 5));
+    CHECK(f.Ask(2, true) == Heights(115, 130)); // the last 286
+    for (int i = 10; i < 16; ++i) f.Ask(i);
+    CHECK(f.Ask(16) == std::vector<int32_t>{102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112,
+                                            113, 114, 131, 132, 133});
+
+    // A chain beside the best header's, whose blocks nobody has, is fetched from who offers it.
+    Fixture g(50, true);
+    const HeaderNode& other = g.chain.Extend(20, &g.At(0), 7, false);
+    REQUIRE(&other != &g.At(20));
+    const auto nodes = g.downloader.Ask({1, &other, false}, g.chain.Tip(), g.now);
+    REQUIRE(nodes.size() == 16);
+    for (const HeaderNode* node : nodes) CHECK(IsAncestor(*node, other));
+    CHECK(g.AskAs({2, &g.At(0), false}).empty()); // no better than ours
+}
+
+TEST_CASE("who holds up the window is told from who waits", "[block_downloader]")
+{
+    Fixture f(1100, true);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    f.now += kMicros;
+    for (int32_t height = 17; height <= 1024; ++height) {
+        if (const auto& mine = f.downloader.InFlight(2); mine.empty()) f.Ask(2);
+        f.Deliver(2, height);
+    }
+    CHECK(f.downloader.InFlight(2).empty());
+    CHECK(f.downloader.Judge(1, f.now + 60 * kMicros) == Verdict::kFine); // nobody waits yet
+    CHECK(f.Ask(2).empty());
+    CHECK(f.downloader.Judge(1, f.now + 2 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(2, f.now + 3 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(1, f.now + 2 * kMicros + 1) == Verdict::kStalling);
+    CHECK(f.downloader.CurrentStallTimeout() == 4 * kMicros);
+    f.downloader.Disconnected(1);
+    CHECK(f.Ask(2) == Heights(1, 16));
+    CHECK(f.Ask(3).empty());
+    f.Deliver(2, 16); // who moves does not stall
+    CHECK(f.downloader.CurrentStallTimeout() == 3'400'000);
+    CHECK(f.downloader.Judge(2, f.now + 10 * kMicros) == Verdict::kFine);
+    for (int32_t height = 1; height <= 15; ++height) f.Deliver(2, height);
+    CHECK(f.downloader.CurrentStallTimeout() == 2 * kMicros);
+    CHECK(f.Ask(3) == Heights(1025, 1040));
+}
+
+TEST_CASE("a block has an interval's time, and more with others", "[block_downloader]")
+{
+    Fixture f(100, true);
+    f.Ask(1);
+    CHECK(f.downloader.Judge(1, f.now + 600 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(1, f.now + 600 * kMicros + 1) == Verdict::kTimeout);
+    f.Ask(2);
+    CHECK(f.downloader.Judge(1, f.now + 900 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(1, f.now + 900 * kMicros + 1) == Verdict::kTimeout);
+    f.now += 500 * kMicros;
+    f.Deliver(1, 1);
+    CHECK(f.downloader.Judge(1, f.now + 900 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(7, f.now) == Verdict::kFine);
+}
+
+TEST_CASE("without a window fast peers get more, and idle ones help", "[block_downloader]")
+{
+    Fixture f(3000, false);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(2) == Heights(17, 32));
+    size_t most = 0;
+    for (int second = 0; second < 10; ++second) {
+        for (int i = 0; i < 100; ++i) { // a hundred blocks a second; 1 gives none
+            f.Deliver(2, f.downloader.InFlight(2).front());
+            f.Ask(2);
+            most = std::max(most, f.downloader.InFlight(2).size());
+        }
+        f.now += kMicros;
+    }
+    CHECK(most == 200);
+    CHECK(f.downloader.InFlight(1).size() == 16);
+    while (!f.downloader.InFlight(2).empty()) {
+        f.Deliver(2, f.downloader.InFlight(2).front());
+        if (f.goal.delivered.size() < 2984) f.Ask(2);
+    }
+    CHECK(f.Ask(2) == Heights(1, 16)); // asked of 1 ten seconds ago
+    CHECK(f.Ask(3).empty());           // by two is enough
+    CHECK(f.Deliver(2, 1));
+    CHECK(f.downloader.Judge(1, f.now + 51 * kMicros) == Verdict::kStalling); // silent
+    CHECK(f.downloader.Judge(2, f.now + 51 * kMicros) == Verdict::kFine);
+}
+
+TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
+{
+    int departures = 0;
+    for (int run = 0; run < 20; ++run) {
+        const bool windowed = run % 2 == 0;
+        Fixture f(1500, windowed);
+        std::mt19937_64& rng = TestRng();
+        std::map<PeerId, int> kinds; // 0 silent, 1 slow, 2 fast, 3 liar, 4 dies
+        PeerId next = 0;
+        for (int step = 0; step < 20'000 && f.goal.NextMissing(-1); ++step) {
+            const bool has_fast = std::any_of(kinds.begin(), kinds.end(),
+                                              [](const auto& peer) { return peer.second == 2; });
+            if (!has_fast) kinds[next++] = 2;
+            while (kinds.size() < 5) kinds[next++] = int(rng() % 5);
+            f.now += kMicros / 10;
+            for (auto it = kinds.begin(); it != kinds.end();) {
+                const auto [peer, kind] = *it;
+                f.Ask(peer);
+                const int gives = kind == 0 ? 0 : kind == 1 ? int(rng() % 20 == 0) : 10;
+                bool gone = f.downloader.Judge(peer, f.now) != Verdict::kFine;
+                for (int i = 0; i < gives && !gone; ++i) {
+                    const auto in_flight = f.downloader.InFlight(peer);
+                    if (in_flight.empty()) break;
+                    const HeaderNode& node = f.At(in_flight[rng() % in_flight.size()]);
+                    CHECK(f.downloader.Received(peer, node, f.now));
+                    if (kind == 3 && rng() % 4 == 0) {
+                        if (!f.goal.Have(node)) f.downloader.Refused(node);
+                        gone = true;
+                    } else {
+                        f.goal.delivered.insert(&node);
+                    }
+                    if (kind == 4 && rng() % 40 == 0) gone = true;
+                }
+                if (gone) {
+                    f.downloader.Disconnected(peer);
+                    ++departures;
+                    it = kinds.erase(it);
+                } else {
+                    ++it;
+                }
+            }
+        }
+        CHECK(f.goal.NextMissing(-1) == nullptr);
+    }
+    CHECK(departures > 20);
+}
+
+} // namespace ibd
