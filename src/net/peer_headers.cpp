@@ -170,6 +170,7 @@ void PeerManager::PunishForHeader(Peer& peer, const RuleViolation& why)
 void PeerManager::HeadersStored(Peer& peer, const HeaderNode& last, bool may_have_more)
 {
     NoteAnnounced(peer, last.hash);
+    if (m_downloader) m_downloader->GoalChanged();
     const bool downloading = m_at.chain.IsInitialBlockDownload();
     if (downloading && !may_have_more && peer.best_known && peer.IsReplaceable() &&
         peer.best_known->chain_work < m_options.minimum_work) {

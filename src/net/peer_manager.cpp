@@ -52,6 +52,7 @@ void PeerManager::Received(PeerId id, ReceivedMessage message)
 
 void PeerManager::Disconnected(PeerId id)
 {
+    if (m_downloader) m_downloader->Disconnected(id);
     if (Peer* const peer = Find(id)) {
         m_at.log.Debug(LogCategory::kNet, "Cleared nodestate for peer={}", peer->Id());
         m_peers.erase(id);
@@ -60,6 +61,7 @@ void PeerManager::Disconnected(PeerId id)
 
 void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 {
+    if (m_downloader) m_downloader->GoalChanged();
     if (m_at.chain.IsInitialBlockDownload()) return;
     // A long reorganisation is not told in full: who wants it asks for headers.
     std::vector<const HeaderNode*> fresh;
@@ -76,6 +78,7 @@ void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 
 bool PeerManager::Work()
 {
+    HandleRefused();
     bool more = false;
     for (const auto& [id, peer] : m_peers) {
         if (!peer->closing) more |= ReadOne(*peer);
@@ -91,15 +94,16 @@ bool PeerManager::ReadOne(Peer& peer)
     if (!peer.requests.empty()) ServeRequests(peer);
     if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
     if (!peer.requests.empty()) return true;
-    if (peer.unread.empty()) return false;
-    const ReceivedMessage message = std::move(peer.unread.front());
+    if (peer.unread.empty() || MustWait(peer.unread.front())) return false;
+    ReceivedMessage message = std::move(peer.unread.front());
     peer.unread.pop_front();
+    const size_t size = message.payload.size();
     Handle(peer, message);
-    m_at.link.Consumed(peer.Id(), message.payload.size());
+    m_at.link.Consumed(peer.Id(), size);
     return !peer.closing && (!peer.unread.empty() || !peer.requests.empty());
 }
 
-void PeerManager::Handle(Peer& peer, const ReceivedMessage& message)
+void PeerManager::Handle(Peer& peer, ReceivedMessage& message)
 {
     const std::string type = SafeCharacters(message.type);
     m_at.log.Debug(LogCategory::kNet, "received: {} ({} bytes) peer={}", type,
@@ -125,9 +129,10 @@ void PeerManager::Handle(Peer& peer, const ReceivedMessage& message)
     HandleEstablished(peer, message);
 }
 
-void PeerManager::HandleEstablished(Peer& peer, const ReceivedMessage& message)
+void PeerManager::HandleEstablished(Peer& peer, ReceivedMessage& message)
 {
     const std::string& type = message.type;
+    if (type == kBlockType) return HandleBlock(peer, std::move(message.payload));
     if (type == HeadersMessage::kType) return HandleHeaders(peer, message.payload);
     if (type == CompactBlockMessage::kType) return HandleCompactBlock(peer, message.payload);
     if (type == GetHeadersMessage::kType) return HandleGetHeaders(peer, message.payload);
@@ -247,6 +252,8 @@ void PeerManager::Maintain(Peer& peer)
     MaintainPing(peer);
     if (peer.closing) return;
     MaintainHeaders(peer);
+    if (peer.closing) return;
+    MaintainBlocks(peer);
     if (peer.closing) return;
     Announce(peer);
     SendInventory(peer);
@@ -386,6 +393,7 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
         out.presynced_headers = peer.header_sync->PresyncHeight();
     }
     if (peer.best_known) out.synced_headers = peer.best_known->height;
+    if (m_downloader) out.in_flight = m_downloader->InFlight(peer.Id());
     return out;
 }
 
@@ -422,6 +430,7 @@ void PeerManager::Close(Peer& peer)
         m_at.link.Consumed(peer.Id(), message.payload.size());
     }
     peer.unread.clear();
+    if (m_downloader) m_downloader->Disconnected(peer.Id());
     m_at.link.Disconnect(peer.Id());
 }
 

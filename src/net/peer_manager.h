@@ -1,11 +1,13 @@
 // PeerManager: what is said to peers and made of what they say - handshake, pings, headers, blocks
-// for them, and who is sent away. It has no socket, no thread and no clock, so that a network of
-// them runs from one seed: messages come by Received(), answers leave by a PeerLink, time, chance
-// and the chain come in through interfaces. Rules and numbers are Bitcoin Core's.
+// for them and from them, and who is sent away. It has no socket, no thread and no clock, so that a
+// network of them runs from one seed: messages come by Received(), answers leave by a PeerLink,
+// time, chance and the chain come in through interfaces. Rules and numbers are Bitcoin Core's.
 //
 // Owned by the node or a test; one thread. Memory: that of its peers (peer.h).
 #pragma once
 
+#include "net/block_downloader.h"
+#include "net/block_sink.h"
 #include "net/peer.h"
 #include "net/peer_chain.h"
 
@@ -33,7 +35,9 @@ inline constexpr int kMaxProtectedPeers = 4;                 //!< from replaceme
 inline constexpr size_t kMaxAnnouncements = 8;               //!< headers in an announcement
 inline constexpr size_t kMaxGetBlocks = 500;                 //!< hashes in answer to a getblocks
 inline constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60; //!< seconds; older ones are not served
-inline constexpr int kLimitedBlocks = 288;       //!< that a node with NODE_NETWORK_LIMITED has
+inline constexpr int kLimitedBlocks = 288; //!< that a node with NODE_NETWORK_LIMITED has
+/** The payload of one is the block. */
+inline constexpr std::string_view kBlockType = "block";
 inline constexpr int kLimitedConnectDepth = 144; //!< blocks behind, to be content with such a peer
 
 struct PeerOptions {
@@ -61,6 +65,10 @@ struct PeerSurroundings {
 class PeerManager {
 public:
     PeerManager(PeerSurroundings surroundings, PeerOptions options);
+
+    /** Blocks that the goal misses are fetched into the sink from now on. Both outlive this, or are
+     *  replaced by another call. */
+    void DownloadInto(DownloadGoal& goal, BlockSink& sink);
 
     // From the connections.
 
@@ -91,8 +99,8 @@ public:
 private:
     // peer_manager.cpp
     bool ReadOne(Peer& peer);
-    void Handle(Peer& peer, const ReceivedMessage& message);
-    void HandleEstablished(Peer& peer, const ReceivedMessage& message);
+    void Handle(Peer& peer, ReceivedMessage& message);
+    void HandleEstablished(Peer& peer, ReceivedMessage& message);
     bool HandleUpkeep(Peer& peer, const ReceivedMessage& message);
     void HandlePong(Peer& peer, ByteSpan payload);
     void HandleTransactions(Peer& peer, const ReceivedMessage& message);
@@ -140,6 +148,14 @@ private:
     Arith256 WorkThreshold() const;
     bool IsOnBestOrActive(const HeaderNode* node) const;
 
+    // peer_blocks.cpp
+    bool MustWait(const ReceivedMessage& message) const;
+    void HandleBlock(Peer& peer, Bytes raw);
+    bool IsWorthTaking(const HeaderNode& node) const;
+    void MaintainBlocks(Peer& peer);
+    bool MayAskForBlocks(const Peer& peer) const;
+    void HandleRefused();
+
     // peer_serving.cpp
     void HandleInv(Peer& peer, ByteSpan payload);
     void AskForHeadersOf(Peer& peer, const BlockHash& block);
@@ -185,6 +201,8 @@ private:
     const PeerSurroundings m_at;
     const PeerOptions m_options;
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
+    std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
+    BlockSink* m_sink = nullptr;
     BlockHash m_last_inv_sync; //!< block whose inv last made us ask one more peer for headers
 };
 

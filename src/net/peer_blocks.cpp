@@ -1,0 +1,116 @@
+// See peer_manager.h: blocks from peers. What they send goes to the BlockSink as it is: nothing is
+// parsed or hashed here but the header, which says which block it wants to be.
+#include "net/peer_manager.h"
+
+namespace ibd {
+
+void PeerManager::DownloadInto(DownloadGoal& goal, BlockSink& sink)
+{
+    if (m_downloader) {
+        m_downloader->SetGoal(goal);
+    } else {
+        m_downloader.emplace(goal, m_at.params.consensus.pow_target_spacing);
+    }
+    m_sink = &sink;
+}
+
+/** Whether a message must wait: a block for which the sink has no room. */
+bool PeerManager::MustWait(const ReceivedMessage& message) const
+{
+    return m_sink && message.type == kBlockType && !m_sink->HasRoom(message.payload.size());
+}
+
+void PeerManager::HandleBlock(Peer& peer, Bytes raw)
+{
+    if (m_at.chain.IsImporting() || !m_sink) {
+        m_at.log.Debug(LogCategory::kNet, "Unexpected block message received from peer {}",
+                       peer.Id());
+        return;
+    }
+    if (raw.size() < BlockHeader::kSize) {
+        return LogRefused(peer, kBlockType, raw.size(), "DataStream::read(): end of data");
+    }
+    const BlockHeader header = BlockHeader::FromBytes(raw.data());
+    const BlockHash hash = header.Hash();
+    m_at.log.Debug(LogCategory::kNet, "received block {} peer={}", hash.ToHex(), peer.Id());
+    const HeaderNode* node = m_at.chain.Find(hash);
+    if (!node) {
+        // Unasked, of a header that nobody told us: it has to pass as headers do.
+        if (!m_at.chain.Find(header.prev_hash)) return Misbehaving(peer, "prev-blk-not-found");
+        ProcessHeaders(peer, {header});
+        node = m_at.chain.Find(hash);
+        if (!node) return;
+    }
+    const bool asked = m_downloader->Received(peer.Id(), *node, Now());
+    if (!asked && !IsWorthTaking(*node)) return;
+    const bool taken = m_sink->Put({node, peer.Id(), std::move(raw)});
+    if (!taken) m_downloader->Refused(*node);
+}
+
+/** Of a block that was not asked for: it is new, may become the tip, and is not far above it. */
+bool PeerManager::IsWorthTaking(const HeaderNode& node) const
+{
+    const HeaderNode& tip = m_at.chain.Tip();
+    return !m_at.chain.Facts(node).have_data && node.chain_work >= tip.chain_work &&
+           node.chain_work >= m_options.minimum_work && node.height <= tip.height + kLimitedBlocks;
+}
+
+/** Sends away who holds the download up, and asks for more. */
+void PeerManager::MaintainBlocks(Peer& peer)
+{
+    if (!m_downloader) return;
+    switch (m_downloader->Judge(peer.Id(), Now())) {
+    case BlockDownloader::Verdict::kFine: break;
+    case BlockDownloader::Verdict::kStalling:
+        return Drop(peer, "Peer is stalling block download", true);
+    case BlockDownloader::Verdict::kTimeout: return Drop(peer, "Timeout downloading block", true);
+    }
+    if (!MayAskForBlocks(peer)) return;
+    const auto nodes =
+        m_downloader->Ask({peer.Id(), peer.best_known, peer.IsLimited()}, m_at.chain.Tip(), Now());
+    if (nodes.empty()) return;
+    GetDataMessage message;
+    for (const HeaderNode* node : nodes) {
+        m_at.log.Debug(LogCategory::kNet, "Requesting block {} ({}) peer={}", node->hash.ToHex(),
+                       node->height, peer.Id());
+        message.list.items.push_back({kInvWitnessBlock, node->hash});
+    }
+    Send(peer, message);
+}
+
+/** Of strangers that came to us only if there is nobody else, as long as much is missing. */
+bool PeerManager::MayAskForBlocks(const Peer& peer) const
+{
+    if (!peer.OffersBlocks() || !peer.OffersWitnesses() || !peer.best_known) return false;
+    if (m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return false;
+    const Arith256& work = peer.best_known->chain_work;
+    if (work < m_options.minimum_work || work < m_at.chain.Tip().chain_work) return false;
+    if (!m_at.chain.IsInitialBlockDownload()) return true;
+    if (peer.preferred_download) return !peer.IsLimited();
+    const auto preferred = [](const auto& entry) { return entry.second->preferred_download; };
+    return !peer.IsLimited() && !peer.Is(ConnectionKind::kAddrFetch) &&
+           (m_downloader->Idle() || std::none_of(m_peers.begin(), m_peers.end(), preferred));
+}
+
+/** Bytes that the sink did not take are asked for again; who sent them may have to go. */
+void PeerManager::HandleRefused()
+{
+    if (!m_sink) return;
+    using Kind = RuleViolation::Kind;
+    for (const RefusedBlock& refused : m_sink->TakeRefused()) {
+        m_downloader->Refused(*refused.node);
+        Peer* const peer = Find(refused.peer);
+        if (!peer || peer->closing) continue;
+        switch (refused.why.kind) {
+        case Kind::kHeaderLowWork:
+        case Kind::kTimeFuture: break;
+        case Kind::kCachedInvalid:
+            if (!peer->IsInbound()) Misbehaving(*peer, refused.why.reason);
+            break;
+        case Kind::kMutated: Misbehaving(*peer, "mutated block"); break;
+        default: Misbehaving(*peer, refused.why.reason);
+        }
+    }
+}
+
+} // namespace ibd

@@ -1,0 +1,232 @@
+// Blocks from peers: a whole chain from one node to another, and peers that lie, stall, or send
+// what nobody asked for.
+#include "net/peer_support.h"
+
+#include "support/catch.h"
+
+namespace ibd {
+
+using namespace test;
+using Types = std::vector<std::string>;
+
+namespace {
+
+/** Stores what peers send for a node, and follows the best header's chain as far as it has it. */
+class Store final : public DownloadGoal, public BlockSink {
+public:
+    explicit Store(TestNode& node) : m_node(node) { node.manager.DownloadInto(*this, *this); }
+
+    const HeaderNode* NextMissing(int32_t after) const override
+    {
+        const HeaderNode& best = m_node.chain.BestHeader();
+        const int32_t from = std::max(after, m_node.chain.Tip().height) + 1;
+        for (int32_t height = from; height <= best.height; ++height) {
+            const HeaderNode* const node = best.Ancestor(height);
+            if (!Have(*node)) return node;
+        }
+        return nullptr;
+    }
+    bool Have(const HeaderNode& node) const override { return !node.prev || node.HasData(); }
+    int32_t WindowEnd() const override { return m_node.chain.Tip().height + kDownloadWindow; }
+
+    bool HasRoom(size_t bytes) const override { return bytes <= room; }
+    bool Put(PeerBlock&& block) override
+    {
+        ++puts;
+        BlockView view;
+        const bool sound = view.Parse(block.raw) && view.Txs().size() == 1 &&
+                           view.Txs()[0].txid == view.Header().merkle_root;
+        if (!sound) {
+            refused.push_back({block.node, block.peer,
+                               Violation(RuleViolation::Kind::kMutated, "bad-txnmrklroot")});
+            return true;
+        }
+        HeaderTree& tree = m_node.chain.Tree();
+        tree.Find(block.node->hash)->status |= kHaveData;
+        const HeaderNode& best = m_node.chain.BestHeader();
+        while (const HeaderNode* next = best.Ancestor(m_node.chain.Tip().height + 1)) {
+            if (!Have(*next)) break;
+            m_node.chain.SetTip(*next);
+        }
+        return true;
+    }
+    std::vector<RefusedBlock> TakeRefused() override { return std::exchange(refused, {}); }
+
+    size_t room = 64 << 20;
+    int puts = 0;
+    std::vector<RefusedBlock> refused;
+
+private:
+    TestNode& m_node;
+};
+
+HeadersMessage HeadersOf(std::vector<BlockHeader> headers)
+{
+    HeadersMessage out;
+    out.list.items = std::move(headers);
+    return out;
+}
+
+std::vector<InventoryItem> Asked(TestNode& node, PeerId id)
+{
+    std::vector<InventoryItem> out;
+    for (const GetDataMessage& message : node.Take<GetDataMessage>(id)) {
+        out.insert(out.end(), message.list.items.begin(), message.list.items.end());
+    }
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("a whole chain from one node to another", "[peer_blocks]")
+{
+    TestNode a(RegtestParams(), {}, 1), b(RegtestParams(), {}, 2);
+    b.chain.Extend(2500);
+    a.chain.downloading = true;
+    Store store(a);
+    const PeerId b_in_a = a.Connect(ConnectionKind::kOutboundFullRelay);
+    const PeerId a_in_b = b.Connect(ConnectionKind::kInbound);
+    Exchange(a, b_in_a, b, a_in_b);
+    CHECK(a.chain.Tip().hash == b.chain.Tip().hash);
+    CHECK(store.puts == 2500); // each once
+    CHECK(a.Info(b_in_a).in_flight.empty());
+
+    // New blocks, and a branch that becomes better.
+    a.chain.downloading = false;
+    const HeaderNode& before = b.chain.Tip();
+    b.manager.TipChanged(b.chain.Extend(1), before);
+    b.Run();
+    Exchange(a, b_in_a, b, a_in_b);
+    CHECK(a.chain.Tip().hash == b.chain.Tip().hash);
+    CHECK(store.puts == 2501);
+}
+
+TEST_CASE("blocks that are not what they should be", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(20);
+    Store store(node);
+    const PeerId liar = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.1:1");
+    node.Say(liar, HeadersOf(theirs.Headers(1, 20)));
+    const auto asked = Asked(node, liar);
+    REQUIRE(asked.size() == 16);
+    CHECK(asked[0].type == kInvWitnessBlock);
+    CHECK(asked[0].hash == theirs.Headers(1, 1)[0].Hash());
+    CHECK(node.Info(liar).in_flight.size() == 16);
+    const auto raw = [&](int32_t height) {
+        return theirs.Block(*theirs.Tip().Ancestor(height)).raw;
+    };
+
+    node.SayRaw(liar, "block", Bytes(79)); // no block at all
+    CHECK_FALSE(node.IsClosed(liar));
+    node.SayRaw(liar, "block", raw(1));
+    CHECK(node.chain.Tip().height == 1);
+    Bytes mutated = raw(2);
+    mutated[140] ^= 1;
+    node.SayRaw(liar, "block", mutated);
+    node.Run();
+    CHECK(node.IsClosed(liar));
+    CHECK(node.link.discouraged == Types{"1.1.1.1"});
+    CHECK(node.chain.Tip().height == 1);
+
+    // What it owes, and what it lied about, another gives.
+    const PeerId honest = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.2:1");
+    node.Say(honest, HeadersOf(theirs.Headers(1, 20)));
+    for (auto items = Asked(node, honest); !items.empty(); items = Asked(node, honest)) {
+        for (const InventoryItem& item : items) {
+            node.SayRaw(honest, "block", theirs.Block(*theirs.Find(item.hash)).raw);
+        }
+    }
+    CHECK(node.chain.Tip().height == 20);
+}
+
+TEST_CASE("blocks that nobody asked for", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(400);
+    Store store(node);
+    const PeerId id = node.Befriend(ConnectionKind::kInbound);
+    const auto send = [&](TestChain& chain, const HeaderNode& block) {
+        node.SayRaw(id, "block", chain.Block(block).raw);
+    };
+    send(theirs, *theirs.Tip().Ancestor(1)); // with a header that is new
+    CHECK(node.chain.Tip().height == 1);
+    send(theirs, *theirs.Tip().Ancestor(1)); // again
+    CHECK(store.puts == 1);
+    const HeaderNode& fork = theirs.Extend(1, theirs.Tip().Ancestor(0), 5, false);
+    send(theirs, fork); // as good as the tip
+    CHECK(store.puts == 2);
+    send(theirs, *theirs.Tip().Ancestor(2));
+    CHECK(node.chain.Tip().height == 2);
+    const HeaderNode& weak = theirs.Extend(1, theirs.Tip().Ancestor(0), 6, false);
+    send(theirs, weak); // worse than the tip
+    CHECK(store.puts == 3);
+
+    const HeaderNode* last = nullptr;
+    REQUIRE_FALSE(node.chain.AcceptHeaders(theirs.Headers(3, 398), &last));
+    send(theirs, *theirs.Tip().Ancestor(291)); // too far above the tip
+    CHECK(store.puts == 3);
+    send(theirs, *theirs.Tip().Ancestor(290));
+    CHECK(store.puts == 4);
+    CHECK_FALSE(node.IsClosed(id));
+
+    TestChain strange(node.params);
+    strange.Extend(2, nullptr, 9);
+    send(strange, strange.Tip()); // on one that we do not know
+    CHECK(node.IsClosed(id));
+}
+
+TEST_CASE("a sink without room stops the reading", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(5);
+    Store store(node);
+    const PeerId id = node.Befriend(ConnectionKind::kOutboundFullRelay);
+    node.Say(id, HeadersOf(theirs.Headers(1, 5)));
+    CHECK(Asked(node, id).size() == 5);
+    store.room = 0;
+    node.link.consumed = 0;
+    node.SayRaw(id, "block", theirs.Block(*theirs.Tip().Ancestor(1)).raw);
+    node.Say(id, PingMessage{9});
+    CHECK(node.Take<PongMessage>(id).empty());
+    CHECK(node.link.consumed == 0);
+    store.room = 64 << 20;
+    node.Run();
+    CHECK(node.Take<PongMessage>(id).size() == 1);
+    CHECK(node.chain.Tip().height == 1);
+}
+
+TEST_CASE("who holds up the download is replaced", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(1100);
+    Store store(node);
+    const PeerId slow = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.1:1");
+    node.Say(slow, HeadersOf(theirs.Headers(1, 1100)));
+    CHECK(Asked(node, slow).size() == 16);
+    const PeerId fast = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.2:1");
+    node.Say(fast, HeadersOf(theirs.Headers(1, 1100)));
+    const auto serve = [&] {
+        for (auto items = Asked(node, fast); !items.empty(); items = Asked(node, fast)) {
+            for (const InventoryItem& item : items) {
+                node.SayRaw(fast, "block", theirs.Block(*theirs.Find(item.hash)).raw);
+            }
+        }
+    };
+    serve();
+    CHECK(store.puts == 1024 - 16);
+    node.MoveTime(2);
+    CHECK_FALSE(node.IsClosed(slow));
+    node.MoveTime(1);
+    CHECK(node.IsClosed(slow));
+    CHECK_FALSE(node.IsClosed(fast));
+    serve();
+    CHECK(node.chain.Tip().height == 1100);
+    CHECK(store.puts == 1100);
+}
+
+} // namespace ibd
