@@ -63,7 +63,8 @@ void PeerManager::MaintainBlocks(Peer& peer)
     case BlockDownloader::Verdict::kFine: break;
     case BlockDownloader::Verdict::kStalling:
         return Drop(peer, "Peer is stalling block download", true);
-    case BlockDownloader::Verdict::kTimeout: return Drop(peer, "Timeout downloading block", true);
+    case BlockDownloader::Verdict::kTimeout:
+        return Drop(peer, "Timeout downloading block " + FirstInFlight(peer), true);
     }
     if (!MayAskForBlocks(peer)) return;
     const auto nodes =
@@ -76,6 +77,14 @@ void PeerManager::MaintainBlocks(Peer& peer)
         message.list.items.push_back({kInvWitnessBlock, node->hash});
     }
     Send(peer, message);
+}
+
+/** The hash of the block that was asked for first. */
+std::string PeerManager::FirstInFlight(const Peer& peer) const
+{
+    const int32_t height = m_downloader->InFlight(peer.Id()).front();
+    const HeaderNode* const node = peer.best_known ? peer.best_known->Ancestor(height) : nullptr;
+    return node ? node->hash.ToHex() : "";
 }
 
 /** Of strangers that came to us only if there is nobody else, as long as much is missing. */

@@ -154,6 +154,7 @@ private:
     bool IsWorthTaking(const HeaderNode& node) const;
     void MaintainBlocks(Peer& peer);
     bool MayAskForBlocks(const Peer& peer) const;
+    std::string FirstInFlight(const Peer& peer) const;
     void HandleRefused();
 
     // peer_serving.cpp
