@@ -126,7 +126,8 @@ void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
         if (peer == source.peer) continue;
         for (const Request& request : load.requests) {
             if (out.size() == most || now - request.since < kHelpAfter) break;
-            if (m_asked.at(request.node) > 1 || !CanServe(source, *request.node)) continue;
+            if (m_asked.at(request.node) > 1 || m_goal->Have(*request.node)) continue;
+            if (!CanServe(source, *request.node)) continue;
             out.push_back(request.node);
         }
     }

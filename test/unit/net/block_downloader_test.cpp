@@ -205,6 +205,7 @@ TEST_CASE("without a window fast peers get more, and idle ones help", "[block_do
     CHECK(f.Ask(2) == Heights(1, 16)); // asked of 1 ten seconds ago
     CHECK(f.Ask(3).empty());           // by two is enough
     CHECK(f.Deliver(2, 1));
+    CHECK(f.Ask(3).empty()); // that one is here, whoever still owes it
     CHECK(f.downloader.Judge(1, f.now + 51 * kMicros) == Verdict::kStalling); // silent
     CHECK(f.downloader.Judge(2, f.now + 51 * kMicros) == Verdict::kFine);
 }
