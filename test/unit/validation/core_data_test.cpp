@@ -93,15 +93,18 @@ TEST_CASE("Core's own data directory opens, passes every check, and is gone on f
         REQUIRE(engine.chain->Tip()->height == kTip);
         REQUIRE(engine.Stats(CoinsHashKind::kSerialized3).hash.ToHex() == kSerialized);
         REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
-        Must(engine.chain->InvalidateBlock(*engine.chain->Read().Active()[13'000]));
+        const HeaderNode* node = engine.chain->Read().Active()[13'000];
+        Must(engine.chain->InvalidateBlock(*node));
         CHECK(engine.chain->Tip()->height == 12'999);
         Must(engine.chain->Flush(FlushMode::kAlways));
     }
     Engine engine(params, dir.Get() / "core");
     engine.Start();
     CHECK(engine.chain->Tip()->height == 12'999);
-    Must(engine.chain->ReconsiderBlock(*engine.chain->Read().Tree().Find(
-        *BlockHash::FromHex("00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c"))));
+    const BlockHash hash =
+        *BlockHash::FromHex("00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c");
+    const HeaderNode* node = engine.chain->Read().Find(hash);
+    Must(engine.chain->ReconsiderBlock(*node));
     CHECK(engine.chain->Tip()->height == kTip);
     CHECK(engine.Stats(CoinsHashKind::kSerialized3).hash.ToHex() == kSerialized);
     REQUIRE(Must(VerifyChain(*engine.chain, 4, 1200)));

@@ -85,8 +85,9 @@ TEST_CASE("a write of the coins that was cut off is completed from the blocks")
             Must(engine.chain->ActivateBestChain());
             Feed(engine, branches.common);
             FeedAndNote(engine, branches.a, dumps);
-            Must(engine.chain->InvalidateBlock(
-                *engine.chain->Read().Active()[static_cast<int>(branches.common.size()) + 1]));
+            const HeaderNode* split =
+                engine.chain->Read().Active()[static_cast<int>(branches.common.size()) + 1];
+            Must(engine.chain->InvalidateBlock(*split));
             FeedAndNote(engine, branches.b, dumps);
             Must(engine.chain->ReconsiderBlock(*engine.Node(branches.tip_a)));
             Must(engine.chain->FlushIndex());
@@ -260,8 +261,8 @@ TEST_CASE("an invalidated block is left at the start when the coins were not wri
         Feed(engine, branches.common);
         Feed(engine, branches.a);
         Must(engine.chain->Flush(FlushMode::kAlways));
-        Must(engine.chain->InvalidateBlock(
-            *engine.chain->Read().Active()[static_cast<int>(second)]));
+        const HeaderNode* left = engine.chain->Read().Active()[static_cast<int>(second)];
+        Must(engine.chain->InvalidateBlock(*left));
         Must(engine.chain->FlushIndex());
     }
     Engine engine(params, dir.Get() / "data");

@@ -142,7 +142,8 @@ struct Story {
         if (!node.chain->Read().Tree().Find(left) ||
             !node.chain->Read().Tree().Find(left)->Failed()) {
             IBD_RETURN_IF_ERROR(node.Feed(b));
-            IBD_RETURN_IF_ERROR(node.chain->InvalidateBlock(*node.chain->Read().Tree().Find(left)));
+            const HeaderNode* branch = node.chain->Read().Find(left);
+            IBD_RETURN_IF_ERROR(node.chain->InvalidateBlock(*branch));
         }
         return node.chain->Flush(FlushMode::kAlways);
     }

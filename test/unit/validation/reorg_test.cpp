@@ -264,7 +264,8 @@ TEST_CASE("invalidating finds the next best branch, and each step can be taken b
     CHECK(tip() == b.back().hash);
     Must(engine.chain->ReconsiderBlock(*engine.Node(a[5].hash)));
     CHECK(tip() == a.back().hash);
-    Must(engine.chain->InvalidateBlock(*engine.chain->Read().Tree().Genesis())); // has no effect
+    const HeaderNode* genesis = engine.chain->Read().Tree().Genesis();
+    Must(engine.chain->InvalidateBlock(*genesis)); // has no effect
     CHECK(tip() == a.back().hash);
     invalidate(common[0]);
     CHECK(engine.chain->Tip()->height == 0);

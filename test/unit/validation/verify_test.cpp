@@ -195,7 +195,8 @@ TEST_CASE("damaged undo data is written again when the chainstate is built anew"
         CHECK(moved > 0);
         CHECK(moved <= 12);
         REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
-        Must(engine.chain->InvalidateBlock(*engine.chain->Read().Active()[1]));
+        const HeaderNode* first = engine.chain->Read().Active()[1];
+        Must(engine.chain->InvalidateBlock(*first));
         CHECK(engine.chain->Tip()->height == 0);
         CHECK(engine.Dump().empty());
         Must(engine.chain->ReconsiderBlock(*engine.Node(chain.TipHash())));
