@@ -5,21 +5,14 @@ at."""
 import threading
 
 from framework import FunctionalTest, wait_until
-from regtest_chain import REGTEST_GENESIS, Chain
+from regtest_chain import REGTEST_GENESIS, Chain, SubmitsBlocks
 
 NOT_DOWNLOADING = "-maxtipage=10000000000"
 BIT = 13
 PERIOD = 144  # blocks
 
 
-class Events(FunctionalTest):
-    def submit(self, node, count, bits=0):
-        for _ in range(count):
-            block = self.chain.candidate()
-            block.version = 0x20000000 | bits
-            self.assertIsNone(node.rpc("submitblock", block.mine().raw().hex()))
-            self.chain.add(block)
-
+class Events(SubmitsBlocks, FunctionalTest):
     def setUp(self):
         super().setUp()
         self.chain = Chain()

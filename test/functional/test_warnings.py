@@ -1,21 +1,14 @@
 """Warnings about rules that the node does not know, in every call that shows them."""
 
 from framework import FunctionalTest, wait_until
-from regtest_chain import Chain
+from regtest_chain import Chain, SubmitsBlocks
 
 PERIOD = 144  # blocks
 BIT = 13
 TEXT = f"Unknown new rules activated (versionbit {BIT})"
 
 
-class Warnings(FunctionalTest):
-    def submit(self, node, count, bits=0):
-        for _ in range(count):
-            block = self.chain.candidate()
-            block.version = 0x20000000 | bits
-            self.assertIsNone(node.rpc("submitblock", block.mine().raw().hex()))
-            self.chain.add(block)
-
+class Warnings(SubmitsBlocks, FunctionalTest):
     def shown(self, node):
         return [node.rpc(call)["warnings"] for call in ("getblockchaininfo", "getnetworkinfo")]
 

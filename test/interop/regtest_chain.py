@@ -130,3 +130,15 @@ class Chain:
         """(txid, amount) of the first output of that height's coinbase."""
         tx = self.blocks[height - 1].txs[0]
         return tx.txid(), tx.outputs[0][0]
+
+
+class SubmitsBlocks:
+    """For a test whose `chain` grows by blocks that it hands to a node."""
+
+    def submit(self, node, count, bits=0):
+        """`count` blocks whose version has `bits` set."""
+        for _ in range(count):
+            block = self.chain.candidate()
+            block.version = 0x20000000 | bits
+            self.assertIsNone(node.rpc("submitblock", block.mine().raw().hex()))
+            self.chain.add(block)
