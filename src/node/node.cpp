@@ -1,14 +1,12 @@
 // See node.h.
 #include "node/node.h"
+
+#include "node/core_undo.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
-
 #include "rpc/network.h"
 #include "rpc/util_calls.h"
-#include "storage/chainstate_builder.h"
-#include "storage/kv_store.h"
-#include "swiftsync/checkpoint.h"
-#include "validation/verify_chain.h"
+#include "validation/block_import.h"
 
 #include <algorithm>
 
@@ -19,43 +17,6 @@ namespace {
 /** Files open at once: what the booster's runs may take is a part of it, and what Core asks for. */
 constexpr uint64_t kOpenFiles = 2048;
 constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
-
-// Of block files with -fastprune, bytes.
-constexpr uint64_t kSmallBlockFile = 64 << 10;
-constexpr uint64_t kSmallBlockFileChunk = 16 << 10;
-
-constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
-
-/** How many of the last `most` blocks have undo data; a chain that begins among them needs no
- *  more. */
-int BlocksWithUndo(const HeaderNode& tip, int most)
-{
-    int blocks = 0;
-    const HeaderNode* node = &tip;
-    for (; blocks < most && node->HasUndo(); node = node->prev) ++blocks;
-    return node->height == 0 ? most : blocks;
-}
-
-/** Blocks from `segwit_height` up to the tip that were stored before their witnesses mattered. */
-bool LacksWitnesses(const HeaderNode& tip, int segwit_height)
-{
-    for (const HeaderNode* node = &tip; node && node->height >= segwit_height; node = node->prev) {
-        if ((node->status & kOptWitness) == 0) return true;
-    }
-    return false;
-}
-
-ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
-{
-    ChainManagerOptions out;
-    out.cache_bytes = options.cache.coins;
-    out.assume_valid = options.assume_valid;
-    out.minimum_work = options.minimum_work;
-    out.threads = 1 + options.prevout_threads;
-    out.max_tip_age = options.max_tip_age;
-    env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
-    return out;
-}
 
 CacheSalt RandomSalt(Env& env)
 {
@@ -69,12 +30,23 @@ CacheSalt RandomSalt(Env& env)
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
            const ChainParams& params, DataDir& dir, NodeOptions options)
     : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
-      m_options(std::move(options)), m_reindex(m_options.reindex),
-      m_reindex_chainstate(m_options.reindex_chainstate),
+      m_options(std::move(options)),
       m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
       m_booster(env, log, params),
+      m_chain_start({.env = env,
+                     .log = log,
+                     .params = params,
+                     .dir = dir,
+                     .options = m_options,
+                     .scripts = m_scripts,
+                     .caches = m_caches,
+                     .events = m_events,
+                     .booster = m_booster,
+                     .interrupt = m_interrupt,
+                     .set_status = [this](const std::string& status) { SetStatus(status); },
+                     .started = [this] { m_started(); }}),
       m_table(env), m_control{env,
                               m_table,
                               log,
@@ -158,259 +130,6 @@ Result<> Node::StartRpc()
     return {};
 }
 
-// Without all blocks no chainstate can be built again, so the old one must not be touched.
-Result<> Node::RefusePruned(const BlockIndexDb& index) const
-{
-    IBD_ASSIGN_OR_RETURN(const std::optional<bool> pruned, index.Flag("prunedblockfiles"));
-    if (!pruned.value_or(false)) return {};
-    return BadData("the blocks in '{}' were pruned; this version works with all blocks only",
-                   m_dir.Blocks().string());
-}
-
-ChainStackOptions Node::StackOptions()
-{
-    ChainStackOptions options;
-    options.manager = ManagerOptions(m_env, m_options);
-    options.index.cache_bytes = m_options.cache.index_db;
-    options.blocks.obfuscate_new = m_options.obfuscate_blocks;
-    if (m_options.small_block_files) {
-        options.blocks.max_file_size = kSmallBlockFile;
-        options.blocks.block_chunk = kSmallBlockFileChunk;
-    }
-    options.coins.cache_bytes = m_options.cache.coins_db;
-    options.coins.batch_bytes = m_options.batch_bytes;
-    options.checker = &m_scripts;
-    options.observer = &m_events;
-    return options;
-}
-
-Result<> Node::OpenIndex()
-{
-    SetStatus("Loading block index…");
-    IBD_ASSIGN_OR_RETURN(const bool adopted, m_dir.AdoptOldBlockIndex());
-    if (adopted) {
-        m_log.Info("The block index was moved from {} to {}, where Bitcoin Core keeps it too",
-                   m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());
-    }
-    ChainStackOptions options = StackOptions();
-    IBD_ASSIGN_OR_RETURN(const bool indexed, m_env.IsThere(m_dir.BlockIndex() / "CURRENT"));
-    if (m_reindex && indexed) {
-        // One that is damaged is what -reindex is for.
-        ChainStack old(m_env, m_log, m_params, m_dir, options, m_interrupt);
-        if (old.OpenIndex()) IBD_RETURN_IF_ERROR(RefusePruned(old.Index()));
-    }
-    options.index.wipe = m_reindex;
-    m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
-                                           m_interrupt);
-    IBD_RETURN_IF_ERROR(Damaged("Error opening block database", m_stack->OpenIndex()));
-    IBD_RETURN_IF_ERROR(RefusePruned(m_stack->Index()));
-    return m_reindex ? StartReindex() : Result<>();
-}
-
-// The new index knows no undo data, so a chainstate above it could never go back: it must not
-// outlive a reindex that is interrupted and goes on without the option.
-Result<> Node::StartReindex()
-{
-    const Path chainstate = m_dir.Chainstate();
-    IBD_RETURN_IF_ERROR(DestroyDb(chainstate));
-    if (m_dir.ChainstateIsLink()) IBD_RETURN_IF_ERROR(m_env.CreateDirectories(chainstate));
-    return m_stack->Index().SetReindexing(true);
-}
-
-// A link to nowhere is a disk that is not mounted: everything would go to the one below it.
-Result<> Node::PrepareChainstate()
-{
-    const Path chainstate = m_dir.Chainstate();
-    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, chainstate));
-    if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};
-    return SystemError("'{}' is a symbolic link to '{}', which is not there: mount its disk, or "
-                       "make that directory",
-                       (m_dir.Net() / "chainstate").string(), chainstate.string());
-}
-
-Result<> Node::OpenStores()
-{
-    for (const auto& [what, cache] : {std::pair{"signature", &m_caches.signatures.Entries()},
-                                      std::pair{"script execution", &m_caches.scripts.Entries()}}) {
-        m_log.Info("Using {} MiB for {} cache, able to store {} elements",
-                   m_options.signature_cache_bytes >> 21, what, cache->Capacity());
-    }
-    m_log.Info("Script verification uses {} additional threads", m_options.script_threads - 1);
-    if (m_options.prevout_threads > 0) {
-        m_log.Info("Block input prevout fetching uses {} additional threads",
-                   m_options.prevout_threads);
-    }
-    LogTrust(m_options, m_params, m_log);
-    IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
-    m_chain = &m_stack->Chain();
-    m_events.Follow(*m_chain);
-    return Damaged("Error loading block database", m_chain->LoadIndex());
-}
-
-// With hints the blocks are read once: checked for the index and folded by the same threads. Full
-// validation needs undo data, which a reindex forgets.
-Result<> Node::Reindex()
-{
-    BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
-    if (!m_booster.HasHints() || m_options.booster.full_validation) return importer.Reindex();
-    if (!m_reindex_chainstate) {
-        IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
-        if (!to_build) return importer.Reindex();
-    }
-    BlockSurvey survey(m_params);
-    IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt));
-    if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(
-        m_booster.FoldSurvey(survey, m_chain->Options(), m_stack->Blocks(), BoosterSettings()));
-    if (m_interrupt) return {};
-    return importer.Reindex(survey);
-}
-
-BoosterOptions Node::BoosterSettings() const
-{
-    BoosterOptions options = m_options.booster;
-    options.chainstate = m_dir.Chainstate();
-    options.terminal = stderr;
-    return options;
-}
-
-Result<> Node::BuildIndex()
-{
-    IBD_ASSIGN_OR_RETURN(const bool reindexing, m_stack->Index().Reindexing());
-    if (reindexing) {
-        SetStatus("Reindexing blocks on disk…");
-        m_started(); // this can take hours
-        IBD_RETURN_IF_ERROR(Reindex());
-        if (m_interrupt) return {};
-    }
-    if (!reindexing) IBD_RETURN_IF_ERROR(CheckBlocksAreIndexed());
-    IBD_RETURN_IF_ERROR(m_chain->StoreGenesis());
-    IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
-    if (reindexing) IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(false));
-    return {};
-}
-
-// A new index beside block files that it does not know would have them overwritten.
-Result<> Node::CheckBlocksAreIndexed()
-{
-    if (m_chain->Read().Tree().Genesis()->HasData()) return {};
-    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_stack->Blocks().ListBlockFiles());
-    if (files.empty()) return {};
-    return Damaged("Error initializing block database",
-                   BadData("the block files in '{}' are not indexed", m_dir.Blocks().string()));
-}
-
-Result<bool> Node::ChainstateIsEmpty()
-{
-    const auto looked = LookAtChainstate(m_env, m_log, m_dir.Chainstate());
-    if (!looked) return Damaged("Error opening coins database", looked.GetError()).GetError();
-    const ChainstateSummary& there = *looked;
-    // A chain that never got beyond genesis has nothing to lose.
-    return !there.between && (there.best.IsNull() || there.best == m_params.consensus.genesis_hash);
-}
-
-// There is a chainstate and nobody asked for another: what a run may have left that was killed
-// behind its last step goes. One that has not published was begun on purpose, over this chainstate.
-Result<> Node::CleanUpBooster()
-{
-    m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
-    const Path& directory = m_options.booster.directory;
-    IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
-    if (!exists) return {};
-    const auto lock = LockBooster(m_env, directory);
-    if (!lock) return {}; // another node is at work there, and this one needs nothing of it
-    IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
-                         LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
-    IBD_ASSIGN_OR_RETURN(const KeptWork kept,
-                         FindKeptWork(m_env, directory, m_booster.HintsId(), there.best));
-    if (kept == KeptWork::kNone) return {};
-    if (kept == KeptWork::kPublished) {
-        m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
-                   directory.string());
-        return RemoveCheckpoint(m_env, directory);
-    }
-    m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes on "
-                  "with it",
-                  directory.string());
-    return {};
-}
-
-Result<> Node::BuildChainstate()
-{
-    bool wipe = m_reindex_chainstate;
-    bool built = false;
-    if (m_booster.HasHints() && !wipe) {
-        IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
-        if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
-    }
-    if (m_booster.HasHints() && wipe) {
-        SetStatus("Building the chainstate with the IBD Booster…");
-        m_started(); // so can this
-        IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
-                             m_booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings()));
-        if (outcome == BoosterRun::Outcome::kInterrupted) return {};
-        built = outcome == BoosterRun::Outcome::kBuilt;
-        if (built) wipe = false;
-    }
-    SetStatus("Loading the chainstate…");
-    IBD_RETURN_IF_ERROR(OpenCoins(wipe));
-    IBD_RETURN_IF_ERROR(CheckWitnesses());
-    if (!built) return {};
-    // The index is to say at once what the coins say, for whoever opens both after a crash.
-    return m_chain->Flush(FlushMode::kAlways);
-}
-
-// Core takes the last six blocks back in memory when it starts; below the booster's last block
-// there is no undo data. So the first moment at which it can must not be lost to a crash.
-void Node::WhenUndoSuffices(const HeaderNode& tip)
-{
-    const int blocks = BlocksWithUndo(tip, kBlocksThatCoreChecks + 1);
-    if (blocks == kBlocksThatCoreChecks) m_chain->FlushSoon();
-}
-
-void Node::WarnIfUndoIsShort() const
-{
-    const HeaderNode* const tip = m_chain->Tip();
-    if (tip == nullptr) return;
-    const int blocks = BlocksWithUndo(*tip, kBlocksThatCoreChecks);
-    if (blocks >= kBlocksThatCoreChecks) return;
-    m_log.Warning("IBD Booster: there is undo data of the last {} blocks only. Bitcoin Core takes "
-                  "back {} at its start and would refuse this directory: let this node connect {} "
-                  "more first, or start Core with -checklevel=2",
-                  blocks, kBlocksThatCoreChecks, kBlocksThatCoreChecks - blocks);
-}
-
-Result<> Node::OpenCoins(bool wipe)
-{
-    auto coins = m_stack->OpenCoins(wipe);
-    if (!coins) return Damaged("Error opening coins database", coins.GetError());
-    return Damaged("Error initializing block database",
-                   m_chain->AttachCoins(std::move(coins).Value()));
-}
-
-// An older node took these blocks without looking at witnesses, or -testactivationheight was other.
-Result<> Node::CheckWitnesses()
-{
-    const HeaderNode* const tip = m_chain->Tip();
-    const int segwit_height = m_params.consensus.segwit_height;
-    if (tip == nullptr || !LacksWitnesses(*tip, segwit_height)) return {};
-    const std::string text =
-        fmt::format("Witness data for blocks after height {} requires validation. Please restart "
-                    "with -reindex.",
-                    segwit_height);
-    return Damaged(text.c_str(), BadData("{}", text));
-}
-
-Result<> Node::CheckStored()
-{
-    if (m_reindex_chainstate || m_interrupt) return {};
-    SetStatus("Verifying blocks…");
-    IBD_ASSIGN_OR_RETURN(const Verification found,
-                         VerifyChain(*m_chain, m_options.check_level, m_options.check_blocks));
-    if (found.sound) return {};
-    return Damaged("Corrupted block database detected", BadData("see the error above"));
-}
-
 bool Node::HasReachedStop(const HeaderNode& tip) const
 {
     return m_options.stop_at_height > 0 && tip.height >= m_options.stop_at_height;
@@ -420,7 +139,8 @@ void Node::TipConnected(const HeaderNode& tip)
 {
     if (!m_live) return;
     m_started(); // on a new chain the first tip comes late
-    WhenUndoSuffices(tip);
+    // It must not be lost to a crash that this directory can be Core's again.
+    if (UndoJustSuffices(tip)) m_chain->FlushSoon();
     if (HasReachedStop(tip)) RequestStop();
 }
 
@@ -432,7 +152,7 @@ Result<> Node::LoadBlockFiles()
             m_log.Warning("Could not open blocks file {}", file.string());
             continue;
         }
-        BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
+        BlockImporter importer(*m_chain, m_chain_start.Blocks(), m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.LoadFile(file));
         m_chain_thread->Activate();
     }
@@ -511,51 +231,29 @@ Result<> Node::ShutDown()
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
         flushed = m_chain->Flush(FlushMode::kAlways);
-        WarnIfUndoIsShort();
+        WarnIfUndoIsShort(*m_chain, m_log);
     }
     m_events.Stop();
     m_chain_context.chain = nullptr;
     m_chain = nullptr;
-    m_stack.reset();
+    m_chain_start.Close();
     m_log.Info("Shutdown done");
     return flushed;
-}
-
-Result<> Node::Damaged(const char* what, Result<> result)
-{
-    if (result || result.GetError().kind == Error::Kind::kSystem) return result;
-    m_log.Error("{}", result.Message());
-    m_asks_for_reindex = true;
-    return BadData("{}.\nPlease restart with -reindex or -reindex-chainstate to recover.", what);
-}
-
-Result<> Node::LoadChain()
-{
-    m_asks_for_reindex = false;
-    IBD_RETURN_IF_ERROR(OpenIndex());
-    IBD_RETURN_IF_ERROR(OpenStores());
-    IBD_RETURN_IF_ERROR(BuildIndex());
-    if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(BuildChainstate());
-    if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(CheckStored());
-    if (!m_interrupt) m_log.Info("Block index and chainstate loaded");
-    return {};
 }
 
 Result<> Node::Start()
 {
     if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
-    IBD_RETURN_IF_ERROR(PrepareChainstate());
+    IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
     IBD_RETURN_IF_ERROR(StartRpc());
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
-    Result<> loaded = LoadChain();
-    if (!loaded && m_asks_for_reindex && m_options.reindex_if_damaged && !m_reindex) {
-        m_chain = nullptr;
-        m_stack.reset();
-        m_reindex = m_reindex_chainstate = true;
-        loaded = LoadChain();
+    Result<> loaded = m_chain_start.Load();
+    if (!loaded && m_chain_start.AsksForReindex() && m_options.reindex_if_damaged &&
+        !m_chain_start.Reindexes()) {
+        m_chain_start.ForgetAndReindex();
+        loaded = m_chain_start.Load();
     }
+    m_chain = m_chain_start.Chain();
     if (loaded && m_interrupt) m_log.Info("Shutdown requested. Exiting.");
     return loaded;
 }

@@ -3,18 +3,13 @@
 // RequestStop() from any.
 #pragma once
 
-#include "node/booster_run.h"
+#include "node/chain_start.h"
 #include "node/commands.h"
-#include "node/options.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mining.h"
 #include "rpc/server.h"
-#include "storage/data_dir.h"
 #include "util/log_file.h"
-#include "validation/block_import.h"
-#include "validation/chain_stack.h"
-#include "validation/script_threads.h"
 
 namespace ibd {
 
@@ -45,33 +40,11 @@ public:
     void RequestStop();
     /** Whether Run() failed for what the databases hold: the message then asks the user to rebuild
      *  them, and stands without "Error:" before it, as with Core. */
-    bool AsksForReindex() const { return m_asks_for_reindex; }
+    bool AsksForReindex() const { return m_chain_start.AsksForReindex(); }
 
 private:
     Result<> StartRpc();
     Result<> Start();
-    Result<> LoadChain();
-    /** Damage that a rebuild heals: `what` is for the user, the rest for the log. A failure of the
-     *  machine passes as it is. */
-    Result<> Damaged(const char* what, Result<> result);
-    Result<> RefusePruned(const BlockIndexDb& index) const;
-    ChainStackOptions StackOptions();
-    Result<> OpenIndex();
-    Result<> StartReindex();
-    Result<> PrepareChainstate();
-    Result<> OpenStores();
-    Result<> Reindex();
-    BoosterOptions BoosterSettings() const;
-    Result<> BuildIndex();
-    Result<> BuildChainstate();
-    Result<> CheckBlocksAreIndexed();
-    Result<bool> ChainstateIsEmpty();
-    Result<> CleanUpBooster();
-    Result<> OpenCoins(bool wipe);
-    void WhenUndoSuffices(const HeaderNode& tip);
-    void WarnIfUndoIsShort() const;
-    Result<> CheckWitnesses();
-    Result<> CheckStored();
     bool HasReachedStop(const HeaderNode& tip) const;
     /** What must be seen to before the next block is connected. */
     void TipConnected(const HeaderNode& tip);
@@ -92,9 +65,6 @@ private:
     const ChainParams& m_params;
     DataDir& m_dir;
     const NodeOptions m_options;
-    bool m_reindex;            //!< asked for, or the way out of damage
-    bool m_reindex_chainstate; //!< the same
-    bool m_asks_for_reindex = false;
 
     std::atomic<bool> m_interrupt{false};
     std::function<void()> m_started; //!< may be called more than once
@@ -109,11 +79,11 @@ private:
     WaiterFeed m_waiter_feed{m_waiters};
     Commands m_commands;
     Events m_events{m_warnings};
-    std::unique_ptr<ChainStack> m_stack;
-    ChainManager* m_chain = nullptr;             //!< the stack's, once its index is open
+    BoosterRun m_booster;
+    ChainStart m_chain_start;
+    ChainManager* m_chain = nullptr;             //!< once it is loaded, or as far as that went
     std::unique_ptr<ChainThread> m_chain_thread; //!< from Sync() on
     std::atomic<bool> m_live{false};             //!< from Sync() on
-    BoosterRun m_booster;
 
     RpcTable m_table;
     ControlContext m_control;

@@ -1,0 +1,318 @@
+// See chain_start.h.
+#include "node/chain_start.h"
+
+#include "node/start_log.h"
+#include "storage/chainstate_builder.h"
+#include "storage/kv_store.h"
+#include "swiftsync/checkpoint.h"
+#include "validation/block_import.h"
+#include "validation/verify_chain.h"
+
+namespace ibd {
+
+namespace {
+
+// Of block files with -fastprune, bytes.
+constexpr uint64_t kSmallBlockFile = 64 << 10;
+constexpr uint64_t kSmallBlockFileChunk = 16 << 10;
+
+/** Blocks from `segwit_height` up to the tip that were stored before their witnesses mattered. */
+bool LacksWitnesses(const HeaderNode& tip, int segwit_height)
+{
+    for (const HeaderNode* node = &tip; node && node->height >= segwit_height; node = node->prev) {
+        if ((node->status & kOptWitness) == 0) return true;
+    }
+    return false;
+}
+
+ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
+{
+    ChainManagerOptions out;
+    out.cache_bytes = options.cache.coins;
+    out.assume_valid = options.assume_valid;
+    out.minimum_work = options.minimum_work;
+    out.threads = 1 + options.prevout_threads;
+    out.max_tip_age = options.max_tip_age;
+    env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
+    return out;
+}
+
+} // namespace
+
+ChainStart::ChainStart(ChainStartParts parts)
+    : m_env(parts.env), m_log(parts.log), m_params(parts.params), m_dir(parts.dir),
+      m_options(parts.options), m_interrupt(parts.interrupt), m_parts(std::move(parts)),
+      m_reindex(m_options.reindex), m_reindex_chainstate(m_options.reindex_chainstate)
+{
+}
+
+void ChainStart::ForgetAndReindex()
+{
+    Close();
+    m_reindex = m_reindex_chainstate = true;
+}
+
+void ChainStart::Close()
+{
+    m_chain = nullptr;
+    m_stack.reset();
+}
+
+Result<> ChainStart::Load()
+{
+    m_asks_for_reindex = false;
+    IBD_RETURN_IF_ERROR(OpenIndex());
+    IBD_RETURN_IF_ERROR(OpenStores());
+    IBD_RETURN_IF_ERROR(BuildIndex());
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(BuildChainstate());
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(CheckStored());
+    if (!m_interrupt) m_log.Info("Block index and chainstate loaded");
+    return {};
+}
+
+Result<> ChainStart::Damaged(const char* what, Result<> result)
+{
+    if (result || result.GetError().kind == Error::Kind::kSystem) return result;
+    m_log.Error("{}", result.Message());
+    m_asks_for_reindex = true;
+    return BadData("{}.\nPlease restart with -reindex or -reindex-chainstate to recover.", what);
+}
+
+// Without all blocks no chainstate can be built again, so the old one must not be touched.
+Result<> ChainStart::RefusePruned(const BlockIndexDb& index) const
+{
+    IBD_ASSIGN_OR_RETURN(const std::optional<bool> pruned, index.Flag("prunedblockfiles"));
+    if (!pruned.value_or(false)) return {};
+    return BadData("the blocks in '{}' were pruned; this version works with all blocks only",
+                   m_dir.Blocks().string());
+}
+
+ChainStackOptions ChainStart::StackOptions() const
+{
+    ChainStackOptions options;
+    options.manager = ManagerOptions(m_env, m_options);
+    options.index.cache_bytes = m_options.cache.index_db;
+    options.blocks.obfuscate_new = m_options.obfuscate_blocks;
+    if (m_options.small_block_files) {
+        options.blocks.max_file_size = kSmallBlockFile;
+        options.blocks.block_chunk = kSmallBlockFileChunk;
+    }
+    options.coins.cache_bytes = m_options.cache.coins_db;
+    options.coins.batch_bytes = m_options.batch_bytes;
+    options.checker = &m_parts.scripts;
+    options.observer = &m_parts.events;
+    return options;
+}
+
+Result<> ChainStart::OpenIndex()
+{
+    m_parts.set_status("Loading block index…");
+    IBD_ASSIGN_OR_RETURN(const bool adopted, m_dir.AdoptOldBlockIndex());
+    if (adopted) {
+        m_log.Info("The block index was moved from {} to {}, where Bitcoin Core keeps it too",
+                   m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());
+    }
+    ChainStackOptions options = StackOptions();
+    IBD_ASSIGN_OR_RETURN(const bool indexed, m_env.IsThere(m_dir.BlockIndex() / "CURRENT"));
+    if (m_reindex && indexed) {
+        // One that is damaged is what -reindex is for.
+        ChainStack old(m_env, m_log, m_params, m_dir, options, m_interrupt);
+        if (old.OpenIndex()) IBD_RETURN_IF_ERROR(RefusePruned(old.Index()));
+    }
+    options.index.wipe = m_reindex;
+    m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
+                                           m_interrupt);
+    IBD_RETURN_IF_ERROR(Damaged("Error opening block database", m_stack->OpenIndex()));
+    IBD_RETURN_IF_ERROR(RefusePruned(m_stack->Index()));
+    return m_reindex ? StartReindex() : Result<>();
+}
+
+// The new index knows no undo data, so a chainstate above it could never go back: it must not
+// outlive a reindex that is interrupted and goes on without the option.
+Result<> ChainStart::StartReindex()
+{
+    const Path chainstate = m_dir.Chainstate();
+    IBD_RETURN_IF_ERROR(DestroyDb(chainstate));
+    if (m_dir.ChainstateIsLink()) IBD_RETURN_IF_ERROR(m_env.CreateDirectories(chainstate));
+    return m_stack->Index().SetReindexing(true);
+}
+
+Result<> ChainStart::OpenStores()
+{
+    const std::pair<const char*, const DigestCache*> caches[] = {
+        {"signature", &m_parts.caches.signatures.Entries()},
+        {"script execution", &m_parts.caches.scripts.Entries()}};
+    for (const auto& [what, cache] : caches) {
+        m_log.Info("Using {} MiB for {} cache, able to store {} elements",
+                   m_options.signature_cache_bytes >> 21, what, cache->Capacity());
+    }
+    m_log.Info("Script verification uses {} additional threads", m_options.script_threads - 1);
+    if (m_options.prevout_threads > 0) {
+        m_log.Info("Block input prevout fetching uses {} additional threads",
+                   m_options.prevout_threads);
+    }
+    LogTrust(m_options, m_params, m_log);
+    IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
+    m_chain = &m_stack->Chain();
+    m_parts.events.Follow(*m_chain);
+    return Damaged("Error loading block database", m_chain->LoadIndex());
+}
+
+Result<> ChainStart::BuildIndex()
+{
+    IBD_ASSIGN_OR_RETURN(const bool reindexing, m_stack->Index().Reindexing());
+    if (reindexing) {
+        m_parts.set_status("Reindexing blocks on disk…");
+        m_parts.started(); // this can take hours
+        IBD_RETURN_IF_ERROR(Reindex());
+        if (m_interrupt) return {};
+    }
+    if (!reindexing) IBD_RETURN_IF_ERROR(CheckBlocksAreIndexed());
+    IBD_RETURN_IF_ERROR(m_chain->StoreGenesis());
+    IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
+    if (reindexing) IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(false));
+    return {};
+}
+
+// With hints the blocks are read once: checked for the index and folded by the same threads. Full
+// validation needs undo data, which a reindex forgets.
+Result<> ChainStart::Reindex()
+{
+    BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
+    if (!m_parts.booster.HasHints() || m_options.booster.full_validation) return importer.Reindex();
+    if (!m_reindex_chainstate) {
+        IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
+        if (!to_build) return importer.Reindex();
+    }
+    BlockSurvey survey(m_params);
+    IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt));
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(
+        m_parts.booster.FoldSurvey(survey, m_chain->Options(), m_stack->Blocks(), BoosterSettings()));
+    if (m_interrupt) return {};
+    return importer.Reindex(survey);
+}
+
+// A new index beside block files that it does not know would have them overwritten.
+Result<> ChainStart::CheckBlocksAreIndexed()
+{
+    if (m_chain->Read().Tree().Genesis()->HasData()) return {};
+    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_stack->Blocks().ListBlockFiles());
+    if (files.empty()) return {};
+    return Damaged("Error initializing block database",
+                   BadData("the block files in '{}' are not indexed", m_dir.Blocks().string()));
+}
+
+// A link to nowhere is a disk that is not mounted: everything would go to the one below it.
+Result<> ChainStart::PrepareChainstate()
+{
+    const Path chainstate = m_dir.Chainstate();
+    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, chainstate));
+    if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};
+    return SystemError("'{}' is a symbolic link to '{}', which is not there: mount its disk, or "
+                       "make that directory",
+                       (m_dir.Net() / "chainstate").string(), chainstate.string());
+}
+
+BoosterOptions ChainStart::BoosterSettings() const
+{
+    BoosterOptions options = m_options.booster;
+    options.chainstate = m_dir.Chainstate();
+    options.terminal = stderr;
+    return options;
+}
+
+Result<> ChainStart::BuildChainstate()
+{
+    bool wipe = m_reindex_chainstate;
+    bool built = false;
+    if (m_parts.booster.HasHints() && !wipe) {
+        IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
+        if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
+    }
+    if (m_parts.booster.HasHints() && wipe) {
+        m_parts.set_status("Building the chainstate with the IBD Booster…");
+        m_parts.started(); // so can this
+        IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
+                             m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings()));
+        if (outcome == BoosterRun::Outcome::kInterrupted) return {};
+        built = outcome == BoosterRun::Outcome::kBuilt;
+        if (built) wipe = false;
+    }
+    m_parts.set_status("Loading the chainstate…");
+    IBD_RETURN_IF_ERROR(OpenCoins(wipe));
+    IBD_RETURN_IF_ERROR(CheckWitnesses());
+    if (!built) return {};
+    // The index is to say at once what the coins say, for whoever opens both after a crash.
+    return m_chain->Flush(FlushMode::kAlways);
+}
+
+Result<bool> ChainStart::ChainstateIsEmpty()
+{
+    const auto looked = LookAtChainstate(m_env, m_log, m_dir.Chainstate());
+    if (!looked) return Damaged("Error opening coins database", looked.GetError()).GetError();
+    const ChainstateSummary& there = *looked;
+    // A chain that never got beyond genesis has nothing to lose.
+    return !there.between && (there.best.IsNull() || there.best == m_params.consensus.genesis_hash);
+}
+
+// There is a chainstate and nobody asked for another: what a run may have left that was killed
+// behind its last step goes. One that has not published was begun on purpose, over this chainstate.
+Result<> ChainStart::CleanUpBooster()
+{
+    m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
+    const Path& directory = m_options.booster.directory;
+    IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
+    if (!exists) return {};
+    const auto lock = LockBooster(m_env, directory);
+    if (!lock) return {}; // another node is at work there, and this one needs nothing of it
+    IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
+                         LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
+    IBD_ASSIGN_OR_RETURN(const KeptWork kept,
+                         FindKeptWork(m_env, directory, m_parts.booster.HintsId(), there.best));
+    if (kept == KeptWork::kNone) return {};
+    if (kept == KeptWork::kPublished) {
+        m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
+                   directory.string());
+        return RemoveCheckpoint(m_env, directory);
+    }
+    m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes on "
+                  "with it",
+                  directory.string());
+    return {};
+}
+
+Result<> ChainStart::OpenCoins(bool wipe)
+{
+    auto coins = m_stack->OpenCoins(wipe);
+    if (!coins) return Damaged("Error opening coins database", coins.GetError());
+    return Damaged("Error initializing block database",
+                   m_chain->AttachCoins(std::move(coins).Value()));
+}
+
+// An older node took these blocks without looking at witnesses, or -testactivationheight was other.
+Result<> ChainStart::CheckWitnesses()
+{
+    const HeaderNode* const tip = m_chain->Tip();
+    const int segwit_height = m_params.consensus.segwit_height;
+    if (tip == nullptr || !LacksWitnesses(*tip, segwit_height)) return {};
+    const std::string text =
+        fmt::format("Witness data for blocks after height {} requires validation. Please restart "
+                    "with -reindex.",
+                    segwit_height);
+    return Damaged(text.c_str(), BadData("{}", text));
+}
+
+Result<> ChainStart::CheckStored()
+{
+    if (m_reindex_chainstate || m_interrupt) return {};
+    m_parts.set_status("Verifying blocks…");
+    IBD_ASSIGN_OR_RETURN(const Verification found,
+                         VerifyChain(*m_chain, m_options.check_level, m_options.check_blocks));
+    if (found.sound) return {};
+    return Damaged("Corrupted block database detected", BadData("see the error above"));
+}
+
+} // namespace ibd
