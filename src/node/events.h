@@ -45,6 +45,11 @@ public:
     void AddConsumer(EventConsumer& consumer) { m_consumers.push_back(&consumer); }
     /** What cannot wait for a thread: called with each new tip under the state lock. */
     void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
+    /** What cannot wait either: called with each verdict, on the thread that found it. */
+    void OnChecked(std::function<void(const BlockHash&, const RuleResult&)> call)
+    {
+        m_on_checked = std::move(call);
+    }
     /** Becomes the observer of this chain. */
     void Follow(ChainManager& chain);
     void Start();
@@ -55,6 +60,10 @@ public:
     void Stop();
 
     void TipChanged(const HeaderNode& node) override;
+    void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
+    {
+        if (m_on_checked) m_on_checked(hash, verdict);
+    }
     void WarningSet(NodeWarning warning, const std::string& text) override;
     void WarningCleared(NodeWarning warning) override { m_warnings.Clear(warning); }
 
@@ -66,6 +75,7 @@ private:
     const ChainManager* m_chain = nullptr;
     std::vector<EventConsumer*> m_consumers;
     std::function<void(const HeaderNode&)> m_on_tip;
+    std::function<void(const BlockHash&, const RuleResult&)> m_on_checked;
     BoundedQueue<Event> m_queue{kMostQueued};
 
     Mutex m_mutex;

@@ -147,19 +147,32 @@ Result<BlockOutcome> ChainManager::AcceptBlock(ByteSpan raw, const FilePos* stor
     return Accept(view, stored, false);
 }
 
+/** What can be said of the bytes alone; `view` is of them. */
+RuleResult ChainManager::CheckStranger(ByteSpan raw, BlockView& view)
+{
+    if (auto parsed = view.Parse(raw); !parsed) {
+        return Invalid("block-deserialization-failed", parsed.Message());
+    }
+    RuleResult violation = CheckBlock(view, m_params.consensus);
+    if (violation) TellChecked(view.Hash(), violation);
+    return violation;
+}
+
+Result<BlockOutcome> ChainManager::TakeBlock(ByteSpan raw)
+{
+    BlockOutcome outcome;
+    BlockView view;
+    outcome.violation = CheckStranger(raw, view);
+    if (outcome.violation) return outcome;
+    return Accept(view, nullptr, true);
+}
+
 Result<BlockOutcome> ChainManager::ProcessBlock(ByteSpan raw)
 {
     BlockOutcome outcome;
     BlockView view;
-    if (auto parsed = view.Parse(raw); !parsed) {
-        outcome.violation = Invalid("block-deserialization-failed", parsed.Message());
-        return outcome;
-    }
-    outcome.violation = CheckBlock(view, m_params.consensus);
-    if (outcome.violation) {
-        TellChecked(view.Hash(), outcome.violation);
-        return outcome;
-    }
+    outcome.violation = CheckStranger(raw, view);
+    if (outcome.violation) return outcome;
     const Lock activation(m_activation);
     IBD_ASSIGN_OR_RETURN(outcome, Accept(view, nullptr, true));
     if (outcome.violation) return outcome;

@@ -142,6 +142,8 @@ public:
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
+    /** The first two steps of that, for whoever has it connected later. */
+    Result<BlockOutcome> TakeBlock(ByteSpan raw);
     /** What the chain would say to a block on its tip, proof of work and signet solution aside,
      *  without taking it. `check_merkle_root`: also to the root in its header. There is a tip. It
      *  runs scripts, so it is a matter for the thread that connects. */
@@ -195,6 +197,8 @@ public:
     BlockIndex& Index() IBD_NO_THREAD_CHECK { return m_index; }
     const BlockStore& Blocks() const { return m_stores.blocks; }
     Logger& Log() const { return m_stores.log; }
+    /** Seconds since 1970. */
+    int64_t Now() const { return m_stores.env.UnixTime(); }
     const ChainParams& Params() const { return m_params; }
     const ChainManagerOptions& Options() const { return m_options; }
     bool HasCoins() const { return m_has_coins; }
@@ -204,6 +208,8 @@ public:
      *  not while blocks are imported. */
     bool IsInitialBlockDownload() const;
     void SetImporting(bool importing) { m_importing = importing; }
+    /** Blocks are read from files now. */
+    bool IsImporting() const { return m_importing; }
     /** Estimated share of the chain's transactions that is verified at `node`, a block of the
      *  active chain or null, 0 to 1. */
     double VerificationProgress(const HeaderNode* node) const;
@@ -220,6 +226,7 @@ private:
     RuleResult AddHeader(const BlockHeader& header, HeaderNode** out) IBD_REQUIRES(m_headers.mutex);
     Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked)
         IBD_EXCLUDES(m_storing, m_headers.mutex);
+    RuleResult CheckStranger(ByteSpan raw, BlockView& view);
     Result<BlockOutcome> AcceptAlone(const BlockView& view, const FilePos* stored, bool checked)
         IBD_REQUIRES(m_storing);
     RuleResult Check(const BlockView& view, HeaderNode& node, bool checked);

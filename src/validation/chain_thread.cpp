@@ -10,8 +10,10 @@ constexpr const char* kName = "chain";
 
 } // namespace
 
-ChainThread::ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal)
-    : m_chain(chain), m_fatal(std::move(fatal)), m_thread(kName, [this] { Work(); })
+ChainThread::ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal,
+                         std::function<void()> served)
+    : m_chain(chain), m_fatal(std::move(fatal)), m_tell_served(std::move(served)),
+      m_thread(kName, [this] { Work(); })
 {
 }
 
@@ -41,7 +43,14 @@ void ChainThread::Activate()
     const Lock lock(m_mutex);
     const uint64_t mine = ++m_wanted;
     m_changed.notify_all();
-    while (m_done < mine) m_changed.wait(m_mutex);
+    while (m_served < mine) m_changed.wait(m_mutex);
+}
+
+uint64_t ChainThread::ActivateSoon()
+{
+    const Lock lock(m_mutex);
+    m_changed.notify_all();
+    return ++m_wanted;
 }
 
 /** False: this is the end. */
@@ -49,7 +58,7 @@ bool ChainThread::WaitForWork()
 {
     const Lock lock(m_mutex);
     const auto timeout = std::chrono::steady_clock::now() + kIdleFlushCheck;
-    while (!m_stopping && m_tasks.empty() && m_done == m_wanted) {
+    while (!m_stopping && m_tasks.empty() && m_served == m_wanted) {
         // There is nothing to connect then, but connecting nothing flushes if that is due.
         if (m_changed.wait_until(m_mutex, timeout) == std::cv_status::timeout) return true;
     }
@@ -83,10 +92,13 @@ void ChainThread::Connect()
     }
     const Result<> result = m_chain.ActivateBestChain([this] { return m_pause.load(); });
     if (!result) m_fatal(result.GetError());
-    const Lock lock(m_mutex);
-    if (result && !m_tasks.empty()) return; // it stopped for them, maybe: once more afterwards
-    m_done = wanted;
-    m_changed.notify_all();
+    {
+        const Lock lock(m_mutex);
+        if (result && !m_tasks.empty()) return; // it stopped for them, maybe: once more afterwards
+        m_served = wanted;
+        m_changed.notify_all();
+    }
+    if (m_tell_served) m_tell_served();
 }
 
 void ChainThread::Work()

@@ -12,8 +12,10 @@ namespace ibd {
 
 class ChainThread {
 public:
-    /** `fatal` is told of an error while blocks were connected; it should interrupt the chain. */
-    ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal);
+    /** `fatal` is told of an error while blocks were connected; it should interrupt the chain.
+     *  `served` is called on this thread whenever Served() has grown. */
+    ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal,
+                std::function<void()> served = {});
     /** Runs what still waits. */
     ~ChainThread();
     ChainThread(const ChainThread&) = delete;
@@ -30,6 +32,9 @@ public:
     }
     /** Connects what there is to connect, and waits until that is done or interrupted. */
     void Activate();
+    /** The same without waiting: that is done when Served() has come to the number returned. */
+    uint64_t ActivateSoon();
+    uint64_t Served() const { return m_served; }
     /** Whether a task waits. */
     bool HasTasks() const { return m_pause; }
 
@@ -47,13 +52,14 @@ private:
 
     ChainManager& m_chain;
     const std::function<void(const Error&)> m_fatal;
-    std::atomic<bool> m_pause{false}; //!< there are tasks
+    const std::function<void()> m_tell_served;
+    std::atomic<bool> m_pause{false};  //!< there are tasks
+    std::atomic<uint64_t> m_served{0}; //!< calls of Activate(); changed under the mutex
 
     Mutex m_mutex;
     std::condition_variable_any m_changed;
     std::deque<Waiting*> m_tasks IBD_GUARDED_BY(m_mutex);
     uint64_t m_wanted IBD_GUARDED_BY(m_mutex) = 0; //!< calls of Activate()
-    uint64_t m_done IBD_GUARDED_BY(m_mutex) = 0;   //!< those that are served
     bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
     NamedThread m_thread;
 };

@@ -1,0 +1,140 @@
+// See block_intake.h.
+#include "validation/block_intake.h"
+
+namespace ibd {
+
+BlockIntake::BlockIntake(ChainManager& chain, ChainThread& thread,
+                         std::function<void(const Error&)> fatal, std::function<void()> news)
+    : m_chain(chain), m_thread(thread), m_fatal(std::move(fatal)), m_news(std::move(news)),
+      m_storing("blockstore", [this] { Work(); })
+{
+}
+
+bool BlockIntake::HasRoom(size_t bytes) const
+{
+    const Lock lock(m_mutex);
+    return m_held.empty() || (m_held.size() < kMaxBlocks && m_bytes + bytes <= kMaxBytes);
+}
+
+bool BlockIntake::Put(Block&& block)
+{
+    if (!HasRoom(block.raw.size())) return false;
+    const Lock lock(m_mutex);
+    if (!m_held.emplace(block.node, block.raw.size()).second) return true;
+    m_bytes += block.raw.size();
+    ++m_busy[block.source];
+    m_waiting.push_back(std::move(block));
+    m_filled.notify_one();
+    return true;
+}
+
+bool BlockIntake::Holds(const HeaderNode& node) const
+{
+    const Lock lock(m_mutex);
+    return m_held.contains(&node);
+}
+
+bool BlockIntake::IsBusyWith(int64_t source) const
+{
+    const Lock lock(m_mutex);
+    Settle();
+    return m_busy.contains(source);
+}
+
+std::vector<BlockIntake::Refused> BlockIntake::TakeRefused()
+{
+    const Lock lock(m_mutex);
+    return std::exchange(m_refused, {});
+}
+
+/** Lets sources go whose blocks the chain's thread has seen to. */
+void BlockIntake::Settle() const
+{
+    const uint64_t served = m_thread.Served();
+    while (!m_stored.empty() && m_stored.front().ticket <= served) {
+        Release(m_stored.front().source);
+        m_stored.pop_front();
+    }
+}
+
+void BlockIntake::Release(int64_t source) const
+{
+    const auto found = m_busy.find(source);
+    if (--found->second == 0) m_busy.erase(found);
+}
+
+void BlockIntake::Checked(const BlockHash& hash, const RuleResult& verdict)
+{
+    const Lock lock(m_mutex);
+    const auto found = m_notes.find(hash);
+    if (found == m_notes.end()) return;
+    if (verdict) m_refused.push_back({found->second.node, found->second.source, *verdict});
+    m_notes.erase(found);
+}
+
+/** Before it is stored: it may be connected as soon as it is. */
+void BlockIntake::Remember(const Block& block)
+{
+    const Lock lock(m_mutex);
+    if (m_notes.insert_or_assign(block.node->hash, Note{block.node, block.source}).second) {
+        m_note_order.push_back(block.node->hash);
+    }
+    // Blocks of branches that are never connected get no verdict.
+    while (m_note_order.size() > kMaxNotes) {
+        m_notes.erase(m_note_order.front());
+        m_note_order.pop_front();
+    }
+}
+
+/** False: this is the end. */
+bool BlockIntake::WaitForBlock(Block& out)
+{
+    const Lock lock(m_mutex);
+    while (!m_stopping && m_waiting.empty()) m_filled.wait(m_mutex);
+    if (m_stopping) return false;
+    out = std::move(m_waiting.front());
+    m_waiting.pop_front();
+    return true;
+}
+
+void BlockIntake::Take(const Block& block)
+{
+    Remember(block);
+    const Result<BlockOutcome> outcome = m_chain.TakeBlock(block.raw);
+    if (!outcome) m_fatal(outcome.GetError());
+    const bool stored = outcome && outcome->is_new;
+    // Bytes that cannot be parsed had no hash that a verdict could name; a block that was there
+    // already will get none.
+    if (outcome && !stored) Checked(block.node->hash, outcome->violation);
+    const uint64_t ticket = stored ? m_thread.ActivateSoon() : 0;
+    const Lock lock(m_mutex);
+    m_bytes -= block.raw.size();
+    m_held.erase(block.node);
+    if (stored) {
+        m_stored.push_back({ticket, block.source});
+    } else {
+        Release(block.source);
+    }
+}
+
+void BlockIntake::Work()
+{
+    Block block;
+    while (WaitForBlock(block)) {
+        Take(block);
+        block = {};
+        m_news();
+    }
+}
+
+void BlockIntake::Stop()
+{
+    {
+        const Lock lock(m_mutex);
+        m_stopping = true;
+        m_filled.notify_all();
+    }
+    m_storing.Join();
+}
+
+} // namespace ibd
