@@ -14,10 +14,13 @@ void PeerManager::DownloadInto(DownloadGoal& goal, BlockSink& sink)
     m_sink = &sink;
 }
 
-/** Whether a message must wait: a block for which the sink has no room. */
-bool PeerManager::MustWait(const ReceivedMessage& message) const
+/** Whether a message must wait: a block for which the sink has no room, and what comes behind a
+ *  block that the sink is at work on. Blocks do not wait for one another. */
+bool PeerManager::MustWait(const Peer& peer, const ReceivedMessage& message) const
 {
-    return m_sink && message.type == kBlockType && !m_sink->HasRoom(message.payload.size());
+    if (!m_sink) return false;
+    if (message.type == kBlockType) return !m_sink->HasRoom(message.payload.size());
+    return m_sink->IsBusyWith(peer.Id());
 }
 
 void PeerManager::HandleBlock(Peer& peer, Bytes raw)

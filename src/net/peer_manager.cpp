@@ -94,7 +94,7 @@ bool PeerManager::ReadOne(Peer& peer)
     if (!peer.requests.empty()) ServeRequests(peer);
     if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
     if (!peer.requests.empty()) return true;
-    if (peer.unread.empty() || MustWait(peer.unread.front())) return false;
+    if (peer.unread.empty() || MustWait(peer, peer.unread.front())) return false;
     ReceivedMessage message = std::move(peer.unread.front());
     peer.unread.pop_front();
     const size_t size = message.payload.size();

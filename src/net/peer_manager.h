@@ -149,7 +149,7 @@ private:
     bool IsOnBestOrActive(const HeaderNode* node) const;
 
     // peer_blocks.cpp
-    bool MustWait(const ReceivedMessage& message) const;
+    bool MustWait(const Peer& peer, const ReceivedMessage& message) const;
     void HandleBlock(Peer& peer, Bytes raw);
     bool IsWorthTaking(const HeaderNode& node) const;
     void MaintainBlocks(Peer& peer);

@@ -50,8 +50,10 @@ public:
         }
         return true;
     }
+    bool IsBusyWith(PeerId peer) const override { return peer == busy; }
     std::vector<RefusedBlock> TakeRefused() override { return std::exchange(refused, {}); }
 
+    PeerId busy = -1;
     size_t room = 64 << 20;
     int puts = 0;
     std::vector<RefusedBlock> refused;
@@ -99,6 +101,30 @@ TEST_CASE("a whole chain from one node to another", "[peer_blocks]")
     Exchange(a, b_in_a, b, a_in_b);
     CHECK(a.chain.Tip().hash == b.chain.Tip().hash);
     CHECK(store.puts == 2501);
+}
+
+TEST_CASE("what a peer says behind a block waits until the block is done with", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(2);
+    Store store(node);
+    const PeerId peer = node.Befriend(ConnectionKind::kInbound);
+    const PeerId other = node.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");
+    node.Say(peer, HeadersOf(theirs.Headers(1, 2)));
+    (void)Asked(node, peer);
+    store.busy = peer;
+    for (const int height : {1, 2}) {
+        node.SayRaw(peer, "block", theirs.Block(*theirs.Tip().Ancestor(height)).raw);
+    }
+    CHECK(store.puts == 2); // blocks do not wait for one another
+    node.Say(peer, PingMessage{1});
+    node.Say(other, PingMessage{2});
+    CHECK(node.Take<PongMessage>(peer).empty());
+    CHECK(node.Take<PongMessage>(other).size() == 1);
+    store.busy = -1;
+    node.Run();
+    CHECK(node.Take<PongMessage>(peer).size() == 1);
 }
 
 TEST_CASE("blocks that are not what they should be", "[peer_blocks]")
