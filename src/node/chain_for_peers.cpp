@@ -1,0 +1,54 @@
+// See chain_for_peers.h.
+#include "node/chain_for_peers.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+const HeaderNode& ChainForPeers::Tip() const
+{
+    if (const HeaderNode* const tip = m_chain.Tip()) return *tip;
+    const ChainReader reader = m_chain.Read();
+    return *reader.Tree().Genesis();
+}
+
+const HeaderNode& ChainForPeers::BestHeader() const
+{
+    const ChainReader reader = m_chain.Read();
+    return *reader.Tree().BestHeader();
+}
+
+const HeaderNode* ChainForPeers::Find(const BlockHash& hash) const
+{
+    const ChainReader reader = m_chain.Read();
+    return reader.Find(hash);
+}
+
+BlockFacts ChainForPeers::Facts(const HeaderNode& node) const
+{
+    const ChainReader reader = m_chain.Read();
+    return {node.HasData(), node.Failed(), node.IsValid(kValidScripts)};
+}
+
+// The lock is let go between headers: two thousand of them take milliseconds to hash.
+RuleResult ChainForPeers::AcceptHeaders(std::span<const BlockHeader> headers,
+                                        const HeaderNode** last)
+{
+    const HeaderNode* const best = &BestHeader();
+    for (const BlockHeader& header : headers) {
+        IBD_RETURN_IF_VIOLATED(m_chain.AcceptHeader(header, last));
+    }
+    if (&BestHeader() != best && *last && m_chain.IsInitialBlockDownload()) LogProgress(**last);
+    return std::nullopt;
+}
+
+void ChainForPeers::LogProgress(const HeaderNode& last) const
+{
+    const int64_t behind = m_chain.Now() - int64_t{last.time};
+    const int64_t left =
+        std::max<int64_t>(behind / m_chain.Params().consensus.pow_target_spacing, 0);
+    m_chain.Log().Info("Synchronizing blockheaders, height: {} (~{:.2f}%)", last.height,
+                       100.0 * last.height / static_cast<double>(last.height + left));
+}
+
+} // namespace ibd

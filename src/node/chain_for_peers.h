@@ -1,0 +1,35 @@
+// ChainForPeers: the ChainManager as peers may see and feed it. Owned by the node; called by the
+// thread that owns the peers. A look-up holds the headers lock for microseconds; the state lock is
+// never taken, so that peers do not wait for a block that is being connected.
+#pragma once
+
+#include "net/peer_chain.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+class ChainForPeers final : public PeerChain, public HeaderSink, public BlockProvider {
+public:
+    /** Its index is loaded, and it outlives this. */
+    explicit ChainForPeers(ChainManager& chain) : m_chain(chain) {}
+
+    /** Genesis as long as there are no coins. */
+    const HeaderNode& Tip() const override;
+    const HeaderNode& BestHeader() const override;
+    const HeaderNode* Find(const BlockHash& hash) const override;
+    BlockFacts Facts(const HeaderNode& node) const override;
+    bool IsInitialBlockDownload() const override { return m_chain.IsInitialBlockDownload(); }
+    bool IsImporting() const override { return m_chain.IsImporting(); }
+
+    RuleResult AcceptHeaders(std::span<const BlockHeader> headers,
+                             const HeaderNode** last) override;
+
+    Result<Bytes> ReadBlock(const HeaderNode& node) override { return m_chain.ReadBlock(node); }
+
+private:
+    void LogProgress(const HeaderNode& last) const;
+
+    ChainManager& m_chain;
+};
+
+} // namespace ibd

@@ -1,0 +1,33 @@
+// TipDownload: what the serial engine lacks, and where it takes it: the blocks of the best header
+// chain in a window above the tip, put into the BlockIntake. Owned by the node; called by the
+// thread that owns the peers. It has no state of its own.
+#pragma once
+
+#include "net/block_downloader.h"
+#include "net/block_sink.h"
+#include "validation/block_intake.h"
+
+namespace ibd {
+
+class TipDownload final : public DownloadGoal, public BlockSink {
+public:
+    /** Both outlive it. */
+    TipDownload(const ChainManager& chain, BlockIntake& intake) : m_chain(chain), m_intake(intake)
+    {
+    }
+
+    const HeaderNode* NextMissing(int32_t after) const override;
+    bool Have(const HeaderNode& node) const override;
+    int32_t WindowEnd() const override;
+
+    bool HasRoom(size_t bytes) const override { return m_intake.HasRoom(bytes); }
+    bool Put(PeerBlock&& block) override;
+    bool IsBusyWith(PeerId peer) const override { return m_intake.IsBusyWith(peer); }
+    std::vector<RefusedBlock> TakeRefused() override;
+
+private:
+    const ChainManager& m_chain;
+    BlockIntake& m_intake;
+};
+
+} // namespace ibd
