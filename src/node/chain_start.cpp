@@ -189,8 +189,8 @@ Result<> ChainStart::Reindex()
     BlockSurvey survey(m_params);
     IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt));
     if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(
-        m_parts.booster.FoldSurvey(survey, m_chain->Options(), m_stack->Blocks(), BoosterSettings()));
+    IBD_RETURN_IF_ERROR(m_parts.booster.FoldSurvey(survey, m_chain->Options(), m_stack->Blocks(),
+                                                   BoosterSettings()));
     if (m_interrupt) return {};
     return importer.Reindex(survey);
 }

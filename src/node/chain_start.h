@@ -33,7 +33,8 @@ class ChainStart {
 public:
     explicit ChainStart(ChainStartParts parts);
 
-    /** Before anything else looks at the chainstate: a publication that was interrupted is ended. */
+    /** Before anything else looks at the chainstate: a publication that was interrupted is ended.
+     */
     Result<> PrepareChainstate();
     /** Up to a chainstate, or to where it was interrupted. Again after Forget(). */
     Result<> Load();
