@@ -3,12 +3,12 @@
 // run. See bench/README.md.
 #include "ibd/command_line.h"
 #include "script/coin.h"
+#include "sim/rng.h"
 #include "storage/chainstate_builder.h"
 #include "storage/coins_db.h"
 
 #include <algorithm>
 #include <ctime>
-#include <random>
 
 namespace ibd::bench {
 
@@ -168,7 +168,7 @@ private:
     const Path m_compacted;
     const std::unique_ptr<Env> m_env = MakePosixEnv();
     const std::unique_ptr<Logger> m_log = MakeNullLogger();
-    std::mt19937_64 m_rng{1};
+    sim::Rng m_rng{1};
     std::vector<OutPoint> m_there;
     std::vector<OutPoint> m_missing;
 };

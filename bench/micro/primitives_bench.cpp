@@ -3,40 +3,18 @@
 #include "bench_support.h"
 #include "primitives/block.h"
 #include "primitives/transaction.h"
+#include "typical_block.h"
 
 namespace ibd::bench {
 
 namespace {
 
-constexpr size_t kTransactions = 2500;
-
-/** Two inputs and two outputs, every second one with witness: about a block of 2024. */
-MutableTransaction TypicalTransaction(size_t i)
-{
-    MutableTransaction tx;
-    for (uint32_t n = 0; n < 2; ++n) {
-        MutableInput input;
-        input.prevout.txid.data()[0] = static_cast<uint8_t>(i);
-        input.prevout.txid.data()[1] = static_cast<uint8_t>(i >> 8);
-        input.prevout.vout = n;
-        if (i % 2) input.witness = {Bytes(71, 1), Bytes(33, 2)};
-        if (i % 2 == 0) input.script_sig = Bytes(107, 3);
-        tx.inputs.push_back(input);
-        tx.outputs.push_back({Amount(i), Bytes(i % 2 ? 22 : 25, 4)});
-    }
-    return tx;
-}
-
 void Run(int argc, char** argv)
 {
     const Runner runner(argc, argv);
-    std::vector<MutableTransaction> txs;
-    Bytes block(BlockHeader::kSize, 0);
-    Writer(block).CompactSize(kTransactions);
-    for (size_t i = 0; i < kTransactions; ++i) {
-        txs.push_back(TypicalTransaction(i));
-        Append(block, txs.back().Serialize());
-    }
+    const sim::BlockDraft draft = TypicalBlock();
+    const std::vector<MutableTransaction>& txs = draft.txs;
+    const Bytes block = draft.ToBytes();
     BlockView view;
     runner.Run("BlockView::Parse, per transaction", kTransactions,
                [&] { CHECK(view.Parse(block).Ok()); });

@@ -2,62 +2,14 @@
 // that. Usage: bench_swiftsync [--once]
 #include "bench_support.h"
 #include "consensus/block_check.h"
-#include "consensus/merkle.h"
-#include "primitives/transaction.h"
 #include "swiftsync/aggregate.h"
 #include "swiftsync/fold.h"
 #include "swiftsync/spend_order.h"
-
-#include <random>
+#include "typical_block.h"
 
 namespace ibd::bench {
 
 namespace {
-
-constexpr size_t kTransactions = 2500;
-
-/** Two inputs and two outputs, every second one with witness: about a block of 2024. Every fifth
- *  spends an output of the transaction before it. */
-MutableTransaction TypicalTransaction(size_t i, const Txid& before, std::mt19937_64& rng)
-{
-    MutableTransaction tx;
-    for (uint32_t n = 0; n < 2; ++n) {
-        MutableInput input;
-        for (size_t at = 0; at < 32; at += 8) WriteLE64(input.prevout.txid.data() + at, rng());
-        if (i % 5 == 0 && n == 0) input.prevout.txid = before;
-        input.prevout.vout = n;
-        if (i % 2) input.witness = {Bytes(71, 1), Bytes(33, 2)};
-        if (i % 2 == 0) input.script_sig = Bytes(107, 3);
-        tx.inputs.push_back(input);
-        tx.outputs.push_back({Amount(i), Bytes(i % 2 ? 22 : 25, 0x51)});
-    }
-    return tx;
-}
-
-Bytes TypicalBlock()
-{
-    std::mt19937_64 rng(1);
-    MutableTransaction coinbase;
-    coinbase.inputs.emplace_back().script_sig = Bytes(8, 1);
-    coinbase.outputs.push_back({0, Bytes(22, 0x51)});
-    std::vector<Uint256> ids = {coinbase.Id()};
-    Bytes txs = coinbase.Serialize();
-    Txid before = coinbase.Id();
-    for (size_t i = 1; i < kTransactions; ++i) {
-        const MutableTransaction tx = TypicalTransaction(i, before, rng);
-        before = tx.Id();
-        ids.push_back(before);
-        Append(txs, tx.Serialize());
-    }
-    BlockHeader header;
-    header.merkle_root = MerkleRootSimple(ids).root;
-    Bytes block;
-    Writer writer(block);
-    writer.Raw(header.ToBytes());
-    writer.CompactSize(kTransactions);
-    writer.Raw(txs);
-    return block;
-}
 
 /** All but reading the block and its hints and writing the coins. */
 class Worker {
@@ -90,7 +42,7 @@ private:
 void Run(int argc, char** argv)
 {
     const Runner runner(argc, argv);
-    const Bytes block = TypicalBlock();
+    const Bytes block = TypicalBlock().ToBytes();
     Worker worker;
     worker.Fold(block);
     runner.Run("parse, check, fold, sum: per transaction", kTransactions,

@@ -1,20 +1,14 @@
-// DraftBlock: a block taken apart, to be changed and sealed again with valid commitments and proof
-// of work, so that only the rule at hand is broken.
+// DraftBlock: a block to be changed and sealed again on any other.
 #pragma once
 
-#include "consensus/params.h"
-#include "primitives/transaction.h"
+#include "sim/block_draft.h"
 
 namespace ibd::test {
 
-struct DraftBlock {
-    BlockHeader header;
-    std::vector<MutableTransaction> txs;
+struct DraftBlock : sim::BlockDraft {
     bool renew_commitment = true; //!< of the witnesses, when sealed
 
-    static DraftBlock Of(ByteSpan raw);
-
-    MutableTransaction& Coinbase() { return txs[0]; }
+    static DraftBlock Of(ByteSpan raw) { return {sim::BlockDraft::Of(raw)}; }
 
     /** The block on `prev`, with roots and nonce made to fit. */
     Bytes Seal(const BlockHash& prev, const ChainParams& params) const;

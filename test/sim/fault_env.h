@@ -3,13 +3,13 @@
 // with flipped bits. Randomness comes from a seed. Syncs are counted but not executed.
 #pragma once
 
+#include "sim/rng.h"
 #include "util/env.h"
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <random>
 #include <string>
 
 namespace ibd::test {
@@ -83,7 +83,7 @@ private:
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};
     std::mutex m_mutex;
-    std::mt19937_64 m_rng;             //!< guarded by m_mutex
+    sim::Rng m_rng;                    //!< guarded by m_mutex
     std::map<Path, Pending> m_pending; //!< guarded by m_mutex
 };
 

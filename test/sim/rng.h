@@ -1,5 +1,6 @@
-// Rng: the generator's source of chance. Same numbers from the same seed on every machine and
-// library (the standard's distributions are not). A value; copies continue independently.
+// Rng: the source of chance of all that is made for tests and benches. Same numbers from the same
+// seed on every machine and library (the standard's distributions are not). A value; copies
+// continue independently.
 #pragma once
 
 #include "util/bytes.h"
@@ -10,6 +11,12 @@ namespace ibd::sim {
 
 class Rng {
 public:
+    // For std::shuffle and the like.
+    using result_type = uint64_t;
+    static constexpr uint64_t min() { return 0; }
+    static constexpr uint64_t max() { return ~uint64_t{0}; }
+    uint64_t operator()() { return Next(); }
+
     explicit Rng(uint64_t seed) : m_state(seed) {}
 
     /** SplitMix64 (Steele, Lea, Flood 2014). */

@@ -2,61 +2,22 @@
 
 #include "consensus/block_check.h"
 #include "consensus/limits.h"
-#include "consensus/merkle.h"
-#include "consensus/pow.h"
 #include "crypto/sha256.h"
 #include "script/script.h"
 #include "util/check.h"
 
 namespace ibd::interop {
 
-namespace {
-
-void PutHeader(Bytes& block, const BlockHeader& header)
+Bytes BlockMutator::Write(Draft draft, bool fix_root, bool mine)
 {
-    const auto bytes = header.ToBytes();
-    std::copy(bytes.begin(), bytes.end(), block.begin());
-}
-
-} // namespace
-
-BlockMutator::Draft BlockMutator::Read(ByteSpan block)
-{
-    BlockView view;
-    CHECK(view.Parse(block));
-    Draft draft{view.Header(), {}};
-    for (const TxView& tx : view.Txs()) draft.txs.push_back(MutableTransaction::FromView(tx));
-    return draft;
-}
-
-void BlockMutator::Mine(Bytes& block)
-{
-    BlockHeader header = BlockHeader::FromBytes(block.data());
-    while (!CheckProofOfWork(header.Hash(), m_params.genesis.header.bits, m_params.consensus)) {
-        ++header.nonce;
-    }
-    PutHeader(block, header);
-}
-
-Bytes BlockMutator::Write(const Draft& draft, bool fix_root, bool mine)
-{
-    Bytes block(BlockHeader::kSize);
-    BlockHeader header = draft.header;
-    if (fix_root) {
-        std::vector<Uint256> ids;
-        for (const MutableTransaction& tx : draft.txs) ids.push_back(tx.Id());
-        header.merkle_root = MerkleRootSimple(ids).root;
-    }
-    PutHeader(block, header);
-    Writer(block).CompactSize(draft.txs.size());
-    for (const MutableTransaction& tx : draft.txs) Append(block, tx.Serialize());
-    if (mine) Mine(block);
-    return block;
+    if (fix_root) draft.FixRoot();
+    if (mine) sim::Mine(draft.header, m_params);
+    return draft.ToBytes();
 }
 
 Bytes BlockMutator::OnParent(ByteSpan block, const BlockHash& parent)
 {
-    Draft draft = Read(block);
+    Draft draft = Draft::Of(block);
     draft.header.prev_hash = parent;
     return Write(draft, false, true);
 }
@@ -286,35 +247,18 @@ Bytes BlockMutator::ChangeBytes(Bytes block)
     } else {
         FlipBit(block);
     }
-    if (block.size() >= BlockHeader::kSize && !Chance(3)) Mine(block);
+    if (block.size() >= BlockHeader::kSize && !Chance(3)) sim::MineBytes(block, m_params);
     return block;
-}
-
-void BlockMutator::CommitToWitness(Draft& draft)
-{
-    const Bytes block = Write(draft, false, false);
-    BlockView view;
-    if (!view.Parse(block) || view.Txs().empty()) return;
-    const int at = WitnessCommitmentIndex(view.Txs()[0]);
-    if (at < 0 || view.Txs()[0].inputs.empty()) return;
-    Bytes preimage;
-    Append(preimage, BlockWitnessMerkleRoot(view).Span());
-    MutableTransaction& coinbase = draft.txs[0];
-    if (coinbase.inputs[0].witness.empty()) coinbase.inputs[0].witness = {Bytes(32)};
-    Append(preimage, coinbase.inputs[0].witness[0]);
-    const Hash32 hash = Sha256d(preimage);
-    Bytes& script = coinbase.outputs[static_cast<size_t>(at)].script_pubkey;
-    std::copy(hash.begin(), hash.end(), script.begin() + 6);
 }
 
 Bytes BlockMutator::Mutate(ByteSpan block, const MutatorMemory& memory)
 {
     if (Chance(12)) return ChangeBytes(Bytes(block.begin(), block.end()));
-    Draft draft = Read(block);
+    Draft draft = Draft::Of(block);
     const int changes = 1 + static_cast<int>(m_rng.Below(6)) / 3 + (Chance(12) ? 1 : 0);
     for (int i = 0; i < changes; ++i) ChangeOnce(draft, memory);
-    if (!Chance(8)) CommitToWitness(draft);
-    const bool keep_root = draft.header.merkle_root != Read(block).header.merkle_root;
+    if (!Chance(8)) draft.RenewCommitment();
+    const bool keep_root = draft.header.merkle_root != Draft::Of(block).header.merkle_root;
     return Write(draft, !keep_root && !Chance(25), !Chance(25));
 }
 

@@ -4,8 +4,7 @@
 // thread; everything follows from the seed.
 #pragma once
 
-#include "consensus/params.h"
-#include "primitives/transaction.h"
+#include "sim/block_draft.h"
 #include "sim/rng.h"
 
 #include <vector>
@@ -30,13 +29,9 @@ public:
     Bytes OnParent(ByteSpan block, const BlockHash& parent);
 
 private:
-    struct Draft {
-        BlockHeader header;
-        std::vector<MutableTransaction> txs;
-    };
-    static Draft Read(ByteSpan block);
-    Bytes Write(const Draft& draft, bool fix_root, bool mine);
-    void Mine(Bytes& block);
+    using Draft = sim::BlockDraft;
+
+    Bytes Write(Draft draft, bool fix_root, bool mine);
 
     void ChangeOnce(Draft& draft, const MutatorMemory& memory);
     void ChangeHeader(Draft& draft, const MutatorMemory& memory);
@@ -48,7 +43,6 @@ private:
     void ChangeWitness(Draft& draft);
     void ChangeSize(Draft& draft);
     Bytes ChangeBytes(Bytes block);
-    void CommitToWitness(Draft& draft);
 
     bool Chance(uint64_t one_in) { return m_rng.Below(one_in) == 0; }
     MutableTransaction& AnyTx(Draft& draft) { return draft.txs[m_rng.Below(draft.txs.size())]; }

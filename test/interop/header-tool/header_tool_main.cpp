@@ -8,11 +8,11 @@
 //   ibd-header-tool mine       reads headers in hex, one a line; answers each with its nonce
 #include "chain/header_tree.h"
 #include "consensus/pow.h"
+#include "sim/rng.h"
 #include "util/hex.h"
 
 #include <charconv>
 #include <iostream>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -43,17 +43,17 @@ public:
         m_time = std::max<int64_t>(m_time + step, 1);
         return static_cast<uint32_t>(m_time);
     }
-    std::mt19937_64& Rng() { return m_rng; }
+    sim::Rng& Chance() { return m_rng; }
 
 private:
-    std::mt19937_64 m_rng;
+    sim::Rng m_rng;
     int64_t m_time;
     int64_t m_pace = 600;
     uint64_t m_left = 0;
 };
 
 /** Bits near the given ones: the same, easier or harder by a factor around 4, or any. */
-uint32_t Probe(uint32_t bits, std::mt19937_64& rng)
+uint32_t Probe(uint32_t bits, sim::Rng& rng)
 {
     const auto mantissa = bits & 0x7fffff;
     const auto size = bits & 0xff000000;
@@ -78,7 +78,7 @@ void PrintChain(const ChainParams& params, uint64_t seed, uint64_t count)
         header.time = times.Next();
         header.nonce = static_cast<uint32_t>(i);
         header.bits = GetNextWorkRequired(NodeAncestry(tip), header.time, params.consensus);
-        const uint32_t probe = Probe(tip->bits, times.Rng());
+        const uint32_t probe = Probe(tip->bits, times.Chance());
         const bool permitted =
             PermittedDifficultyTransition(params.consensus, tip->height + 1, tip->bits, probe);
         fmt::print("{} {} {} {}\n", header.time, header.bits, probe, permitted ? 1 : 0);

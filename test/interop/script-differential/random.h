@@ -1,24 +1,25 @@
 // Random choices from one seed.
 #pragma once
 
+#include "sim/rng.h"
 #include "util/bytes.h"
 
 #include <initializer_list>
-#include <random>
 #include <span>
 
 namespace ibd::differential {
 
-class Random {
+/** sim::Rng with what the mutators like to ask. */
+class Random : private sim::Rng {
 public:
-    explicit Random(uint64_t seed) : m_engine(seed) {}
+    using Rng::Rng;
 
-    uint64_t Bits() { return m_engine(); }
+    uint64_t Bits() { return Next(); }
     /** 0 .. limit-1. */
-    size_t Below(size_t limit) { return static_cast<size_t>(m_engine() % limit); }
+    size_t Below(size_t limit) { return static_cast<size_t>(Rng::Below(limit)); }
     /** True in `percent` of 100 cases. */
-    bool Percent(unsigned percent) { return m_engine() % 100 < percent; }
-    uint8_t Byte() { return static_cast<uint8_t>(m_engine()); }
+    bool Percent(unsigned percent) { return Chance(percent, 100); }
+    uint8_t Byte() { return static_cast<uint8_t>(Next()); }
 
     template <typename T>
     T Of(std::initializer_list<T> choices)
@@ -30,15 +31,7 @@ public:
     {
         return choices[Below(choices.size())];
     }
-    ibd::Bytes Bytes(size_t size)
-    {
-        ibd::Bytes out(size);
-        for (uint8_t& byte : out) byte = Byte();
-        return out;
-    }
-
-private:
-    std::mt19937_64 m_engine;
+    ibd::Bytes Bytes(size_t size) { return RandomBytes(size); }
 };
 
 } // namespace ibd::differential

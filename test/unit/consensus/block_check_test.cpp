@@ -274,7 +274,7 @@ TEST_CASE("witness without commitment, before and after segwit")
     const ConsensusParams before = MakeChainParams(Network::kRegtest, options).consensus;
     CHECK(ContextReason(block.Serialize(), before, 7, 0) == "unexpected-witness");
     // The last matching output counts.
-    Bytes other = block.txs[0].outputs[size_t(block.Find())].script_pubkey;
+    Bytes other = block.txs[0].outputs[size_t(block.CommitmentIndex())].script_pubkey;
     other[10] ^= 1;
     block.txs[0].outputs.push_back({0, other});
     CHECK(InPlace(block) == "bad-witness-merkle-match");

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "consensus/block_check.h"
-#include "consensus/merkle.h"
-#include "crypto/sha256.h"
 #include "script/script.h"
+#include "sim/block_draft.h"
 #include "vector_ancestry.h"
 
 #include <string>
@@ -25,60 +24,14 @@ private:
     uint32_t m_time;
 };
 
-/** A block as fields. */
-struct MutableBlock {
-    BlockHeader header;
-    std::vector<MutableTransaction> txs;
-
-    explicit MutableBlock(const BlockView& view) : header(view.Header())
-    {
-        for (const TxView& tx : view.Txs()) txs.push_back(MutableTransaction::FromView(tx));
-    }
+struct MutableBlock : sim::BlockDraft {
+    using BlockDraft::BlockDraft;
 
     /** The wire form; `fix_root` makes the header match the transactions. */
     Bytes Serialize(bool fix_root = true)
     {
-        if (fix_root) {
-            std::vector<Uint256> leaves;
-            for (const MutableTransaction& tx : txs) leaves.push_back(tx.Id());
-            header.merkle_root = MerkleRoot(std::move(leaves)).root;
-        }
-        Bytes raw;
-        Append(raw, header.ToBytes());
-        Writer writer(raw);
-        writer.CompactSize(txs.size());
-        for (const MutableTransaction& tx : txs) Append(raw, tx.Serialize());
-        return raw;
-    }
-
-    /** Makes the coinbase commit to the witnesses (BIP141), adding the output if needed. */
-    void Commit()
-    {
-        txs[0].inputs[0].witness = {Bytes(32, 0)};
-        const Bytes empty = *FromCommitment(Uint256{});
-        if (Find() < 0) txs[0].outputs.push_back({0, empty});
-        const Bytes raw = Serialize();
-        BlockView view;
-        REQUIRE(view.Parse(raw));
-        Bytes preimage;
-        Append(preimage, BlockWitnessMerkleRoot(view).Span());
-        Append(preimage, Bytes(32, 0));
-        txs[0].outputs[size_t(Find())].script_pubkey = *FromCommitment(Uint256(Sha256d(preimage)));
-    }
-
-    /** Index of the commitment output; -1 if none. */
-    int Find() const
-    {
-        const auto coinbase = MakeTx(txs[0]);
-        return WitnessCommitmentIndex(coinbase->View());
-    }
-
-private:
-    static std::optional<Bytes> FromCommitment(const Uint256& hash)
-    {
-        Bytes script{OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed};
-        Append(script, hash.Span());
-        return script;
+        if (fix_root) FixRoot();
+        return ToBytes();
     }
 };
 

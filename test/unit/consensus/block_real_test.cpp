@@ -109,7 +109,7 @@ void CheckWitnessMutations(const BlockView& view, const ConsensusParams& params,
         return ContextReason(block.Serialize(), params, height, time);
     };
     MutableBlock block(view);
-    const int index = block.Find();
+    const int index = block.CommitmentIndex();
     REQUIRE(index >= 0);
     block.txs[0].inputs[0].witness = {Bytes(31, 0)};
     CHECK(reason(block) == "bad-witness-nonce-size");

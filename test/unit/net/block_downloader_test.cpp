@@ -216,7 +216,7 @@ TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
     for (int run = 0; run < 20; ++run) {
         const bool windowed = run % 2 == 0;
         Fixture f(1500, windowed);
-        std::mt19937_64& rng = TestRng();
+        sim::Rng& rng = TestRng();
         std::map<PeerId, int> kinds; // 0 silent, 1 slow, 2 fast, 3 liar, 4 dies
         PeerId next = 0;
         for (int step = 0; step < 20'000 && f.goal.NextMissing(-1); ++step) {

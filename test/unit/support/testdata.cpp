@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <random>
 
 #include "support/catch.h"
 
@@ -81,13 +82,13 @@ UniValue ReadTestJson(const std::string& path)
     return value;
 }
 
-std::mt19937_64& TestRng()
+sim::Rng& TestRng()
 {
-    static std::mt19937_64 rng = [] {
+    static sim::Rng rng = [] {
         const char* given = std::getenv("IBD_TEST_SEED");
         const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
         std::cerr << "IBD_TEST_SEED=" << seed << "\n";
-        return std::mt19937_64(seed);
+        return sim::Rng(seed);
     }();
     return rng;
 }

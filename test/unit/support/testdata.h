@@ -2,10 +2,9 @@
 // Without them a test is skipped and says so; when CI=true it fails instead.
 #pragma once
 
-#include "util/bytes.h"
+#include "sim/rng.h"
 
 #include <optional>
-#include <random>
 #include <string>
 
 #include <univalue.h>
@@ -24,7 +23,7 @@ UniValue ReadTestJson(const std::string& path);
 
 /** Deterministic generator for property tests: prints its seed in the failure message. Set
  *  IBD_TEST_SEED to repeat a run. */
-std::mt19937_64& TestRng();
+sim::Rng& TestRng();
 
 /** `n` random bytes from TestRng(). */
 Bytes RandomBytes(size_t n);

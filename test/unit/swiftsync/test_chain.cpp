@@ -2,9 +2,9 @@
 #include "test_chain.h"
 
 #include "consensus/block_check.h"
-#include "consensus/merkle.h"
 #include "primitives/transaction.h"
 #include "script/coin.h"
+#include "sim/block_draft.h"
 #include "storage/coins_db.h"
 
 #include <algorithm>
@@ -225,22 +225,18 @@ void TestChain::AddBlock(const TestChainOptions& options)
                 output.overwritten = true;
         }
     }
-    BlockHeader header;
-    header.version = 0x20000000;
-    header.prev_hash = Tip().hash;
-    header.time = Tip().time + 600;
-    header.bits = m_params.genesis.header.bits;
-    header.nonce = static_cast<uint32_t>(m_rng());
-    std::vector<Uint256> ids;
-    for (const Bytes& tx : txs) ids.push_back(Must(Transaction::Parse(tx))->Id());
-    header.merkle_root = MerkleRootSimple(ids).root;
-    Bytes raw;
-    Writer writer(raw);
-    writer.Raw(header.ToBytes());
-    writer.CompactSize(txs.size());
-    for (const Bytes& tx : txs) writer.Raw(tx);
-    m_raw.push_back(std::move(raw));
-    REQUIRE(m_tree->Insert(header, header.Hash()));
+    sim::BlockDraft block;
+    for (const Bytes& tx : txs) {
+        block.txs.push_back(MutableTransaction::FromView(Must(Transaction::Parse(tx))->View()));
+    }
+    block.header.version = 0x20000000;
+    block.header.prev_hash = Tip().hash;
+    block.header.time = Tip().time + 600;
+    block.header.bits = m_params.genesis.header.bits;
+    block.header.nonce = static_cast<uint32_t>(m_rng());
+    block.FixRoot();
+    m_raw.push_back(block.ToBytes());
+    REQUIRE(m_tree->Insert(block.header, block.header.Hash()));
 }
 
 std::unique_ptr<BlockStore> TestChain::Store(Env& env, Logger& log, const Path& directory)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "chain/header_tree.h"
+#include "sim/rng.h"
 #include "storage/block_store.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
@@ -11,7 +12,6 @@
 #include "swiftsync/hints_writer.h"
 
 #include <map>
-#include <random>
 
 namespace ibd::test {
 
@@ -76,7 +76,7 @@ private:
     Live TakeLive(size_t i);
     size_t Below(size_t n) { return m_rng() % n; }
 
-    std::mt19937_64 m_rng;
+    sim::Rng m_rng;
     ChainParams m_params;
     std::unique_ptr<HeaderTree> m_tree;
     std::vector<Bytes> m_raw;

@@ -2,10 +2,9 @@
 
 #include "consensus/block_check.h"
 #include "consensus/limits.h"
-#include "consensus/merkle.h"
-#include "consensus/pow.h"
 #include "consensus/subsidy.h"
 #include "script/script.h"
+#include "sim/block_draft.h"
 #include "util/check.h"
 
 namespace ibd::test {
@@ -20,19 +19,6 @@ MutableTransaction Coinbase(int height, Amount reward, uint32_t salt)
     AppendPushInt(tx.inputs[0].script_sig, 1000 + salt);
     tx.outputs.push_back({reward, kAnyone});
     return tx;
-}
-
-void PutHeader(Bytes& raw, const BlockHeader& header)
-{
-    const auto bytes = header.ToBytes();
-    std::copy(bytes.begin(), bytes.end(), raw.begin());
-}
-
-Uint256 RootOf(const std::vector<MutableTransaction>& txs)
-{
-    std::vector<Uint256> ids;
-    for (const MutableTransaction& tx : txs) ids.push_back(tx.Id());
-    return MerkleRootSimple(ids).root;
 }
 
 } // namespace
@@ -54,27 +40,20 @@ KitBlock BlockKit::Make(const KitBlock& prev, const KitOptions& options) const
     block.coinbase =
         Coinbase(block.height, options.reward < 0 ? subsidy : options.reward, options.salt);
     if (options.change_coinbase) options.change_coinbase(block.coinbase);
-    std::vector<MutableTransaction> txs{block.coinbase};
-    txs.insert(txs.end(), options.txs.begin(), options.txs.end());
-
-    BlockHeader header;
-    header.version = options.version;
-    header.prev_hash = prev.hash;
-    header.merkle_root = RootOf(txs);
-    header.time = prev.time + 600;
-    header.bits = m_params.genesis.header.bits;
-    if (options.change_header) options.change_header(header);
-    block.time = header.time;
-
-    block.raw.resize(BlockHeader::kSize);
-    Writer(block.raw).CompactSize(txs.size());
-    for (const MutableTransaction& tx : txs) Append(block.raw, tx.Serialize());
+    sim::BlockDraft draft;
+    draft.txs = {block.coinbase};
+    draft.txs.insert(draft.txs.end(), options.txs.begin(), options.txs.end());
+    draft.header.version = options.version;
+    draft.header.prev_hash = prev.hash;
+    draft.FixRoot();
+    draft.header.time = prev.time + 600;
+    draft.header.bits = m_params.genesis.header.bits;
+    if (options.change_header) options.change_header(draft.header);
+    block.time = draft.header.time;
+    block.raw = draft.ToBytes();
     if (options.change_bytes) options.change_bytes(block.raw);
-    while (!CheckProofOfWork(header.Hash(), m_params.genesis.header.bits, m_params.consensus)) {
-        ++header.nonce;
-    }
-    PutHeader(block.raw, header);
-    block.hash = header.Hash();
+    sim::MineBytes(block.raw, m_params);
+    block.hash = BlockHeader::FromBytes(block.raw.data()).Hash();
     return block;
 }
 

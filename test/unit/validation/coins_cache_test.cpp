@@ -17,7 +17,7 @@ OutPoint Name(uint64_t n)
     return outpoint;
 }
 
-Coin RandomCoin(std::mt19937_64& rng)
+Coin RandomCoin(sim::Rng& rng)
 {
     const size_t sizes[] = {0, 1, 22, 25, 35, 36, 37, 67, 500};
     return {static_cast<Amount>(rng() % kMaxMoney), ScriptBytes(RandomBytes(sizes[rng() % 9])),
