@@ -43,10 +43,10 @@ public:
         if (const Result<> step = m_env.Step("write", m_path); !step) {
             // A failing write may still leave a part.
             (void)m_inner->WriteAt(offset, data.first(data.size() / 2));
-            m_env.Written(m_path, offset + data.size() / 2);
+            m_env.Written(m_path, offset, data.size() / 2);
             return step;
         }
-        m_env.Written(m_path, offset + data.size());
+        m_env.Written(m_path, offset, data.size());
         return m_inner->WriteAt(offset, data);
     }
     Result<uint64_t> Size() const override { return m_inner->Size(); }
@@ -85,11 +85,12 @@ Result<> FaultEnv::Step(const char* kind, const Path& path)
     return {};
 }
 
-void FaultEnv::Written(const Path& path, uint64_t end)
+// What a file had before this machine first wrote to it was durable: files are appended to.
+void FaultEnv::Written(const Path& path, uint64_t offset, uint64_t size)
 {
     const std::lock_guard lock(m_mutex);
-    Pending& pending = m_pending[path];
-    pending.written = std::max(pending.written, end);
+    Pending& pending = m_pending.try_emplace(path, Pending{offset, offset}).first->second;
+    pending.written = std::max(pending.written, offset + size);
 }
 
 void FaultEnv::Synced(const Path& path)

@@ -65,7 +65,7 @@ public:
 
     // For the files.
     Result<> Step(const char* kind, const Path& path);
-    void Written(const Path& path, uint64_t end);
+    void Written(const Path& path, uint64_t offset, uint64_t size);
     void Synced(const Path& path);
     bool Corrupts(const Path& path) const { return m_corrupt && m_corrupt(path); }
     bool Cuts(const Path& path) const { return m_cut && m_cut(path); }
