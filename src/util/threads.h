@@ -68,6 +68,21 @@ public:
         return PushLocked(std::move(item), bytes);
     }
 
+    /** Whether a TryPush of so many bytes would find room; for the only thread that pushes this
+     *  stays true until it does. */
+    bool HasRoom(size_t bytes) const
+    {
+        const Lock lock(m_mutex);
+        return Fits(bytes);
+    }
+
+    /** The next item, if there is one. */
+    std::optional<T> TryPop()
+    {
+        const Lock lock(m_mutex);
+        return PopLocked();
+    }
+
     /** Waits for an item; nothing once the queue is closed and empty. */
     std::optional<T> Pop()
     {

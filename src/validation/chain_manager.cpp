@@ -124,6 +124,19 @@ Result<BlockOutcome> ChainManager::AcceptAlone(const BlockView& view, const File
     return outcome;
 }
 
+Result<> ChainManager::StoreSound(const BlockView& block, const HeaderNode& node)
+{
+    const Lock storing(m_storing);
+    HeaderNode* own = nullptr;
+    {
+        const SharedLock lock(m_headers.mutex);
+        own = m_headers.tree.Find(node.hash);
+        CHECK(own == &node);
+        if (own->HasData()) return {};
+    }
+    return Store(block, *own, nullptr);
+}
+
 Result<BlockOutcome> ChainManager::Accept(const BlockView& view, const FilePos* stored,
                                           bool checked)
 {

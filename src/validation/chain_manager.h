@@ -139,6 +139,9 @@ public:
     /** The same for a block that lies at `stored` and that CheckBlock and ContextualCheckBlock have
      *  passed in its place. */
     Result<BlockOutcome> AcceptSound(const SoundBlock& block, const FilePos& stored);
+    /** Stores a block of the tree, whose bytes CheckBlock and ContextualCheckBlock have passed in
+     *  its place, unless it is stored already. */
+    Result<> StoreSound(const BlockView& block, const HeaderNode& node);
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);

@@ -2,9 +2,9 @@
 // whatever lies in the block files, and the same coins.
 #include "node/booster_run.h"
 #include "sim/chain.h"
-#include "swiftsync/hints_writer.h"
 #include "validation/block_kit.h"
 #include "validation/fixture.h"
+#include "write_hints.h"
 
 #include <algorithm>
 #include <fstream>
@@ -51,20 +51,6 @@ Blocks MakeBlocks(const ChainParams& params, uint64_t seed)
         }
     }
     return out;
-}
-
-void WriteHints(const ChainParams& params, const Blocks& blocks, const Path& path)
-{
-    const auto env = MakePosixEnv();
-    const auto writer = Must(MakeContainerWriter(*env, path, params.magic));
-    for (uint32_t h = 1; h <= kHintsHeight; ++h) {
-        std::vector<uint32_t> unspent;
-        for (uint32_t i = 0; i < blocks.unspent[h].size(); ++i) {
-            if (blocks.unspent[h][i]) unspent.push_back(i);
-        }
-        Must(writer->Add(h, static_cast<uint32_t>(blocks.unspent[h].size()), unspent));
-    }
-    Must(writer->Finish(blocks.hints_hash));
 }
 
 Bytes Frame(const ChainParams& params, ByteSpan raw)
@@ -298,7 +284,7 @@ TEST_CASE("one reading of the blocks indexes and folds them: no block is read ag
     for (const size_t window : {size_t{1}, size_t{30}, size_t{4000}}) {
         const TempDir dir;
         const Path hints = dir / "hints";
-        WriteHints(params, blocks, hints);
+        WriteHints(hints, params, blocks.unspent, blocks.hints_hash);
         WriteFiles(dir / "one", params, blocks, {.window = window, .files = 3});
         std::filesystem::copy(dir / "one", dir / "two", std::filesystem::copy_options::recursive);
         Engine one(params, dir / "one", Trust(blocks));
@@ -342,7 +328,7 @@ TEST_CASE("whatever lies in the block files, one pass and two leave the same ind
         CAPTURE(round, disorder.window, disorder.files, disorder.mess_of, disorder.torn,
                 disorder.lost);
         const TempDir dir;
-        WriteHints(params, blocks, dir / "hints");
+        WriteHints(dir / "hints", params, blocks.unspent, blocks.hints_hash);
         WriteFiles(dir / "one", params, blocks, disorder);
         std::filesystem::copy(dir / "one", dir / "two", std::filesystem::copy_options::recursive);
         Engine one(params, dir / "one", Trust(blocks));

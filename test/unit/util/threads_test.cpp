@@ -40,6 +40,19 @@ TEST_CASE("an item larger than the queue passes when it is alone")
     CHECK_FALSE(queue.TryPush(3, 1000));
 }
 
+TEST_CASE("room and items are told without waiting")
+{
+    BoundedQueue<int> queue(10);
+    CHECK_FALSE(queue.TryPop());
+    CHECK(queue.HasRoom(1000)); // for one item alone
+    REQUIRE(queue.TryPush(1, 8));
+    CHECK(queue.HasRoom(2));
+    CHECK_FALSE(queue.HasRoom(3));
+    CHECK(queue.TryPop() == 1);
+    queue.Close();
+    CHECK_FALSE(queue.TryPop());
+}
+
 TEST_CASE("abort drops what is queued and wakes a waiting producer")
 {
     BoundedQueue<int> queue(10);

@@ -1,0 +1,180 @@
+// See peer_block_source.h.
+#include "node/peer_block_source.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ibd {
+
+namespace {
+
+/** Of a block nothing is known of, for the estimate of the whole. */
+constexpr uint64_t kUsualBlockBytes = 1'000'000;
+
+} // namespace
+
+/** What came from peers goes first, as they are waiting; then what is stored; then it waits. */
+class PeerBlockSupply::Source final : public BlockSource {
+public:
+    Source(PeerBlockSupply& all, std::shared_ptr<Queue> queue)
+        : m_all(all), m_queue(std::move(queue)), m_files(all.m_env, all.m_store, *all.m_plan)
+    {
+    }
+
+    Result<bool> Next(SuppliedBlock& out) override
+    {
+        m_block = m_queue->TryPop();
+        if (!m_block) {
+            IBD_ASSIGN_OR_RETURN(const bool stored, m_files.Next(out));
+            if (stored) return true;
+            m_block = m_queue->Pop();
+        }
+        if (!m_block) return false;
+        m_all.m_changed();
+        out = {.node = m_block->node, .bytes = m_block->raw, .fold = true, .indexed = false};
+        return true;
+    }
+    Result<> Keep(const SuppliedBlock& block, const BlockView& view) override
+    {
+        if (!m_block) return {};
+        IBD_RETURN_IF_ERROR(m_all.m_keeper.Keep(*block.node, view));
+        m_all.Kept(*m_block);
+        return {};
+    }
+    /** A block that broke a rule, and not its bytes alone, is the same from every peer. */
+    Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) override
+    {
+        if (!m_block) return m_files.Reject(block, why);
+        m_all.Refused(*m_block, why);
+        return why.kind == RuleViolation::Kind::kMutated;
+    }
+    Result<> Sync() override { return m_all.m_keeper.Sync(); }
+
+private:
+    PeerBlockSupply& m_all;
+    const std::shared_ptr<Queue> m_queue;
+    FileBlockSource m_files;
+    std::optional<PeerBlock> m_block; //!< handed out last, if a peer sent it
+};
+
+Result<> PeerBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
+{
+    FindMissing(folded);
+    m_changed();
+    return {};
+}
+
+void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& folded)
+{
+    const Lock lock(m_mutex);
+    m_plan.emplace(m_terminal, folded);
+    const auto heights = static_cast<size_t>(m_terminal.height) + 1;
+    m_states.assign(heights, State::kDone);
+    m_nodes.assign(heights, nullptr);
+    for (const HeaderNode* node : m_plan->Missing()) {
+        const auto height = static_cast<size_t>(node->height);
+        m_states[height] = State::kMissing;
+        m_nodes[height] = node;
+    }
+    m_missing = m_plan->Missing().size();
+    m_none_below = 0;
+    m_refused.clear();
+    m_queue = std::make_shared<Queue>(m_queue_bytes);
+    if (m_missing == 0) m_queue->Close();
+}
+
+std::unique_ptr<BlockSource> PeerBlockSupply::MakeSource()
+{
+    const Lock lock(m_mutex);
+    return std::make_unique<Source>(*this, m_queue);
+}
+
+void PeerBlockSupply::Stop()
+{
+    m_plan->Stop();
+    const Lock lock(m_mutex);
+    m_queue->Abort();
+}
+
+size_t PeerBlockSupply::BlocksToFold() const { return m_plan->Blocks() + m_plan->Missing().size(); }
+
+uint64_t PeerBlockSupply::EstimatedBytes() const
+{
+    const uint64_t stored = m_plan->EstimatedBytes();
+    const uint64_t each = stored ? stored / m_plan->Blocks() : kUsualBlockBytes;
+    return stored + each * m_plan->Missing().size();
+}
+
+bool PeerBlockSupply::IsMissing(const HeaderNode& node) const
+{
+    const auto height = static_cast<size_t>(node.height);
+    return m_queue && !m_queue->Closed() && height < m_states.size() &&
+           m_states[height] == State::kMissing && m_nodes[height] == &node;
+}
+
+bool PeerBlockSupply::Have(const HeaderNode& node) const
+{
+    const Lock lock(m_mutex);
+    return !IsMissing(node);
+}
+
+const HeaderNode* PeerBlockSupply::NextMissing(int32_t after) const
+{
+    const Lock lock(m_mutex);
+    if (!m_queue || m_queue->Closed()) return nullptr;
+    const size_t first = std::max(static_cast<size_t>(std::max(after, 0)) + 1, m_none_below);
+    for (size_t height = first; height < m_states.size(); ++height) {
+        if (m_states[height] == State::kMissing) return m_nodes[height];
+    }
+    return nullptr;
+}
+
+bool PeerBlockSupply::HasRoom(size_t bytes) const
+{
+    const Lock lock(m_mutex);
+    return m_queue && m_queue->HasRoom(bytes + sizeof(PeerBlock));
+}
+
+bool PeerBlockSupply::Put(PeerBlock&& block)
+{
+    const Lock lock(m_mutex);
+    if (!IsMissing(*block.node)) return true;
+    const size_t bytes = block.raw.size() + sizeof(PeerBlock);
+    if (!m_queue->HasRoom(bytes)) return false;
+    StateOf(block) = State::kAtWork;
+    while (m_none_below < m_states.size() && m_states[m_none_below] != State::kMissing) {
+        ++m_none_below;
+    }
+    m_queue->TryPush(std::move(block), bytes);
+    return true;
+}
+
+std::vector<RefusedBlock> PeerBlockSupply::TakeRefused()
+{
+    const Lock lock(m_mutex);
+    for (const RefusedBlock& block : m_refused) {
+        const auto height = static_cast<size_t>(block.node->height);
+        m_states[height] = State::kMissing;
+        m_none_below = std::min(m_none_below, height);
+    }
+    return std::exchange(m_refused, {});
+}
+
+void PeerBlockSupply::Kept(const PeerBlock& block)
+{
+    const Lock lock(m_mutex);
+    StateOf(block) = State::kDone;
+    if (--m_missing == 0) m_queue->Close();
+}
+
+void PeerBlockSupply::Refused(const PeerBlock& block, const RuleViolation& why)
+{
+    {
+        const Lock lock(m_mutex);
+        StateOf(block) = State::kRefused;
+        m_refused.push_back({block.node, block.peer, why});
+    }
+    m_changed();
+}
+
+} // namespace ibd

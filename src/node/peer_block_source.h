@@ -1,0 +1,117 @@
+// PeerBlockSupply: the booster's blocks while they are downloaded - those that are stored already
+// from the block files, the others from peers, in whatever order and mixture they come. The
+// downloader asks it what is missing, and puts what arrives into a queue that is bounded in bytes;
+// the booster's workers take it from there, so that parsing, hashing and folding never happen on
+// the thread that serves sockets. What proves sound is stored, and durable before a checkpoint says
+// that it is folded; what does not is missing again. Owned by one sync. Threads: as
+// BlockSupply says; what is for the downloader, for one thread besides. Memory: kQueueBytes, 9
+// bytes for each height, and as FileBlockSupply.
+#pragma once
+
+#include "net/block_downloader.h"
+#include "net/block_sink.h"
+#include "swiftsync/file_block_source.h"
+#include "util/threads.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+/** Where blocks go that were checked. Any thread. */
+class BlockKeeper {
+public:
+    virtual ~BlockKeeper() = default;
+    /** Stores the block of `node` and notes in the index where. */
+    virtual Result<> Keep(const HeaderNode& node, const BlockView& block) = 0;
+    /** Makes all durable that was kept until now: blocks first, then the index. */
+    virtual Result<> Sync() = 0;
+};
+
+class PeerBlockSupply final : public BlockSupply, public DownloadGoal, public BlockSink {
+public:
+    /** Of blocks that were received and that no worker has taken yet. */
+    static constexpr size_t kQueueBytes = 64 << 20;
+
+    /** `changed` is called when there is something to ask for, room again, or a block refused, by
+     *  any thread: it has to be quick. All must outlive the supply. */
+    PeerBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
+                    BlockKeeper& keeper, std::function<void()> changed,
+                    size_t queue_bytes = kQueueBytes)
+        : m_env(env), m_store(store), m_terminal(terminal), m_keeper(keeper),
+          m_changed(std::move(changed)), m_queue_bytes(queue_bytes)
+    {
+    }
+
+    // BlockSupply, for the engine.
+
+    Result<> Begin(const std::function<bool(int32_t height)>& folded) override;
+    std::unique_ptr<BlockSource> MakeSource() override;
+    void Stop() override;
+    size_t BlocksToFold() const override;
+    uint64_t EstimatedBytes() const override;
+
+    // For the downloader: what is to be folded, and neither stored nor received, in any order.
+
+    const HeaderNode* NextMissing(int32_t after) const override;
+    bool Have(const HeaderNode& node) const override;
+    int32_t WindowEnd() const override { return kNoWindow; }
+    bool HasRoom(size_t bytes) const override;
+    bool Put(PeerBlock&& block) override;
+    std::vector<RefusedBlock> TakeRefused() override;
+
+private:
+    class Source;
+    using Queue = BoundedQueue<PeerBlock>;
+
+    enum class State : uint8_t {
+        kDone,    //!< stored, or folded by an earlier sync
+        kMissing, //!< to be had from a peer
+        kAtWork,  //!< received; not yet judged
+        kRefused, //!< the same, until the downloader knows
+    };
+
+    State& StateOf(const PeerBlock& block) IBD_REQUIRES(m_mutex)
+    {
+        return m_states[size_t(block.node->height)];
+    }
+    void FindMissing(const std::function<bool(int32_t height)>& folded);
+    bool IsMissing(const HeaderNode& node) const IBD_REQUIRES(m_mutex);
+    void Kept(const PeerBlock& block);
+    void Refused(const PeerBlock& block, const RuleViolation& why);
+
+    Env& m_env;
+    const BlockStore& m_store;
+    const HeaderNode& m_terminal;
+    BlockKeeper& m_keeper;
+    const std::function<void()> m_changed;
+    const size_t m_queue_bytes;
+
+    std::optional<BlockPlan> m_plan; //!< of what is stored; from Begin() on
+
+    mutable Mutex m_mutex;
+    /** From Begin() on; closed when nothing is missing. */
+    std::shared_ptr<Queue> m_queue IBD_GUARDED_BY(m_mutex);
+    std::vector<State> m_states IBD_GUARDED_BY(m_mutex); //!< by height
+    /** By height, of those missing at the start. */
+    std::vector<const HeaderNode*> m_nodes IBD_GUARDED_BY(m_mutex);
+    size_t m_missing IBD_GUARDED_BY(m_mutex) = 0; //!< not yet kept
+    /** No block below this height is missing. */
+    size_t m_none_below IBD_GUARDED_BY(m_mutex) = 0;
+    std::vector<RefusedBlock> m_refused IBD_GUARDED_BY(m_mutex);
+};
+
+/** The node's keeper: blocks go to the chain's block files and index. */
+class ChainKeeper final : public BlockKeeper {
+public:
+    explicit ChainKeeper(ChainManager& chain) : m_chain(chain) {}
+
+    Result<> Keep(const HeaderNode& node, const BlockView& block) override
+    {
+        return m_chain.StoreSound(block, node);
+    }
+    Result<> Sync() override { return m_chain.FlushIndex(); }
+
+private:
+    ChainManager& m_chain;
+};
+
+} // namespace ibd
