@@ -1,5 +1,6 @@
 // See network.h.
 #include "rpc/network.h"
+#include "net/protocol.h"
 #include "rpc/json.h"
 #include "util/version.h"
 

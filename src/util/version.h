@@ -9,6 +9,5 @@ inline constexpr const char* kVersion = "0.1.0";
  *  ask for it to know what calls there are. The own number is in kUserAgent and -version. */
 inline constexpr int kCompatibleVersion = 310000;
 inline constexpr const char* kUserAgent = "/ibd-booster:0.1.0/";
-inline constexpr int kProtocolVersion = 70017;
 
 } // namespace ibd
