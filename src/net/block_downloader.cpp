@@ -161,6 +161,17 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     return asked;
 }
 
+bool BlockDownloader::Demand(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    Load& mine = m_loads[peer];
+    const auto is_it = [&](const Request& request) { return request.node == &node; };
+    if (std::any_of(mine.requests.begin(), mine.requests.end(), is_it)) return false;
+    if (mine.requests.empty()) mine.first_since = mine.last_received = now;
+    mine.requests.push_back({&node, now});
+    ++m_asked[&node];
+    return true;
+}
+
 void BlockDownloader::Refused(const HeaderNode& node)
 {
     if (!IsAsked(node)) m_again[node.height] = &node;

@@ -67,6 +67,9 @@ public:
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
     /** Bytes came for a block. Whether it had been asked of anybody. */
     bool Received(PeerId peer, const HeaderNode& node, int64_t now);
+    /** A peer is asked for a block of the user's choice, beyond all limits; it counts as asked.
+     *  False: it was asked for it before. */
+    bool Demand(PeerId peer, const HeaderNode& node, int64_t now);
     /** What came was not the block, or the peer has it not. */
     void Refused(const HeaderNode& node);
     /** Its requests go to others. */

@@ -7,6 +7,7 @@
 #include "net/peer_link.h"
 
 #include <deque>
+#include <map>
 #include <memory>
 
 namespace ibd {
@@ -82,6 +83,7 @@ struct Peer {
 
     // Blocks.
     bool preferred_download = false;
+    int64_t last_block = 0;             //!< seconds since 1970, when it brought one; 0: never
     std::deque<InventoryItem> requests; //!< of its getdata, still to be served
     std::deque<const HeaderNode*> to_announce;
     std::vector<BlockHash> to_inv;
@@ -118,6 +120,20 @@ struct PeerInfo {
     int32_t synced_headers = -1;
     int32_t synced_blocks = -1;
     std::vector<int32_t> in_flight; //!< heights
+    int64_t last_block = 0;         //!< when it last brought one that was wanted; 0: never
+    int64_t last_transaction = 0;   //!< likewise of transactions
+    uint64_t last_inventory = 0;    //!< of the pool when it was last told of transactions
+    size_t to_announce = 0;         //!< transactions that it is still to be told of
+    bool compact_to = false;        //!< we asked it for announcements by compact block
+    bool has_desirable_services = false;
+    // Gossip of addresses.
+    bool relays_addresses = false;
+    uint64_t addresses_processed = 0;
+    uint64_t addresses_limited = 0; //!< dropped, as they were too many
+    // Filled in by PeerNetwork.
+    std::map<std::string, uint64_t> sent_by_type;     //!< bytes
+    std::map<std::string, uint64_t> received_by_type; //!< likewise
+    uint32_t mapped_as = 0;                           //!< 0: not known
 };
 
 } // namespace ibd

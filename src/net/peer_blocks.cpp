@@ -47,7 +47,24 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     const bool asked = m_downloader->Received(peer.Id(), *node, Now());
     if (!asked && !IsWorthTaking(*node)) return;
     const bool taken = m_sink->Put({node, peer.Id(), std::move(raw)});
-    if (!taken) m_downloader->Refused(*node);
+    if (!taken) return m_downloader->Refused(*node);
+    peer.last_block = NowSeconds();
+}
+
+Result<> PeerManager::FetchBlock(PeerId id, const HeaderNode& node)
+{
+    Peer* const peer = Find(id);
+    if (m_at.chain.IsImporting() || !m_downloader) return BadData("Loading blocks ...");
+    if (!peer || peer->closing) return BadData("Peer does not exist");
+    if (!peer->OffersWitnesses()) return BadData("Pre-SegWit peer");
+    if (!m_downloader->Demand(id, node, Now())) {
+        return BadData("Already requested from this peer");
+    }
+    m_at.log.Debug(LogCategory::kNet, "Requesting block {} from peer={}", node.hash.ToHex(), id);
+    GetDataMessage message;
+    message.list.items.push_back({kInvWitnessBlock, node.hash});
+    Send(*peer, message);
+    return {};
 }
 
 /** Of a block that was not asked for: it is new, may become the tip, and is not far above it. */

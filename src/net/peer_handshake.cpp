@@ -49,12 +49,23 @@ void PeerManager::HandleVersion(Peer& peer, ByteSpan payload)
     peer.start_height = message->start_height;
     peer.wants_txs = message->relay && !peer.Is(ConnectionKind::kBlockRelay) &&
                      !peer.Is(ConnectionKind::kFeeler);
-    peer.time_offset = message->time - NowSeconds();
+    NoteTimeOffset(peer, message->time - NowSeconds());
     m_at.log.Debug(LogCategory::kNet,
                    "receive version message: {}: version {}, blocks={}, us={}, txrelay={}, {}",
                    peer.user_agent.empty() ? "<no user agent>" : peer.user_agent, peer.version,
                    peer.start_height, peer.seen_as.ToString(), int{message->relay}, NameOf(peer));
     AnswerVersion(peer);
+}
+
+/** Those who call us are not asked for the time: they may be many, and one and the same. */
+void PeerManager::NoteTimeOffset(Peer& peer, int64_t seconds)
+{
+    peer.time_offset = seconds;
+    if (peer.IsInbound()) return;
+    if (m_time_offsets.size() >= kMaxTimeOffsets) m_time_offsets.pop_front();
+    m_time_offsets.push_back(seconds);
+    m_at.log.Debug(LogCategory::kNet, "Added time offset {:+}s, total samples {}", seconds,
+                   m_time_offsets.size());
 }
 
 /** Otherwise the peer was sent away. */

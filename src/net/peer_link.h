@@ -41,6 +41,12 @@ struct NewPeer {
     uint64_t services = 0;      //!< what gossip says that it offers
     bool through_proxy = false; //!< its address is not to be told to it
     bool inbound_onion = false; //!< came in by our hidden service
+
+    /** By which it is connected. */
+    AddressNetwork Network() const
+    {
+        return inbound_onion ? AddressNetwork::kOnion : address.address.NetworkClass();
+    }
 };
 
 /** What went over a connection until now. */

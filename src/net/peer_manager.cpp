@@ -273,7 +273,7 @@ void PeerManager::MaintainPing(Peer& peer)
     peer.ping_sent = now;
     if (peer.common_version <= kPingNonceVersion) {
         peer.ping_nonce = 0;
-        return SendRaw(peer, {PingMessage::kType, {}});
+        return SendRaw(peer, {std::string(PingMessage::kType), {}});
     }
     do {
         peer.ping_nonce = Random64();
@@ -342,24 +342,28 @@ void PeerManager::PingAll()
     for (const auto& [id, peer] : m_peers) peer->ping_wanted = true;
 }
 
-bool PeerManager::Disconnect(PeerId id)
+bool PeerManager::Disconnect(PeerId id, const std::string& why)
 {
     Peer* const peer = Find(id);
     if (!peer) return false;
-    m_at.log.Debug(LogCategory::kNet, "disconnect by id peer={}; disconnecting {}", id,
-                   NameOf(*peer));
-    Close(*peer);
+    if (!peer->closing) Drop(*peer, why);
     return true;
 }
 
-bool PeerManager::Disconnect(std::string_view name)
+bool PeerManager::SendTo(PeerId id, OutgoingMessage message)
 {
-    for (const auto& [id, peer] : m_peers) {
-        if (peer->connection.name != name) continue;
-        Close(*peer);
-        return true;
-    }
-    return false;
+    Peer* const peer = Find(id);
+    if (!peer || !peer->established || peer->closing) return false;
+    SendRaw(*peer, std::move(message));
+    return true;
+}
+
+int64_t PeerManager::TimeOffset() const
+{
+    if (m_time_offsets.size() < kMinTimeOffsets) return 0;
+    std::vector<int64_t> sorted(m_time_offsets.begin(), m_time_offsets.end());
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2];
 }
 
 std::vector<PeerInfo> PeerManager::Info() const
@@ -394,6 +398,9 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
     }
     if (peer.best_known) out.synced_headers = peer.best_known->height;
     if (m_downloader) out.in_flight = m_downloader->InFlight(peer.Id());
+    out.last_block = peer.last_block;
+    const uint64_t wanted = DesirableServices(peer.services);
+    out.has_desirable_services = (wanted & ~peer.services) == 0;
     return out;
 }
 

@@ -38,6 +38,8 @@ inline constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60; //!< seconds; older
 inline constexpr int kLimitedBlocks = 288; //!< that a node with NODE_NETWORK_LIMITED has
 /** The payload of one is the block. */
 inline constexpr std::string_view kBlockType = "block";
+inline constexpr size_t kMaxTimeOffsets = 50;    //!< kept
+inline constexpr size_t kMinTimeOffsets = 5;     //!< below it there is no median
 inline constexpr int kLimitedConnectDepth = 144; //!< blocks behind, to be content with such a peer
 
 struct PeerOptions {
@@ -90,11 +92,17 @@ public:
     // For the user.
 
     void PingAll();
-    /** False: there is no such peer. */
-    bool Disconnect(PeerId peer);
-    bool Disconnect(std::string_view name);
+    /** Logs "`why`, disconnecting peer=3". False: there is no such peer. */
+    bool Disconnect(PeerId peer, const std::string& why);
+    /** Any message, as a test of the other side. False: no such peer has said verack. */
+    bool SendTo(PeerId peer, OutgoingMessage message);
+    /** Asks a peer for a block, whoever else was asked for it. The error is Core's sentence. */
+    Result<> FetchBlock(PeerId peer, const HeaderNode& node);
     std::vector<PeerInfo> Info() const;
     size_t Count() const { return m_peers.size(); }
+    /** Seconds that the clocks of those whom we called are ahead of ours: the median, once there
+     *  are a few. */
+    int64_t TimeOffset() const;
 
 private:
     // peer_manager.cpp
@@ -115,6 +123,7 @@ private:
     void SendVersion(Peer& peer);
     void HandleVersion(Peer& peer, ByteSpan payload);
     bool AcceptVersion(Peer& peer, const VersionMessage& message);
+    void NoteTimeOffset(Peer& peer, int64_t seconds);
     void AnswerVersion(Peer& peer);
     void HandleVerack(Peer& peer);
     bool HandleNegotiation(Peer& peer, const ReceivedMessage& message);
@@ -204,6 +213,7 @@ private:
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
     std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
     BlockSink* m_sink = nullptr;
+    std::deque<int64_t> m_time_offsets; //!< seconds, the newest last
     BlockHash m_last_inv_sync; //!< block whose inv last made us ask one more peer for headers
 };
 

@@ -18,7 +18,7 @@ namespace ibd {
 using NetworkMagic = std::array<uint8_t, 4>;
 
 struct OutgoingMessage {
-    std::string_view type; //!< one of kMessageTypes, or of static storage
+    std::string type; //!< at most kMaxMessageType characters
     Bytes payload;
 };
 
@@ -26,7 +26,7 @@ struct OutgoingMessage {
 template <typename Message>
 OutgoingMessage MakeOutgoing(const Message& message)
 {
-    return {Message::kType, Encode(message)};
+    return {std::string(Message::kType), Encode(message)};
 }
 
 struct ReceivedMessage {

@@ -37,7 +37,7 @@ private:
     std::optional<Header> m_header;
     Bytes m_payload;
     SendBuffer m_send;
-    std::string_view m_send_type;
+    std::string m_send_type;
 };
 
 } // namespace ibd

@@ -80,7 +80,7 @@ private:
     Bytes m_payload;
 
     SendBuffer m_send;
-    std::string_view m_send_type;
+    std::string m_send_type;
     size_t m_sent = 0; //!< bytes, ever
 };
 

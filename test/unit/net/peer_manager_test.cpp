@@ -266,12 +266,10 @@ TEST_CASE("who misbehaves", "[peer_manager]")
     CHECK_FALSE(node.IsClosed(manual));
     CHECK(node.link.discouraged == Types{"8.8.8.8"});
 
-    CHECK(node.manager.Disconnect(manual));
+    CHECK(node.manager.Disconnect(manual, "enough"));
     CHECK(node.IsClosed(manual));
-    CHECK(node.manager.Disconnect("1.1.1.1:1"));
-    CHECK(node.IsClosed(friendly));
-    CHECK_FALSE(node.manager.Disconnect(999));
-    CHECK_FALSE(node.manager.Disconnect("1.2.3.4:5"));
+    CHECK_FALSE(node.IsClosed(friendly));
+    CHECK_FALSE(node.manager.Disconnect(999, "enough"));
 }
 
 TEST_CASE("lists that are too long are misbehaviour", "[peer_manager]")
@@ -345,7 +343,7 @@ TEST_CASE("what is received counts until it is read", "[peer_manager]")
     CHECK(node.link.consumed == 500);
     node.link.paused.insert(id);
     node.SayRaw(id, "unknown", Bytes(100));
-    node.manager.Disconnect(id);
+    node.manager.Disconnect(id, "enough");
     CHECK(node.link.consumed == 600);
     node.SayRaw(id, "unknown", Bytes(100));
     CHECK(node.link.consumed == 700);

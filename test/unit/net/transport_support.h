@@ -46,7 +46,7 @@ inline OutgoingMessage RandomMessage()
     const std::string_view type =
         kind < kMessageTypes.size() ? kMessageTypes[kind] : "unknowntypes";
     const size_t most = RandomBelow(20) == 0 ? 600'000 : 300;
-    return {type, RandomBytes(RandomBelow(most))};
+    return {std::string(type), RandomBytes(RandomBelow(most))};
 }
 
 /** Two transports, each with messages to send. */

@@ -1,0 +1,207 @@
+// See network_impl.h: from start to stop, and the rounds of net-msg in between.
+#include "net/network_impl.h"
+
+#include <future>
+
+namespace ibd {
+
+namespace {
+
+Hash32 RandomSeed(Env& env)
+{
+    Hash32 out;
+    env.RandomBytes(out);
+    return out;
+}
+
+SipKey RandomKey(RandomStream& chance) { return {chance.U64(), chance.U64()}; }
+
+ConnectionSettings SettingsOf(const PeerNetworkSurroundings& at, const PeerNetworkOptions& options)
+{
+    ConnectionSettings out;
+    out.magic = at.params.magic;
+    out.max_send = options.max_send_buffer;
+    out.max_receive = options.max_receive_buffer;
+    out.connect_milliseconds = options.connect_milliseconds;
+    out.log_addresses = options.peers.log_addresses;
+    out.cjdns_reachable = options.cjdns_reachable;
+    out.now = at.now;
+    return out;
+}
+
+} // namespace
+
+PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkOptions& options)
+    : m_at(std::move(surroundings)), m_options(options), m_active(options.active),
+      m_chance(RandomSeed(m_at.env)), m_group_key(RandomKey(m_chance)),
+      m_bans(RandomKey(m_chance), options.ban_time),
+      m_local(m_at.log, options.reachable, options.discover && options.listen,
+              options.peers.log_addresses),
+      m_upload(options.max_upload), m_resolver(SystemLookUp),
+      m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
+      m_peers(
+          {m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, *this, m_at.now},
+          options.peers)
+{
+    m_bans.Load(options.bans);
+}
+
+PeerNetwork::Impl::~Impl() { Stop(); }
+
+AddressFileContext PeerNetwork::Impl::Files() const
+{
+    return {m_at.env, m_at.log, m_options.folder, m_at.params.magic};
+}
+
+Result<> PeerNetwork::Impl::LoadAddresses()
+{
+    if (m_addresses) return {};
+    const AddrManOptions options{m_options.groups, m_options.check_addrman,
+                                 m_options.fixed_addrman_key};
+    IBD_ASSIGN_OR_RETURN(m_addresses, LoadPeers(Files(), options));
+    return {};
+}
+
+Result<> PeerNetwork::Impl::Start()
+{
+    const Lock lock(m_quiet);
+    IBD_RETURN_IF_ERROR(LoadAddresses());
+    if (m_options.listen) IBD_RETURN_IF_ERROR(Listen());
+    FindLocalAddresses();
+    m_last_save = m_at.env.MonotonicMicros();
+    for (const std::string& name : m_options.added) {
+        (void)AddNode(name, (m_options.peers.services & kNodeP2pV2) != 0);
+    }
+    m_started = true;
+    m_inbox.Open();
+    m_connections.Start();
+    m_resolver.Start();
+    m_thread = NamedThread("net-msg", [this] { Loop(); });
+    return {};
+}
+
+Result<> PeerNetwork::Impl::Listen()
+{
+    const auto fail = [](const Error& error) {
+        return SystemError("{}\nFailed to listen on any port. Use -listen=0 if you want this.",
+                           error.message);
+    };
+    for (const Binding& binding : m_options.binds) {
+        const auto listening = m_connections.Listen(binding);
+        if (!listening) return fail(listening.GetError());
+    }
+    if (!m_options.bind_any) return {};
+    const uint16_t port = m_options.listen_port;
+    // A machine without IPv6 is fine, as nobody asked for it.
+    (void)m_connections.Listen({{NetAddress(), port}, kPermitNone, false});
+    const auto listening =
+        m_connections.Listen({{NetAddress::FromIpv4({0, 0, 0, 0}), port}, kPermitNone, false});
+    if (!listening) return fail(listening.GetError());
+    return {};
+}
+
+void PeerNetwork::Impl::FindLocalAddresses()
+{
+    for (const Endpoint& endpoint : m_options.external) {
+        (void)m_local.Add(endpoint, LocalAddresses::kManual);
+    }
+    if (!m_options.listen) return;
+    for (const Binding& binding : m_options.binds) {
+        if (binding.onion || (binding.permissions & kPermitNoBan) == kPermitNoBan) continue;
+        (void)m_local.Add(binding.address, LocalAddresses::kBound);
+    }
+    if (!m_options.discover) return;
+    for (const NetAddress& address : InterfaceAddresses()) {
+        (void)m_local.Add({address.WithCjdns(m_options.cjdns_reachable), m_options.listen_port},
+                          LocalAddresses::kInterface);
+    }
+}
+
+void PeerNetwork::Impl::Stop()
+{
+    Interrupt();
+    // No event comes after it; what came before is dealt with by the last rounds.
+    m_connections.Stop();
+    m_resolver.Stop();
+    m_inbox.Wake();
+    m_thread.Join();
+    const Lock lock(m_quiet);
+    if (std::exchange(m_started, false)) SaveAddresses();
+}
+
+void PeerNetwork::Impl::Run(const std::function<void()>& body)
+{
+    // Shared, as the thread of the peers may still be leaving it when the caller goes on.
+    const auto task = std::make_shared<std::packaged_task<void()>>(body);
+    auto done = task->get_future();
+    if (m_inbox.Post([task] { (*task)(); })) return done.wait();
+    const Lock lock(m_quiet);
+    body();
+}
+
+void PeerNetwork::Impl::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
+{
+    {
+        const Lock lock(m_tip_mutex);
+        // Of two changes that nobody has seen yet the lower fork is the fork of both.
+        const HeaderNode* lower = &fork;
+        if (m_new_tip && m_new_tip->fork->height < fork.height) lower = m_new_tip->fork;
+        m_new_tip = NewTip{&tip, lower};
+    }
+    Wake();
+}
+
+void PeerNetwork::Impl::TellTip()
+{
+    std::optional<NewTip> change;
+    {
+        const Lock lock(m_tip_mutex);
+        change.swap(m_new_tip);
+    }
+    if (change) m_peers.TipChanged(*change->tip, *change->fork);
+}
+
+void PeerNetwork::Impl::Loop()
+{
+    bool more = false;
+    do {
+        for (const auto& task : m_inbox.TakeAll(more ? std::chrono::milliseconds(0) : kRound)) {
+            task();
+        }
+        if (m_interrupted) continue;
+        TellTip();
+        more = m_peers.Work();
+        Tick();
+    } while (!m_interrupted || !m_inbox.Close());
+}
+
+void PeerNetwork::Impl::Tick()
+{
+    const int64_t now = m_at.env.MonotonicMicros();
+    TickNamed(now);
+    m_upload.Update(m_connections.BytesSent(), NowSeconds());
+    if (now - m_last_save < kSaveInterval) return;
+    m_last_save = now;
+    const auto saved = SavePeers(Files(), *m_addresses);
+    if (!saved) m_at.log.Error("{}", saved.Message());
+}
+
+void PeerNetwork::Impl::SaveAddresses()
+{
+    const auto saved = SavePeers(Files(), *m_addresses);
+    if (!saved) m_at.log.Error("{}", saved.Message());
+    if (m_options.connect_only) return;
+    std::vector<PeerAddress> anchors;
+    for (const auto& [id, link] : m_links) {
+        if (link.peer.kind != ConnectionKind::kBlockRelay) continue;
+        if (anchors.size() == kMaxAnchors) break;
+        PeerAddress anchor;
+        anchor.endpoint = link.peer.address;
+        anchor.services = link.peer.services;
+        anchors.push_back(anchor);
+    }
+    const auto anchored = SaveAnchors(Files(), anchors);
+    if (!anchored) m_at.log.Error("{}", anchored.Message());
+}
+
+} // namespace ibd

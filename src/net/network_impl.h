@@ -1,0 +1,199 @@
+// PeerNetwork::Impl: what PeerNetwork owns and what its thread net-msg does: it lets the peers work
+// whenever something came in, and ten times a second, and runs commands in between. See network.h.
+//
+// Members below "net-msg" are used by that thread alone while it runs, and else by whoever holds
+// m_quiet.
+#pragma once
+
+#include "net/address_files.h"
+#include "net/connections.h"
+#include "net/local_addresses.h"
+#include "net/net_inbox.h"
+#include "net/network.h"
+#include "net/resolver.h"
+#include "net/upload_meter.h"
+
+namespace ibd {
+
+class PeerNetwork::Impl final : private ConnectionEvents, private PeerLink {
+public:
+    static constexpr std::chrono::milliseconds kRound{100};
+    static constexpr int kMaxFullRelay = 8;
+    static constexpr int kMaxBlockRelay = 2;
+    static constexpr int kMaxFeelers = 1;
+    static constexpr int kMaxAdded = 8;      //!< connections to -addnode peers at a time
+    static constexpr size_t kMaxCalls = 256; //!< under way
+    /** Bounds what a user's program may add by RPC. */
+    static constexpr size_t kMaxAddedNodes = 10'000;
+    static constexpr int64_t kSaveInterval = 15 * 60 * kSecond; //!< of peers.dat
+
+    Impl(PeerNetworkSurroundings surroundings, const PeerNetworkOptions& options);
+    ~Impl() override;
+
+    // network_impl.cpp: life.
+    Result<> LoadAddresses();
+    Result<> Start();
+    void Interrupt() { m_interrupted = true; }
+    void Stop();
+    void Run(const std::function<void()>& body);
+    void Wake() { m_inbox.Wake(); }
+    void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
+
+    // network_peers.cpp: who is connected. All that follows on net-msg.
+
+    /** What is known of a connection besides what PeerManager knows. */
+    struct Link {
+        NewPeer peer;
+        std::string destination; //!< as the user gave it; empty: by address
+        bool added = false;      //!< one of AddNode()
+        bool closing = false;
+        bool prefer_evict = false; //!< was discouraged when it came
+        uint64_t group = 0;        //!< its network group, keyed
+    };
+    /** Somebody to call. */
+    struct Call {
+        ConnectionKind kind = ConnectionKind::kManual;
+        std::string destination; //!< a name or an address as the user gave it; empty: this one:
+        PeerAddress address;
+        bool v2 = false;
+        bool count_failure = false; //!< in the address manager
+        bool added = false;         //!< one of AddNode()
+    };
+    PeerNetwork::Counts ConnectionCounts() const;
+    bool Disconnect(PeerId peer, const std::string& why);
+    bool Disconnect(const std::string& name);
+    void DisconnectRange(const Subnet& range);
+    void SetActive(bool active);
+
+    // network_calls.cpp: who is called.
+    /** False: that is not done, or is known to be in vain. */
+    bool Connect(Call call);
+    bool AddConnection(const std::string& address, ConnectionKind kind, bool v2);
+
+    // network_named.cpp: whom the user named.
+    bool AddNode(const std::string& name, bool v2);
+    bool RemoveNode(const std::string& name);
+    std::vector<AddedNode> AddedNodes() const;
+
+    // network_info.cpp
+    std::vector<PeerInfo> Peers();
+    Totals TotalTraffic();
+    void BansChanged();
+    std::vector<PeerAddress> KnownAddresses(size_t count, std::optional<AddressNetwork> network);
+    AddResult AddPeerAddress(const Endpoint& address, bool tried);
+    AddressFileContext Files() const;
+
+    const PeerNetworkSurroundings& At() const { return m_at; }
+    PeerManager& Manager() { return m_peers; }
+    BanList& Bans() { return m_bans; }
+    AddrMan& Addresses() { return *m_addresses; }
+    LocalAddresses& Local() { return m_local; }
+    bool IsActive() const { return m_active; }
+    const std::vector<Endpoint>& Listening() const { return m_connections.Listening(); }
+    int64_t NowSeconds() const { return m_at.now() / kSecond; }
+    void SetExtraBlockPeers(int count) { m_extra_block_peers = count; }
+
+private:
+    // ConnectionEvents; net-io.
+    void Accepted(Caller caller) override;
+    void Dialled(DialResult result) override;
+    void Received(PeerId peer, std::vector<ReceivedMessage> messages) override;
+    void Closed(PeerId peer, bool speaks_v1) override;
+
+    // PeerLink; net-msg.
+    void Send(PeerId peer, OutgoingMessage message) override;
+    bool SendPaused(PeerId peer) const override { return m_connections.SendPaused(peer); }
+    void Consumed(PeerId peer, size_t bytes) override { m_connections.Consumed(peer, bytes); }
+    void Disconnect(PeerId peer) override;
+    void Discourage(const NetAddress& address) override { m_bans.Discourage(address); }
+    PeerTraffic Traffic(PeerId peer) const override { return m_connections.Traffic(peer); }
+
+    // network_impl.cpp
+    void Loop();
+    void Tick();
+    void TellTip();
+    Result<> Listen();
+    void FindLocalAddresses();
+    void SaveAddresses();
+
+    // network_peers.cpp
+    void HandleAccepted(const Caller& caller);
+    void HandleClosed(PeerId peer, bool speaks_v1);
+    bool MayLetIn(const Caller& caller, uint32_t permissions, bool& prefer_evict);
+    bool EvictInbound();
+    void AddLink(SocketId socket, Link link, Connections::Speech speech);
+    uint32_t WithWhitelist(uint32_t permissions, const NetAddress* address, bool incoming) const;
+    bool IsConnectedTo(const NetAddress& address) const;
+    bool IsConnectedTo(const Endpoint& endpoint) const;
+    bool IsConnectedByName(const std::string& name) const;
+    size_t CountOf(ConnectionKind kind) const;
+    int MaxInbound() const;
+    uint64_t KeyedGroup(const NetAddress& address) const;
+
+    // network_calls.cpp
+    struct PendingCall {
+        Call call;
+        std::vector<DialTarget> targets;
+    };
+    bool MayCall(const Call& call);
+    bool IsCalling(const Call& call) const;
+    void LookUpAndDial(Call call, const std::string& host, uint16_t port);
+    void DialNamed(Call call, const std::vector<NetAddress>& found, uint16_t port);
+    void Dial(PendingCall pending);
+    void HandleDialled(const DialResult& result);
+    DialTarget TargetOf(const Endpoint& endpoint) const;
+    uint16_t DefaultPort(const std::string& name) const;
+    bool IsProxy(const NetAddress& address) const;
+    size_t CallsOf(ConnectionKind kind) const;
+    int AutomaticOutbound() const;
+
+    // network_named.cpp
+    void TickNamed(int64_t now);
+    void CallNextAdded(int64_t now);
+    void CallNextOfConnect(int64_t now);
+
+    const PeerNetworkSurroundings m_at;
+    const PeerNetworkOptions& m_options;
+    std::atomic<bool> m_interrupted{false};
+    std::atomic<bool> m_active;
+    NetInbox m_inbox;
+    Mutex m_quiet;
+    Mutex m_tip_mutex;
+    struct NewTip {
+        const HeaderNode* tip;
+        const HeaderNode* fork;
+    };
+    std::optional<NewTip> m_new_tip IBD_GUARDED_BY(m_tip_mutex);
+
+    // net-msg
+    RandomStream m_chance;
+    const SipKey m_group_key; //!< chance
+    BanList m_bans;
+    std::unique_ptr<AddrMan> m_addresses; //!< from LoadAddresses() on
+    LocalAddresses m_local;
+    UploadMeter m_upload;
+    std::map<PeerId, Link> m_links;
+    std::map<SocketId, PendingCall> m_calls; //!< names that are looked up, and dials
+    PeerId m_next_peer = 0;
+    struct Added {
+        std::string name;
+        bool v2;
+    };
+    std::vector<Added> m_added;
+    // When the next of those named is called; microseconds, monotonic.
+    std::deque<Added> m_added_round;
+    int64_t m_next_added = 0;
+    size_t m_connect_position = 0;
+    int m_connect_round = 0;
+    int64_t m_next_connect = 0;
+    int m_extra_block_peers = 0;
+    int64_t m_last_save = 0; //!< microseconds, monotonic
+
+    bool m_started = false;
+    Resolver m_resolver;
+    Connections m_connections;
+    PeerManager m_peers;
+    NamedThread m_thread;
+};
+
+} // namespace ibd

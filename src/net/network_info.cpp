@@ -1,0 +1,97 @@
+// See network_impl.h: what is told to the user, and who makes room.
+#include "net/eviction.h"
+#include "net/network_impl.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ibd {
+
+std::vector<PeerInfo> PeerNetwork::Impl::Peers()
+{
+    std::vector<PeerInfo> out = m_peers.Info();
+    for (PeerInfo& info : out) {
+        Channel::Counts counts = m_connections.CountsByType(info.connection.id);
+        info.sent_by_type = std::move(counts.sent);
+        info.received_by_type = std::move(counts.received);
+        info.mapped_as = m_options.groups.MappedAs(info.connection.address.address);
+    }
+    return out;
+}
+
+PeerNetwork::Totals PeerNetwork::Impl::TotalTraffic()
+{
+    Totals out;
+    out.sent = m_connections.BytesSent();
+    out.received = m_connections.BytesReceived();
+    const int64_t now = NowSeconds();
+    m_upload.Update(out.sent, now);
+    out.upload.timeframe = UploadMeter::kTimeframe;
+    out.upload.target = m_upload.Target();
+    out.upload.reached = m_upload.IsReached();
+    out.upload.serves_historical = m_upload.ServesHistorical(now);
+    out.upload.bytes_left = m_upload.BytesLeft();
+    out.upload.seconds_left = m_upload.SecondsLeft(now);
+    return out;
+}
+
+/** Sends one of those who called us away; false: nobody may be. */
+bool PeerNetwork::Impl::EvictInbound()
+{
+    std::vector<EvictionCandidate> candidates;
+    for (const PeerInfo& info : m_peers.Info()) {
+        const Link& link = m_links.at(info.connection.id);
+        if (link.closing) continue;
+        EvictionCandidate candidate;
+        candidate.id = info.connection.id;
+        candidate.connected = info.connected;
+        candidate.ping_shortest =
+            info.ping_shortest < 0 ? std::numeric_limits<int64_t>::max() : info.ping_shortest;
+        candidate.last_block = info.last_block;
+        candidate.last_tx = info.last_transaction;
+        candidate.relevant_services = info.has_desirable_services;
+        candidate.relays_txs = info.relays_txs;
+        candidate.group = link.group;
+        candidate.prefer_evict = link.prefer_evict;
+        candidate.is_local = link.peer.address.address.IsLocal();
+        candidate.network = link.peer.Network();
+        candidate.noban = (link.peer.permissions & kPermitNoBan) == kPermitNoBan;
+        candidate.inbound = link.peer.kind == ConnectionKind::kInbound;
+        candidates.push_back(candidate);
+    }
+    const auto chosen = SelectToEvict(std::move(candidates));
+    if (!chosen) return false;
+    return Disconnect(*chosen, "selected inbound connection for eviction");
+}
+
+void PeerNetwork::Impl::BansChanged()
+{
+    if (m_at.save_bans) m_at.save_bans(m_bans.Banned(NowSeconds()));
+    (void)m_bans.TakeDirty();
+}
+
+std::vector<PeerAddress> PeerNetwork::Impl::KnownAddresses(size_t count,
+                                                           std::optional<AddressNetwork> network)
+{
+    const int64_t now = NowSeconds();
+    auto out = m_addresses->GetAddresses(count, 0, network, now);
+    std::erase_if(out, [&](const PeerAddress& address) {
+        const NetAddress& host = address.endpoint.address;
+        return m_bans.IsDiscouraged(host) || m_bans.IsBanned(host, now);
+    });
+    return out;
+}
+
+PeerNetwork::AddResult PeerNetwork::Impl::AddPeerAddress(const Endpoint& endpoint, bool tried)
+{
+    const int64_t now = NowSeconds();
+    PeerAddress address;
+    address.endpoint = endpoint;
+    address.services = kNodeNetwork | kNodeWitness;
+    address.time = static_cast<uint32_t>(now);
+    if (!m_addresses->Add({address}, endpoint.address, 0, now)) return AddResult::kNotAddedToNew;
+    if (tried && !m_addresses->Good(endpoint, now)) return AddResult::kNotAddedToTried;
+    return AddResult::kOk;
+}
+
+} // namespace ibd

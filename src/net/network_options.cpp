@@ -1,0 +1,12 @@
+// See network_options.h.
+#include "net/network_options.h"
+
+namespace ibd {
+
+std::string ProxyServer::ToString() const
+{
+    if (!unix_path.empty()) return "unix:" + unix_path;
+    return address.address.IsValid() ? address.ToString() : "";
+}
+
+} // namespace ibd
