@@ -84,6 +84,58 @@ Result<> ReadExactly(const ReadableFile& file, const Path& path, const XorKey& k
     return {};
 }
 
+/** An undo record, of which a window is in memory at a time, and the hash of all that was. */
+class UndoWindow final : public UndoSource {
+public:
+    static constexpr size_t kSize = 256 << 10; //!< stays in the cache between read and hash
+    static_assert(kSize >= 2 * kMaxSpentCoinSize);
+
+    UndoWindow(const ReadableFile& file, const Path& path, const XorKey& key, uint64_t offset,
+               uint32_t size)
+        : m_file(file), m_path(path), m_key(key), m_offset(offset), m_unread(size),
+          m_window(std::min<size_t>(kSize, size))
+    {
+    }
+
+    Result<ByteSpan> Ahead() override
+    {
+        if (m_unread > 0 && m_end - m_begin < kMaxSpentCoinSize) IBD_RETURN_IF_ERROR(Fill());
+        return ByteSpan(m_window).subspan(m_begin, m_end - m_begin);
+    }
+    void Pass(size_t count) override { m_begin += count; }
+    uint64_t Left() const override { return m_end - m_begin + m_unread; }
+
+    void Hash(ByteSpan bytes) { m_hash.Write(bytes); }
+    /** Of a record that was read to its end. */
+    Hash32 Checksum() const { return Sha256Of(m_hash.Finalize()); }
+
+private:
+    Result<> Fill()
+    {
+        std::copy(m_window.begin() + static_cast<std::ptrdiff_t>(m_begin),
+                  m_window.begin() + static_cast<std::ptrdiff_t>(m_end), m_window.begin());
+        m_end -= m_begin;
+        m_begin = 0;
+        const size_t count = std::min<size_t>(m_window.size() - m_end, m_unread);
+        const auto fresh = MutableByteSpan(m_window).subspan(m_end, count);
+        IBD_RETURN_IF_ERROR(ReadExactly(m_file, m_path, m_key, m_offset, fresh));
+        m_hash.Write(fresh);
+        m_end += count;
+        m_offset += count;
+        m_unread -= count;
+        return {};
+    }
+
+    const ReadableFile& m_file;
+    const Path& m_path;
+    const XorKey& m_key;
+    uint64_t m_offset; //!< of what is unread
+    uint64_t m_unread; //!< bytes
+    Bytes m_window;
+    size_t m_begin = 0, m_end = 0; //!< what lies ahead, in the window
+    Sha256 m_hash;
+};
+
 /** Length of the record at `pos`, from the frame before it. */
 Result<uint32_t> ReadFrameHeader(const ReadableFile& file, const Path& path, const XorKey& key,
                                  const std::array<uint8_t, 4>& magic, uint32_t offset)
@@ -185,20 +237,48 @@ Result<Bytes> BlockStore::ReadBlockPart(FilePos pos, uint32_t offset, uint32_t s
     return part;
 }
 
+/** Length of the undo record at `offset`, all of which lies inside the file. */
+Result<uint32_t> BlockStore::UndoSize(const ReadableFile& file, const Path& path,
+                                      uint32_t offset) const
+{
+    IBD_ASSIGN_OR_RETURN(const uint32_t size,
+                         ReadFrameHeader(file, path, m_key, m_options.magic, offset));
+    if (size > kMaxUndoSize) {
+        return BadData("{}: undo data at {} claims {} bytes", path.string(), offset, size);
+    }
+    IBD_ASSIGN_OR_RETURN(const uint64_t file_size, file.Size());
+    if (uint64_t{offset} + size + kUndoChecksumSize > file_size) {
+        return BadData("{}: undo data at {} claims {} bytes, and the file ends at {}",
+                       path.string(), offset, size, file_size);
+    }
+    return size;
+}
+
+Result<BlockUndo> BlockStore::ReadBlockUndo(FilePos pos, const BlockHash& prev_hash) const
+{
+    const Path path = UndoPath(pos.file);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    IBD_ASSIGN_OR_RETURN(const uint32_t size, UndoSize(*file, path, pos.offset));
+    UndoWindow window(*file, path, m_key, pos.offset, size);
+    window.Hash(prev_hash.Span());
+    auto undo = BlockUndo::Decode(window);
+    if (!undo) {
+        return Error{fmt::format("{}, at {}: {}", path.string(), pos.offset, undo.Message()),
+                     undo.GetError().kind};
+    }
+    Hash32 sum;
+    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, uint64_t{pos.offset} + size, sum));
+    if (sum != window.Checksum()) {
+        return BadData("{}: wrong checksum of the undo data at {}", path.string(), pos.offset);
+    }
+    return undo;
+}
+
 Result<Bytes> BlockStore::ReadUndo(FilePos pos, const BlockHash& prev_hash) const
 {
     const Path path = UndoPath(pos.file);
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
-    IBD_ASSIGN_OR_RETURN(const uint32_t size,
-                         ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset));
-    if (size > kMaxUndoSize) {
-        return BadData("{}: undo data at {} claims {} bytes", path.string(), pos.offset, size);
-    }
-    IBD_ASSIGN_OR_RETURN(const uint64_t file_size, file->Size());
-    if (uint64_t{pos.offset} + size + kUndoChecksumSize > file_size) {
-        return BadData("{}: undo data at {} claims {} bytes, and the file ends at {}",
-                       path.string(), pos.offset, size, file_size);
-    }
+    IBD_ASSIGN_OR_RETURN(const uint32_t size, UndoSize(*file, path, pos.offset));
     Bytes data(size + kUndoChecksumSize);
     IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, pos.offset, data));
     const Hash32 sum = UndoChecksum(prev_hash, ByteSpan(data).first(size));

@@ -20,6 +20,8 @@
 
 namespace ibd {
 
+struct BlockUndo; // storage/undo.h
+
 inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
 inline constexpr uint64_t kBlockFileChunk = 16 << 20; //!< preallocation step of blk files
 inline constexpr uint64_t kUndoFileChunk = 1 << 20;   //!< preallocation step of rev files
@@ -81,6 +83,8 @@ public:
     Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;
     /** The undo record at `pos`, its checksum verified with the previous block's hash. */
     Result<Bytes> ReadUndo(FilePos pos, const BlockHash& prev_hash) const;
+    /** The same, decoded as it is read, so that its bytes (up to kMaxUndoSize) are never held. */
+    Result<BlockUndo> ReadBlockUndo(FilePos pos, const BlockHash& prev_hash) const;
     /** Walks the frames of blk file `n` in file order with large reads. A frame is the magic, a
      *  length of 80 to 4,000,000 and that many bytes inside the file; all else is skipped. The
      *  bytes given to `visit` are valid during the call. */
@@ -131,6 +135,7 @@ private:
     BlockStore(Env& env, BlockStoreOptions options, XorKey key, std::vector<BlockFileInfo> files);
 
     Path PathOf(FileId id) const;
+    Result<uint32_t> UndoSize(const ReadableFile& file, const Path& path, uint32_t offset) const;
 
     Result<OpenFile*> OpenForWriting(FileId id) IBD_REQUIRES(m_mutex);
     Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)

@@ -4,9 +4,18 @@
 #include "storage/undo.h"
 #include "util/endian.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace ibd {
+
+namespace {
+
+/** What is written at once: every block, and all undo data but that of a block which spends
+ *  thousands of scripts of the greatest size. */
+constexpr size_t kWriteWindow = 8 << 20;
+
+} // namespace
 
 BlockFileInfo& BlockStore::Info(int32_t n)
 {
@@ -46,21 +55,26 @@ Result<> BlockStore::Reserve(FileId id, OpenFile& out, uint64_t end)
     return {};
 }
 
-/** Writes magic, length, payload and trailer so that the payload comes to lie at `at`. */
+/** Writes magic, length, payload and trailer so that the payload comes to lie at `at`: at once, or
+ *  piece by piece where it is undo data of an extreme size. */
 Result<> BlockStore::Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)
 {
     IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
-    Bytes frame(kFrameHeaderSize);
-    frame.reserve(kFrameHeaderSize + payload.size() + trailer.size());
-    std::memcpy(frame.data(), m_options.magic.data(), 4);
-    WriteLE32(&frame[4], static_cast<uint32_t>(payload.size()));
-    ibd::Append(frame, payload);
-    ibd::Append(frame, trailer);
-    const uint64_t start = at - kFrameHeaderSize;
-    IBD_RETURN_IF_ERROR(Reserve(id, *out, start + frame.size()));
-    m_key.Apply(frame, start);
+    Bytes piece(kFrameHeaderSize);
+    std::memcpy(piece.data(), m_options.magic.data(), 4);
+    WriteLE32(&piece[4], static_cast<uint32_t>(payload.size()));
+    piece.reserve(std::min(kFrameHeaderSize + payload.size(), kWriteWindow) + trailer.size());
+    IBD_RETURN_IF_ERROR(Reserve(id, *out, at + payload.size() + trailer.size()));
     out->dirty = true;
-    return out->file->WriteAt(start, frame);
+    for (uint64_t start = at - kFrameHeaderSize;; start += piece.size(), piece.clear()) {
+        const size_t count = std::min(payload.size(), kWriteWindow - piece.size());
+        ibd::Append(piece, payload.first(count));
+        payload = payload.subspan(count);
+        if (payload.empty()) ibd::Append(piece, trailer);
+        m_key.Apply(piece, start);
+        IBD_RETURN_IF_ERROR(out->file->WriteAt(start, piece));
+        if (payload.empty()) return {};
+    }
 }
 
 /** Nothing more will come: cuts the preallocated rest off and syncs. */

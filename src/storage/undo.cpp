@@ -3,6 +3,35 @@
 
 namespace ibd {
 
+namespace {
+
+class SpanSource final : public UndoSource {
+public:
+    explicit SpanSource(ByteSpan bytes) : m_left(bytes) {}
+    Result<ByteSpan> Ahead() override { return m_left; }
+    void Pass(size_t count) override { m_left = m_left.subspan(count); }
+    uint64_t Left() const override { return m_left.size(); }
+
+private:
+    ByteSpan m_left;
+};
+
+/** A count of things that take at least `size` bytes each and of which there may be `most`: what
+ *  cannot be there is refused before memory is taken for it. */
+Result<uint64_t> ReadCount(UndoSource& source, const char* what, uint64_t size, uint64_t most)
+{
+    IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, source.Ahead());
+    Reader in(ahead);
+    const uint64_t count = in.CompactSize();
+    if (!in.Ok() || count > most || count > (source.Left() - in.Position()) / size) {
+        return BadData("undo data: bad count of {}, {} bytes before the end", what, source.Left());
+    }
+    source.Pass(in.Position());
+    return count;
+}
+
+} // namespace
+
 Hash32 UndoChecksum(const BlockHash& prev_hash, ByteSpan data)
 {
     return Sha256Of(Sha256().Write(prev_hash.Span()).Write(data).Finalize());
@@ -26,7 +55,15 @@ bool ReadSpentCoin(Reader& in, Coin& coin)
 
 Bytes BlockUndo::Encode() const
 {
+    // At most; what is not used of it costs nothing. Growing would copy up to 244 MB.
+    constexpr size_t kAroundScript = kMaxSpentCoinSize - kMaxScriptSize, kMaxCount = 9;
+    size_t most = kMaxCount;
+    for (const TxUndo& tx : txs) {
+        most += kMaxCount;
+        for (const Coin& c : tx.spent) most += kAroundScript + c.script.size();
+    }
     Bytes out;
+    out.reserve(most);
     Writer w(out);
     w.CompactSize(txs.size());
     for (const TxUndo& tx : txs) {
@@ -38,29 +75,36 @@ Bytes BlockUndo::Encode() const
     return out;
 }
 
-Result<BlockUndo> BlockUndo::Decode(ByteSpan bytes)
+Result<BlockUndo> BlockUndo::Decode(UndoSource& source)
 {
-    // The smallest coin takes three bytes, the smallest transaction one: counts beyond what the
-    // bytes can hold are refused before memory is taken for them.
-    Reader in(bytes);
+    constexpr size_t kLeastTxSize = 1, kLeastCoinSize = 3;
     BlockUndo undo;
-    const uint64_t tx_count = in.CompactSize();
-    if (!in.Ok() || tx_count > in.Remaining()) return BadData("undo data: bad transaction count");
-    undo.txs.resize(tx_count);
+    IBD_ASSIGN_OR_RETURN(const uint64_t txs,
+                         ReadCount(source, "transactions", kLeastTxSize, kMaxBlockInputs));
+    undo.txs.resize(txs);
+    uint64_t most = kMaxBlockInputs;
     for (TxUndo& tx : undo.txs) {
-        const uint64_t coins = in.CompactSize();
-        if (!in.Ok() || coins > in.Remaining() / 3) {
-            return BadData("undo data: bad coin count at byte {}", in.Position());
-        }
+        IBD_ASSIGN_OR_RETURN(const uint64_t coins,
+                             ReadCount(source, "coins", kLeastCoinSize, most));
+        most -= coins;
         tx.spent.resize(coins);
         for (Coin& coin : tx.spent) {
+            IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, source.Ahead());
+            Reader in(ahead);
             if (!ReadSpentCoin(in, coin)) {
-                return BadData("undo data: malformed coin at byte {}", in.Position());
+                return BadData("undo data: malformed coin, {} bytes before the end", source.Left());
             }
+            source.Pass(in.Position());
         }
     }
-    if (!in.AtEnd()) return BadData("undo data: {} bytes too many", in.Remaining());
+    if (source.Left() > 0) return BadData("undo data: {} bytes too many", source.Left());
     return undo;
+}
+
+Result<BlockUndo> BlockUndo::Decode(ByteSpan bytes)
+{
+    SpanSource source(bytes);
+    return Decode(source);
 }
 
 } // namespace ibd

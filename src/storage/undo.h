@@ -12,9 +12,11 @@ namespace ibd {
 
 /** Most inputs that fit into a block: 4,000,000 units of weight, and 41 bytes of 4 units each. */
 inline constexpr uint32_t kMaxBlockInputs = 4'000'000 / (4 * 41);
-/** Most bytes of a record of undo data: each input spends a script of the greatest size, with at
- *  most 32 bytes around it (height, version, amount, length, counts of transactions and coins). */
-inline constexpr uint32_t kMaxUndoSize = kMaxBlockInputs * (uint32_t{kMaxScriptSize} + 32);
+/** Most bytes of a spent coin: a script of the greatest size, with at most 32 bytes around it
+ *  (height, version, amount, length, counts of transactions and coins). */
+inline constexpr uint32_t kMaxSpentCoinSize = uint32_t{kMaxScriptSize} + 32;
+/** Most bytes of a record of undo data. */
+inline constexpr uint32_t kMaxUndoSize = kMaxBlockInputs * kMaxSpentCoinSize;
 
 /** Checksum of a record in a rev file: SHA-256d over the previous block's hash and the data. */
 Hash32 UndoChecksum(const BlockHash& prev_hash, ByteSpan data);
@@ -26,6 +28,19 @@ struct TxUndo {
     bool operator==(const TxUndo&) const = default;
 };
 
+/** A record of undo data that is read from front to back, for want of memory to hold it twice. */
+class UndoSource {
+public:
+    virtual ~UndoSource() = default;
+    /** What lies ahead: kMaxSpentCoinSize bytes at least, or all that is left. Valid until the next
+     *  call. */
+    virtual Result<ByteSpan> Ahead() = 0;
+    /** Leaves `count` of the bytes ahead behind. */
+    virtual void Pass(size_t count) = 0;
+    /** Bytes of the record not left behind. */
+    virtual uint64_t Left() const = 0;
+};
+
 /** One TxUndo for each transaction of the block except the coinbase. */
 struct BlockUndo {
     std::vector<TxUndo> txs;
@@ -33,7 +48,9 @@ struct BlockUndo {
     bool operator==(const BlockUndo&) const = default;
 
     Bytes Encode() const;
-    /** Decodes a whole record; trailing bytes are an error. Errors name the offset. */
+    /** Decodes a whole record; trailing bytes and more coins than a block can spend are errors,
+     *  which say how much was left. */
+    static Result<BlockUndo> Decode(UndoSource& source);
     static Result<BlockUndo> Decode(ByteSpan bytes);
 };
 

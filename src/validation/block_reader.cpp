@@ -49,8 +49,7 @@ Result<BlockUndo> ReadUndo(const BlockStore& blocks, const StoredBlock& block)
     if (block.undo.IsNull()) {
         return BadData("block {} at height {} has no undo data", block.hash.ToHex(), block.height);
     }
-    IBD_ASSIGN_OR_RETURN(const Bytes raw, blocks.ReadUndo(block.undo, block.prev_hash));
-    return BlockUndo::Decode(raw);
+    return blocks.ReadBlockUndo(block.undo, block.prev_hash);
 }
 
 Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const StoredBlock& block,

@@ -188,8 +188,46 @@ TEST_CASE("reads of what is not there are errors that name file and offset")
     rev[undo.offset + 50] ^= 1;
     WriteFile(store->UndoPath(0), rev);
     CHECK_FALSE(store->ReadUndo(undo, HashOf(block)).Ok());
+    CHECK_FALSE(store->ReadBlockUndo(undo, HashOf(block)).Ok());
     std::filesystem::resize_file(store->BlockPath(0), 300);
     CHECK_FALSE(store->ReadBlock(pos).Ok());
+}
+
+TEST_CASE("undo data that is decoded while it is read is the same as of a record read at once")
+{
+    const TempDir dir;
+    auto store = OpenStore(Options(dir));
+    const BlockHash prev = HashOf(RandomBlock(0));
+    for (const size_t coins : {0, 1, 100, 1000, 3000}) { // the last is written in pieces
+        BlockUndo undo;
+        undo.txs.resize(1 + RandomBelow(20));
+        for (size_t i = 0; i < coins; ++i) {
+            Coin coin = RandomCoin();
+            // Small ones with the largest between them, so that windows end everywhere.
+            if (RandomBelow(3) == 0) coin.script = RandomBytes(kMaxScriptSize - RandomBelow(2));
+            undo.txs[RandomBelow(undo.txs.size())].spent.push_back(coin);
+        }
+        const Bytes bytes = undo.Encode();
+        const FilePos pos = Must(store->WriteUndo(0, bytes, prev, 0));
+        Must(store->Flush());
+        CHECK(Must(store->ReadUndo(pos, prev)) == bytes);
+        CHECK(Must(BlockUndo::Decode(bytes)) == undo);
+        CHECK(Must(store->ReadBlockUndo(pos, prev)) == undo);
+        CHECK_FALSE(store->ReadBlockUndo(pos, HashOf(RandomBlock(0))).Ok());
+
+        // Whatever byte is another one, of the data or of the checksum, it is noticed.
+        const Bytes good = Must(ReadWholeFile(TestEnv(), store->UndoPath(0)));
+        for (int i = 0; i < 20; ++i) {
+            Bytes bad = good;
+            bad[pos.offset + RandomBelow(bytes.size() + kUndoChecksumSize)] ^=
+                static_cast<uint8_t>(1 + RandomBelow(255));
+            WriteFile(store->UndoPath(0), bad);
+            const auto read = store->ReadBlockUndo(pos, prev);
+            REQUIRE_FALSE(read.Ok());
+            CHECK_THAT(read.Message(), Catch::Contains("rev00000.dat"));
+        }
+        WriteFile(store->UndoPath(0), good);
+    }
 }
 
 TEST_CASE("a scan finds every whole block whatever lies between")

@@ -135,6 +135,14 @@ TEST_CASE("undo data survives the round trip, and nothing else passes for it")
     // Counts that no input could fill must not take memory for them.
     CHECK_FALSE(BlockUndo::Decode(Bytes{0xfe, 0, 0, 0, 1}).Ok());
     CHECK_FALSE(BlockUndo::Decode(Bytes{1, 0xfe, 0, 0, 0, 1}).Ok());
+    // Nor may more coins than a block can spend.
+    BlockUndo undo;
+    undo.txs.resize(2);
+    undo.txs[0].spent.resize(kMaxBlockInputs / 2);
+    undo.txs[1].spent.resize(kMaxBlockInputs - undo.txs[0].spent.size());
+    CHECK(Must(BlockUndo::Decode(undo.Encode())) == undo);
+    undo.txs[1].spent.emplace_back();
+    CHECK_FALSE(BlockUndo::Decode(undo.Encode()).Ok());
 }
 
 TEST_CASE("a spent coin of height 0 has no dummy byte, all others one")
