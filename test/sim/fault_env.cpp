@@ -19,7 +19,7 @@ public:
         IBD_RETURN_IF_ERROR(m_env.Step("read", m_path));
         if (m_env.Cuts(m_path)) out = out.first(out.size() / 2);
         auto got = m_inner->ReadAt(offset, out);
-        if (got && *got > 0 && m_env.Corrupts(m_path)) out[*got / 2] ^= 0x10;
+        if (got && *got > 0 && m_env.Corrupts(m_path)) out.front() ^= 0x10;
         return got;
     }
     Result<uint64_t> Size() const override { return m_inner->Size(); }

@@ -2,6 +2,8 @@
 // a verdict on the block nor a crash.
 #include "fixture.h"
 #include "sim/chain.h"
+#include "sim/fault_env.h"
+#include "validation/block_reader.h"
 
 #include <fstream>
 
@@ -109,6 +111,37 @@ TEST_CASE("a stored block with another merkle root or hash is damaged and not in
         stored.Change(offset, 2);
     }
     stored.RequireWholeChain();
+}
+
+TEST_CASE("a stored block that was damaged on its way from the disk is read again")
+{
+    Stored stored;
+    FaultEnv env;
+    BlockStoreOptions options;
+    options.blocks_dir = stored.engine->Dir().Blocks();
+    options.magic = stored.params.magic;
+    const auto store = Must(BlockStore::Open(env, stored.engine->GetLog(), options,
+                                             Must(stored.engine->IndexDb().LoadFiles())));
+    int good_reads = 0, bad_reads = 0;
+    env.CorruptReads([&](const Path& path) {
+        return path == store->BlockPath(stored.node->file) && good_reads-- <= 0 && bad_reads-- > 0;
+    });
+    const auto load = [&] {
+        return LoadBlock(*store, StoredBlock(*stored.node), stored.params.consensus);
+    };
+    for (int nth = 0; nth < 2; ++nth) { // what stands before the block, and the block
+        good_reads = nth;
+        bad_reads = 1;
+        const auto loaded = Must(load());
+        REQUIRE(bad_reads <= 0); // there was damage
+        REQUIRE(loaded->raw == stored.raw[kDamaged - 1]);
+        REQUIRE_FALSE(loaded->verdict);
+    }
+    good_reads = 1;
+    bad_reads = 1000; // the fault stays
+    const auto refused = load();
+    REQUIRE_FALSE(refused.Ok());
+    REQUIRE_THAT(refused.Message(), Catch::Matchers::Contains(stored.node->hash.ToHex()));
 }
 
 TEST_CASE("a script that fails because a witness is damaged marks nothing")
