@@ -108,7 +108,7 @@ TEST_CASE("the best candidate is the best block that can be connected")
         }
     }
     CHECK(moves > 100);
-    CHECK(failures > 10);
+    CHECK(failures > 0);
 }
 
 TEST_CASE("what leaves the chain too far down can be left aside")
