@@ -32,6 +32,16 @@ bool Channel::HasQueued() const
     return !m_queued.empty();
 }
 
+bool Channel::SendPaused() const
+{
+    const auto full = [this] { return m_queued_bytes + m_transport_memory > m_max_send; };
+    if (!full()) return false;
+    m_was_paused = true;
+    return full(); // it may have been emptied before the flag could be seen
+}
+
+bool Channel::TakeRelief() { return m_was_paused && !SendPaused() && m_was_paused.exchange(false); }
+
 bool Channel::AddUnread(size_t payload)
 {
     const Lock lock(m_mutex);

@@ -36,7 +36,9 @@ public:
     bool HasQueued() const;
     /** Bytes that the transport holds, and whether more than -maxsendbuffer wait in all. */
     void SetTransportMemory(size_t bytes) { m_transport_memory = bytes; }
-    bool SendPaused() const { return m_queued_bytes + m_transport_memory > m_max_send; }
+    bool SendPaused() const;
+    /** Whether somebody was told to wait, and need not any more; says so once. */
+    bool TakeRelief();
     size_t QueuedBytes() const { return m_queued_bytes; }
 
     // Receiving.
@@ -64,6 +66,7 @@ private:
     const size_t m_max_receive;
     std::atomic<size_t> m_queued_bytes{0};
     std::atomic<size_t> m_transport_memory{0};
+    mutable std::atomic<bool> m_was_paused{false}; //!< SendPaused() said so
 
     mutable Mutex m_mutex;
     std::deque<OutgoingMessage> m_queued IBD_GUARDED_BY(m_mutex);

@@ -67,8 +67,8 @@ void Connection::Receive()
     const ssize_t size = ::recv(m_fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (size <= 0) return ReadFailed(size == 0 ? 0 : errno);
     const auto count = static_cast<size_t>(size);
-    m_channel->CountReceived(count, m_owner.Now());
     m_owner.CountTraffic(0, count);
+    m_channel->CountReceived(count, m_owner.Now());
     TakeBytes(ByteSpan(buffer).first(count));
     if (!IsClosed() && !m_blocked) Send(); // a handshake may have got further
 }
@@ -138,13 +138,14 @@ size_t Connection::Send()
         const auto count = static_cast<size_t>(size);
         blocked = count != out.bytes.size();
         total += count;
+        m_owner.CountTraffic(count, 0);
         m_channel->CountSent(out.type, count, m_owner.Now());
         m_transport->MarkSent(count);
     }
     m_channel->SetTransportMemory(
         m_transport->SendMemory() +
         (m_next ? m_next->payload.size() + Channel::kMessageOverhead : 0));
-    if (total > 0) m_owner.CountTraffic(total, 0);
+    if (m_channel->TakeRelief()) m_owner.OnRelief(*this);
     if (error != 0 && !IsPassing(error)) {
         m_owner.Log().Debug(LogCategory::kNet, "socket send error, disconnecting {}: {}",
                             m_owner.NameOf(*this), SystemErrorText(error));

@@ -26,6 +26,8 @@ public:
     virtual int64_t Now() = 0;
     /** To receive into, of whichever connection is at work. */
     virtual MutableByteSpan Buffer() = 0;
+    /** Who was told to wait until more can be sent need not any more. */
+    virtual void OnRelief(Connection& connection) = 0;
     virtual void CountTraffic(size_t sent, size_t received) = 0;
     /** "peer=3", with the address if it may be logged. */
     virtual std::string NameOf(const Connection& connection) const = 0;

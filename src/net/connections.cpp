@@ -224,9 +224,19 @@ Connection* Connections::Find(PeerId peer)
 void Connections::Send(PeerId peer, OutgoingMessage message)
 {
     const auto found = m_channels.find(peer);
-    if (found == m_channels.end() || !found->second->Queue(std::move(message))) return;
-    m_loop.Post([this, peer] {
-        if (Connection* const connection = Find(peer)) connection->Flush();
+    if (found == m_channels.end()) return;
+    const bool is_long = message.payload.size() > kLongMessage;
+    if (found->second->Queue(std::move(message))) m_unflushed.push_back(peer);
+    if (is_long) Flush();
+}
+
+void Connections::Flush()
+{
+    if (m_unflushed.empty()) return;
+    m_loop.Post([this, peers = std::exchange(m_unflushed, {})] {
+        for (const PeerId peer : peers) {
+            if (Connection* const connection = Find(peer)) connection->Flush();
+        }
     });
 }
 
@@ -247,6 +257,7 @@ void Connections::Consumed(PeerId peer, size_t bytes)
 
 void Connections::Disconnect(PeerId peer)
 {
+    Flush(); // what was said before still goes out
     m_loop.Post([this, peer] {
         if (Connection* const connection = Find(peer)) connection->Close();
     });

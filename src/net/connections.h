@@ -34,6 +34,8 @@ public:
     virtual void Accepted(Caller caller) = 0;
     virtual void Dialled(DialResult result) = 0;
     virtual void Received(PeerId peer, std::vector<ReceivedMessage> messages) = 0;
+    /** A peer for which SendPaused() was said can be sent to again. */
+    virtual void Relieved(PeerId peer) = 0;
     /** The last that is heard of a peer. `speaks_v1`: call it again, by v1. */
     virtual void Closed(PeerId peer, bool speaks_v1) = 0;
 };
@@ -52,6 +54,7 @@ class Connections final : public ConnectionOwner {
 public:
     static constexpr size_t kMaxUndecided = 64;
     static constexpr size_t kReadAtOnce = 256 * 1024; //!< bytes
+    static constexpr size_t kLongMessage = 16 * 1024; //!< bytes
     static constexpr int kAcceptPauseSeconds = 1;     //!< after a failure, for want of files say
 
     Connections(Env& env, Logger& log, ConnectionSettings settings, ConnectionEvents& events);
@@ -71,7 +74,10 @@ public:
     void Admit(SocketId socket, NewPeer peer, Speech speech);
     /** The socket is not wanted. */
     void Refuse(SocketId socket);
+    /** Goes out with the next Flush(), which a long one brings about itself: many short ones are
+     *  worth one wake-up of the other thread. */
     void Send(PeerId peer, OutgoingMessage message);
+    void Flush();
     bool SendPaused(PeerId peer) const;
     void Consumed(PeerId peer, size_t bytes);
     void Disconnect(PeerId peer);
@@ -94,6 +100,7 @@ public:
     void OnClosed(Connection& connection) override;
     int64_t Now() override { return m_settings.now() / 1'000'000; }
     MutableByteSpan Buffer() override { return m_buffer; }
+    void OnRelief(Connection& connection) override { m_events.Relieved(connection.Peer().id); }
     void CountTraffic(size_t sent, size_t received) override;
     std::string NameOf(const Connection& connection) const override;
     Logger& Log() override { return m_log; }
@@ -129,6 +136,7 @@ private:
 
     /** The thread of the peers alone uses it. */
     std::unordered_map<PeerId, std::shared_ptr<Channel>> m_channels;
+    std::vector<PeerId> m_unflushed; //!< likewise
 
     // net-io alone uses these, once it runs.
     IoLoop m_loop;

@@ -170,8 +170,10 @@ void PeerNetwork::Impl::Loop()
         }
         if (m_interrupted) continue;
         TellTip();
-        more = m_peers.Work();
+        more = true;
+        for (int i = 0; i < kRoundsAtOnce && more; ++i) more = m_peers.Work();
         Tick();
+        m_connections.Flush();
     } while (!m_interrupted || !m_inbox.Close());
 }
 

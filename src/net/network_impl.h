@@ -18,6 +18,7 @@ namespace ibd {
 class PeerNetwork::Impl final : private ConnectionEvents, private PeerLink {
 public:
     static constexpr std::chrono::milliseconds kRound{100};
+    static constexpr int kRoundsAtOnce = 16; //!< of messages, before anything else is looked at
     static constexpr int kMaxFullRelay = 8;
     static constexpr int kMaxBlockRelay = 2;
     static constexpr int kMaxFeelers = 1;
@@ -98,6 +99,7 @@ private:
     void Accepted(Caller caller) override;
     void Dialled(DialResult result) override;
     void Received(PeerId peer, std::vector<ReceivedMessage> messages) override;
+    void Relieved(PeerId) override { Wake(); }
     void Closed(PeerId peer, bool speaks_v1) override;
 
     // PeerLink; net-msg.

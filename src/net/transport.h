@@ -50,7 +50,12 @@ struct TransportInfo {
 /** What waits to be written, in order. */
 class SendBuffer {
 public:
+    /** So long a piece is copied rather than written by a call of its own. */
+    static constexpr size_t kWorthJoining = 4096;
+
     void Push(Bytes piece);
+    /** Two that follow each other. */
+    void PushTogether(Bytes head, Bytes body);
     bool Empty() const { return m_pieces.empty(); }
     /** The bytes of the first piece that are left; nothing when empty. */
     ByteSpan Front() const;

@@ -36,6 +36,16 @@ void SendBuffer::Push(Bytes piece)
     m_pieces.push_back(std::move(piece));
 }
 
+void SendBuffer::PushTogether(Bytes head, Bytes body)
+{
+    if (body.size() <= kWorthJoining) {
+        head.insert(head.end(), body.begin(), body.end());
+        return Push(std::move(head));
+    }
+    Push(std::move(head));
+    Push(std::move(body));
+}
+
 ByteSpan SendBuffer::Front() const
 {
     return Empty() ? ByteSpan() : ByteSpan(m_pieces.front()).subspan(m_position);
@@ -133,8 +143,7 @@ bool V1Transport::Send(OutgoingMessage& message)
     WriteLE32(header.data() + kSizeOffset, static_cast<uint32_t>(message.payload.size()));
     const Hash32 hash = Sha256d(message.payload);
     std::copy_n(hash.begin(), kChecksumSize, header.begin() + kChecksumOffset);
-    m_send.Push(std::move(header));
-    m_send.Push(std::exchange(message.payload, {}));
+    m_send.PushTogether(std::move(header), std::exchange(message.payload, {}));
     m_send_type = message.type;
     return true;
 }

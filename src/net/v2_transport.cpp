@@ -326,9 +326,14 @@ bool V2Transport::Send(OutgoingMessage& message)
     if (number == 0)
         std::copy(message.type.begin(), message.type.end(), head.begin() + kNumber + 1);
     const auto tag = m_cipher->Encrypt(head, message.payload, {});
-    m_send.Push(std::move(head));
-    m_send.Push(std::exchange(message.payload, {}));
-    m_send.Push(Bytes(tag.begin(), tag.end()));
+    if (message.payload.size() <= SendBuffer::kWorthJoining) {
+        message.payload.insert(message.payload.end(), tag.begin(), tag.end());
+        m_send.PushTogether(std::move(head), std::exchange(message.payload, {}));
+    } else {
+        m_send.Push(std::move(head));
+        m_send.Push(std::exchange(message.payload, {}));
+        m_send.Push(Bytes(tag.begin(), tag.end()));
+    }
     m_send_type = message.type;
     return true;
 }

@@ -62,11 +62,20 @@ TEST_CASE("v1 messages on the wire", "[transport]")
     CHECK(ToHex(transport.GetToSend(false).bytes) == "f9beb4d9"
                                                      "70696e670000000000000000"
                                                      "08000000"
-                                                     "08533f6b");
-    CHECK(transport.GetToSend(false).more);
+                                                     "08533f6b"
+                                                     "0100000000000000");
+    CHECK_FALSE(transport.GetToSend(false).more);
     CHECK(transport.GetToSend(false).type == "ping");
+    transport.MarkSent(32);
+
+    // A long payload is not copied behind its header.
+    OutgoingMessage block{"block", Bytes(5'000, 7)};
+    REQUIRE(transport.Send(block));
+    CHECK(transport.GetToSend(false).bytes.size() == 24);
+    CHECK(transport.GetToSend(false).more);
     transport.MarkSent(24);
-    CHECK(ToHex(transport.GetToSend(false).bytes) == "0100000000000000");
+    CHECK(transport.GetToSend(false).bytes.size() == 5'000);
+    CHECK_FALSE(transport.GetToSend(false).more);
     CHECK(transport.Info().ProtocolName() == std::string("v1"));
     CHECK_FALSE(transport.ShouldReconnectV1());
 }

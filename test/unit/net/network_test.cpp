@@ -1,0 +1,310 @@
+// Whole networks over loopback: handshakes by both transports, back-pressure, bans, bounds, and
+// strangers that send garbage, or nothing.
+#include "net/network_support.h"
+
+#include "support/catch.h"
+
+namespace ibd {
+
+using namespace test;
+
+namespace {
+
+void WithoutV2(PeerNetworkOptions& options) { options.peers.services &= ~kNodeP2pV2; }
+
+} // namespace
+
+TEST_CASE("two networks meet", "[network]")
+{
+    const bool v2 = GENERATE(true, false);
+    NetworkKit server;
+    NetworkKit client;
+    client.network->TryNode(server.Address().ToString(), v2);
+    const PeerInfo called = client.OnlyPeer();
+    const PeerInfo caller = server.OnlyPeer();
+    const std::string name = v2 ? "v2" : "v1";
+    CHECK(called.traffic.transport.ProtocolName() == name);
+    CHECK(caller.traffic.transport.ProtocolName() == name);
+    CHECK(called.traffic.transport.session_id == caller.traffic.transport.session_id);
+    CHECK(called.traffic.transport.session_id.has_value() == v2);
+    CHECK(called.connection.kind == ConnectionKind::kManual);
+    CHECK(called.connection.address == server.Address());
+    CHECK(called.connection.name == server.Address().ToString());
+    CHECK(caller.connection.kind == ConnectionKind::kInbound);
+    CHECK(caller.connection.address == called.connection.local);
+    CHECK(caller.connection.local == server.Address());
+    CHECK(called.user_agent == "/test:1/");
+
+    // Twice is once.
+    client.network->TryNode(server.Address().ToString(), v2);
+    WaitFor("messages to be counted", [&] {
+        const PeerInfo info = client.OnlyPeer();
+        return info.sent_by_type.contains("verack") && info.received_by_type.contains("verack");
+    });
+    const PeerInfo info = client.OnlyPeer();
+    CHECK(info.sent_by_type.at("verack") == (v2 ? 33 : 24));
+    CHECK(info.received_by_type.at("verack") == (v2 ? 33 : 24));
+    const auto counts = server.network->ConnectionCounts();
+    CHECK(counts.in == 1);
+    CHECK(counts.out == 0);
+    const auto totals = client.network->TotalTraffic();
+    CHECK(totals.sent >= info.traffic.bytes_sent);
+    CHECK(info.traffic.bytes_sent > 100);
+    CHECK(totals.received > 100);
+
+    CHECK(client.network->Disconnect(info.connection.id));
+    CHECK_FALSE(client.network->Disconnect("1.2.3.4:5"));
+    client.WaitForPeers(0);
+    server.WaitForPeers(0);
+}
+
+TEST_CASE("who speaks v1 only is called again by v1", "[network]")
+{
+    NetworkKit server(WithoutV2);
+    NetworkKit client;
+    client.network->TryNode(server.Address().ToString(), true);
+    const PeerInfo info = client.OnlyPeer();
+    CHECK(info.traffic.transport.ProtocolName() == std::string("v1"));
+    CHECK(info.connection.id == 1); // the first was in vain
+    server.WaitForPeers(1);
+}
+
+TEST_CASE("headers and blocks go over it", "[network]")
+{
+    NetworkKit server([](PeerNetworkOptions&) {}, 50);
+    NetworkKit client;
+    client.network->AddNode(server.Address().ToString(), true);
+    WaitFor("headers", [&] {
+        const auto peers = client.network->Peers();
+        return peers.size() == 1 && peers[0].synced_headers == 50;
+    });
+    const auto added = client.network->AddedNodes();
+    REQUIRE(added.size() == 1);
+    CHECK(added[0].connected);
+    CHECK_FALSE(added[0].inbound);
+    CHECK(added[0].address == server.Address());
+    CHECK_FALSE(client.network->AddNode(server.Address().ToString(), true));
+    CHECK(client.network->RemoveNode(server.Address().ToString()));
+    CHECK_FALSE(client.network->RemoveNode(server.Address().ToString()));
+    CHECK(client.network->AddedNodes().empty());
+}
+
+TEST_CASE("-connect calls by itself", "[network]")
+{
+    NetworkKit server;
+    NetworkKit client(
+        [&](PeerNetworkOptions& options) { options.connect = {server.Address().ToString()}; });
+    CHECK(client.OnlyPeer().connection.kind == ConnectionKind::kManual);
+    // And again, once it is gone.
+    CHECK(client.network->Disconnect(PeerId{0}));
+    WaitFor("a second call", [&] {
+        const auto peers = client.network->Peers();
+        return peers.size() == 1 && peers[0].connection.id == 1;
+    });
+}
+
+TEST_CASE("who asks much and reads nothing is not read from", "[network]")
+{
+    NetworkKit kit([](PeerNetworkOptions& options) {
+        options.max_send_buffer = 10'000;
+        options.max_receive_buffer = 10'000;
+    });
+    RawPeer peer(kit.Address(), 32'768);
+    peer.ShakeHands();
+    // More than the buffers of the system hold: they grow for those who read only.
+    constexpr size_t kPings = 150'000;
+    const Bytes ping = RawPeer::Frame(MakeOutgoing(PingMessage{7}));
+    Bytes many;
+    for (int i = 0; i < 2'000; ++i) many.insert(many.end(), ping.begin(), ping.end());
+    const size_t all = kPings * ping.size();
+    size_t sent = 0;
+    size_t pongs = 0;
+    bool was_full = false;
+    while (pongs < kPings) {
+        const size_t offset = sent % many.size();
+        const size_t most = std::min(many.size() - offset, all - sent);
+        const size_t taken =
+            most == 0 ? 0 : peer.socket.WriteSome(ByteSpan(many).subspan(offset, most));
+        sent += taken;
+        if (taken > 0) continue;
+        if (sent < all) was_full = true;
+        const size_t answered = std::min(sent / ping.size(), pongs + 1'000);
+        for (; pongs < answered; ++pongs) (void)peer.HearType("pong");
+    }
+    CHECK(was_full);
+    CHECK(sent == all);
+}
+
+TEST_CASE("strangers that send garbage, or nothing", "[network]")
+{
+    NetworkKit kit;
+    RawSocket silent(kit.Address());
+    RawSocket half(kit.Address());
+    REQUIRE(half.Write(Bytes{0xfa, 0xbf, 0xb5}));
+
+    // A v1 header of another network, which as a key of v2 would be one: the answer is a key.
+    RawSocket other(kit.Address());
+    REQUIRE(other.Write(Bytes(64, 0x55)));
+    CHECK_FALSE(other.Read().empty());
+    REQUIRE(other.Write(Bytes(4096 + 16, 0x55))); // no terminator of garbage within bounds
+    other.WaitForClose();
+
+    RawSocket v1(kit.Address());
+    Bytes wrong = RawPeer::Frame(MakeOutgoing(TestNode::Version()));
+    REQUIRE(v1.Write(wrong));
+    REQUIRE(v1.Write(Bytes(24, 0x11))); // no header
+    v1.WaitForClose();
+
+    // The others are still welcome.
+    RawPeer good(kit.Address());
+    good.ShakeHands();
+    WaitFor("three peers", [&] { return kit.network->Peers().size() == 3; });
+    silent.Close();
+    half.Close();
+    kit.WaitForPeers(1);
+}
+
+TEST_CASE("a message with a wrong checksum is dropped, the peer is not", "[network]")
+{
+    NetworkKit kit;
+    RawPeer peer(kit.Address());
+    peer.ShakeHands();
+    Bytes ping = RawPeer::Frame(MakeOutgoing(PingMessage{1}));
+    ping[20] ^= 1;
+    REQUIRE(peer.socket.Write(ping));
+    REQUIRE(peer.Say(PingMessage{2}));
+    while (true) {
+        const ReceivedMessage pong = peer.HearType("pong");
+        if (Must(Decode<PongMessage>(pong.payload)).nonce == 2) break;
+        FAIL("an answer to what was damaged");
+    }
+    const PeerInfo info = kit.OnlyPeer();
+    CHECK(info.received_by_type.at("*other*") == ping.size());
+    CHECK(info.received_by_type.at("ping") == ping.size());
+}
+
+TEST_CASE("bans and the switch", "[network]")
+{
+    std::map<Subnet, BanEntry> saved;
+    NetworkKit kit;
+    const Subnet all = *Subnet::Parse("127.0.0.0/8");
+    RawPeer peer(kit.Address());
+    peer.ShakeHands();
+    CHECK(kit.network->Ban(all, 100, false));
+    CHECK_FALSE(kit.network->Ban(all, 50, false));
+    CHECK(kit.network->IsBanned(all));
+    CHECK(kit.network->IsBanned(*NetAddress::Parse("127.0.0.1")));
+    CHECK(kit.network->Bans().size() == 1);
+    peer.socket.WaitForClose();
+    RawSocket refused(kit.Address());
+    refused.WaitForClose();
+    CHECK(kit.network->Unban(all));
+    RawPeer again(kit.Address());
+    again.ShakeHands();
+
+    kit.network->SetActive(false);
+    CHECK_FALSE(kit.network->IsActive());
+    again.socket.WaitForClose();
+    RawSocket dropped(kit.Address());
+    dropped.WaitForClose();
+    kit.network->SetActive(true);
+    RawPeer third(kit.Address());
+    third.ShakeHands();
+}
+
+TEST_CASE("a full house makes room, or not", "[network]")
+{
+    // 8 and 2 and 1 are kept for those whom we call.
+    constexpr size_t kInbound = 30;
+    NetworkKit kit([](PeerNetworkOptions& options) { options.max_connections = kInbound + 11; });
+    std::vector<RawSocket> sockets;
+    for (size_t i = 0; i < kInbound; ++i) sockets.emplace_back(kit.Address());
+    kit.WaitForPeers(kInbound);
+    // One who is protected by nothing goes.
+    RawPeer more(kit.Address());
+    more.ShakeHands();
+    kit.WaitForPeers(kInbound);
+
+    NetworkKit none([](PeerNetworkOptions& options) { options.max_connections = 11; });
+    RawSocket refused(none.Address());
+    refused.WaitForClose();
+    CHECK(none.network->Peers().empty());
+}
+
+TEST_CASE("many come and go", "[network]")
+{
+    NetworkKit kit([](PeerNetworkOptions& options) { options.max_connections = 1000; });
+    for (int round = 0; round < 3; ++round) {
+        std::vector<RawSocket> sockets;
+        for (int i = 0; i < 200; ++i) sockets.emplace_back(kit.Address());
+        kit.WaitForPeers(200);
+        sockets.clear();
+        kit.WaitForPeers(0);
+    }
+}
+
+TEST_CASE("permissions by address", "[network]")
+{
+    NetworkKit kit([](PeerNetworkOptions& options) {
+        options.binds.push_back({Loopback(0), kPermitMempool, false});
+        options.binds.push_back({Loopback(0), kPermitNone, true});
+        options.whitelist = {Must(ParseWhitelist("relay@127.0.0.0/8", false))};
+    });
+    const auto listening = kit.network->Listening();
+    REQUIRE(listening.size() == 3);
+    RawPeer plain(listening[0]);
+    plain.ShakeHands();
+    RawPeer bound(listening[1]);
+    bound.ShakeHands();
+    RawPeer onion(listening[2]);
+    onion.ShakeHands();
+    kit.WaitForPeers(3);
+    std::map<Endpoint, NewPeer> by_local;
+    for (const PeerInfo& info : kit.network->Peers()) {
+        by_local[info.connection.local] = info.connection;
+    }
+    CHECK(by_local[listening[0]].permissions == kPermitRelay);
+    CHECK(by_local[listening[1]].permissions == (kPermitRelay | kPermitMempool));
+    CHECK(by_local[listening[2]].permissions == kPermitNone);
+    CHECK(by_local[listening[2]].inbound_onion);
+    CHECK(by_local[listening[2]].Network() == AddressNetwork::kOnion);
+    CHECK(by_local[listening[0]].Network() == AddressNetwork::kUnroutable);
+}
+
+TEST_CASE("two cannot listen at one address", "[network]")
+{
+    NetworkKit kit;
+    TempDir folder;
+    const auto env = MakePosixEnv();
+    const auto logger = MakeNullLogger();
+    const ChainParams params = RegtestParams();
+    TestChain chain(params);
+    PeerNetworkOptions options = QuietOptions(folder.Get());
+    options.binds = {{kit.Address(), kPermitNone, false}};
+    PeerNetwork second({*env, *logger, params, chain, chain, chain, [] { return kStart; }, nullptr},
+                       options);
+    const auto started = second.Start();
+    REQUIRE_FALSE(started);
+    CHECK(started.Message() ==
+          "Unable to bind to " + kit.Address().ToString() +
+              " on this computer. ibd-booster is probably already running.\nFailed to listen on "
+              "any port. Use -listen=0 if you want this.");
+    CHECK(second.Peers().empty()); // asked without a thread
+}
+
+TEST_CASE("it stops while it connects", "[network]")
+{
+    RawListener deaf; // takes the call, and says nothing
+    NetworkKit kit([&](PeerNetworkOptions& options) {
+        options.proxies[AddressNetwork::kIpv4] = {deaf.Address(), "", true};
+        options.names = false;
+    });
+    kit.network->TryNode("1.2.3.4:8333", true);
+    kit.network->TryNode("name.invalid", true);
+    const RawSocket proxied = deaf.Accept();
+    kit.network->Stop();
+    kit.network->TryNode("1.2.3.5:8333", true); // too late, and no harm
+    CHECK(kit.network->Peers().empty());
+}
+
+} // namespace ibd
