@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iostream>
 #include <map>
+#include <random>
 #include <thread>
 
 #include <sys/wait.h>
