@@ -14,6 +14,12 @@ void PeerManager::DownloadInto(DownloadGoal& goal, BlockSink& sink)
     m_sink = &sink;
 }
 
+void PeerManager::StopDownload()
+{
+    m_downloader.reset();
+    m_sink = nullptr;
+}
+
 /** Whether a message must wait: a block for which the sink has no room, and what comes behind a
  *  block that the sink is at work on. Blocks do not wait for one another. */
 bool PeerManager::MustWait(const Peer& peer, const ReceivedMessage& message) const

@@ -71,6 +71,8 @@ public:
     /** Blocks that the goal misses are fetched into the sink from now on. Both outlive this, or are
      *  replaced by another call. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
+    /** Nothing is fetched any more; what comes still is dropped. */
+    void StopDownload();
 
     // From the connections.
 

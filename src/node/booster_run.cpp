@@ -2,6 +2,8 @@
 #include "node/booster_run.h"
 
 #include "node/reindex_supply.h"
+#include "swiftsync/sync_progress.h"
+#include "util/strings.h"
 
 namespace ibd {
 
@@ -13,16 +15,18 @@ const char* CheckName(AggregateKind kind)
     return kind == AggregateKind::kMuHash ? "MuHash" : "SHA256";
 }
 
-/** What the user can do when the terminal block is not assumed valid for this reason. */
-const char* Remedy(ScriptCheckReason reason)
+/** How often it looks whether headers have come. */
+constexpr auto kHeaderLook = std::chrono::milliseconds(200);
+
+/** Blocks 1 to `terminal` that are not stored. */
+size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal)
 {
-    switch (reason) {
-    case ScriptCheckReason::kBestHeaderLowWork:
-        return "the block files end too early, complete them first";
-    case ScriptCheckReason::kTooRecent:
-        return "take hints of a block with two weeks of work above it, or complete the block files";
-    default: return "give -assumevalid=<hash> of a block at or above that height";
+    const ChainReader reader = chain.Read();
+    size_t missing = 0;
+    for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
+        missing += !node->HasData();
     }
+    return missing;
 }
 
 } // namespace
@@ -37,21 +41,11 @@ Result<> BoosterRun::OpenHintsFile(const Path& path)
     return {};
 }
 
-Result<const HeaderNode*> BoosterRun::Terminal(const HeaderTree& headers,
-                                               const ChainManagerOptions& trust,
-                                               bool full_validation) const
+HintsStanding BoosterRun::Judge(const ChainManager& chain, bool full_validation) const
 {
-    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
-                         CheckTerminalBlock(m_hints->Info(), headers, m_params));
-    if (full_validation) return terminal; // nothing is assumed
-    const ScriptCheckReason reason =
-        ScriptCheckFor(headers, *terminal, trust.assume_valid, trust.minimum_work);
-    if (reason == ScriptCheckReason::kSkip) return terminal;
-    return BadData("{}: the hints end at block {}, height {}, whose scripts must be run ({}). The "
-                   "booster works below the assumed-valid block only: {}; or add "
-                   "-ibdboosterfullvalidation if there is undo data, or leave out -ibdboosterfile",
-                   m_hints->Info().path.string(), terminal->hash.ToHex(), terminal->height,
-                   ScriptCheckReasonText(reason), Remedy(reason));
+    const int64_t now = m_env.UnixTime();
+    const ChainReader reader = chain.Read();
+    return JudgeHints(m_hints->Info(), reader.Tree(), chain.Options(), full_validation, now);
 }
 
 Result<Verdict> BoosterRun::RunEngine(std::unique_ptr<SyncEngine> engine)
@@ -69,14 +63,16 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
                                 const BlockStore& blocks, const BoosterOptions& options)
 {
     // Hints that do not fit are refused by Run(), when the index says what the blocks are.
-    const auto terminal = Terminal(survey.Tree(), trust, options.full_validation);
+    const HeaderNode* const terminal =
+        JudgeHints(m_hints->Info(), survey.Tree(), trust, options.full_validation, m_env.UnixTime())
+            .terminal;
     if (!terminal) return {};
-    LogStart(options, (*terminal)->height);
+    LogStart(options, terminal->height);
     BoosterOptions folding = options;
     folding.fold_only = true;
-    ReindexSupply supply(m_env, blocks, survey, **terminal);
+    ReindexSupply supply(m_env, blocks, survey, *terminal);
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
-        m_env, m_log, m_params, **terminal, blocks, supply, *m_hints, std::move(folding)));
+        m_env, m_log, m_params, *terminal, blocks, supply, *m_hints, std::move(folding)));
     const Lock lock(m_mutex);
     m_progress = m_engine->Progress();
     m_engine.reset(); // it refers to the survey
@@ -101,14 +97,127 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height)
 }
 
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,
-                                            const BoosterOptions& options)
+                                            const BoosterOptions& options,
+                                            const StartFetcher& start_fetcher)
 {
-    IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
-                         Terminal(chain.Read().Tree(), chain.Options(), options.full_validation));
-    LogStart(options, terminal->height);
-    IBD_ASSIGN_OR_RETURN(const Verdict verdict,
-                         RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, *terminal,
-                                                                blocks, *m_hints, options)));
+    HintsStanding standing = Judge(chain, options.full_validation);
+    const bool complete = standing.terminal && CountMissing(chain, *standing.terminal) == 0;
+    BlockFetcher* const peers = complete || !start_fetcher ? nullptr : start_fetcher();
+    if (peers && !standing.terminal) standing = WaitForHeaders(chain, options, *peers);
+    if (IsInterrupted()) return Outcome::kInterrupted;
+    if (!standing.terminal) {
+        if (!peers) return BadData("{}", standing.refusal);
+        m_log.Error("IBD Booster: the hints are refused, and the sync goes on without them: {}",
+                    standing.refusal);
+        return Outcome::kSerial;
+    }
+    const HeaderNode& terminal = *standing.terminal;
+    LogStart(options, terminal.height);
+    const Result<Verdict> verdict =
+        peers ? FoldFromPeers(chain, terminal, blocks, options, *peers)
+              : RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks,
+                                                       *m_hints, options));
+    if (!verdict) return verdict.GetError();
+    return Conclude(*verdict, options);
+}
+
+HintsStanding BoosterRun::WaitForHeaders(const ChainManager& chain, const BoosterOptions& options,
+                                         const BlockFetcher& peers)
+{
+    const HintsInfo& hints = m_hints->Info();
+    HintsStanding standing = Judge(chain, options.full_validation);
+    if (standing.terminal || !standing.may_change) return standing;
+    m_log.Info("IBD Booster: waiting for headers: the best one must be two weeks above height {}, "
+               "where the hints end, before blocks are fetched",
+               hints.terminal_height);
+    const int64_t buried = kAssumeValidBuryTime / m_params.consensus.pow_target_spacing;
+    ProgressMeter meter(m_env, m_log,
+                        {.label = "IBD Booster: waiting for headers",
+                         .unit = "headers",
+                         .total = hints.terminal_height + static_cast<uint64_t>(buried),
+                         .terminal = options.terminal});
+    do {
+        const int32_t height = chain.Read().Tree().BestHeader()->height;
+        const size_t count = peers.PeerCount();
+        meter.Update(static_cast<uint64_t>(height),
+                     count ? fmt::format("{} peers", count) : "no peers, so nobody to ask");
+        {
+            const Lock lock(m_mutex);
+            m_headers = height;
+        }
+        standing = Judge(chain, options.full_validation);
+    } while (!standing.terminal && standing.may_change && Pause());
+    const Lock lock(m_mutex);
+    m_headers = -1;
+    return standing;
+}
+
+bool BoosterRun::Pause()
+{
+    const Lock lock(m_mutex);
+    if (!m_interrupted) m_stop.wait_for(m_mutex, kHeaderLook);
+    return !m_interrupted;
+}
+
+bool BoosterRun::IsInterrupted() const
+{
+    const Lock lock(m_mutex);
+    return m_interrupted;
+}
+
+Result<Verdict> BoosterRun::FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,
+                                          const BlockStore& blocks, const BoosterOptions& options,
+                                          BlockFetcher& peers)
+{
+    WarnIfRoomIsShort(chain, terminal, options);
+    ChainKeeper keeper(chain);
+    PeerBlockSupply supply(m_env, blocks, terminal, keeper, peers);
+    supply.SetUsualBytes(UsualBlockBytes(chain));
+    {
+        const Lock lock(m_mutex);
+        m_supply = &supply;
+    }
+    const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
+        m_env, m_log, m_params, terminal, blocks, supply, *m_hints, options));
+    peers.StopFetching();
+    const Lock lock(m_mutex);
+    m_progress = m_engine->Progress();
+    m_progress->download = supply.Progress();
+    m_supply = nullptr;
+    m_engine.reset(); // it refers to the supply
+    return verdict;
+}
+
+/** By the size of the whole chain that the network's parameters assume. */
+uint64_t BoosterRun::UsualBlockBytes(const ChainManager& chain) const
+{
+    const int32_t height = chain.Read().Tree().BestHeader()->height;
+    return m_params.assumed_blockchain_size_gb * 1'000'000'000 /
+           static_cast<uint64_t>(std::max(height, 1));
+}
+
+/** Only a warning: blocks may be smaller than assumed, and the user may make room meanwhile. */
+void BoosterRun::WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
+                                   const BoosterOptions& options) const
+{
+    const uint64_t missing = CountMissing(chain, terminal);
+    const uint64_t blocks = missing * UsualBlockBytes(chain);
+    const Path place = chain.Blocks().BlockPath(0).parent_path();
+    const bool shared = m_env.SameFileSystem(place, options.chainstate.parent_path());
+    const uint64_t rest =
+        shared ? m_hints->Info().unspent * (kRunBytesPerCoin + kTableBytesPerCoin) : 0;
+    m_log.Info("IBD Booster: {} of {} blocks are to be fetched from peers, about {}", missing,
+               terminal.height, FormatBytes(blocks));
+    const auto free = m_env.SpaceAvailable(place);
+    if (!free || *free >= blocks + rest) return;
+    m_log.Warning("IBD Booster: disk space may not suffice: {} has {} free, and what is still to "
+                  "come takes about {}, {} of it blocks",
+                  place.string(), FormatBytes(*free), FormatBytes(blocks + rest),
+                  FormatBytes(blocks));
+}
+
+BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOptions& options)
+{
     switch (verdict.kind) {
     case VerdictKind::kAccepted:
         m_log.Info("*** IBD Booster: {} check at block height {} succeeded. ***",
@@ -141,19 +250,33 @@ void BoosterRun::Interrupt()
 {
     const Lock lock(m_mutex);
     m_interrupted = true;
+    m_stop.notify_all();
     if (m_engine) m_engine->Interrupt();
+}
+
+BoosterProgress BoosterRun::ProgressAtRest() const
+{
+    BoosterProgress progress;
+    progress.terminal_height = static_cast<int32_t>(m_hints->Info().terminal_height);
+    progress.terminal_hash = m_hints->Info().terminal_hash.value_or(BlockHash{});
+    progress.hints_id = m_hints->Info().id;
+    return progress;
 }
 
 std::optional<BoosterProgress> BoosterRun::Progress() const
 {
     const Lock lock(m_mutex);
-    if (m_engine) return m_engine->Progress();
-    if (m_progress) return m_progress;
-    if (!m_hints) return std::nullopt;
-    BoosterProgress progress;
-    progress.terminal_height = static_cast<int32_t>(m_hints->Info().terminal_height);
-    progress.terminal_hash = m_hints->Info().terminal_hash.value_or(BlockHash{});
-    progress.hints_id = m_hints->Info().id;
+    std::optional<BoosterProgress> progress;
+    if (m_engine) {
+        progress = m_engine->Progress();
+        if (m_supply) progress->download = m_supply->Progress();
+    } else if (m_progress) {
+        progress = m_progress;
+    } else if (m_hints) {
+        progress = ProgressAtRest();
+        if (m_headers >= 0) progress->state = BoosterState::kWaiting;
+        progress->headers = m_headers;
+    }
     return progress;
 }
 

@@ -1,10 +1,13 @@
-// BoosterRun: the booster's place in the node's start - decides whether it runs, runs it, and tells
-// RPC how it is going. Owned by Node. Run() on one thread; the rest from any.
+// BoosterRun: the booster's place in the node's start - decides whether it runs, runs it on the
+// blocks that are stored or with those that peers bring, and tells RPC how it is going. Owned by
+// Node. Run() on one thread; the rest from any.
 #pragma once
 
+#include "node/hints_gate.h"
 #include "node/options.h"
+#include "node/peer_block_source.h"
+#include "util/progress.h"
 #include "validation/block_survey.h"
-#include "validation/chain_manager.h"
 
 namespace ibd {
 
@@ -31,9 +34,11 @@ public:
      *  survey. Errors are the machine's. */
     Result<> FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
                         const BlockStore& blocks, const BoosterOptions& options);
-    /** Builds the chainstate. Errors: hints that do not fit this chain, or the machine's. */
+    /** Builds the chainstate. Where headers or blocks are missing it starts the network and waits
+     *  for them. Errors: without a network, hints that do not fit this chain; else the machine's.
+     */
     Result<Outcome> Run(ChainManager& chain, const BlockStore& blocks,
-                        const BoosterOptions& options);
+                        const BoosterOptions& options, const StartFetcher& start_fetcher = {});
 
     void Interrupt();
     /** What getboosterinfo shows; nothing when no hints were given. */
@@ -41,9 +46,21 @@ public:
 
 private:
     void LogStart(const BoosterOptions& options, int32_t height);
-    Result<const HeaderNode*> Terminal(const HeaderTree& headers, const ChainManagerOptions& trust,
-                                       bool full_validation) const;
+    HintsStanding Judge(const ChainManager& chain, bool full_validation) const;
+    HintsStanding WaitForHeaders(const ChainManager& chain, const BoosterOptions& options,
+                                 const BlockFetcher& peers);
+    /** False: to shut down. */
+    bool Pause();
+    bool IsInterrupted() const;
     Result<Verdict> RunEngine(std::unique_ptr<SyncEngine> engine);
+    Result<Verdict> FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,
+                                  const BlockStore& blocks, const BoosterOptions& options,
+                                  BlockFetcher& peers);
+    uint64_t UsualBlockBytes(const ChainManager& chain) const;
+    void WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
+                           const BoosterOptions& options) const;
+    Outcome Conclude(const Verdict& verdict, const BoosterOptions& options);
+    BoosterProgress ProgressAtRest() const;
 
     Env& m_env;
     Logger& m_log;
@@ -51,10 +68,14 @@ private:
     std::unique_ptr<Hints> m_hints;
     bool m_told = false; //!< LogStart()
     mutable Mutex m_mutex;
+    std::condition_variable_any m_stop;
     /** At work, or Run()'s. */
     std::unique_ptr<SyncEngine> m_engine IBD_GUARDED_BY(m_mutex);
+    /** What the engine's blocks come from, if they come from peers. */
+    const PeerBlockSupply* m_supply IBD_GUARDED_BY(m_mutex) = nullptr;
     /** Of an engine that is gone. */
     std::optional<BoosterProgress> m_progress IBD_GUARDED_BY(m_mutex);
+    int32_t m_headers IBD_GUARDED_BY(m_mutex) = -1; //!< the best one's height, while it waits
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };
 

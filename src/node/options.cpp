@@ -28,7 +28,9 @@ constexpr int64_t kDefaultTipAge = 24 * 60 * 60; //!< seconds
 constexpr int64_t kDefaultBoosterMem = 96;       //!< MiB
 constexpr int64_t kMinBoosterMem = 1;            //!< MiB
 constexpr int64_t kMaxBoosterMem = 64 << 10;     //!< MiB; all coins take less
-constexpr int64_t kMaxInterval = 86'400;         //!< seconds
+constexpr int64_t kLeastBoosterPeers = 2;        //!< that Core makes anyway
+constexpr int64_t kMostBoosterPeers = 64;
+constexpr int64_t kMaxInterval = 86'400; //!< seconds
 
 void AddBooster(ArgsManager& args)
 {
@@ -58,6 +60,9 @@ void AddBooster(ArgsManager& args)
         "How the chainstate is written: table, sorted tables at once, or batch, through the "
         "database (default: table)");
     add("-ibdboostermem", "=<n>", "Memory for the coins being sorted, MiB (default: 96)");
+    add("-ibdboosterpeers", "=<n>",
+        "Block-only connections to be made while the booster fetches blocks, beside the others; 2 "
+        "to 64 (default: 2, as always)");
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
 }
 
@@ -163,6 +168,12 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
                        kMaxBoosterMem);
     }
     booster.memory_bytes = static_cast<size_t>(mem) << 20;
+    const int64_t peers = args.GetInt("-ibdboosterpeers", kLeastBoosterPeers);
+    if (peers < kLeastBoosterPeers || peers > kMostBoosterPeers) {
+        return BadData("-ibdboosterpeers={}: must be {} to {}", peers, kLeastBoosterPeers,
+                       kMostBoosterPeers);
+    }
+    out.booster_peers = static_cast<int>(peers);
     booster.checkpoint_seconds = args.GetInt("-ibdboosterinterval", booster.checkpoint_seconds);
     if (booster.checkpoint_seconds < 1 || booster.checkpoint_seconds > kMaxInterval) {
         return BadData("-ibdboosterinterval={}: must be 1 to {} seconds",

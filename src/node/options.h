@@ -41,6 +41,7 @@ struct NodeOptions {
     std::vector<Path> load_blocks;
     std::optional<Path> hints; //!< -ibdboosterfile
     BoosterOptions booster;    //!< without `chainstate`
+    int booster_peers = 2;     //!< -ibdboosterpeers
     AssemblerOptions assembler;
     std::string alert_notify;
     std::string block_notify;

@@ -1,17 +1,12 @@
 // See peer_block_source.h.
 #include "node/peer_block_source.h"
 
+#include "util/strings.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace ibd {
-
-namespace {
-
-/** Of a block nothing is known of, for the estimate of the whole. */
-constexpr uint64_t kUsualBlockBytes = 1'000'000;
-
-} // namespace
 
 /** What came from peers goes first, as they are waiting; then what is stored; then it waits. */
 class PeerBlockSupply::Source final : public BlockSource {
@@ -30,7 +25,7 @@ public:
             m_block = m_queue->Pop();
         }
         if (!m_block) return false;
-        m_all.m_changed();
+        m_all.m_fetcher.Wake();
         out = {.node = m_block->node, .bytes = m_block->raw, .fold = true, .indexed = false};
         return true;
     }
@@ -60,7 +55,7 @@ private:
 Result<> PeerBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
     FindMissing(folded);
-    m_changed();
+    m_fetcher.Fetch(*this, *this);
     return {};
 }
 
@@ -79,6 +74,8 @@ void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& fol
     m_missing = m_plan->Missing().size();
     m_none_below = 0;
     m_refused.clear();
+    m_received_bytes = 0;
+    m_start_micros = m_env.MonotonicMicros();
     m_queue = std::make_shared<Queue>(m_queue_bytes);
     if (m_missing == 0) m_queue->Close();
 }
@@ -101,8 +98,38 @@ size_t PeerBlockSupply::BlocksToFold() const { return m_plan->Blocks() + m_plan-
 uint64_t PeerBlockSupply::EstimatedBytes() const
 {
     const uint64_t stored = m_plan->EstimatedBytes();
-    const uint64_t each = stored ? stored / m_plan->Blocks() : kUsualBlockBytes;
+    const uint64_t each = stored ? stored / m_plan->Blocks() : m_usual_bytes;
     return stored + each * m_plan->Missing().size();
+}
+
+DownloadProgress PeerBlockSupply::Progress() const
+{
+    DownloadProgress out;
+    out.peers = m_fetcher.PeerCount();
+    const Lock lock(m_mutex);
+    if (!m_queue) return out;
+    out.blocks = m_plan->Missing().size();
+    out.received = out.blocks - m_missing;
+    out.bytes = m_received_bytes;
+    const int64_t micros = std::max<int64_t>(m_env.MonotonicMicros() - m_start_micros, 1);
+    out.bytes_per_second = static_cast<double>(out.bytes) * 1e6 / static_cast<double>(micros);
+    return out;
+}
+
+size_t PeerBlockSupply::QueuedBytes() const
+{
+    const Lock lock(m_mutex);
+    return m_queue ? m_queue->BytesQueued() : 0;
+}
+
+std::string PeerBlockSupply::Detail() const
+{
+    const DownloadProgress now = Progress();
+    if (now.received == now.blocks) return {};
+    if (now.peers == 0) return "; no peers, so nobody to ask for blocks";
+    return fmt::format("; {} of {} blocks came from peers, {}/s; {} peers", now.received,
+                       now.blocks, FormatBytes(static_cast<uint64_t>(now.bytes_per_second)),
+                       now.peers);
 }
 
 bool PeerBlockSupply::IsMissing(const HeaderNode& node) const
@@ -164,6 +191,7 @@ void PeerBlockSupply::Kept(const PeerBlock& block)
 {
     const Lock lock(m_mutex);
     StateOf(block) = State::kDone;
+    m_received_bytes += block.raw.size();
     if (--m_missing == 0) m_queue->Close();
 }
 
@@ -174,7 +202,7 @@ void PeerBlockSupply::Refused(const PeerBlock& block, const RuleViolation& why)
         StateOf(block) = State::kRefused;
         m_refused.push_back({block.node, block.peer, why});
     }
-    m_changed();
+    m_fetcher.Wake();
 }
 
 } // namespace ibd

@@ -8,8 +8,8 @@
 // bytes for each height, and as FileBlockSupply.
 #pragma once
 
-#include "net/block_downloader.h"
-#include "net/block_sink.h"
+#include "node/block_fetcher.h"
+#include "swiftsync/engine.h"
 #include "swiftsync/file_block_source.h"
 #include "util/threads.h"
 #include "validation/chain_manager.h"
@@ -31,15 +31,16 @@ public:
     /** Of blocks that were received and that no worker has taken yet. */
     static constexpr size_t kQueueBytes = 64 << 20;
 
-    /** `changed` is called when there is something to ask for, room again, or a block refused, by
-     *  any thread: it has to be quick. All must outlive the supply. */
+    /** `fetcher` is told to fetch from Begin() on; whoever made the supply tells it to stop. All
+     *  must outlive the supply. */
     PeerBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
-                    BlockKeeper& keeper, std::function<void()> changed,
-                    size_t queue_bytes = kQueueBytes)
-        : m_env(env), m_store(store), m_terminal(terminal), m_keeper(keeper),
-          m_changed(std::move(changed)), m_queue_bytes(queue_bytes)
+                    BlockKeeper& keeper, BlockFetcher& fetcher, size_t queue_bytes = kQueueBytes)
+        : m_env(env), m_store(store), m_terminal(terminal), m_keeper(keeper), m_fetcher(fetcher),
+          m_queue_bytes(queue_bytes)
     {
     }
+    /** Of a block of which nothing is known, for the estimate of the whole. */
+    void SetUsualBytes(uint64_t bytes) { m_usual_bytes = bytes; }
 
     // BlockSupply, for the engine.
 
@@ -48,6 +49,13 @@ public:
     void Stop() override;
     size_t BlocksToFold() const override;
     uint64_t EstimatedBytes() const override;
+    std::string Detail() const override;
+
+    // Any thread.
+
+    DownloadProgress Progress() const;
+    /** Of blocks that no worker has taken yet. */
+    size_t QueuedBytes() const;
 
     // For the downloader: what is to be folded, and neither stored nor received, in any order.
 
@@ -82,8 +90,9 @@ private:
     const BlockStore& m_store;
     const HeaderNode& m_terminal;
     BlockKeeper& m_keeper;
-    const std::function<void()> m_changed;
+    BlockFetcher& m_fetcher;
     const size_t m_queue_bytes;
+    uint64_t m_usual_bytes = 1'000'000;
 
     std::optional<BlockPlan> m_plan; //!< of what is stored; from Begin() on
 
@@ -97,6 +106,8 @@ private:
     /** No block below this height is missing. */
     size_t m_none_below IBD_GUARDED_BY(m_mutex) = 0;
     std::vector<RefusedBlock> m_refused IBD_GUARDED_BY(m_mutex);
+    uint64_t m_received_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of blocks that were kept
+    int64_t m_start_micros IBD_GUARDED_BY(m_mutex) = 0;
 };
 
 /** The node's keeper: blocks go to the chain's block files and index. */

@@ -7,6 +7,20 @@ namespace ibd {
 
 namespace {
 
+UniValue ToJson(const DownloadProgress& download)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("peers", static_cast<int>(download.peers));
+    const auto number = [&](const char* key, uint64_t value) {
+        out.pushKV(key, Num(static_cast<int64_t>(value)));
+    };
+    number("blocks", download.blocks);
+    number("received", download.received);
+    number("bytes", download.bytes);
+    number("rate", static_cast<uint64_t>(download.bytes_per_second));
+    return out;
+}
+
 UniValue ToJson(const BoosterProgress& progress)
 {
     UniValue terminal(UniValue::VOBJ);
@@ -38,6 +52,8 @@ UniValue ToJson(const BoosterProgress& progress)
     number("loadrate", static_cast<uint64_t>(progress.coins_per_second));
     number("elapsed", static_cast<uint64_t>(progress.seconds_elapsed));
     if (progress.seconds_left) number("timeleft", static_cast<uint64_t>(*progress.seconds_left));
+    if (progress.headers >= 0) out.pushKV("headers", progress.headers);
+    if (progress.download) out.pushKV("download", ToJson(*progress.download));
     out.pushKV("verdict", progress.verdict);
     return out;
 }
@@ -52,7 +68,7 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
         "State of the IBD Booster: what it works on, how far it is and what it found.",
         {},
         "{\n"
-        "  \"state\" : \"str\",          (string) off, idle, folding, judging, loading, "
+        "  \"state\" : \"str\",          (string) off, idle, waiting, folding, judging, loading, "
         "publishing, accepted, refused\n"
         "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
         "the hints end\n"
@@ -78,6 +94,15 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
         "  \"elapsed\" : n,            (numeric) seconds\n"
         "  \"timeleft\" : n,           (numeric) seconds to the end of folding or loading, "
         "estimated; absent while unknown\n"
+        "  \"headers\" : n,            (numeric) height of the best header, while they are waited "
+        "for\n"
+        "  \"download\" : {            (json object) while blocks come from peers\n"
+        "    \"peers\" : n,            (numeric) connected\n"
+        "    \"blocks\" : n,           (numeric) that were missing when it began\n"
+        "    \"received\" : n,         (numeric) of these, received and found sound\n"
+        "    \"bytes\" : n,            (numeric) of these\n"
+        "    \"rate\" : n              (numeric) bytes of these per second\n"
+        "  },\n"
         "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
         "refused\n"
         "}",

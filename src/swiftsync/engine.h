@@ -67,8 +67,26 @@ struct Verdict {
     uint64_t coins = 0;  //!< in the new chainstate
 };
 
-enum class BoosterState { kIdle, kFolding, kJudging, kLoading, kPublishing, kAccepted, kRefused };
+enum class BoosterState {
+    kIdle,
+    kWaiting, //!< for headers
+    kFolding,
+    kJudging,
+    kLoading,
+    kPublishing,
+    kAccepted,
+    kRefused
+};
 const char* BoosterStateName(BoosterState state);
+
+/** Of blocks that come from peers. */
+struct DownloadProgress {
+    uint64_t blocks = 0;         //!< that were missing when it began
+    uint64_t received = 0;       //!< of these
+    uint64_t bytes = 0;          //!< received
+    double bytes_per_second = 0; //!< since it began
+    size_t peers = 0;            //!< connected
+};
 
 /** What getboosterinfo shows. */
 struct BoosterProgress {
@@ -95,6 +113,8 @@ struct BoosterProgress {
     double coins_per_second = 0;    //!< while loading
     double seconds_elapsed = 0;
     std::optional<double> seconds_left;
+    int32_t headers = -1;                     //!< height of the best header; -1: not looked at
+    std::optional<DownloadProgress> download; //!< while blocks come from peers
     std::string verdict; //!< "" while undecided, "accepted", or the reason for refusal
 };
 

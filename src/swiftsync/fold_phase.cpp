@@ -139,7 +139,8 @@ void FoldPhase::ShowUntilDone()
                          .start = resumed,
                          .terminal = m_job.options.terminal});
     const auto show = [&] {
-        meter.Update(m_progress.BytesDone(), m_progress.FoldDetail(all_blocks));
+        meter.Update(m_progress.BytesDone(),
+                     m_progress.FoldDetail(all_blocks) + m_supply.Detail());
     };
     std::unique_lock lock(m_mutex);
     for (; m_running > 0; m_ended.wait_for(lock, kShowInterval)) {

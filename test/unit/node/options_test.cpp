@@ -81,13 +81,15 @@ TEST_CASE("the booster's options are passed on or refused by name")
 {
     const auto some =
         Read({"-ibdboosterfile=/h", "-ibdboosteraggregate=muhash", "-ibdboosterloader=batch",
-              "-ibdboosterthreads=5", "-ibdboostermem=7", "-ibdboosterdir=/elsewhere",
-              "-ibdboosterinterval=9", "-ibdboosterintervalbytes=1000"});
+              "-ibdboosterthreads=5", "-ibdboosterpeers=9", "-ibdboostermem=7",
+              "-ibdboosterdir=/elsewhere", "-ibdboosterinterval=9",
+              "-ibdboosterintervalbytes=1000"});
     REQUIRE(some.Ok());
     CHECK(some->hints == Path("/h"));
     CHECK(some->booster.aggregate == AggregateKind::kMuHash);
     CHECK(some->booster.loader == LoaderKind::kBatch);
     CHECK(some->booster.threads == 5);
+    CHECK(some->booster_peers == 9);
     CHECK(some->booster.memory_bytes == 7 << 20);
     CHECK(some->booster.checkpoint_seconds == 9);
     CHECK(some->booster.checkpoint_bytes == 1000);
@@ -97,7 +99,8 @@ TEST_CASE("the booster's options are passed on or refused by name")
     CHECK_FALSE(Read({})->hints);
     CHECK_FALSE(Read({"-noibdboosterfile"})->hints);
     for (const char* bad : {"-ibdboosterfile=", "-ibdboosteraggregate=md5", "-ibdboosterloader=x",
-                            "-ibdboosterthreads=0", "-ibdboostermem=0", "-ibdboosterinterval=0",
+                            "-ibdboosterthreads=0", "-ibdboosterpeers=1",
+                            "-ibdboosterpeers=65", "-ibdboostermem=0", "-ibdboosterinterval=0",
                             "-ibdboosterintervalbytes=0", "-ibdboosterdir=",
                             "-ibdboosterfullvalidation=true", "-ibdboosterfullvalidation=2",
                             "-noibdboosterfullvalidation=true"}) {
