@@ -1,0 +1,125 @@
+// Network: peers without sockets - PeerManagers joined by links that have a latency and a
+// bandwidth, on one clock and one thread, so that a whole sync repeats exactly. What happens at the
+// same moment happens in the order in which it was brought about. Memory: what is under way.
+#pragma once
+
+#include "chain/chain.h"
+#include "net/peer_manager.h"
+#include "net/seeded_env.h"
+
+#include <functional>
+#include <map>
+#include <set>
+
+namespace ibd::sim {
+
+/** Of a link, the same in both directions. */
+struct LinkQuality {
+    int64_t latency = 20'000;              //!< microseconds each way
+    int64_t bytes_per_second = 10'000'000; //!< each way
+};
+
+/** A chain that its owner has in full and that stays as it is. */
+class ServedChain final : public PeerChain, public HeaderSink, public BlockProvider {
+public:
+    /** `blocks`: by height, from genesis; outlive this. */
+    ServedChain(const ChainParams& params, std::span<const Bytes> blocks);
+
+    const HeaderNode& Tip() const override { return *m_active.Tip(); }
+    const HeaderNode& BestHeader() const override { return *m_active.Tip(); }
+    const HeaderNode* Find(const BlockHash& hash) const override { return m_tree.Find(hash); }
+    BlockFacts Facts(const HeaderNode&) const override { return {true, false, true}; }
+    bool IsInitialBlockDownload() const override { return false; }
+    bool IsImporting() const override { return false; }
+    RuleResult AcceptHeaders(std::span<const BlockHeader> headers,
+                             const HeaderNode** last) override;
+    Result<Bytes> ReadBlock(const HeaderNode& node) override;
+
+private:
+    HeaderTree m_tree;
+    ibd::Chain m_active;
+    const std::span<const Bytes> m_blocks;
+};
+
+class Network;
+
+/** A node of the network: a PeerManager and the ends of its links. */
+class Host final : public PeerLink {
+public:
+    /** What a PeerManager works on; all outlive the host. */
+    struct World {
+        const ChainParams& params;
+        PeerChain& chain;
+        HeaderSink& headers;
+        BlockProvider& blocks;
+    };
+    Host(Network& network, const World& world, PeerOptions options, uint64_t seed);
+
+    PeerManager& Peers() { return m_peers; }
+    /** It has something to do now. */
+    void WorkSoon();
+    /** It loses its links and says nothing more. */
+    void Die();
+
+    /** May change what is sent; false: it is not sent. Set before it is connected. */
+    std::function<bool(OutgoingMessage&)> tamper;
+    std::set<std::string> discouraged; //!< addresses
+
+    void Send(PeerId peer, OutgoingMessage message) override;
+    bool SendPaused(PeerId peer) const override;
+    void Consumed(PeerId, size_t) override {}
+    void Disconnect(PeerId peer) override;
+    void Discourage(const NetAddress& address) override { discouraged.insert(address.ToString()); }
+    PeerTraffic Traffic(PeerId peer) const override;
+
+private:
+    friend class Network;
+    struct End {
+        Host* other = nullptr;
+        PeerId id_there = -1;
+        LinkQuality quality;
+        int64_t free_at = 0; //!< when what was sent before has left
+        size_t queued = 0;   //!< bytes that have not left
+        PeerTraffic traffic;
+    };
+    /** More has to leave before more is made. */
+    static constexpr size_t kSendBuffer = 1'000'000;
+
+    void Work();
+    void Arrive(PeerId peer, OutgoingMessage message);
+    void Lose(PeerId peer);
+
+    Network& m_network;
+    test::SeededEnv m_env;
+    const std::unique_ptr<Logger> m_log;
+    std::map<PeerId, End> m_ends;
+    bool m_work_due = false;
+    PeerManager m_peers;
+};
+
+class Network {
+public:
+    explicit Network(int64_t start_seconds) : m_now(start_seconds * kSecond) {}
+
+    int64_t Now() const { return m_now; } //!< microseconds since 1970
+    /** Something happens, not before those that were said to happen at the same time. */
+    void At(int64_t when, std::function<void()> what);
+    /** Lets the next thing happen. False: nothing ever will. */
+    bool Step();
+    /** Things that have happened. */
+    uint64_t Steps() const { return m_steps; }
+
+    /** `from` makes a connection of this kind to `address`, where `to` is. */
+    void Connect(Host& from, Host& to, ConnectionKind kind, const std::string& address,
+                 const LinkQuality& quality);
+    /** A host looks after its peers so often, without a message. */
+    void Tick(Host& host, int64_t micros);
+
+private:
+    std::multimap<int64_t, std::function<void()>> m_events; //!< equal ones in order of insertion
+    int64_t m_now;
+    uint64_t m_steps = 0;
+    PeerId m_next_id = 0;
+};
+
+} // namespace ibd::sim

@@ -1,0 +1,205 @@
+// BoosterRun with a network: it waits for headers, refuses hints that do not fit, goes on after any
+// death, and says what room it needs. And the gate for hints, case by case.
+#include "sim_net.h"
+
+#include "support/catch.h"
+
+namespace ibd::test {
+
+namespace {
+
+class Lines final : public Logger {
+public:
+    bool Wants(LogLevel, LogCategory) const override { return true; }
+    void Write(const LogLine& line) override { text += std::string(line.text) + "\n"; }
+    std::string text;
+};
+
+/** There is a network, but nobody on it. */
+class NoPeers final : public BlockFetcher {
+public:
+    void Fetch(DownloadGoal&, BlockSink&) override {}
+    void StopFetching() override {}
+    void Wake() override {}
+    size_t PeerCount() const override
+    {
+        if (asked) asked();
+        return 0;
+    }
+
+    std::function<void()> asked;
+};
+
+HintsInfo HintsAt(uint32_t height, const BlockHash& hash)
+{
+    HintsInfo info;
+    info.terminal_height = height;
+    info.terminal_hash = hash;
+    return info;
+}
+
+/** A run on an empty directory. */
+struct Start {
+    explicit Start(const Path& dir, const Path& hints = TheWorld().dir / "hints")
+        : machine(TheWorld(), dir), booster(env, log, params)
+    {
+        Must(machine.Open(env, false));
+        Must(booster.OpenHintsFile(hints));
+    }
+    Result<BoosterRun::Outcome> Run(BlockFetcher& fetcher)
+    {
+        return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
+                           [&] { return &fetcher; });
+    }
+
+    ChainParams params = TheWorld().params;
+    Machine machine;
+    FaultEnv env;
+    Lines log;
+    BoosterRun booster;
+};
+
+} // namespace
+
+TEST_CASE("without a network, hints above the headers are refused")
+{
+    const TempDir dir{MemoryFolder()};
+    Start start(dir / "node");
+    const auto outcome = start.booster.Run(start.machine.Chain(), start.machine.Blocks(),
+                                           OneThread(start.machine), [] { return nullptr; });
+    REQUIRE_FALSE(outcome);
+    CHECK_THAT(outcome.Message(), Catch::Contains("above the best header at 0"));
+}
+
+TEST_CASE("while it waits for headers it says so, and can be stopped")
+{
+    const TempDir dir{MemoryFolder()};
+    Start start(dir / "node");
+    NoPeers fetcher;
+    BoosterState state = BoosterState::kIdle;
+    int asked = 0;
+    fetcher.asked = [&] {
+        if (++asked == 2) state = start.booster.Progress()->state;
+        if (asked == 3) start.booster.Interrupt();
+    };
+    CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kInterrupted);
+    CHECK(state == BoosterState::kWaiting);
+    CHECK_THAT(start.log.text, Catch::Contains("waiting for headers: the best one must be two "
+                                               "weeks above height 200"));
+    CHECK_THAT(start.log.text, Catch::Contains("no peers, so nobody to ask"));
+}
+
+TEST_CASE("hints that are off the chain are refused when the headers are there")
+{
+    const TempDir dir{MemoryFolder()};
+    WriteHints(dir / "hints", TheWorld().params, TheWorld().unspent, BlockHash{});
+    Start start(dir / "node", dir / "hints");
+    Net net(start.machine.Chain(), sim::Rng(1), true);
+    SteppedFetcher fetcher(net);
+    CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kSerial);
+    CHECK_THAT(start.log.text, Catch::Contains("the hints are refused, and the sync goes on "
+                                               "without them: hints file") &&
+                                   Catch::Contains("but the best header chain has " +
+                                                   TheWorld().terminal.ToHex() + " there"));
+}
+
+TEST_CASE("what is still to come is held against the room on the disk")
+{
+    const TempDir dir{MemoryFolder()};
+    Start start(dir / "node");
+    start.params.assumed_blockchain_size_gb = 2'300'000'000; // a GB for each block, and more
+    Net net(start.machine.Chain(), sim::Rng(1), true);
+    SteppedFetcher fetcher(net);
+    CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kBuilt);
+    CHECK_THAT(start.log.text, Catch::Contains("200 of 200 blocks are to be fetched from peers") &&
+                                   Catch::Contains("disk space may not suffice"));
+}
+
+TEST_CASE("stored and missing blocks in any mixture, and a death at any operation")
+{
+    const TempDir dir{MemoryFolder()};
+    const uint64_t seed = TestRng()();
+    CAPTURE(seed);
+    sim::Rng rng(seed);
+    size_t deaths = 0;
+    for (int round = 0; round < 15; ++round) {
+        Machine machine(TheWorld(), dir / fmt::format("{}", round));
+        for (int start = 0;; ++start) {
+            CAPTURE(round, start);
+            REQUIRE(start < 20);
+            FaultEnv env(rng());
+            const uint64_t death = start < 5 ? rng.Below(3'000) : UINT64_MAX;
+            env.CrashAt(death);
+            const auto log = MakeNullLogger();
+            BoosterRun booster(env, *log, TheWorld().params);
+            const auto run = [&]() -> Result<BoosterRun::Outcome> {
+                IBD_RETURN_IF_ERROR(machine.Open(env, false));
+                if (start == 0 && round % 2) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
+                IBD_RETURN_IF_ERROR(booster.OpenHintsFile(TheWorld().dir / "hints"));
+                Net net(machine.Chain(), sim::Rng(rng()), true);
+                SteppedFetcher fetcher(net);
+                return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
+                                   [&] { return &fetcher; });
+            };
+            const auto outcome = run();
+            if (outcome) {
+                CHECK(*outcome == BoosterRun::Outcome::kBuilt);
+                break;
+            }
+            ++deaths;
+            machine.Close();
+            env.LoseUnsynced();
+        }
+        machine.RequireRight();
+    }
+    CHECK(deaths > 15);
+}
+
+TEST_CASE("the gate for hints: which headers they wait for, and when they are refused")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    HeaderTree tree(params);
+    const auto extend = [&](HeaderNode* node, int count) {
+        for (int i = 0; i < count; ++i) {
+            BlockHeader header;
+            header.prev_hash = node->hash;
+            header.bits = node->bits;
+            header.time = node->time + 600;
+            node = tree.Insert(header, header.Hash());
+        }
+        return node;
+    };
+    HeaderNode* const end = extend(tree.Genesis(), 100);
+    const BlockHash other(Uint256::FromHex(std::string(64, '7')).value());
+    ChainManagerOptions trust;
+    trust.assume_valid = end->hash;
+    const auto judge = [&](const HintsInfo& hints, int64_t now = 2'000'000'000) {
+        return JudgeHints(hints, tree, trust, false, now);
+    };
+    const HintsInfo right = HintsAt(100, end->hash);
+    // Not buried: more may come, unless the best header is of today.
+    CHECK(judge(right).may_change);
+    CHECK_FALSE(judge(right, int64_t{end->time} + 60).may_change);
+    CHECK_THAT(judge(right).refusal, Catch::Contains("too recent"));
+    CHECK(JudgeHints(right, tree, trust, true, 0).terminal == end);
+    // Above the best header, or off its branch.
+    CHECK(judge(HintsAt(101, end->hash)).may_change);
+    CHECK(judge(HintsAt(100, other)).may_change);
+    // Two weeks above.
+    HeaderNode* const best = extend(end, 2'017);
+    CHECK(judge(right).terminal == end);
+    CHECK_FALSE(judge(HintsAt(100, other)).may_change);
+    CHECK_THAT(judge(HintsAt(100, other)).refusal, Catch::Contains("the best header chain has"));
+    CHECK(judge(HintsAt(3'000, end->hash)).may_change);
+    // Too little work, whatever the time; nothing assumed valid; not yet known what.
+    trust.minimum_work = best->chain_work + Arith256(1);
+    CHECK(judge(right, int64_t{best->time} + 60).may_change);
+    trust.minimum_work = Arith256();
+    trust.assume_valid = BlockHash{};
+    CHECK_FALSE(judge(right).may_change);
+    CHECK(judge(right).terminal == nullptr);
+    trust.assume_valid = other;
+    CHECK(judge(right).may_change);
+}
+
+} // namespace ibd::test

@@ -1,0 +1,174 @@
+// A node of a test and its peers on a simulated network, and the BlockFetcher over it: all on one
+// thread, from one seed.
+#pragma once
+
+#include "node/booster_run.h"
+#include "node/chain_for_peers.h"
+
+#include "booster_machine.h"
+#include "sim/block_draft.h"
+#include "sim/network.h"
+
+#include "support/catch.h"
+
+namespace ibd::test {
+
+inline constexpr int kBlocks = 200;
+inline constexpr int kTail = 2100; //!< more than two weeks of blocks
+inline constexpr int kPeers = 20;
+inline constexpr int64_t kStart = 1'700'000'000;    //!< seconds since 1970
+inline constexpr int64_t kLongest = 3600 * kSecond; //!< of simulated time, for any sync
+
+/** Made once: what differs from seed to seed is the network. */
+inline const World& TheWorld()
+{
+    static const World world(1, kBlocks, kTail);
+    return world;
+}
+inline const sim::ServedChain& Served(bool tail)
+{
+    static sim::ServedChain all(TheWorld().params, TheWorld().blocks);
+    static sim::ServedChain some(TheWorld().params,
+                                 std::span(TheWorld().blocks).first(kBlocks + 1));
+    return tail ? all : some;
+}
+
+/** Our node and its peers. */
+class Net {
+public:
+    Net(ChainManager& chain, sim::Rng rng, bool tail, int peers = kPeers)
+        : m_chain(chain), m_rng(rng), m_view(chain),
+          us(m_network, {TheWorld().params, m_view, m_view, m_view}, Options(tail), m_rng())
+    {
+        auto& served = const_cast<sim::ServedChain&>(Served(tail));
+        for (int i = 0; i < peers; ++i) {
+            m_hosts.push_back(std::make_unique<sim::Host>(
+                m_network, sim::Host::World{TheWorld().params, served, served, served},
+                PeerOptions(), m_rng()));
+            Play(i);
+            m_network.Connect(us, *m_hosts.back(), ConnectionKind::kOutboundFullRelay, Address(i),
+                              Quality());
+            m_network.Tick(*m_hosts.back(), 5 * kSecond);
+        }
+        m_network.Tick(us, kSecond / 10);
+    }
+    static std::string Address(int peer) { return fmt::format("8.8.{}.1:8333", peer); }
+
+    /** The first peers play parts, the others are honest, fast or slow. */
+    void Play(int peer)
+    {
+        sim::Host& host = *m_hosts.back();
+        if (peer < 3) {
+            host.tamper = [this, peer](OutgoingMessage& message) {
+                return message.type != kBlockType || Lie(peer, message.payload);
+            };
+        } else if (peer < 5) {
+            m_network.At(DuringTheSync(), [&host] { host.Die(); });
+        } else if (peer == 5) {
+            m_network.At(DuringTheSync(),
+                         [&host] { host.tamper = [](OutgoingMessage&) { return false; }; });
+        }
+    }
+    int64_t DuringTheSync() { return m_network.Now() + int64_t(m_rng.Below(5 * kSecond)); }
+    sim::LinkQuality Quality()
+    {
+        const auto latency = static_cast<int64_t>(1'000 + m_rng.Below(300'000));
+        const int64_t most[] = {2'000, 20'000, 200'000, 10'000'000};
+        return {latency, most[m_rng.Below(4)]};
+    }
+    bool Lie(int peer, Bytes& payload)
+    {
+        if (m_rng.Chance(1, 2)) return true;
+        liars.insert(peer);
+        sim::BlockDraft draft = sim::BlockDraft::Of(payload);
+        switch (m_rng.Below(4)) {
+        case 0: draft.Coinbase().inputs[0].witness = {Bytes(32, 7)}; break;
+        case 1: draft.txs.push_back(draft.txs.back()); break;
+        case 2: draft.Coinbase().outputs[0].value += 1; break;
+        default: payload.resize(payload.size() - 1); return true;
+        }
+        payload = draft.ToBytes();
+        return true;
+    }
+    void CheckPunished() const
+    {
+        for (int peer = 0; peer < int(m_hosts.size()); ++peer) {
+            const std::string address = Endpoint::Parse(Address(peer), 8333)->address.ToString();
+            INFO("peer " << peer);
+            // A lie that comes late is dropped unread.
+            if (!liars.contains(peer)) CHECK_FALSE(us.discouraged.contains(address));
+        }
+        if (!liars.empty()) CHECK_FALSE(us.discouraged.empty());
+    }
+    bool HasHeaders() const { return m_view.BestHeader().height == kBlocks + kTail; }
+    sim::Network& Sim() { return m_network; }
+
+    std::set<int> liars; //!< that have lied
+
+private:
+    static PeerOptions Options(bool tail)
+    {
+        PeerOptions options;
+        options.services = kNodeWitness;
+        // With this headers are looked at before they are stored.
+        if (tail) options.minimum_work = Arith256(uint64_t{2} * (kBlocks + kTail - 50));
+        return options;
+    }
+
+    ChainManager& m_chain;
+    sim::Rng m_rng;
+    ChainForPeers m_view;
+    sim::Network m_network{kStart};
+
+public:
+    sim::Host us;
+
+private:
+    std::vector<std::unique_ptr<sim::Host>> m_hosts;
+};
+
+/** The network goes on while the booster has nothing to do, on the booster's thread. */
+class SteppedFetcher final : public BlockFetcher {
+public:
+    explicit SteppedFetcher(Net& net) : m_net(net) {}
+
+    void Fetch(DownloadGoal& goal, BlockSink& sink) override
+    {
+        m_supply = dynamic_cast<PeerBlockSupply*>(&goal);
+        REQUIRE(m_supply);
+        m_net.us.Peers().DownloadInto(goal, sink);
+        Wake();
+    }
+    void StopFetching() override { m_net.us.Peers().StopDownload(); }
+    void Wake() override
+    {
+        m_net.us.WorkSoon();
+        for (const int64_t now = m_net.Sim().Now(); m_net.Sim().Now() == now;) Step();
+        while (m_supply->QueuedBytes() == 0 && m_supply->NextMissing(0)) Step();
+    }
+    /** Asked while it waits for headers. */
+    size_t PeerCount() const override
+    {
+        while (!m_supply && !m_net.HasHeaders()) Step();
+        return m_net.us.Peers().Count();
+    }
+
+private:
+    void Step() const
+    {
+        REQUIRE(m_net.Sim().Step());
+        REQUIRE(m_net.Sim().Now() < kStart * kSecond + kLongest);
+    }
+
+    Net& m_net;
+    PeerBlockSupply* m_supply = nullptr;
+};
+
+inline BoosterOptions OneThread(const Machine& machine)
+{
+    BoosterOptions options = machine.Options(1);
+    options.background = false;
+    return options;
+}
+
+} // namespace ibd::test
