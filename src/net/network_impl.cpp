@@ -39,9 +39,9 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
               options.peers.log_addresses),
       m_upload(options.max_upload), m_resolver(SystemLookUp),
       m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
-      m_peers(
-          {m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, *this, m_at.now},
-          options.peers)
+      m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, *this,
+               m_at.now, this},
+              options.peers)
 {
     m_bans.Load(options.bans);
 }

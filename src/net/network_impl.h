@@ -5,6 +5,7 @@
 // m_quiet.
 #pragma once
 
+#include "net/address_book.h"
 #include "net/address_files.h"
 #include "net/connections.h"
 #include "net/local_addresses.h"
@@ -15,10 +16,12 @@
 
 namespace ibd {
 
-class PeerNetwork::Impl final : private ConnectionEvents, private PeerLink {
+class PeerNetwork::Impl final : private ConnectionEvents, private PeerLink, private AddressBook {
 public:
     static constexpr std::chrono::milliseconds kRound{100};
-    static constexpr int kRoundsAtOnce = 16; //!< of messages, before anything else is looked at
+    static constexpr size_t kMaxAnswers = 256;
+    static constexpr size_t kAnswerPercent = 23; //!< of what is known, that a getaddr is answered
+    static constexpr int kRoundsAtOnce = 16;     //!< of messages, before anything else is looked at
     static constexpr int kMaxFullRelay = 8;
     static constexpr int kMaxBlockRelay = 2;
     static constexpr int kMaxFeelers = 1;
@@ -76,12 +79,15 @@ public:
     bool RemoveNode(const std::string& name);
     std::vector<AddedNode> AddedNodes() const;
 
+    // network_addresses.cpp
+    std::vector<PeerAddress> KnownAddresses(size_t count, std::optional<AddressNetwork> network,
+                                            size_t percent = 0);
+    AddResult AddPeerAddress(const Endpoint& address, bool tried);
+
     // network_info.cpp
     std::vector<PeerInfo> Peers();
     Totals TotalTraffic();
     void BansChanged();
-    std::vector<PeerAddress> KnownAddresses(size_t count, std::optional<AddressNetwork> network);
-    AddResult AddPeerAddress(const Endpoint& address, bool tried);
     AddressFileContext Files() const;
 
     const PeerNetworkSurroundings& At() const { return m_at; }
@@ -109,6 +115,19 @@ private:
     void Disconnect(PeerId peer) override;
     void Discourage(const NetAddress& address) override { m_bans.Discourage(address); }
     PeerTraffic Traffic(PeerId peer) const override { return m_connections.Traffic(peer); }
+
+    // AddressBook; net-msg. network_addresses.cpp
+    void Heard(const std::vector<PeerAddress>& addresses, const NetAddress& source,
+               int64_t penalty) override;
+    void Good(const Endpoint& endpoint) override;
+    void SetServices(const Endpoint& endpoint, uint64_t services) override;
+    void Connected(const Endpoint& endpoint) override;
+    bool IsUnwanted(const NetAddress& address) const override;
+    bool IsReachable(const NetAddress& address) const override;
+    std::vector<PeerAddress> Answer(const NewPeer& asker, bool trusted) override;
+    bool Listens() const override { return m_options.listen; }
+    void SeenAs(const Endpoint& endpoint) override;
+    std::optional<Endpoint> OwnAddressFor(const NewPeer& peer, const Endpoint& seen_as) override;
 
     // network_impl.cpp
     void Loop();
@@ -173,6 +192,11 @@ private:
     BanList m_bans;
     std::unique_ptr<AddrMan> m_addresses; //!< from LoadAddresses() on
     LocalAddresses m_local;
+    struct CachedAnswer {
+        std::vector<PeerAddress> addresses;
+        int64_t until = 0; //!< seconds since 1970
+    };
+    std::map<Bytes, CachedAnswer> m_answers; //!< by how one calls us; at most kMaxAnswers
     UploadMeter m_upload;
     std::map<PeerId, Link> m_links;
     std::map<SocketId, PendingCall> m_calls; //!< names that are looked up, and dials

@@ -70,28 +70,4 @@ void PeerNetwork::Impl::BansChanged()
     (void)m_bans.TakeDirty();
 }
 
-std::vector<PeerAddress> PeerNetwork::Impl::KnownAddresses(size_t count,
-                                                           std::optional<AddressNetwork> network)
-{
-    const int64_t now = NowSeconds();
-    auto out = m_addresses->GetAddresses(count, 0, network, now);
-    std::erase_if(out, [&](const PeerAddress& address) {
-        const NetAddress& host = address.endpoint.address;
-        return m_bans.IsDiscouraged(host) || m_bans.IsBanned(host, now);
-    });
-    return out;
-}
-
-PeerNetwork::AddResult PeerNetwork::Impl::AddPeerAddress(const Endpoint& endpoint, bool tried)
-{
-    const int64_t now = NowSeconds();
-    PeerAddress address;
-    address.endpoint = endpoint;
-    address.services = kNodeNetwork | kNodeWitness;
-    address.time = static_cast<uint32_t>(now);
-    if (!m_addresses->Add({address}, endpoint.address, 0, now)) return AddResult::kNotAddedToNew;
-    if (tried && !m_addresses->Good(endpoint, now)) return AddResult::kNotAddedToTried;
-    return AddResult::kOk;
-}
-
 } // namespace ibd

@@ -1,14 +1,17 @@
 // Peer: all that the node remembers of one connection, and PeerInfo: what it tells of it. Owned by
 // the PeerManager, one thread. Memory: kMaxInventory requests, kMaxAnnouncements hashes, the
+// addresses of Gossip (below a megabyte), the
 // messages that are received and unread (bounded by who hands them over, -maxreceivebuffer), a
 // HeaderSync at most.
 #pragma once
 
 #include "net/peer_link.h"
+#include "net/rolling_set.h"
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace ibd {
 
@@ -56,6 +59,21 @@ struct Peer {
     bool provides_compact = false;
     bool wants_compact_announcements = false;
     int64_t fee_filter = 0; //!< satoshi per 1,000 virtual bytes
+
+    /** Of addresses; times in microseconds. */
+    struct Gossip {
+        static constexpr size_t kKnown = 5'000; //!< addresses that it surely is not told twice
+
+        std::optional<RollingSet> known; //!< what it told and was told; none: it does not take part
+        std::vector<PeerAddress> to_send; //!< at most kMaxAddresses
+        bool asked = false;               //!< it was sent a getaddr, and the answer is not complete
+        double tokens = 1;                //!< so many it may tell now
+        int64_t tokens_at = 0;
+        int64_t next_send = 0;
+        int64_t next_self = 0; //!< when it is told of us; 0: it was not yet
+        uint64_t processed = 0;
+        uint64_t limited = 0;
+    } gossip;
 
     // Pings; microseconds.
     uint64_t ping_nonce = 0; //!< of the one under way; 0: none

@@ -37,8 +37,15 @@ void PeerManager::HandleVersion(Peer& peer, ByteSpan payload)
         return;
     }
     const auto message = Read<VersionMessage>(peer, payload);
-    if (!message || !AcceptVersion(peer, *message)) return;
-    if (peer.IsInbound()) SendVersion(peer);
+    if (!message) return;
+    if (m_at.addresses && !peer.IsInbound()) {
+        m_at.addresses->SetServices(peer.connection.address, message->services);
+    }
+    if (!AcceptVersion(peer, *message)) return;
+    if (peer.IsInbound()) {
+        if (m_at.addresses) m_at.addresses->SeenAs(message->receiver);
+        SendVersion(peer);
+    }
 
     peer.version_received = true;
     peer.version = message->version;
@@ -102,6 +109,7 @@ void PeerManager::AnswerVersion(Peer& peer)
     Send(peer, VerackMessage{});
     peer.preferred_download = (!peer.IsInbound() || peer.Permits(kPermitNoBan)) &&
                               !peer.Is(ConnectionKind::kAddrFetch) && peer.OffersBlocks();
+    StartGossip(peer);
     if (peer.Is(ConnectionKind::kFeeler)) Drop(peer, "feeler connection completed");
 }
 

@@ -24,7 +24,8 @@ bool IsAncestor(const HeaderNode& node, const HeaderNode& tip)
 }
 
 PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
-    : m_at(std::move(surroundings)), m_options(std::move(options))
+    : m_at(std::move(surroundings)),
+      m_options(std::move(options)), m_relay_key{Random64(), Random64()}
 {
 }
 
@@ -32,6 +33,7 @@ void PeerManager::Connected(NewPeer connection)
 {
     auto peer = std::make_unique<Peer>(std::move(connection));
     peer->connected = NowSeconds();
+    peer->gossip.tokens_at = Now();
     peer->our_nonce = Random64();
     peer->our_services = m_options.services;
     const auto [position, inserted] = m_peers.emplace(peer->Id(), std::move(peer));
@@ -54,6 +56,10 @@ void PeerManager::Disconnected(PeerId id)
 {
     if (m_downloader) m_downloader->Disconnected(id);
     if (Peer* const peer = Find(id)) {
+        const bool was_called = peer->established && !peer->IsInbound();
+        if (m_at.addresses && was_called && !peer->Is(ConnectionKind::kBlockRelay)) {
+            m_at.addresses->Connected(peer->connection.address);
+        }
         m_at.log.Debug(LogCategory::kNet, "Cleared nodestate for peer={}", peer->Id());
         m_peers.erase(id);
     }
@@ -162,22 +168,9 @@ bool PeerManager::HandleUpkeep(Peer& peer, const ReceivedMessage& message)
         const auto filter = Read<FeeFilterMessage>(peer, message.payload);
         if (filter && MoneyRange(filter->rate)) peer.fee_filter = filter->rate;
     } else if (type == GetAddrMessage::kType) {
-        if (!peer.IsInbound()) {
-            m_at.log.Debug(LogCategory::kNet, "Ignoring \"getaddr\" from {} connection. peer={}",
-                           ConnectionKindName(peer.connection.kind), peer.Id());
-        } else if (std::exchange(peer.getaddr_received, true)) {
-            m_at.log.Debug(LogCategory::kNet, "Ignoring repeated \"getaddr\". peer={}", peer.Id());
-        }
-    } else if (type == AddrMessage::kType) {
-        const auto list = Read<AddrMessage>(peer, message.payload);
-        if (list && list->list.TooMany()) {
-            Misbehaving(peer, fmt::format("addr message size = {}", list->list.Count()));
-        }
-    } else if (type == AddrV2Message::kType) {
-        const auto list = Read<AddrV2Message>(peer, message.payload);
-        if (list && list->list.TooMany()) {
-            Misbehaving(peer, fmt::format("addrv2 message size = {}", list->list.Count()));
-        }
+        HandleGetAddr(peer);
+    } else if (type == AddrMessage::kType || type == AddrV2Message::kType) {
+        HandleAddresses(peer, message);
     } else {
         HandleTransactions(peer, message);
         HandleBloom(peer, message);
@@ -250,6 +243,8 @@ void PeerManager::Maintain(Peer& peer)
     if (IsInactive(peer)) return Close(peer);
     if (!peer.established) return;
     MaintainPing(peer);
+    if (peer.closing) return;
+    MaintainAddresses(peer);
     if (peer.closing) return;
     MaintainHeaders(peer);
     if (peer.closing) return;
@@ -399,6 +394,9 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
     if (peer.best_known) out.synced_headers = peer.best_known->height;
     if (m_downloader) out.in_flight = m_downloader->InFlight(peer.Id());
     out.last_block = peer.last_block;
+    out.relays_addresses = peer.gossip.known.has_value();
+    out.addresses_processed = peer.gossip.processed;
+    out.addresses_limited = peer.gossip.limited;
     const uint64_t wanted = DesirableServices(peer.services);
     out.has_desirable_services = (wanted & ~peer.services) == 0;
     return out;

@@ -6,6 +6,7 @@
 // Owned by the node or a test; one thread. Memory: that of its peers (peer.h).
 #pragma once
 
+#include "net/address_book.h"
 #include "net/block_downloader.h"
 #include "net/block_sink.h"
 #include "net/peer.h"
@@ -61,7 +62,8 @@ struct PeerSurroundings {
     HeaderSink& headers;
     BlockProvider& blocks;
     PeerLink& link;
-    std::function<int64_t()> now; //!< microseconds since 1970, as tests may set it
+    std::function<int64_t()> now;     //!< microseconds since 1970, as tests may set it
+    AddressBook* addresses = nullptr; //!< null: there is no gossip
 };
 
 class PeerManager {
@@ -133,6 +135,20 @@ private:
     void HandleSendCompact(Peer& peer, ByteSpan payload);
     bool IsOwnNonce(uint64_t nonce) const;
     uint64_t DesirableServices(uint64_t services) const;
+
+    // peer_addresses.cpp
+    int64_t RandomDelay(int64_t mean);
+    bool EnableGossip(Peer& peer);
+    void StartGossip(Peer& peer);
+    void HandleGetAddr(Peer& peer);
+    void HandleAddresses(Peer& peer, const ReceivedMessage& message);
+    void TakeAddresses(Peer& peer, std::vector<PeerAddress> list);
+    bool TakeAddress(Peer& peer, PeerAddress& address, bool may_relay);
+    void RelayAddress(PeerId from, const PeerAddress& address, bool reachable);
+    void PushAddress(Peer& peer, const PeerAddress& address);
+    void SendAddresses(Peer& peer, const std::vector<PeerAddress>& list);
+    void TellOfOurselves(Peer& peer);
+    void MaintainAddresses(Peer& peer);
 
     // peer_headers.cpp
     void HandleHeaders(Peer& peer, ByteSpan payload);
@@ -212,6 +228,7 @@ private:
 
     const PeerSurroundings m_at;
     const PeerOptions m_options;
+    const SipKey m_relay_key; //!< chance: decides who is told which addresses
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
     std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
     BlockSink* m_sink = nullptr;

@@ -185,9 +185,10 @@ inline ChainParams RegtestParams() { return MakeChainParams(Network::kRegtest); 
 
 class TestNode {
 public:
-    explicit TestNode(const ChainParams& node_params, PeerOptions options = {}, uint64_t seed = 1)
+    explicit TestNode(const ChainParams& node_params, PeerOptions options = {}, uint64_t seed = 1,
+                      AddressBook* book = nullptr)
         : params(node_params), chain(params), env(seed), logger(MakeNullLogger()),
-          manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }},
+          manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }, book},
                   std::move(options))
     {
         MoveTime(0);
