@@ -119,12 +119,12 @@ Result<> BlockIndexDb::LoadBlocks(
 Result<std::optional<BlockFileInfo>> BlockIndexDb::ReadFile(int32_t n) const
 {
     IBD_ASSIGN_OR_RETURN(const auto value, m_kv->Get(FileKey(n)));
-    if (!value) return std::optional<BlockFileInfo>();
+    if (!value) return std::nullopt;
     const auto info = BlockFileInfo::Decode(*value);
     if (!info) {
         return BadData("database {}: file {}: {}", m_kv->Directory().string(), n, info.Message());
     }
-    return std::optional<BlockFileInfo>(*info);
+    return *info;
 }
 
 Result<std::optional<int32_t>> BlockIndexDb::LastFile() const
@@ -180,8 +180,8 @@ Result<> BlockIndexDb::SetReindexing(bool on)
 Result<std::optional<bool>> BlockIndexDb::Flag(std::string_view name) const
 {
     IBD_ASSIGN_OR_RETURN(const auto value, m_kv->Get(FlagKey(name)));
-    if (!value) return std::optional<bool>();
-    return std::optional<bool>(value->size() == 1 && (*value)[0] == kOn[0]);
+    if (!value) return std::nullopt;
+    return value->size() == 1 && (*value)[0] == kOn[0];
 }
 
 Result<> BlockIndexDb::SetFlag(std::string_view name, bool on)

@@ -43,13 +43,13 @@ Result<std::unique_ptr<CoinsDb>> CoinsDb::Open(Env& env, Logger& log, const Coin
 Result<std::optional<Coin>> CoinsDb::Get(const OutPoint& outpoint) const
 {
     IBD_ASSIGN_OR_RETURN(const auto value, m_kv->Get(CoinKey(outpoint).Span()));
-    if (!value) return std::optional<Coin>();
+    if (!value) return std::nullopt;
     auto coin = DecodeCoin(*value);
     if (!coin) {
         return BadData("database {}: coin {}:{}: {}", Directory().string(), outpoint.txid.ToHex(),
                        outpoint.vout, coin.Message());
     }
-    return std::optional<Coin>(std::move(coin).Value());
+    return std::move(coin).Value();
 }
 
 Result<bool> CoinsDb::Has(const OutPoint& outpoint) const

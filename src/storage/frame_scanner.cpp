@@ -42,10 +42,10 @@ Result<std::optional<FrameScanner::Frame>> FrameScanner::Next()
         m_end_before = m_end;
         m_end = m_start + m_pos;
         m_last_frame = frame;
-        return std::optional<Frame>(found);
+        return found;
     }
     Skip(Available());
-    return std::optional<Frame>();
+    return std::nullopt;
 }
 
 void FrameScanner::Refuse()

@@ -21,12 +21,12 @@ Result<std::optional<FrameWalker::Frame>> FrameWalker::Next()
         Scan(m_pos);
     }
     IBD_ASSIGN_OR_RETURN(const auto found, m_scanner->Next());
-    if (!found) return std::optional<Frame>();
+    if (!found) return std::nullopt;
     Frame frame;
     frame.offset = found->offset;
     frame.size = static_cast<uint32_t>(found->block.size());
     frame.header = found->block.first(BlockHeader::kSize);
-    return std::optional(frame);
+    return frame;
 }
 
 /** The frame at m_pos; nothing if there is none that begins just there. */
@@ -37,19 +37,19 @@ Result<std::optional<FrameWalker::Frame>> FrameWalker::Peek()
     }
     IBD_ASSIGN_OR_RETURN(const ByteSpan head, Head());
     if (head.empty() || std::memcmp(head.data(), m_magic.data(), m_magic.size()) != 0) {
-        return std::optional<Frame>();
+        return std::nullopt;
     }
     Frame frame;
     frame.offset = static_cast<uint32_t>(m_pos + kFrameHeaderSize);
     frame.size = ReadLE32(head.data() + 4);
     if (frame.size < BlockHeader::kSize || frame.size > kMaxStoredBlockSize ||
         m_pos + kFrameHeaderSize + frame.size > *m_file_size) {
-        return std::optional<Frame>();
+        return std::nullopt;
     }
     frame.header = head.subspan(kFrameHeaderSize);
     m_last_offset = frame.offset;
     m_pos += kFrameHeaderSize + frame.size;
-    return std::optional(frame);
+    return frame;
 }
 
 /** Frame and block header at m_pos; empty near the end of the file. */

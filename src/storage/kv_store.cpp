@@ -91,11 +91,11 @@ struct KvStore::Impl {
     {
         std::string value;
         const leveldb::Status status = db->Get(ReadOptions(), ToSlice(key), &value);
-        if (status.IsNotFound()) return std::optional<Bytes>();
+        if (status.IsNotFound()) return std::nullopt;
         if (!status.ok()) return ToError(status, options.directory);
         Bytes bytes(value.begin(), value.end());
         xor_key.Apply(bytes);
-        return std::optional<Bytes>(std::move(bytes));
+        return bytes;
     }
 
     Result<bool> IsEmpty() const

@@ -186,12 +186,12 @@ Result<std::optional<Checkpoint>> LoadCheckpoint(Env& env, const Path& directory
 {
     const Path path = CheckpointPath(directory);
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
-    if (!there) return std::optional<Checkpoint>();
+    if (!there) return std::nullopt;
     IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, path));
     auto checkpoint = Checkpoint::Decode(bytes);
     if (!checkpoint) return BadData("checkpoint {}: {}", path.string(), checkpoint.Message());
     IBD_RETURN_IF_ERROR(ReplayLog(env, directory, bytes, *checkpoint));
-    return std::optional<Checkpoint>(std::move(*checkpoint));
+    return std::move(*checkpoint);
 }
 
 Result<> RemoveCheckpoint(Env& env, const Path& directory)
@@ -286,10 +286,10 @@ Result<std::optional<std::string>> KnownBadHints(Env& env, const Path& directory
     std::string_view rest = AsChars(bytes);
     while (!rest.empty()) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
-        if (line.starts_with(key)) return std::optional(std::string(line.substr(key.size())));
+        if (line.starts_with(key)) return std::string(line.substr(key.size()));
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     }
-    return std::optional<std::string>();
+    return std::nullopt;
 }
 
 } // namespace ibd

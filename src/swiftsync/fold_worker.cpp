@@ -102,11 +102,11 @@ Result<RuleResult> FoldWorker::CheckOne(const SuppliedBlock& block)
     using Kind = RuleViolation::Kind;
     const HeaderNode& node = *block.node;
     if (const Result<> parsed = m_view.Parse(block.bytes); !parsed) {
-        return RuleResult(Violation(Kind::kMutated, parsed.Message()));
+        return Violation(Kind::kMutated, parsed.Message());
     }
     if (m_view.Hash() != node.hash) {
-        return RuleResult(
-            Violation(Kind::kMutated, "another block lies in its place: " + m_view.Hash().ToHex()));
+        return Violation(Kind::kMutated,
+                         "another block lies in its place: " + m_view.Hash().ToHex());
     }
     if (m_full) return m_full->Check(m_view, node);
     return block.indexed ? CheckStored(node) : CheckAnew(node);

@@ -59,11 +59,11 @@ Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks,
 
 Result<RuleResult> FullValidation::Check(const BlockView& block, const HeaderNode& node)
 {
-    if (auto broken = CheckBlock(block, m_params.consensus)) return RuleResult(broken);
+    if (auto broken = CheckBlock(block, m_params.consensus)) return broken;
     if (node.prev != nullptr) { // genesis is no block of rules: see ChainManager::Check
         const NodeAncestry prev(node.prev);
         if (auto broken = ContextualCheckBlock(block, prev, m_params.consensus)) {
-            return RuleResult(broken);
+            return broken;
         }
     }
     IBD_RETURN_IF_ERROR(ReadUndo(block, node));

@@ -347,7 +347,7 @@ Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
     if (::fcntl(fd.Get(), F_SETLK, &whole) != 0) return OsError("lock", path, errno);
-    return std::unique_ptr<FileLock>(std::make_unique<PosixFileLock>(std::move(fd)));
+    return std::make_unique<PosixFileLock>(std::move(fd));
 }
 
 } // namespace

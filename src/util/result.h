@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -41,7 +42,13 @@ Error SystemError(fmt::format_string<Args...> text, Args&&... args)
 template <typename T = void>
 class [[nodiscard]] Result {
 public:
-    Result(T value) : m_state(std::in_place_index<0>, std::move(value)) {}
+    /** From whatever converts to T: nullopt, a derived pointer, one case of a variant. */
+    template <typename U = T>
+    requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, Error> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
+        : m_state(std::in_place_index<0>, std::forward<U>(value))
+    {
+    }
     Result(Error error) : m_state(std::in_place_index<1>, std::move(error)) {}
 
     bool Ok() const { return m_state.index() == 0; }

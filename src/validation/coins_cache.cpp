@@ -66,8 +66,8 @@ Result<std::optional<Coin>> CoinsCache::Read(const OutPoint& outpoint) const
 {
     const Entry* entry = m_table.Find(outpoint).entry;
     if (!entry) return m_base.Read(outpoint);
-    if (entry->spent) return std::optional<Coin>();
-    return std::optional<Coin>(entry->coin);
+    if (entry->spent) return std::nullopt;
+    return entry->coin;
 }
 
 void CoinsCache::Add(const OutPoint& outpoint, Coin coin, bool may_exist)

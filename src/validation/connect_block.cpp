@@ -78,11 +78,11 @@ Result<RuleResult> Connection::CheckBip30()
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
             IBD_ASSIGN_OR_RETURN(const Coin* coin, m_coins.Get({tx.txid, i}));
             if (coin) {
-                return RuleResult(Invalid("bad-txns-BIP30", "tried to overwrite transaction"));
+                return Invalid("bad-txns-BIP30", "tried to overwrite transaction");
             }
         }
     }
-    return RuleResult();
+    return std::nullopt;
 }
 
 Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
@@ -91,10 +91,10 @@ Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
     for (const InputView& input : tx.inputs) {
         Coin coin;
         IBD_ASSIGN_OR_RETURN(const bool there, m_coins.Spend(input.Prevout(), &coin));
-        if (!there) return RuleResult(BlockViolation(MissingInputs(tx), tx));
+        if (!there) return BlockViolation(MissingInputs(tx), tx);
         undo.spent.push_back(std::move(coin));
     }
-    return RuleResult();
+    return std::nullopt;
 }
 
 Result<> Connection::AddOutputs(const TxView& tx)
@@ -126,10 +126,10 @@ Result<RuleResult> Connection::ConnectTx(size_t index)
         if (missing) return missing;
         spent = undo.spent;
     }
-    if (auto violation = m_rules.Add(tx, spent)) return RuleResult(std::move(violation));
+    if (auto violation = m_rules.Add(tx, spent)) return violation;
     if (index > 0 && m_checker) m_checker->Add(tx, spent);
     IBD_RETURN_IF_ERROR(AddOutputs(tx));
-    return RuleResult();
+    return std::nullopt;
 }
 
 Result<RuleResult> Connection::ConnectTxs()
@@ -241,7 +241,7 @@ Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
 {
     if (!node.prev) { // the genesis coinbase is not spendable and makes no coin
         undo.txs.clear();
-        return RuleResult();
+        return std::nullopt;
     }
     Connection connection(block, node, params, coins, checker, undo, keep);
     Result<RuleResult> verdict = connection.Run();
