@@ -5,6 +5,7 @@
 #include "ibd/floor.h"
 #include "storage/coins_db.h"
 #include "swiftsync/engine.h"
+#include "swiftsync/terminal.h"
 #include "util/hex.h"
 #include "util/threads.h"
 

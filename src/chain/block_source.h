@@ -1,7 +1,7 @@
 // BlockSource: where an engine's blocks come from, in whatever order they come - block files today,
 // peers tomorrow. One source for each worker, used by that worker's thread alone but for Sync().
 // BlockSupply: what hands out the sources. Errors (Result) are the machine's, or say that a block
-// that must be there is not: they end the engine's run. What is wrong with a block is told to
+// that must be there is not: they end the sync. What is wrong with a block is told to
 // Reject(), and the source decides whether that ends anything.
 #pragma once
 
@@ -14,7 +14,7 @@ struct SuppliedBlock {
     const HeaderNode* node = nullptr; //!< whose block this should be
     ByteSpan bytes;                   //!< serialized, maybe with more behind; until the next call
     /** False: nothing is asked but whether it keeps the rules - a block off the branch, above the
-     *  terminal block, or folded in an earlier run. */
+     *  terminal block, or folded in an earlier sync. */
     bool fold = true;
     /** The block index took it once, with all rules that need no coins: what is left to check is
      *  that the bytes are still that block's. False: all those rules, witness commitment and
@@ -32,8 +32,8 @@ public:
     /** The block kept the rules; `view` is its bytes, parsed. Called before it is folded. */
     virtual Result<> Keep(const SuppliedBlock& block, const BlockView& view) = 0;
     /** The block is not taken; of kind kMutated: the bytes are at fault, the block may be sound.
-     *  True: go on - the source can get it again, or the run can do without. False: this ends the
-     *  run. */
+     *  True: go on - the source can get it again, or the sync can do without. False: this ends the
+     *  sync. */
     virtual Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) = 0;
     /** Makes all durable that was kept until now. From any thread: called before a checkpoint says
      *  that those blocks are done. */
@@ -45,8 +45,8 @@ public:
     virtual ~BlockSupply() = default;
 
     /** Called before the first source is made, and again if the engine starts over. `folded` says
-     *  which heights of the branch an earlier run has folded; it may be asked during the call only.
-     *  Not all other blocks have to be there yet. */
+     *  which heights of the branch an earlier sync has folded; it may be asked during the call
+     * only. Not all other blocks have to be there yet. */
     virtual Result<> Begin(const std::function<bool(int32_t height)>& folded) = 0;
     /** A source for one more worker; the supply must outlive it. */
     virtual std::unique_ptr<BlockSource> MakeSource() = 0;

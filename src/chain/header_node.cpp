@@ -1,4 +1,5 @@
-#include "chain/header_tree.h"
+// See header_node.h.
+#include "chain/header_node.h"
 
 #include "util/check.h"
 

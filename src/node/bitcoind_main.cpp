@@ -3,6 +3,8 @@
 #include "node/last_words.h"
 #include "node/node.h"
 #include "node/option_table.h"
+#include "node/parameter_interaction.h"
+#include "node/peer_checks.h"
 #include "node/start_checks.h"
 #include "node/start_config.h"
 #include "util/version.h"

@@ -3,6 +3,7 @@
 
 #include "node/reindex_supply.h"
 #include "swiftsync/sync_progress.h"
+#include "swiftsync/terminal.h"
 #include "util/strings.h"
 
 namespace ibd {
@@ -135,7 +136,7 @@ HintsStanding BoosterRun::WaitForHeaders(const ChainManager& chain, const Booste
                         {.label = "IBD Booster: waiting for headers",
                          .unit = "headers",
                          .total = hints.terminal_height + static_cast<uint64_t>(buried),
-                         .terminal = options.terminal});
+                         .tty = options.tty});
     do {
         const int32_t height = chain.Read().Tree().BestHeader()->height;
         const size_t count = peers.PeerCount();

@@ -220,7 +220,7 @@ BoosterOptions ChainStart::BoosterSettings() const
 {
     BoosterOptions options = m_options.booster;
     options.chainstate = m_dir.Chainstate();
-    options.terminal = stderr;
+    options.tty = stderr;
     return options;
 }
 

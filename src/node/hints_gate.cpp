@@ -1,6 +1,8 @@
 // See hints_gate.h.
 #include "node/hints_gate.h"
 
+#include "swiftsync/terminal.h"
+
 namespace ibd {
 
 namespace {

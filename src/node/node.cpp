@@ -2,7 +2,7 @@
 #include "node/node.h"
 
 #include "node/core_undo.h"
-#include "node/start_checks.h"
+#include "node/peer_checks.h"
 #include "node/start_log.h"
 #include "rpc/network.h"
 #include "rpc/util_calls.h"

@@ -1,4 +1,6 @@
-// See start_checks.h. Which options set others, and what they say of it.
+// See parameter_interaction.h.
+#include "node/parameter_interaction.h"
+
 #include "node/start_checks.h"
 #include "util/strings.h"
 

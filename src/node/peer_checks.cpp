@@ -1,4 +1,6 @@
-// See start_checks.h. Options that hold addresses.
+// See peer_checks.h.
+#include "node/peer_checks.h"
+
 #include "node/host_lookup.h"
 #include "node/start_checks.h"
 #include "util/host_port.h"

@@ -2,7 +2,7 @@
 // an index. Every block that has a place in the header tree is read once and checked by all rules
 // that need no coins; those that the hints speak of are folded as well. What was found sound is
 // noted in the survey, so that the index needs no second reading; what was not is left to
-// BlockImporter, which gives the verdict. Owned by one engine's run. Threads: as BlockSupply says.
+// BlockImporter, which gives the verdict. Owned by one sync. Threads: as BlockSupply says.
 #pragma once
 
 #include "swiftsync/file_block_source.h"

@@ -12,9 +12,6 @@ namespace ibd {
 /** "Warning: <text>" on stderr, and in the log. */
 void InitWarning(Logger& log, const std::string& text);
 
-/** Options that follow from others: -connect sets -listen=0 and so on; each is told in the log. */
-void ApplyParameterInteraction(ArgsManager& args, Logger& log);
-
 /** -debug, -debugexclude and -loglevel. */
 Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log);
 
@@ -26,14 +23,5 @@ Result<> CheckParameters(const ArgsManager& args, const ChainParams& params, Fil
 std::optional<uint64_t> ParseByteUnits(std::string_view text, uint64_t default_unit);
 /** "0.00001" BTC in satoshi; nothing if malformed or more than there will ever be. */
 std::optional<int64_t> ParseMoney(std::string_view text);
-
-/** The name that peers see (BIP14), with the comments of -uacomment. */
-std::string UserAgent(const ArgsManager& args);
-
-/** Options of peers that are looked at once the log is open: ports and hosts, networks, proxies,
- *  the user agent. */
-Result<> CheckPeerOptions(const ArgsManager& args, const ChainParams& params);
-/** Those that are looked at last, when the node would begin to listen. */
-Result<> CheckListenOptions(const ArgsManager& args, const ChainParams& params);
 
 } // namespace ibd

@@ -3,7 +3,7 @@
 // worker keeps its own and they are combined at the end. One thread at a time each.
 //
 // kSha256: the sum mod 2^256 of SHA-256(salt ‖ txid ‖ vout) read as little-endian numbers. The
-// salt is one secret random block of 64 bytes, fixed for a run; unknown to whoever made chain or
+// salt is one secret random block of 64 bytes, fixed for a sync; unknown to whoever made chain or
 // hints, so that no collision can be prepared. kMuHash: MuHash3072 over the same messages; slow,
 // secure even if the salt were known.
 #pragma once
@@ -21,7 +21,7 @@ enum class AggregateKind : uint8_t { kSha256 = 0, kMuHash = 1 };
 const char* AggregateKindName(AggregateKind kind);
 std::optional<AggregateKind> AggregateKindFromName(std::string_view name);
 
-/** The secret of one run; from Env::RandomBytes. */
+/** The secret of one sync; from Env::RandomBytes. */
 using AggregateSalt = std::array<uint8_t, Sha256::kBlockSize>;
 
 class Aggregate {
@@ -32,7 +32,7 @@ public:
     virtual void AddCreated(const uint8_t* outpoints, size_t count) = 0;
     /** Subtracts them. */
     virtual void AddSpent(const uint8_t* outpoints, size_t count) = 0;
-    /** Adds one whole coin, a message of any length. A run sums outpoints or coins, not both. */
+    /** Adds one whole coin, a message of any length. A sync sums outpoints or coins, not both. */
     virtual void AddCreatedCoin(ByteSpan coin) = 0;
     /** Subtracts it. */
     virtual void AddSpentCoin(ByteSpan coin) = 0;

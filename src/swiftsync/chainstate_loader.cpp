@@ -69,16 +69,6 @@ Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
 
 } // namespace
 
-OutPoint OutPointOf(const CoinRecord& record)
-{
-    uint8_t key[CoinKey::kMaxSize];
-    key[0] = CoinKey::kPrefix;
-    std::memcpy(key + 1, record.Key().data(), record.KeySize());
-    OutPoint outpoint;
-    CHECK(ParseCoinKey({key, 1 + record.KeySize()}, outpoint));
-    return outpoint;
-}
-
 std::string DuplicateCoin(const OutPoint& outpoint)
 {
     return fmt::format("two outputs {}:{} are hinted unspent", outpoint.txid.ToHex(),

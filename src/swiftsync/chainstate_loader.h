@@ -1,7 +1,7 @@
 // ChainstateLoader: turns the runs of an accepted sync into a complete, durable chainstate beside
 // the old one, in key order and written once. storage's ReplaceChainstate() then puts it in place.
 // Called by the engine on its thread; the table twin starts threads for the time of the call.
-// Memory: `memory_bytes`, at least one frame (32 KiB) for each run.
+// Memory: `memory_bytes`, at least one page (32 KiB) for each run.
 #pragma once
 
 #include "swiftsync/engine.h"
@@ -29,6 +29,9 @@ struct LoadReport {
     std::optional<std::string> duplicate;
     bool interrupted = false;
 };
+
+/** The reason when an outpoint comes twice. */
+std::string DuplicateCoin(const OutPoint& outpoint);
 
 /** Writes and syncs the chainstate; its best block comes last. After a duplicate or an interruption
  *  nothing is left; after an error, files that the next call or RecoverPublish() removes. */

@@ -1,4 +1,4 @@
-// Checkpoint: everything that a run of the booster has made durable - salt, sum, which blocks are
+// Checkpoint: everything that a sync has made durable - salt, sum, which blocks are
 // folded, which run files hold their coins. A file that is replaced atomically after the runs it
 // names were synced, and a log beside it (checkpoint_log.h). A value; one thread. Format:
 // doc/formats/checkpoint.md.
@@ -88,11 +88,11 @@ Result<> RemoveCheckpoint(Env& env, const Path& directory);
 /** Removes the run files that `checkpoint` does not name. */
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint);
 
-/** What a directory keeps of a run that ended early. */
+/** What a directory keeps of a sync that ended early. */
 enum class KeptWork {
     kNone,
     kPublished,   //!< its chainstate is in place; what is left is of no use
-    kUnpublished, //!< blocks folded, by a run of any node and any hints
+    kUnpublished, //!< blocks folded, by a sync of any node and any hints
 };
 /** `best_block`: of the chainstate in place. All of the work that these hints led to is in one that
  *  ends at their terminal block, whether that was still written down or not. What cannot be read is

@@ -103,4 +103,14 @@ void CoinBuffer::Clear()
     m_sorted.clear();
 }
 
+OutPoint OutPointOf(const CoinRecord& record)
+{
+    uint8_t key[CoinKey::kMaxSize];
+    key[0] = CoinKey::kPrefix;
+    std::memcpy(key + 1, record.Key().data(), record.KeySize());
+    OutPoint outpoint;
+    CHECK(ParseCoinKey({key, 1 + record.KeySize()}, outpoint));
+    return outpoint;
+}
+
 } // namespace ibd

@@ -81,4 +81,7 @@ private:
     std::vector<Entry> m_sorted;
 };
 
+/** The outpoint of a record. */
+OutPoint OutPointOf(const CoinRecord& record);
+
 } // namespace ibd

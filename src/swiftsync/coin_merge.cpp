@@ -15,24 +15,24 @@ constexpr uint64_t kReadAhead = 256 << 10;
 CoinMerger::Cursor::Cursor(const RunReader& run, uint64_t first, uint64_t last)
     : m_run(&run), m_first(first), m_last(last)
 {
-    // The record may lie in the frame before the first one that starts at or above it.
-    const auto frames = run.Frames();
+    // The record may lie in the page before the first one that starts at or above it.
+    const auto pages = run.Pages();
     const auto at = std::lower_bound(
-        frames.begin(), frames.end(), first,
-        [](const RunReader::Frame& f, uint64_t prefix) { return f.first_prefix < prefix; });
-    m_frame = static_cast<size_t>(at - frames.begin());
-    if (m_frame > 0) --m_frame;
+        pages.begin(), pages.end(), first,
+        [](const RunReader::Page& f, uint64_t prefix) { return f.first_prefix < prefix; });
+    m_page = static_cast<size_t>(at - pages.begin());
+    if (m_page > 0) --m_page;
 }
 
-Result<> CoinMerger::Cursor::LoadFrame()
+Result<> CoinMerger::Cursor::LoadPage()
 {
-    const auto frames = m_run->Frames();
-    if (m_frame >= frames.size() || frames[m_frame].first_prefix > m_last) {
+    const auto pages = m_run->Pages();
+    if (m_page >= pages.size() || pages[m_page].first_prefix > m_last) {
         m_at = nullptr;
         return {};
     }
-    if (m_frame % (kReadAhead / kRunFrameBytes) == 0) m_run->WillNeed(m_frame, 2 * kReadAhead);
-    IBD_ASSIGN_OR_RETURN(m_rest, m_run->ReadFrame(m_frame++, m_buffer));
+    if (m_page % (kReadAhead / kRunPageBytes) == 0) m_run->WillNeed(m_page, 2 * kReadAhead);
+    IBD_ASSIGN_OR_RETURN(m_rest, m_run->ReadPage(m_page++, m_buffer));
     Settle();
     return {};
 }
@@ -46,7 +46,7 @@ void CoinMerger::Cursor::Settle()
 
 Result<> CoinMerger::Cursor::Start()
 {
-    IBD_RETURN_IF_ERROR(LoadFrame());
+    IBD_RETURN_IF_ERROR(LoadPage());
     while (Valid() && m_prefix < m_first) IBD_RETURN_IF_ERROR(Advance());
     return {};
 }
@@ -54,7 +54,7 @@ Result<> CoinMerger::Cursor::Start()
 Result<> CoinMerger::Cursor::Advance()
 {
     m_rest = m_rest.subspan(CoinRecord(m_at).Size());
-    if (m_rest.empty()) return LoadFrame();
+    if (m_rest.empty()) return LoadPage();
     Settle();
     return {};
 }

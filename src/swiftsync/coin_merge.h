@@ -1,5 +1,5 @@
 // CoinMerger: the records of many sorted runs as one ascending sequence, for a range of keys. Each
-// holds one frame of each run (32 KiB); several mergers over different ranges may work at once.
+// holds one page of each run (32 KiB); several mergers over different ranges may work at once.
 // The runs must outlive it. One thread each.
 #pragma once
 
@@ -29,15 +29,15 @@ private:
         uint64_t Prefix() const { return m_prefix; }
 
     private:
-        Result<> LoadFrame();
+        Result<> LoadPage();
         void Settle();
 
         const RunReader* m_run;
         uint64_t m_first;
         uint64_t m_last;
-        size_t m_frame;
+        size_t m_page;
         Bytes m_buffer;
-        ByteSpan m_rest; //!< of the frame, from the record on
+        ByteSpan m_rest; //!< of the page, from the record on
         const uint8_t* m_at = nullptr;
         uint64_t m_prefix = 0;
     };

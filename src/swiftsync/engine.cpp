@@ -11,6 +11,21 @@
 
 namespace ibd {
 
+const char* BoosterStateName(BoosterState state)
+{
+    switch (state) {
+    case BoosterState::kIdle: return "idle";
+    case BoosterState::kWaiting: return "waiting";
+    case BoosterState::kFolding: return "folding";
+    case BoosterState::kJudging: return "judging";
+    case BoosterState::kLoading: return "loading";
+    case BoosterState::kPublishing: return "publishing";
+    case BoosterState::kAccepted: return "accepted";
+    case BoosterState::kRefused: return "refused";
+    }
+    return "unknown";
+}
+
 namespace {
 
 /** Full validation is not bound by the disk; short stretches keep all threads busy to the end. */
@@ -131,7 +146,7 @@ Result<Verdict> SyncEngine::Impl::Run()
     if (published) return *published;
     IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(job.env, job.options.directory,
                                                          job.hints.Info().id, job.terminal.hash));
-    if (known) return Refuse(fmt::format("failed in an earlier run: {}", *known));
+    if (known) return Refuse(fmt::format("failed in an earlier sync: {}", *known));
     const HeaderNode* bare = nullptr;
     if (job.options.full_validation) {
         IBD_ASSIGN_OR_RETURN(bare, FirstWithoutUndo(job.env, job.blocks, job.terminal));
@@ -158,16 +173,16 @@ Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
     const auto found = LoadCheckpoint(job.env, job.options.directory);
     if (!found && found.GetError().kind == Error::Kind::kSystem) return found.GetError();
     if (!found || !*found || !(*found)->published || !job.Owns(**found)) {
-        return std::optional<Verdict>();
+        return std::nullopt;
     }
     IBD_RETURN_IF_ERROR(RecoverPublish(job.env, job.log, job.options.chainstate));
     const auto there = LookAtChainstate(job.env, job.log, job.options.chainstate);
     if (!there) job.log.Warning("Booster: building anew: {}", there.Message());
-    if (!there || there->best != job.terminal.hash) return std::optional<Verdict>();
+    if (!there || there->best != job.terminal.hash) return std::nullopt;
     job.log.Info("Booster: the chainstate was put in place before; removing what led to it");
     const uint64_t coins = (*found)->totals.coins;
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
-    return std::optional(Accepted(coins));
+    return Accepted(coins);
 }
 
 Result<Outcome> SyncEngine::Impl::RunOnce()

@@ -3,7 +3,7 @@
 // threads; judges the hints; writes the chainstate once. Owned by the node, which runs it before it
 // opens the chainstate, and alone starts threads in this module. Memory:
 // BoosterOptions::memory_bytes, the blocks being parsed, and about 30 bytes a header. What it keeps
-// on disk while running lies in BoosterOptions::directory. See doc/booster.md.
+// on disk while it is at work lies in BoosterOptions::directory. See doc/booster.md.
 #pragma once
 
 #include "chain/block_source.h"
@@ -29,7 +29,7 @@ struct BoosterOptions {
     /** Every rule and script is checked, with the coins of undo data (-ibdboosterfullvalidation):
      *  no block needs to be assumed valid. */
     bool full_validation = false;
-    /** Ends when all blocks are folded, with a checkpoint for a run that judges. Nothing is said
+    /** Ends when all blocks are folded, with a checkpoint for a sync that judges. Nothing is said
      *  against the hints or a block: what cannot be folded is left to that run. */
     bool fold_only = false;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
@@ -45,7 +45,7 @@ struct BoosterOptions {
     uint64_t min_range_bytes = uint64_t{16} << 20;
     /** So many runs are merged at once however little memory there is. */
     size_t min_merged_runs = 128;
-    std::FILE* terminal = nullptr; //!< where to draw a line of progress, if it is a terminal
+    std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
     /** False: all on the calling thread, in file order, so that a test repeats exactly. */
     bool background = true;
 };
@@ -57,7 +57,7 @@ enum class VerdictKind {
     kFolded,       //!< BoosterOptions::fold_only: all blocks are folded
     kIncomplete,   //!< not all blocks could be folded; what was done is kept
     kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
-    kInterrupted,  //!< stopped on request; what was done is kept for the next run
+    kInterrupted,  //!< stopped on request; what was done is kept for the next
 };
 
 struct Verdict {
@@ -97,8 +97,8 @@ struct BoosterProgress {
     bool full_validation = false;
     Uint256 hints_id;
     unsigned threads = 0;
-    uint64_t blocks = 0;         //!< folded, those of earlier runs included
-    uint64_t resumed_blocks = 0; //!< of these, kept from an earlier run
+    uint64_t blocks = 0;         //!< folded, those of earlier syncs included
+    uint64_t resumed_blocks = 0; //!< of these, kept from an earlier sync
     uint64_t outputs = 0;        //!< counted outputs folded
     uint64_t inputs = 0;
     uint64_t bytes = 0;       //!< of blocks folded
@@ -132,7 +132,7 @@ public:
     ~SyncEngine();
 
     /** Does all of it; once. An error is a failed disk, a missing or damaged block or the like:
-     *  nothing was published and a later run resumes. */
+     *  nothing was published and a later sync resumes. */
     Result<Verdict> Run();
 
     /** Makes Run() return soon; from any thread. */
@@ -145,14 +145,5 @@ private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
 };
-
-/** Refuses hints that say that they are of another network (a bitmap does not say). */
-Result<> CheckNetwork(const HintsInfo& hints, const ChainParams& params);
-
-/** The block at which the hints end, on the branch of the best header. Refuses hints of another
- *  network, above the best header or off its branch; the error is one line for the user. Whether
- *  that block may be trusted without running its scripts is ScriptCheckFor(), chain module. */
-Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const HeaderTree& headers,
-                                             const ChainParams& params);
 
 } // namespace ibd

@@ -137,7 +137,7 @@ void FoldPhase::ShowUntilDone()
                          .unit = "bytes",
                          .total = resumed + m_supply.EstimatedBytes(),
                          .start = resumed,
-                         .terminal = m_job.options.terminal});
+                         .tty = m_job.options.tty});
     const auto show = [&] {
         meter.Update(m_progress.BytesDone(),
                      m_progress.FoldDetail(all_blocks) + m_supply.Detail());

@@ -41,7 +41,7 @@ Result<LoadReport> LoadPhase::Run(const Checkpoint& accepted, std::vector<RunRea
 size_t LoadPhase::MostRuns() const
 {
     const BoosterOptions& options = m_job.options;
-    return std::max(options.min_merged_runs, options.memory_bytes / 2 / kRunFrameBytes);
+    return std::max(options.min_merged_runs, options.memory_bytes / 2 / kRunPageBytes);
 }
 
 Result<> LoadPhase::LimitRuns(Checkpoint accepted)
@@ -65,7 +65,7 @@ Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
                         {.label = "Booster: loading",
                          .unit = "coins",
                          .total = m_job.hints.Info().unspent,
-                         .terminal = m_job.options.terminal});
+                         .tty = m_job.options.tty});
     NamedThread monitor("booster-meter", [&] { ShowUntilDone(meter); });
     auto report = LoadChainstate(m_job.env, m_job.log, task);
     {

@@ -11,15 +11,15 @@ namespace ibd {
 namespace {
 
 constexpr std::array<uint8_t, 8> kRunMagic = {'i', 'b', 'd', 'r', 'u', 'n', 0, 2};
-constexpr size_t kRunHeaderSize = 48;    // magic, number, 0, hints id
-constexpr size_t kFrameHeaderBytes = 12; // payload length, records, checksum
+constexpr size_t kRunHeaderSize = 48;   // magic, number, 0, hints id
+constexpr size_t kPageHeaderBytes = 12; // payload length, records, checksum
 constexpr size_t kIndexEntrySize = 24;
 constexpr size_t kTrailerSize = 64;
 constexpr size_t kCoinbaseEntrySize = 36;
 
-/** Covers place and contents, so that exchanged frames show too. As strong as what guards the same
+/** Covers place and contents, so that exchanged pages show too. As strong as what guards the same
  *  coins in the chainstate, and far less work than a cryptographic hash. */
-uint32_t FrameChecksum(uint64_t offset, ByteSpan lengths, ByteSpan payload)
+uint32_t PageChecksum(uint64_t offset, ByteSpan lengths, ByteSpan payload)
 {
     uint8_t place[8];
     WriteLE64(place, offset);
@@ -38,8 +38,8 @@ Bytes RunHeader(uint32_t number, const Uint256& hints_id)
     return header;
 }
 
-/** Walks the records of a frame; false if they are not whole, in order and `expected` many. */
-bool FrameIsSound(ByteSpan payload, uint32_t expected)
+/** Walks the records of a page; false if they are not whole, in order and `expected` many. */
+bool PageIsSound(ByteSpan payload, uint32_t expected)
 {
     const uint8_t* previous = nullptr;
     uint32_t count = 0;
@@ -70,7 +70,7 @@ Path RunPath(const Path& directory, uint32_t number)
 RunWriter::RunWriter(std::unique_ptr<WritableFile> file, uint32_t number, Bytes header)
     : m_out(std::move(file)), m_number(number), m_header(std::move(header))
 {
-    m_payload.reserve(kMaxRunFrameBytes);
+    m_payload.reserve(kMaxRunPageBytes);
 }
 
 Result<RunWriter> RunWriter::Create(Env& env, const Path& directory, uint32_t number,
@@ -84,38 +84,38 @@ Result<RunWriter> RunWriter::Create(Env& env, const Path& directory, uint32_t nu
 
 Result<> RunWriter::Add(const CoinRecord& record)
 {
-    if (m_payload.size() + record.Size() > kRunFrameBytes) IBD_RETURN_IF_ERROR(CloseFrame());
+    if (m_payload.size() + record.Size() > kRunPageBytes) IBD_RETURN_IF_ERROR(ClosePage());
     if (m_payload.empty()) m_first_prefix = record.Prefix();
     Append(m_payload, record.Whole());
-    ++m_frame_records;
+    ++m_page_records;
     return {};
 }
 
-Result<> RunWriter::CloseFrame()
+Result<> RunWriter::ClosePage()
 {
     if (m_payload.empty()) return {};
     uint8_t lengths[8];
     WriteLE32(lengths, static_cast<uint32_t>(m_payload.size()));
-    WriteLE32(lengths + 4, m_frame_records);
+    WriteLE32(lengths + 4, m_page_records);
     Writer index(m_index);
     index.U64(m_first_prefix);
     index.U64(m_out.Size());
-    index.U32(static_cast<uint32_t>(kFrameHeaderBytes + m_payload.size()));
-    index.U32(m_frame_records);
+    index.U32(static_cast<uint32_t>(kPageHeaderBytes + m_payload.size()));
+    index.U32(m_page_records);
     uint8_t checksum[4];
-    WriteLE32(checksum, FrameChecksum(m_out.Size(), lengths, m_payload));
+    WriteLE32(checksum, PageChecksum(m_out.Size(), lengths, m_payload));
     IBD_RETURN_IF_ERROR(m_out.Add(lengths));
     IBD_RETURN_IF_ERROR(m_out.Add(checksum));
     IBD_RETURN_IF_ERROR(m_out.Add(m_payload));
-    m_records += m_frame_records;
+    m_records += m_page_records;
     m_payload.clear();
-    m_frame_records = 0;
+    m_page_records = 0;
     return {};
 }
 
 Result<WrittenRun> RunWriter::Finish(std::span<const CoinbaseId> coinbases)
 {
-    IBD_RETURN_IF_ERROR(CloseFrame());
+    IBD_RETURN_IF_ERROR(ClosePage());
     const uint64_t coinbases_at = m_out.Size();
     Bytes ids;
     Writer id_writer(ids);
@@ -211,11 +211,11 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
     IBD_ASSIGN_OR_RETURN(const Bytes trailer, run.ReadExactly(trailer_at, kTrailerSize));
     const uint8_t* t = trailer.data();
     const uint64_t index_at = ReadLE64(t + 32);
-    const uint64_t frames = ReadLE64(t + 40);
+    const uint64_t pages = ReadLE64(t + 40);
     run.m_coinbases_at = ReadLE64(t + 8);
     run.m_coinbases = ReadLE64(t + 16);
     std::copy_n(t + 24, 8, run.m_coinbases_checksum.begin());
-    if (index_at > trailer_at || (trailer_at - index_at) / kIndexEntrySize != frames ||
+    if (index_at > trailer_at || (trailer_at - index_at) / kIndexEntrySize != pages ||
         run.m_coinbases_at > index_at ||
         (index_at - run.m_coinbases_at) / kCoinbaseEntrySize != run.m_coinbases) {
         return run.Damaged(trailer_at, "the trailer is damaged");
@@ -232,32 +232,32 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
         header != RunHeader(expected.number, hints_id) || ReadLE64(t) != expected.records) {
         return run.Damaged(trailer_at, "the checksum is wrong or belongs to another run");
     }
-    for (size_t i = 0; i < frames; ++i) {
+    for (size_t i = 0; i < pages; ++i) {
         const uint8_t* p = index.data() + i * kIndexEntrySize;
-        run.m_frames.push_back({ReadLE64(p), ReadLE64(p + 8), ReadLE32(p + 16), ReadLE32(p + 20)});
-        const uint32_t length = run.m_frames.back().length;
-        if (length < kFrameHeaderBytes || length > kFrameHeaderBytes + kMaxRunFrameBytes) {
-            return run.Damaged(index_at + i * kIndexEntrySize, "a frame has an impossible length");
+        run.m_pages.push_back({ReadLE64(p), ReadLE64(p + 8), ReadLE32(p + 16), ReadLE32(p + 20)});
+        const uint32_t length = run.m_pages.back().length;
+        if (length < kPageHeaderBytes || length > kPageHeaderBytes + kMaxRunPageBytes) {
+            return run.Damaged(index_at + i * kIndexEntrySize, "a page has an impossible length");
         }
     }
     return run;
 }
 
-Result<ByteSpan> RunReader::ReadFrame(size_t index, Bytes& buffer) const
+Result<ByteSpan> RunReader::ReadPage(size_t index, Bytes& buffer) const
 {
-    const Frame& frame = m_frames[index];
-    buffer.resize(frame.length);
+    const Page& page = m_pages[index];
+    buffer.resize(page.length);
     IBD_ASSIGN_OR_RETURN(const Handle file, File());
-    IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(frame.offset, buffer));
-    if (got != frame.length) return Damaged(frame.offset + got, "the file is cut off");
+    IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(page.offset, buffer));
+    if (got != page.length) return Damaged(page.offset + got, "the file is cut off");
     const ByteSpan lengths = ByteSpan(buffer).first(8);
-    const ByteSpan payload = ByteSpan(buffer).subspan(kFrameHeaderBytes);
-    if (FrameChecksum(frame.offset, lengths, payload) != ReadLE32(buffer.data() + 8)) {
-        return Damaged(frame.offset, "the checksum of a frame is wrong");
+    const ByteSpan payload = ByteSpan(buffer).subspan(kPageHeaderBytes);
+    if (PageChecksum(page.offset, lengths, payload) != ReadLE32(buffer.data() + 8)) {
+        return Damaged(page.offset, "the checksum of a page is wrong");
     }
-    if (!FrameIsSound(payload, frame.records)) return Damaged(frame.offset, "a frame is malformed");
-    if (CoinRecord(payload.data()).Prefix() != frame.first_prefix) {
-        return Damaged(frame.offset, "a frame of another run");
+    if (!PageIsSound(payload, page.records)) return Damaged(page.offset, "a page is malformed");
+    if (CoinRecord(payload.data()).Prefix() != page.first_prefix) {
+        return Damaged(page.offset, "a page of another run");
     }
     return payload;
 }
@@ -279,9 +279,9 @@ Result<std::vector<CoinbaseId>> RunReader::ReadCoinbases() const
 
 void RunReader::WillNeed(size_t index, uint64_t bytes) const
 {
-    if (index >= m_frames.size()) return;
+    if (index >= m_pages.size()) return;
     // Only advice: if the file is gone, the read that follows says so.
-    if (const auto file = File()) (*file)->WillNeed(m_frames[index].offset, bytes);
+    if (const auto file = File()) (*file)->WillNeed(m_pages[index].offset, bytes);
 }
 
 Result<std::vector<RunReader>> OpenRuns(Env& env, const Path& directory,

@@ -1,5 +1,5 @@
-// Runs: surviving coins of a set of blocks, sorted by chainstate key, in frames of up to 32 KiB
-// with a checksum each, and an index of the frames; also the coinbase ids that must be unique. One
+// Runs: surviving coins of a set of blocks, sorted by chainstate key, in pages of up to 32 KiB
+// with a checksum each, and an index of the pages; also the coinbase ids that must be unique. One
 // writer per file; a reader is immutable after Open() and shared. Format: doc/formats/runs.md.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace ibd {
 
-inline constexpr size_t kRunFrameBytes = 32 << 10;
-/** A record is at most 65,535 + 40 bytes, and a frame holds at least one. */
-inline constexpr size_t kMaxRunFrameBytes = 80 << 10;
+inline constexpr size_t kRunPageBytes = 32 << 10;
+/** A record is at most 65,535 + 40 bytes, and a page holds at least one. */
+inline constexpr size_t kMaxRunPageBytes = 80 << 10;
 
 /** The id of the coinbase of the block at a height. */
 struct CoinbaseId {
@@ -43,7 +43,7 @@ struct WrittenRun {
     std::unique_ptr<WritableFile> file; //!< complete but not synced
 };
 
-/** Writes one run from records that come in chainstate order. Holds a frame and a piece of a file
+/** Writes one run from records that come in chainstate order. Holds a page and a piece of a file
  *  (1 MiB). After an error it is of no more use. */
 class RunWriter {
 public:
@@ -55,7 +55,7 @@ public:
 
 private:
     RunWriter(std::unique_ptr<WritableFile> file, uint32_t number, Bytes header);
-    Result<> CloseFrame();
+    Result<> ClosePage();
 
     FileAppender m_out;
     uint32_t m_number;
@@ -63,7 +63,7 @@ private:
     Bytes m_payload;
     Bytes m_index;
     uint64_t m_first_prefix = 0;
-    uint32_t m_frame_records = 0;
+    uint32_t m_page_records = 0;
     uint64_t m_records = 0;
 };
 
@@ -74,10 +74,10 @@ Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
 
 class RunReader {
 public:
-    struct Frame {
+    struct Page {
         uint64_t first_prefix; //!< CoinRecord::Prefix() of its first record
         uint64_t offset;
-        uint32_t length; //!< with the frame's header
+        uint32_t length; //!< with the page's header
         uint32_t records;
     };
 
@@ -86,13 +86,13 @@ public:
     static Result<RunReader> Open(Env& env, const Path& directory, const RunInfo& expected,
                                   const Uint256& hints_id);
 
-    std::span<const Frame> Frames() const { return m_frames; }
-    /** The records of a frame, one after another, checked: each is whole, in order, and there are
+    std::span<const Page> Pages() const { return m_pages; }
+    /** The records of a page, one after another, checked: each is whole, in order, and there are
      *  as many as the index says. `buffer` keeps its capacity. */
-    Result<ByteSpan> ReadFrame(size_t index, Bytes& buffer) const;
+    Result<ByteSpan> ReadPage(size_t index, Bytes& buffer) const;
     Result<std::vector<CoinbaseId>> ReadCoinbases() const;
     const RunInfo& Info() const { return m_info; }
-    /** Announces a sequential read of the frames from `index` on. */
+    /** Announces a sequential read of the pages from `index` on. */
     void WillNeed(size_t index, uint64_t bytes) const;
     /** From now on each read opens the file for itself: slower, but takes no descriptor. */
     void CloseFile() { m_file.reset(); }
@@ -108,7 +108,7 @@ private:
     Path m_path;
     RunInfo m_info;
     std::unique_ptr<ReadableFile> m_file; //!< null after CloseFile()
-    std::vector<Frame> m_frames;
+    std::vector<Page> m_pages;
     uint64_t m_coinbases_at = 0;
     uint64_t m_coinbases = 0;
     ShortDigest m_coinbases_checksum{};

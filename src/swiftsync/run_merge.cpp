@@ -18,7 +18,7 @@ Result<std::optional<WrittenRun>> WriteMerged(RunWriter writer, std::span<const 
 {
     CoinMerger merger(runs, 0, std::numeric_limits<uint64_t>::max());
     for (uint64_t records = 0;; ++records) {
-        if (records % kLookForStopEvery == 0 && stop) return std::optional<WrittenRun>();
+        if (records % kLookForStopEvery == 0 && stop) return std::nullopt;
         IBD_ASSIGN_OR_RETURN(const bool more, merger.Next());
         if (!more) break;
         IBD_RETURN_IF_ERROR(writer.Add(merger.Record()));
@@ -29,7 +29,7 @@ Result<std::optional<WrittenRun>> WriteMerged(RunWriter writer, std::span<const 
         coinbases.insert(coinbases.end(), some.begin(), some.end());
     }
     IBD_ASSIGN_OR_RETURN(WrittenRun merged, writer.Finish(coinbases));
-    return std::optional<WrittenRun>(std::move(merged));
+    return merged;
 }
 
 /** Replaces the first `count` runs of the state by one. */

@@ -1,6 +1,6 @@
 // Keeps the number of runs in bounds before they are all merged at once into the chainstate: that
-// takes a frame of memory for each run and thread, and small buffers or short intervals leave
-// thousands of runs. One thread, the engine's. Memory: a frame (32 KiB) for each run merged.
+// takes a page of memory for each run and thread, and small buffers or short intervals leave
+// thousands of runs. One thread, the engine's. Memory: a page (32 KiB) for each run merged.
 #pragma once
 
 #include "swiftsync/checkpoint.h"

@@ -22,21 +22,6 @@ std::optional<double> SecondsLeft(uint64_t done, uint64_t total, double rate)
 
 } // namespace
 
-const char* BoosterStateName(BoosterState state)
-{
-    switch (state) {
-    case BoosterState::kIdle: return "idle";
-    case BoosterState::kWaiting: return "waiting";
-    case BoosterState::kFolding: return "folding";
-    case BoosterState::kJudging: return "judging";
-    case BoosterState::kLoading: return "loading";
-    case BoosterState::kPublishing: return "publishing";
-    case BoosterState::kAccepted: return "accepted";
-    case BoosterState::kRefused: return "refused";
-    }
-    return "unknown";
-}
-
 void SyncProgress::BeginTry()
 {
     SetState(BoosterState::kFolding);

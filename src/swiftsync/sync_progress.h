@@ -1,4 +1,4 @@
-// SyncProgress: how far one sync is, for the terminal, the log and getboosterinfo. Owned by
+// SyncProgress: how far one sync is, for the tty, the log and getboosterinfo. Owned by
 // SyncEngine. The thread that runs the sync says what begins and ends, each worker counts what it
 // did, and any thread may ask at any time. Memory: a cache line a worker.
 #pragma once

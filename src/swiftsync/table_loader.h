@@ -8,9 +8,4 @@ namespace ibd {
 
 Result<LoadReport> LoadByTables(Env& env, const LoadTask& task);
 
-/** The outpoint of a record. */
-OutPoint OutPointOf(const CoinRecord& record);
-/** The reason when an outpoint comes twice. */
-std::string DuplicateCoin(const OutPoint& outpoint);
-
 } // namespace ibd

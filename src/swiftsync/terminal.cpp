@@ -1,10 +1,8 @@
 // See terminal.h.
 #include "swiftsync/terminal.h"
 
-#include "chain/header_tree.h"
 #include "consensus/script_flags.h"
 #include "consensus/subsidy.h"
-#include "swiftsync/engine.h"
 #include "util/hex.h"
 
 #include <algorithm>

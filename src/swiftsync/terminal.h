@@ -1,13 +1,22 @@
-// The checks that decide, once every block is folded, whether the hints were right. All must hold;
-// the first that fails gives the reason. Pure but for reading coinbase ids from the runs.
+// What is asked of the hints' last block before a sync, and the checks that decide, once every
+// block is folded, whether the hints were right. All must hold; the first that fails gives the
+// reason. Pure.
 #pragma once
 
+#include "chain/header_tree.h"
 #include "swiftsync/checkpoint.h"
 #include "swiftsync/hints.h"
 
-#include "consensus/params.h"
-
 namespace ibd {
+
+/** Refuses hints that say that they are of another network (a bitmap does not say). */
+Result<> CheckNetwork(const HintsInfo& hints, const ChainParams& params);
+
+/** The block at which the hints end, on the branch of the best header. Refuses hints of another
+ *  network, above the best header or off its branch; the error is one line for the user. Whether
+ *  that block may be trusted without running its scripts is ScriptCheckFor(), chain module. */
+Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const HeaderTree& headers,
+                                             const ChainParams& params);
 
 /** The only height from BIP34 on, below 1,983,702, whose coinbase may repeat an early one: that of
  *  mainnet's block 176,684 begins with this height. (It did not, as everyone could see in 2017, but

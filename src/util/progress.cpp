@@ -19,7 +19,7 @@ constexpr const char* kBytes = "bytes";
 
 ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
     : m_env(env), m_logger(logger), m_options(std::move(options)),
-      m_is_terminal(m_options.terminal != nullptr && ::isatty(::fileno(m_options.terminal)) == 1),
+      m_is_tty(m_options.tty != nullptr && ::isatty(::fileno(m_options.tty)) == 1),
       m_start_micros(env.MonotonicMicros()), m_sample_micros(m_start_micros),
       m_sample_done(m_options.start), m_done(m_options.start), m_last_log_micros(m_start_micros)
 {
@@ -47,7 +47,7 @@ void ProgressMeter::Update(uint64_t done, const std::string& detail)
         m_last_log_micros = now;
         m_logger.Info("{}", LineLocked());
     }
-    if (m_is_terminal && now - m_last_draw_micros >= kDrawMicros) {
+    if (m_is_tty && now - m_last_draw_micros >= kDrawMicros) {
         m_last_draw_micros = now;
         Draw(LineLocked());
     }
@@ -65,10 +65,10 @@ void ProgressMeter::Finish()
                                    Amount(fresh * 1e6 / static_cast<double>(micros)));
     if (!m_detail.empty()) line += "; " + m_detail;
     m_logger.Info("{}", line);
-    if (m_is_terminal) {
+    if (m_is_tty) {
         Draw(line);
-        std::fputc('\n', m_options.terminal);
-        std::fflush(m_options.terminal);
+        std::fputc('\n', m_options.tty);
+        std::fflush(m_options.tty);
     }
 }
 
@@ -129,8 +129,8 @@ std::string ProgressMeter::Amount(double units) const
 void ProgressMeter::Draw(const std::string& line)
 {
     const size_t blanks = m_drawn > line.size() ? m_drawn - line.size() : 0;
-    std::fprintf(m_options.terminal, "\r%s%*s", line.c_str(), static_cast<int>(blanks), "");
-    std::fflush(m_options.terminal);
+    std::fprintf(m_options.tty, "\r%s%*s", line.c_str(), static_cast<int>(blanks), "");
+    std::fflush(m_options.tty);
     m_drawn = line.size();
 }
 

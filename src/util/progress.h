@@ -1,5 +1,5 @@
 // ProgressMeter: how far a long job is, how fast, and how long it still takes. A line on the
-// terminal while it is one, and a log line every few seconds. Any thread may call it.
+// tty while it is one, and a log line every few seconds. Any thread may call it.
 #pragma once
 
 #include "util/env.h"
@@ -12,12 +12,12 @@
 namespace ibd {
 
 struct ProgressOptions {
-    std::string label;             //!< "Reading blocks"
-    std::string unit;              //!< "blocks"; "bytes" are shown as kB, MB, ...
-    uint64_t total = 0;            //!< units in all; 0: unknown
-    uint64_t start = 0;            //!< units done before, which count for no rate
-    int log_every_seconds = 10;    //!< a log line at most this often
-    std::FILE* terminal = nullptr; //!< where to redraw a line; nothing is drawn unless it is a tty
+    std::string label;          //!< "Reading blocks"
+    std::string unit;           //!< "blocks"; "bytes" are shown as kB, MB, ...
+    uint64_t total = 0;         //!< units in all; 0: unknown
+    uint64_t start = 0;         //!< units done before, which count for no rate
+    int log_every_seconds = 10; //!< a log line at most this often
+    std::FILE* tty = nullptr;   //!< where to redraw a line; nothing is drawn unless it is a tty
 };
 
 class ProgressMeter {
@@ -30,7 +30,7 @@ public:
 
     /** Units done so far, absolute, and what else to say at the end of the line. */
     void Update(uint64_t done, const std::string& detail = {});
-    /** Writes the last log line and ends the terminal line; later calls do nothing. */
+    /** Writes the last log line and ends the line on the tty; later calls do nothing. */
     void Finish();
 
     uint64_t Done() const;
@@ -52,7 +52,7 @@ private:
     Logger& m_logger;
     mutable std::mutex m_mutex;
     ProgressOptions m_options;
-    bool m_is_terminal;
+    bool m_is_tty;
     const int64_t m_start_micros;
     int64_t m_sample_micros; //!< when the rate was last brought up to date
     uint64_t m_sample_done = 0;
@@ -61,7 +61,7 @@ private:
     double m_rate = 0;
     int64_t m_last_log_micros;
     int64_t m_last_draw_micros = 0;
-    size_t m_drawn = 0; //!< characters on the terminal line
+    size_t m_drawn = 0; //!< characters on the line
     bool m_finished = false;
 };
 

@@ -1,6 +1,8 @@
 // bitcoind's options: what they become, and which values are refused.
 #include "node/option_table.h"
 #include "node/options.h"
+#include "node/parameter_interaction.h"
+#include "node/peer_checks.h"
 #include "node/settings.h"
 #include "node/start_checks.h"
 #include "rpc/server.h"

@@ -1,5 +1,6 @@
 // Wrong hints, bad blocks, failing disks: a clear verdict or error, never a wrong chainstate.
 #include "accepted.h"
+#include "swiftsync/terminal.h"
 #include "sync_setup.h"
 
 #include "support/testdata.h"
@@ -105,7 +106,7 @@ TEST_CASE("Wrong hints are remembered, right ones of the same chain still work")
     });
     const auto second = Must(setup.Sync(env, setup.Options()));
     REQUIRE(second.kind == VerdictKind::kHintsWrong);
-    REQUIRE_THAT(second.reason, Contains("failed in an earlier run: ") && Contains(first.reason));
+    REQUIRE_THAT(second.reason, Contains("failed in an earlier sync: ") && Contains(first.reason));
     REQUIRE(blocks_read == 0);
     outputs[0].unspent = !outputs[0].unspent;
     setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);

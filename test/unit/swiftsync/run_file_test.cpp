@@ -304,18 +304,18 @@ TEST_CASE("Runs: a change of any byte is noticed before its record is used")
         const auto run = RunReader::Open(*env, dir.Get(), info, id);
         bool noticed = !run.Ok() || !run->ReadCoinbases().Ok();
         Bytes buffer;
-        for (size_t i = 0; run && i < run->Frames().size(); ++i) {
-            noticed |= !run->ReadFrame(i, buffer).Ok();
+        for (size_t i = 0; run && i < run->Pages().size(); ++i) {
+            noticed |= !run->ReadPage(i, buffer).Ok();
         }
         REQUIRE(noticed);
     }
 }
 
-TEST_CASE("Runs: frames that change places, or come from another run, are noticed")
+TEST_CASE("Runs: pages that change places, or come from another run, are noticed")
 {
     TempDir dir;
     const auto env = MakePosixEnv();
-    const auto write = [&](uint32_t number) { // two frames of equal length at least
+    const auto write = [&](uint32_t number) { // two pages of equal length at least
         std::vector<SomeCoins::Item> items;
         for (int i = 0; i < 3000; ++i) {
             items.push_back({Txid::FromBytes(RandomBytes(32).data()), 0, 1000, {0x51}});
@@ -324,24 +324,24 @@ TEST_CASE("Runs: frames that change places, or come from another run, are notice
     };
     const RunInfo infos[] = {write(0), write(1)};
     const RunReader run = OpenRun(*env, dir.Get(), infos[0]);
-    const auto frames = run.Frames();
-    REQUIRE(frames.size() > 2);
-    REQUIRE(frames[0].length == frames[1].length);
-    const auto frame = [&](Bytes& file, size_t i) {
-        return std::span(file).subspan(frames[i].offset, frames[i].length);
+    const auto pages = run.Pages();
+    REQUIRE(pages.size() > 2);
+    REQUIRE(pages[0].length == pages[1].length);
+    const auto page = [&](Bytes& file, size_t i) {
+        return std::span(file).subspan(pages[i].offset, pages[i].length);
     };
     Bytes buffer;
     Bytes file = Must(ReadWholeFile(*env, RunPath(dir.Get(), 0)));
     const auto read = [&](const Bytes& changed) {
         REQUIRE(WriteFileAtomically(*env, RunPath(dir.Get(), 0), changed).Ok());
-        return OpenRun(*env, dir.Get(), infos[0]).ReadFrame(0, buffer).Ok();
+        return OpenRun(*env, dir.Get(), infos[0]).ReadPage(0, buffer).Ok();
     };
     REQUIRE(read(file));
     Bytes swapped = file;
-    std::swap_ranges(frame(swapped, 0).begin(), frame(swapped, 0).end(), frame(swapped, 1).begin());
+    std::swap_ranges(page(swapped, 0).begin(), page(swapped, 0).end(), page(swapped, 1).begin());
     REQUIRE_FALSE(read(swapped));
     Bytes other = Must(ReadWholeFile(*env, RunPath(dir.Get(), 1)));
-    std::copy_n(frame(other, 0).begin(), frames[0].length, frame(file, 0).begin());
+    std::copy_n(page(other, 0).begin(), pages[0].length, page(file, 0).begin());
     REQUIRE_FALSE(read(file));
 }
 

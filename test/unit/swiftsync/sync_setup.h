@@ -3,6 +3,7 @@
 
 #include "sim/fault_env.h"
 #include "sim/lying_supply.h"
+#include "swiftsync/terminal.h"
 #include "test_chain.h"
 
 #include <fstream>
