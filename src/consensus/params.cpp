@@ -1,6 +1,5 @@
 #include "consensus/params.h"
 
-#include "consensus/params_build.h"
 #include "util/check.h"
 
 #include <algorithm>
@@ -8,9 +7,6 @@
 
 namespace ibd {
 namespace {
-
-constexpr Network kNetworks[] = {Network::kMain, Network::kTestnet3, Network::kTestnet4,
-                                 Network::kSignet, Network::kRegtest};
 
 /** The whole text as a decimal number that fits; no sign but '-', no spaces. */
 template <typename T>
@@ -35,18 +31,6 @@ std::vector<std::string> Split(const std::string& text, char separator)
     return parts;
 }
 
-ChainParams MakeFor(Network network, const NetworkOptions& options)
-{
-    switch (network) {
-    case Network::kMain: return MakeMainParams();
-    case Network::kTestnet3: return MakeTestnet3Params();
-    case Network::kTestnet4: return MakeTestnet4Params();
-    case Network::kSignet: return MakeSignetParams(options);
-    case Network::kRegtest: return MakeRegtestParams(options);
-    }
-    CHECK(false);
-}
-
 } // namespace
 
 const AssumeutxoData* ChainParams::AssumeutxoAt(int height) const
@@ -61,14 +45,6 @@ const AssumeutxoData* ChainParams::AssumeutxoFor(const BlockHash& block_hash) co
     const auto it = std::find_if(assumeutxo.begin(), assumeutxo.end(),
                                  [&](const auto& data) { return data.block_hash == block_hash; });
     return it == assumeutxo.end() ? nullptr : &*it;
-}
-
-ChainParams MakeChainParams(Network network, const NetworkOptions& options)
-{
-    ChainParams params = MakeFor(network, options);
-    ApplyDeploymentOptions(params.consensus, options);
-    params.name = NetworkName(network);
-    return params;
 }
 
 Result<> ParseTestActivationHeight(const std::string& value, NetworkOptions& options)
@@ -112,34 +88,6 @@ Result<> ParseVersionBitsParameters(const std::string& value, NetworkOptions& op
     if (!deployment) return BadData("Invalid deployment ({})", parts[0]);
     option.deployment = *deployment;
     options.version_bits.push_back(option);
-    return {};
-}
-
-const char* NetworkName(Network network)
-{
-    switch (network) {
-    case Network::kMain: return "main";
-    case Network::kTestnet3: return "test";
-    case Network::kTestnet4: return "testnet4";
-    case Network::kSignet: return "signet";
-    case Network::kRegtest: return "regtest";
-    }
-    CHECK(false);
-}
-
-std::optional<Network> NetworkFromName(const std::string& name)
-{
-    for (const Network network : kNetworks) {
-        if (name == NetworkName(network)) return network;
-    }
-    return {};
-}
-
-std::optional<Network> NetworkFromMagic(const std::array<uint8_t, 4>& magic)
-{
-    for (const Network network : kNetworks) {
-        if (MakeChainParams(network).magic == magic) return network;
-    }
     return {};
 }
 

@@ -1,6 +1,6 @@
 #include "consensus/signet.h"
 
-#include "consensus/block_check.h"
+#include "consensus/witness_commitment.h"
 #include "consensus/merkle.h"
 #include "script/script.h"
 #include "script/verify.h"

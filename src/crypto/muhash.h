@@ -3,6 +3,7 @@
 // 768 bytes; a value type, owned by one thread at a time and combined across threads by *=.
 #pragma once
 
+#include "crypto/num3072_limbs.h"
 #include "crypto/sha256.h"
 
 namespace ibd {
@@ -10,11 +11,10 @@ namespace ibd {
 /** An integer modulo 2^3072 - 1103717; may be held unreduced below 2^3072. */
 class Num3072 {
 public:
-    /** 2^3072 - kExcess is the modulus, the largest safe prime below 2^3072. */
-    static constexpr uint64_t kExcess = 1103717;
-    static constexpr size_t kLimbs = 48;
+    static constexpr uint64_t kExcess = kNum3072Excess;
+    static constexpr size_t kLimbs = kNum3072Limbs;
     static constexpr size_t kByteSize = 384;
-    using Limbs = std::array<uint64_t, kLimbs>; //!< least significant first
+    using Limbs = Num3072Limbs;
     using Serialized = std::array<uint8_t, kByteSize>;
 
     /** One. */

@@ -20,7 +20,7 @@ constexpr uint64_t kDigitMask = (uint64_t{1} << kDigitBits) - 1;
 using Signed = std::array<int64_t, kDigits>;
 
 /** The modulus has two digits that are not zero. */
-constexpr int64_t kModulusLow = -static_cast<int64_t>(Num3072::kExcess);
+constexpr int64_t kModulusLow = -static_cast<int64_t>(kNum3072Excess);
 constexpr int64_t kModulusHigh = int64_t{1} << (3072 - kDigitBits * (kDigits - 1));
 
 /** 1 / p mod 2^64; each Newton step doubles the number of right bits. */
@@ -196,7 +196,7 @@ size_t Shrink(Signed& f, Signed& g, size_t size)
 
 } // namespace
 
-Num3072::Limbs InverseModP(const Num3072::Limbs& value)
+Num3072Limbs InverseModP(const Num3072Limbs& value)
 {
     Signed f{}, d{}, e{};
     f[0] = kModulusLow;
@@ -214,7 +214,7 @@ Num3072::Limbs InverseModP(const Num3072::Limbs& value)
         size = Shrink(f, g, size);
     }
     Normalize(d, f[size - 1] < 0); // f is 1 or -1, or the modulus when value is zero
-    return Regroup<kDigitBits, 64, Num3072::Limbs>(d);
+    return Regroup<kDigitBits, 64, Num3072Limbs>(d);
 }
 
 } // namespace ibd

@@ -11,8 +11,8 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
 
-constexpr size_t kLimbs = Num3072::kLimbs;
-using Limbs = Num3072::Limbs;
+constexpr size_t kLimbs = kNum3072Limbs;
+using Limbs = Num3072Limbs;
 
 void MultiplyPortable(const Limbs& a, const Limbs& b, WideProduct& out)
 {

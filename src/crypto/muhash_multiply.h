@@ -2,18 +2,18 @@
 // benches; see muhash.h. Pure functions.
 #pragma once
 
-#include "crypto/muhash.h"
+#include "crypto/num3072_limbs.h"
 
 #include <span>
 
 namespace ibd {
 
-using WideProduct = std::array<uint64_t, 2 * Num3072::kLimbs>;
+using WideProduct = std::array<uint64_t, 2 * kNum3072Limbs>;
 
 struct WideMultiplier {
     const char* name;
     bool available; //!< whether this CPU has the instructions; must not be called else
-    void (*multiply)(const Num3072::Limbs& a, const Num3072::Limbs& b, WideProduct& out);
+    void (*multiply)(const Num3072Limbs& a, const Num3072Limbs& b, WideProduct& out);
 };
 
 /** Every multiplier compiled in, the portable one first, the fastest last. */

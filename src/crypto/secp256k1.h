@@ -4,6 +4,7 @@
 // const between threads.
 #pragma once
 
+#include "crypto/lax_der.h"
 #include "crypto/sha256.h"
 
 #include <memory>
@@ -18,9 +19,6 @@ using XOnlyKey = std::array<uint8_t, 32>;
 using SchnorrSignature = std::array<uint8_t, 64>;
 using CompressedKey = std::array<uint8_t, 33>;
 using UncompressedKey = std::array<uint8_t, 65>;
-
-/** r and s, 32 big-endian bytes each. */
-using CompactSignature = std::array<uint8_t, 64>;
 
 /** Reads an ECDSA signature as consensus did before BIP66 and still does below the DER check:
  *  lengths may be padded, numbers may have leading zeros, bytes after s are ignored. r or s out

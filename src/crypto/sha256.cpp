@@ -1,6 +1,7 @@
 // See sha256.h.
 #include "crypto/sha256.h"
 
+#include "crypto/sha256_backends.h"
 #include "crypto/sha256_internal.h"
 #include "util/check.h"
 

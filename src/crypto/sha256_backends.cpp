@@ -1,7 +1,6 @@
 // See sha256_backends.h.
 #include "crypto/sha256_backends.h"
 
-#include "crypto/sha256_batch.h"
 #include "crypto/sha256_internal.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // See sha256_batch.h.
 #include "crypto/sha256_batch.h"
 
+#include "crypto/sha256_backends.h"
 #include "crypto/sha256_internal.h"
 #include "util/check.h"
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "crypto/sha256.h"
+#include "crypto/sha256_backend.h"
 
 #include <span>
 
@@ -38,5 +39,9 @@ struct HashMessage {
 /** Double SHA-256 of messages of any lengths, e.g. all txids of a block. `out`: one digest for
  *  each message, not overlapping any of them. Nothing is copied but the padded last block. */
 void Sha256dMany(std::span<const HashMessage> messages, Hash32* out);
+
+/** As Sha256dMany with a given backend; for tests and benches. */
+void Sha256dManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
+                     Hash32* out);
 
 } // namespace ibd

@@ -2,7 +2,7 @@
 // backend. Nothing here is for other modules.
 #pragma once
 
-#include "crypto/sha256_backends.h"
+#include "crypto/sha256_backend.h"
 #include "util/endian.h"
 
 #include <span>

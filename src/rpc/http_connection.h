@@ -4,7 +4,7 @@
 #pragma once
 
 #include "rpc/http_parser.h"
-#include "rpc/http_server.h"
+#include "rpc/http_types.h"
 
 #include <event2/bufferevent.h>
 #include <event2/event.h>

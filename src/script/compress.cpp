@@ -2,7 +2,7 @@
 #include "script/compress.h"
 
 #include "crypto/secp256k1.h"
-#include "script/coin.h"
+#include "script/script.h"
 
 namespace ibd {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "crypto/ripemd160.h"
 #include "script/descriptor.h"
-#include "script/descriptor_parser.h"
 #include "script/taproot.h"
 #include "util/hex.h"
 #include "util/strings.h"
@@ -314,18 +313,6 @@ Result<std::string_view> StripDescriptorChecksum(std::string_view text, bool req
                        checksum);
     }
     return parts[0];
-}
-
-Result<std::vector<OutputDescriptor>> OutputDescriptor::Parse(std::string_view text,
-                                                              const DescriptorNetwork& network,
-                                                              bool require_checksum)
-{
-    IBD_ASSIGN_OR_RETURN(const std::string_view body,
-                         StripDescriptorChecksum(text, require_checksum));
-    IBD_ASSIGN_OR_RETURN(std::vector<DescriptorNode> nodes, ParseDescriptorNodes(body, network));
-    std::vector<OutputDescriptor> out;
-    for (DescriptorNode& node : nodes) out.push_back(OutputDescriptor(std::move(node), network));
-    return out;
 }
 
 std::string OutputDescriptor::ToString() const { return WithChecksum(NodeText(m_root, m_network)); }

@@ -6,6 +6,7 @@
 
 #include "primitives/uint256.h"
 #include "storage/block_file_info.h"
+#include "storage/block_frame.h"
 #include "storage/xor_key.h"
 #include "util/env.h"
 #include "util/log.h"
@@ -25,9 +26,7 @@ struct BlockUndo; // storage/undo.h
 inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
 inline constexpr uint64_t kBlockFileChunk = 16 << 20; //!< preallocation step of blk files
 inline constexpr uint64_t kUndoFileChunk = 1 << 20;   //!< preallocation step of rev files
-inline constexpr uint32_t kFrameHeaderSize = 8;       //!< network magic, u32 length
 inline constexpr uint32_t kUndoChecksumSize = 32;
-inline constexpr uint32_t kMaxStoredBlockSize = 4'000'000;
 
 /** Where a block or undo record lies: file number and offset of its first byte, after the frame. */
 struct FilePos {

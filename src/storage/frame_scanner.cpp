@@ -2,7 +2,7 @@
 #include "storage/frame_scanner.h"
 
 #include "primitives/block.h"
-#include "storage/block_store.h"
+#include "storage/block_frame.h"
 #include "util/endian.h"
 
 #include <algorithm>

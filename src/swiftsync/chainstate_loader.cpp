@@ -69,12 +69,6 @@ Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
 
 } // namespace
 
-std::string DuplicateCoin(const OutPoint& outpoint)
-{
-    return fmt::format("two outputs {}:{} are hinted unspent", outpoint.txid.ToHex(),
-                       outpoint.vout);
-}
-
 Result<LoadReport> LoadChainstate(Env& env, Logger& log, const LoadTask& task)
 {
     const WorkFolder work(task.chainstate);

@@ -5,7 +5,7 @@
 
 #include "chain/block_source.h"
 #include "swiftsync/committer.h"
-#include "swiftsync/engine.h"
+#include "swiftsync/sync_options.h"
 #include "swiftsync/full_validation.h"
 #include "swiftsync/spend_order.h"
 #include "swiftsync/terminal.h"

@@ -3,8 +3,9 @@
 // but for `stop`; any thread.
 #pragma once
 
-#include "swiftsync/engine.h"
+#include "storage/block_store.h"
 #include "swiftsync/fold.h"
+#include "swiftsync/sync_options.h"
 #include "swiftsync/terminal.h"
 
 namespace ibd {

@@ -3,6 +3,7 @@
 // did, and any thread may ask at any time. Memory: a cache line a worker.
 #pragma once
 
+#include "swiftsync/booster_progress.h"
 #include "swiftsync/fold_worker.h"
 #include "swiftsync/sync_job.h"
 

@@ -2,7 +2,7 @@
 // time. See chainstate_loader.h for the task.
 #pragma once
 
-#include "swiftsync/chainstate_loader.h"
+#include "swiftsync/load_task.h"
 
 namespace ibd {
 

@@ -1,5 +1,5 @@
-// See descriptor_parser.h.
-#include "script/descriptor_parser.h"
+// Reads the functions of an output descriptor; see output_descriptor.h.
+#include "script/output_descriptor.h"
 
 #include "util/hex.h"
 #include "util/strings.h"
@@ -380,14 +380,25 @@ const Parser::TopOnly Parser::kTopOnly[6] = {
     {"raw", "Can only have raw() at top level", &Parser::ParseRaw},
 };
 
-} // namespace
-
-Result<std::vector<DescriptorNode>> ParseDescriptorNodes(std::string_view text,
-                                                         const DescriptorNetwork& network)
+Result<Nodes> ParseNodes(std::string_view text, const DescriptorNetwork& network)
 {
     IBD_ASSIGN_OR_RETURN(Nodes nodes, Parser(network).Parse(text, Place::kTop));
     if (!text.empty()) return BadData("{}", "");
     return nodes;
+}
+
+} // namespace
+
+Result<std::vector<OutputDescriptor>> OutputDescriptor::Parse(std::string_view text,
+                                                              const DescriptorNetwork& network,
+                                                              bool require_checksum)
+{
+    IBD_ASSIGN_OR_RETURN(const std::string_view body,
+                         StripDescriptorChecksum(text, require_checksum));
+    IBD_ASSIGN_OR_RETURN(Nodes nodes, ParseNodes(body, network));
+    std::vector<OutputDescriptor> out;
+    for (DescriptorNode& node : nodes) out.push_back(OutputDescriptor(std::move(node), network));
+    return out;
 }
 
 } // namespace ibd

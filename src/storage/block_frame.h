@@ -1,0 +1,11 @@
+// What stands around each block in a blk file, and how large a block may be there.
+#pragma once
+
+#include <cstdint>
+
+namespace ibd {
+
+inline constexpr uint32_t kFrameHeaderSize = 8; //!< network magic, u32 length
+inline constexpr uint32_t kMaxStoredBlockSize = 4'000'000;
+
+} // namespace ibd

@@ -1,0 +1,144 @@
+// The booster's directory: its checkpoint, runs, lock and what it remembers of bad hints. See
+// checkpoint.h.
+#include "swiftsync/checkpoint_log.h"
+#include "util/hex.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ibd {
+
+namespace {
+
+constexpr const char* kBadHintsFile = "badhints.txt";
+constexpr const char* kLockFile = ".lock";
+
+/** A name that RunPath() gives; the directory may be one in which the user keeps other files. */
+bool IsRunFile(std::string_view name)
+{
+    if (!name.starts_with("run") || !name.ends_with(".dat")) return false;
+    name.remove_prefix(3);
+    name.remove_suffix(4);
+    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+} // namespace
+
+Path CheckpointPath(const Path& directory) { return directory / "checkpoint.dat"; }
+
+Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint)
+{
+    return WriteFileAtomically(env, CheckpointPath(directory), checkpoint.Encode());
+}
+
+Result<std::optional<Checkpoint>> LoadCheckpoint(Env& env, const Path& directory)
+{
+    const Path path = CheckpointPath(directory);
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+    if (!there) return std::nullopt;
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, path));
+    auto checkpoint = Checkpoint::Decode(bytes);
+    if (!checkpoint) return BadData("checkpoint {}: {}", path.string(), checkpoint.Message());
+    IBD_RETURN_IF_ERROR(ReplayLog(env, directory, bytes, *checkpoint));
+    return std::move(*checkpoint);
+}
+
+Result<> RemoveCheckpoint(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
+    if (!there) return {};
+    // The checkpoint goes last: while there is a run, it shows that there is work for a clean-up.
+    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
+    const Path checkpoint = CheckpointPath(directory);
+    bool removed = false;
+    for (const Path& path :
+         {Path(checkpoint) += ".new", CheckpointLogPath(directory), checkpoint}) {
+        IBD_ASSIGN_OR_RETURN(const bool exists, env.IsThere(path));
+        if (exists) IBD_RETURN_IF_ERROR(env.Remove(path));
+        removed = removed || exists;
+    }
+    return removed ? env.SyncDirectory(directory) : Result<>();
+}
+
+Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint)
+{
+    std::set<std::string> kept;
+    for (const RunInfo& run : checkpoint.runs) {
+        kept.insert(RunPath(directory, run.number).filename().string());
+    }
+    IBD_ASSIGN_OR_RETURN(const auto names, env.List(directory));
+    for (const std::string& name : names) {
+        if (!IsRunFile(name) || kept.contains(name)) continue;
+        IBD_RETURN_IF_ERROR(env.Remove(directory / name));
+    }
+    return {};
+}
+
+Result<KeptWork> FindKeptWork(Env& env, const Path& directory, const Uint256& hints_id,
+                              const BlockHash& best_block)
+{
+    const auto found = LoadCheckpoint(env, directory);
+    if (!found && found.GetError().kind == Error::Kind::kSystem) return found.GetError();
+    if (!found) return KeptWork::kUnpublished;
+    if (!*found) return KeptWork::kNone;
+    const Checkpoint& kept = **found;
+    const bool complete = kept.folded.Count() == kept.terminal_height;
+    const bool in_place = complete && kept.hints_id == hints_id && kept.terminal_hash == best_block;
+    return kept.published || in_place ? KeptWork::kPublished : KeptWork::kUnpublished;
+}
+
+Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory)
+{
+    auto lock = env.Lock(directory / kLockFile);
+    if (lock) return lock;
+    return SystemError("cannot lock the booster's directory, a node may be using it "
+                       "(-ibdboosterdir): {}",
+                       lock.Message());
+}
+
+namespace {
+
+/** How a line about hints begins that failed on the branch that ends there. */
+std::string BadHintsKey(const Uint256& hints_id, const BlockHash& terminal_hash)
+{
+    return fmt::format("{} {} ", ToHex(hints_id.Span()), terminal_hash.ToHex());
+}
+
+/** Empty if there is no such file. */
+Result<Bytes> ReadBadHints(Env& env, const Path& directory)
+{
+    const Path path = directory / kBadHintsFile;
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+    if (!there) return Bytes();
+    return ReadWholeFile(env, path);
+}
+
+} // namespace
+
+Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_id,
+                          const BlockHash& terminal_hash, std::string_view reason)
+{
+    IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(env, directory, hints_id, terminal_hash));
+    if (known) return {};
+    IBD_ASSIGN_OR_RETURN(Bytes text, ReadBadHints(env, directory));
+    Append(text, AsBytes(BadHintsKey(hints_id, terminal_hash)));
+    Append(text, AsBytes(fmt::format("{}\n", reason)));
+    return WriteFileAtomically(env, directory / kBadHintsFile, text);
+}
+
+Result<std::optional<std::string>> KnownBadHints(Env& env, const Path& directory,
+                                                 const Uint256& hints_id,
+                                                 const BlockHash& terminal_hash)
+{
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadBadHints(env, directory));
+    const std::string key = BadHintsKey(hints_id, terminal_hash);
+    std::string_view rest = AsChars(bytes);
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        if (line.starts_with(key)) return std::string(line.substr(key.size()));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    }
+    return std::nullopt;
+}
+
+} // namespace ibd
