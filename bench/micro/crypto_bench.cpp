@@ -1,6 +1,7 @@
 // Cost of each hash kernel and signature check. Usage: bench_crypto [--once]
 #include "bench_support.h"
 #include "crypto/chacha20.h"
+#include "crypto/muhash.h"
 #include "crypto/muhash_multiply.h"
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"

@@ -222,18 +222,6 @@ bool IsBlockMutated(const BlockView& block, bool check_witness_root)
     return CheckWitnessMalleation(block, check_witness_root).has_value();
 }
 
-int WitnessCommitmentIndex(const TxView& coinbase)
-{
-    for (size_t i = coinbase.outputs.size(); i-- > 0;) {
-        const ByteSpan script = coinbase.outputs[i].script_pubkey;
-        if (script.size() >= kCommitmentScriptSize &&
-            std::equal(kCommitmentTag.begin(), kCommitmentTag.end(), script.begin())) {
-            return static_cast<int>(i);
-        }
-    }
-    return -1;
-}
-
 Bytes Bip34Prefix(int height)
 {
     Bytes prefix;

@@ -54,9 +54,6 @@ bool IsMutated(const RuleResult& found);
  *  asked this before their hash is held against anyone. */
 bool IsBlockMutated(const BlockView& block, bool check_witness_root);
 
-/** Index of the coinbase output that holds the witness commitment (the last one); -1 if none. */
-int WitnessCommitmentIndex(const TxView& coinbase);
-
 /** The BIP34 push of `height` that a coinbase script must begin with. */
 Bytes Bip34Prefix(int height);
 

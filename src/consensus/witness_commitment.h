@@ -1,7 +1,7 @@
 // The coinbase output that commits a block to its witnesses (BIP141). Pure; any thread.
 #pragma once
 
-#include "primitives/uint256.h"
+#include "primitives/block.h"
 
 #include <array>
 
@@ -19,5 +19,8 @@ Uint256 WitnessCommitmentHash(const Uint256& witness_root, ByteSpan reserved);
 
 /** The whole script of the output. */
 Bytes WitnessCommitmentScript(const Uint256& witness_root, ByteSpan reserved);
+
+/** Index of the coinbase output that holds the witness commitment (the last one); -1 if none. */
+int WitnessCommitmentIndex(const TxView& coinbase);
 
 } // namespace ibd

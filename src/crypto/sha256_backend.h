@@ -8,6 +8,9 @@
 
 namespace ibd {
 
+/** Bytes of a serialized outpoint: txid (32) and output index (4, little-endian). */
+constexpr size_t kOutpointSize = 36;
+
 /** Most lanes of any backend. */
 constexpr size_t kSha256MaxLanes = 16;
 

@@ -11,9 +11,6 @@
 
 namespace ibd {
 
-/** Bytes of a serialized outpoint: txid (32) and output index (4, little-endian). */
-constexpr size_t kOutpointSize = 36;
-
 /** Digest of salt block ‖ outpoint for each outpoint, one compression each.
  *  `salted_midstate`: Sha256::State() after exactly one 64-byte block. Message i is the 36 bytes
  *  at `messages + i * stride`. `out`: `count` digests, not overlapping the messages. */

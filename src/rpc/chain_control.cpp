@@ -1,5 +1,6 @@
 // Calls that check the chain, move it, or hand in blocks; see blockchain.h.
 #include "consensus/block_check.h"
+#include "consensus/witness_commitment.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
 #include "rpc/mining.h"

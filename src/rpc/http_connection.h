@@ -5,6 +5,7 @@
 
 #include "rpc/http_parser.h"
 #include "rpc/http_types.h"
+#include "util/log.h"
 
 #include <event2/bufferevent.h>
 #include <event2/event.h>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "swiftsync/load_task.h"
+#include "util/log.h"
 
 namespace ibd {
 

@@ -2,6 +2,7 @@
 #include "sim/block_draft.h"
 
 #include "consensus/block_check.h"
+#include "consensus/witness_commitment.h"
 #include "consensus/merkle.h"
 #include "consensus/pow.h"
 #include "crypto/sha256.h"

@@ -1,6 +1,7 @@
 // Real blocks of every era pass; with one thing changed they fail for the right reason.
 #include "block_fixture.h"
 #include "consensus/tx_check.h"
+#include "consensus/witness_commitment.h"
 
 #include <algorithm>
 

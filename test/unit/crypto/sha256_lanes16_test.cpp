@@ -7,6 +7,7 @@
 #define IBD_LANES 16
 #define IBD_LANES_TARGET
 #define IBD_LANES_BSWAP(v) (((v) << 24) | (((v)&0xff00) << 8) | (((v) >> 8) & 0xff00) | ((v) >> 24))
+#include "crypto/sha256_backends.h"
 #include "crypto/sha256_lanes.h"
 
 #include "support/catch.h"
