@@ -168,14 +168,11 @@ bool PeerNetwork::Impl::IsProxy(const NetAddress& address) const
 
 bool PeerNetwork::Impl::AddConnection(const std::string& address, ConnectionKind kind, bool v2)
 {
-    const int full = std::min(kMaxFullRelay, m_options.max_connections);
-    const int blocks = std::min(kMaxBlockRelay, m_options.max_connections - full);
-    const int most = full + blocks + kMaxFeelers;
     const int same = static_cast<int>(CountOf(kind) + CallsOf(kind));
     if (kind == ConnectionKind::kInbound || kind == ConnectionKind::kManual) return false;
-    if (kind == ConnectionKind::kOutboundFullRelay && same >= full) return false;
-    if (kind == ConnectionKind::kBlockRelay && same >= blocks) return false;
-    if (AutomaticOutbound() >= std::min(most, m_options.max_connections)) return false;
+    if (kind == ConnectionKind::kOutboundFullRelay && same >= m_limits.full_relay) return false;
+    if (kind == ConnectionKind::kBlockRelay && same >= m_limits.block_relay) return false;
+    if (AutomaticOutbound() >= m_limits.all) return false;
     Call call;
     call.kind = kind;
     call.destination = address;

@@ -16,6 +16,16 @@ Hash32 RandomSeed(Env& env)
 
 SipKey RandomKey(RandomStream& chance) { return {chance.U64(), chance.U64()}; }
 
+PeerOptions WithLimits(const PeerNetworkOptions& options)
+{
+    const OutboundLimits limits(options.max_connections);
+    PeerOptions out = options.peers;
+    out.max_full_relay = static_cast<size_t>(limits.full_relay);
+    out.max_block_relay = static_cast<size_t>(limits.block_relay);
+    out.may_want_more = !options.connect_only;
+    return out;
+}
+
 ConnectionSettings SettingsOf(const PeerNetworkSurroundings& at, const PeerNetworkOptions& options)
 {
     ConnectionSettings out;
@@ -37,11 +47,11 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
       m_bans(RandomKey(m_chance), options.ban_time),
       m_local(m_at.log, options.reachable, options.discover && options.listen,
               options.peers.log_addresses),
-      m_upload(options.max_upload), m_resolver(SystemLookUp),
+      m_upload(options.max_upload), m_limits(options.max_connections), m_resolver(SystemLookUp),
       m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
       m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, *this,
                m_at.now, this},
-              options.peers)
+              WithLimits(options))
 {
     m_bans.Load(options.bans);
 }
@@ -72,6 +82,7 @@ Result<> PeerNetwork::Impl::Start()
     for (const std::string& name : m_options.added) {
         (void)AddNode(name, (m_options.peers.services & kNodeP2pV2) != 0);
     }
+    MakePlans();
     m_started = true;
     m_inbox.Open();
     m_connections.Start();
@@ -181,6 +192,7 @@ void PeerNetwork::Impl::Tick()
 {
     const int64_t now = m_at.env.MonotonicMicros();
     TickNamed(now);
+    TickOutbound(now);
     m_upload.Update(m_connections.BytesSent(), NowSeconds());
     if (now - m_last_save < kSaveInterval) return;
     m_last_save = now;

@@ -11,7 +11,9 @@
 #include "net/local_addresses.h"
 #include "net/net_inbox.h"
 #include "net/network.h"
+#include "net/outbound_plan.h"
 #include "net/resolver.h"
+#include "net/seed_plan.h"
 #include "net/upload_meter.h"
 
 namespace ibd {
@@ -22,11 +24,11 @@ public:
     static constexpr size_t kMaxAnswers = 256;
     static constexpr size_t kAnswerPercent = 23; //!< of what is known, that a getaddr is answered
     static constexpr int kRoundsAtOnce = 16;     //!< of messages, before anything else is looked at
-    static constexpr int kMaxFullRelay = 8;
-    static constexpr int kMaxBlockRelay = 2;
-    static constexpr int kMaxFeelers = 1;
-    static constexpr int kMaxAdded = 8;      //!< connections to -addnode peers at a time
-    static constexpr size_t kMaxCalls = 256; //!< under way
+    static constexpr int64_t kPlanInterval = kSecond / 2;
+    static constexpr size_t kMaxFetches = 1'000; //!< nodes waiting to be called for addresses
+    static constexpr size_t kMaxOfSeed = 32;     //!< addresses that one DNS seed may tell
+    static constexpr int kMaxAdded = 8;          //!< connections to -addnode peers at a time
+    static constexpr size_t kMaxCalls = 256;     //!< under way
     /** Bounds what a user's program may add by RPC. */
     static constexpr size_t kMaxAddedNodes = 10'000;
     static constexpr int64_t kSaveInterval = 15 * 60 * kSecond; //!< of peers.dat
@@ -148,7 +150,6 @@ private:
     bool IsConnectedTo(const Endpoint& endpoint) const;
     bool IsConnectedByName(const std::string& name) const;
     size_t CountOf(ConnectionKind kind) const;
-    int MaxInbound() const;
     uint64_t KeyedGroup(const NetAddress& address) const;
 
     // network_calls.cpp
@@ -167,6 +168,19 @@ private:
     bool IsProxy(const NetAddress& address) const;
     size_t CallsOf(ConnectionKind kind) const;
     int AutomaticOutbound() const;
+
+    // network_outbound.cpp
+    void MakePlans();
+    void TickOutbound(int64_t now);
+    void TickSeeds(int64_t now);
+    void CallForAddresses();
+    void CallNextChoice();
+    void AskSeed(const std::string& seed);
+    void TakeSeeds(const std::string& seed, const std::string& host,
+                   const std::vector<NetAddress>& found);
+    void FetchFrom(const std::string& name);
+    bool HasEmptyNetwork() const;
+    void AddFixedSeeds();
 
     // network_named.cpp
     void TickNamed(int64_t now);
@@ -212,6 +226,11 @@ private:
     size_t m_connect_position = 0;
     int m_connect_round = 0;
     int64_t m_next_connect = 0;
+    const OutboundLimits m_limits;
+    std::optional<OutboundPlan> m_plan; //!< from Start() on, unless -connect is given
+    std::optional<SeedPlan> m_seeds;    //!< from Start() on
+    std::deque<std::string> m_fetches;  //!< names to call for addresses
+    int64_t m_next_plan = 0;            //!< microseconds, monotonic
     int m_extra_block_peers = 0;
     int64_t m_last_save = 0; //!< microseconds, monotonic
 

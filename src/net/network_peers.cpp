@@ -15,15 +15,6 @@ void PeerNetwork::Impl::Accepted(Caller caller)
     m_inbox.Post([this, caller = std::move(caller)] { HandleAccepted(caller); });
 }
 
-/** Automatic connections beyond those that we make ourselves. */
-int PeerNetwork::Impl::MaxInbound() const
-{
-    const int all = m_options.max_connections;
-    const int full = std::min(kMaxFullRelay, all);
-    const int blocks = std::min(kMaxBlockRelay, all - full);
-    return std::max(0, all - full - blocks - kMaxFeelers);
-}
-
 void PeerNetwork::Impl::HandleAccepted(const Caller& caller)
 {
     // What Tor hands to us says nothing about the address of who called.
@@ -57,8 +48,8 @@ bool PeerNetwork::Impl::MayLetIn(const Caller& caller, uint32_t permissions, boo
     if (!welcome && m_bans.IsBanned(address, NowSeconds())) return drop(" (banned)");
     const int inbound = static_cast<int>(CountOf(ConnectionKind::kInbound));
     prefer_evict = m_bans.IsDiscouraged(address);
-    if (!welcome && prefer_evict && inbound + 1 >= MaxInbound()) return drop(" (discouraged)");
-    if (inbound < MaxInbound() || EvictInbound()) return true;
+    if (!welcome && prefer_evict && inbound + 1 >= m_limits.inbound) return drop(" (discouraged)");
+    if (inbound < m_limits.inbound || EvictInbound()) return true;
     m_at.log.Debug(LogCategory::kNet,
                    "failed to find an eviction candidate - connection dropped (full)");
     return false;

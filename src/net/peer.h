@@ -101,6 +101,7 @@ struct Peer {
 
     // Blocks.
     bool preferred_download = false;
+    int64_t last_announcement = 0;      //!< seconds since 1970, of a header above our tip
     int64_t last_block = 0;             //!< seconds since 1970, when it brought one; 0: never
     std::deque<InventoryItem> requests; //!< of its getdata, still to be served
     std::deque<const HeaderNode*> to_announce;

@@ -163,7 +163,7 @@ void PeerManager::TakeAddresses(Peer& peer, std::vector<PeerAddress> list)
 bool PeerManager::TakeAddress(Peer& peer, PeerAddress& address, bool may_relay)
 {
     const uint64_t services = address.services;
-    if (!MayKnowOthers(services) && (DesirableServices(services) & ~services) != 0) return false;
+    if (!MayKnowOthers(services) && !IsDesirable(services)) return false;
     const int64_t now = NowSeconds();
     if (address.time <= kNeverSeen || address.time > now + kMaxAhead) {
         address.time = static_cast<uint32_t>(now - kAssumedAge);

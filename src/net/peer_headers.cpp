@@ -133,6 +133,9 @@ void PeerManager::StoreHeaders(Peer& peer, const std::vector<BlockHeader>& heade
         return PunishForHeader(peer, *violation);
     }
     CHECK(last);
+    if (is_new && last->chain_work > m_at.chain.Tip().chain_work) {
+        peer.last_announcement = NowSeconds();
+    }
     if (is_new) {
         const std::string text = fmt::format("Saw new header hash={} height={} {}",
                                              last->hash.ToHex(), last->height, NameOf(peer));

@@ -68,6 +68,7 @@ void PeerManager::Disconnected(PeerId id)
 void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 {
     if (m_downloader) m_downloader->GoalChanged();
+    m_last_tip_change = NowSeconds();
     if (m_at.chain.IsInitialBlockDownload()) return;
     // A long reorganisation is not told in full: who wants it asks for headers.
     std::vector<const HeaderNode*> fresh;
@@ -85,6 +86,7 @@ void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 bool PeerManager::Work()
 {
     HandleRefused();
+    MaintainExtra();
     bool more = false;
     for (const auto& [id, peer] : m_peers) {
         if (!peer->closing) more |= ReadOne(*peer);
@@ -397,8 +399,7 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
     out.relays_addresses = peer.gossip.known.has_value();
     out.addresses_processed = peer.gossip.processed;
     out.addresses_limited = peer.gossip.limited;
-    const uint64_t wanted = DesirableServices(peer.services);
-    out.has_desirable_services = (wanted & ~peer.services) == 0;
+    out.has_desirable_services = IsDesirable(peer.services);
     return out;
 }
 

@@ -51,6 +51,10 @@ struct PeerOptions {
     bool log_addresses = false;     //!< -logips
     int64_t handshake_seconds = 60; //!< -peertimeout
     bool prune_mode = false;
+    // Slots of those whom we choose.
+    size_t max_full_relay = 8;
+    size_t max_block_relay = 2;
+    bool may_want_more = true; //!< one more may be called when the tip is old
 };
 
 /** All that it works on; they outlive it. */
@@ -107,6 +111,17 @@ public:
     /** Seconds that the clocks of those whom we called are ahead of ours: the median, once there
      *  are a few. */
     int64_t TimeOffset() const;
+    /** The tip is so old that somebody else may know a better one: call one more. */
+    bool WantsAnother() const { return m_wants_another; }
+    /** The chain was synced once: a new peer now and then is asked for its headers. */
+    bool IsSynced() const { return m_synced; }
+    /** Peers that have said verack. */
+    size_t CountEstablished(ConnectionKind kind) const;
+    /** Whether one who offers these is worth a slot. */
+    bool IsDesirable(uint64_t services) const
+    {
+        return (DesirableServices(services) & ~services) == 0;
+    }
 
 private:
     // peer_manager.cpp
@@ -149,6 +164,14 @@ private:
     void SendAddresses(Peer& peer, const std::vector<PeerAddress>& list);
     void TellOfOurselves(Peer& peer);
     void MaintainAddresses(Peer& peer);
+
+    // peer_extra.cpp
+    void MaintainExtra();
+    void CheckStaleTip();
+    void SetWantsAnother(bool wanted);
+    bool MayEvict(const Peer& peer) const;
+    void EvictExtraBlockRelay();
+    void EvictExtraFullRelay();
 
     // peer_headers.cpp
     void HandleHeaders(Peer& peer, ByteSpan payload);
@@ -232,6 +255,12 @@ private:
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
     std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
     BlockSink* m_sink = nullptr;
+    // Of those beyond the slots; seconds since 1970.
+    int64_t m_next_extra_check = 0;
+    int64_t m_next_stale_check = 0;
+    int64_t m_last_tip_change = 0;
+    bool m_wants_another = false;
+    bool m_synced = false;
     std::deque<int64_t> m_time_offsets; //!< seconds, the newest last
     BlockHash m_last_inv_sync; //!< block whose inv last made us ask one more peer for headers
 };

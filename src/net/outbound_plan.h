@@ -1,0 +1,115 @@
+// OutboundPlan: whom to call next, of those nobody asked for by name: which kind of connection is
+// missing, and which address of the manager fits. It has no socket and no thread; who is connected
+// comes as values. Rules and numbers are Bitcoin Core's. Owned by PeerNetwork, thread of the peers.
+// Bound: kMaxTries addresses are looked at in a call.
+#pragma once
+
+#include "net/addr_man.h"
+#include "net/peer_link.h"
+
+#include <functional>
+
+namespace ibd {
+
+/** How many of each kind are wanted. */
+struct OutboundLimits {
+    static constexpr int kFullRelay = 8;
+    static constexpr int kBlockRelay = 2;
+    static constexpr int kFeelers = 1;
+
+    /** `connections`: -maxconnections. */
+    explicit OutboundLimits(int connections);
+
+    int full_relay;
+    int block_relay;
+    int all; //!< automatic ones that we make
+    int inbound;
+};
+
+/** One who is connected, or is being called. */
+struct OutboundPeer {
+    ConnectionKind kind = ConnectionKind::kInbound;
+    NetAddress address;
+};
+
+struct OutboundView {
+    std::vector<OutboundPeer> peers; //!< those who called us, too
+    bool try_another = false;        //!< the tip is old: somebody else may know better
+    bool synced = false;             //!< so that a new peer now and then is for its headers
+    int extra_block_relay = 0;       //!< slots beyond OutboundLimits
+    int64_t now = 0;                 //!< microseconds since 1970
+};
+
+struct OutboundChoice {
+    ConnectionKind kind = ConnectionKind::kOutboundFullRelay;
+    PeerAddress address;
+    bool count_failure = false; //!< we have a line, so that a failure is the address's
+};
+
+/** All that it works on; they outlive it. */
+struct OutboundSurroundings {
+    AddrMan& addresses;
+    const NetGroups& groups;
+    Logger& log;
+    NetworkSet reachable;
+    bool log_addresses = false;
+    std::function<bool(const NetAddress&)> is_local;
+    std::function<bool(const Endpoint&)> is_added; //!< the user has it called anyway
+    /** Whether one who offers these is of use. */
+    std::function<bool(uint64_t services)> is_desirable;
+};
+
+class OutboundPlan {
+public:
+    static constexpr int64_t kFeelerInterval = 120'000'000;     //!< microseconds, mean
+    static constexpr int64_t kExtraBlockInterval = 300'000'000; //!< likewise
+    static constexpr int64_t kExtraNetworkInterval = 300'000'000;
+    static constexpr int kMaxTries = 100;
+    static constexpr int kTriesForOld = 30;   //!< before those that were tried lately count
+    static constexpr int kTriesForPorts = 50; //!< before ports of other services count
+    static constexpr int64_t kLately = 600;   //!< seconds
+
+    OutboundPlan(OutboundSurroundings surroundings, OutboundLimits limits,
+                 std::vector<PeerAddress> anchors, const Hash32& seed, int64_t now);
+
+    /** Nothing: nobody is missing, or nobody fits. */
+    std::optional<OutboundChoice> Next(const OutboundView& view);
+    const OutboundLimits& Limits() const { return m_limits; }
+
+private:
+    struct Counts {
+        int full_relay = 0;
+        int block_relay = 0;
+        int private_networks = 0; //!< peers on networks whose groups say nothing
+        std::set<Bytes> groups;   //!< of the others
+        std::map<AddressNetwork, int> by_network;
+    };
+    struct Aim {
+        ConnectionKind kind = ConnectionKind::kOutboundFullRelay;
+        bool anchor = false;
+        std::optional<AddressNetwork> network; //!< only this one
+    };
+    Counts Count(const OutboundView& view) const;
+    std::optional<Aim> ChooseAim(const OutboundView& view, const Counts& counts);
+    std::optional<AddressNetwork> MissingNetwork(const Counts& counts);
+    std::optional<PeerAddress> TakeAnchor(const Counts& counts);
+    std::optional<PeerAddress> ChooseAddress(const OutboundView& view, const Aim& aim,
+                                             const Counts& counts);
+    std::optional<AddrMan::Choice> Draw(const OutboundView& view, const Aim& aim);
+    bool Fits(const AddrMan::Choice& choice, const Aim& aim, int tries, int64_t now) const;
+    int64_t Delay(int64_t mean);
+
+    const OutboundSurroundings m_at;
+    const OutboundLimits m_limits;
+    std::vector<PeerAddress> m_anchors; //!< the last one first
+    RandomStream m_chance;
+    // Microseconds since 1970.
+    int64_t m_next_feeler;
+    int64_t m_next_extra_block;
+    int64_t m_next_extra_network;
+};
+
+/** Whether other programs listen at it by custom, so that a call there may be an attack on them. */
+bool IsBadPort(uint16_t port);
+
+} // namespace ibd
