@@ -196,14 +196,21 @@ void PeerNetwork::Impl::Tick()
     m_upload.Update(m_connections.BytesSent(), NowSeconds());
     if (now - m_last_save < kSaveInterval) return;
     m_last_save = now;
+    SavePeersFile();
+}
+
+void PeerNetwork::Impl::SavePeersFile()
+{
+    const int64_t start = m_at.env.MonotonicMicros();
     const auto saved = SavePeers(Files(), *m_addresses);
-    if (!saved) m_at.log.Error("{}", saved.Message());
+    if (!saved) return m_at.log.Error("{}", saved.Message());
+    m_at.log.Debug(LogCategory::kNet, "Flushed {} addresses to peers.dat {}ms", m_addresses->Size(),
+                   (m_at.env.MonotonicMicros() - start) / 1'000);
 }
 
 void PeerNetwork::Impl::SaveAddresses()
 {
-    const auto saved = SavePeers(Files(), *m_addresses);
-    if (!saved) m_at.log.Error("{}", saved.Message());
+    SavePeersFile();
     if (m_options.connect_only) return;
     std::vector<PeerAddress> anchors;
     for (const auto& [id, link] : m_links) {

@@ -117,6 +117,7 @@ private:
     void Disconnect(PeerId peer) override;
     void Discourage(const NetAddress& address) override { m_bans.Discourage(address); }
     PeerTraffic Traffic(PeerId peer) const override { return m_connections.Traffic(peer); }
+    bool MayUploadHistory() const override;
 
     // AddressBook; net-msg. network_addresses.cpp
     void Heard(const std::vector<PeerAddress>& addresses, const NetAddress& source,
@@ -137,6 +138,7 @@ private:
     void TellTip();
     Result<> Listen();
     void FindLocalAddresses();
+    void SavePeersFile();
     void SaveAddresses();
 
     // network_peers.cpp

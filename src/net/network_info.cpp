@@ -35,6 +35,15 @@ PeerNetwork::Totals PeerNetwork::Impl::TotalTraffic()
     return out;
 }
 
+// By what has really gone out until now, not what was counted at the last tick.
+bool PeerNetwork::Impl::MayUploadHistory() const
+{
+    UploadMeter meter = m_upload;
+    const int64_t now = NowSeconds();
+    meter.Update(m_connections.BytesSent(), now);
+    return meter.ServesHistorical(now);
+}
+
 /** Sends one of those who called us away; false: nobody may be. */
 bool PeerNetwork::Impl::EvictInbound()
 {

@@ -75,6 +75,8 @@ public:
     /** Connections from there are not wanted for now. */
     virtual void Discourage(const NetAddress& address) = 0;
     virtual PeerTraffic Traffic(PeerId peer) const = 0;
+    /** Whether what is left of -maxuploadtarget suffices for old blocks, too. */
+    virtual bool MayUploadHistory() const { return true; }
 };
 
 } // namespace ibd

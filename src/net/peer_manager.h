@@ -36,6 +36,8 @@ inline constexpr int kMaxProtectedPeers = 4;                 //!< from replaceme
 inline constexpr size_t kMaxAnnouncements = 8;               //!< headers in an announcement
 inline constexpr size_t kMaxGetBlocks = 500;                 //!< hashes in answer to a getblocks
 inline constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60; //!< seconds; older ones are not served
+/** Older blocks count as history, which is served as far as -maxuploadtarget goes. */
+inline constexpr int64_t kHistoricalAge = 7 * 24 * 60 * 60; //!< seconds
 inline constexpr int kLimitedBlocks = 288; //!< that a node with NODE_NETWORK_LIMITED has
 /** The payload of one is the block. */
 inline constexpr std::string_view kBlockType = "block";

@@ -137,6 +137,12 @@ void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)
                        peer.Id());
         return;
     }
+    const bool historical =
+        item.type == kInvFilteredBlock ||
+        int64_t{m_at.chain.BestHeader().time} - int64_t{node->time} > kHistoricalAge;
+    if (historical && !peer.Permits(kPermitDownload) && !m_at.link.MayUploadHistory()) {
+        return Drop(peer, "historical block serving limit reached");
+    }
     const HeaderNode& tip = m_at.chain.Tip();
     const bool limited =
         (peer.our_services & kNodeNetworkLimited) && !(peer.our_services & kNodeNetwork);

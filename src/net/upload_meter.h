@@ -23,7 +23,7 @@ public:
     bool ServesHistorical(int64_t now) const;
 
 private:
-    const uint64_t m_target;
+    uint64_t m_target;
     int64_t m_cycle_start = 0;
     uint64_t m_in_cycle = 0; //!< bytes
     uint64_t m_sent = 0;

@@ -154,11 +154,13 @@ public:
         discouraged.push_back(address.ToString());
     }
     PeerTraffic Traffic(PeerId) const override { return traffic; }
+    bool MayUploadHistory() const override { return may_upload_history; }
 
     std::map<PeerId, std::deque<OutgoingMessage>> sent;
     std::set<PeerId> paused, closed;
     std::vector<std::string> discouraged;
     size_t consumed = 0;
+    bool may_upload_history = true;
     PeerTraffic traffic;
 };
 
