@@ -20,7 +20,11 @@ public:
         engine.Start();
         engine.chain->SetObserver(this);
     }
-    ~Receiver() override { intake.Stop(); }
+    ~Receiver() override
+    {
+        intake.Stop();
+        thread.Activate(); // until then it tells the intake its verdicts
+    }
     void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
     {
         intake.Checked(hash, verdict);
