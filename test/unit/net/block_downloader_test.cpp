@@ -219,7 +219,9 @@ TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
         sim::Rng& rng = TestRng();
         std::map<PeerId, int> kinds; // 0 silent, 1 slow, 2 fast, 3 liar, 4 dies
         PeerId next = 0;
-        for (int step = 0; step < 20'000 && f.goal.NextMissing(-1); ++step) {
+        // With a window a silent peer may owe the last blocks for ten minutes, and so may those
+        // who are asked after it.
+        for (int step = 0; step < 200'000 && f.goal.NextMissing(-1); ++step) {
             const bool has_fast = std::any_of(kinds.begin(), kinds.end(),
                                               [](const auto& peer) { return peer.second == 2; });
             if (!has_fast) kinds[next++] = 2;
