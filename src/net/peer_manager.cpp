@@ -393,7 +393,11 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
     if (peer.header_sync && peer.header_sync->CurrentPhase() == HeaderSync::Phase::kPresync) {
         out.presynced_headers = peer.header_sync->PresyncHeight();
     }
-    if (peer.best_known) out.synced_headers = peer.best_known->height;
+    if (peer.best_known) {
+        const HeaderNode& tip = m_at.chain.Tip();
+        out.synced_headers = peer.best_known->height;
+        out.synced_blocks = LastCommonAncestor(peer.best_known, &tip)->height;
+    }
     if (m_downloader) out.in_flight = m_downloader->InFlight(peer.Id());
     out.last_block = peer.last_block;
     out.relays_addresses = peer.gossip.known.has_value();
