@@ -1,10 +1,10 @@
 // bitcoind: the entry point of the node - options, daemon, signals, exit status.
 #include "crypto/secp256k1_version.h"
 #include "node/last_words.h"
+#include "node/network_config.h"
 #include "node/node.h"
 #include "node/option_table.h"
 #include "node/parameter_interaction.h"
-#include "node/peer_checks.h"
 #include "node/start_checks.h"
 #include "node/start_config.h"
 #include "util/version.h"
@@ -185,9 +185,9 @@ void Start::LogStart()
     LogConfig(m_env, m_args, m_config, m_log);
     if (!m_args.GetBool("-logratelimit", true)) m_log.Info("Log rate limiting disabled");
     if (const auto names = OptionsWithoutEffect(m_args); !names.empty()) {
-        m_log.Warning("options without effect, as this version has no peers, pool, wallet, REST or "
-                      "ZMQ: {}",
-                      fmt::join(names, " "));
+        m_log.Warning(
+            "options without effect, as this version has no pool, wallet, REST or ZMQ: {}",
+            fmt::join(names, " "));
     }
     if (const std::string text = DbCacheWarning(m_args, MachineMemory()); !text.empty()) {
         InitWarning(m_log, text);
@@ -196,8 +196,10 @@ void Start::LogStart()
 
 Result<> Start::RunNode(DataDir& dir, const std::function<void()>& started)
 {
-    IBD_RETURN_IF_ERROR(CheckPeerOptions(m_args, m_config.params));
-    IBD_RETURN_IF_ERROR(CheckListenOptions(m_args, m_config.params));
+    const NetworkConfigSource source{m_args, m_config.params, m_env, m_log, dir.Net()};
+    IBD_ASSIGN_OR_RETURN(m_options.network, ReadNetworkOptions(source));
+    IBD_RETURN_IF_ERROR(ReadListenOptions(source, m_options.network));
+    m_options.network.peers.minimum_work = m_options.minimum_work;
     SignalWaiter signals;
     Node node(m_env, m_log, m_args, m_config.paths, m_config.params, dir, m_options);
     signals.Start(node, m_log);

@@ -7,26 +7,26 @@ namespace ibd {
 
 const HeaderNode& ChainForPeers::Tip() const
 {
-    if (const HeaderNode* const tip = m_chain.Tip()) return *tip;
-    const ChainReader reader = m_chain.Read();
+    if (const HeaderNode* const tip = m_chain->Tip()) return *tip;
+    const ChainReader reader = m_chain->Read();
     return *reader.Tree().Genesis();
 }
 
 const HeaderNode& ChainForPeers::BestHeader() const
 {
-    const ChainReader reader = m_chain.Read();
+    const ChainReader reader = m_chain->Read();
     return *reader.Tree().BestHeader();
 }
 
 const HeaderNode* ChainForPeers::Find(const BlockHash& hash) const
 {
-    const ChainReader reader = m_chain.Read();
+    const ChainReader reader = m_chain->Read();
     return reader.Find(hash);
 }
 
 BlockFacts ChainForPeers::Facts(const HeaderNode& node) const
 {
-    const ChainReader reader = m_chain.Read();
+    const ChainReader reader = m_chain->Read();
     return {node.HasData(), node.Failed(), node.IsValid(kValidScripts)};
 }
 
@@ -36,19 +36,19 @@ RuleResult ChainForPeers::AcceptHeaders(std::span<const BlockHeader> headers,
 {
     const HeaderNode* const best = &BestHeader();
     for (const BlockHeader& header : headers) {
-        IBD_RETURN_IF_VIOLATED(m_chain.AcceptHeader(header, last));
+        IBD_RETURN_IF_VIOLATED(m_chain->AcceptHeader(header, last));
     }
-    if (&BestHeader() != best && *last && m_chain.IsInitialBlockDownload()) LogProgress(**last);
+    if (&BestHeader() != best && *last && m_chain->IsInitialBlockDownload()) LogProgress(**last);
     return std::nullopt;
 }
 
 void ChainForPeers::LogProgress(const HeaderNode& last) const
 {
-    const int64_t behind = m_chain.Now() - int64_t{last.time};
+    const int64_t behind = m_chain->Now() - int64_t{last.time};
     const int64_t left =
-        std::max<int64_t>(behind / m_chain.Params().consensus.pow_target_spacing, 0);
-    m_chain.Log().Info("Synchronizing blockheaders, height: {} (~{:.2f}%)", last.height,
-                       100.0 * last.height / static_cast<double>(last.height + left));
+        std::max<int64_t>(behind / m_chain->Params().consensus.pow_target_spacing, 0);
+    m_chain->Log().Info("Synchronizing blockheaders, height: {} (~{:.2f}%)", last.height,
+                        100.0 * last.height / static_cast<double>(last.height + left));
 }
 
 } // namespace ibd

@@ -10,26 +10,26 @@ namespace ibd {
 
 class ChainForPeers final : public PeerChain, public HeaderSink, public BlockProvider {
 public:
-    /** Its index is loaded, and it outlives this. */
-    explicit ChainForPeers(ChainManager& chain) : m_chain(chain) {}
+    /** Before anything else is called. Its index is loaded, and it outlives this. */
+    void Attach(ChainManager& chain) { m_chain = &chain; }
 
     /** Genesis as long as there are no coins. */
     const HeaderNode& Tip() const override;
     const HeaderNode& BestHeader() const override;
     const HeaderNode* Find(const BlockHash& hash) const override;
     BlockFacts Facts(const HeaderNode& node) const override;
-    bool IsInitialBlockDownload() const override { return m_chain.IsInitialBlockDownload(); }
-    bool IsImporting() const override { return m_chain.IsImporting(); }
+    bool IsInitialBlockDownload() const override { return m_chain->IsInitialBlockDownload(); }
+    bool IsImporting() const override { return m_chain->IsImporting(); }
 
     RuleResult AcceptHeaders(std::span<const BlockHeader> headers,
                              const HeaderNode** last) override;
 
-    Result<Bytes> ReadBlock(const HeaderNode& node) override { return m_chain.ReadBlock(node); }
+    Result<Bytes> ReadBlock(const HeaderNode& node) override { return m_chain->ReadBlock(node); }
 
 private:
     void LogProgress(const HeaderNode& last) const;
 
-    ChainManager& m_chain;
+    ChainManager* m_chain = nullptr;
 };
 
 } // namespace ibd

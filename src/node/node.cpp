@@ -2,9 +2,9 @@
 #include "node/node.h"
 
 #include "node/core_undo.h"
-#include "node/peer_checks.h"
+#include "node/network_config.h"
+#include "node/start_checks.h"
 #include "node/start_log.h"
-#include "rpc/network.h"
 #include "rpc/util_calls.h"
 #include "validation/block_import.h"
 
@@ -30,8 +30,7 @@ CacheSalt RandomSalt(Env& env)
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
            const ChainParams& params, DataDir& dir, NodeOptions options)
     : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
-      m_options(std::move(options)),
-      m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
+      m_options(std::move(options)), m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
       m_booster(env, log, params),
@@ -64,7 +63,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .coins_cache_bytes = m_options.cache.coins,
                       .user_agent = UserAgent(args),
                       .fatal = [this](const Error& error) { StopFor(error); }},
-      m_assembler(env, log, m_options.assembler), m_mining{m_chain_context, m_assembler}
+      m_assembler(env, log, m_options.assembler), m_mining{m_chain_context, m_assembler,
+                                                           [this] { return CountPeers(); }}
 {
     m_scripts.SetCaches(&m_caches);
     m_events.AddConsumer(m_waiter_feed);
@@ -81,6 +81,7 @@ void Node::RequestStop()
 {
     m_interrupt = true;
     m_booster.Interrupt();
+    if (m_network) m_network->Interrupt();
     m_waiters.Stop();
     const Lock lock(m_stop_mutex);
     m_stop.notify_all();
@@ -122,7 +123,11 @@ Result<> Node::StartRpc()
     AddMessageMethods(m_table, m_chain_context);
     AddDecodeScriptMethod(m_table, m_chain_context);
     AddRawTransactionMethods(m_table, m_chain_context);
-    AddNetworkMethods(m_table, m_chain_context);
+    AddNetworkMethods(m_table, m_net);
+    AddPeerMethods(m_table, m_net);
+    AddNodeMethods(m_table, m_net);
+    AddBanMethods(m_table, m_net);
+    AddPeerAddressMethods(m_table, m_net);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
                          ReadRpcOptions(m_args, m_paths.rpc_port, m_dir.Net(), m_log));
@@ -159,15 +164,62 @@ Result<> Node::LoadBlockFiles()
     return {};
 }
 
-Result<> Node::Sync()
+void Node::MakeNetwork(uint64_t files)
+{
+    PeerNetworkOptions options = m_options.network;
+    const auto left = static_cast<int>(std::min<uint64_t>(files - kLeastOpenFiles, kOpenFiles));
+    if (left < options.max_connections) {
+        InitWarning(m_log, fmt::format("Reducing -maxconnections from {} to {}, because of system "
+                                       "limitations.",
+                                       options.max_connections, left));
+        options.max_connections = left;
+    }
+    m_log.Info("Using at most {} automatic connections ({} file descriptors available)",
+               options.max_connections, files);
+    m_network = std::make_unique<NodeNetwork>(
+        NodeNetworkParts{.env = m_env,
+                         .log = m_log,
+                         .params = m_params,
+                         .mock_time = m_options.mock_time,
+                         .set_status = [this](const std::string& status) { SetStatus(status); },
+                         .fatal = [this](const Error& error) { StopFor(error); }},
+        std::move(options));
+    m_events.AddConsumer(*m_network);
+    m_events.OnChecked([this](const BlockHash& hash, const RuleResult& verdict) {
+        m_network->Checked(hash, verdict);
+    });
+}
+
+size_t Node::CountPeers() const
+{
+    const PeerNetwork::Counts counts = m_net.Network().ConnectionCounts();
+    return counts.in + counts.out;
+}
+
+/** Up to a node that serves calls and peers, whatever blocks it has yet to connect. */
+Result<> Node::GoLive()
 {
     m_events.Start();
-    m_chain_thread =
-        std::make_unique<ChainThread>(*m_chain, [this](const Error& error) { StopFor(error); });
+    m_chain_thread = std::make_unique<ChainThread>(
+        *m_chain, [this](const Error& error) { StopFor(error); }, [this] { m_network->Wake(); });
     m_live = true;
+    // Of a new chain genesis alone, as peers must see something.
+    IBD_RETURN_IF_ERROR(m_chain_thread->Run([this] {
+        if (m_chain->Tip()) return Result<>();
+        return m_chain->ActivateBestChain([this] { return m_chain->Tip() != nullptr; });
+    }));
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(m_network->Start(*m_chain));
+    m_network->Follow(*m_chain_thread);
+    m_net.network = m_network->Peers();
     m_chain_context.chain_thread = m_chain_thread.get();
     m_chain_context.chain = m_chain;
     m_table.EndWarmup();
+    return {};
+}
+
+Result<> Node::Sync()
+{
     if (m_chain->Tip() != nullptr) m_started();
     // The booster or an earlier run may have gone to that height: no block needs to be connected.
     if (m_chain->Tip() != nullptr && HasReachedStop(*m_chain->Tip())) {
@@ -182,22 +234,9 @@ Result<> Node::Sync()
         m_log.Info("Stopping after block import");
         RequestStop();
     }
-    WarnIfThereAreNoBlocks();
     LogChain(*m_chain, m_log);
     m_log.Info("init message: Done loading");
     return {};
-}
-
-// On regtest anybody makes blocks as they are needed.
-void Node::WarnIfThereAreNoBlocks()
-{
-    if (m_params.is_mockable || m_interrupt || m_chain->Tip() == nullptr) return;
-    if (m_chain->Tip()->height > 0 || m_chain->Read().Tree().Size() > 1) return;
-    const std::string text =
-        "There are no blocks, and this version cannot fetch any from peers yet: give it the blocks "
-        "directory of another node (-blocksdir, -reindex) or a file of blocks (-loadblock).";
-    m_log.Warning("{}", text);
-    m_events.WarningSet(NodeWarning::kNoBlocks, text);
 }
 
 Error Node::Fatal(const Error& error) const
@@ -225,7 +264,9 @@ Result<> Node::ShutDown()
     m_interrupt = true; // after an error nobody has asked yet
     if (m_server) m_server->Interrupt();
     m_waiters.Stop();
-    m_server.reset(); // nobody else gives the chain's thread anything to do
+    m_server.reset();
+    m_net.network = nullptr;
+    if (m_network) m_network->Stop(); // nobody else gives the chain's thread anything to do
     m_chain_context.chain_thread = nullptr;
     m_chain_thread.reset();
     Result<> flushed;
@@ -246,6 +287,7 @@ Result<> Node::Start()
     if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
     IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
     IBD_RETURN_IF_ERROR(StartRpc());
+    IBD_RETURN_IF_ERROR(m_network->Load());
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
     Result<> loaded = m_chain_start.Load();
     if (!loaded && m_chain_start.AsksForReindex() && m_options.reindex_if_damaged &&
@@ -261,12 +303,15 @@ Result<> Node::Start()
 Result<> Node::Run(const std::function<void()>& started)
 {
     m_started = started;
-    const uint64_t files = m_env.OpenFileLimit(kOpenFiles);
+    const auto peers = static_cast<uint64_t>(m_options.network.max_connections);
+    const uint64_t files = m_env.OpenFileLimit(kOpenFiles + peers);
     if (files < kLeastOpenFiles) {
         return SystemError("Not enough file descriptors available. {} available, {} required.",
                            files, kLeastOpenFiles);
     }
+    MakeNetwork(files);
     Result<> result = Start();
+    if (result && !m_interrupt) result = GoLive();
     if (result && !m_interrupt) {
         result = Sync();
         if (!result) result = Fatal(result.GetError());

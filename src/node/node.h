@@ -5,9 +5,11 @@
 
 #include "node/chain_start.h"
 #include "node/commands.h"
+#include "node/node_network.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mining.h"
+#include "rpc/network.h"
 #include "rpc/server.h"
 #include "util/log_file.h"
 
@@ -45,12 +47,14 @@ public:
 private:
     Result<> StartRpc();
     Result<> Start();
+    void MakeNetwork(uint64_t files);
+    Result<> GoLive();
+    size_t CountPeers() const;
     bool HasReachedStop(const HeaderNode& tip) const;
     /** What must be seen to before the next block is connected. */
     void TipConnected(const HeaderNode& tip);
     Result<> Sync();
     Result<> LoadBlockFiles();
-    void WarnIfThereAreNoBlocks();
     Result<> WaitForStop();
     Result<> ShutDown();
     Error Fatal(const Error& error) const;
@@ -82,14 +86,16 @@ private:
     BoosterRun m_booster;
     ChainStart m_chain_start;
     ChainManager* m_chain = nullptr;             //!< once it is loaded, or as far as that went
-    std::unique_ptr<ChainThread> m_chain_thread; //!< from Sync() on
-    std::atomic<bool> m_live{false};             //!< from Sync() on
+    std::unique_ptr<ChainThread> m_chain_thread; //!< from GoLive() on
+    std::atomic<bool> m_live{false};             //!< likewise
+    std::unique_ptr<NodeNetwork> m_network;      //!< made before the chain is loaded
 
     RpcTable m_table;
     ControlContext m_control;
     ChainContext m_chain_context;
     BlockAssembler m_assembler;
     MiningContext m_mining;
+    NetContext m_net{m_chain_context};
     std::unique_ptr<RpcServer> m_server;
 };
 

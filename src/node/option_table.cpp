@@ -25,7 +25,8 @@ constexpr OptionRow kGeneral[] = {
     {"-blocksdir", "=<dir>",
      "Directory for blocks/*.dat; the index of blocks stays in the data directory (default: the "
      "data directory)"},
-    {"-blocksonly", "", "Take no transactions from peers; this version never does"},
+    {"-blocksonly", "",
+     "Tolerate no transactions from peers; this version asks for none (default: 0)"},
     {"-blocksxor", "",
      "Obfuscate the files of a new blocks directory with a random key (default: 1)"},
     {"-coinstatsindex", "", "Not supported by this version: an error unless 0"},
@@ -117,14 +118,9 @@ constexpr const char* kNamesOnly[] = {"-addresstype",
  *  what it does not do (fees, limits, addresses) are there too. */
 constexpr const char* kWithoutEffect[] = {
     // peers
-    "-addnode", "-asmap", "-bantime", "-bind", "-capturemessages", "-checkaddrman",
-    "-cjdnsreachable", "-connect", "-discover", "-dns", "-dnsseed", "-externalip", "-fixedseeds",
-    "-forcednsseed", "-i2pacceptincoming", "-i2psam", "-listen", "-listenonion", "-maxconnections",
-    "-maxreceivebuffer", "-maxsendbuffer", "-maxuploadtarget", "-natpmp", "-networkactive",
-    "-onion", "-onlynet", "-peerblockfilters", "-peerbloomfilters", "-peertimeout", "-port",
-    "-privatebroadcast", "-proxy", "-proxyrandomize", "-seednode", "-timeout", "-torcontrol",
-    "-torpassword", "-txreconciliation", "-v2transport", "-whitebind", "-whitelist",
-    "-whitelistforcerelay", "-whitelistrelay",
+    "-capturemessages", "-i2pacceptincoming", "-i2psam", "-listenonion", "-natpmp",
+    "-peerblockfilters", "-peerbloomfilters", "-privatebroadcast", "-torcontrol", "-torpassword",
+    "-txreconciliation",
     // pool of transactions, fee estimates, mining
     "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight",
     "-blockreconstructionextratxn", "-bytespersigop", "-checkmempool", "-datacarrier",
@@ -142,7 +138,7 @@ constexpr const char* kWithoutEffect[] = {
     "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm", "-zmqpubsequence",
     "-zmqpubsequencehwm",
     // what only developers use
-    "-checkblockindex", "-dbcrashratio", "-forcecompactdb", "-logips", "-rpcdoccheck"};
+    "-checkblockindex", "-dbcrashratio", "-forcecompactdb", "-rpcdoccheck"};
 
 } // namespace
 

@@ -1,5 +1,5 @@
 // See option_table.h. Options about peers, the pool of transactions and mining. This version has
-// neither; Core's checks of the values are made (peer_checks.h), so that a mistake is told at
+// no pool; Core's checks of the values are made (network_config.h), so that a mistake is told at
 // once.
 #include "node/option_table.h"
 

@@ -3,6 +3,7 @@
 
 #include "consensus/params.h"
 #include "mining/block_assembler.h"
+#include "net/network_options.h"
 #include "swiftsync/engine.h"
 #include "util/args.h"
 #include "util/config.h"
@@ -43,6 +44,7 @@ struct NodeOptions {
     BoosterOptions booster;    //!< without `chainstate`
     int booster_peers = 2;     //!< -ibdboosterpeers
     AssemblerOptions assembler;
+    PeerNetworkOptions network; //!< read apart from the rest (network_config.h)
     std::string alert_notify;
     std::string block_notify;
     std::string startup_notify;

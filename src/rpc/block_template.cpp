@@ -197,9 +197,15 @@ UniValue GetTemplate(MiningContext& context, const RpcCall& call)
     const std::set<std::string> rules = RulesOf(request);
     if (mode != "template") throw RpcError{RpcCode::kInvalidParameter, "Invalid mode"};
     ChainManager& chain = context.chain.Chain();
-    // There are no peers in this version, and alone nobody mines on a network of value.
+    // Alone, or behind, nobody mines on a network of value.
     if (!chain.Params().is_test_chain) {
-        throw RpcError{RpcCode::kClientNotConnected, "ibd-booster is not connected!"};
+        if (!context.count_peers || context.count_peers() == 0) {
+            throw RpcError{RpcCode::kClientNotConnected, "ibd-booster is not connected!"};
+        }
+        if (chain.IsInitialBlockDownload()) {
+            throw RpcError{RpcCode::kInitialDownload,
+                           "ibd-booster is in initial sync and waiting for blocks..."};
+        }
     }
     if (!request["longpollid"].isNull()) WaitForNews(context.chain, request["longpollid"]);
     RequireRules(chain.Params().consensus, rules);

@@ -23,13 +23,20 @@ enum class RpcCode : int {
     kOutOfMemory = -7,
     kInvalidParameter = -8,
     kClientNotConnected = -9,
+    kInitialDownload = -10,
     kDatabase = -20,
     kDeserialization = -22,
+    kNodeAlreadyAdded = -23,
+    kNodeNotAdded = -24,
     kVerify = -25,
     kVerifyRejected = -26,
     kVerifyAlreadyInChain = -27,
     kInWarmup = -28,
+    kNodeNotConnected = -29,
+    kInvalidSubnet = -30,
+    kP2pDisabled = -31,
     kMethodDeprecated = -32,
+    kNodeCapacityReached = -34,
 };
 
 struct RpcError {

@@ -10,6 +10,7 @@ namespace ibd {
 struct MiningContext {
     ChainContext& chain;
     BlockAssembler& assembler;
+    std::function<size_t()> count_peers = {};
     Mutex mutex = {}; //!< held by who waits for the chain's thread
     /** What getblocktemplate answered last: it holds until there is another tip. */
     std::optional<BlockTemplate> last IBD_GUARDED_BY(mutex) = {};

@@ -1,6 +1,7 @@
-// See network.h.
+// getnetworkinfo, getnettotals, setnetworkactive, and what all calls about peers share; see
+// network.h.
 #include "rpc/network.h"
-#include "net/protocol.h"
+
 #include "rpc/json.h"
 #include "util/version.h"
 
@@ -8,74 +9,176 @@ namespace ibd {
 
 namespace {
 
-/** The networks that nodes speak over; this one speaks over none yet. */
-UniValue Networks()
+UniValue Networks(const PeerNetworkOptions& options)
 {
     UniValue out(UniValue::VARR);
-    for (const char* name : {"ipv4", "ipv6", "onion", "i2p", "cjdns"}) {
+    for (const AddressNetwork kind : kPublicNetworks) {
+        const bool reachable = options.reachable.Contains(kind);
+        const auto proxy = options.proxies.find(kind);
+        const bool proxied = proxy != options.proxies.end();
         UniValue network(UniValue::VOBJ);
-        network.pushKV("name", name);
-        network.pushKV("limited", Bool(true));
-        network.pushKV("reachable", Bool(false));
-        network.pushKV("proxy", "");
-        network.pushKV("proxy_randomize_credentials", Bool(false));
+        network.pushKV("name", AddressNetworkName(kind));
+        network.pushKV("limited", Bool(!reachable));
+        network.pushKV("reachable", Bool(reachable));
+        network.pushKV("proxy", proxied ? proxy->second.ToString() : "");
+        network.pushKV("proxy_randomize_credentials", Bool(proxied && proxy->second.randomize));
         out.push_back(network);
     }
     return out;
 }
 
-UniValue NetworkInfo(const ChainContext& context)
+UniValue LocalAddressList(PeerNetwork& network)
 {
+    UniValue out(UniValue::VARR);
+    for (const PeerNetwork::OwnAddress& local : network.OwnAddresses()) {
+        UniValue entry(UniValue::VOBJ);
+        entry.pushKV("address", local.address.address.ToString());
+        entry.pushKV("port", Num(local.address.port));
+        entry.pushKV("score", Num(local.score));
+        out.push_back(entry);
+    }
+    return out;
+}
+
+UniValue NetworkInfo(const NetContext& context)
+{
+    PeerNetwork& network = context.Network();
+    const PeerNetworkOptions& options = network.Options();
+    const PeerNetwork::Counts counts = network.ConnectionCounts();
     UniValue out(UniValue::VOBJ);
     out.pushKV("version", kCompatibleVersion);
-    out.pushKV("subversion", context.user_agent);
+    out.pushKV("subversion", context.chain.user_agent);
     out.pushKV("protocolversion", kProtocolVersion);
-    out.pushKV("localservices", "0000000000000000");
-    out.pushKV("localservicesnames", UniValue(UniValue::VARR));
-    out.pushKV("localrelay", Bool(false));
-    out.pushKV("timeoffset", 0);
-    out.pushKV("networkactive", Bool(false));
-    out.pushKV("connections", 0);
-    out.pushKV("connections_in", 0);
-    out.pushKV("connections_out", 0);
-    out.pushKV("networks", Networks());
+    PushServices(out, "localservices", options.peers.services);
+    out.pushKV("localrelay", Bool(false)); // there is no pool that could want any
+    out.pushKV("timeoffset", Num(network.TimeOffset()));
+    out.pushKV("networkactive", Bool(network.IsActive()));
+    out.pushKV("connections", Num(counts.in + counts.out));
+    out.pushKV("connections_in", Num(counts.in));
+    out.pushKV("connections_out", Num(counts.out));
+    out.pushKV("networks", Networks(options));
     out.pushKV("relayfee", AmountJson(100));
     out.pushKV("incrementalfee", AmountJson(100));
-    out.pushKV("localaddresses", UniValue(UniValue::VARR));
-    out.pushKV("warnings", context.Warnings());
+    out.pushKV("localaddresses", LocalAddressList(network));
+    out.pushKV("warnings", context.chain.Warnings());
     return out;
+}
+
+RpcMethod GetNetworkInfo(NetContext& context)
+{
+    return {"network",
+            "getnetworkinfo",
+            "State of the node's part of the peer-to-peer network.",
+            {},
+            "{\n"
+            "  \"version\": n,               (numeric) Of the Core whose calls these are\n"
+            "  \"subversion\": \"str\",        (string) The name that peers see\n"
+            "  \"protocolversion\": n,       (numeric) Of the protocol\n"
+            "  \"localservices\": \"hex\",     (string) What is offered to peers, as bits\n"
+            "  \"localservicesnames\": [ \"SERVICE_NAME\", ... ],    (json array) Their names\n"
+            "  \"localrelay\": bool,         (boolean) Whether peers are asked for transactions\n"
+            "  \"timeoffset\": n,            (numeric) Seconds that peers' clocks are ahead\n"
+            "  \"networkactive\": bool,      (boolean) Whether there may be peers\n"
+            "  \"connections\": n,           (numeric) Peers\n"
+            "  \"connections_in\": n,        (numeric) That called us\n"
+            "  \"connections_out\": n,       (numeric) That we called\n"
+            "  \"networks\": [\n"
+            "    {\n"
+            "      \"name\": \"str\",          (string) ipv4, ipv6, onion, i2p, cjdns\n"
+            "      \"limited\": bool,        (boolean) Ruled out by -onlynet\n"
+            "      \"reachable\": bool,      (boolean) Whether it is connected to\n"
+            "      \"proxy\": \"str\",         (string) Its proxy, or empty\n"
+            "      \"proxy_randomize_credentials\": bool    (boolean) Logins there differ\n"
+            "    }, ...\n"
+            "  ],\n"
+            "  \"relayfee\": n,              (numeric) Least fee rate, BTC/kvB\n"
+            "  \"incrementalfee\": n,        (numeric) Least step of fee rates, BTC/kvB\n"
+            "  \"localaddresses\": [\n"
+            "    { \"address\": \"str\", \"port\": n, \"score\": n }, ...\n"
+            "  ],                          (json array) Own addresses, and how sure they are\n"
+            "  \"warnings\": [ \"str\", ... ]  (json array) Warnings of the node\n"
+            "}",
+            "",
+            [&context](const RpcCall&) { return NetworkInfo(context); }};
+}
+
+UniValue NetTotals(const NetContext& context)
+{
+    const PeerNetwork::Totals totals = context.Network().TotalTraffic();
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("totalbytesrecv", Num(totals.received));
+    out.pushKV("totalbytessent", Num(totals.sent));
+    out.pushKV("timemillis", Num(context.chain.env.UnixMicros() / 1000));
+    UniValue upload(UniValue::VOBJ);
+    upload.pushKV("timeframe", Num(totals.upload.timeframe));
+    upload.pushKV("target", Num(totals.upload.target));
+    upload.pushKV("target_reached", Bool(totals.upload.reached));
+    upload.pushKV("serve_historical_blocks", Bool(totals.upload.serves_historical));
+    upload.pushKV("bytes_left_in_cycle", Num(totals.upload.bytes_left));
+    upload.pushKV("time_left_in_cycle", Num(totals.upload.seconds_left));
+    out.pushKV("uploadtarget", upload);
+    return out;
+}
+
+RpcMethod GetNetTotals(NetContext& context)
+{
+    return {"network",
+            "getnettotals",
+            "Bytes that went over the network, and what is left to send today.",
+            {},
+            "{\n"
+            "  \"totalbytesrecv\": n,        (numeric) Bytes received\n"
+            "  \"totalbytessent\": n,        (numeric) Bytes sent\n"
+            "  \"timemillis\": n,            (numeric) Milliseconds since 1970 now\n"
+            "  \"uploadtarget\": {\n"
+            "    \"timeframe\": n,           (numeric) Seconds for which -maxuploadtarget holds\n"
+            "    \"target\": n,              (numeric) Bytes; 0: no bound\n"
+            "    \"target_reached\": bool,   (boolean) Whether they are sent\n"
+            "    \"serve_historical_blocks\": bool,    (boolean) Whether old blocks are served\n"
+            "    \"bytes_left_in_cycle\": n,           (numeric) Bytes\n"
+            "    \"time_left_in_cycle\": n             (numeric) Seconds\n"
+            "  }\n"
+            "}",
+            "",
+            [&context](const RpcCall&) { return NetTotals(context); }};
 }
 
 } // namespace
 
-void AddNetworkMethods(RpcTable& table, ChainContext& context)
+PeerNetwork& NetContext::Network() const
 {
-    table.Add(
-        {"network",
-         "getnetworkinfo",
-         "Version and state of the node's network part.",
-         {},
-         "{\n  \"version\": n, \"subversion\": \"str\", \"protocolversion\": n,\n"
-         "  \"localservices\": \"hex\", \"localservicesnames\": [ ], \"localrelay\": bool,\n"
-         "  \"timeoffset\": n, \"networkactive\": bool, \"connections\": n,\n"
-         "  \"connections_in\": n, \"connections_out\": n, \"networks\": [ ],\n"
-         "  \"relayfee\": n, \"incrementalfee\": n, \"localaddresses\": [ ], \"warnings\": [ ]\n}",
-         "",
-         [&context](const RpcCall&) { return NetworkInfo(context); }});
+    if (PeerNetwork* const there = network) return *there;
+    throw RpcError{RpcCode::kP2pDisabled, "Error: Peer-to-peer functionality missing or disabled"};
+}
+
+void PushServices(UniValue& out, const std::string& name, uint64_t services)
+{
+    UniValue names(UniValue::VARR);
+    for (const std::string& service : ServiceNames(services)) names.push_back(service);
+    out.pushKV(name, fmt::format("{:016x}", services));
+    out.pushKV(name + "names", names);
+}
+
+void ThrowHelp(const RpcTable& table, const std::string& method, RpcCode code)
+{
+    throw RpcError{code, table.Find(method)->Help()};
+}
+
+void AddNetworkMethods(RpcTable& table, NetContext& context)
+{
+    table.Add(GetNetworkInfo(context));
+    table.Add(GetNetTotals(context));
     table.Add({"network",
-               "getconnectioncount",
-               "Number of peers.",
-               {},
-               "n    (numeric)",
+               "setnetworkactive",
+               "Whether there may be peers at all.",
+               {{"state", RpcType::kBool, true, "", "false: all are left, and none called"}},
+               "true|false    (boolean) As it is now",
                "",
-               [](const RpcCall&) -> UniValue { return 0; }});
-    table.Add({"network",
-               "getpeerinfo",
-               "The peers.",
-               {},
-               "[ ... ]    (json array)",
-               "",
-               [](const RpcCall&) { return UniValue(UniValue::VARR); }});
+               [&context](const RpcCall& call) -> UniValue {
+                   PeerNetwork& network = context.Network();
+                   network.SetActive(call.Bool(0, true));
+                   return Bool(network.IsActive());
+               }});
 }
 
 } // namespace ibd

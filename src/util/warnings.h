@@ -15,7 +15,6 @@ enum class NodeWarning {
     kUnknownRules, //!< version bits that we do not know were activated; never cleared
     kInvalidChain, //!< a chain that broke a rule has much more work than ours
     kMissingUndo,  //!< a chain with more work cannot be followed: undo data on the way is missing
-    kNoBlocks,     //!< nothing to begin with
 };
 
 class NodeWarnings {

@@ -111,8 +111,15 @@ class Node:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def command(self, *args):
+        given = [*self.args, *map(str, args)]
         return [program("bitcoind"), f"-datadir={self.datadir}", f"-chain={self.chain}",
-                f"-rpcport={self.port}", "-printtoconsole=0", *self.args, *map(str, args)]
+                f"-rpcport={self.port}", "-printtoconsole=0", *self.no_peers(given), *given]
+
+    @staticmethod
+    def no_peers(args):
+        """What keeps a node alone whose test does not say how it connects."""
+        names = {arg.lstrip("-").split("=")[0] for arg in args}
+        return [] if names & {"connect", "noconnect", "listen", "bind"} else ["-connect=0"]
 
     def launch(self, *args, prefix=()):
         """Starts the process and does not wait for it."""

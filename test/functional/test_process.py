@@ -47,7 +47,7 @@ class Options(FunctionalTest):
             f"# a comment\nlogtimemicros=1\nincludeconf=more.conf\nrpcport={other}\n"
             f"[main]\nlogtimemicros=0\n[regtest]\nrpcport={port}\nlogthreadnames=1\n")
         node.process = subprocess.Popen([program("bitcoind"), f"-datadir={node.datadir}",
-                                         "-regtest", "-printtoconsole=0"])
+                                         "-regtest", "-connect=0", "-printtoconsole=0"])
         node.port = port
         wait_until(lambda: (node.net_dir / ".cookie").exists(), "the cookie")
         node._errors = open("/dev/null")
@@ -68,7 +68,8 @@ class Options(FunctionalTest):
         (node.datadir / "bitcoin.conf").write_text(f"datadir={elsewhere}\n")
         ignored.write_text("logthreadnames=1\n")
         # Without -datadir on the command line: the file moves it.
-        command = [program("bitcoind"), "-regtest", "-printtoconsole=0", "-stopafterblockimport",
+        command = [program("bitcoind"), "-regtest", "-connect=0", "-printtoconsole=0",
+                   "-stopafterblockimport",
                    f"-conf={node.datadir / 'bitcoin.conf'}", f"-rpcport={node.port}"]
 
         def run(*args):
@@ -91,11 +92,11 @@ class Options(FunctionalTest):
 
     def test_options_without_effect_are_named(self):
         node = self.node("regtest", "-debug=tor")
-        (node.datadir / "bitcoin.conf").write_text("listen=1\nzmqpubrawtx=tcp://127.0.0.1:28332\n")
+        (node.datadir / "bitcoin.conf").write_text("listen=0\nzmqpubrawtx=tcp://127.0.0.1:28332\n")
         node.start("-maxmempool=50").stop()
         warning = [line for line in node.log_text.splitlines() if "without effect" in line]
         self.assertEqual(len(warning), 1, node.log_text)
-        self.assertTrue(warning[0].endswith(": -listen -maxmempool -zmqpubrawtx"), warning)
+        self.assertTrue(warning[0].endswith(": -maxmempool -zmqpubrawtx"), warning)
 
     def test_indexes_can_be_done_without(self):
         node = self.node()

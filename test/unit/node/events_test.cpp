@@ -66,15 +66,15 @@ TEST_CASE("the chain goes on while a consumer is stuck, which then gets all in o
     engine.Start();
     slow.WaitUntilReached();
     for (const KitBlock& block : kit.MakeChain(kit.Genesis(), 5)) engine.Process(block.raw);
-    events.WarningSet(NodeWarning::kNoBlocks, "text");
-    events.WarningSet(NodeWarning::kNoBlocks, "not new");
+    events.WarningSet(NodeWarning::kInvalidChain, "text");
+    events.WarningSet(NodeWarning::kInvalidChain, "not new");
     CHECK(warnings.Messages() == std::vector<std::string>{"text"}); // to be seen at once
     CHECK(at_once == std::vector<int>{0, 1, 2, 3, 4, 5});
     CHECK(slow.seen.empty());
     slow.Go();
     events.Drain();
     CHECK(slow.seen == std::vector<std::string>{"0", "1", "2", "3", "4", "5", "text"});
-    events.WarningCleared(NodeWarning::kNoBlocks);
+    events.WarningCleared(NodeWarning::kInvalidChain);
     CHECK(warnings.Messages().empty());
     events.Stop();
     events.Drain(); // returns, though nobody serves any more

@@ -1,8 +1,8 @@
 // bitcoind's options: what they become, and which values are refused.
+#include "node/network_config.h"
 #include "node/option_table.h"
 #include "node/options.h"
 #include "node/parameter_interaction.h"
-#include "node/peer_checks.h"
 #include "node/settings.h"
 #include "node/start_checks.h"
 #include "rpc/server.h"
@@ -33,9 +33,13 @@ Result<NodeOptions> Read(std::vector<const char*> words, const char* chain = "re
     args.SelectNetwork(chain);
     ApplyParameterInteraction(args, log);
     IBD_RETURN_IF_ERROR(CheckParameters(args, params, log));
-    IBD_RETURN_IF_ERROR(CheckPeerOptions(args, params));
-    IBD_RETURN_IF_ERROR(CheckListenOptions(args, params));
-    return ReadNodeOptions(args, params, "/data/regtest", memory);
+    const NetworkConfigSource source{args, params, *env, log, "/data/regtest"};
+    IBD_ASSIGN_OR_RETURN(PeerNetworkOptions network, ReadNetworkOptions(source));
+    IBD_RETURN_IF_ERROR(ReadListenOptions(source, network));
+    IBD_ASSIGN_OR_RETURN(NodeOptions options,
+                         ReadNodeOptions(args, params, "/data/regtest", memory));
+    options.network = std::move(network);
+    return options;
 }
 
 } // namespace
@@ -152,6 +156,73 @@ TEST_CASE("options that ask for what this version does not do are named, others 
                                                                  "-maxmempool", "-rest",
                                                                  "-zmqpubrawtx"});
     CHECK(OptionsWithoutEffect(ArgsManager()).empty());
+}
+
+TEST_CASE("where to listen and whom to call")
+{
+    const auto plain = Read({})->network;
+    CHECK(plain.listen);
+    CHECK(plain.bind_any);
+    CHECK(plain.listen_port == 18444);
+    REQUIRE(plain.binds.size() == 1); // for the onion service
+    CHECK(plain.binds[0].address.ToString() == "127.0.0.1:18445");
+    CHECK(plain.binds[0].onion);
+    CHECK_FALSE(plain.connect_only);
+    CHECK(plain.peers.services == (kNodeNetwork | kNodeWitness | kNodeNetworkLimited | kNodeP2pV2));
+    CHECK_FALSE(plain.reachable.Contains(AddressNetwork::kOnion));
+    CHECK_FALSE(plain.reachable.Contains(AddressNetwork::kCjdns));
+
+    const auto bound = Read({"-bind=127.0.0.1:1", "-bind=127.0.0.2=onion", "-v2transport=0",
+                             "-whitebind=noban@127.0.0.3:3", "-whitelist=mempool@10.0.0.0/8",
+                             "-maxsendbuffer=7", "-maxuploadtarget=1G", "-timeout=0"})
+                           ->network;
+    CHECK_FALSE(bound.bind_any);
+    REQUIRE(bound.binds.size() == 3);
+    CHECK(bound.binds[0].address.ToString() == "127.0.0.1:1");
+    CHECK(bound.binds[1].address.ToString() == "127.0.0.3:3");
+    CHECK(bound.binds[1].permissions == kPermitNoBan);
+    CHECK(bound.binds[2].address.ToString() == "127.0.0.2:18445");
+    CHECK(bound.binds[2].onion);
+    CHECK(bound.listen_port == 1);
+    REQUIRE(bound.whitelist.size() == 1);
+    CHECK(bound.whitelist[0].permissions == kPermitMempool);
+    CHECK(bound.max_send_buffer == 7000);
+    CHECK(bound.max_upload == 1 << 30);
+    CHECK(bound.connect_milliseconds == 5000);
+    CHECK((bound.peers.services & kNodeP2pV2) == 0);
+
+    for (const char* none : {"-connect=0", "-noconnect"}) {
+        const auto alone = Read({none})->network;
+        CHECK(alone.connect_only);
+        CHECK(alone.connect.empty());
+        CHECK_FALSE(alone.listen);
+        CHECK_FALSE(alone.dns_seed);
+    }
+    const auto few = Read({"-connect=a", "-connect=b:1", "-addnode=c"})->network;
+    CHECK(few.connect == std::vector<std::string>{"a", "b:1"});
+    CHECK(few.added == std::vector<std::string>{"c"});
+}
+
+TEST_CASE("whom a proxy serves")
+{
+    const auto all = Read({"-proxy=127.0.0.1:9"})->network;
+    CHECK(all.name_proxy.ToString() == "127.0.0.1:9");
+    CHECK(all.name_proxy.randomize);
+    CHECK(all.proxies.size() == 4);
+    CHECK(all.reachable.Contains(AddressNetwork::kOnion));
+    CHECK_FALSE(all.listen);
+    const auto some = Read({"-proxy=127.0.0.1:9=ipv4", "-proxy=unix:/x=onion", "-proxyrandomize=0",
+                            "-proxy=0=ipv4"})
+                          ->network;
+    REQUIRE(some.proxies.size() == 1);
+    CHECK(some.proxies.at(AddressNetwork::kOnion).ToString() == "unix:/x");
+    CHECK_FALSE(some.proxies.at(AddressNetwork::kOnion).randomize);
+    CHECK_FALSE(some.name_proxy.IsSet());
+    const auto onion = Read({"-proxy=127.0.0.1:9", "-onion=127.0.0.1"})->network;
+    CHECK(onion.proxies.at(AddressNetwork::kOnion).ToString() == "127.0.0.1:9050");
+    const auto none = Read({"-proxy=127.0.0.1:9", "-noonion"})->network;
+    CHECK_FALSE(none.proxies.contains(AddressNetwork::kOnion));
+    CHECK_FALSE(none.reachable.Contains(AddressNetwork::kOnion));
 }
 
 TEST_CASE("bad values are refused in Core's words")

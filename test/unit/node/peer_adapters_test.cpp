@@ -21,7 +21,11 @@ std::vector<BlockHeader> HeadersOf(const std::vector<KitBlock>& blocks)
 
 /** A chain of genesis, and what peers see of it. */
 struct Fixture {
-    explicit Fixture(const TempDir& dir) : engine(params, dir.Get() / "data") { engine.Start(); }
+    explicit Fixture(const TempDir& dir) : engine(params, dir.Get() / "data")
+    {
+        engine.Start();
+        view.Attach(*engine.chain);
+    }
 
     const HeaderNode* Accept(const std::vector<KitBlock>& blocks)
     {
@@ -33,7 +37,7 @@ struct Fixture {
     const ChainParams params = MakeChainParams(Network::kRegtest);
     const BlockKit kit{params};
     Engine engine;
-    ChainForPeers view{*engine.chain};
+    ChainForPeers view;
 };
 
 } // namespace
@@ -75,7 +79,8 @@ TEST_CASE("before there are coins, genesis is the tip that peers see", "[peer_ad
     const TempDir dir;
     const ChainParams params = MakeChainParams(Network::kRegtest);
     Engine engine(params, dir.Get() / "data");
-    const ChainForPeers view(*engine.chain);
+    ChainForPeers view;
+    view.Attach(*engine.chain);
     CHECK(view.Tip().height == 0);
     CHECK(view.Tip().hash == params.consensus.genesis_hash);
 }

@@ -1,0 +1,316 @@
+// See network_config.h.
+#include "node/network_config.h"
+
+#include "node/host_lookup.h"
+#include "node/start_checks.h"
+#include "util/host_port.h"
+#include "util/strings.h"
+#include "util/version.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kLongestUserAgent = 256;
+constexpr uint16_t kI2pSamPort = 7656;
+constexpr int64_t kDefaultTimeout = 5000; //!< milliseconds
+constexpr int64_t kThousand = 1000;
+constexpr std::string_view kUnixPrefix = "unix:";
+constexpr std::string_view kCommentCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,;-_?@";
+
+Error BadPort(const std::string& option, const std::string& value)
+{
+    return BadData("Invalid port specified in {}: '{}'", option, value);
+}
+
+Error Unresolved(const char* option, const std::string& value)
+{
+    return BadData("Cannot resolve -{} address: '{}'", option, value);
+}
+
+Result<> CheckPorts(const ArgsManager& args)
+{
+    for (const char* name : {"-port", "-rpcport"}) {
+        const auto text = args.Get(name);
+        if (!text) continue;
+        const auto port = ParseInteger<uint16_t>(*text);
+        if (!port || *port == 0) return BadPort(name, *text);
+    }
+    struct Kind {
+        const char* name;
+        bool unix_path; //!< may be unix:/path
+        bool suffix;    //!< may end in =word
+    };
+    static constexpr Kind kKinds[] = {
+        {"-i2psam", false, false},      {"-onion", true, false},
+        {"-proxy", true, true},         {"-bind", false, true},
+        {"-rpcbind", false, false},     {"-torcontrol", false, false},
+        {"-whitebind", false, false},   {"-zmqpubhashblock", true, false},
+        {"-zmqpubhashtx", true, false}, {"-zmqpubrawblock", true, false},
+        {"-zmqpubrawtx", true, false},  {"-zmqpubsequence", true, false},
+    };
+    for (const Kind& kind : kKinds) {
+        for (const std::string& value : args.GetAll(kind.name)) {
+            const std::string address = kind.suffix ? value.substr(0, value.rfind('=')) : value;
+            if (SplitHostPort(address)) continue;
+            if (!kind.unix_path || !value.starts_with(kUnixPrefix))
+                return BadPort(kind.name, value);
+        }
+    }
+    return {};
+}
+
+/** The networks that -onlynet leaves. */
+Result<> ReadOnlyNet(const ArgsManager& args, PeerNetworkOptions& out)
+{
+    const std::vector<std::string> names = args.GetAll("-onlynet");
+    out.only_net = !names.empty();
+    if (out.only_net) out.reachable = {};
+    for (const std::string& name : names) {
+        const auto network = ParseAddressNetwork(name);
+        if (!network) return BadData("Unknown network specified in -onlynet: '{}'", name);
+        out.reachable.Add(*network);
+    }
+    out.cjdns_reachable = args.GetBool("-cjdnsreachable", false);
+    if (args.IsSet("-cjdnsreachable")) return {};
+    if (out.only_net && out.reachable.Contains(AddressNetwork::kCjdns)) {
+        return BadData("Outbound connections restricted to CJDNS (-onlynet=cjdns) but "
+                       "-cjdnsreachable is not provided");
+    }
+    out.reachable.Remove(AddressNetwork::kCjdns);
+    return {};
+}
+
+Result<> ReadAsmap(const NetworkConfigSource& source, PeerNetworkOptions& out)
+{
+    const ArgsManager& args = source.args;
+    if (!args.IsSet("-asmap") || args.IsNegated("-asmap")) {
+        source.log.Info("Using /16 prefix for IP bucketing");
+        return {};
+    }
+    if (args.GetBool("-asmap", false)) return BadData("Embedded asmap data not available");
+    const Path path = source.folder / args.GetPath("-asmap", {});
+    const std::string quoted = '"' + path.string() + '"';
+    IBD_ASSIGN_OR_RETURN(const bool there, source.env.IsThere(path));
+    if (!there) return BadData("Could not find asmap file {}", quoted);
+    auto bytes = ReadWholeFile(source.env, path);
+    auto map = bytes ? Asmap::Parse(std::move(*bytes)) : std::nullopt;
+    if (!map) return BadData("Could not parse asmap file {}", quoted);
+    source.log.Info("Using asmap version {} for IP bucketing", map->Version().ToHex());
+    out.groups = NetGroups(std::move(*map));
+    return {};
+}
+
+Result<> CheckUserAgent(const ArgsManager& args)
+{
+    for (const std::string& comment : args.GetAll("-uacomment")) {
+        if (comment.find_first_not_of(kCommentCharacters) == std::string::npos) continue;
+        return BadData("User Agent comment ({}) contains unsafe characters.", comment);
+    }
+    const size_t length = UserAgent(args).size();
+    if (length <= kLongestUserAgent) return {};
+    return BadData("Total length of network version string ({}) exceeds maximum length ({}). "
+                   "Reduce the number or size of uacomments.",
+                   length, kLongestUserAgent);
+}
+
+/** The port of the first -bind or -whitebind that peers may be told of, or -port. */
+uint16_t ListenPort(const ArgsManager& args, const ChainParams& params)
+{
+    for (const std::string& value : args.GetAll("-bind")) {
+        const auto bound = ResolveHost(value, 0, false);
+        if (bound && bound->port != 0) return bound->port;
+    }
+    for (const std::string& value : args.GetAll("-whitebind")) {
+        const auto bound = ParseWhitebind(value);
+        if (bound && (bound->permissions & kPermitNoBan) != kPermitNoBan) {
+            return bound->address.port;
+        }
+    }
+    return static_cast<uint16_t>(args.GetInt("-port", params.p2p_port));
+}
+
+void ReadPeers(const ArgsManager& args, PeerOptions& out)
+{
+    out.services = kNodeNetworkLimited | kNodeWitness | kNodeNetwork;
+    if (args.GetBool("-v2transport", true)) out.services |= kNodeP2pV2;
+    out.user_agent = UserAgent(args);
+    out.blocks_only = args.GetBool("-blocksonly", false);
+    out.log_addresses = args.GetBool("-logips", false);
+    out.handshake_seconds = args.GetInt("-peertimeout", 60);
+}
+
+void ReadBounds(const ArgsManager& args, PeerNetworkOptions& out)
+{
+    out.max_connections = static_cast<int>(
+        std::clamp<int64_t>(args.GetInt("-maxconnections", out.max_connections), 0, 1'000'000));
+    const int64_t timeout = args.GetInt("-timeout", kDefaultTimeout);
+    out.connect_milliseconds = timeout > 0 ? timeout : kDefaultTimeout;
+    const auto bytes = [&](const char* name, int64_t otherwise) {
+        constexpr int64_t kMost = 1'000'000; // thousands
+        return static_cast<size_t>(std::clamp<int64_t>(args.GetInt(name, otherwise), 0, kMost) *
+                                   kThousand);
+    };
+    out.max_receive_buffer = bytes("-maxreceivebuffer", 5000);
+    out.max_send_buffer = bytes("-maxsendbuffer", 1000);
+    out.max_upload = ParseByteUnits(args.Get("-maxuploadtarget", "0M"), 1'000'000).value_or(0);
+    out.ban_time = args.GetInt("-bantime", out.ban_time);
+    out.check_addrman =
+        static_cast<uint32_t>(std::clamp<int64_t>(args.GetInt("-checkaddrman", 0), 0, 1'000'000));
+    const std::vector<std::string> tests = args.GetAll("-test");
+    out.fixed_addrman_key = std::find(tests.begin(), tests.end(), "addrman") != tests.end();
+}
+
+void ReadCalls(const ArgsManager& args, PeerNetworkOptions& out)
+{
+    out.active = args.GetBool("-networkactive", true);
+    out.connect = args.GetAll("-connect");
+    out.connect_only = !out.connect.empty() || args.IsNegated("-connect");
+    if (out.connect == std::vector<std::string>{"0"}) out.connect.clear();
+    out.added = args.GetAll("-addnode");
+    out.seed_nodes = args.GetAll("-seednode");
+    out.names = args.GetBool("-dns", true);
+    out.dns_seed = args.GetBool("-dnsseed", true);
+    out.force_dns_seed = args.GetBool("-forcednsseed", false);
+    out.fixed_seeds = args.GetBool("-fixedseeds", true);
+}
+
+Result<> ReadExternal(const NetworkConfigSource& source, PeerNetworkOptions& out)
+{
+    for (const std::string& text : source.args.GetAll("-externalip")) {
+        const auto address = ResolveHost(text, out.listen_port, out.names);
+        if (!address || !address->address.IsValid()) return Unresolved("externalip", text);
+        out.external.push_back(*address);
+    }
+    return {};
+}
+
+/** The -bind options: those of peers first, those of the onion service behind the -whitebinds. */
+Result<> ReadBinds(const ArgsManager& args, uint16_t port, PeerNetworkOptions& out)
+{
+    std::vector<Binding> onions;
+    for (const std::string& value : args.GetAll("-bind")) {
+        const size_t equals = value.rfind('=');
+        const bool onion = equals != std::string::npos && value.substr(equals + 1) == "onion";
+        std::optional<Endpoint> address;
+        if (equals == std::string::npos) address = ResolveHost(value, port, false);
+        if (onion) {
+            address = ResolveHost(value.substr(0, equals), static_cast<uint16_t>(port + 1), false);
+        }
+        if (!address) return Unresolved("bind", value);
+        (onion ? onions : out.binds).push_back({*address, kPermitNone, onion});
+    }
+    const bool has_target = !onions.empty() || !out.binds.empty();
+    for (const std::string& value : args.GetAll("-whitebind")) {
+        IBD_ASSIGN_OR_RETURN(const Binding binding, ParseWhitebind(value));
+        out.binds.push_back(binding);
+    }
+    out.bind_any = args.GetAll("-bind").empty() && args.GetAll("-whitebind").empty();
+    if (!has_target) {
+        onions.push_back({{NetAddress::FromIpv4({127, 0, 0, 1}), static_cast<uint16_t>(port + 1)},
+                          kPermitNone,
+                          true});
+    }
+    out.binds.insert(out.binds.end(), onions.begin(), onions.end());
+    return {};
+}
+
+Result<> CheckDuplicateBinds(const PeerNetworkOptions& options)
+{
+    std::set<Endpoint> seen;
+    for (const Binding& binding : options.binds) {
+        if (seen.insert(binding.address).second) continue;
+        return BadData("Duplicate binding configuration for address {}. Please check your -bind, "
+                       "-bind=...=onion and -whitebind settings.",
+                       binding.address.ToString());
+    }
+    return {};
+}
+
+} // namespace
+
+std::optional<Endpoint> ResolveHost(const std::string& text, uint16_t default_port, bool names)
+{
+    const auto found = LookUpHost(text, default_port, names);
+    if (!found) return std::nullopt;
+    return Endpoint::Parse(found->ToText(), default_port);
+}
+
+std::string UserAgent(const ArgsManager& args)
+{
+    const std::vector<std::string> comments = args.GetAll("-uacomment");
+    if (comments.empty()) return kUserAgent;
+    std::string agent = kUserAgent;
+    CHECK(agent.ends_with('/'));
+    agent.pop_back();
+    return fmt::format("{}({})/", agent, fmt::join(comments, "; "));
+}
+
+Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
+{
+    const ArgsManager& args = source.args;
+    PeerNetworkOptions out;
+    out.folder = source.folder;
+    IBD_RETURN_IF_ERROR(CheckPorts(args));
+    IBD_RETURN_IF_ERROR(ReadOnlyNet(args, out));
+    IBD_RETURN_IF_ERROR(ReadAsmap(source, out));
+    if (args.GetBool("-acceptstalefeeestimates", false) &&
+        source.params.network != Network::kRegtest) {
+        return BadData("acceptstalefeeestimates is not supported on {} chain.", source.params.name);
+    }
+    IBD_RETURN_IF_ERROR(CheckUserAgent(args));
+    if (args.GetBool("-dnsseed") == true && !out.reachable.Contains(AddressNetwork::kIpv4) &&
+        !out.reachable.Contains(AddressNetwork::kIpv6)) {
+        return BadData("Incompatible options: -dnsseed=1 was explicitly specified, but -onlynet "
+                       "forbids connections to IPv4/IPv6");
+    }
+    ReadPeers(args, out.peers);
+    ReadBounds(args, out);
+    ReadCalls(args, out);
+    IBD_RETURN_IF_ERROR(ReadProxies(args, out));
+    out.listen = args.GetBool("-listen", true);
+    out.listen_port = ListenPort(args, source.params);
+    out.discover = args.GetBool("-discover", true);
+    IBD_RETURN_IF_ERROR(ReadExternal(source, out));
+    return out;
+}
+
+Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions& options)
+{
+    const ArgsManager& args = source.args;
+    const auto port = static_cast<uint16_t>(args.GetInt("-port", source.params.p2p_port));
+    IBD_RETURN_IF_ERROR(ReadBinds(args, port, options));
+    for (const std::string& value : args.GetAll("-whitelist")) {
+        IBD_ASSIGN_OR_RETURN(const Whitelisted entry,
+                             ParseWhitelist(value, options.cjdns_reachable));
+        options.whitelist.push_back(entry);
+    }
+    options.whitelist_relay = args.GetBool("-whitelistrelay", true);
+    options.whitelist_forcerelay = args.GetBool("-whitelistforcerelay", false);
+    if (options.connect_only && !options.connect.empty() && !options.seed_nodes.empty()) {
+        source.log.Info("-seednode is ignored when -connect is used");
+    }
+    if (options.connect_only && args.GetBool("-dnsseed") == true && args.IsSet("-proxy")) {
+        source.log.Info("-dnsseed is ignored when -connect is used and -proxy is specified");
+    }
+    const std::string sam = args.Get("-i2psam", "");
+    if (!sam.empty()) {
+        const auto server = ResolveHost(sam, kI2pSamPort, options.names);
+        if (!server || !server->address.IsValid()) {
+            return BadData("Invalid -i2psam address or hostname: '{}'", sam);
+        }
+    } else if (options.only_net && options.reachable.Contains(AddressNetwork::kI2p)) {
+        return BadData("Outbound connections restricted to i2p (-onlynet=i2p) but -i2psam is not "
+                       "provided");
+    }
+    options.reachable.Remove(AddressNetwork::kI2p); // there are no sessions of it yet
+    return CheckDuplicateBinds(options);
+}
+
+} // namespace ibd

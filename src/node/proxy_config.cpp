@@ -1,0 +1,122 @@
+// See network_config.h: options that name SOCKS5 servers.
+#include "node/network_config.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr uint16_t kTorSocksPort = 9050;
+constexpr std::string_view kUnixPrefix = "unix:";
+using enum AddressNetwork;
+
+std::string Lower(std::string text)
+{
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+/** Nothing if it is none. */
+std::optional<ProxyServer> ParseServer(const std::string& text, bool randomize, bool names)
+{
+    ProxyServer out;
+    out.randomize = randomize;
+    if (text.starts_with(kUnixPrefix)) {
+        out.unix_path = text.substr(kUnixPrefix.size());
+        return out;
+    }
+    const auto address = ResolveHost(text, kTorSocksPort, names);
+    if (!address || !address->address.IsValid()) return std::nullopt;
+    out.address = *address;
+    return out;
+}
+
+/** What -proxy may name behind the "=", and whom such a proxy serves. */
+struct Target {
+    std::string_view name;
+    std::vector<AddressNetwork> networks;
+    bool names; //!< looks names up, too
+};
+
+const std::vector<Target>& Targets()
+{
+    static const std::vector<Target> kTargets = {{"", {kIpv4, kIpv6, kOnion, kCjdns}, true},
+                                                 {"ipv4", {kIpv4}, true},
+                                                 {"ipv6", {kIpv6}, true},
+                                                 {"onion", {kOnion}, false},
+                                                 {"cjdns", {kCjdns}, false}};
+    return kTargets;
+}
+
+/** One -proxy; `options` forgets those of the networks it is for, if it says that there is none. */
+Result<> ReadProxy(const std::string& value, bool randomize, PeerNetworkOptions& options)
+{
+    const size_t equals = value.rfind('=');
+    const std::string address = value.substr(0, equals);
+    std::string net;
+    if (equals != std::string::npos) {
+        if (equals + 1 == value.size()) {
+            return BadData("Invalid -proxy address or hostname, ends with '=': '{}'", value);
+        }
+        net = Lower(value.substr(equals + 1));
+    }
+    ProxyServer server;
+    if (!address.empty() && address != "0") {
+        const auto parsed = ParseServer(address, randomize, options.names);
+        if (!parsed) return BadData("Invalid -proxy address or hostname: '{}'", address);
+        server = *parsed;
+    }
+    const auto& targets = Targets();
+    const auto target = std::find_if(targets.begin(), targets.end(),
+                                     [&](const Target& known) { return known.name == net; });
+    if (target == targets.end()) {
+        return BadData("Unrecognized network in -proxy='{}': '{}'", value, net);
+    }
+    if (target->names) options.name_proxy = server;
+    for (const AddressNetwork network : target->networks) {
+        options.proxies.erase(network);
+        if (server.IsSet()) options.proxies[network] = server;
+    }
+    return {};
+}
+
+/** -onion counts more than -proxy. Without either, Tor is out of reach. */
+Result<> ReadOnion(const ArgsManager& args, bool randomize, PeerNetworkOptions& options)
+{
+    const bool only = options.only_net && options.reachable.Contains(kOnion);
+    const std::string onion = args.Get("-onion", "");
+    if (onion == "0") {
+        options.proxies.erase(kOnion);
+        if (only) {
+            return BadData("Outbound connections restricted to Tor (-onlynet=onion) but the proxy "
+                           "for reaching the Tor network is explicitly forbidden: -onion=0");
+        }
+    } else if (!onion.empty()) {
+        const auto server = ParseServer(onion, randomize, options.names);
+        if (!server) return BadData("Invalid -onion address or hostname: '{}'", onion);
+        options.proxies[kOnion] = *server;
+    }
+    if (options.proxies.contains(kOnion)) return {};
+    if (only && !args.GetBool("-listenonion", true)) {
+        return BadData("Outbound connections restricted to Tor (-onlynet=onion) but the proxy for "
+                       "reaching the Tor network is not provided: none of -proxy, -onion or "
+                       "-listenonion is given");
+    }
+    options.reachable.Remove(kOnion);
+    return {};
+}
+
+} // namespace
+
+Result<> ReadProxies(const ArgsManager& args, PeerNetworkOptions& options)
+{
+    const bool randomize = args.GetBool("-proxyrandomize", true);
+    for (const std::string& value : args.GetAll("-proxy")) {
+        IBD_RETURN_IF_ERROR(ReadProxy(value, randomize, options));
+    }
+    return ReadOnion(args, randomize, options);
+}
+
+} // namespace ibd

@@ -1,0 +1,120 @@
+// Calls about addresses that a user bans; see network.h.
+#include "rpc/json.h"
+#include "rpc/network.h"
+
+namespace ibd {
+
+namespace {
+
+/** An address or, with a slash, a range. */
+struct Target {
+    Subnet range;
+    std::optional<NetAddress> address;
+};
+
+std::optional<Target> ParseTarget(const std::string& text, bool cjdns_reachable)
+{
+    if (text.find('/') != std::string::npos) {
+        const auto range = Subnet::Parse(text, cjdns_reachable);
+        if (!range) return std::nullopt;
+        return Target{*range, std::nullopt};
+    }
+    const auto parsed = NetAddress::Parse(text);
+    if (!parsed) return std::nullopt;
+    const NetAddress address = parsed->WithCjdns(cjdns_reachable);
+    if (!address.IsValid()) return std::nullopt;
+    return Target{Subnet(address), address};
+}
+
+void Ban(const NetContext& context, const Target& target, const RpcCall& call)
+{
+    PeerNetwork& network = context.Network();
+    // An address is banned by any range that it is in, a range only by itself.
+    const bool banned =
+        target.address ? network.IsBanned(*target.address) : network.IsBanned(target.range);
+    if (banned) throw RpcError{RpcCode::kNodeAlreadyAdded, "Error: IP/Subnet already banned"};
+    const int64_t seconds = call.Int(2, 0);
+    const bool absolute = call.Bool(3, false);
+    if (absolute && seconds < context.chain.env.UnixTime()) {
+        throw RpcError{RpcCode::kInvalidParameter, "Error: Absolute timestamp is in the past"};
+    }
+    network.Ban(target.range, seconds, absolute);
+}
+
+UniValue SetBan(const RpcTable& table, const NetContext& context, const RpcCall& call)
+{
+    const std::string& command = call.String(1);
+    if (command != "add" && command != "remove") ThrowHelp(table, "setban", RpcCode::kMisc);
+    PeerNetwork& network = context.Network();
+    const auto target = ParseTarget(call.String(0), network.Options().cjdns_reachable);
+    if (!target) throw RpcError{RpcCode::kInvalidSubnet, "Error: Invalid IP/Subnet"};
+    if (command == "add") {
+        Ban(context, *target, call);
+    } else if (!network.Unban(target->range)) {
+        throw RpcError{RpcCode::kInvalidSubnet, "Error: Unban failed. Requested address/subnet was "
+                                                "not previously manually banned."};
+    }
+    return {};
+}
+
+UniValue ListBanned(const NetContext& context)
+{
+    const int64_t now = context.chain.env.UnixTime();
+    UniValue out(UniValue::VARR);
+    for (const auto& [range, ban] : context.Network().Bans()) {
+        UniValue entry(UniValue::VOBJ);
+        entry.pushKV("address", range.ToString());
+        entry.pushKV("ban_created", Num(ban.created));
+        entry.pushKV("banned_until", Num(ban.until));
+        entry.pushKV("ban_duration", Num(ban.until - ban.created));
+        entry.pushKV("time_remaining", Num(ban.until - now));
+        out.push_back(entry);
+    }
+    return out;
+}
+
+} // namespace
+
+void AddBanMethods(RpcTable& table, NetContext& context)
+{
+    table.Add(
+        {"network",
+         "setban",
+         "Bans an address or a range of them, or takes that back. Peers from there are left.",
+         {{"subnet", RpcType::kString, true, "", "An address, or a range as address/bits or /mask"},
+          {"command", RpcType::kString, true, "", "add or remove"},
+          {"bantime", RpcType::kNumber, false, "0",
+           "Seconds it lasts, or when it ends; 0: as long as -bantime says"},
+          {"absolute", RpcType::kBool, false, "false",
+           "bantime is when it ends, in seconds since 1970"}},
+         "null",
+         "\"192.168.0.6\" \"add\" 86400\n\"192.168.0.0/24\" \"add\"",
+         [&](const RpcCall& call) { return SetBan(table, context, call); }});
+    table.Add({"network",
+               "listbanned",
+               "Addresses and ranges that are banned.",
+               {},
+               "[\n"
+               "  {\n"
+               "    \"address\": \"str\",        (string) The range\n"
+               "    \"ban_created\": n,        (numeric) Seconds since 1970\n"
+               "    \"banned_until\": n,       (numeric) Seconds since 1970\n"
+               "    \"ban_duration\": n,       (numeric) Seconds\n"
+               "    \"time_remaining\": n      (numeric) Seconds\n"
+               "  }, ...\n"
+               "]",
+               "",
+               [&context](const RpcCall&) { return ListBanned(context); }});
+    table.Add({"network",
+               "clearbanned",
+               "Takes all bans back.",
+               {},
+               "null",
+               "",
+               [&context](const RpcCall&) -> UniValue {
+                   context.Network().ClearBans();
+                   return {};
+               }});
+}
+
+} // namespace ibd
