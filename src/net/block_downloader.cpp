@@ -40,11 +40,34 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
         if (out.empty() && window_full) NoteStaller(source.peer, now);
         if (out.empty()) AskToHelp(source, most, now, out);
     }
+    Request(load, out, now);
+    return out;
+}
+
+void BlockDownloader::Request(Load& load, const std::vector<const HeaderNode*>& nodes, int64_t now)
+{
     if (load.requests.empty()) load.first_since = load.last_received = now;
-    for (const HeaderNode* node : out) {
+    for (const HeaderNode* node : nodes) {
         load.requests.push_back({node, now});
         ++m_asked[node];
     }
+}
+
+// A branch that left ours long ago is no matter of a block or two: that is left to Ask().
+std::vector<const HeaderNode*> BlockDownloader::AskTowards(PeerId peer, const HeaderNode& header,
+                                                           const HeaderNode& tip, int64_t now)
+{
+    std::vector<const HeaderNode*> out;
+    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow) return out;
+    const HeaderNode* node = &header;
+    for (; tip.Ancestor(node->height) != node; node = node->prev) {
+        if (out.size() > kMinInFlight) return {};
+        if (!m_goal->Have(*node) && !IsAsked(*node)) out.push_back(node);
+    }
+    std::reverse(out.begin(), out.end());
+    Load& load = m_loads[peer];
+    out.resize(std::min(out.size(), FreeSlots(load)));
+    Request(load, out, now);
     return out;
 }
 
@@ -99,13 +122,13 @@ bool BlockDownloader::AskNext(const Source& source, size_t most,
     return false;
 }
 
-/** A peer whose chain is another one than the goal's, and better than ours, is asked for that: the
+/** A peer whose chain is another one than the goal's, and as good as ours, is asked for that: the
  *  goal's may be one of headers only, whose blocks nobody has. */
 void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, size_t most,
                                 std::vector<const HeaderNode*>& out) const
 {
     const HeaderNode& best = *source.best_known;
-    if (best.chain_work <= tip.chain_work) return;
+    if (best.chain_work < tip.chain_work) return;
     const HeaderNode* const fork = LastCommonAncestor(&best, &tip);
     const int32_t end =
         std::min({best.height, fork->height + kDownloadWindow, m_goal->WindowEnd()});
@@ -124,7 +147,7 @@ void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
     if (m_goal->WindowEnd() != DownloadGoal::kNoWindow) return;
     for (const auto& [peer, load] : m_loads) {
         if (peer == source.peer) continue;
-        for (const Request& request : load.requests) {
+        for (const Asked& request : load.requests) {
             if (out.size() == most || now - request.since < kHelpAfter) break;
             if (m_asked.at(request.node) > 1 || m_goal->Have(*request.node)) continue;
             if (!CanServe(source, *request.node)) continue;
@@ -139,7 +162,7 @@ void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
     Load* staller = nullptr;
     int32_t lowest = std::numeric_limits<int32_t>::max();
     for (auto& [peer, load] : m_loads) {
-        for (const Request& request : load.requests) {
+        for (const Asked& request : load.requests) {
             if (peer == waiting || request.node->height >= lowest) continue;
             lowest = request.node->height;
             staller = &load;
@@ -164,11 +187,9 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
 bool BlockDownloader::Demand(PeerId peer, const HeaderNode& node, int64_t now)
 {
     Load& mine = m_loads[peer];
-    const auto is_it = [&](const Request& request) { return request.node == &node; };
+    const auto is_it = [&](const Asked& request) { return request.node == &node; };
     if (std::any_of(mine.requests.begin(), mine.requests.end(), is_it)) return false;
-    if (mine.requests.empty()) mine.first_since = mine.last_received = now;
-    mine.requests.push_back({&node, now});
-    ++m_asked[&node];
+    Request(mine, {&node}, now);
     return true;
 }
 
@@ -181,7 +202,7 @@ void BlockDownloader::Disconnected(PeerId peer)
 {
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return;
-    for (const Request& request : found->second.requests) {
+    for (const Asked& request : found->second.requests) {
         if (--m_asked[request.node] > 0) continue;
         m_asked.erase(request.node);
         m_again[request.node->height] = request.node;
@@ -192,7 +213,7 @@ void BlockDownloader::Disconnected(PeerId peer)
 void BlockDownloader::Remove(Load& load, const HeaderNode& node, int64_t now)
 {
     const auto request = std::find_if(load.requests.begin(), load.requests.end(),
-                                      [&](const Request& r) { return r.node == &node; });
+                                      [&](const Asked& r) { return r.node == &node; });
     if (request == load.requests.end()) return;
     if (request == load.requests.begin()) load.first_since = now;
     load.last_received = now;
@@ -240,7 +261,7 @@ std::vector<int32_t> BlockDownloader::InFlight(PeerId peer) const
     std::vector<int32_t> out;
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return out;
-    for (const Request& request : found->second.requests) out.push_back(request.node->height);
+    for (const Asked& request : found->second.requests) out.push_back(request.node->height);
     return out;
 }
 

@@ -65,6 +65,10 @@ public:
     };
     /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
+    /** A new header of the peer, when we have almost caught up: the blocks that are missing from
+     * the branch that ends there, to ask for at once; they count as asked. */
+    std::vector<const HeaderNode*> AskTowards(PeerId peer, const HeaderNode& header,
+                                              const HeaderNode& tip, int64_t now);
     /** Bytes came for a block. Whether it had been asked of anybody. */
     bool Received(PeerId peer, const HeaderNode& node, int64_t now);
     /** A peer is asked for a block of the user's choice, beyond all limits; it counts as asked.
@@ -86,12 +90,12 @@ public:
     int64_t CurrentStallTimeout() const { return m_stall_timeout; }
 
 private:
-    struct Request {
+    struct Asked {
         const HeaderNode* node;
         int64_t since;
     };
     struct Load {
-        std::deque<Request> requests;
+        std::deque<Asked> requests;
         int64_t first_since = 0;    //!< since when the first request is the one waited for
         int64_t last_received = 0;  //!< or asked, if that was when nothing was waited for
         int64_t stalling_since = 0; //!< 0: holds nobody up
@@ -102,6 +106,7 @@ private:
     };
 
     size_t FreeSlots(const Load& load) const;
+    void Request(Load& load, const std::vector<const HeaderNode*>& nodes, int64_t now);
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
     bool AskNext(const Source& source, size_t most, std::vector<const HeaderNode*>& out);

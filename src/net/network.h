@@ -53,6 +53,7 @@ public:
     void Wake();
     /** See PeerManager. When it returns, the goal and sink of before are no longer used. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
+    void StopDownload();
 
     // What is so (getpeerinfo and others).
 

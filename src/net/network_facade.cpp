@@ -35,6 +35,11 @@ void PeerNetwork::DownloadInto(DownloadGoal& goal, BlockSink& sink)
     Run([&] { m_impl->Manager().DownloadInto(goal, sink); });
 }
 
+void PeerNetwork::StopDownload()
+{
+    Run([&] { m_impl->Manager().StopDownload(); });
+}
+
 // What is so.
 
 std::vector<PeerInfo> PeerNetwork::Peers()

@@ -4,6 +4,12 @@
 
 namespace ibd {
 
+namespace {
+
+constexpr int64_t kRecentBlocks = 20; //!< the tip is within the time of so many: caught up
+
+} // namespace
+
 void PeerManager::DownloadInto(DownloadGoal& goal, BlockSink& sink)
 {
     if (m_downloader) {
@@ -44,8 +50,7 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     m_at.log.Debug(LogCategory::kNet, "received block {} peer={}", hash.ToHex(), peer.Id());
     const HeaderNode* node = m_at.chain.Find(hash);
     if (!node) {
-        // Unasked, of a header that nobody told us: it has to pass as headers do.
-        if (!m_at.chain.Find(header.prev_hash)) return Misbehaving(peer, "prev-blk-not-found");
+        if (!MayAddHeader(peer, header, hash)) return;
         ProcessHeaders(peer, {header});
         node = m_at.chain.Find(hash);
         if (!node) return;
@@ -73,6 +78,23 @@ Result<> PeerManager::FetchBlock(PeerId id, const HeaderNode& node)
     return {};
 }
 
+/** Of a block that was not asked for, whose header nobody told us: that has to pass as others. */
+bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, const BlockHash& hash)
+{
+    const HeaderNode* const before = m_at.chain.Find(header.prev_hash);
+    if (!before) {
+        m_at.log.Error("ProcessNewBlock: AcceptBlock FAILED (prev-blk-not-found)");
+        Misbehaving(peer, "prev-blk-not-found");
+        return false;
+    }
+    if (before->chain_work + ClaimedWork({&header, 1}) >= WorkThreshold()) return true;
+    m_at.log.Debug(LogCategory::kValidation,
+                   "AcceptBlockHeader: not adding new block header {}, missing anti-dos "
+                   "proof-of-work validation",
+                   hash.ToHex());
+    return false;
+}
+
 /** Of a block that was not asked for: it is new, may become the tip, and is not far above it. */
 bool PeerManager::IsWorthTaking(const HeaderNode& node) const
 {
@@ -95,6 +117,22 @@ void PeerManager::MaintainBlocks(Peer& peer)
     if (!MayAskForBlocks(peer)) return;
     const auto nodes =
         m_downloader->Ask({peer.Id(), peer.best_known, peer.IsLimited()}, m_at.chain.Tip(), Now());
+    AskForBlocks(peer, nodes);
+}
+
+/** Who tells of a new block is asked for it at once, when we have almost caught up. */
+void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
+{
+    const HeaderNode& tip = m_at.chain.Tip();
+    const int64_t recent = kRecentBlocks * m_at.params.consensus.pow_target_spacing;
+    if (!m_downloader || m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return;
+    if (!peer.OffersWitnesses() || last.chain_work < tip.chain_work) return;
+    if (int64_t{tip.time} <= NowSeconds() - recent || m_at.chain.Facts(last).failed) return;
+    AskForBlocks(peer, m_downloader->AskTowards(peer.Id(), last, tip, Now()));
+}
+
+void PeerManager::AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes)
+{
     if (nodes.empty()) return;
     GetDataMessage message;
     for (const HeaderNode* node : nodes) {

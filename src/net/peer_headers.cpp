@@ -150,6 +150,7 @@ void PeerManager::StoreHeaders(Peer& peer, const std::vector<BlockHeader>& heade
                        peer.Id());
     }
     HeadersStored(peer, *last, may_have_more);
+    if (!peer.closing) FetchDirectly(peer, *last);
 }
 
 void PeerManager::PunishForHeader(Peer& peer, const RuleViolation& why)

@@ -203,8 +203,11 @@ private:
     // peer_blocks.cpp
     bool MustWait(const Peer& peer, const ReceivedMessage& message) const;
     void HandleBlock(Peer& peer, Bytes raw);
+    bool MayAddHeader(Peer& peer, const BlockHeader& header, const BlockHash& hash);
     bool IsWorthTaking(const HeaderNode& node) const;
     void MaintainBlocks(Peer& peer);
+    void FetchDirectly(Peer& peer, const HeaderNode& last);
+    void AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes);
     bool MayAskForBlocks(const Peer& peer) const;
     std::string FirstInFlight(const Peer& peer) const;
     void HandleRefused();

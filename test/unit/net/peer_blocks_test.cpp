@@ -103,6 +103,31 @@ TEST_CASE("a whole chain from one node to another", "[peer_blocks]")
     CHECK(store.puts == 2501);
 }
 
+TEST_CASE("near the tip any branch as good as ours is fetched when it is told", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    node.chain.first_time = kStart - 100;
+    node.chain.Extend(2);
+    Store store(node);
+    const PeerId peer = node.Befriend(ConnectionKind::kInbound);
+    for (const uint32_t salt : {7, 8}) { // the second while the first is under way
+        TestChain theirs(node.params);
+        theirs.first_time = kStart - 100;
+        theirs.Extend(2, nullptr, salt);
+        node.Say(peer, HeadersOf(theirs.Headers(1, 2)));
+        const auto asked = Asked(node, peer);
+        REQUIRE(asked.size() == 2);
+        CHECK(asked[0].hash == theirs.Headers(1, 1)[0].Hash()); // the lowest first
+        node.Say(peer, HeadersOf(theirs.Headers(1, 2)));
+        CHECK(Asked(node, peer).empty());
+    }
+    TestChain worse(node.params);
+    worse.first_time = kStart - 100;
+    worse.Extend(1, nullptr, 9);
+    node.Say(peer, HeadersOf(worse.Headers(1, 1)));
+    CHECK(Asked(node, peer).empty());
+}
+
 TEST_CASE("what a peer says behind a block waits until the block is done with", "[peer_blocks]")
 {
     TestNode node(RegtestParams());
