@@ -171,13 +171,27 @@ RuleResult ChainManager::CheckStranger(ByteSpan raw, BlockView& view)
     return violation;
 }
 
+void ChainManager::LogRefused(const RuleViolation& violation) const
+{
+    m_stores.log.Error("ProcessNewBlock: AcceptBlock FAILED ({})", violation.ToString());
+}
+
 Result<BlockOutcome> ChainManager::TakeBlock(ByteSpan raw)
 {
     BlockOutcome outcome;
     BlockView view;
     outcome.violation = CheckStranger(raw, view);
-    if (outcome.violation) return outcome;
-    return Accept(view, nullptr, true);
+    if (!outcome.violation) {
+        IBD_ASSIGN_OR_RETURN(outcome, Accept(view, nullptr, true));
+    }
+    if (!outcome.violation) return outcome;
+    if (outcome.violation->kind == RuleViolation::Kind::kMutated) {
+        m_stores.log.Debug(LogCategory::kValidation, "Block mutated: {}",
+                           outcome.violation->ToString());
+    } else {
+        LogRefused(*outcome.violation);
+    }
+    return outcome;
 }
 
 Result<BlockOutcome> ChainManager::ProcessBlock(ByteSpan raw)
@@ -185,10 +199,16 @@ Result<BlockOutcome> ChainManager::ProcessBlock(ByteSpan raw)
     BlockOutcome outcome;
     BlockView view;
     outcome.violation = CheckStranger(raw, view);
-    if (outcome.violation) return outcome;
+    if (outcome.violation) {
+        LogRefused(*outcome.violation);
+        return outcome;
+    }
     const Lock activation(m_activation);
     IBD_ASSIGN_OR_RETURN(outcome, Accept(view, nullptr, true));
-    if (outcome.violation) return outcome;
+    if (outcome.violation) {
+        LogRefused(*outcome.violation);
+        return outcome;
+    }
     {
         const Lock state(m_state);
         m_submitted = outcome.node;

@@ -229,6 +229,7 @@ private:
     RuleResult AddHeader(const BlockHeader& header, HeaderNode** out) IBD_REQUIRES(m_headers.mutex);
     Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked)
         IBD_EXCLUDES(m_storing, m_headers.mutex);
+    void LogRefused(const RuleViolation& violation) const;
     RuleResult CheckStranger(ByteSpan raw, BlockView& view);
     Result<BlockOutcome> AcceptAlone(const BlockView& view, const FilePos* stored, bool checked)
         IBD_REQUIRES(m_storing);
