@@ -235,8 +235,11 @@ Result<> ChainStart::BuildChainstate()
     if (m_parts.booster.HasHints() && wipe) {
         m_parts.set_status("Building the chainstate with the IBD Booster…");
         m_parts.started(); // so can this
-        IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
-                             m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings()));
+        IBD_ASSIGN_OR_RETURN(
+            const BoosterRun::Outcome outcome,
+            m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(), [this] {
+                return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
+            }));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
         built = outcome == BoosterRun::Outcome::kBuilt;
         if (built) wipe = false;

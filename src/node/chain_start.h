@@ -27,6 +27,8 @@ struct ChainStartParts {
     std::function<void(const std::string& status)> set_status;
     /** Called when it goes on to work that may take hours; more than once. */
     std::function<void()> started;
+    /** Where the booster's blocks come from if they are not stored; see block_fetcher.h. */
+    std::function<BlockFetcher*(ChainManager& chain)> start_fetcher = {};
 };
 
 class ChainStart {

@@ -45,7 +45,9 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                      .booster = m_booster,
                      .interrupt = m_interrupt,
                      .set_status = [this](const std::string& status) { SetStatus(status); },
-                     .started = [this] { m_started(); }}),
+                     .started = [this] { m_started(); },
+                     .start_fetcher =
+                         [this](ChainManager& chain) { return m_network->StartFetcher(chain); }}),
       m_table(env), m_control{env,
                               m_table,
                               log,
@@ -190,11 +192,7 @@ void Node::MakeNetwork(uint64_t files)
     });
 }
 
-size_t Node::CountPeers() const
-{
-    const PeerNetwork::Counts counts = m_net.Network().ConnectionCounts();
-    return counts.in + counts.out;
-}
+size_t Node::CountPeers() const { return m_network->PeerCount(); }
 
 /** Up to a node that serves calls and peers, whatever blocks it has yet to connect. */
 Result<> Node::GoLive()

@@ -46,10 +46,25 @@ Result<> NodeNetwork::Start(ChainManager& chain)
 {
     if (m_chain) return {};
     m_view.Attach(chain);
+    m_parts.set_status("Starting network threads…");
+    IBD_RETURN_IF_ERROR(m_peers->Start());
     m_last_tip = &m_view.Tip();
     m_chain = &chain;
-    m_parts.set_status("Starting network threads…");
-    return m_peers->Start();
+    return {};
+}
+
+BlockFetcher* NodeNetwork::StartFetcher(ChainManager& chain)
+{
+    const bool alone = m_options.connect_only && m_options.connect.empty() &&
+                       m_options.added.empty() && !m_options.listen;
+    if (alone || !Start(chain)) return nullptr;
+    return this;
+}
+
+size_t NodeNetwork::PeerCount() const
+{
+    const PeerNetwork::Counts counts = m_peers->ConnectionCounts();
+    return counts.in + counts.out;
 }
 
 void NodeNetwork::Follow(ChainThread& thread)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "net/network.h"
+#include "node/block_fetcher.h"
 #include "node/chain_for_peers.h"
 #include "node/events.h"
 #include "node/tip_download.h"
@@ -22,7 +23,7 @@ struct NodeNetworkParts {
     std::function<void(const Error&)> fatal;
 };
 
-class NodeNetwork final : public EventConsumer {
+class NodeNetwork final : public EventConsumer, public BlockFetcher {
 public:
     NodeNetwork(NodeNetworkParts parts, PeerNetworkOptions options);
     ~NodeNetwork() override { Stop(); }
@@ -33,6 +34,9 @@ public:
      *  headers until somebody says what. The error is for the user. Does nothing the second time.
      */
     Result<> Start(ChainManager& chain);
+    /** The same for the booster, which has something to fetch into: null if nobody may be connected
+     *  to, or the start fails, which the next tells. */
+    BlockFetcher* StartFetcher(ChainManager& chain);
     /** From now on blocks above the tip are fetched and connected by that thread. */
     void Follow(ChainThread& thread);
     /** Returns at once. */
@@ -44,7 +48,10 @@ public:
     /** Null before Load(). */
     PeerNetwork* Peers() { return m_peers.get(); }
     /** Something that peers wait for may have come. */
-    void Wake();
+    void Wake() override;
+    void Fetch(DownloadGoal& goal, BlockSink& sink) override { m_peers->DownloadInto(goal, sink); }
+    void StopFetching() override { m_peers->StopDownload(); }
+    size_t PeerCount() const override;
     /** The chain's verdict on a block; on any of its threads. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);
     /** Tells peers of a new tip; on the events' thread. */
