@@ -1,0 +1,220 @@
+"""Nodes that are each other's peers: blocks, branches, bans and connections by hand."""
+
+from framework import FunctionalTest, RpcError, free_port, wait_until
+from regtest_chain import Chain
+
+CAUGHT_UP = "-maxtipage=10000000000"  # the blocks are old
+P2P_V2 = 1 << 11
+INVALID_SUBNET, ALREADY_ADDED, NOT_ADDED, NOT_CONNECTED = -30, -23, -24, -29
+
+
+class Peers(FunctionalTest):
+    def listener(self, *args):
+        """A node that can be called at `p2p_port`."""
+        node = self.node("regtest", CAUGHT_UP)
+        node.p2p_port = free_port()
+        return node.start("-listen=1", f"-bind=127.0.0.1:{node.p2p_port}", "-noconnect", *args)
+
+    @staticmethod
+    def address(node):
+        return f"127.0.0.1:{node.p2p_port}"
+
+    @staticmethod
+    def feed(node, blocks):
+        for block in blocks:
+            node.rpc("submitblock", block.raw().hex())
+
+    def wait_for_peers(self, node, count):
+        def established():
+            peers = node.rpc("getpeerinfo")
+            return len(peers) == count and all(peer["version"] for peer in peers)
+        wait_until(established, f"{count} peers")
+        return node.rpc("getpeerinfo")
+
+
+class Sync(Peers):
+    def sync(self, transport, protocol):
+        chain = Chain().grow(200)
+        giver = self.listener(transport)
+        self.feed(giver, chain.blocks)
+        taker = self.node("regtest", CAUGHT_UP, f"-connect={self.address(giver)}", transport)
+        taker.start().wait_for_tip(chain.tip)
+        (peer,) = taker.rpc("getpeerinfo")
+        self.assertEqual(peer["transport_protocol_type"], protocol)
+        self.assertEqual(len(peer["session_id"]), 64 if protocol == "v2" else 0)
+        self.assertEqual(peer["connection_type"], "manual")
+        self.assertEqual(peer["synced_headers"], 200)
+        self.assertGreater(peer["bytesrecv_per_msg"]["block"], 0)
+        services = int(taker.rpc("getnetworkinfo")["localservices"], 16)
+        self.assertEqual(bool(services & P2P_V2), protocol == "v2")
+
+        # A new block, and then a branch that takes two of them back.
+        self.feed(giver, [chain.add(chain.candidate())])
+        taker.wait_for_tip(chain.tip)
+        branch = Chain(extra=b"\x07")
+        branch.blocks = chain.blocks[:-2]
+        branch.grow(3)
+        self.feed(giver, branch.blocks[-3:])
+        taker.wait_for_tip(branch.tip)
+        self.assertIn((chain.tip, "valid-fork"),
+                      [(tip["hash"], tip["status"]) for tip in taker.rpc("getchaintips")])
+
+        # What came while it was away is fetched when it is back.
+        taker.stop()
+        self.feed(giver, [branch.add(branch.candidate()) for _ in range(20)])
+        taker.start().wait_for_tip(branch.tip)
+        taker.stop()
+        giver.stop()
+        for node in (giver, taker):
+            self.assertTrue((node.net_dir / "peers.dat").exists())
+            self.assertNotIn("[error]", node.log_text)
+
+    def test_v1(self):
+        self.sync("-v2transport=0", "v1")
+
+    def test_v2(self):
+        self.sync("-v2transport=1", "v2")
+
+    def test_blocks_go_on_to_others(self):
+        first, second, third = (self.listener() for _ in range(3))
+        second.rpc("addnode", self.address(first), "add")
+        third.rpc("addnode", self.address(second), "add")
+        chain = Chain().grow(30)
+        self.feed(first, chain.blocks)
+        third.wait_for_tip(chain.tip)
+        self.feed(third, [chain.add(chain.candidate())]) # and back
+        first.wait_for_tip(chain.tip)
+
+
+class Connections(Peers):
+    def test_added_nodes(self):
+        called, caller = self.listener(), self.listener()
+        name = self.address(called)
+        self.assertEqual(caller.rpc("getaddednodeinfo"), [])
+        caller.rpc("addnode", name, "add")
+        self.assert_rpc_error(ALREADY_ADDED, "already added", caller.rpc, "addnode", name, "add")
+        self.wait_for_peers(called, 1)
+        self.assertEqual(caller.rpc("getaddednodeinfo", name), [
+            {"addednode": name, "connected": True,
+             "addresses": [{"address": name, "connected": "outbound"}]}])
+        self.assert_rpc_error(NOT_ADDED, "not been added", caller.rpc, "getaddednodeinfo", "x")
+        caller.rpc("addnode", name, "remove")
+        self.assert_rpc_error(NOT_ADDED, "could not be removed", caller.rpc, "addnode", name,
+                              "remove")
+        self.assert_rpc_error(-1, "addnode \"node\"", caller.rpc, "addnode", name, "other")
+        self.assertEqual(caller.rpc("getconnectioncount"), 1)  # it stays connected
+
+        (peer,) = caller.rpc("getpeerinfo")
+        caller.rpc("disconnectnode", nodeid=peer["id"])
+        self.wait_for_peers(called, 0)
+        self.wait_for_peers(caller, 0)
+        self.assert_rpc_error(NOT_CONNECTED, "not found", caller.rpc, "disconnectnode", name)
+        self.assert_rpc_error(-32602, "Only one", caller.rpc, "disconnectnode", name, 1)
+
+    def test_network_off_and_on(self):
+        called, caller = self.listener(), self.listener()
+        caller.rpc("addnode", self.address(called), "onetry")
+        self.wait_for_peers(called, 1)
+        self.assertIs(called.rpc("setnetworkactive", False), False)
+        self.wait_for_peers(called, 0)
+        self.assertIs(called.rpc("getnetworkinfo")["networkactive"], False)
+        self.assertIs(called.rpc("setnetworkactive", True), True)
+        caller.rpc("addnode", self.address(called), "onetry")
+        self.wait_for_peers(called, 1)
+
+    def test_ping_and_totals(self):
+        called, caller = self.listener(), self.listener()
+        caller.rpc("addnode", self.address(called), "onetry")
+        (before,) = self.wait_for_peers(called, 1)
+        called.rpc("ping")
+        wait_until(lambda: called.rpc("getpeerinfo")[0]["bytesrecv_per_msg"].get("pong", 0) >
+                   before["bytesrecv_per_msg"].get("pong", 0), "a pong")
+        totals = called.rpc("getnettotals")
+        (peer,) = called.rpc("getpeerinfo")
+        self.assertGreaterEqual(peer["bytesrecv"], totals["totalbytesrecv"])
+        self.assertGreater(totals["totalbytessent"], 0)
+        self.assertEqual(totals["uploadtarget"]["target"], 0)
+        called.rpc("sendmsgtopeer", peer["id"], "feefilter", "00" * 8)
+        self.assert_rpc_error(-1, "Could not send", called.rpc, "sendmsgtopeer", 99, "ping", "")
+
+
+class Bans(Peers):
+    def test_bans_last(self):
+        node = self.listener("-bantime=77")
+        node.rpc("setban", "10.1.0.0/255.255.0.0", "add")
+        node.rpc("setban", "2001:db9::1", "add", 1000)
+        node.rpc("setban", "192.0.2.1", "add", 4_000_000_000, True)
+        self.assert_rpc_error(ALREADY_ADDED, "already banned", node.rpc, "setban", "192.0.2.1",
+                              "add")
+        self.assert_rpc_error(INVALID_SUBNET, "Invalid IP", node.rpc, "setban", "x/8", "add")
+        self.assert_rpc_error(INVALID_SUBNET, "Unban failed", node.rpc, "setban", "10.1.0.0/17",
+                              "remove")
+        self.assert_rpc_error(-8, "in the past", node.rpc, "setban", "192.0.2.2", "add", 1, True)
+        bans = {ban["address"]: ban for ban in node.rpc("listbanned")}
+        self.assertEqual(set(bans), {"10.1.0.0/16", "2001:db9::1/128", "192.0.2.1/32"})
+        self.assertEqual(bans["10.1.0.0/16"]["ban_duration"], 77)
+        self.assertEqual(bans["192.0.2.1/32"]["banned_until"], 4_000_000_000)
+        node.stop().start("-listen=0", "-noconnect")
+        kept = {ban["address"]: ban for ban in node.rpc("listbanned")}
+        self.assertEqual(kept["2001:db9::1/128"]["banned_until"],
+                         bans["2001:db9::1/128"]["banned_until"])
+        node.rpc("setban", "192.0.2.1", "remove")
+        self.assertNotIn("192.0.2.1/32", [ban["address"] for ban in node.rpc("listbanned")])
+        node.rpc("clearbanned")
+        self.assertEqual(node.rpc("listbanned"), [])
+        node.stop()
+
+    def test_who_is_banned_is_left(self):
+        called, caller = self.listener("-debug=net"), self.listener()
+        caller.rpc("addnode", self.address(called), "onetry")
+        self.wait_for_peers(called, 1)
+        called.rpc("setban", "127.0.0.0/8", "add")
+        self.wait_for_peers(called, 0)
+        caller.rpc("addnode", self.address(called), "onetry")
+        wait_until(lambda: "dropped (banned)" in called.log_text, "refusal of a banned peer")
+        self.assertEqual(called.rpc("getconnectioncount"), 0)
+        called.rpc("clearbanned")
+        caller.rpc("addnode", self.address(called), "onetry")
+        self.wait_for_peers(called, 1)
+
+
+class Addresses(Peers):
+    def test_address_manager(self):
+        node = self.listener()
+        self.assertEqual(node.rpc("getnodeaddresses"), [])
+        self.assertEqual(node.rpc("addpeeraddress", "8.8.8.8", 8333), {"success": True})
+        self.assertEqual(node.rpc("addpeeraddress", "8.8.8.8", 8333)["success"], False)
+        self.assertEqual(node.rpc("addpeeraddress", "9.9.9.9", 8333, True), {"success": True})
+        self.assert_rpc_error(INVALID_SUBNET, "Invalid IP", node.rpc, "addpeeraddress", "", 8333)
+        counts = node.rpc("getaddrmaninfo")
+        self.assertEqual(counts["ipv4"], {"new": 1, "tried": 1, "total": 2})
+        self.assertEqual(counts["all_networks"], counts["ipv4"])
+        self.assertEqual(counts["onion"]["total"], 0)
+        tables = node.rpc("getrawaddrman")
+        (entry,) = tables["tried"].values()
+        self.assertEqual((entry["address"], entry["port"], entry["source"], entry["network"]),
+                         ("9.9.9.9", 8333, "9.9.9.9", "ipv4"))
+        known = node.rpc("getnodeaddresses", 0)
+        self.assertEqual({address["address"] for address in known}, {"8.8.8.8", "9.9.9.9"})
+        self.assertEqual(node.rpc("getnodeaddresses", 0, "ipv6"), [])
+        self.assert_rpc_error(-8, "not recognized", node.rpc, "getnodeaddresses", 1, "x")
+        self.assert_rpc_error(-8, "out of range", node.rpc, "getnodeaddresses", -1)
+        self.assert_rpc_error(-1, "No embedded", node.rpc, "exportasmap", "file")
+        node.stop().start("-listen=0", "-noconnect")
+        self.assertEqual(node.rpc("getaddrmaninfo"), counts)
+        node.stop()
+
+    def test_port_in_use(self):
+        node = self.listener()
+        status, errors = self.node().run("-listen=1", f"-bind={self.address(node)}", "-noconnect")
+        self.assertEqual(status, 1)
+        self.assertRegex(errors, r"^Error: Unable to bind to 127\.0\.0\.1:\d+ on this computer\. "
+                                 r".* is probably already running\.\n"
+                                 r"Failed to listen on any port\. Use -listen=0 if you want this")
+
+    def test_calls_without_network_part(self):
+        node = self.node().start("-connect=0")
+        self.assertEqual(node.rpc("getconnectioncount"), 0)
+        with self.assertRaises(RpcError):
+            node.rpc("addconnection", "127.0.0.1:1", "manual", False)
+        node.stop()
