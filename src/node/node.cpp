@@ -16,6 +16,7 @@ namespace {
 
 /** Files open at once: what the booster's runs may take is a part of it, and what Core asks for. */
 constexpr uint64_t kOpenFiles = 2048;
+constexpr int kCoreBlockPeers = 2;        //!< block-only connections that there are anyway
 constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
 
 CacheSalt RandomSalt(Env& env)
@@ -182,6 +183,7 @@ void Node::MakeNetwork(uint64_t files)
         NodeNetworkParts{.env = m_env,
                          .log = m_log,
                          .params = m_params,
+                         .extra_booster_peers = m_options.booster_peers - kCoreBlockPeers,
                          .mock_time = m_options.mock_time,
                          .set_status = [this](const std::string& status) { SetStatus(status); },
                          .fatal = [this](const Error& error) { StopFor(error); }},
@@ -289,7 +291,7 @@ Result<> Node::Start()
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
     Result<> loaded = m_chain_start.Load();
     if (!loaded && m_chain_start.AsksForReindex() && m_options.reindex_if_damaged &&
-        !m_chain_start.Reindexes()) {
+        !m_chain_start.Reindexes() && !m_network->IsStarted()) {
         m_chain_start.ForgetAndReindex();
         loaded = m_chain_start.Load();
     }

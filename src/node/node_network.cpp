@@ -61,6 +61,18 @@ BlockFetcher* NodeNetwork::StartFetcher(ChainManager& chain)
     return this;
 }
 
+void NodeNetwork::Fetch(DownloadGoal& goal, BlockSink& sink)
+{
+    m_peers->SetExtraBlockPeers(m_parts.extra_booster_peers);
+    m_peers->DownloadInto(goal, sink);
+}
+
+void NodeNetwork::StopFetching()
+{
+    m_peers->StopDownload();
+    m_peers->SetExtraBlockPeers(0);
+}
+
 size_t NodeNetwork::PeerCount() const
 {
     const PeerNetwork::Counts counts = m_peers->ConnectionCounts();

@@ -16,6 +16,8 @@ struct NodeNetworkParts {
     Env& env;
     Logger& log;
     const ChainParams& params;
+    /** Block-only connections to be made beyond the usual ones while the booster's blocks come. */
+    int extra_booster_peers = 0;
     /** What setmocktime sets; null where there is no such call. */
     const std::atomic<int64_t>* mock_time = nullptr;
     std::function<void(const std::string& status)> set_status;
@@ -45,12 +47,13 @@ public:
      *  ends. */
     void Stop();
 
+    bool IsStarted() const { return m_chain != nullptr; }
     /** Null before Load(). */
     PeerNetwork* Peers() { return m_peers.get(); }
     /** Something that peers wait for may have come. */
     void Wake() override;
-    void Fetch(DownloadGoal& goal, BlockSink& sink) override { m_peers->DownloadInto(goal, sink); }
-    void StopFetching() override { m_peers->StopDownload(); }
+    void Fetch(DownloadGoal& goal, BlockSink& sink) override;
+    void StopFetching() override;
     size_t PeerCount() const override;
     /** The chain's verdict on a block; on any of its threads. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);

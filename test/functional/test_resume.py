@@ -105,7 +105,7 @@ class FewFiles(BoosterTest):
         few = ("prlimit", "--nofile=256:256")
         status, errors = node.run("-reindex", f"-ibdboosterfile={made.container}", *made.trust,
                                   "-ibdboosterintervalbytes=1", "-ibdboostermem=1",
-                                  made.to_tip, prefix=few)
+                                  "-maxconnections=8", made.to_tip, prefix=few)
         self.assertEqual((status, errors), (0, ""))
         self.assertIn("succeeded. ***", node.log_text)
         runs = re.search(r"merging (\d+) runs into", node.log_text)

@@ -1,0 +1,187 @@
+"""The booster fed by peers: a fresh node with hints syncs over loopback from a node of ours, in any
+order, through kills, wrong hints and hints of another chain, to the coins of serial validation."""
+
+import contextlib
+import os
+import shutil
+import socket
+import threading
+import time
+
+from framework import FunctionalTest, coins, free_port, left_by_booster, wait_until
+from generated import TAIL, chain, small_chain
+
+SUCCESS = "*** IBD Booster: {} check at block height {} succeeded. ***"
+
+
+class Relay:
+    """A line between two nodes that carries so many bytes a second from the one that is called."""
+
+    def __init__(self, target, bytes_per_second):
+        self.target, self.rate = target, bytes_per_second
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.port = self.server.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                caller = self.server.accept()[0]
+                called = socket.create_connection(("127.0.0.1", self.target))
+                for source, sink, rate in ((caller, called, None), (called, caller, self.rate)):
+                    threading.Thread(target=self._carry, args=(source, sink, rate),
+                                     daemon=True).start()
+
+    @staticmethod
+    def _carry(source, sink, rate):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 14):
+                sink.sendall(data)
+                if rate:
+                    time.sleep(len(data) / rate)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.server.close()
+
+
+class NetworkBooster(FunctionalTest):
+    def serve(self, made):
+        """A node that has the chain and listens."""
+        server = made.place(self.node())
+        self.assertEqual(server.run("-reindex", made.to_tip), (0, ""))
+        server.p2p_port = free_port()
+        server.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{server.p2p_port}")
+        self.assertEqual(server.rpc("getbestblockhash"), made.tip)
+        return server
+
+    def from_peer(self, made, port, hints=None):
+        return [f"-connect=127.0.0.1:{port}", f"-ibdboosterfile={hints or made.container}",
+                *made.trust]
+
+    def assert_synced(self, node, server, made, left=()):
+        node.wait_for_tip(made.tip)
+        self.assertEqual(coins(node), coins(server))
+        self.assertEqual(left_by_booster(node), list(left))
+
+
+class Whole(NetworkBooster):
+    def test_an_empty_directory(self):
+        made = small_chain()
+        server = self.serve(made)
+        for aggregate, name in (("sha256", "SHA256"), ("muhash", "MuHash")):
+            with self.subTest(aggregate=aggregate):
+                node = self.node()
+                node.start(*self.from_peer(made, server.p2p_port),
+                           f"-ibdboosteraggregate={aggregate}", "-ibdboosterpeers=8")
+                self.assert_synced(node, server, made)
+                log = node.log_text
+                self.assertIn(SUCCESS.format(name, made.terminal_height), log)
+                self.assertIn(f"{made.terminal_height} of {made.terminal_height} blocks are to be "
+                              "fetched from peers", log)
+                info = node.rpc("getboosterinfo")
+                self.assertEqual(info["state"], "accepted")
+                self.assertEqual(info["download"]["received"], made.terminal_height)
+                # It serves what it has fetched.
+                node.stop()
+                node.start("-checklevel=0", "-checkblocks=0")
+                for height in (1, made.terminal_height, made.height):
+                    block = node.rpc("getblockhash", height)
+                    self.assertEqual(node.rpc("getblock", block, 0),
+                                     server.rpc("getblock", block, 0))
+                node.stop()
+
+    def test_some_blocks_are_there_already(self):
+        """Of the stored ones none is fetched again."""
+        made = chain("--outputs", "6000", "--outputs-per-block", "40", "--tail", str(TAIL),
+                     "--seed", "8")
+        server = self.serve(made)
+        node = self.node()
+        shutil.copytree(made.blocks, node.blocks_dir)
+        last = sorted(node.blocks_dir.glob("blk*.dat"))[-1]
+        os.truncate(last, last.stat().st_size // 2)
+        stored = 40
+        self.assertEqual(node.run("-reindex", f"-stopatheight={stored}")[0], 0)
+        node.start("-reindex-chainstate", *self.from_peer(made, server.p2p_port))
+        self.assert_synced(node, server, made)
+        self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
+
+    def test_a_peer_that_comes_late(self):
+        """Until there is one it waits, says so, and can be stopped."""
+        made = small_chain()
+        node = self.node()
+        port = free_port()
+        node.launch(*self.from_peer(made, port))
+        node.wait_for_rpc("getboosterinfo")
+        wait_until(lambda: node.rpc("getboosterinfo")["state"] == "waiting", "waiting")
+        self.assertEqual(node.rpc("getboosterinfo")["headers"], 0)
+        self.assertIn("IBD Booster: waiting for headers", node.log_text)
+        node.stop()
+        server = self.serve(made)
+        node.start(*self.from_peer(made, server.p2p_port))
+        self.assert_synced(node, server, made)
+
+
+class Killed(NetworkBooster):
+    KILLS = int(os.environ.get("IBD_KILLS", "3"))
+
+    def test_goes_on_from_what_is_stored(self):
+        made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
+                     "--seed", "9")
+        server = self.serve(made)
+        relay = Relay(server.p2p_port, 2_000_000)
+        self.addCleanup(relay.close)
+        node = self.node()
+        args = [*self.from_peer(made, relay.port), "-ibdboosterintervalbytes=200000"]
+        folded = 0
+        for _ in range(self.KILLS):
+            node.launch(*args)
+            node.wait_for_rpc("getboosterinfo")
+
+            def more():
+                nonlocal folded
+                info = node.rpc("getboosterinfo")
+                if info["state"] == "waiting" or info["folded"] < folded + 30:
+                    return info["state"] in ("judging", "loading", "publishing", "accepted")
+                folded = info["folded"]
+                return True
+            wait_until(more, "blocks")
+            node.kill()
+        node.start(*args)
+        self.assert_synced(node, server, made)
+        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
+
+
+class Refused(NetworkBooster):
+    def test_wrong_hints(self):
+        """Serial validation goes on from the blocks that were fetched."""
+        made = small_chain()
+        server = self.serve(made)
+        bad = bytearray(made.bitmap.read_bytes())
+        bad[len(bad) // 2] ^= 0x18
+        hints = self.dir / "bad.bitmap"
+        hints.write_bytes(bad)
+        node = self.node()
+        node.start(*self.from_peer(made, server.p2p_port, hints))
+        self.assert_synced(node, server, made, left=["badhints.txt"])
+        self.assertIn("the hints are wrong", node.log_text)
+        self.assertNotIn("succeeded. ***", node.log_text)
+
+    def test_hints_of_another_chain(self):
+        made = small_chain()
+        other = chain("--outputs", "6000", "--outputs-per-block", "40", "--tail", str(TAIL),
+                      "--seed", "8")
+        server = self.serve(made)
+        node = self.node()
+        node.start(*self.from_peer(made, server.p2p_port, other.container))
+        self.assert_synced(node, server, made)
+        self.assertEqual(node.log_text.count("the hints are refused, and the sync goes on without "
+                                             "them"), 1)
+
+    def test_without_a_network(self):
+        made = small_chain()
+        self.assert_refused(self.node(), f"-ibdboosterfile={made.container}", *made.trust,
+                            saying="above the best header")
