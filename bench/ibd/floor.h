@@ -19,4 +19,7 @@ struct FloorResult {
 Result<FloorResult> RunFloor(Env& env, const BlockStore& store, const HeaderNode& tip,
                              unsigned threads);
 
+/** CPU seconds of one pass of wtxids over all blocks, read and parsed beforehand. */
+Result<double> TimeWitnessHashes(Env& env, const BlockStore& store, const HeaderNode& tip);
+
 } // namespace ibd::bench

@@ -18,7 +18,7 @@ namespace ibd::bench {
 namespace {
 
 constexpr const char* kHelp = R"(Usage: ibd-sync-bench MODE --blocks DIR [options]
-MODE is "floor" or "booster".
+MODE is "floor", "booster" or "wtxids".
   --blocks DIR      folder with blk*.dat (regtest)
   --threads N       default 1
   --hints FILE      booster: hints of either format
@@ -112,6 +112,13 @@ void BenchFloor(Chain& chain, unsigned threads)
                "\"blocks\":{},\"outputs\":{},\"inputs\":{},\"bytes\":{},\"check\":{}}}\n",
                threads, seconds, CpuSeconds() - cpu_before, r.blocks, r.outputs, r.inputs, r.bytes,
                r.check);
+}
+
+void BenchWitnessHashes(Chain& chain)
+{
+    const double cpu =
+        Require(TimeWitnessHashes(*chain.env, *chain.store, *chain.tree.BestHeader()));
+    fmt::print("{{\"mode\":\"wtxids\",\"cpu\":{:.3f}}}\n", cpu);
 }
 
 /** Progress sampled while the engine runs: [seconds, state, bytes, coins loaded]. */
@@ -213,10 +220,13 @@ int Main(int argc, char** argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
     auto args = ReadOptions(argc, argv);
-    if ((mode != "floor" && mode != "booster") || args["--blocks"].empty()) Fail(kHelp);
+    const bool known = mode == "floor" || mode == "booster" || mode == "wtxids";
+    if (!known || args["--blocks"].empty()) Fail(kHelp);
     Chain chain(args["--blocks"]);
     if (mode == "floor") {
         BenchFloor(chain, static_cast<unsigned>(std::stoul(args["--threads"])));
+    } else if (mode == "wtxids") {
+        BenchWitnessHashes(chain);
     } else {
         BenchBooster(chain, args);
     }
