@@ -99,7 +99,7 @@ void Connections::Accept(const Listener& listener, int fd, const Endpoint& remot
     caller.onion = listener.binding.onion;
     m_sockets[caller.id] = {fd, true};
     if (++m_undecided >= kMaxUndecided) PauseListening(true);
-    m_events.Accepted(std::move(caller));
+    m_events.Accepted(caller);
 }
 
 void Connections::AcceptFailed()
