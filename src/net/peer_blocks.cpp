@@ -50,10 +50,12 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     m_at.log.Debug(LogCategory::kNet, "received block {} peer={}", hash.ToHex(), peer.Id());
     const HeaderNode* node = m_at.chain.Find(hash);
     if (!node) {
+        // No announcement: it says nothing of what else the peer has, and asks for nothing.
         if (!MayAddHeader(peer, header, hash)) return;
-        ProcessHeaders(peer, {header});
-        node = m_at.chain.Find(hash);
-        if (!node) return;
+        if (const RuleResult violation = m_at.headers.AcceptHeaders({&header, 1}, &node)) {
+            return PunishForHeader(peer, *violation);
+        }
+        m_downloader->GoalChanged();
     }
     const bool asked = m_downloader->Received(peer.Id(), *node, Now());
     if (!asked && !IsWorthTaking(*node)) return;
