@@ -10,6 +10,8 @@ namespace ibd {
 
 class ChainForPeers final : public PeerChain, public HeaderSink, public BlockProvider {
 public:
+    ChainForPeers() = default;
+    explicit ChainForPeers(ChainManager& chain) { Attach(chain); }
     /** Before anything else is called. Its index is loaded, and it outlives this. */
     void Attach(ChainManager& chain) { m_chain = &chain; }
 
