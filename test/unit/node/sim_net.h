@@ -37,7 +37,7 @@ inline const sim::ServedChain& Served(bool tail)
 class Net {
 public:
     Net(ChainManager& chain, sim::Rng rng, bool tail, int peers = kPeers)
-        : m_chain(chain), m_rng(rng), m_view(chain),
+        : m_chain(chain), m_rng(rng), m_view(ViewOf(chain)),
           us(m_network, {TheWorld().params, m_view, m_view, m_view}, Options(tail), m_rng())
     {
         auto& served = const_cast<sim::ServedChain&>(Served(tail));
@@ -51,6 +51,12 @@ public:
             m_network.Tick(*m_hosts.back(), 5 * kSecond);
         }
         m_network.Tick(us, kSecond / 10);
+    }
+    static ChainForPeers ViewOf(ChainManager& chain)
+    {
+        ChainForPeers view;
+        view.Attach(chain);
+        return view;
     }
     static std::string Address(int peer) { return fmt::format("8.8.{}.1:8333", peer); }
 
