@@ -256,7 +256,6 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
 {
     const ArgsManager& args = source.args;
     PeerNetworkOptions out;
-    out.folder = source.folder;
     IBD_RETURN_IF_ERROR(CheckPorts(args));
     IBD_RETURN_IF_ERROR(ReadOnlyNet(args, out));
     IBD_RETURN_IF_ERROR(ReadAsmap(source, out));

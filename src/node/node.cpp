@@ -170,6 +170,7 @@ Result<> Node::LoadBlockFiles()
 void Node::MakeNetwork(uint64_t files)
 {
     PeerNetworkOptions options = m_options.network;
+    options.folder = m_dir.Net();
     const auto left = static_cast<int>(std::min<uint64_t>(files - kLeastOpenFiles, kOpenFiles));
     if (left < options.max_connections) {
         InitWarning(m_log, fmt::format("Reducing -maxconnections from {} to {}, because of system "
