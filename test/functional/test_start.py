@@ -54,9 +54,9 @@ class Refusals(FunctionalTest):
         conf = node.datadir / "bitcoin.conf"
         conf.write_text("[regtest]\nserver\n")
         self.assert_says(node, "Error reading configuration file: parse error on line 2: server")
-        conf.write_text("rpcport=1\nconnect=a\n[regtest]\nrpcbind=127.0.0.1\n")
+        conf.write_text("rpcport=1\naddnode=a\n[regtest]\nrpcbind=127.0.0.1\n")
         # The port is on the command line as well, so it is not in vain.
-        self.assert_says(node, "Config setting for -connect only applied on regtest network when "
+        self.assert_says(node, "Config setting for -addnode only applied on regtest network when "
                                "in [regtest] section.\n")
         conf.write_text("includeconf=gone.conf\n")
         self.assert_says(node, "Error reading configuration file: Failed to include configuration "
