@@ -11,10 +11,10 @@ namespace {
 
 constexpr int64_t kWeek = 7 * 24 * 60 * 60; //!< seconds
 
-const char* TextOf(const ChainParams& params)
+std::string TextOf(const ChainParams& params)
 {
     switch (params.network) {
-    case Network::kMain: return kMainSeeds;
+    case Network::kMain: return std::string(kMainSeeds[0]) + kMainSeeds[1];
     case Network::kTestnet3: return kTestnet3Seeds;
     case Network::kTestnet4: return kTestnet4Seeds;
     case Network::kSignet: return params.dns_seeds.empty() ? "" : kSignetSeeds;

@@ -9,8 +9,9 @@
 
 namespace ibd {
 
-// Base64 of BIP155 entries; fixed_seeds_mainnet.cpp and fixed_seeds_others.cpp.
-extern const char* const kMainSeeds;
+// Base64 of BIP155 entries; fixed_seeds_mainnet.cpp (two halves of a text) and
+// fixed_seeds_others.cpp.
+extern const char* const kMainSeeds[2];
 extern const char* const kTestnet3Seeds;
 extern const char* const kTestnet4Seeds;
 extern const char* const kSignetSeeds;

@@ -5,7 +5,7 @@
 namespace ibd {
 
 // clang-format off
-const char* const kMainSeeds =
+const char* const kMainSeeds[2] = { // a literal ends at 65,536 characters
     "BhD8EfdpFuY2EViuHUr891ekII0GEPwXQ2lUFEsfVonT7UA5M1wgjQYQ/B8iw5Xco69Kk4JRvrkYWCCNBhD8NOZVOdoWn6"
     "3NsegFNDkgII0GEPxVZxXbPT9E7GLqPa2pzMsgjQYQ/Fe+mLkMiaJoB2mgCCeUfiCNBhD8XLP8hLQcf6XYSpHepT4ZII0G"
     "EPxxEr3153GxW04E42IoCsAgjQYQ/JVu269lnqPNJyHv9eIpxiCNBhD8oAFReayJkrUevcRu2UG+II0GEPzHvknM0dyRMS"
@@ -371,6 +371,7 @@ const char* const kMainSeeds =
     "AVSnFTggjQIQJAeLABFw9wAu8F3//tVcyCCNAhAkCYoAJJYIgAIU6LcBiwQfII0CECQLABCv4IAAObwc/4bivu8gjQIQJA"
     "sAEUOhvQBxAubXIkliDSCNAhAkCwJRdqOzALALMonnfYsYII0CECQNAAJWUJUAviQR//4IkhcgjQIQJA8AywfDAAG+JBH/"
     "/h+MeSCNAhAmABACoBNDqFEEIf7U6PEOII0CECYAFwA5SAgvhMga//73Ll0gjQIQJgAXADlICC+cNNgcaKth/SCNAhAmAB"
+    ,
     "cAbyCrxGt8gR6fzEDnII0CECYAFwAHIQTfPhlHQ1301qwgjQIQJgAXAI5BS8MAAAAAAAAAByCNAhAmABcBBARNoAAAAAAA"
     "AAAnII0CECYAFwJWEaYAAAAAAAAAAEcgjQIQJgAXAnqgELAmbpb//kaQYCCNAhAmABcCeqAQsCZulv/+RpIYII0CECYAFw"
     "J6oBCwvjBb//7vuAEgjQIQJgAZAEAQALAAAAABAAAAACCNAhAmABkAQJAF2wAAAAAAAAAAII0CECYAGQBAkAb5AAAAAAAA"
@@ -735,7 +736,7 @@ const char* const kMainSeeds =
     "3lRZL584Z7XHJHU/0Ta/lQ1ZSyCNBCDMTGuhg0XPaftLgqYI8YmjNhxSV9+GLulYhKvugfJmZiCNBCDMT3ChbhZpb1Es5g"
     "x+9iepaHoCOOgpV0PH6mhEWaFyfiCNBCDMu+izllMD+GOYjvUmaG6nsFXSxUzVR3iz6awfn47ufSCNBCDN9wSyqZm2MfsE"
     "c3pmM2yowqO9Bx3VQT7s+3wJvMd5hSCNBCDN7/iXgOcymEVc0+GkFwYA3fbxgvd6k06TVjCCiB7PdSCNBCDOB5XzpcGQxF"
-    "DVIoanJjcIojEeDXdIDUbg+z1xYOcdziCN";
+    "DVIoanJjcIojEeDXdIDUbg+z1xYOcdziCN"};
 // clang-format on
 
 } // namespace ibd
