@@ -7,9 +7,9 @@
 #pragma once
 
 #include "chain/block_source.h"
+#include "hints/hints.h"
 #include "storage/block_store.h"
 #include "swiftsync/booster_progress.h"
-#include "swiftsync/hints.h"
 #include "swiftsync/sync_options.h"
 
 namespace ibd {

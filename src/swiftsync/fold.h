@@ -4,8 +4,8 @@
 #pragma once
 
 #include "consensus/params.h"
+#include "hints/hints.h"
 #include "primitives/block.h"
-#include "swiftsync/hints.h"
 
 namespace ibd {
 

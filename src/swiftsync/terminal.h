@@ -4,8 +4,8 @@
 #pragma once
 
 #include "chain/header_tree.h"
+#include "hints/hints.h"
 #include "swiftsync/checkpoint.h"
-#include "swiftsync/hints.h"
 
 namespace ibd {
 

@@ -1,7 +1,7 @@
 // See setup.h.
 #include "setup.h"
 
-#include "swiftsync/hints_writer.h"
+#include "hints/hints_writer.h"
 
 namespace ibd::test {
 

@@ -1,10 +1,10 @@
 // Hints files and checkpoints from hostile bytes. The first byte picks the reader; for a container
 // the checksums are made right first, so that the structure behind them is reached.
 #include "crypto/sha256.h"
+#include "hints/bitmap.h"
+#include "hints/container1.h"
+#include "hints/rice_record.h"
 #include "swiftsync/checkpoint.h"
-#include "swiftsync/hints_bitmap.h"
-#include "swiftsync/hints_codec.h"
-#include "swiftsync/hints_container.h"
 
 #include <algorithm>
 

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DIRECT = {
     "util": [], "crypto": ["util"], "primitives": ["crypto"], "script": ["primitives"],
     "consensus": ["script"], "chain": ["consensus"], "storage": ["script"],
-    "validation": ["chain", "storage"], "swiftsync": ["chain", "storage"],
+    "hints": ["script"], "validation": ["chain", "storage"],
+    "swiftsync": ["hints", "chain", "storage"],
     "mempool": ["chain", "storage"], "mining": ["mempool", "validation"], "net": ["chain"],
     "rpc": ["swiftsync", "mining", "net"], "node": ["rpc"], "cli": ["util"],
 }

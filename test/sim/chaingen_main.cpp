@@ -1,7 +1,7 @@
 // ibd-chaingen: writes a generated regtest chain as block files that -reindex imports.
+#include "hints/hints_writer.h"
 #include "sim/block_files.h"
 #include "sim/chain.h"
-#include "swiftsync/hints_writer.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Hints of a generated chain, written as a container.
 #pragma once
 
+#include "hints/hints_writer.h"
 #include "support/must.h"
-#include "swiftsync/hints_writer.h"
 
 namespace ibd::test {
 

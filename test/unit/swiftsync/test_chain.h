@@ -4,12 +4,12 @@
 #pragma once
 
 #include "chain/header_tree.h"
+#include "hints/hints_writer.h"
 #include "sim/rng.h"
 #include "storage/block_store.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 #include "swiftsync/engine.h"
-#include "swiftsync/hints_writer.h"
 
 #include <map>
 

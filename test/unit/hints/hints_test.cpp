@@ -1,10 +1,12 @@
 // Both hints formats: vectors, round trips, and refusal of everything that is not one.
-#include "swiftsync/hints_codec.h"
-#include "swiftsync/hints_container.h"
+#include "hints/container1.h"
+#include "hints/hints_writer.h"
+#include "hints/rice_record.h"
 
 #include "crypto/sha256.h"
+#include "support/must.h"
+#include "support/temp_dir.h"
 #include "support/testdata.h"
-#include "test_chain.h"
 #include "util/endian.h"
 #include "util/hex.h"
 

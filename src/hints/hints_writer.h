@@ -2,7 +2,7 @@
 // thread; memory is one group (container) or one block (bitmap). Format: doc/formats/hints.md.
 #pragma once
 
-#include "swiftsync/hints.h"
+#include "hints/hints.h"
 
 namespace ibd {
 

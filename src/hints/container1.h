@@ -5,8 +5,8 @@
 // immutable.
 #pragma once
 
-#include "swiftsync/hints.h"
-#include "swiftsync/hints_file.h"
+#include "hints/hints.h"
+#include "hints/hints_file.h"
 
 namespace ibd {
 

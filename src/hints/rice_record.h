@@ -2,7 +2,7 @@
 // each one, Rice coded. Pure functions over bytes. Format: doc/formats/hints.md, section 1.
 #pragma once
 
-#include "swiftsync/hints.h"
+#include "hints/hints.h"
 
 namespace ibd {
 

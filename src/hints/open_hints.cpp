@@ -1,8 +1,8 @@
 // Opening a hints file of either format. See hints.h.
-#include "swiftsync/hints.h"
+#include "hints/hints.h"
 
-#include "swiftsync/hints_bitmap.h"
-#include "swiftsync/hints_container.h"
+#include "hints/bitmap.h"
+#include "hints/container1.h"
 
 #include <algorithm>
 

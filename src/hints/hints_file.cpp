@@ -1,5 +1,5 @@
 // See hints_file.h.
-#include "swiftsync/hints_file.h"
+#include "hints/hints_file.h"
 
 namespace ibd {
 

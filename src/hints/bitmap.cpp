@@ -1,11 +1,14 @@
-// See hints_bitmap.h.
-#include "swiftsync/hints_bitmap.h"
+// See bitmap.h.
+#include "hints/bitmap.h"
 
 #include "crypto/sha256.h"
+#include "hints/hints_writer.h"
 #include "util/endian.h"
+#include "util/file_appender.h"
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace ibd {
 
@@ -55,6 +58,38 @@ private:
     uint64_t m_at = 0; //!< of the next byte to be taken
     Bytes m_buffer;
     ByteSpan m_left;
+};
+
+class BitmapWriter final : public HintsWriter {
+public:
+    explicit BitmapWriter(std::unique_ptr<WritableFile> file) : m_out(std::move(file)) {}
+
+    Result<> Add(uint32_t height, uint32_t outputs, std::span<const uint32_t> unspent) override
+    {
+        CHECK(height == m_next_height++);
+        if (outputs == 0 || outputs > std::numeric_limits<uint16_t>::max()) {
+            return BadData("block {} has {} outputs; the bitmap format holds 1 to 65535", height,
+                           outputs);
+        }
+        Bytes record(2 + (outputs + 7) / 8);
+        WriteLE16(record.data(), static_cast<uint16_t>(outputs));
+        for (const uint32_t index : unspent) {
+            CHECK(index < outputs);
+            record[2 + index / 8] |= static_cast<uint8_t>(1 << index % 8);
+        }
+        return m_out.Add(record);
+    }
+
+    Result<> Finish(const BlockHash&) override
+    {
+        IBD_RETURN_IF_ERROR(m_out.Add(Bytes(2)));
+        IBD_RETURN_IF_ERROR(m_out.Flush());
+        return m_out.File().Sync();
+    }
+
+private:
+    FileAppender m_out;
+    uint32_t m_next_height = 0;
 };
 
 } // namespace
@@ -122,6 +157,12 @@ Result<> BitmapHints::Read(uint32_t height, BlockHints& out) const
     out.unspent.clear();
     ForEachBit(out.raw, [&](uint32_t index) { out.unspent.push_back(index); });
     return {};
+}
+
+Result<std::unique_ptr<HintsWriter>> MakeBitmapWriter(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(path, true));
+    return std::unique_ptr<HintsWriter>(new BitmapWriter(std::move(file)));
 }
 
 } // namespace ibd

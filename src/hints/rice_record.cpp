@@ -1,5 +1,5 @@
-// See hints_codec.h.
-#include "swiftsync/hints_codec.h"
+// See rice_record.h.
+#include "hints/rice_record.h"
 
 #include "util/check.h"
 #include "util/endian.h"
