@@ -18,6 +18,8 @@ struct PeerBlock {
     const HeaderNode* node = nullptr; //!< the block that they say they are
     PeerId peer = -1;
     Bytes raw;
+    /** Put together from a compact block, which may be passed on before the block is checked. */
+    bool via_compact = false;
 };
 
 /** Bytes that were not taken. The block is missing as before. */
@@ -25,6 +27,14 @@ struct RefusedBlock {
     const HeaderNode* node = nullptr;
     PeerId peer = -1; //!< who sent them
     RuleViolation why;
+    bool via_compact = false; //!< as in PeerBlock
+};
+
+/** Bytes that were taken. */
+struct TakenBlock {
+    const HeaderNode* node = nullptr;
+    PeerId peer = -1;       //!< who sent them
+    bool connected = false; //!< all rules hold, and the active chain has it; else: it is stored
 };
 
 class BlockSink {
@@ -42,6 +52,8 @@ public:
     virtual bool IsBusyWith(PeerId /*peer*/) const { return false; }
     /** Those refused since the last call: to be asked of somebody else. */
     virtual std::vector<RefusedBlock> TakeRefused() = 0;
+    /** Those stored, and those connected, since the last call, if the sink tells of them. */
+    virtual std::vector<TakenBlock> TakeTaken() { return {}; }
 };
 
 } // namespace ibd

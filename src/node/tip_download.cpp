@@ -37,14 +37,24 @@ int32_t TipDownload::WindowEnd() const
 
 bool TipDownload::Put(PeerBlock&& block)
 {
-    return m_intake.Put({block.node, block.peer, std::move(block.raw)});
+    return m_intake.Put({block.node, block.peer, std::move(block.raw), block.via_compact});
 }
 
 std::vector<RefusedBlock> TipDownload::TakeRefused()
 {
     std::vector<RefusedBlock> out;
     for (BlockIntake::Refused& refused : m_intake.TakeRefused()) {
-        out.push_back({refused.node, refused.source, std::move(refused.why)});
+        out.push_back(
+            {refused.node, refused.source, std::move(refused.why), refused.via_compact});
+    }
+    return out;
+}
+
+std::vector<TakenBlock> TipDownload::TakeTaken()
+{
+    std::vector<TakenBlock> out;
+    for (const BlockIntake::Taken& taken : m_intake.TakeTaken()) {
+        out.push_back({taken.node, taken.source, taken.connected});
     }
     return out;
 }

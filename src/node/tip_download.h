@@ -24,6 +24,7 @@ public:
     bool Put(PeerBlock&& block) override;
     bool IsBusyWith(PeerId peer) const override { return m_intake.IsBusyWith(peer); }
     std::vector<RefusedBlock> TakeRefused() override;
+    std::vector<TakenBlock> TakeTaken() override;
 
 private:
     const ChainManager& m_chain;

@@ -47,6 +47,18 @@ std::vector<BlockIntake::Refused> BlockIntake::TakeRefused()
     return std::exchange(m_refused, {});
 }
 
+std::vector<BlockIntake::Taken> BlockIntake::TakeTaken()
+{
+    const Lock lock(m_mutex);
+    return std::exchange(m_taken, {});
+}
+
+/** News of that kind may be lost when nobody asks for it. */
+void BlockIntake::Tell(const Taken& taken)
+{
+    if (m_taken.size() < kMaxNotes) m_taken.push_back(taken);
+}
+
 /** Lets sources go whose blocks the chain's thread has seen to. */
 void BlockIntake::Settle() const
 {
@@ -68,7 +80,12 @@ void BlockIntake::Checked(const BlockHash& hash, const RuleResult& verdict)
     const Lock lock(m_mutex);
     const auto found = m_notes.find(hash);
     if (found == m_notes.end()) return;
-    if (verdict) m_refused.push_back({found->second.node, found->second.source, *verdict});
+    const Note& note = found->second;
+    if (verdict) {
+        m_refused.push_back({note.node, note.source, *verdict, note.via_compact});
+    } else {
+        Tell({note.node, note.source, true});
+    }
     m_notes.erase(found);
 }
 
@@ -76,7 +93,8 @@ void BlockIntake::Checked(const BlockHash& hash, const RuleResult& verdict)
 void BlockIntake::Remember(const Block& block)
 {
     const Lock lock(m_mutex);
-    if (m_notes.insert_or_assign(block.node->hash, Note{block.node, block.source}).second) {
+    const Note note{block.node, block.source, block.via_compact};
+    if (m_notes.insert_or_assign(block.node->hash, note).second) {
         m_note_order.push_back(block.node->hash);
     }
     // Blocks of branches that are never connected get no verdict.
@@ -111,6 +129,7 @@ void BlockIntake::Take(const Block& block)
     m_bytes -= block.raw.size();
     m_held.erase(block.node);
     if (stored) {
+        Tell({block.node, block.source, false});
         m_stored.push_back({ticket, block.source});
     } else {
         Release(block.source);

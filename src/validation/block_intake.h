@@ -22,11 +22,18 @@ public:
         const HeaderNode* node = nullptr; //!< what the bytes say they are
         int64_t source = -1;              //!< who brought it
         Bytes raw;
+        bool via_compact = false; //!< as net's PeerBlock says; given back with a refusal
     };
     struct Refused {
         const HeaderNode* node = nullptr;
         int64_t source = -1;
         RuleViolation why;
+        bool via_compact = false;
+    };
+    struct Taken {
+        const HeaderNode* node = nullptr;
+        int64_t source = -1;
+        bool connected = false; //!< else it is stored
     };
 
     /** `fatal` is told of a failure of the machine; `news` is called, on threads of the chain, when
@@ -47,6 +54,8 @@ public:
     bool IsBusyWith(int64_t source) const;
     /** Those since the last call, also blocks whose fault showed when they were connected. */
     std::vector<Refused> TakeRefused();
+    /** Blocks stored, and blocks connected, since the last call. */
+    std::vector<Taken> TakeTaken();
 
     /** The chain's verdict on some block. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);
@@ -57,6 +66,7 @@ private:
     struct Note {
         const HeaderNode* node;
         int64_t source;
+        bool via_compact;
     };
     struct Stored {
         uint64_t ticket; //!< of ChainThread::ActivateSoon
@@ -67,6 +77,7 @@ private:
     bool WaitForBlock(Block& out) IBD_EXCLUDES(m_mutex);
     void Take(const Block& block) IBD_EXCLUDES(m_mutex);
     void Remember(const Block& block) IBD_EXCLUDES(m_mutex);
+    void Tell(const Taken& taken) IBD_REQUIRES(m_mutex);
     void Settle() const IBD_REQUIRES(m_mutex);
     void Release(int64_t source) const IBD_REQUIRES(m_mutex);
 
@@ -86,6 +97,7 @@ private:
     std::map<BlockHash, Note> m_notes IBD_GUARDED_BY(m_mutex);
     std::deque<BlockHash> m_note_order IBD_GUARDED_BY(m_mutex); //!< some are judged meanwhile
     std::vector<Refused> m_refused IBD_GUARDED_BY(m_mutex);
+    std::vector<Taken> m_taken IBD_GUARDED_BY(m_mutex); //!< at most kMaxNotes
     bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
     NamedThread m_storing;
 };

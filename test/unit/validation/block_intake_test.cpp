@@ -80,6 +80,13 @@ TEST_CASE("blocks in any order are connected when a source is no longer busy")
     for (const int64_t source : {0, 1, 2}) node.WaitFor(source);
     CHECK(node.engine.chain->Current().height == 20);
     CHECK(node.intake.TakeRefused().empty());
+    size_t stored = 0, connected = 0;
+    for (const BlockIntake::Taken& taken : node.intake.TakeTaken()) {
+        CHECK(taken.source == (taken.node->height - 1) % 3);
+        ++(taken.connected ? connected : stored);
+    }
+    CHECK(stored == 20);
+    CHECK(connected == 20);
     CHECK_FALSE(node.intake.Holds(*node.engine.chain->Tip()));
     node.Give(blocks[3], 7); // once more: nothing comes of it
     node.WaitFor(7);
@@ -100,6 +107,8 @@ TEST_CASE("what is wrong with a block is told with who brought it")
     CHECK(refused[0].source == 4);
     CHECK(refused[0].node->hash == bad.hash);
     CHECK(refused[0].why.reason == "bad-cb-amount");
+    CHECK_FALSE(refused[0].via_compact);
+    for (const auto& taken : node.intake.TakeTaken()) CHECK_FALSE(taken.connected);
 
     KitBlock mutated = node.kit.Make(node.kit.Genesis());
     const Bytes sound = mutated.raw;
