@@ -32,24 +32,26 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     if (most == 0) return out;
     AskAgain(source, most, out);
     const bool window_full = AskNext(source, most, out);
-    if (out.empty() && load.requests.empty()) {
-        if (now >= load.branch_after) {
-            load.branch_after = now + kBranchInterval;
-            AskBranch(source, tip, most, out);
-        }
-        if (out.empty() && window_full) NoteStaller(source.peer, now);
+    const bool idle = load.requests.empty();
+    if (out.empty() && (idle || source.elsewhere) && now >= load.branch_after) {
+        load.branch_after = now + kBranchInterval;
+        AskBranch(source, tip, most, out);
+    }
+    if (out.empty() && idle) {
+        if (window_full) NoteStaller(source.peer, now);
         if (out.empty()) AskToHelp(source, most, now, out);
     }
-    Request(load, out, now);
+    Request(source.peer, out, now);
     return out;
 }
 
-void BlockDownloader::Request(Load& load, const std::vector<const HeaderNode*>& nodes, int64_t now)
+void BlockDownloader::Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now)
 {
+    Load& load = m_loads[peer];
     if (load.requests.empty()) load.first_since = load.last_received = now;
     for (const HeaderNode* node : nodes) {
-        load.requests.push_back({node, now});
-        ++m_asked[node];
+        load.requests.push_back({node, now, nullptr});
+        m_asked[node].push_back(peer);
     }
 }
 
@@ -65,9 +67,8 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(PeerId peer, const He
         if (!m_goal->Have(*node) && !IsAsked(*node)) out.push_back(node);
     }
     std::reverse(out.begin(), out.end());
-    Load& load = m_loads[peer];
-    out.resize(std::min(out.size(), FreeSlots(load)));
-    Request(load, out, now);
+    out.resize(std::min(out.size(), FreeSlots(m_loads[peer])));
+    Request(peer, out, now);
     return out;
 }
 
@@ -149,7 +150,7 @@ void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
         if (peer == source.peer) continue;
         for (const Asked& request : load.requests) {
             if (out.size() == most || now - request.since < kHelpAfter) break;
-            if (m_asked.at(request.node) > 1 || m_goal->Have(*request.node)) continue;
+            if (m_asked.at(request.node).size() > 1 || m_goal->Have(*request.node)) continue;
             if (!CanServe(source, *request.node)) continue;
             out.push_back(request.node);
         }
@@ -176,7 +177,7 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     const bool asked = IsAsked(node);
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return asked;
-    Remove(found->second, node, now);
+    Remove(peer, node, now);
     if (asked) {
         CountBlock(found->second, now);
         m_stall_timeout = std::max(m_stall_timeout * 85 / 100, kStallTimeout);
@@ -186,10 +187,8 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
 
 bool BlockDownloader::Demand(PeerId peer, const HeaderNode& node, int64_t now)
 {
-    Load& mine = m_loads[peer];
-    const auto is_it = [&](const Asked& request) { return request.node == &node; };
-    if (std::any_of(mine.requests.begin(), mine.requests.end(), is_it)) return false;
-    Request(mine, {&node}, now);
+    if (IsAskedOf(peer, node)) return false;
+    Request(peer, {&node}, now);
     return true;
 }
 
@@ -198,28 +197,81 @@ void BlockDownloader::Refused(const HeaderNode& node)
     if (!IsAsked(node)) m_again[node.height] = &node;
 }
 
+void BlockDownloader::GiveUp(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    Remove(peer, node, now);
+    Refused(node);
+}
+
+void BlockDownloader::Stored(const HeaderNode& node, int64_t now)
+{
+    const auto peers = AskedOf(node);
+    for (const PeerId peer : std::vector<PeerId>(peers.begin(), peers.end())) {
+        Remove(peer, node, now);
+    }
+}
+
 void BlockDownloader::Disconnected(PeerId peer)
 {
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return;
     for (const Asked& request : found->second.requests) {
-        if (--m_asked[request.node] > 0) continue;
-        m_asked.erase(request.node);
-        m_again[request.node->height] = request.node;
+        if (RemoveAsked(peer, *request.node)) m_again[request.node->height] = request.node;
     }
     m_loads.erase(found);
 }
 
-void BlockDownloader::Remove(Load& load, const HeaderNode& node, int64_t now)
+std::deque<BlockDownloader::Asked>::iterator BlockDownloader::FindRequest(Load& load,
+                                                                          const HeaderNode& node)
 {
-    const auto request = std::find_if(load.requests.begin(), load.requests.end(),
-                                      [&](const Asked& r) { return r.node == &node; });
-    if (request == load.requests.end()) return;
+    return std::find_if(load.requests.begin(), load.requests.end(),
+                        [&](const Asked& request) { return request.node == &node; });
+}
+
+/** Whether nobody is asked for it now. */
+bool BlockDownloader::RemoveAsked(PeerId peer, const HeaderNode& node)
+{
+    const auto asked = m_asked.find(&node);
+    std::erase(asked->second, peer);
+    if (!asked->second.empty()) return false;
+    m_asked.erase(asked);
+    return true;
+}
+
+void BlockDownloader::Remove(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    if (!IsAskedOf(peer, node)) return;
+    Load& load = m_loads[peer];
+    const auto request = FindRequest(load, node);
     if (request == load.requests.begin()) load.first_since = now;
     load.last_received = now;
     load.stalling_since = 0;
     load.requests.erase(request);
-    if (--m_asked[&node] == 0) m_asked.erase(&node);
+    RemoveAsked(peer, node);
+}
+
+bool BlockDownloader::IsAskedOf(PeerId peer, const HeaderNode& node) const
+{
+    const auto peers = AskedOf(node);
+    return std::find(peers.begin(), peers.end(), peer) != peers.end();
+}
+
+std::span<const PeerId> BlockDownloader::AskedOf(const HeaderNode& node) const
+{
+    const auto found = m_asked.find(&node);
+    return found == m_asked.end() ? std::span<const PeerId>() : found->second;
+}
+
+std::unique_ptr<PartialBlock>& BlockDownloader::Partial(PeerId peer, const HeaderNode& node)
+{
+    CHECK(IsAskedOf(peer, node));
+    return FindRequest(m_loads[peer], node)->partial;
+}
+
+size_t BlockDownloader::RequestsTo(PeerId peer) const
+{
+    const auto found = m_loads.find(peer);
+    return found == m_loads.end() ? 0 : found->second.requests.size();
 }
 
 void BlockDownloader::CountBlock(Load& load, int64_t now)

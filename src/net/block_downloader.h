@@ -7,6 +7,7 @@
 // were given back by peers that left.
 #pragma once
 
+#include "net/compact_block.h"
 #include "net/header_sync.h"
 
 #include <deque>
@@ -62,6 +63,7 @@ public:
         PeerId peer = -1;
         const HeaderNode* best_known = nullptr; //!< may be null
         bool limited = false;                   //!< has the last 288 blocks only
+        bool elsewhere = false; //!< best_known is not on the best header's chain
     };
     /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
@@ -76,6 +78,10 @@ public:
     bool Demand(PeerId peer, const HeaderNode& node, int64_t now);
     /** What came was not the block, or the peer has it not. */
     void Refused(const HeaderNode& node);
+    /** The peer is no longer asked for it. */
+    void GiveUp(PeerId peer, const HeaderNode& node, int64_t now);
+    /** It is there, whoever brought it: nobody owes it any more. */
+    void Stored(const HeaderNode& node, int64_t now);
     /** Its requests go to others. */
     void Disconnected(PeerId peer);
 
@@ -84,7 +90,16 @@ public:
     Verdict Judge(PeerId peer, int64_t now);
 
     bool IsAsked(const HeaderNode& node) const { return m_asked.contains(&node); }
+    bool IsAskedOf(PeerId peer, const HeaderNode& node) const;
+    /** Who is asked for a block, in the order in which they were; empty: nobody. */
+    std::span<const PeerId> AskedOf(const HeaderNode& node) const;
+    /** The compact block that a peer sent in answer, while it is being completed; the peer is asked
+     *  for that block. Empty until somebody puts it there; gone with the request. */
+    std::unique_ptr<PartialBlock>& Partial(PeerId peer, const HeaderNode& node);
     bool Idle() const { return m_asked.empty(); }
+    size_t RequestsTo(PeerId peer) const;
+    /** Blocks that somebody is asked for. */
+    size_t BlocksAsked() const { return m_asked.size(); }
     /** Heights, in the order they were asked for. */
     std::vector<int32_t> InFlight(PeerId peer) const;
     int64_t CurrentStallTimeout() const { return m_stall_timeout; }
@@ -93,6 +108,7 @@ private:
     struct Asked {
         const HeaderNode* node;
         int64_t since;
+        std::unique_ptr<PartialBlock> partial;
     };
     struct Load {
         std::deque<Asked> requests;
@@ -106,7 +122,9 @@ private:
     };
 
     size_t FreeSlots(const Load& load) const;
-    void Request(Load& load, const std::vector<const HeaderNode*>& nodes, int64_t now);
+    void Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now);
+    static std::deque<Asked>::iterator FindRequest(Load& load, const HeaderNode& node);
+    bool RemoveAsked(PeerId peer, const HeaderNode& node);
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
     bool AskNext(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
@@ -115,13 +133,13 @@ private:
     void AskToHelp(const Source& source, size_t most, int64_t now,
                    std::vector<const HeaderNode*>& out) const;
     void NoteStaller(PeerId waiting, int64_t now);
-    void Remove(Load& load, const HeaderNode& node, int64_t now);
+    void Remove(PeerId peer, const HeaderNode& node, int64_t now);
     static void CountBlock(Load& load, int64_t now);
 
     DownloadGoal* m_goal;
     const int64_t m_spacing;
     std::map<PeerId, Load> m_loads;
-    std::unordered_map<const HeaderNode*, int> m_asked; //!< of how many peers
+    std::unordered_map<const HeaderNode*, std::vector<PeerId>> m_asked; //!< of whom, in order
     /** Missing blocks up to here were asked for, or are in m_again. */
     int32_t m_cursor = -1;
     std::map<int32_t, const HeaderNode*> m_again; //!< by height

@@ -56,8 +56,9 @@ struct Peer {
     bool getaddr_received = false;
     bool prefers_headers = false;
     bool sendheaders_sent = false;
-    bool provides_compact = false;
-    bool wants_compact_announcements = false;
+    bool provides_compact = false;            //!< compact blocks may be asked of it
+    bool wants_compact_announcements = false; //!< it asked for them
+    bool announces_compact = false;           //!< we asked it to
     int64_t fee_filter = 0; //!< satoshi per 1,000 virtual bytes
 
     /** Of addresses; times in microseconds. */
@@ -103,6 +104,7 @@ struct Peer {
     bool preferred_download = false;
     int64_t last_announcement = 0;      //!< seconds since 1970, of a header above our tip
     int64_t last_block = 0;             //!< seconds since 1970, when it brought one; 0: never
+    bool awaits_verdict = false;        //!< the sink may be at work on a block of it
     std::deque<InventoryItem> requests; //!< of its getdata, still to be served
     std::deque<const HeaderNode*> to_announce;
     std::vector<BlockHash> to_inv;

@@ -32,7 +32,7 @@ bool PeerManager::MustWait(const Peer& peer, const ReceivedMessage& message) con
 {
     if (!m_sink) return false;
     if (message.type == kBlockType) return !m_sink->HasRoom(message.payload.size());
-    return m_sink->IsBusyWith(peer.Id());
+    return peer.awaits_verdict;
 }
 
 void PeerManager::HandleBlock(Peer& peer, Bytes raw)
@@ -59,9 +59,15 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     }
     const bool asked = m_downloader->Received(peer.Id(), *node, Now());
     if (!asked && !IsWorthTaking(*node)) return;
-    const bool taken = m_sink->Put({node, peer.Id(), std::move(raw)});
-    if (!taken) return m_downloader->Refused(*node);
+    Deliver(peer, {node, peer.Id(), std::move(raw)});
+}
+
+void PeerManager::Deliver(Peer& peer, PeerBlock block)
+{
+    const HeaderNode& node = *block.node;
+    if (!m_sink->Put(std::move(block))) return m_downloader->Refused(node);
     peer.last_block = NowSeconds();
+    peer.awaits_verdict = true;
 }
 
 Result<> PeerManager::FetchBlock(PeerId id, const HeaderNode& node)
@@ -117,30 +123,41 @@ void PeerManager::MaintainBlocks(Peer& peer)
         return Drop(peer, "Timeout downloading block " + FirstInFlight(peer), true);
     }
     if (!MayAskForBlocks(peer)) return;
-    const auto nodes =
-        m_downloader->Ask({peer.Id(), peer.best_known, peer.IsLimited()}, m_at.chain.Tip(), Now());
-    AskForBlocks(peer, nodes);
+    const bool elsewhere = !IsAncestor(*peer.best_known, m_at.chain.BestHeader());
+    AskForBlocks(peer, m_downloader->Ask({peer.Id(), peer.best_known, peer.IsLimited(), elsewhere},
+                                         m_at.chain.Tip(), Now()));
 }
 
 /** Who tells of a new block is asked for it at once, when we have almost caught up. */
 void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
 {
     const HeaderNode& tip = m_at.chain.Tip();
-    const int64_t recent = kRecentBlocks * m_at.params.consensus.pow_target_spacing;
     if (!m_downloader || m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return;
     if (!peer.OffersWitnesses() || last.chain_work < tip.chain_work) return;
-    if (int64_t{tip.time} <= NowSeconds() - recent || m_at.chain.Facts(last).failed) return;
-    AskForBlocks(peer, m_downloader->AskTowards(peer.Id(), last, tip, Now()));
+    if (!IsCaughtUp() || m_at.chain.Facts(last).failed) return;
+    const auto nodes = m_downloader->AskTowards(peer.Id(), last, tip, Now());
+    // One block on a chain that holds is soonest here without what we know already.
+    const bool alone = nodes.size() == 1 && m_downloader->BlocksAsked() == 1;
+    const bool compact = alone && MaySendCompact(peer) && last.prev &&
+                         m_at.chain.Facts(*last.prev).fully_validated;
+    AskForBlocks(peer, nodes, compact ? kInvCompactBlock : kInvWitnessBlock);
 }
 
-void PeerManager::AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes)
+bool PeerManager::IsCaughtUp() const
+{
+    const int64_t recent = kRecentBlocks * m_at.params.consensus.pow_target_spacing;
+    return int64_t{m_at.chain.Tip().time} > NowSeconds() - recent;
+}
+
+void PeerManager::AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes,
+                               InventoryType type)
 {
     if (nodes.empty()) return;
     GetDataMessage message;
     for (const HeaderNode* node : nodes) {
         m_at.log.Debug(LogCategory::kNet, "Requesting block {} ({}) peer={}", node->hash.ToHex(),
                        node->height, peer.Id());
-        message.list.items.push_back({kInvWitnessBlock, node->hash});
+        message.list.items.push_back({type, node->hash});
     }
     Send(peer, message);
 }
@@ -167,24 +184,46 @@ bool PeerManager::MayAskForBlocks(const Peer& peer) const
            (m_downloader->Idle() || std::none_of(m_peers.begin(), m_peers.end(), preferred));
 }
 
-/** Bytes that the sink did not take are asked for again; who sent them may have to go. */
-void PeerManager::HandleRefused()
+/** What came of the blocks that the sink was given. */
+void PeerManager::HandleVerdicts()
 {
     if (!m_sink) return;
-    using Kind = RuleViolation::Kind;
-    for (const RefusedBlock& refused : m_sink->TakeRefused()) {
-        m_downloader->Refused(*refused.node);
-        Peer* const peer = Find(refused.peer);
-        if (!peer || peer->closing) continue;
-        switch (refused.why.kind) {
-        case Kind::kHeaderLowWork:
-        case Kind::kTimeFuture: break;
-        case Kind::kCachedInvalid:
-            if (!peer->IsInbound()) Misbehaving(*peer, refused.why.reason);
-            break;
-        case Kind::kMutated: Misbehaving(*peer, "mutated block"); break;
-        default: Misbehaving(*peer, refused.why.reason);
+    // First who may go on, then what was said of them: so nobody goes on before that is heard.
+    for (const auto& [id, peer] : m_peers) {
+        if (peer->awaits_verdict) peer->awaits_verdict = m_sink->IsBusyWith(id);
+    }
+    for (const RefusedBlock& refused : m_sink->TakeRefused()) HandleRefused(refused);
+    for (const TakenBlock& taken : m_sink->TakeTaken()) {
+        if (taken.connected) {
+            BroughtBlock(taken.peer);
+        } else {
+            m_downloader->Stored(*taken.node, Now());
+            AnnounceEarly(*taken.node);
         }
+    }
+}
+
+/** It is asked for again; who sent it may have to go. */
+void PeerManager::HandleRefused(const RefusedBlock& refused)
+{
+    m_downloader->Refused(*refused.node);
+    Peer* const peer = Find(refused.peer);
+    if (!peer || peer->closing) return;
+    using Kind = RuleViolation::Kind;
+    switch (refused.why.kind) {
+    case Kind::kHeaderLowWork:
+    case Kind::kTimeFuture: return;
+    case Kind::kCachedInvalid:
+        if (!peer->IsInbound() && !refused.via_compact) Misbehaving(*peer, refused.why.reason);
+        return;
+    case Kind::kConsensus:
+        if (!refused.via_compact) Misbehaving(*peer, refused.why.reason);
+        return;
+    case Kind::kMutated:
+        m_at.log.Debug(LogCategory::kValidation, "Block mutated: {}", refused.why.ToString());
+        m_at.log.Debug(LogCategory::kNet, "Received mutated block from peer={}", peer->Id());
+        return Misbehaving(*peer, "mutated block");
+    default: return Misbehaving(*peer, refused.why.reason);
     }
 }
 

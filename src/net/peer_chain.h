@@ -12,6 +12,7 @@ namespace ibd {
 /** What is known of a block and may change. */
 struct BlockFacts {
     bool have_data = false;       //!< in a block file
+    bool was_seen = false;        //!< it once was, or is
     bool failed = false;          //!< broke a rule, or descends from one that did
     bool fully_validated = false; //!< its scripts too
 };

@@ -28,14 +28,6 @@ void PeerManager::HandleHeaders(Peer& peer, ByteSpan payload)
     ProcessHeaders(peer, std::move(message->list.items));
 }
 
-/** We never ask for one; its header is news like any other, and the block is then asked for. */
-void PeerManager::HandleCompactBlock(Peer& peer, ByteSpan payload)
-{
-    if (m_at.chain.IsImporting()) return;
-    const auto message = Read<CompactBlockMessage>(peer, payload);
-    if (message) ProcessHeaders(peer, {message->header});
-}
-
 void PeerManager::ProcessHeaders(Peer& peer, std::vector<BlockHeader> headers)
 {
     if (headers.empty()) {
@@ -136,15 +128,7 @@ void PeerManager::StoreHeaders(Peer& peer, const std::vector<BlockHeader>& heade
     if (is_new && last->chain_work > m_at.chain.Tip().chain_work) {
         peer.last_announcement = NowSeconds();
     }
-    if (is_new) {
-        const std::string text = fmt::format("Saw new header hash={} height={} {}",
-                                             last->hash.ToHex(), last->height, NameOf(peer));
-        if (m_at.chain.IsInitialBlockDownload()) {
-            m_at.log.Debug(LogCategory::kValidation, "{}", text);
-        } else {
-            m_at.log.Info("{}", text);
-        }
-    }
+    if (is_new) LogNewHeader(peer, *last, false);
     if (may_have_more && !syncing && RequestHeaders(peer, BlockLocator(last))) {
         m_at.log.Debug(LogCategory::kNet, "more getheaders ({}) to end to peer={}", last->height,
                        peer.Id());
@@ -153,22 +137,38 @@ void PeerManager::StoreHeaders(Peer& peer, const std::vector<BlockHeader>& heade
     if (!peer.closing) FetchDirectly(peer, *last);
 }
 
-void PeerManager::PunishForHeader(Peer& peer, const RuleViolation& why)
+void PeerManager::LogNewHeader(const Peer& peer, const HeaderNode& node, bool via_compact) const
 {
+    const std::string text =
+        fmt::format("Saw new {}header hash={} height={} {}", via_compact ? "cmpctblock " : "",
+                    node.hash.ToHex(), node.height, NameOf(peer));
+    if (m_at.chain.IsInitialBlockDownload()) {
+        m_at.log.Debug(LogCategory::kValidation, "{}", text);
+    } else {
+        m_at.log.Info("{}", text);
+    }
+}
+
+/** Who announces by compact blocks need not know whether a block is valid, only what it builds on.
+ */
+void PeerManager::PunishForHeader(Peer& peer, const RuleViolation& why, bool via_compact)
+{
+    const char* const text =
+        via_compact ? "invalid header via cmpctblock" : "invalid header received";
     using Kind = RuleViolation::Kind;
     switch (why.kind) {
     case Kind::kCachedInvalid:
-        if (peer.IsInbound()) break;
+        if (peer.IsInbound() || via_compact) break;
         m_at.log.Warning("{} (received from peer={}). If this happens with all peers, consider "
                          "database corruption (that -reindex may fix) or a potential consensus "
                          "incompatibility.",
                          why.detail, peer.Id());
-        return Misbehaving(peer, "invalid header received");
+        return Misbehaving(peer, text);
     case Kind::kHeaderLowWork:
     case Kind::kTimeFuture: break;
-    default: return Misbehaving(peer, "invalid header received");
+    default: return Misbehaving(peer, text);
     }
-    m_at.log.Debug(LogCategory::kNet, "peer={}: invalid header received", peer.Id());
+    m_at.log.Debug(LogCategory::kNet, "peer={}: {}", peer.Id(), text);
 }
 
 void PeerManager::HeadersStored(Peer& peer, const HeaderNode& last, bool may_have_more)

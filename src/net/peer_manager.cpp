@@ -85,7 +85,7 @@ void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 
 bool PeerManager::Work()
 {
-    HandleRefused();
+    HandleVerdicts();
     MaintainExtra();
     bool more = false;
     for (const auto& [id, peer] : m_peers) {
@@ -147,6 +147,7 @@ void PeerManager::HandleEstablished(Peer& peer, ReceivedMessage& message)
     if (type == GetBlocksMessage::kType) return HandleGetBlocks(peer, message.payload);
     if (type == GetDataMessage::kType) return HandleGetData(peer, message.payload);
     if (type == GetBlockTxnMessage::kType) return HandleGetBlockTxn(peer, message.payload);
+    if (type == BlockTxnMessage::kType) return HandleBlockTxn(peer, message.payload);
     if (type == InvMessage::kType) return HandleInv(peer, message.payload);
     if (HandleUpkeep(peer, message)) return;
     if (!IsKnownMessageType(type)) {
@@ -390,6 +391,7 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
     if (peer.ping_nonce != 0) out.ping_wait = std::max<int64_t>(Now() - peer.ping_sent, 0);
     out.fee_filter = peer.fee_filter;
     out.compact_from = peer.wants_compact_announcements;
+    out.compact_to = peer.announces_compact;
     if (peer.header_sync && peer.header_sync->CurrentPhase() == HeaderSync::Phase::kPresync) {
         out.presynced_headers = peer.header_sync->PresyncHeight();
     }

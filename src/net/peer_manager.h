@@ -34,6 +34,10 @@ inline constexpr int64_t kChainCheckSeconds = 20 * 60;
 // Bounds.
 inline constexpr int kMaxProtectedPeers = 4;                 //!< from replacement for an old chain
 inline constexpr size_t kMaxAnnouncements = 8;               //!< headers in an announcement
+inline constexpr int32_t kMaxCompactDepth = 5;               //!< blocks served by cmpctblock
+inline constexpr int32_t kMaxBlockTxnDepth = 10;             //!< likewise by blocktxn
+inline constexpr int32_t kMaxCompactAhead = 2;               //!< blocks above the tip, to complete
+inline constexpr size_t kMaxCompactDownloads = 3;            //!< peers that complete one block
 inline constexpr size_t kMaxGetBlocks = 500;                 //!< hashes in answer to a getblocks
 inline constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60; //!< seconds; older ones are not served
 /** Older blocks count as history, which is served as far as -maxuploadtarget goes. */
@@ -70,6 +74,8 @@ struct PeerSurroundings {
     PeerLink& link;
     std::function<int64_t()> now;     //!< microseconds since 1970, as tests may set it
     AddressBook* addresses = nullptr; //!< null: there is no gossip
+    /** What a compact block may be completed with; null: nothing. */
+    const TransactionSource* transactions = nullptr;
 };
 
 class PeerManager {
@@ -177,7 +183,6 @@ private:
 
     // peer_headers.cpp
     void HandleHeaders(Peer& peer, ByteSpan payload);
-    void HandleCompactBlock(Peer& peer, ByteSpan payload);
     void ProcessHeaders(Peer& peer, std::vector<BlockHeader> headers);
     bool CheckHeaders(Peer& peer, const std::vector<BlockHeader>& headers,
                       const std::vector<BlockHash>& hashes);
@@ -187,7 +192,8 @@ private:
                          const std::vector<BlockHash>& hashes);
     void StoreHeaders(Peer& peer, const std::vector<BlockHeader>& headers, bool is_new,
                       bool may_have_more, bool syncing);
-    void PunishForHeader(Peer& peer, const RuleViolation& why);
+    void PunishForHeader(Peer& peer, const RuleViolation& why, bool via_compact = false);
+    void LogNewHeader(const Peer& peer, const HeaderNode& node, bool via_compact) const;
     void HeadersStored(Peer& peer, const HeaderNode& last, bool may_have_more);
     bool RequestHeaders(Peer& peer, const std::vector<BlockHash>& locator);
     void MaintainHeaders(Peer& peer);
@@ -203,24 +209,52 @@ private:
     // peer_blocks.cpp
     bool MustWait(const Peer& peer, const ReceivedMessage& message) const;
     void HandleBlock(Peer& peer, Bytes raw);
+    void Deliver(Peer& peer, PeerBlock block);
     bool MayAddHeader(Peer& peer, const BlockHeader& header, const BlockHash& hash);
     bool IsWorthTaking(const HeaderNode& node) const;
     void MaintainBlocks(Peer& peer);
     void FetchDirectly(Peer& peer, const HeaderNode& last);
-    void AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes);
+    void AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes,
+                      InventoryType type = kInvWitnessBlock);
     bool MayAskForBlocks(const Peer& peer) const;
+    bool IsCaughtUp() const;
     std::string FirstInFlight(const Peer& peer) const;
-    void HandleRefused();
+    void HandleVerdicts();
+    void HandleRefused(const RefusedBlock& refused);
+
+    // peer_compact.cpp
+    bool MaySendCompact(const Peer& peer) const;
+    void HandleCompactBlock(Peer& peer, ByteSpan payload);
+    const HeaderNode* AcceptCompactHeader(Peer& peer, const BlockHeader& header);
+    void TakeCompactBlock(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message);
+    void StartPartial(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message);
+    PartialBlock::Status InitPartial(PartialBlock& partial, const HeaderNode& node,
+                                     const CompactBlockMessage& message) const;
+    void FillAtOnce(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message);
+    void HandleBlockTxn(Peer& peer, ByteSpan payload);
+    void FillPartial(Peer& peer, const HeaderNode& node, std::span<const TransactionRef> txs);
+    PartialBlock::Status FillBlock(PartialBlock& partial, const HeaderNode& node,
+                                   std::span<const TransactionRef> txs, Bytes& raw) const;
+    void AskInFull(Peer& peer, const HeaderNode& node);
+    bool IsFirstAsked(const Peer& peer, const HeaderNode& node) const;
+    bool IsOutbound(PeerId id) const;
+    void BroughtBlock(PeerId id);
+    bool LoadCompactForm(const HeaderNode& node);
+    bool SendCompact(Peer& peer, const HeaderNode& node);
+    void AnnounceEarly(const HeaderNode& node);
+    void HandleGetBlockTxn(Peer& peer, ByteSpan payload);
+    void SendBlockTxn(Peer& peer, const GetBlockTxnMessage& request, const BlockView& block);
 
     // peer_serving.cpp
     void HandleInv(Peer& peer, ByteSpan payload);
     void AskForHeadersOf(Peer& peer, const BlockHash& block);
     void HandleGetData(Peer& peer, ByteSpan payload);
-    void HandleGetBlockTxn(Peer& peer, ByteSpan payload);
     void ServeRequests(Peer& peer);
     void ServeBlock(Peer& peer, const InventoryItem& item);
     void HandleGetBlocks(Peer& peer, ByteSpan payload);
+    bool SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node);
     void Announce(Peer& peer);
+    static bool HasHeader(const Peer& peer, const HeaderNode& node);
     bool CollectAnnouncement(const Peer& peer, std::vector<BlockHeader>& out) const;
     void SendInventory(Peer& peer);
     bool MayServe(const HeaderNode& node) const;
@@ -260,6 +294,16 @@ private:
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
     std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
     BlockSink* m_sink = nullptr;
+    CompactAnnouncers m_announcers;
+    /** A block that was lately sent or asked for as a compact one. */
+    struct CompactForm {
+        const HeaderNode* node = nullptr;
+        Bytes raw;
+        BlockView view;        //!< of `raw`
+        Bytes compact_message; //!< payload of its cmpctblock
+    };
+    CompactForm m_compact_form;
+    int32_t m_announced_early = 0; //!< highest block that was announced before it was connected
     // Of those beyond the slots; seconds since 1970.
     int64_t m_next_extra_check = 0;
     int64_t m_next_stale_check = 0;

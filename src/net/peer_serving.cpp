@@ -93,21 +93,6 @@ void PeerManager::HandleGetData(Peer& peer, ByteSpan payload)
     ServeRequests(peer);
 }
 
-/** We send no compact blocks, so that nobody has a reason to ask for transactions of one; as Core
- *  does with old ones, it gets the block. */
-void PeerManager::HandleGetBlockTxn(Peer& peer, ByteSpan payload)
-{
-    const auto message = Read<GetBlockTxnMessage>(peer, payload);
-    if (!message) return;
-    const HeaderNode* const node = m_at.chain.Find(message->block);
-    if (!node || !m_at.chain.Facts(*node).have_data) {
-        m_at.log.Debug(LogCategory::kNet, "Peer {} sent us a getblocktxn for a block we don't have",
-                       peer.Id());
-        return;
-    }
-    peer.requests.push_back({kInvWitnessBlock, message->block});
-}
-
 /** Answers what asks for transactions, of which there are none, and then one more request: a block
  *  is work, and others want to be heard too. */
 void PeerManager::ServeRequests(Peer& peer)
@@ -153,14 +138,7 @@ void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)
     }
     if (!m_at.chain.Facts(*node).have_data) return;
     if (item.type != kInvFilteredBlock) { // no filter was ever taken
-        auto raw = m_at.blocks.ReadBlock(*node);
-        if (raw && item.type == kInvBlock) raw = StripWitnesses(*raw);
-        if (!raw) {
-            m_at.log.Error("Cannot load block from disk: {}, disconnecting {}", raw.Message(),
-                           NameOf(peer));
-            return Close(peer);
-        }
-        SendRaw(peer, {"block", std::move(*raw)});
+        if (!SendBlock(peer, item, *node)) return Close(peer);
     }
     if (item.hash != peer.continuation) return;
     // Unknown to the peer, this makes it ask for the hashes behind those it has now.
@@ -168,6 +146,25 @@ void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)
     more.list.items = {{kInvBlock, tip.hash}};
     Send(peer, more);
     peer.continuation = {};
+}
+
+/** As it was asked for, but an old one not as a compact block: the peer would know nothing of what
+ *  is in it. */
+bool PeerManager::SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node)
+{
+    if (item.type == kInvCompactBlock && IsCaughtUp() &&
+        node.height >= m_at.chain.Tip().height - kMaxCompactDepth) {
+        return SendCompact(peer, node);
+    }
+    auto raw = m_at.blocks.ReadBlock(node);
+    if (raw && item.type == kInvBlock) raw = StripWitnesses(*raw);
+    if (!raw) {
+        m_at.log.Error("Cannot load block from disk: {}, disconnecting {}", raw.Message(),
+                       NameOf(peer));
+        return false;
+    }
+    SendRaw(peer, {std::string(kBlockType), std::move(*raw)});
+    return true;
 }
 
 void PeerManager::HandleGetBlocks(Peer& peer, ByteSpan payload)
@@ -200,41 +197,50 @@ void PeerManager::HandleGetBlocks(Peer& peer, ByteSpan payload)
     }
 }
 
-/** Tells of new blocks: by headers who asked for that and can connect them, else by inv. */
+/** Tells of new blocks: by a compact block or by headers who asked for that and can connect them,
+ *  else by inv. */
 void PeerManager::Announce(Peer& peer)
 {
     if (peer.to_announce.empty()) return;
-    HeadersMessage message;
+    ResolveUnknown(peer);
     const HeaderNode& last = *peer.to_announce.back();
-    if (CollectAnnouncement(peer, message.list.items)) {
-        if (!message.list.items.empty()) {
-            m_at.log.Debug(LogCategory::kNet, "sending {} headers up to {} to peer={}",
-                           message.list.items.size(), last.hash.ToHex(), peer.Id());
-            Send(peer, message);
-            peer.best_sent = &last;
-        }
-    } else if (!(peer.best_known && IsAncestor(last, *peer.best_known)) &&
-               !(peer.best_sent && IsAncestor(last, *peer.best_sent))) {
-        peer.to_inv.push_back(last.hash);
+    HeadersMessage message;
+    const std::vector<BlockHeader>& fresh = message.list.items;
+    if (!CollectAnnouncement(peer, message.list.items)) {
+        if (!HasHeader(peer, last)) peer.to_inv.push_back(last.hash);
+    } else if (fresh.size() == 1 && peer.wants_compact_announcements && SendCompact(peer, last)) {
+        m_at.log.Debug(LogCategory::kNet, "SendMessages sending header-and-ids {} to peer={}",
+                       last.hash.ToHex(), peer.Id());
+        peer.best_sent = &last;
+    } else if (!fresh.empty()) {
+        m_at.log.Debug(LogCategory::kNet, "sending {} headers up to {} to peer={}", fresh.size(),
+                       last.hash.ToHex(), peer.Id());
+        Send(peer, message);
+        peer.best_sent = &last;
     }
     peer.to_announce.clear();
+}
+
+/** Whether the peer has told of the block, or was told of it. */
+bool PeerManager::HasHeader(const Peer& peer, const HeaderNode& node)
+{
+    return (peer.best_known && IsAncestor(node, *peer.best_known)) ||
+           (peer.best_sent && IsAncestor(node, *peer.best_sent));
 }
 
 /** The headers to announce, none if the peer has them all; false: it has to be done by inv. */
 bool PeerManager::CollectAnnouncement(const Peer& peer, std::vector<BlockHeader>& out) const
 {
-    if (!peer.prefers_headers || peer.to_announce.size() > kMaxAnnouncements) return false;
-    const auto has = [&](const HeaderNode& node) {
-        return (peer.best_known && IsAncestor(node, *peer.best_known)) ||
-               (peer.best_sent && IsAncestor(node, *peer.best_sent));
-    };
+    const size_t count = peer.to_announce.size();
+    const bool compact = peer.wants_compact_announcements && count == 1;
+    if ((!peer.prefers_headers && !compact) || count > kMaxAnnouncements) return false;
     const HeaderNode* before = nullptr;
     for (const HeaderNode* node : peer.to_announce) {
         // A reorganisation came between: what is queued is no chain, or not the active one.
         if (!IsActive(*node) || (before && node->prev != before)) return false;
         before = node;
-        if (out.empty() && has(*node)) continue;
-        if (out.empty() && node->prev && !has(*node->prev)) return false;
+        if (out.empty() && HasHeader(peer, *node)) continue;
+        if (out.empty() && node->prev && !HasHeader(peer, *node->prev)) return false;
         out.push_back(node->Header());
     }
     return true;

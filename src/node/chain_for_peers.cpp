@@ -27,7 +27,7 @@ const HeaderNode* ChainForPeers::Find(const BlockHash& hash) const
 BlockFacts ChainForPeers::Facts(const HeaderNode& node) const
 {
     const ChainReader reader = m_chain->Read();
-    return {node.HasData(), node.Failed(), node.IsValid(kValidScripts)};
+    return {node.HasData(), node.tx_count != 0, node.Failed(), node.IsValid(kValidScripts)};
 }
 
 // The lock is let go between headers: two thousand of them take milliseconds to hash.

@@ -3,6 +3,7 @@
 from framework import FunctionalTest, RpcError, free_port, wait_until
 from regtest_chain import Chain
 
+ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
 CAUGHT_UP = "-maxtipage=10000000000"  # the blocks are old
 P2P_V2 = 1 << 11
 INVALID_SUBNET, ALREADY_ADDED, NOT_ADDED, NOT_CONNECTED = -30, -23, -24, -29
@@ -84,6 +85,27 @@ class Sync(Peers):
         third.wait_for_tip(chain.tip)
         self.feed(third, [chain.add(chain.candidate())]) # and back
         first.wait_for_tip(chain.tip)
+
+
+class CompactBlocks(Peers):
+    def test_who_brings_blocks_announces_them(self):
+        giver, taker = self.listener(), self.listener()
+        taker.rpc("addnode", self.address(giver), "onetry")
+        self.wait_for_peers(taker, 1)
+
+        def mine():
+            (tip,) = giver.rpc("generatetoaddress", 1, ADDRESS)
+            taker.wait_for_tip(tip)
+            (there,), (here,) = taker.rpc("getpeerinfo"), giver.rpc("getpeerinfo")
+            self.assertEqual(there["bip152_hb_to"], here["bip152_hb_from"])
+            return there["bip152_hb_to"], there["bytesrecv_per_msg"]
+        mine()  # the first ends the initial download
+        wait_until(lambda: mine()[0], "asked to announce")
+        before = mine()[1]
+        after = mine()[1]
+        self.assertGreater(after["cmpctblock"], before["cmpctblock"])
+        self.assertEqual(after.get("block"), before.get("block"))
+        self.assertEqual(after.get("headers"), before.get("headers"))
 
 
 class Connections(Peers):

@@ -137,6 +137,12 @@ TEST_CASE("peers are asked for what they have", "[block_downloader]")
     const auto nodes = g.downloader.Ask({1, &other, false}, g.chain.Tip(), g.now);
     REQUIRE(nodes.size() == 16);
     for (const HeaderNode* node : nodes) CHECK(IsAncestor(*node, other));
+    // Even from who is busy, when its chain is another; the branch is looked at once a second.
+    g.now += 1'000'000;
+    const BlockDownloader::Source busy{1, &other, false, true};
+    REQUIRE(g.downloader.Received(1, *nodes[0], g.now));
+    CHECK(g.downloader.Ask({1, &other, false}, g.chain.Tip(), g.now).empty());
+    CHECK(g.downloader.Ask(busy, g.chain.Tip(), g.now).size() == 1);
     CHECK(g.AskAs({2, &g.At(0), false}).empty()); // no better than ours
 }
 

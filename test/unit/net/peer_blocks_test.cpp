@@ -1,6 +1,6 @@
 // Blocks from peers: a whole chain from one node to another, and peers that lie, stall, or send
 // what nobody asked for.
-#include "net/peer_support.h"
+#include "net/peer_store.h"
 
 #include "support/catch.h"
 
@@ -8,77 +8,6 @@ namespace ibd {
 
 using namespace test;
 using Types = std::vector<std::string>;
-
-namespace {
-
-/** Stores what peers send for a node, and follows the best header's chain as far as it has it. */
-class Store final : public DownloadGoal, public BlockSink {
-public:
-    explicit Store(TestNode& node) : m_node(node) { node.manager.DownloadInto(*this, *this); }
-
-    const HeaderNode* NextMissing(int32_t after) const override
-    {
-        const HeaderNode& best = m_node.chain.BestHeader();
-        const int32_t from = std::max(after, m_node.chain.Tip().height) + 1;
-        for (int32_t height = from; height <= best.height; ++height) {
-            const HeaderNode* const node = best.Ancestor(height);
-            if (!Have(*node)) return node;
-        }
-        return nullptr;
-    }
-    bool Have(const HeaderNode& node) const override { return !node.prev || node.HasData(); }
-    int32_t WindowEnd() const override { return m_node.chain.Tip().height + kDownloadWindow; }
-
-    bool HasRoom(size_t bytes) const override { return bytes <= room; }
-    bool Put(PeerBlock&& block) override
-    {
-        ++puts;
-        BlockView view;
-        const bool sound = view.Parse(block.raw) && view.Txs().size() == 1 &&
-                           view.Txs()[0].txid == view.Header().merkle_root;
-        if (!sound) {
-            refused.push_back({block.node, block.peer,
-                               Violation(RuleViolation::Kind::kMutated, "bad-txnmrklroot")});
-            return true;
-        }
-        HeaderTree& tree = m_node.chain.Tree();
-        tree.Find(block.node->hash)->status |= kHaveData;
-        const HeaderNode& best = m_node.chain.BestHeader();
-        while (const HeaderNode* next = best.Ancestor(m_node.chain.Tip().height + 1)) {
-            if (!Have(*next)) break;
-            m_node.chain.SetTip(*next);
-        }
-        return true;
-    }
-    bool IsBusyWith(PeerId peer) const override { return peer == busy; }
-    std::vector<RefusedBlock> TakeRefused() override { return std::exchange(refused, {}); }
-
-    PeerId busy = -1;
-    size_t room = 64 << 20;
-    int puts = 0;
-    std::vector<RefusedBlock> refused;
-
-private:
-    TestNode& m_node;
-};
-
-HeadersMessage HeadersOf(std::vector<BlockHeader> headers)
-{
-    HeadersMessage out;
-    out.list.items = std::move(headers);
-    return out;
-}
-
-std::vector<InventoryItem> Asked(TestNode& node, PeerId id)
-{
-    std::vector<InventoryItem> out;
-    for (const GetDataMessage& message : node.Take<GetDataMessage>(id)) {
-        out.insert(out.end(), message.list.items.begin(), message.list.items.end());
-    }
-    return out;
-}
-
-} // namespace
 
 TEST_CASE("a whole chain from one node to another", "[peer_blocks]")
 {

@@ -168,6 +168,7 @@ TEST_CASE("headers that do not connect are asked about", "[peer_headers]")
     CHECK(node.chain.BestHeader().height == 21);
     // A compact block is news of a header.
     theirs.Extend(1);
+    node.Say(id, SendCompactMessage{});
     CompactBlockMessage compact;
     compact.header = theirs.Headers(22, 1)[0];
     node.Say(id, compact);

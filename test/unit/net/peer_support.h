@@ -5,6 +5,7 @@
 #include "net/peer_manager.h"
 
 #include "chain/chain.h"
+#include "consensus/merkle.h"
 #include "consensus/pow.h"
 #include "crypto/sha256.h"
 #include "net/seeded_env.h"
@@ -19,42 +20,53 @@ namespace ibd::test {
 
 inline constexpr int64_t kStart = 1'700'000'000; //!< seconds since 1970
 
-/** A block with one transaction that says `salt`; with a witness, so that stripping shows. */
 struct MadeBlock {
     BlockHeader header;
     Bytes raw;
     Bytes stripped;
 };
 
-inline MadeBlock MakeBlock(const HeaderNode& parent, uint32_t time, uint32_t salt,
-                           const ConsensusParams& params)
+/** The `index`-th of a block: the coinbase, or one that spends what never was. */
+inline Bytes MakeTransaction(uint32_t height, uint32_t salt, uint32_t index, bool witness)
 {
-    const auto transaction = [&](bool witness) {
-        Bytes out;
-        Writer writer(out);
-        writer.U32(1);
-        if (witness) writer.U16(0x0100);
+    Bytes out;
+    Writer writer(out);
+    writer.U32(1);
+    if (witness) writer.U16(0x0100);
+    writer.CompactSize(1);
+    Uint256 prevout;
+    prevout.data()[0] = static_cast<uint8_t>(index);
+    writer.Hash(prevout);
+    writer.U32(index == 0 ? 0xffffffff : 0);
+    writer.CompactSize(8);
+    writer.U32(height);
+    writer.U32(salt);
+    writer.U32(0xffffffff);
+    writer.CompactSize(1);
+    writer.U64(5'000'000'000);
+    writer.VarBytes(Bytes{0x51});
+    if (witness) {
         writer.CompactSize(1);
-        writer.Hash(Uint256{});
-        writer.U32(0xffffffff);
-        writer.CompactSize(8);
-        writer.U32(uint32_t(parent.height + 1));
-        writer.U32(salt);
-        writer.U32(0xffffffff);
-        writer.CompactSize(1);
-        writer.U64(5'000'000'000);
-        writer.VarBytes(Bytes{0x51});
-        if (witness) {
-            writer.CompactSize(1);
-            writer.VarBytes(Bytes(32));
-        }
-        writer.U32(0);
-        return out;
+        writer.VarBytes(Bytes(32));
+    }
+    writer.U32(0);
+    return out;
+}
+
+/** A block whose coinbase says `salt`, with `spends` further transactions. When there are none the
+ *  coinbase has a witness, so that stripping shows; it commits to none, as a block should. */
+inline MadeBlock MakeBlock(const HeaderNode& parent, uint32_t time, uint32_t salt,
+                           const ConsensusParams& params, uint32_t spends = 0)
+{
+    const auto transaction = [&](uint32_t index, bool witness) {
+        return MakeTransaction(uint32_t(parent.height + 1), salt, index, witness && spends == 0);
     };
+    std::vector<Uint256> ids;
+    for (uint32_t i = 0; i <= spends; ++i) ids.emplace_back(Sha256d(transaction(i, false)));
     MadeBlock block;
     block.header.version = 0x20000000;
     block.header.prev_hash = parent.hash;
-    block.header.merkle_root = Uint256(Sha256d(transaction(false)));
+    block.header.merkle_root = MerkleRoot(ids).root;
     block.header.time = time;
     block.header.bits = parent.bits;
     while (!CheckProofOfWork(block.header.Hash(), block.header.bits, params)) ++block.header.nonce;
@@ -62,8 +74,8 @@ inline MadeBlock MakeBlock(const HeaderNode& parent, uint32_t time, uint32_t sal
         Bytes& out = witness ? block.raw : block.stripped;
         Writer writer(out);
         writer.Raw(block.header.ToBytes());
-        writer.CompactSize(1);
-        writer.Raw(transaction(witness));
+        writer.CompactSize(1 + spends);
+        for (uint32_t i = 0; i <= spends; ++i) writer.Raw(transaction(i, witness));
     }
     return block;
 }
@@ -77,13 +89,13 @@ public:
 
     /** Mines `count` blocks on `parent` (null: the tip) and, if `activate`, goes there. */
     const HeaderNode& Extend(int count, const HeaderNode* parent = nullptr, uint32_t salt = 0,
-                             bool activate = true)
+                             bool activate = true, uint32_t spends = 0)
     {
         const HeaderNode* node = parent ? parent : &Tip();
         for (int i = 0; i < count; ++i) {
             const uint32_t time =
                 std::max<uint32_t>(node->time + 1, uint32_t(first_time) + uint32_t(node->height));
-            MadeBlock block = MakeBlock(*node, time, salt, m_params.consensus);
+            MadeBlock block = MakeBlock(*node, time, salt, m_params.consensus, spends);
             HeaderNode* const added = m_tree.Insert(block.header, block.header.Hash());
             added->status = kValidScripts | kHaveData;
             m_blocks[added->hash] = std::move(block);
@@ -93,6 +105,17 @@ public:
         return *node;
     }
     void SetTip(const HeaderNode& node) { m_active.SetTip(m_tree.Find(node.hash)); }
+    /** Stores a block that a peer sent. */
+    void Keep(const HeaderNode& node, Bytes raw)
+    {
+        m_tree.Find(node.hash)->status |= kHaveData;
+        m_blocks[node.hash] = {node.Header(), std::move(raw), {}};
+    }
+    void Connect(const HeaderNode& node)
+    {
+        SetTip(node);
+        m_active.Tip()->RaiseValidity(kValidScripts);
+    }
     const MadeBlock& Block(const HeaderNode& node) const { return m_blocks.at(node.hash); }
     HeaderTree& Tree() { return m_tree; }
     std::vector<BlockHeader> Headers(int from, int count) const
@@ -109,7 +132,7 @@ public:
     const HeaderNode* Find(const BlockHash& hash) const override { return m_tree.Find(hash); }
     BlockFacts Facts(const HeaderNode& node) const override
     {
-        return {node.HasData(), node.Failed(), node.IsValid(kValidScripts)};
+        return {node.HasData(), node.HasData(), node.Failed(), node.IsValid(kValidScripts)};
     }
     bool IsInitialBlockDownload() const override { return downloading; }
     bool IsImporting() const override { return importing; }
@@ -188,9 +211,10 @@ inline ChainParams RegtestParams() { return MakeChainParams(Network::kRegtest); 
 class TestNode {
 public:
     explicit TestNode(const ChainParams& node_params, PeerOptions options = {}, uint64_t seed = 1,
-                      AddressBook* book = nullptr)
+                      AddressBook* book = nullptr, const TransactionSource* pool = nullptr)
         : params(node_params), chain(params), env(seed), logger(MakeNullLogger()),
-          manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }, book},
+          manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }, book,
+                   pool},
                   std::move(options))
     {
         MoveTime(0);
