@@ -92,6 +92,7 @@ struct Peer {
     const HeaderNode* best_known = nullptr; //!< most work that it is known to have
     BlockHash last_unknown;                 //!< announced, and not known to us
     const HeaderNode* best_sent = nullptr;  //!< last header that it got from us
+    bool was_compared = false; //!< it once had a chain as good as ours to fetch blocks from
     /** It must show a chain as good as ours in time, or is replaced. */
     struct ChainCheck {
         int64_t timeout = 0; //!< seconds since 1970; 0: none set

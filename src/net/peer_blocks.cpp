@@ -123,6 +123,7 @@ void PeerManager::MaintainBlocks(Peer& peer)
         return Drop(peer, "Timeout downloading block " + FirstInFlight(peer), true);
     }
     if (!MayAskForBlocks(peer)) return;
+    peer.was_compared = true;
     const bool elsewhere = !IsAncestor(*peer.best_known, m_at.chain.BestHeader());
     AskForBlocks(peer, m_downloader->Ask({peer.Id(), peer.best_known, peer.IsLimited(), elsewhere},
                                          m_at.chain.Tip(), Now()));

@@ -396,9 +396,10 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
         out.presynced_headers = peer.header_sync->PresyncHeight();
     }
     if (peer.best_known) {
-        const HeaderNode& tip = m_at.chain.Tip();
         out.synced_headers = peer.best_known->height;
-        out.synced_blocks = LastCommonAncestor(peer.best_known, &tip)->height;
+        const HeaderNode& tip = m_at.chain.Tip();
+        const HeaderNode* const common = LastCommonAncestor(peer.best_known, &tip);
+        if (peer.was_compared) out.synced_blocks = common->height;
     }
     if (m_downloader) out.in_flight = m_downloader->InFlight(peer.Id());
     out.last_block = peer.last_block;

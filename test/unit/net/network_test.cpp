@@ -78,7 +78,7 @@ TEST_CASE("headers and blocks go over it", "[network]")
         const auto peers = client.network->Peers();
         return peers.size() == 1 && peers[0].synced_headers == 50;
     });
-    CHECK(client.network->Peers().at(0).synced_blocks == 0); // nobody fetched any
+    CHECK(client.network->Peers().at(0).synced_blocks == -1); // nobody fetched any
     const auto added = client.network->AddedNodes();
     REQUIRE(added.size() == 1);
     CHECK(added[0].connected);
