@@ -99,8 +99,8 @@ private:
     // Order matters: the threads stop before the loop's objects go.
     std::unique_ptr<event_base, Free> m_base;
     std::vector<std::unique_ptr<evconnlistener, Free>> m_listeners;
-    std::mutex m_tasks_mutex;
-    std::list<Task> m_tasks; //!< posted and not yet run
+    Mutex m_tasks_mutex;
+    std::list<Task> m_tasks IBD_GUARDED_BY(m_tasks_mutex); //!< posted and not yet run
     // The loop's thread alone uses these three.
     std::map<uint64_t, std::unique_ptr<HttpConnection>> m_connections; //!< oldest first
     uint64_t m_next_id = 0;
@@ -115,7 +115,7 @@ void HttpServer::Impl::Post(std::function<void()> body, std::chrono::millisecond
 {
     Task* task = nullptr;
     {
-        const std::lock_guard lock(m_tasks_mutex);
+        const Lock lock(m_tasks_mutex);
         task = &m_tasks.emplace_back(Task{this, std::move(body), {}});
         task->place = std::prev(m_tasks.end());
     }
@@ -129,7 +129,7 @@ void HttpServer::Impl::RunTask(evutil_socket_t, short, void* arg)
     const std::function<void()> body = std::move(task->body);
     Impl* const server = task->server;
     {
-        const std::lock_guard lock(server->m_tasks_mutex);
+        const Lock lock(server->m_tasks_mutex);
         server->m_tasks.erase(task->place);
     }
     body();

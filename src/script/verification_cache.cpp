@@ -42,7 +42,7 @@ bool DigestCache::Contains(const Hash32& digest, bool take)
     if (m_buckets == 0 || Empty() || digest == kFree) return false;
     const size_t at = BucketOf(digest);
     Stripe& stripe = m_stripes[at % kStripes];
-    const std::lock_guard lock(stripe.mutex);
+    const Lock lock(stripe.mutex);
     Bucket& bucket = m_entries[at];
     const auto found = std::find(bucket.begin(), bucket.end(), digest);
     if (found == bucket.end()) return false;
@@ -55,7 +55,7 @@ void DigestCache::Insert(const Hash32& digest)
 {
     if (m_buckets == 0 || digest == kFree) return;
     const size_t at = BucketOf(digest);
-    const std::lock_guard lock(m_stripes[at % kStripes].mutex);
+    const Lock lock(m_stripes[at % kStripes].mutex);
     if (Empty()) m_used.store(true, std::memory_order_relaxed);
     Bucket& bucket = m_entries[at];
     if (std::find(bucket.begin(), bucket.end(), digest) != bucket.end()) return;
@@ -68,7 +68,7 @@ uint64_t DigestCache::Hits() const
 {
     uint64_t sum = 0;
     for (Stripe& stripe : m_stripes) {
-        const std::lock_guard lock(stripe.mutex);
+        const Lock lock(stripe.mutex);
         sum += stripe.hits;
     }
     return sum;

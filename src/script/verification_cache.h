@@ -8,11 +8,11 @@
 
 #include "crypto/sha256.h"
 #include "primitives/uint256.h"
+#include "util/mutex.h"
 
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 
 namespace ibd {
 
@@ -37,8 +37,8 @@ private:
     static constexpr size_t kStripes = 128;
     using Bucket = std::array<Hash32, kWays>;
     struct alignas(64) Stripe {
-        std::mutex mutex;
-        uint64_t hits = 0;
+        Mutex mutex;
+        uint64_t hits IBD_GUARDED_BY(mutex) = 0;
     };
     struct Release {
         void operator()(Bucket* memory) const;

@@ -1,6 +1,7 @@
 // See kv_store.h.
 #include "storage/kv_store.h"
 #include "util/hex.h"
+#include "util/mutex.h"
 
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
@@ -10,7 +11,6 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <mutex>
 
 namespace ibd {
 namespace {
@@ -116,8 +116,8 @@ struct KvStore::Impl {
     std::unique_ptr<leveldb::Env> checked_env;
     std::unique_ptr<leveldb::DB> db; // closed before what it uses
     XorKey xor_key;
-    std::mutex failure_mutex;
-    std::optional<Error> write_failure; //!< guarded by failure_mutex
+    Mutex failure_mutex;
+    std::optional<Error> write_failure IBD_GUARDED_BY(failure_mutex);
 };
 
 /** The key's own record is not obfuscated: a length byte and eight bytes. */
@@ -242,7 +242,7 @@ size_t KvBatch::ApproximateSize() const { return m_impl->batch.ApproximateSize()
 
 Result<> KvStore::Write(const KvBatch& batch, bool sync)
 {
-    const std::lock_guard lock(m_impl->failure_mutex);
+    const Lock lock(m_impl->failure_mutex);
     if (m_impl->write_failure) return *m_impl->write_failure;
     leveldb::WriteOptions options;
     options.sync = sync;

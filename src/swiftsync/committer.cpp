@@ -25,7 +25,7 @@ Committer::~Committer()
 
 Result<> Committer::Announce(const FoldTotals& epoch)
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_announced.Add(epoch);
     if (const auto wrong = m_refute(m_announced)) return BadData("{}", *wrong);
     return {};
@@ -40,8 +40,8 @@ Result<> Committer::Submit(Epoch epoch)
         return done;
     }
     {
-        std::unique_lock lock(m_mutex);
-        m_durable.wait(lock, [&] { return m_error || !m_pending[epoch.worker]; });
+        const Lock lock(m_mutex);
+        while (!m_error && m_pending[epoch.worker]) m_durable.wait(m_mutex);
         if (m_error) return *m_error;
         m_pending[epoch.worker] = true;
     }
@@ -51,7 +51,7 @@ Result<> Committer::Submit(Epoch epoch)
 
 void Committer::SetDurable(size_t worker)
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_pending[worker] = false;
     m_durable.notify_all();
 }
@@ -96,13 +96,13 @@ Result<> Committer::Commit(Epoch& epoch)
 
 Result<> Committer::FirstError() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_error ? Result<>(*m_error) : Result<>();
 }
 
 void Committer::Fail(const Error& error)
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     if (!m_error) m_error = error;
     m_durable.notify_all();
 }

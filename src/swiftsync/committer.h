@@ -64,11 +64,12 @@ private:
     CheckpointLog m_log;              //!< likewise
     std::atomic<uint64_t>& m_disk_bytes;
     const Refute m_refute;
-    mutable std::mutex m_mutex;
-    FoldTotals m_announced;            //!< durable or on the way; guarded by m_mutex
-    std::condition_variable m_durable; //!< an epoch became durable, or never will
-    std::vector<bool> m_pending;  //!< by worker: an epoch is not yet durable; guarded by m_mutex
-    std::optional<Error> m_error; //!< guarded by m_mutex
+    mutable Mutex m_mutex;
+    std::condition_variable_any m_durable; //!< an epoch became durable, or never will
+    FoldTotals m_announced IBD_GUARDED_BY(m_mutex); //!< durable or on the way
+    /** By worker: an epoch is not yet durable. */
+    std::vector<bool> m_pending IBD_GUARDED_BY(m_mutex);
+    std::optional<Error> m_error IBD_GUARDED_BY(m_mutex);
     BoundedQueue<Epoch> m_queue;
     NamedThread m_thread;
     const bool m_background;

@@ -106,20 +106,24 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
 
 std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)
 {
-    m_running = m_sources.size();
+    {
+        const Lock lock(m_mutex);
+        m_running = m_sources.size();
+    }
     std::vector<NamedThread> threads;
     for (size_t i = 0; i < m_sources.size(); ++i) {
         threads.emplace_back(fmt::format("booster-{}", i), [&, i] { Work(context, i); });
     }
     ShowUntilDone();
     for (NamedThread& thread : threads) thread.Join();
+    const Lock lock(m_mutex);
     return std::move(m_failure);
 }
 
 void FoldPhase::Work(const FoldContext& context, size_t number)
 {
     auto failure = FoldWorker(context, number, m_progress.Worker(number)).Run(*m_sources[number]);
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     if (failure) {
         m_supply.Stop(); // the others finish their stretch
         if (!m_failure) m_failure = std::move(failure);
@@ -142,8 +146,8 @@ void FoldPhase::ShowUntilDone()
         meter.Update(m_progress.BytesDone(),
                      m_progress.FoldDetail(all_blocks) + m_supply.Detail());
     };
-    std::unique_lock lock(m_mutex);
-    for (; m_running > 0; m_ended.wait_for(lock, kShowInterval)) {
+    const Lock lock(m_mutex);
+    for (; m_running > 0; m_ended.wait_for(m_mutex, kShowInterval)) {
         show();
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block
     }

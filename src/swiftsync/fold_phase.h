@@ -38,10 +38,10 @@ private:
     SyncProgress& m_progress;
     std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; until all is durable
 
-    std::mutex m_mutex;                   //!< guards what follows
-    std::condition_variable m_ended;      //!< a worker did
-    size_t m_running = 0;                 //!< workers
-    std::optional<FoldFailure> m_failure; //!< the first
+    Mutex m_mutex;
+    std::condition_variable_any m_ended;                         //!< a worker did
+    size_t m_running IBD_GUARDED_BY(m_mutex) = 0;                //!< workers
+    std::optional<FoldFailure> m_failure IBD_GUARDED_BY(m_mutex); //!< the first
 };
 
 } // namespace ibd

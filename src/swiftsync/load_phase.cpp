@@ -60,7 +60,10 @@ Result<> LoadPhase::LimitRuns(Checkpoint accepted)
 Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
 {
     if (!m_job.options.background) return LoadChainstate(m_job.env, m_job.log, task);
-    m_loading = true; // nobody else is there yet
+    {
+        const Lock lock(m_mutex);
+        m_loading = true;
+    }
     ProgressMeter meter(m_job.env, m_job.log,
                         {.label = "Booster: loading",
                          .unit = "coins",
@@ -69,7 +72,7 @@ Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
     NamedThread monitor("booster-meter", [&] { ShowUntilDone(meter); });
     auto report = LoadChainstate(m_job.env, m_job.log, task);
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_loading = false;
     }
     m_ended.notify_all();
@@ -82,8 +85,8 @@ void LoadPhase::ShowUntilDone(ProgressMeter& meter)
         meter.Update(m_progress.CoinsLoaded().load(std::memory_order_relaxed),
                      m_progress.MemoryDetail());
     };
-    std::unique_lock lock(m_mutex);
-    for (; m_loading; m_ended.wait_for(lock, kShowInterval)) show();
+    const Lock lock(m_mutex);
+    for (; m_loading; m_ended.wait_for(m_mutex, kShowInterval)) show();
     show();
 }
 

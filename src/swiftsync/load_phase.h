@@ -29,9 +29,9 @@ private:
     SyncProgress& m_progress;
     std::vector<RunReader> m_runs;
 
-    std::mutex m_mutex;              //!< guards what follows
-    std::condition_variable m_ended; //!< loading did
-    bool m_loading = false;
+    Mutex m_mutex;
+    std::condition_variable_any m_ended; //!< loading did
+    bool m_loading IBD_GUARDED_BY(m_mutex) = false;
 };
 
 } // namespace ibd

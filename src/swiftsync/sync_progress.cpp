@@ -35,7 +35,7 @@ void SyncProgress::BeginTry()
 
 void SyncProgress::Resume(const FoldTotals& totals, uint64_t blocks)
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_resumed = totals;
     m_resumed_blocks = blocks;
 }
@@ -56,7 +56,7 @@ void SyncProgress::Conclude(BoosterState state, std::string verdict)
 {
     m_end_micros = m_job.env.MonotonicMicros();
     SetState(state);
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_verdict = std::move(verdict);
 }
 
@@ -69,13 +69,13 @@ uint64_t SyncProgress::Sum(std::atomic<uint64_t> WorkerCounters::*counter) const
 
 uint64_t SyncProgress::ResumedBytes() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_resumed.bytes;
 }
 
 uint64_t SyncProgress::ResumedBlocks() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_resumed_blocks;
 }
 
@@ -134,7 +134,7 @@ BoosterProgress SyncProgress::Snapshot() const
     p.disk_bytes_needed = p.coins_expected * (kRunBytesPerCoin + kTableBytesPerCoin);
     const uint64_t fresh_bytes = Sum(&WorkerCounters::bytes);
     AddRates(p, fresh_bytes + Sum(&WorkerCounters::checked_bytes));
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     p.resumed_blocks = m_resumed_blocks;
     p.blocks = m_resumed_blocks + Sum(&WorkerCounters::blocks);
     p.outputs = m_resumed.outputs + Sum(&WorkerCounters::outputs);

@@ -63,10 +63,10 @@ private:
     std::atomic<int64_t> m_load_micros = 0; //!< when loading began; 0 before
     std::atomic<int64_t> m_end_micros = 0;  //!< 0 while at work
 
-    mutable std::mutex m_mutex; //!< guards what follows
-    FoldTotals m_resumed;
-    uint64_t m_resumed_blocks = 0;
-    std::string m_verdict;
+    mutable Mutex m_mutex;
+    FoldTotals m_resumed IBD_GUARDED_BY(m_mutex);
+    uint64_t m_resumed_blocks IBD_GUARDED_BY(m_mutex) = 0;
+    std::string m_verdict IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

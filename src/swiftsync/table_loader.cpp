@@ -47,7 +47,7 @@ public:
     {
         for (uint64_t i; (i = m_next.fetch_add(1)) < m_ranges && !ShouldStop();) {
             auto tables = WriteRange(i);
-            const std::lock_guard lock(m_mutex);
+            const Lock lock(m_mutex);
             if (tables) {
                 m_tables.insert(m_tables.end(), std::make_move_iterator(tables->begin()),
                                 std::make_move_iterator(tables->end()));
@@ -61,6 +61,7 @@ public:
     /** After all threads ended. */
     Result<LoadReport> Finish()
     {
+        const Lock lock(m_mutex);
         if (m_error) return *m_error;
         if (m_report.duplicate || m_report.interrupted) return m_report;
         CHECK(m_coins == m_task.coins);
@@ -105,7 +106,7 @@ private:
     bool ShouldStop()
     {
         if (!m_task.stop->load(std::memory_order_relaxed)) return m_stop;
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_report.interrupted = true;
         m_stop = true;
         return true;
@@ -117,7 +118,7 @@ private:
     }
     void SetDuplicate(const CoinRecord& record)
     {
-        const std::lock_guard lock(m_mutex);
+        const Lock lock(m_mutex);
         m_report.duplicate = DuplicateCoin(OutPointOf(record));
         m_stop = true;
     }
@@ -128,10 +129,10 @@ private:
     std::atomic<uint64_t> m_next = 0;
     std::atomic<uint64_t> m_coins = 0;
     std::atomic<bool> m_stop = false;
-    std::mutex m_mutex;
-    std::vector<TableFile> m_tables; //!< guarded by m_mutex
-    LoadReport m_report;             //!< guarded by m_mutex
-    std::optional<Error> m_error;    //!< guarded by m_mutex
+    Mutex m_mutex;
+    std::vector<TableFile> m_tables IBD_GUARDED_BY(m_mutex);
+    LoadReport m_report IBD_GUARDED_BY(m_mutex);
+    std::optional<Error> m_error IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace

@@ -137,7 +137,7 @@ Result<std::unique_ptr<FileLogger>> FileLogger::Open(Env& env, const LogOptions&
 
 Result<> FileLogger::Start(const LogOptions& options)
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     m_options = options;
     if (m_options.file) {
         if (m_options.shrink_at_start) IBD_RETURN_IF_ERROR(Shrink());
@@ -306,7 +306,7 @@ void FileLogger::WriteLocked(const Line& line)
 void FileLogger::Write(const LogLine& said)
 {
     Line line = Dressed(said);
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     if (!m_started) return HoldLocked(std::move(line));
     RenewLimitsLocked();
     WriteLocked(line);

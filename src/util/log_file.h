@@ -6,11 +6,11 @@
 
 #include "util/env.h"
 #include "util/log_limiter.h"
+#include "util/mutex.h"
 
 #include <array>
 #include <atomic>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 
@@ -93,34 +93,36 @@ private:
         int64_t mock_seconds = 0;
     };
 
-    Result<> OpenFile();
-    Result<> Shrink();
+    Result<> OpenFile() IBD_REQUIRES(m_mutex);
+    Result<> Shrink() IBD_REQUIRES(m_mutex);
     Line Dressed(const LogLine& line) const;
-    std::string Format(const Line& line) const;
-    std::string Prefix(LogLevel level, LogCategory category) const;
-    void HoldLocked(Line line);
-    void WriteLocked(const Line& line);
+    std::string Format(const Line& line) const IBD_REQUIRES(m_mutex);
+    std::string Prefix(LogLevel level, LogCategory category) const IBD_REQUIRES(m_mutex);
+    void HoldLocked(Line line) IBD_REQUIRES(m_mutex);
+    void WriteLocked(const Line& line) IBD_REQUIRES(m_mutex);
     /** A line of the log about itself. */
     void SayLocked(LogLevel level, std::string_view text,
-                   LogPlace place = {__builtin_FILE(), __builtin_FUNCTION(), __builtin_LINE()});
-    void RenewLimitsLocked();
+                   LogPlace place = {__builtin_FILE(), __builtin_FUNCTION(), __builtin_LINE()})
+        IBD_REQUIRES(m_mutex);
+    void RenewLimitsLocked() IBD_REQUIRES(m_mutex);
     /** Whether the limit leaves `line` to the file; `text` is how it would stand there. */
-    bool IsKeptLocked(const Line& line, std::string_view text);
+    bool IsKeptLocked(const Line& line, std::string_view text) IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     const std::atomic<int64_t>* const m_mock_time; //!< may be null
-    LogOptions m_options;
     std::atomic<uint64_t> m_categories{0};
     std::atomic<LogLevel> m_level{LogLevel::kDebug};
     std::array<std::atomic<int>, 64> m_category_levels; //!< by bit; -1: m_level holds
     std::atomic<bool> m_reopen{false};
-    std::mutex m_mutex; //!< one line at a time; guards what follows
-    int m_fd = -1;
-    bool m_started = false;
-    std::deque<Line> m_held;
-    size_t m_held_bytes = 0;
-    size_t m_held_dropped = 0;           //!< lines
-    std::optional<LogLimiter> m_limiter; //!< from Start() on, if lines are limited
+    Mutex m_mutex; //!< one line at a time
+    LogOptions m_options IBD_GUARDED_BY(m_mutex);
+    int m_fd IBD_GUARDED_BY(m_mutex) = -1;
+    bool m_started IBD_GUARDED_BY(m_mutex) = false;
+    std::deque<Line> m_held IBD_GUARDED_BY(m_mutex);
+    size_t m_held_bytes IBD_GUARDED_BY(m_mutex) = 0;
+    size_t m_held_dropped IBD_GUARDED_BY(m_mutex) = 0; //!< lines
+    /** From Start() on, if lines are limited. */
+    std::optional<LogLimiter> m_limiter IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

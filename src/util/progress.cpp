@@ -27,7 +27,7 @@ ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
 
 void ProgressMeter::Update(uint64_t done, const std::string& detail)
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     if (m_finished) return;
     m_done = std::max(m_done, done);
     m_detail = detail;
@@ -55,7 +55,7 @@ void ProgressMeter::Update(uint64_t done, const std::string& detail)
 
 void ProgressMeter::Finish()
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     if (m_finished) return;
     m_finished = true;
     const int64_t micros = std::max<int64_t>(m_env.MonotonicMicros() - m_start_micros, 1);
@@ -74,25 +74,25 @@ void ProgressMeter::Finish()
 
 uint64_t ProgressMeter::Done() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_done;
 }
 
 double ProgressMeter::Rate() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return m_rate;
 }
 
 std::optional<int64_t> ProgressMeter::SecondsLeft() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return SecondsLeftLocked();
 }
 
 std::string ProgressMeter::Line() const
 {
-    const std::lock_guard lock(m_mutex);
+    const Lock lock(m_mutex);
     return LineLocked();
 }
 

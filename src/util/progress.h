@@ -4,9 +4,9 @@
 
 #include "util/env.h"
 #include "util/log.h"
+#include "util/mutex.h"
 
 #include <cstdio>
-#include <mutex>
 #include <optional>
 
 namespace ibd {
@@ -42,27 +42,27 @@ public:
     std::string Line() const;
 
 private:
-    std::string LineLocked() const;
+    std::string LineLocked() const IBD_REQUIRES(m_mutex);
     /** "1200 blocks", "34.5 MB". */
     std::string Amount(double units) const;
-    std::optional<int64_t> SecondsLeftLocked() const;
-    void Draw(const std::string& line);
+    std::optional<int64_t> SecondsLeftLocked() const IBD_REQUIRES(m_mutex);
+    void Draw(const std::string& line) IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     Logger& m_logger;
-    mutable std::mutex m_mutex;
-    ProgressOptions m_options;
-    bool m_is_tty;
+    mutable Mutex m_mutex;
+    const ProgressOptions m_options;
+    const bool m_is_tty;
     const int64_t m_start_micros;
-    int64_t m_sample_micros; //!< when the rate was last brought up to date
-    uint64_t m_sample_done = 0;
-    uint64_t m_done = 0;
-    std::string m_detail;
-    double m_rate = 0;
-    int64_t m_last_log_micros;
-    int64_t m_last_draw_micros = 0;
-    size_t m_drawn = 0; //!< characters on the line
-    bool m_finished = false;
+    int64_t m_sample_micros IBD_GUARDED_BY(m_mutex); //!< when the rate was last brought up to date
+    uint64_t m_sample_done IBD_GUARDED_BY(m_mutex) = 0;
+    uint64_t m_done IBD_GUARDED_BY(m_mutex) = 0;
+    std::string m_detail IBD_GUARDED_BY(m_mutex);
+    double m_rate IBD_GUARDED_BY(m_mutex) = 0;
+    int64_t m_last_log_micros IBD_GUARDED_BY(m_mutex);
+    int64_t m_last_draw_micros IBD_GUARDED_BY(m_mutex) = 0;
+    size_t m_drawn IBD_GUARDED_BY(m_mutex) = 0; //!< characters on the line
+    bool m_finished IBD_GUARDED_BY(m_mutex) = false;
 };
 
 } // namespace ibd

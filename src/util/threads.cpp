@@ -114,13 +114,13 @@ void ThreadPool::ParallelFor(size_t count, const std::function<void(size_t)>& bo
     const auto run = [&] {
         for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) body(i);
     };
-    std::mutex mutex;
-    std::condition_variable done;
+    Mutex mutex;
+    std::condition_variable_any done;
     size_t helpers = count > 1 ? std::min(m_threads.size(), count - 1) : 0;
     for (size_t i = helpers; i > 0; --i) {
         Submit([&] {
             run();
-            const std::lock_guard lock(mutex);
+            const Lock lock(mutex);
             --helpers;
             done.notify_all();
         });
