@@ -16,22 +16,12 @@ bool BanList::Ban(const Subnet& subnet, int64_t seconds, bool absolute, int64_t 
     BanEntry& there = m_banned[subnet];
     if (there.until >= entry.until) return false;
     there = entry;
-    m_dirty = true;
     return true;
 }
 
-bool BanList::Unban(const Subnet& subnet)
-{
-    if (m_banned.erase(subnet) == 0) return false;
-    m_dirty = true;
-    return true;
-}
+bool BanList::Unban(const Subnet& subnet) { return m_banned.erase(subnet) > 0; }
 
-void BanList::Clear()
-{
-    m_banned.clear();
-    m_dirty = true;
-}
+void BanList::Clear() { m_banned.clear(); }
 
 bool BanList::IsBanned(const NetAddress& address, int64_t now) const
 {
@@ -48,9 +38,7 @@ bool BanList::IsBanned(const Subnet& subnet, int64_t now) const
 
 const std::map<Subnet, BanEntry>& BanList::Banned(int64_t now)
 {
-    if (std::erase_if(m_banned, [&](const auto& ban) { return now > ban.second.until; }) > 0) {
-        m_dirty = true;
-    }
+    std::erase_if(m_banned, [&](const auto& ban) { return now > ban.second.until; });
     return m_banned;
 }
 

@@ -50,15 +50,11 @@ public:
     const std::map<Subnet, BanEntry>& Banned(int64_t now);
     /** From disk. */
     void Load(std::map<Subnet, BanEntry> banned) { m_banned = std::move(banned); }
-    /** Whether Banned() differs from what was saved; saved until it changes again. */
-    bool TakeDirty() { return std::exchange(m_dirty, false); }
-    void MarkDirty() { m_dirty = true; }
 
 private:
     int64_t m_default_time;
     std::map<Subnet, BanEntry> m_banned;
     RollingSet m_discouraged;
-    bool m_dirty = false;
 };
 
 } // namespace ibd

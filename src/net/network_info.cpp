@@ -76,7 +76,6 @@ bool PeerNetwork::Impl::EvictInbound()
 void PeerNetwork::Impl::BansChanged()
 {
     if (m_at.save_bans) m_at.save_bans(m_bans.Banned(NowSeconds()));
-    (void)m_bans.TakeDirty();
 }
 
 } // namespace ibd
