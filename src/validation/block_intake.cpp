@@ -10,16 +10,21 @@ BlockIntake::BlockIntake(ChainManager& chain, ChainThread& thread,
 {
 }
 
+bool BlockIntake::Fits(size_t bytes) const
+{
+    return m_held.empty() || (m_held.size() < kMaxBlocks && m_bytes + bytes <= kMaxBytes);
+}
+
 bool BlockIntake::HasRoom(size_t bytes) const
 {
     const Lock lock(m_mutex);
-    return m_held.empty() || (m_held.size() < kMaxBlocks && m_bytes + bytes <= kMaxBytes);
+    return Fits(bytes);
 }
 
 bool BlockIntake::Put(Block&& block)
 {
-    if (!HasRoom(block.raw.size())) return false;
     const Lock lock(m_mutex);
+    if (!Fits(block.raw.size())) return false;
     if (!m_held.emplace(block.node, block.raw.size()).second) return true;
     m_bytes += block.raw.size();
     ++m_busy[block.source];
