@@ -75,8 +75,7 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
         m_env, m_log, m_params, *terminal, blocks, supply, *m_hints, std::move(folding)));
     const Lock lock(m_mutex);
-    m_progress = m_engine->Progress();
-    m_engine.reset(); // it refers to the survey
+    DropEngine();
     if (!verdict) return verdict.GetError();
     if (verdict->kind == VerdictKind::kIncomplete) {
         m_log.Info("IBD Booster: not all blocks could be folded at once: {}", verdict->reason);
@@ -104,7 +103,9 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
     HintsStanding standing = Judge(chain, options.full_validation);
     const bool complete = standing.terminal && CountMissing(chain, *standing.terminal) == 0;
     BlockFetcher* const peers = complete || !start_fetcher ? nullptr : start_fetcher();
-    if (peers && !standing.terminal) standing = WaitForHeaders(chain, options, *peers);
+    if (peers && !standing.terminal && standing.may_change) {
+        standing = WaitForHeaders(std::move(standing), chain, options, *peers);
+    }
     if (IsInterrupted()) return Outcome::kInterrupted;
     if (!standing.terminal) {
         if (!peers) return BadData("{}", standing.refusal);
@@ -122,12 +123,10 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
     return Conclude(*verdict, options);
 }
 
-HintsStanding BoosterRun::WaitForHeaders(const ChainManager& chain, const BoosterOptions& options,
-                                         const BlockFetcher& peers)
+HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const ChainManager& chain,
+                                         const BoosterOptions& options, const BlockFetcher& peers)
 {
     const HintsInfo& hints = m_hints->Info();
-    HintsStanding standing = Judge(chain, options.full_validation);
-    if (standing.terminal || !standing.may_change) return standing;
     m_log.Info("IBD Booster: waiting for headers: the best one must be two weeks above height {}, "
                "where the hints end, before blocks are fetched",
                hints.terminal_height);
@@ -182,11 +181,16 @@ Result<Verdict> BoosterRun::FoldFromPeers(ChainManager& chain, const HeaderNode&
         m_env, m_log, m_params, terminal, blocks, supply, *m_hints, options));
     peers.StopFetching();
     const Lock lock(m_mutex);
-    m_progress = m_engine->Progress();
+    DropEngine();
     m_progress->download = supply.Progress();
     m_supply = nullptr;
-    m_engine.reset(); // it refers to the supply
     return verdict;
+}
+
+void BoosterRun::DropEngine()
+{
+    m_progress = m_engine->Progress();
+    m_engine.reset();
 }
 
 /** By the size of the whole chain that the network's parameters assume. */

@@ -47,8 +47,9 @@ public:
 private:
     void LogStart(const BoosterOptions& options, int32_t height);
     HintsStanding Judge(const ChainManager& chain, bool full_validation) const;
-    HintsStanding WaitForHeaders(const ChainManager& chain, const BoosterOptions& options,
-                                 const BlockFetcher& peers);
+    /** Until `standing` is one that holds, or the node is to shut down. */
+    HintsStanding WaitForHeaders(HintsStanding standing, const ChainManager& chain,
+                                 const BoosterOptions& options, const BlockFetcher& peers);
     /** False: to shut down. */
     bool Pause();
     bool IsInterrupted() const;
@@ -56,6 +57,8 @@ private:
     Result<Verdict> FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,
                                   const BlockStore& blocks, const BoosterOptions& options,
                                   BlockFetcher& peers);
+    /** Its supply goes; what it did can still be asked for. */
+    void DropEngine() IBD_REQUIRES(m_mutex);
     uint64_t UsualBlockBytes(const ChainManager& chain) const;
     void WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
                            const BoosterOptions& options) const;
