@@ -136,6 +136,16 @@ private:
     Sha256 m_hash;
 };
 
+/** Leaves all of it behind, so that its checksum is known. */
+Result<> PassAll(UndoSource& source)
+{
+    while (source.Left() > 0) {
+        IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, source.Ahead());
+        source.Pass(ahead.size());
+    }
+    return {};
+}
+
 /** Length of the record at `pos`, from the frame before it. */
 Result<uint32_t> ReadFrameHeader(const ReadableFile& file, const Path& path, const XorKey& key,
                                  const std::array<uint8_t, 4>& magic, uint32_t offset)
@@ -254,38 +264,58 @@ Result<uint32_t> BlockStore::UndoSize(const ReadableFile& file, const Path& path
     return size;
 }
 
-Result<BlockUndo> BlockStore::ReadBlockUndo(FilePos pos, const BlockHash& prev_hash) const
+Result<> BlockStore::VisitUndo(FilePos pos, const BlockHash& prev_hash,
+                               const std::function<Result<>(UndoSource&)>& visit) const
 {
     const Path path = UndoPath(pos.file);
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
     IBD_ASSIGN_OR_RETURN(const uint32_t size, UndoSize(*file, path, pos.offset));
     UndoWindow window(*file, path, m_key, pos.offset, size);
     window.Hash(prev_hash.Span());
-    auto undo = BlockUndo::Decode(window);
-    if (!undo) {
-        return Error{fmt::format("{}, at {}: {}", path.string(), pos.offset, undo.Message()),
-                     undo.GetError().kind};
+    const Result<> visited = visit(window);
+    const auto with_place = [&](const Error& error) {
+        return Error{fmt::format("{}, at {}: {}", path.string(), pos.offset, error.message),
+                     error.kind};
+    };
+    if (!visited && visited.GetError().kind == Error::Kind::kSystem) {
+        return with_place(visited.GetError());
     }
+    IBD_RETURN_IF_ERROR(PassAll(window)); // what cannot be decoded is most likely damaged
     Hash32 sum;
     IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, uint64_t{pos.offset} + size, sum));
     if (sum != window.Checksum()) {
         return BadData("{}: wrong checksum of the undo data at {}", path.string(), pos.offset);
     }
+    return visited ? Result<>() : with_place(visited.GetError());
+}
+
+Result<BlockUndo> BlockStore::ReadBlockUndo(FilePos pos, const BlockHash& prev_hash) const
+{
+    BlockUndo undo;
+    IBD_RETURN_IF_ERROR(VisitUndo(pos, prev_hash, [&](UndoSource& source) -> Result<> {
+        IBD_ASSIGN_OR_RETURN(undo, BlockUndo::Decode(source));
+        return {};
+    }));
     return undo;
+}
+
+Result<> BlockStore::CheckUndo(FilePos pos, const BlockHash& prev_hash) const
+{
+    return VisitUndo(pos, prev_hash, [](UndoSource&) { return Result<>(); });
 }
 
 Result<Bytes> BlockStore::ReadUndo(FilePos pos, const BlockHash& prev_hash) const
 {
-    const Path path = UndoPath(pos.file);
-    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
-    IBD_ASSIGN_OR_RETURN(const uint32_t size, UndoSize(*file, path, pos.offset));
-    Bytes data(size + kUndoChecksumSize);
-    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, pos.offset, data));
-    const Hash32 sum = UndoChecksum(prev_hash, ByteSpan(data).first(size));
-    if (std::memcmp(sum.data(), data.data() + size, sum.size()) != 0) {
-        return BadData("{}: wrong checksum of the undo data at {}", path.string(), pos.offset);
-    }
-    data.resize(size);
+    Bytes data;
+    IBD_RETURN_IF_ERROR(VisitUndo(pos, prev_hash, [&](UndoSource& source) -> Result<> {
+        data.reserve(source.Left());
+        while (source.Left() > 0) {
+            IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, source.Ahead());
+            data.insert(data.end(), ahead.begin(), ahead.end());
+            source.Pass(ahead.size());
+        }
+        return {};
+    }));
     return data;
 }
 

@@ -22,6 +22,7 @@
 namespace ibd {
 
 struct BlockUndo; // storage/undo.h
+class UndoSource;
 
 inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
 inline constexpr uint64_t kBlockFileChunk = 16 << 20; //!< preallocation step of blk files
@@ -84,6 +85,8 @@ public:
     Result<Bytes> ReadUndo(FilePos pos, const BlockHash& prev_hash) const;
     /** The same, decoded as it is read, so that its bytes (up to kMaxUndoSize) are never held. */
     Result<BlockUndo> ReadBlockUndo(FilePos pos, const BlockHash& prev_hash) const;
+    /** Only the checksum. */
+    Result<> CheckUndo(FilePos pos, const BlockHash& prev_hash) const;
     /** Walks the frames of blk file `n` in file order with large reads. A frame is the magic, a
      *  length of 80 to 4,000,000 and that many bytes inside the file; all else is skipped. The
      *  bytes given to `visit` are valid during the call. */
@@ -135,6 +138,9 @@ private:
 
     Path PathOf(FileId id) const;
     Result<uint32_t> UndoSize(const ReadableFile& file, const Path& path, uint32_t offset) const;
+    /** Lets `visit` read a record, as much of it as it wants, then looks at its checksum. */
+    Result<> VisitUndo(FilePos pos, const BlockHash& prev_hash,
+                       const std::function<Result<>(UndoSource&)>& visit) const;
 
     Result<OpenFile*> OpenForWriting(FileId id) IBD_REQUIRES(m_mutex);
     Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)

@@ -74,11 +74,8 @@ Result<RuleResult> FullValidation::Check(const BlockView& block, const HeaderNod
 
 Result<> FullValidation::ReadUndo(const BlockView& block, const HeaderNode& node)
 {
-    IBD_ASSIGN_OR_RETURN(const Bytes bytes,
-                         m_blocks.ReadUndo({node.file, node.undo_pos}, node.PrevHash()));
-    auto undo = BlockUndo::Decode(bytes);
-    if (!undo) return UnfitUndo(node, undo.Message());
-    m_undo = std::move(*undo);
+    IBD_ASSIGN_OR_RETURN(
+        m_undo, m_blocks.ReadBlockUndo({node.file, node.undo_pos}, node.PrevHash()));
     if (const char* misfit = Misfit(block, m_undo)) return UnfitUndo(node, misfit);
     return {};
 }

@@ -68,7 +68,7 @@ BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params
             auto item = std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(
                 LoadBlock(blocks, block, params));
             if (item->Ok() && !block.undo.IsNull()) {
-                const auto undo = blocks.ReadUndo(block.undo, block.prev_hash);
+                const Result<> undo = blocks.CheckUndo(block.undo, block.prev_hash);
                 (**item)->undo_intact = undo.Ok();
                 if (!undo && undo.GetError().kind == Error::Kind::kSystem) *item = undo.GetError();
             }
