@@ -6,19 +6,20 @@ are connected one after the other, and while a cache of coins that is full (450 
     bench/ibd/rpc_latency.py --build build --work /somewhere [--before other/build]
 
 A call counts from the moment at which it was due, so that one that hangs makes those behind it late
-too, as they would be for other users. One script thread, so that the caller has a core too. With
---before another build is measured first, in the same way.
+too, as they would be for other users. One script thread, so that the callers have a core too; each
+is a process, so that none waits for another's Python. With --before another build, or Bitcoin
+Core's, is measured first, in the same way.
 """
 import base64
 import http.client
 import json
+import multiprocessing
 import os
 import random
 import re
 import shutil
 import statistics
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -40,15 +41,13 @@ LARGE_BLOCKS = 60  # more coins than the cache holds
 METHODS = ("getblockcount", "getblockheader", "getblock")
 
 
-class Caller(threading.Thread):
+class Caller:
     """Calls one method at a fixed rate: pairs of when a call was due and seconds to its answer."""
 
     def __init__(self, node, method, hashes):
-        super().__init__(daemon=True)
         self.method, self.hashes = method, hashes
         self.connection = http.client.HTTPConnection("127.0.0.1", node.port)
         self.login = base64.b64encode((node.net_dir / ".cookie").read_bytes()).decode()
-        self.answers, self.end = [], float("inf")
 
     def call(self):
         params = [] if self.method == "getblockcount" else [random.choice(self.hashes)]
@@ -57,26 +56,32 @@ class Caller(threading.Thread):
         answer = json.loads(self.connection.getresponse().read())
         assert answer["error"] is None, answer
 
-    def run(self):
+    def run(self, end, answers):
+        """Until `end` is set."""
+        taken = []
         due = time.monotonic() + random.random() * PERIOD
-        while due < self.end:
+        while not end.is_set():
             time.sleep(max(0, due - time.monotonic()))
             self.call()
-            self.answers.append((due, time.monotonic() - due))
+            taken.append((due, time.monotonic() - due))
             due += PERIOD
+        answers.put((self.method, taken))
 
 
 def called_during(node, hashes, work):
     """Calls all methods while work() runs; its result, and the answers of each method."""
-    callers = [Caller(node, method, hashes) for method in METHODS]
+    fork = multiprocessing.get_context("fork")
+    end, answers = fork.Event(), fork.Queue()
+    callers = [fork.Process(target=Caller(node, method, hashes).run, args=(end, answers))
+               for method in METHODS]
     for caller in callers:
         caller.start()
     result = work()
-    for caller in callers:
-        caller.end = time.monotonic()
+    end.set()
+    taken = dict(answers.get() for _ in callers)
     for caller in callers:
         caller.join()
-    return result, {caller.method: caller.answers for caller in callers}
+    return result, taken
 
 
 def figures(answers, first, last):
@@ -94,12 +99,11 @@ def connecting(args, summary, folder):
     if not (folder / "regtest/blocks/index").exists():
         node.run("-reindex", f"-stopatheight={height}", "-assumevalid=" + summary["tip"])
     node.start("-reindex-chainstate")
-    hashes = [node.rpc("getblockhash", node.rpc("getblockcount"))]
+    hashes = [node.rpc("getblockhash", h) for h in range(node.rpc("getblockcount") + 1)]
     begin = time.monotonic()
 
     def to_the_tip():
         while node.rpc("getblockcount") < height:
-            hashes.append(node.rpc("getbestblockhash"))
             time.sleep(0.2)
         return time.monotonic()
 
