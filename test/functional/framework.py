@@ -153,6 +153,8 @@ class Node:
                 self.rpc(method)
             except (OSError, http.client.HTTPException):
                 return False
+            except ValueError:  # refused without a word: the cookie was that of a node before
+                return False
             except RpcError as error:
                 if error.code != RPC_IN_WARMUP:
                     raise
