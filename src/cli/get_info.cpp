@@ -11,7 +11,7 @@ namespace ibd {
 namespace {
 
 constexpr const char* kCalls[] = {"getnetworkinfo", "getblockchaininfo", "getwalletinfo",
-                                  "getbalances"};
+                                  "getbalances", "getboosterinfo"};
 
 std::string Text(const UniValue& value) { return value.getValStr(); }
 
@@ -88,6 +88,31 @@ std::string WalletText(const GetInfoAnswers& answers, const Colors& c)
     return text + "\n";
 }
 
+double Number(const UniValue& value) { return value.isNum() ? value.get_real() : 0; }
+
+/** A line while the booster is at work: nothing is validated yet then. */
+std::string BoosterText(const UniValue& booster)
+{
+    const std::string state = Text(booster["state"]);
+    if (state == "waiting") {
+        return fmt::format("Booster: waiting for headers, {} of them known\n",
+                           Text(booster["headers"]));
+    }
+    if (state == "loading") {
+        return fmt::format("Booster: loading, {} of {} coins\n", Text(booster["coinsloaded"]),
+                           Text(booster["coinsexpected"]));
+    }
+    if (state != "folding") return {};
+    std::string text = fmt::format("Booster: folding, {} of {} blocks", Text(booster["folded"]),
+                                   Text(booster["terminalblock"]["height"]));
+    const UniValue& download = booster["download"];
+    if (download.isNull()) return text + "\n";
+    return text + fmt::format(", {} of {} fetched from {} peers, {}/s\n",
+                              Text(download["received"]), Text(download["blocks"]),
+                              Text(download["peers"]),
+                              FormatBytes(static_cast<uint64_t>(Number(download["rate"]))));
+}
+
 } // namespace
 
 UniValue GetInfoBatch()
@@ -122,6 +147,7 @@ Result<GetInfoAnswers> ReadGetInfo(const UniValue& answers)
     out.chain = replies[1]["result"];
     out.wallet = replies[2]["result"];
     out.balance = replies[3]["result"]["mine"]["trusted"];
+    out.booster = replies[4]["result"];
     out.error = replies[0]["error"].isNull() ? replies[1]["error"] : replies[0]["error"];
     return out;
 }
@@ -138,6 +164,7 @@ std::string GetInfoText(const GetInfoAnswers& answers, bool color)
     const UniValue& progress = chain["verificationprogress"];
     const double done = progress.isNum() ? progress.get_real() : 0;
     text += fmt::format("Verification progress: {}{:.4f}%\n", ProgressBar(done), done * 100);
+    text += BoosterText(answers.booster);
     text += fmt::format("Difficulty: {}\n\n", Text(chain["difficulty"]));
     text += fmt::format("{}Network: in {}, out {}, total {}{}\n", c.green,
                         Text(network["connections_in"]), Text(network["connections_out"]),

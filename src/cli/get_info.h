@@ -14,6 +14,7 @@ namespace ibd {
 struct GetInfoAnswers {
     UniValue network, chain;  //!< results of getnetworkinfo and getblockchaininfo
     UniValue wallet, balance; //!< of getwalletinfo and getbalances; null: the node has no wallet
+    UniValue booster;         //!< of getboosterinfo; null: no such call
     UniValue error;           //!< of one of the first two; null if there is none
     std::vector<std::pair<std::string, std::string>> balances; //!< of several wallets, by name
 };

@@ -47,8 +47,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                      .interrupt = m_interrupt,
                      .set_status = [this](const std::string& status) { SetStatus(status); },
                      .started = [this] { m_started(); },
-                     .start_fetcher =
-                         [this](ChainManager& chain) { return m_network->StartFetcher(chain); }}),
+                     .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); }}),
       m_table(env), m_control{env,
                               m_table,
                               log,
@@ -196,6 +195,17 @@ void Node::MakeNetwork(uint64_t files)
 }
 
 size_t Node::CountPeers() const { return m_network->PeerCount(); }
+
+/** For the booster; from then on calls that need no coins are answered. */
+BlockFetcher* Node::StartFetcher(ChainManager& chain)
+{
+    BlockFetcher* const fetcher = m_network->StartFetcher(chain);
+    if (!fetcher) return nullptr;
+    m_chain_context.chain = &chain;
+    m_net.network = m_network->Peers();
+    m_table.OpenNetworkCalls();
+    return fetcher;
+}
 
 /** Up to a node that serves calls and peers, whatever blocks it has yet to connect. */
 Result<> Node::GoLive()

@@ -48,6 +48,7 @@ private:
     Result<> StartRpc();
     Result<> Start();
     void MakeNetwork(uint64_t files);
+    BlockFetcher* StartFetcher(ChainManager& chain);
     Result<> GoLive();
     size_t CountPeers() const;
     bool HasReachedStop(const HeaderNode& tip) const;

@@ -114,7 +114,7 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
             off.pushKV("state", "off");
             return off;
         }};
-    method.in_warmup = true;
+    method.since = RpcPhase::kStart;
     table.Add(std::move(method));
 }
 

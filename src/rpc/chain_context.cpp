@@ -3,10 +3,16 @@
 
 namespace ibd {
 
+ChainManager& ChainContext::Headers() const
+{
+    if (ChainManager* const manager = chain) return *manager;
+    throw RpcError{RpcCode::kInWarmup, "The chain is not loaded yet"};
+}
+
 ChainManager& ChainContext::Chain() const
 {
-    ChainManager* const manager = chain.load();
-    if (manager && manager->Tip()) return *manager;
+    ChainManager& manager = Headers();
+    if (manager.Tip()) return manager;
     throw RpcError{RpcCode::kInWarmup, "The chain is not loaded yet"};
 }
 

@@ -42,6 +42,8 @@ struct ChainContext {
     /** Told of failures of the machine that leave the chain unusable: the node stops. */
     std::function<void(const Error&)> fatal = {};
 
+    /** -28 until the block index is loaded. There may be no tip yet. */
+    ChainManager& Headers() const;
     /** -28 until there is a tip, as of all that follow. */
     ChainManager& Chain() const;
     /** Headers and active chain as they are now; there is a tip. Copy and let go: no disk, no other

@@ -13,10 +13,17 @@ namespace {
 
 std::string BitsHex(uint32_t bits) { return fmt::format("{:08x}", bits); }
 
+/** While the booster works nothing is validated but genesis. */
+const HeaderNode& TipOrGenesis(const ChainManager& chain)
+{
+    if (const HeaderNode* const tip = chain.Tip()) return *tip;
+    return *chain.Read().Tree().BestHeader()->Ancestor(0);
+}
+
 UniValue BlockchainInfo(const ChainContext& context)
 {
-    const ChainManager& chain = context.Chain();
-    const HeaderNode& tip = *chain.Tip();
+    const ChainManager& chain = context.Headers();
+    const HeaderNode& tip = TipOrGenesis(chain);
     UniValue out(UniValue::VOBJ);
     out.pushKV("chain", chain.Params().name);
     out.pushKV("blocks", Num(tip.height));
@@ -308,7 +315,9 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
 
 void AddChainInfoMethods(RpcTable& table, ChainContext& context)
 {
-    table.Add(GetBlockchainInfo(context));
+    RpcMethod info = GetBlockchainInfo(context);
+    info.since = RpcPhase::kNetwork;
+    table.Add(std::move(info));
     table.Add(GetBlockCount(context));
     table.Add(GetBestBlockHash(context));
     table.Add(GetDifficulty(context));

@@ -238,7 +238,7 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
     RpcMethod uptime = Uptime(context);
     RpcMethod info = GetRpcInfo(context);
     for (RpcMethod* method : {&stop, &uptime, &info}) {
-        method->in_warmup = true;
+        method->since = RpcPhase::kStart;
         table.Add(std::move(*method));
     }
     table.Add(Help(context));

@@ -93,6 +93,13 @@ T ParseInt(const UniValue& value)
     return *number;
 }
 
+/** What there is of a node that starts; a call is answered from its phase on. */
+enum class RpcPhase {
+    kStart,   //!< nothing yet
+    kNetwork, //!< headers and peers, while the booster fetches blocks; no coins and no tip
+    kChain,   //!< all
+};
+
 struct RpcMethod {
     std::string category; //!< "blockchain", "control", ...; "hidden" is left out of help
     std::string name;
@@ -101,7 +108,7 @@ struct RpcMethod {
     std::string result;   //!< text of the Result: part
     std::string examples; //!< arguments of an example call as bitcoin-cli takes them, one a line
     std::function<UniValue(const RpcCall&)> handler;
-    bool in_warmup = false; //!< may be called while the node starts
+    RpcPhase since = RpcPhase::kChain;
 
     /** `getblock "blockhash" ( verbosity )`. */
     std::string Signature() const;

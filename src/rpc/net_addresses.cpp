@@ -146,43 +146,47 @@ RpcMethod GetNodeAddresses(NetContext& context)
 
 void AddPeerAddressMethods(RpcTable& table, NetContext& context)
 {
-    table.Add(GetNodeAddresses(context));
-    table.Add({"network",
-               "getaddrmaninfo",
-               "How many addresses the address manager holds: heard of (new), and connected to "
-               "before (tried).",
-               {},
-               "{\n"
-               "  \"network\": {        (json object) ipv4, ipv6, onion, i2p, cjdns, all_networks\n"
-               "    \"new\": n,         (numeric)\n"
-               "    \"tried\": n,       (numeric)\n"
-               "    \"total\": n        (numeric)\n"
-               "  }, ...\n"
-               "}",
-               "",
-               [&context](const RpcCall&) { return AddrManInfo(context); }});
-    table.Add(GetRawAddrMan(context));
-    table.Add({"hidden",
-               "addpeeraddress",
-               "For tests: adds an address to the address manager, as if its peer had told us.",
-               {{"address", RpcType::kString, true, "", "The address"},
-                {"port", RpcType::kNumber, true, "", "The port"},
-                {"tried", RpcType::kBool, false, "false", "Into the table of those tried"}},
-               "{\n"
-               "  \"success\": bool,     (boolean) Whether it was added\n"
-               "  \"error\": \"str\"       (string, optional) Why it was not\n"
-               "}",
-               "\"1.2.3.4\" 8333 true",
-               [&context](const RpcCall& call) { return AddPeerAddress(context, call); }});
-    table.Add({"network",
-               "exportasmap",
-               "Writes the map of networks to providers that is built in to a file. None is.",
-               {{"path", RpcType::kString, true, "", "The file"}},
-               "{ \"path\": \"str\", \"bytes_written\": n, \"file_hash\": \"hex\" }",
-               "\"asmap.dat\"",
-               [](const RpcCall&) -> UniValue {
-                   throw RpcError{RpcCode::kMisc, "No embedded ASMap data available"};
-               }});
+    AddNetMethod(table, GetNodeAddresses(context));
+    AddNetMethod(
+        table,
+        {"network",
+         "getaddrmaninfo",
+         "How many addresses the address manager holds: heard of (new), and connected to "
+         "before (tried).",
+         {},
+         "{\n"
+         "  \"network\": {        (json object) ipv4, ipv6, onion, i2p, cjdns, all_networks\n"
+         "    \"new\": n,         (numeric)\n"
+         "    \"tried\": n,       (numeric)\n"
+         "    \"total\": n        (numeric)\n"
+         "  }, ...\n"
+         "}",
+         "",
+         [&context](const RpcCall&) { return AddrManInfo(context); }});
+    AddNetMethod(table, GetRawAddrMan(context));
+    AddNetMethod(table,
+                 {"hidden",
+                  "addpeeraddress",
+                  "For tests: adds an address to the address manager, as if its peer had told us.",
+                  {{"address", RpcType::kString, true, "", "The address"},
+                   {"port", RpcType::kNumber, true, "", "The port"},
+                   {"tried", RpcType::kBool, false, "false", "Into the table of those tried"}},
+                  "{\n"
+                  "  \"success\": bool,     (boolean) Whether it was added\n"
+                  "  \"error\": \"str\"       (string, optional) Why it was not\n"
+                  "}",
+                  "\"1.2.3.4\" 8333 true",
+                  [&context](const RpcCall& call) { return AddPeerAddress(context, call); }});
+    AddNetMethod(table,
+                 {"network",
+                  "exportasmap",
+                  "Writes the map of networks to providers that is built in to a file. None is.",
+                  {{"path", RpcType::kString, true, "", "The file"}},
+                  "{ \"path\": \"str\", \"bytes_written\": n, \"file_hash\": \"hex\" }",
+                  "\"asmap.dat\"",
+                  [](const RpcCall&) -> UniValue {
+                      throw RpcError{RpcCode::kMisc, "No embedded ASMap data available"};
+                  }});
 }
 
 } // namespace ibd

@@ -77,7 +77,8 @@ UniValue ListBanned(const NetContext& context)
 
 void AddBanMethods(RpcTable& table, NetContext& context)
 {
-    table.Add(
+    AddNetMethod(
+        table,
         {"network",
          "setban",
          "Bans an address or a range of them, or takes that back. Peers from there are left.",
@@ -90,31 +91,31 @@ void AddBanMethods(RpcTable& table, NetContext& context)
          "null",
          "\"192.168.0.6\" \"add\" 86400\n\"192.168.0.0/24\" \"add\"",
          [&](const RpcCall& call) { return SetBan(table, context, call); }});
-    table.Add({"network",
-               "listbanned",
-               "Addresses and ranges that are banned.",
-               {},
-               "[\n"
-               "  {\n"
-               "    \"address\": \"str\",        (string) The range\n"
-               "    \"ban_created\": n,        (numeric) Seconds since 1970\n"
-               "    \"banned_until\": n,       (numeric) Seconds since 1970\n"
-               "    \"ban_duration\": n,       (numeric) Seconds\n"
-               "    \"time_remaining\": n      (numeric) Seconds\n"
-               "  }, ...\n"
-               "]",
-               "",
-               [&context](const RpcCall&) { return ListBanned(context); }});
-    table.Add({"network",
-               "clearbanned",
-               "Takes all bans back.",
-               {},
-               "null",
-               "",
-               [&context](const RpcCall&) -> UniValue {
-                   context.Network().ClearBans();
-                   return {};
-               }});
+    AddNetMethod(table, {"network",
+                         "listbanned",
+                         "Addresses and ranges that are banned.",
+                         {},
+                         "[\n"
+                         "  {\n"
+                         "    \"address\": \"str\",        (string) The range\n"
+                         "    \"ban_created\": n,        (numeric) Seconds since 1970\n"
+                         "    \"banned_until\": n,       (numeric) Seconds since 1970\n"
+                         "    \"ban_duration\": n,       (numeric) Seconds\n"
+                         "    \"time_remaining\": n      (numeric) Seconds\n"
+                         "  }, ...\n"
+                         "]",
+                         "",
+                         [&context](const RpcCall&) { return ListBanned(context); }});
+    AddNetMethod(table, {"network",
+                         "clearbanned",
+                         "Takes all bans back.",
+                         {},
+                         "null",
+                         "",
+                         [&context](const RpcCall&) -> UniValue {
+                             context.Network().ClearBans();
+                             return {};
+                         }});
 }
 
 } // namespace ibd

@@ -74,7 +74,7 @@ UniValue AddedNodeInfo(const NetContext& context, const RpcCall& call)
 
 UniValue AddConnection(const RpcTable& table, const NetContext& context, const RpcCall& call)
 {
-    if (context.chain.Chain().Params().network != Network::kRegtest) {
+    if (context.chain.Headers().Params().network != Network::kRegtest) {
         throw RpcError{RpcCode::kMisc,
                        "addconnection is for regression testing (-regtest mode) only."};
     }
@@ -106,43 +106,46 @@ UniValue AddConnection(const RpcTable& table, const NetContext& context, const R
 
 void AddNodeMethods(RpcTable& table, NetContext& context)
 {
-    table.Add({"network",
-               "addnode",
-               "Adds a peer to those that the node stays connected to, or removes it, or tries it "
-               "once. Such peers are not sent away for what they do; there are at most 8 at a "
-               "time, beyond -maxconnections.",
-               {{"node", RpcType::kString, true, "", "Address or name, with or without port"},
-                {"command", RpcType::kString, true, "", "add, remove or onetry"},
-                {"v2transport", RpcType::kBool, false, "as -v2transport",
-                 "Whether to try encrypted transport (BIP324) first"}},
-               "null",
-               "\"192.168.0.6:8333\" \"onetry\" true",
-               [&](const RpcCall& call) { return AddNode(table, context, call); }});
-    table.Add({"network",
-               "getaddednodeinfo",
-               "The peers that were added by addnode or -addnode, other than by onetry.",
-               {{"node", RpcType::kString, false, "all", "This one only"}},
-               "[\n"
-               "  {\n"
-               "    \"addednode\": \"str\",     (string) As it was added\n"
-               "    \"connected\": bool,      (boolean) Whether it is connected\n"
-               "    \"addresses\": [          (json array) Empty if it is not\n"
-               "      { \"address\": \"str\", \"connected\": \"inbound|outbound\" }, ...\n"
-               "    ]\n"
-               "  }, ...\n"
-               "]",
-               "\"192.168.0.201\"",
-               [&context](const RpcCall& call) { return AddedNodeInfo(context, call); }});
-    table.Add({"hidden",
-               "addconnection",
-               "For tests: connects as the node would of its own accord. On regtest only.",
-               {{"address", RpcType::kString, true, "", "Address and port"},
-                {"connection_type", RpcType::kString, true, "",
-                 "outbound-full-relay, block-relay-only, addr-fetch or feeler"},
-                {"v2transport", RpcType::kBool, true, "", "Whether to try BIP324"}},
-               "{ \"address\": \"str\", \"connection_type\": \"str\" }    (json object) As given",
-               "\"192.168.0.6:8333\" \"outbound-full-relay\" true",
-               [&](const RpcCall& call) { return AddConnection(table, context, call); }});
+    AddNetMethod(
+        table, {"network",
+                "addnode",
+                "Adds a peer to those that the node stays connected to, or removes it, or tries it "
+                "once. Such peers are not sent away for what they do; there are at most 8 at a "
+                "time, beyond -maxconnections.",
+                {{"node", RpcType::kString, true, "", "Address or name, with or without port"},
+                 {"command", RpcType::kString, true, "", "add, remove or onetry"},
+                 {"v2transport", RpcType::kBool, false, "as -v2transport",
+                  "Whether to try encrypted transport (BIP324) first"}},
+                "null",
+                "\"192.168.0.6:8333\" \"onetry\" true",
+                [&](const RpcCall& call) { return AddNode(table, context, call); }});
+    AddNetMethod(table,
+                 {"network",
+                  "getaddednodeinfo",
+                  "The peers that were added by addnode or -addnode, other than by onetry.",
+                  {{"node", RpcType::kString, false, "all", "This one only"}},
+                  "[\n"
+                  "  {\n"
+                  "    \"addednode\": \"str\",     (string) As it was added\n"
+                  "    \"connected\": bool,      (boolean) Whether it is connected\n"
+                  "    \"addresses\": [          (json array) Empty if it is not\n"
+                  "      { \"address\": \"str\", \"connected\": \"inbound|outbound\" }, ...\n"
+                  "    ]\n"
+                  "  }, ...\n"
+                  "]",
+                  "\"192.168.0.201\"",
+                  [&context](const RpcCall& call) { return AddedNodeInfo(context, call); }});
+    AddNetMethod(
+        table, {"hidden",
+                "addconnection",
+                "For tests: connects as the node would of its own accord. On regtest only.",
+                {{"address", RpcType::kString, true, "", "Address and port"},
+                 {"connection_type", RpcType::kString, true, "",
+                  "outbound-full-relay, block-relay-only, addr-fetch or feeler"},
+                 {"v2transport", RpcType::kBool, true, "", "Whether to try BIP324"}},
+                "{ \"address\": \"str\", \"connection_type\": \"str\" }    (json object) As given",
+                "\"192.168.0.6:8333\" \"outbound-full-relay\" true",
+                [&](const RpcCall& call) { return AddConnection(table, context, call); }});
 }
 
 } // namespace ibd

@@ -222,30 +222,32 @@ UniValue FetchBlock(const NetContext& context, const RpcCall& call)
 
 void AddPeerMethods(RpcTable& table, NetContext& context)
 {
-    table.Add(GetPeerInfo(context));
-    table.Add({"network",
-               "getconnectioncount",
-               "Number of peers.",
-               {},
-               "n    (numeric)",
-               "",
-               [&context](const RpcCall&) -> UniValue {
-                   const PeerNetwork::Counts counts = context.Network().ConnectionCounts();
-                   return Num(counts.in + counts.out);
-               }});
-    table.Add({"network",
-               "ping",
-               "Has every peer sent a ping; getpeerinfo shows how long the answers took, which "
-               "includes what was said to them before.",
-               {},
-               "null",
-               "",
-               [&context](const RpcCall&) -> UniValue {
-                   context.Network().PingAll();
-                   return {};
-               }});
-    table.Add(DisconnectNode(context));
-    table.Add(SendMessageToPeer(context));
+    AddNetMethod(table, GetPeerInfo(context));
+    AddNetMethod(table, {"network",
+                         "getconnectioncount",
+                         "Number of peers.",
+                         {},
+                         "n    (numeric)",
+                         "",
+                         [&context](const RpcCall&) -> UniValue {
+                             const PeerNetwork::Counts counts =
+                                 context.Network().ConnectionCounts();
+                             return Num(counts.in + counts.out);
+                         }});
+    AddNetMethod(table,
+                 {"network",
+                  "ping",
+                  "Has every peer sent a ping; getpeerinfo shows how long the answers took, which "
+                  "includes what was said to them before.",
+                  {},
+                  "null",
+                  "",
+                  [&context](const RpcCall&) -> UniValue {
+                      context.Network().PingAll();
+                      return {};
+                  }});
+    AddNetMethod(table, DisconnectNode(context));
+    AddNetMethod(table, SendMessageToPeer(context));
     table.Add({"blockchain",
                "getblockfrompeer",
                "Asks a peer for a block whose header is known. A peer that does not answer is "

@@ -151,6 +151,12 @@ PeerNetwork& NetContext::Network() const
     throw RpcError{RpcCode::kP2pDisabled, "Error: Peer-to-peer functionality missing or disabled"};
 }
 
+void AddNetMethod(RpcTable& table, RpcMethod method)
+{
+    method.since = RpcPhase::kNetwork;
+    table.Add(std::move(method));
+}
+
 void PushServices(UniValue& out, const std::string& name, uint64_t services)
 {
     UniValue names(UniValue::VARR);
@@ -166,19 +172,20 @@ void ThrowHelp(const RpcTable& table, const std::string& method, RpcCode code)
 
 void AddNetworkMethods(RpcTable& table, NetContext& context)
 {
-    table.Add(GetNetworkInfo(context));
-    table.Add(GetNetTotals(context));
-    table.Add({"network",
-               "setnetworkactive",
-               "Whether there may be peers at all.",
-               {{"state", RpcType::kBool, true, "", "false: all are left, and none called"}},
-               "true|false    (boolean) As it is now",
-               "",
-               [&context](const RpcCall& call) -> UniValue {
-                   PeerNetwork& network = context.Network();
-                   network.SetActive(call.Bool(0, true));
-                   return Bool(network.IsActive());
-               }});
+    AddNetMethod(table, GetNetworkInfo(context));
+    AddNetMethod(table, GetNetTotals(context));
+    AddNetMethod(table,
+                 {"network",
+                  "setnetworkactive",
+                  "Whether there may be peers at all.",
+                  {{"state", RpcType::kBool, true, "", "false: all are left, and none called"}},
+                  "true|false    (boolean) As it is now",
+                  "",
+                  [&context](const RpcCall& call) -> UniValue {
+                      PeerNetwork& network = context.Network();
+                      network.SetActive(call.Bool(0, true));
+                      return Bool(network.IsActive());
+                  }});
 }
 
 } // namespace ibd

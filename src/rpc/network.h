@@ -29,6 +29,10 @@ void AddBanMethods(RpcTable& table, NetContext& context);
 /** getnodeaddresses, getaddrmaninfo, getrawaddrman, addpeeraddress, exportasmap. */
 void AddPeerAddressMethods(RpcTable& table, NetContext& context);
 
+/** Adds a call that needs peers and headers only, so that it is answered while the booster works.
+ */
+void AddNetMethod(RpcTable& table, RpcMethod method);
+
 /** The networks that addresses may be of, in Core's order. */
 inline constexpr AddressNetwork kPublicNetworks[] = {AddressNetwork::kIpv4, AddressNetwork::kIpv6,
                                                      AddressNetwork::kOnion, AddressNetwork::kI2p,

@@ -23,11 +23,19 @@ void RpcTable::SetWarmup(const std::string& status)
 {
     const Lock lock(m_mutex);
     m_warmup = status;
+    if (m_phase == RpcPhase::kChain) m_phase = RpcPhase::kStart;
+}
+
+void RpcTable::OpenNetworkCalls()
+{
+    const Lock lock(m_mutex);
+    m_phase = RpcPhase::kNetwork;
 }
 
 void RpcTable::EndWarmup()
 {
     const Lock lock(m_mutex);
+    m_phase = RpcPhase::kChain;
     m_warmup.reset();
 }
 
@@ -37,13 +45,17 @@ std::optional<std::string> RpcTable::WarmupStatus() const
     return m_warmup;
 }
 
+std::optional<std::string> RpcTable::WhyNotYet(const RpcMethod* method) const
+{
+    const Lock lock(m_mutex);
+    if (method != nullptr && method->since <= m_phase) return std::nullopt;
+    return m_warmup;
+}
+
 UniValue RpcTable::Execute(const std::string& method, const UniValue& params)
 {
     const RpcMethod* found = Find(method);
-    const auto warmup = WarmupStatus();
-    if (warmup && (found == nullptr || !found->in_warmup)) {
-        throw RpcError{RpcCode::kInWarmup, *warmup};
-    }
+    if (const auto why = WhyNotYet(found)) throw RpcError{RpcCode::kInWarmup, *why};
     if (found == nullptr) throw RpcError{RpcCode::kMethodNotFound, "Method not found"};
 
     std::list<Active>::iterator entry;

@@ -19,9 +19,11 @@ public:
     void Add(RpcMethod method);
     const RpcMethod* Find(const std::string& name) const;
 
-    /** While the node starts, calls are answered with -28 and this text, but for those that say
-     *  otherwise. */
+    /** While the node starts, calls are answered with -28 and this text, but for those of an
+     *  earlier phase. */
     void SetWarmup(const std::string& status);
+    /** From now on calls about headers and peers are answered too. */
+    void OpenNetworkCalls();
     void EndWarmup();
     std::optional<std::string> WarmupStatus() const;
 
@@ -45,7 +47,11 @@ private:
     Env& m_env;
     std::map<std::string, RpcMethod> m_methods;
     mutable Mutex m_mutex;
+    /** Why a method cannot be called yet; nothing if it can. */
+    std::optional<std::string> WhyNotYet(const RpcMethod* method) const;
+
     std::optional<std::string> m_warmup IBD_GUARDED_BY(m_mutex) = "RPC server started";
+    RpcPhase m_phase IBD_GUARDED_BY(m_mutex) = RpcPhase::kStart;
     std::list<Active> m_active IBD_GUARDED_BY(m_mutex);
 };
 

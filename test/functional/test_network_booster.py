@@ -1,50 +1,15 @@
 """The booster fed by peers: a fresh node with hints syncs over loopback from a node of ours, in any
 order, through kills, wrong hints and hints of another chain, to the coins of serial validation."""
 
-import contextlib
 import os
 import shutil
-import socket
-import threading
-import time
 
-from framework import FunctionalTest, coins, free_port, left_by_booster, wait_until
+from framework import (RPC_IN_WARMUP, FunctionalTest, RpcError, coins, free_port,
+                       left_by_booster, wait_until)
 from generated import TAIL, chain, small_chain
+from relay import Relay
 
 SUCCESS = "*** IBD Booster: {} check at block height {} succeeded. ***"
-
-
-class Relay:
-    """A line between two nodes that carries so many bytes a second from the one that is called."""
-
-    def __init__(self, target, bytes_per_second):
-        self.target, self.rate = target, bytes_per_second
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                caller = self.server.accept()[0]
-                called = socket.create_connection(("127.0.0.1", self.target))
-                for source, sink, rate in ((caller, called, None), (called, caller, self.rate)):
-                    threading.Thread(target=self._carry, args=(source, sink, rate),
-                                     daemon=True).start()
-
-    @staticmethod
-    def _carry(source, sink, rate):
-        with contextlib.suppress(OSError):
-            while data := source.recv(1 << 14):
-                sink.sendall(data)
-                if rate:
-                    time.sleep(len(data) / rate)
-        for end in (source, sink):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-    def close(self):
-        self.server.close()
 
 
 class NetworkBooster(FunctionalTest):
@@ -118,6 +83,17 @@ class Whole(NetworkBooster):
         wait_until(lambda: node.rpc("getboosterinfo")["state"] == "waiting", "waiting")
         self.assertEqual(node.rpc("getboosterinfo")["headers"], 0)
         self.assertIn("IBD Booster: waiting for headers", node.log_text)
+        # What needs no coins is answered.
+        chain = node.rpc("getblockchaininfo")
+        self.assertEqual((chain["blocks"], chain["headers"], chain["initialblockdownload"]),
+                         (0, 0, True))
+        self.assertEqual(node.rpc("getpeerinfo"), [])
+        self.assertTrue(node.rpc("getnetworkinfo")["networkactive"])
+        with self.assertRaises(RpcError) as refused:
+            node.rpc("getblockcount")
+        self.assertEqual(refused.exception.code, RPC_IN_WARMUP)
+        self.assertIn("Booster: waiting for headers, 0 of them known",
+                      node.cli("-getinfo").stdout)
         node.stop()
         server = self.serve(made)
         node.start(*self.from_peer(made, server.p2p_port))

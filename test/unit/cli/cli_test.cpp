@@ -110,7 +110,7 @@ TEST_CASE("the table of conversions knows the calls of other nodes too")
 
 TEST_CASE("-getinfo says where the node stands, or what went wrong")
 {
-    CHECK(GetInfoBatch().size() == 4);
+    CHECK(GetInfoBatch().size() == 5);
     UniValue json;
     REQUIRE(json.read(R"([{"id":1,"result":{"chain":"main","blocks":5,"headers":9,
         "verificationprogress":0.26,"difficulty":1.5,"warnings":[]}},
@@ -137,9 +137,27 @@ TEST_CASE("-getinfo says where the node stands, or what went wrong")
     CHECK(GetInfoText(answers, false) ==
           before + "Wallet: \"\"\nKeypool size: 7\nUnlocked until: 0\nBalance: 1.5\n\n"
                    "Balances\n 1.50000000 \"\"\n10.00000000 w\n\nWarnings: a\nb");
+    const auto booster = [&](const char* info) {
+        GetInfoAnswers at_work = *ReadGetInfo(json);
+        REQUIRE(at_work.booster.read(info));
+        const std::string text = GetInfoText(at_work, false);
+        const size_t line = text.find("Booster: ");
+        return line == text.npos ? "" : text.substr(line, text.find('\n', line) - line);
+    };
+    CHECK(booster(R"({"state":"off"})").empty());
+    CHECK(booster(R"({"state":"accepted"})").empty());
+    CHECK(booster(R"({"state":"waiting","headers":7})") ==
+          "Booster: waiting for headers, 7 of them known");
+    CHECK(booster(R"({"state":"folding","folded":3,"terminalblock":{"height":9}})") ==
+          "Booster: folding, 3 of 9 blocks");
+    CHECK(booster(R"({"state":"folding","folded":3,"terminalblock":{"height":9},
+        "download":{"received":4,"blocks":8,"peers":2,"rate":1500000}})") ==
+          "Booster: folding, 3 of 9 blocks, 4 of 8 fetched from 2 peers, 1.5 MB/s");
+    CHECK(booster(R"({"state":"loading","coinsloaded":3,"coinsexpected":5})") ==
+          "Booster: loading, 3 of 5 coins");
     REQUIRE(json.read(R"([{"id":0,"error":{"code":-28,"message":"wait"}}])"));
     CHECK((*ReadGetInfo(json)).error["code"].get_int() == -28);
-    REQUIRE(json.read(R"([{"id":4}])"));
+    REQUIRE(json.read(R"([{"id":5}])"));
     CHECK_FALSE(ReadGetInfo(json).Ok());
     CHECK_FALSE(ReadGetInfo(UniValue()).Ok());
 }

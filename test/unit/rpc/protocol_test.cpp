@@ -42,7 +42,7 @@ struct Fixture {
                    }});
         RpcMethod early{
             "other", "early", "", {}, "", "", [](const RpcCall&) -> UniValue { return "yes"; }};
-        early.in_warmup = true;
+        early.since = RpcPhase::kStart;
         table.Add(std::move(early));
         table.EndWarmup();
     }
