@@ -17,7 +17,7 @@ public:
     Worker()
     {
         m_hints.outputs = 2 * kTransactions - 1;
-        for (uint32_t i = 0; i < m_hints.outputs; i += 20) m_hints.unspent.push_back(i);
+        for (uint32_t i = 0; i < *m_hints.outputs; i += 20) m_hints.unspent.push_back(i);
     }
     void Fold(ByteSpan block)
     {

@@ -31,17 +31,18 @@ def main():
     top = outputs = unspent = 0
     for height, count, indices in reader.blocks():
         top = height
-        outputs += count
+        outputs += count or 0
         unspent += len(indices)
         if args.check or args.height not in (None, height):
             continue
         if not args.indices:
-            print(height, count, len(indices))
+            print(height, "-" if count is None else count, len(indices))
         elif height:
             print(*indices)
     if args.height is not None and not 0 <= args.height <= top:
         raise ToolError(f"{args.file}: heights end at {top}")
-    print(f"{top} blocks, {outputs} outputs, {unspent} unspent", file=sys.stderr)
+    counted = f"{outputs} outputs, " if outputs else ""
+    print(f"{top} blocks, {counted}{unspent} unspent", file=sys.stderr)
     return 0
 
 

@@ -64,17 +64,19 @@ class BitmapWriter final : public HintsWriter {
 public:
     explicit BitmapWriter(std::unique_ptr<WritableFile> file) : m_out(std::move(file)) {}
 
-    Result<> Add(uint32_t height, uint32_t outputs, std::span<const uint32_t> unspent) override
+    Result<> Add(uint32_t height, std::optional<uint32_t> outputs,
+                 std::span<const uint32_t> unspent) override
     {
         CHECK(height == m_next_height++);
-        if (outputs == 0 || outputs > std::numeric_limits<uint16_t>::max()) {
+        IBD_RETURN_IF_ERROR(CheckWritable(height, outputs, unspent));
+        if (!outputs) return OutputsNeeded(height);
+        if (*outputs == 0 || *outputs > std::numeric_limits<uint16_t>::max()) {
             return BadData("block {} has {} outputs; the bitmap format holds 1 to 65535", height,
-                           outputs);
+                           *outputs);
         }
-        Bytes record(2 + (outputs + 7) / 8);
-        WriteLE16(record.data(), static_cast<uint16_t>(outputs));
+        Bytes record(2 + (*outputs + 7) / 8);
+        WriteLE16(record.data(), static_cast<uint16_t>(*outputs));
         for (const uint32_t index : unspent) {
-            CHECK(index < outputs);
             record[2 + index / 8] |= static_cast<uint8_t>(1 << index % 8);
         }
         return m_out.Add(record);
@@ -112,7 +114,7 @@ Result<> BitmapHints::AddBlock(uint64_t pos, uint32_t height, ByteSpan map, uint
     uint64_t ones = 0;
     ForEachBit(map, [&](uint32_t) { ++ones; });
     if (height == 0 && ones) return Damaged(pos, "marks an output of the genesis block unspent");
-    if (height > 0) m_info.outputs += outputs;
+    if (height > 0) *m_info.outputs += outputs;
     m_info.unspent += ones;
     m_offsets.push_back(pos + 2);
     m_outputs.push_back(static_cast<uint16_t>(outputs));
@@ -125,6 +127,7 @@ Result<> BitmapHints::Scan()
     Sha256 digest;
     uint64_t pos = 0;
     uint32_t height = 0;
+    m_info.outputs = 0;
     for (;; ++height) {
         IBD_ASSIGN_OR_RETURN(const ByteSpan length, window.Take(2));
         if (length.empty()) return Damaged(pos, "the file is cut off");
@@ -148,10 +151,11 @@ Result<> BitmapHints::Scan()
 Result<> BitmapHints::Read(uint32_t height, BlockHints& out) const
 {
     CHECK(height >= 1 && height <= m_info.terminal_height);
-    out.outputs = m_outputs[height];
-    out.raw.resize(BitmapBytes(out.outputs));
+    const uint32_t outputs = m_outputs[height];
+    out.outputs = outputs;
+    out.raw.resize(BitmapBytes(outputs));
     IBD_RETURN_IF_ERROR(m_file.Read(m_offsets[height], out.raw));
-    if (out.outputs % 8 && out.raw.back() >> out.outputs % 8) {
+    if (outputs % 8 && out.raw.back() >> outputs % 8) {
         return Damaged(m_offsets[height], "padding bits are not zero");
     }
     out.unspent.clear();

@@ -39,18 +39,18 @@ public:
     {
     }
 
-    Result<> Add(uint32_t height, uint32_t outputs, std::span<const uint32_t> unspent) override
+    Result<> Add(uint32_t height, std::optional<uint32_t> outputs,
+                 std::span<const uint32_t> unspent) override
     {
         CHECK(height == m_height + 1);
         if (m_height == 0) IBD_RETURN_IF_ERROR(m_out.Add(Bytes(kHintsHeaderSize)));
-        if (outputs > kMaxHintedOutputs) {
-            return BadData("block {} has {} outputs, more than hints can hold", height, outputs);
-        }
+        IBD_RETURN_IF_ERROR(CheckWritable(height, outputs, unspent));
+        if (!outputs) return OutputsNeeded(height);
         m_height = height;
         m_starts.push_back(static_cast<uint32_t>(m_records.size()));
-        EncodeHintsRecord(outputs, unspent, m_records);
+        EncodeHintsRecord(*outputs, unspent, m_records);
         m_group_unspent += static_cast<uint32_t>(unspent.size());
-        m_outputs += outputs;
+        m_outputs += *outputs;
         m_unspent += unspent.size();
         const bool full = m_group_unspent >= kCloseGroupAtUnspent;
         return full || m_starts.size() == kMaxBlocksPerGroup ? CloseGroup() : Result<>();
@@ -143,8 +143,8 @@ Result<> ContainerHints::ParseHeader(Opening& opening)
     if (m_file.Size() > kMaxFileBytes) return Damaged(kMaxFileBytes, "the file is too long");
     IBD_RETURN_IF_ERROR(m_file.Read(0, opening.header));
     if (const auto version = ReadLE16(p + kVersionAt); version != kHintsVersion) {
-        return Damaged(kVersionAt, fmt::format("version {} is not supported, only {} is", version,
-                                               kHintsVersion));
+        return Damaged(kVersionAt, fmt::format("version {} is not supported, only 1 and 2 are",
+                                               version));
     }
     if (ReadLE16(p + kCodingAt) != kHintsCodingRice) return Damaged(kCodingAt, "unknown coding");
     const uint64_t size = ReadLE64(p + kFileSizeAt);
@@ -220,7 +220,7 @@ Result<> ContainerHints::CheckIndex(const Opening& opening)
     if (unspent != m_info.unspent) {
         return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
     }
-    if (m_info.outputs < m_info.unspent) {
+    if (*m_info.outputs < m_info.unspent) {
         return Damaged(kOutputsAt, "fewer outputs than unspent ones");
     }
     return {};

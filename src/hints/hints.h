@@ -2,7 +2,8 @@
 // file costs time, never correctness, so readers only promise not to read out of bounds and to
 // refuse what is malformed. Formats: doc/formats/hints.md.
 // A Hints object is immutable and shared by all workers; the file stays mapped while it lives and
-// is read block by block. Memory: 10 bytes a block. What Read() fills belongs to the caller.
+// is read block by block. Memory: 10 bytes a block, or kDecodedGroupBytes. What Read() fills is
+// the caller's.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -33,7 +34,7 @@ struct HintsInfo {
     uint32_t terminal_height = 0;
     std::optional<BlockHash> terminal_hash;              //!< absent in a bitmap
     std::optional<std::array<uint8_t, 4>> network_magic; //!< absent in a bitmap
-    uint64_t outputs = 0;                                //!< counted outputs of blocks 1..N
+    std::optional<uint64_t> outputs; //!< counted outputs of blocks 1..N, where the format says
     uint64_t unspent = 0;                                //!< of these, unspent after N
     uint64_t file_size = 0;                              //!< bytes
     Uint256 id; //!< the hints id: a digest that covers the whole file
@@ -41,7 +42,8 @@ struct HintsInfo {
 
 /** The hints of one block. Reusable: keeps its capacity from block to block. */
 struct BlockHints {
-    uint32_t outputs = 0;          //!< counted outputs the block must have
+    /** Counted outputs the block must have; nothing where the format does not say. */
+    std::optional<uint32_t> outputs;
     std::vector<uint32_t> unspent; //!< indices among them, ascending, each below `outputs`
     Bytes raw = {};                //!< the reader's buffer
 };

@@ -1,5 +1,5 @@
-// Writers of both hints formats, for tests, the chain generator and the RPC that makes hints. One
-// thread; memory is one group (container) or one block (bitmap). Format: doc/formats/hints.md.
+// Writers of hints files, for tests, the chain generator and whatever makes or converts hints. One
+// thread; memory is one group (containers) or one block. Format: doc/formats/hints.md.
 #pragma once
 
 #include "hints/hints.h"
@@ -11,15 +11,27 @@ public:
     virtual ~HintsWriter() = default;
 
     /** Adds the next block: heights follow each other from 1 (container) or 0 (bitmap). `outputs`
-     *  counted outputs, `unspent` ascending indices among them. */
-    virtual Result<> Add(uint32_t height, uint32_t outputs, std::span<const uint32_t> unspent) = 0;
+     *  counted outputs, which version 2 does without; `unspent` ascending indices among them. */
+    virtual Result<> Add(uint32_t height, std::optional<uint32_t> outputs,
+                         std::span<const uint32_t> unspent) = 0;
 
     /** Completes and syncs the file. `terminal_hash` is that of the last block added. */
     virtual Result<> Finish(const BlockHash& terminal_hash) = 0;
+
+protected:
+    /** Refuses what no format holds; indices that do not ascend below `outputs` are a bug. */
+    static Result<> CheckWritable(uint32_t height, std::optional<uint32_t> outputs,
+                                  std::span<const uint32_t> unspent);
+    /** The error of a format that counts outputs where nobody knows how many there are. */
+    static Error OutputsNeeded(uint32_t height);
 };
 
 Result<std::unique_ptr<HintsWriter>> MakeContainerWriter(Env& env, const Path& path,
                                                          std::array<uint8_t, 4> network_magic);
+/** Version 2. Keeps a file `path`.gaps beside it until Finish(); with that the writer needs as much
+ *  disk again as a byte or so for each unspent output. */
+Result<std::unique_ptr<HintsWriter>> MakeContainer2Writer(Env& env, const Path& path,
+                                                          std::array<uint8_t, 4> network_magic);
 Result<std::unique_ptr<HintsWriter>> MakeBitmapWriter(Env& env, const Path& path);
 
 } // namespace ibd

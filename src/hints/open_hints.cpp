@@ -3,6 +3,7 @@
 
 #include "hints/bitmap.h"
 #include "hints/container1.h"
+#include "hints/container2.h"
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kMagicSize = 8; //!< no format needs more to be told
+constexpr size_t kMagicSize = 10; //!< no format needs more to be told
 
 bool StartsWith(ByteSpan data, ByteSpan prefix)
 {
@@ -24,7 +25,11 @@ Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path)
     IBD_ASSIGN_OR_RETURN(HintsFile file, HintsFile::Open(env, path));
     Bytes data(std::min<uint64_t>(file.Size(), kMagicSize));
     IBD_RETURN_IF_ERROR(file.Read(0, data));
-    if (StartsWith(data, kHintsMagic)) return ContainerHints::Open(std::move(file));
+    if (StartsWith(data, kHintsMagic)) {
+        const bool second = data.size() == kMagicSize && data[8] == kHintsVersion2 && data[9] == 0;
+        if (second) return Container2Hints::Open(std::move(file));
+        return ContainerHints::Open(std::move(file));
+    }
     if (StartsWith(data, AsBytes("UTXO"))) {
         return BadData("hints file {}, offset 0: BIP 456 files are not supported; make one with "
                        "contrib/ibd-booster-hints-gen",

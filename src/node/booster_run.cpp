@@ -37,8 +37,9 @@ Result<> BoosterRun::OpenHintsFile(const Path& path)
     IBD_ASSIGN_OR_RETURN(m_hints, OpenHints(m_env, path));
     const HintsInfo& info = m_hints->Info();
     IBD_RETURN_IF_ERROR(CheckNetwork(info, m_params));
-    m_log.Info("IBD Booster: hints {}: terminal height {}, {} of {} outputs unspent", path.string(),
-               info.terminal_height, info.unspent, info.outputs);
+    m_log.Info("IBD Booster: hints {}: terminal height {}, {}{} outputs unspent", path.string(),
+               info.terminal_height, info.unspent,
+               info.outputs ? fmt::format(" of {}", *info.outputs) : std::string());
     return {};
 }
 

@@ -104,9 +104,13 @@ Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
     for (const InputView& input : block.Inputs().subspan(coinbase_inputs)) {
         out.spent.Add(input.prevout_bytes);
     }
-    if (cursor.Counted() != hints.outputs || !cursor.AllUsed()) {
-        return BadData("hints give {} outputs for block {}, but it has {}", hints.outputs, height,
+    if (hints.outputs && cursor.Counted() != *hints.outputs) {
+        return BadData("hints give {} outputs for block {}, but it has {}", *hints.outputs, height,
                        cursor.Counted());
+    }
+    if (!cursor.AllUsed()) {
+        return BadData("hints mark output {} of block {} as unspent, but it has {}",
+                       hints.unspent.back(), height, cursor.Counted());
     }
     out.counted_outputs = cursor.Counted();
     out.hinted_unspent = hints.unspent.size();

@@ -49,9 +49,9 @@ UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t termi
 std::optional<std::string> RefuteTotals(const FoldTotals& totals, const HintsInfo& hints,
                                         Amount supply)
 {
-    if (totals.outputs > hints.outputs) {
+    if (hints.outputs && totals.outputs > *hints.outputs) {
         return fmt::format("the hints file counts {} outputs, but its blocks have {} or more",
-                           hints.outputs, totals.outputs);
+                           *hints.outputs, totals.outputs);
     }
     if (totals.hinted > hints.unspent || totals.coins > hints.unspent) {
         return fmt::format("the hints file counts {} unspent outputs, but its blocks have {} or "
@@ -70,9 +70,9 @@ std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate&
 {
     const FoldTotals& totals = state.totals;
     CHECK(state.folded.Count() == state.terminal_height);
-    if (totals.outputs != hints.outputs) {
+    if (hints.outputs && totals.outputs != *hints.outputs) {
         return fmt::format("the hints file counts {} outputs, but its blocks sum to {}",
-                           hints.outputs, totals.outputs);
+                           *hints.outputs, totals.outputs);
     }
     if (totals.hinted != hints.unspent) {
         return fmt::format("the hints file counts {} unspent outputs, but its blocks sum to {}",

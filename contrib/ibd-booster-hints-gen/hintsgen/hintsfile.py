@@ -4,6 +4,7 @@ import hashlib
 import os
 import struct
 
+from . import container2
 from .common import ToolError
 
 CONTAINER_MAGIC = b"ibdhints"
@@ -143,10 +144,11 @@ class BitmapWriter:
 
 
 class HintsReader:
-    """Reads either format and refuses what its description refuses.
+    """Reads a container or a bitmap and refuses what its description refuses.
 
     `blocks()` yields (height, outputs, unspent indices) for heights 1..N (container) or 0..N
-    (bitmap).
+    (bitmap). Version 2 of the container does not say how many outputs there are: None. It is read
+    into memory as a whole.
     """
 
     def __init__(self, path):
@@ -155,7 +157,10 @@ class HintsReader:
         try:
             self.size = os.fstat(self._file.fileno()).st_size
             self.is_container = self._file.read(8) == CONTAINER_MAGIC
-            if self.is_container:
+            self._second = None
+            if self.is_container and self._file.read(2) == b"\2\0":
+                self._read_second()
+            elif self.is_container:
                 self._read_header()
         except ToolError:
             self._file.close()
@@ -197,7 +202,21 @@ class HintsReader:
         if height != self.top + 1 or offset != index_at or self.top < 1:
             self.fail(f"offset {index_at}: the index does not cover blocks 1 to {self.top}")
 
+    def _read_second(self):
+        data = self._at(0, self.size)
+        try:
+            self._second = container2.blocks(data)
+            fields = container2.HEADER.unpack_from(data)
+        except (ValueError, IndexError, struct.error) as error:
+            self.fail(str(error) or "malformed")
+        self.magic, self.top, self.base_hash = fields[3], fields[4], fields[6]
+        head = data[:container2.HEADER.size - 8]
+        tables = data[len(head) + 8:len(head) + 8 + fields[10]]
+        self.id = hashlib.sha256(head + tables + data[fields[8]:fields[9]]).hexdigest()
+
     def blocks(self):
+        if self._second is not None:
+            return ((height, None, indices) for height, indices in enumerate(self._second, 1))
         return self._container_blocks() if self.is_container else self._bitmap_blocks()
 
     def _container_blocks(self):

@@ -4,80 +4,20 @@
 #include "hints/rice_record.h"
 
 #include "crypto/sha256.h"
-#include "support/must.h"
-#include "support/temp_dir.h"
-#include "support/testdata.h"
+#include "hints_support.h"
 #include "util/endian.h"
 #include "util/hex.h"
 
 #include <algorithm>
-#include <fstream>
 
 using namespace ibd;
 using namespace ibd::test;
 
 namespace {
 
-void WriteFile(const Path& path, ByteSpan bytes)
+Bytes WriteContainer(Env& env, const Path& path, const std::vector<HintedTestBlock>& blocks)
 {
-    std::ofstream(path, std::ios::binary)
-        .write(AsChars(bytes).data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-/** Random ascending indices below n. */
-std::vector<uint32_t> SomeIndices(uint32_t n)
-{
-    auto& rng = TestRng();
-    const uint64_t density = 1 + rng() % 40;
-    std::vector<uint32_t> out;
-    for (uint32_t i = 0; i < n; ++i) {
-        if (rng() % density == 0) out.push_back(i);
-    }
-    return out;
-}
-
-struct Block {
-    uint32_t outputs;
-    std::vector<uint32_t> unspent;
-};
-
-std::vector<Block> SomeBlocks(size_t count, uint32_t max_outputs)
-{
-    std::vector<Block> blocks;
-    for (size_t i = 0; i < count; ++i) {
-        const auto n = static_cast<uint32_t>(1 + TestRng()() % max_outputs);
-        blocks.push_back({n, SomeIndices(n)});
-    }
-    return blocks;
-}
-
-constexpr std::array<uint8_t, 4> kMagic = {0xfa, 0xbf, 0xb5, 0xda};
-
-Bytes WriteContainer(Env& env, const Path& path, const std::vector<Block>& blocks)
-{
-    auto writer = Must(MakeContainerWriter(env, path, kMagic));
-    for (uint32_t h = 1; h <= blocks.size(); ++h) {
-        Must(writer->Add(h, blocks[h - 1].outputs, blocks[h - 1].unspent));
-    }
-    Must(writer->Finish(BlockHash::FromBytes(Sha256Of({}).data())));
-    return Must(ReadWholeFile(env, path));
-}
-
-void RequireSame(const Hints& hints, const std::vector<Block>& blocks)
-{
-    REQUIRE(hints.Info().terminal_height == blocks.size());
-    BlockHints read;
-    uint64_t outputs = 0;
-    uint64_t unspent = 0;
-    for (uint32_t h = 1; h <= blocks.size(); ++h) {
-        Must(hints.Read(h, read));
-        REQUIRE(read.outputs == blocks[h - 1].outputs);
-        REQUIRE(read.unspent == blocks[h - 1].unspent);
-        outputs += read.outputs;
-        unspent += read.unspent.size();
-    }
-    REQUIRE(hints.Info().outputs == outputs);
-    REQUIRE(hints.Info().unspent == unspent);
+    return WriteHintsFile(env, path, *Must(MakeContainerWriter(env, path, kTestMagic)), blocks);
 }
 
 /** Recomputes the checksums over whatever the file now says, as a forger would. */
@@ -117,7 +57,7 @@ TEST_CASE("Hints record: round trips, and no change of any byte reads past the e
 {
     for (int i = 0; i < 400; ++i) {
         const auto n = static_cast<uint32_t>(TestRng()() % (i % 20 ? 600 : kMaxHintedOutputs));
-        const std::vector<uint32_t> unspent = SomeIndices(n);
+        const std::vector<uint32_t> unspent = TestIndices(n);
         Bytes record;
         EncodeHintsRecord(n, unspent, record);
         BlockHints hints;
@@ -166,22 +106,17 @@ TEST_CASE("Hints files: both formats give back what was written")
     const auto env = MakePosixEnv();
     const Path path = dir.Get() / "hints";
     for (const size_t count : {1u, 2u, 31u, 32u, 33u, 1023u, 1024u, 1025u, 2500u}) {
-        const auto blocks = SomeBlocks(count, count == 33 ? 60'000 : 90);
+        const auto blocks = TestBlocks(count, count == 33 ? 60'000 : 90);
         WriteContainer(*env, path, blocks);
         auto hints = Must(OpenHints(*env, path));
-        RequireSame(*hints, blocks);
+        RequireSameHints(*hints, blocks, true);
         REQUIRE(hints->Info().counting == HintsCounting::kSpendable);
-        REQUIRE(*hints->Info().network_magic == kMagic);
-        REQUIRE(hints->Info().terminal_hash == BlockHash::FromBytes(Sha256Of({}).data()));
+        REQUIRE(*hints->Info().network_magic == kTestMagic);
+        REQUIRE(hints->Info().terminal_hash == TestTerminal());
 
-        auto writer = Must(MakeBitmapWriter(*env, path));
-        Must(writer->Add(0, 1, {}));
-        for (uint32_t h = 1; h <= count; ++h) {
-            Must(writer->Add(h, blocks[h - 1].outputs, blocks[h - 1].unspent));
-        }
-        Must(writer->Finish({}));
+        WriteHintsFile(*env, path, *Must(MakeBitmapWriter(*env, path)), blocks, 0);
         hints = Must(OpenHints(*env, path));
-        RequireSame(*hints, blocks);
+        RequireSameHints(*hints, blocks, true);
         REQUIRE(hints->Info().counting == HintsCounting::kAll);
         REQUIRE_FALSE(hints->Info().terminal_hash);
         REQUIRE(hints->Info().id == Uint256(Sha256Of(Must(ReadWholeFile(*env, path)))));
@@ -194,7 +129,7 @@ TEST_CASE("Hints files: what is not one is refused with its name and an offset")
     const auto env = MakePosixEnv();
     const Path path = dir.Get() / "hints";
     const auto message = [&](ByteSpan bytes) {
-        WriteFile(path, bytes);
+        WriteTestFile(path, bytes);
         const auto opened = OpenHints(*env, path);
         REQUIRE_FALSE(opened.Ok());
         REQUIRE(opened.Message().find(path.string()) != std::string::npos);
@@ -209,12 +144,12 @@ TEST_CASE("Hints files: what is not one is refused with its name and an offset")
     REQUIRE_THAT(message(*FromHex("0100000000")), Contains("no block above the genesis"));
     REQUIRE_THAT(message(*FromHex("0100000100010000ff")), Contains("bytes follow the end marker"));
     REQUIRE_THAT(message(*FromHex("0100000100020000")), Contains("offset 5: padding"));
-    const Bytes good = WriteContainer(*env, path, SomeBlocks(40, 50));
+    const Bytes good = WriteContainer(*env, path, TestBlocks(40, 50));
     REQUIRE_THAT(message(ByteSpan(good).first(100)), Contains("offset 100: the file is cut off"));
     REQUIRE_THAT(message(ByteSpan(good).first(good.size() - 1)), Contains("offset 80: the file"));
     Bytes newer = good;
-    newer[8] = 2;
-    REQUIRE_THAT(message(newer), Contains("version 2 is not supported"));
+    newer[8] = 3;
+    REQUIRE_THAT(message(newer), Contains("version 3 is not supported"));
     Bytes longer = good;
     longer.push_back(0);
     REQUIRE_THAT(message(longer), Contains("bytes but has"));
@@ -225,10 +160,10 @@ TEST_CASE("Hints container: every single-bit flip is refused when opened")
     TempDir dir;
     const auto env = MakePosixEnv();
     const Path path = dir.Get() / "hints";
-    Bytes file = WriteContainer(*env, path, SomeBlocks(12, 30));
+    Bytes file = WriteContainer(*env, path, TestBlocks(12, 30));
     for (size_t bit = 0; bit < file.size() * 8; ++bit) {
         file[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
-        WriteFile(path, file);
+        WriteTestFile(path, file);
         CAPTURE(bit);
         REQUIRE_FALSE(OpenHints(*env, path).Ok());
         file[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
@@ -240,7 +175,7 @@ TEST_CASE("Hints container: a forged file with right checksums never reads out o
     TempDir dir;
     const auto env = MakePosixEnv();
     const Path path = dir.Get() / "hints";
-    const Bytes good = WriteContainer(*env, path, SomeBlocks(1500, 40));
+    const Bytes good = WriteContainer(*env, path, TestBlocks(1500, 40));
     size_t opened_count = 0;
     for (int i = 0; i < 1000; ++i) {
         Bytes file = good;
@@ -252,7 +187,7 @@ TEST_CASE("Hints container: a forged file with right checksums never reads out o
             file[at] = static_cast<uint8_t>(TestRng()());
         }
         Reseal(file);
-        WriteFile(path, file);
+        WriteTestFile(path, file);
         const auto opened = OpenHints(*env, path);
         if (!opened) {
             REQUIRE(opened.Message().find("offset") != std::string::npos);

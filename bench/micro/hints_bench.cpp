@@ -1,0 +1,101 @@
+// Sizes of hints files and what reading them costs, on hints of an invented chain
+// (test/sim/hints_model.h). Usage: bench_hints [--once | BLOCKS [FOLDER]]. BLOCKS, 20,000 unless
+// given, of a chain with mainnet's mixture; files are left in FOLDER where it is given.
+#include "bench_support.h"
+#include "hints/hints_writer.h"
+#include "sim/hints_model.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace ibd::bench {
+
+namespace {
+
+constexpr std::array<uint8_t, 4> kMagic = {0xf9, 0xbe, 0xb4, 0xd9};
+
+class Files {
+public:
+    Files(Path folder, uint32_t blocks) : m_folder(std::move(folder)), m_blocks(blocks)
+    {
+        std::filesystem::create_directories(m_folder);
+    }
+
+    template <typename Make>
+    void Write(const char* name, uint32_t first, Make make)
+    {
+        const Path path = m_folder / name;
+        auto writer = make(*m_env, path);
+        CHECK(writer.Ok());
+        sim::HintsModel model(1, m_blocks);
+        sim::HintedBlock block;
+        if (first == 0) CHECK((*writer)->Add(0, 1, {}).Ok());
+        m_outputs = m_unspent = 0;
+        for (uint32_t h = 1; h <= m_blocks; ++h) {
+            model.Next(block);
+            m_outputs += block.outputs;
+            m_unspent += block.unspent.size();
+            CHECK((*writer)->Add(h, block.outputs, block.unspent).Ok());
+        }
+        CHECK((*writer)->Finish({}).Ok());
+    }
+
+    void Read(const char* name, const Runner& runner)
+    {
+        const auto hints = OpenHints(*m_env, m_folder / name);
+        CHECK(hints.Ok());
+        const uint64_t size = (*hints)->Info().file_size;
+        fmt::print("{}: {} bytes, {:.3f} bits for each of {} unspent of {} outputs\n", name, size,
+                   8.0 * double(size) / double(m_unspent), m_unspent, m_outputs);
+        runner.Run("  read in order, per 1,000 outputs", double(m_outputs) / 1000, [&] {
+            BlockHints block;
+            for (uint32_t h = 1; h <= m_blocks; ++h) CHECK((*hints)->Read(h, block).Ok());
+            Keep(block);
+        });
+        sim::Rng rng(1);
+        runner.Run("  read a block anywhere", 1, [&] {
+            BlockHints block;
+            const auto height = static_cast<uint32_t>(1 + rng.Below(m_blocks));
+            CHECK((*hints)->Read(height, block).Ok());
+            Keep(block);
+        });
+    }
+
+private:
+    const std::unique_ptr<Env> m_env = MakePosixEnv();
+    const Path m_folder;
+    const uint32_t m_blocks;
+    uint64_t m_outputs = 0;
+    uint64_t m_unspent = 0;
+};
+
+void Run(int argc, char** argv)
+{
+    const Runner runner(argc, argv);
+    const long given = argc > 1 ? std::atol(argv[1]) : 20'000;
+    const bool keep = argc > 2;
+    const Path folder =
+        keep ? Path(argv[2])
+             : std::filesystem::temp_directory_path() / fmt::format("hints-bench-{}", ::getpid());
+    {
+        Files files(folder, given > 0 ? static_cast<uint32_t>(given) : 500);
+        files.Write("container2", 1,
+                    [](Env& env, const Path& p) { return MakeContainer2Writer(env, p, kMagic); });
+        files.Write("container1", 1,
+                    [](Env& env, const Path& p) { return MakeContainerWriter(env, p, kMagic); });
+        files.Write("bitmap", 0, MakeBitmapWriter);
+        for (const char* name : {"container2", "container1", "bitmap"}) files.Read(name, runner);
+    }
+    if (!keep) std::filesystem::remove_all(folder);
+}
+
+} // namespace
+
+} // namespace ibd::bench
+
+int main(int argc, char** argv)
+{
+    ibd::bench::Run(argc, argv);
+    return 0;
+}

@@ -1,0 +1,255 @@
+// See container2.h.
+#include "hints/container2.h"
+
+#include "crypto/sha256.h"
+#include "hints/container1.h"
+#include "primitives/serialize.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+// Offsets of the header's fields.
+constexpr size_t kCodingAt = 10;
+constexpr size_t kNetworkAt = 12;
+constexpr size_t kHeightAt = 16;
+constexpr size_t kGroupsAt = 20;
+constexpr size_t kHashAt = 24;
+constexpr size_t kUnspentAt = 56;
+constexpr size_t kIndexAt = 64;
+constexpr size_t kBodyEndAt = 72;
+constexpr size_t kTablesSizeAt = 80;
+constexpr size_t kReservedAt = 84;
+constexpr size_t kChecksumAt = 88;
+
+constexpr size_t kChecksumSize = 8;
+constexpr size_t kSectionHeadSize = 12; //!< tag and length
+
+// Bounds of memory, far above what a real file has.
+constexpr uint64_t kMaxIndexBytes = 64 << 20;
+/** One block more than what closes a group. */
+constexpr uint32_t kMaxGroupUnspent = kCloseGroupAtUnspent + kMaxHintedOutputs;
+/** A group's numbers take at most 27 bits each. */
+constexpr uint32_t kMaxGroup2Bytes = 4 * (kMaxGroupUnspent + kMaxBlocksPerGroup) + 16;
+
+bool SameChecksum(const Hash32& digest, const uint8_t* stored)
+{
+    return std::equal(digest.begin(), digest.begin() + kChecksumSize, stored);
+}
+
+uint64_t MemoryOf(const GroupHints& group)
+{
+    return 4 * (group.ends.capacity() + group.unspent.capacity());
+}
+
+} // namespace
+
+DecodedGroups::Group DecodedGroups::Find(size_t number)
+{
+    const Lock lock(m_mutex);
+    for (auto it = m_groups.begin(); it != m_groups.end(); ++it) {
+        if (it->first != number) continue;
+        m_groups.splice(m_groups.begin(), m_groups, it);
+        return it->second;
+    }
+    return nullptr;
+}
+
+void DecodedGroups::Keep(size_t number, Group group)
+{
+    const Lock lock(m_mutex);
+    for (const auto& kept : m_groups) {
+        if (kept.first == number) return; // another worker was faster
+    }
+    m_bytes += MemoryOf(*group);
+    m_groups.emplace_front(number, std::move(group));
+    while (m_bytes > kDecodedGroupBytes && m_groups.size() > 1) {
+        m_bytes -= MemoryOf(*m_groups.back().second);
+        m_groups.pop_back();
+    }
+}
+
+Result<std::unique_ptr<Hints>> Container2Hints::Open(HintsFile file)
+{
+    auto hints = std::unique_ptr<Container2Hints>(new Container2Hints(std::move(file)));
+    hints->m_info.path = hints->m_file.GetPath();
+    Opening opening;
+    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
+    IBD_RETURN_IF_ERROR(hints->ReadTables(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
+    return std::unique_ptr<Hints>(std::move(hints));
+}
+
+Result<> Container2Hints::ParseHeader(Opening& opening)
+{
+    const uint8_t* p = opening.header.data();
+    if (m_file.Size() < kContainer2HeaderSize) {
+        return Damaged(m_file.Size(), "the file is cut off");
+    }
+    IBD_RETURN_IF_ERROR(m_file.Read(0, opening.header));
+    if (ReadLE16(p + kCodingAt) != kHintsCodingGaps) return Damaged(kCodingAt, "unknown coding");
+    m_info.terminal_height = ReadLE32(p + kHeightAt);
+    m_info.terminal_hash = BlockHash::FromBytes(p + kHashAt);
+    m_info.network_magic.emplace();
+    std::copy_n(p + kNetworkAt, 4, m_info.network_magic->begin());
+    m_info.unspent = ReadLE64(p + kUnspentAt);
+    m_info.file_size = m_file.Size();
+    return {};
+}
+
+Result<> Container2Hints::ReadTables(Opening& opening)
+{
+    const uint8_t* p = opening.header.data();
+    const uint64_t index_size = uint64_t{ReadLE32(p + kGroupsAt)} * kContainer2EntrySize;
+    const uint64_t end = ReadLE64(p + kBodyEndAt);
+    const uint32_t tables_size = ReadLE32(p + kTablesSizeAt);
+    opening.index_at = ReadLE64(p + kIndexAt);
+    if (end > m_file.Size()) {
+        return Damaged(kBodyEndAt,
+                       fmt::format("the file should have {} bytes but has {}", end, m_file.Size()));
+    }
+    if (tables_size > GapModel::kMaxBytes) return Damaged(kTablesSizeAt, "the tables are too long");
+    if (opening.index_at < kContainer2HeaderSize + tables_size || opening.index_at > end ||
+        end - opening.index_at != index_size || index_size > kMaxIndexBytes) {
+        return Damaged(kIndexAt, "the index is not where it must be");
+    }
+    opening.tables.resize(tables_size);
+    opening.index.resize(index_size);
+    IBD_RETURN_IF_ERROR(m_file.Read(kContainer2HeaderSize, opening.tables));
+    IBD_RETURN_IF_ERROR(m_file.Read(opening.index_at, opening.index));
+    const Hash32 digest = Sha256()
+                              .Write(ByteSpan(opening.header).first(kChecksumAt))
+                              .Write(opening.tables)
+                              .Write(opening.index)
+                              .Finalize();
+    if (!SameChecksum(digest, p + kChecksumAt)) {
+        return Damaged(kChecksumAt, "the checksum of header, tables and index is wrong");
+    }
+    if (ReadLE32(p + kReservedAt)) return Damaged(kReservedAt, "reserved bytes are not zero");
+    m_info.id = Uint256(digest);
+    GapModel model;
+    if (const char* wrong = GapModel::Decode(opening.tables, model)) {
+        return Damaged(kContainer2HeaderSize, wrong);
+    }
+    m_decoder = std::make_unique<GapDecoder>(model);
+    return CheckSections(end);
+}
+
+Result<> Container2Hints::CheckSections(uint64_t offset)
+{
+    while (offset < m_file.Size()) {
+        std::array<uint8_t, kSectionHeadSize> head;
+        const uint64_t left = m_file.Size() - offset;
+        if (left < head.size() + kChecksumSize) return Damaged(offset, "a section is cut off");
+        IBD_RETURN_IF_ERROR(m_file.Read(offset, head));
+        const uint64_t length = ReadLE64(head.data() + 4);
+        if (length > left - head.size() - kChecksumSize) {
+            return Damaged(offset + 4, "a section is cut off");
+        }
+        Sha256 digest;
+        digest.Write(head);
+        Bytes piece;
+        for (uint64_t at = 0; at < length; at += piece.size()) {
+            piece.resize(std::min<uint64_t>(length - at, 1 << 20));
+            IBD_RETURN_IF_ERROR(m_file.Read(offset + head.size() + at, piece));
+            digest.Write(piece);
+        }
+        std::array<uint8_t, kChecksumSize> stored;
+        IBD_RETURN_IF_ERROR(m_file.Read(offset + head.size() + length, stored));
+        if (!SameChecksum(digest.Finalize(), stored.data())) {
+            return Damaged(offset, "the checksum of a section is wrong");
+        }
+        offset += head.size() + length + kChecksumSize;
+    }
+    return {};
+}
+
+Result<> Container2Hints::CheckIndex(const Opening& opening)
+{
+    if (m_info.terminal_height == 0) return Damaged(kHeightAt, "the terminal height is zero");
+    if (m_info.terminal_height > kMaxHintedHeight) {
+        return Damaged(kHeightAt, "the terminal height is impossible");
+    }
+    uint64_t height = 1;
+    uint64_t offset = kContainer2HeaderSize + opening.tables.size();
+    uint64_t unspent = 0;
+    m_groups.reserve(opening.index.size() / kContainer2EntrySize);
+    for (size_t pos = 0; pos < opening.index.size(); pos += kContainer2EntrySize) {
+        Reader entry(ByteSpan(opening.index).subspan(pos, kContainer2EntrySize));
+        const uint32_t blocks = entry.U16();
+        const Group group{static_cast<uint32_t>(height), blocks, offset, entry.U32(), entry.U32()};
+        const uint64_t at = opening.index_at + pos;
+        if (blocks == 0 || blocks > kMaxBlocksPerGroup) {
+            return Damaged(at, "a group has no blocks or more than 1024");
+        }
+        if (group.length > opening.index_at - offset || group.length > kMaxGroup2Bytes) {
+            return Damaged(at + 2, "a group is too long");
+        }
+        if (group.unspent > kMaxGroupUnspent) {
+            return Damaged(at + 6, "a group has too many unspent outputs");
+        }
+        m_groups.push_back(group);
+        height += blocks;
+        offset += group.length;
+        unspent += group.unspent;
+    }
+    if (height != uint64_t{m_info.terminal_height} + 1) {
+        return Damaged(kHeightAt, "the groups do not end at the terminal height");
+    }
+    if (offset != opening.index_at) {
+        return Damaged(offset, "bytes lie between the groups and the index");
+    }
+    if (unspent == m_info.unspent) return {};
+    return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
+}
+
+Result<> Container2Hints::CheckGroups(const Opening& opening)
+{
+    Bytes bytes;
+    for (size_t i = 0; i < m_groups.size(); ++i) {
+        const Group& group = m_groups[i];
+        bytes.resize(group.length);
+        IBD_RETURN_IF_ERROR(m_file.Read(group.offset, bytes));
+        const uint8_t* stored = opening.index.data() + i * kContainer2EntrySize + 10;
+        if (SameChecksum(Sha256Of(bytes), stored)) continue;
+        return Damaged(group.offset, fmt::format("the checksum of the group at height {} is wrong",
+                                                 group.first_height));
+    }
+    return {};
+}
+
+Result<DecodedGroups::Group> Container2Hints::Decoded(size_t number) const
+{
+    if (auto kept = m_decoded.Find(number)) return kept;
+    const Group& group = m_groups[number];
+    Bytes bytes(group.length);
+    IBD_RETURN_IF_ERROR(m_file.Read(group.offset, bytes));
+    auto decoded = std::make_shared<GroupHints>();
+    if (const char* wrong =
+            m_decoder->Decode(bytes, group.blocks, group.unspent, kMaxHintedOutputs, *decoded)) {
+        return Damaged(group.offset,
+                       fmt::format("the group of blocks {} to {}: {}", group.first_height,
+                                   group.first_height + group.blocks - 1, wrong));
+    }
+    m_decoded.Keep(number, decoded);
+    return DecodedGroups::Group(std::move(decoded));
+}
+
+Result<> Container2Hints::Read(uint32_t height, BlockHints& out) const
+{
+    CHECK(height >= 1 && height <= m_info.terminal_height);
+    const auto after =
+        std::upper_bound(m_groups.begin(), m_groups.end(), height,
+                         [](uint32_t h, const Group& g) { return h < g.first_height; });
+    const auto number = static_cast<size_t>(after - m_groups.begin()) - 1;
+    IBD_ASSIGN_OR_RETURN(const DecodedGroups::Group group, Decoded(number));
+    const auto block = group->Block(height - m_groups[number].first_height);
+    out.outputs.reset();
+    out.unspent.assign(block.begin(), block.end());
+    return {};
+}
+
+} // namespace ibd

@@ -1,0 +1,40 @@
+// HintsModel: hints of an invented chain, made in seconds and without its blocks, for tests and
+// measurements of hints formats. Its outputs per block, share of unspent ones and their clusters
+// are guesses, chosen so that several formats and compressors come out near the sizes that were
+// published for mainnet (bench/README.md says how near); never cite them as facts about a chain.
+#pragma once
+
+#include "sim/rng.h"
+
+#include <vector>
+
+namespace ibd::sim {
+
+struct HintedBlock {
+    uint32_t outputs = 0;          //!< spendable ones
+    std::vector<uint32_t> unspent; //!< indices among them, ascending
+};
+
+class HintsModel {
+public:
+    /** Blocks 1..blocks of a chain that goes through the ages of mainnet's first 850,900 blocks in
+     *  that many: less of it, but with the same mixture. */
+    HintsModel(uint64_t seed, uint32_t blocks) : m_rng(seed), m_blocks(blocks) {}
+
+    /** The next block; the same object may be passed again. */
+    void Next(HintedBlock& out);
+
+private:
+    void AddTransactions(HintedBlock& out, uint32_t height, uint32_t target);
+    void AddPayment(HintedBlock& out, uint32_t share);
+    void AddBatch(HintedBlock& out, uint32_t share);
+    void AddDust(HintedBlock& out);
+    /** Adds an output that is unspent `parts` times in a million. */
+    void Add(HintedBlock& out, uint32_t parts);
+
+    Rng m_rng;
+    const uint32_t m_blocks;
+    uint32_t m_next = 1;
+};
+
+} // namespace ibd::sim
