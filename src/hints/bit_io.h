@@ -44,6 +44,22 @@ public:
         }
     }
 
+    /** Length of the run of zero bits here; skips it and the one after it. Where no one follows:
+     *  more than there are bits. */
+    uint64_t Zeros()
+    {
+        uint64_t zeros = 0;
+        while (m_bit < m_data.size() * 8) {
+            const auto here = std::min(57, std::countr_zero(Peek() | uint64_t{1} << 63));
+            zeros += static_cast<uint64_t>(here);
+            Skip(static_cast<unsigned>(here));
+            if (here == 57) continue;
+            Skip(1);
+            return zeros;
+        }
+        return m_data.size() * 8 + 1;
+    }
+
     /** Null if what was read is all there is but for zeros that fill the last byte. */
     const char* CheckEnd() const
     {
@@ -64,9 +80,12 @@ public:
     explicit BitWriter(Bytes& out) : m_out(out) {}
     BitWriter(const BitWriter&) = delete;
     BitWriter& operator=(const BitWriter&) = delete;
-    ~BitWriter()
+    ~BitWriter() { Finish(); }
+    /** Fills the last byte with zeros. */
+    void Finish()
     {
         if (m_have) m_out.push_back(static_cast<uint8_t>(m_pending));
+        m_pending = m_have = 0;
     }
     void Put(uint64_t bits, unsigned count)
     {

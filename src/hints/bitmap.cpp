@@ -100,6 +100,7 @@ Result<std::unique_ptr<Hints>> BitmapHints::Open(HintsFile file)
 {
     auto hints = std::unique_ptr<BitmapHints>(new BitmapHints(std::move(file)));
     hints->m_info.path = hints->m_file.GetPath();
+    hints->m_info.format = HintsFormat::kBitmap;
     hints->m_info.counting = HintsCounting::kAll;
     IBD_RETURN_IF_ERROR(hints->Scan());
     return std::unique_ptr<Hints>(std::move(hints));

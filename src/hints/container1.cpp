@@ -128,6 +128,7 @@ Result<std::unique_ptr<Hints>> ContainerHints::Open(HintsFile file)
 {
     auto hints = std::unique_ptr<ContainerHints>(new ContainerHints(std::move(file)));
     hints->m_info.path = hints->m_file.GetPath();
+    hints->m_info.format = HintsFormat::kContainer1;
     Opening opening;
     IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
     IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
@@ -143,8 +144,8 @@ Result<> ContainerHints::ParseHeader(Opening& opening)
     if (m_file.Size() > kMaxFileBytes) return Damaged(kMaxFileBytes, "the file is too long");
     IBD_RETURN_IF_ERROR(m_file.Read(0, opening.header));
     if (const auto version = ReadLE16(p + kVersionAt); version != kHintsVersion) {
-        return Damaged(kVersionAt, fmt::format("version {} is not supported, only 1 and 2 are",
-                                               version));
+        return Damaged(kVersionAt,
+                       fmt::format("version {} is not supported, only 1 and 2 are", version));
     }
     if (ReadLE16(p + kCodingAt) != kHintsCodingRice) return Damaged(kCodingAt, "unknown coding");
     const uint64_t size = ReadLE64(p + kFileSizeAt);

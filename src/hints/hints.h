@@ -6,6 +6,7 @@
 // the caller's.
 #pragma once
 
+#include "hints/hints_format.h"
 #include "primitives/uint256.h"
 #include "util/env.h"
 
@@ -30,14 +31,16 @@ enum class HintsCounting {
 
 struct HintsInfo {
     Path path;
+    HintsFormat format = HintsFormat::kContainer;
     HintsCounting counting = HintsCounting::kSpendable;
     uint32_t terminal_height = 0;
-    std::optional<BlockHash> terminal_hash;              //!< absent in a bitmap
-    std::optional<std::array<uint8_t, 4>> network_magic; //!< absent in a bitmap
+    // Of our own formats; the others do not say.
+    std::optional<BlockHash> terminal_hash;
+    std::optional<std::array<uint8_t, 4>> network_magic;
     std::optional<uint64_t> outputs; //!< counted outputs of blocks 1..N, where the format says
-    uint64_t unspent = 0;                                //!< of these, unspent after N
-    uint64_t file_size = 0;                              //!< bytes
-    Uint256 id; //!< the hints id: a digest that covers the whole file
+    uint64_t unspent = 0;            //!< of these, unspent after N
+    uint64_t file_size = 0;          //!< bytes
+    Uint256 id;                      //!< the hints id: a digest that covers the whole file
 };
 
 /** The hints of one block. Reusable: keeps its capacity from block to block. */
@@ -45,7 +48,8 @@ struct BlockHints {
     /** Counted outputs the block must have; nothing where the format does not say. */
     std::optional<uint32_t> outputs;
     std::vector<uint32_t> unspent; //!< indices among them, ascending, each below `outputs`
-    Bytes raw = {};                //!< the reader's buffer
+    Bytes raw = {};                //!< the reader's buffers
+    Bytes scratch = {};
 };
 
 class Hints {
@@ -66,9 +70,11 @@ protected:
     HintsInfo m_info;
 };
 
-/** Opens a hints file of either format, told apart by its first bytes. Reads it once from end to
- * end to check structure, checksums and counts. */
-Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path);
+/** Opens a hints file. Reads it once from end to end to check structure, checksums and counts.
+ *  Without a format the first bytes tell what it may be; a file that fits several formats, or one
+ *  that cannot be told, is refused with the names to choose from. */
+Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path,
+                                         std::optional<HintsFormat> format = {});
 
 /** Reads the file again: an error, if it no longer is what was opened. A verdict on hints is one on
  *  the file's contents only if those stayed the same. */

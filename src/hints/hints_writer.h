@@ -34,4 +34,35 @@ Result<std::unique_ptr<HintsWriter>> MakeContainer2Writer(Env& env, const Path& 
                                                           std::array<uint8_t, 4> network_magic);
 Result<std::unique_ptr<HintsWriter>> MakeBitmapWriter(Env& env, const Path& path);
 
+/** What some formats have to know before the first block. */
+struct HintsTarget {
+    HintsFormat format = HintsFormat::kContainer;
+    std::array<uint8_t, 4> network_magic{};
+    uint32_t terminal_height = 0;
+};
+
+/** A writer of any format that can be written: not the revisions of the indexed file, nor
+ * swifthints (hints/swifthints.h). Heights from 1, but from 0 where FirstHeight() says so. */
+Result<std::unique_ptr<HintsWriter>> StartHintsFile(Env& env, const Path& path,
+                                                    const HintsTarget& target);
+
+/** The height of the first block that files of the format speak of: 0 or 1. */
+constexpr uint32_t FirstHeight(HintsFormat format)
+{
+    return format == HintsFormat::kBitmap || format == HintsFormat::kBip456 ? 0 : 1;
+}
+
+/** Which outputs files of the format number. */
+constexpr HintsCounting CountingOf(HintsFormat format)
+{
+    switch (format) {
+    case HintsFormat::kBitmap:
+    case HintsFormat::kIndexed:
+    case HintsFormat::kIndexedCompact:
+    case HintsFormat::kIndexedDeltas:
+    case HintsFormat::kSwifthints: return HintsCounting::kAll;
+    default: return HintsCounting::kSpendable;
+    }
+}
+
 } // namespace ibd

@@ -4,6 +4,7 @@
 #include "hints/bitmap.h"
 #include "hints/container1.h"
 #include "hints/rice_record.h"
+#include "memory_file.h"
 #include "swiftsync/checkpoint.h"
 
 #include <algorithm>
@@ -11,29 +12,7 @@
 namespace {
 
 using namespace ibd;
-
-class Memory final : public ReadableFile {
-public:
-    explicit Memory(Bytes bytes) : m_bytes(std::move(bytes)) {}
-    Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
-    {
-        const size_t n = std::min<uint64_t>(out.size(), m_bytes.size() - offset);
-        std::copy_n(m_bytes.begin() + static_cast<ptrdiff_t>(offset), n, out.begin());
-        return n;
-    }
-    Result<uint64_t> Size() const override { return m_bytes.size(); }
-    void WillNeed(uint64_t, uint64_t) const override {}
-    void DontNeed(uint64_t, uint64_t) const override {}
-
-private:
-    const Bytes m_bytes;
-};
-
-HintsFile InMemory(Bytes bytes)
-{
-    const uint64_t size = bytes.size();
-    return {"fuzz", std::make_unique<Memory>(std::move(bytes)), size};
-}
+using namespace ibd::fuzz;
 
 void CopyDigest(const Hash32& digest, uint8_t* to) { std::copy_n(digest.begin(), 8, to); }
 
@@ -55,17 +34,6 @@ void Reseal(Bytes& file)
     CopyDigest(Sha256().Write(head).Write(index).Finalize(), file.data() + 120);
 }
 
-void ReadAll(const Result<std::unique_ptr<Hints>>& hints)
-{
-    if (!hints) return;
-    BlockHints block;
-    for (uint32_t h = 1; h <= (*hints)->Info().terminal_height; ++h) {
-        if (!(*hints)->Read(h, block)) continue;
-        CHECK(std::is_sorted(block.unspent.begin(), block.unspent.end()));
-        CHECK(block.unspent.empty() || block.unspent.back() < block.outputs);
-    }
-}
-
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
@@ -76,9 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     switch (data[0] % 4) {
     case 0:
         Reseal(rest);
-        ReadAll(ContainerHints::Open(InMemory(std::move(rest))));
+        ReadAllHints(ContainerHints::Open(InMemory(std::move(rest))));
         break;
-    case 1: ReadAll(BitmapHints::Open(InMemory(std::move(rest)))); break;
+    case 1: ReadAllHints(BitmapHints::Open(InMemory(std::move(rest)))); break;
     case 2:
         if (DecodeHintsRecord(rest, block)) break;
         CHECK(block.unspent.empty() || block.unspent.back() < block.outputs);

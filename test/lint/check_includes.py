@@ -25,7 +25,7 @@ DIRECT = {
 OWNED = {
     "secp256k1": {"crypto"}, "openssl/": {"crypto"}, "leveldb/": {"storage"},
     "sqlite3": {"storage"}, "boost/multi_index": {"mempool"}, "event2/": {"net", "rpc", "cli"},
-    "univalue": {"rpc", "cli", "node"},
+    "univalue": {"rpc", "cli", "node"}, "zlib": {"hints"},
 }
 
 

@@ -138,7 +138,7 @@ TEST_CASE("Hints files: what is not one is refused with its name and an offset")
     using Catch::Contains;
     REQUIRE_THAT(OpenHints(*env, dir.Get() / "none").Message(), Contains("none"));
     REQUIRE_THAT(message({}), Contains("hints"));
-    REQUIRE_THAT(message(AsBytes("UTXO1234")), Contains("BIP 456"));
+    REQUIRE_THAT(message(AsBytes("UTXO1234")), Contains("fits no known format"));
     REQUIRE_THAT(message(AsBytes("nonsense")), Contains("not a hints file"));
     REQUIRE_THAT(message(*FromHex("010000")), Contains("offset 3: the file is cut off"));
     REQUIRE_THAT(message(*FromHex("0100000000")), Contains("no block above the genesis"));

@@ -1,0 +1,35 @@
+// RecordCodec: one block's record in a format whose file is a short header and one record after the
+// other, with or without an index before them. Pure; one object for each format, immutable.
+#pragma once
+
+#include "hints/hints.h"
+#include "hints/hints_format.h"
+
+namespace ibd {
+
+class RecordCodec {
+public:
+    virtual ~RecordCodec() = default;
+
+    virtual HintsFormat Format() const = 0;
+    /** Decodes the record that `bytes` start with and sets how many of them it takes. Null, or what
+     *  is wrong; `out` is unspecified then. `kind`: what the index says of it, where it does. */
+    virtual const char* Take(ByteSpan bytes, bool kind, size_t& used, BlockHints& out) const = 0;
+    /** Appends a block's record. */
+    virtual void Put(std::optional<uint32_t> outputs, std::span<const uint32_t> unspent,
+                     Bytes& out) const = 0;
+};
+
+/** BIP 456: Elias-Fano. `msb_first`: the order of bits in a byte. */
+const RecordCodec& EliasFanoCodec(HintsFormat format);
+/** The four revisions of the indexed file. */
+const RecordCodec& IndexedCodec(HintsFormat format);
+/** btcd's runs, unpacked. */
+const RecordCodec& BtcdCodec();
+/** Lines of text. */
+const RecordCodec& GapsCodec();
+
+/** The longest record of a format with this interface. */
+inline constexpr size_t kMaxRecordBytes = 4 << 20;
+
+} // namespace ibd

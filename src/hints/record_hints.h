@@ -1,0 +1,50 @@
+// Reader of the formats that are one record after the other (record_codec.h). Where each block's
+// record lies is found by one scan, which decodes all of them (8 bytes a block are kept), so that
+// what happens to the file later can change hints, but no bounds. Shared by all workers, immutable.
+#pragma once
+
+#include "hints/hints_file.h"
+#include "hints/record_codec.h"
+
+namespace ibd {
+
+class RecordHints final : public Hints {
+public:
+    /** A file of `format`, which is one of these. btcd's as it is, packed. */
+    static Result<std::unique_ptr<Hints>> Open(HintsFile file, HintsFormat format);
+
+    Result<> Read(uint32_t height, BlockHints& out) const override;
+
+private:
+    static constexpr unsigned kOffsetBits = 39;
+    struct Place {
+        uint64_t offset : kOffsetBits;
+        uint64_t kind : 1;
+        uint64_t length : 24;
+    };
+    static_assert(kMaxRecordBytes < 1 << 24);
+    struct IndexEntry {
+        uint32_t height;
+        bool kind;
+    };
+    class Window;
+
+    RecordHints(HintsFile file, const RecordCodec& codec) : m_file(std::move(file)), m_codec(codec)
+    {
+    }
+    Result<> Scan();
+    Result<> ScanWithHeight(Window& window, uint8_t version);
+    Result<> ScanLines(Window& window);
+    Result<std::vector<IndexEntry>> ReadIndex(Window& window, uint32_t blocks);
+    /** Takes in the record at the window's start. */
+    Result<> TakeRecord(Window& window, IndexEntry entry);
+    /** `height` is where the file says something of a block. */
+    Error Damaged(uint64_t offset, std::optional<uint32_t> height, std::string_view what) const;
+
+    HintsFile m_file;
+    const RecordCodec& m_codec;
+    std::vector<Place> m_places; //!< by height
+    BlockHints m_scanned;
+};
+
+} // namespace ibd
