@@ -43,6 +43,9 @@ struct BlockIndexDbOptions {
     KvIoCheck before_io = nullptr; //!< for tests
 };
 
+/** Named flag: block files were deleted once. */
+inline constexpr std::string_view kPrunedFlag = "prunedblockfiles";
+
 /** What one durable write of the index changes. */
 struct BlockIndexUpdate {
     std::span<const std::pair<int32_t, BlockFileInfo>> files;

@@ -62,9 +62,10 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
     return key;
 }
 
-std::optional<int32_t> BlockFileNumber(std::string_view name)
+/** Of "blk00012.dat", with prefix "blk". */
+std::optional<int32_t> BlockFileNumber(std::string_view name, std::string_view prefix = "blk")
 {
-    if (name.size() < 12 || !name.starts_with("blk") || !name.ends_with(".dat")) return {};
+    if (name.size() < 12 || !name.starts_with(prefix) || !name.ends_with(".dat")) return {};
     const std::string_view digits = name.substr(3, name.size() - 7);
     int32_t n = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
@@ -167,6 +168,25 @@ BlockStore::BlockStore(Env& env, BlockStoreOptions options, XorKey key,
     : m_env(env), m_options(std::move(options)), m_key(key), m_files(std::move(files))
 {
     if (m_files.empty()) m_files.emplace_back();
+}
+
+Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir)
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(blocks_dir));
+    std::map<int32_t, std::string> blocks;
+    for (const std::string& name : names) {
+        if (const auto n = BlockFileNumber(name)) blocks[*n] = name;
+        if (BlockFileNumber(name, "rev")) IBD_RETURN_IF_ERROR(env.Remove(blocks_dir / name));
+    }
+    int32_t expected = 0;
+    for (const auto& [n, name] : blocks) {
+        if (n == expected) {
+            ++expected;
+        } else {
+            IBD_RETURN_IF_ERROR(env.Remove(blocks_dir / name));
+        }
+    }
+    return {};
 }
 
 Result<std::unique_ptr<BlockStore>>

@@ -13,6 +13,7 @@
 #include "util/mutex.h"
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -60,6 +61,10 @@ struct ScanStats {
     uint64_t skipped_bytes = 0; //!< between, before and after frames (padding, garbage)
     uint64_t end = 0;           //!< offset behind the last frame taken
 };
+
+/** Before the blocks in a pruned directory are indexed anew: deletes undo files, and the blk files
+ *  behind the first that is missing, which hold nothing that connects. */
+Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir);
 
 class BlockStore {
 public:
@@ -112,8 +117,15 @@ public:
     /** Syncs all files written since the last Flush; call before the index names their records.
      *  Once a sync failed, this fails until the store is opened again. */
     Result<> Flush();
-    /** Removes blk and rev file `n` and clears its record (pruning). */
+    // Pruning. A file that is forgotten holds nothing any more that the index knows; it is deleted
+    // once the index on disk says so too. Not for the last file.
+
+    /** Clears the record of blk and rev file `n`. */
+    void ForgetFile(int32_t n);
+    /** Deletes both, if they are there; the record is clear. */
     Result<> DeleteFile(int32_t n);
+    /** Whether files have grown by a chunk since the last call; any thread. */
+    bool TakeGrown() { return m_grown.exchange(false); }
 
     // Records, for the block index. Copies; any thread.
 
@@ -163,6 +175,7 @@ private:
     uint32_t m_last_undo_height IBD_GUARDED_BY(m_mutex) = 0;
     bool m_new_names IBD_GUARDED_BY(m_mutex) = false; //!< the directory needs a sync
     std::optional<Error> m_sync_failure IBD_GUARDED_BY(m_mutex);
+    std::atomic<bool> m_grown{false};
 };
 
 } // namespace ibd

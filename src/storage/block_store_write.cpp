@@ -52,6 +52,7 @@ Result<> BlockStore::Reserve(FileId id, OpenFile& out, uint64_t end)
     }
     IBD_RETURN_IF_ERROR(out.file->Allocate(target));
     out.reserved = target;
+    m_grown = true;
     return {};
 }
 
@@ -178,16 +179,25 @@ Result<> BlockStore::Flush()
     return FlushLocked();
 }
 
-Result<> BlockStore::DeleteFile(int32_t n)
+void BlockStore::ForgetFile(int32_t n)
 {
     const Lock lock(m_mutex);
-    for (Kind kind : {Kind::kBlocks, Kind::kUndo}) {
-        const FileId id{kind, n};
-        m_open.erase(id);
-        if (m_env.Exists(PathOf(id))) IBD_RETURN_IF_ERROR(m_env.Remove(PathOf(id)));
-    }
+    CHECK(static_cast<size_t>(n) + 1 < m_files.size());
+    for (Kind kind : {Kind::kBlocks, Kind::kUndo}) m_open.erase({kind, n});
     Info(n) = BlockFileInfo{};
     m_dirty.insert(n);
+}
+
+Result<> BlockStore::DeleteFile(int32_t n)
+{
+    {
+        const Lock lock(m_mutex);
+        CHECK(Info(n) == BlockFileInfo{});
+    }
+    for (Kind kind : {Kind::kBlocks, Kind::kUndo}) {
+        const Path path = PathOf({kind, n});
+        if (m_env.Exists(path)) IBD_RETURN_IF_ERROR(m_env.Remove(path));
+    }
     return {};
 }
 

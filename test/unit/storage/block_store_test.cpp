@@ -365,10 +365,54 @@ TEST_CASE("blocks found by a scan are recorded and written on behind")
     CHECK(Must(store->WriteBlock(blocks.back(), 11, 0)) == FilePos{0, uint32_t(end + 8)});
     CHECK(Scan(*store).size() == 6);
 
-    Must(store->DeleteFile(0));
-    CHECK(Must(store->ListBlockFiles()).empty());
-    CHECK(store->Files()[0] == BlockFileInfo{});
-    CHECK(store->DiskUsage() == 0);
+}
+
+TEST_CASE("a file that is forgotten and deleted leaves the others as they are")
+{
+    const TempDir dir;
+    BlockStoreOptions options = Options(dir);
+    options.max_file_size = 1000;
+    options.block_chunk = 100;
+    const auto store = OpenStore(options);
+    const Bytes undo(100, 7);
+    for (uint32_t height = 0; height < 4; ++height) {
+        const FilePos pos = Must(store->WriteBlock(RandomBlock(600), height, 0));
+        REQUIRE(pos.file == static_cast<int32_t>(height));
+        Must(store->WriteUndo(pos.file, undo, BlockHash{}, height));
+    }
+    CHECK(store->TakeGrown());
+    CHECK_FALSE(store->TakeGrown());
+    const uint64_t before = store->DiskUsage();
+    const BlockFileInfo gone = store->Files()[1];
+    (void)store->TakeDirty();
+
+    store->ForgetFile(1);
+    CHECK(store->Files()[1] == BlockFileInfo{});
+    CHECK(store->DiskUsage() == before - gone.size - gone.undo_size);
+    CHECK(store->TakeDirty() == std::vector{std::pair{int32_t{1}, BlockFileInfo{}}});
+    CHECK(std::filesystem::exists(store->BlockPath(1)));
+    Must(store->DeleteFile(1));
+    CHECK_FALSE(std::filesystem::exists(store->BlockPath(1)));
+    CHECK_FALSE(std::filesystem::exists(store->UndoPath(1)));
+    CHECK(Must(store->ListBlockFiles()) == std::vector<int32_t>{0, 2, 3});
+    CHECK(std::filesystem::exists(store->UndoPath(2)));
+    Must(store->DeleteFile(1)); // nothing is left to do
+    CHECK(Must(store->WriteBlock(RandomBlock(600), 9, 0)).file == 4);
+}
+
+TEST_CASE("of a pruned directory the files behind the first gap are of no use")
+{
+    const TempDir dir;
+    for (const char* name : {"blk00000.dat", "blk00001.dat", "blk00003.dat", "blk00004.dat",
+                             "rev00000.dat", "rev00003.dat", "xor.dat", "blkabcde.dat"}) {
+        WriteFile(dir / name, Bytes(10, 1));
+    }
+    Must(RemoveUnusableBlockFiles(*MakePosixEnv(), dir.Get()));
+    std::set<std::string> left;
+    for (const auto& entry : std::filesystem::directory_iterator(dir.Get())) {
+        left.insert(entry.path().filename().string());
+    }
+    CHECK(left == std::set<std::string>{"blk00000.dat", "blk00001.dat", "xor.dat", "blkabcde.dat"});
 }
 
 TEST_CASE("real block files with a repeated block and a torn tail")
