@@ -126,6 +126,17 @@ std::vector<HeaderNode*> HeaderTree::Tips() const
     return tips;
 }
 
+std::vector<HeaderNode*> HeaderTree::StoredAbove(HeaderNode* node) const
+{
+    std::vector<HeaderNode*> found{node};
+    for (size_t i = 0; i < found.size(); ++i) {
+        ForEachChild(found[i], [&](HeaderNode* child) {
+            if (child->HasData()) found.push_back(child);
+        });
+    }
+    return found;
+}
+
 std::vector<HeaderNode*> HeaderTree::ByHeight() const
 {
     std::vector<HeaderNode*> nodes(m_size);

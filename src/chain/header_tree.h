@@ -54,6 +54,9 @@ public:
 
     /** Nodes without children. O(headers). */
     std::vector<HeaderNode*> Tips() const;
+    /** The node and what is above it without a gap in what is stored, parents first. Proportional
+     *  to these and their children. */
+    std::vector<HeaderNode*> StoredAbove(HeaderNode* node) const;
     /** All nodes by height, then insertion. O(headers). */
     std::vector<HeaderNode*> ByHeight() const;
     /** First of the locator's blocks that we know (null if none), whatever branch it is on. */

@@ -37,6 +37,9 @@ public:
      *  sends once segwit is active. */
     void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
     void SetUndo(HeaderNode& node, FilePos pos);
+    /** Of the nodes of the tree from the `begin`-th to before the `end`-th: the blocks in these
+     *  files are no longer stored. */
+    void ForgetFiles(const std::vector<int32_t>& files, size_t begin, size_t end);
     /** Sets chain_tx_count of `node` and of all descendants that waited for it, and returns them,
      *  parents first. Empty if the parent is not linked. */
     std::vector<HeaderNode*> Link(HeaderNode& node);

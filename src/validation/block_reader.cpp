@@ -30,7 +30,7 @@ Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const St
 } // namespace
 
 StoredBlock::StoredBlock(const HeaderNode& node)
-    : hash(node.hash), prev_hash(node.PrevHash()), height(node.height)
+    : hash(node.hash), prev_hash(node.PrevHash()), height(node.height), seen(node.tx_count > 0)
 {
     if (node.HasData()) data = {node.file, node.data_pos};
     if (node.HasUndo()) undo = {node.file, node.undo_pos};

@@ -20,8 +20,9 @@ struct StoredBlock {
     BlockHash hash;
     BlockHash prev_hash;
     int32_t height = 0;
-    FilePos data; //!< null: not stored
-    FilePos undo; //!< null: there is none
+    bool seen = false; //!< the block was stored once; if it is not now, it was pruned
+    FilePos data;      //!< null: not stored
+    FilePos undo;      //!< null: there is none
 };
 
 /** Block and undo data as they lie there. Errors name the block. */

@@ -21,6 +21,8 @@ public:
     void Rebuild(const HeaderTree& tree, const HeaderNode* tip);
     /** Forgets what the tip is preferred to. */
     void Prune(const HeaderNode& tip);
+    /** Blocks off the active chain may no longer be stored. */
+    void DataRemoved() { m_complete = nullptr; }
     /** Forgets what leaves the active chain below `height`. */
     void RemoveForksBelow(const Chain& active, int height);
 

@@ -15,6 +15,11 @@ constexpr size_t kRecordsAtOnce = 512;                           //!< under one 
 
 Result<> ChainManager::LoadIndex()
 {
+    IBD_ASSIGN_OR_RETURN(const std::optional<bool> pruned, m_stores.index.Flag(kPrunedFlag));
+    m_has_pruned = pruned.value_or(false);
+    if (m_has_pruned) {
+        m_stores.log.Info("Loading block index db: Block files have previously been pruned");
+    }
     const Lock lock(m_headers.mutex);
     IBD_RETURN_IF_ERROR(m_index.Load());
     for (size_t i = 0; i < m_headers.tree.Size(); ++i) {
@@ -26,7 +31,7 @@ Result<> ChainManager::LoadIndex()
 
 Result<> ChainManager::StoreGenesis()
 {
-    if (Read().Tree().Genesis()->HasData()) return {};
+    if (Read().Tree().Genesis()->tx_count > 0) return {}; // it may have been pruned
     IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, AcceptBlock(m_params.genesis.raw));
     CHECK(!outcome.violation);
     return {};
@@ -185,15 +190,25 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
 {
     const int64_t now = m_stores.env.MonotonicMicros();
     const bool full = m_cache && m_cache->MemoryUsage() > m_options.cache_bytes;
-    const bool due = full || m_flush_soon || now - m_last_flush >= kFlushInterval;
+    // Only what has grown can have grown too large.
+    const bool grown = IsPruneMode() && m_stores.blocks.TakeGrown();
+    const std::vector<int32_t> old = grown ? FilesToPrune() : std::vector<int32_t>();
+    const bool due =
+        full || m_flush_soon || !old.empty() || now - m_last_flush >= kFlushInterval;
     if (mode == FlushMode::kIfNeeded && !due) return {};
+    IBD_RETURN_IF_ERROR(WriteAll(full));
+    return Prune(old);
+}
+
+/** Coins are dropped for lack of room only: what was written may soon be spent. */
+Result<> ChainManager::WriteAll(bool drop_coins)
+{
     m_flush_soon = false;
     if (m_coins) IBD_RETURN_IF_ERROR(CheckSpace());
     IBD_RETURN_IF_ERROR(SaveIndex());
     if (m_cache && m_connected) {
-        // Coins are dropped for lack of room only: what was written may soon be spent.
-        IBD_RETURN_IF_ERROR(full ? m_cache->Flush(*m_coins, m_connected->hash)
-                                 : m_cache->Sync(*m_coins, m_connected->hash));
+        IBD_RETURN_IF_ERROR(drop_coins ? m_cache->Flush(*m_coins, m_connected->hash)
+                                       : m_cache->Sync(*m_coins, m_connected->hash));
     }
     m_last_flush = m_stores.env.MonotonicMicros();
     return {};

@@ -76,7 +76,13 @@ void ChainManager::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_c
         m_headers.tree.SetSequence(*linked, m_headers.tree.NextSequenceId());
         if (m_has_coins) m_candidates.Add(*linked, Tip()); // else AttachCoins collects them all
     }
-    if (was_pruned) m_candidates.Rebuild(m_headers.tree, Tip()); // blocks above may have waited
+    if (!was_pruned || !m_has_coins) return;
+    // Blocks above may have waited for it.
+    for (HeaderNode* above : m_headers.tree.StoredAbove(&node)) {
+        if (above->IsValid(kValidTransactions) && above->HaveChainTxs()) {
+            m_candidates.Add(*above, Tip());
+        }
+    }
 }
 
 void ChainManager::TellChecked(const BlockHash& hash, const RuleResult& verdict)

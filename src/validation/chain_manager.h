@@ -26,6 +26,7 @@
 #include "validation/chain_warnings.h"
 #include "validation/coins_cache.h"
 #include "validation/connect_block.h"
+#include "validation/pruning.h"
 
 #include <atomic>
 
@@ -53,6 +54,9 @@ struct ChainManagerOptions {
     SipKey hash_key{};                  //!< random, keys the coins table
     size_t threads = 1;                 //!< for reading coins ahead, the caller's too
     int64_t max_tip_age = 24 * 60 * 60; //!< -maxtipage, seconds
+    /** Bytes of block and undo files to stay below (-prune); 0: none is deleted, kManualPruning:
+     *  only on request. */
+    uint64_t prune_target = 0;
 };
 
 /** The machine and the stores a manager works on; all outlive it. */
@@ -180,6 +184,19 @@ public:
     Result<>
     VisitFlushed(const std::function<Result<>(CoinsDb& coins, const CoinsCache& cache)>& visit);
 
+    // Pruning; see pruning.h.
+
+    bool IsPruneMode() const { return m_options.prune_target != 0; }
+    /** Block files of this directory were deleted once. */
+    bool HasPruned() const { return m_has_pruned; }
+    /** Deletes files that hold no block above `height`, as far as they may go; in prune mode. */
+    Result<> PruneTo(int32_t height);
+    /** Deletes what -prune has go now, and what an earlier run left of files that it forgot. */
+    Result<> PruneAtStart();
+    /** The last block of the active chain without block or undo data; nothing if all above genesis
+     *  have both. O(blocks that are stored). */
+    std::optional<int32_t> LastWithoutData() const;
+
     // Views.
 
     ChainReader Read() const { return ChainReader(m_headers); }
@@ -243,9 +260,16 @@ private:
     Result<> ReplayInterruptedWrite(const std::vector<BlockHash>& heads) IBD_REQUIRES(m_state);
     Result<> RollForward(const HeaderNode& node, CoinsCache& coins);
     Result<> FlushHeld(FlushMode mode) IBD_REQUIRES(m_state);
+    Result<> WriteAll(bool drop_coins) IBD_REQUIRES(m_state);
     Result<> CheckSpace() const IBD_REQUIRES(m_state);
     Result<> SaveIndex() IBD_REQUIRES(m_state);
     Result<> WriteIndex(const BlockIndex::Nodes& nodes) IBD_REQUIRES(m_state);
+
+    // chain_pruning.cpp
+    std::vector<int32_t> FilesToPrune() const IBD_REQUIRES_SHARED(m_state);
+    Result<> Prune(const std::vector<int32_t>& files) IBD_REQUIRES(m_state);
+    std::vector<int32_t> ForgottenFiles() const;
+    void DeleteFiles(const std::vector<int32_t>& files);
 
     // chain_activation.cpp
     Result<> Activate(const Pause& pause) IBD_REQUIRES(m_activation);
@@ -314,6 +338,7 @@ private:
     std::atomic<uint64_t> m_steps{0};
     std::atomic<bool> m_has_coins{false};
     std::atomic<bool> m_flush_soon{false};
+    std::atomic<bool> m_has_pruned{false};
     std::atomic<bool> m_importing{false};
     mutable std::atomic<bool> m_initial_download{true};
 };
