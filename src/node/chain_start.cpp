@@ -1,6 +1,7 @@
 // See chain_start.h.
 #include "node/chain_start.h"
 
+#include "consensus/limits.h"
 #include "node/start_log.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
@@ -33,6 +34,7 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
     out.minimum_work = options.minimum_work;
     out.threads = 1 + options.prevout_threads;
     out.max_tip_age = options.max_tip_age;
+    out.prune_target = options.prune_target;
     env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
     return out;
 }
@@ -68,6 +70,8 @@ Result<> ChainStart::Load()
     IBD_RETURN_IF_ERROR(BuildChainstate());
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(CheckStored());
+    if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(Prune());
     if (!m_interrupt) m_log.Info("Block index and chainstate loaded");
     return {};
 }
@@ -80,13 +84,15 @@ Result<> ChainStart::Damaged(const char* what, Result<> result)
     return BadData("{}.\nPlease restart with -reindex or -reindex-chainstate to recover.", what);
 }
 
-// Without all blocks no chainstate can be built again, so the old one must not be touched.
-Result<> ChainStart::RefusePruned(const BlockIndexDb& index) const
+// Who does without -prune has all blocks, and says so to peers.
+Result<> ChainStart::RefuseUnpruning()
 {
-    IBD_ASSIGN_OR_RETURN(const std::optional<bool> pruned, index.Flag("prunedblockfiles"));
-    if (!pruned.value_or(false)) return {};
-    return BadData("the blocks in '{}' were pruned; this version works with all blocks only",
-                   m_dir.Blocks().string());
+    if (m_options.prune_target != 0 || !m_chain->HasPruned()) return {};
+    const Result<> refused =
+        BadData("block files in '{}' were deleted by -prune", m_dir.Blocks().string());
+    return Damaged("You need to rebuild the database using -reindex to go back to unpruned mode.  "
+                   "This will redownload the entire blockchain",
+                   refused);
 }
 
 ChainStackOptions ChainStart::StackOptions() const
@@ -115,17 +121,10 @@ Result<> ChainStart::OpenIndex()
                    m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());
     }
     ChainStackOptions options = StackOptions();
-    IBD_ASSIGN_OR_RETURN(const bool indexed, m_env.IsThere(m_dir.BlockIndex() / "CURRENT"));
-    if (m_reindex && indexed) {
-        // One that is damaged is what -reindex is for.
-        ChainStack old(m_env, m_log, m_params, m_dir, options, m_interrupt);
-        if (old.OpenIndex()) IBD_RETURN_IF_ERROR(RefusePruned(old.Index()));
-    }
     options.index.wipe = m_reindex;
     m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
                                            m_interrupt);
     IBD_RETURN_IF_ERROR(Damaged("Error opening block database", m_stack->OpenIndex()));
-    IBD_RETURN_IF_ERROR(RefusePruned(m_stack->Index()));
     return m_reindex ? StartReindex() : Result<>();
 }
 
@@ -136,7 +135,10 @@ Result<> ChainStart::StartReindex()
     const Path chainstate = m_dir.Chainstate();
     IBD_RETURN_IF_ERROR(DestroyDb(chainstate));
     if (m_dir.ChainstateIsLink()) IBD_RETURN_IF_ERROR(m_env.CreateDirectories(chainstate));
-    return m_stack->Index().SetReindexing(true);
+    IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(true));
+    if (m_options.prune_target == 0) return {};
+    m_log.Info("Removing unusable blk?????.dat and rev?????.dat files for -reindex with -prune");
+    return RemoveUnusableBlockFiles(m_env, m_dir.Blocks());
 }
 
 Result<> ChainStart::OpenStores()
@@ -157,7 +159,8 @@ Result<> ChainStart::OpenStores()
     IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
     m_chain = &m_stack->Chain();
     m_parts.events.Follow(*m_chain);
-    return Damaged("Error loading block database", m_chain->LoadIndex());
+    IBD_RETURN_IF_ERROR(Damaged("Error loading block database", m_chain->LoadIndex()));
+    return RefuseUnpruning();
 }
 
 Result<> ChainStart::BuildIndex()
@@ -198,7 +201,7 @@ Result<> ChainStart::Reindex()
 // A new index beside block files that it does not know would have them overwritten.
 Result<> ChainStart::CheckBlocksAreIndexed()
 {
-    if (m_chain->Read().Tree().Genesis()->HasData()) return {};
+    if (m_chain->Read().Tree().Genesis()->tx_count > 0) return {}; // it may have been pruned
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_stack->Blocks().ListBlockFiles());
     if (files.empty()) return {};
     return Damaged("Error initializing block database",
@@ -311,11 +314,32 @@ Result<> ChainStart::CheckWitnesses()
 Result<> ChainStart::CheckStored()
 {
     if (m_reindex_chainstate || m_interrupt) return {};
+    if (m_chain->HasPruned() && m_options.check_blocks > kMinBlocksToKeep) {
+        m_log.Warning("pruned datadir may not have more than {} blocks; only checking available "
+                      "blocks",
+                      kMinBlocksToKeep);
+    }
     m_parts.set_status("Verifying blocks…");
+    const HeaderNode* const tip = m_chain->Tip();
+    if (tip != nullptr && int64_t{tip->time} > m_env.UnixTime() + kMaxFutureBlockTime) {
+        return Damaged("The block database contains a block which appears to be from the future. "
+                       "This may be due to your computer's date and time being set incorrectly. "
+                       "Only rebuild the block database if you are sure that your computer's date "
+                       "and time are correct",
+                       BadData("block {} at height {} is of the time {}", tip->hash.ToHex(),
+                               tip->height, tip->time));
+    }
     IBD_ASSIGN_OR_RETURN(const Verification found,
                          VerifyChain(*m_chain, m_options.check_level, m_options.check_blocks));
     if (found.sound) return {};
     return Damaged("Corrupted block database detected", BadData("see the error above"));
+}
+
+Result<> ChainStart::Prune()
+{
+    if (!m_chain->IsPruneMode()) return {};
+    m_parts.set_status("Pruning blockstore…");
+    return m_chain->PruneAtStart();
 }
 
 } // namespace ibd

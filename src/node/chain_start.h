@@ -56,7 +56,7 @@ private:
      *  machine passes as it is. */
     Result<> Damaged(const char* what, Result<> result);
     ChainStackOptions StackOptions() const;
-    Result<> RefusePruned(const BlockIndexDb& index) const;
+    Result<> RefuseUnpruning();
 
     Result<> OpenIndex();
     Result<> StartReindex();
@@ -72,6 +72,7 @@ private:
     Result<> OpenCoins(bool wipe);
     Result<> CheckWitnesses();
     Result<> CheckStored();
+    Result<> Prune();
 
     Env& m_env;
     Logger& m_log;

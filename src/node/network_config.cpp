@@ -138,7 +138,9 @@ uint16_t ListenPort(const ArgsManager& args, const ChainParams& params)
 
 void ReadPeers(const ArgsManager& args, PeerOptions& out)
 {
-    out.services = kNodeNetworkLimited | kNodeWitness | kNodeNetwork;
+    out.prune_mode = args.GetInt("-prune", 0) != 0;
+    out.services = kNodeNetworkLimited | kNodeWitness;
+    if (!out.prune_mode) out.services |= kNodeNetwork;
     if (args.GetBool("-v2transport", true)) out.services |= kNodeP2pV2;
     out.user_agent = UserAgent(args);
     out.blocks_only = args.GetBool("-blocksonly", false);

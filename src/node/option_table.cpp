@@ -55,7 +55,10 @@ constexpr OptionRow kGeneral[] = {
     {"-pid", "=<file>", "File with the process id (default: bitcoind.pid)"},
     {"-prevoutfetchthreads", "=<n>",
      "Threads that read the coins a block spends ahead of it: 0 is none (default: 8, at most 16)"},
-    {"-prune", "=<n>", "Not supported by this version: an error unless 0"},
+    {"-prune", "=<n>",
+     "Delete old blocks: 0 none (default), 1 those that pruneblockchain says, 550 or more: as many "
+     "as have to go for block and undo files to stay below so many MiB. The last 288 blocks are "
+     "kept. To go back takes -reindex, which downloads all blocks again"},
     {"-reindex", "", "Rebuild the block index and the chainstate from the block files"},
     {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed"},
     {"-settings", "=<file>",

@@ -66,8 +66,8 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
 }
 
-constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-prune",
-                                        "-txindex", "-txospenderindex"};
+constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-txindex",
+                                        "-txospenderindex"};
 
 Result<> RefuseUnsupported(const ArgsManager& args)
 {
@@ -258,6 +258,14 @@ Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& 
 
 namespace {
 
+/** Bytes; of a value that CheckParameters() let pass. */
+uint64_t PruneTarget(const ArgsManager& args)
+{
+    const auto mebibytes = static_cast<uint64_t>(args.GetInt("-prune", 0));
+    if (mebibytes == 1) return kManualPruning;
+    return mebibytes << 20;
+}
+
 /** Of values that CheckParameters() let pass. */
 AssemblerOptions ReadAssembler(const ArgsManager& args)
 {
@@ -296,6 +304,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.stop_after_import = args.GetBool("-stopafterblockimport", false);
     out.obfuscate_blocks = args.GetBool("-blocksxor", true);
     out.small_block_files = args.GetBool("-fastprune", false);
+    out.prune_target = PruneTarget(args);
     if (args.IsSet("-blocksdir")) {
         out.blocks_dir = std::filesystem::absolute(args.GetPath("-blocksdir", {}));
     }

@@ -37,6 +37,7 @@ struct NodeOptions {
     bool stop_after_import = false;
     bool obfuscate_blocks = true;
     bool small_block_files = false;            //!< -fastprune
+    uint64_t prune_target = 0;                 //!< bytes (-prune); see ChainManagerOptions
     std::atomic<int64_t>* mock_time = nullptr; //!< what setmocktime sets
     std::optional<Path> blocks_dir;
     std::vector<Path> load_blocks;

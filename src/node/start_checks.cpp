@@ -6,6 +6,7 @@
 #include "mining/block_assembler.h"
 #include "util/hex.h"
 #include "util/strings.h"
+#include "validation/pruning.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,7 @@ namespace ibd {
 namespace {
 
 constexpr int64_t kMaxClusterCount = 64;
-constexpr int64_t kPruneMinimum = 550; //!< MiB
+constexpr int64_t kPruneMinimum = kLeastPruneTarget >> 20; //!< MiB
 
 /** Nothing if each of the amounts is one. */
 Result<> CheckAmounts(const ArgsManager& args, std::initializer_list<const char*> names)

@@ -46,6 +46,13 @@ void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log
     if (options.minimum_work < usual) {
         log.Warning("nMinimumChainWork set below default value of {}", usual.ToHex());
     }
+    if (options.prune_target == kManualPruning) {
+        log.Info("Block pruning enabled. Use RPC call pruneblockchain(height) to manually prune "
+                 "block and undo files.");
+    } else if (options.prune_target != 0) {
+        log.Info("Prune configured to target {} MiB on disk for block and undo files.",
+                 options.prune_target >> 20);
+    }
 }
 
 void LogChain(const ChainManager& chain, Logger& log)

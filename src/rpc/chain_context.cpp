@@ -74,7 +74,8 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
                                          bool need_undo)
 {
     if (block.data.IsNull()) {
-        throw RpcError{RpcCode::kMisc, "Block not available (not fully downloaded)"};
+        throw RpcError{RpcCode::kMisc, block.seen ? "Block not available (pruned data)"
+                                                  : "Block not available (not fully downloaded)"};
     }
     auto data = std::make_unique<BlockData>();
     auto raw = ReadBlock(blocks, block);

@@ -156,6 +156,72 @@ RpcMethod SubmitHeader(ChainContext& context)
             }};
 }
 
+/** Larger numbers are times: there will be no such height, and was no block at such a time. */
+constexpr int64_t kHighestHeight = 1'000'000'000;
+/** Seconds by which a block's time may be off. */
+constexpr int64_t kTimeWindow = 2 * 60 * 60;
+
+/** The lowest block up to `tip` whose time is `time` or later; null: none. */
+const HeaderNode* EarliestAtLeast(const HeaderNode* tip, int64_t time)
+{
+    const HeaderNode* earliest = nullptr;
+    for (const HeaderNode* node = tip; node; node = node->prev) {
+        if (int64_t{node->time} >= time) earliest = node;
+    }
+    return earliest;
+}
+
+/** The height up to which the caller wants blocks to go. */
+int32_t HeightToPruneTo(int32_t height_or_time, const HeaderNode& tip)
+{
+    if (height_or_time < 0) {
+        throw RpcError{RpcCode::kInvalidParameter, "Negative block height."};
+    }
+    if (height_or_time <= kHighestHeight) return height_or_time;
+    const HeaderNode* const node = EarliestAtLeast(&tip, height_or_time - kTimeWindow);
+    if (node) return node->height;
+    throw RpcError{RpcCode::kInvalidParameter,
+                   "Could not find block with at least the specified timestamp."};
+}
+
+UniValue PruneBlockchain(const ChainContext& context, const RpcCall& call)
+{
+    ChainManager& chain = context.Chain();
+    if (!chain.IsPruneMode()) {
+        throw RpcError{RpcCode::kMisc,
+                       "Cannot prune blocks because node is not in prune mode."};
+    }
+    const HeaderNode& tip = *chain.Tip();
+    const int32_t height = HeightToPruneTo(call.Int32(0), tip);
+    if (static_cast<uint64_t>(tip.height) < chain.Params().prune_after_height) {
+        throw RpcError{RpcCode::kMisc, "Blockchain is too short for pruning."};
+    }
+    if (height > tip.height) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Blockchain is shorter than the attempted prune height."};
+    }
+    if (height > tip.height - kMinBlocksToKeep) {
+        chain.Log().Debug(LogCategory::kRpc, "Attempt to prune blocks close to the tip.  Retaining "
+                                             "the minimum number of blocks.");
+    }
+    context.OrFatal(context.OnChainThread([&] { return chain.PruneTo(height); }));
+    return Num(chain.LastWithoutData().value_or(-1));
+}
+
+RpcMethod MakePruneBlockchain(ChainContext& context)
+{
+    return {"blockchain",
+            "pruneblockchain",
+            "Deletes block and undo files that hold no block above a height, as far as -prune "
+            "lets them go: the last 288 blocks stay. Needs -prune.",
+            {{"height", RpcType::kNumber, true, "",
+              "The height, or seconds since 1970: then up to the first block that is no more than "
+              "two hours older"}},
+            "n    (numeric) Height of the last block that is not stored, or not with undo data",
+            "1000",
+            [&context](const RpcCall& call) { return PruneBlockchain(context, call); }};
+}
+
 } // namespace
 
 void AddChainControlMethods(RpcTable& table, ChainContext& context)
@@ -178,6 +244,7 @@ void AddChainControlMethods(RpcTable& table, ChainContext& context)
                           [](ChainManager& c, const HeaderNode& n) { return c.PreciousBlock(n); }));
     table.Add(MakeSubmitBlock(context));
     table.Add(SubmitHeader(context));
+    table.Add(MakePruneBlockchain(context));
 }
 
 } // namespace ibd

@@ -20,6 +20,16 @@ const HeaderNode& TipOrGenesis(const ChainManager& chain)
     return *chain.Read().Tree().BestHeader()->Ancestor(0);
 }
 
+void AppendPruning(UniValue& out, const ChainManager& chain)
+{
+    out.pushKV("pruned", Bool(chain.IsPruneMode()));
+    if (!chain.IsPruneMode()) return;
+    out.pushKV("pruneheight", Num(chain.LastWithoutData().value_or(-1) + 1));
+    const uint64_t target = chain.Options().prune_target;
+    out.pushKV("automatic_pruning", Bool(target != kManualPruning));
+    if (target != kManualPruning) out.pushKV("prune_target_size", Num(target));
+}
+
 UniValue BlockchainInfo(const ChainContext& context)
 {
     const ChainManager& chain = context.Headers();
@@ -38,7 +48,7 @@ UniValue BlockchainInfo(const ChainContext& context)
     out.pushKV("initialblockdownload", Bool(chain.IsInitialBlockDownload()));
     out.pushKV("chainwork", tip.chain_work.ToHex());
     out.pushKV("size_on_disk", Num(chain.Blocks().DiskUsage()));
-    out.pushKV("pruned", Bool(false));
+    AppendPruning(out, chain);
     if (chain.Params().consensus.signet_blocks) {
         out.pushKV("signet_challenge", ToHex(chain.Params().consensus.signet_challenge));
     }
@@ -68,6 +78,11 @@ RpcMethod GetBlockchainInfo(ChainContext& context)
         "  \"chainwork\": \"hex\",            (string) Work of the chain\n"
         "  \"size_on_disk\": n,             (numeric) Bytes of block and undo files\n"
         "  \"pruned\": bool,                (boolean) Whether blocks are deleted\n"
+        "  \"pruneheight\": n,              (numeric) Of the first block that is stored with undo "
+        "data, as all above it; if pruned\n"
+        "  \"automatic_pruning\": bool,     (boolean) Whether blocks go without being asked for; "
+        "if pruned\n"
+        "  \"prune_target_size\": n,        (numeric) Bytes to stay below; if so\n"
         "  \"signet_challenge\": \"hex\",     (string) On signets only\n"
         "  \"warnings\": [ \"str\", ... ]     (json array) Warnings of the node\n"
         "}",

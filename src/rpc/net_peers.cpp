@@ -212,6 +212,11 @@ UniValue FetchBlock(const NetContext& context, const RpcCall& call)
         have = node && node->HasData();
     }
     if (!node) throw RpcError{RpcCode::kMisc, "Block header missing"};
+    // A file that holds a block from above the tip would not be pruned for long.
+    if (context.chain.Chain().IsPruneMode() && node->height > context.chain.Current().height) {
+        throw RpcError{RpcCode::kMisc, "In prune mode, only blocks that the node has already "
+                                       "synced previously can be fetched from a peer"};
+    }
     if (have) throw RpcError{RpcCode::kMisc, "Block already downloaded"};
     const auto fetched = context.Network().FetchBlock(peer, *node);
     if (!fetched) throw RpcError{RpcCode::kMisc, fetched.Message()};

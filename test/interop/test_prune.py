@@ -1,0 +1,111 @@
+"""Pruning beside Bitcoin Core: the same blocks and calls, the same answers, the same files left;
+each node opens the directory that the other has pruned and goes on with it. Core is built by
+build_core.sh; IBD_CORE names a folder of its programs instead."""
+
+from core_node import Pair
+from framework import FunctionalTest, coins
+from regtest_chain import Chain
+
+OPTIONS = ("-fastprune", "-prune=1", "-maxtipage=10000000000", "-blocksxor=0")
+
+
+def files(node):
+    return {path.name: path.stat().st_size for path in node.blocks_dir.glob("*.dat")
+            if path.name != "xor.dat"}
+
+
+class PruneDifferential(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.chain = Chain()
+
+    def grow(self, pair, count):
+        for _ in range(count):
+            pair.submit(self.chain.add(self.chain.candidate()))
+
+    @staticmethod
+    def chain_info(pair):
+        """What is said of pruning."""
+        answers = []
+        for node in (pair.core, pair.ours):
+            info = node.rpc("getblockchaininfo")
+            answers.append({key: info.get(key) for key in (
+                "blocks", "bestblockhash", "pruned", "pruneheight", "automatic_pruning",
+                "prune_target_size")})
+        assert answers[0] == answers[1], answers
+        return answers[0]
+
+    def compare(self, pair):
+        self.assertEqual(sorted(files(pair.ours)), sorted(files(pair.core)))
+        info = self.chain_info(pair)
+        for height in range(0, info["blocks"] + 1, 23):
+            block = pair.ask("getblockhash", height)
+            pair.ask("getblock", block, 0)
+        return info
+
+    def test_same_files_and_answers(self):
+        with Pair(self.dir, options=OPTIONS) as pair:
+            self.nodes += [pair.core, pair.ours]
+            pair.ask("pruneblockchain", 0)
+            self.grow(pair, 90)
+            pair.ask("pruneblockchain", 50)  # too short
+            self.grow(pair, 910)
+            self.compare(pair)
+            for height in (-1, 1001, 2_000_000_000, 0, 1, 100, 217, 250, 300):
+                pair.ask("pruneblockchain", height)
+                self.compare(pair)
+            block_time = pair.ask("getblockheader", pair.ask("getblockhash", 470))["time"]
+            for seconds in (0, 7199, 7200, 7201):
+                pair.ask("pruneblockchain", block_time + seconds)
+                self.compare(pair)
+            self.grow(pair, 50)
+            pair.ask("pruneblockchain", 1050)
+            pruned = self.compare(pair)
+            self.assertGreater(pruned["pruneheight"], 400)
+            for level in range(5):
+                pair.ask("verifychain", level, 288)
+            for node in (pair.core, pair.ours):
+                node.stop().start()
+            self.assertEqual(self.compare(pair), pruned)
+            for node in (pair.core, pair.ours):
+                node.stop()
+            self.change_places(pair, pruned)
+
+    def change_places(self, pair, pruned):
+        """Each on the directory of the other."""
+        for node in (pair.core, pair.ours):
+            node.datadir = node.datadir.rename(node.datadir.with_suffix(".was"))
+        pair.core.datadir, pair.ours.datadir = pair.ours.datadir, pair.core.datadir
+        for node in (pair.core, pair.ours):
+            node.start()
+        self.assertEqual(self.chain_info(pair), pruned)
+        self.grow(pair, 300)
+        pair.ask("pruneblockchain", 1300)
+        self.assertGreater(self.compare(pair)["pruneheight"], pruned["pruneheight"])
+        self.assertEqual(coins(pair.ours), coins(pair.core))
+        for node in (pair.core, pair.ours):
+            node.stop()
+        self.refusals(pair)
+
+    def refusals(self, pair):
+        """What both say of starts that cannot be."""
+        for node in (pair.core, pair.ours):
+            node.args = ["-fastprune", "-blocksxor=0"]
+        for args in ((), ("-reindex-chainstate",), ("-prune=1", "-reindex-chainstate"),
+                     ("-prune=1", "-txindex"), ("-prune=549",), ("-prune=-5",)):
+            ends = [node.run(*args) for node in (pair.core, pair.ours)]
+            self.assertEqual(ends[0], ends[1], args)
+            self.assertEqual(ends[0][0], 1)
+
+    def test_reindex_of_what_is_left(self):
+        with Pair(self.dir, options=OPTIONS) as pair:
+            self.nodes += [pair.core, pair.ours]
+            self.grow(pair, 1000)
+            for node in (pair.core, pair.ours):
+                node.stop().start("-reindex")
+                node.wait_for_height(1000)
+            self.compare(pair)
+            self.assertGreater(pair.ask("pruneblockchain", 500), 0)
+            for node in (pair.core, pair.ours):
+                node.stop().start("-reindex")
+            self.assertEqual(self.compare(pair)["blocks"], 0)
