@@ -127,12 +127,15 @@ TEST_CASE("the booster's options are passed on or refused by name")
 
 TEST_CASE("what this version cannot do is refused, what has no effect accepted")
 {
-    for (const char* bad : {"-txindex", "-prune=550", "-coinstatsindex=1", "-blockfilterindex=1",
+    for (const char* bad : {"-txindex", "-coinstatsindex=1", "-blockfilterindex=1",
                             "-blockfilterindex=basic", "-txospenderindex"}) {
         const auto refused = Read({bad});
         REQUIRE_FALSE(refused.Ok());
         CHECK_THAT(refused.Message(), Catch::Contains("not supported"));
     }
+    CHECK(Read({"-prune=0"})->prune_target == 0);
+    CHECK(Read({"-prune=1"})->prune_target == kManualPruning);
+    CHECK(Read({"-prune=550"})->prune_target == 550u << 20);
     CHECK(Read({"-txindex=0", "-prune=0", "-nolisten", "-connect=0", "-disablewallet",
                 "-maxconnections=8", "-whitelist=127.0.0.1", "-noblockfilterindex"})
               .Ok());
