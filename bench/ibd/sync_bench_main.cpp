@@ -1,9 +1,9 @@
 // ibd-sync-bench: times the floor or the booster over a regtest directory of block files and prints
 // one line of JSON. bench/ibd/run.py drives it.
+#include "crypto/chacha20_poly1305.h"
 #include "ibd/block_index.h"
 #include "ibd/command_line.h"
 #include "ibd/floor.h"
-#include "crypto/chacha20_poly1305.h"
 #include "storage/coins_db.h"
 #include "swiftsync/engine.h"
 #include "swiftsync/terminal.h"
@@ -123,15 +123,19 @@ void BenchWitnessHashes(Chain& chain)
 }
 
 /** What the encrypted transport adds: messages of an average block's size are opened. */
-void BenchAead(Chain& chain)
+void BenchAead(Chain& chain, const std::string& folder)
 {
-    uint64_t left = chain.store->DiskUsage();
-    Bytes message(left / static_cast<uint64_t>(chain.tree.BestHeader()->height));
+    uint64_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        if (file.is_regular_file()) bytes += file.file_size();
+    }
+    const auto blocks = static_cast<uint64_t>(chain.tree.BestHeader()->height) + 1;
+    Bytes message(bytes / blocks);
     ChaCha20Poly1305 cipher(Hash32{});
     const double cpu_before = CpuSeconds();
-    for (uint64_t number = 0; left >= message.size(); ++number, left -= message.size()) {
+    for (uint64_t i = 0; i < blocks; ++i) {
         ChaCha20Poly1305::Nonce nonce{};
-        WriteLE64(nonce.data(), number);
+        WriteLE64(nonce.data(), i);
         cipher.StartOpen(nonce, {});
         cipher.Update(message, message);
         (void)cipher.FinishOpen({}); // it fails after the same work
@@ -238,8 +242,7 @@ int Main(int argc, char** argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
     auto args = ReadOptions(argc, argv);
-    const bool known =
-        mode == "floor" || mode == "booster" || mode == "wtxids" || mode == "aead";
+    const bool known = mode == "floor" || mode == "booster" || mode == "wtxids" || mode == "aead";
     if (!known || args["--blocks"].empty()) Fail(kHelp);
     Chain chain(args["--blocks"]);
     if (mode == "floor") {
@@ -247,7 +250,7 @@ int Main(int argc, char** argv)
     } else if (mode == "wtxids") {
         BenchWitnessHashes(chain);
     } else if (mode == "aead") {
-        BenchAead(chain);
+        BenchAead(chain, args["--blocks"]);
     } else {
         BenchBooster(chain, args);
     }
