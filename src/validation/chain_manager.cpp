@@ -27,13 +27,46 @@ RuleResult ChainManager::AddHeader(const BlockHeader& header, HeaderNode** out)
     return std::nullopt;
 }
 
+void ChainManager::LogRefusedHeader(const BlockHeader& header, const RuleViolation& why) const
+{
+    if (!m_stores.log.Wants(LogLevel::kDebug, LogCategory::kValidation)) return;
+    const std::string hash = header.Hash().ToHex();
+    const std::string prev = header.prev_hash.ToHex();
+    std::string text;
+    switch (why.kind) {
+    case RuleViolation::Kind::kCachedInvalid:
+        text = fmt::format("AcceptBlockHeader: block {} is marked invalid", hash);
+        break;
+    case RuleViolation::Kind::kMissingPrev:
+        text = fmt::format("header {} has prev block not found: {}", hash, prev);
+        break;
+    case RuleViolation::Kind::kInvalidPrev:
+        text = fmt::format("header {} has prev block invalid: {}", hash, prev);
+        break;
+    default: {
+        const bool alone = why.reason == "high-hash";
+        text = fmt::format("AcceptBlockHeader: Consensus::{}: {}, {}",
+                           alone ? "CheckBlockHeader" : "ContextualCheckBlockHeader", hash,
+                           why.ToString());
+    }
+    }
+    m_stores.log.Debug(LogCategory::kValidation, "{}", text);
+}
+
 RuleResult ChainManager::AcceptHeader(const BlockHeader& header, const HeaderNode** out)
 {
-    const Lock lock(m_headers.mutex);
     HeaderNode* node = nullptr;
-    IBD_RETURN_IF_VIOLATED(AddHeader(header, &node));
-    if (out) *out = node;
-    return std::nullopt;
+    RuleResult violation;
+    {
+        const Lock lock(m_headers.mutex);
+        violation = AddHeader(header, &node);
+    }
+    if (violation) {
+        LogRefusedHeader(header, *violation);
+    } else if (out) {
+        *out = node;
+    }
+    return violation;
 }
 
 RuleResult ChainManager::Check(const BlockView& view, HeaderNode& node, bool checked)
@@ -121,7 +154,11 @@ Result<BlockOutcome> ChainManager::AcceptAlone(const BlockView& view, const File
         const Lock lock(m_headers.mutex);
         outcome.violation = AddHeader(view.Header(), &node);
         outcome.node = node;
-        if (outcome.violation || node->HasData()) return outcome;
+        if (!outcome.violation && node->HasData()) return outcome;
+    }
+    if (outcome.violation) {
+        LogRefusedHeader(view.Header(), *outcome.violation);
+        return outcome;
     }
     outcome.violation = Check(view, *node, checked);
     if (outcome.violation) return outcome;

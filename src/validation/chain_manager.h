@@ -247,6 +247,8 @@ private:
     Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked)
         IBD_EXCLUDES(m_storing, m_headers.mutex);
     void LogRefused(const RuleViolation& violation) const;
+    /** For -debug=validation. */
+    void LogRefusedHeader(const BlockHeader& header, const RuleViolation& why) const;
     RuleResult CheckStranger(ByteSpan raw, BlockView& view);
     Result<BlockOutcome> AcceptAlone(const BlockView& view, const FilePos* stored, bool checked)
         IBD_REQUIRES(m_storing);

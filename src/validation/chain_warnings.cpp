@@ -11,8 +11,8 @@ namespace {
 constexpr int kInvalidChainBlocks = 6;
 
 constexpr const char* kDisagreement =
-    "Warning: We do not appear to fully agree with our peers! You may need to upgrade, or other "
-    "nodes may need to upgrade.";
+    "Warning: Found invalid chain more than 6 blocks longer than our best chain. This could be due "
+    "to database corruption or consensus incompatibility with peers.";
 
 /** The work from which on an invalid chain says that something is wrong. */
 Arith256 InvalidChainThreshold(const HeaderNode& tip)

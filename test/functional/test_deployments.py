@@ -1,6 +1,8 @@
 """-testactivationheight moves the height at which a rule begins, to the block; -vbparams sets what
 is voted on; getdeploymentinfo tells of both."""
 
+import re
+
 from framework import FunctionalTest
 from regtest_chain import (COINBASE_MATURITY, FIRST_BLOCK_TIME, REGTEST_GENESIS, Chain, coinbase,
                            spend, subsidy)
@@ -71,9 +73,12 @@ class Deployments(FunctionalTest):
             later = [f"-testactivationheight={other}@{HEIGHT + 100}"
                      for other in ("bip34", "dersig", "cltv") if other != name]
             self.chain = Chain()
-            node = self.start(f"-testactivationheight={name}@{HEIGHT}", *later)
-            self.refused_from(node, lambda v=version: self.with_version(v),
-                              f"bad-version(0x{version:08x})")
+            node = self.start(f"-testactivationheight={name}@{HEIGHT}", *later,
+                              "-debug=validation")
+            reason = f"bad-version(0x{version:08x})"
+            self.refused_from(node, lambda v=version: self.with_version(v), reason)
+            self.assertRegex(node.log_text, "AcceptBlockHeader: Consensus::"
+                             "ContextualCheckBlockHeader: [0-9a-f]{64}, " + re.escape(reason))
             node.stop()
 
     def test_csv(self):

@@ -89,7 +89,7 @@ TEST_CASE("an invalid chain of more than six blocks' more work warns until ours 
         CHECK(engine.chain->Tip()->hash == common.back().hash);
         REQUIRE(warnings.contains(NodeWarning::kInvalidChain));
         CHECK(warnings[NodeWarning::kInvalidChain].starts_with(
-            "Warning: We do not appear to fully agree with our peers!"));
+            "Warning: Found invalid chain more than 6 blocks longer than our best chain."));
         Must(engine.chain->Flush(FlushMode::kAlways));
         const KitBlock next = kit.Make(common.back());
         SECTION("cleared by a block of ours")
