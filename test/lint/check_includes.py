@@ -16,7 +16,7 @@ DIRECT = {
     "util": [], "crypto": ["util"], "primitives": ["crypto"], "script": ["primitives"],
     "consensus": ["script"], "chain": ["consensus"], "storage": ["script"],
     "hints": ["script"], "validation": ["chain", "storage"],
-    "swiftsync": ["hints", "chain", "storage"],
+    "swiftsync": ["hints", "chain", "storage"], "hints_tool": ["swiftsync", "validation"],
     "mempool": ["chain", "storage"], "mining": ["mempool", "validation"], "net": ["chain"],
     "rpc": ["swiftsync", "mining", "net"], "node": ["rpc"], "cli": ["util"],
 }
@@ -33,7 +33,8 @@ OWNED = {
 PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
-     ("util/", "swiftsync/", "validation/", "net/", "rpc/", "node/events.", "node/bitcoind_main."),
+     ("util/", "swiftsync/", "hints_tool/", "validation/", "net/", "rpc/", "node/events.",
+      "node/bitcoind_main."),
      "a thread"),
 ]
 

@@ -1,0 +1,158 @@
+// See chain_blocks.h.
+#include "hints_tool/chain_blocks.h"
+
+#include "consensus/block_check.h"
+#include "util/hex.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace ibd {
+
+namespace {
+
+/** Blocks in work at a time; each takes a few MB. */
+constexpr size_t kWindow = 64;
+
+constexpr const char* kFirstFile = "blk00000.dat";
+
+Result<std::array<uint8_t, 4>> MagicOf(Env& env, const Path& blocks)
+{
+    XorKey key;
+    if (env.Exists(blocks / "xor.dat")) {
+        IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, blocks / "xor.dat"));
+        if (bytes.size() != XorKey::kSize) {
+            return BadData("{}: not {} bytes", (blocks / "xor.dat").string(), XorKey::kSize);
+        }
+        std::array<uint8_t, XorKey::kSize> raw;
+        std::copy(bytes.begin(), bytes.end(), raw.begin());
+        key = XorKey(raw);
+    }
+    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(blocks / kFirstFile));
+    std::array<uint8_t, 4> magic{};
+    IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, magic));
+    if (got < magic.size()) return BadData("{}: it is empty", (blocks / kFirstFile).string());
+    key.Apply(magic);
+    return magic;
+}
+
+/** The folder with the block files: this one, or below it as a data directory has it. */
+Result<Path> FindBlocks(Env& env, const Path& dir, std::optional<Network> network)
+{
+    std::vector<Path> places = {dir, dir / "blocks"};
+    for (const Network n : {Network::kMain, Network::kTestnet3, Network::kTestnet4,
+                            Network::kSignet, Network::kRegtest}) {
+        if (network && *network != n) continue;
+        places.push_back(dir / MakeChainParams(n).sub_folder / "blocks");
+    }
+    for (const Path& place : places) {
+        if (env.Exists(place / kFirstFile)) return place;
+    }
+    return BadData("{}: no block files there (a folder with {}, or a data directory)", dir.string(),
+                   kFirstFile);
+}
+
+} // namespace
+
+Result<std::unique_ptr<ChainBlocks>> ChainBlocks::Open(Env& env, Logger& log, const Path& dir,
+                                                       std::optional<Network> network)
+{
+    IBD_ASSIGN_OR_RETURN(const Path folder, FindBlocks(env, dir, network));
+    IBD_ASSIGN_OR_RETURN(const auto magic, MagicOf(env, folder));
+    if (!network) network = NetworkFromMagic(magic);
+    if (!network || MakeChainParams(*network).magic != magic) {
+        return BadData("{}: block files of {} (magic {}); name the network with --network",
+                       folder.string(), network ? "another network" : "an unknown network",
+                       ToHex(magic));
+    }
+    auto blocks = std::unique_ptr<ChainBlocks>(new ChainBlocks(env, MakeChainParams(*network)));
+    BlockStoreOptions options;
+    options.blocks_dir = folder;
+    options.magic = magic;
+    IBD_ASSIGN_OR_RETURN(blocks->m_store, BlockStore::Open(env, log, options));
+    const std::atomic<bool> interrupt = false;
+    IBD_RETURN_IF_ERROR(blocks->m_survey.Take(env, log, *blocks->m_store, interrupt));
+    return blocks;
+}
+
+Result<> ChainBlocks::EndAt(const BlockHash& hash)
+{
+    const HeaderNode* node = m_survey.Tree().Find(hash);
+    if (!node) return BadData("block {} is not in the block files", hash.ToHex());
+    return EndAtNode(node);
+}
+
+Result<> ChainBlocks::EndAt(uint32_t height)
+{
+    const HeaderNode* best = m_survey.Tree().BestHeader();
+    const HeaderNode* node = best->Ancestor(static_cast<int>(height));
+    if (!node) {
+        return BadData("the chain of the block files ends at height {}, below {}", best->height,
+                       height);
+    }
+    return EndAtNode(node);
+}
+
+Result<> ChainBlocks::EndAtNode(const HeaderNode* node)
+{
+    m_terminal = node;
+    m_places.assign(static_cast<size_t>(node->height) + 1, FilePos{});
+    for (const SurveyedBlock& block : m_survey.Blocks()) {
+        if (!block.node || block.node->height > node->height) continue;
+        if (node->Ancestor(block.node->height) != block.node) continue;
+        FilePos& place = m_places[static_cast<size_t>(block.node->height)];
+        if (place.IsNull()) place = block.pos;
+    }
+    for (size_t h = 1; h < m_places.size(); ++h) {
+        if (m_places[h].IsNull()) return BadData("block {} is not in the block files", h);
+    }
+    if (node->height > 0) return {};
+    return BadData("the block files have no block above the genesis block");
+}
+
+FoldRules ChainBlocks::Rules(HintsCounting counting) const
+{
+    return MakeFoldRules(counting, m_params.consensus, m_terminal->height,
+                         [&](int height) { return m_terminal->Ancestor(height)->hash; });
+}
+
+Result<> ChainBlocks::Load(uint32_t height, BlockSlot& slot) const
+{
+    const BlockHash hash = m_terminal->Ancestor(static_cast<int>(height))->hash;
+    IBD_ASSIGN_OR_RETURN(slot.bytes, m_store->ReadBlock(m_places[height], &hash));
+    IBD_RETURN_IF_ERROR(slot.view.Parse(slot.bytes));
+    const BlockCheckOptions options{.check_pow = false, .check_merkle_root = true};
+    if (const auto broken = CheckBlock(slot.view, m_params.consensus, options)) {
+        return m_store->DamagedBlock(m_places[height], hash, static_cast<int>(height),
+                                     broken->reason);
+    }
+    return {};
+}
+
+Result<> ChainBlocks::ForEach(uint32_t first,
+                              const std::function<Result<>(uint32_t, BlockSlot&)>& work,
+                              const std::function<Result<>(uint32_t, BlockSlot&)>& take,
+                              std::optional<uint32_t> last) const
+{
+    ThreadPool pool("hints", std::max(1u, std::thread::hardware_concurrency()) - 1);
+    std::vector<BlockSlot> slots(kWindow);
+    const uint32_t end = last.value_or(static_cast<uint32_t>(m_terminal->height)) + 1;
+    for (uint32_t start = first; start < end; start += kWindow) {
+        const size_t count = std::min<size_t>(kWindow, end - start);
+        pool.ParallelFor(count, [&](size_t i) {
+            BlockSlot& slot = slots[i];
+            const auto height = start + static_cast<uint32_t>(i);
+            Result<> done = Load(height, slot);
+            if (done) done = work(height, slot);
+            slot.error.reset();
+            if (!done) slot.error = done.GetError();
+        });
+        for (size_t i = 0; i < count; ++i) {
+            if (slots[i].error) return *slots[i].error;
+            IBD_RETURN_IF_ERROR(take(start + static_cast<uint32_t>(i), slots[i]));
+        }
+    }
+    return {};
+}
+
+} // namespace ibd

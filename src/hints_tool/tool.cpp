@@ -1,0 +1,197 @@
+// The program's frame: its words, its help, its errors. See tool.h.
+#include "hints_tool/tool.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unistd.h>
+
+namespace ibd {
+
+namespace {
+
+constexpr const char* kHelp =
+    R"(bitcoin-hints - make, convert, check and show hints files of the IBD Booster
+
+Usage:
+  bitcoin-hints generate --snapshot=FILE [--format=F] [--network=N] [--mem=MIB] BLOCKS OUT
+  bitcoin-hints convert --format=F [--from=F] [--blocks=DIR] [--network=N] IN OUT
+  bitcoin-hints info [--from=F] [--plot=SVG] FILE
+  bitcoin-hints verify --blocks=DIR [--from=F] [--network=N] FILE
+  bitcoin-hints diff [--from=F] [--limit=COUNT] FILE FILE
+  bitcoin-hints bench [--from=F] FILE
+
+generate  from block files and a snapshot of dumptxoutset. Stopped, it goes on where it was.
+convert   to another format. Some need to know how many outputs each block has; then --blocks.
+info      what the file says: format, heights, counts, hints id, unspent outputs over height.
+verify    whether the hints are right for these blocks, by the sum that a node goes by.
+diff      heights whose hints differ. Exit status 1 if there are any.
+bench     how fast the file is read.
+
+Options:
+  --blocks=DIR     block files, or a data directory
+  --force          replace OUT
+  --format=F       what to write (default: container)
+  --from=F         what the input is, where that cannot be told
+  --limit=COUNT    differences to show (default: 10)
+  --mem=MIB        memory for coins (default: 512)
+  --network=N      main, test, testnet4, signet or regtest (default: that of the block files)
+  --plot=SVG       draw unspent outputs over height
+  --snapshot=FILE  of dumptxoutset
+  --version, --help
+
+Formats: container (ours), container1 (ours, version 1), bitmap, indexed, bip456, bip456-core,
+bip456-crate, btcd, gaps; indexed-compact, indexed-deltas and indexed-runs are read only.
+doc/formats/hints.md describes them.
+)";
+
+struct Command {
+    const char* name;
+    size_t words; //!< that must follow
+    std::vector<const char*> options;
+    Result<> (*run)(const ToolContext&);
+};
+
+const std::vector<Command>& Commands()
+{
+    static const std::vector<Command> commands = {
+        {"generate", 2, {"snapshot", "format", "network", "mem", "force"}, GenerateHints},
+        {"convert", 2, {"format", "from", "blocks", "network", "force"}, ConvertHints},
+        {"info", 1, {"from", "plot", "force"}, ShowHints},
+        {"verify", 1, {"blocks", "from", "network"}, VerifyHints},
+        {"diff", 2, {"from", "limit"}, DiffHints},
+        {"bench", 1, {"from"}, BenchHints},
+    };
+    return commands;
+}
+
+ToolArguments Parse(int argc, char** argv)
+{
+    ToolArguments out;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word.rfind("--", 0) != 0) {
+            out.words.push_back(word);
+            continue;
+        }
+        const size_t equals = std::min(word.find('='), word.size());
+        out.options[word.substr(2, equals - 2)] = word.substr(std::min(equals + 1, word.size()));
+    }
+    return out;
+}
+
+Result<> RunCommand(Env& env, ToolArguments arguments)
+{
+    if (arguments.words.empty()) return BadData("no command (bitcoin-hints --help)");
+    const std::string name = arguments.words[0];
+    arguments.words.erase(arguments.words.begin());
+    for (const Command& command : Commands()) {
+        if (command.name != name) continue;
+        for (const auto& [option, value] : arguments.options) {
+            const auto known = [&](const char* o) { return option == o; };
+            if (std::none_of(command.options.begin(), command.options.end(), known)) {
+                return BadData("{} has no option --{} (bitcoin-hints --help)", name, option);
+            }
+        }
+        if (arguments.words.size() != command.words) {
+            return BadData("{} takes {} file names (bitcoin-hints --help)", name, command.words);
+        }
+        const auto log = MakeNullLogger();
+        return command.run({env, *log, arguments});
+    }
+    return BadData("{}: no such command (bitcoin-hints --help)", name);
+}
+
+} // namespace
+
+std::optional<std::string> ToolArguments::Get(const std::string& name) const
+{
+    const auto it = options.find(name);
+    return it == options.end() ? std::nullopt : std::optional(it->second);
+}
+
+Result<std::optional<HintsFormat>> ToolArguments::Format(const std::string& name) const
+{
+    const auto text = Get(name);
+    if (!text) return std::optional<HintsFormat>();
+    if (const auto format = HintsFormatFrom(*text)) return format;
+    return BadData("--{}={}: no such format (bitcoin-hints --help)", name, *text);
+}
+
+Result<std::optional<uint64_t>> ToolArguments::Number(const std::string& name, uint64_t least,
+                                                      uint64_t most) const
+{
+    const auto text = Get(name);
+    if (!text) return std::optional<uint64_t>();
+    uint64_t value = 0;
+    const char* const end = text->data() + text->size();
+    const auto [next, error] = std::from_chars(text->data(), end, value);
+    if (error == std::errc() && next == end && value >= least && value <= most) {
+        return std::optional(value);
+    }
+    return BadData("--{}={}: must be a number from {} to {}", name, *text, least, most);
+}
+
+Result<std::unique_ptr<ChainBlocks>> ToolContext::BlocksFor(const HintsInfo& hints) const
+{
+    const auto dir = arguments.Get("blocks");
+    if (!dir) return std::unique_ptr<ChainBlocks>();
+    std::optional<Network> network;
+    if (const auto name = arguments.Get("network")) {
+        network = NetworkFromName(*name);
+        if (!network) return BadData("--network={}: no such network", *name);
+    }
+    IBD_ASSIGN_OR_RETURN(auto blocks, ChainBlocks::Open(env, log, *dir, network));
+    if (hints.network_magic && *hints.network_magic != blocks->Params().magic) {
+        return BadData("hints file {} is for another network than the blocks", hints.path.string());
+    }
+    IBD_RETURN_IF_ERROR(hints.terminal_hash ? blocks->EndAt(*hints.terminal_hash)
+                                            : blocks->EndAt(hints.terminal_height));
+    if (static_cast<uint32_t>(blocks->Terminal().height) == hints.terminal_height) return blocks;
+    return BadData("hints file {}: its terminal block is at height {}, not {}", hints.path.string(),
+                   blocks->Terminal().height, hints.terminal_height);
+}
+
+Result<std::unique_ptr<Hints>> ToolContext::Open(const std::string& path) const
+{
+    IBD_ASSIGN_OR_RETURN(const auto format, arguments.Format("from"));
+    return OpenHints(env, path, format);
+}
+
+ProgressMeter ToolContext::Progress(const std::string& label, uint64_t blocks) const
+{
+    return ProgressMeter(env, log,
+                         {.label = label, .unit = "blocks", .total = blocks, .tty = stderr});
+}
+
+Result<Path> ToolContext::PartOf(const Path& out) const
+{
+    if (env.Exists(out) && !arguments.Has("force")) {
+        return BadData("{} exists (replace it with --force)", out.string());
+    }
+    return Path(out.string() + ".part");
+}
+
+Result<> ToolContext::Publish(const Path& part, const Path& out) const
+{
+    IBD_RETURN_IF_ERROR(env.Rename(part, out));
+    return env.SyncDirectory(out.has_parent_path() ? out.parent_path() : Path("."));
+}
+
+int RunHintsTool(Env& env, int argc, char** argv)
+{
+    const ToolArguments arguments = Parse(argc, argv);
+    if (arguments.Has("help") || argc == 1) {
+        fmt::print("{}", kHelp);
+        return argc == 1 ? 1 : 0;
+    }
+    if (arguments.Has("version")) {
+        fmt::print("bitcoin-hints\n");
+        return 0;
+    }
+    const Result<> done = RunCommand(env, arguments);
+    if (done) return 0;
+    if (!done.Message().empty()) fmt::print(stderr, "bitcoin-hints: {}\n", done.Message());
+    return 1;
+}
+
+} // namespace ibd

@@ -1,0 +1,55 @@
+// bitcoin-hints: what each of its commands does, and what they share. Commands print their results
+// to stdout and progress to stderr. See doc/bitcoin-hints.md.
+#pragma once
+
+#include "hints/hints_writer.h"
+#include "hints_tool/chain_blocks.h"
+#include "util/progress.h"
+
+#include <map>
+
+namespace ibd {
+
+/** The words of a command line: `--name=value` in any order among the others. */
+struct ToolArguments {
+    std::map<std::string, std::string> options; //!< without dashes; empty value for a bare option
+    std::vector<std::string> words;
+
+    bool Has(const std::string& name) const { return options.count(name) > 0; }
+    std::optional<std::string> Get(const std::string& name) const;
+    Result<std::optional<HintsFormat>> Format(const std::string& name) const;
+    /** A number from `least` to `most`. */
+    Result<std::optional<uint64_t>> Number(const std::string& name, uint64_t least,
+                                           uint64_t most) const;
+};
+
+struct ToolContext {
+    Env& env;
+    Logger& log;
+    const ToolArguments& arguments;
+
+    /** The blocks that `--blocks` names, ending where the hints end; null without it. */
+    Result<std::unique_ptr<ChainBlocks>> BlocksFor(const HintsInfo& hints) const;
+    /** The hints file of this name, in the format of `--from` if there is one. */
+    Result<std::unique_ptr<Hints>> Open(const std::string& path) const;
+    ProgressMeter Progress(const std::string& label, uint64_t blocks) const;
+    /** Where a result is made before it gets its name; refuses what exists without --force. */
+    Result<Path> PartOf(const Path& out) const;
+    Result<> Publish(const Path& part, const Path& out) const;
+};
+
+// The commands. Each error is one line for the user.
+Result<> ConvertHints(const ToolContext& context);
+Result<> ShowHints(const ToolContext& context);
+Result<> VerifyHints(const ToolContext& context);
+Result<> DiffHints(const ToolContext& context);
+Result<> BenchHints(const ToolContext& context);
+Result<> GenerateHints(const ToolContext& context);
+
+/** Unspent outputs over height, drawn as SVG: `buckets` of equal numbers of blocks. */
+std::string PlotSvg(const HintsInfo& info, const std::vector<double>& unspent_per_block);
+
+/** The whole program; returns its exit status. */
+int RunHintsTool(Env& env, int argc, char** argv);
+
+} // namespace ibd

@@ -1,0 +1,181 @@
+"""bitcoin-hints: every command, on the real chain and a generated one, against the Python
+reference, the published crate's file and the node itself."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import golden
+import interop_env
+from framework import FunctionalTest, coins, program
+from generated import small_chain
+from test_booster import booster
+
+REFERENCE = interop_env.ROOT / "contrib/ibd-booster-hints-gen"
+WRITTEN = ("container", "container1", "bitmap", "indexed", "bip456", "bip456-core", "bip456-crate",
+           "btcd", "gaps")
+# Formats that need no blocks to become one another.
+ALONE = ("container1", "bip456", "bip456-core", "bip456-crate", "btcd", "gaps")
+
+
+class ToolTest(FunctionalTest):
+    def tool(self, *args, status=0):
+        """What the tool prints; with another status, its one line of error."""
+        done = subprocess.run([program("bitcoin-hints"), *map(str, args)], capture_output=True,
+                              text=True, check=False, timeout=300)
+        self.assertEqual(done.returncode, status, done.stderr)
+        if status == 0:
+            self.assertEqual(done.stderr, "")
+            return done.stdout
+        self.assertLessEqual(done.stderr.count("\n"), 1)
+        return done.stderr or done.stdout
+
+    def reference(self, program_name, *args):
+        subprocess.run([sys.executable, REFERENCE / program_name, *map(str, args)], check=True,
+                       capture_output=True)
+
+
+class RealChain(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.blocks = self.dir / "core"
+        golden.unpack_core_datadir(self.blocks)
+        self.snapshot = golden.unpacked(golden.FOLDER + "utxo_14131.dat.xz")
+        self.crate = interop_env.testdata_path(golden.FOLDER + "mainnet14131.hints")
+        self.made = self.dir / "made"
+        self.tool("generate", f"--snapshot={self.snapshot}", self.blocks, self.made)
+
+    def test_generated_files_are_the_references(self):
+        self.assertFalse((self.dir / "made.work").exists())
+        for name in ("container", "bitmap"):
+            ours, theirs = self.dir / f"ours.{name}", self.dir / f"theirs.{name}"
+            own_name = name.replace("container", "container1")
+            self.tool("generate", f"--format={own_name}", f"--snapshot={self.snapshot}",
+                      self.blocks, ours)
+            self.reference("booster-gen.py", f"--format={name}", self.blocks, self.snapshot,
+                           theirs)
+            self.assertEqual(ours.read_bytes(), theirs.read_bytes())
+        sys.path.insert(0, str(REFERENCE))
+        from hintsgen import container2
+        data = self.made.read_bytes()
+        hints = container2.blocks(data)
+        written = container2.write(hints, data[12:16], data[24:56])
+        self.assertEqual(written, data, "the readable twin writes the same bytes")
+
+    def test_every_format_and_back(self):
+        for name in WRITTEN:
+            with self.subTest(format=name):
+                out, back = self.dir / name, self.dir / f"{name}.back"
+                self.tool("convert", f"--format={name}", f"--blocks={self.blocks}", self.made, out)
+                self.tool("convert", f"--blocks={self.blocks}", out, back)
+                self.assertEqual(back.read_bytes(), self.made.read_bytes())
+                self.assertIn("right: 13416 coins",
+                              self.tool("verify", f"--blocks={self.blocks}", out))
+                self.assertIn(f"format: {name}\n", self.tool("info", out))
+        self.assertEqual((self.dir / "bip456-crate").read_bytes(), self.crate.read_bytes())
+        for first in ALONE:
+            for second in set(ALONE) - {"container1"}:
+                out = self.dir / "alone"
+                self.tool("convert", "--force", f"--format={second}", self.dir / first, out)
+                self.assertEqual(out.read_bytes(), (self.dir / second).read_bytes())
+
+    def test_diff_info_and_bench(self):
+        self.assertIn("0 of 14131 blocks differ", self.tool("diff", self.made, self.crate))
+        text = self.dir / "text"
+        self.tool("convert", "--format=gaps", self.made, text)
+        lines = text.read_text().split("\n")
+        lines[99], lines[199] = "5", ""
+        text.write_text("\n".join(lines))
+        out = self.tool("diff", self.made, text, status=1)
+        self.assertEqual(out.split("\n")[2], "2 of 14131 blocks differ")
+        self.assertIn("block 200: 1 outputs differ, first 0", out)
+        self.assertIn("the hints are wrong",
+                      self.tool("verify", f"--blocks={self.blocks}", text, status=1)
+                      .replace("hints give", "the hints are wrong")
+                      .replace("hints mark", "the hints are wrong"))
+        plot = self.dir / "plot.svg"
+        self.assertIn("hints id: ", self.tool("info", f"--plot={plot}", self.made))
+        self.assertTrue(plot.read_text().startswith("<svg "))
+        self.assertIn("M unspent outputs/s", self.tool("bench", self.crate))
+
+    def test_hints_that_are_wrong_by_one_output(self):
+        text = self.dir / "text"
+        self.tool("convert", "--format=gaps", self.made, text)
+        lines = text.read_text().split("\n")
+        self.assertEqual(lines[6000], "0")
+        lines[6000] = ""
+        text.write_text("\n".join(lines))
+        self.assertIn("the hints are wrong",
+                      self.tool("verify", f"--blocks={self.blocks}", text, status=1))
+
+    def test_refusals(self):
+        self.assertIn("exists", self.tool("convert", "--format=btcd", self.made, self.made,
+                                          status=1))
+        self.assertIn("--blocks=DIR", self.tool("convert", "--format=bitmap", self.made,
+                                                self.dir / "x", status=1))
+        self.assertIn("--blocks=DIR", self.tool("convert", self.crate, self.dir / "x", status=1))
+        self.assertIn("no such format", self.tool("convert", "--format=x", self.made, "y",
+                                                  status=1))
+        self.assertIn("no option", self.tool("info", "--blocks=x", self.made, status=1))
+        self.assertIn("no such command", self.tool("frobnicate", status=1))
+        empty = self.dir / "empty"
+        empty.mkdir()
+        self.assertIn("no block files", self.tool("verify", f"--blocks={empty}", self.made,
+                                                  status=1))
+        snapshot = self.dir / "foreign"
+        data = bytearray(self.snapshot.read_bytes())
+        data[7:11] = bytes.fromhex("fabfb5da")
+        snapshot.write_bytes(data)
+        self.assertIn("another network", self.tool("generate", f"--snapshot={snapshot}",
+                                                   self.blocks, self.dir / "x", status=1))
+        self.assertFalse((self.dir / "x").exists())
+
+    def test_a_coin_that_no_block_made(self):
+        snapshot = self.dir / "wrong"
+        data = bytearray(self.snapshot.read_bytes())
+        data[51] ^= 1  # the first txid
+        snapshot.write_bytes(data)
+        self.assertIn("of which the block has", self.tool("generate", f"--snapshot={snapshot}",
+                                                          self.blocks, self.dir / "x", status=1))
+
+    def test_killed_and_gone_on(self):
+        out = self.dir / "killed"
+        command = [program("bitcoin-hints"), "generate", f"--snapshot={self.snapshot}",
+                   str(self.blocks), str(out)]
+        wait = 0.02
+        for _ in range(40):
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(wait)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if out.exists():
+                break
+            wait *= 1.3
+        self.tool("generate", "--force", f"--snapshot={self.snapshot}", self.blocks, out)
+        self.assertEqual(out.read_bytes(), self.made.read_bytes())
+
+
+class Node(ToolTest):
+    def test_the_node_takes_every_format(self):
+        made = small_chain()
+        main = made.place(self.node())
+        self.assertEqual(main.run("-reindex", made.to_tip)[0], 0)
+        main.start()
+        serial = coins(main)
+        main.stop()
+        blocks = f"--blocks={made.blocks}"
+        for name in WRITTEN:
+            with self.subTest(format=name):
+                file = self.dir / name
+                self.tool("convert", f"--format={name}", blocks, made.container, file)
+                (main.net_dir / "debug.log").unlink()
+                status, errors = main.run(*booster(file), *made.trust, made.to_tip)
+                self.assertEqual((status, errors), (0, ""))
+                self.assertIn("succeeded. ***", main.log_text)
+                main.start()
+                self.assertEqual(coins(main), serial)
+                main.stop()
+        self.assertEqual((self.dir / "bitmap").read_bytes(), made.bitmap.read_bytes())
+        self.assertEqual((self.dir / "container1").read_bytes(), made.container.read_bytes())
