@@ -1,43 +1,14 @@
 // See siphash.h.
 #include "crypto/siphash.h"
 
+#include "crypto/siphash_round.h"
 #include "util/endian.h"
-
-#include <bit>
 
 namespace ibd {
 
 namespace {
 
-using State = std::array<uint64_t, 4>;
-
-inline State InitialState(SipKey key)
-{
-    return {key.k0 ^ 0x736f6d6570736575, key.k1 ^ 0x646f72616e646f6d, key.k0 ^ 0x6c7967656e657261,
-            key.k1 ^ 0x7465646279746573};
-}
-
-inline void Round(State& v)
-{
-    v[0] += v[1];
-    v[2] += v[3];
-    v[1] = std::rotl(v[1], 13) ^ v[0];
-    v[3] = std::rotl(v[3], 16) ^ v[2];
-    v[0] = std::rotl(v[0], 32);
-    v[2] += v[1];
-    v[0] += v[3];
-    v[1] = std::rotl(v[1], 17) ^ v[2];
-    v[3] = std::rotl(v[3], 21) ^ v[0];
-    v[2] = std::rotl(v[2], 32);
-}
-
-inline void Absorb(State& v, uint64_t word)
-{
-    v[3] ^= word;
-    Round(v);
-    Round(v);
-    v[0] ^= word;
-}
+using namespace sip;
 
 /** Absorbs the last word: up to seven bytes, with the message's size in the top byte. */
 inline uint64_t Finish(State v, uint64_t size, uint64_t rest)
@@ -50,14 +21,14 @@ inline uint64_t Finish(State v, uint64_t size, uint64_t rest)
 
 inline State AbsorbHash(SipKey key, const Hash32& hash)
 {
-    State v = InitialState(key);
+    State v = InitialState(key.k0, key.k1);
     for (size_t i = 0; i < 32; i += 8) Absorb(v, ReadLE64(hash.data() + i));
     return v;
 }
 
 } // namespace
 
-SipHasher::SipHasher(SipKey key) : m_v(InitialState(key)) {}
+SipHasher::SipHasher(SipKey key) : m_v(InitialState(key.k0, key.k1)) {}
 
 SipHasher& SipHasher::Write(ByteSpan data)
 {

@@ -7,6 +7,7 @@
 #include "crypto/sha1.h"
 #include "crypto/sha512.h"
 #include "crypto/siphash.h"
+#include "crypto/siphash128.h"
 #include "support/testdata.h"
 #include "util/endian.h"
 
@@ -156,6 +157,34 @@ Bytes PlainBlock(const Hash32& key, const ChaCha20::Nonce& nonce, uint32_t count
 }
 
 } // namespace
+
+TEST_CASE("SipHash of 128 bits of outpoints matches OpenSSL's", "[siphash]")
+{
+    // openssl mac -macopt hexkey:KEY -macopt size:16 -in MESSAGE SIPHASH, OpenSSL 3.0
+    const std::array<std::array<const char*, 3>, 4> known = {{
+        {"000102030405060708090a0b0c0d0e0f",
+         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223",
+         "3dc47d1f29c448461e9e76ed904f6711"},
+        {"b52625c2608c5756115a273753b4a8f3",
+         "ffb937d25403ff426da5006e7ad82ef083b4ce0acced4c9b4e75f7e1cfc7f88600000000",
+         "da0b41d0791808090d3797028ec2d9db"},
+        {"0edeb6dcf1fb8617d9bc1ee35f2fa963",
+         "b614bd4c00add01b5176fea98c53e43febf2dca8057a7d6871ab10160b0f8267ffffffff",
+         "21a8936f70b1c1a2cd312de411158d8d"},
+        {"e84fd6cba2c11ea6cea496858d8504ee",
+         "b94b8456251c94c2981a8a1e5ea119007191e90d32cf2242ffe9cbbcece0ca5139300000",
+         "dabfbd084dd2a8ef57639c343dfc0a75"},
+    }};
+    for (const auto& [key_hex, message_hex, digest_hex] : known) {
+        const Bytes key = *FromHex(key_hex);
+        const Bytes message = *FromHex(message_hex);
+        const Bytes digest = *FromHex(digest_hex);
+        const OutpointHash hash({ReadLE64(key.data()), ReadLE64(key.data() + 8)});
+        const auto begun = hash.Begin(message.data());
+        const Hash128 expected = {ReadLE64(digest.data()), ReadLE64(digest.data() + 8)};
+        CHECK(OutpointHash::Finish(begun, ReadLE32(message.data() + 32)) == expected);
+    }
+}
 
 TEST_CASE("chacha20 blocks equal the plain definition, also where the counter runs over")
 {
