@@ -4,6 +4,7 @@
 #include "consensus/subsidy.h"
 #include "storage/chainstate_builder.h"
 #include "util/progress.h"
+#include "util/watched_threads.h"
 
 #include <algorithm>
 
@@ -13,8 +14,6 @@ namespace {
 
 /** The least that a worker can do useful work with. */
 constexpr size_t kMinBufferBytes = 4 << 10;
-/** How often progress is shown while others work. */
-constexpr auto kShowInterval = std::chrono::milliseconds(500);
 
 } // namespace
 
@@ -106,34 +105,6 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
 
 std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)
 {
-    {
-        const Lock lock(m_mutex);
-        m_running = m_sources.size();
-    }
-    std::vector<NamedThread> threads;
-    for (size_t i = 0; i < m_sources.size(); ++i) {
-        threads.emplace_back(fmt::format("booster-{}", i), [&, i] { Work(context, i); });
-    }
-    ShowUntilDone();
-    for (NamedThread& thread : threads) thread.Join();
-    const Lock lock(m_mutex);
-    return std::move(m_failure);
-}
-
-void FoldPhase::Work(const FoldContext& context, size_t number)
-{
-    auto failure = FoldWorker(context, number, m_progress.Worker(number)).Run(*m_sources[number]);
-    const Lock lock(m_mutex);
-    if (failure) {
-        m_supply.Stop(); // the others finish their stretch
-        if (!m_failure) m_failure = std::move(failure);
-    }
-    --m_running;
-    m_ended.notify_all();
-}
-
-void FoldPhase::ShowUntilDone()
-{
     const uint64_t all_blocks = m_progress.ResumedBlocks() + m_supply.BlocksToFold();
     const uint64_t resumed = m_progress.ResumedBytes();
     ProgressMeter meter(m_job.env, m_job.log,
@@ -142,16 +113,24 @@ void FoldPhase::ShowUntilDone()
                          .total = resumed + m_supply.EstimatedBytes(),
                          .start = resumed,
                          .tty = m_job.options.tty});
-    const auto show = [&] {
+    const auto watch = [&] {
         meter.Update(m_progress.BytesDone(),
                      m_progress.FoldDetail(all_blocks) + m_supply.Detail());
-    };
-    const Lock lock(m_mutex);
-    for (; m_running > 0; m_ended.wait_for(m_mutex, kShowInterval)) {
-        show();
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block
-    }
-    show(); // they may have been done before this thread came to look
+    };
+    RunWatched(
+        "booster", m_sources.size(), [&](size_t i) { Work(context, i); }, watch);
+    const Lock lock(m_mutex);
+    return std::move(m_failure);
+}
+
+void FoldPhase::Work(const FoldContext& context, size_t number)
+{
+    auto failure = FoldWorker(context, number, m_progress.Worker(number)).Run(*m_sources[number]);
+    if (!failure) return;
+    m_supply.Stop(); // the others finish their stretch
+    const Lock lock(m_mutex);
+    if (!m_failure) m_failure = std::move(failure);
 }
 
 } // namespace ibd

@@ -31,7 +31,6 @@ private:
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer);
     std::optional<FoldFailure> RunWorkers(const FoldContext& context);
     void Work(const FoldContext& context, size_t number);
-    void ShowUntilDone();
 
     const SyncJob& m_job;
     BlockSupply& m_supply;
@@ -39,8 +38,6 @@ private:
     std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; until all is durable
 
     Mutex m_mutex;
-    std::condition_variable_any m_ended;                         //!< a worker did
-    size_t m_running IBD_GUARDED_BY(m_mutex) = 0;                //!< workers
     std::optional<FoldFailure> m_failure IBD_GUARDED_BY(m_mutex); //!< the first
 };
 

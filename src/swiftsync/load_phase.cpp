@@ -3,17 +3,11 @@
 
 #include "storage/chainstate_builder.h"
 #include "swiftsync/run_merge.h"
+#include "util/watched_threads.h"
 
 #include <algorithm>
 
 namespace ibd {
-
-namespace {
-
-/** How often progress is shown while others work. */
-constexpr auto kShowInterval = std::chrono::milliseconds(500);
-
-} // namespace
 
 Result<LoadReport> LoadPhase::Run(const Checkpoint& accepted, std::vector<RunReader> runs)
 {
@@ -60,34 +54,20 @@ Result<> LoadPhase::LimitRuns(Checkpoint accepted)
 Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
 {
     if (!m_job.options.background) return LoadChainstate(m_job.env, m_job.log, task);
-    {
-        const Lock lock(m_mutex);
-        m_loading = true;
-    }
     ProgressMeter meter(m_job.env, m_job.log,
                         {.label = "Booster: loading",
                          .unit = "coins",
                          .total = m_job.hints.Info().unspent,
                          .tty = m_job.options.tty});
-    NamedThread monitor("booster-meter", [&] { ShowUntilDone(meter); });
-    auto report = LoadChainstate(m_job.env, m_job.log, task);
-    {
-        const Lock lock(m_mutex);
-        m_loading = false;
-    }
-    m_ended.notify_all();
-    return report;
-}
-
-void LoadPhase::ShowUntilDone(ProgressMeter& meter)
-{
-    const auto show = [&] {
+    const auto watch = [&] {
         meter.Update(m_progress.CoinsLoaded().load(std::memory_order_relaxed),
                      m_progress.MemoryDetail());
     };
-    const Lock lock(m_mutex);
-    for (; m_loading; m_ended.wait_for(m_mutex, kShowInterval)) show();
-    show();
+    std::optional<Result<LoadReport>> report;
+    RunWatched(
+        "booster-load", 1, [&](size_t) { report = LoadChainstate(m_job.env, m_job.log, task); },
+        watch);
+    return std::move(*report);
 }
 
 /** A crash before the checkpoint says that it is published leaves it, and the next sync merges and

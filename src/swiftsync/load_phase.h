@@ -1,5 +1,5 @@
 // LoadPhase: the second half of a sync - from the runs of hints that were accepted to the
-// chainstate in its place. Called by SyncEngine on its thread; starts a thread that shows progress,
+// chainstate in its place. Called by SyncEngine on its thread; starts a thread that loads,
 // and those of the loader, for the time of Run(). Memory: BoosterOptions::memory_bytes.
 #pragma once
 
@@ -22,16 +22,11 @@ private:
     size_t MostRuns() const;
     Result<> LimitRuns(Checkpoint accepted);
     Result<LoadReport> LoadAndShow(const LoadTask& task);
-    void ShowUntilDone(ProgressMeter& meter);
     Result<> Publish(Checkpoint done);
 
     const SyncJob& m_job;
     SyncProgress& m_progress;
     std::vector<RunReader> m_runs;
-
-    Mutex m_mutex;
-    std::condition_variable_any m_ended; //!< loading did
-    bool m_loading IBD_GUARDED_BY(m_mutex) = false;
 };
 
 } // namespace ibd
