@@ -1,11 +1,6 @@
 // See fold_worker.h.
 #include "swiftsync/fold_worker.h"
 
-#include "consensus/block_check.h"
-#include "consensus/script_flags.h"
-
-#include <algorithm>
-
 namespace ibd {
 
 namespace {
@@ -13,12 +8,6 @@ namespace {
 FoldFailure Failed(FoldFailure::Kind kind, const Error& error, int32_t height = -1)
 {
     return {kind, error, height};
-}
-
-/** Only this thread writes the counter. */
-void AddTo(std::atomic<uint64_t>& counter, uint64_t n)
-{
-    counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
 
 /** A number as secret as the salt, which itself serves the aggregate alone. */
@@ -42,11 +31,21 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
     : m_context(context), m_number(number),
       m_epoch_bytes(context.options.checkpoint_bytes / context.options.threads / 2),
       m_epoch_micros(context.options.checkpoint_seconds * 1'000'000 / 2), m_counters(counters),
-      m_order(SecretOf(context.salt)), m_coins(context.buffer_bytes),
+      m_taker(context.params, SecretOf(context.salt), MakeFullCheck()),
+      m_coins(context.buffer_bytes),
       m_sum(MakeAggregate(context.options.aggregate, context.salt)),
       m_epoch_start(context.env.MonotonicMicros())
 {
-    if (context.options.full_validation) m_full.emplace(context.params, context.blocks);
+}
+
+/** Makes m_full, if it is asked for. */
+BlockTaker::FullCheck FoldWorker::MakeFullCheck()
+{
+    if (!m_context.options.full_validation) return {};
+    m_full.emplace(m_context.params, m_context.blocks);
+    return [this](const BlockView& block, const HeaderNode& node) {
+        return m_full->Check(block, node);
+    };
 }
 
 std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
@@ -70,97 +69,22 @@ std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
 
 std::optional<FoldFailure> FoldWorker::Take(const SuppliedBlock& block)
 {
-    const Result<RuleResult> broken = CheckOne(block);
-    if (!broken) {
-        const bool damaged = broken.GetError().kind == Error::Kind::kBadData;
-        return Failed(damaged ? FoldFailure::Kind::kUndo : FoldFailure::Kind::kMachine,
-                      broken.GetError(), block.node->height);
-    }
-    if (*broken) return Reject(block, **broken);
-    if (const Result<> kept = m_source->Keep(block, m_view); !kept) {
-        return Failed(FoldFailure::Kind::kMachine, kept.GetError());
-    }
-    if (block.fold) return FoldOne(block);
-    AddTo(m_counters.checked_bytes, block.bytes.size());
+    bool kept = false;
+    if (auto failure = m_taker.Take(*m_source, block, kept)) return failure;
+    if (kept && block.fold) return FoldOne(block);
+    if (kept) AddTo(m_counters.checked_bytes, block.bytes.size());
     return std::nullopt;
-}
-
-std::optional<FoldFailure> FoldWorker::Reject(const SuppliedBlock& block, const RuleViolation& why)
-{
-    const Result<bool> go_on = m_source->Reject(block, why);
-    if (!go_on) return Failed(FoldFailure::Kind::kMachine, go_on.GetError());
-    if (*go_on) return std::nullopt;
-    return Failed(FoldFailure::Kind::kBlock,
-                  BadData("block {} at height {}: {}", block.node->hash.ToHex(), block.node->height,
-                          why.ToString()),
-                  block.node->height);
-}
-
-/** Errors of kind kBadData are the undo data's. */
-Result<RuleResult> FoldWorker::CheckOne(const SuppliedBlock& block)
-{
-    using Kind = RuleViolation::Kind;
-    const HeaderNode& node = *block.node;
-    if (const Result<> parsed = m_view.Parse(block.bytes); !parsed) {
-        return Violation(Kind::kMutated, parsed.Message());
-    }
-    if (m_view.Hash() != node.hash) {
-        return Violation(Kind::kMutated,
-                         "another block lies in its place: " + m_view.Hash().ToHex());
-    }
-    if (m_full) return m_full->Check(m_view, node);
-    return block.indexed ? CheckStored(node) : CheckAnew(node);
-}
-
-/** By all rules that need no coins. What is wrong with bytes that came from a stranger may say
- *  nothing of the block that the header names, even when another rule than that fails first. */
-RuleResult FoldWorker::CheckAnew(const HeaderNode& node)
-{
-    const ConsensusParams& params = m_context.params.consensus;
-    RuleResult broken = CheckBlock(m_view, params);
-    if (!broken && node.prev) {
-        broken = ContextualCheckBlock(m_view, NodeAncestry(node.prev), params);
-    }
-    if (broken && !IsMutated(broken) &&
-        IsBlockMutated(m_view, BuriedActive(node.height, params, BuriedDeployment::kSegwit))) {
-        broken->kind = RuleViolation::Kind::kMutated;
-    }
-    return broken;
-}
-
-/** By those of them that tell whether it still is the block that was checked once. */
-RuleResult FoldWorker::CheckStored(const HeaderNode& node)
-{
-    const ConsensusParams& params = m_context.params.consensus;
-    if (auto broken = CheckBlock(m_view, params, {.check_pow = false})) return broken;
-    if (node.prev == nullptr) return {}; // genesis stands, whatever the heights
-    return CheckCoinbaseHeight(m_view, node.height, params);
-}
-
-/** Of what is folded only: the index's verdict on a block looks at no coin either. */
-std::optional<FoldFailure> FoldWorker::CheckSpendOrder(const HeaderNode& node)
-{
-    if (m_full) return std::nullopt; // undo data says more
-    const auto wrong = m_order.Check(m_view.Txs());
-    if (!wrong) return std::nullopt;
-    const auto id = [this](size_t tx) { return m_view.Txs()[tx].txid.ToHex(); };
-    return Failed(FoldFailure::Kind::kBlock,
-                  BadData("block {} at height {}: bad-txns-inputs-missingorspent, {} spends an "
-                          "output of {}, which does not come before it",
-                          node.hash.ToHex(), node.height, id(wrong->spender), id(wrong->maker)),
-                  node.height);
 }
 
 std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
 {
-    if (auto failure = CheckSpendOrder(*block.node)) return failure;
     const auto height = static_cast<uint32_t>(block.node->height);
     if (const Result<> read = m_context.hints.Read(height, m_hints); !read) {
         const bool damaged = read.GetError().kind == Error::Kind::kBadData;
         return Failed(damaged ? FoldFailure::Kind::kHints : FoldFailure::Kind::kMachine,
                       read.GetError(), block.node->height);
     }
-    const Result<> folded = Fold(m_view, height, m_hints, m_context.rules, m_delta);
+    const Result<> folded = Fold(m_taker.View(), height, m_hints, m_context.rules, m_delta);
     if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), block.node->height);
     if (const Result<> kept = Account(height, block.bytes.size()); !kept) {
         return NotTaken(kept.GetError());
@@ -175,13 +99,13 @@ Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
         CHECK(m_coins.Add(m_delta, height));
     }
     if (m_full) {
-        m_full->AddTo(*m_sum, m_view, height, m_delta, m_context.rules);
+        m_full->AddTo(*m_sum, m_taker.View(), height, m_delta, m_context.rules);
     } else {
         m_sum->AddCreated(m_delta.created.data(), m_delta.created.size());
         m_sum->AddSpent(m_delta.spent.data(), m_delta.spent.size());
     }
     if (m_context.unique.Contains(height) && !m_context.rules.IsOverwritten(height)) {
-        m_coinbases.push_back({height, m_view.Txs()[0].txid});
+        m_coinbases.push_back({height, m_taker.View().Txs()[0].txid});
     }
     m_heights.push_back(height);
     m_totals.Add({m_delta.counted_outputs, m_delta.hinted_unspent, m_delta.spent.size(),

@@ -3,11 +3,10 @@
 // committer. Nothing on the way from block to block is shared or locked.
 #pragma once
 
-#include "chain/block_source.h"
+#include "swiftsync/block_taker.h"
 #include "swiftsync/committer.h"
-#include "swiftsync/sync_options.h"
 #include "swiftsync/full_validation.h"
-#include "swiftsync/spend_order.h"
+#include "swiftsync/sync_options.h"
 #include "swiftsync/terminal.h"
 
 namespace ibd {
@@ -38,20 +37,6 @@ struct FoldContext {
     const std::atomic<bool>& stop; //!< asked to end early: keep what is done
 };
 
-/** Why a worker gave up. */
-struct FoldFailure {
-    enum class Kind {
-        kMachine, //!< disk, system, or a block that is damaged there; what is done stays
-        kHints,   //!< the hints are wrong
-        kTotals,  //!< what they lead to cannot be: as at the end, undo data may be at fault
-        kBlock,   //!< a block breaks a rule
-        kUndo,    //!< undo data is of no use
-    };
-    Kind kind = Kind::kMachine;
-    Error error;
-    int32_t height = -1;
-};
-
 class FoldWorker {
 public:
     /** `number`: 0 to options.threads - 1, to the committer. */
@@ -64,12 +49,8 @@ public:
 
 private:
     std::optional<FoldFailure> Take(const SuppliedBlock& block);
-    std::optional<FoldFailure> Reject(const SuppliedBlock& block, const RuleViolation& why);
     std::optional<FoldFailure> FoldOne(const SuppliedBlock& block);
-    Result<RuleResult> CheckOne(const SuppliedBlock& block);
-    RuleResult CheckAnew(const HeaderNode& node);
-    RuleResult CheckStored(const HeaderNode& node);
-    std::optional<FoldFailure> CheckSpendOrder(const HeaderNode& node);
+    BlockTaker::FullCheck MakeFullCheck();
     Result<> Account(uint32_t height, size_t block_bytes);
     bool EpochIsDue();
     Result<> Spill();
@@ -80,13 +61,12 @@ private:
     const uint64_t m_epoch_bytes; //!< an epoch ends after so many bytes of blocks
     const int64_t m_epoch_micros; //!< or after so long
     WorkerCounters& m_counters;
-    BlockView m_view;
+    std::optional<FullValidation> m_full; //!< with -ibdboosterfullvalidation
+    BlockTaker m_taker;
     BlockHints m_hints;
-    SpendOrder m_order;
     BlockDelta m_delta;
     CoinBuffer m_coins;
     std::unique_ptr<Aggregate> m_sum;
-    std::optional<FullValidation> m_full; //!< with -ibdboosterfullvalidation
 
     // The epoch under way.
     FoldTotals m_totals;

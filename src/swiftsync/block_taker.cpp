@@ -1,0 +1,95 @@
+// See block_taker.h.
+#include "swiftsync/block_taker.h"
+
+#include "consensus/block_check.h"
+#include "consensus/script_flags.h"
+
+namespace ibd {
+
+namespace {
+
+FoldFailure Failed(FoldFailure::Kind kind, const HeaderNode& node, const Error& error)
+{
+    return {kind, error, node.height};
+}
+
+} // namespace
+
+std::optional<FoldFailure> BlockTaker::Take(BlockSource& source, const SuppliedBlock& block,
+                                            bool& kept)
+{
+    using Kind = FoldFailure::Kind;
+    const HeaderNode& node = *block.node;
+    kept = false;
+    const Result<RuleResult> broken = Check(block);
+    if (!broken) {
+        const bool damaged = broken.GetError().kind == Error::Kind::kBadData;
+        return Failed(damaged ? Kind::kUndo : Kind::kMachine, node, broken.GetError());
+    }
+    if (*broken) {
+        const Result<bool> go_on = source.Reject(block, **broken);
+        if (!go_on) return Failed(Kind::kMachine, node, go_on.GetError());
+        if (*go_on) return std::nullopt;
+        return Failed(Kind::kBlock, node,
+                      BadData("block {} at height {}: {}", node.hash.ToHex(), node.height,
+                              (*broken)->ToString()));
+    }
+    if (const Result<> done = source.Keep(block, m_view); !done) {
+        return Failed(Kind::kMachine, node, done.GetError());
+    }
+    kept = true;
+    return block.fold ? CheckSpendOrder(node) : std::nullopt;
+}
+
+Result<RuleResult> BlockTaker::Check(const SuppliedBlock& block)
+{
+    using Kind = RuleViolation::Kind;
+    const HeaderNode& node = *block.node;
+    if (const Result<> parsed = m_view.Parse(block.bytes); !parsed) {
+        return Violation(Kind::kMutated, parsed.Message());
+    }
+    if (m_view.Hash() != node.hash) {
+        return Violation(Kind::kMutated,
+                         "another block lies in its place: " + m_view.Hash().ToHex());
+    }
+    if (m_full) return m_full(m_view, node);
+    return block.indexed ? CheckStored(node) : CheckAnew(node);
+}
+
+/** By all rules that need no coins. What is wrong with bytes that came from a stranger may say
+ *  nothing of the block that the header names, even when another rule than that fails first. */
+RuleResult BlockTaker::CheckAnew(const HeaderNode& node) const
+{
+    RuleResult broken = CheckBlock(m_view, m_params);
+    if (!broken && node.prev) {
+        broken = ContextualCheckBlock(m_view, NodeAncestry(node.prev), m_params);
+    }
+    if (broken && !IsMutated(broken) &&
+        IsBlockMutated(m_view, BuriedActive(node.height, m_params, BuriedDeployment::kSegwit))) {
+        broken->kind = RuleViolation::Kind::kMutated;
+    }
+    return broken;
+}
+
+/** By those of them that tell whether it still is the block that was checked once. */
+RuleResult BlockTaker::CheckStored(const HeaderNode& node) const
+{
+    if (auto broken = CheckBlock(m_view, m_params, {.check_pow = false})) return broken;
+    if (node.prev == nullptr) return {}; // genesis stands, whatever the heights
+    return CheckCoinbaseHeight(m_view, node.height, m_params);
+}
+
+/** Of what is folded only: the index's verdict on a block looks at no coin either. */
+std::optional<FoldFailure> BlockTaker::CheckSpendOrder(const HeaderNode& node)
+{
+    if (m_full) return std::nullopt; // undo data says more
+    const auto wrong = m_order.Check(m_view.Txs());
+    if (!wrong) return std::nullopt;
+    const auto id = [this](size_t tx) { return m_view.Txs()[tx].txid.ToHex(); };
+    return Failed(FoldFailure::Kind::kBlock, node,
+                  BadData("block {} at height {}: bad-txns-inputs-missingorspent, {} spends an "
+                          "output of {}, which does not come before it",
+                          node.hash.ToHex(), node.height, id(wrong->spender), id(wrong->maker)));
+}
+
+} // namespace ibd
