@@ -2,7 +2,7 @@
 #include "swiftsync/run_file.h"
 
 #include "crypto/sha256.h"
-#include "storage/crc32c.h"
+#include "swiftsync/page_checksum.h"
 
 #include <algorithm>
 
@@ -16,15 +16,6 @@ constexpr size_t kPageHeaderBytes = 12; // payload length, records, checksum
 constexpr size_t kIndexEntrySize = 24;
 constexpr size_t kTrailerSize = 64;
 constexpr size_t kCoinbaseEntrySize = 36;
-
-/** Covers place and contents, so that exchanged pages show too. As strong as what guards the same
- *  coins in the chainstate, and far less work than a cryptographic hash. */
-uint32_t PageChecksum(uint64_t offset, ByteSpan lengths, ByteSpan payload)
-{
-    uint8_t place[8];
-    WriteLE64(place, offset);
-    return Crc32c(payload, Crc32c(lengths, Crc32c(place)));
-}
 
 Bytes RunHeader(uint32_t number, const Uint256& hints_id)
 {

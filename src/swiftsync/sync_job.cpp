@@ -3,23 +3,12 @@
 
 namespace ibd {
 
-std::optional<BlockHash> SyncJob::HashAt(int height) const
-{
-    const HeaderNode* node = terminal.Ancestor(height);
-    return node ? std::optional(node->hash) : std::nullopt;
-}
-
 FoldRules SyncJob::Rules() const
 {
-    return MakeFoldRules(hints.Info().counting, params.consensus, terminal.height,
-                         [&](int height) { return HashAt(height).value_or(BlockHash()); });
+    return FoldRulesOf(terminal, hints.Info().counting, params.consensus);
 }
 
-UniqueCoinbases SyncJob::Unique() const
-{
-    return MakeUniqueCoinbases(params.consensus, terminal.height,
-                               HashAt(params.consensus.bip34_height));
-}
+UniqueCoinbases SyncJob::Unique() const { return UniqueCoinbasesOf(terminal, params.consensus); }
 
 Checkpoint SyncJob::NewCheckpoint() const
 {

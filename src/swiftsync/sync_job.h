@@ -30,7 +30,6 @@ struct SyncJob {
     Result<std::vector<RunReader>> OpenRunsOf(const Checkpoint& checkpoint) const;
 
 private:
-    std::optional<BlockHash> HashAt(int height) const;
     Uint256 RulesId() const { return FoldRulesId(Rules(), Unique().below, params.consensus); }
 };
 

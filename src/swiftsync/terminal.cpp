@@ -46,6 +46,20 @@ UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t termi
     return {known ? std::min(all, static_cast<uint32_t>(params.bip34_height)) : all};
 }
 
+UniqueCoinbases UniqueCoinbasesOf(const HeaderNode& terminal, const ConsensusParams& params)
+{
+    const HeaderNode* at_bip34 = terminal.Ancestor(params.bip34_height);
+    return MakeUniqueCoinbases(params, terminal.height,
+                               at_bip34 ? std::optional(at_bip34->hash) : std::nullopt);
+}
+
+FoldRules FoldRulesOf(const HeaderNode& terminal, HintsCounting counting,
+                      const ConsensusParams& params)
+{
+    return MakeFoldRules(counting, params, terminal.height,
+                         [&](int height) { return terminal.Ancestor(height)->hash; });
+}
+
 std::optional<std::string> RefuteTotals(const FoldTotals& totals, const HintsInfo& hints,
                                         Amount supply)
 {

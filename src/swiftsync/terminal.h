@@ -6,6 +6,7 @@
 #include "chain/header_tree.h"
 #include "hints/hints.h"
 #include "swiftsync/checkpoint.h"
+#include "swiftsync/fold.h"
 
 namespace ibd {
 
@@ -38,6 +39,11 @@ struct UniqueCoinbases {
  *  shorter. */
 UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t terminal_height,
                                     const std::optional<BlockHash>& hash_at_bip34);
+
+/** The same, of the branch that ends in `terminal`. */
+UniqueCoinbases UniqueCoinbasesOf(const HeaderNode& terminal, const ConsensusParams& params);
+FoldRules FoldRulesOf(const HeaderNode& terminal, HintsCounting counting,
+                      const ConsensusParams& params);
 
 /** Whether totals over some of the blocks, or all, are more than right hints could lead to: the
  *  reason, or nothing. `supply`: of the chain up to the terminal block, satoshis. */
