@@ -16,7 +16,8 @@ DIRECT = {
     "util": [], "crypto": ["util"], "primitives": ["crypto"], "script": ["primitives"],
     "consensus": ["script"], "chain": ["consensus"], "storage": ["script"],
     "hints": ["script"], "validation": ["chain", "storage"],
-    "swiftsync": ["hints", "chain", "storage"], "hints_tool": ["swiftsync", "validation"],
+    "swiftsync": ["hints", "chain", "storage"], "join": ["swiftsync"],
+    "hints_tool": ["swiftsync", "validation"],
     "mempool": ["chain", "storage"], "mining": ["mempool", "validation"], "net": ["chain"],
     "rpc": ["swiftsync", "mining", "net"], "node": ["rpc"], "cli": ["util"],
 }
@@ -33,8 +34,8 @@ OWNED = {
 PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
-     ("util/", "swiftsync/", "hints_tool/", "validation/", "net/", "rpc/", "node/events.",
-      "node/bitcoind_main."),
+     ("util/", "swiftsync/", "join/", "hints_tool/", "validation/", "net/", "rpc/",
+      "node/events.", "node/bitcoind_main."),
      "a thread"),
 ]
 

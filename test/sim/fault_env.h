@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace ibd::test {
@@ -33,6 +34,8 @@ public:
     void CorruptReads(std::function<bool(const Path&)> matches) { m_corrupt = std::move(matches); }
     /** Reads of matching files give only half, as if the file ended there. */
     void CutReads(std::function<bool(const Path&)> matches) { m_cut = std::move(matches); }
+    /** What the disk says that it has left, whatever it has. */
+    void SetSpace(uint64_t bytes) { m_space = bytes; }
     /** Loses what was written but not synced, as a power cut does. Call when all is closed. */
     void LoseUnsynced();
     uint64_t Operations() const { return m_operations; }
@@ -58,7 +61,10 @@ public:
     Result<> RemoveAll(const Path& directory) override;
     Result<> Rename(const Path& from, const Path& to) override;
     Result<> SyncDirectory(const Path& directory) override { return Step("syncdir", directory); }
-    Result<uint64_t> SpaceAvailable(const Path& p) override { return m_inner->SpaceAvailable(p); }
+    Result<uint64_t> SpaceAvailable(const Path& p) override
+    {
+        return m_space ? *m_space : m_inner->SpaceAvailable(p);
+    }
     int64_t UnixTime() override { return 1'700'000'000; }
     int64_t MonotonicMicros() override { return m_inner->MonotonicMicros(); }
     void RandomBytes(MutableByteSpan out) override;
@@ -80,6 +86,7 @@ private:
     Script m_script;
     std::function<bool(const Path&)> m_corrupt;
     std::function<bool(const Path&)> m_cut;
+    std::optional<uint64_t> m_space;
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};
     std::mutex m_mutex;

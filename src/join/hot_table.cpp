@@ -1,0 +1,208 @@
+// See hot_table.h.
+#include "join/hot_table.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kMinPageRecords = (8 << 10) / sizeof(JoinRecord);
+constexpr size_t kMaxPageRecords = SpillWriter::kMaxPageBytes / sizeof(JoinRecord);
+/** Records ahead for which a bucket is asked to be brought near. */
+constexpr size_t kAhead = 6;
+
+bool IsFree(const JoinRecord& slot) { return slot.event == 0; }
+
+/** Removes slot `i`, so that those behind it move up. */
+template <size_t N>
+void Remove(std::array<JoinRecord, N>& slots, size_t i)
+{
+    std::copy(slots.begin() + i + 1, slots.end(), slots.begin() + i);
+    slots.back() = {};
+}
+
+/** Puts a record before all others; what falls out at the end, which may be a free slot. */
+template <size_t N>
+JoinRecord PushFront(std::array<JoinRecord, N>& slots, const JoinRecord& record)
+{
+    const JoinRecord last = slots.back();
+    std::copy_backward(slots.begin(), slots.end() - 1, slots.end());
+    slots.front() = record;
+    return last;
+}
+
+} // namespace
+
+size_t TableShape::Slots() const
+{
+    return HotTable::kShards * buckets * (HotTable::kCreatedWays + HotTable::kSpentWays);
+}
+
+unsigned TableShape::PartitionBits(uint64_t spill_bytes, size_t partition_bytes)
+{
+    const uint64_t wanted = spill_bytes / std::max<size_t>(partition_bytes, 1) + 1;
+    const auto bits = static_cast<unsigned>(std::bit_width(wanted - 1));
+    return std::clamp(bits, kMinPartitionBits, kMaxPartitionBits);
+}
+
+/** A quarter for pages, unless they would be too small or too large; the rest for the table, which
+ *  is worth more. */
+TableShape TableShape::Fit(size_t memory_bytes, unsigned partition_bits)
+{
+    TableShape shape;
+    shape.partition_bits = partition_bits;
+    const size_t page_bytes = memory_bytes / 4 / shape.Partitions();
+    shape.page_records =
+        std::clamp(page_bytes / sizeof(JoinRecord), kMinPageRecords, kMaxPageRecords);
+    const size_t pages = shape.Partitions() * shape.page_records * sizeof(JoinRecord);
+    const size_t table = memory_bytes - std::min(pages, memory_bytes / 2);
+    constexpr size_t kBucketBytes =
+        (HotTable::kCreatedWays + HotTable::kSpentWays) * sizeof(JoinRecord);
+    shape.buckets = std::max<size_t>(1, table / HotTable::kShards / kBucketBytes);
+    return shape;
+}
+
+HotTable::HotTable(const TableShape& shape, bool meet)
+    : m_shape(shape), m_meet(meet), m_shards(kShards)
+{
+    const size_t partitions = shape.Partitions() / kShards;
+    for (Shard& shard : m_shards) {
+        const Lock lock(shard.mutex);
+        if (meet) shard.buckets.resize(shape.buckets);
+        shard.pages.resize(partitions * shape.page_records);
+        shard.filled.resize(partitions);
+    }
+}
+
+bool HotTable::Take(ShardedRecords& records)
+{
+    std::array<uint32_t, kShards + 1> starts;
+    Group(records, starts);
+    bool ok = true;
+    for (size_t s = 0; s < kShards; ++s) {
+        if (starts[s] == starts[s + 1]) continue;
+        ok = TakeShard(m_shards[s], std::span(records.m_grouped)
+                                        .subspan(starts[s], starts[s + 1] - starts[s])) &&
+             ok;
+    }
+    return ok;
+}
+
+void HotTable::Group(ShardedRecords& records, std::array<uint32_t, kShards + 1>& starts) const
+{
+    starts.fill(0);
+    for (const JoinRecord& record : records.Records()) ++starts[ShardOf(record) + 1];
+    for (size_t s = 0; s < kShards; ++s) starts[s + 1] += starts[s];
+    std::array<uint32_t, kShards> next;
+    std::copy_n(starts.begin(), kShards, next.begin());
+    if (records.m_grouped.size() < records.Size()) records.m_grouped.resize(records.Size());
+    for (const JoinRecord& record : records.Records()) {
+        records.m_grouped[next[ShardOf(record)]++] = record;
+    }
+}
+
+/** The bits behind the shard's, scaled. */
+size_t HotTable::BucketOf(const JoinRecord& record) const
+{
+    const uint64_t fraction = record.key.first << kShardBits >> 32;
+    return static_cast<size_t>(fraction * m_shape.buckets >> 32);
+}
+
+bool HotTable::TakeShard(Shard& shard, std::span<const JoinRecord> records)
+{
+    const Lock lock(shard.mutex);
+    bool ok = true;
+    for (size_t i = 0; i < records.size(); ++i) {
+        if (m_meet && i + kAhead < records.size()) {
+            const Bucket& soon = shard.buckets[BucketOf(records[i + kAhead])];
+            for (size_t line = 0; line < sizeof(Bucket); line += 64) {
+                __builtin_prefetch(reinterpret_cast<const uint8_t*>(&soon) + line, 1);
+            }
+        }
+        ok = TakeOne(shard, records[i]) && ok;
+    }
+    return ok;
+}
+
+bool HotTable::TakeOne(Shard& shard, const JoinRecord& record)
+{
+    const JoinKind kind = record.Kind();
+    if (!m_meet || kind == JoinKind::kCoinbaseId) return Spill(shard, record);
+    Bucket& bucket = shard.buckets[BucketOf(record)];
+    JoinRecord displaced;
+    if (kind == JoinKind::kCreated) {
+        for (size_t i = 0; i < kSpentWays; ++i) {
+            if (!Meet(record, bucket.spent[i])) continue;
+            Remove(bucket.spent, i);
+            ++shard.met;
+            return true;
+        }
+        displaced = PushFront(bucket.created, record);
+    } else {
+        for (size_t i = 0; i < kCreatedWays; ++i) {
+            if (IsFree(bucket.created[i]) || !Meet(bucket.created[i], record)) continue;
+            Remove(bucket.created, i);
+            ++shard.met;
+            return true;
+        }
+        displaced = PushFront(bucket.spent, record);
+    }
+    return IsFree(displaced) || Spill(shard, displaced);
+}
+
+bool HotTable::Spill(Shard& shard, const JoinRecord& record)
+{
+    const auto partition =
+        static_cast<uint32_t>(record.key.first >> (64 - m_shape.partition_bits));
+    const size_t page = partition % shard.filled.size();
+    shard.pages[page * m_shape.page_records + shard.filled[page]] = record;
+    return ++shard.filled[page] < m_shape.page_records || WritePage(shard, page, partition);
+}
+
+bool HotTable::WritePage(Shard& shard, size_t page, uint32_t partition)
+{
+    const JoinRecord* first = shard.pages.data() + page * m_shape.page_records;
+    const size_t size = shard.filled[page] * sizeof(JoinRecord);
+    shard.filled[page] = 0;
+    CHECK(m_writer);
+    return m_writer->Add(partition, {reinterpret_cast<const uint8_t*>(first), size});
+}
+
+bool HotTable::Flush()
+{
+    bool ok = true;
+    for (size_t s = 0; s < kShards; ++s) ok = FlushShard(s) && ok;
+    return ok;
+}
+
+bool HotTable::FlushShard(size_t number)
+{
+    Shard& shard = m_shards[number];
+    const Lock lock(shard.mutex);
+    bool ok = true;
+    for (Bucket& bucket : shard.buckets) {
+        for (const JoinRecord& r : bucket.created) ok = (IsFree(r) || Spill(shard, r)) && ok;
+        for (const JoinRecord& r : bucket.spent) ok = (IsFree(r) || Spill(shard, r)) && ok;
+        bucket = {};
+    }
+    for (size_t page = 0; page < shard.filled.size(); ++page) {
+        if (shard.filled[page] == 0) continue;
+        const size_t partition = number * shard.filled.size() + page;
+        ok = WritePage(shard, page, static_cast<uint32_t>(partition)) && ok;
+    }
+    return ok;
+}
+
+uint64_t HotTable::Met() const
+{
+    uint64_t met = 0;
+    for (const Shard& shard : m_shards) {
+        const Lock lock(shard.mutex);
+        met += shard.met;
+    }
+    return met;
+}
+
+} // namespace ibd

@@ -1,0 +1,56 @@
+// JoinJob: what one join is about - which blocks up to where, under which rules and options - and
+// the counters by which others see how far it is. Owned by SpendJoin, which hands it to its phases.
+// Immutable but for the atomics; any thread.
+#pragma once
+
+#include "join/join_worker.h"
+#include "util/log.h"
+
+namespace ibd {
+
+struct JoinProgress {
+    enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting };
+    Phase phase = Phase::kIdle;
+    uint64_t bytes = 0;       //!< of blocks read, by earlier joins that this one goes on with too
+    uint64_t total_bytes = 0; //!< of all blocks, roughly
+    uint32_t joined = 0;      //!< partitions
+    uint32_t partitions = 0;
+};
+
+struct JoinJob {
+    JoinJob(Env& e, Logger& l, const ChainParams& p, const HeaderNode& t, JoinOptions o,
+            const std::atomic<bool>& s)
+        : env(e), log(l), params(p), terminal(t), options(std::move(o)), stop(s),
+          rules(FoldRulesOf(t, HintsCounting::kSpendable, p.consensus)),
+          unique(UniqueCoinbasesOf(t, p.consensus)), counters(std::max(1u, options.threads))
+    {
+    }
+
+    Env& env;
+    Logger& log;
+    const ChainParams& params;
+    const HeaderNode& terminal;
+    const JoinOptions options;
+    const std::atomic<bool>& stop; //!< asked to end early, what is done is kept
+    const FoldRules rules;
+    const UniqueCoinbases unique;
+
+    // How far it is.
+    std::vector<JoinCounters> counters; //!< by worker
+    std::atomic<JoinProgress::Phase> phase = JoinProgress::Phase::kIdle;
+    std::atomic<uint64_t> resumed_bytes = 0;
+    std::atomic<uint64_t> total_bytes = 0;
+    std::atomic<uint32_t> joined = 0;
+    std::atomic<uint32_t> partitions = 0;
+
+    size_t Threads() const { return counters.size(); }
+    uint64_t BytesRead() const
+    {
+        uint64_t bytes = resumed_bytes;
+        for (const JoinCounters& c : counters) bytes += c.bytes.load(std::memory_order_relaxed);
+        return bytes;
+    }
+    Uint256 RulesId() const { return FoldRulesId(rules, unique.below, params.consensus); }
+};
+
+} // namespace ibd

@@ -1,0 +1,171 @@
+// See join_log.h.
+#include "join/join_log.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** Pages of a spill whose index is kept in memory: 16 MiB. */
+constexpr size_t kMaxStepPages = 1 << 20;
+/** While a step is under way, another may wait to be synced and a third be at it; a crash costs all
+ *  three. */
+constexpr uint64_t kStepsAtStake = 3;
+/** Reading the clock may cost more than a small block. */
+constexpr uint64_t kBytesPerLook = 256 << 10;
+
+} // namespace
+
+JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
+    : m_env(env), m_options(options), m_state(std::move(state)), m_met_before(m_state.met),
+      m_next_spill(m_state.NextSpillNumber())
+{
+    m_table.emplace(TableShape::Fit(options.memory_bytes, m_state.partition_bits),
+                    !m_state.ordered);
+}
+
+JoinLog::~JoinLog()
+{
+    m_queue.Abort();
+    m_thread.Join();
+}
+
+Result<> JoinLog::Begin(std::span<const std::unique_ptr<BlockSource>> sources)
+{
+    m_sources = sources;
+    IBD_RETURN_IF_ERROR(OpenSpill());
+    m_step_began = m_env.MonotonicMicros();
+    if (m_options.background) m_thread = NamedThread("join-commit", [this] { Work(); });
+    return {};
+}
+
+Result<> JoinLog::OpenSpill()
+{
+    IBD_ASSIGN_OR_RETURN(
+        m_writer, SpillWriter::Create(m_env, m_options.directory, m_next_spill, m_state.Owner()));
+    ++m_next_spill;
+    m_table->SetWriter(m_writer.get());
+    return {};
+}
+
+Result<> JoinLog::Record(uint32_t height, uint32_t outputs, uint64_t bytes,
+                         ShardedRecords& records)
+{
+    {
+        { const Lock door(m_door); }
+        const SharedLock open(m_gate);
+        const uint64_t count = records.Size();
+        if (!m_table->Take(records)) {
+            IBD_RETURN_IF_ERROR(FirstError());
+            return m_writer->Finish().GetError();
+        }
+        if (m_writer->Pages() >= kMaxStepPages) m_step_full = true;
+        const Lock lock(m_mutex);
+        m_step.blocks.push_back({height, outputs});
+        m_step.bytes += bytes;
+        m_step.records += count;
+    }
+    const uint64_t before = m_step_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    const bool look_at_clock = before / kBytesPerLook != (before + bytes) / kBytesPerLook;
+    return IsDue(look_at_clock) ? Cut(false) : Result<>();
+}
+
+bool JoinLog::IsDue(bool look_at_clock) const
+{
+    if (m_step_full || m_step_bytes >= m_options.checkpoint_bytes / kStepsAtStake) return true;
+    if (!look_at_clock) return false;
+    const int64_t micros = m_env.MonotonicMicros() - m_step_began;
+    return micros >= m_options.checkpoint_seconds * 1'000'000 / int64_t{kStepsAtStake};
+}
+
+/** Whoever comes second while a step is being cut finds that none is due any more. */
+Result<> JoinLog::Cut(bool last)
+{
+    const Lock cutting(m_cutting);
+    IBD_RETURN_IF_ERROR(FirstError());
+    if (!last && !IsDue(true)) return {};
+    auto step = Close(last);
+    if (step && m_options.background) {
+        m_queue.Push(std::move(*step), 1); // waits while the one before is not yet begun
+        return {};
+    }
+    Result<> done = step ? Commit(std::move(*step)) : Result<>(step.GetError());
+    if (!done) Fail(done.GetError());
+    return done;
+}
+
+Result<JoinLog::Step> JoinLog::Close(bool last)
+{
+    const Lock door(m_door);
+    const Lock closed(m_gate);
+    (void)m_table->Flush(); // Finish() says why not
+    IBD_ASSIGN_OR_RETURN(WrittenSpill spill, m_writer->Finish());
+    if (last) {
+        m_writer.reset();
+        m_table->SetWriter(nullptr);
+    } else {
+        IBD_RETURN_IF_ERROR(OpenSpill());
+    }
+    m_step_bytes = 0;
+    m_step_full = false;
+    m_step_began = m_env.MonotonicMicros();
+    const Lock lock(m_mutex);
+    Step step = std::exchange(m_step, Step());
+    step.met = m_met_before + 2 * m_table->Met();
+    step.spill = std::move(spill);
+    return step;
+}
+
+void JoinLog::Work()
+{
+    while (auto step = m_queue.Pop()) {
+        const Result<> done = Commit(std::move(*step));
+        if (!done) return Fail(done.GetError());
+    }
+}
+
+Result<> JoinLog::Commit(Step step)
+{
+    if (step.blocks.empty()) return {};
+    for (const auto& source : m_sources) IBD_RETURN_IF_ERROR(source->Sync());
+    IBD_RETURN_IF_ERROR(step.spill.file->Sync());
+    step.spill.file.reset();
+    // The name too must be durable before the state says it.
+    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.directory));
+    for (const BlockRead& block : step.blocks) {
+        CHECK(!m_state.IsRead(block.height));
+        m_state.outputs[block.height] = block.outputs;
+    }
+    m_state.bytes += step.bytes;
+    m_state.records += step.records;
+    m_state.met = step.met;
+    m_state.spills.push_back(step.spill.info);
+    return SaveJoinState(m_env, m_options.directory, m_state);
+}
+
+Result<> JoinLog::Finish()
+{
+    const Result<> cut = Cut(true);
+    m_queue.Close();
+    m_thread.Join();
+    IBD_RETURN_IF_ERROR(FirstError());
+    return cut;
+}
+
+Result<> JoinLog::FirstError() const
+{
+    const Lock lock(m_mutex);
+    return m_error ? Result<>(*m_error) : Result<>();
+}
+
+void JoinLog::Fail(const Error& error)
+{
+    {
+        const Lock lock(m_mutex);
+        if (!m_error) m_error = error;
+    }
+    m_queue.Abort(); // nobody is to wait for room
+}
+
+} // namespace ibd

@@ -1,0 +1,79 @@
+// JoinLog: makes what the workers of a join have read durable, in steps. It owns the state and the
+// spill being written. A step is cut between blocks, when no worker is in Record(): the table is
+// emptied into the spill, another one is begun, and the workers go on while the first is synced and
+// named by the state. Memory: 4 bytes a block of the chain, and 8 of those of a step.
+#pragma once
+
+#include "chain/block_source.h"
+#include "join/hot_table.h"
+#include "join/join_options.h"
+#include "join/join_state.h"
+#include "util/threads.h"
+
+namespace ibd {
+
+class JoinLog {
+public:
+    /** `state`: to go on from; its directory exists. All referred to must outlive the log. */
+    JoinLog(Env& env, const JoinOptions& options, JoinState state);
+    ~JoinLog();
+
+    /** Before the first Record(); `sources` are made durable before what they gave is. */
+    Result<> Begin(std::span<const std::unique_ptr<BlockSource>> sources);
+
+    /** Takes in a block whose records these are. Any thread. */
+    Result<> Record(uint32_t height, uint32_t outputs, uint64_t bytes, ShardedRecords& records);
+
+    /** Waits until all is durable. No Record() may follow. */
+    Result<> Finish();
+
+    /** After Finish(): what is durable. */
+    const JoinState& State() const { return m_state; }
+
+private:
+    struct BlockRead {
+        uint32_t height;
+        uint32_t outputs;
+    };
+    /** What is read since the last cut. */
+    struct Step {
+        std::vector<BlockRead> blocks;
+        uint64_t bytes = 0;
+        uint64_t records = 0;
+        uint64_t met = 0; //!< in all until now
+        WrittenSpill spill;
+    };
+
+    bool IsDue(bool look_at_clock) const;
+    Result<> Cut(bool last);
+    Result<Step> Close(bool last);
+    Result<> OpenSpill();
+    void Work();
+    Result<> Commit(Step step);
+    Result<> FirstError() const;
+    void Fail(const Error& error);
+
+    Env& m_env;
+    const JoinOptions& m_options;
+    JoinState m_state; //!< changed by the committing thread alone
+    std::optional<HotTable> m_table;
+    std::span<const std::unique_ptr<BlockSource>> m_sources;
+    const uint64_t m_met_before; //!< by earlier joins that this one goes on with
+
+    Mutex m_cutting;    //!< one cuts at a time
+    Mutex m_door;       //!< held by who waits for the gate alone, so that others do not overtake it
+    SharedMutex m_gate; //!< held shared while a block is taken in, alone while a step is cut
+    std::unique_ptr<SpillWriter> m_writer;
+    uint32_t m_next_spill = 0;
+    std::atomic<uint64_t> m_step_bytes = 0;
+    std::atomic<int64_t> m_step_began = 0; //!< MonotonicMicros
+    std::atomic<bool> m_step_full = false; //!< its spill has as many pages as may be
+
+    mutable Mutex m_mutex;
+    Step m_step IBD_GUARDED_BY(m_mutex);
+    std::optional<Error> m_error IBD_GUARDED_BY(m_mutex);
+    BoundedQueue<Step> m_queue{1};
+    NamedThread m_thread;
+};
+
+} // namespace ibd

@@ -1,0 +1,50 @@
+// What a join is asked for, how far it is and how it can end. See spend_join.h.
+#pragma once
+
+#include "util/env.h"
+
+#include <cstdio>
+#include <string>
+
+namespace ibd {
+
+struct JoinOptions {
+    unsigned threads = 1;
+    /** Of the table and what is on its way to the disk, then of the partitions being joined;
+     *  -ibdboostermem. */
+    size_t memory_bytes = size_t{96} << 20;
+    Path directory; //!< spills and state; created if absent, locked while at work
+    /** A crash costs no more than so many bytes of blocks, or so many seconds of work, that are
+     *  read and not yet durable, and one block a thread. */
+    uint64_t checkpoint_bytes = uint64_t{32} << 30;
+    int64_t checkpoint_seconds = 60;
+    std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
+    /** False: all on the calling thread, so that a test repeats exactly. */
+    bool background = true;
+};
+
+/** Counts of a join. */
+struct JoinTotals {
+    uint64_t blocks = 0;
+    uint64_t bytes = 0;         //!< of blocks
+    uint64_t outputs = 0;       //!< as hints count them
+    uint64_t unspent = 0;       //!< of these, after the terminal block
+    uint64_t records = 0;       //!< made and spent
+    uint64_t met = 0;           //!< of these, in pairs that met in memory
+    uint64_t spilled_bytes = 0; //!< on disk, of what did not
+};
+
+struct JoinVerdict {
+    enum class Kind {
+        kDone,
+        kBlockInvalid, //!< a block that has its right hash breaks a rule
+        kIncomplete,   //!< not all blocks were there; what was done is kept
+        kInterrupted,  //!< stopped on request; what was done is kept for the next
+    };
+    Kind kind = Kind::kInterrupted;
+    std::string reason;
+    int32_t height = -1; //!< of the invalid block
+    JoinTotals totals;
+};
+
+} // namespace ibd

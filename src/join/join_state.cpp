@@ -1,0 +1,168 @@
+// See join_state.h.
+#include "join/join_state.h"
+
+#include "crypto/sha256.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ibd {
+
+namespace {
+
+constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 1};
+constexpr size_t kChecksumSize = sizeof(ShortDigest);
+constexpr size_t kSpillEntrySize = 20;
+constexpr const char* kStateFile = "join.dat";
+
+/** A name that SpillPath() gives. */
+bool IsSpillFile(std::string_view name)
+{
+    constexpr std::string_view kBefore = "spill";
+    constexpr std::string_view kAfter = ".dat";
+    if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return false;
+    name.remove_prefix(kBefore.size());
+    name.remove_suffix(kAfter.size());
+    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+void WriteSpillInfo(Writer& writer, const SpillInfo& spill)
+{
+    writer.U32(spill.number);
+    writer.U64(spill.size);
+    writer.Raw(spill.checksum);
+}
+
+SpillInfo ReadSpillInfo(Reader& reader)
+{
+    SpillInfo spill;
+    spill.number = reader.U32();
+    spill.size = reader.U64();
+    const ByteSpan checksum = reader.Span(spill.checksum.size());
+    std::copy(checksum.begin(), checksum.end(), spill.checksum.begin());
+    return spill;
+}
+
+} // namespace
+
+uint32_t JoinState::BlocksRead() const
+{
+    return static_cast<uint32_t>(outputs.size() -
+                                 std::count(outputs.begin(), outputs.end(), kNotRead));
+}
+
+uint32_t JoinState::NextSpillNumber() const
+{
+    uint32_t next = 0;
+    for (const SpillInfo& spill : spills) next = std::max(next, spill.number + 1);
+    return next;
+}
+
+SpillOwner JoinState::Owner() const
+{
+    uint8_t secret[16];
+    WriteLE64(secret, key.k0);
+    WriteLE64(secret + 8, key.k1);
+    return {Uint256(Sha256Of(secret)), uint32_t{1} << partition_bits};
+}
+
+Bytes JoinState::Encode() const
+{
+    Bytes out;
+    out.reserve(256 + outputs.size() * 4 + spills.size() * kSpillEntrySize);
+    Writer writer(out);
+    writer.Raw(kMagic);
+    writer.Raw(network_magic);
+    writer.U32(terminal_height);
+    writer.Hash(terminal_hash);
+    writer.Hash(rules);
+    writer.U8(ordered);
+    writer.U8(partition_bits);
+    writer.U64(key.k0);
+    writer.U64(key.k1);
+    for (const uint64_t number : {bytes, records, met}) writer.U64(number);
+    for (const uint32_t count : outputs) writer.U32(count);
+    writer.U32(static_cast<uint32_t>(spills.size()));
+    for (const SpillInfo& spill : spills) WriteSpillInfo(writer, spill);
+    writer.Raw(Shorten(Sha256Of(out)));
+    return out;
+}
+
+Result<JoinState> JoinState::Decode(ByteSpan encoded)
+{
+    if (encoded.size() < kMagic.size() + kChecksumSize ||
+        !std::equal(kMagic.begin(), kMagic.end(), encoded.begin())) {
+        return BadData("not the state of a join of this version");
+    }
+    const ByteSpan body = encoded.first(encoded.size() - kChecksumSize);
+    const Hash32 digest = Sha256Of(body);
+    if (!std::equal(encoded.end() - kChecksumSize, encoded.end(), digest.begin())) {
+        return BadData("the checksum is wrong");
+    }
+    JoinState s;
+    Reader reader(body.subspan(kMagic.size()));
+    const ByteSpan magic = reader.Span(4);
+    s.terminal_height = reader.U32();
+    s.terminal_hash = reader.Hash();
+    s.rules = reader.Hash();
+    s.ordered = reader.U8() != 0;
+    s.partition_bits = reader.U8();
+    s.key.k0 = reader.U64();
+    s.key.k1 = reader.U64();
+    for (uint64_t* number : {&s.bytes, &s.records, &s.met}) *number = reader.U64();
+    const size_t counts = size_t{s.terminal_height} + 1;
+    if (!reader.Ok() || reader.Remaining() / 4 < counts) return BadData("it is cut off");
+    for (size_t i = 0; i < counts; ++i) s.outputs.push_back(reader.U32());
+    const uint32_t spills = reader.U32();
+    if (!reader.Ok() || reader.Remaining() != size_t{spills} * kSpillEntrySize) {
+        return BadData("its fields contradict each other");
+    }
+    for (uint32_t i = 0; i < spills; ++i) s.spills.push_back(ReadSpillInfo(reader));
+    std::copy(magic.begin(), magic.end(), s.network_magic.begin());
+    return s;
+}
+
+Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state)
+{
+    return WriteFileAtomically(env, directory / kStateFile, state.Encode());
+}
+
+Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory)
+{
+    const Path path = directory / kStateFile;
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+    if (!there) return std::nullopt;
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, path));
+    auto state = JoinState::Decode(bytes);
+    if (!state) return BadData("state of a join {}: {}", path.string(), state.Message());
+    return std::move(*state);
+}
+
+Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept)
+{
+    std::set<std::string> names;
+    for (const SpillInfo& spill : kept) {
+        names.insert(SpillPath(directory, spill.number).filename().string());
+    }
+    IBD_ASSIGN_OR_RETURN(const auto there, env.List(directory));
+    for (const std::string& name : there) {
+        if (!IsSpillFile(name) || names.contains(name)) continue;
+        IBD_RETURN_IF_ERROR(env.Remove(directory / name));
+    }
+    return {};
+}
+
+Result<> RemoveJoin(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
+    if (!there) return {};
+    IBD_RETURN_IF_ERROR(RemoveOtherSpills(env, directory, {}));
+    const Path state = directory / kStateFile;
+    for (const Path& path : {Path(state) += ".new", state}) {
+        IBD_ASSIGN_OR_RETURN(const bool exists, env.IsThere(path));
+        if (exists) IBD_RETURN_IF_ERROR(env.Remove(path));
+    }
+    return env.SyncDirectory(directory);
+}
+
+} // namespace ibd

@@ -1,0 +1,48 @@
+// JoinWorker: one thread's share of reading. Takes blocks from its source, checks them as the
+// booster does, and turns each into records: an output that hints count was made, an output was
+// spent. Nothing is shared but the log.
+#pragma once
+
+#include "join/join_log.h"
+#include "swiftsync/block_taker.h"
+#include "swiftsync/fold.h"
+#include "swiftsync/terminal.h"
+
+namespace ibd {
+
+/** What a worker has done, for progress; written by it alone, read by anyone. */
+struct alignas(64) JoinCounters {
+    std::atomic<uint64_t> blocks = 0;
+    std::atomic<uint64_t> bytes = 0;
+};
+
+/** What all workers share; immutable but for what is the log's. */
+struct JoinContext {
+    const ChainParams& params;
+    const FoldRules rules;
+    const UniqueCoinbases unique; //!< whose ids must differ for pairs to be found in any order
+    const SipKey key;
+    JoinLog& log;
+    const std::atomic<bool>& stop; //!< asked to end early: keep what is done
+};
+
+class JoinWorker {
+public:
+    JoinWorker(const JoinContext& context, JoinCounters& counters);
+
+    /** Reads until the source is empty, `stop` is set or something fails. */
+    std::optional<FoldFailure> Run(BlockSource& source);
+
+private:
+    Result<> Record(const SuppliedBlock& block);
+    uint32_t AddCreated(uint32_t height);
+    void AddSpent(uint32_t height);
+
+    const JoinContext& m_context;
+    const OutpointHash m_hash;
+    JoinCounters& m_counters;
+    BlockTaker m_taker;
+    ShardedRecords m_records;
+};
+
+} // namespace ibd

@@ -1,0 +1,166 @@
+// See partition_join.h.
+#include "join/partition_join.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ibd {
+
+namespace {
+
+constexpr unsigned kDigitBits = 8;
+constexpr size_t kDigits = size_t{1} << kDigitBits;
+
+size_t DigitOf(const JoinRecord& record, int shift)
+{
+    return record.key.second >> shift & (kDigits - 1);
+}
+
+/** Groups records by a digit of the key, in place; `starts`: of each group, and the end. */
+void GroupByDigit(std::span<JoinRecord> records, int shift,
+                  std::array<size_t, kDigits + 1>& starts)
+{
+    starts.fill(0);
+    for (const JoinRecord& record : records) ++starts[DigitOf(record, shift) + 1];
+    for (size_t d = 0; d < kDigits; ++d) starts[d + 1] += starts[d];
+    std::array<size_t, kDigits> next;
+    std::copy_n(starts.begin(), kDigits, next.begin());
+    for (size_t d = 0; d < kDigits; ++d) {
+        while (next[d] < starts[d + 1]) {
+            JoinRecord& here = records[next[d]];
+            const size_t home = DigitOf(here, shift);
+            if (home == d) {
+                ++next[d];
+            } else {
+                std::swap(here, records[next[home]++]);
+            }
+        }
+    }
+}
+
+/** One makes the output, the other spends it, in this order. */
+bool ArePair(const JoinRecord& a, const JoinRecord& b)
+{
+    if (a.Kind() == JoinKind::kCreated && b.Kind() == JoinKind::kSpent) return Meet(a, b);
+    return a.Kind() == JoinKind::kSpent && b.Kind() == JoinKind::kCreated && Meet(b, a);
+}
+
+} // namespace
+
+Result<> PartitionJoin::Run(uint32_t partition, const Unspent& unspent)
+{
+    const unsigned bits = PartBits(partition);
+    for (uint64_t part = 0; part < uint64_t{1} << bits; ++part) {
+        IBD_RETURN_IF_ERROR(Load(partition, bits, part));
+        Divide({m_records.get(), m_count}, 64 - kDigitBits, unspent);
+    }
+    return {};
+}
+
+/** So many bits of the keys choose the part of a partition that is joined at once. */
+unsigned PartitionJoin::PartBits(uint32_t partition) const
+{
+    const uint64_t records = m_spills.Bytes(partition) / sizeof(JoinRecord);
+    if (records <= m_most) return 0;
+    return static_cast<unsigned>(std::bit_width((records + m_most - 1) / m_most));
+}
+
+/** Keeps those that are there. */
+void PartitionJoin::MakeRoom(size_t records)
+{
+    if (records <= m_capacity) return;
+    auto larger = std::make_unique_for_overwrite<JoinRecord[]>(records);
+    std::copy_n(m_records.get(), m_count, larger.get());
+    m_records = std::move(larger);
+    m_capacity = records;
+}
+
+Result<> PartitionJoin::Load(uint32_t partition, unsigned part_bits, uint64_t part)
+{
+    m_count = 0;
+    MakeRoom(std::min<uint64_t>(m_most, m_spills.Bytes(partition) / sizeof(JoinRecord)));
+    bool whole = true;
+    IBD_RETURN_IF_ERROR(m_spills.Read(partition, m_page, [&](ByteSpan page) {
+        whole = whole && page.size() % sizeof(JoinRecord) == 0;
+        const size_t count = page.size() / sizeof(JoinRecord);
+        if (m_count + count > m_capacity) MakeRoom((m_count + count) * 2);
+        JoinRecord* const added = m_records.get() + m_count;
+        std::memcpy(added, page.data(), count * sizeof(JoinRecord));
+        const auto other = [&](const JoinRecord& r) {
+            return r.key.second >> (64 - part_bits) != part;
+        };
+        m_count += part_bits == 0 ? count
+                                  : static_cast<size_t>(
+                                        std::remove_if(added, added + count, other) - added);
+    }));
+    if (!whole) return BadData("partition {}: a page ends within a record", partition);
+    return {};
+}
+
+void PartitionJoin::Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent)
+{
+    if (records.size() <= kChunkRecords || shift < 0) {
+        JoinChunk(records, unspent);
+        return;
+    }
+    std::array<size_t, kDigits + 1> starts;
+    GroupByDigit(records, shift, starts);
+    for (size_t d = 0; d < kDigits; ++d) {
+        Divide(records.subspan(starts[d], starts[d + 1] - starts[d]),
+               shift - static_cast<int>(kDigitBits), unspent);
+    }
+}
+
+void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent& unspent)
+{
+    if (records.empty()) return;
+    const size_t slots = std::bit_ceil(2 * records.size());
+    m_slots.assign(slots, 0);
+    m_fates.assign(records.size(), Fate::kAlone);
+    for (size_t i = 0; i < records.size(); ++i) {
+        size_t slot = records[i].key.first & (slots - 1); // the partition is in the upper bits
+        while (m_slots[slot] != 0 && records[m_slots[slot] - 1].key != records[i].key) {
+            slot = (slot + 1) & (slots - 1);
+        }
+        if (m_slots[slot] == 0) {
+            m_slots[slot] = static_cast<uint32_t>(i + 1);
+            continue;
+        }
+        const size_t first = m_slots[slot] - 1;
+        const bool met = m_fates[first] == Fate::kAlone && ArePair(records[first], records[i]);
+        m_fates[first] = met ? Fate::kMet : Fate::kOdd;
+        m_fates[i] = Fate::kSecond;
+    }
+    for (size_t i = 0; i < records.size(); ++i) {
+        if (m_fates[i] == Fate::kOdd) Settle(records, records[i].key, unspent);
+        if (m_fates[i] != Fate::kAlone) continue;
+        if (records[i].Kind() == JoinKind::kCreated) unspent(records[i]);
+        if (records[i].Kind() == JoinKind::kSpent) Note(records[i]);
+    }
+}
+
+/** An outpoint with other events than one pair: in the chain's order it must be made and spent in
+ *  turn. No valid chain but one with repeated coinbases has such, and few. */
+void PartitionJoin::Settle(std::span<const JoinRecord> records, const Hash128& key,
+                           const Unspent& unspent)
+{
+    m_events.clear();
+    std::copy_if(records.begin(), records.end(), std::back_inserter(m_events),
+                 [&](const JoinRecord& record) { return record.key == key; });
+    std::sort(m_events.begin(), m_events.end(),
+              [](const JoinRecord& a, const JoinRecord& b) { return a.event < b.event; });
+    const JoinRecord* there = nullptr;
+    for (const JoinRecord& event : m_events) {
+        const bool makes = event.Kind() != JoinKind::kSpent;
+        if (makes == (there != nullptr)) return Note(event);
+        there = makes ? &event : nullptr;
+    }
+    if (there && there->Kind() == JoinKind::kCreated) unspent(*there);
+}
+
+void PartitionJoin::Note(const JoinRecord& event)
+{
+    if (!m_problem || event.event < m_problem->event) m_problem = event;
+}
+
+} // namespace ibd

@@ -1,0 +1,58 @@
+// PartitionJoin: joins one partition of the spilled records: what was made and never spent, and
+// what cannot be. One for each thread; memory as given, and a page.
+#pragma once
+
+#include "join/join_record.h"
+#include "join/spill_file.h"
+
+#include <optional>
+
+namespace ibd {
+
+class PartitionJoin {
+public:
+    /** Told of each output that was made and not spent. */
+    using Unspent = std::function<void(const JoinRecord&)>;
+
+    /** `memory_bytes`: for the records that are joined at once. */
+    PartitionJoin(const SpillReader& spills, size_t memory_bytes)
+        : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(JoinRecord)))
+    {
+    }
+
+    /** Joins a partition. One that is too large is read several times, a part of it each time. Bad
+     *  data: a spill is damaged. */
+    Result<> Run(uint32_t partition, const Unspent& unspent);
+
+    /** Of all calls, what comes first in the chain of what no chain of valid blocks has. */
+    const std::optional<JoinRecord>& FirstProblem() const { return m_problem; }
+
+    static constexpr size_t kMinRecords = 1024;
+
+private:
+    /** Joined at once: what fits into the nearest cache with its table. */
+    static constexpr size_t kChunkRecords = 1024;
+
+    unsigned PartBits(uint32_t partition) const;
+    void MakeRoom(size_t records);
+    Result<> Load(uint32_t partition, unsigned part_bits, uint64_t part);
+    void Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent);
+    void JoinChunk(std::span<const JoinRecord> records, const Unspent& unspent);
+    void Settle(std::span<const JoinRecord> records, const Hash128& key, const Unspent& unspent);
+    void Note(const JoinRecord& event);
+
+    const SpillReader& m_spills;
+    const size_t m_most;
+    std::optional<JoinRecord> m_problem;
+    size_t m_count = 0;                     //!< of records to be joined now
+    std::unique_ptr<JoinRecord[]> m_records; //!< not filled with anything before
+    size_t m_capacity = 0;
+    Bytes m_page;
+    // Of a chunk.
+    enum class Fate : uint8_t { kAlone, kMet, kOdd, kSecond };
+    std::vector<uint32_t> m_slots; //!< place of a record + 1, 0: free
+    std::vector<Fate> m_fates;     //!< by place
+    std::vector<JoinRecord> m_events; //!< of one outpoint
+};
+
+} // namespace ibd

@@ -1,0 +1,172 @@
+// See read_phase.h.
+#include "join/read_phase.h"
+
+#include "util/watched_threads.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kMaxJoinThreads = 4;
+constexpr size_t kMinJoinBytes = 8 << 20;
+constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
+
+} // namespace
+
+uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
+{
+    const uint64_t all = block_bytes / kBytesPerRecord * sizeof(JoinRecord);
+    return ordered ? all : all / 2;
+}
+
+size_t JoinThreads(const JoinOptions& options)
+{
+    return std::min<size_t>(options.threads, kMaxJoinThreads);
+}
+
+size_t JoinBytes(const JoinOptions& options)
+{
+    return std::max(options.memory_bytes / JoinThreads(options), kMinJoinBytes);
+}
+
+Result<ReadEnd> ReadPhase::Run(bool ordered)
+{
+    IBD_ASSIGN_OR_RETURN(auto kept, Resume(ordered));
+    IBD_RETURN_IF_ERROR(BeginSupply(kept));
+    if (!kept) {
+        IBD_ASSIGN_OR_RETURN(kept, StartNew(ordered));
+    }
+    IBD_RETURN_IF_ERROR(CheckRoom(*kept));
+    m_job.partitions = kept->Owner().partitions;
+    JoinLog log(m_job.env, m_job.options, std::move(*kept));
+    IBD_ASSIGN_OR_RETURN(auto failure, ReadAll(log));
+    IBD_RETURN_IF_ERROR(log.Finish());
+    return ReadEnd{log.State(), std::move(failure)};
+}
+
+/** Where to start: the state if it is of this join and its spills are whole, else nothing. What
+ *  cannot be read now is not damaged for that: the work stays for a start that can. */
+Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered)
+{
+    const Path& directory = m_job.options.directory;
+    auto loaded = LoadJoinState(m_job.env, directory);
+    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+    std::string unusable = loaded ? "" : loaded.Message();
+    std::optional<JoinState> kept = loaded ? std::move(*loaded) : std::nullopt;
+    if (kept && !Owns(*kept, ordered)) {
+        unusable = "what is kept belongs to another join";
+    } else if (kept) {
+        const auto opened =
+            SpillReader::Open(m_job.env, directory, kept->spills, kept->Owner());
+        if (!opened && opened.GetError().kind == Error::Kind::kSystem) return opened.GetError();
+        if (!opened) unusable = opened.Message();
+    }
+    if (!unusable.empty()) m_job.log.Warning("Join: cannot go on from before: {}", unusable);
+    if (!kept || !unusable.empty()) {
+        IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, directory));
+        return std::nullopt;
+    }
+    m_job.log.Info("Join: going on: {} of {} blocks are read, {} bytes", kept->BlocksRead(),
+                   kept->terminal_height, kept->bytes);
+    IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, kept->spills));
+    m_job.resumed_bytes = kept->bytes;
+    return kept;
+}
+
+bool ReadPhase::Owns(const JoinState& state, bool ordered) const
+{
+    return state.network_magic == m_job.params.magic && (state.ordered || !ordered) &&
+           state.terminal_hash == m_job.terminal.hash &&
+           state.terminal_height == static_cast<uint32_t>(m_job.terminal.height) &&
+           state.rules == m_job.RulesId() &&
+           state.partition_bits >= TableShape::kMinPartitionBits &&
+           state.partition_bits <= TableShape::kMaxPartitionBits;
+}
+
+Result<> ReadPhase::BeginSupply(const std::optional<JoinState>& kept)
+{
+    IBD_RETURN_IF_ERROR(m_supply.Begin([&](int32_t height) {
+        return kept && kept->IsRead(static_cast<uint32_t>(height));
+    }));
+    m_job.total_bytes = m_job.resumed_bytes + m_supply.EstimatedBytes();
+    return {};
+}
+
+Result<JoinState> ReadPhase::StartNew(bool ordered)
+{
+    m_job.resumed_bytes = 0;
+    JoinState fresh;
+    fresh.network_magic = m_job.params.magic;
+    fresh.terminal_height = static_cast<uint32_t>(m_job.terminal.height);
+    fresh.terminal_hash = m_job.terminal.hash;
+    fresh.rules = m_job.RulesId();
+    fresh.ordered = ordered;
+    fresh.partition_bits = static_cast<uint8_t>(TableShape::PartitionBits(
+        ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered), JoinBytes(m_job.options)));
+    uint8_t key[16];
+    m_job.env.RandomBytes(key);
+    fresh.key = {ReadLE64(key), ReadLE64(key + 8)};
+    fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
+    fresh.outputs[0] = 0; // genesis made no coin
+    IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, fresh));
+    return fresh;
+}
+
+/** A disk that is too small is found before hours of work, not after. */
+Result<> ReadPhase::CheckRoom(const JoinState& state) const
+{
+    const uint64_t to_read = m_supply.EstimatedBytes();
+    const uint64_t needed = ExpectedSpillBytes(to_read, state.ordered);
+    const auto room = m_job.env.SpaceAvailable(m_job.options.directory);
+    m_job.log.Info("Join: reading {} blocks of {} MB up to height {} on {} threads; spills take "
+                   "about {} MB in {}",
+                   m_supply.BlocksToFold(), to_read / 1'000'000, m_job.terminal.height,
+                   m_job.Threads(), needed / 1'000'000, m_job.options.directory.string());
+    if (!room || *room >= needed) return {};
+    return SystemError("{} has {} MB free, but the join needs about {} MB",
+                       m_job.options.directory.string(), *room / 1'000'000, needed / 1'000'000);
+}
+
+Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
+{
+    for (size_t i = 0; i < m_job.Threads(); ++i) m_sources.push_back(m_supply.MakeSource());
+    IBD_RETURN_IF_ERROR(log.Begin(m_sources));
+    m_job.phase = JoinProgress::Phase::kReading;
+    // In the chain's order repeated ones are judged by when they were spent.
+    const UniqueCoinbases unique = log.State().ordered ? UniqueCoinbases{} : m_job.unique;
+    const JoinContext context{
+        m_job.params, m_job.rules, unique, log.State().key, log, m_job.stop,
+    };
+    if (!m_job.options.background) {
+        Work(context, 0);
+        const Lock lock(m_mutex);
+        return std::move(m_failure);
+    }
+    ProgressMeter meter(m_job.env, m_job.log,
+                        {.label = "Join: reading",
+                         .unit = "bytes",
+                         .total = m_job.total_bytes,
+                         .start = m_job.resumed_bytes,
+                         .tty = m_job.options.tty});
+    const auto watch = [&] {
+        meter.Update(m_job.BytesRead(), m_supply.Detail());
+        if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block
+    };
+    RunWatched(
+        "join", m_sources.size(), [&](size_t i) { Work(context, i); }, watch);
+    const Lock lock(m_mutex);
+    return std::move(m_failure);
+}
+
+void ReadPhase::Work(const JoinContext& context, size_t number)
+{
+    auto failure = JoinWorker(context, m_job.counters[number]).Run(*m_sources[number]);
+    if (!failure) return;
+    m_supply.Stop(); // the others finish their stretch
+    const Lock lock(m_mutex);
+    if (!m_failure) m_failure = std::move(failure);
+}
+
+} // namespace ibd

@@ -1,0 +1,51 @@
+// ReadPhase: the first half of a join - from the state, or from nothing, to the last block read and
+// all that did not meet spilled and durable. Called by SpendJoin on its thread; starts a thread a
+// worker and one for the log. Memory: JoinOptions::memory_bytes and the blocks being parsed.
+#pragma once
+
+#include "join/join_job.h"
+#include "util/progress.h"
+
+namespace ibd {
+
+struct ReadEnd {
+    JoinState state; //!< all that is read; durable
+    std::optional<FoldFailure> failure;
+};
+
+class ReadPhase {
+public:
+    /** All must outlive it. */
+    ReadPhase(JoinJob& job, BlockSupply& supply) : m_job(job), m_supply(supply) {}
+
+    /** Once. `ordered`: nothing may meet in memory, see HotTable; what is kept of an earlier join
+     *  may be so in any case. Ends when all is read, the supply is empty, something failed or the
+     *  job is stopped. An error is the machine's: what is durable is in the state. */
+    Result<ReadEnd> Run(bool ordered);
+
+private:
+    Result<std::optional<JoinState>> Resume(bool ordered);
+    bool Owns(const JoinState& state, bool ordered) const;
+    Result<JoinState> StartNew(bool ordered);
+    Result<> BeginSupply(const std::optional<JoinState>& kept);
+    Result<> CheckRoom(const JoinState& state) const;
+    Result<std::optional<FoldFailure>> ReadAll(JoinLog& log);
+    void Work(const JoinContext& context, size_t number);
+
+    JoinJob& m_job;
+    BlockSupply& m_supply;
+    std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; until all is durable
+    Mutex m_mutex;
+    std::optional<FoldFailure> m_failure IBD_GUARDED_BY(m_mutex); //!< the first
+};
+
+/** Bytes of spills for each byte of blocks: a record for each output and input, of which there is
+ *  one in about 110 bytes; half of them usually meet in memory. */
+uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
+
+/** Threads that join partitions at once - more would leave too little memory for each - and what
+ *  each has for it. */
+size_t JoinThreads(const JoinOptions& options);
+size_t JoinBytes(const JoinOptions& options);
+
+} // namespace ibd

@@ -1,0 +1,230 @@
+// See spend_join.h.
+#include "join/spend_join.h"
+
+#include "script/coin.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** The transaction whose inputs `input` is among, by its number in the block. */
+const TxView& SpenderOf(const BlockView& block, size_t input)
+{
+    for (const TxView& tx : block.Txs()) {
+        if (input < tx.inputs.size()) return tx;
+        input -= tx.inputs.size();
+    }
+    return block.Txs().front();
+}
+
+/** The output of that number as hints count. */
+OutPoint OutputAt(const BlockView& block, uint32_t index)
+{
+    for (const TxView& tx : block.Txs()) {
+        for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+            if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
+            if (index-- == 0) return {tx.txid, i};
+        }
+    }
+    return {};
+}
+
+std::string DescribeIn(const BlockView& block, const JoinRecord& problem)
+{
+    if (problem.Kind() != JoinKind::kSpent) {
+        const OutPoint made = OutputAt(block, problem.Index());
+        return fmt::format("bad-txns-BIP30, {}:{} is made while another of this name is unspent",
+                           made.txid.ToHex(), made.vout);
+    }
+    const OutPoint spent = block.Inputs()[problem.Index()].Prevout();
+    return fmt::format("bad-txns-inputs-missingorspent, {} spends {}:{}, which is not there or was "
+                       "spent before",
+                       SpenderOf(block, problem.Index()).txid.ToHex(), spent.txid.ToHex(),
+                       spent.vout);
+}
+
+/** Whether that can be done. */
+Result<> OpenToWrite(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenWrite(path, true));
+    return {};
+}
+
+JoinOptions Normalized(JoinOptions options)
+{
+    options.threads = options.background ? std::max(1u, options.threads) : 1;
+    return options;
+}
+
+} // namespace
+
+SpendJoin::SpendJoin(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
+                     BlockSupply& supply, JoinOptions options, const std::atomic<bool>& stop)
+    : m_job(env, log, params, terminal, Normalized(std::move(options)), stop), m_supply(supply)
+{
+    CHECK(terminal.height >= 1);
+}
+
+JoinProgress SpendJoin::Progress() const
+{
+    return {m_job.phase, m_job.BytesRead(), m_job.total_bytes, m_job.joined, m_job.partitions};
+}
+
+Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
+{
+    IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
+    IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
+    bool ordered = false;
+    for (bool damaged = false;;) {
+        IBD_ASSIGN_OR_RETURN(Outcome outcome, Try(make_writer, ordered));
+        if (outcome.damaged) {
+            if (std::exchange(damaged, true)) {
+                return SystemError("{} does not keep what is written to it",
+                                   m_job.options.directory.string());
+            }
+            m_job.log.Warning("Join: starting over from the blocks");
+        } else if (!outcome.problem) {
+            return Conclude(std::move(outcome.verdict));
+        } else if (outcome.ordered) {
+            return Refuse(*outcome.problem);
+        } else {
+            m_job.log.Warning("Join: an outpoint occurs more than once, or a block is invalid: "
+                              "starting over with all events in the order of the chain");
+            ordered = true;
+        }
+        IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
+    }
+}
+
+Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
+                                                bool ordered)
+{
+    for (JoinCounters& counters : m_job.counters) counters.blocks = counters.bytes = 0;
+    m_job.joined = 0;
+    IBD_ASSIGN_OR_RETURN(const ReadEnd read, ReadPhase(m_job, m_supply).Run(ordered));
+    if (read.failure && read.failure->kind == FoldFailure::Kind::kMachine) {
+        return read.failure->error;
+    }
+    const bool all = read.state.BlocksRead() == read.state.outputs.size();
+    if (read.failure || !all) return Early(read);
+    return WriteHints(read.state, make_writer);
+}
+
+/** Of blocks that were not all read. */
+SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
+{
+    using Kind = JoinVerdict::Kind;
+    Outcome outcome;
+    if (end.failure) {
+        const FoldFailure& failure = *end.failure;
+        outcome.verdict = {Kind::kBlockInvalid, failure.error.message, failure.height, {}};
+    } else if (m_job.stop) {
+        outcome.verdict = {Kind::kInterrupted, "interrupted", -1, {}};
+    } else {
+        outcome.verdict = {Kind::kIncomplete, "blocks are missing", -1, {}};
+    }
+    return outcome;
+}
+
+Result<SpendJoin::Outcome> SpendJoin::WriteHints(const JoinState& state,
+                                                       const MakeHintsWriter& make_writer)
+{
+    Outcome outcome;
+    outcome.ordered = state.ordered;
+    const auto end = HintsPhase(m_job, state).Run(make_writer);
+    if (!end && end.GetError().kind == Error::Kind::kSystem) return end.GetError();
+    if (!end) {
+        m_job.log.Warning("Join: {}", end.Message());
+        outcome.damaged = true;
+        return outcome;
+    }
+    outcome.problem = end->problem;
+    if (end->interrupted) {
+        outcome.problem.reset();
+        outcome.verdict = {JoinVerdict::Kind::kInterrupted, "interrupted", -1, {}};
+        return outcome;
+    }
+    JoinTotals& totals = outcome.verdict.totals;
+    outcome.verdict.kind = JoinVerdict::Kind::kDone;
+    outcome.verdict.height = m_job.terminal.height;
+    totals.blocks = state.terminal_height;
+    totals.bytes = state.bytes;
+    for (const uint32_t outputs : state.outputs) totals.outputs += outputs;
+    totals.unspent = end->unspent;
+    totals.records = state.records;
+    totals.met = state.met;
+    for (const SpillInfo& spill : state.spills) totals.spilled_bytes += spill.size;
+    return outcome;
+}
+
+Result<JoinVerdict> SpendJoin::Refuse(const JoinRecord& problem)
+{
+    IBD_ASSIGN_OR_RETURN(std::string what, Describe(problem));
+    return Conclude({JoinVerdict::Kind::kBlockInvalid, std::move(what),
+                     static_cast<int32_t>(problem.Height()), {}});
+}
+
+/** Has the block brought once more, as records name outpoints by hashes only. */
+Result<std::string> SpendJoin::Describe(const JoinRecord& problem)
+{
+    const auto height = static_cast<int32_t>(problem.Height());
+    const HeaderNode& node = *m_job.terminal.Ancestor(height);
+    const std::string where = fmt::format("block {} at height {}: ", node.hash.ToHex(), height);
+    IBD_RETURN_IF_ERROR(m_supply.Begin([&](int32_t other) { return other != height; }));
+    const auto source = m_supply.MakeSource();
+    BlockTaker taker(m_job.params, 0);
+    SuppliedBlock block;
+    while (true) {
+        IBD_ASSIGN_OR_RETURN(const bool more, source->Next(block));
+        if (!more) return where + "bad-txns-inputs-missingorspent";
+        bool kept = false;
+        if (const auto failure = taker.Take(*source, block, kept)) return failure->error;
+        if (kept && block.node == &node) return where + DescribeIn(taker.View(), problem);
+    }
+}
+
+/** Nothing is left of a join but what the next one can go on with. */
+Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
+{
+    using Kind = JoinVerdict::Kind;
+    m_job.phase = JoinProgress::Phase::kIdle;
+    const bool keep = verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete;
+    if (!keep) IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
+    return verdict;
+}
+
+Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& params,
+                                     const HeaderNode& terminal, BlockSupply& supply,
+                                     const JoinOptions& options, const std::atomic<bool>& stop,
+                                     const Path& path, HintsFormat format)
+{
+    CHECK(CountingOf(format) == HintsCounting::kSpendable && FirstHeight(format) == 1);
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+    if (there) return SystemError("{} exists already and is not overwritten", path.string());
+    Path incomplete = path;
+    incomplete += ".incomplete";
+    // Before hours of work, as it is the last step that needs it.
+    IBD_RETURN_IF_ERROR(OpenToWrite(env, incomplete));
+    const HintsTarget target{format, params.magic, static_cast<uint32_t>(terminal.height)};
+    const auto make_writer = [&] { return StartHintsFile(env, incomplete, target); };
+    SpendJoin join(env, log, params, terminal, supply, options, stop);
+    GeneratedHints made;
+    IBD_ASSIGN_OR_RETURN(made.verdict, join.Run(make_writer));
+    if (made.verdict.kind != JoinVerdict::Kind::kDone) {
+        IBD_RETURN_IF_ERROR(env.Remove(incomplete));
+        return made;
+    }
+    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(incomplete));
+    IBD_ASSIGN_OR_RETURN(made.file_size, file->Size());
+    IBD_RETURN_IF_ERROR(env.Rename(incomplete, path));
+    const Path folder = path.has_parent_path() ? path.parent_path() : Path(".");
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(folder));
+    const JoinTotals& totals = made.verdict.totals;
+    log.Info("Join: hints of {} outputs, {} unspent, at block {} (height {}) are in {}",
+             totals.outputs, totals.unspent, terminal.hash.ToHex(), terminal.height, path.string());
+    return made;
+}
+
+} // namespace ibd

@@ -1,0 +1,106 @@
+// Spills: records that found no room in memory, in pages with a checksum each, every page of one
+// partition, and an index of the pages by partition. Written once, by any number of threads, synced
+// and named by a checkpoint; removed when the join is done. Format: doc/formats/spill.md.
+#pragma once
+
+#include "swiftsync/run_file.h"
+#include "util/mutex.h"
+
+#include <functional>
+
+namespace ibd {
+
+/** What identifies a finished spill; part of the checkpoint. */
+struct SpillInfo {
+    uint32_t number = 0;
+    uint64_t size = 0;      //!< of the file, bytes
+    ShortDigest checksum{}; //!< of its header, index and trailer
+
+    bool operator==(const SpillInfo&) const = default;
+};
+
+/** What a spill is of, so that none is read for another. */
+struct SpillOwner {
+    Uint256 join_id;
+    uint32_t partitions = 0;
+};
+
+Path SpillPath(const Path& directory, uint32_t number);
+
+struct WrittenSpill {
+    SpillInfo info;
+    std::unique_ptr<WritableFile> file; //!< complete but not synced
+};
+
+/** Memory: 1 MiB, and 16 bytes a page. After an error it is of no more use. */
+class SpillWriter {
+public:
+    static constexpr size_t kMaxPageBytes = 64 << 10;
+
+    static Result<std::unique_ptr<SpillWriter>> Create(Env& env, const Path& directory,
+                                                       uint32_t number, const SpillOwner& owner);
+
+    /** Adds a page of 1 to kMaxPageBytes bytes. Any thread; false after an error, which Finish()
+     *  gives. */
+    bool Add(uint32_t partition, ByteSpan records);
+    /** Pages so far. */
+    size_t Pages() const;
+    /** Completes the file; after it Add() and Finish() fail. */
+    Result<WrittenSpill> Finish();
+
+private:
+    struct Page {
+        uint32_t partition;
+        uint32_t length; //!< of the records
+        uint64_t offset;
+    };
+
+    SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number, const SpillOwner& owner);
+    Result<> Put(uint32_t partition, ByteSpan records) IBD_REQUIRES(m_mutex);
+    Result<WrittenSpill> Complete() IBD_REQUIRES(m_mutex);
+
+    const uint32_t m_number;
+    const Bytes m_header;
+    mutable Mutex m_mutex;
+    FileAppender m_out IBD_GUARDED_BY(m_mutex);
+    std::vector<Page> m_pages IBD_GUARDED_BY(m_mutex);
+    Result<> m_status IBD_GUARDED_BY(m_mutex);
+};
+
+/** A set of finished spills. Immutable after Open(), any thread. Memory: 4 bytes for each partition
+ *  of each file; no file is kept open. */
+class SpillReader {
+public:
+    /** Opens spills and checks headers, indices and trailers. Bad data: one is damaged or gone. A
+     *  system error says nothing of them. */
+    static Result<SpillReader> Open(Env& env, const Path& directory,
+                                    std::span<const SpillInfo> spills, const SpillOwner& owner);
+
+    /** Bytes of a partition's records. */
+    uint64_t Bytes(uint32_t partition) const { return m_bytes[partition]; }
+    uint64_t TotalBytes() const;
+
+    /** Hands the records of a partition to `take`, page by page, each checked. `buffer` keeps its
+     *  capacity. */
+    Result<> Read(uint32_t partition, ibd::Bytes& buffer,
+                  const std::function<void(ByteSpan records)>& take) const;
+
+private:
+    struct File {
+        Path path;
+        uint64_t index_at = 0;
+        std::vector<uint32_t> starts; //!< first entry of each partition in the index, and the end
+    };
+
+    Result<File> OpenOne(const Path& directory, const SpillInfo& expected);
+    Result<> TakeIndex(File& file, ByteSpan index);
+    Result<> ReadFrom(const File& file, uint32_t partition, ibd::Bytes& buffer,
+                      const std::function<void(ByteSpan)>& take) const;
+
+    Env* m_env = nullptr;
+    SpillOwner m_owner;
+    std::vector<File> m_files;
+    std::vector<uint64_t> m_bytes; //!< by partition
+};
+
+} // namespace ibd

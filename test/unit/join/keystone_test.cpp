@@ -1,0 +1,240 @@
+// The keystone of the join: whatever the seed, order and supply of blocks, threads, memory, spills
+// and moment of death, the hints are those of a naive map, byte for byte.
+#include "join_setup.h"
+
+#include "support/testdata.h"
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+class JoinSetup {
+public:
+    explicit JoinSetup(uint64_t seed, const TestChainOptions& shape = {}) : m_setup(seed, shape)
+    {
+        m_right = Must(ReadWholeFile(m_setup.CleanEnv(), m_setup.HintsPath()));
+    }
+
+    SyncSetup& Setup() { return m_setup; }
+    Path Directory() const { return m_setup.Booster() / "join"; }
+    Path Out() const { return m_dir.Get() / "out.hints"; }
+    JoinOptions Options(unsigned threads, size_t memory) const
+    {
+        return MakeJoinOptions(Directory(), threads, memory);
+    }
+
+    Result<GeneratedHints> Join(Env& env, const JoinOptions& options)
+    {
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), 1'000);
+        return JoinFrom(env, files, options);
+    }
+    Result<GeneratedHints> JoinFrom(Env& env, BlockSupply& supply, const JoinOptions& options)
+    {
+        return GenerateHints(env, m_setup.Log(), m_setup.Chain().Params(), m_setup.Chain().Tip(),
+                             supply, options, m_stop, Out(), HintsFormat::kContainer1);
+    }
+    void RequireRight()
+    {
+        REQUIRE(Must(ReadWholeFile(m_setup.CleanEnv(), Out())) == m_right);
+        RequireClean(Directory());
+    }
+    void Reset()
+    {
+        std::filesystem::remove(Out());
+        std::filesystem::remove(Out().string() + ".incomplete");
+        std::filesystem::remove_all(Directory());
+    }
+    std::atomic<bool>& Stop() { return m_stop; }
+
+private:
+    SyncSetup m_setup;
+    TempDir m_dir{MemoryFolder()};
+    Bytes m_right;
+    std::atomic<bool> m_stop = false;
+};
+
+} // namespace
+
+TEST_CASE("Join keystone: hints from blocks are the naive map's", "[keystone]")
+{
+    for (int round = 0; round < 20; ++round) {
+        auto& rng = TestRng();
+        const uint64_t seed = rng();
+        TestChainOptions shape;
+        shape.blocks = 25 + static_cast<uint32_t>(rng() % 150);
+        shape.txs_per_block = 1 + static_cast<uint32_t>(rng() % 30);
+        JoinSetup setup(seed, shape);
+        for (const size_t memory : {size_t{1}, size_t{1} << 18, size_t{1} << 22}) {
+            for (const unsigned threads : {1u, 2u, 3u}) {
+                JoinOptions options = setup.Options(threads, memory);
+                options.checkpoint_bytes = rng() % 2 ? 3'000 : uint64_t{1} << 40;
+                options.checkpoint_seconds = rng() % 5 ? 60 : 0;
+                CAPTURE(seed, shape.blocks, memory, threads, options.checkpoint_bytes);
+                FaultEnv env(rng());
+                RequireDone(setup.Join(env, options));
+                setup.RequireRight();
+                setup.Reset();
+            }
+        }
+    }
+}
+
+TEST_CASE("Join keystone: the booster takes the hints that a join makes", "[keystone]")
+{
+    JoinSetup setup(TestRng()());
+    FaultEnv env(1);
+    RequireDone(setup.Join(env, setup.Options(2, 1 << 16)));
+    std::filesystem::copy_file(setup.Out(), setup.Setup().HintsPath(),
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto verdict = setup.Setup().Sync(env, setup.Setup().Options(2));
+    if (!verdict) FAIL(verdict.Message());
+    REQUIRE(verdict->kind == VerdictKind::kAccepted);
+    setup.Setup().RequireRight();
+}
+
+TEST_CASE("Join keystone: killed at any operation and resumed, whoever brings the blocks",
+          "[keystone]")
+{
+    auto& rng = TestRng();
+    const uint64_t seed = rng();
+    CAPTURE(seed);
+    JoinSetup setup(seed);
+    JoinOptions options = setup.Options(1, 1 << 16);
+    options.checkpoint_bytes = 6'000;
+    for (const bool strangers : {false, true}) {
+        const auto join = [&](Env& env) {
+            if (!strangers) return setup.Join(env, options);
+            sim::LyingSupply supply = setup.Setup().Strangers({.seed = rng()});
+            auto made = setup.JoinFrom(env, supply, options);
+            CHECK(supply.Mistakes() == 0);
+            return made;
+        };
+        FaultEnv counting(rng());
+        RequireDone(join(counting));
+        setup.RequireRight();
+        setup.Reset();
+        const uint64_t operations = counting.Operations();
+        int crashed = 0;
+        for (int round = 0; round < 60; ++round) {
+            options.threads = 1 + static_cast<unsigned>(rng() % 2);
+            options.background = options.threads > 1;
+            CAPTURE(strangers, round, options.threads);
+            bool done = false;
+            for (int death = 0; death < 8 && !done; ++death) {
+                FaultEnv env(rng());
+                env.CrashAt(rng() % (operations + 10));
+                const auto made = join(env);
+                done = made.Ok();
+                if (done) RequireDone(made);
+                crashed += !done;
+                env.LoseUnsynced();
+                // The last rename may have been done when the sync of its folder failed.
+                done = done || std::filesystem::exists(setup.Out());
+            }
+            if (!done) {
+                FaultEnv env(rng());
+                RequireDone(join(env));
+            }
+            REQUIRE(std::filesystem::exists(setup.Out()));
+            setup.RequireRight();
+            setup.Reset();
+        }
+        REQUIRE(crashed > 60);
+    }
+}
+
+TEST_CASE("Join keystone: every single crash point, and every single failure, of a small join",
+          "[keystone]")
+{
+    TestChainOptions shape;
+    shape.blocks = 22;
+    shape.txs_per_block = 3;
+    JoinSetup setup(7, shape);
+    JoinOptions options = setup.Options(1, 1 << 16);
+    options.checkpoint_bytes = 9'000;
+    FaultEnv counting(7);
+    RequireDone(setup.Join(counting, options));
+    setup.Reset();
+    for (uint64_t point = 0; point < counting.Operations(); ++point) {
+        for (const bool dies : {true, false}) {
+            FaultEnv env(point);
+            if (dies) {
+                env.CrashAt(point);
+            } else {
+                env.SetScript([&](const FaultEnv::Operation& op) { return op.number == point; });
+            }
+            CAPTURE(point, dies);
+            const auto made = setup.Join(env, options);
+            REQUIRE_FALSE(made.Ok());
+            REQUIRE(made.GetError().kind == Error::Kind::kSystem);
+            if (dies) env.LoseUnsynced();
+            FaultEnv after(point + 1);
+            if (!std::filesystem::exists(setup.Out())) RequireDone(setup.Join(after, options));
+            setup.RequireRight();
+            setup.Reset();
+        }
+    }
+}
+
+TEST_CASE("A join that is stopped goes on where it was", "[keystone]")
+{
+    JoinSetup setup(TestRng()());
+    JoinOptions options = setup.Options(1, 1 << 16);
+    FaultEnv env;
+    uint64_t reads = 0;
+    env.SetScript([&](const FaultEnv::Operation& op) {
+        if (op.kind == "read" && ++reads == 30) setup.Stop() = true;
+        return false;
+    });
+    const auto made = setup.Join(env, options);
+    REQUIRE(made.Ok());
+    REQUIRE(made->verdict.kind == JoinVerdict::Kind::kInterrupted);
+    REQUIRE_FALSE(std::filesystem::exists(setup.Out()));
+    const auto kept = Must(LoadJoinState(env, setup.Directory()));
+    REQUIRE(kept);
+    REQUIRE(kept->BlocksRead() > 1);
+    setup.Stop() = false;
+    FaultEnv after;
+    RequireDone(setup.Join(after, options));
+    setup.RequireRight();
+}
+
+TEST_CASE("Bit rot in what a join keeps is noticed, and it starts over", "[keystone]")
+{
+    JoinSetup setup(TestRng()());
+    const JoinOptions options = setup.Options(1, 1 << 16);
+    FaultEnv env;
+    bool rotten = true;
+    env.CorruptReads([&](const Path& path) {
+        const bool spill = path.filename().string().starts_with("spill");
+        return spill && std::exchange(rotten, false); // once: the disk is sound otherwise
+    });
+    RequireDone(setup.Join(env, options));
+    REQUIRE_FALSE(rotten);
+    setup.RequireRight();
+    setup.Reset();
+    env.CorruptReads([&](const Path& path) {
+        return path.filename().string().starts_with("spill");
+    });
+    const auto made = setup.Join(env, options);
+    REQUIRE_FALSE(made.Ok());
+    CHECK(made.Message().find("does not keep what is written to it") != std::string::npos);
+}
+
+TEST_CASE("Hints are not written over another file, nor without room for the spills", "[keystone]")
+{
+    JoinSetup setup(TestRng()());
+    const JoinOptions options = setup.Options(1, 1 << 16);
+    FaultEnv env;
+    Overwrite(setup.Out(), AsBytes("mine"));
+    const auto made = setup.Join(env, options);
+    REQUIRE_FALSE(made.Ok());
+    CHECK(made.Message().find("exists already") != std::string::npos);
+    CHECK(Must(ReadWholeFile(env, setup.Out())) == Bytes{'m', 'i', 'n', 'e'});
+    setup.Reset();
+    env.SetSpace(10);
+    const auto cramped = setup.Join(env, options);
+    REQUIRE_FALSE(cramped.Ok());
+    CHECK(cramped.Message().find("but the join needs about") != std::string::npos);
+}

@@ -1,0 +1,281 @@
+// Chains in which anything may be spent and coinbases repeat, against a serial walk over a map:
+// what is valid gives its hints, what is not is named as the walk names it, however blocks come.
+#include "join_setup.h"
+
+#include "consensus/block_check.h"
+#include "script/coin.h"
+#include "sim/block_draft.h"
+#include "support/testdata.h"
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+struct Made {
+    uint32_t height = 0;
+    uint32_t index = 0; //!< as hints count
+};
+
+/** A chain of few transactions, with all that a walk over it finds out. */
+class WildChain {
+public:
+    WildChain() : m_params(MakeChainParams(Network::kRegtest)), m_tree(m_params)
+    {
+        m_params.consensus.bip34_height = 1'000'000; // coinbases need no height
+    }
+
+    const ChainParams& Params() const { return m_params; }
+    const HeaderNode& Tip() const { return *m_tree.BestHeader(); }
+    ByteSpan Raw(uint32_t height) const { return m_raw[height - 1]; }
+    uint32_t Height() const { return static_cast<uint32_t>(m_raw.size()); }
+    /** Whether the walk came to the end. */
+    bool Valid() const { return m_wrong.empty(); }
+    const std::string& Wrong() const { return m_wrong; } //!< the reason, or empty
+    int32_t WrongHeight() const { return m_wrong_height; }
+    const std::map<OutPoint, Made>& Unspent() const { return m_unspent; }
+    uint32_t Counted(uint32_t height) const { return m_counted[height - 1]; }
+
+    static MutableTransaction Coinbase(uint32_t tag, size_t outputs = 1)
+    {
+        MutableTransaction tx;
+        tx.inputs.emplace_back().script_sig = {4, uint8_t(tag), uint8_t(tag >> 8),
+                                               uint8_t(tag >> 16), 0};
+        for (size_t i = 0; i < outputs; ++i) tx.outputs.push_back({1, {0x51}});
+        return tx;
+    }
+    static MutableTransaction Spend(const std::vector<OutPoint>& coins, size_t outputs = 1)
+    {
+        MutableTransaction tx;
+        for (const OutPoint& coin : coins) tx.inputs.emplace_back().prevout = coin;
+        for (size_t i = 0; i < outputs; ++i) {
+            tx.outputs.push_back({1, i % 3 == 1 ? Bytes{0x6a} : Bytes{0x51}}); // some unspendable
+        }
+        return tx;
+    }
+
+    void Add(std::vector<MutableTransaction> txs)
+    {
+        sim::BlockDraft block;
+        block.txs = std::move(txs);
+        block.header.version = 0x20000000;
+        block.header.prev_hash = Tip().hash;
+        block.header.time = Tip().time + 600;
+        block.header.bits = m_params.genesis.header.bits;
+        block.FixRoot();
+        m_raw.push_back(block.ToBytes());
+        REQUIRE(m_tree.Insert(block.header, block.header.Hash()));
+        Walk(block);
+    }
+
+    sim::LyingSupply Supply() const
+    {
+        return {Tip(), [this](uint32_t height) { return Raw(height); },
+                {.seed = TestRng()(), .lies = 0}};
+    }
+
+private:
+    void Walk(const sim::BlockDraft& block)
+    {
+        const uint32_t height = Height();
+        std::map<OutPoint, Made> made;
+        uint32_t index = 0;
+        for (const MutableTransaction& tx : block.txs) {
+            for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+                if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
+                made[{tx.Id(), i}] = {height, index++};
+                const OutPoint out{tx.Id(), i};
+                if (m_unspent.contains(out)) Fail("bad-txns-BIP30", out, height);
+            }
+        }
+        m_counted.push_back(index);
+        for (size_t t = 1; t < block.txs.size(); ++t) {
+            for (const auto& input : block.txs[t].inputs) {
+                if (m_unspent.erase(input.prevout) + made.erase(input.prevout) == 1) continue;
+                Fail("bad-txns-inputs-missingorspent", input.prevout, height);
+            }
+        }
+        m_unspent.merge(made);
+    }
+    void Fail(const std::string& reason, const OutPoint& outpoint, uint32_t height)
+    {
+        if (!Valid()) return;
+        m_wrong = reason;
+        m_wrong_outpoint = fmt::format("{}:{}", outpoint.txid.ToHex(), outpoint.vout);
+        m_wrong_height = static_cast<int32_t>(height);
+    }
+
+public:
+    std::string m_wrong_outpoint;
+
+private:
+    ChainParams m_params;
+    HeaderTree m_tree;
+    std::vector<Bytes> m_raw;
+    std::map<OutPoint, Made> m_unspent;
+    std::vector<uint32_t> m_counted;
+    std::string m_wrong;
+    int32_t m_wrong_height = -1;
+};
+
+/** Joins the chain as strangers bring it, and holds the outcome against the walk's; with `exactly`
+ *  the reason too, as a block may break several rules at once. */
+void RequireJoined(const WildChain& chain, unsigned threads, size_t memory, bool exactly)
+{
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    const auto log = MakeNullLogger();
+    const std::atomic<bool> stop = false;
+    sim::LyingSupply supply = chain.Supply();
+    const Path out = dir.Get() / "hints";
+    const auto made = Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply,
+                                         MakeJoinOptions(dir.Get() / "join", threads, memory),
+                                         stop, out, HintsFormat::kContainer1));
+    RequireClean(dir.Get() / "join");
+    INFO(made.verdict.reason);
+    CAPTURE(chain.Wrong(), chain.m_wrong_outpoint, chain.WrongHeight());
+    if (!chain.Valid()) {
+        REQUIRE(made.verdict.kind == JoinVerdict::Kind::kBlockInvalid);
+        REQUIRE(made.verdict.height == chain.WrongHeight());
+        REQUIRE(made.verdict.reason.find("bad-txns-") != std::string::npos);
+        REQUIRE_FALSE(std::filesystem::exists(out));
+        if (!exactly) return;
+        REQUIRE(made.verdict.reason.find(chain.Wrong()) != std::string::npos);
+        REQUIRE(made.verdict.reason.find(chain.m_wrong_outpoint) != std::string::npos);
+        return;
+    }
+    REQUIRE(made.verdict.kind == JoinVerdict::Kind::kDone);
+    REQUIRE(made.verdict.totals.unspent == chain.Unspent().size());
+    const auto hints = Must(OpenHints(env, out));
+    std::map<uint32_t, std::set<uint32_t>> right;
+    for (const auto& [outpoint, coin] : chain.Unspent()) right[coin.height].insert(coin.index);
+    BlockHints found;
+    for (uint32_t h = 1; h <= chain.Height(); ++h) {
+        Must(hints->Read(h, found));
+        REQUIRE(found.outputs == chain.Counted(h));
+        REQUIRE(found.unspent == std::vector<uint32_t>(right[h].begin(), right[h].end()));
+    }
+}
+
+/** Blocks whose transactions spend what is there and now and then, `wild` times in a thousand, what
+ *  is not; every few blocks a coinbase that came before, if it may or `wild`. */
+std::unique_ptr<WildChain> RandomChain(uint64_t wild)
+{
+    auto& rng = TestRng();
+    auto made = std::make_unique<WildChain>();
+    WildChain& chain = *made;
+    std::vector<OutPoint> live, dead;
+    std::vector<uint32_t> tags;
+    const auto blocks = static_cast<uint32_t>(5 + rng.Below(60));
+    for (uint32_t b = 1; b <= blocks && chain.Valid(); ++b) {
+        uint32_t tag = b;
+        if (b > 2 && rng.Chance(1, 4)) {
+            const uint32_t old = tags[rng.Below(tags.size())];
+            const OutPoint repeated{WildChain::Coinbase(old).Id(), 0};
+            if (!chain.Unspent().contains(repeated) || rng.Chance(wild, 1'000)) tag = old;
+        }
+        tags.push_back(tag);
+        std::vector<MutableTransaction> txs = {WildChain::Coinbase(tag)};
+        std::vector<OutPoint> fresh;
+        for (uint64_t n = rng.Below(6); n > 0; --n) {
+            std::vector<OutPoint> coins;
+            for (uint64_t i = 1 + rng.Below(3); i > 0; --i) {
+                auto& from = !dead.empty() && rng.Chance(wild, 1'000) ? dead : live;
+                if (from.empty()) continue;
+                const size_t at = rng.Below(from.size());
+                if (&from == &live) dead.push_back(from[at]);
+                coins.push_back(from[at]);
+                if (&from == &live) live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+            }
+            std::sort(coins.begin(), coins.end());
+            coins.erase(std::unique(coins.begin(), coins.end()), coins.end());
+            if (rng.Chance(wild, 5'000)) {
+                coins.push_back({Txid::FromBytes(RandomBytes(32).data()), 0});
+            }
+            if (coins.empty()) continue;
+            txs.push_back(WildChain::Spend(coins, 1 + rng.Below(4)));
+            const Txid id = txs.back().Id();
+            for (uint32_t i = 0; i < txs.back().outputs.size(); ++i) {
+                if (i % 3 != 1) live.push_back({id, i});
+            }
+        }
+        chain.Add(txs);
+        live.push_back({txs[0].Id(), 0});
+    }
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("What is spent twice or not there is named, and what is valid is joined", "[join]")
+{
+    int valid = 0, invalid = 0;
+    for (int round = 0; round < 300; ++round) {
+        const uint64_t wild = TestRng().Below(3) * 15;
+        const auto chain = RandomChain(wild);
+        CAPTURE(round, wild, chain->Height());
+        ++(chain->Valid() ? valid : invalid);
+        const auto threads = 1 + static_cast<unsigned>(TestRng().Below(2));
+        RequireJoined(*chain, threads, TestRng().Chance(1, 2) ? 1 : 1 << 20, false);
+    }
+    CHECK(valid > 80);
+    CHECK(invalid > 80);
+}
+
+TEST_CASE("A coinbase that comes again after it was spent has two lives", "[join]")
+{
+    for (const bool spent_again : {false, true}) {
+        WildChain chain;
+        const auto coinbase = WildChain::Coinbase(7);
+        const OutPoint coin{coinbase.Id(), 0};
+        chain.Add({coinbase});
+        chain.Add({WildChain::Coinbase(2), WildChain::Spend({coin})});
+        chain.Add({coinbase});
+        if (spent_again) chain.Add({WildChain::Coinbase(4), WildChain::Spend({coin}, 2)});
+        chain.Add({WildChain::Coinbase(5)});
+        REQUIRE(chain.Valid());
+        REQUIRE(chain.Unspent().contains(coin) == !spent_again);
+        for (int i = 0; i < 20; ++i) RequireJoined(chain, 1 + i % 2, i % 3 ? 1 << 20 : 1, true);
+    }
+}
+
+TEST_CASE("An output is not spent in a block below its own", "[join]")
+{
+    WildChain chain;
+    const auto later = WildChain::Coinbase(3);
+    chain.Add({WildChain::Coinbase(1)});
+    chain.Add({WildChain::Coinbase(2), WildChain::Spend({{later.Id(), 0}})});
+    chain.Add({later});
+    REQUIRE(chain.Wrong() == "bad-txns-inputs-missingorspent");
+    REQUIRE(chain.WrongHeight() == 2);
+    for (int i = 0; i < 10; ++i) RequireJoined(chain, 1 + i % 2, i % 3 ? 1 << 20 : 1, true);
+}
+
+TEST_CASE("A spend of what was spent, or never was, is named by outpoint and height", "[join]")
+{
+    for (const bool was : {true, false}) {
+        WildChain chain;
+        const auto first = WildChain::Coinbase(1, 3);
+        const OutPoint coin{first.Id(), was ? 1u : 3u};
+        chain.Add({first});
+        chain.Add({WildChain::Coinbase(2), WildChain::Spend({{first.Id(), 1}})});
+        chain.Add({WildChain::Coinbase(3)});
+        chain.Add({WildChain::Coinbase(4), WildChain::Spend({{first.Id(), 0}, coin}, 2)});
+        chain.Add({WildChain::Coinbase(5), WildChain::Spend({{first.Id(), 2}, coin}, 3)});
+        REQUIRE(chain.Wrong() == "bad-txns-inputs-missingorspent");
+        REQUIRE(chain.WrongHeight() == 4);
+        for (int i = 0; i < 20; ++i) RequireJoined(chain, 1 + i % 2, i % 3 ? 1 << 20 : 1, true);
+    }
+}
+
+TEST_CASE("A coinbase made again while its first coin is there is named", "[join]")
+{
+    WildChain chain;
+    const auto coinbase = WildChain::Coinbase(9, 2);
+    chain.Add({coinbase});
+    chain.Add({WildChain::Coinbase(2), WildChain::Spend({{coinbase.Id(), 0}})});
+    chain.Add({coinbase});
+    REQUIRE(chain.Wrong() == "bad-txns-BIP30");
+    REQUIRE(chain.WrongHeight() == 3);
+    for (int i = 0; i < 10; ++i) RequireJoined(chain, 1 + i % 2, i % 3 ? 1 << 20 : 1, true);
+}

@@ -1,0 +1,54 @@
+// Random lives of outputs, and what a plain map makes of them.
+#pragma once
+
+#include "join/partition_join.h"
+#include "support/testdata.h"
+
+#include <map>
+#include <set>
+
+namespace ibd::test {
+
+/** Events by outpoint, in the order of the chain. */
+using Lives = std::map<std::pair<uint64_t, uint64_t>, std::set<uint64_t>>;
+
+inline JoinRecord MakeEvent(Hash128 key, JoinKind kind, uint64_t height, uint64_t index = 0)
+{
+    return {key, JoinRecord::Event(kind, static_cast<uint32_t>(height),
+                                   static_cast<uint32_t>(index))};
+}
+
+inline void AddTo(Lives& lives, const JoinRecord& record)
+{
+    lives[{record.key.first, record.key.second}].insert(record.event);
+}
+
+/** What is made and not spent at the end, and the first event that cannot be. */
+struct Judgement {
+    std::set<uint64_t> unspent;
+    std::optional<uint64_t> problem;
+};
+
+inline Judgement Judge(const Lives& lives)
+{
+    Judgement out;
+    for (const auto& [key, events] : lives) {
+        std::optional<uint64_t> there;
+        bool sound = true;
+        for (const uint64_t event : events) {
+            const bool makes = JoinRecord{{}, event}.Kind() != JoinKind::kSpent;
+            sound = makes != there.has_value();
+            if (!sound) {
+                if (!out.problem || event < *out.problem) out.problem = event;
+                break;
+            }
+            there = makes ? std::optional(event) : std::nullopt;
+        }
+        if (sound && there && JoinRecord{{}, *there}.Kind() == JoinKind::kCreated) {
+            out.unspent.insert(*there);
+        }
+    }
+    return out;
+}
+
+} // namespace ibd::test

@@ -1,0 +1,141 @@
+// Spills: what was written is read, by partition; damage of any byte is noticed.
+#include "join/spill_file.h"
+
+#include "sim/fault_env.h"
+#include "support/must.h"
+#include "support/temp_dir.h"
+#include "support/testdata.h"
+#include "util/hex.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+constexpr uint32_t kPartitions = 8;
+const SpillOwner kOwner{Uint256(Sha256Of(AsBytes("join"))), kPartitions};
+
+using Pages = std::map<uint32_t, std::vector<Bytes>>; //!< by partition
+
+/** Writes a spill of some pages, and adds them to `all`. */
+SpillInfo WriteSome(Env& env, const Path& directory, uint32_t number, size_t pages, Pages& all)
+{
+    auto& rng = TestRng();
+    const auto writer = Must(SpillWriter::Create(env, directory, number, kOwner));
+    for (size_t i = 0; i < pages; ++i) {
+        const auto partition = static_cast<uint32_t>(rng.Below(kPartitions - 1)); // one is empty
+        const size_t most = rng.Chance(1, 10) ? SpillWriter::kMaxPageBytes : 100;
+        all[partition].push_back(RandomBytes(1 + rng.Below(most)));
+        REQUIRE(writer->Add(partition, all[partition].back()));
+    }
+    WrittenSpill written = Must(writer->Finish());
+    Must(written.file->Sync());
+    return written.info;
+}
+
+Result<Pages> ReadAll(Env& env, const Path& directory, std::span<const SpillInfo> spills,
+                      const SpillOwner& owner = kOwner)
+{
+    IBD_ASSIGN_OR_RETURN(const SpillReader reader,
+                         SpillReader::Open(env, directory, spills, owner));
+    Pages found;
+    Bytes buffer;
+    for (uint32_t p = 0; p < kPartitions; ++p) {
+        uint64_t bytes = 0;
+        IBD_RETURN_IF_ERROR(reader.Read(p, buffer, [&](ByteSpan records) {
+            found[p].emplace_back(records.begin(), records.end());
+            bytes += records.size();
+        }));
+        REQUIRE(bytes == reader.Bytes(p));
+    }
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("A spill gives the pages of each partition in the order in which they came", "[spill]")
+{
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    Pages all;
+    std::vector<SpillInfo> spills;
+    for (const size_t pages : {0, 1, 40, 3}) {
+        spills.push_back(WriteSome(env, dir.Get(), static_cast<uint32_t>(spills.size()), pages,
+                                   all));
+    }
+    CHECK(Must(ReadAll(env, dir.Get(), spills)) == all);
+}
+
+TEST_CASE("Every byte of a spill that changes is noticed", "[spill]")
+{
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    Pages all;
+    auto& rng = TestRng();
+    const auto writer = Must(SpillWriter::Create(env, dir.Get(), 3, kOwner));
+    for (uint32_t i = 0; i < 5; ++i) REQUIRE(writer->Add(i % 3, RandomBytes(30)));
+    const SpillInfo spill = Must(writer->Finish()).info;
+    const std::array spills = {spill};
+    const Path path = SpillPath(dir.Get(), 3);
+    const Bytes whole = Must(ReadWholeFile(env, path));
+    REQUIRE(ReadAll(env, dir.Get(), spills).Ok());
+    const auto replace = [&](const Bytes& bytes) {
+        std::ofstream(path, std::ios::binary | std::ios::trunc)
+            .write(AsChars(bytes).data(), static_cast<std::streamsize>(bytes.size()));
+    };
+    for (size_t i = 0; i < whole.size(); ++i) {
+        Bytes changed = whole;
+        changed[i] ^= static_cast<uint8_t>(1 << rng.Below(8));
+        replace(changed);
+        CAPTURE(i, whole.size());
+        const auto found = ReadAll(env, dir.Get(), spills);
+        REQUIRE_FALSE(found.Ok());
+        REQUIRE(found.GetError().kind == Error::Kind::kBadData);
+    }
+    for (const size_t size : {size_t{0}, size_t{50}, whole.size() - 1}) {
+        replace({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
+        REQUIRE_FALSE(ReadAll(env, dir.Get(), spills).Ok());
+    }
+    replace(whole);
+    CHECK(ReadAll(env, dir.Get(), spills).Ok());
+    CHECK_FALSE(ReadAll(env, dir.Get(), spills, {Uint256(), kPartitions}).Ok());
+    std::filesystem::remove(path);
+    const auto gone = ReadAll(env, dir.Get(), spills);
+    REQUIRE_FALSE(gone.Ok());
+    CHECK(gone.GetError().kind == Error::Kind::kBadData);
+}
+
+TEST_CASE("A disk that fails while a spill is written is told of when it ends", "[spill]")
+{
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    const auto writer = Must(SpillWriter::Create(env, dir.Get(), 0, kOwner));
+    env.SetScript([](const FaultEnv::Operation& op) { return op.kind == "write"; });
+    for (int i = 0; i < 40; ++i) (void)writer->Add(0, Bytes(SpillWriter::kMaxPageBytes, 1));
+    CHECK_FALSE(writer->Add(0, Bytes(1, 1)));
+    const auto end = writer->Finish();
+    REQUIRE_FALSE(end.Ok());
+    CHECK(end.GetError().kind == Error::Kind::kSystem);
+}
+
+TEST_CASE("The worked example of doc/formats/spill.md", "[spill]")
+{
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    const auto writer = Must(SpillWriter::Create(env, dir.Get(), 3, {Uint256(), 64}));
+    REQUIRE(writer->Add(5, AsBytes("abc")));
+    REQUIRE(writer->Add(1, AsBytes("x")));
+    Must(writer->Finish());
+    CHECK(ToHex(Must(ReadWholeFile(env, SpillPath(dir.Get(), 3)))) ==
+          "6962647370696c01030000004000000000000000000000000000000000000000"
+          "00000000000000000000000000000000"
+          "050000000300000023121f48616263"
+          "010000000100000007b5f3b278"
+          "01000000010000003f0000000000000005000000030000003000000000000000"
+          "4c0000000000000002000000000000008c00000000000000b928ec745bf4910c");
+}
