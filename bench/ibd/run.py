@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Measures serial validation, the booster on 1 and 2 threads, and the floor over one generated
-chain, and what an index costs besides (bitcoind -reindex against -reindex-chainstate, both with
-hints), in one run on one machine, and writes numbers (JSON, Markdown) and a plot (SVG).
+"""Measures serial validation, the booster on 1 and 2 threads, hints from blocks alone (the join)
+and the floor over one generated chain, and what an index costs besides (bitcoind -reindex against
+-reindex-chainstate, both with hints), in one run on one machine, and writes numbers (JSON,
+Markdown) and a plot (SVG).
 
     bench/ibd/run.py --build build --work /somewhere/with/20GB [--outputs 33000000]
 
@@ -24,6 +25,11 @@ MAX_WRITTEN_RATIO = 2.2
 # The bars: issue "Repairs". Witnesses are hashed for the index only: once more for their ids.
 MAX_REINDEX_RATIO = 1.3
 MAX_REINDEX_RATIO_WITNESS = 1.5  # where more than a third of the bytes is witness
+# The bars: issue "The join". With so little memory that the unspent outputs need LIVE_RATIO times
+# the table, as on mainnet.
+MAX_JOIN_RATIO = 1.5
+MAX_JOIN_RSS = 300 << 20
+LIVE_RATIO = 20
 TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
@@ -35,11 +41,11 @@ def warm(blocks):
                 pass
 
 
-def bench(args, mode, blocks, threads, bitmap=None):
+def bench(args, mode, blocks, threads, hints=None, *options):
     """One run of ibd-sync-bench, which ends its output with a line of JSON."""
     command = [args.build / "bin/ibd-sync-bench", mode, "--blocks", blocks, "--threads", threads]
-    if mode == "booster":
-        command += ["--hints", bitmap, "--work", args.work / "booster-work"]
+    if hints:
+        command += ["--hints", hints, "--work", args.work / "booster-work", *options]
     result = json.loads(measure.timed(command)[0].strip().splitlines()[-1])
     measure.say(f"{mode}, {threads} thread(s)", result)
     return result
@@ -108,6 +114,11 @@ def verdicts(results):
         ("bytes written / chainstate", two["written"] / two["chainstate_bytes"], "<=",
          MAX_WRITTEN_RATIO),
     ]
+    join = results["join2"]
+    rows += [(f"hints from blocks / booster, 2 threads, {what}", join[key] / two[key], "<=",
+              MAX_JOIN_RATIO) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
+    rows += [("hints from blocks, peak resident, MiB", join["peak_rss"] / 2**20, "<=",
+              MAX_JOIN_RSS / 2**20)]
     if "serial" in results:
         rows.append(("serial / booster, 2 threads", results["serial"]["seconds"] / two["seconds"],
                      ">=", MIN_SPEEDUP_OVER_SERIAL))
@@ -123,7 +134,15 @@ def report(args, summary, results):
         f"{summary['bytes'] / 1e9:.2f} GB in {summary['height']:,} blocks, "
         f"{summary['unspent']:,} coins. {args.repeat} run(s) each, median; page cache warm.", "",
         *measure.table(("", "seconds", "CPU s", "M outputs/s", "GB/s"), *rows), "",
-        *measure.verdict_table(verdicts(results)), ""])
+        *measure.verdict_table(verdicts(results)), "", spilled(results["join2"]), ""])
+
+
+def spilled(join):
+    """What the join had to write, and of which memory."""
+    share = 1 - join["met"] / join["records"]
+    return (f"Hints from blocks with {join['memory'] / 1e6:.1f} MB: {share:.0%} of "
+            f"{join['records']:,} events spilled, {join['spilled_bytes'] / join['outputs']:.1f} "
+            "bytes for each output.")
 
 
 def main():
@@ -137,16 +156,17 @@ def main():
     if args.only_reindex:
         return 0
     folder = args.work / f"chain-{args.outputs}"
-    bitmap = folder / "hints.bitmap"
+    bitmap, container = folder / "hints.bitmap", folder / "chain.hints"
     summary = measure.chain(args.build, folder, args.outputs, "--xor", "--shuffle", "50",
-                            "--preallocate", "--bitmap", bitmap)
+                            "--preallocate", "--bitmap", bitmap, "--container", container)
     blocks = folder / "regtest/blocks"
     warm(blocks)
-    runs = {name: [] for name in ("floor1", "floor2", "booster1", "booster2")}
+    runs = {name: [] for name in ("floor1", "floor2", "booster1", "booster2", "join2")}
     for _ in range(args.repeat):
         for threads in (1, 2):
             runs[f"floor{threads}"].append(bench(args, "floor", blocks, threads))
             runs[f"booster{threads}"].append(bench(args, "booster", blocks, threads, bitmap))
+        runs["join2"].append(bench(args, "join", blocks, 2, container, "--live-ratio", LIVE_RATIO))
     results = {name: measure.median_run(r) for name, r in runs.items()}
     if not args.no_serial:
         results["serial"] = serial(args, folder, summary)

@@ -1,11 +1,13 @@
-// ibd-sync-bench: times the floor or the booster over a regtest directory of block files and prints
-// one line of JSON. bench/ibd/run.py drives it.
+// ibd-sync-bench: times the floor, the booster or the join over a regtest directory of block files
+// and prints one line of JSON. bench/ibd/run.py drives it.
 #include "crypto/chacha20_poly1305.h"
 #include "ibd/block_index.h"
 #include "ibd/command_line.h"
 #include "ibd/floor.h"
+#include "join/spend_join.h"
 #include "storage/coins_db.h"
 #include "swiftsync/engine.h"
+#include "swiftsync/file_block_source.h"
 #include "swiftsync/terminal.h"
 #include "util/hex.h"
 #include "util/threads.h"
@@ -19,12 +21,14 @@ namespace ibd::bench {
 namespace {
 
 constexpr const char* kHelp = R"(Usage: ibd-sync-bench MODE --blocks DIR [options]
-MODE is "floor", "booster", "wtxids" or "aead" (one pass over the bytes of all blocks).
+MODE is "floor", "booster", "join" (hints from blocks alone), "wtxids" or "aead" (one pass over the
+bytes of all blocks).
   --blocks DIR      folder with blk*.dat (regtest)
   --threads N       default 1
-  --hints FILE      booster: hints of either format
-  --work DIR        booster: folder for runs and the chainstate, emptied before and after
-  --memory MIB      booster: coin buffers (default 96)
+  --hints FILE      booster: hints of either format; join: hints that must come out
+  --work DIR        booster, join: folder for what they write, emptied before and after
+  --memory MIB      booster: coin buffers (default 96); join: all that it divides
+  --live-ratio N    join: instead, so little that the unspent outputs need N times the table
   --aggregate NAME  booster: sha256 or muhash
   --loader NAME     booster: table or batch
   --keep 1          booster: go on from what is in --work, leave it there, and print a digest of
@@ -40,6 +44,7 @@ Options ReadOptions(int argc, char** argv)
                          {"--hints", ""},
                          {"--work", ""},
                          {"--memory", "96"},
+                         {"--live-ratio", "0"},
                          {"--loader", "table"},
                          {"--aggregate", "sha256"},
                          {"--keep", "0"},
@@ -238,11 +243,60 @@ void BenchBooster(Chain& chain, Options& args)
     if (!keep) std::filesystem::remove_all(work);
 }
 
+/** Whether the two files number and mark the same outputs. */
+void RequireSameHints(Env& env, const Path& made, const Path& right)
+{
+    const auto a = Require(OpenHints(env, made));
+    const auto b = Require(OpenHints(env, right));
+    if (a->Info().id != b->Info().id) Fail("other hints than those of " + right.string());
+}
+
+void BenchJoin(Chain& chain, Options& args)
+{
+    const Path work = args["--work"];
+    if (work.empty() || args["--hints"].empty()) Fail("join needs --work and --hints");
+    std::filesystem::remove_all(work);
+    std::filesystem::create_directories(work);
+    JoinOptions options;
+    options.threads = static_cast<unsigned>(std::stoul(args["--threads"]));
+    options.memory_bytes = std::stoull(args["--memory"]) << 20;
+    options.directory = work / "join";
+    const uint64_t unspent =
+        Require(OpenHints(*chain.env, args["--hints"]))->Info().unspent;
+    if (const uint64_t ratio = std::stoull(args["--live-ratio"])) {
+        options.memory_bytes = unspent * sizeof(JoinRecord) / ratio * 4 / 3; // a quarter is pages
+    }
+    const uint64_t written_before = BytesWritten();
+    const double cpu_before = CpuSeconds();
+    const int64_t start = chain.env->MonotonicMicros();
+    const std::atomic<bool> stop = false;
+    FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader());
+    const GeneratedHints made =
+        Require(GenerateHints(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
+                              supply, options, stop, work / "hints",
+                              HintsFormat::kContainer1));
+    const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
+    const double cpu = CpuSeconds() - cpu_before;
+    if (made.verdict.kind != JoinVerdict::Kind::kDone) Fail("no hints: " + made.verdict.reason);
+    RequireSameHints(*chain.env, work / "hints", args["--hints"]);
+    const JoinTotals& totals = made.verdict.totals;
+    fmt::print("{{\"mode\":\"join\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
+               "\"blocks\":{},\"outputs\":{},\"unspent\":{},\"bytes\":{},\"records\":{},"
+               "\"met\":{},\"spilled_bytes\":{},\"memory\":{},\"peak_rss\":{},"
+               "\"written\":{},\"hints_bytes\":{}}}\n",
+               options.threads, seconds, cpu, totals.blocks, totals.outputs, totals.unspent,
+               totals.bytes, totals.records, totals.met, totals.spilled_bytes,
+               options.memory_bytes, PeakRss(), BytesWritten() - written_before, made.file_size);
+    std::filesystem::remove_all(work);
+}
+
 int Main(int argc, char** argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
     auto args = ReadOptions(argc, argv);
-    const bool known = mode == "floor" || mode == "booster" || mode == "wtxids" || mode == "aead";
+    const bool known =
+        mode == "floor" || mode == "booster" || mode == "join" || mode == "wtxids" ||
+        mode == "aead";
     if (!known || args["--blocks"].empty()) Fail(kHelp);
     Chain chain(args["--blocks"]);
     if (mode == "floor") {
@@ -251,6 +305,8 @@ int Main(int argc, char** argv)
         BenchWitnessHashes(chain);
     } else if (mode == "aead") {
         BenchAead(chain, args["--blocks"]);
+    } else if (mode == "join") {
+        BenchJoin(chain, args);
     } else {
         BenchBooster(chain, args);
     }
