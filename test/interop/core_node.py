@@ -8,14 +8,14 @@ from interop_env import built_program
 
 
 class CoreNode(Node):
-    """Core's bitcoind, of build_core.sh, offline."""
+    """Core's bitcoind, of build_core.sh; alone as our Node is, unless told how to connect."""
 
     def __init__(self, *args, **named):
         super().__init__(*args, **named)
         self.programs = built_program("build_core.sh", "IBD_CORE")
 
     def command(self, *args):
-        command = super().command("-listen=0", "-connect=0", *args)
+        command = super().command(*args)
         return [str(self.programs / "bitcoind"), *command[1:]]
 
 

@@ -100,9 +100,16 @@ def next_block(prev, height, time, txs=(), fees=0, extra=b"\x00"):
 class Chain:
     """A growing regtest chain from the genesis block; `extra` makes branches differ."""
 
-    def __init__(self, extra=b"\x00"):
+    def __init__(self, extra=b"\x00", first_time=FIRST_BLOCK_TIME):
         self.blocks = []
         self.extra = extra
+        self.first_time = first_time
+
+    def branch(self, depth, count):
+        """Another chain: the last `depth` blocks left, `count` new ones in their place."""
+        other = Chain(bytes([self.extra[0] + 1]), self.first_time)
+        other.blocks = self.blocks[:-depth]
+        return other.grow(count)
 
     @property
     def height(self):
@@ -114,7 +121,7 @@ class Chain:
 
     def candidate(self, txs=(), fees=0):
         height = self.height + 1
-        time = FIRST_BLOCK_TIME + 600 * height
+        time = self.first_time + 600 * height
         return next_block(self.tip, height, time, txs, fees, self.extra)
 
     def grow(self, count=1):

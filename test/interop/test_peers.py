@@ -10,7 +10,8 @@ import subprocess
 import time
 
 import interop_env
-from framework import FunctionalTest, Node, free_port
+from core_node import CoreNode
+from framework import FunctionalTest, free_port
 
 MAGIC = "fabfb5da"  # of regtest
 ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion"
@@ -23,13 +24,6 @@ def peer_tool():
     if not path.exists():
         interop_env.unavailable(f"{path} is not built")
     return str(path)
-
-
-class CoreNode(Node):
-    def command(self, *args):
-        folder = interop_env.built_program("build_core.sh", "IBD_CORE")
-        return [str(folder / "bitcoind"), f"-datadir={self.datadir}", f"-chain={self.chain}",
-                f"-rpcport={self.port}", "-printtoconsole=0", *self.args, *args]
 
 
 def ours(folder, what, lines=""):
