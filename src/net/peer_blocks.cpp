@@ -2,6 +2,9 @@
 // parsed or hashed here but the header, which says which block it wants to be.
 #include "net/peer_manager.h"
 
+#include "consensus/block_check.h"
+#include "consensus/script_flags.h"
+
 namespace ibd {
 
 namespace {
@@ -51,14 +54,14 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     const HeaderNode* node = m_at.chain.Find(hash);
     if (!node) {
         // No announcement: it says nothing of what else the peer has, and asks for nothing.
-        if (!MayAddHeader(peer, header, hash)) return;
+        if (!MayAddHeader(peer, header, raw)) return;
         if (const RuleResult violation = m_at.headers.AcceptHeaders({&header, 1}, &node)) {
             return PunishForHeader(peer, *violation);
         }
         m_downloader->GoalChanged();
     }
     const bool asked = m_downloader->Received(peer.Id(), *node, Now());
-    if (!asked && !IsWorthTaking(*node)) return;
+    if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, raw);
     Deliver(peer, {node, peer.Id(), std::move(raw)});
 }
 
@@ -87,10 +90,15 @@ Result<> PeerManager::FetchBlock(PeerId id, const HeaderNode& node)
 }
 
 /** Of a block that was not asked for, whose header nobody told us: that has to pass as others. */
-bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, const BlockHash& hash)
+bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, ByteSpan raw)
 {
     const HeaderNode* const before = m_at.chain.Find(header.prev_hash);
     if (!before) {
+        BlockView block;
+        if (const auto parsed = block.Parse(raw); !parsed) {
+            LogRefused(peer, kBlockType, raw.size(), parsed.Message());
+            return false;
+        }
         m_at.log.Error("ProcessNewBlock: AcceptBlock FAILED (prev-blk-not-found)");
         Misbehaving(peer, "prev-blk-not-found");
         return false;
@@ -99,8 +107,22 @@ bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, const Bloc
     m_at.log.Debug(LogCategory::kValidation,
                    "AcceptBlockHeader: not adding new block header {}, missing anti-dos "
                    "proof-of-work validation",
-                   hash.ToHex());
+                   header.Hash().ToHex());
     return false;
+}
+
+/** Of no use; but whoever sends other bytes than the block's has to go, as with any block. */
+void PeerManager::CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw)
+{
+    BlockView block;
+    if (const auto parsed = block.Parse(raw); !parsed) {
+        return LogRefused(peer, kBlockType, raw.size(), parsed.Message());
+    }
+    const bool segwit =
+        BuriedActive(node.height, m_at.params.consensus, BuriedDeployment::kSegwit);
+    if (!IsBlockMutated(block, segwit)) return;
+    m_at.log.Debug(LogCategory::kNet, "Received mutated block from peer={}", peer.Id());
+    Misbehaving(peer, "mutated block");
 }
 
 /** Of a block that was not asked for: it is new, may become the tip, and is not far above it. */

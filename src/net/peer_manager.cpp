@@ -177,6 +177,7 @@ bool PeerManager::HandleUpkeep(Peer& peer, const ReceivedMessage& message)
     } else {
         HandleTransactions(peer, message);
         HandleBloom(peer, message);
+        HandleFilterRequest(peer, message);
         return false;
     }
     return true;
@@ -237,6 +238,24 @@ void PeerManager::HandleBloom(Peer& peer, const ReceivedMessage& message)
         return;
     }
     Drop(peer, fmt::format("{} received despite not offering bloom services", type));
+}
+
+/** Filters of blocks (BIP157) are not offered. */
+void PeerManager::HandleFilterRequest(Peer& peer, const ReceivedMessage& message)
+{
+    const auto refuse = [&](const auto& request) {
+        if (!request) return;
+        Drop(peer, fmt::format("peer requested unsupported block filter type: {}",
+                               request->filter_type));
+    };
+    const std::string& type = message.type;
+    if (type == GetCFiltersMessage::kType) refuse(Read<GetCFiltersMessage>(peer, message.payload));
+    if (type == GetCFHeadersMessage::kType) {
+        refuse(Read<GetCFHeadersMessage>(peer, message.payload));
+    }
+    if (type == GetCFCheckptMessage::kType) {
+        refuse(Read<GetCFCheckptMessage>(peer, message.payload));
+    }
 }
 
 /** What is due without a message. */

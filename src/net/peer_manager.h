@@ -140,6 +140,7 @@ private:
     void HandlePong(Peer& peer, ByteSpan payload);
     void HandleTransactions(Peer& peer, const ReceivedMessage& message);
     void HandleBloom(Peer& peer, const ReceivedMessage& message);
+    void HandleFilterRequest(Peer& peer, const ReceivedMessage& message);
     void Maintain(Peer& peer);
     void MaintainPing(Peer& peer);
     bool IsInactive(const Peer& peer) const;
@@ -210,7 +211,8 @@ private:
     bool MustWait(const Peer& peer, const ReceivedMessage& message) const;
     void HandleBlock(Peer& peer, Bytes raw);
     void Deliver(Peer& peer, PeerBlock block);
-    bool MayAddHeader(Peer& peer, const BlockHeader& header, const BlockHash& hash);
+    bool MayAddHeader(Peer& peer, const BlockHeader& header, ByteSpan raw);
+    void CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw);
     bool IsWorthTaking(const HeaderNode& node) const;
     void MaintainBlocks(Peer& peer);
     void FetchDirectly(Peer& peer, const HeaderNode& last);

@@ -154,8 +154,22 @@ TEST_CASE("blocks that nobody asked for", "[peer_blocks]")
 
     TestChain strange(node.params);
     strange.Extend(2, nullptr, 9);
+    Bytes cut = strange.Block(strange.Tip()).raw;
+    cut.pop_back();
+    node.SayRaw(id, "block", cut); // no block at all
+    CHECK_FALSE(node.IsClosed(id));
     send(strange, strange.Tip()); // on one that we do not know
     CHECK(node.IsClosed(id));
+
+    // Other bytes under the name of one that is here.
+    const PeerId liar = node.Befriend(ConnectionKind::kInbound, "1.1.1.9:1");
+    Bytes mutated = theirs.Block(*theirs.Tip().Ancestor(1)).raw;
+    node.SayRaw(liar, "block", mutated);
+    CHECK_FALSE(node.IsClosed(liar));
+    mutated.back() ^= 1;
+    node.SayRaw(liar, "block", mutated);
+    CHECK(node.IsClosed(liar));
+    CHECK(store.puts == 4);
 }
 
 TEST_CASE("a sink without room stops the reading", "[peer_blocks]")

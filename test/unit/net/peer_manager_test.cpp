@@ -302,6 +302,15 @@ TEST_CASE("what is not offered, and what is not known", "[peer_manager]")
         CHECK(node.IsClosed(id));
         CHECK(node.link.discouraged.empty());
     }
+    for (const char* type : {"getcfilters", "getcfheaders", "getcfcheckpt"}) {
+        TestNode node(RegtestParams());
+        const PeerId id = node.Befriend(ConnectionKind::kInbound);
+        node.SayRaw(id, type, Bytes(32)); // malformed: dropped
+        CHECK_FALSE(node.IsClosed(id));
+        node.SayRaw(id, type, Bytes(37));
+        CHECK(node.IsClosed(id));
+        CHECK(node.link.discouraged.empty());
+    }
     TestNode node(RegtestParams());
     const PeerId id = node.Befriend(ConnectionKind::kInbound);
     for (const char* type : {"getaddr", "getaddr", "whatever", "alert", "tx", "cfilter"}) {

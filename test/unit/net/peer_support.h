@@ -26,8 +26,10 @@ struct MadeBlock {
     Bytes stripped;
 };
 
-/** The `index`-th of a block: the coinbase, or one that spends what never was. */
-inline Bytes MakeTransaction(uint32_t height, uint32_t salt, uint32_t index, bool witness)
+/** The `index`-th of a block: the coinbase, or one that spends what never was. With `commits` it
+ *  says that the block has no further transaction and no witness but its own (BIP141). */
+inline Bytes MakeTransaction(uint32_t height, uint32_t salt, uint32_t index, bool witness,
+                             bool commits = false)
 {
     Bytes out;
     Writer writer(out);
@@ -42,9 +44,15 @@ inline Bytes MakeTransaction(uint32_t height, uint32_t salt, uint32_t index, boo
     writer.U32(height);
     writer.U32(salt);
     writer.U32(0xffffffff);
-    writer.CompactSize(1);
+    writer.CompactSize(commits ? 2 : 1);
     writer.U64(5'000'000'000);
     writer.VarBytes(Bytes{0x51});
+    if (commits) {
+        Bytes script{0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed};
+        Writer(script).Raw(Sha256d(Bytes(64))); // of no id and a reserved value of zeros
+        writer.U64(0);
+        writer.VarBytes(script);
+    }
     if (witness) {
         writer.CompactSize(1);
         writer.VarBytes(Bytes(32));
@@ -54,12 +62,13 @@ inline Bytes MakeTransaction(uint32_t height, uint32_t salt, uint32_t index, boo
 }
 
 /** A block whose coinbase says `salt`, with `spends` further transactions. When there are none the
- *  coinbase has a witness, so that stripping shows; it commits to none, as a block should. */
+ *  coinbase has a witness, so that stripping shows. */
 inline MadeBlock MakeBlock(const HeaderNode& parent, uint32_t time, uint32_t salt,
                            const ConsensusParams& params, uint32_t spends = 0)
 {
     const auto transaction = [&](uint32_t index, bool witness) {
-        return MakeTransaction(uint32_t(parent.height + 1), salt, index, witness && spends == 0);
+        const bool alone = spends == 0;
+        return MakeTransaction(uint32_t(parent.height + 1), salt, index, witness && alone, alone);
     };
     std::vector<Uint256> ids;
     for (uint32_t i = 0; i <= spends; ++i) ids.emplace_back(Sha256d(transaction(i, false)));

@@ -1,0 +1,122 @@
+"""Our node and Core's hear the same from a scripted peer, and answer and hang up alike: what btcd
+and Core say to nobody, and messages of every type that are malformed."""
+
+import pathlib
+import random
+import subprocess
+import sys
+
+from core_node import CoreNode
+from framework import FunctionalTest, Node, free_port
+from regtest_chain import REGTEST_GENESIS, Chain
+from wire import compact_size, sized
+
+SCRIPT = pathlib.Path(__file__).parent / "scripted_peer.py"
+CAUGHT_UP = "-maxtipage=10000000000"
+GENESIS = bytes.fromhex(REGTEST_GENESIS)[::-1]
+TYPES = ("version verack addr addrv2 sendaddrv2 inv getdata merkleblock getblocks getheaders tx "
+         "headers block getaddr mempool ping pong notfound filterload filteradd filterclear "
+         "sendheaders feefilter sendcmpct cmpctblock getblocktxn blocktxn getcfilters cfilter "
+         "getcfheaders cfheaders getcfcheckpt cfcheckpt wtxidrelay sendtxrcncl feature "
+         "other").split()
+# What depends on time, or on the pool that our node has not: not compared.
+UNTIMED = {"ping", "feefilter", "addrv2", "getheaders", "sendcmpct", "inv", "sendheaders"}
+
+
+def feature(name, data=b"", rest=b""):
+    return (sized(name) + sized(data) + rest).hex()
+
+
+BEFORE_VERACK = {
+    "a feature": [f"feature {feature(b'some', b'thing')}"],
+    "a feature of 80 letters": [f"feature {feature(b'x' * 80, bytes(512))}"],
+    "a short name": [f"feature {feature(b'abc')}"],
+    "a long name": [f"feature {feature(b'x' * 81)}"],
+    "much data": [f"feature {feature(b'some', bytes(513))}"],
+    "bytes behind": [f"feature {feature(b'some', b'', b'0')}"],
+    "unknown": ["other 00"],
+    "twice": ["wtxidrelay -", "wtxidrelay -", "sendaddrv2 -"],
+    "a second version": ["version 00"],
+    "too early": ["getheaders -", "getaddr -", "ping 0000000000000000"],
+}
+AFTER_VERACK = {
+    "a feature": [f"feature {feature(b'some')}"],
+    "wtxidrelay": ["wtxidrelay -"],
+    "sendaddrv2": ["sendaddrv2 -"],
+    "verack": ["verack -"],
+    "too many in an inv": [f"inv {compact_size(50_001).hex()}{'01' * 36 * 50_001}"],
+    "as many as may be": [f"inv {compact_size(50_000).hex()}{'07' * 36 * 50_000}"],
+    "too many headers": [f"headers {compact_size(2001).hex()}{'00' * 81 * 2001}"],
+    "headers without work": [f"headers 01{'11' * 80}00"],
+    "a long locator": [f"getheaders {'00' * 4}66{'22' * 32 * 102}{'00' * 32}"],
+    "a filter": ["filterload 0100000000000000000000"],
+    "mempool": ["mempool -"],
+    "sendcmpct 2": ["sendcmpct 020200000000000000"],
+    "too many addresses": [f"addr {compact_size(1001).hex()}{'00' * 30 * 1001}"],
+    "magic": ["raw " + "00" * 24],
+    "5 MB": ["raw fabfb5da" + b"block".ljust(12, b"\0").hex() + "404b4c00" + "00000000"],
+    "a checksum": ["raw fabfb5da" + b"ping".ljust(12, b"\0").hex() + "00000000" + "00000000"],
+    "a type": ["raw fabfb5da" + b"pi\0g".ljust(12, b"\0").hex() + "00000000" + "5df6e0e2"],
+    "genesis": [f"getdata 0102000040{GENESIS.hex()}"],
+    "genesis, compact": [f"getdata 0104000000{GENESIS.hex()}"],
+    "its transactions": [f"getblocktxn {GENESIS.hex()}0100"],
+}
+
+
+class Scripted(FunctionalTest):
+    def both(self):
+        """Both nodes, on the same three blocks."""
+        chain = Chain().grow(3)
+        nodes = []
+        for kind in (CoreNode, Node):
+            node = kind(self.dir / kind.__name__, "regtest", [CAUGHT_UP, "-debug=net"])
+            self.nodes.append(node)
+            node.p2p_port = free_port()
+            node.start("-listen=1", f"-bind=127.0.0.1:{node.p2p_port}", "-noconnect",
+                       "-v2transport=0")
+            for block in chain.blocks:
+                node.rpc("submitblock", block.raw().hex())
+            nodes.append(node)
+        return chain, nodes
+
+    @staticmethod
+    def play(node, scripts):
+        """What the node answered to each, and how it ended."""
+        done = subprocess.run([sys.executable, SCRIPT, str(node.p2p_port)], text=True, check=True,
+                              input="\n".join(",".join(script) for script in scripts),
+                              stdout=subprocess.PIPE)
+        for line in done.stdout.splitlines():
+            *received, end = line.split()
+            yield [kind for kind in received if kind not in UNTIMED], end
+
+    def compare(self, nodes, scripts):
+        """How each ended, of scripts by name."""
+        theirs, ours = (list(self.play(node, scripts.values())) for node in nodes)
+        self.assertEqual(len(ours), len(scripts))
+        for name, their, our in zip(scripts, theirs, ours):
+            with self.subTest(name):
+                self.assertEqual(our, their)
+        return [end for _, end in theirs]
+
+    def test_what_nobody_says(self):
+        _, nodes = self.both()
+        ends = self.compare(nodes, {name: [*script, "shake"]
+                                    for name, script in BEFORE_VERACK.items()})
+        ends += self.compare(nodes, {name: ["shake", *script]
+                                     for name, script in AFTER_VERACK.items()})
+        self.assertGreater(ends.count("alive"), 8)
+        self.assertGreater(ends.count("closed"), 12)
+
+    def test_malformed_messages_of_every_type(self):
+        chain, nodes = self.both()
+        rng = random.Random(11)
+        header = chain.blocks[-1].raw()[:80]
+        payloads = [b"", b"\xff", bytes(40), b"\xff" * 40, rng.randbytes(100), header,
+                    header + b"\xfd\xff\xff", header + bytes(8) + b"\x01" * 30,
+                    compact_size(1) + rng.randbytes(60)]
+        # Each alone, as any of them may end the connection.
+        self.compare(nodes, {f"{kind} {payload.hex()}":
+                             ["shake", f"{kind} {payload.hex() or '-'}"]
+                             for kind in TYPES for payload in payloads})
+        for node in nodes:
+            self.assertTrue(node.running)
