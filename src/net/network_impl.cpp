@@ -39,6 +39,13 @@ ConnectionSettings SettingsOf(const PeerNetworkSurroundings& at, const PeerNetwo
     return out;
 }
 
+std::optional<MessageCapture> CaptureOf(const PeerNetworkSurroundings& at,
+                                        const PeerNetworkOptions& options)
+{
+    if (!options.capture_messages) return std::nullopt;
+    return MessageCapture(at.env, at.log, options.folder / "message_capture");
+}
+
 } // namespace
 
 PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkOptions& options)
@@ -49,8 +56,9 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
               options.peers.log_addresses),
       m_upload(options.max_upload), m_limits(options.max_connections), m_resolver(SystemLookUp),
       m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
+      m_capture(CaptureOf(m_at, options)),
       m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, *this,
-               m_at.now, this},
+               m_at.now, this, nullptr, m_capture ? &*m_capture : nullptr},
               WithLimits(options))
 {
     m_bans.Load(options.bans);

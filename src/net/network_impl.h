@@ -239,6 +239,7 @@ private:
     bool m_started = false;
     Resolver m_resolver;
     Connections m_connections;
+    std::optional<MessageCapture> m_capture;
     PeerManager m_peers;
     NamedThread m_thread;
 };

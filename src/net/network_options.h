@@ -61,6 +61,8 @@ struct PeerNetworkOptions {
     size_t max_send_buffer = 1'000'000;    //!< bytes queued for a peer above which it must wait
     uint64_t max_upload = 0;               //!< bytes a day (-maxuploadtarget); 0: no bound
 
+    bool capture_messages = false; //!< all that peers send and are sent is kept in files
+
     // Addresses and bans.
     int64_t ban_time = BanList::kDefaultBanTime; //!< seconds
     std::map<Subnet, BanEntry> bans;             //!< as on disk

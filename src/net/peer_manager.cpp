@@ -120,6 +120,9 @@ void PeerManager::Handle(Peer& peer, ReceivedMessage& message)
         m_at.log.Debug(LogCategory::kNet, "{}, peer={}", message.problem, peer.Id());
         return;
     }
+    if (m_at.capture) {
+        m_at.capture->Keep(peer.connection.address, true, message.type, message.payload, Now());
+    }
     if (message.type == VersionMessage::kType) return HandleVersion(peer, message.payload);
     if (!peer.version_received) {
         m_at.log.Debug(LogCategory::kNet,
@@ -434,6 +437,9 @@ void PeerManager::SendRaw(Peer& peer, OutgoingMessage message)
     if (peer.closing) return;
     m_at.log.Debug(LogCategory::kNet, "sending {} ({} bytes) peer={}", message.type,
                    message.payload.size(), peer.Id());
+    if (m_at.capture) {
+        m_at.capture->Keep(peer.connection.address, false, message.type, message.payload, Now());
+    }
     m_at.link.Send(peer.Id(), std::move(message));
 }
 

@@ -9,6 +9,7 @@
 #include "net/address_book.h"
 #include "net/block_downloader.h"
 #include "net/block_sink.h"
+#include "net/message_capture.h"
 #include "net/peer.h"
 #include "net/peer_chain.h"
 
@@ -76,6 +77,7 @@ struct PeerSurroundings {
     AddressBook* addresses = nullptr; //!< null: there is no gossip
     /** What a compact block may be completed with; null: nothing. */
     const TransactionSource* transactions = nullptr;
+    MessageCapture* capture = nullptr; //!< null: messages are not kept
 };
 
 class PeerManager {

@@ -292,6 +292,7 @@ Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions
                              ParseWhitelist(value, options.cjdns_reachable));
         options.whitelist.push_back(entry);
     }
+    options.capture_messages = args.GetBool("-capturemessages", false);
     options.whitelist_relay = args.GetBool("-whitelistrelay", true);
     options.whitelist_forcerelay = args.GetBool("-whitelistforcerelay", false);
     if (options.connect_only && !options.connect.empty() && !options.seed_nodes.empty()) {

@@ -121,9 +121,8 @@ constexpr const char* kNamesOnly[] = {"-addresstype",
  *  what it does not do (fees, limits, addresses) are there too. */
 constexpr const char* kWithoutEffect[] = {
     // peers
-    "-capturemessages", "-i2pacceptincoming", "-i2psam", "-listenonion", "-natpmp",
-    "-peerblockfilters", "-peerbloomfilters", "-privatebroadcast", "-torcontrol", "-torpassword",
-    "-txreconciliation",
+    "-i2pacceptincoming", "-i2psam", "-listenonion", "-natpmp", "-peerblockfilters",
+    "-peerbloomfilters", "-privatebroadcast", "-torcontrol", "-torpassword", "-txreconciliation",
     // pool of transactions, fee estimates, mining
     "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight",
     "-blockreconstructionextratxn", "-bytespersigop", "-checkmempool", "-datacarrier",

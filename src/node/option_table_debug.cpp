@@ -10,8 +10,8 @@ constexpr unsigned kHidden = OptionSpec::kHidden;
 
 constexpr OptionRow kDebug[] = {
     {"-acceptstalefeeestimates", "", "Use old fee estimates; regtest only", kHidden},
-    {"-capturemessages", "", "Keep all messages of peers in files; no effect yet", kHidden},
-    {"-checkaddrman", "=<n>", "Check the table of addresses now and then; no effect yet", kHidden},
+    {"-capturemessages", "", "Keep all messages of peers in message_capture/", kHidden},
+    {"-checkaddrman", "=<n>", "Check the table of addresses in one of so many calls", kHidden},
     {"-checkblockindex", "", "Check the block index now and then; no effect in this version",
      kHidden},
     {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden},

@@ -1,5 +1,7 @@
 """Nodes that are each other's peers: blocks, branches, bans and connections by hand."""
 
+import time
+
 from framework import FunctionalTest, RpcError, free_port, wait_until
 from regtest_chain import Chain
 
@@ -106,6 +108,39 @@ class CompactBlocks(Peers):
         self.assertGreater(after["cmpctblock"], before["cmpctblock"])
         self.assertEqual(after.get("block"), before.get("block"))
         self.assertEqual(after.get("headers"), before.get("headers"))
+
+
+class Captured(Peers):
+    @staticmethod
+    def records(path):
+        """(microseconds, type, payload) of a file of messages."""
+        data, at, out = path.read_bytes(), 0, []
+        while at < len(data):
+            size = int.from_bytes(data[at + 20:at + 24], "little")
+            out.append((int.from_bytes(data[at:at + 8], "little"),
+                        data[at + 8:at + 20].rstrip(b"\0").decode(),
+                        data[at + 24:at + 24 + size]))
+            at += 24 + size
+        return out
+
+    def test_messages_are_kept(self):
+        called, caller = self.listener(), self.node("regtest", "-noconnect", "-capturemessages")
+        begin = time.time_ns() // 1000
+        caller.start().rpc("addnode", self.address(called), "onetry")
+        self.wait_for_peers(caller, 1)
+        wait_until(lambda: "pingtime" in self.wait_for_peers(caller, 1)[0], "pong")
+        caller.stop()
+        folder = caller.net_dir / "message_capture" / f"127.0.0.1_{called.p2p_port}"
+        for name in ("sent", "recv"):
+            records = self.records(folder / f"msgs_{name}.dat")
+            self.assertEqual(records[0][1], "version")
+            self.assertLessEqual({"verack", "ping" if name == "sent" else "pong"},
+                                 {kind for _, kind, _ in records})
+            self.assertEqual(sorted(records, key=lambda record: record[0]), records)
+            self.assertTrue(begin <= records[0][0] <= time.time_ns() // 1000)
+        sent = dict((kind, payload) for _, kind, payload in self.records(folder / "msgs_sent.dat"))
+        received = self.records(folder / "msgs_recv.dat")
+        self.assertIn(("pong", sent["ping"]), [record[1:] for record in received])
 
 
 class Connections(Peers):
