@@ -1,6 +1,7 @@
 // See app.h.
 #include "cli/app.h"
 #include "cli/get_info.h"
+#include "cli/net_info.h"
 #include "cli/param_table.h"
 #include "cli/target.h"
 #include "util/config.h"
@@ -31,6 +32,9 @@ void AddCliOptions(ArgsManager& args)
         "Mine blocks: getnewaddress, then generatetoaddress. Two numbers may follow: of blocks "
         "(default: 1) and of tries at most (default: 1000000)");
     add("-getinfo", "", "Show general facts about the node, from several calls");
+    add("-addrinfo", "", "Show how many addresses the node knows, by network");
+    add("-netinfo", "",
+        "Show the node's peers; a level from 0 to 4 and outonly may follow, or help");
     add("-named", "", "Arguments are name=value (default: 0)");
     add("-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)");
     add("-rpcconnect", "=<host>", "Node to call (default: 127.0.0.1)");
@@ -99,7 +103,7 @@ public:
     int Run(int argc, const char* const argv[]);
 
 private:
-    enum class Special { kNone, kGetInfo, kGenerate };
+    enum class Special { kNone, kGetInfo, kNetInfo, kAddrInfo, kGenerate };
 
     Result<> Prepare();
     Result<> ReadStandardInput();
@@ -108,6 +112,8 @@ private:
                              const std::vector<std::string>& words) const;
     Result<Outcome> Call();
     Result<Outcome> CallGetInfo();
+    Result<Outcome> CallNetInfo();
+    Result<Outcome> CallAddrInfo();
     Result<Outcome> CallGenerate();
     /** The body of the answer; with -rpcwait tries until the node is ready. */
     Result<UniValue> Exchange(const UniValue& request, const std::optional<std::string>& wallet);
@@ -207,6 +213,11 @@ Result<> Cli::Prepare()
     if (m_args.GetBool("-getinfo", false)) {
         m_special = Special::kGetInfo;
         if (!m_words.empty()) return BadData("-getinfo takes no arguments");
+    } else if (m_args.GetBool("-netinfo", false)) {
+        m_special = Special::kNetInfo;
+    } else if (m_args.GetBool("-addrinfo", false)) {
+        m_special = Special::kAddrInfo;
+        if (!m_words.empty()) return BadData("-addrinfo takes no arguments");
     } else if (m_args.GetBool("-generate", false)) {
         m_special = Special::kGenerate;
     } else if (m_words.empty()) {
@@ -293,6 +304,8 @@ Result<Reply> Cli::CallOne(const std::string& method, const std::optional<std::s
 Result<Outcome> Cli::Call()
 {
     if (m_special == Special::kGetInfo) return CallGetInfo();
+    if (m_special == Special::kNetInfo) return CallNetInfo();
+    if (m_special == Special::kAddrInfo) return CallAddrInfo();
     if (m_special == Special::kGenerate) return CallGenerate();
     const std::vector<std::string> words(m_words.begin() + 1, m_words.end());
     IBD_ASSIGN_OR_RETURN(const UniValue request, Request(m_words[0], words));
@@ -316,6 +329,26 @@ Result<Outcome> Cli::CallGetInfo()
         }
     }
     return Interpret({GetInfoText(info, m_color), UniValue()});
+}
+
+Result<Outcome> Cli::CallNetInfo()
+{
+    IBD_ASSIGN_OR_RETURN(const NetInfoOptions options, ReadNetInfoWords(m_words));
+    if (options.help) return Interpret({NetInfoHelp(), UniValue()});
+    IBD_ASSIGN_OR_RETURN(const UniValue answers, Exchange(NetInfoBatch(), m_wallet));
+    IBD_ASSIGN_OR_RETURN(const NetInfoAnswers info, ReadNetInfo(answers));
+    if (!info.error.isNull()) return Interpret({UniValue(), info.error});
+    const std::string& chain = m_paths.chain;
+    const std::string name = chain == "main" ? "" : chain == "test" ? " testnet" : " " + chain;
+    const std::string title = fmt::format("{} client v{}{}", kProjectName, kVersion, name);
+    return Interpret({NetInfoText(info, options, title, m_env.UnixTime()), UniValue()});
+}
+
+Result<Outcome> Cli::CallAddrInfo()
+{
+    IBD_ASSIGN_OR_RETURN(const Reply reply, CallOne("getaddrmaninfo", m_wallet));
+    if (!reply.error.isNull()) return Interpret(reply);
+    return Interpret({AddrInfo(reply.result), UniValue()});
 }
 
 Result<Outcome> Cli::CallGenerate()

@@ -1,5 +1,7 @@
 // See get_info.h.
 #include "cli/get_info.h"
+
+#include "cli/batch.h"
 #include "util/strings.h"
 
 #include <algorithm>
@@ -115,33 +117,11 @@ std::string BoosterText(const UniValue& booster)
 
 } // namespace
 
-UniValue GetInfoBatch()
-{
-    UniValue batch(UniValue::VARR);
-    int id = 0;
-    for (const char* method : kCalls) {
-        UniValue call(UniValue::VOBJ);
-        call.pushKV("jsonrpc", "2.0");
-        call.pushKV("method", method);
-        call.pushKV("params", UniValue(UniValue::VARR));
-        call.pushKV("id", id++);
-        batch.push_back(call);
-    }
-    return batch;
-}
+UniValue GetInfoBatch() { return MakeBatch(kCalls); }
 
 Result<GetInfoAnswers> ReadGetInfo(const UniValue& answers)
 {
-    if (!answers.isArray()) return BadData("Batch must be an array");
-    UniValue replies[std::size(kCalls)];
-    for (const UniValue& answer : answers.getValues()) {
-        if (!answer.isObject()) return BadData("Batch member must be an object");
-        const auto id = ParseInteger<size_t>(answer["id"].getValStr());
-        if (!id || *id >= std::size(kCalls)) {
-            return BadData("Batch member id is larger than batch size");
-        }
-        replies[*id] = answer;
-    }
+    IBD_ASSIGN_OR_RETURN(const auto replies, ReadBatch(answers, std::size(kCalls)));
     GetInfoAnswers out;
     out.network = replies[0]["result"];
     out.chain = replies[1]["result"];

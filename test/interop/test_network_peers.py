@@ -4,11 +4,12 @@ header presync, addresses of all kinds and a pruned peer."""
 
 import base64
 import hashlib
+import subprocess
 import time
 
 from btcd_peer import BtcdPeer
 from core_node import CoreNode
-from framework import FunctionalTest, Node, free_port, wait_until
+from framework import FunctionalTest, Node, free_port, program, wait_until
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 
 BLOCKS = 2000
@@ -213,6 +214,32 @@ class WithCore(Network):
 
     def test_addresses_by_core(self):
         self.addresses(Node, CoreNode)
+
+    def test_both_clients_show_the_same(self):
+        core, ours = self.start(CoreNode), self.start(Node)
+        core.rpc("addpeeraddress", "8.8.8.8", 8333)
+        ours.rpc("addpeeraddress", "2a01::5", 8333, True)
+        self.join(core, ours)
+        clients = [core.programs / "bitcoin-cli", program("bitcoin-cli")]
+        for node in (core, ours):
+            for words in ("-addrinfo", "-addrinfo x", "-netinfo", "-netinfo 0", "-netinfo 1",
+                          "-netinfo 2 o", "-netinfo 3", "-netinfo 4 outonly", "-netinfo 4",
+                          "-netinfo 255", "-netinfo 256", "-netinfo x", "-netinfo 0 o",
+                          "-netinfo 1 p"):
+                def answers(words=words, node=node):
+                    for client in clients:
+                        done = subprocess.run(
+                            [client, f"-datadir={node.datadir}", "-regtest",
+                             f"-rpcport={node.port}", *words.split()],
+                            capture_output=True, text=True, check=False)
+                        # The client's own name comes first.
+                        shown = done.stdout.partition(" - server ")[2] or done.stdout
+                        yield done.returncode, done.stderr, shown
+
+                def same(answers=answers):
+                    core_says, ours_says = answers()
+                    return core_says == ours_says
+                wait_until(same, words, 20)  # ages are in seconds
 
     def test_a_pruned_peer(self):
         """It gives the last 288 blocks, and is not asked for older ones."""

@@ -2,6 +2,7 @@
 #include "cli/app.h"
 #include "cli/get_info.h"
 #include "cli/http_client.h"
+#include "cli/net_info.h"
 #include "cli/param_table.h"
 #include "support/temp_dir.h"
 
@@ -106,6 +107,60 @@ TEST_CASE("the table of conversions knows the calls of other nodes too")
     CHECK_FALSE(IsJsonParam("send", 2));
     CHECK_FALSE(IsJsonParam("send", "-"));
     CHECK_FALSE(IsJsonParam("dumptxoutset", "path"));
+}
+
+TEST_CASE("-netinfo shows peers, best pings first, and counts them")
+{
+    CHECK((*ReadNetInfoWords({})).level == 0);
+    CHECK((*ReadNetInfoWords({"255"})).level == 4);
+    CHECK((*ReadNetInfoWords({"1", "o"})).outbound_only);
+    CHECK((*ReadNetInfoWords({"h"})).help);
+    for (const Words& words :
+         {Words{"256"}, Words{"-1"}, Words{"x"}, Words{"1", "x"}, Words{"0", "o"}}) {
+        CHECK_FALSE(ReadNetInfoWords(words).Ok());
+    }
+    UniValue json;
+    REQUIRE(json.read(R"([{"id":0,"result":[
+        {"id":11,"network":"ipv4","inbound":false,"connection_type":"block-relay-only",
+         "addr":"8.8.8.8:1",
+         "servicesnames":["NETWORK","WITNESS","NETWORK_LIMITED","P2P_V2"],"minping":0.0504,
+         "pingtime":1000.5,"lastsend":90,"lastrecv":100,"last_transaction":0,"last_block":40,
+         "relaytxes":false,"bip152_hb_to":true,"bip152_hb_from":true,"addr_processed":0,
+         "addr_rate_limited":0,"addr_relay_enabled":false,"conntime":40,"version":70017,
+         "subver":"/a/","transport_protocol_type":"v2","mapped_as":5},
+        {"id":2,"network":"not_publicly_routable","inbound":true,"connection_type":"inbound",
+         "addr":"127.0.0.1:2","servicesnames":[],"lastsend":0,"lastrecv":0,"last_transaction":0,
+         "last_block":0,"relaytxes":true,"bip152_hb_to":false,"bip152_hb_from":false,
+         "addr_processed":7,"addr_rate_limited":1,"addr_relay_enabled":true,"conntime":100,
+         "version":0,"subver":"","transport_protocol_type":"detecting"}]},
+        {"id":1,"result":{"protocolversion":70017,"subversion":"/b/",
+         "localservicesnames":["NETWORK","NETWORK_LIMITED"],"localaddresses":[
+         {"address":"1.2.3.4","port":8333,"score":4}],"networks":[
+         {"name":"ipv4","reachable":true},{"name":"onion","reachable":false}]}}])"));
+    const NetInfoAnswers answers = *ReadNetInfo(json);
+    CHECK(answers.error.isNull());
+    const std::string counts = "         ipv4     npr   total   block\n"
+                               "in          0       1       1\n"
+                               "out         1       0       1       1\n"
+                               "total       1       1       2";
+    const std::string local = "\n\nLocal addresses\n1.2.3.4     port   8333    score      4";
+    CHECK(NetInfoText(answers, {}, "c", 100) ==
+          "c - server 70017/b/\n\n" + counts +
+              "\n\nLocal services: network, network limited" + local);
+    CHECK(NetInfoText(answers, {4, false, false}, "c", 100) ==
+          "c - server 70017/b/ - services nl\n\n"
+          "<->   type   net   serv  v  mping   ping send recv  txn  blk  hb addrp addrl  "
+          "age  asmap id address     version\n"
+          " in          npr                                                     7     1  "
+          "  0         2 127.0.0.1:2 \n"
+          "out  block  ipv4   nwl2  2     50      -   10    0    *    1  .*     .        "
+          "  1      5 11 8.8.8.8:1   70017/a/\n"
+          "                               ms     ms  sec  sec  min  min                  "
+          "min\n\n" +
+              counts + local);
+    UniValue known;
+    REQUIRE(known.read(R"({"ipv4":{"new":1,"tried":2,"total":3},"all_networks":{"total":3}})"));
+    CHECK(AddrInfo(known).write() == R"({"addresses_known":{"ipv4":3,"total":3}})");
 }
 
 TEST_CASE("-getinfo says where the node stands, or what went wrong")
