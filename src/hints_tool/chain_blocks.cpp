@@ -77,15 +77,15 @@ Result<std::unique_ptr<ChainBlocks>> ChainBlocks::Open(Env& env, Logger& log, co
 
 Result<> ChainBlocks::EndAt(const BlockHash& hash)
 {
-    const HeaderNode* node = m_survey.Tree().Find(hash);
+    HeaderNode* const node = m_survey.Tree().Find(hash);
     if (!node) return BadData("block {} is not in the block files", hash.ToHex());
     return EndAtNode(node);
 }
 
 Result<> ChainBlocks::EndAt(uint32_t height)
 {
-    const HeaderNode* best = m_survey.Tree().BestHeader();
-    const HeaderNode* node = best->Ancestor(static_cast<int>(height));
+    HeaderNode* const best = m_survey.Tree().BestHeader();
+    HeaderNode* const node = best->Ancestor(static_cast<int>(height));
     if (!node) {
         return BadData("the chain of the block files ends at height {}, below {}", best->height,
                        height);
@@ -93,7 +93,7 @@ Result<> ChainBlocks::EndAt(uint32_t height)
     return EndAtNode(node);
 }
 
-Result<> ChainBlocks::EndAtNode(const HeaderNode* node)
+Result<> ChainBlocks::EndAtNode(HeaderNode* node)
 {
     m_terminal = node;
     m_places.assign(static_cast<size_t>(node->height) + 1, FilePos{});
@@ -105,6 +105,12 @@ Result<> ChainBlocks::EndAtNode(const HeaderNode* node)
     }
     for (size_t h = 1; h < m_places.size(); ++h) {
         if (m_places[h].IsNull()) return BadData("block {} is not in the block files", h);
+    }
+    for (HeaderNode* at = node; at->height > 0; at = at->prev) {
+        const FilePos place = m_places[static_cast<size_t>(at->height)];
+        at->file = place.file;
+        at->data_pos = place.offset;
+        at->status |= kHaveData;
     }
     if (node->height > 0) return {};
     return BadData("the block files have no block above the genesis block");

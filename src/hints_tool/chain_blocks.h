@@ -40,7 +40,11 @@ public:
      *  An error if it or a block below it is not in the files. */
     Result<> EndAt(const BlockHash& hash);
     Result<> EndAt(uint32_t height);
+    /** The block with the most work. */
+    Result<> EndAtBest() { return EndAtNode(m_survey.Tree().BestHeader()); }
     const HeaderNode& Terminal() const { return *m_terminal; }
+    /** Where the nodes of the chain up to Terminal() say that their blocks are. */
+    const BlockStore& Store() const { return *m_store; }
     FoldRules Rules(HintsCounting counting) const;
 
     /** For the heights from `first` to the terminal block: reads and parses the block and calls
@@ -55,7 +59,7 @@ private:
         : m_env(env), m_params(std::move(params)), m_survey(m_params)
     {
     }
-    Result<> EndAtNode(const HeaderNode* node);
+    Result<> EndAtNode(HeaderNode* node);
     Result<> Load(uint32_t height, BlockSlot& slot) const;
 
     Env& m_env;

@@ -2,17 +2,21 @@
 // coins are split by height into files, 24 bytes each. (2) File by file, its blocks are read on all
 // cores and their outputs looked up among its coins. (3) The hints file is written from what that
 // gave. Each step leaves files in OUT.work, so that a stopped run goes on. Memory: --mem for
-// splitting; then the coins of some hundred blocks. See tool.h.
+// splitting; then the coins of some hundred blocks. Without a snapshot a join does it
+// (spend_join.h). See tool.h.
 #include "hints_tool/tool.h"
 
 #include "crypto/sha256.h"
 #include "hints/leb128.h"
+#include "join/spend_join.h"
 #include "primitives/serialize.h"
 #include "storage/snapshot.h"
+#include "swiftsync/file_block_source.h"
 
 #include <algorithm>
 #include <compare>
 #include <cstring>
+#include <thread>
 
 namespace ibd {
 
@@ -288,42 +292,79 @@ Result<> Generator::WritePart(uint32_t part, HintsWriter& writer, HintsCounting 
     return {};
 }
 
-} // namespace
-
-Result<> GenerateHints(const ToolContext& context)
+/** From blocks alone: what is made and what is spent are joined. */
+Result<> GenerateByJoin(const ToolContext& context, const ChainBlocks& blocks, const Path& out,
+                        HintsFormat format, uint64_t memory)
 {
-    const ToolArguments& arguments = context.arguments;
-    const auto snapshot_path = arguments.Get("snapshot");
-    if (!snapshot_path) return BadData("generate needs --snapshot=FILE");
-    const Path out = arguments.words[1];
-    IBD_ASSIGN_OR_RETURN(const auto chosen, arguments.Format("format"));
-    IBD_ASSIGN_OR_RETURN(const auto memory, arguments.Number("mem", 16, 1 << 20));
-    IBD_ASSIGN_OR_RETURN(const Path part, context.PartOf(out));
-    const HintsFormat format = chosen.value_or(HintsFormat::kContainer);
-    std::optional<Network> network;
-    if (const auto name = arguments.Get("network")) {
-        network = NetworkFromName(*name);
-        if (!network) return BadData("--network={}: no such network", *name);
+    JoinOptions options;
+    options.threads = std::max(1u, std::thread::hardware_concurrency());
+    options.memory_bytes = memory;
+    options.directory = out.string() + ".work";
+    options.tty = stderr;
+    FileBlockSupply supply(context.env, blocks.Store(), blocks.Terminal());
+    const std::atomic<bool> stop = false;
+    IBD_ASSIGN_OR_RETURN(const GeneratedHints made,
+                         GenerateHints(context.env, context.log, blocks.Params(), blocks.Terminal(),
+                                       supply, options, stop, out, format));
+    // What the join leaves behind when it is done is the lock on its folder.
+    if (made.verdict.kind == JoinVerdict::Kind::kDone) {
+        return context.env.RemoveAll(options.directory);
     }
-    IBD_ASSIGN_OR_RETURN(const auto snapshot, SnapshotReader::Open(context.env, *snapshot_path));
-    IBD_ASSIGN_OR_RETURN(const auto blocks,
-                         ChainBlocks::Open(context.env, context.log, arguments.words[0], network));
-    if (snapshot->Header().magic != blocks->Params().magic) {
-        return BadData("{}: a snapshot of another network than the blocks", *snapshot_path);
+    return BadData("no hints can be made: {}", made.verdict.reason);
+}
+
+Result<> GenerateFromSnapshot(const ToolContext& context, ChainBlocks& blocks,
+                              const std::string& path, const Path& out, HintsFormat format,
+                              uint64_t memory)
+{
+    IBD_ASSIGN_OR_RETURN(const auto snapshot, SnapshotReader::Open(context.env, path));
+    if (snapshot->Header().magic != blocks.Params().magic) {
+        return BadData("{}: a snapshot of another network than the blocks", path);
     }
-    IBD_RETURN_IF_ERROR(blocks->EndAt(snapshot->Header().base));
-    const Path work = out.string() + ".work";
-    Generator generator(context, *blocks, work, memory.value_or(kDefaultMemory) << 20);
-    IBD_RETURN_IF_ERROR(generator.Split(*snapshot, *snapshot_path));
+    IBD_RETURN_IF_ERROR(blocks.EndAt(snapshot->Header().base));
+    Generator generator(context, blocks, out.string() + ".work", memory);
+    IBD_RETURN_IF_ERROR(generator.Split(*snapshot, path));
     IBD_RETURN_IF_ERROR(generator.Match());
-    const HeaderNode& terminal = blocks->Terminal();
-    const HintsTarget target{format, blocks->Params().magic,
-                             static_cast<uint32_t>(terminal.height)};
+    const HeaderNode& terminal = blocks.Terminal();
+    const HintsTarget target{format, blocks.Params().magic, static_cast<uint32_t>(terminal.height)};
+    const Path part = out.string() + ".part";
     IBD_ASSIGN_OR_RETURN(const auto writer, StartHintsFile(context.env, part, target));
     IBD_RETURN_IF_ERROR(generator.Write(*writer, FirstHeight(format) == 0, CountingOf(format)));
     IBD_RETURN_IF_ERROR(writer->Finish(terminal.hash));
     IBD_RETURN_IF_ERROR(context.Publish(part, out));
     return generator.RemoveWork();
+}
+
+} // namespace
+
+Result<> GenerateHints(const ToolContext& context)
+{
+    const ToolArguments& arguments = context.arguments;
+    const Path out = arguments.words[1];
+    const auto snapshot = arguments.Get("snapshot");
+    IBD_ASSIGN_OR_RETURN(const auto chosen, arguments.Format("format"));
+    IBD_ASSIGN_OR_RETURN(const auto memory, arguments.Number("mem", 16, 1 << 20));
+    IBD_ASSIGN_OR_RETURN(const auto height, arguments.Number("height", 1, kMaxHintedHeight));
+    IBD_RETURN_IF_ERROR(context.PartOf(out));
+    const HintsFormat format = chosen.value_or(HintsFormat::kContainer);
+    const uint64_t bytes = memory.value_or(kDefaultMemory) << 20;
+    std::optional<Network> network;
+    if (const auto name = arguments.Get("network")) {
+        network = NetworkFromName(*name);
+        if (!network) return BadData("--network={}: no such network", *name);
+    }
+    if (snapshot && height) return BadData("--height is the snapshot's where there is one");
+    IBD_ASSIGN_OR_RETURN(const auto blocks,
+                         ChainBlocks::Open(context.env, context.log, arguments.words[0], network));
+    if (snapshot) return GenerateFromSnapshot(context, *blocks, *snapshot, out, format, bytes);
+    if (CountingOf(format) != HintsCounting::kSpendable || FirstHeight(format) != 1) {
+        return BadData("{} is not made from blocks alone: make a container and convert it",
+                       NameOf(format));
+    }
+    IBD_RETURN_IF_ERROR(height ? blocks->EndAt(static_cast<uint32_t>(*height))
+                               : blocks->EndAtBest());
+    if (context.env.Exists(out)) IBD_RETURN_IF_ERROR(context.env.Remove(out)); // --force
+    return GenerateByJoin(context, *blocks, out, format, bytes);
 }
 
 } // namespace ibd

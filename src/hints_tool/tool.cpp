@@ -13,14 +13,16 @@ constexpr const char* kHelp =
     R"(bitcoin-hints - make, convert, check and show hints files of the IBD Booster
 
 Usage:
-  bitcoin-hints generate --snapshot=FILE [--format=F] [--network=N] [--mem=MIB] BLOCKS OUT
+  bitcoin-hints generate [--snapshot=FILE | --height=N] [--format=F] [--network=N] [--mem=MIB]
+                         BLOCKS OUT
   bitcoin-hints convert --format=F [--from=F] [--blocks=DIR] [--network=N] IN OUT
   bitcoin-hints info [--from=F] [--plot=SVG] FILE
   bitcoin-hints verify --blocks=DIR [--from=F] [--network=N] FILE
   bitcoin-hints diff [--from=F] [--limit=COUNT] FILE FILE
   bitcoin-hints bench [--from=F] FILE
 
-generate  from block files and a snapshot of dumptxoutset. Stopped, it goes on where it was.
+generate  from block files, and a snapshot of dumptxoutset or nothing else. Stopped, it goes on
+          where it was.
 convert   to another format. Some need to know how many outputs each block has; then --blocks.
 info      what the file says: format, heights, counts, hints id, unspent outputs over height.
 verify    whether the hints are right for these blocks, by the sum that a node goes by.
@@ -32,8 +34,9 @@ Options:
   --force          replace OUT
   --format=F       what to write (default: container)
   --from=F         what the input is, where that cannot be told
+  --height=N       where hints end (default: at the best block)
   --limit=COUNT    differences to show (default: 10)
-  --mem=MIB        memory for coins (default: 512)
+  --mem=MIB        memory for generate (default: 512)
   --network=N      main, test, testnet4, signet or regtest (default: that of the block files)
   --plot=SVG       draw unspent outputs over height
   --snapshot=FILE  of dumptxoutset
@@ -54,7 +57,7 @@ struct Command {
 const std::vector<Command>& Commands()
 {
     static const std::vector<Command> commands = {
-        {"generate", 2, {"snapshot", "format", "network", "mem", "force"}, GenerateHints},
+        {"generate", 2, {"snapshot", "height", "format", "network", "mem", "force"}, GenerateHints},
         {"convert", 2, {"format", "from", "blocks", "network", "force"}, ConvertHints},
         {"info", 1, {"from", "plot", "force"}, ShowHints},
         {"verify", 1, {"blocks", "from", "network"}, VerifyHints},

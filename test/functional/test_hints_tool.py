@@ -63,6 +63,16 @@ class RealChain(ToolTest):
         written = container2.write(hints, data[12:16], data[24:56])
         self.assertEqual(written, data, "the readable twin writes the same bytes")
 
+    def test_generated_from_blocks_alone(self):
+        out = self.dir / "joined"
+        self.tool("generate", self.blocks, out)
+        self.assertEqual(out.read_bytes(), self.made.read_bytes())
+        self.assertFalse((self.dir / "joined.work").exists())
+        lower = self.dir / "lower"
+        self.tool("generate", "--height=7000", "--format=bip456-crate", self.blocks, lower)
+        self.assertIn("right: ", self.tool("verify", f"--blocks={self.blocks}", lower))
+        self.assertIn("terminal height: 7000\n", self.tool("info", lower))
+
     def test_every_format_and_back(self):
         for name in WRITTEN:
             with self.subTest(format=name):

@@ -17,7 +17,7 @@ DIRECT = {
     "consensus": ["script"], "chain": ["consensus"], "storage": ["script"],
     "hints": ["script"], "validation": ["chain", "storage"],
     "swiftsync": ["hints", "chain", "storage"], "join": ["swiftsync"],
-    "hints_tool": ["swiftsync", "validation"],
+    "hints_tool": ["join", "validation"],
     "mempool": ["chain", "storage"], "mining": ["mempool", "validation"], "net": ["chain"],
     "rpc": ["swiftsync", "mining", "net"], "node": ["rpc"], "cli": ["util"],
 }
