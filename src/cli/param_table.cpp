@@ -39,6 +39,7 @@ constexpr Call kCalls[] = {
     {"deriveaddresses", "- range"},
     {"descriptorprocesspsbt", "~psbt descriptors ~sighashtype bip32derivs finalize"},
     {"disconnectnode", "- nodeid"},
+    {"dumptxouthints", "~path height"},
     {"dumptxoutset", "~path ~type options(?rollback,in_memory)"},
     {"echoipc", "~arg"},
     {"echojson", "arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9"},

@@ -5,6 +5,7 @@
 #include "node/network_config.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
+#include "rpc/hints_calls.h"
 #include "rpc/util_calls.h"
 #include "validation/block_import.h"
 
@@ -18,6 +19,18 @@ namespace {
 constexpr uint64_t kOpenFiles = 2048;
 constexpr int kCoreBlockPeers = 2;        //!< block-only connections that there are anyway
 constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
+
+/** What the booster is given is enough for a join, below its own folder. */
+JoinOptions JoinOptionsFrom(const BoosterOptions& booster)
+{
+    JoinOptions options;
+    options.threads = booster.threads;
+    options.memory_bytes = booster.memory_bytes;
+    options.directory = booster.directory / "join";
+    options.checkpoint_bytes = booster.checkpoint_bytes;
+    options.checkpoint_seconds = booster.checkpoint_seconds;
+    return options;
+}
 
 CacheSalt RandomSalt(Env& env)
 {
@@ -120,6 +133,7 @@ Result<> Node::StartRpc()
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
+    AddHintsMethods(m_table, m_chain_context, m_log, JoinOptionsFrom(m_options.booster));
     AddIndexMethods(m_table);
     AddAddressMethods(m_table, m_chain_context);
     AddMessageMethods(m_table, m_chain_context);

@@ -2,6 +2,7 @@
 #include "consensus/subsidy.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
+#include "rpc/new_file.h"
 #include "rpc/tx_json.h"
 #include "storage/snapshot.h"
 
@@ -248,34 +249,26 @@ SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode& targ
 UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& chain = context.Chain();
-    const Path path = context.net_dir / call.String(0);
-    Path incomplete = path;
-    incomplete += ".incomplete";
-    if (context.env.Exists(path)) {
-        ThrowRpc(RpcCode::kInvalidParameter,
-                 "{} already exists. If you are sure this is what you want, move it out of the way "
-                 "first",
-                 path.string());
-    }
+    const NewFile file(context, call.String(0));
     // Between the two passes over the coins the tip may move; the block stays.
     const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
     SnapshotHeader header;
     try {
-        header = WriteSnapshot(context, block, incomplete);
+        header = WriteSnapshot(context, block, file.incomplete);
     } catch (const RpcError&) {
-        (void)context.env.Remove(incomplete);
+        (void)context.env.Remove(file.incomplete);
         throw;
     }
     const auto walk = context.WalkCoins(&block);
     const CoinsStats stats =
         OrThrow(ComputeCoinsStats(*walk, CoinsHashKind::kSerialized3, context.interrupt));
-    OrThrow(context.env.Rename(incomplete, path));
-    OrThrow(context.env.SyncDirectory(path.parent_path()));
+    OrThrow(context.env.Rename(file.incomplete, file.path));
+    OrThrow(context.env.SyncDirectory(file.path.parent_path()));
     UniValue out(UniValue::VOBJ);
     out.pushKV("coins_written", Num(header.coins));
     out.pushKV("base_hash", block.hash.ToHex());
     out.pushKV("base_height", Num(block.height));
-    out.pushKV("path", path.string());
+    out.pushKV("path", file.path.string());
     out.pushKV("txoutset_hash", stats.hash.ToHex());
     out.pushKV("nchaintx", Num(block.chain_tx_count));
     return out;

@@ -16,7 +16,8 @@ WRONG_TYPE, NOT_FOUND, BAD_VALUE = -3, -5, -8
 INVALID_REQUEST, NO_METHOD, NO_JSON = -32600, -32601, -32700
 # Every call that issue 2 names.
 CALLS = """getblockchaininfo getblockcount getbestblockhash getblockhash getblockheader getblock
-getchaintips getchainstates gettxout gettxoutsetinfo getblockstats dumptxoutset getrawtransaction
+getchaintips getchainstates gettxout gettxoutsetinfo getblockstats dumptxoutset
+dumptxouthints getrawtransaction
 decoderawtransaction verifychain invalidateblock reconsiderblock submitblock submitheader
 getmemoryinfo logging uptime help stop getboosterinfo""".split()
 

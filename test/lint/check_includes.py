@@ -19,7 +19,7 @@ DIRECT = {
     "swiftsync": ["hints", "chain", "storage"], "join": ["swiftsync"],
     "hints_tool": ["join", "validation"],
     "mempool": ["chain", "storage"], "mining": ["mempool", "validation"], "net": ["chain"],
-    "rpc": ["swiftsync", "mining", "net"], "node": ["rpc"], "cli": ["util"],
+    "rpc": ["join", "mining", "net"], "node": ["rpc"], "cli": ["util"],
 }
 
 # External header prefix -> modules that may use it.

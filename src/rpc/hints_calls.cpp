@@ -1,0 +1,132 @@
+// See hints_calls.h.
+#include "rpc/hints_calls.h"
+
+#include "join/spend_join.h"
+#include "rpc/json.h"
+#include "rpc/new_file.h"
+#include "swiftsync/file_block_source.h"
+#include "util/hex.h"
+
+namespace ibd {
+
+namespace {
+
+/** The stored blocks up to a block of a chain that goes on growing: where each lies is looked up
+ *  under the headers lock, and it is read without. */
+class LiveSupply final : public BlockSupply {
+public:
+    LiveSupply(Env& env, const ChainManager& chain, const HeaderNode& terminal)
+        : m_env(env), m_chain(chain), m_terminal(terminal)
+    {
+    }
+
+    Result<> Begin(const std::function<bool(int32_t height)>& folded) override
+    {
+        std::vector<PlannedBlock> blocks;
+        const HeaderNode* missing = nullptr; // the lowest
+        for (const HeaderNode* node = &m_terminal; node->height > 0; node = node->prev) {
+            if (folded(node->height)) continue;
+            const FilePos pos = m_chain.Where(*node).data;
+            if (pos.IsNull()) missing = node;
+            blocks.push_back({.node = node, .file = pos.file, .offset = pos.offset});
+        }
+        if (missing) {
+            return BadData("block {} at height {} is not stored (pruned data)",
+                           missing->hash.ToHex(), missing->height);
+        }
+        m_plan.emplace(std::move(blocks));
+        return {};
+    }
+    std::unique_ptr<BlockSource> MakeSource() override
+    {
+        return std::make_unique<FileBlockSource>(m_env, m_chain.Blocks(), *m_plan);
+    }
+    void Stop() override { m_plan->Stop(); }
+    size_t BlocksToFold() const override { return m_plan->Blocks(); }
+    uint64_t EstimatedBytes() const override { return m_plan->EstimatedBytes(); }
+
+private:
+    Env& m_env;
+    const ChainManager& m_chain;
+    const HeaderNode& m_terminal;
+    std::optional<BlockPlan> m_plan;
+};
+
+/** The block at the height that was asked for, else the tip. */
+const HeaderNode& TerminalBlock(const ChainReader& chain, const RpcCall& call)
+{
+    const int64_t height = call.Int(1, chain.Tip()->height);
+    if (height < 0 || height > chain.Tip()->height) {
+        ThrowRpc(RpcCode::kInvalidParameter, "Block height out of range");
+    }
+    if (height == 0) ThrowRpc(RpcCode::kInvalidParameter, "Hints begin with the block at height 1");
+    return *chain.Active()[static_cast<int>(height)];
+}
+
+UniValue ToJson(const JoinTotals& totals, const HintsInfo& hints, const HeaderNode& terminal)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("outputs", Num(totals.outputs));
+    out.pushKV("unspent", Num(totals.unspent));
+    out.pushKV("base_hash", terminal.hash.ToHex());
+    out.pushKV("base_height", Num(terminal.height));
+    out.pushKV("path", hints.path.string());
+    out.pushKV("size", Num(hints.file_size));
+    out.pushKV("hintsid", ToHex(hints.id.Span()));
+    return out;
+}
+
+UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOptions& options,
+                        const RpcCall& call)
+{
+    const ChainManager& chain = context.Chain();
+    const NewFile file(context, call.String(0));
+    if (!context.env.OpenWrite(file.incomplete, true)) {
+        ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.",
+                 file.incomplete.string());
+    }
+    const HeaderNode& terminal = TerminalBlock(chain.Read(), call);
+    LiveSupply supply(context.env, chain, terminal);
+    auto result = GenerateHints(context.env, log, chain.Params(), terminal, supply, options,
+                                context.interrupt, file.path, HintsFormat::kContainer1);
+    if (!result) (void)context.env.Remove(file.incomplete);
+    const GeneratedHints made = OrThrow(std::move(result));
+    if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) {
+        throw RpcError{RpcCode::kMisc, "Shutting down"};
+    }
+    if (made.verdict.kind != JoinVerdict::Kind::kDone) {
+        throw RpcError{RpcCode::kMisc, made.verdict.reason};
+    }
+    const auto hints = OrThrow(OpenHints(context.env, file.path));
+    return ToJson(made.verdict.totals, hints->Info(), terminal);
+}
+
+} // namespace
+
+void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
+                     const JoinOptions& options)
+{
+    table.Add(
+        {"blockchain",
+         "dumptxouthints",
+         "Makes a hints file for the IBD Booster from the stored blocks: which outputs are "
+         "unspent at a block. All of the blocks up to it must be stored. Takes a while, in which "
+         "the node goes on as usual; if it is stopped meanwhile, the same call goes on where it "
+         "was.",
+         {{"path", RpcType::kString, true, "",
+           "The file; a relative path is below the data directory"},
+          {"height", RpcType::kNumber, false, "the tip", "Height of the block"}},
+         "{\n  \"outputs\": n,           (numeric) Outputs that the hints speak of\n"
+         "  \"unspent\": n,           (numeric) Of these, unspent at the block\n"
+         "  \"base_hash\": \"hex\",     (string) The block\n"
+         "  \"base_height\": n,       (numeric) Its height\n"
+         "  \"path\": \"str\",          (string) The file\n"
+         "  \"size\": n,              (numeric) Its size in bytes\n"
+         "  \"hintsid\": \"hex\"        (string) Identifies the hints, as getboosterinfo has it\n}",
+         "main.hints\nmain.hints 850000",
+         [&context, &log, options](const RpcCall& call) {
+             return DumpTxOutHints(context, log, options, call);
+         }});
+}
+
+} // namespace ibd

@@ -1,0 +1,79 @@
+"""dumptxouthints: hints made by a running node from its blocks."""
+
+from framework import FunctionalTest, run_tool
+from generated import small_chain
+
+BAD_VALUE = -8
+
+
+class DumpTxOutHints(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.main = self.made.place(self.node())
+        self.assertEqual(self.main.run("-reindex", self.made.to_tip), (0, ""))
+        self.main.start()
+
+    def tool_made(self, height):
+        """What contrib/ibd-booster-hints-gen makes of the node's blocks and its snapshot."""
+        snapshot, hints = self.dir / f"utxo-{height}", self.dir / f"tool-{height}"
+        self.main.rpc("dumptxoutset", path=str(snapshot), options={"rollback": height})
+        status, _, errors = run_tool("booster-gen.py", self.main.datadir, snapshot, hints)
+        self.assertEqual(status, 0, errors)
+        return hints.read_bytes()
+
+    def test_any_height(self):
+        """Byte for byte what the generator knows and the tool makes of a snapshot."""
+        rpc, terminal = self.main.rpc, self.made.terminal_height
+        for height in (terminal, 1, 101, terminal - 7, self.made.height):
+            name = f"made-{height}.hints"
+            answer = rpc("dumptxouthints", name, height)
+            path = self.main.net_dir / name
+            made = path.read_bytes()
+            self.assertTrue(made == self.tool_made(height), f"hints at {height} differ")
+            self.assertEqual(list(answer), ["outputs", "unspent", "base_hash", "base_height",
+                                            "path", "size", "hintsid"])
+            self.assertEqual(answer["base_height"], height)
+            self.assertEqual(answer["base_hash"], rpc("getblockhash", height))
+            self.assertEqual(answer["path"], str(path))
+            self.assertEqual(answer["size"], len(made))
+        self.assertTrue((self.main.net_dir / f"made-{terminal}.hints").read_bytes() ==
+                        self.made.container.read_bytes(), "hints differ from the generator's")
+        self.assertEqual(rpc("dumptxouthints", "tip")["base_height"], self.made.height)
+        left = list((self.main.net_dir / "ibdbooster/join").iterdir())
+        self.assertEqual([file.name for file in left], [".lock"])
+
+    def test_the_booster_takes_them(self):
+        """From nothing but blocks to a chainstate, with hints of the node's own."""
+        hints = self.dir / "own.hints"
+        self.main.rpc("dumptxouthints", str(hints), self.made.terminal_height)
+        before = self.main.rpc("gettxoutsetinfo", "muhash")
+        self.main.stop()
+        self.main.start("-reindex-chainstate", f"-ibdboosterfile={hints}", *self.made.trust)
+        self.main.wait_for_height(self.made.height)
+        self.assertEqual(self.main.rpc("getboosterinfo")["verdict"], "accepted")
+        after = self.main.rpc("gettxoutsetinfo", "muhash")
+        for field in ("height", "bestblock", "txouts", "muhash", "total_amount"):
+            self.assertEqual(after[field], before[field])
+
+    def test_refused(self):
+        rpc = self.main.rpc
+        (self.main.net_dir / "mine").write_text("mine")
+        self.assert_rpc_error(BAD_VALUE, "already exists. If you are sure", rpc,
+                              "dumptxouthints", "mine")
+        self.assertEqual((self.main.net_dir / "mine").read_text(), "mine")
+        for height in (-1, self.made.height + 1):
+            self.assert_rpc_error(BAD_VALUE, "Block height out of range", rpc, "dumptxouthints",
+                                  "other", height)
+        self.assert_rpc_error(BAD_VALUE, "height 1", rpc, "dumptxouthints", "other", 0)
+        self.assert_rpc_error(BAD_VALUE, "Couldn't open file", rpc, "dumptxouthints", "no/folder")
+        self.assertFalse((self.main.net_dir / "other").exists())
+
+    def test_missing_blocks_are_named(self):
+        rpc = self.main.rpc
+        first = sorted(self.main.blocks_dir.glob("blk*.dat"))[0]
+        first.rename(self.dir / "gone")
+        self.assert_rpc_error(-20, "block", rpc, "dumptxouthints", "other")
+        self.assertFalse((self.main.net_dir / "other").exists())
+        (self.dir / "gone").rename(first)
+        self.assertEqual(rpc("dumptxouthints", "other")["base_height"], self.made.height)
