@@ -171,8 +171,16 @@ Result<> SaveAnchors(const AddressFileContext& files, const std::vector<PeerAddr
     Writer writer(contents);
     writer.CompactSize(anchors.size());
     for (const PeerAddress& anchor : anchors) WriteDiskAddress(writer, anchor);
-    return WriteFileAtomically(files.env, files.folder / kAnchorsFile,
-                               FrameAddressFile(files.magic, contents));
+    const std::string what =
+        fmt::format("DumpAnchors: Flush {} outbound block-relay-only peer addresses to anchors.dat",
+                    anchors.size());
+    files.logger.Info("{} started", what);
+    const int64_t start = files.env.MonotonicMicros();
+    IBD_RETURN_IF_ERROR(WriteFileAtomically(files.env, files.folder / kAnchorsFile,
+                                            FrameAddressFile(files.magic, contents)));
+    files.logger.Info("{} completed ({:.2f}s)", what,
+                   static_cast<double>(files.env.MonotonicMicros() - start) / 1e6);
+    return {};
 }
 
 } // namespace ibd

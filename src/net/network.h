@@ -97,7 +97,7 @@ public:
     bool AddNode(const std::string& name, bool v2);
     /** False: it was not added. */
     bool RemoveNode(const std::string& name);
-    /** Connects once, if it is not connected. */
+    /** Connects once, if it is not connected; returns when that is over, well or not. */
     void TryNode(const std::string& name, bool v2);
     struct AddedNode {
         std::string name;
@@ -107,8 +107,8 @@ public:
         bool inbound = false;
     };
     std::vector<AddedNode> AddedNodes();
-    /** For tests: an automatic connection of that kind to an address of the tester's choice. False:
-     *  no slot is free. */
+    /** For tests: an automatic connection of that kind to an address of the tester's choice;
+     *  returns when that is over, well or not. False: no slot is free. */
     bool AddConnection(const std::string& address, ConnectionKind kind, bool v2);
     /** By id or by name as Peers() has them; false: there is no such peer. */
     bool Disconnect(PeerId peer);

@@ -49,7 +49,10 @@ bool PeerNetwork::Impl::Connect(Call call)
         Dial({call, {TargetOf(endpoint)}});
         return true;
     }
-    const auto split = SplitHostPort(call.destination);
+    std::string_view name = call.destination;
+    // Addresses of I2P have port 0, which is none for others.
+    if (name.ends_with(".b32.i2p:0")) name.remove_suffix(2);
+    const auto split = SplitHostPort(name);
     if (!split) return false;
     const uint16_t port = split->port.value_or(DefaultPort(split->host));
     if (const auto address = NetAddress::Parse(split->host)) {
@@ -108,7 +111,8 @@ DialTarget PeerNetwork::Impl::TargetOf(const Endpoint& endpoint) const
 {
     DialTarget out;
     out.address = endpoint;
-    const auto proxy = m_options.proxies.find(endpoint.address.Network());
+    // What is not routable is near, and no proxy's matter.
+    const auto proxy = m_options.proxies.find(endpoint.address.RoutableNetwork());
     if (proxy != m_options.proxies.end()) out.proxy = proxy->second;
     return out;
 }
@@ -166,17 +170,20 @@ bool PeerNetwork::Impl::IsProxy(const NetAddress& address) const
     });
 }
 
-bool PeerNetwork::Impl::AddConnection(const std::string& address, ConnectionKind kind, bool v2)
+void PeerNetwork::Impl::LetWaitersGo()
 {
+    for (auto& [id, pending] : m_calls) pending.call.over.reset();
+}
+
+bool PeerNetwork::Impl::AddConnection(const std::string& address, Call call)
+{
+    const ConnectionKind kind = call.kind;
     const int same = static_cast<int>(CountOf(kind) + CallsOf(kind));
     if (kind == ConnectionKind::kInbound || kind == ConnectionKind::kManual) return false;
     if (kind == ConnectionKind::kOutboundFullRelay && same >= m_limits.full_relay) return false;
     if (kind == ConnectionKind::kBlockRelay && same >= m_limits.block_relay) return false;
     if (AutomaticOutbound() >= m_limits.all) return false;
-    Call call;
-    call.kind = kind;
     call.destination = address;
-    call.v2 = v2;
     (void)Connect(std::move(call));
     return true;
 }

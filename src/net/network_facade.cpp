@@ -101,12 +101,13 @@ bool PeerNetwork::RemoveNode(const std::string& name)
 
 void PeerNetwork::TryNode(const std::string& name, bool v2)
 {
-    Run([&] {
-        Impl::Call call;
-        call.destination = name;
-        call.v2 = v2;
-        (void)m_impl->Connect(std::move(call));
-    });
+    Impl::Call call;
+    call.destination = name;
+    call.v2 = v2;
+    call.over = std::make_shared<std::promise<void>>();
+    const std::future<void> over = call.over->get_future();
+    Run([&] { (void)m_impl->Connect(std::move(call)); });
+    over.wait();
 }
 
 std::vector<PeerNetwork::AddedNode> PeerNetwork::AddedNodes()
@@ -116,7 +117,14 @@ std::vector<PeerNetwork::AddedNode> PeerNetwork::AddedNodes()
 
 bool PeerNetwork::AddConnection(const std::string& address, ConnectionKind kind, bool v2)
 {
-    return Ask([&] { return m_impl->AddConnection(address, kind, v2); });
+    Impl::Call call;
+    call.kind = kind;
+    call.v2 = v2;
+    call.over = std::make_shared<std::promise<void>>();
+    const std::future<void> over = call.over->get_future();
+    const bool added = Ask([&] { return m_impl->AddConnection(address, std::move(call)); });
+    over.wait();
+    return added;
 }
 
 bool PeerNetwork::Disconnect(PeerId peer)

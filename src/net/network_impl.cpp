@@ -1,8 +1,6 @@
 // See network_impl.h: from start to stop, and the rounds of net-msg in between.
 #include "net/network_impl.h"
 
-#include <future>
-
 namespace ibd {
 
 namespace {
@@ -194,6 +192,7 @@ void PeerNetwork::Impl::Loop()
         Tick();
         m_connections.Flush();
     } while (!m_interrupted || !m_inbox.Close());
+    LetWaitersGo();
 }
 
 void PeerNetwork::Impl::Tick()

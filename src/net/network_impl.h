@@ -16,6 +16,8 @@
 #include "net/seed_plan.h"
 #include "net/upload_meter.h"
 
+#include <future>
+
 namespace ibd {
 
 class PeerNetwork::Impl final : private ConnectionEvents, private PeerLink, private AddressBook {
@@ -64,6 +66,8 @@ public:
         bool v2 = false;
         bool count_failure = false; //!< in the address manager
         bool added = false;         //!< one of AddNode()
+        /** Who waits for the end of the call, well or not, waits until nobody holds this. */
+        std::shared_ptr<std::promise<void>> over = {};
     };
     PeerNetwork::Counts ConnectionCounts() const;
     bool Disconnect(PeerId peer, const std::string& why);
@@ -74,7 +78,9 @@ public:
     // network_calls.cpp: who is called.
     /** False: that is not done, or is known to be in vain. */
     bool Connect(Call call);
-    bool AddConnection(const std::string& address, ConnectionKind kind, bool v2);
+    bool AddConnection(const std::string& address, Call call);
+    /** Nobody need wait for calls any more. */
+    void LetWaitersGo();
 
     // network_named.cpp: whom the user named.
     bool AddNode(const std::string& name, bool v2);

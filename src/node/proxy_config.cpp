@@ -1,6 +1,8 @@
 // See network_config.h: options that name SOCKS5 servers.
 #include "node/network_config.h"
 
+#include "net/socket_address.h"
+
 #include <algorithm>
 
 namespace ibd {
@@ -25,6 +27,7 @@ std::optional<ProxyServer> ParseServer(const std::string& text, bool randomize, 
     out.randomize = randomize;
     if (text.starts_with(kUnixPrefix)) {
         out.unix_path = text.substr(kUnixPrefix.size());
+        if (!UnixSocketAddress(out.unix_path)) return std::nullopt; // too long
         return out;
     }
     const auto address = ResolveHost(text, kTorSocksPort, names);

@@ -300,8 +300,8 @@ TEST_CASE("it stops while it connects", "[network]")
         options.proxies[AddressNetwork::kIpv4] = {deaf.Address(), "", true};
         options.names = false;
     });
-    kit.network->TryNode("1.2.3.4:8333", true);
     kit.network->TryNode("name.invalid", true);
+    const std::jthread call([&] { kit.network->TryNode("1.2.3.4:8333", true); });
     const RawSocket proxied = deaf.Accept();
     kit.network->Stop();
     kit.network->TryNode("1.2.3.5:8333", true); // too late, and no harm

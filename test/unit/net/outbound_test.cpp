@@ -2,6 +2,8 @@
 #include "net/address_files.h"
 #include "net/network_support.h"
 
+#include <future>
+
 #include "support/catch.h"
 
 namespace ibd {
@@ -119,22 +121,26 @@ TEST_CASE("test connections fill the slots of their kind", "[outbound]")
         options.connect_only = true;
     });
     std::vector<ScriptedProxy::Caller> callers;
-    const auto add = [&](ConnectionKind kind) {
+    const auto add = [&](ConnectionKind kind, bool may_be_added = true) {
         const std::string name = fmt::format("1.{}.1.1:8333", callers.size());
-        if (!kit.network->AddConnection(name, kind, false)) return false;
+        auto added = std::async(std::launch::async, [&] {
+            return kit.network->AddConnection(name, kind, false);
+        });
+        if (!may_be_added) return added.get();
         callers.push_back(proxy.Take());
+        if (!added.get()) return false;
         callers.back().peer.ShakeHands();
         kit.WaitForPeers(callers.size());
         return true;
     };
-    CHECK_FALSE(add(ConnectionKind::kManual));
-    CHECK_FALSE(add(ConnectionKind::kInbound));
+    CHECK_FALSE(add(ConnectionKind::kManual, false));
+    CHECK_FALSE(add(ConnectionKind::kInbound, false));
     for (int i = 0; i < 2; ++i) CHECK(add(ConnectionKind::kBlockRelay));
-    CHECK_FALSE(add(ConnectionKind::kBlockRelay));
+    CHECK_FALSE(add(ConnectionKind::kBlockRelay, false));
     for (int i = 0; i < 8; ++i) CHECK(add(ConnectionKind::kOutboundFullRelay));
-    CHECK_FALSE(add(ConnectionKind::kOutboundFullRelay));
+    CHECK_FALSE(add(ConnectionKind::kOutboundFullRelay, false));
     CHECK(add(ConnectionKind::kAddrFetch));
-    CHECK_FALSE(add(ConnectionKind::kAddrFetch)); // no slot at all is left
+    CHECK_FALSE(add(ConnectionKind::kAddrFetch, false)); // no slot at all is left
     CHECK(kit.network->ConnectionCounts().out == 11);
 }
 
