@@ -128,12 +128,26 @@ void Connections::PauseListening(bool pause)
 
 // From the thread of the peers.
 
-void Connections::Start() { m_loop.Start("net-io"); }
+void Connections::Start()
+{
+    m_loop.Start("net-io");
+    if (!m_settings.i2p_key.empty()) m_loop.Post([this] { ListenByI2p(); });
+}
+
+void Connections::Attach(MakeGuest make)
+{
+    m_loop.Post([this, make = std::move(make)] { m_guests.push_back(make(m_loop.Base())); });
+}
 
 void Connections::Stop()
 {
     m_loop.Stop([this] {
+        m_guests.clear();
         m_listeners.clear();
+        m_i2p.reset();
+        m_i2p_of_sockets.clear();
+        m_i2p_of_peers.clear();
+        m_unused_i2p.clear();
         m_dials.clear();
         for (const auto& [id, socket] : m_sockets) ::close(socket.fd);
         m_sockets.clear();
@@ -146,7 +160,11 @@ void Connections::Dial(DialOrder order)
     m_loop.Post([this, order = std::move(order)] {
         const SocketId id = order.id;
         const Dialling::Settings settings{m_log, m_settings.connect_milliseconds,
-                                          [this] { return NewLogin(); }};
+                                          [this] { return NewLogin(); },
+                                          [this, id](const Endpoint& peer,
+                                                     const I2pSession::Connected& done) {
+                                              ConnectByI2p(id, peer, done);
+                                          }};
         m_dials[id] = std::make_unique<Dialling>(
             m_loop.Base(), settings, order,
             [this](const DialResult& result, int fd) { Dialled(result, fd); });
@@ -159,6 +177,56 @@ void Connections::Dialled(const DialResult& result, int fd)
     // It is the one that calls this.
     m_loop.Post([this, id = result.id] { m_dials.erase(id); });
     m_events.Dialled(result);
+}
+
+// I2P.
+
+std::shared_ptr<I2pSession> Connections::MakeI2pSession(const Path& key_file)
+{
+    return std::make_shared<I2pSession>(I2pSession::Settings{
+        m_env, m_log, m_loop.Base(), m_settings.i2p_bridge, key_file});
+}
+
+void Connections::ListenByI2p()
+{
+    m_i2p = MakeI2pSession(m_settings.i2p_key);
+    I2pSession::Listener listener;
+    listener.listening = [this](const Endpoint& own, bool on) { m_events.Reachable(own, on); };
+    listener.accepted = [this](int fd, const Endpoint& own, const Endpoint& peer) {
+        Caller caller;
+        caller.id = NextSocketId();
+        caller.remote = peer;
+        caller.local = own;
+        m_sockets[caller.id] = {fd, true};
+        if (++m_undecided >= kMaxUndecided) PauseListening(true);
+        m_events.Accepted(caller);
+    };
+    m_i2p->Listen(std::move(listener));
+}
+
+void Connections::ConnectByI2p(SocketId id, const Endpoint& peer,
+                               const I2pSession::Connected& done)
+{
+    if (m_i2p) return m_i2p->Connect(peer, done);
+    std::shared_ptr<I2pSession> session;
+    if (m_unused_i2p.empty()) {
+        session = MakeI2pSession({});
+    } else {
+        session = std::move(m_unused_i2p.back());
+        m_unused_i2p.pop_back();
+    }
+    m_i2p_of_sockets[id] = session;
+    session->Connect(peer, [this, id, done](int fd, bool bridge_failed, const Endpoint& own) {
+        if (fd < 0) {
+            auto unused = std::move(m_i2p_of_sockets.extract(id).mapped());
+            if (m_unused_i2p.size() < kMaxUnusedI2p) {
+                m_unused_i2p.push_back(std::move(unused));
+            } else {
+                m_loop.Post([unused] {}); // it is the one that calls this
+            }
+        }
+        done(fd, bridge_failed, own);
+    });
 }
 
 // Two attempts never share a circuit of Tor.
@@ -185,6 +253,9 @@ void Connections::Adopt(SocketId socket, const NewPeer& peer,
     const LooseSocket loose = found->second;
     m_sockets.erase(found);
     if (loose.called_us && --m_undecided < kMaxUndecided) PauseListening(false);
+    if (auto session = m_i2p_of_sockets.extract(socket)) {
+        m_i2p_of_peers[peer.id] = std::move(session.mapped());
+    }
     auto& connection = m_connections[peer.id];
     connection = std::make_unique<Connection>(*this, m_loop.Base(), loose.fd, peer, channel,
                                               MakeTransport(speech));
@@ -209,6 +280,7 @@ void Connections::Refuse(SocketId socket)
         const auto found = m_sockets.find(socket);
         CHECK(found != m_sockets.end());
         ::close(found->second.fd);
+        m_i2p_of_sockets.erase(socket);
         const bool called_us = found->second.called_us;
         m_sockets.erase(found);
         if (called_us && --m_undecided < kMaxUndecided) PauseListening(false);
@@ -287,7 +359,10 @@ void Connections::OnClosed(Connection& connection)
     const PeerId peer = connection.Peer().id;
     m_events.Closed(peer, connection.ShouldReconnectV1());
     // It is somewhere up the stack.
-    m_loop.Post([this, peer] { m_connections.erase(peer); });
+    m_loop.Post([this, peer] {
+        m_connections.erase(peer);
+        m_i2p_of_peers.erase(peer);
+    });
 }
 
 void Connections::CountTraffic(size_t sent, size_t received)

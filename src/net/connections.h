@@ -38,6 +38,8 @@ public:
     virtual void Relieved(PeerId peer) = 0;
     /** The last that is heard of a peer. `speaks_v1`: call it again, by v1. */
     virtual void Closed(PeerId peer, bool speaks_v1) = 0;
+    /** Others can call us there, or no more. */
+    virtual void Reachable(const Endpoint& own, bool on) = 0;
 };
 
 struct ConnectionSettings {
@@ -47,6 +49,8 @@ struct ConnectionSettings {
     int64_t connect_milliseconds = 5000;
     bool log_addresses = false;
     bool cjdns_reachable = false;
+    Endpoint i2p_bridge;     //!< -i2psam; not valid: there is none
+    Path i2p_key;            //!< file of the address that others may call by I2P; empty: none may
     std::function<int64_t()> now; //!< microseconds since 1970; any thread
 };
 
@@ -56,6 +60,7 @@ public:
     static constexpr size_t kReadAtOnce = 256 * 1024; //!< bytes
     static constexpr size_t kLongMessage = 16 * 1024; //!< bytes
     static constexpr int kAcceptPauseSeconds = 1;     //!< after a failure, for want of files say
+    static constexpr size_t kMaxUnusedI2p = 10;       //!< sessions kept for the next attempt
 
     Connections(Env& env, Logger& log, ConnectionSettings settings, ConnectionEvents& events);
     ~Connections() override;
@@ -63,6 +68,9 @@ public:
     /** Before Start(). The error is Core's sentence. */
     Result<> Listen(const Binding& binding);
     void Start();
+    /** Something else that lives on the loop: made there, and destroyed there by Stop(). */
+    using MakeGuest = std::function<std::shared_ptr<void>(event_base* base)>;
+    void Attach(MakeGuest make);
     /** Closes everything and ends the thread; no event comes after it. */
     void Stop();
 
@@ -121,6 +129,9 @@ private:
     void Adopt(SocketId socket, const NewPeer& peer, const std::shared_ptr<Channel>& channel,
                Speech speech);
     void Dialled(const DialResult& result, int fd);
+    std::shared_ptr<I2pSession> MakeI2pSession(const Path& key_file);
+    void ListenByI2p();
+    void ConnectByI2p(SocketId id, const Endpoint& peer, const I2pSession::Connected& done);
     std::unique_ptr<Transport> MakeTransport(Speech speech) const;
     Connection* Find(PeerId peer);
     Socks5Client::Login NewLogin();
@@ -140,6 +151,7 @@ private:
 
     // net-io alone uses these, once it runs.
     IoLoop m_loop;
+    std::vector<std::shared_ptr<void>> m_guests;
     std::vector<std::unique_ptr<Listener>> m_listeners;
     bool m_listening_paused = false;
     size_t m_undecided = 0; //!< of m_sockets those that called
@@ -150,6 +162,12 @@ private:
     std::map<SocketId, LooseSocket> m_sockets; //!< not admitted yet
     std::map<SocketId, std::unique_ptr<Dialling>> m_dials;
     std::unordered_map<PeerId, std::unique_ptr<Connection>> m_connections;
+    /** With an address that others may call: all streams are its. */
+    std::shared_ptr<I2pSession> m_i2p;
+    /** Without: one for each stream, so that peers cannot know that they have the same. */
+    std::map<SocketId, std::shared_ptr<I2pSession>> m_i2p_of_sockets;
+    std::unordered_map<PeerId, std::shared_ptr<I2pSession>> m_i2p_of_peers;
+    std::vector<std::shared_ptr<I2pSession>> m_unused_i2p;
     Bytes m_buffer;
     std::string m_login_prefix; //!< chance
     uint64_t m_logins = 0;

@@ -85,6 +85,7 @@ void Dialling::TryNext()
     ++m_result.tried;
     m_result.proxy_failed.push_back(false);
     m_socks.reset();
+    if (ViaProxy() && Target().address.address.Is(AddressNetwork::kI2p)) return ConnectByI2p();
     if (ViaProxy()) {
         m_settings.log.Debug(LogCategory::kProxy, "Using proxy: {} to connect to {}",
                              Target().proxy.ToString(),
@@ -101,6 +102,16 @@ void Dialling::TryNext()
     const bool loud = m_order.manual || ViaProxy();
     Fail(fmt::format("connect() to {} failed: {}", Destination(), SystemErrorText(errno)),
          loud ? LogLevel::kInfo : LogLevel::kDebug, ViaProxy());
+}
+
+void Dialling::ConnectByI2p()
+{
+    const auto connected = [this](int fd, bool bridge_failed, const Endpoint& own) {
+        if (fd < 0) return Fail({}, LogLevel::kDebug, bridge_failed); // the session has said why
+        m_result.local = own;
+        Finish(fd);
+    };
+    m_settings.connect_i2p(Target().address, connected);
 }
 
 bool Dialling::OpenSocket()

@@ -1,14 +1,12 @@
-// Dialling: one attempt to reach a peer - each of its addresses in turn, straight or through a
-// SOCKS5 server - until there is a socket over which the peer can be spoken to. Owned by
+// Dialling: one attempt to reach a peer - each of its addresses in turn, straight, through a SOCKS5
+// server or by I2P - until there is a socket over which the peer can be spoken to. Owned by
 // Connections, its thread only. Bounds: kMaxTargets addresses, -timeout for each to be connected,
 // kProxyTimeout for each answer of a proxy.
 #pragma once
 
+#include "net/i2p_session.h"
 #include "net/network_options.h"
 #include "net/socks5.h"
-
-struct event;
-struct event_base;
 
 namespace ibd {
 
@@ -19,7 +17,7 @@ struct DialTarget {
     Endpoint address;  //!< not valid: only the proxy knows
     std::string host;  //!< then this is what the proxy is told
     uint16_t port = 0; //!< likewise
-    ProxyServer proxy; //!< straight, if it is not set
+    ProxyServer proxy; //!< straight, if it is not set; for I2P its bridge
 };
 
 struct DialOrder {
@@ -47,6 +45,8 @@ public:
         int64_t connect_milliseconds = 5000;
         /** Logins at proxies that isolate streams: no two are the same. */
         std::function<Socks5Client::Login()> new_login;
+        /** Tells of a socket to an address of I2P, or -1; maybe before it returns. */
+        std::function<void(const Endpoint& peer, I2pSession::Connected done)> connect_i2p;
     };
     static constexpr int64_t kProxyTimeout = 20'000; //!< milliseconds
     /** Told once, with the socket or -1; on the loop's thread, and never by the constructor. */
@@ -66,6 +66,7 @@ private:
     bool ViaProxy() const { return Target().proxy.IsSet(); }
     void TryNext();
     bool OpenSocket();
+    void ConnectByI2p();
     void Connected();
     void StartProxy();
     void Speak();

@@ -18,8 +18,8 @@ public:
     };
     static constexpr size_t kMax = 1000;
 
-    /** `discover`: addresses that the user did not name count, too. */
-    LocalAddresses(Logger& log, NetworkSet reachable, bool discover, bool log_addresses)
+    /** `reachable` outlives this. `discover`: addresses that the user did not name count, too. */
+    LocalAddresses(Logger& log, const NetworkSet& reachable, bool discover, bool log_addresses)
         : m_log(log), m_reachable(reachable), m_discover(discover), m_log_addresses(log_addresses)
     {
     }
@@ -38,7 +38,7 @@ public:
 
 private:
     Logger& m_log;
-    const NetworkSet m_reachable;
+    const NetworkSet& m_reachable; //!< may grow
     const bool m_discover;
     const bool m_log_addresses;
     std::map<NetAddress, Entry> m_entries;

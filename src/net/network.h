@@ -86,6 +86,7 @@ public:
     std::vector<Endpoint> Listening();
     /** Seconds that the clocks of those whom we called are ahead: the median. */
     int64_t TimeOffset();
+    NetworkWays Ways();
     const PeerNetworkOptions& Options() const { return m_options; }
 
     // What the user wants.

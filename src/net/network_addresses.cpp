@@ -55,7 +55,7 @@ bool PeerNetwork::Impl::IsUnwanted(const NetAddress& address) const
 
 bool PeerNetwork::Impl::IsReachable(const NetAddress& address) const
 {
-    return m_options.reachable.Contains(address.Network());
+    return m_ways.reachable.Contains(address.Network());
 }
 
 // Who asks over several connections, or again and again, learns no more than by asking once: what
@@ -74,6 +74,17 @@ std::vector<PeerAddress> PeerNetwork::Impl::Answer(const NewPeer& asker, bool tr
         answer.until = now + 21 * kHour + static_cast<int64_t>(m_chance.Below(6 * kHour));
     }
     return answer.addresses;
+}
+
+void PeerNetwork::Impl::Reachable(const Endpoint& own, bool on)
+{
+    m_inbox.Post([this, own, on] {
+        if (on) {
+            (void)m_local.Add(own, LocalAddresses::kManual);
+        } else {
+            m_local.Remove(own.address);
+        }
+    });
 }
 
 void PeerNetwork::Impl::SeenAs(const Endpoint& endpoint)

@@ -112,8 +112,8 @@ DialTarget PeerNetwork::Impl::TargetOf(const Endpoint& endpoint) const
     DialTarget out;
     out.address = endpoint;
     // What is not routable is near, and no proxy's matter.
-    const auto proxy = m_options.proxies.find(endpoint.address.RoutableNetwork());
-    if (proxy != m_options.proxies.end()) out.proxy = proxy->second;
+    const auto proxy = m_ways.proxies.find(endpoint.address.RoutableNetwork());
+    if (proxy != m_ways.proxies.end()) out.proxy = proxy->second;
     return out;
 }
 
@@ -165,7 +165,7 @@ void PeerNetwork::Impl::HandleDialled(const DialResult& result)
 
 bool PeerNetwork::Impl::IsProxy(const NetAddress& address) const
 {
-    return std::any_of(m_options.proxies.begin(), m_options.proxies.end(), [&](const auto& entry) {
+    return std::any_of(m_ways.proxies.begin(), m_ways.proxies.end(), [&](const auto& entry) {
         return entry.second.IsSet() && entry.second.address.address == address;
     });
 }

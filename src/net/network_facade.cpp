@@ -110,6 +110,11 @@ void PeerNetwork::TryNode(const std::string& name, bool v2)
     over.wait();
 }
 
+NetworkWays PeerNetwork::Ways()
+{
+    return Ask([&] { return m_impl->Ways(); });
+}
+
 std::vector<PeerNetwork::AddedNode> PeerNetwork::AddedNodes()
 {
     return Ask([&] { return m_impl->AddedNodes(); });

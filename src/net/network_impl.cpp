@@ -33,6 +33,10 @@ ConnectionSettings SettingsOf(const PeerNetworkSurroundings& at, const PeerNetwo
     out.connect_milliseconds = options.connect_milliseconds;
     out.log_addresses = options.peers.log_addresses;
     out.cjdns_reachable = options.cjdns_reachable;
+    out.i2p_bridge = options.i2p_bridge;
+    if (options.i2p_accept && options.i2p_bridge.address.IsValid()) {
+        out.i2p_key = options.folder / "i2p_private_key";
+    }
     out.now = at.now;
     return out;
 }
@@ -50,7 +54,8 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
     : m_at(std::move(surroundings)), m_options(options), m_active(options.active),
       m_chance(RandomSeed(m_at.env)), m_group_key(RandomKey(m_chance)),
       m_bans(RandomKey(m_chance), options.ban_time),
-      m_local(m_at.log, options.reachable, options.discover && options.listen,
+      m_ways{options.reachable, options.proxies},
+      m_local(m_at.log, m_ways.reachable, options.discover && options.listen,
               options.peers.log_addresses),
       m_upload(options.max_upload), m_limits(options.max_connections), m_resolver(SystemLookUp),
       m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
@@ -92,6 +97,8 @@ Result<> PeerNetwork::Impl::Start()
     m_started = true;
     m_inbox.Open();
     m_connections.Start();
+    if (m_options.onion_service) MakeOnionService();
+    if (m_options.map_port) MakePortMapper();
     m_resolver.Start();
     m_thread = NamedThread("net-msg", [this] { Loop(); });
     return {};
@@ -132,6 +139,51 @@ void PeerNetwork::Impl::FindLocalAddresses()
         (void)m_local.Add({address.WithCjdns(m_options.cjdns_reachable), m_options.listen_port},
                           LocalAddresses::kInterface);
     }
+}
+
+void PeerNetwork::Impl::MakeOnionService()
+{
+    const OnionServiceOptions& onion = *m_options.onion_service;
+    m_connections.Attach([this, &onion](event_base* base) {
+        TorControl::Settings settings{m_at.env,
+                                      m_at.log,
+                                      base,
+                                      onion.control_name,
+                                      onion.control,
+                                      onion.password,
+                                      m_options.folder / "onion_v3_private_key",
+                                      onion.target,
+                                      m_at.params.p2p_port,
+                                      onion.find_proxy};
+        TorControl::Events events;
+        events.service = [this](const Endpoint& service, bool on) { Reachable(service, on); };
+        events.proxy = [this](const Endpoint& socks) {
+            m_inbox.Post([this, socks] { UseTor(socks); });
+        };
+        return std::make_shared<TorControl>(std::move(settings), std::move(events));
+    });
+}
+
+void PeerNetwork::Impl::MakePortMapper()
+{
+    m_connections.Attach([this](event_base* base) {
+        PortMapper::Settings settings{m_at.env, m_at.log, base, m_options.listen_port};
+        settings.gateway = [this](AddressNetwork network) {
+            return DefaultGateway(m_at.env, network);
+        };
+        settings.own_addresses = InterfaceAddresses;
+        return std::make_shared<PortMapper>(std::move(settings), [this](const Endpoint& external) {
+            m_inbox.Post(
+                [this, external] { (void)m_local.Add(external, LocalAddresses::kMapped); });
+        });
+    });
+}
+
+/** Streams are kept apart, so that others cannot know that they come from the same node. */
+void PeerNetwork::Impl::UseTor(const Endpoint& socks)
+{
+    m_ways.proxies[AddressNetwork::kOnion] = ProxyServer{socks, {}, true};
+    if (m_options.onion_service->may_connect) m_ways.reachable.Add(AddressNetwork::kOnion);
 }
 
 void PeerNetwork::Impl::Stop()

@@ -12,8 +12,10 @@
 #include "net/net_inbox.h"
 #include "net/network.h"
 #include "net/outbound_plan.h"
+#include "net/port_mapper.h"
 #include "net/resolver.h"
 #include "net/seed_plan.h"
+#include "net/tor_control.h"
 #include "net/upload_meter.h"
 
 #include <future>
@@ -104,6 +106,7 @@ public:
     AddrMan& Addresses() { return *m_addresses; }
     LocalAddresses& Local() { return m_local; }
     bool IsActive() const { return m_active; }
+    const NetworkWays& Ways() const { return m_ways; }
     const std::vector<Endpoint>& Listening() const { return m_connections.Listening(); }
     int64_t NowSeconds() const { return m_at.now() / kSecond; }
     void SetExtraBlockPeers(int count) { m_extra_block_peers = count; }
@@ -115,6 +118,7 @@ private:
     void Received(PeerId peer, std::vector<ReceivedMessage> messages) override;
     void Relieved(PeerId) override { Wake(); }
     void Closed(PeerId peer, bool speaks_v1) override;
+    void Reachable(const Endpoint& own, bool on) override;
 
     // PeerLink; net-msg.
     void Send(PeerId peer, OutgoingMessage message) override;
@@ -144,6 +148,9 @@ private:
     void TellTip();
     Result<> Listen();
     void FindLocalAddresses();
+    void MakeOnionService();
+    void MakePortMapper();
+    void UseTor(const Endpoint& socks);
     void SavePeersFile();
     void SaveAddresses();
 
@@ -213,6 +220,7 @@ private:
     const SipKey m_group_key; //!< chance
     BanList m_bans;
     std::unique_ptr<AddrMan> m_addresses; //!< from LoadAddresses() on
+    NetworkWays m_ways; //!< those of the options, until Tor says more
     LocalAddresses m_local;
     struct CachedAnswer {
         std::vector<PeerAddress> addresses;

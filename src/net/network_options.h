@@ -21,6 +21,22 @@ struct ProxyServer {
     std::string ToString() const;
 };
 
+/** An onion service of the node's own; see tor_control.h. */
+struct OnionServiceOptions {
+    std::string control_name; //!< -torcontrol, as written
+    Endpoint control;         //!< not valid: that led nowhere
+    std::string password;     //!< -torpassword
+    Endpoint target;          //!< where we listen for it
+    bool find_proxy = false;  //!< no -onion: Tor's own is used
+    bool may_connect = true;  //!< then connections to onion services are made (-onlynet)
+};
+
+/** By which networks peers can be connected to, and how. */
+struct NetworkWays {
+    NetworkSet reachable;
+    std::map<AddressNetwork, ProxyServer> proxies;
+};
+
 struct PeerNetworkOptions {
     PeerOptions peers; //!< services, user agent, -peertimeout, -logips, ...
     Path folder;       //!< of peers.dat and anchors.dat: the network's
@@ -32,6 +48,8 @@ struct PeerNetworkOptions {
     bool bind_any = true;       //!< and any address: neither -bind nor -whitebind was given
     uint16_t listen_port = 0;   //!< of `bind_any`, and as told to peers
     int max_connections = 125;  //!< automatic ones: -maxconnections, less where files are few
+    std::optional<OnionServiceOptions> onion_service; //!< -listenonion
+    bool map_port = false; //!< -natpmp
     bool discover = true;
     std::vector<Endpoint> external; //!< -externalip
     std::vector<Whitelisted> whitelist;
@@ -49,6 +67,8 @@ struct PeerNetworkOptions {
     bool only_net = false;                                              //!< -onlynet was given
     bool cjdns_reachable = false;
     std::map<AddressNetwork, ProxyServer> proxies;
+    Endpoint i2p_bridge;           //!< -i2psam, which is in `proxies` too; not valid: none
+    bool i2p_accept = true;        //!< others may call by I2P
     ProxyServer name_proxy; //!< looks names up for us, if it is set
     bool names = true;      //!< DNS may be asked (-dns)
     bool dns_seed = true;

@@ -25,7 +25,7 @@ void PeerNetwork::Impl::MakePlans()
             });
         };
         m_plan.emplace(OutboundSurroundings{
-                           *m_addresses, m_options.groups, m_at.log, m_options.reachable,
+                           *m_addresses, m_options.groups, m_at.log, m_ways.reachable,
                            m_options.peers.log_addresses,
                            [this](const NetAddress& address) { return m_local.Contains(address); },
                            is_added,
@@ -79,7 +79,7 @@ bool PeerNetwork::Impl::HasEmptyNetwork() const
     if (m_options.connect_only) return false;
     for (const auto network : {AddressNetwork::kIpv4, AddressNetwork::kIpv6, AddressNetwork::kOnion,
                                AddressNetwork::kI2p, AddressNetwork::kCjdns}) {
-        if (m_options.reachable.Contains(network) && m_addresses->Size(network) == 0) return true;
+        if (m_ways.reachable.Contains(network) && m_addresses->Size(network) == 0) return true;
     }
     return false;
 }
@@ -154,7 +154,7 @@ void PeerNetwork::Impl::AddFixedSeeds()
     auto seeds = FixedSeeds(m_at.params, m_chance, NowSeconds());
     std::erase_if(seeds, [&](const PeerAddress& seed) {
         const AddressNetwork network = seed.endpoint.address.Network();
-        return !m_options.reachable.Contains(network) || m_addresses->Size(network) != 0;
+        return !m_ways.reachable.Contains(network) || m_addresses->Size(network) != 0;
     });
     for (const PeerAddress& seed : seeds) {
         m_at.log.Debug(LogCategory::kNet, "Added hardcoded seed: {}", seed.endpoint.ToString());

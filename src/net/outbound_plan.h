@@ -51,7 +51,7 @@ struct OutboundSurroundings {
     AddrMan& addresses;
     const NetGroups& groups;
     Logger& log;
-    NetworkSet reachable;
+    const NetworkSet& reachable; //!< may grow
     bool log_addresses = false;
     std::function<bool(const NetAddress&)> is_local;
     std::function<bool(const Endpoint&)> is_added; //!< the user has it called anyway

@@ -1,6 +1,7 @@
 // See network_config.h.
 #include "node/network_config.h"
 
+#include "net/tor_control.h"
 #include "node/host_lookup.h"
 #include "node/start_checks.h"
 #include "util/host_port.h"
@@ -223,6 +224,32 @@ Result<> ReadBinds(const ArgsManager& args, uint16_t port, PeerNetworkOptions& o
     return {};
 }
 
+/** By default Tor brings its callers to the first address at which we listen for them. */
+void ReadOnionService(const ArgsManager& args, PeerNetworkOptions& options)
+{
+    if (!args.GetBool("-listenonion", true)) return;
+    const auto first = [&](bool onion) {
+        return std::find_if(options.binds.begin(), options.binds.end(),
+                            [&](const Binding& binding) { return binding.onion == onion; });
+    };
+    auto target = first(true);
+    if (target == options.binds.end()) target = first(false);
+    if (target == options.binds.end()) return;
+    OnionServiceOptions onion;
+    onion.control_name =
+        args.Get("-torcontrol", fmt::format("127.0.0.1:{}", TorControl::kControlPort));
+    const auto control = ResolveHost(onion.control_name, TorControl::kControlPort, options.names);
+    if (control) onion.control = *control;
+    onion.password = args.Get("-torpassword", "");
+    onion.target = target->address;
+    onion.find_proxy = args.Get("-onion", "").empty();
+    const std::vector<std::string> nets = args.GetAll("-onlynet");
+    onion.may_connect = nets.empty() || std::any_of(nets.begin(), nets.end(), [](const auto& net) {
+                            return ParseAddressNetwork(net) == AddressNetwork::kOnion;
+                        });
+    options.onion_service = std::move(onion);
+}
+
 Result<> CheckDuplicateBinds(const PeerNetworkOptions& options)
 {
     std::set<Endpoint> seen;
@@ -277,6 +304,7 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
     IBD_RETURN_IF_ERROR(ReadProxies(args, out));
     out.listen = args.GetBool("-listen", true);
     out.listen_port = ListenPort(args, source.params);
+    out.map_port = args.GetBool("-natpmp", true);
     out.discover = args.GetBool("-discover", true);
     IBD_RETURN_IF_ERROR(ReadExternal(source, out));
     return out;
@@ -307,11 +335,15 @@ Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions
         if (!server || !server->address.IsValid()) {
             return BadData("Invalid -i2psam address or hostname: '{}'", sam);
         }
+        options.i2p_bridge = *server;
+        options.proxies[AddressNetwork::kI2p] = ProxyServer{*server, {}, false};
     } else if (options.only_net && options.reachable.Contains(AddressNetwork::kI2p)) {
         return BadData("Outbound connections restricted to i2p (-onlynet=i2p) but -i2psam is not "
                        "provided");
     }
-    options.reachable.Remove(AddressNetwork::kI2p); // there are no sessions of it yet
+    ReadOnionService(args, options);
+    if (sam.empty()) options.reachable.Remove(AddressNetwork::kI2p);
+    options.i2p_accept = args.GetBool("-i2pacceptincoming", true);
     return CheckDuplicateBinds(options);
 }
 

@@ -121,8 +121,7 @@ constexpr const char* kNamesOnly[] = {"-addresstype",
  *  what it does not do (fees, limits, addresses) are there too. */
 constexpr const char* kWithoutEffect[] = {
     // peers
-    "-i2pacceptincoming", "-i2psam", "-listenonion", "-natpmp", "-peerblockfilters",
-    "-peerbloomfilters", "-privatebroadcast", "-torcontrol", "-torpassword", "-txreconciliation",
+    "-peerblockfilters", "-peerbloomfilters", "-privatebroadcast", "-txreconciliation",
     // pool of transactions, fee estimates, mining
     "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight",
     "-blockreconstructionextratxn", "-bytespersigop", "-checkmempool", "-datacarrier",

@@ -35,7 +35,7 @@ constexpr OptionRow kConnection[] = {
     {"-maxuploadtarget", "=<n>",
      "Bytes to send in a day, with k, K, m, M, g, G, t or T, small letters for powers of 1000 "
      "(default: 0M, no bound)"},
-    {"-natpmp", "", "Have the router forward the port (default: 1)"},
+    {"-natpmp", "", "Have the router forward the port, by PCP or NAT-PMP (default: 1)"},
     {"-networkactive", "", "Talk to peers at all (default: 1)"},
     {"-onion", "=<ip:port|path>", "SOCKS5 proxy for onion services (default: -proxy)"},
     {"-onlynet", "=<net>", "Connect by ipv4, ipv6, onion, i2p or cjdns only; may be repeated"},

@@ -9,13 +9,13 @@ namespace ibd {
 
 namespace {
 
-UniValue Networks(const PeerNetworkOptions& options)
+UniValue Networks(const NetworkWays& ways)
 {
     UniValue out(UniValue::VARR);
     for (const AddressNetwork kind : kPublicNetworks) {
-        const bool reachable = options.reachable.Contains(kind);
-        const auto proxy = options.proxies.find(kind);
-        const bool proxied = proxy != options.proxies.end();
+        const bool reachable = ways.reachable.Contains(kind);
+        const auto proxy = ways.proxies.find(kind);
+        const bool proxied = proxy != ways.proxies.end();
         UniValue network(UniValue::VOBJ);
         network.pushKV("name", AddressNetworkName(kind));
         network.pushKV("limited", Bool(!reachable));
@@ -56,7 +56,7 @@ UniValue NetworkInfo(const NetContext& context)
     out.pushKV("connections", Num(counts.in + counts.out));
     out.pushKV("connections_in", Num(counts.in));
     out.pushKV("connections_out", Num(counts.out));
-    out.pushKV("networks", Networks(options));
+    out.pushKV("networks", Networks(network.Ways()));
     out.pushKV("relayfee", AmountJson(100));
     out.pushKV("incrementalfee", AmountJson(100));
     out.pushKV("localaddresses", LocalAddressList(network));

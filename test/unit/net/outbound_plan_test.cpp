@@ -30,6 +30,7 @@ struct PlanKit {
     NetGroups groups;
     std::unique_ptr<Logger> log = MakeNullLogger();
     AddrMan addresses{groups, Hash32{1}, *log};
+    const NetworkSet reachable{AddressNetwork::kIpv4, AddressNetwork::kIpv6};
     std::set<std::string> added;
     std::optional<OutboundPlan> plan;
     OutboundView view;
@@ -42,7 +43,7 @@ struct PlanKit {
                 addresses,
                 groups,
                 *log,
-                {AddressNetwork::kIpv4, AddressNetwork::kIpv6},
+                reachable,
                 false,
                 [](const NetAddress& address) { return address == *NetAddress::Parse("3.3.3.3"); },
                 [this](const Endpoint& endpoint) { return added.contains(endpoint.ToString()); },
