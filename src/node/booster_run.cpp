@@ -171,7 +171,13 @@ Result<Verdict> BoosterRun::FoldFromPeers(ChainManager& chain, const HeaderNode&
                                           BlockFetcher& peers)
 {
     WarnIfRoomIsShort(chain, terminal, options);
-    ChainKeeper keeper(chain);
+    const int32_t first_stored =
+        chain.IsPruneMode() ? std::max(terminal.height - kMinBlocksToKeep + 1, 0) : 0;
+    if (first_stored > 0) {
+        m_log.Info("IBD Booster: blocks below height {} are not stored (-prune)", first_stored);
+    }
+    m_discards = first_stored > 0;
+    ChainKeeper keeper(chain, first_stored);
     PeerBlockSupply supply(m_env, blocks, terminal, keeper, peers);
     supply.SetUsualBytes(UsualBlockBytes(chain));
     {
@@ -207,19 +213,30 @@ void BoosterRun::WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& 
                                    const BoosterOptions& options) const
 {
     const uint64_t missing = CountMissing(chain, terminal);
-    const uint64_t blocks = missing * UsualBlockBytes(chain);
+    const uint64_t bytes = missing * UsualBlockBytes(chain);
+    const uint64_t stored =
+        chain.IsPruneMode() ? std::min<uint64_t>(missing, kMinBlocksToKeep) : missing;
+    const uint64_t blocks = stored * UsualBlockBytes(chain);
     const Path place = chain.Blocks().BlockPath(0).parent_path();
     const bool shared = m_env.SameFileSystem(place, options.chainstate.parent_path());
     const uint64_t rest =
         shared ? m_hints->Info().unspent * (kRunBytesPerCoin + kTableBytesPerCoin) : 0;
     m_log.Info("IBD Booster: {} of {} blocks are to be fetched from peers, about {}", missing,
-               terminal.height, FormatBytes(blocks));
+               terminal.height, FormatBytes(bytes));
     const auto free = m_env.SpaceAvailable(place);
     if (!free || *free >= blocks + rest) return;
     m_log.Warning("IBD Booster: disk space may not suffice: {} has {} free, and what is still to "
                   "come takes about {}, {} of it blocks",
                   place.string(), FormatBytes(*free), FormatBytes(blocks + rest),
                   FormatBytes(blocks));
+}
+
+/** What comes after a failure, for the log. */
+const char* BoosterRun::WayBack() const
+{
+    return m_discards ? "the blocks were not kept (-prune): all are fetched again, and validated "
+                        "serially"
+                      : "validating serially from the same blocks";
 }
 
 BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOptions& options)
@@ -230,9 +247,8 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
                    CheckName(options.aggregate), verdict.height);
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
-        m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; validating "
-                    "serially from the same blocks",
-                    verdict.reason);
+        m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; {}",
+                    verdict.reason, WayBack());
         return Outcome::kSerial;
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "
@@ -240,8 +256,8 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
                     verdict.reason);
         return Outcome::kSerial;
     case VerdictKind::kBlockInvalid:
-        m_log.Error("IBD Booster: block at height {} is invalid: {}. Validating serially",
-                    verdict.height, verdict.reason);
+        m_log.Error("IBD Booster: block at height {} is invalid: {}; {}", verdict.height,
+                    verdict.reason, WayBack());
         return Outcome::kSerial;
     case VerdictKind::kInterrupted: return Outcome::kInterrupted;
     case VerdictKind::kFolded:     // that is for FoldSurvey()

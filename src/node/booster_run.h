@@ -62,6 +62,7 @@ private:
     uint64_t UsualBlockBytes(const ChainManager& chain) const;
     void WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
                            const BoosterOptions& options) const;
+    const char* WayBack() const;
     Outcome Conclude(const Verdict& verdict, const BoosterOptions& options);
     BoosterProgress ProgressAtRest() const;
 
@@ -69,7 +70,8 @@ private:
     Logger& m_log;
     const ChainParams& m_params;
     std::unique_ptr<Hints> m_hints;
-    bool m_told = false; //!< LogStart()
+    bool m_told = false;     //!< LogStart()
+    bool m_discards = false; //!< blocks are folded and not stored (-prune)
     mutable Mutex m_mutex;
     std::condition_variable_any m_stop;
     /** At work, or Run()'s. */

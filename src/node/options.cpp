@@ -63,6 +63,10 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosterpeers", "=<n>",
         "Block-only connections to be made while the booster fetches blocks, beside the others; 2 "
         "to 64 (default: 2, as always)");
+    add("-ibdboosterprune", "",
+        "With -prune: fold blocks without storing any but the last 288 below the hints' end. Wrong "
+        "hints then cost a fresh download of all blocks (default: 0)",
+        OptionSpec::kYesOrNo);
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
 }
 
@@ -184,6 +188,11 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     if (bytes < 1) return BadData("-ibdboosterintervalbytes={}: must be at least 1", bytes);
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
+    if (out.hints && out.prune_target != 0 && !args.GetBool("-ibdboosterprune", false)) {
+        return BadData("-ibdboosterfile with -prune keeps no blocks to fall back to: if the hints "
+                       "are wrong, all blocks are downloaded again. Add -ibdboosterprune=1 to "
+                       "accept that");
+    }
     booster.directory = net_dir / "ibdbooster";
     const auto dir = args.Get("-ibdboosterdir");
     if (dir && !args.IsNegated("-ibdboosterdir")) {

@@ -110,19 +110,25 @@ private:
     int64_t m_start_micros IBD_GUARDED_BY(m_mutex) = 0;
 };
 
-/** The node's keeper: blocks go to the chain's block files and index. */
+/** The node's keeper: blocks go to the chain's block files and index; those below `first_stored` to
+ *  the index only (-prune). */
 class ChainKeeper final : public BlockKeeper {
 public:
-    explicit ChainKeeper(ChainManager& chain) : m_chain(chain) {}
+    explicit ChainKeeper(ChainManager& chain, int32_t first_stored = 0)
+        : m_chain(chain), m_first_stored(first_stored)
+    {
+    }
 
     Result<> Keep(const HeaderNode& node, const BlockView& block) override
     {
-        return m_chain.StoreSound(block, node);
+        return node.height < m_first_stored ? m_chain.NotePruned(block, node)
+                                            : m_chain.StoreSound(block, node);
     }
     Result<> Sync() override { return m_chain.FlushIndex(); }
 
 private:
     ChainManager& m_chain;
+    const int32_t m_first_stored;
 };
 
 } // namespace ibd

@@ -73,8 +73,13 @@ void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count)
 {
     node.file = pos.file;
     node.data_pos = pos.offset;
-    node.tx_count = tx_count;
     node.status |= kHaveData;
+    SetSeen(node, tx_count);
+}
+
+void BlockIndex::SetSeen(HeaderNode& node, uint32_t tx_count)
+{
+    node.tx_count = tx_count;
     const ConsensusParams& params = m_tree.Params().consensus;
     if (BuriedActive(node.height, params, BuriedDeployment::kSegwit)) node.status |= kOptWitness;
     node.RaiseValidity(kValidTransactions);

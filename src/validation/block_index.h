@@ -36,6 +36,8 @@ public:
     /** Records that the block of `node` is stored at `pos`; with its witnesses, which everybody
      *  sends once segwit is active. */
     void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
+    /** Records that the block was checked; nothing says where it is. */
+    void SetSeen(HeaderNode& node, uint32_t tx_count);
     void SetUndo(HeaderNode& node, FilePos pos);
     /** Of the nodes of the tree from the `begin`-th to before the `end`-th: the blocks in these
      *  files are no longer stored. */

@@ -104,11 +104,7 @@ void ChainManager::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_c
     const Lock lock(m_headers.mutex);
     const bool was_pruned = node.tx_count > 0;
     m_index.SetData(node, pos, tx_count);
-    for (HeaderNode* linked : m_index.Link(node)) {
-        m_candidates.Remove(*linked);
-        m_headers.tree.SetSequence(*linked, m_headers.tree.NextSequenceId());
-        if (m_has_coins) m_candidates.Add(*linked, Tip()); // else AttachCoins collects them all
-    }
+    Link(node);
     if (!was_pruned || !m_has_coins) return;
     // Blocks above may have waited for it.
     for (HeaderNode* above : m_headers.tree.StoredAbove(&node)) {
@@ -116,6 +112,27 @@ void ChainManager::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_c
             m_candidates.Add(*above, Tip());
         }
     }
+}
+
+void ChainManager::Link(HeaderNode& node)
+{
+    for (HeaderNode* linked : m_index.Link(node)) {
+        m_candidates.Remove(*linked);
+        m_headers.tree.SetSequence(*linked, m_headers.tree.NextSequenceId());
+        if (m_has_coins) m_candidates.Add(*linked, Tip()); // else AttachCoins collects them all
+    }
+}
+
+Result<> ChainManager::NotePruned(const BlockView& block, const HeaderNode& node)
+{
+    const Lock storing(m_storing);
+    IBD_RETURN_IF_ERROR(SetPruned());
+    const Lock lock(m_headers.mutex);
+    HeaderNode& own = *m_headers.tree.Find(node.hash);
+    if (own.tx_count > 0) return {}; // it was seen before, and is linked
+    m_index.SetSeen(own, static_cast<uint32_t>(block.Txs().size()));
+    Link(own);
+    return {};
 }
 
 void ChainManager::TellChecked(const BlockHash& hash, const RuleResult& verdict)

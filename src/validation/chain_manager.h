@@ -146,6 +146,8 @@ public:
     /** Stores a block of the tree, whose bytes CheckBlock and ContextualCheckBlock have passed in
      *  its place, unless it is stored already. */
     Result<> StoreSound(const BlockView& block, const HeaderNode& node);
+    /** The same for a block that is not to be stored, as if it had been pruned since. */
+    Result<> NotePruned(const BlockView& block, const HeaderNode& node);
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
@@ -256,6 +258,7 @@ private:
     Result<> Store(const BlockView& view, HeaderNode& node, const FilePos* stored)
         IBD_REQUIRES(m_storing);
     void SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_count);
+    void Link(HeaderNode& node) IBD_REQUIRES(m_headers.mutex);
     void TellChecked(const BlockHash& hash, const RuleResult& verdict);
     bool HasFailed(const HeaderNode& node) const;
     Result<> LoadTip(const BlockHash& best) IBD_REQUIRES(m_state);
@@ -269,6 +272,7 @@ private:
 
     // chain_pruning.cpp
     std::vector<int32_t> FilesToPrune() const IBD_REQUIRES_SHARED(m_state);
+    Result<> SetPruned();
     Result<> Prune(const std::vector<int32_t>& files) IBD_REQUIRES(m_state);
     std::vector<int32_t> ForgottenFiles() const;
     void DeleteFiles(const std::vector<int32_t>& files);

@@ -31,14 +31,20 @@ std::vector<int32_t> ChainManager::FilesToPrune() const
     return files;
 }
 
+/** Durable with the next write of the index. */
+Result<> ChainManager::SetPruned()
+{
+    if (m_has_pruned) return {};
+    IBD_RETURN_IF_ERROR(m_stores.index.SetFlag(kPrunedFlag, true));
+    m_has_pruned = true;
+    return {};
+}
+
 /** All that was connected is written. */
 Result<> ChainManager::Prune(const std::vector<int32_t>& files)
 {
     if (files.empty()) return {};
-    if (!m_has_pruned) {
-        IBD_RETURN_IF_ERROR(m_stores.index.SetFlag(kPrunedFlag, true));
-        m_has_pruned = true;
-    }
+    IBD_RETURN_IF_ERROR(SetPruned());
     const size_t headers = Read().Tree().Size(); // who comes later has nothing stored yet
     for (size_t begin = 0; begin < headers; begin += kNodesAtOnce) {
         const Lock lock(m_headers.mutex);

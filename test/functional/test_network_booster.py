@@ -134,6 +134,91 @@ class Killed(NetworkBooster):
         self.assertIn(done, node.log_text)
 
 
+def long_chain():
+    """Whose hints end far above the 288 blocks that pruning keeps."""
+    return chain("--outputs", "24000", "--outputs-per-block", "40", "--tail", str(TAIL), "--seed",
+                 "9")
+
+
+class Pruned(NetworkBooster):
+    """Blocks are folded and not stored."""
+
+    MODE = ("-prune=1", "-ibdboosterprune=1", "-fastprune")
+    PRUNED = "Block not available (pruned data)"
+
+    def assert_pruned(self, node, server, made):
+        first = made.terminal_height - 288 + 1
+        self.assertIn(f"blocks below height {first} are not stored (-prune)", node.log_text)
+        for height in (1, first // 2, first - 1):
+            block = node.rpc("getblockhash", height)
+            self.assert_rpc_error(-1, self.PRUNED, node.rpc, "getblock", block)
+            self.assertEqual(node.rpc("getblockheader", block)["nTx"],
+                             server.rpc("getblockheader", block)["nTx"])
+        for height in (first, made.terminal_height, made.height):
+            block = node.rpc("getblockhash", height)
+            self.assertEqual(node.rpc("getblock", block, 0), server.rpc("getblock", block, 0))
+        info = node.rpc("getblockchaininfo")
+        self.assertEqual((info["pruned"], info["pruneheight"]), (True, made.terminal_height + 1))
+        self.assertEqual(node.rpc("getchaintxstats")["txcount"],
+                         server.rpc("getchaintxstats")["txcount"])
+
+    def test_a_sync_that_keeps_the_last_blocks_only(self):
+        made = long_chain()
+        server = self.serve(made)
+        node = self.node()
+        args = self.from_peer(made, server.p2p_port)
+        self.assert_refused(node, *args, "-prune=1", saying="Add -ibdboosterprune=1")
+        node.start(*args, *self.MODE)
+        self.assert_synced(node, server, made)
+        self.assert_pruned(node, server, made)
+        node.stop()
+        self.assertEqual(node.run()[0], 1)  # no way back but -reindex
+        node.start(*args, *self.MODE)
+        self.assert_synced(node, server, made)
+        self.assert_pruned(node, server, made)
+
+    def test_kills(self):
+        made = long_chain()
+        server = self.serve(made)
+        relay = Relay(server.p2p_port, 400_000)
+        self.addCleanup(relay.close)
+        node = self.node()
+        args = [*self.from_peer(made, relay.port), "-ibdboosterintervalbytes=1", *self.MODE]
+        folded = 0
+        for _ in range(4):
+            node.launch(*args)
+            node.wait_for_rpc("getboosterinfo")
+
+            def more():
+                nonlocal folded
+                info = node.rpc("getboosterinfo")
+                if info["folded"] < folded + 60:
+                    return "succeeded. ***" in node.log_text
+                folded = info["folded"]
+                return True
+            wait_until(more, "blocks")
+            node.kill()
+        node.start(*args)
+        self.assert_synced(node, server, made)
+        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assert_pruned(node, server, made)
+
+    def test_wrong_hints_cost_a_fresh_download(self):
+        made = long_chain()
+        server = self.serve(made)
+        bad = bytearray(made.bitmap.read_bytes())
+        bad[len(bad) // 2] ^= 0x18
+        hints = self.dir / "bad.bitmap"
+        hints.write_bytes(bad)
+        node = self.node()
+        node.start(*self.from_peer(made, server.p2p_port, hints), *self.MODE)
+        self.assert_synced(node, server, made, left=["badhints.txt"])
+        (line,) = [line for line in node.log_text.splitlines() if "the hints are wrong" in line]
+        self.assertIn("the blocks were not kept (-prune): all are fetched again", line)
+        self.assertEqual(node.rpc("getblockchaininfo")["pruneheight"], 0)  # now they are kept
+        self.assertEqual(node.rpc("verifychain", 4, 0), True)
+
+
 class Refused(NetworkBooster):
     def test_wrong_hints(self):
         """Serial validation goes on from the blocks that were fetched."""

@@ -2,8 +2,9 @@
 each node opens the directory that the other has pruned and goes on with it. Core is built by
 build_core.sh; IBD_CORE names a folder of its programs instead."""
 
-from core_node import Pair
-from framework import FunctionalTest, coins
+import generated
+from core_node import CoreNode, Pair
+from framework import FunctionalTest, coins, free_port
 from regtest_chain import Chain
 
 OPTIONS = ("-fastprune", "-prune=1", "-maxtipage=10000000000", "-blocksxor=0")
@@ -109,3 +110,34 @@ class PruneDifferential(FunctionalTest):
             for node in (pair.core, pair.ours):
                 node.stop().start("-reindex")
             self.assertEqual(self.compare(pair)["blocks"], 0)
+
+
+class BoosterPruned(FunctionalTest):
+    """What the booster left that folded blocks from peers without storing them."""
+
+    def test_core_opens_it(self):
+        made = generated.chain("--outputs", "24000", "--outputs-per-block", "40", "--tail",
+                               str(generated.TAIL), "--seed", "9")
+        server = made.place(self.node())
+        self.assertEqual(server.run("-reindex", made.to_tip), (0, ""))
+        port = free_port()
+        server.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{port}")
+        ours = self.node()
+        ours.start(f"-connect=127.0.0.1:{port}", f"-ibdboosterfile={made.container}", *made.trust,
+                   "-prune=1", "-ibdboosterprune=1", "-fastprune").wait_for_tip(made.tip)
+        pruned = ours.rpc("getblockchaininfo")
+        told = coins(ours)
+        ours.stop()
+        core = CoreNode(ours.datadir, "regtest", ["-prune=1", "-fastprune"])
+        self.nodes.append(core)
+        core.start()
+        info = core.rpc("getblockchaininfo")
+        for key in ("blocks", "bestblockhash", "pruned", "pruneheight", "size_on_disk"):
+            self.assertEqual(info[key], pruned[key], key)
+        self.assertEqual(coins(core), told)
+        last = made.terminal_height - 288
+        self.assert_rpc_error(-1, "Block not available (pruned data)", core.rpc, "getblock",
+                              core.rpc("getblockhash", last))
+        self.assertEqual(core.rpc("getblock", core.rpc("getblockhash", last + 1), 0),
+                         server.rpc("getblock", core.rpc("getblockhash", last + 1), 0))
+        core.stop()
