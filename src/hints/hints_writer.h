@@ -42,7 +42,7 @@ struct HintsTarget {
 };
 
 /** A writer of any format that can be written: not the revisions of the indexed file, nor
- * swifthints (hints/swifthints.h). Heights from 1, but from 0 where FirstHeight() says so. */
+ * swifthints. Heights from 1, but from 0 where FirstHeight() says so. */
 Result<std::unique_ptr<HintsWriter>> StartHintsFile(Env& env, const Path& path,
                                                     const HintsTarget& target);
 

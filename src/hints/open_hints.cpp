@@ -54,8 +54,7 @@ Result<std::unique_ptr<Hints>> OpenAs(Env& env, const Path& path, HintsFormat fo
     case HintsFormat::kContainer1: return ContainerHints::Open(std::move(file));
     case HintsFormat::kBitmap: return BitmapHints::Open(std::move(file));
     case HintsFormat::kSwifthints:
-        return BadData("hints file {}, offset 0: swifthints can be read only beside the blocks; "
-                       "convert it with bitcoin-hints convert --from=swifthints --blocks=DIR",
+        return BadData("hints file {}, offset 0: swifthints files are not supported",
                        path.string());
     default: return RecordHints::Open(std::move(file), format);
     }

@@ -1,5 +1,5 @@
 // Records without entropy coding: the revisions of the indexed file, btcd's runs, lines of text.
-// Formats: doc/formats/hints.md, sections 4, 6 and 8.
+// Formats: doc/formats/hints.md, sections 4, 6 and 7.
 #include "hints/record_codec.h"
 #include "primitives/serialize.h"
 
