@@ -14,6 +14,10 @@ namespace ibd::bench {
 namespace {
 
 constexpr std::array<uint8_t, 4> kMagic = {0xf9, 0xbe, 0xb4, 0xd9};
+constexpr std::array kFormats = {HintsFormat::kContainer,   HintsFormat::kContainer1,
+                                 HintsFormat::kBitmap,      HintsFormat::kIndexed,
+                                 HintsFormat::kBip456Crate, HintsFormat::kBtcd,
+                                 HintsFormat::kGaps};
 
 class Files {
 public:
@@ -22,15 +26,14 @@ public:
         std::filesystem::create_directories(m_folder);
     }
 
-    template <typename Make>
-    void Write(const char* name, uint32_t first, Make make)
+    void Write(HintsFormat format)
     {
-        const Path path = m_folder / name;
-        auto writer = make(*m_env, path);
+        const Path path = m_folder / NameOf(format);
+        auto writer = StartHintsFile(*m_env, path, {format, kMagic, m_blocks});
         CHECK(writer.Ok());
         sim::HintsModel model(1, m_blocks);
         sim::HintedBlock block;
-        if (first == 0) CHECK((*writer)->Add(0, 1, {}).Ok());
+        if (FirstHeight(format) == 0) CHECK((*writer)->Add(0, 1, {}).Ok());
         m_outputs = m_unspent = 0;
         for (uint32_t h = 1; h <= m_blocks; ++h) {
             model.Next(block);
@@ -41,13 +44,14 @@ public:
         CHECK((*writer)->Finish({}).Ok());
     }
 
-    void Read(const char* name, const Runner& runner)
+    void Read(HintsFormat format, const Runner& runner)
     {
-        const auto hints = OpenHints(*m_env, m_folder / name);
+        const auto hints = OpenHints(*m_env, m_folder / NameOf(format), format);
         CHECK(hints.Ok());
         const uint64_t size = (*hints)->Info().file_size;
-        fmt::print("{}: {} bytes, {:.3f} bits for each of {} unspent of {} outputs\n", name, size,
-                   8.0 * double(size) / double(m_unspent), m_unspent, m_outputs);
+        fmt::print("{}: {} bytes, {:.3f} bits for each of {} unspent of {} outputs\n",
+                   NameOf(format), size, 8.0 * double(size) / double(m_unspent), m_unspent,
+                   m_outputs);
         runner.Run("  read in order, per 1,000 outputs", double(m_outputs) / 1000, [&] {
             BlockHints block;
             for (uint32_t h = 1; h <= m_blocks; ++h) CHECK((*hints)->Read(h, block).Ok());
@@ -80,12 +84,8 @@ void Run(int argc, char** argv)
              : std::filesystem::temp_directory_path() / fmt::format("hints-bench-{}", ::getpid());
     {
         Files files(folder, given > 0 ? static_cast<uint32_t>(given) : 500);
-        files.Write("container2", 1,
-                    [](Env& env, const Path& p) { return MakeContainer2Writer(env, p, kMagic); });
-        files.Write("container1", 1,
-                    [](Env& env, const Path& p) { return MakeContainerWriter(env, p, kMagic); });
-        files.Write("bitmap", 0, MakeBitmapWriter);
-        for (const char* name : {"container2", "container1", "bitmap"}) files.Read(name, runner);
+        for (const HintsFormat format : kFormats) files.Write(format);
+        for (const HintsFormat format : kFormats) files.Read(format, runner);
     }
     if (!keep) std::filesystem::remove_all(folder);
 }

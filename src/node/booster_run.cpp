@@ -32,13 +32,13 @@ size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal)
 
 } // namespace
 
-Result<> BoosterRun::OpenHintsFile(const Path& path)
+Result<> BoosterRun::OpenHints(const HintsChoice& choice, const BlockHash& assumed_valid)
 {
-    IBD_ASSIGN_OR_RETURN(m_hints, OpenHints(m_env, path));
+    IBD_ASSIGN_OR_RETURN(m_hints, ChooseHints(m_env, m_log, m_params, choice, assumed_valid));
+    if (!m_hints) return {};
     const HintsInfo& info = m_hints->Info();
-    IBD_RETURN_IF_ERROR(CheckNetwork(info, m_params));
-    m_log.Info("IBD Booster: hints {}: terminal height {}, {}{} outputs unspent", path.string(),
-               info.terminal_height, info.unspent,
+    m_log.Info("IBD Booster: hints {}: terminal height {}, {}{} outputs unspent",
+               info.path.string(), info.terminal_height, info.unspent,
                info.outputs ? fmt::format(" of {}", *info.outputs) : std::string());
     return {};
 }

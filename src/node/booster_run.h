@@ -3,6 +3,7 @@
 // Node. Run() on one thread; the rest from any.
 #pragma once
 
+#include "node/hints_choice.h"
 #include "node/hints_gate.h"
 #include "node/options.h"
 #include "node/peer_block_source.h"
@@ -19,7 +20,8 @@ public:
     }
 
     /** Opens the hints. Before anything on disk is changed, so that a wrong file costs nothing. */
-    Result<> OpenHintsFile(const Path& path);
+    Result<> OpenHints(const HintsChoice& choice, const BlockHash& assumed_valid);
+    Result<> OpenHintsFile(const Path& path) { return OpenHints({path, {}, {}}, {}); }
     bool HasHints() const { return m_hints != nullptr; }
     const Uint256& HintsId() const { return m_hints->Info().id; }
 

@@ -309,7 +309,7 @@ Result<> Node::ShutDown()
 
 Result<> Node::Start()
 {
-    if (m_options.hints) IBD_RETURN_IF_ERROR(m_booster.OpenHintsFile(*m_options.hints));
+    IBD_RETURN_IF_ERROR(m_booster.OpenHints(m_options.hints, m_options.assume_valid));
     IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
     IBD_RETURN_IF_ERROR(StartRpc());
     IBD_RETURN_IF_ERROR(m_network->Load());

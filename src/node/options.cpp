@@ -39,14 +39,18 @@ void AddBooster(ArgsManager& args)
         args.Add(name, argument, help, OptionGroup::kBooster, flags);
     };
     add("-ibdboosterfile", "=<file>",
-        "Hints file: build the chainstate up to its terminal block with the IBD Booster. Takes "
-        "effect when there is no chainstate, or with -reindex or -reindex-chainstate");
+        "Hints file, in any format: build the chainstate up to its terminal block with the IBD "
+        "Booster. Takes effect when there is no chainstate, or with -reindex or "
+        "-reindex-chainstate. auto: the best one in the folder hints of the network's data "
+        "directory, if there is any");
     add("-ibdboosteraggregate", "=<kind>",
         "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)");
     add("-ibdboosterdir", "=<dir>",
         "Where runs and checkpoints lie while the booster works, in a folder for this data "
         "directory "
         "alone (default: ibdbooster in the network's data directory)");
+    add("-ibdboosterhash", "=<hex>",
+        "SHA-256 that the hints file must have, else it is refused; with auto it is left out");
     add("-ibdboosterinterval", "=<n>",
         "Seconds of work that a crash of the booster may cost at most (default: 60)");
     args.Add("-ibdboosterintervalbytes", "=<n>",
@@ -148,7 +152,18 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
 {
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
-        out.hints = std::filesystem::absolute(*file);
+        if (*file == "auto") {
+            out.hints.folder = std::filesystem::absolute(net_dir / "hints");
+        } else {
+            out.hints.file = std::filesystem::absolute(*file);
+        }
+    }
+    if (const auto text = args.Get("-ibdboosterhash"); text && !args.IsNegated("-ibdboosterhash")) {
+        const auto bytes = FromHex(*text);
+        if (!bytes || bytes->size() != Uint256{}.Span().size()) {
+            return BadData("-ibdboosterhash={}: must be a SHA-256, 64 hex digits", *text);
+        }
+        out.hints.hash = Uint256::FromBytes(bytes->data());
     }
     BoosterOptions& booster = out.booster;
     const std::string name = args.Get("-ibdboosteraggregate", "sha256");

@@ -4,6 +4,7 @@
 #include "consensus/params.h"
 #include "mining/block_assembler.h"
 #include "net/network_options.h"
+#include "node/hints_choice.h"
 #include "swiftsync/engine.h"
 #include "util/args.h"
 #include "util/config.h"
@@ -41,7 +42,7 @@ struct NodeOptions {
     std::atomic<int64_t>* mock_time = nullptr; //!< what setmocktime sets
     std::optional<Path> blocks_dir;
     std::vector<Path> load_blocks;
-    std::optional<Path> hints; //!< -ibdboosterfile
+    HintsChoice hints;
     BoosterOptions booster;    //!< without `chainstate`
     int booster_peers = 2;     //!< -ibdboosterpeers
     AssemblerOptions assembler;

@@ -1,6 +1,8 @@
 """bitcoin-hints: every command, on the real chain and a generated one, against the Python
 reference, the published crate's file and the node itself."""
 
+import hashlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -189,3 +191,23 @@ class Node(ToolTest):
                 main.stop()
         self.assertEqual((self.dir / "bitmap").read_bytes(), made.bitmap.read_bytes())
         self.assertEqual((self.dir / "container1").read_bytes(), made.container.read_bytes())
+
+    def test_the_node_chooses_of_its_folder_and_holds_to_a_hash(self):
+        made = small_chain()
+        main = made.place(self.node())
+        self.assertEqual(main.run("-reindex", made.to_tip)[0], 0)
+        folder = main.net_dir / "hints"
+        folder.mkdir()
+        (folder / "nonsense").write_text("nonsense")
+        shutil.copy(made.container, folder / "chain.hints")
+        (main.net_dir / "debug.log").unlink()
+        status, errors = main.run(*booster("auto"), *made.trust, made.to_tip)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertIn("succeeded. ***", main.log_text)
+        self.assertIn("left out: hints file", main.log_text)
+        pinned = hashlib.sha256(made.container.read_bytes()).hexdigest()
+        for digest, right in ((pinned, True), ("0" * 64, False)):
+            status, errors = main.run(*booster(made.container), f"-ibdboosterhash={digest}",
+                                      *made.trust, made.to_tip)
+            self.assertEqual(status == 0, right, errors)
+            self.assertEqual("-ibdboosterhash says" in errors, not right)

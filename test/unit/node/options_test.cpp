@@ -85,13 +85,12 @@ TEST_CASE("assumed-valid block and minimum work")
 
 TEST_CASE("the booster's options are passed on or refused by name")
 {
-    const auto some =
-        Read({"-ibdboosterfile=/h", "-ibdboosteraggregate=muhash", "-ibdboosterloader=batch",
-              "-ibdboosterthreads=5", "-ibdboosterpeers=9", "-ibdboostermem=7",
-              "-ibdboosterdir=/elsewhere", "-ibdboosterinterval=9",
-              "-ibdboosterintervalbytes=1000"});
+    const auto some = Read({"-ibdboosterfile=/h", "-ibdboosteraggregate=muhash",
+                            "-ibdboosterloader=batch", "-ibdboosterthreads=5", "-ibdboosterpeers=9",
+                            "-ibdboostermem=7", "-ibdboosterdir=/elsewhere",
+                            "-ibdboosterinterval=9", "-ibdboosterintervalbytes=1000"});
     REQUIRE(some.Ok());
-    CHECK(some->hints == Path("/h"));
+    CHECK(some->hints.file == Path("/h"));
     CHECK(some->booster.aggregate == AggregateKind::kMuHash);
     CHECK(some->booster.loader == LoaderKind::kBatch);
     CHECK(some->booster.threads == 5);
@@ -102,14 +101,20 @@ TEST_CASE("the booster's options are passed on or refused by name")
     CHECK(some->booster.directory.parent_path() == Path("/elsewhere"));
     CHECK(some->booster.directory.filename().string().starts_with("regtest-"));
     CHECK(Read({})->booster.directory == Path("/data/regtest/ibdbooster"));
-    CHECK_FALSE(Read({})->hints);
-    CHECK_FALSE(Read({"-noibdboosterfile"})->hints);
-    for (const char* bad : {"-ibdboosterfile=", "-ibdboosteraggregate=md5", "-ibdboosterloader=x",
-                            "-ibdboosterthreads=0", "-ibdboosterpeers=1",
-                            "-ibdboosterpeers=65", "-ibdboostermem=0", "-ibdboosterinterval=0",
-                            "-ibdboosterintervalbytes=0", "-ibdboosterdir=",
-                            "-ibdboosterfullvalidation=true", "-ibdboosterfullvalidation=2",
-                            "-noibdboosterfullvalidation=true"}) {
+    CHECK_FALSE(Read({})->hints.file);
+    CHECK_FALSE(Read({"-noibdboosterfile"})->hints.file);
+    const auto automatic =
+        Read({"-ibdboosterfile=auto", "-ibdboosterhash=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                                      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"});
+    CHECK_FALSE(automatic->hints.file);
+    CHECK(automatic->hints.folder == Path("/data/regtest/hints"));
+    CHECK(automatic->hints.hash->ToHex() == std::string(64, 'a'));
+    for (const char* bad :
+         {"-ibdboosterfile=", "-ibdboosterhash=12", "-ibdboosterhash=x", "-ibdboosteraggregate=md5",
+          "-ibdboosterloader=x", "-ibdboosterthreads=0", "-ibdboosterpeers=1",
+          "-ibdboosterpeers=65", "-ibdboostermem=0", "-ibdboosterinterval=0",
+          "-ibdboosterintervalbytes=0", "-ibdboosterdir=", "-ibdboosterfullvalidation=true",
+          "-ibdboosterfullvalidation=2", "-noibdboosterfullvalidation=true"}) {
         const auto refused = Read({bad});
         REQUIRE_FALSE(refused.Ok());
         const std::string name(bad, std::string(bad).find('='));
