@@ -203,7 +203,8 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     if (bytes < 1) return BadData("-ibdboosterintervalbytes={}: must be at least 1", bytes);
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
-    if (out.hints && out.prune_target != 0 && !args.GetBool("-ibdboosterprune", false)) {
+    const bool hinted = out.hints.file || out.hints.folder;
+    if (hinted && out.prune_target != 0 && !args.GetBool("-ibdboosterprune", false)) {
         return BadData("-ibdboosterfile with -prune keeps no blocks to fall back to: if the hints "
                        "are wrong, all blocks are downloaded again. Add -ibdboosterprune=1 to "
                        "accept that");
