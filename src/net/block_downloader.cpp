@@ -161,15 +161,19 @@ void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
 void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
 {
     Load* staller = nullptr;
+    PeerId its_id = -1;
     int32_t lowest = std::numeric_limits<int32_t>::max();
     for (auto& [peer, load] : m_loads) {
         for (const Asked& request : load.requests) {
             if (peer == waiting || request.node->height >= lowest) continue;
             lowest = request.node->height;
             staller = &load;
+            its_id = peer;
         }
     }
-    if (staller && staller->stalling_since == 0) staller->stalling_since = now;
+    if (!staller || staller->stalling_since != 0) return;
+    staller->stalling_since = now;
+    m_new_staller = its_id;
 }
 
 bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
@@ -180,7 +184,8 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     Remove(peer, node, now);
     if (asked) {
         CountBlock(found->second, now);
-        m_stall_timeout = std::max(m_stall_timeout * 85 / 100, kStallTimeout);
+        const int64_t less = m_stall_timeout * 85 / 100 / kSecond * kSecond;
+        m_stall_timeout = std::max(less, kStallTimeout);
     }
     return asked;
 }

@@ -63,7 +63,7 @@ public:
         PeerId peer = -1;
         const HeaderNode* best_known = nullptr; //!< may be null
         bool limited = false;                   //!< has the last 288 blocks only
-        bool elsewhere = false; //!< best_known is not on the best header's chain
+        bool elsewhere = false;                 //!< best_known is not on the best header's chain
     };
     /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
@@ -103,6 +103,8 @@ public:
     /** Heights, in the order they were asked for. */
     std::vector<int32_t> InFlight(PeerId peer) const;
     int64_t CurrentStallTimeout() const { return m_stall_timeout; }
+    /** Who was found since the last call to hold the others up; -1: nobody. */
+    PeerId TakeNewStaller() { return std::exchange(m_new_staller, -1); }
 
 private:
     struct Asked {
@@ -143,7 +145,8 @@ private:
     /** Missing blocks up to here were asked for, or are in m_again. */
     int32_t m_cursor = -1;
     std::map<int32_t, const HeaderNode*> m_again; //!< by height
-    int64_t m_stall_timeout = kStallTimeout;
+    int64_t m_stall_timeout = kStallTimeout;      //!< whole seconds, as Core counts it
+    PeerId m_new_staller = -1;
 };
 
 } // namespace ibd

@@ -60,7 +60,9 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
         }
         m_downloader->GoalChanged();
     }
+    const int64_t stall_timeout = m_downloader->CurrentStallTimeout();
     const bool asked = m_downloader->Received(peer.Id(), *node, Now());
+    LogStallTimeout("Decreased stalling timeout", stall_timeout);
     if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, raw);
     Deliver(peer, {node, peer.Id(), std::move(raw)});
 }
@@ -137,9 +139,11 @@ bool PeerManager::IsWorthTaking(const HeaderNode& node) const
 void PeerManager::MaintainBlocks(Peer& peer)
 {
     if (!m_downloader) return;
+    const int64_t before = m_downloader->CurrentStallTimeout();
     switch (m_downloader->Judge(peer.Id(), Now())) {
     case BlockDownloader::Verdict::kFine: break;
     case BlockDownloader::Verdict::kStalling:
+        LogStallTimeout("Increased stalling timeout temporarily", before);
         return Drop(peer, "Peer is stalling block download", true);
     case BlockDownloader::Verdict::kTimeout:
         return Drop(peer, "Timeout downloading block " + FirstInFlight(peer), true);
@@ -149,6 +153,17 @@ void PeerManager::MaintainBlocks(Peer& peer)
     const bool elsewhere = !IsAncestor(*peer.best_known, m_at.chain.BestHeader());
     AskForBlocks(peer, m_downloader->Ask({peer.Id(), peer.best_known, peer.IsLimited(), elsewhere},
                                          m_at.chain.Tip(), Now()));
+    if (const PeerId staller = m_downloader->TakeNewStaller(); staller >= 0) {
+        m_at.log.Debug(LogCategory::kNet, "Stall started peer={}", staller);
+    }
+}
+
+/** If it is another one than `before`. */
+void PeerManager::LogStallTimeout(const char* what, int64_t before) const
+{
+    const int64_t now = m_downloader->CurrentStallTimeout();
+    if (now == before) return;
+    m_at.log.Debug(LogCategory::kNet, "{} to {} seconds", what, now / kSecond);
 }
 
 /** Who tells of a new block is asked for it at once, when we have almost caught up. */
@@ -161,9 +176,14 @@ void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
     const auto nodes = m_downloader->AskTowards(peer.Id(), last, tip, Now());
     // One block on a chain that holds is soonest here without what we know already.
     const bool alone = nodes.size() == 1 && m_downloader->BlocksAsked() == 1;
-    const bool compact = alone && MaySendCompact(peer) && last.prev &&
-                         m_at.chain.Facts(*last.prev).fully_validated;
+    const bool compact =
+        alone && MaySendCompact(peer) && last.prev && m_at.chain.Facts(*last.prev).fully_validated;
     AskForBlocks(peer, nodes, compact ? kInvCompactBlock : kInvWitnessBlock);
+    if (nodes.size() > 1) {
+        m_at.log.Debug(LogCategory::kNet,
+                       "Downloading blocks toward {} ({}) via headers direct fetch",
+                       last.hash.ToHex(), last.height);
+    }
 }
 
 bool PeerManager::IsCaughtUp() const

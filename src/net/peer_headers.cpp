@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kDay = 24 * 60 * 60;
 /** Blocks below the tip from which a branch may start and be stored without presync. */
 constexpr uint32_t kNearTip = 144;
+constexpr int64_t kPresyncLogInterval = kSecond / 4;
 
 } // namespace
 
@@ -77,6 +78,18 @@ bool PeerManager::CheckHeaders(Peer& peer, const std::vector<BlockHeader>& heade
     return true;
 }
 
+void PeerManager::LogPresync(const HeaderSync& sync)
+{
+    const bool due = Now() >= m_presync_told + kPresyncLogInterval;
+    if (!due || !m_at.chain.IsInitialBlockDownload()) return;
+    m_presync_told = Now();
+    const int64_t left = std::max<int64_t>(0, NowSeconds() - int64_t{sync.PresyncTime()}) /
+                         m_at.params.consensus.pow_target_spacing;
+    const auto height = static_cast<double>(sync.PresyncHeight());
+    m_at.log.Info("Pre-synchronizing blockheaders, height: {} (~{:.2f}%)", sync.PresyncHeight(),
+                  100 * height / (height + static_cast<double>(left)));
+}
+
 /** Gives the headers to a sync under way. Whether it took them; `headers` are then those that may
  *  be stored. */
 bool PeerManager::ContinueHeaderSync(Peer& peer, std::vector<BlockHeader>& headers,
@@ -86,6 +99,7 @@ bool PeerManager::ContinueHeaderSync(Peer& peer, std::vector<BlockHeader>& heade
     HeaderSync& sync = *peer.header_sync;
     auto outcome = sync.Process(headers, hashes, headers.size() == kMaxHeaders);
     if (outcome.ok) peer.getheaders_sent = 0;
+    if (sync.CurrentPhase() == HeaderSync::Phase::kPresync) LogPresync(sync);
     if (outcome.request_more) {
         const auto locator = sync.NextLocator();
         CHECK(RequestHeaders(peer, locator));

@@ -189,6 +189,7 @@ private:
     void ProcessHeaders(Peer& peer, std::vector<BlockHeader> headers);
     bool CheckHeaders(Peer& peer, const std::vector<BlockHeader>& headers,
                       const std::vector<BlockHash>& hashes);
+    void LogPresync(const HeaderSync& sync);
     bool ContinueHeaderSync(Peer& peer, std::vector<BlockHeader>& headers,
                             const std::vector<BlockHash>& hashes);
     bool StartHeaderSync(Peer& peer, const HeaderNode& start, std::vector<BlockHeader>& headers,
@@ -217,6 +218,7 @@ private:
     void CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw);
     bool IsWorthTaking(const HeaderNode& node) const;
     void MaintainBlocks(Peer& peer);
+    void LogStallTimeout(const char* what, int64_t before) const;
     void FetchDirectly(Peer& peer, const HeaderNode& last);
     void AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes,
                       InventoryType type = kInvWitnessBlock);
@@ -307,7 +309,8 @@ private:
         Bytes compact_message; //!< payload of its cmpctblock
     };
     CompactForm m_compact_form;
-    int32_t m_announced_early = 0; //!< highest block that was announced before it was connected
+    int64_t m_presync_told = -kSecond; //!< when its progress was last in the log
+    int32_t m_announced_early = 0;     //!< highest block that was announced before it was connected
     // Of those beyond the slots; seconds since 1970.
     int64_t m_next_extra_check = 0;
     int64_t m_next_stale_check = 0;

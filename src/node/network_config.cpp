@@ -101,7 +101,10 @@ Result<> ReadAsmap(const NetworkConfigSource& source, PeerNetworkOptions& out)
     IBD_ASSIGN_OR_RETURN(const bool there, source.env.IsThere(path));
     if (!there) return BadData("Could not find asmap file {}", quoted);
     auto bytes = ReadWholeFile(source.env, path);
+    const size_t size = bytes ? bytes->size() : 0;
+    if (bytes) source.log.Info("Opened asmap file {} ({} bytes) from disk", quoted, size);
     auto map = bytes ? Asmap::Parse(std::move(*bytes)) : std::nullopt;
+    if (bytes && !map) source.log.Warning("Sanity check of asmap file {} failed", quoted);
     if (!map) return BadData("Could not parse asmap file {}", quoted);
     source.log.Info("Using asmap version {} for IP bucketing", map->Version().ToHex());
     out.groups = NetGroups(std::move(*map));

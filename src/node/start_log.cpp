@@ -1,6 +1,8 @@
 // See start_log.h.
 #include "node/start_log.h"
 
+#include "util/hex.h"
+
 namespace ibd {
 
 namespace {
@@ -35,6 +37,9 @@ Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log
 
 void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log)
 {
+    if (params.consensus.signet_blocks) {
+        log.Info("Signet with challenge {}", ToHex(params.consensus.signet_challenge));
+    }
     if (options.assume_valid.IsNull()) {
         log.Info("Validating signatures for all blocks.");
     } else {
