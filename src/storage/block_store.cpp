@@ -385,6 +385,12 @@ std::vector<std::pair<int32_t, BlockFileInfo>> BlockStore::TakeDirty()
     return out;
 }
 
+void BlockStore::PutBack(std::span<const std::pair<int32_t, BlockFileInfo>> files)
+{
+    const Lock lock(m_mutex);
+    for (const auto& [n, info] : files) m_dirty.insert(n);
+}
+
 uint64_t BlockStore::DiskUsage() const
 {
     const Lock lock(m_mutex);

@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 
 namespace ibd {
 
@@ -133,6 +134,8 @@ public:
     int32_t LastFile() const;
     /** Records changed since the last call, with their file numbers. */
     std::vector<std::pair<int32_t, BlockFileInfo>> TakeDirty();
+    /** What was taken could not be written: the records of these files are dirty again. */
+    void PutBack(std::span<const std::pair<int32_t, BlockFileInfo>> files);
     /** Bytes in blk and rev files according to the records. */
     uint64_t DiskUsage() const;
 

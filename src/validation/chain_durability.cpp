@@ -153,12 +153,18 @@ Result<> ChainManager::WriteIndex(const BlockIndex::Nodes& nodes)
     }
     // From here on the files have what the records name, and more does no harm.
     const auto files = m_stores.blocks.TakeDirty();
+    const Result<> written = WriteRecords({files, 0, records});
+    // A later write that named the blocks without the files' new sizes would have the next start
+    // write over them.
+    if (!written) m_stores.blocks.PutBack(files);
+    return written;
+}
+
+Result<> ChainManager::WriteRecords(BlockIndexUpdate update)
+{
     IBD_RETURN_IF_ERROR(m_stores.blocks.Flush());
-    if (files.empty() && records.empty()) return {};
-    BlockIndexUpdate update;
-    update.files = files;
+    if (update.files.empty() && update.blocks.empty()) return {};
     update.last_file = m_stores.blocks.LastFile();
-    update.blocks = records;
     return m_stores.index.Write(update);
 }
 
@@ -193,8 +199,7 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
     // Only what has grown can have grown too large.
     const bool grown = IsPruneMode() && m_stores.blocks.TakeGrown();
     const std::vector<int32_t> old = grown ? FilesToPrune() : std::vector<int32_t>();
-    const bool due =
-        full || m_flush_soon || !old.empty() || now - m_last_flush >= kFlushInterval;
+    const bool due = full || m_flush_soon || !old.empty() || now - m_last_flush >= kFlushInterval;
     if (mode == FlushMode::kIfNeeded && !due) return {};
     IBD_RETURN_IF_ERROR(WriteAll(full));
     return Prune(old);

@@ -269,6 +269,7 @@ private:
     Result<> CheckSpace() const IBD_REQUIRES(m_state);
     Result<> SaveIndex() IBD_REQUIRES(m_state);
     Result<> WriteIndex(const BlockIndex::Nodes& nodes) IBD_REQUIRES(m_state);
+    Result<> WriteRecords(BlockIndexUpdate update);
 
     // chain_pruning.cpp
     std::vector<int32_t> FilesToPrune() const IBD_REQUIRES_SHARED(m_state);
