@@ -466,7 +466,7 @@ class FullValidation(BoosterTest):
         self.assertEqual(coins(node), wanted)
         node.stop()
         self.assertRegex(node.log_text, f"block at height {bad} is invalid: .*script.*"
-                                        "Validating serially")
+                                        "validating serially")
         self.assertNotIn("succeeded. ***", node.log_text)
         self.assertEqual(left_by_booster(node), [])
 
