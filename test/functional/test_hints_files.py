@@ -211,7 +211,7 @@ class Refusals(HintsTest):
 
     def test_newer_version(self):
         bad = bytearray(self.made.container.read_bytes())
-        bad[8] = 2
+        bad[8] = 3
         self.refused(self.write(bytes(bad)), "version")
 
     def test_another_network(self):
