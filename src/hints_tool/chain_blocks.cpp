@@ -65,7 +65,7 @@ Result<std::unique_ptr<ChainBlocks>> ChainBlocks::Open(Env& env, Logger& log, co
                        folder.string(), network ? "another network" : "an unknown network",
                        ToHex(magic));
     }
-    auto blocks = std::unique_ptr<ChainBlocks>(new ChainBlocks(env, MakeChainParams(*network)));
+    auto blocks = std::unique_ptr<ChainBlocks>(new ChainBlocks(MakeChainParams(*network)));
     BlockStoreOptions options;
     options.blocks_dir = folder;
     options.magic = magic;

@@ -55,14 +55,10 @@ public:
                      std::optional<uint32_t> last = {}) const;
 
 private:
-    ChainBlocks(Env& env, ChainParams params)
-        : m_env(env), m_params(std::move(params)), m_survey(m_params)
-    {
-    }
+    explicit ChainBlocks(ChainParams params) : m_params(std::move(params)), m_survey(m_params) {}
     Result<> EndAtNode(HeaderNode* node);
     Result<> Load(uint32_t height, BlockSlot& slot) const;
 
-    Env& m_env;
     const ChainParams m_params;
     std::unique_ptr<BlockStore> m_store;
     BlockSurvey m_survey;

@@ -89,10 +89,10 @@ Result<> RunCommand(Env& env, ToolArguments arguments)
     arguments.words.erase(arguments.words.begin());
     for (const Command& command : Commands()) {
         if (command.name != name) continue;
-        for (const auto& [option, value] : arguments.options) {
-            const auto known = [&](const char* o) { return option == o; };
+        for (const auto& option : arguments.options) {
+            const auto known = [&](const char* o) { return option.first == o; };
             if (std::none_of(command.options.begin(), command.options.end(), known)) {
-                return BadData("{} has no option --{} (bitcoin-hints --help)", name, option);
+                return BadData("{} has no option --{} (bitcoin-hints --help)", name, option.first);
             }
         }
         if (arguments.words.size() != command.words) {
