@@ -56,8 +56,8 @@ Result<ByteSpan> DestinationIn(ByteSpan key)
     if (key.size() < kShortestDestination) {
         return BadData("The private key is too short ({} < {})", key.size(), kShortestDestination);
     }
-    const size_t length = kShortestDestination + key[kCertificateLength] * 256u +
-                          key[kCertificateLength + 1];
+    const size_t length =
+        kShortestDestination + key[kCertificateLength] * 256u + key[kCertificateLength + 1];
     if (key.size() >= length) return key.first(length);
     return BadData("Certificate length ({}) designates that the private key should be {} bytes, "
                    "but it is only {} bytes",
@@ -111,7 +111,7 @@ void I2pSession::Open(const std::function<void(TalkId, const Result<>&)>& ready)
         [this, id](std::string line) { TookLine(id, std::move(line)); },
         [this, id](const std::string& why) { Ended(id, why); });
     m_talks[id] = std::move(talk);
-    Ask(id, "HELLO VERSION MIN=3.1 MAX=3.1", true, [this, id, ready](const Result<Reply>& reply) {
+    Ask(id, "HELLO VERSION MIN=3.1 MAX=3.1", true, [id, ready](const Result<Reply>& reply) {
         ready(id, reply ? Result<>() : Result<>(reply.GetError()));
     });
 }
@@ -166,8 +166,7 @@ void I2pSession::Ended(TalkId id, const std::string& why)
     }
     const bool greeted = !talk->request.starts_with("HELLO");
     const Error error = greeted ? SystemError("{}", why)
-                                : SystemError("Cannot connect to {}",
-                                              m_settings.bridge.ToString());
+                                : SystemError("Cannot connect to {}", m_settings.bridge.ToString());
     if (talk->on_line) return talk->on_line(error);
     if (talk->on_reply) talk->on_reply(error);
 }
