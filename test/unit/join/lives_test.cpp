@@ -194,6 +194,8 @@ std::unique_ptr<WildChain> RandomChain(uint64_t wild)
             }
             if (coins.empty()) continue;
             txs.push_back(WildChain::Spend(coins, 1 + rng.Below(4)));
+            // Two that are alike would be a mutated block, not one that spends twice.
+            txs.back().lock_time = static_cast<uint32_t>(txs.size());
             const Txid id = txs.back().Id();
             for (uint32_t i = 0; i < txs.back().outputs.size(); ++i) {
                 if (i % 3 != 1) live.push_back({id, i});
