@@ -2,6 +2,7 @@
 #include "net/network_impl.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ibd {
 
@@ -25,6 +26,25 @@ PeerNetwork::AddResult PeerNetwork::Impl::AddPeerAddress(const Endpoint& endpoin
     if (!m_addresses->Add({address}, endpoint.address, 0, now)) return AddResult::kNotAddedToNew;
     if (tried && !m_addresses->Good(endpoint, now)) return AddResult::kNotAddedToTried;
     return AddResult::kOk;
+}
+
+/** How much of what is known the map of -asmap knows: an old one protects less. */
+void PeerNetwork::Impl::LogMapHealth()
+{
+    m_last_map_health = m_at.env.MonotonicMicros();
+    if (!m_options.groups.UsesAsmap()) return;
+    std::set<uint32_t> systems;
+    size_t known = 0, unmapped = 0;
+    for (const auto network : {AddressNetwork::kIpv4, AddressNetwork::kIpv6}) {
+        for (const PeerAddress& peer : m_addresses->GetAddresses(0, 0, network, 0, false)) {
+            const uint32_t system = m_options.groups.MappedAs(peer.endpoint.address);
+            ++known;
+            system == 0 ? (void)++unmapped : (void)systems.insert(system);
+        }
+    }
+    m_at.log.Info("ASMap Health Check: {} clearnet peers are mapped to {} ASNs with {} peers being "
+                  "unmapped",
+                  known, systems.size(), unmapped);
 }
 
 void PeerNetwork::Impl::Heard(const std::vector<PeerAddress>& addresses, const NetAddress& source,

@@ -53,8 +53,7 @@ std::optional<MessageCapture> CaptureOf(const PeerNetworkSurroundings& at,
 PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkOptions& options)
     : m_at(std::move(surroundings)), m_options(options), m_active(options.active),
       m_chance(RandomSeed(m_at.env)), m_group_key(RandomKey(m_chance)),
-      m_bans(RandomKey(m_chance), options.ban_time),
-      m_ways{options.reachable, options.proxies},
+      m_bans(RandomKey(m_chance), options.ban_time), m_ways{options.reachable, options.proxies},
       m_local(m_at.log, m_ways.reachable, options.discover && options.listen,
               options.peers.log_addresses),
       m_upload(options.max_upload), m_limits(options.max_connections), m_resolver(SystemLookUp),
@@ -90,6 +89,7 @@ Result<> PeerNetwork::Impl::Start()
     if (m_options.listen) IBD_RETURN_IF_ERROR(Listen());
     FindLocalAddresses();
     m_last_save = m_at.env.MonotonicMicros();
+    LogMapHealth();
     for (const std::string& name : m_options.added) {
         (void)AddNode(name, (m_options.peers.services & kNodeP2pV2) != 0);
     }
@@ -253,6 +253,7 @@ void PeerNetwork::Impl::Tick()
     TickNamed(now);
     TickOutbound(now);
     m_upload.Update(m_connections.BytesSent(), NowSeconds());
+    if (now - m_last_map_health >= kMapHealthInterval) LogMapHealth();
     if (now - m_last_save < kSaveInterval) return;
     m_last_save = now;
     SavePeersFile();

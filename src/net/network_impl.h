@@ -36,6 +36,7 @@ public:
     /** Bounds what a user's program may add by RPC. */
     static constexpr size_t kMaxAddedNodes = 10'000;
     static constexpr int64_t kSaveInterval = 15 * 60 * kSecond; //!< of peers.dat
+    static constexpr int64_t kMapHealthInterval = 24 * 60 * 60 * kSecond;
 
     Impl(PeerNetworkSurroundings surroundings, const PeerNetworkOptions& options);
     ~Impl() override;
@@ -93,6 +94,7 @@ public:
     std::vector<PeerAddress> KnownAddresses(size_t count, std::optional<AddressNetwork> network,
                                             size_t percent = 0);
     AddResult AddPeerAddress(const Endpoint& address, bool tried);
+    void LogMapHealth();
 
     // network_info.cpp
     std::vector<PeerInfo> Peers();
@@ -220,7 +222,7 @@ private:
     const SipKey m_group_key; //!< chance
     BanList m_bans;
     std::unique_ptr<AddrMan> m_addresses; //!< from LoadAddresses() on
-    NetworkWays m_ways; //!< those of the options, until Tor says more
+    NetworkWays m_ways;                   //!< those of the options, until Tor says more
     LocalAddresses m_local;
     struct CachedAnswer {
         std::vector<PeerAddress> addresses;
@@ -248,7 +250,8 @@ private:
     std::deque<std::string> m_fetches;  //!< names to call for addresses
     int64_t m_next_plan = 0;            //!< microseconds, monotonic
     int m_extra_block_peers = 0;
-    int64_t m_last_save = 0; //!< microseconds, monotonic
+    int64_t m_last_save = 0;       //!< microseconds, monotonic
+    int64_t m_last_map_health = 0; //!< likewise
 
     bool m_started = false;
     Resolver m_resolver;

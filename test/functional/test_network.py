@@ -257,8 +257,12 @@ class Addresses(Peers):
         self.assert_rpc_error(-8, "not recognized", node.rpc, "getnodeaddresses", 1, "x")
         self.assert_rpc_error(-8, "out of range", node.rpc, "getnodeaddresses", -1)
         self.assert_rpc_error(-1, "No embedded", node.rpc, "exportasmap", "file")
-        node.stop().start("-listen=0", "-noconnect")
+        asmap = node.datadir / "map"
+        asmap.write_bytes(bytes.fromhex("00c000"))  # all is of system 7
+        node.stop().start("-listen=0", "-noconnect", f"-asmap={asmap}")
         self.assertEqual(node.rpc("getaddrmaninfo"), counts)
+        self.assertIn("ASMap Health Check: 2 clearnet peers are mapped to 1 ASNs with 0 peers "
+                      "being unmapped", node.log_text)
         node.stop()
 
     def test_port_in_use(self):
