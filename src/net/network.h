@@ -25,6 +25,7 @@ struct PeerNetworkSurroundings {
     std::function<int64_t()> now; //!< microseconds since 1970, as tests may set it; any thread
     /** The bans changed and are to be written; net-msg. May be empty. */
     std::function<void(const std::map<Subnet, BanEntry>&)> save_bans;
+    NodeWarnings* warnings = nullptr; //!< null: nobody is warned
 };
 
 class PeerNetwork {

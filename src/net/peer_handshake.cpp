@@ -56,7 +56,7 @@ void PeerManager::HandleVersion(Peer& peer, ByteSpan payload)
     peer.start_height = message->start_height;
     peer.wants_txs = message->relay && !peer.Is(ConnectionKind::kBlockRelay) &&
                      !peer.Is(ConnectionKind::kFeeler);
-    NoteTimeOffset(peer, message->time - NowSeconds());
+    NoteTimeOffset(peer, std::max<int64_t>(message->time, 0) - NowSeconds());
     m_at.log.Debug(LogCategory::kNet,
                    "receive version message: {}: version {}, blocks={}, us={}, txrelay={}, {}",
                    peer.user_agent.empty() ? "<no user agent>" : peer.user_agent, peer.version,
@@ -73,6 +73,28 @@ void PeerManager::NoteTimeOffset(Peer& peer, int64_t seconds)
     m_time_offsets.push_back(seconds);
     m_at.log.Debug(LogCategory::kNet, "Added time offset {:+}s, total samples {}", seconds,
                    m_time_offsets.size());
+    CheckClock();
+}
+
+/** A header is refused two hours from now by our clock: a wrong one may leave us alone. */
+void PeerManager::CheckClock()
+{
+    if (!m_at.warnings) return;
+    const int64_t offset = TimeOffset();
+    if (offset >= -kMaxClockError && offset <= kMaxClockError) {
+        m_at.warnings->Clear(NodeWarning::kClockOutOfSync);
+        return;
+    }
+    const std::string text = fmt::format(
+        "Your computer's date and time appear to be more than {} minutes out of sync with the "
+        "network, this may lead to consensus failure. After you've confirmed your computer's "
+        "clock, this message should no longer appear when you restart your node. Without a "
+        "restart, it should stop showing automatically after you've connected to a sufficient "
+        "number of new outbound peers, which may take some time. You can inspect the `timeoffset` "
+        "field of the `getpeerinfo` and `getnetworkinfo` RPC methods to get more info.",
+        kMaxClockError / 60);
+    m_at.log.Warning("{}", text);
+    (void)m_at.warnings->Set(NodeWarning::kClockOutOfSync, text);
 }
 
 /** Otherwise the peer was sent away. */

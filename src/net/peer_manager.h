@@ -12,6 +12,7 @@
 #include "net/message_capture.h"
 #include "net/peer.h"
 #include "net/peer_chain.h"
+#include "util/warnings.h"
 
 #include <functional>
 #include <limits>
@@ -46,8 +47,9 @@ inline constexpr int64_t kHistoricalAge = 7 * 24 * 60 * 60; //!< seconds
 inline constexpr int kLimitedBlocks = 288; //!< that a node with NODE_NETWORK_LIMITED has
 /** The payload of one is the block. */
 inline constexpr std::string_view kBlockType = "block";
-inline constexpr size_t kMaxTimeOffsets = 50;    //!< kept
-inline constexpr size_t kMinTimeOffsets = 5;     //!< below it there is no median
+inline constexpr size_t kMaxTimeOffsets = 50;      //!< kept
+inline constexpr size_t kMinTimeOffsets = 5;       //!< below it there is no median
+inline constexpr int64_t kMaxClockError = 10 * 60; //!< seconds, before the user is warned
 inline constexpr int kLimitedConnectDepth = 144; //!< blocks behind, to be content with such a peer
 
 struct PeerOptions {
@@ -78,6 +80,7 @@ struct PeerSurroundings {
     /** What a compact block may be completed with; null: nothing. */
     const TransactionSource* transactions = nullptr;
     MessageCapture* capture = nullptr; //!< null: messages are not kept
+    NodeWarnings* warnings = nullptr;  //!< null: nobody is warned
 };
 
 class PeerManager {
@@ -154,6 +157,7 @@ private:
     void HandleVersion(Peer& peer, ByteSpan payload);
     bool AcceptVersion(Peer& peer, const VersionMessage& message);
     void NoteTimeOffset(Peer& peer, int64_t seconds);
+    void CheckClock();
     void AnswerVersion(Peer& peer);
     void HandleVerack(Peer& peer);
     bool HandleNegotiation(Peer& peer, const ReceivedMessage& message);

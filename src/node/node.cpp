@@ -200,6 +200,7 @@ void Node::MakeNetwork(uint64_t files)
                          .extra_booster_peers = m_options.booster_peers - kCoreBlockPeers,
                          .mock_time = m_options.mock_time,
                          .set_status = [this](const std::string& status) { SetStatus(status); },
+                         .warnings = &m_warnings,
                          .fatal = [this](const Error& error) { StopFor(error); }},
         std::move(options));
     m_events.AddConsumer(*m_network);

@@ -32,7 +32,8 @@ Result<> NodeNetwork::Load()
     m_peers = std::make_unique<PeerNetwork>(
         PeerNetworkSurroundings{m_parts.env, m_parts.log, m_parts.params, m_view, m_view, m_view,
                                 [this] { return Now(); },
-                                [this](const Bans& changed) { SaveBans(changed); }},
+                                [this](const Bans& changed) { SaveBans(changed); },
+                                m_parts.warnings},
         std::move(options));
     IBD_RETURN_IF_ERROR(m_peers->LoadAddresses());
     m_parts.set_status("Loading banlist…");

@@ -21,6 +21,7 @@ struct NodeNetworkParts {
     /** What setmocktime sets; null where there is no such call. */
     const std::atomic<int64_t>* mock_time = nullptr;
     std::function<void(const std::string& status)> set_status;
+    NodeWarnings* warnings = nullptr;
     /** Told of failures of the machine; the node stops. */
     std::function<void(const Error&)> fatal;
 };

@@ -12,9 +12,10 @@ namespace ibd {
 
 /** In the order in which they are shown. */
 enum class NodeWarning {
-    kUnknownRules, //!< version bits that we do not know were activated; never cleared
-    kInvalidChain, //!< a chain that broke a rule has much more work than ours
-    kMissingUndo,  //!< a chain with more work cannot be followed: undo data on the way is missing
+    kUnknownRules,   //!< version bits that we do not know were activated; never cleared
+    kInvalidChain,   //!< a chain that broke a rule has much more work than ours
+    kClockOutOfSync, //!< most of those whom we called have another time
+    kMissingUndo,    //!< a chain with more work cannot be followed: undo data on the way is missing
 };
 
 class NodeWarnings {

@@ -125,6 +125,32 @@ TEST_CASE("services of those whom we chose", "[peer_manager]")
     CHECK_FALSE(closed(ConnectionKind::kOutboundFullRelay, limited));
 }
 
+TEST_CASE("a clock that most of those whom we called do not share is warned of", "[peer_manager]")
+{
+    TestNode node(RegtestParams());
+    const auto call = [&](ConnectionKind kind, int64_t ahead) {
+        VersionMessage version = TestNode::Version();
+        version.time += ahead;
+        (void)node.Befriend(kind, "8.8.8.8:8333", kPermitNone, version);
+    };
+    for (int i = 0; i < 20; ++i) call(ConnectionKind::kInbound, 5'000); // may be one and the same
+    for (int i = 0; i < 4; ++i) call(ConnectionKind::kManual, -601);
+    CHECK(node.warnings.Messages().empty());
+    CHECK(node.manager.TimeOffset() == 0);
+    call(ConnectionKind::kManual, -601);
+    CHECK(node.manager.TimeOffset() == -601);
+    REQUIRE(node.warnings.Messages().size() == 1);
+    CHECK(node.warnings.Messages()[0].starts_with("Your computer's date and time appear to be more "
+                                                  "than 10 minutes out of sync with the network,"));
+    for (int i = 0; i < 5; ++i) call(ConnectionKind::kManual, 600);
+    CHECK(node.manager.TimeOffset() == 600);
+    CHECK(node.warnings.Messages().empty());
+    // What a liar may say is no trap for the sum.
+    for (int i = 0; i < 30; ++i)
+        call(ConnectionKind::kManual, std::numeric_limits<int64_t>::min() / 2);
+    CHECK(node.warnings.Messages().size() == 1);
+}
+
 TEST_CASE("a connection to oneself ends", "[peer_manager]")
 {
     TestNode node(RegtestParams());

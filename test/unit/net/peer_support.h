@@ -223,7 +223,7 @@ public:
                       AddressBook* book = nullptr, const TransactionSource* pool = nullptr)
         : params(node_params), chain(params), env(seed), logger(MakeNullLogger()),
           manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }, book,
-                   pool},
+                   pool, nullptr, &warnings},
                   std::move(options))
     {
         MoveTime(0);
@@ -320,6 +320,7 @@ public:
     TestLink link;
     SeededEnv env;
     std::unique_ptr<Logger> logger;
+    NodeWarnings warnings;
     int64_t now = kStart * kSecond;
     PeerManager manager;
 
