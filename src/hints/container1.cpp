@@ -1,26 +1,18 @@
 // See container1.h.
 #include "hints/container1.h"
 
-#include "crypto/sha256.h"
 #include "hints/hints_writer.h"
 #include "hints/rice_record.h"
 #include "primitives/serialize.h"
-#include "util/endian.h"
 #include "util/file_appender.h"
-
-#include <algorithm>
 
 namespace ibd {
 
 namespace {
 
-// Offsets of the header's fields.
-constexpr size_t kVersionAt = 8;
-constexpr size_t kCodingAt = 10;
-constexpr size_t kNetworkAt = 12;
-constexpr size_t kHeightAt = 16;
-constexpr size_t kGroupsAt = 20;
-constexpr size_t kHashAt = 24;
+using namespace container_head;
+
+// Offsets of the header's further fields.
 constexpr size_t kOutputsAt = 56;
 constexpr size_t kUnspentAt = 64;
 constexpr size_t kIndexAt = 72;
@@ -28,9 +20,8 @@ constexpr size_t kFileSizeAt = 80;
 constexpr size_t kReservedAt = 88;
 constexpr size_t kChecksumAt = 120;
 
-// Bounds of memory, far above what a real file has.
+/** Bounds memory, far above what a real file has. */
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 37;
-constexpr uint64_t kMaxIndexBytes = 64 << 20;
 
 class ContainerWriter final : public HintsWriter {
 public:
@@ -126,40 +117,26 @@ private:
 
 Result<std::unique_ptr<Hints>> ContainerHints::Open(HintsFile file)
 {
-    auto hints = std::unique_ptr<ContainerHints>(new ContainerHints(std::move(file)));
-    hints->m_info.path = hints->m_file.GetPath();
-    hints->m_info.format = HintsFormat::kContainer1;
-    Opening opening;
-    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
-    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
-    return std::unique_ptr<Hints>(std::move(hints));
+    return OpenInSteps(std::unique_ptr<ContainerHints>(new ContainerHints(std::move(file))));
 }
 
 Result<> ContainerHints::ParseHeader(Opening& opening)
 {
     const uint8_t* p = opening.header.data();
-    if (m_file.Size() < kHintsHeaderSize) return Damaged(m_file.Size(), "the file is cut off");
+    IBD_RETURN_IF_ERROR(ReadHeader(opening.header));
     if (m_file.Size() > kMaxFileBytes) return Damaged(kMaxFileBytes, "the file is too long");
-    IBD_RETURN_IF_ERROR(m_file.Read(0, opening.header));
     if (const auto version = ReadLE16(p + kVersionAt); version != kHintsVersion) {
         return Damaged(kVersionAt,
                        fmt::format("version {} is not supported, only 1 and 2 are", version));
     }
-    if (ReadLE16(p + kCodingAt) != kHintsCodingRice) return Damaged(kCodingAt, "unknown coding");
+    IBD_RETURN_IF_ERROR(ParseHead(p, kHintsCodingRice));
     const uint64_t size = ReadLE64(p + kFileSizeAt);
     if (size != m_file.Size()) {
         return Damaged(kFileSizeAt, fmt::format("the file should have {} bytes but has {}", size,
                                                 m_file.Size()));
     }
-    m_info.terminal_height = ReadLE32(p + kHeightAt);
-    m_info.terminal_hash = BlockHash::FromBytes(p + kHashAt);
-    m_info.network_magic.emplace();
-    std::copy_n(p + kNetworkAt, 4, m_info.network_magic->begin());
     m_info.outputs = ReadLE64(p + kOutputsAt);
     m_info.unspent = ReadLE64(p + kUnspentAt);
-    m_info.file_size = size;
     return {};
 }
 
@@ -172,12 +149,12 @@ Result<> ContainerHints::ReadIndex(Opening& opening)
         m_file.Size() - opening.index_at != length) {
         return Damaged(kIndexAt, "the index does not end the file");
     }
-    if (length > kMaxIndexBytes) return Damaged(kGroupsAt, "the index is too long");
+    if (length > kMaxHintsIndexBytes) return Damaged(kGroupsAt, "the index is too long");
     opening.index.resize(length);
     IBD_RETURN_IF_ERROR(m_file.Read(opening.index_at, opening.index));
     const ByteSpan head = ByteSpan(opening.header).first(kChecksumAt);
     const Hash32 digest = Sha256().Write(head).Write(opening.index).Finalize();
-    if (!std::equal(digest.begin(), digest.begin() + 8, p + kChecksumAt)) {
+    if (!SameChecksum(digest, p + kChecksumAt)) {
         return Damaged(kChecksumAt, "the checksum of header and index is wrong");
     }
     if (std::any_of(p + kReservedAt, p + kChecksumAt, [](uint8_t b) { return b != 0; })) {
@@ -189,10 +166,7 @@ Result<> ContainerHints::ReadIndex(Opening& opening)
 
 Result<> ContainerHints::CheckIndex(const Opening& opening)
 {
-    if (m_info.terminal_height == 0) return Damaged(kHeightAt, "the terminal height is zero");
-    if (m_info.terminal_height > kMaxHintedHeight) {
-        return Damaged(kHeightAt, "the terminal height is impossible");
-    }
+    IBD_RETURN_IF_ERROR(CheckTerminalHeight());
     uint64_t height = 1;
     uint64_t offset = kHintsHeaderSize;
     uint64_t unspent = 0;
@@ -212,12 +186,7 @@ Result<> ContainerHints::CheckIndex(const Opening& opening)
         offset += group.length;
         unspent += group.unspent;
     }
-    if (height != uint64_t{m_info.terminal_height} + 1) {
-        return Damaged(kHeightAt, "the groups do not end at the terminal height");
-    }
-    if (offset != opening.index_at) {
-        return Damaged(offset, "bytes lie between the groups and the index");
-    }
+    IBD_RETURN_IF_ERROR(CheckGroupsEnd(height, offset, opening.index_at));
     if (unspent != m_info.unspent) {
         return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
     }
@@ -249,7 +218,7 @@ Result<> ContainerHints::CheckGroup(const Group& group, Opening& opening)
     opening.group.resize(group.length);
     IBD_RETURN_IF_ERROR(m_file.Read(group.offset, opening.group));
     const Hash32 digest = Sha256Of(opening.group);
-    if (!std::equal(digest.begin(), digest.begin() + 8, group.checksum)) {
+    if (!SameChecksum(digest, group.checksum)) {
         return Damaged(group.offset, fmt::format("the checksum of the group at height {} is wrong",
                                                  group.first_height));
     }

@@ -5,22 +5,18 @@
 // immutable.
 #pragma once
 
-#include "hints/hints.h"
-#include "hints/hints_file.h"
+#include "hints/container_head.h"
 
 namespace ibd {
 
-inline constexpr std::array<uint8_t, 8> kHintsMagic = {'i', 'b', 'd', 'h', 'i', 'n', 't', 's'};
 inline constexpr uint16_t kHintsVersion = 1;
 inline constexpr uint16_t kHintsCodingRice = 1;
 inline constexpr size_t kHintsHeaderSize = 128;
 inline constexpr size_t kHintsIndexEntrySize = 32;
-inline constexpr uint32_t kMaxBlocksPerGroup = 1024;
-inline constexpr uint32_t kCloseGroupAtUnspent = 32'768;
 /** Bounds what a reader must hold of a hostile file; a real group has about 100 KB. */
 inline constexpr uint32_t kMaxGroupBytes = 64 << 20;
 
-class ContainerHints final : public Hints {
+class ContainerHints final : public ContainerFile {
 public:
     /** Checks header, index, groups, their checksums and all counts; what is left to Read() are
      *  the runs of zeros within a record. */
@@ -29,6 +25,8 @@ public:
     Result<> Read(uint32_t height, BlockHints& out) const override;
 
 private:
+    friend ContainerFile;
+
     struct Group {
         uint32_t first_height;
         uint32_t blocks;
@@ -46,7 +44,10 @@ private:
         Bytes group;          //!< one group's bytes
     };
 
-    explicit ContainerHints(HintsFile file) : m_file(std::move(file)) {}
+    explicit ContainerHints(HintsFile file)
+        : ContainerFile(std::move(file), HintsFormat::kContainer1)
+    {
+    }
     Result<> ParseHeader(Opening& opening);
     Result<> ReadIndex(Opening& opening);
     Result<> CheckIndex(const Opening& opening);
@@ -55,12 +56,7 @@ private:
     Result<> CheckGroup(const Group& group, Opening& opening);
     /** Adds the group's records to m_records. */
     Result<> CheckRecords(const Group& group, Opening& opening);
-    Error Damaged(uint64_t offset, std::string_view what) const
-    {
-        return m_file.Damaged(offset, what);
-    }
 
-    HintsFile m_file;
     /** A record's place in the file. */
     struct Place {
         uint64_t offset : 38;

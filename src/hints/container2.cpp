@@ -1,22 +1,15 @@
 // See container2.h.
 #include "hints/container2.h"
 
-#include "crypto/sha256.h"
-#include "hints/container1.h"
 #include "primitives/serialize.h"
-
-#include <algorithm>
 
 namespace ibd {
 
 namespace {
 
-// Offsets of the header's fields.
-constexpr size_t kCodingAt = 10;
-constexpr size_t kNetworkAt = 12;
-constexpr size_t kHeightAt = 16;
-constexpr size_t kGroupsAt = 20;
-constexpr size_t kHashAt = 24;
+using namespace container_head;
+
+// Offsets of the header's further fields.
 constexpr size_t kUnspentAt = 56;
 constexpr size_t kIndexAt = 64;
 constexpr size_t kBodyEndAt = 72;
@@ -24,20 +17,13 @@ constexpr size_t kTablesSizeAt = 80;
 constexpr size_t kReservedAt = 84;
 constexpr size_t kChecksumAt = 88;
 
-constexpr size_t kChecksumSize = 8;
 constexpr size_t kSectionHeadSize = 12; //!< tag and length
 
 // Bounds of memory, far above what a real file has.
-constexpr uint64_t kMaxIndexBytes = 64 << 20;
 /** One block more than what closes a group. */
 constexpr uint32_t kMaxGroupUnspent = kCloseGroupAtUnspent + kMaxHintedOutputs;
 /** A group's numbers take at most 27 bits each. */
 constexpr uint32_t kMaxGroup2Bytes = 4 * (kMaxGroupUnspent + kMaxBlocksPerGroup) + 16;
-
-bool SameChecksum(const Hash32& digest, const uint8_t* stored)
-{
-    return std::equal(digest.begin(), digest.begin() + kChecksumSize, stored);
-}
 
 uint64_t MemoryOf(const GroupHints& group)
 {
@@ -73,34 +59,19 @@ void DecodedGroups::Keep(size_t number, Group group)
 
 Result<std::unique_ptr<Hints>> Container2Hints::Open(HintsFile file)
 {
-    auto hints = std::unique_ptr<Container2Hints>(new Container2Hints(std::move(file)));
-    hints->m_info.path = hints->m_file.GetPath();
-    Opening opening;
-    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
-    IBD_RETURN_IF_ERROR(hints->ReadTables(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
-    return std::unique_ptr<Hints>(std::move(hints));
+    return OpenInSteps(std::unique_ptr<Container2Hints>(new Container2Hints(std::move(file))));
 }
 
 Result<> Container2Hints::ParseHeader(Opening& opening)
 {
+    IBD_RETURN_IF_ERROR(ReadHeader(opening.header));
     const uint8_t* p = opening.header.data();
-    if (m_file.Size() < kContainer2HeaderSize) {
-        return Damaged(m_file.Size(), "the file is cut off");
-    }
-    IBD_RETURN_IF_ERROR(m_file.Read(0, opening.header));
-    if (ReadLE16(p + kCodingAt) != kHintsCodingGaps) return Damaged(kCodingAt, "unknown coding");
-    m_info.terminal_height = ReadLE32(p + kHeightAt);
-    m_info.terminal_hash = BlockHash::FromBytes(p + kHashAt);
-    m_info.network_magic.emplace();
-    std::copy_n(p + kNetworkAt, 4, m_info.network_magic->begin());
+    IBD_RETURN_IF_ERROR(ParseHead(p, kHintsCodingGaps));
     m_info.unspent = ReadLE64(p + kUnspentAt);
-    m_info.file_size = m_file.Size();
     return {};
 }
 
-Result<> Container2Hints::ReadTables(Opening& opening)
+Result<> Container2Hints::ReadIndex(Opening& opening)
 {
     const uint8_t* p = opening.header.data();
     const uint64_t index_size = uint64_t{ReadLE32(p + kGroupsAt)} * kContainer2EntrySize;
@@ -113,7 +84,7 @@ Result<> Container2Hints::ReadTables(Opening& opening)
     }
     if (tables_size > GapModel::kMaxBytes) return Damaged(kTablesSizeAt, "the tables are too long");
     if (opening.index_at < kContainer2HeaderSize + tables_size || opening.index_at > end ||
-        end - opening.index_at != index_size || index_size > kMaxIndexBytes) {
+        end - opening.index_at != index_size || index_size > kMaxHintsIndexBytes) {
         return Damaged(kIndexAt, "the index is not where it must be");
     }
     opening.tables.resize(tables_size);
@@ -143,10 +114,10 @@ Result<> Container2Hints::CheckSections(uint64_t offset)
     while (offset < m_file.Size()) {
         std::array<uint8_t, kSectionHeadSize> head;
         const uint64_t left = m_file.Size() - offset;
-        if (left < head.size() + kChecksumSize) return Damaged(offset, "a section is cut off");
+        if (left < head.size() + kHintsChecksumSize) return Damaged(offset, "a section is cut off");
         IBD_RETURN_IF_ERROR(m_file.Read(offset, head));
         const uint64_t length = ReadLE64(head.data() + 4);
-        if (length > left - head.size() - kChecksumSize) {
+        if (length > left - head.size() - kHintsChecksumSize) {
             return Damaged(offset + 4, "a section is cut off");
         }
         Sha256 digest;
@@ -157,22 +128,19 @@ Result<> Container2Hints::CheckSections(uint64_t offset)
             IBD_RETURN_IF_ERROR(m_file.Read(offset + head.size() + at, piece));
             digest.Write(piece);
         }
-        std::array<uint8_t, kChecksumSize> stored;
+        std::array<uint8_t, kHintsChecksumSize> stored;
         IBD_RETURN_IF_ERROR(m_file.Read(offset + head.size() + length, stored));
         if (!SameChecksum(digest.Finalize(), stored.data())) {
             return Damaged(offset, "the checksum of a section is wrong");
         }
-        offset += head.size() + length + kChecksumSize;
+        offset += head.size() + length + kHintsChecksumSize;
     }
     return {};
 }
 
 Result<> Container2Hints::CheckIndex(const Opening& opening)
 {
-    if (m_info.terminal_height == 0) return Damaged(kHeightAt, "the terminal height is zero");
-    if (m_info.terminal_height > kMaxHintedHeight) {
-        return Damaged(kHeightAt, "the terminal height is impossible");
-    }
+    IBD_RETURN_IF_ERROR(CheckTerminalHeight());
     uint64_t height = 1;
     uint64_t offset = kContainer2HeaderSize + opening.tables.size();
     uint64_t unspent = 0;
@@ -196,12 +164,7 @@ Result<> Container2Hints::CheckIndex(const Opening& opening)
         offset += group.length;
         unspent += group.unspent;
     }
-    if (height != uint64_t{m_info.terminal_height} + 1) {
-        return Damaged(kHeightAt, "the groups do not end at the terminal height");
-    }
-    if (offset != opening.index_at) {
-        return Damaged(offset, "bytes lie between the groups and the index");
-    }
+    IBD_RETURN_IF_ERROR(CheckGroupsEnd(height, offset, opening.index_at));
     if (unspent == m_info.unspent) return {};
     return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
 }

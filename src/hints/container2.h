@@ -5,9 +5,8 @@
 // section 2.
 #pragma once
 
+#include "hints/container_head.h"
 #include "hints/gap_coder.h"
-#include "hints/hints.h"
-#include "hints/hints_file.h"
 #include "util/mutex.h"
 
 #include <list>
@@ -36,13 +35,15 @@ private:
     uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0;
 };
 
-class Container2Hints final : public Hints {
+class Container2Hints final : public ContainerFile {
 public:
     static Result<std::unique_ptr<Hints>> Open(HintsFile file);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
 
 private:
+    friend ContainerFile;
+
     struct Group {
         uint32_t first_height;
         uint32_t blocks;
@@ -57,21 +58,19 @@ private:
         uint64_t index_at = 0;
     };
 
-    explicit Container2Hints(HintsFile file) : m_file(std::move(file)) {}
+    explicit Container2Hints(HintsFile file)
+        : ContainerFile(std::move(file), HintsFormat::kContainer)
+    {
+    }
     Result<> ParseHeader(Opening& opening);
     /** Tables and index, and the checksum over both and the header. */
-    Result<> ReadTables(Opening& opening);
+    Result<> ReadIndex(Opening& opening);
     Result<> CheckIndex(const Opening& opening);
     Result<> CheckGroups(const Opening& opening);
     /** Sections are passed over, but must be whole. */
     Result<> CheckSections(uint64_t offset);
     Result<DecodedGroups::Group> Decoded(size_t number) const;
-    Error Damaged(uint64_t offset, std::string_view what) const
-    {
-        return m_file.Damaged(offset, what);
-    }
 
-    HintsFile m_file;
     std::vector<Group> m_groups;
     std::unique_ptr<const GapDecoder> m_decoder;
     mutable DecodedGroups m_decoded;

@@ -1,8 +1,6 @@
 // Writer of version 2 of the container. The tables stand before the groups and depend on all of
 // them, so the numbers to be coded wait in a file beside the one that is made (about a byte for
 // each unspent output) until the last block is there. Memory: one group.
-#include "crypto/sha256.h"
-#include "hints/container1.h"
 #include "hints/container2.h"
 #include "hints/hints_writer.h"
 #include "hints/leb128.h"

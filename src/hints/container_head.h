@@ -1,0 +1,105 @@
+// ContainerFile: what both versions of the container have in common - magic, the start of the
+// header, the order in which a file is opened, checksums of eight bytes. Formats:
+// doc/formats/hints.md, sections 1 and 2.
+#pragma once
+
+#include "crypto/sha256.h"
+#include "hints/hints.h"
+#include "hints/hints_file.h"
+#include "util/endian.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+inline constexpr std::array<uint8_t, 8> kHintsMagic = {'i', 'b', 'd', 'h', 'i', 'n', 't', 's'};
+inline constexpr uint32_t kMaxBlocksPerGroup = 1024;
+inline constexpr uint32_t kCloseGroupAtUnspent = 32'768;
+
+/** Offsets of the fields with which both headers start. */
+namespace container_head {
+inline constexpr size_t kVersionAt = 8;
+inline constexpr size_t kCodingAt = 10;
+inline constexpr size_t kNetworkAt = 12;
+inline constexpr size_t kHeightAt = 16;
+inline constexpr size_t kGroupsAt = 20;
+inline constexpr size_t kHashAt = 24;
+} // namespace container_head
+
+/** A checksum is the start of a SHA-256. */
+inline constexpr size_t kHintsChecksumSize = 8;
+inline bool SameChecksum(const Hash32& digest, const uint8_t* stored)
+{
+    return std::equal(digest.begin(), digest.begin() + kHintsChecksumSize, stored);
+}
+
+/** Bounds memory, far above what a real file has. */
+inline constexpr uint64_t kMaxHintsIndexBytes = 64 << 20;
+
+class ContainerFile : public Hints {
+protected:
+    ContainerFile(HintsFile file, HintsFormat format) : m_file(std::move(file))
+    {
+        m_info.path = m_file.GetPath();
+        m_info.format = format;
+    }
+
+    /** Opens one of a class that has an Opening and these four steps. */
+    template <typename Container>
+    static Result<std::unique_ptr<Hints>> OpenInSteps(std::unique_ptr<Container> hints)
+    {
+        typename Container::Opening opening;
+        IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
+        IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
+        IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
+        IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
+        return std::unique_ptr<Hints>(std::move(hints));
+    }
+
+    Result<> ReadHeader(MutableByteSpan header)
+    {
+        if (m_file.Size() < header.size()) return Damaged(m_file.Size(), "the file is cut off");
+        return m_file.Read(0, header);
+    }
+
+    /** From the coding to the terminal block's hash. */
+    Result<> ParseHead(const uint8_t* header, uint16_t coding)
+    {
+        using namespace container_head;
+        if (ReadLE16(header + kCodingAt) != coding) return Damaged(kCodingAt, "unknown coding");
+        m_info.terminal_height = ReadLE32(header + kHeightAt);
+        m_info.terminal_hash = BlockHash::FromBytes(header + kHashAt);
+        m_info.network_magic.emplace();
+        std::copy_n(header + kNetworkAt, 4, m_info.network_magic->begin());
+        m_info.file_size = m_file.Size();
+        return {};
+    }
+
+    Result<> CheckTerminalHeight() const
+    {
+        using namespace container_head;
+        if (m_info.terminal_height == 0) return Damaged(kHeightAt, "the terminal height is zero");
+        if (m_info.terminal_height <= kMaxHintedHeight) return {};
+        return Damaged(kHeightAt, "the terminal height is impossible");
+    }
+
+    /** `height`, `offset`: behind the last group. */
+    Result<> CheckGroupsEnd(uint64_t height, uint64_t offset, uint64_t index_at) const
+    {
+        if (height != uint64_t{m_info.terminal_height} + 1) {
+            return Damaged(container_head::kHeightAt,
+                           "the groups do not end at the terminal height");
+        }
+        if (offset == index_at) return {};
+        return Damaged(offset, "bytes lie between the groups and the index");
+    }
+
+    Error Damaged(uint64_t offset, std::string_view what) const
+    {
+        return m_file.Damaged(offset, what);
+    }
+
+    HintsFile m_file;
+};
+
+} // namespace ibd
