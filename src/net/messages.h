@@ -7,6 +7,7 @@
 // more misbehaves, which is for the caller to see (BoundedList::TooMany).
 #pragma once
 
+#include "consensus/merkle_proof.h"
 #include "net/net_address.h"
 #include "net/protocol.h"
 #include "primitives/block.h"
@@ -337,9 +338,7 @@ struct MerkleBlockMessage {
     static constexpr std::string_view kType = "merkleblock";
 
     BlockHeader header;
-    uint32_t tx_count = 0;       //!< of the block
-    std::vector<Uint256> hashes; //!< nodes of the tree, in order of descent
-    Bytes flags;                 //!< a bit for each node visited, lowest first
+    MerkleProof proof;
 
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);

@@ -166,17 +166,17 @@ void FilterAddMessage::Read(PayloadReader& reader) { data = ReadBytes(reader); }
 void MerkleBlockMessage::Write(Writer& writer) const
 {
     WriteHeader(writer, header);
-    writer.U32(tx_count);
-    WriteHashes(writer, hashes);
-    writer.VarBytes(flags);
+    writer.U32(proof.tx_count);
+    WriteHashes(writer, proof.hashes);
+    writer.VarBytes(proof.flags);
 }
 
 void MerkleBlockMessage::Read(PayloadReader& reader)
 {
     header = ReadHeader(reader);
-    tx_count = reader.U32();
-    hashes = ReadHashes(reader);
-    flags = ReadBytes(reader);
+    proof.tx_count = reader.U32();
+    proof.hashes = ReadHashes(reader);
+    proof.flags = ReadBytes(reader);
 }
 
 void BlockFilterRequest::Write(Writer& writer) const

@@ -60,6 +60,7 @@ bool PeerNetwork::Impl::EvictInbound()
         candidate.last_tx = info.last_transaction;
         candidate.relevant_services = info.has_desirable_services;
         candidate.relays_txs = info.relays_txs;
+        candidate.bloom_filter = info.bloom_filter;
         candidate.group = link.group;
         candidate.prefer_evict = link.prefer_evict;
         candidate.is_local = link.peer.address.address.IsLocal();

@@ -2,9 +2,10 @@
 // the PeerManager, one thread. Memory: kMaxInventory requests, kMaxAnnouncements hashes, the
 // addresses of Gossip (below a megabyte), the
 // messages that are received and unread (bounded by who hands them over, -maxreceivebuffer), a
-// HeaderSync at most.
+// HeaderSync and a BloomFilter at most.
 #pragma once
 
+#include "net/bloom_filter.h"
 #include "net/peer_link.h"
 #include "net/rolling_set.h"
 
@@ -59,7 +60,7 @@ struct Peer {
     bool provides_compact = false;            //!< compact blocks may be asked of it
     bool wants_compact_announcements = false; //!< it asked for them
     bool announces_compact = false;           //!< we asked it to
-    int64_t fee_filter = 0; //!< satoshi per 1,000 virtual bytes
+    int64_t fee_filter = 0;                   //!< satoshi per 1,000 virtual bytes
 
     /** Of addresses; times in microseconds. */
     struct Gossip {
@@ -109,6 +110,7 @@ struct Peer {
     std::deque<InventoryItem> requests; //!< of its getdata, still to be served
     std::deque<const HeaderNode*> to_announce;
     std::vector<BlockHash> to_inv;
+    std::optional<BloomFilter> bloom; //!< of the transactions that it wants to see (BIP37)
     BlockHash continuation; //!< last of a getblocks answer: when it is fetched, more is offered
 
     bool OffersBlocks() const { return services & (kNodeNetwork | kNodeNetworkLimited); }
@@ -130,6 +132,7 @@ struct PeerInfo {
     std::string user_agent;
     int32_t start_height = -1;
     bool relays_txs = false;
+    bool bloom_filter = false; //!< it has given one
     bool established = false;
     Endpoint seen_as;
     int64_t time_offset = 0;

@@ -36,6 +36,7 @@ void PeerManager::Connected(NewPeer connection)
     peer->gossip.tokens_at = Now();
     peer->our_nonce = Random64();
     peer->our_services = m_options.services;
+    if (peer->IsInbound() && peer->Permits(kPermitBloomFilter)) peer->our_services |= kNodeBloom;
     const auto [position, inserted] = m_peers.emplace(peer->Id(), std::move(peer));
     CHECK(inserted);
     Peer& added = *position->second;
@@ -226,21 +227,10 @@ void PeerManager::HandleTransactions(Peer& peer, const ReceivedMessage& message)
         const bool unwanted = peer.Is(ConnectionKind::kBlockRelay) ||
                               (m_options.blocks_only && !peer.Permits(kPermitRelay));
         if (unwanted) Drop(peer, "transaction sent in violation of protocol");
-    } else if (message.type == MempoolMessage::kType && !peer.Permits(kPermitMempool) &&
-               !peer.Permits(kPermitNoBan)) {
+    } else if (message.type == MempoolMessage::kType && !(peer.our_services & kNodeBloom) &&
+               !peer.Permits(kPermitMempool) && !peer.Permits(kPermitNoBan)) {
         Drop(peer, "mempool request with bloom filters disabled");
     }
-}
-
-/** Filters of transactions by peers (BIP37) are not offered. */
-void PeerManager::HandleBloom(Peer& peer, const ReceivedMessage& message)
-{
-    const std::string& type = message.type;
-    if (type != FilterLoadMessage::kType && type != FilterAddMessage::kType &&
-        type != FilterClearMessage::kType) {
-        return;
-    }
-    Drop(peer, fmt::format("{} received despite not offering bloom services", type));
 }
 
 /** Filters of blocks (BIP157) are not offered. */
@@ -405,6 +395,7 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
     out.user_agent = peer.user_agent;
     out.start_height = peer.start_height;
     out.relays_txs = peer.wants_txs;
+    out.bloom_filter = peer.bloom.has_value();
     out.established = peer.established;
     out.seen_as = peer.seen_as;
     out.time_offset = peer.time_offset;

@@ -144,7 +144,6 @@ private:
     bool HandleUpkeep(Peer& peer, const ReceivedMessage& message);
     void HandlePong(Peer& peer, ByteSpan payload);
     void HandleTransactions(Peer& peer, const ReceivedMessage& message);
-    void HandleBloom(Peer& peer, const ReceivedMessage& message);
     void HandleFilterRequest(Peer& peer, const ReceivedMessage& message);
     void Maintain(Peer& peer);
     void MaintainPing(Peer& peer);
@@ -187,6 +186,13 @@ private:
     bool MayEvict(const Peer& peer) const;
     void EvictExtraBlockRelay();
     void EvictExtraFullRelay();
+
+    // peer_bloom.cpp
+    void HandleBloom(Peer& peer, const ReceivedMessage& message);
+    void LoadBloom(Peer& peer, ByteSpan payload);
+    void AddToBloom(Peer& peer, ByteSpan payload);
+    void SetBloom(Peer& peer, std::optional<BloomFilter> filter);
+    void SendFiltered(Peer& peer, const BlockView& block);
 
     // peer_headers.cpp
     void HandleHeaders(Peer& peer, ByteSpan payload);

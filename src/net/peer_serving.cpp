@@ -2,6 +2,7 @@
 #include "net/peer_manager.h"
 
 #include "chain/assume_valid.h"
+#include "net/stripped.h"
 
 namespace ibd {
 
@@ -22,9 +23,7 @@ Result<Bytes> StripWitnesses(ByteSpan raw)
     Writer writer(out);
     writer.Raw(raw.first(BlockHeader::kSize));
     writer.CompactSize(block.Txs().size());
-    for (const TxView& tx : block.Txs()) {
-        for (const ByteSpan part : GetTxidPreimage(tx).parts) writer.Raw(part);
-    }
+    for (const TxView& tx : block.Txs()) WriteStripped(writer, tx);
     return out;
 }
 
@@ -137,9 +136,7 @@ void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)
         return Drop(peer, "Ignore block request below NODE_NETWORK_LIMITED threshold");
     }
     if (!m_at.chain.Facts(*node).have_data) return;
-    if (item.type != kInvFilteredBlock) { // no filter was ever taken
-        if (!SendBlock(peer, item, *node)) return Close(peer);
-    }
+    if (!SendBlock(peer, item, *node)) return Close(peer);
     if (item.hash != peer.continuation) return;
     // Unknown to the peer, this makes it ask for the hashes behind those it has now.
     InvMessage more;
@@ -152,18 +149,27 @@ void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)
  *  is in it. */
 bool PeerManager::SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node)
 {
+    if (item.type == kInvFilteredBlock && !peer.bloom) return true; // nothing is said, as in Core
     if (item.type == kInvCompactBlock && IsCaughtUp() &&
         node.height >= m_at.chain.Tip().height - kMaxCompactDepth) {
         return SendCompact(peer, node);
     }
     auto raw = m_at.blocks.ReadBlock(node);
+    BlockView filtered;
     if (raw && item.type == kInvBlock) raw = StripWitnesses(*raw);
+    if (raw && item.type == kInvFilteredBlock) {
+        if (const auto parsed = filtered.Parse(*raw); !parsed) raw = parsed.GetError();
+    }
     if (!raw) {
         m_at.log.Error("Cannot load block from disk: {}, disconnecting {}", raw.Message(),
                        NameOf(peer));
         return false;
     }
-    SendRaw(peer, {std::string(kBlockType), std::move(*raw)});
+    if (item.type == kInvFilteredBlock) {
+        SendFiltered(peer, filtered);
+    } else {
+        SendRaw(peer, {std::string(kBlockType), std::move(*raw)});
+    }
     return true;
 }
 

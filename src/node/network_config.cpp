@@ -146,6 +146,7 @@ void ReadPeers(const ArgsManager& args, PeerOptions& out)
     out.services = kNodeNetworkLimited | kNodeWitness;
     if (!out.prune_mode) out.services |= kNodeNetwork;
     if (args.GetBool("-v2transport", true)) out.services |= kNodeP2pV2;
+    if (args.GetBool("-peerbloomfilters", false)) out.services |= kNodeBloom;
     out.user_agent = UserAgent(args);
     out.blocks_only = args.GetBool("-blocksonly", false);
     out.log_addresses = args.GetBool("-logips", false);

@@ -121,7 +121,7 @@ constexpr const char* kNamesOnly[] = {"-addresstype",
  *  what it does not do (fees, limits, addresses) are there too. */
 constexpr const char* kWithoutEffect[] = {
     // peers
-    "-peerblockfilters", "-peerbloomfilters", "-privatebroadcast", "-txreconciliation",
+    "-peerblockfilters", "-privatebroadcast", "-txreconciliation",
     // pool of transactions, fee estimates, mining
     "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight",
     "-blockreconstructionextratxn", "-bytespersigop", "-checkmempool", "-datacarrier",

@@ -4,8 +4,9 @@
 
 Each line is a script, played on a connection of its own: messages `TYPE HEX` with commas between;
 `-` for HEX is an empty payload, `raw HEX` are bytes as they are, `shake` is the rest of the
-handshake. Then it pings. For each script it prints a line: the types that it received, and at last
-`alive` if there was a pong, or `closed`.
+handshake. Then it pings. For each script it prints a line: the types that it received, with the
+beginning of a hash of what proves transactions or is one, and at last `alive` if there was a pong,
+or `closed`.
 """
 
 import hashlib
@@ -28,6 +29,12 @@ def version():
     address = SERVICES.to_bytes(8, "little") + bytes(18)
     return (PROTOCOL.to_bytes(4, "little") + SERVICES.to_bytes(8, "little") + bytes(8) + address
             + address + b"scripted" + b"\x00" + bytes(4) + b"\x01")
+
+
+def shown(kind, payload):
+    if kind not in ("merkleblock", "tx"):
+        return kind
+    return f"{kind}:{hashlib.sha256(payload).hexdigest()[:8]}"
 
 
 class Line:
@@ -56,7 +63,7 @@ class Line:
     def wait_for(self, kind, payload=None):
         """Whether it came; notes what comes on the way."""
         while received := self.receive():
-            self.seen.append(received[0])
+            self.seen.append(shown(*received))
             if received[0] == "ping":
                 self.send(message("pong", received[1]))
             if received[0] == kind and payload in (None, received[1]):
