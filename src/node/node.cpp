@@ -127,6 +127,7 @@ Result<> Node::StartRpc()
     AddScanMethods(m_table, m_chain_context);
     AddDescriptorMethods(m_table, m_chain_context);
     AddTransactionMethods(m_table, m_chain_context);
+    AddTxProofMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
     AddMempoolMethods(m_table, m_chain_context);
     AddMiningMethods(m_table, m_mining);

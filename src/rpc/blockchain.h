@@ -26,6 +26,8 @@ void AddScanMethods(RpcTable& table, ChainContext& context);
 void AddDescriptorMethods(RpcTable& table, ChainContext& context);
 /** getrawtransaction, decoderawtransaction. */
 void AddTransactionMethods(RpcTable& table, ChainContext& context);
+/** gettxoutproof, verifytxoutproof. */
+void AddTxProofMethods(RpcTable& table, ChainContext& context);
 /** verifychain, invalidateblock, reconsiderblock, preciousblock, submitblock, submitheader,
  *  pruneblockchain. */
 void AddChainControlMethods(RpcTable& table, ChainContext& context);

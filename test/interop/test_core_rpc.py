@@ -117,6 +117,11 @@ CALLS = [
     ("getmempoolinfo",), ("getrawmempool",), ("getrawmempool", True),
     ("getrawmempool", False, True), ("getrawmempool", True, True),
     ("syncwithvalidationinterfacequeue",), ("help", "none"), ("none",), ("getindexinfo",),
+    ("gettxoutproof", []), ("gettxoutproof", [NONE]), ("gettxoutproof", [NONE, NONE]),
+    ("gettxoutproof", ["x"]), ("gettxoutproof", [5]), ("gettxoutproof", NONE),
+    ("gettxoutproof", [NONE], NONE), ("gettxoutproof", [NONE], GENESIS),
+    ("gettxoutproof", [NONE], "x"), ("verifytxoutproof", ""), ("verifytxoutproof", "x"),
+    ("verifytxoutproof", "00" * 84), ("verifytxoutproof", "00" * 90),
     ("getindexinfo", "x"), ("getindexinfo", 5), ("help", "generate"),
 ]
 NAMED = [

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 from core_node import CoreNode
-from framework import FunctionalTest, Node, free_port
-from regtest_chain import REGTEST_GENESIS, Chain
+from framework import FunctionalTest, Node, RpcError, free_port
+from regtest_chain import REGTEST_GENESIS, Chain, spend
 from wire import compact_size, sized
 
 SCRIPT = pathlib.Path(__file__).parent / "scripted_peer.py"
@@ -63,17 +63,62 @@ AFTER_VERACK = {
 }
 
 
+def filter_of(element, flags):
+    """filterload with one element under one hash function, by the definition of MurmurHash3."""
+    bits, size = 0, 64
+    bits |= 1 << murmur3(0, element) % (size * 8)
+    return (sized(bits.to_bytes(size, "little")) + (1).to_bytes(4, "little") + bytes(4)
+            + bytes([flags])).hex()
+
+
+def murmur3(seed, data):
+    mask, state = 0xffffffff, seed
+
+    def turned(value, by):
+        return (value << by | value >> (32 - by)) & mask
+
+    def mixed(chunk):
+        value = int.from_bytes(chunk, "little") * 0xcc9e2d51 & mask
+        return turned(value, 15) * 0x1b873593 & mask
+
+    whole = len(data) // 4 * 4
+    for at in range(0, whole, 4):
+        state = (turned(state ^ mixed(data[at:at + 4]), 13) * 5 + 0xe6546b64) & mask
+    state ^= mixed(data[whole:]) ^ len(data)
+    state = (state ^ state >> 16) * 0x85ebca6b & mask
+    state = (state ^ state >> 13) * 0xc2b2ae35 & mask
+    return state ^ state >> 16
+
+
+def push(text):
+    return sized(text.encode())
+
+
+def spending_chain():
+    """The last block has seven transactions, some of which spend others of it."""
+    chain = Chain().grow(102)
+    first, second = (spend(chain.coinbase_of(height)[0], 0, 10 ** 8, push(f"coin {height}"))
+                     for height in (1, 2))
+    third = spend(first.txid(), 0, 10 ** 8, sized(b"\x02" * 33) + b"\xac")  # pays to a key
+    to_key = spend(second.txid(), 0, 5, sized(b"\x02" * 33) + b"\xac")
+    to_key.outputs.append((10 ** 7, push("change")))
+    fifth = spend(to_key.txid(), 1, 10 ** 6, push("fifth"))
+    sixth = spend(fifth.txid(), 0, 10 ** 5, push("sixth"))
+    chain.add(chain.candidate([first, second, third, to_key, fifth, sixth]))
+    return chain
+
+
 class Scripted(FunctionalTest):
-    def both(self):
-        """Both nodes, on the same three blocks."""
-        chain = Chain().grow(3)
+    def both(self, chain=None, *options):
+        """Both nodes, on the same blocks: three, if not told otherwise."""
+        chain = chain or Chain().grow(3)
         nodes = []
         for kind in (CoreNode, Node):
             node = kind(self.dir / kind.__name__, "regtest", [CAUGHT_UP, "-debug=net"])
             self.nodes.append(node)
             node.p2p_port = free_port()
             node.start("-listen=1", f"-bind=127.0.0.1:{node.p2p_port}", "-noconnect",
-                       "-v2transport=0")
+                       "-v2transport=0", *options)
             for block in chain.blocks:
                 node.rpc("submitblock", block.raw().hex())
             nodes.append(node)
@@ -120,3 +165,62 @@ class Scripted(FunctionalTest):
                              for kind in TYPES for payload in payloads})
         for node in nodes:
             self.assertTrue(node.running)
+
+    def test_filtered_blocks(self):
+        chain = spending_chain()
+        _, nodes = self.both(chain, "-peerbloomfilters=1")
+        block = chain.blocks[-1]
+        ask = f"getdata 0103000000{bytes.fromhex(block.hash())[::-1].hex()}"
+        txids = [bytes.fromhex(tx.txid())[::-1] for tx in block.txs]
+        elements = [*txids, b"coin 1", b"coin 2", b"change", b"\x02" * 33, b"none",
+                    txids[2] + bytes(4), txids[4] + (1).to_bytes(4, "little")]
+        scripts = {f"{element.hex()} {flags}":
+                   ["shake", f"filterload {filter_of(element, flags)}", ask]
+                   for element in elements for flags in (0, 1, 2, 3)}
+        nothing = filter_of(b"none", 0)
+        scripts |= {
+            "no filter": ["shake", ask],
+            "an empty one": ["shake", "filterload 00000000000000000000", ask],
+            "more is added": ["shake", f"filterload {nothing}",
+                              f"filteradd {sized(b'fifth').hex()}", ask],
+            "taken back": ["shake", f"filterload {nothing}", "filterclear -", ask],
+            "nothing to add to": ["shake", f"filteradd {sized(b'fifth').hex()}", ask],
+            "mempool": ["shake", "mempool -"],
+            "too large": ["shake", f"filterload {(sized(bytes(36_001)) + bytes(9)).hex()}"],
+            "too long": ["shake", f"filterload {nothing}", f"filteradd {sized(bytes(521)).hex()}"],
+        }
+        self.assertGreater(self.compare(nodes, scripts).count("alive"), 50)
+        (line, _), = self.play(nodes[1], [scripts[f"{b'coin 2'.hex()} 1"]])
+        self.assertIn("merkleblock", " ".join(line))
+        self.assertEqual([kind.split(":")[0] for kind in line].count("tx"), 2)  # what spends it too
+
+    def test_proofs(self):
+        """gettxoutproof and verifytxoutproof."""
+        chain = spending_chain()
+        _, nodes = self.both(chain)
+        block = chain.blocks[-1]
+        txids = [tx.txid() for tx in block.txs]
+
+        def ask(*call):
+            answers = []
+            for node in nodes:
+                try:
+                    answers.append(node.rpc(*call))
+                except RpcError as error:
+                    answers.append((error.code, error.message.split("\n")[0]))
+            with self.subTest(call):
+                self.assertEqual(answers[1], answers[0])
+            return answers[0]
+
+        rng = random.Random(5)
+        for count in range(1, len(txids) + 1):
+            wanted = rng.sample(txids, count)
+            proof = ask("gettxoutproof", wanted, block.hash())
+            self.assertEqual(set(ask("verifytxoutproof", proof)), set(wanted))
+            ask("gettxoutproof", wanted)
+            for _ in range(20):
+                wrong = bytearray.fromhex(proof)
+                wrong[rng.randrange(len(wrong))] ^= 1 << rng.randrange(8)
+                ask("verifytxoutproof", bytes(wrong[:rng.choice((len(wrong), 84))]).hex())
+        ask("gettxoutproof", [txids[0], chain.blocks[5].txs[0].txid()])
+        ask("gettxoutproof", [txids[0]], chain.blocks[5].hash())

@@ -1,0 +1,152 @@
+// gettxoutproof and verifytxoutproof; see blockchain.h.
+#include "consensus/limits.h"
+#include "net/messages.h"
+#include "rpc/blockchain.h"
+#include "rpc/json.h"
+#include "util/hex.h"
+
+#include <set>
+
+namespace ibd {
+
+namespace {
+
+/** No transaction has more outputs: an output weighs 36 at least. */
+constexpr uint32_t kMaxOutputs = kMaxBlockWeight / 36;
+/** Outputs asked for before others get at the coins. */
+constexpr uint32_t kOutputsAtOnce = 1'000;
+
+std::set<Txid> WantedOf(const UniValue& txids)
+{
+    if (txids.empty()) {
+        throw RpcError{RpcCode::kInvalidParameter, "Parameter 'txids' cannot be empty"};
+    }
+    std::set<Txid> out;
+    for (const UniValue& txid : txids.getValues()) {
+        if (out.insert(ParseHash(txid, "txid")).second) continue;
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Invalid parameter, duplicated txid: " + txid.get_str()};
+    }
+    return out;
+}
+
+/** Height of the block that has the transaction, if any of its outputs is unspent. There is no
+ *  index, and coins are found by their whole names only. */
+std::optional<uint32_t> HeightOf(ChainManager& manager, const Txid& txid)
+{
+    for (uint32_t first = 0; first < kMaxOutputs; first += kOutputsAtOnce) {
+        const CoinsGuard coins = manager.HoldCoins();
+        for (uint32_t n = first; n < first + kOutputsAtOnce; ++n) {
+            if (const auto coin = OrThrow(coins.Cache().Read({txid, n}))) return coin->height;
+        }
+    }
+    return std::nullopt;
+}
+
+const HeaderNode& BlockOf(ChainManager& manager, const std::set<Txid>& wanted, const RpcCall& call)
+{
+    if (call.Has(1)) {
+        const BlockHash hash = call.Hash(1, "blockhash");
+        const HeaderNode* const node = manager.Read().Find(hash);
+        if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found"};
+        return *node;
+    }
+    for (const Txid& txid : wanted) {
+        const auto height = HeightOf(manager, txid);
+        if (!height) continue;
+        const ChainReader chain = manager.Read();
+        const HeaderNode* const node = chain.Active()[static_cast<int>(*height)];
+        if (node != nullptr) return *node;
+    }
+    throw RpcError{RpcCode::kInvalidAddressOrKey, "Transaction not yet in block"};
+}
+
+UniValue TxOutProof(const ChainContext& context, const RpcCall& call)
+{
+    const std::set<Txid> wanted = WantedOf(call.At(0));
+    ChainManager& manager = context.Chain();
+    const HeaderNode& node = BlockOf(manager, wanted, call);
+    const auto block = ReadBlockData(manager.Blocks(), manager.Where(node), /*need_undo=*/false);
+    std::vector<Uint256> txids;
+    std::vector<bool> shown;
+    size_t found = 0;
+    for (const TxView& tx : block->view.Txs()) {
+        txids.push_back(tx.txid);
+        shown.push_back(wanted.contains(tx.txid));
+        found += shown.back();
+    }
+    if (found != wanted.size()) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey,
+                       "Not all transactions found in specified or retrieved block"};
+    }
+    return ToHex(Encode(MerkleBlockMessage{block->view.Header(), MakeMerkleProof(txids, shown)}));
+}
+
+MerkleBlockMessage ReadProof(const UniValue& hex)
+{
+    auto message = Decode<MerkleBlockMessage>(ParseHexArgument(hex, "proof"));
+    if (message) return std::move(*message);
+    // Core says it as of another reader than that of messages.
+    std::string text = message.Message() + ": iostream error";
+    if (const size_t at = text.find("DataStream"); at != std::string::npos) {
+        text.replace(at, std::string_view("DataStream").size(), "SpanReader");
+    }
+    throw RpcError{RpcCode::kMisc, text};
+}
+
+UniValue ProvenBy(const ChainContext& context, const RpcCall& call)
+{
+    const MerkleBlockMessage message = ReadProof(call.At(0));
+    UniValue out(UniValue::VARR);
+    const ProvenTxs proven = ReadMerkleProof(message.proof).value_or(ProvenTxs{});
+    if (proven.root != message.header.merkle_root) return out;
+    const ChainReader chain = context.Chain().Read();
+    const HeaderNode* const node = chain.Find(message.header.Hash());
+    if (node == nullptr || !chain.Active().Contains(node) || node->tx_count == 0) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found in chain"};
+    }
+    // Another count would give the nodes of the tree another meaning.
+    if (node->tx_count != message.proof.tx_count) return out;
+    for (const ProvenTx& tx : proven.txs) out.push_back(tx.txid.ToHex());
+    return out;
+}
+
+RpcMethod GetTxOutProof(ChainContext& context)
+{
+    return {"blockchain",
+            "gettxoutproof",
+            "A proof that transactions are in a block, for who has its header. Without the block's "
+            "hash one of the transactions must have an unspent output, as there is no index.",
+            {{"txids",
+              RpcType::kArray,
+              true,
+              "",
+              "The transactions, all in one block",
+              {{"txid", RpcType::kHex, true, "", "A transaction"}}},
+             {"blockhash", RpcType::kHex, false, "", "The block that they are in"}},
+            "\"hex\"    (string) The proof: header and partial Merkle tree (BIP37)",
+            "'[\"txid\"]' \"blockhash\"",
+            [&context](const RpcCall& call) { return TxOutProof(context, call); }};
+}
+
+RpcMethod VerifyTxOutProof(ChainContext& context)
+{
+    return {"blockchain",
+            "verifytxoutproof",
+            "What a proof proves: the transactions that are in a block of the active chain. An "
+            "error if the block is not there, nothing if the proof is wrong.",
+            {{"proof", RpcType::kHex, true, "", "What gettxoutproof gave"}},
+            "[ \"txid\", ... ]    (array) The transactions",
+            "\"proof\"",
+            [&context](const RpcCall& call) { return ProvenBy(context, call); }};
+}
+
+} // namespace
+
+void AddTxProofMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add(GetTxOutProof(context));
+    table.Add(VerifyTxOutProof(context));
+}
+
+} // namespace ibd
