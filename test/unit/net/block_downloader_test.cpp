@@ -3,6 +3,7 @@
 #include "net/block_downloader.h"
 
 #include "net/peer_support.h"
+#include "support/testdata.h"
 
 #include "support/catch.h"
 

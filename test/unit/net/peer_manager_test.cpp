@@ -1,5 +1,6 @@
 // Handshake, pings, timeouts and punishment, with scripted peers.
 #include "net/peer_support.h"
+#include "support/testdata.h"
 
 #include "support/catch.h"
 

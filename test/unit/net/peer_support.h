@@ -9,12 +9,10 @@
 #include "consensus/pow.h"
 #include "crypto/sha256.h"
 #include "net/seeded_env.h"
-#include "support/testdata.h"
 
 #include <map>
 #include <set>
-
-#include "support/catch.h"
+#include <stdexcept>
 
 namespace ibd::test {
 
@@ -311,8 +309,7 @@ public:
         for (PeerInfo& info : manager.Info()) {
             if (info.connection.id == id) return std::move(info);
         }
-        FAIL("no such peer");
-        return {};
+        throw std::logic_error("no such peer");
     }
 
     const ChainParams params;

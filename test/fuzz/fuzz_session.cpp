@@ -1,0 +1,244 @@
+// Whole sessions: strangers connect to a node that has a short chain, and say and do in turn what
+// the input tells them - any bytes as any message, and well-formed ones about blocks that they
+// mine. Nobody who was sent away hears more, what is stored is what was asked for, and in the end
+// one honest peer suffices for the best chain, whatever the others hold up.
+#include "net/peer_store.h"
+#include "util/check.h"
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+constexpr int kBase = 8;        //!< blocks that everybody has
+constexpr int kHonestLead = 40; //!< blocks that the honest peer has besides
+constexpr uint32_t kHonestSalt = 99;
+constexpr size_t kMaxMined = 24; //!< by strangers: less work than the honest peer's
+constexpr size_t kMaxStrangers = 12;
+constexpr int kMaxPatience = 240; //!< half minutes until the honest peer has been heard
+
+constexpr std::string_view kTypes[] = {
+    "version",      "verack",       "wtxidrelay", "sendaddrv2",  "sendheaders", "getaddr",
+    "mempool",      "feature",      "sendcmpct",  "feefilter",   "sendtxrcncl", "ping",
+    "pong",         "addr",         "addrv2",     "inv",         "getdata",     "notfound",
+    "getheaders",   "getblocks",    "headers",    "tx",          "cmpctblock",  "getblocktxn",
+    "blocktxn",     "filterload",   "filteradd",  "filterclear", "merkleblock", "getcfilters",
+    "getcfheaders", "getcfcheckpt", "cfilter",    "cfheaders",   "cfcheckpt",   "block",
+    "nonsense",
+};
+constexpr ConnectionKind kKinds[] = {
+    ConnectionKind::kInbound, ConnectionKind::kOutboundFullRelay, ConnectionKind::kManual,
+    ConnectionKind::kFeeler,  ConnectionKind::kBlockRelay,        ConnectionKind::kAddrFetch,
+};
+
+/** What is left of the input; zeros behind its end. */
+class Choices {
+public:
+    explicit Choices(ByteSpan bytes) : m_bytes(bytes) {}
+    bool Done() const { return m_bytes.empty(); }
+    uint8_t Byte() { return Done() ? uint8_t{0} : Take(1)[0]; }
+    size_t Below(size_t end) { return Byte() % end; }
+    ByteSpan Take(size_t most)
+    {
+        const ByteSpan out = m_bytes.first(std::min(most, m_bytes.size()));
+        m_bytes = m_bytes.subspan(out.size());
+        return out;
+    }
+
+private:
+    ByteSpan m_bytes;
+};
+
+class Session {
+public:
+    explicit Session(ByteSpan input)
+        : m_input(input), m_params(RegtestParams()), m_node(m_params, Options()), m_theirs(m_params)
+    {
+        m_node.chain.Extend(kBase);
+        m_theirs.Extend(kBase);
+        m_theirs.Extend(kHonestLead, nullptr, kHonestSalt);
+        m_store.emplace(m_node);
+    }
+
+    void Run()
+    {
+        while (!m_input.Done()) {
+            Act();
+            CheckSilence();
+        }
+        BecomeHonest();
+    }
+
+private:
+    PeerOptions Options()
+    {
+        PeerOptions out;
+        out.blocks_only = m_input.Byte() % 2 != 0;
+        return out;
+    }
+    void Act()
+    {
+        const size_t what = m_input.Below(12);
+        if (what == 0) return Meet();
+        if (what == 1) return m_node.MoveTime(int64_t{1} << m_input.Below(12));
+        if (what == 2) return Mine();
+        if (what == 3) return ExtendOurs();
+        if (m_strangers.empty()) return Meet();
+        const PeerId peer = m_strangers[m_input.Below(m_strangers.size())];
+        switch (what) {
+        case 4: return SayAnything(peer);
+        case 5: return SayHeaders(peer);
+        case 6: return SayBlock(peer);
+        case 7: return SayCompact(peer);
+        case 8: return Obey(peer);
+        case 9: return ShakeHands(peer);
+        case 10: (void)m_node.manager.FetchBlock(peer, AnyNode()); return m_node.Run();
+        default: return Leave(peer);
+        }
+    }
+
+    void Meet()
+    {
+        if (m_strangers.size() == kMaxStrangers) return;
+        const ConnectionKind kind = kKinds[m_input.Below(std::size(kKinds))];
+        const std::string address = fmt::format("8.8.{}.8:8333", ++m_met);
+        m_strangers.push_back(m_node.Connect(kind, address.c_str()));
+    }
+    void ShakeHands(PeerId peer)
+    {
+        VersionMessage version = TestNode::Version();
+        version.nonce = static_cast<uint64_t>(peer) + 1;
+        if (m_input.Below(4) == 0) version.services = m_input.Byte();
+        m_node.Say(peer, version);
+        m_node.Say(peer, VerackMessage{});
+        if (m_input.Below(2) == 0) m_node.Say(peer, SendCompactMessage{});
+    }
+    void Leave(PeerId peer)
+    {
+        m_node.manager.Disconnected(peer);
+        std::erase(m_strangers, peer);
+        m_node.link.sent.erase(peer);
+        m_node.Run();
+    }
+
+    void Mine()
+    {
+        if (m_mined.size() == kMaxMined) return;
+        const size_t at = m_input.Below(m_mined.size() + 3);
+        const HeaderNode& parent =
+            at < m_mined.size() ? *m_mined[at] : Honest(kBase - int(at - m_mined.size()));
+        const HeaderNode& made =
+            m_theirs.Extend(1, &parent, static_cast<uint32_t>(m_mined.size()) + 1, false,
+                            static_cast<uint32_t>(m_input.Below(3)));
+        m_mined.push_back(&made);
+    }
+    void ExtendOurs()
+    {
+        if (m_ours++ == kMaxMined / 2) return;
+        const HeaderNode& fork = m_node.chain.Tip();
+        const HeaderNode& tip = m_node.chain.Extend(1, nullptr, 1'000 + m_ours);
+        m_node.manager.TipChanged(tip, fork);
+        m_node.Run();
+    }
+    const HeaderNode& Honest(int height) const { return *m_theirs.Tip().Ancestor(height); }
+    /** One that strangers have mined, or one of the best chain, of which they know as well. */
+    const HeaderNode& AnyNode()
+    {
+        const size_t at = m_input.Below(m_mined.size() + kHonestLead + 3);
+        if (at < m_mined.size()) return *m_mined[at];
+        return Honest(kBase + kHonestLead - static_cast<int>(at - m_mined.size()));
+    }
+    /** Changes a byte now and then. */
+    Bytes Spoilt(Bytes bytes)
+    {
+        if (m_input.Below(4) != 0 || bytes.empty()) return bytes;
+        const size_t at = (size_t{m_input.Byte()} << 8 | m_input.Byte()) % bytes.size();
+        bytes[at] ^= static_cast<uint8_t>(m_input.Byte() | 1);
+        return bytes;
+    }
+
+    void SayAnything(PeerId peer)
+    {
+        const std::string_view type = kTypes[m_input.Below(std::size(kTypes))];
+        const ByteSpan payload = m_input.Take(m_input.Byte());
+        m_node.SayRaw(peer, std::string(type), Bytes(payload.begin(), payload.end()));
+    }
+    void SayHeaders(PeerId peer)
+    {
+        std::vector<BlockHeader> headers;
+        const HeaderNode* node = &AnyNode();
+        for (size_t n = 1 + m_input.Below(kHonestLead); n > 0 && node->prev;
+             --n, node = node->prev) {
+            headers.insert(headers.begin(), node->Header());
+        }
+        m_node.SayRaw(peer, "headers", Spoilt(Encode(HeadersOf(std::move(headers)))));
+    }
+    void SayBlock(PeerId peer)
+    {
+        const HeaderNode& node = AnyNode();
+        if (node.prev) m_node.SayRaw(peer, "block", Spoilt(m_theirs.Block(node).raw));
+    }
+    void SayCompact(PeerId peer)
+    {
+        const HeaderNode& node = AnyNode();
+        BlockView view;
+        if (!node.prev || !view.Parse(m_theirs.Block(node).raw)) return;
+        m_node.SayRaw(peer, "cmpctblock", Spoilt(Encode(MakeCompactBlock(view, m_input.Byte()))));
+    }
+    /** Gives what it was asked for, as far as it has it. */
+    void Obey(PeerId peer)
+    {
+        for (const InventoryItem& item : Asked(m_node, peer)) {
+            const HeaderNode* const node = m_theirs.Find(BlockHash(item.hash));
+            if (node && node->prev) m_node.SayRaw(peer, "block", Spoilt(m_theirs.Block(*node).raw));
+        }
+    }
+
+    /** Who was sent away hears nothing more. */
+    void CheckSilence()
+    {
+        for (const PeerId peer : m_strangers) {
+            if (!m_node.IsClosed(peer)) continue;
+            if (m_silent.insert(peer).second) m_node.link.sent[peer].clear();
+            CHECK(m_node.link.sent[peer].empty());
+        }
+    }
+
+    /** Strangers stay, and say nothing more. */
+    void BecomeHonest()
+    {
+        TestNode honest(m_params, {}, 2);
+        honest.chain.Extend(kBase);
+        honest.chain.Extend(kHonestLead, nullptr, kHonestSalt);
+        honest.now = m_node.now;
+        const PeerId here = m_node.Connect(ConnectionKind::kManual, "9.9.9.9:8333");
+        const PeerId there = honest.Connect(ConnectionKind::kInbound, "7.7.7.7:8333");
+        const BlockHash wanted = honest.chain.Tip().hash;
+        for (int i = 0; i < kMaxPatience && m_node.chain.Tip().hash != wanted; ++i) {
+            Exchange(m_node, here, honest, there);
+            m_node.MoveTime(30);
+            honest.MoveTime(30);
+        }
+        CHECK(!m_node.IsClosed(here));
+        CHECK(m_node.chain.Tip().hash == wanted);
+    }
+
+    Choices m_input;
+    const ChainParams m_params;
+    TestNode m_node;
+    std::optional<Store> m_store;
+    TestChain m_theirs; //!< what strangers have mined
+    std::vector<const HeaderNode*> m_mined;
+    std::vector<PeerId> m_strangers;
+    std::set<PeerId> m_silent;
+    int m_met = 0;
+    uint32_t m_ours = 0;
+};
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    Session(ByteSpan(data, size)).Run();
+    return 0;
+}
