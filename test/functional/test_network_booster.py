@@ -1,14 +1,19 @@
 """The booster fed by peers: a fresh node with hints syncs over loopback from a node of ours, in any
-order, through kills, wrong hints and hints of another chain, to the coins of serial validation."""
+order, through kills, wrong hints and hints of another chain, to the coins of serial validation. The
+long form of the kills: test/functional/run.py -v --kills 100 test_network_booster.Killed
+"""
 
 import os
+import random
 import shutil
+import time
 
 from framework import (RPC_IN_WARMUP, FunctionalTest, RpcError, coins, free_port,
                        left_by_booster, wait_until)
 from generated import TAIL, chain, small_chain
 from relay import Relay
 
+KILLS = int(os.environ.get("IBD_KILLS", "3"))
 SUCCESS = "*** IBD Booster: {} check at block height {} succeeded. ***"
 
 
@@ -25,6 +30,32 @@ class NetworkBooster(FunctionalTest):
     def from_peer(self, made, port, hints=None):
         return [f"-connect=127.0.0.1:{port}", f"-ibdboosterfile={hints or made.container}",
                 *made.trust]
+
+    def spoilt_hints(self, made):
+        bad = bytearray(made.bitmap.read_bytes())
+        bad[len(bad) // 2] ^= 0x18
+        hints = self.dir / "bad.bitmap"
+        hints.write_bytes(bad)
+        return hints
+
+    def kill_on_the_way(self, node, args, step, times):
+        """Lets it fold `step` blocks and kills it, so often or until it is through."""
+        folded = 0
+        for _ in range(times):
+            if "succeeded. ***" in node.log_text:
+                return
+            node.launch(*args)
+            node.wait_for_rpc("getboosterinfo")
+
+            def more():
+                nonlocal folded
+                info = node.rpc("getboosterinfo")
+                if info["folded"] < folded + step:
+                    return "succeeded. ***" in node.log_text
+                folded = info["folded"]
+                return True
+            wait_until(more, "blocks")
+            node.kill()
 
     def assert_synced(self, node, server, made, left=()):
         node.wait_for_tip(made.tip)
@@ -101,8 +132,6 @@ class Whole(NetworkBooster):
 
 
 class Killed(NetworkBooster):
-    KILLS = int(os.environ.get("IBD_KILLS", "3"))
-
     def test_goes_on_from_what_is_stored(self):
         made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
                      "--seed", "9")
@@ -111,27 +140,37 @@ class Killed(NetworkBooster):
         self.addCleanup(relay.close)
         node = self.node()
         args = [*self.from_peer(made, relay.port), "-ibdboosterintervalbytes=200000"]
-        folded = 0
-        done = SUCCESS.format("SHA256", made.terminal_height)
-        for _ in range(self.KILLS):
-            if done in node.log_text:
-                break
-            node.launch(*args)
-            node.wait_for_rpc("getboosterinfo")
-
-            def more():
-                nonlocal folded
-                info = node.rpc("getboosterinfo")
-                if info["folded"] < folded + 30:
-                    return done in node.log_text
-                folded = info["folded"]
-                return True
-            wait_until(more, "blocks")
-            node.kill()
+        self.kill_on_the_way(node, args, 30, KILLS)
         node.start(*args)
         self.assert_synced(node, server, made)
         self.assertIn("going on from a checkpoint", node.log_text)
-        self.assertIn(done, node.log_text)
+        self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
+
+    def test_at_random(self):
+        """At any moment, with hints and without: each start goes on, and the coins are right."""
+        made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
+                     "--seed", "9")
+        server = self.serve(made)
+        relay = Relay(server.p2p_port, 3_000_000)
+        self.addCleanup(relay.close)
+        chance, kills, runs = random.Random(), 0, 0
+        while kills < KILLS:
+            node, hinted = self.node(), runs % 2 == 0
+            args = self.from_peer(made, relay.port)
+            if not hinted:
+                args = [arg for arg in args if not arg.startswith("-ibdboosterfile")]
+            for _ in range(min(KILLS - kills, chance.randint(2, 8))):
+                node.launch(*args)
+                time.sleep(chance.uniform(0.01, 2))
+                node.kill()
+                kills += 1
+            node.start(*args)
+            self.assert_synced(node, server, made)
+            self.assertEqual(hinted, "succeeded. ***" in node.log_text)
+            node.stop()
+            shutil.rmtree(node.datadir)
+            runs += 1
+        print(f"{kills} kills in {runs} syncs from a peer; right coins after each")
 
 
 def long_chain():
@@ -184,20 +223,7 @@ class Pruned(NetworkBooster):
         self.addCleanup(relay.close)
         node = self.node()
         args = [*self.from_peer(made, relay.port), "-ibdboosterintervalbytes=1", *self.MODE]
-        folded = 0
-        for _ in range(4):
-            node.launch(*args)
-            node.wait_for_rpc("getboosterinfo")
-
-            def more():
-                nonlocal folded
-                info = node.rpc("getboosterinfo")
-                if info["folded"] < folded + 60:
-                    return "succeeded. ***" in node.log_text
-                folded = info["folded"]
-                return True
-            wait_until(more, "blocks")
-            node.kill()
+        self.kill_on_the_way(node, args, 60, 4)
         node.start(*args)
         self.assert_synced(node, server, made)
         self.assertIn("going on from a checkpoint", node.log_text)
@@ -206,12 +232,8 @@ class Pruned(NetworkBooster):
     def test_wrong_hints_cost_a_fresh_download(self):
         made = long_chain()
         server = self.serve(made)
-        bad = bytearray(made.bitmap.read_bytes())
-        bad[len(bad) // 2] ^= 0x18
-        hints = self.dir / "bad.bitmap"
-        hints.write_bytes(bad)
         node = self.node()
-        node.start(*self.from_peer(made, server.p2p_port, hints), *self.MODE)
+        node.start(*self.from_peer(made, server.p2p_port, self.spoilt_hints(made)), *self.MODE)
         self.assert_synced(node, server, made, left=["badhints.txt"])
         (line,) = [line for line in node.log_text.splitlines() if "the hints are wrong" in line]
         self.assertIn("the blocks were not kept (-prune): all are fetched again", line)
@@ -224,12 +246,8 @@ class Refused(NetworkBooster):
         """Serial validation goes on from the blocks that were fetched."""
         made = small_chain()
         server = self.serve(made)
-        bad = bytearray(made.bitmap.read_bytes())
-        bad[len(bad) // 2] ^= 0x18
-        hints = self.dir / "bad.bitmap"
-        hints.write_bytes(bad)
         node = self.node()
-        node.start(*self.from_peer(made, server.p2p_port, hints))
+        node.start(*self.from_peer(made, server.p2p_port, self.spoilt_hints(made)))
         self.assert_synced(node, server, made, left=["badhints.txt"])
         self.assertIn("the hints are wrong", node.log_text)
         self.assertNotIn("succeeded. ***", node.log_text)
