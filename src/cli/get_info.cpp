@@ -100,6 +100,12 @@ std::string BoosterText(const UniValue& booster)
         return fmt::format("Booster: waiting for headers, {} of them known\n",
                            Text(booster["headers"]));
     }
+    if (state == "joining") {
+        const UniValue& join = booster["join"];
+        return fmt::format("Booster: making hints, {}, {} of {} bytes, {} of {} partitions\n",
+                           Text(join["phase"]), Text(join["bytes"]), Text(join["totalbytes"]),
+                           Text(join["joined"]), Text(join["partitions"]));
+    }
     if (state == "loading") {
         return fmt::format("Booster: loading, {} of {} coins\n", Text(booster["coinsloaded"]),
                            Text(booster["coinsexpected"]));

@@ -15,7 +15,7 @@ Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
     IBD_ASSIGN_OR_RETURN(const auto numbers,
                          SpillWriter::Create(m_job.env, directory, m_state.NextSpillNumber(),
                                              owner));
-    m_job.phase = JoinProgress::Phase::kJoining;
+    m_job.Enter(JoinProgress::Phase::kJoining);
     IBD_RETURN_IF_ERROR(JoinPartitions(bits, *numbers));
     const HintsEnd end = End();
     if (end.problem || end.interrupted) return end;
@@ -24,7 +24,7 @@ Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
     const SpillInfo infos[] = {written.info};
     IBD_ASSIGN_OR_RETURN(const auto unspent,
                          SpillReader::Open(m_job.env, directory, infos, owner));
-    m_job.phase = JoinProgress::Phase::kWriting;
+    m_job.Enter(JoinProgress::Phase::kWriting);
     IBD_ASSIGN_OR_RETURN(const auto out, make_writer());
     IBD_RETURN_IF_ERROR(bits.Write(unspent, *out));
     IBD_RETURN_IF_ERROR(out->Finish(m_job.terminal.hash));

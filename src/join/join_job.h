@@ -11,10 +11,12 @@ namespace ibd {
 struct JoinProgress {
     enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting };
     Phase phase = Phase::kIdle;
-    uint64_t bytes = 0;       //!< of blocks read, by earlier joins that this one goes on with too
-    uint64_t total_bytes = 0; //!< of all blocks, roughly
-    uint32_t joined = 0;      //!< partitions
+    uint64_t bytes = 0;         //!< of blocks read, by earlier joins that this one goes on with too
+    uint64_t resumed_bytes = 0; //!< of these, by earlier joins
+    uint64_t total_bytes = 0;   //!< of all blocks, roughly
+    uint32_t joined = 0;        //!< partitions
     uint32_t partitions = 0;
+    double seconds_in_phase = 0;
 };
 
 struct JoinJob {
@@ -38,11 +40,17 @@ struct JoinJob {
     // How far it is.
     std::vector<JoinCounters> counters; //!< by worker
     std::atomic<JoinProgress::Phase> phase = JoinProgress::Phase::kIdle;
+    std::atomic<int64_t> phase_began = 0; //!< MonotonicMicros
     std::atomic<uint64_t> resumed_bytes = 0;
     std::atomic<uint64_t> total_bytes = 0;
     std::atomic<uint32_t> joined = 0;
     std::atomic<uint32_t> partitions = 0;
 
+    void Enter(JoinProgress::Phase next)
+    {
+        phase_began = env.MonotonicMicros();
+        phase = next;
+    }
     size_t Threads() const { return counters.size(); }
     uint64_t BytesRead() const
     {

@@ -133,7 +133,7 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
 {
     for (size_t i = 0; i < m_job.Threads(); ++i) m_sources.push_back(m_supply.MakeSource());
     IBD_RETURN_IF_ERROR(log.Begin(m_sources));
-    m_job.phase = JoinProgress::Phase::kReading;
+    m_job.Enter(JoinProgress::Phase::kReading);
     // In the chain's order repeated ones are judged by when they were spent.
     const UniqueCoinbases unique = log.State().ordered ? UniqueCoinbases{} : m_job.unique;
     const JoinContext context{

@@ -69,7 +69,17 @@ SpendJoin::SpendJoin(Env& env, Logger& log, const ChainParams& params, const Hea
 
 JoinProgress SpendJoin::Progress() const
 {
-    return {m_job.phase, m_job.BytesRead(), m_job.total_bytes, m_job.joined, m_job.partitions};
+    JoinProgress progress{.phase = m_job.phase,
+                          .bytes = m_job.BytesRead(),
+                          .resumed_bytes = m_job.resumed_bytes,
+                          .total_bytes = m_job.total_bytes,
+                          .joined = m_job.joined,
+                          .partitions = m_job.partitions};
+    if (progress.phase != JoinProgress::Phase::kIdle) {
+        progress.seconds_in_phase =
+            static_cast<double>(m_job.env.MonotonicMicros() - m_job.phase_began) / 1e6;
+    }
+    return progress;
 }
 
 Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
@@ -98,8 +108,7 @@ Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
     }
 }
 
-Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
-                                                bool ordered)
+Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer, bool ordered)
 {
     for (JoinCounters& counters : m_job.counters) counters.blocks = counters.bytes = 0;
     m_job.joined = 0;
@@ -129,7 +138,7 @@ SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
 }
 
 Result<SpendJoin::Outcome> SpendJoin::WriteHints(const JoinState& state,
-                                                       const MakeHintsWriter& make_writer)
+                                                 const MakeHintsWriter& make_writer)
 {
     Outcome outcome;
     outcome.ordered = state.ordered;
@@ -162,8 +171,10 @@ Result<SpendJoin::Outcome> SpendJoin::WriteHints(const JoinState& state,
 Result<JoinVerdict> SpendJoin::Refuse(const JoinRecord& problem)
 {
     IBD_ASSIGN_OR_RETURN(std::string what, Describe(problem));
-    return Conclude({JoinVerdict::Kind::kBlockInvalid, std::move(what),
-                     static_cast<int32_t>(problem.Height()), {}});
+    return Conclude({JoinVerdict::Kind::kBlockInvalid,
+                     std::move(what),
+                     static_cast<int32_t>(problem.Height()),
+                     {}});
 }
 
 /** Has the block brought once more, as records name outpoints by hashes only. */
@@ -189,7 +200,7 @@ Result<std::string> SpendJoin::Describe(const JoinRecord& problem)
 Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
 {
     using Kind = JoinVerdict::Kind;
-    m_job.phase = JoinProgress::Phase::kIdle;
+    m_job.Enter(JoinProgress::Phase::kIdle);
     const bool keep = verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete;
     if (!keep) IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
     return verdict;
@@ -198,7 +209,8 @@ Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
 Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& params,
                                      const HeaderNode& terminal, BlockSupply& supply,
                                      const JoinOptions& options, const std::atomic<bool>& stop,
-                                     const Path& path, HintsFormat format)
+                                     const Path& path, HintsFormat format,
+                                     const JoinObserver& observer)
 {
     CHECK(CountingOf(format) == HintsCounting::kSpendable && FirstHeight(format) == 1);
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
@@ -211,7 +223,10 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     const auto make_writer = [&] { return StartHintsFile(env, incomplete, target); };
     SpendJoin join(env, log, params, terminal, supply, options, stop);
     GeneratedHints made;
-    IBD_ASSIGN_OR_RETURN(made.verdict, join.Run(make_writer));
+    if (observer) observer(&join);
+    auto verdict = join.Run(make_writer);
+    if (observer) observer(nullptr);
+    IBD_ASSIGN_OR_RETURN(made.verdict, std::move(verdict));
     if (made.verdict.kind != JoinVerdict::Kind::kDone) {
         IBD_RETURN_IF_ERROR(env.Remove(incomplete));
         return made;

@@ -52,12 +52,16 @@ struct GeneratedHints {
     uint64_t file_size = 0;
 };
 
+/** Is shown the join before it begins, and null when it is over. */
+using JoinObserver = std::function<void(const SpendJoin* join)>;
+
 /** Makes a hints file at `path`, where nothing may be yet, from blocks alone. The file appears when
  *  it is complete and durable; until then `path`.incomplete is written. The format is one that
  *  numbers spendable outputs from height 1. The other parameters and errors are SpendJoin's. */
 Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& params,
                                      const HeaderNode& terminal, BlockSupply& supply,
                                      const JoinOptions& options, const std::atomic<bool>& stop,
-                                     const Path& path, HintsFormat format);
+                                     const Path& path, HintsFormat format,
+                                     const JoinObserver& observer = {});
 
 } // namespace ibd

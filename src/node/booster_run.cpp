@@ -99,13 +99,24 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height)
 
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,
                                             const BoosterOptions& options,
-                                            const StartFetcher& start_fetcher)
+                                            const StartFetcher& start_fetcher,
+                                            const std::function<void()>& begins)
+{
+    if (!m_hints) return RunOnOwnHints(chain, blocks, options, start_fetcher, begins);
+    begins();
+    return RunOnGivenHints(chain, blocks, options, start_fetcher);
+}
+
+Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
+                                                        const BlockStore& blocks,
+                                                        const BoosterOptions& options,
+                                                        const StartFetcher& start_fetcher)
 {
     HintsStanding standing = Judge(chain, options.full_validation);
     const bool complete = standing.terminal && CountMissing(chain, *standing.terminal) == 0;
     BlockFetcher* const peers = complete || !start_fetcher ? nullptr : start_fetcher();
     if (peers && !standing.terminal && standing.may_change) {
-        standing = WaitForHeaders(std::move(standing), chain, options, *peers);
+        standing = WaitForHintsEnd(std::move(standing), chain, options, *peers);
     }
     if (IsInterrupted()) return Outcome::kInterrupted;
     if (!standing.terminal) {
@@ -124,18 +135,27 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
     return Conclude(*verdict, options);
 }
 
-HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const ChainManager& chain,
-                                         const BoosterOptions& options, const BlockFetcher& peers)
+HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,
+                                          const BoosterOptions& options, const BlockFetcher& peers)
 {
     const HintsInfo& hints = m_hints->Info();
     m_log.Info("IBD Booster: waiting for headers: the best one must be two weeks above height {}, "
                "where the hints end, before blocks are fetched",
                hints.terminal_height);
     const int64_t buried = kAssumeValidBuryTime / m_params.consensus.pow_target_spacing;
+    return WaitForHeaders(
+        std::move(standing), [&] { return Judge(chain, options.full_validation); },
+        hints.terminal_height + static_cast<uint64_t>(buried), chain, options, peers);
+}
+
+HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const Judging& judge,
+                                         uint64_t expected, const ChainManager& chain,
+                                         const BoosterOptions& options, const BlockFetcher& peers)
+{
     ProgressMeter meter(m_env, m_log,
                         {.label = "IBD Booster: waiting for headers",
                          .unit = "headers",
-                         .total = hints.terminal_height + static_cast<uint64_t>(buried),
+                         .total = expected,
                          .tty = options.tty});
     do {
         const int32_t height = chain.Read().Tree().BestHeader()->height;
@@ -146,8 +166,8 @@ HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const ChainMana
             const Lock lock(m_mutex);
             m_headers = height;
         }
-        standing = Judge(chain, options.full_validation);
-    } while (!standing.terminal && standing.may_change && Pause());
+        standing = judge();
+    } while (standing.may_change && Pause());
     const Lock lock(m_mutex);
     m_headers = -1;
     return standing;
@@ -170,7 +190,11 @@ Result<Verdict> BoosterRun::FoldFromPeers(ChainManager& chain, const HeaderNode&
                                           const BlockStore& blocks, const BoosterOptions& options,
                                           BlockFetcher& peers)
 {
-    WarnIfRoomIsShort(chain, terminal, options);
+    const Path place = chain.Blocks().BlockPath(0).parent_path();
+    const bool shared = m_env.SameFileSystem(place, options.chainstate.parent_path());
+    WarnIfRoomIsShort(chain, terminal,
+                      shared ? m_hints->Info().unspent * (kRunBytesPerCoin + kTableBytesPerCoin)
+                             : 0);
     const int32_t first_stored =
         chain.IsPruneMode() ? std::max(terminal.height - kMinBlocksToKeep + 1, 0) : 0;
     if (first_stored > 0) {
@@ -210,7 +234,7 @@ uint64_t BoosterRun::UsualBlockBytes(const ChainManager& chain) const
 
 /** Only a warning: blocks may be smaller than assumed, and the user may make room meanwhile. */
 void BoosterRun::WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
-                                   const BoosterOptions& options) const
+                                   uint64_t rest) const
 {
     const uint64_t missing = CountMissing(chain, terminal);
     const uint64_t bytes = missing * UsualBlockBytes(chain);
@@ -218,9 +242,6 @@ void BoosterRun::WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& 
         chain.IsPruneMode() ? std::min<uint64_t>(missing, kMinBlocksToKeep) : missing;
     const uint64_t blocks = stored * UsualBlockBytes(chain);
     const Path place = chain.Blocks().BlockPath(0).parent_path();
-    const bool shared = m_env.SameFileSystem(place, options.chainstate.parent_path());
-    const uint64_t rest =
-        shared ? m_hints->Info().unspent * (kRunBytesPerCoin + kTableBytesPerCoin) : 0;
     m_log.Info("IBD Booster: {} of {} blocks are to be fetched from peers, about {}", missing,
                terminal.height, FormatBytes(bytes));
     const auto free = m_env.SpaceAvailable(place);
@@ -247,8 +268,8 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
                    CheckName(options.aggregate), verdict.height);
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
-        m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; {}",
-                    verdict.reason, WayBack());
+        m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; {}", verdict.reason,
+                    WayBack());
         return Outcome::kSerial;
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "
@@ -273,6 +294,7 @@ void BoosterRun::Interrupt()
     const Lock lock(m_mutex);
     m_interrupted = true;
     m_stop.notify_all();
+    m_own.Interrupt();
     if (m_engine) m_engine->Interrupt();
 }
 
@@ -294,8 +316,10 @@ std::optional<BoosterProgress> BoosterRun::Progress() const
         if (m_supply) progress->download = m_supply->Progress();
     } else if (m_progress) {
         progress = m_progress;
-    } else if (m_hints) {
-        progress = ProgressAtRest();
+    } else if (m_joining && m_headers < 0) {
+        progress = ProgressOfJoin();
+    } else if (m_hints || m_headers >= 0) {
+        progress = m_hints ? ProgressAtRest() : BoosterProgress{};
         if (m_headers >= 0) progress->state = BoosterState::kWaiting;
         progress->headers = m_headers;
     }

@@ -1,11 +1,13 @@
-// BoosterRun: the booster's place in the node's start - decides whether it runs, runs it on the
-// blocks that are stored or with those that peers bring, and tells RPC how it is going. Owned by
-// Node. Run() on one thread; the rest from any.
+// BoosterRun: the booster's place in the node's start - decides whether it runs, with hints that
+// are given or that the node makes itself, runs it on the blocks that are stored or with those that
+// peers bring, and tells RPC how it is going. Owned by Node. Run() on one thread; the rest from
+// any.
 #pragma once
 
 #include "node/hints_choice.h"
 #include "node/hints_gate.h"
 #include "node/options.h"
+#include "node/own_hints.h"
 #include "node/peer_block_source.h"
 #include "util/progress.h"
 #include "validation/block_survey.h"
@@ -14,8 +16,9 @@ namespace ibd {
 
 class BoosterRun {
 public:
-    BoosterRun(Env& env, Logger& log, const ChainParams& params)
-        : m_env(env), m_log(log), m_params(params)
+    /** `own`: where no hints are given. */
+    BoosterRun(Env& env, Logger& log, const ChainParams& params, const OwnHintsOptions& own = {})
+        : m_env(env), m_log(log), m_params(params), m_own_options(own), m_own(env, log, params)
     {
     }
 
@@ -24,6 +27,9 @@ public:
     Result<> OpenHintsFile(const Path& path) { return OpenHints({path, {}, {}}, {}); }
     bool HasHints() const { return m_hints != nullptr; }
     const Uint256& HintsId() const { return m_hints->Info().id; }
+    /** Whether it may come to work if there is no chainstate. */
+    bool MayRun(const ChainManagerOptions& trust) const;
+    OwnHints& Own() { return m_own; }
 
     enum class Outcome {
         kBuilt,       //!< the chainstate is there, at the terminal block
@@ -36,22 +42,65 @@ public:
      *  survey. Errors are the machine's. */
     Result<> FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
                         const BlockStore& blocks, const BoosterOptions& options);
+    /** The same for hints of its own: reads the blocks of a survey once and makes them. False: they
+     *  are not to be made, or not of this survey; nothing was read. */
+    Result<bool> JoinSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
+                            const BlockStore& blocks, const BoosterOptions& options);
     /** Builds the chainstate. Where headers or blocks are missing it starts the network and waits
-     *  for them. Errors: without a network, hints that do not fit this chain; else the machine's.
-     */
-    Result<Outcome> Run(ChainManager& chain, const BlockStore& blocks,
-                        const BoosterOptions& options, const StartFetcher& start_fetcher = {});
+     *  for them. Calls `begins` once it is sure to have work. Errors: without a network, hints that
+     *  do not fit this chain, or no block that -ibdbooster may work up to; else the machine's. */
+    Result<Outcome> Run(
+        ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+        const StartFetcher& start_fetcher = {}, const std::function<void()>& begins = [] {});
 
     void Interrupt();
     /** What getboosterinfo shows; nothing when no hints were given. */
     std::optional<BoosterProgress> Progress() const;
 
 private:
+    /** How a sync with its own hints begins. */
+    struct OwnStart {
+        HintsStanding standing;
+        std::unique_ptr<Hints> hints;  //!< made by an earlier start
+        BlockFetcher* peers = nullptr; //!< if blocks are missing
+        bool begun = false;            //!< by an earlier start
+    };
+    using Judging = std::function<HintsStanding()>;
+
+    Result<Outcome> RunOnGivenHints(ChainManager& chain, const BlockStore& blocks,
+                                    const BoosterOptions& options,
+                                    const StartFetcher& start_fetcher);
+    Result<Outcome> RunOnOwnHints(ChainManager& chain, const BlockStore& blocks,
+                                  const BoosterOptions& options, const StartFetcher& start_fetcher,
+                                  const std::function<void()>& begins);
+    Result<OwnStart> PlanOwnHints(const ChainManager& chain, const BoosterOptions& options,
+                                  const StartFetcher& start_fetcher);
+    /** How far hints of its own may go with blocks that are stored, or with any. */
+    HintsStanding JudgeOwn(const ChainManager& chain, bool full_validation, bool stored) const;
+    bool IsAsked() const { return m_own_options.mode == OwnHintsOptions::Mode::kAsked; }
+    bool IsWorthIt(const BoosterOptions& options, uint64_t stored, uint64_t missing,
+                   const BlockStore& blocks) const;
+    bool FetchingMayBeWorthIt(const ChainManager& chain, const BoosterOptions& options) const;
+    Result<OwnHints::Made> MakeHints(ChainManager& chain, const HeaderNode& terminal,
+                                     const BlockStore& blocks, const BoosterOptions& options,
+                                     BlockFetcher* peers);
+    Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
+                                const BoosterOptions& options);
+    Result<Outcome> FoldOwnHints(const HeaderNode& terminal, const BlockStore& blocks,
+                                 const BoosterOptions& options, const Hints& hints);
+    Outcome GiveUp(const JoinVerdict& verdict);
+    void LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,
+                     int32_t height);
     void LogStart(const BoosterOptions& options, int32_t height);
     HintsStanding Judge(const ChainManager& chain, bool full_validation) const;
     /** Until `standing` is one that holds, or the node is to shut down. */
-    HintsStanding WaitForHeaders(HintsStanding standing, const ChainManager& chain,
-                                 const BoosterOptions& options, const BlockFetcher& peers);
+    HintsStanding WaitForHeaders(HintsStanding standing, const Judging& judge, uint64_t expected,
+                                 const ChainManager& chain, const BoosterOptions& options,
+                                 const BlockFetcher& peers);
+    HintsStanding WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,
+                                  const BoosterOptions& options, const BlockFetcher& peers);
+    HintsStanding WaitForAssumedBlock(HintsStanding standing, const ChainManager& chain,
+                                      const BoosterOptions& options, const BlockFetcher& peers);
     /** False: to shut down. */
     bool Pause();
     bool IsInterrupted() const;
@@ -59,27 +108,38 @@ private:
     Result<Verdict> FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,
                                   const BlockStore& blocks, const BoosterOptions& options,
                                   BlockFetcher& peers);
-    /** Its supply goes; what it did can still be asked for. */
+    /** Its supply goes, or its hints; what it did can still be asked for. */
     void DropEngine() IBD_REQUIRES(m_mutex);
     uint64_t UsualBlockBytes(const ChainManager& chain) const;
+    /** `rest`: bytes that are written besides the blocks. */
     void WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
-                           const BoosterOptions& options) const;
+                           uint64_t rest) const;
     const char* WayBack() const;
     Outcome Conclude(const Verdict& verdict, const BoosterOptions& options);
     BoosterProgress ProgressAtRest() const;
+    BoosterProgress ProgressOfJoin() const IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     Logger& m_log;
     const ChainParams& m_params;
-    std::unique_ptr<Hints> m_hints;
-    bool m_told = false;     //!< LogStart()
-    bool m_discards = false; //!< blocks are folded and not stored (-prune)
+    const OwnHintsOptions m_own_options;
+    std::unique_ptr<Hints> m_hints; //!< that are given
+    OwnHints m_own;
+    bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
+    bool m_told = false;        //!< LogStart()
+    bool m_discards = false;    //!< blocks are folded and not stored (-prune)
     mutable Mutex m_mutex;
     std::condition_variable_any m_stop;
     /** At work, or Run()'s. */
     std::unique_ptr<SyncEngine> m_engine IBD_GUARDED_BY(m_mutex);
     /** What the engine's blocks come from, if they come from peers. */
     const PeerBlockSupply* m_supply IBD_GUARDED_BY(m_mutex) = nullptr;
+    struct BlockId {
+        int32_t height = -1;
+        BlockHash hash;
+    };
+    /** The terminal block of hints that are or were made. */
+    std::optional<BlockId> m_joining IBD_GUARDED_BY(m_mutex);
     /** Of an engine that is gone. */
     std::optional<BoosterProgress> m_progress IBD_GUARDED_BY(m_mutex);
     int32_t m_headers IBD_GUARDED_BY(m_mutex) = -1; //!< the best one's height, while it waits

@@ -179,12 +179,15 @@ Result<> ChainStart::BuildIndex()
     return {};
 }
 
-// With hints the blocks are read once: checked for the index and folded by the same threads. Full
-// validation needs undo data, which a reindex forgets.
+// With hints the blocks are read once: checked for the index and folded, or joined for hints, by
+// the same threads. Full validation needs undo data, which a reindex forgets.
 Result<> ChainStart::Reindex()
 {
     BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
-    if (!m_parts.booster.HasHints() || m_options.booster.full_validation) return importer.Reindex();
+    BoosterRun& booster = m_parts.booster;
+    if (!booster.MayRun(m_chain->Options()) || m_options.booster.full_validation) {
+        return importer.Reindex();
+    }
     if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return importer.Reindex();
@@ -192,10 +195,16 @@ Result<> ChainStart::Reindex()
     BlockSurvey survey(m_params);
     IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt));
     if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(m_parts.booster.FoldSurvey(survey, m_chain->Options(), m_stack->Blocks(),
-                                                   BoosterSettings()));
+    bool checked = true;
+    if (booster.HasHints()) {
+        IBD_RETURN_IF_ERROR(
+            booster.FoldSurvey(survey, m_chain->Options(), m_stack->Blocks(), BoosterSettings()));
+    } else {
+        IBD_ASSIGN_OR_RETURN(checked, booster.JoinSurvey(survey, m_chain->Options(),
+                                                         m_stack->Blocks(), BoosterSettings()));
+    }
     if (m_interrupt) return {};
-    return importer.Reindex(survey);
+    return checked ? importer.Reindex(survey) : importer.Reindex();
 }
 
 // A new index beside block files that it does not know would have them overwritten.
@@ -231,18 +240,22 @@ Result<> ChainStart::BuildChainstate()
 {
     bool wipe = m_reindex_chainstate;
     bool built = false;
-    if (m_parts.booster.HasHints() && !wipe) {
+    const bool may_run = m_parts.booster.MayRun(m_chain->Options());
+    if (may_run && !wipe) {
         IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
         if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
     }
-    if (m_parts.booster.HasHints() && wipe) {
-        m_parts.set_status("Building the chainstate with the IBD Booster…");
-        m_parts.started(); // so can this
-        IBD_ASSIGN_OR_RETURN(
-            const BoosterRun::Outcome outcome,
-            m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(), [this] {
-                return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
-            }));
+    if (may_run && wipe) {
+        const auto start_fetcher = [this] {
+            return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
+        };
+        const auto begins = [this] {
+            m_parts.set_status("Building the chainstate with the IBD Booster…");
+            m_parts.started(); // so can this
+        };
+        IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
+                             m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(),
+                                                 start_fetcher, begins));
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
         built = outcome == BoosterRun::Outcome::kBuilt;
         if (built) wipe = false;
@@ -268,6 +281,7 @@ Result<bool> ChainStart::ChainstateIsEmpty()
 // behind its last step goes. One that has not published was begun on purpose, over this chainstate.
 Result<> ChainStart::CleanUpBooster()
 {
+    if (!m_parts.booster.HasHints()) return CleanUpOwnHints();
     m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
     const Path& directory = m_options.booster.directory;
     IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
@@ -288,6 +302,29 @@ Result<> ChainStart::CleanUpBooster()
                   "with it",
                   directory.string());
     return {};
+}
+
+// The same where the hints were the node's own, which are kept beside the rest.
+Result<> ChainStart::CleanUpOwnHints()
+{
+    const Path& directory = m_options.booster.directory;
+    OwnHints& own = m_parts.booster.Own();
+    IBD_ASSIGN_OR_RETURN(const auto kept, own.Look(directory));
+    if (!kept) return {};
+    const auto lock = LockBooster(m_env, directory);
+    if (!lock) return {};
+    IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
+                         LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
+    if (there.best != kept->terminal || !kept->hints) {
+        m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes "
+                      "on with it",
+                      directory.string());
+        return {};
+    }
+    m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
+               directory.string());
+    IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
+    return own.Remove(directory);
 }
 
 Result<> ChainStart::OpenCoins(bool wipe)

@@ -69,6 +69,7 @@ private:
     Result<> BuildChainstate();
     Result<bool> ChainstateIsEmpty();
     Result<> CleanUpBooster();
+    Result<> CleanUpOwnHints();
     Result<> OpenCoins(bool wipe);
     Result<> CheckWitnesses();
     Result<> CheckStored();

@@ -42,7 +42,61 @@ bool MayBecomeAssumed(ScriptCheckReason reason)
            reason == ScriptCheckReason::kTooRecent;
 }
 
+/** The highest block up to `top` with none missing below it. */
+const HeaderNode* HighestComplete(const HeaderNode* top,
+                                  const std::function<bool(const HeaderNode&)>& stored)
+{
+    const HeaderNode* complete = top;
+    for (const HeaderNode* node = top; node->height > 0; node = node->prev) {
+        if (!stored(*node)) complete = node->prev;
+    }
+    return complete;
+}
+
+/** What the user can do who asked for the booster without hints. */
+const char* OwnRemedy(ScriptCheckReason reason)
+{
+    switch (reason) {
+    case ScriptCheckReason::kBestHeaderLowWork:
+    case ScriptCheckReason::kTooRecent: return "complete the block files first";
+    default: return "give -assumevalid=<hash> of a block that is stored";
+    }
+}
+
 } // namespace
+
+HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptions& trust,
+                              bool full_validation, int64_t now,
+                              const std::function<bool(const HeaderNode&)>& stored)
+{
+    const HeaderNode& best = *headers.BestHeader();
+    const bool more = MoreAreToCome(best, trust, now);
+    const bool gated = !full_validation && !trust.assume_valid.IsNull();
+    const HeaderNode* top = &best;
+    ScriptCheckReason reason = ScriptCheckReason::kSkip;
+    if (gated) {
+        const HeaderNode* const assumed = headers.Find(trust.assume_valid);
+        if (assumed) top = LastCommonAncestor(&best, assumed);
+        // The lower a block is, the more work lies above it.
+        const auto check = [&] {
+            return reason = ScriptCheckFor(headers, *top, trust.assume_valid, trust.minimum_work);
+        };
+        while (check() == ScriptCheckReason::kTooRecent && top->height > 0) top = top->prev;
+    }
+    const bool may_change =
+        more && (reason != ScriptCheckReason::kSkip || (gated && top->hash != trust.assume_valid));
+    if (reason != ScriptCheckReason::kSkip) {
+        return {nullptr,
+                fmt::format("no stored block may be assumed valid ({}), and the booster works "
+                            "below the assumed-valid block only: {}, or leave out -ibdbooster",
+                            ScriptCheckReasonText(reason), OwnRemedy(reason)),
+                may_change};
+    }
+    if (stored) top = HighestComplete(top, stored);
+    if (top->height > 0) return {top, "", may_change};
+    return {nullptr, "no block behind genesis is stored: there is nothing for -ibdbooster to do",
+            may_change};
+}
 
 HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
                          const ChainManagerOptions& trust, bool full_validation, int64_t now)

@@ -1,5 +1,5 @@
-// The gate for hints: whether the booster may work up to their end, on the headers that are known.
-// Pure; a reader of the header tree.
+// The gate for hints: whether the booster may work up to their end, on the headers that are known;
+// and how far it may go with hints of its own. Pure; a reader of the header tree.
 #pragma once
 
 #include "swiftsync/engine.h"
@@ -17,5 +17,13 @@ struct HintsStanding {
  *  no older than -maxtipage, all headers are there. */
 HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
                          const ChainManagerOptions& trust, bool full_validation, int64_t now);
+
+/** The highest block up to which the booster may make its own hints and work with them: on the best
+ *  header chain, under the same conditions as where hints end. Where there is no assumed-valid
+ *  block, or with full validation, any will do. `stored`: of blocks that can be had; nothing: all.
+ *  `may_change`: headers that are yet to come may lead higher. */
+HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptions& trust,
+                              bool full_validation, int64_t now,
+                              const std::function<bool(const HeaderNode&)>& stored);
 
 } // namespace ibd

@@ -20,18 +20,6 @@ constexpr uint64_t kOpenFiles = 2048;
 constexpr int kCoreBlockPeers = 2;        //!< block-only connections that there are anyway
 constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
 
-/** What the booster is given is enough for a join, below its own folder. */
-JoinOptions JoinOptionsFrom(const BoosterOptions& booster)
-{
-    JoinOptions options;
-    options.threads = booster.threads;
-    options.memory_bytes = booster.memory_bytes;
-    options.directory = booster.directory / "join";
-    options.checkpoint_bytes = booster.checkpoint_bytes;
-    options.checkpoint_seconds = booster.checkpoint_seconds;
-    return options;
-}
-
 CacheSalt RandomSalt(Env& env)
 {
     CacheSalt salt;
@@ -47,7 +35,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_options(std::move(options)), m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
-      m_booster(env, log, params),
+      m_booster(env, log, params, m_options.own_hints),
       m_chain_start({.env = env,
                      .log = log,
                      .params = params,
@@ -134,7 +122,8 @@ Result<> Node::StartRpc()
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
     AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
-    AddHintsMethods(m_table, m_chain_context, m_log, JoinOptionsFrom(m_options.booster));
+    AddHintsMethods(m_table, m_chain_context, m_log,
+                    JoinOptionsFrom(m_options.booster, m_options.booster.directory / "join"));
     AddIndexMethods(m_table);
     AddAddressMethods(m_table, m_chain_context);
     AddMessageMethods(m_table, m_chain_context);

@@ -43,6 +43,15 @@ void AddBooster(ArgsManager& args)
         "Booster. Takes effect when there is no chainstate, or with -reindex or "
         "-reindex-chainstate. auto: the best one in the folder hints of the network's data "
         "directory, if there is any");
+    add("-ibdbooster", "",
+        "Without a hints file: make hints from the blocks that are stored, or that peers bring, "
+        "and "
+        "build the chainstate with them; -ibdbooster=0: never (default: if the blocks up to the "
+        "assumed-valid one are more than 1 GiB, there is room on the disk, and no -prune)",
+        OptionSpec::kYesOrNo);
+    args.Add("-ibdboosterleast", "=<n>",
+             "Bytes of blocks above which hints are made by default (default: 1 GiB)",
+             OptionGroup::kBooster, OptionSpec::kHidden);
     add("-ibdboosteraggregate", "=<kind>",
         "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)");
     add("-ibdboosterdir", "=<dir>",
@@ -147,6 +156,34 @@ Path OwnFolderIn(const Path& shared, const ChainParams& params, const Path& net_
            fmt::format("{}-{}", params.name, ToHex(ByteSpan(digest).first(4)));
 }
 
+Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
+{
+    using Mode = OwnHintsOptions::Mode;
+    out.own_hints.mode = Mode::kDefault;
+    const int64_t least =
+        args.GetInt("-ibdboosterleast", static_cast<int64_t>(OwnHintsOptions::kLeastBytes));
+    if (least < 0) return BadData("-ibdboosterleast={}: must not be negative", least);
+    out.own_hints.least_bytes = static_cast<uint64_t>(least);
+    if (out.booster.full_validation) out.own_hints.mode = Mode::kOff; // unless it is asked for
+    if (!args.IsSet("-ibdbooster")) return {};
+    const bool asked = args.GetBool("-ibdbooster", true);
+    out.own_hints.mode = asked ? Mode::kAsked : Mode::kOff;
+    if (!asked && out.hints.file) {
+        return BadData("-ibdbooster=0 means never, but -ibdboosterfile names hints: leave out one");
+    }
+    if (!asked || out.hints.file) return {};
+    if (out.prune_target != 0) {
+        return BadData(
+            "-ibdbooster with -prune: hints are made from blocks that are read twice, so "
+            "all have to be stored. Leave out one, or give -ibdboosterfile");
+    }
+    if (args.IsSet("-assumevalid") && out.assume_valid.IsNull() && !out.booster.full_validation) {
+        return BadData("-ibdbooster assumes blocks valid, but -assumevalid=0 says that none is: "
+                       "leave out one, or add -ibdboosterfullvalidation if there is undo data");
+    }
+    return {};
+}
+
 Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
                      NodeOptions& out)
 {
@@ -215,6 +252,7 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
         if (dir->empty()) return BadData("-ibdboosterdir: names no directory");
         booster.directory = OwnFolderIn(*dir, params, net_dir);
     }
+    IBD_RETURN_IF_ERROR(ReadOwnHints(args, out));
     return {};
 }
 

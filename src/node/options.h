@@ -5,6 +5,7 @@
 #include "mining/block_assembler.h"
 #include "net/network_options.h"
 #include "node/hints_choice.h"
+#include "node/own_hints.h"
 #include "swiftsync/engine.h"
 #include "util/args.h"
 #include "util/config.h"
@@ -43,8 +44,9 @@ struct NodeOptions {
     std::optional<Path> blocks_dir;
     std::vector<Path> load_blocks;
     HintsChoice hints;
-    BoosterOptions booster;    //!< without `chainstate`
-    int booster_peers = 2;     //!< -ibdboosterpeers
+    OwnHintsOptions own_hints;
+    BoosterOptions booster; //!< without `chainstate`
+    int booster_peers = 2;  //!< -ibdboosterpeers
     AssemblerOptions assembler;
     PeerNetworkOptions network; //!< read apart from the rest (network_config.h)
     std::string alert_notify;

@@ -21,6 +21,19 @@ UniValue ToJson(const DownloadProgress& download)
     return out;
 }
 
+UniValue ToJson(const OwnHintsProgress& join)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("phase", join.phase);
+    out.pushKV("bytes", Num(join.bytes));
+    out.pushKV("totalbytes", Num(join.total_bytes));
+    out.pushKV("partitions", Num(join.partitions));
+    out.pushKV("joined", Num(join.joined));
+    out.pushKV("rate", Num(static_cast<uint64_t>(join.bytes_per_second)));
+    if (join.seconds_left) out.pushKV("timeleft", Num(static_cast<uint64_t>(*join.seconds_left)));
+    return out;
+}
+
 UniValue ToJson(const BoosterProgress& progress)
 {
     UniValue terminal(UniValue::VOBJ);
@@ -54,6 +67,7 @@ UniValue ToJson(const BoosterProgress& progress)
     if (progress.seconds_left) number("timeleft", static_cast<uint64_t>(*progress.seconds_left));
     if (progress.headers >= 0) out.pushKV("headers", progress.headers);
     if (progress.download) out.pushKV("download", ToJson(*progress.download));
+    if (progress.join) out.pushKV("join", ToJson(*progress.join));
     out.pushKV("verdict", progress.verdict);
     return out;
 }
@@ -68,8 +82,8 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
         "State of the IBD Booster: what it works on, how far it is and what it found.",
         {},
         "{\n"
-        "  \"state\" : \"str\",          (string) off, idle, waiting, folding, judging, loading, "
-        "publishing, accepted, refused\n"
+        "  \"state\" : \"str\",          (string) off, idle, waiting, joining, folding, judging, "
+        "loading, publishing, accepted, refused\n"
         "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
         "the hints end\n"
         "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
@@ -102,6 +116,16 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
         "    \"received\" : n,         (numeric) of these, received and found sound\n"
         "    \"bytes\" : n,            (numeric) of these\n"
         "    \"rate\" : n              (numeric) bytes of these per second\n"
+        "  },\n"
+        "  \"join\" : {                (json object) while the node makes hints of its own\n"
+        "    \"phase\" : \"str\",        (string) reading, joining or writing\n"
+        "    \"bytes\" : n,            (numeric) of blocks read\n"
+        "    \"totalbytes\" : n,       (numeric) of all blocks, estimated\n"
+        "    \"partitions\" : n,       (numeric) in which outputs and spends meet\n"
+        "    \"joined\" : n,           (numeric) of these, done\n"
+        "    \"rate\" : n,             (numeric) bytes of blocks read per second\n"
+        "    \"timeleft\" : n          (numeric) seconds to the end of the phase, estimated; "
+        "absent while unknown\n"
         "  },\n"
         "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
         "refused\n"

@@ -9,6 +9,7 @@ namespace ibd {
 enum class BoosterState {
     kIdle,
     kWaiting, //!< for headers
+    kJoining, //!< makes its own hints
     kFolding,
     kJudging,
     kLoading,
@@ -25,6 +26,17 @@ struct DownloadProgress {
     uint64_t bytes = 0;          //!< received
     double bytes_per_second = 0; //!< since it began
     size_t peers = 0;            //!< connected
+};
+
+/** Of hints that the node makes itself. */
+struct OwnHintsProgress {
+    const char* phase = "";   //!< reading, joining or writing
+    uint64_t bytes = 0;       //!< of blocks read
+    uint64_t total_bytes = 0; //!< of all blocks, estimated
+    uint32_t joined = 0;      //!< partitions
+    uint32_t partitions = 0;
+    double bytes_per_second = 0;        //!< while reading
+    std::optional<double> seconds_left; //!< of the phase
 };
 
 /** What getboosterinfo shows. */
@@ -54,6 +66,7 @@ struct BoosterProgress {
     std::optional<double> seconds_left;
     int32_t headers = -1;                     //!< height of the best header; -1: not looked at
     std::optional<DownloadProgress> download; //!< while blocks come from peers
+    std::optional<OwnHintsProgress> join;     //!< while hints are made
     std::string verdict; //!< "" while undecided, "accepted", or the reason for refusal
 };
 

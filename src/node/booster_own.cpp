@@ -1,0 +1,276 @@
+// BoosterRun without a hints file: up to which block, whether at all, and the join before the
+// booster. See booster_run.h.
+#include "node/booster_run.h"
+#include "node/reindex_supply.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr auto kNoneFolded = [](int32_t) { return false; };
+
+/** What an earlier start began is gone on with, although a higher block would do by now; not for
+ * the smaller part of the chain. */
+const HeaderNode* PreferKept(const OwnHints::Kept& kept, const HeaderNode& terminal)
+{
+    for (const HeaderNode* node = &terminal; node->height * 2 >= terminal.height;
+         node = node->prev) {
+        if (node->hash == kept.terminal) return node;
+        if (node->height == 0) break;
+    }
+    return nullptr;
+}
+
+Path BlocksDir(const BlockStore& blocks) { return blocks.BlockPath(0).parent_path(); }
+
+} // namespace
+
+bool BoosterRun::MayRun(const ChainManagerOptions& trust) const
+{
+    using Mode = OwnHintsOptions::Mode;
+    if (m_hints || m_own_options.mode == Mode::kAsked) return true;
+    return m_own_options.mode == Mode::kDefault && !trust.assume_valid.IsNull() &&
+           trust.prune_target == 0;
+}
+
+HintsStanding BoosterRun::JudgeOwn(const ChainManager& chain, bool full_validation,
+                                   bool stored) const
+{
+    const int64_t now = m_env.UnixTime();
+    const auto has_data = [](const HeaderNode& node) { return node.HasData(); };
+    const ChainReader reader = chain.Read();
+    return FindOwnTerminal(reader.Tree(), chain.Options(), full_validation, now,
+                           stored ? std::function<bool(const HeaderNode&)>(has_data) : nullptr);
+}
+
+void BoosterRun::LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,
+                             int32_t height)
+{
+    if (!m_told && trust.assume_valid.IsNull() && !options.full_validation) {
+        m_log.Warning("IBD Booster: there is no assumed-valid block: up to height {}, the best "
+                      "stored block, scripts are not run only because -ibdbooster was given",
+                      height);
+    }
+    LogStart(options, height);
+}
+
+/** The rule where nobody asked; `stored` and `missing`: bytes of blocks. */
+bool BoosterRun::IsWorthIt(const BoosterOptions& options, uint64_t stored, uint64_t missing,
+                           const BlockStore& blocks) const
+{
+    if (stored + missing <= m_own_options.least_bytes) return false;
+    std::vector<RoomNeed> needs = OwnHintsRoom(options, stored + missing);
+    needs.push_back({BlocksDir(blocks), missing});
+    return HasRoom(m_env, needs);
+}
+
+Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
+                                                      const BoosterOptions& options,
+                                                      const StartFetcher& start_fetcher)
+{
+    OwnStart start;
+    const bool full = options.full_validation;
+    IBD_ASSIGN_OR_RETURN(auto kept, m_own.Look(options.directory));
+    start.standing = JudgeOwn(chain, full, true);
+    const HeaderNode* const stored = start.standing.terminal;
+    const HeaderNode* begun = kept && stored ? PreferKept(*kept, *stored) : nullptr;
+    const HintsStanding reach = JudgeOwn(chain, full, false);
+    const bool complete = stored && stored == reach.terminal && !reach.may_change;
+    // Without an assumed-valid block nothing says how far to fetch; and who fetches has no undo
+    // data.
+    const bool may_fetch = !full && !chain.Options().assume_valid.IsNull() && start_fetcher &&
+                           (IsAsked() || kept || FetchingMayBeWorthIt(chain, options));
+    if (!complete && !(begun && kept->hints) && may_fetch) start.peers = start_fetcher();
+    if (start.peers) {
+        start.standing = reach;
+        if (reach.may_change)
+            start.standing = WaitForAssumedBlock(reach, chain, options, *start.peers);
+        const HeaderNode* const terminal = start.standing.terminal;
+        begun = kept && terminal ? PreferKept(*kept, *terminal) : nullptr;
+    }
+    if (!begun) return start;
+    start.begun = true;
+    start.standing.terminal = begun;
+    start.hints = std::move(kept->hints);
+    return start;
+}
+
+/** By the size that the network's parameters assume, before headers are there. */
+bool BoosterRun::FetchingMayBeWorthIt(const ChainManager& chain,
+                                      const BoosterOptions& options) const
+{
+    const HeaderNode* best = nullptr;
+    {
+        const ChainReader reader = chain.Read();
+        best = reader.Tree().BestHeader();
+    }
+    const uint64_t stored = BlockPlan(*best, kNoneFolded).EstimatedBytes();
+    const uint64_t all = m_params.assumed_blockchain_size_gb * 1'000'000'000;
+    return IsWorthIt(options, stored, all - std::min(all, stored), chain.Blocks());
+}
+
+HintsStanding BoosterRun::WaitForAssumedBlock(HintsStanding standing, const ChainManager& chain,
+                                              const BoosterOptions& options,
+                                              const BlockFetcher& peers)
+{
+    m_log.Info("IBD Booster: waiting for headers: the assumed-valid block must be among them, and "
+               "two weeks of them above it, before blocks are fetched");
+    uint64_t expected = 0;
+    {
+        const ChainReader reader = chain.Read();
+        const HeaderNode& best = *reader.Tree().BestHeader();
+        const int64_t seconds = std::max<int64_t>(m_env.UnixTime() - best.time, 0);
+        expected =
+            static_cast<uint64_t>(best.height + seconds / m_params.consensus.pow_target_spacing);
+    }
+    return WaitForHeaders(
+        std::move(standing), [&] { return JudgeOwn(chain, options.full_validation, false); },
+        expected, chain, options, peers);
+}
+
+Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const BlockStore& blocks,
+                                                      const BoosterOptions& options,
+                                                      const StartFetcher& start_fetcher,
+                                                      const std::function<void()>& begins)
+{
+    if (m_own_refused || !MayRun(chain.Options())) return Outcome::kSerial;
+    IBD_ASSIGN_OR_RETURN(OwnStart start, PlanOwnHints(chain, options, start_fetcher));
+    if (IsInterrupted()) return Outcome::kInterrupted;
+    const HeaderNode* const terminal = start.standing.terminal;
+    if (!terminal) {
+        if (!IsAsked()) return Outcome::kSerial;
+        if (!start.peers) return BadData("{}", start.standing.refusal);
+        m_log.Error("IBD Booster: the sync goes on without it: {}", start.standing.refusal);
+        return Outcome::kSerial;
+    }
+    if (!IsAsked() && !start.begun) {
+        const BlockPlan plan(*terminal, kNoneFolded);
+        const uint64_t missing = plan.Missing().size() * UsualBlockBytes(chain);
+        if (!IsWorthIt(options, plan.EstimatedBytes(), missing, blocks)) return Outcome::kSerial;
+    }
+    begins();
+    LogOwnStart(chain.Options(), options, terminal->height);
+    if (!start.hints) {
+        IBD_ASSIGN_OR_RETURN(auto made, MakeHints(chain, *terminal, blocks, options, start.peers));
+        if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) return Outcome::kInterrupted;
+        if (made.verdict.kind != JoinVerdict::Kind::kDone) return GiveUp(made.verdict);
+        start.hints = std::move(made.hints);
+    }
+    IBD_ASSIGN_OR_RETURN(const Outcome outcome,
+                         FoldOwnHints(*terminal, blocks, options, *start.hints));
+    start.hints.reset();
+    if (outcome != Outcome::kInterrupted) IBD_RETURN_IF_ERROR(m_own.Remove(options.directory));
+    return outcome;
+}
+
+Result<OwnHints::Made> BoosterRun::MakeHints(ChainManager& chain, const HeaderNode& terminal,
+                                             const BlockStore& blocks,
+                                             const BoosterOptions& options, BlockFetcher* peers)
+{
+    if (!peers) {
+        FileBlockSupply supply(m_env, blocks, terminal);
+        return Join(terminal, supply, options);
+    }
+    uint64_t rest = 0;
+    const uint64_t all = static_cast<uint64_t>(terminal.height) * UsualBlockBytes(chain);
+    for (const RoomNeed& need : OwnHintsRoom(options, all)) {
+        if (m_env.SameFileSystem(need.place, BlocksDir(blocks))) rest += need.bytes;
+    }
+    WarnIfRoomIsShort(chain, terminal, rest);
+    ChainKeeper keeper(chain);
+    PeerBlockSupply supply(m_env, blocks, terminal, keeper, *peers);
+    supply.SetUsualBytes(UsualBlockBytes(chain));
+    {
+        const Lock lock(m_mutex);
+        m_supply = &supply;
+    }
+    auto made = Join(terminal, supply, options);
+    peers->StopFetching();
+    const Lock lock(m_mutex);
+    m_supply = nullptr;
+    return made;
+}
+
+Result<OwnHints::Made> BoosterRun::Join(const HeaderNode& terminal, BlockSupply& supply,
+                                        const BoosterOptions& options)
+{
+    {
+        const Lock lock(m_mutex);
+        m_joining = {.height = terminal.height, .hash = terminal.hash};
+    }
+    return m_own.Make(terminal, supply, options);
+}
+
+Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
+                                                     const BlockStore& blocks,
+                                                     const BoosterOptions& options,
+                                                     const Hints& hints)
+{
+    const Result<Verdict> verdict = RunEngine(
+        std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks, hints, options));
+    {
+        const Lock lock(m_mutex);
+        DropEngine();
+    }
+    if (!verdict) return verdict.GetError();
+    return Conclude(*verdict, options);
+}
+
+/** No hints could be made: the serial engine says what is wrong with the chain. */
+BoosterRun::Outcome BoosterRun::GiveUp(const JoinVerdict& verdict)
+{
+    CHECK(verdict.kind == JoinVerdict::Kind::kBlockInvalid);
+    m_log.Error("IBD Booster: block at height {} is invalid: {}; {}", verdict.height,
+                verdict.reason, WayBack());
+    return Outcome::kSerial;
+}
+
+Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
+                                    const BlockStore& blocks, const BoosterOptions& options)
+{
+    std::vector<const HeaderNode*> there;
+    for (const SurveyedBlock& block : survey.Blocks()) there.push_back(block.node);
+    std::sort(there.begin(), there.end());
+    const auto has = [&](const HeaderNode& node) {
+        return std::binary_search(there.begin(), there.end(), &node);
+    };
+    const int64_t now = m_env.UnixTime();
+    const HeaderNode* terminal = FindOwnTerminal(survey.Tree(), trust, false, now, has).terminal;
+    const HintsStanding reach = FindOwnTerminal(survey.Tree(), trust, false, now, nullptr);
+    // What is missing may come from peers, once there is an index.
+    if (!terminal || terminal != reach.terminal) return false;
+    IBD_ASSIGN_OR_RETURN(const auto kept, m_own.Look(options.directory));
+    const HeaderNode* const begun = kept ? PreferKept(*kept, *terminal) : nullptr;
+    if (begun && kept->hints) return false;
+    if (begun) terminal = begun;
+    ReindexSupply supply(m_env, blocks, survey, *terminal);
+    IBD_RETURN_IF_ERROR(supply.Begin(kNoneFolded));
+    if (!IsAsked() && !begun && !IsWorthIt(options, supply.EstimatedBytes(), 0, blocks)) {
+        return false;
+    }
+    LogOwnStart(trust, options, terminal->height);
+    IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options));
+    if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
+        m_own_refused = true;
+        (void)GiveUp(made.verdict);
+    } else if (made.verdict.kind == JoinVerdict::Kind::kIncomplete) {
+        m_log.Info("IBD Booster: not all blocks could be joined at once");
+    }
+    return true;
+}
+
+BoosterProgress BoosterRun::ProgressOfJoin() const
+{
+    BoosterProgress progress;
+    progress.terminal_height = m_joining->height;
+    progress.terminal_hash = m_joining->hash;
+    progress.memory_bytes = m_env.ResidentBytes();
+    progress.join = m_own.Progress();
+    if (progress.join) progress.state = BoosterState::kJoining;
+    if (m_supply) progress.download = m_supply->Progress();
+    return progress;
+}
+
+} // namespace ibd

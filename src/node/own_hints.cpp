@@ -1,0 +1,167 @@
+// See own_hints.h.
+#include "node/own_hints.h"
+
+#include "join/spend_join.h"
+#include "swiftsync/terminal.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** How many times the bytes that coins take, as runs or as chainstate, all blocks take: sixty on
+ *  mainnet in 2026, fewer on chains of small blocks. */
+constexpr uint64_t kBlockBytesPerCoinByte = 30;
+
+Path HintsPath(const Path& directory) { return directory / "own.hints"; }
+Path IncompletePath(const Path& directory) { return directory / "own.hints.incomplete"; }
+
+const char* PhaseName(JoinProgress::Phase phase)
+{
+    switch (phase) {
+    case JoinProgress::Phase::kIdle: return "starting";
+    case JoinProgress::Phase::kReading: return "reading";
+    case JoinProgress::Phase::kJoining: return "joining";
+    case JoinProgress::Phase::kWriting: return "writing";
+    }
+    return "unknown";
+}
+
+/** Seconds for the rest, if it goes on as it did. */
+std::optional<double> SecondsLeft(uint64_t done, uint64_t total, double seconds)
+{
+    if (done == 0 || total < done) return std::nullopt;
+    return seconds * static_cast<double>(total - done) / static_cast<double>(done);
+}
+
+/** The folder itself, or the one in which it will be made. */
+Path Existing(Env& env, Path folder)
+{
+    while (!env.Exists(folder) && folder.has_relative_path()) folder = folder.parent_path();
+    return folder;
+}
+
+Result<> RemoveIfThere(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+    return there ? env.Remove(path) : Result<>();
+}
+
+} // namespace
+
+JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
+{
+    JoinOptions options;
+    options.threads = booster.threads;
+    options.memory_bytes = booster.memory_bytes;
+    options.directory = std::move(directory);
+    options.checkpoint_bytes = booster.checkpoint_bytes;
+    options.checkpoint_seconds = booster.checkpoint_seconds;
+    options.background = booster.background;
+    return options;
+}
+
+std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes)
+{
+    const uint64_t coins = block_bytes / kBlockBytesPerCoinByte;
+    // Spills are gone when the runs come.
+    return {{options.directory, std::max(ExpectedSpillBytes(block_bytes, false), coins)},
+            {options.chainstate.parent_path(), coins}};
+}
+
+bool HasRoom(Env& env, std::span<const RoomNeed> needs)
+{
+    for (const RoomNeed& need : needs) {
+        const Path place = Existing(env, need.place);
+        uint64_t bytes = 0;
+        for (const RoomNeed& other : needs) {
+            if (env.SameFileSystem(place, Existing(env, other.place))) bytes += other.bytes;
+        }
+        const auto room = env.SpaceAvailable(place);
+        if (!room || *room < bytes) return false;
+    }
+    return true;
+}
+
+Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
+{
+    const Path path = HintsPath(directory);
+    IBD_ASSIGN_OR_RETURN(const bool made, m_env.IsThere(path));
+    if (made) {
+        auto hints = OpenHints(m_env, path);
+        if (!hints && hints.GetError().kind == Error::Kind::kSystem) return hints.GetError();
+        if (hints && CheckNetwork((*hints)->Info(), m_params) && (*hints)->Info().terminal_hash) {
+            const BlockHash terminal = *(*hints)->Info().terminal_hash;
+            return Kept{terminal, std::move(*hints)};
+        }
+        m_log.Warning("IBD Booster: hints made before are made anew: {}",
+                      hints ? "they are of another network" : hints.Message());
+        IBD_RETURN_IF_ERROR(m_env.Remove(path));
+    }
+    auto state = LoadJoinState(m_env, directory);
+    if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
+    if (!state || !*state || (*state)->network_magic != m_params.magic) return std::nullopt;
+    return Kept{(*state)->terminal_hash, nullptr};
+}
+
+Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,
+                                      const BoosterOptions& options)
+{
+    const Path& directory = options.directory;
+    const Path path = HintsPath(directory);
+    IBD_RETURN_IF_ERROR(m_env.CreateDirectories(directory));
+    IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path)); // of another block
+    JoinOptions join = JoinOptionsFrom(options, directory);
+    join.tty = options.tty;
+    m_log.Info("IBD Booster: making hints from the blocks up to height {}", terminal.height);
+    const auto observer = [this](const SpendJoin* at_work) {
+        const Lock lock(m_mutex);
+        m_join = at_work;
+    };
+    Made made;
+    IBD_ASSIGN_OR_RETURN(GeneratedHints generated,
+                         GenerateHints(m_env, m_log, m_params, terminal, supply, join, m_stop, path,
+                                       HintsFormat::kContainer1, observer));
+    made.verdict = std::move(generated.verdict);
+    if (made.verdict.kind == JoinVerdict::Kind::kDone) {
+        IBD_ASSIGN_OR_RETURN(made.hints, OpenHints(m_env, path));
+    }
+    return made;
+}
+
+Result<> OwnHints::Remove(const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(directory));
+    if (!there) return {};
+    for (const Path& path : {HintsPath(directory), IncompletePath(directory)}) {
+        IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path));
+    }
+    return RemoveJoin(m_env, directory);
+}
+
+std::optional<OwnHintsProgress> OwnHints::Progress() const
+{
+    const Lock lock(m_mutex);
+    if (!m_join) return std::nullopt;
+    const JoinProgress now = m_join->Progress();
+    OwnHintsProgress out;
+    out.phase = PhaseName(now.phase);
+    out.bytes = now.bytes;
+    out.total_bytes = std::max(now.total_bytes, now.bytes);
+    out.joined = now.joined;
+    out.partitions = now.partitions;
+    if (now.phase == JoinProgress::Phase::kReading) {
+        const uint64_t read = now.bytes - std::min(now.bytes, now.resumed_bytes);
+        if (now.seconds_in_phase > 0) {
+            out.bytes_per_second = static_cast<double>(read) / now.seconds_in_phase;
+        }
+        out.seconds_left =
+            SecondsLeft(read, read + out.total_bytes - out.bytes, now.seconds_in_phase);
+    } else if (now.phase == JoinProgress::Phase::kJoining) {
+        out.seconds_left = SecondsLeft(now.joined, now.partitions, now.seconds_in_phase);
+    }
+    return out;
+}
+
+} // namespace ibd

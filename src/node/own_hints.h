@@ -1,0 +1,92 @@
+// OwnHints: the booster without a hints file - the hints that the node makes itself, by joining all
+// outputs with all inputs (join/spend_join.h), and keeps until the booster is done with them. Work
+// that was begun is gone on with. Owned by BoosterRun, which says up to which block; one thread,
+// but for Interrupt() and Progress(). All files lie in the booster's folder.
+#pragma once
+
+#include "consensus/params.h"
+#include "hints/hints.h"
+#include "join/join_options.h"
+#include "swiftsync/booster_progress.h"
+#include "swiftsync/sync_options.h"
+#include "util/log.h"
+#include "util/mutex.h"
+
+#include <atomic>
+#include <span>
+
+namespace ibd {
+
+class BlockSupply;
+class SpendJoin;
+struct HeaderNode;
+
+/** Whether the booster makes hints of its own where it is given none (-ibdbooster). */
+struct OwnHintsOptions {
+    enum class Mode {
+        kOff,
+        kDefault, //!< where it is worth it and nothing speaks against it
+        kAsked,
+    };
+    /** By default, bytes of blocks above which it is worth it. */
+    static constexpr uint64_t kLeastBytes = uint64_t{1} << 30;
+
+    Mode mode = Mode::kOff;
+    uint64_t least_bytes = kLeastBytes;
+};
+
+/** What the booster is given is enough for a join. `directory`: of its spills and state. */
+JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory);
+
+/** What goes to a disk, bytes. */
+struct RoomNeed {
+    Path place; //!< need not exist yet
+    uint64_t bytes = 0;
+};
+/** What a sync with hints of its own writes for blocks of so many bytes, besides these: to the
+ *  booster's folder and the chainstate. */
+std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes);
+/** Whether each disk has room for all that goes to it. */
+bool HasRoom(Env& env, std::span<const RoomNeed> needs);
+
+class OwnHints {
+public:
+    OwnHints(Env& env, Logger& log, const ChainParams& params)
+        : m_env(env), m_log(log), m_params(params)
+    {
+    }
+
+    /** What an earlier start left. */
+    struct Kept {
+        BlockHash terminal;
+        std::unique_ptr<Hints> hints; //!< null: the join was begun and is not done
+    };
+    /** Nothing if nothing usable is there; damaged hints are removed. */
+    Result<std::optional<Kept>> Look(const Path& directory);
+
+    struct Made {
+        JoinVerdict verdict;
+        std::unique_ptr<Hints> hints; //!< if the verdict is kDone
+    };
+    /** Makes them, or goes on. Errors: the machine's; what is durable stays for the next start. */
+    Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply,
+                      const BoosterOptions& options);
+
+    /** The hints and what was done for them; when nobody has them open. */
+    Result<> Remove(const Path& directory);
+
+    /** Make() returns soon, now and whenever it is called. Any thread. */
+    void Interrupt() { m_stop = true; }
+    /** While Make() is at work. Any thread. */
+    std::optional<OwnHintsProgress> Progress() const;
+
+private:
+    Env& m_env;
+    Logger& m_log;
+    const ChainParams& m_params;
+    std::atomic<bool> m_stop = false;
+    mutable Mutex m_mutex;
+    const SpendJoin* m_join IBD_GUARDED_BY(m_mutex) = nullptr;
+};
+
+} // namespace ibd

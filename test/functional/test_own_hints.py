@@ -1,0 +1,414 @@
+"""The booster without a hints file: bitcoind joins all outputs with all inputs, makes its own hints
+and runs the booster with them. Coins as after serial validation; when it runs unasked; what it does
+about bad blocks, bad disks and stops. Kills are in test_own_hints_killed.py."""
+
+import contextlib
+import http.client
+import pathlib
+import re
+import shutil
+
+import interop_env
+from framework import (FunctionalTest, RpcError, building, coins, left_by_booster, wait_until)
+from generated import chain, small_chain
+from regtest_chain import COINBASE_MATURITY, Chain, spend
+from test_failures import fill, small_disk
+
+SUCCESS = "*** IBD Booster: {} check at block height {} succeeded. ***"
+MAKING = "IBD Booster: making hints from the blocks up to height {}"
+REGTEST_MAGIC = bytes.fromhex("fabfb5da")
+
+
+def medium_chain():
+    """Long enough that a phase of the join can be seen from outside."""
+    return chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10",
+                 "--stale")
+
+
+class OwnHintsTest(FunctionalTest):
+    def indexed(self, made, copied=False):
+        """A node that has validated the chain serially."""
+        node = made.place(self.node(), copied)
+        self.assertEqual(node.run("-reindex", made.to_tip), (0, ""))
+        return node
+
+    def coins_after(self, node, made, *args):
+        """Runs to the tip, then reads the coins in a second start; nothing of the booster is left."""
+        with contextlib.suppress(FileNotFoundError):
+            (node.net_dir / "debug.log").unlink()
+        self.assertEqual(node.run(*args, made.to_tip), (0, ""))
+        log = node.log_text
+        node.start("-ibdbooster=0", "-checklevel=4", "-checkblocks=6")
+        out = coins(node)
+        node.stop()
+        self.assertEqual(left_by_booster(node), [])
+        (node.net_dir / "debug.log").write_text(log)
+        return out
+
+    def assert_made(self, node, height, aggregate="SHA256"):
+        self.assertIn(MAKING.format(height), node.log_text)
+        self.assertIn(SUCCESS.format(aggregate, height), node.log_text)
+
+
+class SameCoins(OwnHintsTest):
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.main = self.indexed(self.made)
+        self.serial = self.coins_after(self.main, self.made, "-reindex-chainstate",
+                                       "-ibdbooster=0")
+
+    def test_reindex_chainstate(self):
+        for more in ([], ["-ibdboosterthreads=1", "-ibdboostermem=1", "-ibdboosterloader=batch"],
+                     ["-ibdboosteraggregate=muhash", f"-ibdboosterdir={self.dir / 'elsewhere'}"]):
+            with self.subTest(more=more):
+                self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
+                                                  "-ibdbooster", *self.made.trust, *more),
+                                 self.serial)
+                self.assert_made(self.main, self.made.terminal_height,
+                                 "MuHash" if "muhash" in str(more) else "SHA256")
+        self.assertRegex(self.main.log_text, "not only scripts are assumed valid.*amounts against")
+        left = [path.name for path in (self.dir / "elsewhere").glob("*/*")]
+        self.assertEqual(left, [".lock"])
+
+    def test_reindex(self):
+        """The join reads the blocks in the pass that makes the index."""
+        node = self.made.place(self.node())
+        self.assertEqual(self.coins_after(node, self.made, "-reindex", "-ibdbooster",
+                                          *self.made.trust), self.serial)
+        self.assert_made(node, self.made.terminal_height)
+        log = node.log_text
+        self.assertLess(log.index("Join: hints of"), log.index("Building the chainstate"))
+
+    def test_without_an_assumed_valid_block(self):
+        """Asked for, the best stored block will do, and the log says what that means."""
+        self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
+                                          "-ibdbooster"), self.serial)
+        self.assert_made(self.main, self.made.height)
+        self.assertRegex(self.main.log_text,
+                         f"no assumed-valid block.*up to height {self.made.height}")
+
+    def test_up_to_what_is_buried(self):
+        """With the tip as assumed-valid block, two weeks of work are left to serial validation."""
+        trust = [f"-assumevalid={self.made.tip}", "-minimumchainwork=0"]
+        self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
+                                          "-ibdbooster", *trust), self.serial)
+        made = re.search(MAKING.format(r"(\d+)"), self.main.log_text)
+        self.assertEqual(int(made[1]), self.made.height - 2016 - 1)
+
+    def test_given_hints_win(self):
+        file = f"-ibdboosterfile={self.made.container}"
+        self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
+                                          "-ibdbooster", file, *self.made.trust), self.serial)
+        self.assertNotIn("Join:", self.main.log_text)
+        self.assertIn(SUCCESS.format("SHA256", self.made.terminal_height), self.main.log_text)
+
+    def test_full_validation(self):
+        """With undo data of an earlier validation nothing needs to be assumed valid."""
+        self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
+                                          "-ibdbooster", "-ibdboosterfullvalidation"), self.serial)
+        self.assert_made(self.main, self.made.height)
+
+    def test_a_chainstate_is_not_built_twice(self):
+        self.main.start("-ibdbooster", *self.made.trust)
+        self.assertEqual(coins(self.main), self.serial)
+        self.assertEqual(self.main.rpc("getboosterinfo"), {"state": "off"})
+        self.assertNotIn("Join:", self.main.log_text)
+        self.main.stop()
+
+
+class ByDefault(OwnHintsTest):
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.main = self.indexed(self.made)
+        self.bytes = sum(path.stat().st_size for path in self.made.blocks.glob("blk*"))
+
+    def used(self, *args, node=None):
+        """Whether the booster ran; if it did not, nothing at all is said of it."""
+        node = node or self.main
+        (node.net_dir / "debug.log").unlink(missing_ok=True)
+        self.assertEqual(node.run("-reindex-chainstate", *args, self.made.to_tip), (0, ""))
+        used = "Join: reading" in node.log_text
+        self.assertEqual(used, "succeeded. ***" in node.log_text)
+        if not used:
+            self.assertNotRegex(re.sub("(Command-line|Config file) arg.*", "", node.log_text),
+                                "Booster|Join")
+        return used
+
+    def test_where_it_is_worth_it(self):
+        worth = ["-ibdboosterleast=50000", *self.made.trust]
+        self.assertTrue(self.used(*worth))
+        self.assertFalse(self.used(*worth, "-ibdbooster=0"))
+        self.assertFalse(self.used(*worth, "-noibdbooster"))
+        self.assertFalse(self.used(f"-ibdboosterleast={self.bytes}", *self.made.trust))
+        self.assertFalse(self.used(*self.made.trust))  # less than 1 GiB
+        self.assertFalse(self.used("-ibdboosterleast=50000"))  # no assumed-valid block
+        unknown = f"-assumevalid={'ab' * 32}"
+        self.assertFalse(self.used("-ibdboosterleast=50000", unknown))
+        self.assertFalse(self.used(*worth, "-minimumchainwork=ffffffffffffffff"))
+        self.assertFalse(self.used(*worth, "-ibdboosterfullvalidation"))
+
+    def test_where_the_disk_suffices(self):
+        worth = ["-ibdboosterleast=50000", *self.made.trust]
+        with small_disk(1) as disk:
+            if disk is None:
+                interop_env.unavailable("no right to mount")
+            fill(pathlib.Path(disk) / "filler", 32 * 1024)
+            self.assertFalse(self.used(*worth, f"-ibdboosterdir={disk}"))
+
+    def test_reindex(self):
+        node = self.made.place(self.node())
+        self.assertEqual(node.run("-reindex", "-ibdboosterleast=50000", *self.made.trust,
+                                  self.made.to_tip), (0, ""))
+        self.assert_made(node, self.made.terminal_height)
+        node = self.made.place(self.node())
+        self.assertEqual(node.run("-reindex", *self.made.trust, self.made.to_tip), (0, ""))
+        self.assertNotRegex(re.sub("Command-line arg.*", "", node.log_text), "Booster|Join")
+
+
+class Refused(OwnHintsTest):
+    def test_options(self):
+        node = self.node()
+        for args, saying in (
+                (["-ibdbooster", "-prune=1"], "-ibdbooster with -prune"),
+                (["-ibdbooster", "-assumevalid=0"], "-assumevalid=0 says that none is"),
+                (["-ibdbooster=0", "-ibdboosterfile=some"], "-ibdbooster=0 means never"),
+                (["-ibdbooster=yes"], "-ibdbooster"),
+                (["-ibdboosterleast=-1"], "-ibdboosterleast=-1")):
+            with self.subTest(args=args):
+                self.assert_refused(node, *args, saying=saying)
+
+    def test_gate(self):
+        """Asked for, it says why it may not, and nothing is touched."""
+        made = small_chain()
+        node = self.indexed(made)
+        rebuild = ["-reindex-chainstate", "-ibdbooster"]
+        unknown = f"-assumevalid={'ab' * 32}"
+        self.assert_refused(node, *rebuild, unknown, saying="assumevalid hash not in headers")
+        self.assert_refused(node, *rebuild, f"-assumevalid={made.tip}",
+                            "-minimumchainwork=ffffffffffffffff",
+                            saying="best header chainwork below minimumchainwork")
+        self.assert_refused(self.node(), "-ibdbooster", saying="nothing for -ibdbooster to do")
+        node.start()
+        self.assertEqual(node.rpc("getbestblockhash"), made.tip)
+
+
+class BadBlocks(OwnHintsTest):
+    def place(self, blocks):
+        """A node with these blocks in a file and no index."""
+        node = self.node().start()
+        genesis = bytes.fromhex(node.rpc("getblock", node.rpc("getblockhash", 0), 0))
+        node.stop()
+        shutil.rmtree(node.net_dir)
+        node.blocks_dir.mkdir(parents=True)
+        with open(node.blocks_dir / "blk00000.dat", "wb") as file:
+            for raw in [genesis, *(block.raw() for block in blocks)]:
+                file.write(REGTEST_MAGIC + len(raw).to_bytes(4, "little") + raw)
+        return node
+
+    def spending(self, *outpoints):
+        """A chain whose last blocks but three spend these outputs, one each, and who does so last."""
+        mined = Chain().grow(COINBASE_MATURITY + 10)
+        for number, (height, vout) in enumerate(outpoints, 1):  # no two transactions alike
+            txid, amount = mined.coinbase_of(height)
+            tx = spend(txid, vout, amount - number)
+            mined.add(mined.candidate([tx], fees=number))
+        bad = mined.height
+        mined.grow(3)
+        return mined, bad, tx
+
+    def assert_serial_after(self, mined, bad, *named):
+        """The join names what is wrong; the serial engine decides, as without it."""
+        before = mined.blocks[bad - 2].hash()
+        node = self.place(mined.blocks)
+        reindexed = self.place(mined.blocks)
+        reindexed.start("-reindex", "-ibdbooster").wait_for_tip(before)
+        # With an index that has not seen the coins yet.
+        self.assertEqual(node.run("-reindex", "-stopatheight=10", "-ibdbooster=0")[0], 0)
+        node.start("-reindex-chainstate", "-ibdbooster").wait_for_tip(before)
+        for each in (node, reindexed):
+            line = re.search(".*IBD Booster: block at height .*", each.log_text)[0]
+            self.assertIn(f"block at height {bad} is invalid: block {mined.blocks[bad - 1].hash()} "
+                          f"at height {bad}: bad-txns-inputs-missingorspent", line)
+            for part in named:
+                self.assertIn(part, line)
+            self.assertIn("; validating serially from the same blocks", line)
+            tips = {tip["status"]: tip for tip in each.rpc("getchaintips")}
+            self.assertEqual(tips["active"]["height"], bad - 1)
+            self.assertEqual(tips["invalid"]["height"], mined.height)
+            each.stop()
+            self.assertEqual(left_by_booster(each), [])
+
+    def test_spent_twice(self):
+        mined, bad, tx = self.spending((1, 0), (2, 0), (1, 0))
+        txid, _ = mined.coinbase_of(1)
+        self.assert_serial_after(mined, bad, f"{tx.txid()} spends {txid}:0")
+
+    def test_spent_out_of_nothing(self):
+        mined, bad, tx = self.spending((1, 0), (2, 7))
+        txid, _ = mined.coinbase_of(2)
+        self.assert_serial_after(mined, bad, f"{tx.txid()} spends {txid}:7")
+
+
+class BadDisks(OwnHintsTest):
+    def setUp(self):
+        super().setUp()
+        self.made = medium_chain()
+        self.main = self.indexed(self.made)
+        self.main.start()
+        self.wanted = coins(self.main)
+        self.main.stop()
+        self.rebuild = ["-reindex-chainstate", "-ibdbooster", *self.made.trust,
+                        "-ibdboostermem=1", "-ibdboosterintervalbytes=2000000"]
+
+    @property
+    def folder(self):
+        return self.main.net_dir / "ibdbooster"
+
+    def kill_when(self, there, *args):
+        self.main.launch(*self.rebuild, *args)
+        wait_until(lambda: there() or not self.main.running, "what the test waits for")
+        self.main.kill()
+
+    def spills(self):
+        return sorted(self.folder.glob("spill*.dat"))
+
+    def assert_ends_well(self, *args):
+        self.main.start(*self.rebuild, *args).wait_for_tip(self.made.tip)
+        self.assertEqual(coins(self.main), self.wanted)
+        self.assertIn(SUCCESS.format("SHA256", self.made.terminal_height), self.main.log_text)
+        self.main.stop()
+        self.assertEqual(left_by_booster(self.main), [])
+
+    def test_damaged_spills(self):
+        """Seen at the next start or when they are read; the blocks are read again."""
+        self.kill_when(lambda: len(self.spills()) > 3)
+        for path in self.spills():
+            data = bytearray(path.read_bytes())
+            for at in range(48, len(data), 512):
+                data[at] ^= 0x10
+            path.write_bytes(data)
+        self.assert_ends_well()
+        self.assertRegex(self.main.log_text, "Join: cannot go on from before|starting over")
+
+    def test_damaged_hints(self):
+        self.kill_when((self.folder / "own.hints").exists)
+        path = self.folder / "own.hints"
+        self.assertTrue(path.exists())
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 4
+        path.write_bytes(data)
+        self.assert_ends_well()
+        self.assertIn("hints made before are made anew", self.main.log_text)
+
+    def test_finished_hints_are_used_again(self):
+        self.kill_when((self.folder / "own.hints").exists)
+        self.assertTrue((self.folder / "own.hints").exists())
+        (self.main.net_dir / "debug.log").unlink()
+        self.assert_ends_well()
+        self.assertNotIn("Join:", self.main.log_text)
+
+    def test_too_little_room_is_said_before(self):
+        with small_disk(1) as disk:
+            if disk is None:
+                interop_env.unavailable("no right to mount")
+            fill(pathlib.Path(disk) / "filler", 256 * 1024)
+            self.assert_refused(self.main, *self.rebuild, f"-ibdboosterdir={disk}",
+                                saying="the join needs about")
+        self.main.start()
+        self.assertEqual(coins(self.main), self.wanted)
+
+    def test_full_disk(self):
+        """A clean stop with one error; with room again it goes on."""
+        with small_disk(64) as disk:
+            if disk is None:
+                interop_env.unavailable("no right to mount")
+            place = pathlib.Path(disk)
+            args = [*self.rebuild, f"-ibdboosterdir={disk}"]
+            self.main.launch(*args)
+            wait_until(lambda: list(place.glob("*/spill*")) or not self.main.running, "a spill")
+            fill(place / "filler", 64 * 1024)
+            status, errors = self.main.wait()
+            self.assertEqual(status, 1, errors)
+            self.assertRegex(errors, "^Error: .*No space left on device")
+            self.assertEqual(len(errors.strip().splitlines()), 1, errors)
+            (place / "filler").unlink()
+            self.main.start(*args).wait_for_tip(self.made.tip)
+            self.assertEqual(coins(self.main), self.wanted)
+            self.main.stop()
+
+
+class Stops(OwnHintsTest):
+    """Asked to stop in any phase it ends soon and goes on at the next start; meanwhile it answers."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = medium_chain()
+        self.main = self.indexed(self.made)
+        self.main.start()
+        self.wanted = coins(self.main)
+        self.main.stop()
+        self.rebuild = ["-reindex-chainstate", "-ibdbooster", *self.made.trust,
+                        "-ibdboostermem=1", "-ibdboosterthreads=1",
+                        "-ibdboosterintervalbytes=4000000"]
+
+    def phase(self):
+        try:
+            info = self.main.rpc("getboosterinfo")
+        except (OSError, http.client.HTTPException, RpcError, ValueError):
+            return None
+        if info["state"] == "joining":
+            return info["join"]["phase"]
+        return info["state"]
+
+    def ask_to_stop(self, by_call):
+        if by_call:
+            with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+                self.main.rpc("stop")
+                return
+        self.main.process.terminate()
+
+    def test_stop_in_each_phase(self):
+        folder = self.main.net_dir / "ibdbooster"
+        for there in (lambda: self.phase() == "reading",
+                      lambda: list(folder.glob("spill*.dat")),
+                      lambda: self.phase() == "joining",
+                      lambda: (folder / "own.hints.incomplete").exists(),
+                      lambda: (folder / "own.hints").exists(),
+                      lambda: self.phase() == "folding",
+                      lambda: list(building(self.main).glob("new*"))):
+            for by_call in (False, True):
+                self.main.launch(*self.rebuild)
+                wait_until(lambda: self.phase() and there() or not self.main.running, "a phase")
+                self.ask_to_stop(by_call)
+                self.assertEqual(self.main.wait(), (0, ""))
+        self.main.start(*self.rebuild).wait_for_tip(self.made.tip)
+        self.assertEqual(coins(self.main), self.wanted)
+        self.main.stop()
+        self.assertEqual(left_by_booster(self.main), [])
+
+    def test_what_it_says_meanwhile(self):
+        seen = {}
+        self.main.launch(*self.rebuild)
+        while self.main.running and "folding" not in seen:
+            with contextlib.suppress(OSError, http.client.HTTPException, RpcError, ValueError):
+                info = self.main.rpc("getboosterinfo")
+                state = info["state"]
+                seen[info["join"]["phase"] if state == "joining" else state] = info
+        self.assertIn("reading", seen)
+        info = seen["reading"]
+        self.assertEqual(info["terminalblock"], {"height": self.made.terminal_height,
+                                                 "hash": self.made.terminal_hash})
+        join = info["join"]
+        self.assertEqual(set(join) - {"timeleft"},
+                         {"phase", "bytes", "totalbytes", "partitions", "joined", "rate"})
+        self.assertLessEqual(join["bytes"], join["totalbytes"])
+        self.assertGreater(join["totalbytes"], 0)
+        self.assertGreaterEqual(join["partitions"], 64)
+        self.assertNotIn("join", seen["folding"])
+        self.main.wait_for_rpc()
+        self.assertEqual(self.main.rpc("getboosterinfo")["state"], "accepted")
+        self.main.stop()
+        # The log has it with rates.
+        self.assertRegex(self.main.log_text, r"Join: reading: .* MB in .* s, .*/s")

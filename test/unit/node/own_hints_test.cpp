@@ -1,0 +1,276 @@
+// The booster without a hints file: deaths at any operation with blocks stored and from peers, what
+// is left of earlier starts, when it runs unasked, and up to which block.
+#include "sim_net.h"
+
+namespace ibd::test {
+
+namespace {
+
+using Mode = OwnHintsOptions::Mode;
+using Outcome = BoosterRun::Outcome;
+
+OwnHintsOptions Own(Mode mode, uint64_t least = OwnHintsOptions::kLeastBytes)
+{
+    return {.mode = mode, .least_bytes = least};
+}
+
+/** One start of a node. */
+struct Start {
+    Start(const Path& dir, const OwnHintsOptions& own)
+        : machine(TheWorld(), dir), log(MakeNullLogger()), booster(env, *log, params, own)
+    {
+        env.SetSpace(uint64_t{1} << 40);
+    }
+    Result<Outcome> Run()
+    {
+        Must(machine.Open(env, false));
+        Net net(machine.Chain(), sim::Rng(1), true);
+        SteppedFetcher fetcher(net);
+        return booster.Run(
+            machine.Chain(), machine.Blocks(), OneThread(machine),
+            [&]() -> BlockFetcher* {
+                ++asked;
+                return network ? &fetcher : nullptr;
+            },
+            [&] { ++begun; });
+    }
+
+    Machine machine;
+    ChainParams params = TheWorld().params;
+    FaultEnv env;
+    std::unique_ptr<Logger> log;
+    BoosterRun booster;
+    bool network = true;
+    int asked = 0; //!< for the network
+    int begun = 0;
+};
+
+bool LeavesNothing(Machine& machine)
+{
+    for (const auto& entry : std::filesystem::directory_iterator(machine.Booster())) {
+        if (entry.path().filename() != ".lock") return false;
+    }
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("own hints: stored and missing blocks in any mixture, and a death at any operation")
+{
+    const TempDir dir{MemoryFolder()};
+    const uint64_t seed = TestRng()();
+    CAPTURE(seed);
+    sim::Rng rng(seed);
+    size_t deaths = 0;
+    for (int round = 0; round < 15; ++round) {
+        Machine machine(TheWorld(), dir / fmt::format("{}", round));
+        for (int start = 0;; ++start) {
+            CAPTURE(round, start);
+            REQUIRE(start < 20);
+            FaultEnv env(rng());
+            env.CrashAt(start < 5 ? rng.Below(4'000) : UINT64_MAX);
+            const auto log = MakeNullLogger();
+            BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
+            const auto run = [&]() -> Result<Outcome> {
+                IBD_RETURN_IF_ERROR(machine.Open(env, false));
+                if (start == 0 && round % 2) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
+                Net net(machine.Chain(), sim::Rng(rng()), true);
+                SteppedFetcher fetcher(net);
+                return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
+                                   [&] { return &fetcher; });
+            };
+            const auto outcome = run();
+            if (outcome) {
+                CHECK(*outcome == Outcome::kBuilt);
+                break;
+            }
+            ++deaths;
+            machine.Close();
+            env.LoseUnsynced();
+        }
+        machine.RequireRight();
+        CHECK(LeavesNothing(machine));
+    }
+    CHECK(deaths > 0);
+}
+
+TEST_CASE("own hints: each operation on their files fails once, and the next start makes good")
+{
+    const TempDir dir{MemoryFolder()};
+    const auto run = [&](Machine& machine, FaultEnv& env) -> Result<Outcome> {
+        const auto log = MakeNullLogger();
+        BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
+        IBD_RETURN_IF_ERROR(machine.Open(env));
+        for (size_t h = 1; h <= TheWorld().HintsHeight(); ++h) {
+            IBD_RETURN_IF_ERROR(machine.Chain().AcceptBlock(TheWorld().blocks[h]));
+        }
+        IBD_RETURN_IF_ERROR(machine.Chain().Flush(FlushMode::kAlways));
+        return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine));
+    };
+    const auto is_ours = [](const FaultEnv::Operation& operation) {
+        return operation.path.string().find("own.hints") != std::string::npos;
+    };
+    size_t failures = 0;
+    for (size_t fail_at = 0;; ++fail_at) {
+        Machine machine(TheWorld(), dir / fmt::format("{}", fail_at));
+        FaultEnv env;
+        size_t count = 0;
+        bool failed = false;
+        env.SetScript([&](const FaultEnv::Operation& operation) {
+            return is_ours(operation) && count++ == fail_at && (failed = true);
+        });
+        const auto outcome = run(machine, env);
+        machine.Close();
+        if (!failed) break;
+        CAPTURE(fail_at);
+        if (!outcome) {
+            ++failures;
+            CHECK(outcome.GetError().kind == Error::Kind::kSystem);
+            FaultEnv sound;
+            CHECK(Must(run(machine, sound)) == Outcome::kBuilt);
+            machine.Close();
+        }
+        machine.RequireRight();
+        CHECK(LeavesNothing(machine));
+    }
+    CHECK(failures > 10);
+}
+
+TEST_CASE("own hints: unasked only where it is worth it, and there is a network")
+{
+    const TempDir dir{MemoryFolder()};
+    SECTION("a chain that is known to be large is fetched")
+    {
+        Start start(dir / "node", Own(Mode::kDefault));
+        start.params.assumed_blockchain_size_gb = 20;
+        CHECK(Must(start.Run()) == Outcome::kBuilt);
+        CHECK(start.begun == 1);
+        start.machine.RequireRight();
+    }
+    SECTION("not a small one")
+    {
+        Start start(dir / "node", Own(Mode::kDefault));
+        start.params.assumed_blockchain_size_gb = 1;
+        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(start.asked == 0);
+    }
+    SECTION("not when the part below the assumed-valid block is small")
+    {
+        Start start(dir / "node", Own(Mode::kDefault));
+        start.params.assumed_blockchain_size_gb = 2; // 200 blocks of 2,300
+        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(start.asked == 1);
+        CHECK(start.begun == 0);
+    }
+    SECTION("not without room")
+    {
+        Start start(dir / "node", Own(Mode::kDefault));
+        start.params.assumed_blockchain_size_gb = 20;
+        start.env.SetSpace(uint64_t{20} << 30); // for the blocks, but not for more
+        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(start.asked == 0);
+    }
+    SECTION("not without a network")
+    {
+        Start start(dir / "node", Own(Mode::kDefault));
+        start.params.assumed_blockchain_size_gb = 20;
+        start.network = false;
+        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(start.begun == 0);
+    }
+    SECTION("never, if that was said")
+    {
+        Start start(dir / "node", Own(Mode::kOff));
+        start.params.assumed_blockchain_size_gb = 20;
+        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(start.asked == 0);
+    }
+    SECTION("asked for in vain, it says why")
+    {
+        Start start(dir / "node", Own(Mode::kAsked));
+        start.network = false;
+        const auto outcome = start.Run();
+        REQUIRE_FALSE(outcome);
+        CHECK_THAT(outcome.Message(), Catch::Contains("assumevalid hash not in headers"));
+    }
+}
+
+TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the room")
+{
+    const TempDir dir{MemoryFolder()};
+    {
+        Start start(dir / "node", Own(Mode::kAsked));
+        start.env.CrashAt(6'000);
+        CHECK_FALSE(start.Run());
+        start.machine.Close();
+        REQUIRE(std::filesystem::exists(start.machine.Booster() / "join.dat"));
+    }
+    Start start(dir / "node", Own(Mode::kDefault));
+    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    start.machine.RequireRight();
+}
+
+TEST_CASE("the gate for own hints: the highest block that is there, assumed valid and buried")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    HeaderTree tree(params);
+    const auto extend = [&](HeaderNode* node, int count, uint32_t version = 1) {
+        for (int i = 0; i < count; ++i) {
+            BlockHeader header;
+            header.version = static_cast<int32_t>(version);
+            header.prev_hash = node->hash;
+            header.bits = node->bits;
+            header.time = node->time + 600;
+            node = tree.Insert(header, header.Hash());
+        }
+        return node;
+    };
+    const int64_t later = 2'000'000'000;
+    HeaderNode* const assumed = extend(tree.Genesis(), 100);
+    ChainManagerOptions trust;
+    trust.assume_valid = assumed->hash;
+    const auto find = [&](int missing = 0, int64_t now = 2'000'000'000, bool full = false) {
+        return FindOwnTerminal(tree, trust, full, now, [=](const HeaderNode& node) {
+            return missing == 0 || node.height != missing;
+        });
+    };
+    const auto reach = [&](int64_t now) {
+        return FindOwnTerminal(tree, trust, false, now, nullptr);
+    };
+    // Nothing is buried yet.
+    CHECK(find().terminal == nullptr);
+    CHECK(find().may_change);
+    CHECK_THAT(find().refusal, Catch::Contains("too recent"));
+    HeaderNode* best = extend(assumed, 1'950);
+    CHECK(find().terminal == best->Ancestor(best->height - 2'017));
+    CHECK(reach(later).may_change);
+    CHECK_FALSE(reach(best->time).may_change);
+    best = extend(best, 100);
+    CHECK(find().terminal == assumed);
+    CHECK_FALSE(reach(later).may_change);
+    // A block is missing.
+    CHECK(find(60).terminal == assumed->Ancestor(59));
+    CHECK(find(101).terminal == assumed);
+    CHECK(find(1).terminal == nullptr);
+    CHECK_THAT(find(1).refusal, Catch::Contains("nothing for -ibdbooster to do"));
+    // With full validation, or with no assumed-valid block, any stored one will do.
+    CHECK(find(0, later, true).terminal == best);
+    CHECK(find(2'010, later, true).terminal == best->Ancestor(2'009));
+    trust.assume_valid = BlockHash{};
+    CHECK(find().terminal == best);
+    CHECK_FALSE(find().may_change);
+    // On another branch than the best: up to where they part.
+    HeaderNode* const other = extend(assumed->Ancestor(50), 20, 2);
+    trust.assume_valid = other->hash;
+    CHECK(find().terminal == assumed->Ancestor(50));
+    // Too little work, or not known.
+    trust.minimum_work = best->chain_work + Arith256(1);
+    CHECK(find().terminal == nullptr);
+    CHECK(find().may_change);
+    trust.minimum_work = Arith256();
+    trust.assume_valid = BlockHash(Uint256::FromHex(std::string(64, '7')).value());
+    CHECK(find().terminal == nullptr);
+    CHECK_THAT(find().refusal, Catch::Contains("assumevalid hash not in headers"));
+}
+
+} // namespace ibd::test
