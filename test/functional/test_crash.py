@@ -1,11 +1,13 @@
 """kill -9 at any moment of reindex, booster, serial connection and flush: the next start goes on
 and ends in the right chainstate. --kills says how often each test kills, --outputs how long the
-chain is. The long run, whose result doc/booster.md records:
+chain is. The long runs, whose results doc/booster.md records, with hints and without:
 
     test/functional/run.py -v --kills 200 --outputs 2100000 RandomPoints
+    test/functional/run.py -v --kills 200 --outputs 2100000 OwnHintsPoints
 """
 
 import collections
+import contextlib
 import hashlib
 import http.client
 import os
@@ -205,6 +207,9 @@ class RandomPoints(CrashTest):
             ("muhash", "batch", ["-ibdboostermem=1", "-ibdboosterthreads=2"])]
     AIMS = ["time"] * 5 + ["fold", "spill", "checkpoint", "merge", "publish"]
 
+    def hints(self):
+        return [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+
     def setUp(self):
         super().setUp()
         self.phases = collections.Counter()
@@ -217,7 +222,7 @@ class RandomPoints(CrashTest):
         node.stop()
         # An index as -reindex leaves it, so that not each run needs to begin with that.
         node = self.made.place(self.node())
-        node.launch("-reindex", f"-ibdboosterfile={self.made.container}", *self.made.trust)
+        node.launch("-reindex", *self.hints())
         while "Building the chainstate" not in node.log_text:
             time.sleep(0.01)
         node.kill()
@@ -225,7 +230,7 @@ class RandomPoints(CrashTest):
         for done in ("ibdbooster", "chainstate"):  # all was folded in the same pass
             shutil.rmtree(node.net_dir / done, ignore_errors=True)
         begin = time.monotonic()
-        node.run(f"-ibdboosterfile={self.made.container}", *self.made.trust, self.made.to_tip)
+        node.run(*self.hints(), self.made.to_tip)
         self.seconds = time.monotonic() - begin
         self.interval = sum(path.stat().st_size for path in self.made.blocks.glob("blk*")) // 16
         # An epoch ends with the block that fills it: two for each of at most three workers.
@@ -360,8 +365,8 @@ class RandomPoints(CrashTest):
         while kills < KILLS:
             aggregate, loader, more = self.WAYS[number % len(self.WAYS)]
             node = self.fresh(indexed=number % 4 != 0)
-            options = [f"-ibdboosterfile={self.made.container}", *self.made.trust, *more,
-                       f"-ibdboosteraggregate={aggregate}", f"-ibdboosterloader={loader}",
+            options = [*self.hints(), *more, f"-ibdboosteraggregate={aggregate}",
+                       f"-ibdboosterloader={loader}",
                        f"-ibdboosterintervalbytes={self.interval}"]
             args = options if number % 4 else ["-reindex", *options]
             seconds = self.seconds * (5 if aggregate == "muhash" else 1)
@@ -401,6 +406,63 @@ class RandomPoints(CrashTest):
                   f"{most / 1e6:.1f} MB of an interval of {self.interval / 1e6:.1f} MB (and at "
                   f"most {self.slack / 1e6:.1f} MB more, as blocks are whole); "
                   f"at most {longest:.1f} s")
+
+
+class OwnHintsPoints(RandomPoints):
+    """The same without a hints file: the join that makes them is killed as well."""
+
+    AIMS = ["time"] * 5 + ["read", "join", "written", "fold", "merge", "publish"]
+
+    def hints(self):
+        return ["-ibdbooster", *self.made.trust]
+
+    def at_read(self, _node, watch, _seconds):
+        part = self.chance.random()
+
+        def there():
+            join = watch.last.get("join", {})
+            return join.get("phase") == "reading" and join["bytes"] >= part * join["totalbytes"]
+        return there
+
+    def at_join(self, node, watch, _seconds):
+        incomplete = node.net_dir / "ibdbooster" / "own.hints.incomplete"
+        names = ["joining", "writing"]
+
+        def there():
+            if watch.last.get("join", {}).get("phase") in names:
+                return True
+            with contextlib.suppress(FileNotFoundError):
+                return incomplete.stat().st_size > 0
+            return False
+        return there
+
+    def at_written(self, node, _watch, _seconds):
+        return self.soon_after([node.net_dir / "ibdbooster" / "own.hints"], 0.05)
+
+    @staticmethod
+    def joined(node):
+        """Bytes of blocks that the state of the join says are read (doc/formats/spill.md)."""
+        with contextlib.suppress(FileNotFoundError):
+            return struct.unpack_from("<Q", (node.net_dir / "ibdbooster" / "join.dat").read_bytes(),
+                                      98)[0]
+        return 0
+
+    def check_resume(self, log, kept):
+        super().check_resume(log, kept)
+        self.assertNotIn("made anew", log)
+        self.assertNotIn("starting over", log)
+
+    def account(self, node, watch, died):
+        folder = node.net_dir / "ibdbooster"
+        reading = [info["join"]["bytes"] for _, info in watch.seen if "join" in info]
+        if (folder / "own.hints").exists() or not reading:
+            super().account(node, watch, died)
+            return
+        self.phases[watch.last.get("join", {}).get("phase", "starting") + " (join)"] += 1
+        if watch.last.get("join", {}).get("phase") == "reading":
+            lost = max(0, reading[-1] - self.joined(node))
+            self.lost.append((lost, 0))
+            self.assertLessEqual(lost, self.interval + self.slack)
 
 
 class Interrupt(FunctionalTest):

@@ -179,6 +179,84 @@ def long_chain():
                  "9")
 
 
+class OwnHints(NetworkBooster):
+    """Without a hints file: blocks are joined as they come, then folded from the disk."""
+
+    def from_peer(self, made, port, hints=None):
+        return [f"-connect=127.0.0.1:{port}", "-ibdbooster", *made.trust]
+
+    def test_an_empty_directory(self):
+        made = small_chain()
+        server = self.serve(made)
+        node = self.node()
+        node.start(*self.from_peer(made, server.p2p_port), "-ibdboosterpeers=8")
+        self.assert_synced(node, server, made)
+        log = node.log_text
+        self.assertIn("waiting for headers: the assumed-valid block must be among them", log)
+        self.assertIn(f"making hints from the blocks up to height {made.terminal_height}", log)
+        self.assertIn(SUCCESS.format("SHA256", made.terminal_height), log)
+        self.assertIn(f"{made.terminal_height} of {made.terminal_height} blocks are to be fetched "
+                      "from peers", log)
+        node.stop()
+        node.start("-checklevel=0", "-checkblocks=0")
+        for height in (1, made.terminal_height, made.height):
+            block = node.rpc("getblockhash", height)
+            self.assertEqual(node.rpc("getblock", block, 0), server.rpc("getblock", block, 0))
+
+    def test_without_an_assumed_valid_block(self):
+        """Nothing says up to where to fetch; not even a network helps."""
+        self.assert_refused(self.node(), f"-connect=127.0.0.1:{free_port()}", "-ibdbooster",
+                            saying="nothing for -ibdbooster to do")
+
+    def test_kills_and_what_it_says(self):
+        made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
+                     "--seed", "9")
+        server = self.serve(made)
+        relay = Relay(server.p2p_port, 2_000_000)
+        self.addCleanup(relay.close)
+        node = self.node()
+        args = [*self.from_peer(made, relay.port), "-ibdboosterintervalbytes=200000"]
+        read = 0
+        for _ in range(3):
+            node.launch(*args)
+            node.wait_for_rpc("getboosterinfo")
+
+            def more():
+                nonlocal read
+                info = node.rpc("getboosterinfo")
+                if info["state"] not in ("joining", "waiting", "off", "idle"):
+                    return True
+                join = info.get("join", {"phase": "", "bytes": 0})
+                if join["phase"] != "reading" or join["bytes"] < read + 500_000:
+                    return False
+                read = join["bytes"]
+                self.assertEqual(info["download"]["peers"], 1)
+                self.assertEqual(node.rpc("getblockchaininfo")["blocks"], 0)
+                self.assertEqual(len(node.rpc("getpeerinfo")), 1)
+                self.assertIn("Booster: making hints, reading", node.cli("-getinfo").stdout)
+                return True
+            wait_until(more, "blocks")
+            node.kill()
+        self.assertGreater(read, 0)
+        node.start(*args)
+        self.assert_synced(node, server, made)
+        self.assertIn("Join: going on: ", node.log_text)
+        self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
+
+    def test_an_interrupted_sync_goes_on_without_a_network(self):
+        """All blocks were there: the next start needs nobody."""
+        made = small_chain()
+        server = self.serve(made)
+        node = self.node()
+        node.launch(*self.from_peer(made, server.p2p_port))
+        hints = node.net_dir / "ibdbooster" / "own.hints"
+        wait_until(hints.exists, "hints")
+        node.kill()
+        node.start("-connect=0", "-ibdbooster", *made.trust)
+        self.assertGreaterEqual(node.rpc("getblockcount"), made.terminal_height)
+        self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
+
+
 class Pruned(NetworkBooster):
     """Blocks are folded and not stored."""
 

@@ -33,7 +33,7 @@ class OwnHintsTest(FunctionalTest):
         return node
 
     def coins_after(self, node, made, *args):
-        """Runs to the tip, then reads the coins in a second start; nothing of the booster is left."""
+        """Runs to the tip, then reads the coins in a second start; the booster left nothing."""
         with contextlib.suppress(FileNotFoundError):
             (node.net_dir / "debug.log").unlink()
         self.assertEqual(node.run(*args, made.to_tip), (0, ""))
@@ -208,7 +208,7 @@ class BadBlocks(OwnHintsTest):
         return node
 
     def spending(self, *outpoints):
-        """A chain whose last blocks but three spend these outputs, one each, and who does so last."""
+        """A chain whose last blocks but three spend one of these outputs each; the last spend."""
         mined = Chain().grow(COINBASE_MATURITY + 10)
         for number, (height, vout) in enumerate(outpoints, 1):  # no two transactions alike
             txid, amount = mined.coinbase_of(height)
@@ -340,7 +340,7 @@ class BadDisks(OwnHintsTest):
 
 
 class Stops(OwnHintsTest):
-    """Asked to stop in any phase it ends soon and goes on at the next start; meanwhile it answers."""
+    """Asked to stop in any phase it ends soon, and the next start goes on; meanwhile it answers."""
 
     def setUp(self):
         super().setUp()
