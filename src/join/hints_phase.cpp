@@ -1,78 +1,97 @@
 // See hints_phase.h.
 #include "join/hints_phase.h"
 
-#include "join/read_phase.h"
-#include "util/progress.h"
-#include "util/watched_threads.h"
+#include "join/join_threads.h"
 
 namespace ibd {
 
 Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
 {
-    const Path& directory = m_job.options.directory;
-    const HintBits bits(m_state.outputs, m_job.options.memory_bytes / 2);
-    const SpillOwner owner{m_state.Owner().join_id, bits.Ranges()};
-    IBD_ASSIGN_OR_RETURN(const auto numbers,
-                         SpillWriter::Create(m_job.env, directory, m_state.NextSpillNumber(),
-                                             owner));
+    IBD_RETURN_IF_ERROR(Begin(static_cast<bool>(make_writer)));
     m_job.Enter(JoinProgress::Phase::kJoining);
-    IBD_RETURN_IF_ERROR(JoinPartitions(bits, *numbers));
-    const HintsEnd end = End();
+    IBD_RETURN_IF_ERROR(JoinPartitions());
+    HintsEnd end = End();
     if (end.problem || end.interrupted) return end;
-    IBD_ASSIGN_OR_RETURN(WrittenSpill written, numbers->Finish());
-    written.file.reset(); // of no use after a crash, so it is not synced
-    const SpillInfo infos[] = {written.info};
-    IBD_ASSIGN_OR_RETURN(const auto unspent,
-                         SpillReader::Open(m_job.env, directory, infos, owner));
-    m_job.Enter(JoinProgress::Phase::kWriting);
-    IBD_ASSIGN_OR_RETURN(const auto out, make_writer());
-    IBD_RETURN_IF_ERROR(bits.Write(unspent, *out));
-    IBD_RETURN_IF_ERROR(out->Finish(m_job.terminal.hash));
+    if (make_writer) IBD_RETURN_IF_ERROR(WriteHints(make_writer));
+    if (m_pairs) {
+        IBD_ASSIGN_OR_RETURN(end.pairs, m_pairs->Finish());
+    }
     return end;
 }
 
-Result<> HintsPhase::JoinPartitions(const HintBits& bits, SpillWriter& numbers)
+Result<> HintsPhase::Begin(bool hints)
 {
-    IBD_ASSIGN_OR_RETURN(const auto spills,
-                         SpillReader::Open(m_job.env, m_job.options.directory, m_state.spills,
-                                           m_state.Owner()));
+    const Path& directory = m_job.options.directory;
+    uint32_t next_spill = m_state.NextSpillNumber();
+    if (hints) {
+        IBD_ASSIGN_OR_RETURN(m_numbers, SpillWriter::Create(m_job.env, directory, next_spill++,
+                                                            m_state.OwnerOf(m_bits.Ranges())));
+    }
+    if (m_state.pairs) {
+        m_ranges = m_state.MakingRanges();
+        m_pairs.emplace(m_job.env, directory, next_spill, m_state.OwnerOf(m_ranges->Count()));
+    }
+    return {};
+}
+
+Result<> HintsPhase::WriteHints(const MakeHintsWriter& make_writer)
+{
+    IBD_ASSIGN_OR_RETURN(WrittenSpill written, m_numbers->Finish());
+    written.file.reset(); // of no use after a crash, so it is not synced
+    const SpillInfo infos[] = {written.info};
+    IBD_ASSIGN_OR_RETURN(const auto unspent,
+                         SpillReader::Open(m_job.env, m_job.options.directory, infos,
+                                           m_state.OwnerOf(m_bits.Ranges())));
+    m_job.Enter(JoinProgress::Phase::kWriting);
+    IBD_ASSIGN_OR_RETURN(const auto out, make_writer());
+    IBD_RETURN_IF_ERROR(m_bits.Write(unspent, *out));
+    return out->Finish(m_job.terminal.hash);
+}
+
+Result<> HintsPhase::JoinPartitions()
+{
+    IBD_ASSIGN_OR_RETURN(const auto spills, SpillReader::Open(m_job.env, m_job.options.directory,
+                                                              m_state.spills, m_state.Owner()));
     m_job.log.Info("Join: joining {} MB of spills in {} partitions; {} of {} records met in memory",
                    spills.TotalBytes() / 1'000'000, m_state.Owner().partitions, m_state.met,
                    m_state.records);
-    if (!m_job.options.background) return Work(spills, bits, numbers);
-    ProgressMeter meter(m_job.env, m_job.log,
-                        {.label = "Join: joining",
-                         .unit = "partitions",
-                         .total = m_state.Owner().partitions,
-                         .tty = m_job.options.tty});
-    const auto body = [&](size_t) {
-        const Result<> done = Work(spills, bits, numbers);
-        if (done) return;
-        m_next = m_state.Owner().partitions; // nobody gets another
-        const Lock lock(m_mutex);
-        if (m_status) m_status = done;
-    };
-    RunWatched("join", JoinThreads(m_job.options), body, [&] { meter.Update(m_job.joined); });
-    const Lock lock(m_mutex);
-    return m_status;
+    return RunJoinThreads(
+        m_job,
+        {.label = "Join: joining", .unit = "partitions", .total = m_state.Owner().partitions},
+        [&] { return Work(spills); }, [&] { return uint64_t{m_job.joined}; });
 }
 
-Result<> HintsPhase::Work(const SpillReader& spills, const HintBits& bits, SpillWriter& numbers)
+Result<> HintsPhase::Work(const SpillReader& spills)
 {
     const uint32_t partitions = m_state.Owner().partitions;
-    PartitionJoin join(spills, JoinBytes(m_job.options));
-    HintBits::Collector collector(bits, numbers);
+    std::optional<HintBits::Collector> numbers;
+    if (m_numbers) numbers.emplace(m_bits, *m_numbers);
+    std::optional<PairCollector> pairs;
+    PartitionJoin::Paired paired;
+    bool written = true;
+    if (m_pairs) {
+        pairs.emplace(*m_ranges, CollectorBytes(m_job.options, JoinThreads(m_job.options)));
+        pairs->SetSink(&*m_pairs);
+        paired = [&](const JoinRecord& made, const JoinRecord& spent) {
+            written = pairs->Add(made, spent) && written;
+        };
+    }
+    PartitionJoin join(spills, JoinBytes(m_job.options), paired);
     const auto unspent = [&](const JoinRecord& created) {
-        collector.Add(created.Height(), created.Index());
+        if (numbers) numbers->Add(created.Height(), created.Index());
     };
-    while (!m_job.stop) {
+    while (!m_job.stop && written) { // Finish() says why it was not
         const uint32_t partition = m_next.fetch_add(1, std::memory_order_relaxed);
         if (partition >= partitions) break;
-        IBD_RETURN_IF_ERROR(join.Run(partition, unspent));
+        if (const Result<> done = join.Run(partition, unspent); !done) {
+            m_next = partitions; // nobody gets another
+            return done;
+        }
         m_job.joined.fetch_add(1, std::memory_order_relaxed);
     }
-    collector.Flush();
-    Take(join.FirstProblem(), collector.Count());
+    if (numbers) numbers->Flush();
+    if (pairs) (void)pairs->Flush();
+    Take(join.FirstProblem(), numbers ? numbers->Count() : 0);
     return {};
 }
 

@@ -76,16 +76,16 @@ HotTable::HotTable(const TableShape& shape, bool meet)
     }
 }
 
-bool HotTable::Take(ShardedRecords& records)
+bool HotTable::Take(ShardedRecords& records, PairCollector* pairs)
 {
     std::array<uint32_t, kShards + 1> starts;
     Group(records, starts);
     bool ok = true;
     for (size_t s = 0; s < kShards; ++s) {
         if (starts[s] == starts[s + 1]) continue;
-        ok = TakeShard(m_shards[s], std::span(records.m_grouped)
-                                        .subspan(starts[s], starts[s + 1] - starts[s])) &&
-             ok;
+        const auto of_shard =
+            std::span(records.m_grouped).subspan(starts[s], starts[s + 1] - starts[s]);
+        ok = TakeShard(m_shards[s], of_shard, pairs) && ok;
     }
     return ok;
 }
@@ -110,7 +110,7 @@ size_t HotTable::BucketOf(const JoinRecord& record) const
     return static_cast<size_t>(fraction * m_shape.buckets >> 32);
 }
 
-bool HotTable::TakeShard(Shard& shard, std::span<const JoinRecord> records)
+bool HotTable::TakeShard(Shard& shard, std::span<const JoinRecord> records, PairCollector* pairs)
 {
     const Lock lock(shard.mutex);
     bool ok = true;
@@ -121,12 +121,12 @@ bool HotTable::TakeShard(Shard& shard, std::span<const JoinRecord> records)
                 __builtin_prefetch(reinterpret_cast<const uint8_t*>(&soon) + line, 1);
             }
         }
-        ok = TakeOne(shard, records[i]) && ok;
+        ok = TakeOne(shard, records[i], pairs) && ok;
     }
     return ok;
 }
 
-bool HotTable::TakeOne(Shard& shard, const JoinRecord& record)
+bool HotTable::TakeOne(Shard& shard, const JoinRecord& record, PairCollector* pairs)
 {
     const JoinKind kind = record.Kind();
     if (!m_meet || kind == JoinKind::kCoinbaseId) return Spill(shard, record);
@@ -135,17 +135,19 @@ bool HotTable::TakeOne(Shard& shard, const JoinRecord& record)
     if (kind == JoinKind::kCreated) {
         for (size_t i = 0; i < kSpentWays; ++i) {
             if (!Meet(record, bucket.spent[i])) continue;
-            Remove(bucket.spent, i);
             ++shard.met;
-            return true;
+            const bool ok = !pairs || pairs->Add(record, bucket.spent[i]);
+            Remove(bucket.spent, i);
+            return ok;
         }
         displaced = PushFront(bucket.created, record);
     } else {
         for (size_t i = 0; i < kCreatedWays; ++i) {
             if (IsFree(bucket.created[i]) || !Meet(bucket.created[i], record)) continue;
-            Remove(bucket.created, i);
             ++shard.met;
-            return true;
+            const bool ok = !pairs || pairs->Add(bucket.created[i], record);
+            Remove(bucket.created, i);
+            return ok;
         }
         displaced = PushFront(bucket.spent, record);
     }
@@ -154,8 +156,7 @@ bool HotTable::TakeOne(Shard& shard, const JoinRecord& record)
 
 bool HotTable::Spill(Shard& shard, const JoinRecord& record)
 {
-    const auto partition =
-        static_cast<uint32_t>(record.key.first >> (64 - m_shape.partition_bits));
+    const auto partition = static_cast<uint32_t>(record.key.first >> (64 - m_shape.partition_bits));
     const size_t page = partition % shard.filled.size();
     shard.pages[page * m_shape.page_records + shard.filled[page]] = record;
     return ++shard.filled[page] < m_shape.page_records || WritePage(shard, page, partition);

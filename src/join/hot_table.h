@@ -4,7 +4,7 @@
 // Memory: as given, from the start.
 #pragma once
 
-#include "join/join_record.h"
+#include "join/pair_collector.h"
 #include "join/spill_file.h"
 
 namespace ibd {
@@ -66,8 +66,9 @@ public:
      *  Take(). */
     void SetWriter(SpillWriter* writer) { m_writer = writer; }
 
-    /** Takes in the records of a block, any thread. False: the writer has failed. */
-    bool Take(ShardedRecords& records);
+    /** Takes in the records of a block, any thread. `pairs`: null, or what is told of each pair
+     *  that meets. False: the writer, or where the pairs go, has failed. */
+    bool Take(ShardedRecords& records, PairCollector* pairs = nullptr);
 
     /** Writes all that is there and empties the table; nobody is in Take(). False: see Take(). */
     bool Flush();
@@ -94,8 +95,9 @@ private:
     }
     void Group(ShardedRecords& records, std::array<uint32_t, kShards + 1>& starts) const;
     size_t BucketOf(const JoinRecord& record) const;
-    bool TakeShard(Shard& shard, std::span<const JoinRecord> records);
-    bool TakeOne(Shard& shard, const JoinRecord& record) IBD_REQUIRES(shard.mutex);
+    bool TakeShard(Shard& shard, std::span<const JoinRecord> records, PairCollector* pairs);
+    bool TakeOne(Shard& shard, const JoinRecord& record, PairCollector* pairs)
+        IBD_REQUIRES(shard.mutex);
     bool Spill(Shard& shard, const JoinRecord& record) IBD_REQUIRES(shard.mutex);
     bool WritePage(Shard& shard, size_t page, uint32_t partition) IBD_REQUIRES(shard.mutex);
     bool FlushShard(size_t number);

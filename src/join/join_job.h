@@ -9,13 +9,15 @@
 namespace ibd {
 
 struct JoinProgress {
-    enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting };
+    enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting, kFetching, kUndo };
     Phase phase = Phase::kIdle;
     uint64_t bytes = 0;         //!< of blocks read, by earlier joins that this one goes on with too
     uint64_t resumed_bytes = 0; //!< of these, by earlier joins
     uint64_t total_bytes = 0;   //!< of all blocks, roughly
     uint32_t joined = 0;        //!< partitions
     uint32_t partitions = 0;
+    uint64_t fetched_bytes = 0; //!< of blocks read for the coins in them
+    uint32_t undo_blocks = 0;   //!< whose undo data is done
     double seconds_in_phase = 0;
 };
 
@@ -45,6 +47,8 @@ struct JoinJob {
     std::atomic<uint64_t> total_bytes = 0;
     std::atomic<uint32_t> joined = 0;
     std::atomic<uint32_t> partitions = 0;
+    std::atomic<uint64_t> fetched_bytes = 0;
+    std::atomic<uint32_t> undo_blocks = 0;
 
     void Enter(JoinProgress::Phase next)
     {
@@ -57,6 +61,22 @@ struct JoinJob {
         uint64_t bytes = resumed_bytes;
         for (const JoinCounters& c : counters) bytes += c.bytes.load(std::memory_order_relaxed);
         return bytes;
+    }
+    JoinProgress Progress() const
+    {
+        JoinProgress progress{.phase = phase,
+                              .bytes = BytesRead(),
+                              .resumed_bytes = resumed_bytes,
+                              .total_bytes = total_bytes,
+                              .joined = joined,
+                              .partitions = partitions,
+                              .fetched_bytes = fetched_bytes,
+                              .undo_blocks = undo_blocks};
+        if (progress.phase != JoinProgress::Phase::kIdle) {
+            progress.seconds_in_phase =
+                static_cast<double>(env.MonotonicMicros() - phase_began) / 1e6;
+        }
+        return progress;
     }
     Uint256 RulesId() const { return FoldRulesId(rules, unique.below, params.consensus); }
 };

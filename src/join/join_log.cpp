@@ -7,8 +7,6 @@ namespace ibd {
 
 namespace {
 
-/** Pages of a spill whose index is kept in memory: 16 MiB. */
-constexpr size_t kMaxStepPages = 1 << 20;
 /** While a step is under way, another may wait to be synced and a third be at it; a crash costs all
  *  three. */
 constexpr uint64_t kStepsAtStake = 3;
@@ -19,10 +17,16 @@ constexpr uint64_t kBytesPerLook = 256 << 10;
 
 JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
     : m_env(env), m_options(options), m_state(std::move(state)), m_met_before(m_state.met),
+      m_ranges(m_state.pairs ? std::optional(m_state.MakingRanges()) : std::nullopt),
       m_next_spill(m_state.NextSpillNumber())
 {
-    m_table.emplace(TableShape::Fit(options.memory_bytes, m_state.partition_bits),
-                    !m_state.ordered);
+    const size_t gathered = CollectorBytes(options, options.threads);
+    for (size_t i = 0; i < options.threads && m_ranges; ++i) {
+        m_pairs.push_back(std::make_unique<PairCollector>(*m_ranges, gathered));
+    }
+    const size_t table =
+        options.memory_bytes - std::min(gathered * m_pairs.size(), options.memory_bytes / 2);
+    m_table.emplace(TableShape::Fit(table, m_state.partition_bits), !m_state.ordered);
 }
 
 JoinLog::~JoinLog()
@@ -46,29 +50,58 @@ Result<> JoinLog::OpenSpill()
         m_writer, SpillWriter::Create(m_env, m_options.directory, m_next_spill, m_state.Owner()));
     ++m_next_spill;
     m_table->SetWriter(m_writer.get());
+    return m_ranges ? OpenPairs() : Result<>();
+}
+
+Result<> JoinLog::OpenPairs()
+{
+    const SpillOwner owner = m_state.OwnerOf(m_ranges->Count());
+    IBD_ASSIGN_OR_RETURN(m_pair_writer,
+                         SpillWriter::Create(m_env, m_options.directory, m_next_spill, owner));
+    ++m_next_spill;
+    for (const auto& pairs : m_pairs) pairs->SetSink(m_pair_writer.get());
     return {};
 }
 
-Result<> JoinLog::Record(uint32_t height, uint32_t outputs, uint64_t bytes,
+Result<std::optional<WrittenSpill>> JoinLog::ClosePairs()
+{
+    if (!m_pair_writer) return std::nullopt;
+    for (const auto& pairs : m_pairs) (void)pairs->Flush(); // Finish() says why not
+    IBD_ASSIGN_OR_RETURN(WrittenSpill written, m_pair_writer->Finish());
+    m_pair_writer.reset();
+    return std::optional(std::move(written));
+}
+
+Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
                          ShardedRecords& records)
 {
     {
-        { const Lock door(m_door); }
+        {
+            const Lock door(m_door);
+        }
         const SharedLock open(m_gate);
         const uint64_t count = records.Size();
-        if (!m_table->Take(records)) {
-            IBD_RETURN_IF_ERROR(FirstError());
-            return m_writer->Finish().GetError();
+        if (!m_table->Take(records, m_pairs.empty() ? nullptr : m_pairs[worker].get())) {
+            return WriteError();
         }
-        if (m_writer->Pages() >= kMaxStepPages) m_step_full = true;
+        if (m_writer->Pages() >= SpillWriter::kMaxPages) m_step_full = true;
+        if (m_pair_writer && m_pair_writer->Pages() >= SpillWriter::kMaxPages) m_step_full = true;
         const Lock lock(m_mutex);
-        m_step.blocks.push_back({height, outputs});
+        m_step.blocks.push_back(block);
         m_step.bytes += bytes;
         m_step.records += count;
     }
     const uint64_t before = m_step_bytes.fetch_add(bytes, std::memory_order_relaxed);
     const bool look_at_clock = before / kBytesPerLook != (before + bytes) / kBytesPerLook;
     return IsDue(look_at_clock) ? Cut(false) : Result<>();
+}
+
+/** Why a spill could not be written on. */
+Error JoinLog::WriteError()
+{
+    if (const Result<> known = FirstError(); !known) return known.GetError();
+    if (const auto events = m_writer->Finish(); !events) return events.GetError();
+    return m_pair_writer->Finish().GetError();
 }
 
 bool JoinLog::IsDue(bool look_at_clock) const
@@ -101,6 +134,7 @@ Result<JoinLog::Step> JoinLog::Close(bool last)
     const Lock closed(m_gate);
     (void)m_table->Flush(); // Finish() says why not
     IBD_ASSIGN_OR_RETURN(WrittenSpill spill, m_writer->Finish());
+    IBD_ASSIGN_OR_RETURN(auto pairs, ClosePairs());
     if (last) {
         m_writer.reset();
         m_table->SetWriter(nullptr);
@@ -114,6 +148,7 @@ Result<JoinLog::Step> JoinLog::Close(bool last)
     Step step = std::exchange(m_step, Step());
     step.met = m_met_before + 2 * m_table->Met();
     step.spill = std::move(spill);
+    step.pairs = std::move(pairs);
     return step;
 }
 
@@ -131,11 +166,17 @@ Result<> JoinLog::Commit(Step step)
     for (const auto& source : m_sources) IBD_RETURN_IF_ERROR(source->Sync());
     IBD_RETURN_IF_ERROR(step.spill.file->Sync());
     step.spill.file.reset();
+    if (step.pairs) {
+        IBD_RETURN_IF_ERROR(step.pairs->file->Sync());
+        step.pairs->file.reset();
+        m_state.pair_spills.push_back(step.pairs->info);
+    }
     // The name too must be durable before the state says it.
     IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.directory));
     for (const BlockRead& block : step.blocks) {
         CHECK(!m_state.IsRead(block.height));
         m_state.outputs[block.height] = block.outputs;
+        if (m_state.pairs) m_state.checksums[block.height] = block.checksum;
     }
     m_state.bytes += step.bytes;
     m_state.records += step.records;

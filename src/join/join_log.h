@@ -1,7 +1,8 @@
 // JoinLog: makes what the workers of a join have read durable, in steps. It owns the state and the
 // spill being written. A step is cut between blocks, when no worker is in Record(): the table is
 // emptied into the spill, another one is begun, and the workers go on while the first is synced and
-// named by the state. Memory: 4 bytes a block of the chain, and 8 of those of a step.
+// named by the state. Memory: 4 bytes a block of the chain, 8 if pairs are kept, and 12 of those of
+// a step.
 #pragma once
 
 #include "chain/block_source.h"
@@ -21,8 +22,17 @@ public:
     /** Before the first Record(); `sources` are made durable before what they gave is. */
     Result<> Begin(std::span<const std::unique_ptr<BlockSource>> sources);
 
-    /** Takes in a block whose records these are. Any thread. */
-    Result<> Record(uint32_t height, uint32_t outputs, uint64_t bytes, ShardedRecords& records);
+    /** What is to be known of a block besides its records. */
+    struct BlockRead {
+        uint32_t height;
+        uint32_t outputs;
+        uint32_t checksum; //!< if pairs are kept
+    };
+
+    /** Takes in a block of so many bytes whose records these are. Any thread, each with its own
+     *  number of a worker. */
+    Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes, ShardedRecords& records);
+    bool KeepsPairs() const { return !m_pairs.empty(); }
 
     /** Waits until all is durable. No Record() may follow. */
     Result<> Finish();
@@ -31,10 +41,6 @@ public:
     const JoinState& State() const { return m_state; }
 
 private:
-    struct BlockRead {
-        uint32_t height;
-        uint32_t outputs;
-    };
     /** What is read since the last cut. */
     struct Step {
         std::vector<BlockRead> blocks;
@@ -42,15 +48,19 @@ private:
         uint64_t records = 0;
         uint64_t met = 0; //!< in all until now
         WrittenSpill spill;
+        std::optional<WrittenSpill> pairs;
     };
 
     bool IsDue(bool look_at_clock) const;
     Result<> Cut(bool last);
     Result<Step> Close(bool last);
     Result<> OpenSpill();
+    Result<> OpenPairs();
+    Result<std::optional<WrittenSpill>> ClosePairs();
     void Work();
     Result<> Commit(Step step);
     Result<> FirstError() const;
+    Error WriteError();
     void Fail(const Error& error);
 
     Env& m_env;
@@ -64,6 +74,9 @@ private:
     Mutex m_door;       //!< held by who waits for the gate alone, so that others do not overtake it
     SharedMutex m_gate; //!< held shared while a block is taken in, alone while a step is cut
     std::unique_ptr<SpillWriter> m_writer;
+    const std::optional<HeightRanges> m_ranges;          //!< of pairs, if they are kept
+    std::vector<std::unique_ptr<PairCollector>> m_pairs; //!< by worker; none if they are not
+    std::unique_ptr<SpillWriter> m_pair_writer;
     uint32_t m_next_spill = 0;
     std::atomic<uint64_t> m_step_bytes = 0;
     std::atomic<int64_t> m_step_began = 0; //!< MonotonicMicros

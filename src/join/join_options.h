@@ -3,6 +3,7 @@
 
 #include "util/env.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -21,7 +22,17 @@ struct JoinOptions {
     std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
     /** False: all on the calling thread, so that a test repeats exactly. */
     bool background = true;
+    /** Keep which input spends which output, for an UndoRebuild in the same directory. */
+    bool pairs = false;
 };
+
+/** Bytes of records that each of so many threads gathers before they go to pages. */
+inline size_t CollectorBytes(const JoinOptions& options, size_t threads)
+{
+    constexpr size_t kShare = 8; // of the memory
+    constexpr size_t kLeast = 4 << 10, kMost = 4 << 20;
+    return std::clamp(options.memory_bytes / kShare / threads, kLeast, kMost);
+}
 
 /** Counts of a join. */
 struct JoinTotals {
@@ -32,6 +43,8 @@ struct JoinTotals {
     uint64_t records = 0;       //!< made and spent
     uint64_t met = 0;           //!< of these, in pairs that met in memory
     uint64_t spilled_bytes = 0; //!< on disk, of what did not
+    uint64_t pair_bytes = 0;    //!< on disk, of which input spends which output
+    uint64_t coin_bytes = 0;    //!< on disk, of the coins spent
 };
 
 struct JoinVerdict {

@@ -33,6 +33,20 @@ struct JoinRecord {
     JoinKind Kind() const { return static_cast<JoinKind>(event >> kIndexBits & 3); }
     uint32_t Height() const { return static_cast<uint32_t>(event >> (kIndexBits + kKindBits)); }
     uint32_t Index() const { return static_cast<uint32_t>(event) & kMaxIndex; }
+    /** Where in the chain: height, then index. */
+    uint64_t Place() const { return PlaceOf(Height(), Index()); }
+    static constexpr uint64_t PlaceOf(uint32_t height, uint32_t index)
+    {
+        return uint64_t{height} << kIndexBits | index;
+    }
+    static constexpr uint32_t HeightOf(uint64_t place)
+    {
+        return static_cast<uint32_t>(place >> kIndexBits);
+    }
+    static constexpr uint32_t IndexOf(uint64_t place)
+    {
+        return static_cast<uint32_t>(place) & kMaxIndex;
+    }
 
     bool operator==(const JoinRecord&) const = default;
 };

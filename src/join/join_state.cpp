@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 1};
+constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 2};
 constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr size_t kSpillEntrySize = 20;
 constexpr const char* kStateFile = "join.dat";
@@ -43,6 +43,21 @@ SpillInfo ReadSpillInfo(Reader& reader)
     return spill;
 }
 
+void WriteSpillInfos(Writer& writer, const std::vector<SpillInfo>& spills)
+{
+    writer.U32(static_cast<uint32_t>(spills.size()));
+    for (const SpillInfo& spill : spills) WriteSpillInfo(writer, spill);
+}
+
+/** False: there are fewer than it says. */
+bool ReadSpillInfos(Reader& reader, std::vector<SpillInfo>& spills)
+{
+    const uint32_t count = reader.U32();
+    if (!reader.Ok() || reader.Remaining() / kSpillEntrySize < count) return false;
+    for (uint32_t i = 0; i < count; ++i) spills.push_back(ReadSpillInfo(reader));
+    return true;
+}
+
 } // namespace
 
 uint32_t JoinState::BlocksRead() const
@@ -54,8 +69,16 @@ uint32_t JoinState::BlocksRead() const
 uint32_t JoinState::NextSpillNumber() const
 {
     uint32_t next = 0;
-    for (const SpillInfo& spill : spills) next = std::max(next, spill.number + 1);
+    for (const SpillInfo& spill : AllSpills()) next = std::max(next, spill.number + 1);
     return next;
+}
+
+std::vector<SpillInfo> JoinState::AllSpills() const
+{
+    std::vector<SpillInfo> all = spills;
+    all.insert(all.end(), pair_spills.begin(), pair_spills.end());
+    all.insert(all.end(), coin_spills.begin(), coin_spills.end());
+    return all;
 }
 
 SpillOwner JoinState::Owner() const
@@ -69,21 +92,23 @@ SpillOwner JoinState::Owner() const
 Bytes JoinState::Encode() const
 {
     Bytes out;
-    out.reserve(256 + outputs.size() * 4 + spills.size() * kSpillEntrySize);
+    out.reserve(256 + outputs.size() * 8 + AllSpills().size() * kSpillEntrySize);
     Writer writer(out);
     writer.Raw(kMagic);
     writer.Raw(network_magic);
     writer.U32(terminal_height);
     writer.Hash(terminal_hash);
     writer.Hash(rules);
+    writer.U8(static_cast<uint8_t>(stage));
     writer.U8(ordered);
+    writer.U8(pairs);
     writer.U8(partition_bits);
     writer.U64(key.k0);
     writer.U64(key.k1);
     for (const uint64_t number : {bytes, records, met}) writer.U64(number);
     for (const uint32_t count : outputs) writer.U32(count);
-    writer.U32(static_cast<uint32_t>(spills.size()));
-    for (const SpillInfo& spill : spills) WriteSpillInfo(writer, spill);
+    for (const uint32_t checksum : checksums) writer.U32(checksum);
+    for (const auto* list : {&spills, &pair_spills, &coin_spills}) WriteSpillInfos(writer, *list);
     writer.Raw(Shorten(Sha256Of(out)));
     return out;
 }
@@ -105,19 +130,25 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
     s.terminal_height = reader.U32();
     s.terminal_hash = reader.Hash();
     s.rules = reader.Hash();
+    const uint8_t stage = reader.U8();
     s.ordered = reader.U8() != 0;
+    s.pairs = reader.U8() != 0;
     s.partition_bits = reader.U8();
     s.key.k0 = reader.U64();
     s.key.k1 = reader.U64();
     for (uint64_t* number : {&s.bytes, &s.records, &s.met}) *number = reader.U64();
     const size_t counts = size_t{s.terminal_height} + 1;
-    if (!reader.Ok() || reader.Remaining() / 4 < counts) return BadData("it is cut off");
-    for (size_t i = 0; i < counts; ++i) s.outputs.push_back(reader.U32());
-    const uint32_t spills = reader.U32();
-    if (!reader.Ok() || reader.Remaining() != size_t{spills} * kSpillEntrySize) {
-        return BadData("its fields contradict each other");
+    if (!reader.Ok() || reader.Remaining() / (s.pairs ? 8 : 4) < counts) {
+        return BadData("it is cut off");
     }
-    for (uint32_t i = 0; i < spills; ++i) s.spills.push_back(ReadSpillInfo(reader));
+    for (size_t i = 0; i < counts; ++i) s.outputs.push_back(reader.U32());
+    for (size_t i = 0; i < counts && s.pairs; ++i) s.checksums.push_back(reader.U32());
+    bool whole = stage <= static_cast<uint8_t>(JoinStage::kFetched);
+    for (auto* list : {&s.spills, &s.pair_spills, &s.coin_spills}) {
+        whole = whole && ReadSpillInfos(reader, *list);
+    }
+    if (!whole || !reader.AtEnd()) return BadData("its fields contradict each other");
+    s.stage = static_cast<JoinStage>(stage);
     std::copy(magic.begin(), magic.end(), s.network_magic.begin());
     return s;
 }
@@ -125,6 +156,33 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
 Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state)
 {
     return WriteFileAtomically(env, directory / kStateFile, state.Encode());
+}
+
+uint64_t SizeOf(std::span<const SpillInfo> spills)
+{
+    uint64_t size = 0;
+    for (const SpillInfo& spill : spills) size += spill.size;
+    return size;
+}
+
+JoinTotals TotalsOf(const JoinState& state)
+{
+    JoinTotals totals;
+    totals.blocks = state.terminal_height;
+    totals.bytes = state.bytes;
+    for (const uint32_t outputs : state.outputs) totals.outputs += outputs;
+    totals.records = state.records;
+    totals.met = state.met;
+    totals.spilled_bytes = SizeOf(state.spills);
+    totals.pair_bytes = SizeOf(state.pair_spills);
+    totals.coin_bytes = SizeOf(state.coin_spills);
+    return totals;
+}
+
+Result<> SaveStage(Env& env, const Path& directory, const JoinState& state)
+{
+    IBD_RETURN_IF_ERROR(SaveJoinState(env, directory, state));
+    return RemoveOtherSpills(env, directory, state.AllSpills());
 }
 
 Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory)
@@ -149,6 +207,17 @@ Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<Sp
         if (!IsSpillFile(name) || names.contains(name)) continue;
         IBD_RETURN_IF_ERROR(env.Remove(directory / name));
     }
+    return {};
+}
+
+Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state)
+{
+    IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.spills, state.Owner()));
+    if (!state.pairs) return {};
+    const SpillOwner making = state.OwnerOf(state.MakingRanges().Count());
+    IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.pair_spills, making));
+    const SpillOwner spending = state.OwnerOf(state.SpendingRanges().Count());
+    IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.coin_spills, spending));
     return {};
 }
 

@@ -4,9 +4,18 @@
 #pragma once
 
 #include "crypto/siphash.h"
+#include "join/height_ranges.h"
+#include "join/join_options.h"
 #include "join/spill_file.h"
 
 namespace ibd {
+
+/** How far the work is that the state is of. */
+enum class JoinStage : uint8_t {
+    kReading = 0, //!< blocks, until all are read; then partitions are joined
+    kPaired = 1,  //!< it is known which input spends which output
+    kFetched = 2, //!< and the coin that it is
+};
 
 struct JoinState {
     // What it belongs to.
@@ -17,33 +26,53 @@ struct JoinState {
 
     // How it works.
     bool ordered = false; //!< all events are spilled and put in order, none meet before
+    bool pairs = false;   //!< which input spends which output is kept
     uint8_t partition_bits = 0;
     SipKey key;
 
     // What is done.
-    uint64_t bytes = 0;   //!< of blocks
-    uint64_t records = 0; //!< made of them
-    uint64_t met = 0;     //!< of these, in pairs that met in memory
+    JoinStage stage = JoinStage::kReading;
+    uint64_t bytes = 0;            //!< of blocks
+    uint64_t records = 0;          //!< made of them
+    uint64_t met = 0;              //!< of these, in pairs that met in memory
     std::vector<uint32_t> outputs; //!< by height from 0, as hints count; kNotRead: yet to be read
-    std::vector<SpillInfo> spills;
+    /** With `pairs`, by height from 0: CRC-32C of the block. */
+    std::vector<uint32_t> checksums;
+    std::vector<SpillInfo> spills;      //!< of events; none once they are paired
+    std::vector<SpillInfo> pair_spills; //!< none once the coins are fetched
+    std::vector<SpillInfo> coin_spills;
 
     static constexpr uint32_t kNotRead = ~uint32_t{0};
 
     bool IsRead(uint32_t height) const { return outputs[height] != kNotRead; }
     uint32_t BlocksRead() const;
     uint32_t NextSpillNumber() const;
+    std::vector<SpillInfo> AllSpills() const;
     SpillOwner Owner() const;
+    /** Of spills with another number of partitions. */
+    SpillOwner OwnerOf(uint32_t partitions) const { return {Owner().join_id, partitions}; }
+    /** Ranges of the chain by the block that makes an output, and by the one that spends it. */
+    HeightRanges MakingRanges() const { return HeightRanges(terminal_height); }
+    HeightRanges SpendingRanges() const { return HeightRanges(outputs); }
 
     Bytes Encode() const;
     static Result<JoinState> Decode(ByteSpan encoded);
 };
 
+uint64_t SizeOf(std::span<const SpillInfo> spills);
+/** All but what is unspent. */
+JoinTotals TotalsOf(const JoinState& state);
+
 /** Durable on return. */
 Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state);
+/** Likewise; then removes the spills that the state does not name any more. */
+Result<> SaveStage(Env& env, const Path& directory, const JoinState& state);
 /** Nothing if there is none. Bad data, naming the file: it is damaged. */
 Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory);
 /** Removes the spills that `kept` does not name, whatever they are of. */
 Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept);
+/** Opens all that the state names, so that it is known to be whole. Errors as of SpillReader. */
+Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state);
 /** Removes state, spills and leftovers, but nothing that is not a join's. */
 Result<> RemoveJoin(Env& env, const Path& directory);
 

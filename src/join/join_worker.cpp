@@ -2,6 +2,7 @@
 #include "join/join_worker.h"
 
 #include "script/coin.h"
+#include "storage/crc32c.h"
 
 namespace ibd {
 
@@ -15,8 +16,8 @@ uint64_t SecretOf(SipKey key)
 
 } // namespace
 
-JoinWorker::JoinWorker(const JoinContext& context, JoinCounters& counters)
-    : m_context(context), m_hash(context.key), m_counters(counters),
+JoinWorker::JoinWorker(const JoinContext& context, size_t number, JoinCounters& counters)
+    : m_context(context), m_number(number), m_hash(context.key), m_counters(counters),
       m_taker(context.params, SecretOf(context.key))
 {
 }
@@ -46,7 +47,9 @@ Result<> JoinWorker::Record(const SuppliedBlock& block)
     m_records.Reset(1 + view.Outputs().size() + view.Inputs().size()); // one for the coinbase's id
     const uint32_t outputs = AddCreated(height);
     AddSpent(height);
-    IBD_RETURN_IF_ERROR(m_context.log.Record(height, outputs, block.bytes.size(), m_records));
+    const uint32_t checksum = m_context.log.KeepsPairs() ? Crc32c(view.Raw()) : 0;
+    IBD_RETURN_IF_ERROR(
+        m_context.log.Record(m_number, {height, outputs, checksum}, block.bytes.size(), m_records));
     AddTo(m_counters.blocks, 1);
     AddTo(m_counters.bytes, block.bytes.size());
     return {};

@@ -28,7 +28,8 @@ struct JoinContext {
 
 class JoinWorker {
 public:
-    JoinWorker(const JoinContext& context, JoinCounters& counters);
+    /** `number`: of this worker, from 0. */
+    JoinWorker(const JoinContext& context, size_t number, JoinCounters& counters);
 
     /** Reads until the source is empty, `stop` is set or something fails. */
     std::optional<FoldFailure> Run(BlockSource& source);
@@ -39,6 +40,7 @@ private:
     void AddSpent(uint32_t height);
 
     const JoinContext& m_context;
+    const size_t m_number;
     const OutpointHash m_hash;
     JoinCounters& m_counters;
     BlockTaker m_taker;

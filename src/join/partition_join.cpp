@@ -17,8 +17,7 @@ size_t DigitOf(const JoinRecord& record, int shift)
 }
 
 /** Groups records by a digit of the key, in place; `starts`: of each group, and the end. */
-void GroupByDigit(std::span<JoinRecord> records, int shift,
-                  std::array<size_t, kDigits + 1>& starts)
+void GroupByDigit(std::span<JoinRecord> records, int shift, std::array<size_t, kDigits + 1>& starts)
 {
     starts.fill(0);
     for (const JoinRecord& record : records) ++starts[DigitOf(record, shift) + 1];
@@ -89,9 +88,9 @@ Result<> PartitionJoin::Load(uint32_t partition, unsigned part_bits, uint64_t pa
         const auto other = [&](const JoinRecord& r) {
             return r.key.second >> (64 - part_bits) != part;
         };
-        m_count += part_bits == 0 ? count
-                                  : static_cast<size_t>(
-                                        std::remove_if(added, added + count, other) - added);
+        m_count += part_bits == 0
+                       ? count
+                       : static_cast<size_t>(std::remove_if(added, added + count, other) - added);
     }));
     if (!whole) return BadData("partition {}: a page ends within a record", partition);
     return {};
@@ -117,6 +116,7 @@ void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent
     const size_t slots = std::bit_ceil(2 * records.size());
     m_slots.assign(slots, 0);
     m_fates.assign(records.size(), Fate::kAlone);
+    m_partners.resize(records.size());
     for (size_t i = 0; i < records.size(); ++i) {
         size_t slot = records[i].key.first & (slots - 1); // the partition is in the upper bits
         while (m_slots[slot] != 0 && records[m_slots[slot] - 1].key != records[i].key) {
@@ -130,8 +130,10 @@ void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent
         const bool met = m_fates[first] == Fate::kAlone && ArePair(records[first], records[i]);
         m_fates[first] = met ? Fate::kMet : Fate::kOdd;
         m_fates[i] = Fate::kSecond;
+        m_partners[first] = static_cast<uint32_t>(i);
     }
     for (size_t i = 0; i < records.size(); ++i) {
+        if (m_fates[i] == Fate::kMet) TellPair(records[i], records[m_partners[i]]);
         if (m_fates[i] == Fate::kOdd) Settle(records, records[i].key, unspent);
         if (m_fates[i] != Fate::kAlone) continue;
         if (records[i].Kind() == JoinKind::kCreated) unspent(records[i]);
@@ -153,9 +155,17 @@ void PartitionJoin::Settle(std::span<const JoinRecord> records, const Hash128& k
     for (const JoinRecord& event : m_events) {
         const bool makes = event.Kind() != JoinKind::kSpent;
         if (makes == (there != nullptr)) return Note(event);
+        if (!makes) TellPair(*there, event);
         there = makes ? &event : nullptr;
     }
     if (there && there->Kind() == JoinKind::kCreated) unspent(*there);
+}
+
+void PartitionJoin::TellPair(const JoinRecord& a, const JoinRecord& b) const
+{
+    if (!m_paired) return;
+    const bool a_makes = a.Kind() == JoinKind::kCreated;
+    m_paired(a_makes ? a : b, a_makes ? b : a);
 }
 
 void PartitionJoin::Note(const JoinRecord& event)

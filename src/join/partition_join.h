@@ -13,10 +13,14 @@ class PartitionJoin {
 public:
     /** Told of each output that was made and not spent. */
     using Unspent = std::function<void(const JoinRecord&)>;
+    /** Told of each output that was made and spent, and by what. */
+    using Paired = std::function<void(const JoinRecord& made, const JoinRecord& spent)>;
 
-    /** `memory_bytes`: for the records that are joined at once. */
-    PartitionJoin(const SpillReader& spills, size_t memory_bytes)
-        : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(JoinRecord)))
+    /** `memory_bytes`: for the records that are joined at once. `paired`: may be empty. If there is
+     *  a problem, what it is told means nothing. */
+    PartitionJoin(const SpillReader& spills, size_t memory_bytes, Paired paired = {})
+        : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(JoinRecord))),
+          m_paired(std::move(paired))
     {
     }
 
@@ -39,19 +43,22 @@ private:
     void Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent);
     void JoinChunk(std::span<const JoinRecord> records, const Unspent& unspent);
     void Settle(std::span<const JoinRecord> records, const Hash128& key, const Unspent& unspent);
+    void TellPair(const JoinRecord& a, const JoinRecord& b) const;
     void Note(const JoinRecord& event);
 
     const SpillReader& m_spills;
     const size_t m_most;
+    const Paired m_paired;
     std::optional<JoinRecord> m_problem;
-    size_t m_count = 0;                     //!< of records to be joined now
+    size_t m_count = 0;                      //!< of records to be joined now
     std::unique_ptr<JoinRecord[]> m_records; //!< not filled with anything before
     size_t m_capacity = 0;
     Bytes m_page;
     // Of a chunk.
     enum class Fate : uint8_t { kAlone, kMet, kOdd, kSecond };
-    std::vector<uint32_t> m_slots; //!< place of a record + 1, 0: free
-    std::vector<Fate> m_fates;     //!< by place
+    std::vector<uint32_t> m_slots;    //!< place of a record + 1, 0: free
+    std::vector<Fate> m_fates;        //!< by place
+    std::vector<uint32_t> m_partners; //!< by place of the first of a pair: the second's
     std::vector<JoinRecord> m_events; //!< of one outpoint
 };
 

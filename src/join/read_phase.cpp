@@ -1,6 +1,7 @@
 // See read_phase.h.
 #include "join/read_phase.h"
 
+#include "join/join_threads.h"
 #include "util/watched_threads.h"
 
 #include <algorithm>
@@ -9,8 +10,6 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kMaxJoinThreads = 4;
-constexpr size_t kMinJoinBytes = 8 << 20;
 constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
 
 } // namespace
@@ -21,19 +20,10 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
     return ordered ? all : all / 2;
 }
 
-size_t JoinThreads(const JoinOptions& options)
+Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
 {
-    return std::min<size_t>(options.threads, kMaxJoinThreads);
-}
-
-size_t JoinBytes(const JoinOptions& options)
-{
-    return std::max(options.memory_bytes / JoinThreads(options), kMinJoinBytes);
-}
-
-Result<ReadEnd> ReadPhase::Run(bool ordered)
-{
-    IBD_ASSIGN_OR_RETURN(auto kept, Resume(ordered));
+    IBD_ASSIGN_OR_RETURN(auto kept, Resume(ordered, hints));
+    if (kept && kept->stage != JoinStage::kReading) return ReadEnd{std::move(*kept), {}};
     IBD_RETURN_IF_ERROR(BeginSupply(kept));
     if (!kept) {
         IBD_ASSIGN_OR_RETURN(kept, StartNew(ordered));
@@ -48,7 +38,7 @@ Result<ReadEnd> ReadPhase::Run(bool ordered)
 
 /** Where to start: the state if it is of this join and its spills are whole, else nothing. What
  *  cannot be read now is not damaged for that: the work stays for a start that can. */
-Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered)
+Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
 {
     const Path& directory = m_job.options.directory;
     auto loaded = LoadJoinState(m_job.env, directory);
@@ -57,9 +47,10 @@ Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered)
     std::optional<JoinState> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && !Owns(*kept, ordered)) {
         unusable = "what is kept belongs to another join";
+    } else if (kept && hints && kept->stage != JoinStage::kReading) {
+        unusable = "what is kept does not say any more what is unspent";
     } else if (kept) {
-        const auto opened =
-            SpillReader::Open(m_job.env, directory, kept->spills, kept->Owner());
+        const Result<> opened = CheckSpills(m_job.env, directory, *kept);
         if (!opened && opened.GetError().kind == Error::Kind::kSystem) return opened.GetError();
         if (!opened) unusable = opened.Message();
     }
@@ -70,7 +61,7 @@ Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered)
     }
     m_job.log.Info("Join: going on: {} of {} blocks are read, {} bytes", kept->BlocksRead(),
                    kept->terminal_height, kept->bytes);
-    IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, kept->spills));
+    IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, kept->AllSpills()));
     m_job.resumed_bytes = kept->bytes;
     return kept;
 }
@@ -80,16 +71,15 @@ bool ReadPhase::Owns(const JoinState& state, bool ordered) const
     return state.network_magic == m_job.params.magic && (state.ordered || !ordered) &&
            state.terminal_hash == m_job.terminal.hash &&
            state.terminal_height == static_cast<uint32_t>(m_job.terminal.height) &&
-           state.rules == m_job.RulesId() &&
+           state.rules == m_job.RulesId() && state.pairs == m_job.options.pairs &&
            state.partition_bits >= TableShape::kMinPartitionBits &&
            state.partition_bits <= TableShape::kMaxPartitionBits;
 }
 
 Result<> ReadPhase::BeginSupply(const std::optional<JoinState>& kept)
 {
-    IBD_RETURN_IF_ERROR(m_supply.Begin([&](int32_t height) {
-        return kept && kept->IsRead(static_cast<uint32_t>(height));
-    }));
+    IBD_RETURN_IF_ERROR(m_supply.Begin(
+        [&](int32_t height) { return kept && kept->IsRead(static_cast<uint32_t>(height)); }));
     m_job.total_bytes = m_job.resumed_bytes + m_supply.EstimatedBytes();
     return {};
 }
@@ -110,6 +100,8 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     fresh.key = {ReadLE64(key), ReadLE64(key + 8)};
     fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
     fresh.outputs[0] = 0; // genesis made no coin
+    fresh.pairs = m_job.options.pairs;
+    if (fresh.pairs) fresh.checksums.resize(fresh.outputs.size());
     IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, fresh));
     return fresh;
 }
@@ -162,7 +154,7 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
 
 void ReadPhase::Work(const JoinContext& context, size_t number)
 {
-    auto failure = JoinWorker(context, m_job.counters[number]).Run(*m_sources[number]);
+    auto failure = JoinWorker(context, number, m_job.counters[number]).Run(*m_sources[number]);
     if (!failure) return;
     m_supply.Stop(); // the others finish their stretch
     const Lock lock(m_mutex);

@@ -19,12 +19,14 @@ public:
     ReadPhase(JoinJob& job, BlockSupply& supply) : m_job(job), m_supply(supply) {}
 
     /** Once. `ordered`: nothing may meet in memory, see HotTable; what is kept of an earlier join
-     *  may be so in any case. Ends when all is read, the supply is empty, something failed or the
-     *  job is stopped. An error is the machine's: what is durable is in the state. */
-    Result<ReadEnd> Run(bool ordered);
+     *  may be so in any case. `hints`: events are needed, so that pairs alone do not do; else there
+     *  is nothing to read where they are found. Ends when all is read, the supply is empty,
+     *  something failed or the job is stopped. An error is the machine's: what is durable is in the
+     *  state. */
+    Result<ReadEnd> Run(bool ordered, bool hints);
 
 private:
-    Result<std::optional<JoinState>> Resume(bool ordered);
+    Result<std::optional<JoinState>> Resume(bool ordered, bool hints);
     bool Owns(const JoinState& state, bool ordered) const;
     Result<JoinState> StartNew(bool ordered);
     Result<> BeginSupply(const std::optional<JoinState>& kept);
@@ -42,10 +44,5 @@ private:
 /** Bytes of spills for each byte of blocks: a record for each output and input, of which there is
  *  one in about 110 bytes; half of them usually meet in memory. */
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
-
-/** Threads that join partitions at once - more would leave too little memory for each - and what
- *  each has for it. */
-size_t JoinThreads(const JoinOptions& options);
-size_t JoinBytes(const JoinOptions& options);
 
 } // namespace ibd

@@ -69,17 +69,7 @@ SpendJoin::SpendJoin(Env& env, Logger& log, const ChainParams& params, const Hea
 
 JoinProgress SpendJoin::Progress() const
 {
-    JoinProgress progress{.phase = m_job.phase,
-                          .bytes = m_job.BytesRead(),
-                          .resumed_bytes = m_job.resumed_bytes,
-                          .total_bytes = m_job.total_bytes,
-                          .joined = m_job.joined,
-                          .partitions = m_job.partitions};
-    if (progress.phase != JoinProgress::Phase::kIdle) {
-        progress.seconds_in_phase =
-            static_cast<double>(m_job.env.MonotonicMicros() - m_job.phase_began) / 1e6;
-    }
-    return progress;
+    return m_job.Progress();
 }
 
 Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
@@ -110,15 +100,28 @@ Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
 
 Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer, bool ordered)
 {
+    const auto hints = static_cast<bool>(make_writer);
     for (JoinCounters& counters : m_job.counters) counters.blocks = counters.bytes = 0;
     m_job.joined = 0;
-    IBD_ASSIGN_OR_RETURN(const ReadEnd read, ReadPhase(m_job, m_supply).Run(ordered));
+    IBD_ASSIGN_OR_RETURN(ReadEnd read, ReadPhase(m_job, m_supply).Run(ordered, hints));
     if (read.failure && read.failure->kind == FoldFailure::Kind::kMachine) {
         return read.failure->error;
     }
     const bool all = read.state.BlocksRead() == read.state.outputs.size();
     if (read.failure || !all) return Early(read);
-    return WriteHints(read.state, make_writer);
+    if (read.state.stage == JoinStage::kReading) return Join(read.state, make_writer);
+    Outcome outcome;
+    outcome.verdict = Done(read.state);
+    return outcome;
+}
+
+JoinVerdict SpendJoin::Done(const JoinState& state) const
+{
+    JoinVerdict verdict;
+    verdict.kind = JoinVerdict::Kind::kDone;
+    verdict.height = m_job.terminal.height;
+    verdict.totals = TotalsOf(state);
+    return verdict;
 }
 
 /** Of blocks that were not all read. */
@@ -137,8 +140,7 @@ SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
     return outcome;
 }
 
-Result<SpendJoin::Outcome> SpendJoin::WriteHints(const JoinState& state,
-                                                 const MakeHintsWriter& make_writer)
+Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWriter& make_writer)
 {
     Outcome outcome;
     outcome.ordered = state.ordered;
@@ -155,17 +157,21 @@ Result<SpendJoin::Outcome> SpendJoin::WriteHints(const JoinState& state,
         outcome.verdict = {JoinVerdict::Kind::kInterrupted, "interrupted", -1, {}};
         return outcome;
     }
-    JoinTotals& totals = outcome.verdict.totals;
-    outcome.verdict.kind = JoinVerdict::Kind::kDone;
-    outcome.verdict.height = m_job.terminal.height;
-    totals.blocks = state.terminal_height;
-    totals.bytes = state.bytes;
-    for (const uint32_t outputs : state.outputs) totals.outputs += outputs;
-    totals.unspent = end->unspent;
-    totals.records = state.records;
-    totals.met = state.met;
-    for (const SpillInfo& spill : state.spills) totals.spilled_bytes += spill.size;
+    const uint64_t pair_bytes = SizeOf(state.pair_spills) + SizeOf(end->pairs);
+    outcome.verdict = Done(state);
+    outcome.verdict.totals.unspent = end->unspent;
+    outcome.verdict.totals.pair_bytes = pair_bytes;
+    if (state.pairs && !end->problem) IBD_RETURN_IF_ERROR(KeepPairs(state, end->pairs));
     return outcome;
+}
+
+/** From here on the events are of no use. */
+Result<> SpendJoin::KeepPairs(JoinState& state, std::span<const SpillInfo> found)
+{
+    state.pair_spills.insert(state.pair_spills.end(), found.begin(), found.end());
+    state.spills.clear();
+    state.stage = JoinStage::kPaired;
+    return SaveStage(m_job.env, m_job.options.directory, state);
 }
 
 Result<JoinVerdict> SpendJoin::Refuse(const JoinRecord& problem)
@@ -196,12 +202,13 @@ Result<std::string> SpendJoin::Describe(const JoinRecord& problem)
     }
 }
 
-/** Nothing is left of a join but what the next one can go on with. */
+/** Nothing is left of a join but what the next one, or a rebuild of undo data, can go on with. */
 Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
 {
     using Kind = JoinVerdict::Kind;
     m_job.Enter(JoinProgress::Phase::kIdle);
-    const bool keep = verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete;
+    const bool keep = verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete ||
+                      (verdict.kind == Kind::kDone && m_job.options.pairs);
     if (!keep) IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
     return verdict;
 }

@@ -19,10 +19,10 @@ public:
     SpendJoin(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
               BlockSupply& supply, JoinOptions options, const std::atomic<bool>& stop);
 
-    /** Writes the hints of all blocks with what `make_writer` gives; once. Unless the verdict is
-     *  kDone, what was written is of no use. What is on disk of the join is removed unless it is
-     *  incomplete or interrupted. An error is the machine's: what was durable stays for the next
-     *  join. */
+    /** Writes the hints of all blocks with what `make_writer` gives, if it is not empty; once.
+     * Unless the verdict is kDone, what was written is of no use. What is on disk of the join is
+     * removed unless it is incomplete or interrupted, or it is done and JoinOptions::pairs are
+     * kept. An error is the machine's: what was durable stays for the next join. */
     Result<JoinVerdict> Run(const MakeHintsWriter& make_writer);
 
     JoinProgress Progress() const;
@@ -37,7 +37,9 @@ private:
     };
 
     Result<Outcome> Try(const MakeHintsWriter& make_writer, bool ordered);
-    Result<Outcome> WriteHints(const JoinState& state, const MakeHintsWriter& make_writer);
+    Result<Outcome> Join(JoinState& state, const MakeHintsWriter& make_writer);
+    Result<> KeepPairs(JoinState& state, std::span<const SpillInfo> found);
+    JoinVerdict Done(const JoinState& state) const;
     Outcome Early(const ReadEnd& end) const;
     Result<JoinVerdict> Refuse(const JoinRecord& problem);
     Result<std::string> Describe(const JoinRecord& problem);

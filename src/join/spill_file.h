@@ -32,17 +32,27 @@ struct WrittenSpill {
     std::unique_ptr<WritableFile> file; //!< complete but not synced
 };
 
-/** Memory: 1 MiB, and 16 bytes a page. After an error it is of no more use. */
-class SpillWriter {
+/** Where pages of records go. */
+class PageSink {
 public:
     static constexpr size_t kMaxPageBytes = 64 << 10;
+
+    virtual ~PageSink() = default;
+    /** Adds a page of 1 to kMaxPageBytes bytes. Any thread; false after an error, which whoever
+     *  finishes the sink is told. */
+    virtual bool Add(uint32_t partition, ByteSpan records) = 0;
+};
+
+/** Memory: 1 MiB, and 16 bytes a page. After an error it is of no more use. */
+class SpillWriter final : public PageSink {
+public:
+    /** More would take more than 16 MiB for the index: whoever writes begins another spill. */
+    static constexpr size_t kMaxPages = 1 << 20;
 
     static Result<std::unique_ptr<SpillWriter>> Create(Env& env, const Path& directory,
                                                        uint32_t number, const SpillOwner& owner);
 
-    /** Adds a page of 1 to kMaxPageBytes bytes. Any thread; false after an error, which Finish()
-     *  gives. */
-    bool Add(uint32_t partition, ByteSpan records);
+    bool Add(uint32_t partition, ByteSpan records) override;
     /** Pages so far. */
     size_t Pages() const;
     /** Completes the file; after it Add() and Finish() fail. */

@@ -1,0 +1,42 @@
+// HeightRanges: the chain cut into ranges of blocks of about equal weight, which are the partitions
+// of what is put in the order of the chain. Immutable, any thread. Memory: 2 bytes a block.
+#pragma once
+
+#include "util/check.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ibd {
+
+/** Heights from `first` to before `end`. */
+struct HeightSpan {
+    uint32_t first = 0;
+    uint32_t end = 0;
+
+    uint32_t Blocks() const { return end - first; }
+    bool operator==(const HeightSpan&) const = default;
+};
+
+class HeightRanges {
+public:
+    static constexpr uint32_t kMost = 2048;
+
+    /** The heights 0 to `top`, each of the same weight. */
+    explicit HeightRanges(uint32_t top) : HeightRanges(std::vector<uint32_t>(size_t{top} + 1, 1)) {}
+    /** `weights`: by height, from 0. */
+    explicit HeightRanges(std::span<const uint32_t> weights);
+
+    uint32_t Count() const { return static_cast<uint32_t>(m_firsts.size() - 1); }
+    uint32_t Top() const { return static_cast<uint32_t>(m_of.size() - 1); }
+    /** The range of a height up to Top(). */
+    uint32_t Of(uint32_t height) const { return m_of[height]; }
+    HeightSpan Span(uint32_t range) const { return {m_firsts[range], m_firsts[range + 1]}; }
+
+private:
+    std::vector<uint16_t> m_of;     //!< by height
+    std::vector<uint32_t> m_firsts; //!< of each range, and the end
+};
+
+} // namespace ibd

@@ -1,0 +1,45 @@
+// See join_threads.h.
+#include "join/join_threads.h"
+
+#include "util/watched_threads.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kMaxJoinThreads = 4;
+constexpr size_t kMinJoinBytes = 8 << 20;
+
+} // namespace
+
+size_t JoinThreads(const JoinOptions& options)
+{
+    return std::min<size_t>(options.threads, kMaxJoinThreads);
+}
+
+size_t JoinBytes(const JoinOptions& options)
+{
+    return std::max(options.memory_bytes / JoinThreads(options), kMinJoinBytes);
+}
+
+Result<> RunJoinThreads(JoinJob& job, ProgressOptions meter_options,
+                        const std::function<Result<>()>& work,
+                        const std::function<uint64_t()>& done)
+{
+    if (!job.options.background) return work();
+    meter_options.tty = job.options.tty;
+    ProgressMeter meter(job.env, job.log, std::move(meter_options));
+    Mutex mutex;
+    Result<> status;
+    const auto body = [&](size_t) {
+        const Result<> ended = work();
+        const Lock lock(mutex);
+        if (status) status = ended;
+    };
+    RunWatched("join", JoinThreads(job.options), body, [&] { meter.Update(done()); });
+    return status;
+}
+
+} // namespace ibd
