@@ -1,5 +1,5 @@
-// Each rule about spent coins broken by one block: the booster refuses it with its height and the
-// reason that the serial engine gives.
+// Each rule about spent coins broken by one block: the booster, and who makes undo data from blocks
+// alone, refuse it with its height and the reason that the serial engine gives.
 #include "setup.h"
 
 #include "script/opcodes.h"
@@ -10,14 +10,16 @@ using Catch::Contains;
 
 namespace {
 
-/** Both engines refuse the blocks; the serial one for `reason`. */
+/** Both engines refuse the blocks; the serial one for `reason`, which `told` is given whole. */
 Verdict RequireRefused(FullSetup& setup, const std::vector<Bytes>& on_top, const char* reason,
-                       const std::function<void(std::vector<BlockUndo>&)>& change = nullptr)
+                       const std::function<void(std::vector<BlockUndo>&)>& change = nullptr,
+                       std::string* told = nullptr)
 {
     const SerialVerdict serial = setup.Serial(on_top);
     INFO("serial: " << serial.reason);
     REQUIRE_FALSE(serial.valid);
     REQUIRE_THAT(serial.reason, Contains(reason));
+    if (told) *told = serial.reason;
     Verdict verdict = Must(setup.Full(on_top, change));
     INFO("booster: " << verdict.reason);
     REQUIRE(verdict.kind != VerdictKind::kAccepted);
@@ -25,14 +27,29 @@ Verdict RequireRefused(FullSetup& setup, const std::vector<Bytes>& on_top, const
     return verdict;
 }
 
+/** Undo data made from blocks alone, with all rules checked. */
+JoinVerdict Rebuild(FullSetup& setup, const std::vector<Bytes>& on_top)
+{
+    NoConsumer consumer;
+    return Must(setup.Rebuild(on_top, setup.RebuildOptions(UndoChecks::kScripts), consumer));
+}
+
 /** And the booster finds it in the block itself, for the same reason. */
 void RequireSameReason(FullSetup& setup, const std::vector<Bytes>& on_top, const char* reason)
 {
-    const Verdict verdict = RequireRefused(setup, on_top, reason);
+    std::string serial;
+    const Verdict verdict = RequireRefused(setup, on_top, reason, nullptr, &serial);
     REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
     REQUIRE(verdict.height == setup.Height() + 1);
     REQUIRE_THAT(verdict.reason,
                  Contains(reason) && Contains("height " + std::to_string(verdict.height)));
+    const JoinVerdict rebuilt = Rebuild(setup, on_top);
+    REQUIRE(rebuilt.kind == JoinVerdict::Kind::kBlockInvalid);
+    REQUIRE(rebuilt.height == setup.Height() + 1);
+    // The join names an outpoint that is not there, and not only the transaction.
+    const bool missing = serial.starts_with("bad-txns-inputs-missingorspent");
+    REQUIRE_THAT(rebuilt.reason, Contains(missing ? reason : serial));
+    REQUIRE_THAT(rebuilt.reason, Contains("height " + std::to_string(verdict.height)));
 }
 
 void RequireBothAccept(FullSetup& setup, const std::vector<Bytes>& on_top)
@@ -43,6 +60,7 @@ void RequireBothAccept(FullSetup& setup, const std::vector<Bytes>& on_top)
     RequireAccepted(setup.Full(on_top));
     REQUIRE(setup.Published() == setup.Expected());
     setup.Reset();
+    REQUIRE(Rebuild(setup, on_top).kind == JoinVerdict::Kind::kDone);
 }
 
 /** The next block with the coinbase and its first transaction alone, and a modest coinbase. */

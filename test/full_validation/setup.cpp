@@ -2,6 +2,7 @@
 #include "setup.h"
 
 #include "hints/hints_writer.h"
+#include "swiftsync/file_block_source.h"
 
 namespace ibd::test {
 
@@ -192,6 +193,26 @@ Result<Verdict> FullSetup::Full(const std::vector<Bytes>& on_top,
     const auto hints = Must(OpenHints(*m_env, HintsPath()));
     SyncEngine engine(*m_env, *m_log, m_params, *tip, *m_store, *hints, options);
     return engine.Run();
+}
+
+UndoOptions FullSetup::RebuildOptions(UndoChecks checks) const
+{
+    UndoOptions options;
+    options.join.directory = m_dir.Get() / "undo";
+    options.join.background = false;
+    options.checks = checks;
+    return options;
+}
+
+Result<JoinVerdict> FullSetup::Rebuild(const std::vector<Bytes>& on_top, const UndoOptions& options,
+                                       UndoConsumer& consumer)
+{
+    const HeaderNode* tip = m_tip;
+    for (const Bytes& raw : on_top) tip = AddBlock(raw, {}); // none of it is looked at
+    FileBlockSupply supply(*m_env, *m_store, *tip);
+    const std::atomic<bool> stop = false;
+    UndoRebuild rebuild(*m_env, *m_log, m_params, *tip, *m_store, supply, options, stop);
+    return rebuild.Run(consumer);
 }
 
 Coins FullSetup::Published() const

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "draft_block.h"
+#include "join/undo_rebuild.h"
 #include "sim/chain.h"
 #include "swiftsync/accepted.h"
 #include "validation/fixture.h"
@@ -19,6 +20,12 @@ using Coins = std::map<OutPoint, Coin>;
 /** Applies a block whatever its worth, and returns what honest undo data of it says. Inputs without
  *  a coin are given one that never was. Coins made later in the block are found too. */
 BlockUndo ApplyBlock(ByteSpan raw, int height, Coins& coins);
+
+/** Wants no undo data: only the checks. */
+class NoConsumer final : public UndoConsumer {
+public:
+    Result<> Take(const HeaderNode&, ByteSpan) override { return {}; }
+};
 
 /** The serial engine's opinion of blocks on top of the chain. */
 struct SerialVerdict {
@@ -60,6 +67,10 @@ public:
     Result<Verdict> Full(const std::vector<Bytes>& on_top,
                          const std::function<void(std::vector<BlockUndo>&)>& change = nullptr,
                          std::function<void(BoosterOptions&)> tune = nullptr);
+    /** Puts the blocks on top of the chain and makes the undo data of all from blocks alone. */
+    Result<JoinVerdict> Rebuild(const std::vector<Bytes>& on_top, const UndoOptions& options,
+                                UndoConsumer& consumer);
+    UndoOptions RebuildOptions(UndoChecks checks) const;
     /** Coins after the blocks of the last Full(), by the naive map. */
     const Coins& Expected() const { return m_expected; }
     /** The chainstate that the booster made. */

@@ -1,0 +1,157 @@
+// See fetch_phase.h.
+#include "join/fetch_phase.h"
+
+#include "join/coin_record.h"
+#include "join/join_threads.h"
+
+namespace ibd {
+
+namespace {
+
+size_t PairSize(ByteSpan bytes) { return bytes.size() < sizeof(SpendPair) ? 0 : sizeof(SpendPair); }
+
+/** Half of a thread's memory for pairs, which need a quarter more to be grouped. */
+size_t MostPairBytes(const JoinOptions& options)
+{
+    return options.memory_bytes / JoinThreads(options) / 2;
+}
+
+} // namespace
+
+/** One thread's share. */
+class FetchPhase::Worker {
+public:
+    Worker(FetchPhase& phase, const SpillReader& pairs)
+        : m_phase(phase), m_spills(pairs), m_pairs(PairSize),
+          m_blocks(phase.m_job.env, phase.m_store, phase.m_job.terminal, phase.m_places,
+                   phase.m_state.checksums),
+          m_coins(phase.m_spending.Count(),
+                  CollectorBytes(phase.m_job.options, JoinThreads(phase.m_job.options)))
+    {
+        m_coins.SetSink(&phase.m_coins);
+    }
+
+    Result<> FetchRange(uint32_t range);
+    bool Flush() { return m_coins.Flush(); }
+    /** False: the spills of coins have failed, and who finishes them says why. */
+    bool Written() const { return m_written; }
+
+private:
+    Result<> FetchBlock(const HeaderNode& node, const PlainBlock& block);
+    Result<> TakeSpenders(const HeaderNode& node, size_t outputs);
+    void TakeOutput(const OutputView& output, uint32_t height, bool coinbase, uint32_t index);
+
+    FetchPhase& m_phase;
+    const SpillReader& m_spills;
+    SpanRecords m_pairs;
+    SpanBlocks m_blocks;
+    RangeCollector m_coins;
+    bool m_written = true;
+    std::vector<uint64_t> m_spenders; //!< by number of the output in the block: the input's place
+};
+
+Result<> FetchPhase::Worker::FetchRange(uint32_t range)
+{
+    const HeightSpan whole = m_phase.m_making.Span(range);
+    const size_t most = MostPairBytes(m_phase.m_job.options);
+    IBD_ASSIGN_OR_RETURN(const auto spans, CutRange(m_spills, range, whole, PairSize, most));
+    for (const HeightSpan& span : spans) {
+        IBD_RETURN_IF_ERROR(m_pairs.Load(m_spills, range, span));
+        if (m_pairs.Bytes() == 0) continue;
+        IBD_RETURN_IF_ERROR(
+            m_blocks.ForEach(span, [&](const HeaderNode& node, const PlainBlock& block) {
+                return FetchBlock(node, block);
+            }));
+        if (!m_written || m_phase.m_job.stop) break;
+    }
+    return {};
+}
+
+/** Outputs are numbered as JoinWorker numbers them. */
+Result<> FetchPhase::Worker::FetchBlock(const HeaderNode& node, const PlainBlock& block)
+{
+    const auto height = static_cast<uint32_t>(node.height);
+    IBD_RETURN_IF_ERROR(TakeSpenders(node, m_phase.m_state.outputs[height]));
+    const bool overwritten = m_phase.m_job.rules.IsOverwritten(height);
+    uint32_t index = 0;
+    bool coinbase = true;
+    for (const TxView& tx : block.Txs()) {
+        const bool gone = coinbase && overwritten;
+        for (size_t i = 0; i < tx.outputs.size() && !gone; ++i) {
+            if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
+            TakeOutput(tx.outputs[i], height, coinbase, index++);
+        }
+        coinbase = false;
+    }
+    m_phase.m_job.fetched_bytes.fetch_add(block.Raw().size(), std::memory_order_relaxed);
+    return {};
+}
+
+Result<> FetchPhase::Worker::TakeSpenders(const HeaderNode& node, size_t outputs)
+{
+    m_spenders.assign(outputs, 0);
+    for (const uint32_t offset : m_pairs.At(static_cast<uint32_t>(node.height))) {
+        SpendPair pair;
+        std::memcpy(&pair, m_pairs.Data() + offset, sizeof(pair));
+        const uint32_t index = JoinRecord::IndexOf(pair.made);
+        if (index >= outputs || m_spenders[index] != 0 ||
+            JoinRecord::HeightOf(pair.spent) > m_phase.m_spending.Top()) {
+            return BadData("block at height {}: output {} is spent twice, or not there",
+                           node.height, index);
+        }
+        m_spenders[index] = pair.spent;
+    }
+    return {};
+}
+
+void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, bool coinbase,
+                                    uint32_t index)
+{
+    const uint64_t spender = index < m_spenders.size() ? m_spenders[index] : 0;
+    if (spender == 0) return;
+    AppendCoinRecord(m_coins.Record(), spender, output, height, coinbase);
+    const uint32_t range = m_phase.m_spending.Of(JoinRecord::HeightOf(spender));
+    m_written = m_coins.Close(range) && m_written;
+}
+
+FetchPhase::FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
+                       const JoinState& state)
+    : m_job(job), m_store(store), m_places(places), m_state(state), m_making(state.MakingRanges()),
+      m_spending(state.SpendingRanges()),
+      m_coins(job.env, job.options.directory, state.NextSpillNumber(),
+              state.OwnerOf(m_spending.Count()))
+{
+}
+
+Result<std::optional<std::vector<SpillInfo>>> FetchPhase::Run()
+{
+    IBD_ASSIGN_OR_RETURN(const auto pairs,
+                         SpillReader::Open(m_job.env, m_job.options.directory, m_state.pair_spills,
+                                           m_state.OwnerOf(m_making.Count())));
+    m_job.Enter(JoinProgress::Phase::kFetching);
+    m_job.log.Info("Undo: fetching the coins of {} MB of pairs from the blocks",
+                   pairs.TotalBytes() / 1'000'000);
+    IBD_RETURN_IF_ERROR(RunJoinThreads(
+        m_job, {.label = "Undo: fetching", .unit = "bytes", .total = m_state.bytes},
+        [&] { return Work(pairs); }, [&] { return m_job.fetched_bytes.load(); }));
+    if (m_job.stop) return std::nullopt;
+    IBD_ASSIGN_OR_RETURN(auto coins, m_coins.Finish());
+    return std::optional(std::move(coins));
+}
+
+Result<> FetchPhase::Work(const SpillReader& pairs)
+{
+    Worker worker(*this, pairs);
+    while (!m_job.stop && worker.Written()) {
+        const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
+        if (range >= m_making.Count()) break;
+        if (const Result<> done = worker.FetchRange(range); !done) {
+            m_next = m_making.Count(); // nobody gets another
+            return done;
+        }
+    }
+    (void)worker.Flush();
+    return {};
+}
+
+} // namespace ibd

@@ -1,0 +1,66 @@
+// See span_blocks.h.
+#include "join/span_blocks.h"
+
+#include "storage/crc32c.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+BlockPlaces::BlockPlaces(const HeaderNode& terminal)
+    : m_places(static_cast<size_t>(terminal.height) + 1)
+{
+    for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
+        if (!node->HasData()) continue;
+        m_places[static_cast<size_t>(node->height)] = {node->file, node->data_pos};
+    }
+}
+
+uint32_t BlockPlaces::Missing() const
+{
+    const auto missing = std::find_if(m_places.begin() + 1, m_places.end(),
+                                      [](const FilePos& place) { return place.IsNull(); });
+    return missing == m_places.end() ? 0 : static_cast<uint32_t>(missing - m_places.begin());
+}
+
+std::vector<PlannedBlock> SpanBlocks::Plan(HeightSpan span) const
+{
+    std::vector<PlannedBlock> blocks;
+    if (span.end <= std::max(span.first, 1u)) return blocks;
+    const HeaderNode* node = m_terminal.Ancestor(static_cast<int>(span.end) - 1);
+    for (; node->height > 0 && static_cast<uint32_t>(node->height) >= span.first;
+         node = node->prev) {
+        const FilePos place = m_places.At(static_cast<uint32_t>(node->height));
+        blocks.push_back({.node = node, .file = place.file, .offset = place.offset});
+    }
+    return blocks;
+}
+
+Result<> SpanBlocks::ForEach(HeightSpan span, const Visit& visit)
+{
+    // Each block is a stretch of its own, so that nothing is read of the others between them.
+    BlockPlan plan(Plan(span), 1);
+    FileBlockSource source(m_env, m_store, plan);
+    SuppliedBlock block;
+    while (true) {
+        const Result<bool> more = Next(source, block);
+        if (!more) return Error{more.Message(), Error::Kind::kSystem};
+        if (!*more) return {};
+        IBD_RETURN_IF_ERROR(visit(*block.node, m_block));
+    }
+}
+
+/** The next block that is what it was; it is m_block then. */
+Result<bool> SpanBlocks::Next(FileBlockSource& source, SuppliedBlock& block)
+{
+    while (true) {
+        IBD_ASSIGN_OR_RETURN(const bool more, source.Next(block));
+        if (!more) return false;
+        const auto height = static_cast<size_t>(block.node->height);
+        if (m_block.Parse(block.bytes) && Crc32c(m_block.Raw()) == m_checksums[height]) return true;
+        IBD_RETURN_IF_ERROR(source.Reject(
+            block, Violation(RuleViolation::Kind::kMutated, "it has changed since it was joined")));
+    }
+}
+
+} // namespace ibd

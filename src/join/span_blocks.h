@@ -1,0 +1,58 @@
+// SpanBlocks: the stored blocks of a span of heights, read once more and parsed without hashing.
+// That they are what the join read is known by their checksums; one that is not is read again, and
+// if that does not help it is damaged: an error. BlockPlaces: where they lie.
+#pragma once
+
+#include "join/height_ranges.h"
+#include "join/plain_block.h"
+#include "swiftsync/file_block_source.h"
+
+#include <functional>
+
+namespace ibd {
+
+/** Where the blocks of a branch lie, copied when it is made: the index may go on changing, as long
+ *  as no block moves. Immutable, any thread. Memory: 8 bytes a block. */
+class BlockPlaces {
+public:
+    /** Of the blocks 1 to `terminal`. Nobody changes the index during the call. */
+    explicit BlockPlaces(const HeaderNode& terminal);
+
+    /** Null if the block is not stored. */
+    FilePos At(uint32_t height) const { return m_places[height]; }
+    /** The lowest height that is not stored; 0 if all are. */
+    uint32_t Missing() const;
+
+private:
+    std::vector<FilePos> m_places; //!< by height
+};
+
+/** One for each thread. Memory: a buffer for the largest block, and its arrays. */
+class SpanBlocks {
+public:
+    using Visit = std::function<Result<>(const HeaderNode& node, const PlainBlock& block)>;
+
+    /** `checksums`: CRC-32C by height, from 0. All must outlive it. */
+    SpanBlocks(Env& env, const BlockStore& store, const HeaderNode& terminal,
+               const BlockPlaces& places, std::span<const uint32_t> checksums)
+        : m_env(env), m_store(store), m_terminal(terminal), m_places(places), m_checksums(checksums)
+    {
+    }
+
+    /** Calls `visit` for each block of the span from height 1 on, in the order of the files. Its
+     *  errors, and system errors: a block that is damaged is one too, as bad data is a spill's. */
+    Result<> ForEach(HeightSpan span, const Visit& visit);
+
+private:
+    std::vector<PlannedBlock> Plan(HeightSpan span) const;
+    Result<bool> Next(FileBlockSource& source, SuppliedBlock& block);
+
+    Env& m_env;
+    const BlockStore& m_store;
+    const HeaderNode& m_terminal;
+    const BlockPlaces& m_places;
+    const std::span<const uint32_t> m_checksums;
+    PlainBlock m_block;
+};
+
+} // namespace ibd

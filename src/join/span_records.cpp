@@ -1,0 +1,104 @@
+// See span_records.h.
+#include "join/span_records.h"
+
+#include "join/join_record.h"
+
+#include <numeric>
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kPlaceBytes = 8;
+
+/** Calls visit(height, record) for each record of a page; false: it is no row of records of that
+ *  range. */
+template <typename Visit>
+bool ForEachRecord(ByteSpan page, HeightSpan range, RecordSize size_of, Visit visit)
+{
+    while (!page.empty()) {
+        const size_t size = size_of(page);
+        if (size < kPlaceBytes || size > page.size()) return false;
+        const uint32_t height = JoinRecord::HeightOf(ReadLE64(page.data()));
+        if (height < range.first || height >= range.end) return false;
+        visit(height, page.first(size));
+        page = page.subspan(size);
+    }
+    return true;
+}
+
+Error Garbled(uint32_t range)
+{
+    return BadData("range {} of the spills holds what is no record of it", range);
+}
+
+} // namespace
+
+Result<> SpanRecords::Load(const SpillReader& spills, uint32_t range, HeightSpan span)
+{
+    m_span = span;
+    m_records.clear();
+    m_starts.assign(size_t{span.Blocks()} + 1, 0);
+    uint32_t count = 0;
+    bool sound = true;
+    const HeightSpan all{0, ~uint32_t{0}};
+    IBD_RETURN_IF_ERROR(spills.Read(range, m_page, [&](ByteSpan page) {
+        sound = sound && ForEachRecord(page, all, m_size_of, [&](uint32_t height, ByteSpan record) {
+                    if (height < span.first || height >= span.end) return;
+                    Append(m_records, record);
+                    ++m_starts[height - span.first + 1];
+                    ++count;
+                });
+    }));
+    if (!sound || m_records.size() > ~uint32_t{0}) return Garbled(range);
+    Group(count);
+    return {};
+}
+
+void SpanRecords::Group(uint32_t count)
+{
+    std::partial_sum(m_starts.begin(), m_starts.end(), m_starts.begin());
+    m_grouped.resize(count);
+    (void)ForEachRecord(m_records, m_span, m_size_of, [&](uint32_t height, ByteSpan record) {
+        const auto offset = static_cast<uint32_t>(record.data() - m_records.data());
+        m_grouped[m_starts[height - m_span.first]++] = offset;
+    });
+    // Each start has moved to the next one's place.
+    std::copy_backward(m_starts.begin(), m_starts.end() - 1, m_starts.end());
+    m_starts[0] = 0;
+}
+
+void SpanRecords::Release()
+{
+    m_records = {};
+    m_grouped = {};
+}
+
+Result<std::vector<HeightSpan>> CutRange(const SpillReader& spills, uint32_t range,
+                                         HeightSpan whole, RecordSize size_of, size_t most_bytes)
+{
+    if (spills.Bytes(range) <= most_bytes) return std::vector{whole};
+    std::vector<uint64_t> bytes(whole.Blocks());
+    ibd::Bytes buffer;
+    bool sound = true;
+    IBD_RETURN_IF_ERROR(spills.Read(range, buffer, [&](ByteSpan page) {
+        sound = sound && ForEachRecord(page, whole, size_of, [&](uint32_t height, ByteSpan record) {
+                    bytes[height - whole.first] += record.size();
+                });
+    }));
+    if (!sound) return Garbled(range);
+    std::vector<HeightSpan> spans = {{whole.first, whole.first}};
+    uint64_t in_span = 0;
+    for (uint32_t height = whole.first; height < whole.end; ++height) {
+        const uint64_t here = bytes[height - whole.first];
+        if (spans.back().Blocks() > 0 && in_span + here > most_bytes) {
+            spans.push_back({height, height});
+            in_span = 0;
+        }
+        spans.back().end = height + 1;
+        in_span += here;
+    }
+    return spans;
+}
+
+} // namespace ibd

@@ -1,0 +1,100 @@
+// See spent_rules.h.
+#include "join/spent_rules.h"
+
+#include "consensus/block_check.h"
+
+namespace ibd {
+
+Result<std::optional<std::string>>
+SpentRules::Check(const HeaderNode& node, const PlainBlock& block, std::span<const ByteSpan> spent)
+{
+    if (m_checks == UndoChecks::kNone) return std::nullopt;
+    if (m_checks == UndoChecks::kRules) {
+        IBD_ASSIGN_OR_RETURN(const RuleResult broken, Run(node, block.Txs(), spent));
+        if (!broken) return std::nullopt;
+    }
+    // Also to name the transactions of a broken rule, whose ids were not computed for it.
+    IBD_ASSIGN_OR_RETURN(const RuleResult broken, RunAll(node, block, spent));
+    CHECK(broken || m_checks == UndoChecks::kScripts);
+    if (!broken) return std::nullopt;
+    return std::optional(fmt::format("block {} at height {}: {}", node.hash.ToHex(), node.height,
+                                     broken->ToString()));
+}
+
+/** Also the rules that need no coins. A fault of the bytes that says nothing of the block is a
+ *  system error. */
+Result<RuleResult> SpentRules::RunAll(const HeaderNode& node, const PlainBlock& block,
+                                      std::span<const ByteSpan> spent)
+{
+    IBD_RETURN_IF_ERROR(m_view.Parse(block.Raw()));
+    RuleResult broken = CheckBlock(m_view, m_params.consensus);
+    if (!broken) {
+        broken = ContextualCheckBlock(m_view, NodeAncestry(node.prev), m_params.consensus);
+    }
+    if (!broken) return Run(node, m_view.Txs(), spent);
+    if (!IsMutated(broken)) return broken;
+    const Error damage = m_store.DamagedBlock({node.file, node.data_pos}, node.hash, node.height,
+                                              broken->ToString());
+    return Error{damage.message, Error::Kind::kSystem};
+}
+
+/** In the order of the serial engine: scripts come last, as they run beside all else there. */
+Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxView> txs,
+                                   std::span<const ByteSpan> spent)
+{
+    const NodeAncestry prev(node.prev);
+    BlockSpendRules rules(node.height, node.hash, prev, m_params.consensus);
+    RuleResult bad_script;
+    for (const TxView& tx : txs) {
+        const size_t inputs = &tx == txs.data() ? 0 : tx.inputs.size();
+        IBD_RETURN_IF_ERROR(Decode(spent.first(inputs)));
+        spent = spent.subspan(inputs);
+        const std::span<const Coin> coins = std::span(m_coins).first(inputs);
+        if (auto broken = rules.Add(tx, coins)) {
+            return RuleResult(NameInput(std::move(*broken), tx, node.height));
+        }
+        if (m_checks == UndoChecks::kScripts && inputs > 0 && !bad_script) {
+            bad_script = RunScripts(tx, rules.Flags());
+        }
+    }
+    if (auto broken = rules.CheckCoinbaseValue(txs[0])) return broken;
+    return bad_script;
+}
+
+Result<> SpentRules::Decode(std::span<const ByteSpan> spent)
+{
+    if (m_coins.size() < spent.size()) m_coins.resize(spent.size());
+    for (size_t i = 0; i < spent.size(); ++i) {
+        Reader in(spent[i]);
+        if (!ReadSpentCoin(in, m_coins[i])) return BadData("a spilled coin is malformed");
+    }
+    return {};
+}
+
+/** The coins are those of Decode(). */
+RuleResult SpentRules::RunScripts(const TxView& tx, ScriptFlags flags)
+{
+    m_outputs.clear();
+    for (size_t i = 0; i < tx.inputs.size(); ++i) {
+        m_outputs.push_back({m_coins[i].value, m_coins[i].script});
+    }
+    const TxHashes hashes(tx, m_outputs);
+    return CheckInputScripts(tx, m_outputs, hashes, flags, 0, m_outputs.size());
+}
+
+/** A rule that one input breaks for all: which one. */
+RuleViolation SpentRules::NameInput(RuleViolation violation, const TxView& tx, int height) const
+{
+    if (violation.reason != "bad-txns-premature-spend-of-coinbase") return violation;
+    for (size_t i = 0; i < tx.inputs.size(); ++i) {
+        const Coin& coin = m_coins[i];
+        if (!coin.coinbase || height - static_cast<int>(coin.height) >= kCoinbaseMaturity) continue;
+        const OutPoint prevout = tx.inputs[i].Prevout();
+        violation.detail += fmt::format(", input {}, spending {}:{} of height {}", i,
+                                        prevout.txid.ToHex(), prevout.vout, coin.height);
+        break;
+    }
+    return violation;
+}
+
+} // namespace ibd

@@ -1,0 +1,44 @@
+// SpentRules: holds a stored block against the rules about the coins that it spends, or against all
+// rules and scripts, as asked. Reasons are the serial engine's. One for each thread. Memory: the
+// coins of the largest transaction so far, and the arrays of a block.
+#pragma once
+
+#include "consensus/block_spend.h"
+#include "join/plain_block.h"
+#include "join/undo_options.h"
+#include "storage/block_store.h"
+
+namespace ibd {
+
+class SpentRules {
+public:
+    /** `store`: where the blocks lie. Both must outlive it. */
+    SpentRules(const ChainParams& params, const BlockStore& store, UndoChecks checks)
+        : m_params(params), m_store(store), m_checks(checks)
+    {
+    }
+
+    /** `spent`: a coin in undo form for each input in block order, without the coinbase's. What is
+     *  broken - with block, height and transaction - or nothing. Bad data: a coin is malformed. A
+     *  system error: the block is damaged. */
+    Result<std::optional<std::string>> Check(const HeaderNode& node, const PlainBlock& block,
+                                             std::span<const ByteSpan> spent);
+
+private:
+    Result<RuleResult> RunAll(const HeaderNode& node, const PlainBlock& block,
+                              std::span<const ByteSpan> spent);
+    Result<RuleResult> Run(const HeaderNode& node, std::span<const TxView> txs,
+                           std::span<const ByteSpan> spent);
+    Result<> Decode(std::span<const ByteSpan> spent);
+    RuleResult RunScripts(const TxView& tx, ScriptFlags flags);
+    RuleViolation NameInput(RuleViolation violation, const TxView& tx, int height) const;
+
+    const ChainParams& m_params;
+    const BlockStore& m_store;
+    const UndoChecks m_checks;
+    BlockView m_view;                   //!< with ids, where they are needed
+    std::vector<Coin> m_coins;          //!< of the transaction at hand
+    std::vector<SpentOutput> m_outputs; //!< likewise
+};
+
+} // namespace ibd

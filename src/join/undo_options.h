@@ -1,0 +1,40 @@
+// What a rebuild of undo data is asked for, and who is given it. See undo_rebuild.h.
+#pragma once
+
+#include "chain/header_node.h"
+#include "join/join_options.h"
+#include "storage/undo.h"
+
+namespace ibd {
+
+/** A block whose coins are more than a thread's share of the memory is dealt with alone: its coins,
+ *  its record, and the coins of one transaction while they are checked. */
+inline constexpr uint64_t kMaxGiantUndoBytes = 3 * uint64_t{kMaxUndoSize};
+
+/** What is checked with the coins. */
+enum class UndoChecks : uint8_t {
+    kNone,    //!< nothing
+    kRules,   //!< amounts, fees, reward, maturity, relative locks, sigop cost: all but scripts
+    kScripts, //!< these and scripts
+};
+
+struct UndoOptions {
+    JoinOptions join; //!< `pairs` is set
+    UndoChecks checks = UndoChecks::kRules;
+    /** Blocks below this height have their undo data: they are not checked again. At least 1. */
+    int32_t first_height = 1;
+};
+
+/** Who is given the undo data. */
+class UndoConsumer {
+public:
+    virtual ~UndoConsumer() = default;
+
+    /** The record of a block that keeps the rules, as BlockStore::WriteUndo() takes it; valid
+     * during the call. In the order of heights, each once, one call at a time, on any thread. An
+     * error ends the rebuild. What the consumer has made durable it leaves out of the next one
+     *  (UndoOptions::first_height). */
+    virtual Result<> Take(const HeaderNode& node, ByteSpan undo) = 0;
+};
+
+} // namespace ibd

@@ -1,0 +1,225 @@
+// See undo_phase.h.
+#include "join/undo_phase.h"
+
+#include "join/coin_record.h"
+#include "join/join_threads.h"
+#include "join/spent_rules.h"
+
+namespace ibd {
+
+namespace {
+
+/** Of a thread's memory for coins; their offsets and the records made of them take the rest. */
+size_t MostCoinBytes(const JoinOptions& options)
+{
+    return options.memory_bytes / JoinThreads(options) / 5 * 2;
+}
+
+} // namespace
+
+/** One thread's share. */
+class UndoPhase::Worker {
+public:
+    Worker(UndoPhase& phase, const SpillReader& coins)
+        : m_phase(phase), m_job(phase.m_job), m_spills(coins), m_coins(CoinRecordSize),
+          m_blocks(m_job.env, phase.m_store, m_job.terminal, phase.m_places,
+                   phase.m_state.checksums),
+          m_rules(m_job.params, phase.m_store, phase.m_options.checks)
+    {
+    }
+
+    /** False: the work is ended. */
+    Result<bool> WriteRange(uint32_t range);
+
+private:
+    struct Record {
+        const HeaderNode* node = nullptr;
+        size_t begin = 0; //!< in m_undo
+        size_t size = 0;
+    };
+
+    Result<bool> WriteSpan(uint32_t range, HeightSpan span);
+    Result<> Build(uint32_t range);
+    Result<> BuildBlock(const HeaderNode& node, const PlainBlock& block);
+    Result<> FindCoins(const HeaderNode& node, const PlainBlock& block);
+    void AppendRecord(const PlainBlock& block);
+    Result<> HandOn();
+
+    UndoPhase& m_phase;
+    JoinJob& m_job;
+    const SpillReader& m_spills;
+    SpanRecords m_coins;
+    SpanBlocks m_blocks;
+    SpentRules m_rules;
+    // Of the span at hand.
+    HeightSpan m_span;                  //!< those of it whose records are wanted
+    Bytes m_undo;                       //!< records, in the order of the files
+    std::vector<Record> m_records;      //!< by height
+    std::optional<BrokenRule> m_broken; //!< the lowest
+    // Of the block at hand.
+    std::vector<ByteSpan> m_spent; //!< in undo form, by number of the input without the coinbase's
+};
+
+Result<bool> UndoPhase::Worker::WriteRange(uint32_t range)
+{
+    const HeightSpan whole = m_phase.m_spending.Span(range);
+    const size_t most = MostCoinBytes(m_job.options);
+    IBD_ASSIGN_OR_RETURN(const auto spans, CutRange(m_spills, range, whole, CoinRecordSize, most));
+    for (const HeightSpan& span : spans) {
+        const bool giant = span.Blocks() == 1 && m_spills.Bytes(range) > most;
+        if (giant && !m_phase.AwaitTurn(span.first)) return false; // one at a time
+        IBD_ASSIGN_OR_RETURN(const bool go_on, WriteSpan(range, span));
+        if (!go_on) return false;
+        if (giant) m_coins.Release();
+        if (giant) m_undo = {};
+    }
+    return true;
+}
+
+Result<bool> UndoPhase::Worker::WriteSpan(uint32_t range, HeightSpan span)
+{
+    m_span = span;
+    m_span.first = std::max(span.first, static_cast<uint32_t>(m_phase.m_options.first_height));
+    m_broken.reset();
+    if (m_span.first < span.end) IBD_RETURN_IF_ERROR(Build(range));
+    if (m_job.stop || !m_phase.AwaitTurn(span.first)) return false;
+    IBD_RETURN_IF_ERROR(HandOn());
+    return m_phase.EndTurn(span.end, m_broken);
+}
+
+Result<> UndoPhase::Worker::Build(uint32_t range)
+{
+    IBD_RETURN_IF_ERROR(m_coins.Load(m_spills, range, m_span));
+    m_records.assign(m_span.Blocks(), {});
+    m_undo.clear();
+    // A count of a transaction's coins takes less than what stands before them in the spill.
+    m_undo.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
+    return m_blocks.ForEach(m_span, [&](const HeaderNode& node, const PlainBlock& block) {
+        return m_job.stop ? Result<>() : BuildBlock(node, block);
+    });
+}
+
+Result<> UndoPhase::Worker::BuildBlock(const HeaderNode& node, const PlainBlock& block)
+{
+    if (m_broken && m_broken->height < node.height) return {};
+    IBD_RETURN_IF_ERROR(FindCoins(node, block));
+    IBD_ASSIGN_OR_RETURN(const auto broken, m_rules.Check(node, block, m_spent));
+    if (broken) {
+        m_broken = {node.height, *broken};
+        return {};
+    }
+    Record& record = m_records[static_cast<uint32_t>(node.height) - m_span.first];
+    record = {&node, m_undo.size(), 0};
+    AppendRecord(block);
+    record.size = m_undo.size() - record.begin;
+    return {};
+}
+
+/** The coin of each input, by their numbers, which JoinWorker gave them. */
+Result<> UndoPhase::Worker::FindCoins(const HeaderNode& node, const PlainBlock& block)
+{
+    const size_t before = block.Txs()[0].inputs.size();
+    m_spent.assign(block.Inputs() - before, {});
+    const auto offsets = m_coins.At(static_cast<uint32_t>(node.height));
+    bool fits = offsets.size() == m_spent.size();
+    for (const uint32_t offset : offsets) {
+        const uint32_t input = JoinRecord::IndexOf(ReadLE64(m_coins.Data() + offset));
+        fits = fits && input >= before && input - before < m_spent.size() &&
+               m_spent[input - before].empty();
+        if (fits) m_spent[input - before] = UndoOf(m_coins.RecordAt(offset));
+    }
+    if (fits) return {};
+    return BadData("block at height {}: {} spilled coins do not fit its {} inputs", node.height,
+                   offsets.size(), m_spent.size());
+}
+
+/** As BlockUndo::Encode(). */
+void UndoPhase::Worker::AppendRecord(const PlainBlock& block)
+{
+    const auto txs = block.Txs().subspan(1);
+    Writer writer(m_undo);
+    writer.CompactSize(txs.size());
+    auto coin = m_spent.begin();
+    for (const TxView& tx : txs) {
+        writer.CompactSize(tx.inputs.size());
+        for (size_t i = 0; i < tx.inputs.size(); ++i) Append(m_undo, *coin++);
+    }
+}
+
+/** All blocks of the span below one that breaks a rule. */
+Result<> UndoPhase::Worker::HandOn()
+{
+    for (uint32_t height = m_span.first; height < m_span.end; ++height) {
+        const Record& record = m_records[height - m_span.first];
+        if (m_broken && m_broken->height <= static_cast<int32_t>(height)) break;
+        const ByteSpan undo = ByteSpan(m_undo).subspan(record.begin, record.size);
+        const Result<> taken = m_phase.m_consumer.Take(*record.node, undo);
+        if (!taken) return Error{taken.Message(), Error::Kind::kSystem}; // bad data is a spill's
+        m_job.undo_blocks.fetch_add(1, std::memory_order_relaxed);
+    }
+    return {};
+}
+
+UndoPhase::UndoPhase(JoinJob& job, const UndoOptions& options, const BlockStore& store,
+                     const BlockPlaces& places, const JoinState& state, UndoConsumer& consumer)
+    : m_job(job), m_options(options), m_store(store), m_places(places), m_state(state),
+      m_consumer(consumer), m_spending(state.SpendingRanges())
+{
+}
+
+Result<std::optional<BrokenRule>> UndoPhase::Run()
+{
+    IBD_ASSIGN_OR_RETURN(const auto coins,
+                         SpillReader::Open(m_job.env, m_job.options.directory, m_state.coin_spills,
+                                           m_state.OwnerOf(m_spending.Count())));
+    m_job.Enter(JoinProgress::Phase::kUndo);
+    const auto blocks = static_cast<uint64_t>(m_job.terminal.height - m_options.first_height + 1);
+    m_job.log.Info("Undo: making that of {} blocks from {} MB of coins", blocks,
+                   coins.TotalBytes() / 1'000'000);
+    IBD_RETURN_IF_ERROR(RunJoinThreads(
+        m_job, {.label = "Undo: writing", .unit = "blocks", .total = blocks},
+        [&] { return Work(coins); }, [&] { return uint64_t{m_job.undo_blocks}; }));
+    const Lock lock(m_mutex);
+    return std::move(m_broken);
+}
+
+Result<> UndoPhase::Work(const SpillReader& coins)
+{
+    Worker worker(*this, coins);
+    while (true) {
+        const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
+        if (range >= m_spending.Count()) return {};
+        const Result<bool> go_on = worker.WriteRange(range);
+        if (go_on && *go_on) continue;
+        EndAll();
+        return go_on ? Result<>() : go_on.GetError();
+    }
+}
+
+/** Ranges are claimed from the lowest up, so whoever has the lowest of those claimed never waits.
+ */
+bool UndoPhase::AwaitTurn(uint32_t height)
+{
+    const Lock lock(m_mutex);
+    while (!m_ended && m_turn < height) m_turned.wait(m_mutex);
+    return !m_ended;
+}
+
+bool UndoPhase::EndTurn(uint32_t next_height, const std::optional<BrokenRule>& broken)
+{
+    const Lock lock(m_mutex);
+    m_turn = next_height;
+    m_broken = broken;
+    if (broken) m_ended = true;
+    m_turned.notify_all();
+    return !broken;
+}
+
+void UndoPhase::EndAll()
+{
+    const Lock lock(m_mutex);
+    m_ended = true;
+    m_turned.notify_all();
+}
+
+} // namespace ibd

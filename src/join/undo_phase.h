@@ -1,0 +1,57 @@
+// UndoPhase: from the coins that inputs spend to the undo data of each block, in the order of the
+// chain. The blocks are read once more, by ranges, on several threads, and held against the rules
+// with their coins. Called by UndoRebuild on its thread. Memory: JoinOptions::memory_bytes, the
+// blocks being parsed, and kMaxGiantUndoBytes for one block whose coins do not fit.
+#pragma once
+
+#include "join/join_job.h"
+#include "join/span_blocks.h"
+#include "join/span_records.h"
+#include "join/undo_options.h"
+
+#include <condition_variable>
+
+namespace ibd {
+
+/** A block that breaks a rule. */
+struct BrokenRule {
+    int32_t height = -1;
+    std::string reason;
+};
+
+class UndoPhase {
+public:
+    /** All must outlive it. `state`: kFetched. */
+    UndoPhase(JoinJob& job, const UndoOptions& options, const BlockStore& store,
+              const BlockPlaces& places, const JoinState& state, UndoConsumer& consumer);
+
+    /** Once. The lowest block that breaks a rule, if there is one. Bad data: a spill of coins is
+     *  damaged. Before the last height if the job was stopped. */
+    Result<std::optional<BrokenRule>> Run();
+
+private:
+    class Worker;
+    Result<> Work(const SpillReader& coins);
+
+    // Whose turn it is to hand on.
+    bool AwaitTurn(uint32_t height);
+    bool EndTurn(uint32_t next_height, const std::optional<BrokenRule>& broken);
+    void EndAll();
+
+    JoinJob& m_job;
+    const UndoOptions& m_options;
+    const BlockStore& m_store;
+    const BlockPlaces& m_places;
+    const JoinState& m_state;
+    UndoConsumer& m_consumer;
+    const HeightRanges m_spending;
+    std::atomic<uint32_t> m_next = 0; //!< range that nobody has claimed
+
+    Mutex m_mutex;
+    std::condition_variable_any m_turned;
+    uint32_t m_turn IBD_GUARDED_BY(m_mutex) = 0;  //!< all below this height is handed on
+    bool m_ended IBD_GUARDED_BY(m_mutex) = false; //!< nothing more is
+    std::optional<BrokenRule> m_broken IBD_GUARDED_BY(m_mutex);
+};
+
+} // namespace ibd

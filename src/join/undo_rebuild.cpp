@@ -1,0 +1,132 @@
+// See undo_rebuild.h.
+#include "join/undo_rebuild.h"
+
+#include "join/fetch_phase.h"
+#include "join/undo_phase.h"
+
+namespace ibd {
+
+namespace {
+
+UndoOptions Normalized(UndoOptions options)
+{
+    JoinOptions& join = options.join;
+    join.threads = join.background ? std::max(1u, join.threads) : 1;
+    join.pairs = true;
+    options.first_height = std::max(1, options.first_height);
+    return options;
+}
+
+JoinVerdict Interrupted() { return {JoinVerdict::Kind::kInterrupted, "interrupted", -1, {}}; }
+
+/** Remembers what the consumer has taken, in case that the rest has to be done anew. */
+class Remembering final : public UndoConsumer {
+public:
+    Remembering(UndoConsumer& consumer, int32_t& next) : m_consumer(consumer), m_next(next) {}
+
+    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    {
+        IBD_RETURN_IF_ERROR(m_consumer.Take(node, undo));
+        m_next = node.height + 1;
+        return {};
+    }
+
+private:
+    UndoConsumer& m_consumer;
+    int32_t& m_next;
+};
+
+} // namespace
+
+UndoRebuild::UndoRebuild(Env& env, Logger& log, const ChainParams& params,
+                         const HeaderNode& terminal, const BlockStore& store, BlockSupply& supply,
+                         UndoOptions options, const std::atomic<bool>& stop)
+    : m_options(Normalized(std::move(options))),
+      m_job(env, log, params, terminal, m_options.join, stop), m_store(store),
+      m_join(env, log, params, terminal, supply, m_options.join, stop)
+{
+}
+
+JoinProgress UndoRebuild::Progress() const
+{
+    return m_joined ? m_job.Progress() : m_join.Progress();
+}
+
+Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
+{
+    if (m_options.first_height > m_job.terminal.height) {
+        return JoinVerdict{JoinVerdict::Kind::kDone, {}, m_job.terminal.height, {}};
+    }
+    Remembering remembering(consumer, m_options.first_height);
+    for (bool again = false;; again = true) {
+        m_joined = false;
+        IBD_ASSIGN_OR_RETURN(JoinVerdict joined, m_join.Run({}));
+        if (joined.kind != JoinVerdict::Kind::kDone) return joined;
+        m_joined = true;
+        IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
+        auto verdict = Try(remembering);
+        m_job.Enter(JoinProgress::Phase::kIdle);
+        if (verdict && verdict->kind == JoinVerdict::Kind::kInterrupted) return verdict;
+        const bool damaged = !verdict && verdict.GetError().kind == Error::Kind::kBadData;
+        if (!verdict && !damaged) return verdict;
+        IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
+        if (verdict) {
+            joined.totals.coin_bytes = verdict->totals.coin_bytes;
+            verdict->totals = joined.totals;
+            return verdict;
+        }
+        if (again) {
+            return SystemError("{} does not keep what is written to it",
+                               m_job.options.directory.string());
+        }
+        m_job.log.Warning("Undo: {}: starting over from the blocks", verdict.Message());
+    }
+}
+
+/** Bad data: a spill is damaged. */
+Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
+{
+    m_job.fetched_bytes = 0;
+    m_job.undo_blocks = 0;
+    IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(m_job.env, m_job.options.directory));
+    if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is gone");
+    const BlockPlaces places(m_job.terminal);
+    if (const uint32_t missing = places.Missing()) {
+        return SystemError("block at height {} is not in the block files", missing);
+    }
+    if (state->stage == JoinStage::kPaired) {
+        IBD_ASSIGN_OR_RETURN(const bool fetched, Fetch(*state, places));
+        if (!fetched) return Interrupted();
+    }
+    return Write(*state, places, consumer);
+}
+
+/** False: the job was stopped. */
+Result<bool> UndoRebuild::Fetch(JoinState& state, const BlockPlaces& places)
+{
+    IBD_ASSIGN_OR_RETURN(auto coins, FetchPhase(m_job, m_store, places, state).Run());
+    if (!coins) return false;
+    state.coin_spills = std::move(*coins);
+    state.pair_spills.clear();
+    state.stage = JoinStage::kFetched;
+    IBD_RETURN_IF_ERROR(SaveStage(m_job.env, m_job.options.directory, state));
+    return true;
+}
+
+Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces& places,
+                                       UndoConsumer& consumer)
+{
+    IBD_ASSIGN_OR_RETURN(auto broken,
+                         UndoPhase(m_job, m_options, m_store, places, state, consumer).Run());
+    JoinVerdict verdict{JoinVerdict::Kind::kDone, {}, m_job.terminal.height, TotalsOf(state)};
+    if (broken) {
+        verdict.kind = JoinVerdict::Kind::kBlockInvalid;
+        verdict.reason = std::move(broken->reason);
+        verdict.height = broken->height;
+    } else if (m_job.stop) {
+        return Interrupted();
+    }
+    return verdict;
+}
+
+} // namespace ibd

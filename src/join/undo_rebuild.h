@@ -1,0 +1,47 @@
+// UndoRebuild: makes the undo data of blocks from the blocks alone, and holds them against the
+// rules that need the coins they spend. A join (spend_join.h) says which input spends which output;
+// the blocks are read once more for the coins, and once more for the rules and the records. Owned
+// by who asks for it; Run() on one thread, the rest from any. Memory: JoinOptions::memory_bytes, 16
+// bytes a block of the chain, the blocks being parsed, and for a block with more undo data than
+// fits at most kMaxGiantUndoBytes, one at a time. See doc/join.md.
+#pragma once
+
+#include "join/span_blocks.h"
+#include "join/spend_join.h"
+#include "join/undo_options.h"
+
+namespace ibd {
+
+class UndoRebuild {
+public:
+    /** Of the blocks 1 to `terminal`. `supply` gives them to the join; when it is done they are in
+     *  `store` where their nodes say, and stay there. While Run() looks that up, right after the
+     *  join, nobody may change those nodes. `stop`: makes Run() return soon, from any thread. All
+     *  must outlive the object. */
+    UndoRebuild(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
+                const BlockStore& store, BlockSupply& supply, UndoOptions options,
+                const std::atomic<bool>& stop);
+
+    /** Once. Goes on with what a join with JoinOptions::pairs, or an earlier rebuild, has left in
+     *  the directory. A broken rule is kBlockInvalid: the reason names block, height, transaction
+     *  and what the serial engine says of it; all blocks below were handed to the consumer. What is
+     *  on disk is removed unless the verdict is kIncomplete or kInterrupted. An error is the
+     *  machine's, or says that a block is damaged: what was durable stays for the next. */
+    Result<JoinVerdict> Run(UndoConsumer& consumer);
+
+    JoinProgress Progress() const;
+
+private:
+    Result<JoinVerdict> Try(UndoConsumer& consumer);
+    Result<bool> Fetch(JoinState& state, const BlockPlaces& places);
+    Result<JoinVerdict> Write(const JoinState& state, const BlockPlaces& places,
+                              UndoConsumer& consumer);
+
+    UndoOptions m_options;
+    JoinJob m_job;
+    const BlockStore& m_store;
+    SpendJoin m_join;
+    std::atomic<bool> m_joined = false;
+};
+
+} // namespace ibd

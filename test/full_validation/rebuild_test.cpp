@@ -1,0 +1,74 @@
+// Undo data from blocks alone, on a chain that keeps every rule: the serial engine's, byte for
+// byte, whatever is checked. Scripts are left out unless they are asked for.
+#include "setup.h"
+
+#include "script/opcodes.h"
+
+using namespace ibd;
+using namespace ibd::test;
+using Catch::Contains;
+
+namespace {
+
+/** Holds each record against the serial engine's. */
+class Comparing final : public UndoConsumer {
+public:
+    explicit Comparing(const FullSetup& setup) : m_setup(setup) {}
+
+    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    {
+        const Bytes right = m_setup.UndoAt(node.height).Encode();
+        m_equal = m_equal && node.height == ++m_last &&
+                  std::equal(right.begin(), right.end(), undo.begin(), undo.end());
+        return {};
+    }
+    bool AllEqual() const { return m_equal && m_last == m_setup.Height(); }
+
+private:
+    const FullSetup& m_setup;
+    int m_last = 0;
+    bool m_equal = true;
+};
+
+} // namespace
+
+TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is checked")
+{
+    FullSetup setup({.seed = 45, .blocks = 160, .outputs_per_block = 60, .signed_spends = true});
+    for (const auto checks : {UndoChecks::kNone, UndoChecks::kRules, UndoChecks::kScripts}) {
+        for (const unsigned threads : {1u, 3u}) {
+            UndoOptions options = setup.RebuildOptions(checks);
+            options.join.threads = threads;
+            options.join.background = threads > 1;
+            Comparing consumer(setup);
+            REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == JoinVerdict::Kind::kDone);
+            REQUIRE(consumer.AllEqual());
+        }
+    }
+}
+
+TEST_CASE("A failing script is found if scripts are asked for, after all blocks below it")
+{
+    FullSetup setup({.seed = 46, .outputs_per_block = 30});
+    DraftBlock draft = setup.NextDraft();
+    draft.txs.resize(2);
+    for (MutableOutput& output : draft.Coinbase().outputs) output.value = 0;
+    draft.txs[1].outputs.assign(1, {10, {OP_0}});
+    MutableTransaction bad;
+    bad.inputs.push_back({{draft.txs[1].Id(), 0}, {}, 0xffffffff, {}});
+    bad.outputs.push_back({1, {OP_1}});
+    draft.txs.push_back(bad);
+    const Bytes block = draft.Seal(setup.TipHash(), setup.Params());
+    Comparing consumer(setup);
+    const auto refused =
+        Must(setup.Rebuild({block}, setup.RebuildOptions(UndoChecks::kScripts), consumer));
+    CHECK(refused.kind == JoinVerdict::Kind::kBlockInvalid);
+    CHECK(refused.height == setup.Height() + 1);
+    CHECK_THAT(refused.reason, Contains("block-script-verify-flag-failed") &&
+                                   Contains("input 0 of " + bad.Id().ToHex()));
+    CHECK(consumer.AllEqual());
+    NoConsumer nobody;
+    const auto assumed =
+        Must(setup.Rebuild({block}, setup.RebuildOptions(UndoChecks::kRules), nobody));
+    CHECK(assumed.kind == JoinVerdict::Kind::kDone);
+}
