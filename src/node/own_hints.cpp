@@ -24,6 +24,8 @@ const char* PhaseName(JoinProgress::Phase phase)
     case JoinProgress::Phase::kReading: return "reading";
     case JoinProgress::Phase::kJoining: return "joining";
     case JoinProgress::Phase::kWriting: return "writing";
+    case JoinProgress::Phase::kFetching:
+    case JoinProgress::Phase::kUndo: break; // not of hints
     }
     return "unknown";
 }
