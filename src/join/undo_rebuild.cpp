@@ -55,6 +55,10 @@ JoinProgress UndoRebuild::Progress() const
 Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
 {
     if (m_options.first_height > m_job.terminal.height) {
+        // It was killed when it had handed on the last and not yet cleaned up.
+        IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
+        IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
+        IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
         return JoinVerdict{JoinVerdict::Kind::kDone, {}, m_job.terminal.height, {}};
     }
     Remembering remembering(consumer, m_options.first_height);

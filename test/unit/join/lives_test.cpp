@@ -1,6 +1,6 @@
 // Chains in which anything may be spent and coinbases repeat, against a serial walk over a map:
 // what is valid gives its hints, what is not is named as the walk names it, however blocks come.
-#include "join_setup.h"
+#include "undo_setup.h"
 
 #include "consensus/block_check.h"
 #include "script/coin.h"
@@ -68,6 +68,24 @@ public:
         Walk(block);
     }
 
+    /** Stores all blocks, as the nodes then say. */
+    std::unique_ptr<BlockStore> Store(Env& env, Logger& log, const Path& directory)
+    {
+        std::filesystem::create_directories(directory);
+        BlockStoreOptions options;
+        options.blocks_dir = directory;
+        options.magic = m_params.magic;
+        auto store = Must(BlockStore::Open(env, log, options));
+        for (uint32_t h = 1; h <= Height(); ++h) {
+            HeaderNode& node = *m_tree.BestHeader()->Ancestor(static_cast<int>(h));
+            const FilePos pos = Must(store->WriteBlock(Raw(h), h, node.time));
+            node.file = pos.file;
+            node.data_pos = pos.offset;
+            node.status |= kHaveData;
+        }
+        return store;
+    }
+
     sim::LyingSupply Supply() const
     {
         return {Tip(), [this](uint32_t height) { return Raw(height); },
@@ -118,9 +136,31 @@ private:
     int32_t m_wrong_height = -1;
 };
 
+/** Makes the undo data of a valid chain, as strangers bring it, and holds it against a walk. */
+void RequireUndo(WildChain& chain, unsigned threads, size_t memory)
+{
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    const auto log = MakeNullLogger();
+    const std::atomic<bool> stop = false;
+    const auto store = chain.Store(env, *log, dir.Get() / "blocks");
+    sim::LyingSupply supply = chain.Supply();
+    UndoOptions options;
+    options.join = MakeJoinOptions(dir.Get() / "join", threads, memory);
+    options.checks = UndoChecks::kNone;
+    KeptUndo undo;
+    UndoRebuild rebuild(env, *log, chain.Params(), chain.Tip(), *store, supply, options, stop);
+    const auto verdict = Must(rebuild.Run(undo));
+    REQUIRE(verdict.kind == JoinVerdict::Kind::kDone);
+    REQUIRE(undo.Ordered());
+    REQUIRE(undo.Records() ==
+            WalkUndo(chain.Height(), [&](uint32_t height) { return chain.Raw(height); }));
+    RequireClean(dir.Get() / "join");
+}
+
 /** Joins the chain as strangers bring it, and holds the outcome against the walk's; with `exactly`
  *  the reason too, as a block may break several rules at once. */
-void RequireJoined(const WildChain& chain, unsigned threads, size_t memory, bool exactly)
+void RequireJoined(WildChain& chain, unsigned threads, size_t memory, bool exactly)
 {
     TempDir dir(MemoryFolder());
     FaultEnv env;
@@ -155,6 +195,7 @@ void RequireJoined(const WildChain& chain, unsigned threads, size_t memory, bool
         REQUIRE(found.outputs == chain.Counted(h));
         REQUIRE(found.unspent == std::vector<uint32_t>(right[h].begin(), right[h].end()));
     }
+    RequireUndo(chain, threads, memory);
 }
 
 /** Blocks whose transactions spend what is there and now and then, `wild` times in a thousand, what

@@ -95,3 +95,256 @@ TEST_CASE("Undo keystone: records from blocks alone are a serial walk's", "[keys
         }
     }
 }
+
+TEST_CASE("Undo keystone: killed at any operation and resumed, whoever brings the blocks",
+          "[keystone]")
+{
+    auto& rng = TestRng();
+    const uint64_t seed = rng();
+    CAPTURE(seed);
+    UndoSetup setup(seed);
+    UndoOptions options = setup.Options(1, 1 << 16);
+    options.join.checkpoint_bytes = 6'000;
+    for (const bool strangers : {false, true}) {
+        const auto rebuild = [&](Env& env) {
+            if (!strangers) return setup.Rebuild(env, options);
+            // No lies: a witness that no commitment covers must be the one that is stored.
+            sim::LyingSupply supply = setup.Setup().Strangers({.seed = rng(), .lies = 0});
+            return setup.RebuildFrom(env, supply, options, setup.Kept());
+        };
+        FaultEnv counting(rng());
+        RequireDone(rebuild(counting));
+        setup.RequireRight();
+        setup.Reset();
+        const uint64_t operations = counting.Operations();
+        int crashed = 0;
+        for (int round = 0; round < 60; ++round) {
+            options.join.threads = 1 + static_cast<unsigned>(rng() % 2);
+            options.join.background = options.join.threads > 1;
+            CAPTURE(strangers, round, options.join.threads);
+            bool done = false;
+            for (int death = 0; death < 8 && !done; ++death) {
+                FaultEnv env(rng());
+                env.CrashAt(rng() % (operations + 10));
+                const auto verdict = rebuild(env);
+                done = verdict.Ok();
+                if (done) RequireDone(verdict);
+                crashed += !done;
+                env.LoseUnsynced();
+                // What the consumer has of it is durable or not, as it likes.
+                if (!done) setup.Kept().Keep(setup.Right().size() - rng() % 20);
+            }
+            FaultEnv env(rng());
+            RequireDone(rebuild(env));
+            setup.RequireRight();
+            setup.Reset();
+        }
+        REQUIRE(crashed > 60);
+    }
+}
+
+TEST_CASE("Undo keystone: every single crash point, and every single failure, of a small rebuild",
+          "[keystone]")
+{
+    TestChainOptions shape;
+    shape.blocks = 22;
+    shape.txs_per_block = 3;
+    UndoSetup setup(7, shape);
+    UndoOptions options = setup.Options(1, 1 << 16);
+    options.join.checkpoint_bytes = 9'000;
+    FaultEnv counting(7);
+    RequireDone(setup.Rebuild(counting, options));
+    setup.Reset();
+    int resumed = 0;
+    for (uint64_t point = 0; point < counting.Operations(); ++point) {
+        for (const bool dies : {true, false}) {
+            FaultEnv env(point);
+            if (dies) {
+                env.CrashAt(point);
+            } else {
+                env.SetScript([&](const FaultEnv::Operation& op) { return op.number == point; });
+            }
+            CAPTURE(point, dies);
+            const auto verdict = setup.Rebuild(env, options);
+            REQUIRE_FALSE(verdict.Ok());
+            REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
+            if (dies) env.LoseUnsynced();
+            FaultEnv after(point + 1);
+            resumed += Must(LoadJoinState(after, setup.Directory())).has_value();
+            RequireDone(setup.Rebuild(after, options));
+            setup.RequireRight();
+            setup.Reset();
+        }
+    }
+    REQUIRE(resumed > 0);
+}
+
+TEST_CASE("A rebuild of undo data that is stopped goes on where it was", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    const UndoOptions options = setup.Options(1, 1 << 16);
+    FaultEnv counting;
+    uint64_t reads = 0;
+    counting.SetScript([&](const FaultEnv::Operation& op) {
+        reads += op.kind == "read";
+        return false;
+    });
+    RequireDone(setup.Rebuild(counting, options));
+    setup.Reset();
+    std::set<JoinStage> stages;
+    for (uint64_t at = 1; at < reads; at += 1 + reads / 40) {
+        CAPTURE(at, reads);
+        FaultEnv env;
+        uint64_t read = 0;
+        env.SetScript([&](const FaultEnv::Operation& op) {
+            if (op.kind == "read" && ++read == at) setup.Stop() = true;
+            return false;
+        });
+        const auto verdict = Must(setup.Rebuild(env, options));
+        if (verdict.kind == JoinVerdict::Kind::kInterrupted) {
+            const auto kept = Must(LoadJoinState(env, setup.Directory()));
+            if (kept) stages.insert(kept->stage);
+        }
+        setup.Stop() = false;
+        FaultEnv after;
+        RequireDone(setup.Rebuild(after, options));
+        setup.RequireRight();
+        setup.Reset();
+    }
+    REQUIRE(stages.size() == 3);
+}
+
+TEST_CASE("Bit rot in the spills of a rebuild is noticed, and it starts over", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    const UndoOptions options = setup.Options(1, 1 << 16);
+    FaultEnv counting;
+    uint64_t reads = 0;
+    const auto is_spill = [](const Path& path) {
+        return path.filename().string().starts_with("spill");
+    };
+    counting.CorruptReads([&](const Path& path) {
+        reads += is_spill(path);
+        return false;
+    });
+    RequireDone(setup.Rebuild(counting, options));
+    setup.Reset();
+    for (uint64_t at = 1; at <= reads; at += 1 + reads / 60) {
+        CAPTURE(at, reads);
+        FaultEnv env;
+        uint64_t read = 0;
+        env.CorruptReads([&](const Path& path) { return is_spill(path) && ++read == at; });
+        RequireDone(setup.Rebuild(env, options));
+        setup.RequireRight(); // and nothing was handed on twice
+        setup.Reset();
+    }
+    FaultEnv env;
+    env.CorruptReads(is_spill);
+    const auto verdict = setup.Rebuild(env, options);
+    REQUIRE_FALSE(verdict.Ok());
+    CHECK(verdict.Message().find("does not keep what is written to it") != std::string::npos);
+}
+
+TEST_CASE("A block that has changed since it was joined is read again, or is an error",
+          "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    const UndoOptions options = setup.Options(1, 1 << 16);
+    FaultEnv env;
+    uint64_t reads = 0;
+    bool joined = false;
+    const auto is_block = [](const Path& path) {
+        return path.filename().string().starts_with("blk");
+    };
+    const auto after_join = [&](const Path& path) {
+        if (path.filename().string().starts_with("spill")) joined = true; // blocks are read first
+        return joined && is_block(path);
+    };
+    SECTION("once")
+    {
+        env.CorruptReads([&](const Path& path) { return after_join(path) && ++reads % 5 == 0; });
+        RequireDone(setup.Rebuild(env, options));
+        REQUIRE(reads > 50);
+        setup.RequireRight();
+    }
+    SECTION("for good")
+    {
+        env.CorruptReads(after_join);
+        setup.Setup().CleanEnv().CorruptReads(is_block); // where it is read a second time
+        const auto verdict = setup.Rebuild(env, options);
+        REQUIRE_FALSE(verdict.Ok());
+        REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
+        CHECK(verdict.Message().find("blk0") != std::string::npos);
+        CHECK(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kPaired);
+    }
+}
+
+TEST_CASE("A consumer that fails ends the rebuild, and the next begins behind what it has",
+          "[keystone]")
+{
+    for (const unsigned threads : {1u, 2u}) {
+        UndoSetup setup(TestRng()());
+        const UndoOptions options = setup.Options(threads, 1 << 16);
+        FaultEnv env;
+        setup.Kept().fails_at = 31;
+        const auto verdict = setup.Rebuild(env, options);
+        REQUIRE_FALSE(verdict.Ok());
+        REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
+        REQUIRE(verdict.Message() == "no room");
+        REQUIRE(setup.Kept().NextHeight() == 31);
+        REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kFetched);
+        setup.Kept().fails_at = 0;
+        RequireDone(setup.Rebuild(env, options));
+        setup.RequireRight();
+    }
+}
+
+TEST_CASE("Undo files are those that a serial walk would have written", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    const Path& blocks = setup.Setup().Blocks().BlockPath(0).parent_path();
+    TempDir dir(MemoryFolder());
+    const Path twin = dir.Get() / "blocks";
+    std::filesystem::copy(blocks, twin);
+    class Writing final : public UndoConsumer {
+    public:
+        explicit Writing(BlockStore& store) : m_store(store) {}
+        Result<> Take(const HeaderNode& node, ByteSpan undo) override
+        {
+            IBD_RETURN_IF_ERROR(m_store.WriteUndo(node.file, undo, node.PrevHash(),
+                                                  static_cast<uint32_t>(node.height)));
+            return {};
+        }
+
+    private:
+        BlockStore& m_store;
+    };
+    BlockStoreOptions store;
+    store.blocks_dir = twin;
+    store.magic = setup.Setup().Chain().Params().magic;
+    store.max_file_size = 16 << 10;
+    store.block_chunk = 4 << 10;
+    const auto serial = Must(BlockStore::Open(setup.Setup().CleanEnv(), setup.Setup().Log(), store,
+                                              setup.Setup().Blocks().Files()));
+    Writing right(*serial), rebuilt(setup.Setup().Blocks());
+    const HeaderNode& tip = setup.Setup().Chain().Tip();
+    for (int h = 1; h <= tip.height; ++h) {
+        Must(right.Take(*tip.Ancestor(h), setup.Right()[static_cast<size_t>(h) - 1]));
+    }
+    FaultEnv env;
+    FileBlockSupply files(env, setup.Setup().Blocks(), tip);
+    RequireDone(setup.RebuildFrom(env, files, setup.Options(2, 1 << 16), rebuilt));
+    Must(serial->Flush());
+    Must(setup.Setup().Blocks().Flush());
+    size_t compared = 0;
+    for (const int32_t n : Must(serial->ListBlockFiles())) {
+        CAPTURE(n);
+        // A file of stale blocks alone has none.
+        REQUIRE(env.Exists(serial->UndoPath(n)) == env.Exists(setup.Setup().Blocks().UndoPath(n)));
+        if (!env.Exists(serial->UndoPath(n))) continue;
+        REQUIRE(Must(ReadWholeFile(env, serial->UndoPath(n))) ==
+                Must(ReadWholeFile(env, setup.Setup().Blocks().UndoPath(n))));
+        ++compared;
+    }
+    REQUIRE(compared > 2);
+}
