@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures serial validation, the booster on 1 and 2 threads, hints from blocks alone (the join)
-and the floor over one generated chain, and what an index costs besides (bitcoind -reindex against
--reindex-chainstate, both with hints), in one run on one machine, and writes numbers (JSON,
-Markdown) and a plot (SVG).
+and the floor over one generated chain, what an index costs besides (bitcoind -reindex against
+-reindex-chainstate, both with hints), and bitcoind with hints, without and serially, in one run on
+one machine, and writes numbers (JSON, Markdown) and a plot (SVG).
 
     bench/ibd/run.py --build build --work /somewhere/with/20GB [--outputs 33000000]
 
@@ -30,6 +30,9 @@ MAX_REINDEX_RATIO_WITNESS = 1.5  # where more than a third of the bytes is witne
 MAX_JOIN_RATIO = 1.5
 MAX_JOIN_RSS = 300 << 20
 LIVE_RATIO = 20
+# bitcoind that makes its own hints, against bitcoind with a hints file and the serial engine.
+MAX_OWN_HINTS_RATIO = 2.3
+MIN_OWN_HINTS_SPEEDUP = 5.0
 TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
@@ -63,16 +66,63 @@ def serial(args, folder, summary):
     return {"mode": "serial", "threads": 1, **result}
 
 
-def reindex(args):
-    """bitcoind with hints, from start to end, with and without a block index to begin with; medians
-    of runs taken in turn, on a chain of its own with a tail."""
+def tailed(args):
+    """A chain whose hints are buried: hints, summary, and the command that brings bitcoind to its
+    tip."""
     folder = args.work / f"tailed-{args.outputs}"
     hints = folder / "chain.hints"
     summary = measure.chain(args.build, folder, args.outputs, "--xor", "--shuffle", "50",
                             "--preallocate", "--tail", TAIL, "--container", hints)
     warm(folder / "regtest/blocks")
-    command = measure.bitcoind(args.build, folder, summary["height"], f"-ibdboosterfile={hints}",
-                               f"-assumevalid={summary['hints_hash']}", "-minimumchainwork=0")
+    return hints, summary, measure.bitcoind(args.build, folder, summary["height"],
+                                            f"-assumevalid={summary['hints_hash']}",
+                                            "-minimumchainwork=0")
+
+
+def own_hints(args):
+    """bitcoind -reindex-chainstate with hints, without, and serially: medians of runs in turn, one
+    serially, with so little memory that the coins need LIVE_RATIO times the table."""
+    hints, summary, command = tailed(args)
+    memory = max(1, round(summary["unspent"] * 24 / LIVE_RATIO * 4 / 3 / 2**20))
+    command += ["-reindex-chainstate", f"-ibdboostermem={memory}"]
+    if not (hints.parent / "regtest/blocks/index").exists():
+        print("  indexing ...", flush=True)
+        measure.timed([*command[:-2], "-reindex", f"-ibdboosterfile={hints}"])
+    ways = {"with hints": f"-ibdboosterfile={hints}", "without": "-ibdbooster",
+            "serially": "-ibdbooster=0"}
+    runs = {name: [] for name in ways}
+    for number in range(args.repeat):
+        for name, option in ways.items():
+            if name == "serially" and number > 0:
+                continue
+            runs[name].append(measure.timed([*command, option])[1])
+            measure.say(f"-reindex-chainstate {name}", runs[name][-1])
+    return {"memory": memory, "summary": summary, "runs": runs,
+            **{name: measure.median_run(results) for name, results in runs.items()}}
+
+
+def own_hints_verdicts(own):
+    rows = [(f"without hints / with, {what}", own["without"][key] / own["with hints"][key], "<=",
+             MAX_OWN_HINTS_RATIO) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
+    return [*rows, ("serially / without hints, time",
+                    own["serially"]["seconds"] / own["without"]["seconds"], ">=",
+                    MIN_OWN_HINTS_SPEEDUP)]
+
+
+def own_hints_report(own):
+    return [f"bitcoind -reindex-chainstate, -ibdboostermem={own['memory']}, "
+            f"{own['summary']['outputs']:,} outputs, {own['summary']['unspent']:,} coins:", "",
+            *measure.table(("", "seconds", "CPU s"),
+                           *[(name, f"{own[name]['seconds']:.2f}", f"{own[name]['cpu']:.2f}")
+                             for name in own["runs"]]), "",
+            *measure.verdict_table(own_hints_verdicts(own)), ""]
+
+
+def reindex(args):
+    """bitcoind with hints, from start to end, with and without a block index to begin with; medians
+    of runs taken in turn."""
+    hints, summary, command = tailed(args)
+    command.append(f"-ibdboosterfile={hints}")
     runs = {"-reindex": [], "-reindex-chainstate": []}
     for _ in range(args.repeat):
         for option, results in runs.items():
@@ -149,8 +199,13 @@ def main():
     parser = measure.arguments(__doc__, outputs=33_000_000, repeat=3)
     parser.add_argument("--no-serial", action="store_true")
     parser.add_argument("--only-reindex", action="store_true")
+    parser.add_argument("--only-own-hints", action="store_true")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
+    own = own_hints(args)
+    measure.write(args.work, "own-hints", "\n".join(own_hints_report(own)), own)
+    if args.only_own_hints:
+        return 0
     indexed = reindex(args)
     measure.write(args.work, "reindex", "\n".join(reindex_report(indexed)), indexed)
     if args.only_reindex:
