@@ -7,9 +7,9 @@ namespace ibd {
 
 namespace {
 
-/** While a step is under way, another may wait to be synced and a third be at it; a crash costs all
- *  three. */
-constexpr uint64_t kStepsAtStake = 3;
+/** While a step is under way, one may wait until it can be handed over, another to be synced, and a
+ *  fourth be at it; a crash costs all four. */
+constexpr uint64_t kStepsAtStake = 4;
 /** Reading the clock may cost more than a small block. */
 constexpr uint64_t kBytesPerLook = 256 << 10;
 
