@@ -100,6 +100,10 @@ std::string BoosterText(const UniValue& booster)
         return fmt::format("Booster: waiting for headers, {} of them known\n",
                            Text(booster["headers"]));
     }
+    if (const UniValue& undo = booster["undo"]; !undo.isNull()) {
+        return fmt::format("Booster: making undo data, {}, blocks up to {} of {} have it\n",
+                           Text(undo["phase"]), Text(undo["height"]), Text(undo["terminalheight"]));
+    }
     if (state == "joining") {
         const UniValue& join = booster["join"];
         return fmt::format("Booster: making hints, {}, {} of {} bytes, {} of {} partitions\n",

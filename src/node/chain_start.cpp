@@ -69,6 +69,8 @@ Result<> ChainStart::Load()
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(BuildChainstate());
     if (m_interrupt) return {};
+    IBD_RETURN_IF_ERROR(MakeUndo());
+    if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(CheckStored());
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(Prune());
@@ -333,6 +335,16 @@ Result<> ChainStart::OpenCoins(bool wipe)
     if (!coins) return Damaged("Error opening coins database", coins.GetError());
     return Damaged("Error initializing block database",
                    m_chain->AttachCoins(std::move(coins).Value()));
+}
+
+// Before the checks at start, and before a block above is connected: so the files come out as
+// serial validation leaves them.
+Result<> ChainStart::MakeUndo()
+{
+    if (!m_options.undo_now || !UndoRun::IsNeeded(*m_chain)) return {};
+    m_parts.set_status("Making undo data…");
+    m_parts.started(); // so can this
+    return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
 }
 
 // An older node took these blocks without looking at witnesses, or -testactivationheight was other.

@@ -6,6 +6,7 @@
 #include "node/booster_run.h"
 #include "node/events.h"
 #include "node/options.h"
+#include "node/undo_run.h"
 #include "storage/data_dir.h"
 #include "validation/chain_stack.h"
 #include "validation/script_threads.h"
@@ -23,6 +24,7 @@ struct ChainStartParts {
     VerificationCaches& caches; //!< those of `scripts`
     Events& events;
     BoosterRun& booster;
+    UndoRun& undo;
     const std::atomic<bool>& interrupt;
     std::function<void(const std::string& status)> set_status;
     /** Called when it goes on to work that may take hours; more than once. */
@@ -71,6 +73,7 @@ private:
     Result<> CleanUpBooster();
     Result<> CleanUpOwnHints();
     Result<> OpenCoins(bool wipe);
+    Result<> MakeUndo();
     Result<> CheckWitnesses();
     Result<> CheckStored();
     Result<> Prune();

@@ -35,7 +35,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_options(std::move(options)), m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
-      m_booster(env, log, params, m_options.own_hints),
+      m_booster(env, log, params, m_options.own_hints), m_undo(env, log, params),
       m_chain_start({.env = env,
                      .log = log,
                      .params = params,
@@ -45,6 +45,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                      .caches = m_caches,
                      .events = m_events,
                      .booster = m_booster,
+                     .undo = m_undo,
                      .interrupt = m_interrupt,
                      .set_status = [this](const std::string& status) { SetStatus(status); },
                      .started = [this] { m_started(); },
@@ -84,6 +85,7 @@ void Node::RequestStop()
 {
     m_interrupt = true;
     m_booster.Interrupt();
+    m_undo.Interrupt();
     if (m_network) m_network->Interrupt();
     m_waiters.Stop();
     const Lock lock(m_stop_mutex);
@@ -105,6 +107,15 @@ void Node::SetStatus(const std::string& status)
     m_log.Info("init message: {}", status);
 }
 
+std::optional<BoosterProgress> Node::HowTheBoosterDoes() const
+{
+    auto progress = m_booster.Progress();
+    const auto undo = m_undo.Progress();
+    if (undo && !progress) progress.emplace();
+    if (undo) progress->undo = undo;
+    return progress;
+}
+
 Result<> Node::StartRpc()
 {
     AddControlMethods(m_table, m_control);
@@ -121,7 +132,7 @@ Result<> Node::StartRpc()
     AddMiningMethods(m_table, m_mining);
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
-    AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
+    AddBoosterMethods(m_table, [this] { return HowTheBoosterDoes(); });
     AddHintsMethods(m_table, m_chain_context, m_log,
                     JoinOptionsFrom(m_options.booster, m_options.booster.directory / "join"));
     AddIndexMethods(m_table);

@@ -46,6 +46,7 @@ public:
 
 private:
     Result<> StartRpc();
+    std::optional<BoosterProgress> HowTheBoosterDoes() const;
     Result<> Start();
     void MakeNetwork(uint64_t files);
     BlockFetcher* StartFetcher(ChainManager& chain);
@@ -85,6 +86,7 @@ private:
     Commands m_commands;
     Events m_events{m_warnings};
     BoosterRun m_booster;
+    UndoRun m_undo;
     ChainStart m_chain_start;
     ChainManager* m_chain = nullptr;             //!< once it is loaded, or as far as that went
     std::unique_ptr<ChainThread> m_chain_thread; //!< from GoLive() on

@@ -81,6 +81,12 @@ void AddBooster(ArgsManager& args)
         "hints then cost a fresh download of all blocks (default: 0)",
         OptionSpec::kYesOrNo);
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
+    add("-ibdboosterundo", "=<when>",
+        "Make the undo data (rev*.dat) of blocks that the booster folded, from the blocks alone, "
+        "and "
+        "hold the blocks against all rules but scripts: now, before the node is in use, or 0, "
+        "never "
+        "(default: 0)");
 }
 
 constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-txindex",
@@ -184,6 +190,19 @@ Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
     return {};
 }
 
+Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
+{
+    const std::string when = args.Get("-ibdboosterundo", "0");
+    if (when != "0" && when != "now") {
+        return BadData("-ibdboosterundo={}: must be 0 or now", when);
+    }
+    out.undo_now = when == "now";
+    if (!out.undo_now || out.prune_target == 0) return {};
+    return BadData(
+        "-ibdboosterundo=now with -prune: undo data is made from all blocks, and these are "
+        "not kept. Leave out one");
+}
+
 Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
                      NodeOptions& out)
 {
@@ -253,7 +272,7 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
         booster.directory = OwnFolderIn(*dir, params, net_dir);
     }
     IBD_RETURN_IF_ERROR(ReadOwnHints(args, out));
-    return {};
+    return ReadUndo(args, out);
 }
 
 } // namespace

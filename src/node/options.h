@@ -45,6 +45,7 @@ struct NodeOptions {
     std::vector<Path> load_blocks;
     HintsChoice hints;
     OwnHintsOptions own_hints;
+    bool undo_now = false;  //!< -ibdboosterundo=now
     BoosterOptions booster; //!< without `chainstate`
     int booster_peers = 2;  //!< -ibdboosterpeers
     AssemblerOptions assembler;

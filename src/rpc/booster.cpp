@@ -34,6 +34,20 @@ UniValue ToJson(const OwnHintsProgress& join)
     return out;
 }
 
+UniValue ToJson(const UndoProgress& undo)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("phase", undo.phase);
+    out.pushKV("height", undo.height);
+    out.pushKV("terminalheight", undo.terminal_height);
+    out.pushKV("bytes", Num(undo.bytes));
+    out.pushKV("totalbytes", Num(undo.total_bytes));
+    out.pushKV("partitions", Num(undo.partitions));
+    out.pushKV("joined", Num(undo.joined));
+    if (undo.seconds_left) out.pushKV("timeleft", Num(static_cast<uint64_t>(*undo.seconds_left)));
+    return out;
+}
+
 UniValue ToJson(const BoosterProgress& progress)
 {
     UniValue terminal(UniValue::VOBJ);
@@ -68,76 +82,90 @@ UniValue ToJson(const BoosterProgress& progress)
     if (progress.headers >= 0) out.pushKV("headers", progress.headers);
     if (progress.download) out.pushKV("download", ToJson(*progress.download));
     if (progress.join) out.pushKV("join", ToJson(*progress.join));
+    if (progress.undo) out.pushKV("undo", ToJson(*progress.undo));
     out.pushKV("verdict", progress.verdict);
     return out;
 }
+
+constexpr const char* kResult =
+    "{\n"
+    "  \"state\" : \"str\",          (string) off, idle, waiting, joining, folding, judging, "
+    "loading, publishing, accepted, refused\n"
+    "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
+    "the hints end\n"
+    "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
+    "  \"aggregate\" : \"str\",      (string) sha256 or muhash\n"
+    "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
+    "  \"threads\" : n,            (numeric)\n"
+    "  \"folded\" : n,             (numeric) blocks done, earlier syncs included\n"
+    "  \"resumed\" : n,            (numeric) of these, done by earlier syncs\n"
+    "  \"outputs\" : n,            (numeric) outputs folded\n"
+    "  \"inputs\" : n,             (numeric) inputs folded\n"
+    "  \"bytes\" : n,              (numeric) bytes of blocks folded\n"
+    "  \"totalbytes\" : n,         (numeric) bytes of all blocks, estimated\n"
+    "  \"coins\" : n,              (numeric) unspent outputs so far\n"
+    "  \"coinsexpected\" : n,      (numeric) by the hints\n"
+    "  \"coinsloaded\" : n,        (numeric) written to the chainstate\n"
+    "  \"diskbytes\" : n,          (numeric) used by runs now\n"
+    "  \"diskneeded\" : n,         (numeric) by runs and the new chainstate at the end, "
+    "estimated\n"
+    "  \"memory\" : n,             (numeric) bytes that the process occupies\n"
+    "  \"rate\" : n,               (numeric) bytes of blocks folded per second\n"
+    "  \"loadrate\" : n,           (numeric) coins written to the chainstate per second\n"
+    "  \"elapsed\" : n,            (numeric) seconds\n"
+    "  \"timeleft\" : n,           (numeric) seconds to the end of folding or loading, "
+    "estimated; absent while unknown\n"
+    "  \"headers\" : n,            (numeric) height of the best header, while they are waited "
+    "for\n"
+    "  \"download\" : {            (json object) while blocks come from peers\n"
+    "    \"peers\" : n,            (numeric) connected\n"
+    "    \"blocks\" : n,           (numeric) that were missing when it began\n"
+    "    \"received\" : n,         (numeric) of these, received and found sound\n"
+    "    \"bytes\" : n,            (numeric) of these\n"
+    "    \"rate\" : n              (numeric) bytes of these per second\n"
+    "  },\n"
+    "  \"join\" : {                (json object) while the node makes hints of its own\n"
+    "    \"phase\" : \"str\",        (string) reading, joining or writing\n"
+    "    \"bytes\" : n,            (numeric) of blocks read\n"
+    "    \"totalbytes\" : n,       (numeric) of all blocks, estimated\n"
+    "    \"partitions\" : n,       (numeric) in which outputs and spends meet\n"
+    "    \"joined\" : n,           (numeric) of these, done\n"
+    "    \"rate\" : n,             (numeric) bytes of blocks read per second\n"
+    "    \"timeleft\" : n          (numeric) seconds to the end of the phase, estimated; "
+    "absent while unknown\n"
+    "  },\n"
+    "  \"undo\" : {                (json object) while undo data is made (-ibdboosterundo)\n"
+    "    \"phase\" : \"str\",        (string) reading, joining, fetching or writing\n"
+    "    \"height\" : n,           (numeric) all blocks up to here have it\n"
+    "    \"terminalheight\" : n,   (numeric) the last block that is to have it\n"
+    "    \"bytes\" : n,            (numeric) of blocks read for the join\n"
+    "    \"totalbytes\" : n,       (numeric) of all blocks, estimated\n"
+    "    \"partitions\" : n,       (numeric) in which outputs and spends meet\n"
+    "    \"joined\" : n,           (numeric) of these, done\n"
+    "    \"timeleft\" : n          (numeric) seconds to the end of the phase, estimated; "
+    "absent while unknown\n"
+    "  },\n"
+    "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
+    "refused\n"
+    "}";
 
 } // namespace
 
 void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress)
 {
-    RpcMethod method{
-        "blockchain",
-        "getboosterinfo",
-        "State of the IBD Booster: what it works on, how far it is and what it found.",
-        {},
-        "{\n"
-        "  \"state\" : \"str\",          (string) off, idle, waiting, joining, folding, judging, "
-        "loading, publishing, accepted, refused\n"
-        "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
-        "the hints end\n"
-        "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
-        "  \"aggregate\" : \"str\",      (string) sha256 or muhash\n"
-        "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
-        "  \"threads\" : n,            (numeric)\n"
-        "  \"folded\" : n,             (numeric) blocks done, earlier syncs included\n"
-        "  \"resumed\" : n,            (numeric) of these, done by earlier syncs\n"
-        "  \"outputs\" : n,            (numeric) outputs folded\n"
-        "  \"inputs\" : n,             (numeric) inputs folded\n"
-        "  \"bytes\" : n,              (numeric) bytes of blocks folded\n"
-        "  \"totalbytes\" : n,         (numeric) bytes of all blocks, estimated\n"
-        "  \"coins\" : n,              (numeric) unspent outputs so far\n"
-        "  \"coinsexpected\" : n,      (numeric) by the hints\n"
-        "  \"coinsloaded\" : n,        (numeric) written to the chainstate\n"
-        "  \"diskbytes\" : n,          (numeric) used by runs now\n"
-        "  \"diskneeded\" : n,         (numeric) by runs and the new chainstate at the end, "
-        "estimated\n"
-        "  \"memory\" : n,             (numeric) bytes that the process occupies\n"
-        "  \"rate\" : n,               (numeric) bytes of blocks folded per second\n"
-        "  \"loadrate\" : n,           (numeric) coins written to the chainstate per second\n"
-        "  \"elapsed\" : n,            (numeric) seconds\n"
-        "  \"timeleft\" : n,           (numeric) seconds to the end of folding or loading, "
-        "estimated; absent while unknown\n"
-        "  \"headers\" : n,            (numeric) height of the best header, while they are waited "
-        "for\n"
-        "  \"download\" : {            (json object) while blocks come from peers\n"
-        "    \"peers\" : n,            (numeric) connected\n"
-        "    \"blocks\" : n,           (numeric) that were missing when it began\n"
-        "    \"received\" : n,         (numeric) of these, received and found sound\n"
-        "    \"bytes\" : n,            (numeric) of these\n"
-        "    \"rate\" : n              (numeric) bytes of these per second\n"
-        "  },\n"
-        "  \"join\" : {                (json object) while the node makes hints of its own\n"
-        "    \"phase\" : \"str\",        (string) reading, joining or writing\n"
-        "    \"bytes\" : n,            (numeric) of blocks read\n"
-        "    \"totalbytes\" : n,       (numeric) of all blocks, estimated\n"
-        "    \"partitions\" : n,       (numeric) in which outputs and spends meet\n"
-        "    \"joined\" : n,           (numeric) of these, done\n"
-        "    \"rate\" : n,             (numeric) bytes of blocks read per second\n"
-        "    \"timeleft\" : n          (numeric) seconds to the end of the phase, estimated; "
-        "absent while unknown\n"
-        "  },\n"
-        "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
-        "refused\n"
-        "}",
-        "",
-        [progress = std::move(progress)](const RpcCall&) -> UniValue {
-            const auto now = progress();
-            if (now) return ToJson(*now);
-            UniValue off(UniValue::VOBJ);
-            off.pushKV("state", "off");
-            return off;
-        }};
+    RpcMethod method{"blockchain",
+                     "getboosterinfo",
+                     "State of the IBD Booster: what it works on, how far it is and what it found.",
+                     {},
+                     kResult,
+                     "",
+                     [progress = std::move(progress)](const RpcCall&) -> UniValue {
+                         const auto now = progress();
+                         if (now) return ToJson(*now);
+                         UniValue off(UniValue::VOBJ);
+                         off.pushKV("state", "off");
+                         return off;
+                     }};
     method.since = RpcPhase::kStart;
     table.Add(std::move(method));
 }

@@ -66,7 +66,8 @@ UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
     }));
     if (!stuck) return {};
     ThrowRpc(RpcCode::kMisc,
-             "Undo data of block {} at height {} is not stored; restart with -reindex-chainstate",
+             "Undo data of block {} at height {} is not stored; restart with -ibdboosterundo=now, "
+             "or with -reindex-chainstate -ibdbooster=0",
              stuck->hash.ToHex(), stuck->height);
 }
 
@@ -188,8 +189,7 @@ UniValue PruneBlockchain(const ChainContext& context, const RpcCall& call)
 {
     ChainManager& chain = context.Chain();
     if (!chain.IsPruneMode()) {
-        throw RpcError{RpcCode::kMisc,
-                       "Cannot prune blocks because node is not in prune mode."};
+        throw RpcError{RpcCode::kMisc, "Cannot prune blocks because node is not in prune mode."};
     }
     const HeaderNode& tip = *chain.Tip();
     const int32_t height = HeightToPruneTo(call.Int32(0), tip);

@@ -39,6 +39,18 @@ struct OwnHintsProgress {
     std::optional<double> seconds_left; //!< of the phase
 };
 
+/** Of undo data that is made for blocks which were folded. */
+struct UndoProgress {
+    const char* phase = "";      //!< reading, joining, fetching or writing
+    int32_t height = 0;          //!< all blocks up to here have it
+    int32_t terminal_height = 0; //!< the last that is to have it
+    uint64_t bytes = 0;          //!< of blocks read for the join
+    uint64_t total_bytes = 0;    //!< of all blocks, estimated
+    uint32_t joined = 0;         //!< partitions
+    uint32_t partitions = 0;
+    std::optional<double> seconds_left; //!< of the phase
+};
+
 /** What getboosterinfo shows. */
 struct BoosterProgress {
     BoosterState state = BoosterState::kIdle;
@@ -66,6 +78,7 @@ struct BoosterProgress {
     std::optional<double> seconds_left;
     int32_t headers = -1;                     //!< height of the best header; -1: not looked at
     std::optional<DownloadProgress> download; //!< while blocks come from peers
+    std::optional<UndoProgress> undo;         //!< while undo data is made
     std::optional<OwnHintsProgress> join;     //!< while hints are made
     std::string verdict; //!< "" while undecided, "accepted", or the reason for refusal
 };

@@ -268,6 +268,19 @@ Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool i
     return {};
 }
 
+Result<> ChainManager::PutUndo(const HeaderNode& node, ByteSpan undo)
+{
+    const StoredBlock stored = Where(node);
+    if (!stored.undo.IsNull()) return {};
+    CHECK(!stored.data.IsNull());
+    IBD_ASSIGN_OR_RETURN(const FilePos pos,
+                         m_stores.blocks.WriteUndo(stored.data.file, undo, node.prev->hash,
+                                                   static_cast<uint32_t>(node.height)));
+    const Lock lock(m_headers.mutex);
+    m_index.SetUndo(*m_headers.tree.Find(node.hash), pos);
+    return {};
+}
+
 void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
 {
     m_stores.log.Info("Block validation error: {}", violation.ToString());
@@ -413,7 +426,7 @@ Result<> ChainManager::InvalidateBlock(const HeaderNode& node)
         const HeaderNode* stuck = on_chain ? FirstWithoutUndo(node.prev) : nullptr;
         if (stuck) {
             return BadData("Undo data of block {} at height {} is not stored; restart with "
-                           "-reindex-chainstate",
+                           "-ibdboosterundo=now, or with -reindex-chainstate -ibdbooster=0",
                            stuck->hash.ToHex(), stuck->height);
         }
         while (on_chain && m_connected != node.prev) IBD_RETURN_IF_ERROR(DisconnectTip());

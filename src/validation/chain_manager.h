@@ -146,7 +146,10 @@ public:
     /** Stores a block of the tree, whose bytes CheckBlock and ContextualCheckBlock have passed in
      *  its place, unless it is stored already. */
     Result<> StoreSound(const BlockView& block, const HeaderNode& node);
-    /** The same for a block that is not to be stored, as if it had been pruned since. */
+    /** Writes the undo record of a stored block, as connecting the block would have left it, unless
+     *  it is there. The record must have been held against the block. Any thread. */
+    Result<> PutUndo(const HeaderNode& node, ByteSpan undo);
+    /** StoreSound() for a block that is not to be stored, as if it had been pruned since. */
     Result<> NotePruned(const BlockView& block, const HeaderNode& node);
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
      *  first leaves no trace, since what is wrong may be these bytes and not the block. */

@@ -66,7 +66,7 @@ void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& s
     Set(NodeWarning::kMissingUndo,
         fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot be "
                     "followed: block {} at height {} has no undo data to take it back with. "
-                    "Restart with -reindex-chainstate.",
+                    "Restart with -ibdboosterundo=now, or with -reindex-chainstate -ibdbooster=0.",
                     target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height));
 }
 

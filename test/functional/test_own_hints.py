@@ -25,6 +25,19 @@ def medium_chain():
                  "--stale")
 
 
+def place_blocks(test, blocks):
+    """A node with these blocks in a file and no index."""
+    node = test.node().start()
+    genesis = bytes.fromhex(node.rpc("getblock", node.rpc("getblockhash", 0), 0))
+    node.stop()
+    shutil.rmtree(node.net_dir)
+    node.blocks_dir.mkdir(parents=True)
+    with open(node.blocks_dir / "blk00000.dat", "wb") as file:
+        for raw in [genesis, *(block.raw() for block in blocks)]:
+            file.write(REGTEST_MAGIC + len(raw).to_bytes(4, "little") + raw)
+    return node
+
+
 class OwnHintsTest(FunctionalTest):
     def indexed(self, made, copied=False):
         """A node that has validated the chain serially."""
@@ -195,18 +208,6 @@ class Refused(OwnHintsTest):
 
 
 class BadBlocks(OwnHintsTest):
-    def place(self, blocks):
-        """A node with these blocks in a file and no index."""
-        node = self.node().start()
-        genesis = bytes.fromhex(node.rpc("getblock", node.rpc("getblockhash", 0), 0))
-        node.stop()
-        shutil.rmtree(node.net_dir)
-        node.blocks_dir.mkdir(parents=True)
-        with open(node.blocks_dir / "blk00000.dat", "wb") as file:
-            for raw in [genesis, *(block.raw() for block in blocks)]:
-                file.write(REGTEST_MAGIC + len(raw).to_bytes(4, "little") + raw)
-        return node
-
     def spending(self, *outpoints):
         """A chain whose last blocks but three spend one of these outputs each; the last spend."""
         mined = Chain().grow(COINBASE_MATURITY + 10)
@@ -221,8 +222,8 @@ class BadBlocks(OwnHintsTest):
     def assert_serial_after(self, mined, bad, *named):
         """The join names what is wrong; the serial engine decides, as without it."""
         before = mined.blocks[bad - 2].hash()
-        node = self.place(mined.blocks)
-        reindexed = self.place(mined.blocks)
+        node = place_blocks(self, mined.blocks)
+        reindexed = place_blocks(self, mined.blocks)
         reindexed.start("-reindex", "-ibdbooster").wait_for_tip(before)
         # With an index that has not seen the coins yet.
         self.assertEqual(node.run("-reindex", "-stopatheight=10", "-ibdbooster=0")[0], 0)

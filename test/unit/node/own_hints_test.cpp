@@ -1,6 +1,8 @@
 // The booster without a hints file: deaths at any operation with blocks stored and from peers, what
 // is left of earlier starts, when it runs unasked, and up to which block.
+#include "node/undo_run.h"
 #include "sim_net.h"
+#include "validation/verify_chain.h"
 
 namespace ibd::test {
 
@@ -134,6 +136,55 @@ TEST_CASE("own hints: each operation on their files fails once, and the next sta
         CHECK(LeavesNothing(machine));
     }
     CHECK(failures > 10);
+}
+
+TEST_CASE("undo data: a death at any operation, and the next start goes on to what is right")
+{
+    const TempDir dir{MemoryFolder()};
+    const uint64_t seed = TestRng()();
+    CAPTURE(seed);
+    sim::Rng rng(seed);
+    size_t deaths = 0;
+    for (int round = 0; round < 10; ++round) {
+        Machine machine(TheWorld(), dir / fmt::format("{}", round));
+        const auto log = MakeNullLogger();
+        {
+            FaultEnv env;
+            Must(machine.Open(env));
+            for (size_t h = 1; h <= TheWorld().HintsHeight(); ++h) {
+                Must(machine.Chain().AcceptBlock(TheWorld().blocks[h]));
+            }
+            Must(machine.Chain().Flush(FlushMode::kAlways));
+            BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
+            Must(booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine)));
+            machine.Close();
+        }
+        for (int start = 0;; ++start) {
+            CAPTURE(round, start);
+            REQUIRE(start < 20);
+            FaultEnv env(rng());
+            env.CrashAt(start < 5 ? rng.Below(2'500) : UINT64_MAX);
+            const auto run = [&]() -> Result<> {
+                IBD_RETURN_IF_ERROR(machine.Open(env));
+                IBD_RETURN_IF_ERROR(machine.Attach());
+                UndoRun undo(env, *log, TheWorld().params);
+                return undo.Run(machine.Chain(), machine.Blocks(), OneThread(machine));
+            };
+            if (run()) break;
+            ++deaths;
+            machine.Close();
+            env.LoseUnsynced();
+        }
+        machine.Close();
+        FaultEnv env;
+        Must(machine.Open(env));
+        Must(machine.Attach());
+        CHECK_FALSE(UndoRun::IsNeeded(machine.Chain()));
+        CHECK(Must(VerifyChain(machine.Chain(), 4, 0)).sound);
+        CHECK(LeavesNothing(machine));
+        machine.RequireCoins();
+    }
+    CHECK(deaths > 0);
 }
 
 TEST_CASE("own hints: unasked only where it is worth it, and there is a network")

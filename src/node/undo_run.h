@@ -1,0 +1,57 @@
+// UndoRun: undo data (rev*.dat) of the blocks that the booster folded, made from blocks alone
+// (join/undo_rebuild.h) and written where connecting the blocks would have put it. What was stopped
+// goes on. Owned by Node; Run() on one thread, the rest from any. Its spills lie in the booster's
+// folder, below undo.
+#pragma once
+
+#include "storage/block_store.h"
+#include "swiftsync/booster_progress.h"
+#include "swiftsync/sync_options.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+class UndoRebuild;
+
+class UndoRun {
+public:
+    /** Bytes of undo data after which the index is made to name them: a crash costs no more. */
+    static constexpr uint64_t kDurableBytes = uint64_t{64} << 20;
+
+    UndoRun(Env& env, Logger& log, const ChainParams& params)
+        : m_env(env), m_log(log), m_params(params)
+    {
+    }
+
+    /** Whether a block of the active chain has none. */
+    static bool IsNeeded(const ChainManager& chain);
+    /** Makes what is missing of the active chain; early, without error, when interrupted. All
+     * blocks must be stored. Errors: the machine's; bad data: a block breaks a rule, which is
+     * named. What was durable is there at the next start. */
+    Result<> Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+
+    /** Run() returns soon, now and whenever it is called. */
+    void Interrupt() { m_stop = true; }
+    /** While Run() is at work. */
+    std::optional<UndoProgress> Progress() const;
+
+private:
+    class Keeper;
+    /** Heights of the active chain without undo data, and the highest of these blocks. */
+    struct Gap {
+        int32_t first = 0;
+        const HeaderNode* last = nullptr; //!< null: there are none
+    };
+    static Gap FindGap(const ChainManager& chain);
+
+    Env& m_env;
+    Logger& m_log;
+    const ChainParams& m_params;
+    std::atomic<bool> m_stop = false;
+    std::atomic<int32_t> m_done = 0; //!< height up to which all is there
+    mutable Mutex m_mutex;
+    const UndoRebuild* m_rebuild IBD_GUARDED_BY(m_mutex) = nullptr;
+    int32_t m_last IBD_GUARDED_BY(m_mutex) = 0;
+};
+
+} // namespace ibd
