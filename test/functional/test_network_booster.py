@@ -203,6 +203,18 @@ class OwnHints(NetworkBooster):
             block = node.rpc("getblockhash", height)
             self.assertEqual(node.rpc("getblock", block, 0), server.rpc("getblock", block, 0))
 
+    def test_with_undo_data(self):
+        """An empty directory becomes that of an archival node."""
+        made = small_chain()
+        server = self.serve(made)
+        node = self.node()
+        node.start(*self.from_peer(made, server.p2p_port), "-ibdboosterundo=now")
+        self.assert_synced(node, server, made)
+        self.assertIn("Undo data: all blocks up to height "
+                      f"{made.terminal_height} have it", node.log_text)
+        self.assertTrue(node.rpc("verifychain", 4, 0))
+        self.assertEqual(coins(node), coins(server))
+
     def test_without_an_assumed_valid_block(self):
         """Nothing says up to where to fetch; not even a network helps."""
         self.assert_refused(self.node(), f"-connect=127.0.0.1:{free_port()}", "-ibdbooster",
