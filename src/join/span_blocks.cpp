@@ -40,14 +40,17 @@ Result<> SpanBlocks::ForEach(HeightSpan span, const Visit& visit)
 {
     // Each block is a stretch of its own, so that nothing is read of the others between them.
     BlockPlan plan(Plan(span), 1);
-    FileBlockSource source(m_env, m_store, plan);
+    FileBlockSource source(m_env, m_store, plan, std::move(m_buffer));
     SuppliedBlock block;
-    while (true) {
+    Result<> done;
+    while (done) {
         const Result<bool> more = Next(source, block);
-        if (!more) return Error{more.Message(), Error::Kind::kSystem};
-        if (!*more) return {};
-        IBD_RETURN_IF_ERROR(visit(*block.node, m_block));
+        if (!more) done = Error{more.Message(), Error::Kind::kSystem};
+        if (!more || !*more) break;
+        done = visit(*block.node, m_block);
     }
+    m_buffer = source.TakeBuffer();
+    return done;
 }
 
 /** The next block that is what it was; it is m_block then. */

@@ -53,6 +53,7 @@ private:
     const BlockPlaces& m_places;
     const std::span<const uint32_t> m_checksums;
     PlainBlock m_block;
+    Bytes m_buffer; //!< of the last source, for the next
 };
 
 } // namespace ibd

@@ -16,9 +16,16 @@ public:
     static constexpr size_t kReadBytes = 1 << 20;
 
     FileBlockSource(Env& env, const BlockStore& store, BlockPlan& plan)
-        : m_env(env), m_store(store), m_plan(plan), m_buffer(kReadBytes)
+        : FileBlockSource(env, store, plan, Bytes(kReadBytes))
     {
     }
+    /** With a buffer that another one gave back, or none: it grows as it must. */
+    FileBlockSource(Env& env, const BlockStore& store, BlockPlan& plan, Bytes buffer)
+        : m_env(env), m_store(store), m_plan(plan), m_buffer(std::move(buffer))
+    {
+    }
+    /** The source is then of no more use. */
+    Bytes TakeBuffer() { return std::move(m_buffer); }
 
     Result<bool> Next(SuppliedBlock& out) override;
     Result<> Keep(const SuppliedBlock&, const BlockView&) override { return {}; }
