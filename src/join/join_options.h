@@ -30,7 +30,7 @@ struct JoinOptions {
 inline size_t CollectorBytes(const JoinOptions& options, size_t threads)
 {
     constexpr size_t kShare = 8; // of the memory
-    constexpr size_t kLeast = 4 << 10, kMost = 4 << 20;
+    constexpr size_t kLeast = 4 << 10, kMost = 16 << 20;
     return std::clamp(options.memory_bytes / kShare / threads, kLeast, kMost);
 }
 

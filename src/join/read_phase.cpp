@@ -12,6 +12,17 @@ namespace {
 
 constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
 
+/** What is on the disk at most: events, and pairs if they are kept; of these then the coins, which
+ *  take the place of the events. */
+uint64_t ExpectedBytes(uint64_t block_bytes, const JoinState& state)
+{
+    constexpr uint64_t kCoinBytes = 48; // of a spilled coin, on average
+    const uint64_t events = ExpectedSpillBytes(block_bytes, state.ordered);
+    if (!state.pairs) return events;
+    const uint64_t inputs = block_bytes / kBytesPerRecord / 2;
+    return inputs * sizeof(SpendPair) + std::max(events, inputs * kCoinBytes);
+}
+
 } // namespace
 
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
@@ -110,7 +121,7 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
 Result<> ReadPhase::CheckRoom(const JoinState& state) const
 {
     const uint64_t to_read = m_supply.EstimatedBytes();
-    const uint64_t needed = ExpectedSpillBytes(to_read, state.ordered);
+    const uint64_t needed = ExpectedBytes(to_read, state);
     const auto room = m_job.env.SpaceAvailable(m_job.options.directory);
     m_job.log.Info("Join: reading {} blocks of {} MB up to height {} on {} threads; spills take "
                    "about {} MB in {}",
