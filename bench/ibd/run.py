@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures serial validation, the booster on 1 and 2 threads, hints from blocks alone (the join)
-and the floor over one generated chain, what an index costs besides (bitcoind -reindex against
--reindex-chainstate, both with hints), and bitcoind with hints, without and serially, in one run on
-one machine, and writes numbers (JSON, Markdown) and a plot (SVG).
+"""Measures serial validation, the booster on 1 and 2 threads, hints and undo data from blocks alone
+(the join) and the floor over one generated chain, what an index costs besides (bitcoind -reindex
+against -reindex-chainstate, both with hints), and bitcoind with hints, without and serially, in one
+run on one machine, and writes numbers (JSON, Markdown) and a plot (SVG).
 
     bench/ibd/run.py --build build --work /somewhere/with/20GB [--outputs 33000000]
 
@@ -28,6 +28,7 @@ MAX_REINDEX_RATIO_WITNESS = 1.5  # where more than a third of the bytes is witne
 # The bars: issue "The join". With so little memory that the unspent outputs need LIVE_RATIO times
 # the table, as on mainnet.
 MAX_JOIN_RATIO = 1.5
+MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync
 MAX_JOIN_RSS = 300 << 20
 LIVE_RATIO = 20
 # bitcoind that makes its own hints, against bitcoind with a hints file and the serial engine.
@@ -169,6 +170,11 @@ def verdicts(results):
               MAX_JOIN_RATIO) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
     rows += [("hints from blocks, peak resident, MiB", join["peak_rss"] / 2**20, "<=",
               MAX_JOIN_RSS / 2**20)]
+    undo = results["undo2"]
+    rows += [(f"undo data from blocks / booster, 2 threads, {what}", undo[key] / two[key], "<=",
+              MAX_UNDO_RATIO) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
+    rows += [("undo data from blocks, peak resident, MiB", undo["peak_rss"] / 2**20, "<=",
+              MAX_JOIN_RSS / 2**20)]
     if "serial" in results:
         rows.append(("serial / booster, 2 threads", results["serial"]["seconds"] / two["seconds"],
                      ">=", MIN_SPEEDUP_OVER_SERIAL))
@@ -184,7 +190,8 @@ def report(args, summary, results):
         f"{summary['bytes'] / 1e9:.2f} GB in {summary['height']:,} blocks, "
         f"{summary['unspent']:,} coins. {args.repeat} run(s) each, median; page cache warm.", "",
         *measure.table(("", "seconds", "CPU s", "M outputs/s", "GB/s"), *rows), "",
-        *measure.verdict_table(verdicts(results)), "", spilled(results["join2"]), ""])
+        *measure.verdict_table(verdicts(results)), "", spilled(results["join2"]), "",
+        rebuilt(results["undo2"]), ""])
 
 
 def spilled(join):
@@ -193,6 +200,15 @@ def spilled(join):
     return (f"Hints from blocks with {join['memory'] / 1e6:.1f} MB: {share:.0%} of "
             f"{join['records']:,} events spilled, {join['spilled_bytes'] / join['outputs']:.1f} "
             "bytes for each output.")
+
+
+def rebuilt(undo):
+    """What the rebuild of undo data had to write, for each output."""
+    each = {what: undo[f"{what}_bytes"] / undo["outputs"]
+            for what in ("spilled", "pair", "coin", "undo")}
+    return (f"Undo data from blocks with {undo['memory'] / 1e6:.1f} MB, bytes for each output: "
+            f"{each['spilled']:.1f} of events spilled, {each['pair']:.1f} of pairs, "
+            f"{each['coin']:.1f} of coins, {each['undo']:.1f} of undo data.")
 
 
 def main():
@@ -216,12 +232,14 @@ def main():
                             "--preallocate", "--bitmap", bitmap, "--container", container)
     blocks = folder / "regtest/blocks"
     warm(blocks)
-    runs = {name: [] for name in ("floor1", "floor2", "booster1", "booster2", "join2")}
+    runs = {name: [] for name in ("floor1", "floor2", "booster1", "booster2", "join2", "undo2")}
     for _ in range(args.repeat):
         for threads in (1, 2):
             runs[f"floor{threads}"].append(bench(args, "floor", blocks, threads))
             runs[f"booster{threads}"].append(bench(args, "booster", blocks, threads, bitmap))
-        runs["join2"].append(bench(args, "join", blocks, 2, container, "--live-ratio", LIVE_RATIO))
+        for mode in ("join", "undo"):
+            runs[f"{mode}2"].append(
+                bench(args, mode, blocks, 2, container, "--live-ratio", LIVE_RATIO))
     results = {name: measure.median_run(r) for name, r in runs.items()}
     if not args.no_serial:
         results["serial"] = serial(args, folder, summary)

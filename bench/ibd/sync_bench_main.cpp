@@ -4,7 +4,7 @@
 #include "ibd/block_index.h"
 #include "ibd/command_line.h"
 #include "ibd/floor.h"
-#include "join/spend_join.h"
+#include "join/undo_rebuild.h"
 #include "storage/coins_db.h"
 #include "swiftsync/engine.h"
 #include "swiftsync/file_block_source.h"
@@ -21,14 +21,16 @@ namespace ibd::bench {
 namespace {
 
 constexpr const char* kHelp = R"(Usage: ibd-sync-bench MODE --blocks DIR [options]
-MODE is "floor", "booster", "join" (hints from blocks alone), "wtxids" or "aead" (one pass over the
-bytes of all blocks).
+MODE is "floor", "booster", "join" (hints from blocks alone), "undo" (undo files from blocks alone),
+"wtxids" or "aead" (one pass over the bytes of all blocks).
   --blocks DIR      folder with blk*.dat (regtest)
   --threads N       default 1
-  --hints FILE      booster: hints of either format; join: hints that must come out
-  --work DIR        booster, join: folder for what they write, emptied before and after
-  --memory MIB      booster: coin buffers (default 96); join: all that it divides
-  --live-ratio N    join: instead, so little that the unspent outputs need N times the table
+  --hints FILE      booster: hints of either format; join: hints that must come out; undo:
+                    hints that say how many outputs are unspent
+  --work DIR        booster, join, undo: folder for what they write, emptied before and after
+  --memory MIB      booster: coin buffers (default 96); join, undo: all that they divide
+  --live-ratio N    join, undo: instead, so little that the unspent outputs need N times the table
+  --checks NAME     undo: none, rules (default) or scripts
   --aggregate NAME  booster: sha256 or muhash
   --loader NAME     booster: table or batch
   --keep 1          booster: go on from what is in --work, leave it there, and print a digest of
@@ -45,6 +47,7 @@ Options ReadOptions(int argc, char** argv)
                          {"--work", ""},
                          {"--memory", "96"},
                          {"--live-ratio", "0"},
+                         {"--checks", "rules"},
                          {"--loader", "table"},
                          {"--aggregate", "sha256"},
                          {"--keep", "0"},
@@ -251,21 +254,27 @@ void RequireSameHints(Env& env, const Path& made, const Path& right)
     if (a->Info().id != b->Info().id) Fail("other hints than those of " + right.string());
 }
 
-void BenchJoin(Chain& chain, Options& args)
+JoinOptions MakeJoinOptions(Chain& chain, Options& args)
 {
     const Path work = args["--work"];
-    if (work.empty() || args["--hints"].empty()) Fail("join needs --work and --hints");
+    if (work.empty() || args["--hints"].empty()) Fail("this mode needs --work and --hints");
     std::filesystem::remove_all(work);
     std::filesystem::create_directories(work);
     JoinOptions options;
     options.threads = static_cast<unsigned>(std::stoul(args["--threads"]));
     options.memory_bytes = std::stoull(args["--memory"]) << 20;
     options.directory = work / "join";
-    const uint64_t unspent =
-        Require(OpenHints(*chain.env, args["--hints"]))->Info().unspent;
+    const uint64_t unspent = Require(OpenHints(*chain.env, args["--hints"]))->Info().unspent;
     if (const uint64_t ratio = std::stoull(args["--live-ratio"])) {
         options.memory_bytes = unspent * sizeof(JoinRecord) / ratio * 4 / 3; // a quarter is pages
     }
+    return options;
+}
+
+void BenchJoin(Chain& chain, Options& args)
+{
+    const Path work = args["--work"];
+    const JoinOptions options = MakeJoinOptions(chain, args);
     const uint64_t written_before = BytesWritten();
     const double cpu_before = CpuSeconds();
     const int64_t start = chain.env->MonotonicMicros();
@@ -273,8 +282,7 @@ void BenchJoin(Chain& chain, Options& args)
     FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader());
     const GeneratedHints made =
         Require(GenerateHints(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
-                              supply, options, stop, work / "hints",
-                              HintsFormat::kContainer1));
+                              supply, options, stop, work / "hints", HintsFormat::kContainer1));
     const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
     const double cpu = CpuSeconds() - cpu_before;
     if (made.verdict.kind != JoinVerdict::Kind::kDone) Fail("no hints: " + made.verdict.reason);
@@ -285,8 +293,68 @@ void BenchJoin(Chain& chain, Options& args)
                "\"met\":{},\"spilled_bytes\":{},\"memory\":{},\"peak_rss\":{},"
                "\"written\":{},\"hints_bytes\":{}}}\n",
                options.threads, seconds, cpu, totals.blocks, totals.outputs, totals.unspent,
-               totals.bytes, totals.records, totals.met, totals.spilled_bytes,
-               options.memory_bytes, PeakRss(), BytesWritten() - written_before, made.file_size);
+               totals.bytes, totals.records, totals.met, totals.spilled_bytes, options.memory_bytes,
+               PeakRss(), BytesWritten() - written_before, made.file_size);
+    std::filesystem::remove_all(work);
+}
+
+/** Writes undo files as a node does, but into a folder of their own. */
+class UndoFiles final : public UndoConsumer {
+public:
+    UndoFiles(Chain& chain, const Path& folder)
+    {
+        std::filesystem::create_directories(folder);
+        BlockStoreOptions options;
+        options.blocks_dir = folder;
+        options.magic = chain.params.magic;
+        m_store = Require(BlockStore::Open(*chain.env, *chain.log, options, chain.store->Files()));
+    }
+    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    {
+        IBD_RETURN_IF_ERROR(m_store->WriteUndo(node.file, undo, node.PrevHash(),
+                                               static_cast<uint32_t>(node.height)));
+        m_bytes += undo.size();
+        return {};
+    }
+    Result<> Sync() { return m_store->Flush(); }
+    uint64_t Bytes() const { return m_bytes; }
+
+private:
+    std::unique_ptr<BlockStore> m_store;
+    uint64_t m_bytes = 0;
+};
+
+UndoChecks ChecksNamed(const std::string& name)
+{
+    if (name == "none") return UndoChecks::kNone;
+    return name == "scripts" ? UndoChecks::kScripts : UndoChecks::kRules;
+}
+
+void BenchUndo(Chain& chain, Options& args)
+{
+    const Path work = args["--work"];
+    UndoOptions options{MakeJoinOptions(chain, args), ChecksNamed(args["--checks"]), 1};
+    const uint64_t written_before = BytesWritten();
+    const double cpu_before = CpuSeconds();
+    const int64_t start = chain.env->MonotonicMicros();
+    const std::atomic<bool> stop = false;
+    FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader());
+    UndoFiles files(chain, work / "blocks");
+    UndoRebuild rebuild(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
+                        *chain.store, supply, options, stop);
+    const JoinVerdict verdict = Require(rebuild.Run(files));
+    if (const auto synced = files.Sync(); !synced) Fail(synced.Message());
+    const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
+    const double cpu = CpuSeconds() - cpu_before;
+    if (verdict.kind != JoinVerdict::Kind::kDone) Fail("no undo data: " + verdict.reason);
+    const JoinTotals& totals = verdict.totals;
+    fmt::print("{{\"mode\":\"undo\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
+               "\"blocks\":{},\"outputs\":{},\"bytes\":{},\"spilled_bytes\":{},"
+               "\"pair_bytes\":{},\"coin_bytes\":{},\"undo_bytes\":{},\"memory\":{},"
+               "\"peak_rss\":{},\"written\":{},\"hints_bytes\":0}}\n",
+               options.join.threads, seconds, cpu, totals.blocks, totals.outputs, totals.bytes,
+               totals.spilled_bytes, totals.pair_bytes, totals.coin_bytes, files.Bytes(),
+               options.join.memory_bytes, PeakRss(), BytesWritten() - written_before);
     std::filesystem::remove_all(work);
 }
 
@@ -294,9 +362,8 @@ int Main(int argc, char** argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
     auto args = ReadOptions(argc, argv);
-    const bool known =
-        mode == "floor" || mode == "booster" || mode == "join" || mode == "wtxids" ||
-        mode == "aead";
+    const bool known = mode == "floor" || mode == "booster" || mode == "join" || mode == "undo" ||
+                       mode == "wtxids" || mode == "aead";
     if (!known || args["--blocks"].empty()) Fail(kHelp);
     Chain chain(args["--blocks"]);
     if (mode == "floor") {
@@ -307,6 +374,8 @@ int Main(int argc, char** argv)
         BenchAead(chain, args["--blocks"]);
     } else if (mode == "join") {
         BenchJoin(chain, args);
+    } else if (mode == "undo") {
+        BenchUndo(chain, args);
     } else {
         BenchBooster(chain, args);
     }

@@ -67,10 +67,7 @@ SpendJoin::SpendJoin(Env& env, Logger& log, const ChainParams& params, const Hea
     CHECK(terminal.height >= 1);
 }
 
-JoinProgress SpendJoin::Progress() const
-{
-    return m_job.Progress();
-}
+JoinProgress SpendJoin::Progress() const { return m_job.Progress(); }
 
 Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
 {
