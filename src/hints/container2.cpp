@@ -19,11 +19,36 @@ constexpr size_t kChecksumAt = 88;
 
 constexpr size_t kSectionHeadSize = 12; //!< tag and length
 
-// Bounds of memory, far above what a real file has.
-/** One block more than what closes a group. */
-constexpr uint32_t kMaxGroupUnspent = kCloseGroupAtUnspent + kMaxHintedOutputs;
-/** A group's numbers take at most 27 bits each. */
-constexpr uint32_t kMaxGroup2Bytes = 4 * (kMaxGroupUnspent + kMaxBlocksPerGroup) + 16;
+/** A container whose groups are not there: they read as zeros. */
+class HeadOnly final : public ReadableFile {
+public:
+    HeadOnly(Bytes head, uint64_t index_at, uint64_t size)
+        : m_head(std::move(head)), m_index_at(index_at), m_size(size)
+    {
+    }
+
+    Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
+    {
+        const uint64_t index_size = m_size - m_index_at;
+        const uint64_t before = m_head.size() - index_size;
+        std::fill(out.begin(), out.end(), uint8_t{0});
+        for (size_t i = 0; i < out.size(); ++i) {
+            const uint64_t at = offset + i;
+            if (at >= m_size) return i;
+            if (at < before) out[i] = m_head[at];
+            if (at >= m_index_at) out[i] = m_head[before + (at - m_index_at)];
+        }
+        return out.size();
+    }
+    Result<uint64_t> Size() const override { return m_size; }
+    void WillNeed(uint64_t, uint64_t) const override {}
+    void DontNeed(uint64_t, uint64_t) const override {}
+
+private:
+    const Bytes m_head;
+    const uint64_t m_index_at;
+    const uint64_t m_size;
+};
 
 uint64_t MemoryOf(const GroupHints& group)
 {
@@ -62,6 +87,52 @@ Result<std::unique_ptr<Hints>> Container2Hints::Open(HintsFile file)
     return OpenInSteps(std::unique_ptr<Container2Hints>(new Container2Hints(std::move(file))));
 }
 
+Result<std::unique_ptr<Container2Hints>> Container2Hints::OpenHead(const Path& name, Bytes head)
+{
+    const auto refuse = [&](uint64_t offset, std::string_view what) {
+        return HintsFile(name, nullptr, 0).Damaged(offset, what);
+    };
+    if (head.size() < kContainer2HeaderSize) return refuse(head.size(), "the file is cut off");
+    if (!std::equal(kHintsMagic.begin(), kHintsMagic.end(), head.begin()) ||
+        ReadLE16(head.data() + kVersionAt) != kHintsVersion2) {
+        return refuse(0, "not a container of version 2");
+    }
+    const uint64_t index_at = ReadLE64(head.data() + kIndexAt);
+    const uint64_t end = ReadLE64(head.data() + kBodyEndAt);
+    const uint64_t before = kContainer2HeaderSize + ReadLE32(head.data() + kTablesSizeAt);
+    if (index_at > end || index_at < before || head.size() < before ||
+        head.size() - before != end - index_at) {
+        return refuse(kIndexAt, "the index is not where it must be");
+    }
+    auto file = std::make_unique<HeadOnly>(std::move(head), index_at, end);
+    auto hints = std::unique_ptr<Container2Hints>(
+        new Container2Hints(HintsFile(name, std::move(file), end)));
+    Opening opening;
+    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
+    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
+    return hints;
+}
+
+Result<Bytes> Container2Hints::Head() const
+{
+    Bytes head(HeadSize());
+    const size_t before = FirstGroupAt();
+    IBD_RETURN_IF_ERROR(m_file.Read(0, MutableByteSpan(head).first(before)));
+    IBD_RETURN_IF_ERROR(m_file.Read(IndexAt(), MutableByteSpan(head).subspan(before)));
+    return head;
+}
+
+Result<Bytes> Container2Hints::GroupBytes(size_t first, size_t count) const
+{
+    CHECK(count > 0 && count <= m_groups.size() && first <= m_groups.size() - count);
+    const Group& last = m_groups[first + count - 1];
+    const uint64_t offset = m_groups[first].offset;
+    Bytes bytes(last.offset + last.length - offset);
+    IBD_RETURN_IF_ERROR(m_file.Read(offset, bytes));
+    return bytes;
+}
+
 Result<> Container2Hints::ParseHeader(Opening& opening)
 {
     IBD_RETURN_IF_ERROR(ReadHeader(opening.header));
@@ -87,6 +158,7 @@ Result<> Container2Hints::ReadIndex(Opening& opening)
         end - opening.index_at != index_size || index_size > kMaxHintsIndexBytes) {
         return Damaged(kIndexAt, "the index is not where it must be");
     }
+    m_body_end = end;
     opening.tables.resize(tables_size);
     opening.index.resize(index_size);
     IBD_RETURN_IF_ERROR(m_file.Read(kContainer2HeaderSize, opening.tables));
@@ -148,7 +220,9 @@ Result<> Container2Hints::CheckIndex(const Opening& opening)
     for (size_t pos = 0; pos < opening.index.size(); pos += kContainer2EntrySize) {
         Reader entry(ByteSpan(opening.index).subspan(pos, kContainer2EntrySize));
         const uint32_t blocks = entry.U16();
-        const Group group{static_cast<uint32_t>(height), blocks, offset, entry.U32(), entry.U32()};
+        Group group{static_cast<uint32_t>(height), blocks, offset, entry.U32(), entry.U32(), {}};
+        const ByteSpan checksum = entry.Span(kHintsChecksumSize);
+        std::copy(checksum.begin(), checksum.end(), group.checksum.begin());
         const uint64_t at = opening.index_at + pos;
         if (blocks == 0 || blocks > kMaxBlocksPerGroup) {
             return Damaged(at, "a group has no blocks or more than 1024");
@@ -169,15 +243,13 @@ Result<> Container2Hints::CheckIndex(const Opening& opening)
     return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
 }
 
-Result<> Container2Hints::CheckGroups(const Opening& opening)
+Result<> Container2Hints::CheckGroups(const Opening&)
 {
     Bytes bytes;
-    for (size_t i = 0; i < m_groups.size(); ++i) {
-        const Group& group = m_groups[i];
+    for (const Group& group : m_groups) {
         bytes.resize(group.length);
         IBD_RETURN_IF_ERROR(m_file.Read(group.offset, bytes));
-        const uint8_t* stored = opening.index.data() + i * kContainer2EntrySize + 10;
-        if (SameChecksum(Sha256Of(bytes), stored)) continue;
+        if (SameChecksum(Sha256Of(bytes), group.checksum.data())) continue;
         return Damaged(group.offset, fmt::format("the checksum of the group at height {} is wrong",
                                                  group.first_height));
     }

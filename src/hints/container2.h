@@ -17,6 +17,9 @@ inline constexpr uint16_t kHintsVersion2 = 2;
 inline constexpr uint16_t kHintsCodingGaps = 2;
 inline constexpr size_t kContainer2HeaderSize = 96;
 inline constexpr size_t kContainer2EntrySize = 18;
+/** Bounds a group: one block more than what closes it, and 27 bits for each of its numbers. */
+inline constexpr uint32_t kMaxGroupUnspent = kCloseGroupAtUnspent + kMaxHintedOutputs;
+inline constexpr uint32_t kMaxGroup2Bytes = 4 * (kMaxGroupUnspent + kMaxBlocksPerGroup) + 16;
 
 /** What decoded groups take in memory at most, beside those in use. */
 inline constexpr uint64_t kDecodedGroupBytes = 16 << 20;
@@ -37,20 +40,38 @@ private:
 
 class Container2Hints final : public ContainerFile {
 public:
-    static Result<std::unique_ptr<Hints>> Open(HintsFile file);
-
-    Result<> Read(uint32_t height, BlockHints& out) const override;
-
-private:
-    friend ContainerFile;
-
     struct Group {
         uint32_t first_height;
         uint32_t blocks;
         uint64_t offset; //!< in the file
         uint32_t length;
         uint32_t unspent;
+        std::array<uint8_t, kHintsChecksumSize> checksum;
     };
+
+    static Result<std::unique_ptr<Hints>> Open(HintsFile file);
+    /** Of a file of which only the head is there: nothing can be read, but what belongs where is
+     *  known and checked. `name`: for errors. */
+    static Result<std::unique_ptr<Container2Hints>> OpenHead(const Path& name, Bytes head);
+
+    Result<> Read(uint32_t height, BlockHints& out) const override;
+
+    /** One behind another from FirstGroupAt() on. */
+    const std::vector<Group>& Groups() const { return m_groups; }
+    uint64_t FirstGroupAt() const { return m_groups.front().offset; }
+    /** Of header, tables and index. */
+    uint64_t HeadSize() const { return m_body_end - (IndexAt() - FirstGroupAt()); }
+    uint64_t IndexAt() const { return m_groups.back().offset + m_groups.back().length; }
+    /** Behind the index; sections may follow. */
+    uint64_t BodyEnd() const { return m_body_end; }
+    /** Header, tables and index, one behind the other: the start of what is sent to others. */
+    Result<Bytes> Head() const;
+    /** `count` groups as they lie in the file. */
+    Result<Bytes> GroupBytes(size_t first, size_t count) const;
+
+private:
+    friend ContainerFile;
+
     struct Opening {
         std::array<uint8_t, kContainer2HeaderSize> header;
         Bytes tables;
@@ -66,12 +87,13 @@ private:
     /** Tables and index, and the checksum over both and the header. */
     Result<> ReadIndex(Opening& opening);
     Result<> CheckIndex(const Opening& opening);
-    Result<> CheckGroups(const Opening& opening);
+    Result<> CheckGroups(const Opening&);
     /** Sections are passed over, but must be whole. */
     Result<> CheckSections(uint64_t offset);
     Result<DecodedGroups::Group> Decoded(size_t number) const;
 
     std::vector<Group> m_groups;
+    uint64_t m_body_end = 0;
     std::unique_ptr<const GapDecoder> m_decoder;
     mutable DecodedGroups m_decoded;
 };

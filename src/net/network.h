@@ -26,6 +26,7 @@ struct PeerNetworkSurroundings {
     /** The bans changed and are to be written; net-msg. May be empty. */
     std::function<void(const std::map<Subnet, BanEntry>&)> save_bans;
     NodeWarnings* warnings = nullptr; //!< null: nobody is warned
+    HintsProvider* hints = nullptr;   //!< that peers may have; net-msg; null: none
 };
 
 class PeerNetwork {
@@ -55,6 +56,10 @@ public:
     /** See PeerManager. When it returns, the goal and sink of before are no longer used. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
     void StopDownload();
+    /** See PeerManager. When the second returns, the goal is no longer used. */
+    void FetchHints(HintsGoal& goal, int64_t offer_time);
+    void StopHints();
+    void PunishForHints(const Uint256& id);
 
     // What is so (getpeerinfo and others).
 

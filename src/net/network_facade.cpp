@@ -40,6 +40,21 @@ void PeerNetwork::StopDownload()
     Run([&] { m_impl->Manager().StopDownload(); });
 }
 
+void PeerNetwork::FetchHints(HintsGoal& goal, int64_t offer_time)
+{
+    Run([&] { m_impl->Manager().FetchHints(goal, offer_time); });
+}
+
+void PeerNetwork::StopHints()
+{
+    Run([&] { m_impl->Manager().StopHints(); });
+}
+
+void PeerNetwork::PunishForHints(const Uint256& id)
+{
+    Run([&] { m_impl->Manager().PunishForHints(id); });
+}
+
 // What is so.
 
 std::vector<PeerInfo> PeerNetwork::Peers()

@@ -60,7 +60,8 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
       m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
       m_capture(CaptureOf(m_at, options)),
       m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, *this,
-               m_at.now, this, nullptr, m_capture ? &*m_capture : nullptr, m_at.warnings},
+               m_at.now, this, nullptr, m_capture ? &*m_capture : nullptr, m_at.warnings,
+               m_at.hints},
               WithLimits(options))
 {
     m_bans.Load(options.bans);

@@ -130,6 +130,10 @@ private:
     void Discourage(const NetAddress& address) override { m_bans.Discourage(address); }
     PeerTraffic Traffic(PeerId peer) const override { return m_connections.Traffic(peer); }
     bool MayUploadHistory() const override;
+    Bytes GroupOf(const NetAddress& address) const override
+    {
+        return m_options.groups.GroupOf(address);
+    }
 
     // AddressBook; net-msg. network_addresses.cpp
     void Heard(const std::vector<PeerAddress>& addresses, const NetAddress& source,

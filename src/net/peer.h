@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net/bloom_filter.h"
+#include "net/hints_messages.h"
 #include "net/peer_link.h"
 #include "net/rolling_set.h"
 
@@ -76,6 +77,15 @@ struct Peer {
         uint64_t processed = 0;
         uint64_t limited = 0;
     } gossip;
+
+    /** Hints for it or from it. */
+    struct Hints {
+        bool asked = false;             //!< it was told that we want some
+        bool offered = false;           //!< it has said what it has
+        bool wanted = false;            //!< it wants some
+        uint64_t quota = 0;             //!< bytes that it may still be sent
+        std::deque<HintsPart> requests; //!< at most kMaxHintsRequests
+    } hints;
 
     // Pings; microseconds.
     uint64_t ping_nonce = 0; //!< of the one under way; 0: none

@@ -128,6 +128,7 @@ void PeerManager::AnswerVersion(Peer& peer)
         // BIP155 permits it before, but some who know it not hang up.
         Send(peer, SendAddrV2Message{});
     }
+    AskForHints(peer);
     Send(peer, VerackMessage{});
     peer.preferred_download = (!peer.IsInbound() || peer.Permits(kPermitNoBan)) &&
                               !peer.Is(ConnectionKind::kAddrFetch) && peer.OffersBlocks();
@@ -154,6 +155,7 @@ void PeerManager::HandleVerack(Peer& peer)
     }
     if (peer.common_version >= kCompactBlocksVersion) Send(peer, SendCompactMessage{});
     peer.established = true;
+    OfferHints(peer);
 }
 
 /** What belongs before verack, and what says what a peer likes; whether it was that. */
@@ -203,6 +205,7 @@ void PeerManager::HandleFeature(Peer& peer, ByteSpan payload)
     }
     const auto feature = Decode<FeatureMessage>(payload);
     if (!feature) return Drop(peer, "invalid feature payload");
+    if (TakeHintsFeature(peer, *feature)) return;
     m_at.log.Debug(LogCategory::kNet, "unknown feature advertised: {}",
                    SafeCharacters(feature->id));
 }

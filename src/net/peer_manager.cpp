@@ -56,6 +56,7 @@ void PeerManager::Received(PeerId id, ReceivedMessage message)
 void PeerManager::Disconnected(PeerId id)
 {
     if (m_downloader) m_downloader->Disconnected(id);
+    if (m_hints) m_hints->Disconnected(id);
     if (Peer* const peer = Find(id)) {
         const bool was_called = peer->established && !peer->IsInbound();
         if (m_at.addresses && was_called && !peer->Is(ConnectionKind::kBlockRelay)) {
@@ -88,6 +89,7 @@ bool PeerManager::Work()
 {
     HandleVerdicts();
     MaintainExtra();
+    MaintainHints();
     bool more = false;
     for (const auto& [id, peer] : m_peers) {
         if (!peer->closing) more |= ReadOne(*peer);
@@ -101,15 +103,17 @@ bool PeerManager::Work()
 bool PeerManager::ReadOne(Peer& peer)
 {
     if (!peer.requests.empty()) ServeRequests(peer);
+    if (!peer.hints.requests.empty()) ServeHints(peer);
     if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
-    if (!peer.requests.empty()) return true;
+    if (!peer.requests.empty() || !peer.hints.requests.empty()) return true;
     if (peer.unread.empty() || MustWait(peer, peer.unread.front())) return false;
     ReceivedMessage message = std::move(peer.unread.front());
     peer.unread.pop_front();
     const size_t size = message.payload.size();
     Handle(peer, message);
     m_at.link.Consumed(peer.Id(), size);
-    return !peer.closing && (!peer.unread.empty() || !peer.requests.empty());
+    return !peer.closing &&
+           (!peer.unread.empty() || !peer.requests.empty() || !peer.hints.requests.empty());
 }
 
 void PeerManager::Handle(Peer& peer, ReceivedMessage& message)
@@ -153,7 +157,7 @@ void PeerManager::HandleEstablished(Peer& peer, ReceivedMessage& message)
     if (type == GetBlockTxnMessage::kType) return HandleGetBlockTxn(peer, message.payload);
     if (type == BlockTxnMessage::kType) return HandleBlockTxn(peer, message.payload);
     if (type == InvMessage::kType) return HandleInv(peer, message.payload);
-    if (HandleUpkeep(peer, message)) return;
+    if (HandleUpkeep(peer, message) || HandleHintsMessage(peer, message)) return;
     if (!IsKnownMessageType(type)) {
         m_at.log.Debug(LogCategory::kNet, "Unknown message type \"{}\" from peer={}",
                        SafeCharacters(type), peer.Id());
@@ -460,6 +464,7 @@ void PeerManager::Close(Peer& peer)
     }
     peer.unread.clear();
     if (m_downloader) m_downloader->Disconnected(peer.Id());
+    if (m_hints) m_hints->Disconnected(peer.Id());
     m_at.link.Disconnect(peer.Id());
 }
 

@@ -9,6 +9,7 @@
 #include "net/address_book.h"
 #include "net/block_downloader.h"
 #include "net/block_sink.h"
+#include "net/hints_downloader.h"
 #include "net/message_capture.h"
 #include "net/peer.h"
 #include "net/peer_chain.h"
@@ -81,6 +82,7 @@ struct PeerSurroundings {
     const TransactionSource* transactions = nullptr;
     MessageCapture* capture = nullptr; //!< null: messages are not kept
     NodeWarnings* warnings = nullptr;  //!< null: nobody is warned
+    HintsProvider* hints = nullptr;    //!< that peers may have; null: none
 };
 
 class PeerManager {
@@ -92,6 +94,13 @@ public:
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
     /** Nothing is fetched any more; what comes still is dropped. */
     void StopDownload();
+
+    /** From now on those whom we call are told that hints are wanted, and what they have is
+     * fetched. The goal outlives this, or StopHints(). Before that nothing is called again. */
+    void FetchHints(HintsGoal& goal, int64_t offer_time = kHintsOfferTime);
+    void StopHints() { m_hints.reset(); }
+    /** Those of which these hints came were wrong: they are sent away. */
+    void PunishForHints(const Uint256& id);
 
     // From the connections.
 
@@ -164,6 +173,18 @@ private:
     void HandleSendCompact(Peer& peer, ByteSpan payload);
     bool IsOwnNonce(uint64_t nonce) const;
     uint64_t DesirableServices(uint64_t services) const;
+
+    // peer_hints.cpp
+    void AskForHints(Peer& peer);
+    bool TakeHintsFeature(Peer& peer, const FeatureMessage& feature);
+    void OfferHints(Peer& peer);
+    bool HandleHintsMessage(Peer& peer, const ReceivedMessage& message);
+    void HandleHints(Peer& peer, ByteSpan payload);
+    void HandleGetHints(Peer& peer, ByteSpan payload);
+    void HandleHintsData(Peer& peer, ByteSpan payload);
+    void ServeHints(Peer& peer);
+    void MaintainHints();
+    void WrongHints(Peer& peer, const std::string& why);
 
     // peer_addresses.cpp
     int64_t RandomDelay(int64_t mean);
@@ -310,6 +331,7 @@ private:
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
     std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
     BlockSink* m_sink = nullptr;
+    std::optional<HintsDownloader> m_hints; //!< while hints are wanted
     CompactAnnouncers m_announcers;
     /** A block that was lately sent or asked for as a compact one. */
     struct CompactForm {

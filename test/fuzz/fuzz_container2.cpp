@@ -54,6 +54,25 @@ void DecodeGroup(ByteSpan in)
     CHECK(ReadLE64(group.data()) >> 63 || std::equal(again.begin(), again.end(), group.begin()));
 }
 
+/** Header, tables and index alone, as a peer sends them: what they say of groups lies in bounds. */
+void OpenHead(ByteSpan file)
+{
+    if (file.size() < kContainer2HeaderSize) return;
+    const uint64_t index_at = ReadLE64(file.data() + 64);
+    const uint64_t end = ReadLE64(file.data() + 72);
+    const uint64_t before = kContainer2HeaderSize + uint64_t{ReadLE32(file.data() + 80)};
+    if (index_at > end || end > file.size() || before > file.size()) return;
+    Bytes head(file.begin(), file.begin() + static_cast<ptrdiff_t>(before));
+    const ByteSpan index = file.subspan(index_at, end - index_at);
+    head.insert(head.end(), index.begin(), index.end());
+    const auto hints = Container2Hints::OpenHead("head", std::move(head));
+    if (!hints) return;
+    CHECK((*hints)->IndexAt() == index_at && (*hints)->FirstGroupAt() == before);
+    for (const Container2Hints::Group& group : (*hints)->Groups()) {
+        CHECK(group.offset >= before && group.offset + group.length <= index_at);
+    }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
@@ -64,6 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     switch (data[0] % 3) {
     case 0:
         Reseal(rest);
+        OpenHead(rest);
         ReadAllHints(Container2Hints::Open(InMemory(std::move(rest))));
         break;
     case 1:

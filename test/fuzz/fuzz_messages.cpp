@@ -1,5 +1,6 @@
 // Payloads of every message from any bytes: the first byte says which. What a decoder takes, its
 // encoder writes so that the decoder takes it again and both encodings are the same bytes.
+#include "net/hints_messages.h"
 #include "net/messages.h"
 #include "util/check.h"
 
@@ -40,7 +41,8 @@ constexpr std::array kChecks = {
     Check<CompactBlockMessage>, Check<GetBlockTxnMessage>,  Check<BlockTxnMessage>,
     Check<FilterLoadMessage>,   Check<FilterAddMessage>,    Check<MerkleBlockMessage>,
     Check<GetCFiltersMessage>,  Check<GetCFCheckptMessage>, Check<CFilterMessage>,
-    Check<CFHeadersMessage>,    Check<CFCheckptMessage>,
+    Check<CFHeadersMessage>,    Check<CFCheckptMessage>,    Check<HintsMessage>,
+    Check<GetHintsMessage>,     Check<HintsDataMessage>,
 };
 
 } // namespace

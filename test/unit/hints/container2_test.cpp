@@ -262,6 +262,40 @@ TEST_CASE("Container 2: every single-bit flip is refused when opened")
     }
 }
 
+TEST_CASE("Container 2: in pieces, as it goes from peer to peer")
+{
+    const auto env = MakePosixEnv();
+    const TempDir folder;
+    const Path path = folder.Get() / "hints";
+    const Bytes whole = WriteContainer2(*env, path, TestBlocks(3000, 300));
+    const auto opened = Must(OpenHints(*env, path));
+    const auto& file = static_cast<const Container2Hints&>(*opened);
+    REQUIRE(file.Groups().size() >= 3);
+    const Bytes head = Must(file.Head());
+    CHECK(head.size() == file.HeadSize());
+    const auto there = Must(Container2Hints::OpenHead("head", head));
+    CHECK(there->Info().id == file.Info().id);
+    CHECK(there->BodyEnd() == whole.size());
+    Bytes again(head.begin(), head.begin() + static_cast<ptrdiff_t>(there->FirstGroupAt()));
+    for (size_t i = 0; i < there->Groups().size(); ++i) {
+        const Bytes group = Must(file.GroupBytes(i, 1));
+        CHECK(SameChecksum(Sha256Of(group), there->Groups()[i].checksum.data()));
+        again.insert(again.end(), group.begin(), group.end());
+    }
+    CHECK(again.size() == there->IndexAt());
+    again.insert(again.end(), head.begin() + static_cast<ptrdiff_t>(there->FirstGroupAt()),
+                 head.end());
+    CHECK(again == whole);
+    // Any change of the head, and any end that is too early, shows.
+    for (size_t at = 0; at < head.size(); ++at) {
+        Bytes changed = head;
+        changed[at] ^= 1 << (at % 8);
+        CHECK_FALSE(Container2Hints::OpenHead("head", changed));
+        CHECK_FALSE(Container2Hints::OpenHead(
+            "head", Bytes(head.begin(), head.begin() + static_cast<ptrdiff_t>(at))));
+    }
+}
+
 TEST_CASE("Container 2: sections that a reader does not know leave the hints as they are")
 {
     TempDir dir;

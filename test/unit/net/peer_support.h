@@ -218,10 +218,11 @@ inline ChainParams RegtestParams() { return MakeChainParams(Network::kRegtest); 
 class TestNode {
 public:
     explicit TestNode(const ChainParams& node_params, PeerOptions options = {}, uint64_t seed = 1,
-                      AddressBook* book = nullptr, const TransactionSource* pool = nullptr)
+                      AddressBook* book = nullptr, const TransactionSource* pool = nullptr,
+                      HintsProvider* hints = nullptr)
         : params(node_params), chain(params), env(seed), logger(MakeNullLogger()),
           manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }, book,
-                   pool, nullptr, &warnings},
+                   pool, nullptr, &warnings, hints},
                   std::move(options))
     {
         MoveTime(0);

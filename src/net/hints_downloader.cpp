@@ -1,0 +1,269 @@
+// See hints_downloader.h.
+#include "net/hints_downloader.h"
+
+#include "crypto/sha256.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace ibd {
+
+bool HintsDownloader::Candidate::IsBetter(const Candidate& other) const
+{
+    const auto rank = [](const Candidate& c) {
+        return std::tuple(c.fit, c.offer.height, c.pinned, c.votes);
+    };
+    return rank(*this) > rank(other);
+}
+
+void HintsDownloader::Offered(PeerId peer, Bytes group, std::vector<HintsOffer> offers)
+{
+    m_sources.try_emplace(peer, Source{std::move(group), std::move(offers), {}});
+}
+
+void HintsDownloader::Disconnected(PeerId peer)
+{
+    const auto found = m_sources.find(peer);
+    if (found == m_sources.end()) return;
+    LeaveOut(found->second);
+    m_sources.erase(found);
+}
+
+std::vector<PeerId> HintsDownloader::WhoOffered(const Uint256& id) const
+{
+    std::vector<PeerId> out;
+    for (const auto& [peer, source] : m_sources) {
+        const auto names = [&](const HintsOffer& offer) { return offer.id == id; };
+        if (std::any_of(source.offers.begin(), source.offers.end(), names)) out.push_back(peer);
+    }
+    return out;
+}
+
+std::vector<HintsDownloader::Request> HintsDownloader::Work(int64_t now)
+{
+    std::vector<Request> out;
+    if (m_state == State::kCollecting) Choose(now);
+    if (m_state != State::kHead && m_state != State::kGroups) return out;
+    DropSlow(now);
+    if (m_state == State::kHead) {
+        AskForHead(now, out);
+    } else {
+        AskForGroups(now, out);
+    }
+    const bool anybody = std::any_of(m_sources.begin(), m_sources.end(),
+                                     [&](const auto& entry) { return MayAsk(entry.second); });
+    if (anybody) m_last_source = now;
+    if (now > m_last_source + kHintsIdleTime) Fail("nobody is left who has them");
+    return out;
+}
+
+/** All that is named by enough, or pinned. */
+std::vector<HintsDownloader::Candidate> HintsDownloader::Candidates() const
+{
+    std::map<HintsOffer, std::set<Bytes>> voters;
+    for (const auto& [peer, source] : m_sources) {
+        if (source.left_out) continue;
+        for (const HintsOffer& offer : source.offers) voters[offer].insert(source.group);
+    }
+    std::vector<Candidate> out;
+    for (const auto& [offer, groups] : voters) {
+        Candidate candidate{offer, m_goal.Judge(offer), m_goal.IsPinned(offer), groups.size()};
+        const bool named = candidate.pinned || candidate.votes >= kHintsVotes;
+        const bool sized = offer.size <= kMaxHintsSize;
+        if (named && sized && candidate.fit != HintsGoal::Fit::kUseless) out.push_back(candidate);
+    }
+    return out;
+}
+
+void HintsDownloader::Choose(int64_t now)
+{
+    if (!m_goal.HasHeaders()) return;
+    if (!m_deadline) m_deadline = now + m_offer_time;
+    const std::vector<Candidate> candidates = Candidates();
+    const Candidate* best = nullptr;
+    for (const Candidate& candidate : candidates) {
+        if (!best || candidate.IsBetter(*best)) best = &candidate;
+    }
+    // Who is right where files differ nobody can say: more voices, if there are.
+    const bool disputed =
+        best && !best->pinned &&
+        std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+            return &other != best && other.offer.terminal == best->offer.terminal;
+        });
+    const bool tie =
+        disputed &&
+        std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+            return !other.IsBetter(*best) && !best->IsBetter(other);
+        }) > 1;
+    const bool sure = best && best->fit == HintsGoal::Fit::kBest && !disputed;
+    if (!sure && now < *m_deadline) return;
+    if (!best) return Fail("too few peers offer hints that could be used");
+    if (tie) return Fail("peers offer different hints that end at the same block");
+    m_chosen = best->offer;
+    m_last_source = now;
+    m_state = State::kHead;
+}
+
+bool HintsDownloader::MayAsk(const Source& source) const
+{
+    return !source.left_out &&
+           std::find(source.offers.begin(), source.offers.end(), m_chosen) != source.offers.end();
+}
+
+void HintsDownloader::Ask(PeerId peer, Source& source, const HintsPart& part, int64_t now,
+                          std::vector<Request>& out)
+{
+    source.asked.push_back({part, now});
+    SetState(part, kAsked);
+    out.push_back({peer, GetHintsMessage{part}});
+}
+
+void HintsDownloader::AskForHead(int64_t now, std::vector<Request>& out)
+{
+    for (const auto& [peer, source] : m_sources) {
+        if (!source.asked.empty()) return;
+    }
+    for (auto& [peer, source] : m_sources) {
+        if (MayAsk(source)) return Ask(peer, source, {m_chosen.id, 0, 0}, now, out);
+    }
+}
+
+void HintsDownloader::AskForGroups(int64_t now, std::vector<Request>& out)
+{
+    // One request each in turn, so that all have work to the end.
+    for (size_t round = 1; round <= kHintsInFlight; ++round) {
+        for (auto& [peer, source] : m_sources) {
+            if (!MayAsk(source) || source.asked.size() >= round) continue;
+            const auto part = NextGroups();
+            if (!part) return;
+            Ask(peer, source, *part, now, out);
+        }
+    }
+}
+
+/** Missing groups that follow each other: one, or as many as kHintsRequestBytes hold. */
+std::optional<HintsPart> HintsDownloader::NextGroups()
+{
+    size_t first = m_first_missing;
+    while (first < m_pieces.size() && m_piece_states[first] != kMissing) ++first;
+    m_first_missing = first;
+    if (first == m_pieces.size()) return std::nullopt;
+    size_t count = 1;
+    uint64_t bytes = m_pieces[first].size;
+    while (first + count < m_pieces.size() && m_piece_states[first + count] == kMissing) {
+        bytes += m_pieces[first + count].size;
+        if (bytes > kHintsRequestBytes) break;
+        ++count;
+    }
+    return HintsPart{m_chosen.id, static_cast<uint32_t>(first), static_cast<uint32_t>(count)};
+}
+
+void HintsDownloader::SetState(const HintsPart& part, uint8_t state)
+{
+    for (size_t i = part.first; i < size_t{part.first} + part.count; ++i) {
+        m_piece_states[i] = state;
+    }
+    if (state == kMissing) m_first_missing = std::min<size_t>(m_first_missing, part.first);
+}
+
+/** What it was asked for is asked of others. */
+void HintsDownloader::LeaveOut(Source& source)
+{
+    source.left_out = true;
+    for (const Asked& asked : source.asked) SetState(asked.part, kMissing);
+    source.asked.clear();
+}
+
+void HintsDownloader::DropSlow(int64_t now)
+{
+    for (auto& [peer, source] : m_sources) {
+        const bool slow =
+            std::any_of(source.asked.begin(), source.asked.end(),
+                        [&](const Asked& asked) { return now > asked.since + kHintsRequestTime; });
+        if (slow) LeaveOut(source);
+    }
+}
+
+std::optional<std::string> HintsDownloader::Received(PeerId peer, const HintsDataMessage& message,
+                                                     int64_t now)
+{
+    const auto found = m_sources.find(peer);
+    if (found == m_sources.end()) return std::nullopt;
+    Source& source = found->second;
+    const auto asked =
+        std::find_if(source.asked.begin(), source.asked.end(),
+                     [&](const Asked& candidate) { return candidate.part == message.part; });
+    if (asked == source.asked.end()) return std::nullopt; // too late
+    source.asked.erase(asked);
+    SetState(message.part, kMissing);
+    for (Asked& other : source.asked) other.since = now; // they wait for one another
+    if (message.data.empty()) {
+        LeaveOut(source);
+        return std::nullopt;
+    }
+    auto wrong = message.part.IsHead() ? TakeHead(message) : TakeGroups(message);
+    if (wrong) LeaveOut(source);
+    return wrong;
+}
+
+std::optional<std::string> HintsDownloader::TakeHead(const HintsDataMessage& message)
+{
+    if (message.data.size() > kMaxHintsHead) return "head of hints too long";
+    auto pieces = m_goal.TakeHead(m_chosen, message.data);
+    if (!pieces && pieces.GetError().kind == Error::Kind::kBadData) {
+        return "wrong head of hints: " + pieces.Message();
+    }
+    if (!pieces) {
+        Fail(pieces.Message());
+        return std::nullopt;
+    }
+    m_pieces = std::move(*pieces);
+    m_state = State::kGroups;
+    m_first_missing = 0;
+    m_piece_states.clear();
+    for (const HintsPiece& piece : m_pieces)
+        m_piece_states.push_back(piece.have ? kHave : kMissing);
+    m_left = static_cast<size_t>(
+        std::count(m_piece_states.begin(), m_piece_states.end(), uint8_t{kMissing}));
+    if (m_left == 0) {
+        m_state = State::kEnded;
+        m_goal.Complete(m_chosen);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> HintsDownloader::TakeGroups(const HintsDataMessage& message)
+{
+    const HintsPart& part = message.part;
+    ByteSpan rest = message.data;
+    for (size_t i = part.first; i < size_t{part.first} + part.count; ++i) {
+        const HintsPiece& piece = m_pieces[i];
+        if (rest.size() < piece.size) return "groups of hints are cut off";
+        const Hash32 digest = Sha256Of(rest.first(piece.size));
+        if (!std::equal(piece.checksum.begin(), piece.checksum.end(), digest.begin())) {
+            return "wrong checksum of a group of hints";
+        }
+        rest = rest.subspan(piece.size);
+    }
+    if (!rest.empty()) return "groups of hints are too long";
+    if (const Result<> taken = m_goal.TakeGroups(part.first, message.data); !taken) {
+        Fail(taken.Message());
+        return std::nullopt;
+    }
+    SetState(part, kHave);
+    m_left -= part.count;
+    if (m_left == 0) {
+        m_state = State::kEnded;
+        m_goal.Complete(m_chosen);
+    }
+    return std::nullopt;
+}
+
+void HintsDownloader::Fail(const std::string& why)
+{
+    m_state = State::kEnded;
+    m_goal.Failed(why);
+}
+
+} // namespace ibd
