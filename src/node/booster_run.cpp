@@ -268,6 +268,7 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
                    CheckName(options.aggregate), verdict.height);
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
+        m_hints_wrong = true;
         m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; {}", verdict.reason,
                     WayBack());
         return Outcome::kSerial;

@@ -30,6 +30,10 @@ public:
     /** Whether it may come to work if there is no chainstate. */
     bool MayRun(const ChainManagerOptions& trust) const;
     OwnHints& Own() { return m_own; }
+    /** Those that were opened; null: none. */
+    const Hints* GivenHints() const { return m_hints.get(); }
+    /** After Run(): they failed a check. */
+    bool HintsWereWrong() const { return m_hints_wrong; }
 
     enum class Outcome {
         kBuilt,       //!< the chainstate is there, at the terminal block
@@ -126,8 +130,9 @@ private:
     std::unique_ptr<Hints> m_hints; //!< that are given
     OwnHints m_own;
     bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
-    bool m_told = false;        //!< LogStart()
-    bool m_discards = false;    //!< blocks are folded and not stored (-prune)
+    bool m_hints_wrong = false;
+    bool m_told = false;     //!< LogStart()
+    bool m_discards = false; //!< blocks are folded and not stored (-prune)
     mutable Mutex m_mutex;
     std::condition_variable_any m_stop;
     /** At work, or Run()'s. */

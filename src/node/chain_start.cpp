@@ -238,8 +238,26 @@ BoosterOptions ChainStart::BoosterSettings() const
     return options;
 }
 
+Result<> ChainStart::AskPeersForHints()
+{
+    // With -reindex the node has made hints of its own by now, or seen that it cannot.
+    if (m_parts.booster.HasHints() || m_reindex || !m_parts.fetch_hints) return {};
+    if (!m_reindex_chainstate) {
+        IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
+        if (!to_build) return {};
+    }
+    m_parts.set_status("Asking peers for hints…");
+    m_parts.started(); // it may wait for headers
+    IBD_ASSIGN_OR_RETURN(const std::optional<Path> file, m_parts.fetch_hints(*m_chain));
+    if (!file) return {};
+    return m_parts.booster.OpenHints({.file = file, .folder = {}, .hash = m_options.hints.hash},
+                                     m_options.assume_valid);
+}
+
 Result<> ChainStart::BuildChainstate()
 {
+    IBD_RETURN_IF_ERROR(AskPeersForHints());
+    if (m_interrupt) return {};
     bool wipe = m_reindex_chainstate;
     bool built = false;
     const bool may_run = m_parts.booster.MayRun(m_chain->Options());
@@ -258,6 +276,7 @@ Result<> ChainStart::BuildChainstate()
         IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
                              m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(),
                                                  start_fetcher, begins));
+        if (m_parts.booster_done) m_parts.booster_done(outcome);
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
         built = outcome == BoosterRun::Outcome::kBuilt;
         if (built) wipe = false;

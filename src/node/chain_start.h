@@ -31,6 +31,11 @@ struct ChainStartParts {
     std::function<void()> started;
     /** Where the booster's blocks come from if they are not stored; see block_fetcher.h. */
     std::function<BlockFetcher*(ChainManager& chain)> start_fetcher = {};
+    /** Hints of peers, where none are given and a chainstate is to be built; nothing: there are
+     *  none. */
+    std::function<Result<std::optional<Path>>(ChainManager& chain)> fetch_hints = {};
+    /** The booster has done what it could. */
+    std::function<void(BoosterRun::Outcome outcome)> booster_done = {};
 };
 
 class ChainStart {
@@ -68,6 +73,7 @@ private:
     Result<> CheckBlocksAreIndexed();
 
     BoosterOptions BoosterSettings() const;
+    Result<> AskPeersForHints();
     Result<> BuildChainstate();
     Result<bool> ChainstateIsEmpty();
     Result<> CleanUpBooster();

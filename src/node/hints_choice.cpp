@@ -14,16 +14,7 @@ namespace {
 Result<> CheckHash(Env& env, const Path& path, const std::optional<Uint256>& wanted)
 {
     if (!wanted) return {};
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
-    Sha256 digest;
-    Bytes piece(1 << 20);
-    for (uint64_t offset = 0;;) {
-        IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(offset, piece));
-        digest.Write(ByteSpan(piece).first(got));
-        offset += got;
-        if (got < piece.size()) break;
-    }
-    const Uint256 found(digest.Finalize());
+    IBD_ASSIGN_OR_RETURN(const Uint256 found, HashOfFile(env, path));
     if (found == *wanted) return {};
     return BadData("hints file {} has SHA-256 {}, not {} as -ibdboosterhash says", path.string(),
                    ToHex(found.Span()), ToHex(wanted->Span()));
@@ -48,6 +39,20 @@ bool IsBetter(const HintsInfo& a, const HintsInfo& b, const BlockHash& assumed_v
 
 } // namespace
 
+Result<Uint256> HashOfFile(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
+    Sha256 digest;
+    Bytes piece(1 << 20);
+    for (uint64_t offset = 0;;) {
+        IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(offset, piece));
+        digest.Write(ByteSpan(piece).first(got));
+        offset += got;
+        if (got < piece.size()) break;
+    }
+    return Uint256(digest.Finalize());
+}
+
 Result<std::unique_ptr<Hints>> ChooseHints(Env& env, Logger& log, const ChainParams& params,
                                            const HintsChoice& choice,
                                            const BlockHash& assumed_valid)
@@ -62,6 +67,7 @@ Result<std::unique_ptr<Hints>> ChooseHints(Env& env, Logger& log, const ChainPar
     IBD_ASSIGN_OR_RETURN(auto names, env.List(*choice.folder));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
+        if (Path(name).extension() == kHintsPartExtension) continue;
         auto hints = OpenChecked(env, params, *choice.folder / name, choice.hash);
         if (!hints) {
             log.Info("IBD Booster: left out: {}", hints.Message());

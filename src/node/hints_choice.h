@@ -7,6 +7,14 @@
 
 namespace ibd {
 
+/** Of files in the hints folder that are not whole yet. */
+inline constexpr std::string_view kHintsPartExtension = ".part";
+/** With this the names of files begin that peers gave and nobody has used yet. */
+inline constexpr std::string_view kFetchedHints = "fetched-";
+
+/** SHA-256 of a whole file. */
+Result<Uint256> HashOfFile(Env& env, const Path& path);
+
 /** What -ibdboosterfile and -ibdboosterhash say. */
 struct HintsChoice {
     std::optional<Path> file;

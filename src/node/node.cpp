@@ -35,21 +35,25 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_options(std::move(options)), m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
+      m_library(env, log, params, std::filesystem::absolute(dir.Net() / "hints")),
       m_booster(env, log, params, m_options.own_hints), m_undo(env, log, params),
-      m_chain_start({.env = env,
-                     .log = log,
-                     .params = params,
-                     .dir = dir,
-                     .options = m_options,
-                     .scripts = m_scripts,
-                     .caches = m_caches,
-                     .events = m_events,
-                     .booster = m_booster,
-                     .undo = m_undo,
-                     .interrupt = m_interrupt,
-                     .set_status = [this](const std::string& status) { SetStatus(status); },
-                     .started = [this] { m_started(); },
-                     .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); }}),
+      m_chain_start(
+          {.env = env,
+           .log = log,
+           .params = params,
+           .dir = dir,
+           .options = m_options,
+           .scripts = m_scripts,
+           .caches = m_caches,
+           .events = m_events,
+           .booster = m_booster,
+           .undo = m_undo,
+           .interrupt = m_interrupt,
+           .set_status = [this](const std::string& status) { SetStatus(status); },
+           .started = [this] { m_started(); },
+           .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); },
+           .fetch_hints = [this](ChainManager& chain) { return FetchHints(chain); },
+           .booster_done = [this](BoosterRun::Outcome outcome) { BoosterDone(outcome); }}),
       m_table(env), m_control{env,
                               m_table,
                               log,
@@ -85,7 +89,10 @@ void Node::RequestStop()
 {
     m_interrupt = true;
     m_booster.Interrupt();
-    m_undo.Interrupt();
+    {
+        const Lock lock(m_fetch_mutex);
+        if (m_hints_from_peers) m_hints_from_peers->Interrupt();
+    }
     if (m_network) m_network->Interrupt();
     m_waiters.Stop();
     const Lock lock(m_stop_mutex);
@@ -132,9 +139,11 @@ Result<> Node::StartRpc()
     AddMiningMethods(m_table, m_mining);
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
-    AddBoosterMethods(m_table, [this] { return HowTheBoosterDoes(); });
-    AddHintsMethods(m_table, m_chain_context, m_log,
-                    JoinOptionsFrom(m_options.booster, m_options.booster.directory / "join"));
+    AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
+    AddHintsMethods(
+        m_table, m_chain_context, m_log,
+        JoinOptionsFrom(m_options.booster, m_options.booster.directory / "join"),
+        [this](const Hints& hints, const BlockHash& terminal) { KeepHints(hints, terminal); });
     AddIndexMethods(m_table);
     AddAddressMethods(m_table, m_chain_context);
     AddMessageMethods(m_table, m_chain_context);
@@ -202,7 +211,8 @@ void Node::MakeNetwork(uint64_t files)
                          .mock_time = m_options.mock_time,
                          .set_status = [this](const std::string& status) { SetStatus(status); },
                          .warnings = &m_warnings,
-                         .fatal = [this](const Error& error) { StopFor(error); }},
+                         .fatal = [this](const Error& error) { StopFor(error); },
+                         .hints = m_options.serve_hints ? &m_library : nullptr},
         std::move(options));
     m_events.AddConsumer(*m_network);
     m_events.OnChecked([this](const BlockHash& hash, const RuleResult& verdict) {
@@ -221,6 +231,57 @@ BlockFetcher* Node::StartFetcher(ChainManager& chain)
     m_net.network = m_network->Peers();
     m_table.OpenNetworkCalls();
     return fetcher;
+}
+
+/** Nothing: nobody is asked, or nobody has any. */
+Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
+{
+    const bool usable = !m_options.assume_valid.IsNull() || m_options.booster.full_validation;
+    if (!m_options.hints.folder || !usable) return std::optional<Path>();
+    HintsFromPeers* hints = nullptr;
+    {
+        const Lock lock(m_fetch_mutex);
+        m_hints_from_peers = std::make_unique<HintsFromPeers>(
+            m_env, m_log, chain,
+            HintsFetchOptions{.folder = *m_options.hints.folder,
+                              .pin = m_options.hints.hash,
+                              .known = KnownHintsOf(m_params.network),
+                              .full_validation = m_options.booster.full_validation,
+                              .tty = stderr});
+        hints = m_hints_from_peers.get();
+        if (m_interrupt) hints->Interrupt();
+    }
+    // Before anybody is connected to: it is said in the handshake.
+    m_network->Peers()->FetchHints(*hints, m_options.hints_wait_seconds * kSecond);
+    auto file = StartFetcher(chain) ? hints->Wait() : std::optional<Path>();
+    if (hints->WasFalse()) m_network->Peers()->PunishForHints(hints->Id());
+    if (!file || !*file) m_network->Peers()->StopHints();
+    return file;
+}
+
+/** Hints that were right are kept; of wrong ones that peers brought nothing stays. */
+void Node::BoosterDone(BoosterRun::Outcome outcome)
+{
+    const Hints* const hints = m_booster.GivenHints();
+    if (outcome == BoosterRun::Outcome::kInterrupted || !hints) return;
+    const HintsInfo& info = hints->Info();
+    const bool fetched = info.path.filename().string().starts_with(kFetchedHints);
+    if (fetched && m_booster.HintsWereWrong()) {
+        m_network->Peers()->PunishForHints(info.id);
+        m_log.Info("IBD Booster: removing the hints that peers gave");
+        (void)m_env.Remove(info.path);
+    }
+    m_network->Peers()->StopHints();
+    const HeaderNode* const best = m_chain_start.Chain()->Read().Tree().BestHeader();
+    const HeaderNode* const terminal = best->Ancestor(static_cast<int>(info.terminal_height));
+    if (outcome == BoosterRun::Outcome::kBuilt && terminal) KeepHints(*hints, terminal->hash);
+}
+
+void Node::KeepHints(const Hints& hints, const BlockHash& terminal)
+{
+    if (!m_options.serve_hints) return;
+    const Result<> kept = m_library.Keep(hints, terminal);
+    if (!kept) m_log.Warning("Hints are not kept for peers: {}", kept.Message());
 }
 
 /** Up to a node that serves calls and peers, whatever blocks it has yet to connect. */
@@ -314,6 +375,7 @@ Result<> Node::Start()
     IBD_RETURN_IF_ERROR(m_booster.OpenHints(m_options.hints, m_options.assume_valid));
     IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
     IBD_RETURN_IF_ERROR(StartRpc());
+    if (m_options.serve_hints) m_library.Load();
     IBD_RETURN_IF_ERROR(m_network->Load());
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
     Result<> loaded = m_chain_start.Load();

@@ -5,6 +5,8 @@
 
 #include "node/chain_start.h"
 #include "node/commands.h"
+#include "node/hints_from_peers.h"
+#include "node/hints_library.h"
 #include "node/node_network.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
@@ -50,6 +52,9 @@ private:
     Result<> Start();
     void MakeNetwork(uint64_t files);
     BlockFetcher* StartFetcher(ChainManager& chain);
+    Result<std::optional<Path>> FetchHints(ChainManager& chain);
+    void BoosterDone(BoosterRun::Outcome outcome);
+    void KeepHints(const Hints& hints, const BlockHash& terminal);
     Result<> GoLive();
     size_t CountPeers() const;
     bool HasReachedStop(const HeaderNode& tip) const;
@@ -85,6 +90,9 @@ private:
     WaiterFeed m_waiter_feed{m_waiters};
     Commands m_commands;
     Events m_events{m_warnings};
+    HintsLibrary m_library;
+    Mutex m_fetch_mutex;
+    std::unique_ptr<HintsFromPeers> m_hints_from_peers IBD_GUARDED_BY(m_fetch_mutex);
     BoosterRun m_booster;
     UndoRun m_undo;
     ChainStart m_chain_start;

@@ -33,7 +33,7 @@ Result<> NodeNetwork::Load()
         PeerNetworkSurroundings{m_parts.env, m_parts.log, m_parts.params, m_view, m_view, m_view,
                                 [this] { return Now(); },
                                 [this](const Bans& changed) { SaveBans(changed); },
-                                m_parts.warnings},
+                                m_parts.warnings, m_parts.hints},
         std::move(options));
     IBD_RETURN_IF_ERROR(m_peers->LoadAddresses());
     m_parts.set_status("Loading banlist…");

@@ -24,6 +24,7 @@ struct NodeNetworkParts {
     NodeWarnings* warnings = nullptr;
     /** Told of failures of the machine; the node stops. */
     std::function<void(const Error&)> fatal;
+    HintsProvider* hints = nullptr; //!< that peers may have; null: none
 };
 
 class NodeNetwork final : public EventConsumer, public BlockFetcher {

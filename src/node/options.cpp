@@ -42,7 +42,7 @@ void AddBooster(ArgsManager& args)
         "Hints file, in any format: build the chainstate up to its terminal block with the IBD "
         "Booster. Takes effect when there is no chainstate, or with -reindex or "
         "-reindex-chainstate. auto: the best one in the folder hints of the network's data "
-        "directory, if there is any");
+        "directory, or else one that several peers have alike");
     add("-ibdbooster", "",
         "Without a hints file: make hints from the blocks that are stored, or that peers bring, "
         "and "
@@ -87,6 +87,12 @@ void AddBooster(ArgsManager& args)
         "hold the blocks against all rules but scripts: now, before the node is in use, or 0, "
         "never "
         "(default: 0)");
+    add("-ibdboosterwait", "=<n>",
+        "With -ibdboosterfile=auto: seconds that peers with hints, or with better ones, are waited "
+        "for once there are headers (default: 60)");
+    add("-servehints", "",
+        "Keep hints that the node has used or made in the folder hints of the network's data "
+        "directory, and give them to peers that ask (default: 1)");
 }
 
 constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-txindex",
@@ -203,8 +209,8 @@ Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
         "not kept. Leave out one");
 }
 
-Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
-                     NodeOptions& out)
+/** Which hints are taken and given. */
+Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& out)
 {
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
@@ -221,6 +227,19 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
         }
         out.hints.hash = Uint256::FromBytes(bytes->data());
     }
+    out.serve_hints = args.GetBool("-servehints", true);
+    out.hints_wait_seconds = args.GetInt("-ibdboosterwait", out.hints_wait_seconds);
+    if (out.hints_wait_seconds < 0 || out.hints_wait_seconds > kMaxInterval) {
+        return BadData("-ibdboosterwait={}: must be 0 to {} seconds", out.hints_wait_seconds,
+                       kMaxInterval);
+    }
+    return {};
+}
+
+Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
+                     NodeOptions& out)
+{
+    IBD_RETURN_IF_ERROR(ReadHints(args, net_dir, out));
     BoosterOptions& booster = out.booster;
     const std::string name = args.Get("-ibdboosteraggregate", "sha256");
     const auto aggregate = AggregateKindFromName(name);

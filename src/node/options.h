@@ -45,9 +45,11 @@ struct NodeOptions {
     std::vector<Path> load_blocks;
     HintsChoice hints;
     OwnHintsOptions own_hints;
-    bool undo_now = false;  //!< -ibdboosterundo=now
-    BoosterOptions booster; //!< without `chainstate`
-    int booster_peers = 2;  //!< -ibdboosterpeers
+    bool undo_now = false;           //!< -ibdboosterundo=now
+    bool serve_hints = true;         //!< -servehints
+    int64_t hints_wait_seconds = 60; //!< -ibdboosterwait
+    BoosterOptions booster;          //!< without `chainstate`
+    int booster_peers = 2;           //!< -ibdboosterpeers
     AssemblerOptions assembler;
     PeerNetworkOptions network; //!< read apart from the rest (network_config.h)
     std::string alert_notify;

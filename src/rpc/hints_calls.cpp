@@ -77,7 +77,7 @@ UniValue ToJson(const JoinTotals& totals, const HintsInfo& hints, const HeaderNo
 }
 
 UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOptions& options,
-                        const RpcCall& call)
+                        const HintsMade& on_made, const RpcCall& call)
 {
     const ChainManager& chain = context.Chain();
     const NewFile file(context, call.String(0));
@@ -98,13 +98,14 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
         throw RpcError{RpcCode::kMisc, made.verdict.reason};
     }
     const auto hints = OrThrow(OpenHints(context.env, file.path));
+    on_made(*hints, terminal.hash);
     return ToJson(made.verdict.totals, hints->Info(), terminal);
 }
 
 } // namespace
 
 void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
-                     const JoinOptions& options)
+                     const JoinOptions& options, const HintsMade& made)
 {
     table.Add(
         {"blockchain",
@@ -124,8 +125,8 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
          "  \"size\": n,              (numeric) Its size in bytes\n"
          "  \"hintsid\": \"hex\"        (string) Identifies the hints, as getboosterinfo has it\n}",
          "main.hints\nmain.hints 850000",
-         [&context, &log, options](const RpcCall& call) {
-             return DumpTxOutHints(context, log, options, call);
+         [&context, &log, options, made](const RpcCall& call) {
+             return DumpTxOutHints(context, log, options, made, call);
          }});
 }
 

@@ -1,0 +1,230 @@
+// See hints_from_peers.h.
+#include "node/hints_from_peers.h"
+
+#include "node/hints_choice.h"
+#include "node/hints_gate.h"
+#include "swiftsync/terminal.h"
+#include "util/hex.h"
+#include "util/progress.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr auto kLook = std::chrono::milliseconds(200);
+
+} // namespace
+
+HintsFromPeers::HintsFromPeers(Env& env, Logger& log, const ChainManager& chain,
+                               HintsFetchOptions options)
+    : m_env(env), m_log(log), m_chain(chain), m_options(std::move(options))
+{
+}
+
+/** Either the assumed-valid block may be relied upon, or no headers are to come. */
+bool HintsFromPeers::HasHeaders()
+{
+    const int64_t now = m_env.UnixTime();
+    const ChainReader reader = m_chain.Read();
+    const HeaderTree& tree = reader.Tree();
+    const ChainManagerOptions& trust = m_chain.Options();
+    const HeaderNode* const assumed = tree.Find(trust.assume_valid);
+    if (assumed && ScriptCheckFor(tree, *assumed, trust.assume_valid, trust.minimum_work) ==
+                       ScriptCheckReason::kSkip) {
+        return true;
+    }
+    const HeaderNode& best = *tree.BestHeader();
+    return best.chain_work >= trust.minimum_work && best.time >= now - trust.max_tip_age;
+}
+
+HintsGoal::Fit HintsFromPeers::Judge(const HintsOffer& offer)
+{
+    if (m_options.pin && offer.file_hash != m_options.pin) return Fit::kUseless;
+    HintsInfo info;
+    info.path = "offered by peers";
+    info.terminal_height = offer.height;
+    info.terminal_hash = offer.terminal;
+    info.network_magic = m_chain.Params().magic;
+    const int64_t now = m_env.UnixTime();
+    const ChainReader reader = m_chain.Read();
+    const ChainManagerOptions& trust = m_chain.Options();
+    if (!JudgeHints(info, reader.Tree(), trust, m_options.full_validation, now).terminal) {
+        return Fit::kUseless;
+    }
+    const bool best = !trust.assume_valid.IsNull() && offer.terminal == trust.assume_valid;
+    return best || m_options.pin ? Fit::kBest : Fit::kUsable;
+}
+
+bool HintsFromPeers::IsPinned(const HintsOffer& offer)
+{
+    if (m_options.pin == offer.file_hash) return true;
+    const KnownHints wanted{offer.height, offer.file_hash};
+    return std::find(m_options.known.begin(), m_options.known.end(), wanted) !=
+           m_options.known.end();
+}
+
+Path HintsFromPeers::PartPath() const
+{
+    return m_options.folder / (ToHex(m_offer.id.Span()) + std::string(kHintsPartExtension));
+}
+
+Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer, Bytes head)
+{
+    const size_t head_size = head.size();
+    IBD_ASSIGN_OR_RETURN(m_head, Container2Hints::OpenHead("of a peer", std::move(head)));
+    const HintsInfo& info = m_head->Info();
+    IBD_RETURN_IF_ERROR(CheckNetwork(info, m_chain.Params()));
+    if (info.id != offer.id || info.terminal_height != offer.height ||
+        info.terminal_hash != offer.terminal || m_head->BodyEnd() != offer.size ||
+        m_head->HeadSize() != head_size) {
+        return BadData("it is not what was offered");
+    }
+    m_offer = offer;
+    IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_options.folder));
+    IBD_RETURN_IF_ERROR(RemoveOtherParts());
+    IBD_ASSIGN_OR_RETURN(m_part, m_env.OpenWrite(PartPath(), false));
+    IBD_RETURN_IF_ERROR(m_part->Truncate(offer.size)); // to that size, be it longer or shorter
+    IBD_ASSIGN_OR_RETURN(auto pieces, LookAtPart());
+    IBD_ASSIGN_OR_RETURN(const Bytes whole, m_head->Head());
+    const size_t before = m_head->FirstGroupAt();
+    IBD_RETURN_IF_ERROR(m_part->WriteAt(0, ByteSpan(whole).first(before)));
+    IBD_RETURN_IF_ERROR(m_part->WriteAt(m_head->IndexAt(), ByteSpan(whole).subspan(before)));
+    const auto there = std::count_if(pieces.begin(), pieces.end(),
+                                     [](const HintsPiece& piece) { return piece.have; });
+    m_log.Info("IBD Booster: fetching hints {} up to height {} from peers, {} bytes; {} of {} "
+               "groups are there",
+               ToHex(offer.id.Span()), offer.height, offer.size, there, pieces.size());
+    const Lock lock(m_mutex);
+    m_state = State::kFetching;
+    for (const HintsPiece& piece : pieces) {
+        m_total += piece.size;
+        if (piece.have) m_bytes += piece.size;
+    }
+    return pieces;
+}
+
+/** Of files that peers no longer name, so that there is one at a time. */
+Result<> HintsFromPeers::RemoveOtherParts() const
+{
+    IBD_ASSIGN_OR_RETURN(const auto names, m_env.List(m_options.folder));
+    for (const std::string& name : names) {
+        const Path path = m_options.folder / name;
+        if (path.extension() != kHintsPartExtension || path == PartPath()) continue;
+        IBD_RETURN_IF_ERROR(m_env.Remove(path));
+    }
+    return {};
+}
+
+/** The groups, and which of them an earlier start has fetched. */
+Result<std::vector<HintsPiece>> HintsFromPeers::LookAtPart() const
+{
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(PartPath()));
+    std::vector<HintsPiece> out;
+    Bytes bytes;
+    for (const Container2Hints::Group& group : m_head->Groups()) {
+        bytes.resize(group.length);
+        IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(group.offset, bytes));
+        const bool have =
+            got == bytes.size() && SameChecksum(Sha256Of(bytes), group.checksum.data());
+        out.push_back({group.length, group.checksum, have});
+    }
+    return out;
+}
+
+Result<> HintsFromPeers::TakeGroups(size_t first, ByteSpan bytes)
+{
+    IBD_RETURN_IF_ERROR(m_part->WriteAt(m_head->Groups().at(first).offset, bytes));
+    const Lock lock(m_mutex);
+    m_bytes += bytes.size();
+    return {};
+}
+
+void HintsFromPeers::Complete(const HintsOffer&)
+{
+    const Lock lock(m_mutex);
+    m_state = State::kComplete;
+    m_changed.notify_all();
+}
+
+void HintsFromPeers::Failed(const std::string& why)
+{
+    const Lock lock(m_mutex);
+    m_state = State::kFailed;
+    m_failure = why;
+    m_changed.notify_all();
+}
+
+void HintsFromPeers::Interrupt()
+{
+    const Lock lock(m_mutex);
+    m_interrupted = true;
+    m_changed.notify_all();
+}
+
+Result<std::optional<Path>> HintsFromPeers::Wait()
+{
+    m_log.Info("IBD Booster: asking peers for hints");
+    std::optional<ProgressMeter> meter;
+    State state = State::kAsking;
+    while (true) {
+        uint64_t bytes = 0;
+        uint64_t total = 0;
+        {
+            const Lock lock(m_mutex);
+            if (m_interrupted) return std::optional<Path>();
+            if (m_state == state || m_state == State::kFetching) {
+                m_changed.wait_for(m_mutex, kLook);
+            }
+            state = m_state;
+            bytes = m_bytes;
+            total = m_total;
+            if (state == State::kFailed) {
+                m_log.Info("IBD Booster: no hints from peers: {}", m_failure);
+                return std::optional<Path>();
+            }
+        }
+        if (state == State::kAsking) continue;
+        if (!meter) {
+            meter.emplace(m_env, m_log,
+                          ProgressOptions{.label = "IBD Booster: fetching hints",
+                                          .unit = "bytes",
+                                          .total = total,
+                                          .tty = m_options.tty});
+        }
+        meter->Update(bytes, "");
+        if (state == State::kComplete) return Finish();
+    }
+}
+
+/** What only the whole shows: peers say which hash it has, and the index may be a liar's too. */
+Result<> HintsFromPeers::CheckWhole() const
+{
+    IBD_ASSIGN_OR_RETURN(const Uint256 hash, HashOfFile(m_env, PartPath()));
+    if (hash != m_offer.file_hash) return BadData("the file has another hash than was said");
+    return OpenHints(m_env, PartPath(), HintsFormat::kContainer).Ok()
+               ? Result<>()
+               : BadData("the file is no container");
+}
+
+Result<std::optional<Path>> HintsFromPeers::Finish()
+{
+    IBD_RETURN_IF_ERROR(m_part->Sync());
+    m_part.reset();
+    if (const Result<> whole = CheckWhole(); !whole) {
+        if (whole.GetError().kind == Error::Kind::kSystem) return whole.GetError();
+        m_log.Error("IBD Booster: no hints from peers: {}", whole.Message());
+        m_was_false = true;
+        IBD_RETURN_IF_ERROR(m_env.Remove(PartPath()));
+        return std::optional<Path>();
+    }
+    const Path path = m_options.folder / fmt::format("{}{}-{}.hints", kFetchedHints, m_offer.height,
+                                                     ToHex(m_offer.id.Span()));
+    IBD_RETURN_IF_ERROR(m_env.Rename(PartPath(), path));
+    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.folder));
+    m_log.Info("IBD Booster: the hints from peers are complete");
+    return std::optional<Path>(path);
+}
+
+} // namespace ibd

@@ -1,0 +1,73 @@
+// HintsFromPeers: a hints file that is put together in the hints folder of what peers bring. A file
+// that was begun (<id>.part) is gone on with: what of it has the right checksum is not fetched
+// again. Owned by Node. What peers bring comes on their thread, Wait() is another's.
+#pragma once
+
+#include "hints/container2.h"
+#include "net/hints_goal.h"
+#include "node/known_hints.h"
+#include "util/log.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+struct HintsFetchOptions {
+    Path folder;
+    std::optional<Uint256> pin; //!< SHA-256 of the file: of no other (-ibdboosterhash)
+    std::vector<KnownHints> known;
+    bool full_validation = false; //!< nothing is assumed valid
+    FILE* tty = nullptr;          //!< for progress
+};
+
+class HintsFromPeers final : public HintsGoal {
+public:
+    /** The chain's index is loaded; it outlives this. */
+    HintsFromPeers(Env& env, Logger& log, const ChainManager& chain, HintsFetchOptions options);
+
+    /** The file once it is complete; nothing if there will be none, which the log tells, or after
+     *  Interrupt(). Errors are the machine's. */
+    Result<std::optional<Path>> Wait();
+    /** Any thread. */
+    void Interrupt();
+    /** Of the file that was fetched. */
+    const Uint256& Id() const { return m_offer.id; }
+    /** After Wait(): the whole was not what was offered, though each part of it was. */
+    bool WasFalse() const { return m_was_false; }
+
+    bool HasHeaders() override;
+    Fit Judge(const HintsOffer& offer) override;
+    bool IsPinned(const HintsOffer& offer) override;
+    Result<std::vector<HintsPiece>> TakeHead(const HintsOffer& offer, Bytes head) override;
+    Result<> TakeGroups(size_t first, ByteSpan bytes) override;
+    void Complete(const HintsOffer& offer) override;
+    void Failed(const std::string& why) override;
+
+private:
+    Result<> RemoveOtherParts() const;
+    Result<std::vector<HintsPiece>> LookAtPart() const;
+    Path PartPath() const;
+    Result<std::optional<Path>> Finish();
+    Result<> CheckWhole() const;
+
+    Env& m_env;
+    Logger& m_log;
+    const ChainManager& m_chain;
+    const HintsFetchOptions m_options;
+
+    // The peers' thread; Wait()'s when that is done.
+    HintsOffer m_offer;
+    std::unique_ptr<Container2Hints> m_head;
+    std::unique_ptr<WritableFile> m_part;
+    bool m_was_false = false; //!< Wait()'s
+
+    enum class State { kAsking, kFetching, kComplete, kFailed };
+    mutable Mutex m_mutex;
+    std::condition_variable_any m_changed;
+    State m_state IBD_GUARDED_BY(m_mutex) = State::kAsking;
+    std::string m_failure IBD_GUARDED_BY(m_mutex);
+    uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of groups that are there
+    uint64_t m_total IBD_GUARDED_BY(m_mutex) = 0;
+    bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
+};
+
+} // namespace ibd

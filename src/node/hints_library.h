@@ -1,0 +1,49 @@
+// HintsLibrary: hints that the node has used or made, kept in the folder hints of the network's
+// data directory as containers of version 2 whose names start with "kept-", and given to peers.
+// Owned by Node; any thread, but Keep() on one at a time. Memory: kMaxHintsOffers open files.
+#pragma once
+
+#include "consensus/params.h"
+#include "hints/container2.h"
+#include "net/hints_goal.h"
+#include "util/log.h"
+
+namespace ibd {
+
+class HintsLibrary final : public HintsProvider {
+public:
+    HintsLibrary(Env& env, Logger& log, const ChainParams& params, Path folder)
+        : m_env(env), m_log(log), m_params(params), m_folder(std::move(folder))
+    {
+    }
+
+    /** Opens what was kept before; reads all of it once. What is damaged is named in the log. */
+    void Load();
+    /** Keeps hints that were proven right: what peers gave gets another name, of other files a
+     *  container is written. Of too many the lowest go. Bad data: hints of a format that
+     *  numbers unspendable outputs, too, of which no container can be made without blocks. */
+    Result<> Keep(const Hints& hints, const BlockHash& terminal);
+
+    std::vector<HintsOffer> Offers() override;
+    Result<Bytes> Read(const HintsPart& part) override;
+
+private:
+    struct File {
+        HintsOffer offer;
+        Path path;
+        std::shared_ptr<const Container2Hints> hints;
+    };
+
+    Result<> Add(const Path& path);
+    Result<Path> MakeContainer(const Hints& hints, const BlockHash& terminal) const;
+
+    Env& m_env;
+    Logger& m_log;
+    const ChainParams& m_params;
+    const Path m_folder;
+    Mutex m_keeping; //!< one Keep() at a time
+    Mutex m_mutex;
+    std::vector<File> m_files IBD_GUARDED_BY(m_mutex); //!< the highest first
+};
+
+} // namespace ibd
