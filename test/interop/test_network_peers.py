@@ -140,6 +140,22 @@ class WithCore(Network):
     def test_it_takes_v2(self):
         self.exchange("v2", Node, CoreNode)
 
+    def test_a_wish_for_hints(self):
+        """Core hears of one feature that it does not know, and of nothing else."""
+        core = self.start(CoreNode)
+        chain = recent_chain(20)
+        feed(core, chain.blocks)
+        ours = self.start(Node, "-ibdboosterfile=auto", "-ibdboosterwait=0",
+                          f"-assumevalid={chain.tip}", f"-connect={self.address(core)}")
+        ours.wait_for_tip(chain.tip)
+        self.assertIn("no hints from peers: too few peers", ours.log_text)
+        wait_until(lambda: self.peer(core), "a peer")
+        log = core.log_text
+        self.assertEqual(log.count("received: feature ("), 1)
+        self.assertEqual(log.count("unknown feature advertised: ibd-booster-hints"), 1)
+        for sign in ("Unknown message type", "Misbehaving", "disconnecting peer", "gethints"):
+            self.assertNotIn(sign, log)
+
     def test_compact_blocks(self):
         """In both roles: announced, completed by getblocktxn, and served."""
         core, ours = self.start(CoreNode), self.start(Node)
