@@ -82,6 +82,31 @@ ToolArguments Parse(int argc, char** argv)
     return out;
 }
 
+/** Where stderr is no terminal nothing can be redrawn: then it gets a line of progress now and
+ * then, once a command takes long. What else the machinery has to say is for the log of a node. */
+class ProgressLines final : public Logger {
+public:
+    static constexpr int64_t kQuietMicros = 10'000'000;
+
+    explicit ProgressLines(Env& env) : m_env(env), m_start(env.MonotonicMicros()) {}
+
+    bool Wants(LogLevel level, LogCategory) const override
+    {
+        return level == LogLevel::kInfo && !m_is_tty;
+    }
+    void Write(const LogLine& line) override
+    {
+        if (!std::string_view(line.place.file).ends_with("util/progress.cpp")) return;
+        if (m_env.MonotonicMicros() - m_start < kQuietMicros) return;
+        fmt::print(stderr, "{}\n", line.text);
+    }
+
+private:
+    Env& m_env;
+    const int64_t m_start;
+    const bool m_is_tty = ::isatty(STDERR_FILENO) == 1;
+};
+
 Result<> RunCommand(Env& env, ToolArguments arguments)
 {
     if (arguments.words.empty()) return BadData("no command (bitcoin-hints --help)");
@@ -98,8 +123,8 @@ Result<> RunCommand(Env& env, ToolArguments arguments)
         if (arguments.words.size() != command.words) {
             return BadData("{} takes {} file names (bitcoin-hints --help)", name, command.words);
         }
-        const auto log = MakeNullLogger();
-        return command.run({env, *log, arguments});
+        ProgressLines log(env);
+        return command.run({env, log, arguments});
     }
     return BadData("{}: no such command (bitcoin-hints --help)", name);
 }
