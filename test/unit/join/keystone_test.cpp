@@ -166,6 +166,11 @@ TEST_CASE("Join keystone: every single crash point, and every single failure, of
             }
             CAPTURE(point, dies);
             const auto made = setup.Join(env, options);
+            if (env.Operations() <= point) { // its keys, drawn anew, made for fewer spills
+                RequireDone(made);
+                setup.Reset();
+                continue;
+            }
             REQUIRE_FALSE(made.Ok());
             REQUIRE(made.GetError().kind == Error::Kind::kSystem);
             if (dies) env.LoseUnsynced();

@@ -166,6 +166,11 @@ TEST_CASE("Undo keystone: every single crash point, and every single failure, of
             }
             CAPTURE(point, dies);
             const auto verdict = setup.Rebuild(env, options);
+            if (env.Operations() <= point) { // its keys, drawn anew, made for fewer spills
+                RequireDone(verdict);
+                setup.Reset();
+                continue;
+            }
             REQUIRE_FALSE(verdict.Ok());
             REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
             if (dies) env.LoseUnsynced();
