@@ -81,6 +81,8 @@ class Sync(Peers):
     def test_blocks_go_on_to_others(self):
         first, second, third = (self.listener() for _ in range(3))
         second.rpc("addnode", self.address(first), "add")
+        # Headers come from one peer only, and that must not be the one who knows nothing.
+        self.wait_for_peers(second, 1)
         third.rpc("addnode", self.address(second), "add")
         chain = Chain().grow(30)
         self.feed(first, chain.blocks)
