@@ -299,12 +299,13 @@ TEST_CASE("Hints files: what is cut off, lengthened or changed is refused with f
         const std::string name(NameOf(format));
         for (int i = 0; i < 300; ++i) {
             Bytes file = good;
+            const size_t at = TestRng().Below(file.size());
             if (i % 3 == 0) {
-                file.resize(TestRng().Below(file.size()));
+                file.resize(at);
             } else if (i % 3 == 1) {
                 file.push_back(static_cast<uint8_t>(TestRng()()));
             } else {
-                file[TestRng().Below(file.size())] ^= static_cast<uint8_t>(1 << TestRng().Below(8));
+                file[at] ^= static_cast<uint8_t>(1 << TestRng().Below(8));
             }
             WriteTestFile(path, file);
             CAPTURE(name, i);
@@ -324,8 +325,11 @@ TEST_CASE("Hints files: what is cut off, lengthened or changed is refused with f
                 same = same && h <= blocks.size() && read.unspent == blocks[h - 1].unspent &&
                        read.outputs.value_or(blocks[h - 1].outputs) == blocks[h - 1].outputs;
             }
-            // gzip's header has bytes that mean nothing (time, system).
-            if (format != HintsFormat::kBtcd && format != HintsFormat::kGaps) REQUIRE_FALSE(same);
+            // gzip's header has bytes that mean nothing (time, system); so has the count of outputs
+            // of the genesis block, none of which may be marked.
+            const bool of_genesis = format == HintsFormat::kBitmap && i % 3 == 2 && at < 2;
+            const bool gzip = format == HintsFormat::kBtcd || format == HintsFormat::kGaps;
+            if (!gzip && !of_genesis) REQUIRE_FALSE(same);
         }
     }
 }
