@@ -241,7 +241,8 @@ BoosterOptions ChainStart::BoosterSettings() const
 Result<> ChainStart::AskPeersForHints()
 {
     // With -reindex the node has made hints of its own by now, or seen that it cannot.
-    if (m_parts.booster.HasHints() || m_reindex || !m_parts.fetch_hints) return {};
+    const bool wanted = m_options.hints.folder && m_parts.fetch_hints;
+    if (m_parts.booster.HasHints() || m_reindex || !wanted) return {};
     if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return {};
