@@ -155,7 +155,7 @@ class Interrupted(UndoTest):
             node.launch(*args)
             wait_until(lambda: self.undo(node) or "Done loading" in node.log_text, "undo data")
             args = self.args
-            delay = time.monotonic() + chance.uniform(0, 1.5)
+            delay = time.monotonic() + chance.uniform(0.02, 0.2)  # it may take half a second
             while time.monotonic() < delay:
                 undo = self.undo(node)
                 if undo:
