@@ -89,6 +89,7 @@ void Node::RequestStop()
 {
     m_interrupt = true;
     m_booster.Interrupt();
+    m_undo.Interrupt();
     {
         const Lock lock(m_fetch_mutex);
         if (m_hints_from_peers) m_hints_from_peers->Interrupt();
@@ -139,7 +140,7 @@ Result<> Node::StartRpc()
     AddMiningMethods(m_table, m_mining);
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
-    AddBoosterMethods(m_table, [this] { return m_booster.Progress(); });
+    AddBoosterMethods(m_table, [this] { return HowTheBoosterDoes(); });
     AddHintsMethods(
         m_table, m_chain_context, m_log,
         JoinOptionsFrom(m_options.booster, m_options.booster.directory / "join"),
