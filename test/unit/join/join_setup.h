@@ -1,9 +1,11 @@
-// JoinSetup: chains whose hints are known, ready to be joined any number of times.
+// What tests of the join and of what is built on it share: options, what is left, and faults.
 #pragma once
 
 #include "join/spend_join.h"
-#include "swiftsync/sync_setup.h"
+#include "sim/fault_env.h"
+#include "support/testdata.h"
 #include "swiftsync/file_block_source.h"
+#include "swiftsync/sync_setup.h"
 
 namespace ibd::test {
 
@@ -26,11 +28,78 @@ inline void RequireClean(const Path& directory)
     }
 }
 
+inline void RequireDone(const Result<JoinVerdict>& verdict)
+{
+    if (!verdict) FAIL(verdict.Message());
+    INFO(verdict->reason);
+    REQUIRE(verdict->kind == JoinVerdict::Kind::kDone);
+}
 inline void RequireDone(const Result<GeneratedHints>& made)
 {
     if (!made) FAIL(made.Message());
-    INFO(made->verdict.reason);
-    REQUIRE(made->verdict.kind == JoinVerdict::Kind::kDone);
+    RequireDone(Result<JoinVerdict>(made->verdict));
+}
+
+/** Rounds of up to eight deaths at any operation of `run(env)`, with `options` of one thread or
+ *  two. `died()` changes what else a death may cost, and says whether all is done nevertheless;
+ *  `finish(done, env)` ends each round. */
+template <typename Run, typename Died, typename Finish>
+void DieAtRandomOperations(JoinOptions& options, uint64_t operations, Run run, Died died,
+                           Finish finish)
+{
+    auto& rng = TestRng();
+    int crashed = 0;
+    for (int round = 0; round < 60; ++round) {
+        options.threads = 1 + static_cast<unsigned>(rng() % 2);
+        options.background = options.threads > 1;
+        CAPTURE(round, options.threads);
+        bool done = false;
+        for (int death = 0; death < 8 && !done; ++death) {
+            FaultEnv env(rng());
+            env.CrashAt(rng() % (operations + 10));
+            const auto outcome = run(env);
+            done = outcome.Ok();
+            if (done) RequireDone(outcome);
+            crashed += !done;
+            env.LoseUnsynced();
+            if (!done) done = died();
+        }
+        FaultEnv env(rng());
+        finish(done, env);
+    }
+    REQUIRE(crashed > 60);
+}
+
+/** `run(env)` meets a death, then a failure, at each operation of a run. `recover(env)` has to make
+ *  good what it leaves and to look at it; `reset()` clears the ground for the next. */
+template <typename Run, typename Recover, typename Reset>
+void FailAtEachOperation(Run run, Recover recover, Reset reset)
+{
+    FaultEnv counting(7);
+    RequireDone(run(counting));
+    reset();
+    for (uint64_t point = 0; point < counting.Operations(); ++point) {
+        for (const bool dies : {true, false}) {
+            FaultEnv env(point);
+            if (dies) {
+                env.CrashAt(point);
+            } else {
+                env.SetScript([&](const FaultEnv::Operation& op) { return op.number == point; });
+            }
+            CAPTURE(point, dies);
+            const auto outcome = run(env);
+            if (env.Operations() <= point) { // its keys, drawn anew, made for fewer spills
+                RequireDone(outcome);
+            } else {
+                REQUIRE_FALSE(outcome.Ok());
+                REQUIRE(outcome.GetError().kind == Error::Kind::kSystem);
+                if (dies) env.LoseUnsynced();
+                FaultEnv after(point + 1);
+                recover(after);
+            }
+            reset();
+        }
+    }
 }
 
 } // namespace ibd::test

@@ -114,33 +114,17 @@ TEST_CASE("Join keystone: killed at any operation and resumed, whoever brings th
         RequireDone(join(counting));
         setup.RequireRight();
         setup.Reset();
-        const uint64_t operations = counting.Operations();
-        int crashed = 0;
-        for (int round = 0; round < 60; ++round) {
-            options.threads = 1 + static_cast<unsigned>(rng() % 2);
-            options.background = options.threads > 1;
-            CAPTURE(strangers, round, options.threads);
-            bool done = false;
-            for (int death = 0; death < 8 && !done; ++death) {
-                FaultEnv env(rng());
-                env.CrashAt(rng() % (operations + 10));
-                const auto made = join(env);
-                done = made.Ok();
-                if (done) RequireDone(made);
-                crashed += !done;
-                env.LoseUnsynced();
-                // The last rename may have been done when the sync of its folder failed.
-                done = done || std::filesystem::exists(setup.Out());
-            }
-            if (!done) {
-                FaultEnv env(rng());
-                RequireDone(join(env));
-            }
-            REQUIRE(std::filesystem::exists(setup.Out()));
-            setup.RequireRight();
-            setup.Reset();
-        }
-        REQUIRE(crashed > 60);
+        CAPTURE(strangers);
+        DieAtRandomOperations(
+            options, counting.Operations(), join,
+            // The last rename may have been done when the sync of its folder failed.
+            [&] { return std::filesystem::exists(setup.Out()); },
+            [&](bool done, Env& env) {
+                if (!done) RequireDone(join(env));
+                REQUIRE(std::filesystem::exists(setup.Out()));
+                setup.RequireRight();
+                setup.Reset();
+            });
     }
 }
 
@@ -153,33 +137,14 @@ TEST_CASE("Join keystone: every single crash point, and every single failure, of
     JoinSetup setup(7, shape);
     JoinOptions options = setup.Options(1, 1 << 16);
     options.checkpoint_bytes = 9'000;
-    FaultEnv counting(7);
-    RequireDone(setup.Join(counting, options));
-    setup.Reset();
-    for (uint64_t point = 0; point < counting.Operations(); ++point) {
-        for (const bool dies : {true, false}) {
-            FaultEnv env(point);
-            if (dies) {
-                env.CrashAt(point);
-            } else {
-                env.SetScript([&](const FaultEnv::Operation& op) { return op.number == point; });
-            }
-            CAPTURE(point, dies);
-            const auto made = setup.Join(env, options);
-            if (env.Operations() <= point) { // its keys, drawn anew, made for fewer spills
-                RequireDone(made);
-                setup.Reset();
-                continue;
-            }
-            REQUIRE_FALSE(made.Ok());
-            REQUIRE(made.GetError().kind == Error::Kind::kSystem);
-            if (dies) env.LoseUnsynced();
-            FaultEnv after(point + 1);
-            if (!std::filesystem::exists(setup.Out())) RequireDone(setup.Join(after, options));
-            setup.RequireRight();
-            setup.Reset();
-        }
-    }
+    FailAtEachOperation([&](Env& env) { return setup.Join(env, options); },
+                        [&](Env& after) {
+                            if (!std::filesystem::exists(setup.Out())) {
+                                RequireDone(setup.Join(after, options));
+                            }
+                            setup.RequireRight();
+                        },
+                        [&] { setup.Reset(); });
 }
 
 TEST_CASE("A join that is stopped goes on where it was", "[keystone]")
@@ -219,9 +184,8 @@ TEST_CASE("Bit rot in what a join keeps is noticed, and it starts over", "[keyst
     REQUIRE_FALSE(rotten);
     setup.RequireRight();
     setup.Reset();
-    env.CorruptReads([&](const Path& path) {
-        return path.filename().string().starts_with("spill");
-    });
+    env.CorruptReads(
+        [&](const Path& path) { return path.filename().string().starts_with("spill"); });
     const auto made = setup.Join(env, options);
     REQUIRE_FALSE(made.Ok());
     CHECK(made.Message().find("does not keep what is written to it") != std::string::npos);

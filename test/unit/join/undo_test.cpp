@@ -64,13 +64,6 @@ private:
     KeptUndo m_kept;
 };
 
-void RequireDone(const Result<JoinVerdict>& verdict)
-{
-    if (!verdict) FAIL(verdict.Message());
-    INFO(verdict->reason);
-    REQUIRE(verdict->kind == JoinVerdict::Kind::kDone);
-}
-
 } // namespace
 
 TEST_CASE("Undo keystone: records from blocks alone are a serial walk's", "[keystone]")
@@ -116,30 +109,18 @@ TEST_CASE("Undo keystone: killed at any operation and resumed, whoever brings th
         RequireDone(rebuild(counting));
         setup.RequireRight();
         setup.Reset();
-        const uint64_t operations = counting.Operations();
-        int crashed = 0;
-        for (int round = 0; round < 60; ++round) {
-            options.join.threads = 1 + static_cast<unsigned>(rng() % 2);
-            options.join.background = options.join.threads > 1;
-            CAPTURE(strangers, round, options.join.threads);
-            bool done = false;
-            for (int death = 0; death < 8 && !done; ++death) {
-                FaultEnv env(rng());
-                env.CrashAt(rng() % (operations + 10));
-                const auto verdict = rebuild(env);
-                done = verdict.Ok();
-                if (done) RequireDone(verdict);
-                crashed += !done;
-                env.LoseUnsynced();
-                // What the consumer has of it is durable or not, as it likes.
-                if (!done) setup.Kept().Keep(setup.Right().size() - rng() % 20);
-            }
-            FaultEnv env(rng());
-            RequireDone(rebuild(env));
-            setup.RequireRight();
-            setup.Reset();
-        }
-        REQUIRE(crashed > 60);
+        CAPTURE(strangers);
+        DieAtRandomOperations(
+            options.join, counting.Operations(), rebuild,
+            [&] { // What the consumer has of it is durable or not, as it likes.
+                setup.Kept().Keep(setup.Right().size() - rng() % 20);
+                return false;
+            },
+            [&](bool, Env& env) {
+                RequireDone(rebuild(env));
+                setup.RequireRight();
+                setup.Reset();
+            });
     }
 }
 
@@ -152,35 +133,14 @@ TEST_CASE("Undo keystone: every single crash point, and every single failure, of
     UndoSetup setup(7, shape);
     UndoOptions options = setup.Options(1, 1 << 16);
     options.join.checkpoint_bytes = 9'000;
-    FaultEnv counting(7);
-    RequireDone(setup.Rebuild(counting, options));
-    setup.Reset();
     int resumed = 0;
-    for (uint64_t point = 0; point < counting.Operations(); ++point) {
-        for (const bool dies : {true, false}) {
-            FaultEnv env(point);
-            if (dies) {
-                env.CrashAt(point);
-            } else {
-                env.SetScript([&](const FaultEnv::Operation& op) { return op.number == point; });
-            }
-            CAPTURE(point, dies);
-            const auto verdict = setup.Rebuild(env, options);
-            if (env.Operations() <= point) { // its keys, drawn anew, made for fewer spills
-                RequireDone(verdict);
-                setup.Reset();
-                continue;
-            }
-            REQUIRE_FALSE(verdict.Ok());
-            REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
-            if (dies) env.LoseUnsynced();
-            FaultEnv after(point + 1);
-            resumed += Must(LoadJoinState(after, setup.Directory())).has_value();
-            RequireDone(setup.Rebuild(after, options));
-            setup.RequireRight();
-            setup.Reset();
-        }
-    }
+    FailAtEachOperation([&](Env& env) { return setup.Rebuild(env, options); },
+                        [&](Env& after) {
+                            resumed += Must(LoadJoinState(after, setup.Directory())).has_value();
+                            RequireDone(setup.Rebuild(after, options));
+                            setup.RequireRight();
+                        },
+                        [&] { setup.Reset(); });
     REQUIRE(resumed > 0);
 }
 
