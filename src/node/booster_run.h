@@ -24,7 +24,6 @@ public:
 
     /** Opens the hints. Before anything on disk is changed, so that a wrong file costs nothing. */
     Result<> OpenHints(const HintsChoice& choice, const BlockHash& assumed_valid);
-    Result<> OpenHintsFile(const Path& path) { return OpenHints({path, {}, {}}, {}); }
     bool HasHints() const { return m_hints != nullptr; }
     const Uint256& HintsId() const { return m_hints->Info().id; }
     /** Whether it may come to work if there is no chainstate. */

@@ -92,6 +92,14 @@ public:
         }
         return Chain().Flush(FlushMode::kAlways);
     }
+    /** All blocks up to the end of the hints. */
+    Result<> StoreAll()
+    {
+        for (size_t h = 1; h <= m_world.HintsHeight(); ++h) {
+            IBD_RETURN_IF_ERROR(Chain().AcceptBlock(m_world.blocks[h]));
+        }
+        return Chain().Flush(FlushMode::kAlways);
+    }
     BoosterOptions Options(unsigned threads = 2) const
     {
         BoosterOptions options;

@@ -44,7 +44,7 @@ struct Start {
         : machine(TheWorld(), dir), booster(env, log, params)
     {
         Must(machine.Open(env, false));
-        Must(booster.OpenHintsFile(hints));
+        Must(GiveHints(booster, hints));
     }
     Result<BoosterRun::Outcome> Run(BlockFetcher& fetcher)
     {
@@ -118,41 +118,9 @@ TEST_CASE("what is still to come is held against the room on the disk")
 TEST_CASE("stored and missing blocks in any mixture, and a death at any operation")
 {
     const TempDir dir{MemoryFolder()};
-    const uint64_t seed = TestRng()();
-    CAPTURE(seed);
-    sim::Rng rng(seed);
-    size_t deaths = 0;
-    for (int round = 0; round < 15; ++round) {
-        Machine machine(TheWorld(), dir / fmt::format("{}", round));
-        for (int start = 0;; ++start) {
-            CAPTURE(round, start);
-            REQUIRE(start < 20);
-            FaultEnv env(rng());
-            const uint64_t death = start < 5 ? rng.Below(3'000) : UINT64_MAX;
-            env.CrashAt(death);
-            const auto log = MakeNullLogger();
-            BoosterRun booster(env, *log, TheWorld().params);
-            const auto run = [&]() -> Result<BoosterRun::Outcome> {
-                IBD_RETURN_IF_ERROR(machine.Open(env, false));
-                if (start == 0 && round % 2) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
-                IBD_RETURN_IF_ERROR(booster.OpenHintsFile(TheWorld().dir / "hints"));
-                Net net(machine.Chain(), sim::Rng(rng()), true);
-                SteppedFetcher fetcher(net);
-                return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
-                                   [&] { return &fetcher; });
-            };
-            const auto outcome = run();
-            if (outcome) {
-                CHECK(*outcome == BoosterRun::Outcome::kBuilt);
-                break;
-            }
-            ++deaths;
-            machine.Close();
-            env.LoseUnsynced();
-        }
-        machine.RequireRight();
-    }
-    CHECK(deaths > 0);
+    SyncDespiteDeaths(
+        dir.Get(), 3'000, {}, [](BoosterRun& booster) { return GiveHints(booster); },
+        [](Machine&) {});
 }
 
 TEST_CASE("the gate for hints: which headers they wait for, and when they are refused")

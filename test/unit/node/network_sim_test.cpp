@@ -75,7 +75,7 @@ Trace SyncWithBooster(uint64_t seed, const Path& dir)
     SteppedFetcher fetcher(net);
     const auto log = MakeNullLogger();
     BoosterRun booster(env, *log, TheWorld().params);
-    Must(booster.OpenHintsFile(TheWorld().dir / "hints"));
+    Must(GiveHints(booster));
     const auto outcome = Must(booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
                                           [&] { return &fetcher; }));
     CHECK(outcome == BoosterRun::Outcome::kBuilt);

@@ -60,40 +60,9 @@ bool LeavesNothing(Machine& machine)
 TEST_CASE("own hints: stored and missing blocks in any mixture, and a death at any operation")
 {
     const TempDir dir{MemoryFolder()};
-    const uint64_t seed = TestRng()();
-    CAPTURE(seed);
-    sim::Rng rng(seed);
-    size_t deaths = 0;
-    for (int round = 0; round < 15; ++round) {
-        Machine machine(TheWorld(), dir / fmt::format("{}", round));
-        for (int start = 0;; ++start) {
-            CAPTURE(round, start);
-            REQUIRE(start < 20);
-            FaultEnv env(rng());
-            env.CrashAt(start < 5 ? rng.Below(4'000) : UINT64_MAX);
-            const auto log = MakeNullLogger();
-            BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
-            const auto run = [&]() -> Result<Outcome> {
-                IBD_RETURN_IF_ERROR(machine.Open(env, false));
-                if (start == 0 && round % 2) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
-                Net net(machine.Chain(), sim::Rng(rng()), true);
-                SteppedFetcher fetcher(net);
-                return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
-                                   [&] { return &fetcher; });
-            };
-            const auto outcome = run();
-            if (outcome) {
-                CHECK(*outcome == Outcome::kBuilt);
-                break;
-            }
-            ++deaths;
-            machine.Close();
-            env.LoseUnsynced();
-        }
-        machine.RequireRight();
-        CHECK(LeavesNothing(machine));
-    }
-    CHECK(deaths > 0);
+    SyncDespiteDeaths(
+        dir.Get(), 4'000, Own(Mode::kAsked), [](BoosterRun&) { return Result<>(); },
+        [](Machine& machine) { CHECK(LeavesNothing(machine)); });
 }
 
 TEST_CASE("own hints: each operation on their files fails once, and the next start makes good")
@@ -103,10 +72,7 @@ TEST_CASE("own hints: each operation on their files fails once, and the next sta
         const auto log = MakeNullLogger();
         BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
         IBD_RETURN_IF_ERROR(machine.Open(env));
-        for (size_t h = 1; h <= TheWorld().HintsHeight(); ++h) {
-            IBD_RETURN_IF_ERROR(machine.Chain().AcceptBlock(TheWorld().blocks[h]));
-        }
-        IBD_RETURN_IF_ERROR(machine.Chain().Flush(FlushMode::kAlways));
+        IBD_RETURN_IF_ERROR(machine.StoreAll());
         return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine));
     };
     const auto is_ours = [](const FaultEnv::Operation& operation) {
@@ -144,38 +110,25 @@ TEST_CASE("undo data: a death at any operation, and the next start goes on to wh
     const uint64_t seed = TestRng()();
     CAPTURE(seed);
     sim::Rng rng(seed);
-    size_t deaths = 0;
+    int deaths = 0;
     for (int round = 0; round < 10; ++round) {
+        CAPTURE(round);
         Machine machine(TheWorld(), dir / fmt::format("{}", round));
         const auto log = MakeNullLogger();
         {
             FaultEnv env;
             Must(machine.Open(env));
-            for (size_t h = 1; h <= TheWorld().HintsHeight(); ++h) {
-                Must(machine.Chain().AcceptBlock(TheWorld().blocks[h]));
-            }
-            Must(machine.Chain().Flush(FlushMode::kAlways));
+            Must(machine.StoreAll());
             BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
             Must(booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine)));
             machine.Close();
         }
-        for (int start = 0;; ++start) {
-            CAPTURE(round, start);
-            REQUIRE(start < 20);
-            FaultEnv env(rng());
-            env.CrashAt(start < 5 ? rng.Below(2'500) : UINT64_MAX);
-            const auto run = [&]() -> Result<> {
-                IBD_RETURN_IF_ERROR(machine.Open(env));
-                IBD_RETURN_IF_ERROR(machine.Attach());
-                UndoRun undo(env, *log, TheWorld().params);
-                return undo.Run(machine.Chain(), machine.Blocks(), OneThread(machine));
-            };
-            if (run()) break;
-            ++deaths;
-            machine.Close();
-            env.LoseUnsynced();
-        }
-        machine.Close();
+        deaths += DieUntilDone(machine, rng, 2'500, [&](FaultEnv& env, int) -> Result<> {
+            IBD_RETURN_IF_ERROR(machine.Open(env));
+            IBD_RETURN_IF_ERROR(machine.Attach());
+            UndoRun undo(env, *log, TheWorld().params);
+            return undo.Run(machine.Chain(), machine.Blocks(), OneThread(machine));
+        });
         FaultEnv env;
         Must(machine.Open(env));
         Must(machine.Attach());

@@ -242,7 +242,7 @@ struct OnePass {
     OnePass(Engine& e, const ChainParams& params, const Path& hints, const Path& folder)
         : engine(e), survey(params), booster(e.GetEnv(), e.GetLog(), params)
     {
-        Must(booster.OpenHintsFile(hints));
+        Must(booster.OpenHints({hints, {}, {}}, {}));
         options.threads = 2;
         options.directory = folder;
         options.chainstate = e.Dir().Chainstate();

@@ -177,4 +177,60 @@ inline BoosterOptions OneThread(const Machine& machine)
     return options;
 }
 
+inline Result<> GiveHints(BoosterRun& booster, const Path& hints = TheWorld().dir / "hints")
+{
+    return booster.OpenHints({hints, {}, {}}, {});
+}
+
+/** Has a machine `run(env, start)` again and again, the first times with a death within
+ *  `operations`, until one ends well. Returns how many did not. */
+template <typename Run>
+int DieUntilDone(Machine& machine, sim::Rng& rng, uint64_t operations, Run run)
+{
+    for (int start = 0;; ++start) {
+        CAPTURE(start);
+        REQUIRE(start < 20);
+        FaultEnv env(rng());
+        env.CrashAt(start < 5 ? rng.Below(operations) : UINT64_MAX);
+        const bool done = run(env, start).Ok();
+        machine.Close();
+        if (done) return start;
+        env.LoseUnsynced();
+    }
+}
+
+/** `rounds` empty machines bring a sync by `booster` with peers to its end, some of them with
+ *  blocks that are stored already, whatever deaths they meet. `prepare(booster)` comes first. */
+template <typename Prepare, typename Look>
+void SyncDespiteDeaths(const Path& dir, uint64_t operations, const OwnHintsOptions& own,
+                       Prepare prepare, Look look)
+{
+    const uint64_t seed = TestRng()();
+    CAPTURE(seed);
+    sim::Rng rng(seed);
+    const auto log = MakeNullLogger();
+    int deaths = 0;
+    for (int round = 0; round < 15; ++round) {
+        CAPTURE(round);
+        Machine machine(TheWorld(), dir / fmt::format("{}", round));
+        const auto run = [&](FaultEnv& env, int start) -> Result<> {
+            BoosterRun booster(env, *log, TheWorld().params, own);
+            IBD_RETURN_IF_ERROR(machine.Open(env, false));
+            if (start == 0 && round % 2) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
+            IBD_RETURN_IF_ERROR(prepare(booster));
+            Net net(machine.Chain(), sim::Rng(rng()), true);
+            SteppedFetcher fetcher(net);
+            IBD_ASSIGN_OR_RETURN(const auto outcome,
+                                 booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
+                                             [&] { return &fetcher; }));
+            CHECK(outcome == BoosterRun::Outcome::kBuilt);
+            return {};
+        };
+        deaths += DieUntilDone(machine, rng, operations, run);
+        machine.RequireRight();
+        look(machine);
+    }
+    CHECK(deaths > 0);
+}
+
 } // namespace ibd::test
