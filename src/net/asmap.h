@@ -20,7 +20,6 @@ public:
     uint32_t Lookup(const std::array<uint8_t, 16>& ip) const;
     /** Tells maps apart: double SHA-256 of size and bytes. */
     const Uint256& Version() const { return m_version; }
-    ByteSpan Program() const { return m_program; }
 
 private:
     explicit Asmap(Bytes program);

@@ -69,8 +69,6 @@ public:
     /** Of the last header in presync. */
     int64_t PresyncHeight() const { return m_height; }
     uint32_t PresyncTime() const { return m_last.time; }
-    /** Of the peer's chain, as far as it was seen in presync. */
-    const Arith256& PresyncWork() const { return m_work; }
 
     /** Bytes held now, roughly; and the most that a peer can bring about, for a chain that starts
      * at `start_time` (median time past, seconds since 1970). */

@@ -74,7 +74,6 @@ public:
 
     /** Nothing: nobody is missing, or nobody fits. */
     std::optional<OutboundChoice> Next(const OutboundView& view);
-    const OutboundLimits& Limits() const { return m_limits; }
 
 private:
     struct Counts {
