@@ -31,6 +31,15 @@ class NetworkBooster(FunctionalTest):
         return [f"-connect=127.0.0.1:{port}", f"-ibdboosterfile={hints or made.container}",
                 *made.trust]
 
+    def serve_slowly(self, rate):
+        """A chain, a node that serves it, and a relay to that with `rate` bytes a second."""
+        made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
+                     "--seed", "9")
+        server = self.serve(made)
+        relay = Relay(server.p2p_port, rate)
+        self.addCleanup(relay.close)
+        return made, server, relay
+
     def spoilt_hints(self, made):
         bad = bytearray(made.bitmap.read_bytes())
         bad[len(bad) // 2] ^= 0x18
@@ -133,11 +142,7 @@ class Whole(NetworkBooster):
 
 class Killed(NetworkBooster):
     def test_goes_on_from_what_is_stored(self):
-        made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
-                     "--seed", "9")
-        server = self.serve(made)
-        relay = Relay(server.p2p_port, 2_000_000)
-        self.addCleanup(relay.close)
+        made, server, relay = self.serve_slowly(2_000_000)
         node = self.node()
         args = [*self.from_peer(made, relay.port), "-ibdboosterintervalbytes=200000"]
         self.kill_on_the_way(node, args, 30, KILLS)
@@ -148,11 +153,7 @@ class Killed(NetworkBooster):
 
     def test_at_random(self):
         """At any moment, with hints and without: each start goes on, and the coins are right."""
-        made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
-                     "--seed", "9")
-        server = self.serve(made)
-        relay = Relay(server.p2p_port, 3_000_000)
-        self.addCleanup(relay.close)
+        made, server, relay = self.serve_slowly(3_000_000)
         chance, kills, runs = random.Random(), 0, 0
         while kills < KILLS:
             node, hinted = self.node(), runs % 2 == 0
@@ -221,11 +222,7 @@ class OwnHints(NetworkBooster):
                             saying="nothing for -ibdbooster to do")
 
     def test_kills_and_what_it_says(self):
-        made = chain("--outputs", "60000", "--outputs-per-block", "100", "--tail", str(TAIL),
-                     "--seed", "9")
-        server = self.serve(made)
-        relay = Relay(server.p2p_port, 2_000_000)
-        self.addCleanup(relay.close)
+        made, server, relay = self.serve_slowly(2_000_000)
         node = self.node()
         args = [*self.from_peer(made, relay.port), "-ibdboosterintervalbytes=200000"]
         read = 0

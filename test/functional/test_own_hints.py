@@ -252,7 +252,12 @@ class BadBlocks(OwnHintsTest):
         self.assert_serial_after(mined, bad, f"{tx.txid()} spends {txid}:7")
 
 
-class BadDisks(OwnHintsTest):
+class LongRebuild(OwnHintsTest):
+    """A rebuild in many steps, of coins that are known."""
+
+    STEP = 2_000_000
+    MORE = ()
+
     def setUp(self):
         super().setUp()
         self.made = medium_chain()
@@ -260,9 +265,11 @@ class BadDisks(OwnHintsTest):
         self.main.start()
         self.wanted = coins(self.main)
         self.main.stop()
-        self.rebuild = ["-reindex-chainstate", "-ibdbooster", *self.made.trust,
-                        "-ibdboostermem=1", "-ibdboosterintervalbytes=2000000"]
+        self.rebuild = ["-reindex-chainstate", "-ibdbooster", *self.made.trust, "-ibdboostermem=1",
+                        f"-ibdboosterintervalbytes={self.STEP}", *self.MORE]
 
+
+class BadDisks(LongRebuild):
     @property
     def folder(self):
         return self.main.net_dir / "ibdbooster"
@@ -340,19 +347,11 @@ class BadDisks(OwnHintsTest):
             self.main.stop()
 
 
-class Stops(OwnHintsTest):
+class Stops(LongRebuild):
     """Asked to stop in any phase it ends soon, and the next start goes on; meanwhile it answers."""
 
-    def setUp(self):
-        super().setUp()
-        self.made = medium_chain()
-        self.main = self.indexed(self.made)
-        self.main.start()
-        self.wanted = coins(self.main)
-        self.main.stop()
-        self.rebuild = ["-reindex-chainstate", "-ibdbooster", *self.made.trust,
-                        "-ibdboostermem=1", "-ibdboosterthreads=1",
-                        "-ibdboosterintervalbytes=4000000"]
+    STEP = 4_000_000
+    MORE = ("-ibdboosterthreads=1",)
 
     def phase(self):
         try:
