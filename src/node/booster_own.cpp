@@ -160,6 +160,9 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     }
     IBD_ASSIGN_OR_RETURN(const Outcome outcome,
                          FoldOwnHints(*terminal, blocks, options, *start.hints));
+    if (outcome == Outcome::kBuilt && m_own_hints_proven) {
+        m_own_hints_proven(*start.hints, terminal->hash);
+    }
     start.hints.reset();
     if (outcome != Outcome::kInterrupted) IBD_RETURN_IF_ERROR(m_own.Remove(options.directory));
     return outcome;

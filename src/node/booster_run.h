@@ -29,6 +29,11 @@ public:
     /** Whether it may come to work if there is no chainstate. */
     bool MayRun(const ChainManagerOptions& trust) const;
     OwnHints& Own() { return m_own; }
+    /** Who wants the hints that it made: called once they are proven right, before they go. */
+    void OnOwnHints(std::function<void(const Hints&, const BlockHash& terminal)> proven)
+    {
+        m_own_hints_proven = std::move(proven);
+    }
     /** Those that were opened; null: none. */
     const Hints* GivenHints() const { return m_hints.get(); }
     /** After Run(): they failed a check. */
@@ -128,6 +133,7 @@ private:
     const OwnHintsOptions m_own_options;
     std::unique_ptr<Hints> m_hints; //!< that are given
     OwnHints m_own;
+    std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
     bool m_hints_wrong = false;
     bool m_told = false;     //!< LogStart()

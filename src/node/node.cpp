@@ -78,6 +78,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
     m_events.AddConsumer(m_waiter_feed);
     m_events.AddConsumer(m_commands);
     m_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
+    m_booster.OnOwnHints(
+        [this](const Hints& hints, const BlockHash& terminal) { KeepHints(hints, terminal); });
     const std::vector<std::string> deprecated = args.GetAll("-deprecatedrpc");
     m_chain_context.deprecated_warnings =
         std::find(deprecated.begin(), deprecated.end(), "warnings") != deprecated.end();

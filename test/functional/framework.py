@@ -79,6 +79,12 @@ def wait_until(condition, what, timeout=TIMEOUT):
         time.sleep(0.02)
 
 
+def hints_tool(*args):
+    """Runs bitcoin-hints, which has to succeed."""
+    subprocess.run([program("bitcoin-hints"), *map(str, args)], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
 def run_tool(name, *arguments):
     """One of the hints tools: (exit code, stdout, stderr)."""
     done = subprocess.run([sys.executable, str(CONTRIB / name), *map(str, arguments)],

@@ -3,19 +3,12 @@ from several, and is none the worse for liars, kills and peers that have none.""
 
 import hashlib
 import shutil
-import subprocess
 
-from framework import FunctionalTest, coins, free_port, program, wait_until
+from framework import FunctionalTest, coins, free_port, hints_tool, wait_until
 from generated import TAIL, chain, small_chain
 from relay import Relay
 
 SUCCESS = "*** IBD Booster: SHA256 check at block height {} succeeded. ***"
-
-
-def tool(*args):
-    """bitcoin-hints."""
-    subprocess.run([program("bitcoin-hints"), *map(str, args)], check=True,
-                   stdout=subprocess.DEVNULL)
 
 
 def kept(node):
@@ -53,7 +46,7 @@ class Fetched(HintsFromPeers):
         made = small_chain()
         servers = [self.server(made, hints=made.container) for _ in range(2)]
         (file,) = kept(servers[0])
-        tool("verify", "--network=regtest", f"--blocks={made.blocks}", file)
+        hints_tool("verify", "--network=regtest", f"--blocks={made.blocks}", file)
         node = self.node()
         port = free_port()
         node.start(*self.asking(made, *(s.p2p_port for s in servers)), "-listen=1",
@@ -86,6 +79,16 @@ class Fetched(HintsFromPeers):
         made = small_chain()
         server = self.server(made)
         server.rpc("dumptxouthints", "main.hints", made.terminal_height)
+        pin = hashlib.sha256(kept(server)[0].read_bytes()).hexdigest()
+        node = self.node()
+        node.start(*self.asking(made, server.p2p_port), f"-ibdboosterhash={pin}")
+        self.assert_fetched(node, server, made)
+
+    def test_of_a_peer_that_made_them_for_itself(self):
+        made = small_chain()
+        server = self.server(made, "-ibdbooster")
+        self.assertIn("are kept for peers", server.log_text)
+        hints_tool("verify", "--network=regtest", f"--blocks={made.blocks}", kept(server)[0])
         pin = hashlib.sha256(kept(server)[0].read_bytes()).hexdigest()
         node = self.node()
         node.start(*self.asking(made, server.p2p_port), f"-ibdboosterhash={pin}")
@@ -125,8 +128,8 @@ class NotFetched(HintsFromPeers):
         bad[len(bad) // 2] ^= 0x18
         (self.dir / "bad.bitmap").write_bytes(bad)
         wrong = self.dir / "wrong.hints"
-        tool("convert", "--network=regtest", "--format=container", f"--blocks={made.blocks}",
-             self.dir / "bad.bitmap", wrong)
+        hints_tool("convert", "--network=regtest", "--format=container", f"--blocks={made.blocks}",
+                   self.dir / "bad.bitmap", wrong)
         liars = []
         for _ in range(2):
             liar = self.server(made)
