@@ -88,7 +88,7 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
     const HeaderNode& terminal = TerminalBlock(chain.Read(), call);
     LiveSupply supply(context.env, chain, terminal);
     auto result = GenerateHints(context.env, log, chain.Params(), terminal, supply, options,
-                                context.interrupt, file.path, HintsFormat::kContainer1);
+                                context.interrupt, file.path, HintsFormat::kContainer);
     if (!result) (void)context.env.Remove(file.incomplete);
     const GeneratedHints made = OrThrow(std::move(result));
     if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) {
