@@ -1,9 +1,10 @@
 // Sizes of hints files and what reading them costs, on hints of an invented chain
 // (test/sim/hints_model.h). Usage: bench_hints [--once | BLOCKS [FOLDER]]. BLOCKS, 20,000 unless
-// given, of a chain with mainnet's mixture; files are left in FOLDER where it is given.
+// given, of a chain with mainnet's mixture; files are left in FOLDER where it is given. Last comes
+// what a strong adaptive model would make of the same hints.
 #include "bench_support.h"
 #include "hints/hints_writer.h"
-#include "sim/hints_model.h"
+#include "hints_mixing.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -66,6 +67,19 @@ public:
         });
     }
 
+    void Estimate() const
+    {
+        HintsMixing mixing;
+        sim::HintsModel model(1, m_blocks);
+        sim::HintedBlock block;
+        for (uint32_t h = 1; h <= m_blocks; ++h) {
+            model.Next(block);
+            mixing.Add(block);
+        }
+        fmt::print("context mixing, an estimate: {:.0f} bytes, {:.3f} bits for each unspent\n",
+                   mixing.Bytes(), 8 * mixing.Bytes() / double(m_unspent));
+    }
+
 private:
     const std::unique_ptr<Env> m_env = MakePosixEnv();
     const Path m_folder;
@@ -86,6 +100,7 @@ void Run(int argc, char** argv)
         Files files(folder, given > 0 ? static_cast<uint32_t>(given) : 500);
         for (const HintsFormat format : kFormats) files.Write(format);
         for (const HintsFormat format : kFormats) files.Read(format, runner);
+        files.Estimate();
     }
     if (!keep) std::filesystem::remove_all(folder);
 }
