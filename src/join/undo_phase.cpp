@@ -174,8 +174,10 @@ Result<std::optional<BrokenRule>> UndoPhase::Run()
                                            m_state.OwnerOf(m_spending.Count())));
     m_job.Enter(JoinProgress::Phase::kUndo);
     const auto blocks = static_cast<uint64_t>(m_job.terminal.height - m_options.first_height + 1);
-    m_job.log.Info("Undo: making that of {} blocks from {} MB of coins", blocks,
-                   coins.TotalBytes() / 1'000'000);
+    m_job.log.Info("Undo: making that of {} blocks from {} MB of coins{}", blocks,
+                   coins.TotalBytes() / 1'000'000,
+                   m_options.checks == UndoChecks::kScripts ? ", checking every rule and script"
+                                                            : "");
     IBD_RETURN_IF_ERROR(RunJoinThreads(
         m_job, {.label = "Undo: writing", .unit = "blocks", .total = blocks},
         [&] { return Work(coins); }, [&] { return uint64_t{m_job.undo_blocks}; }));

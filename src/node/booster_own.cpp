@@ -1,6 +1,7 @@
 // BoosterRun without a hints file: up to which block, whether at all, and the join before the
 // booster. See booster_run.h.
 #include "node/booster_run.h"
+#include "node/full_mark.h"
 #include "node/reindex_supply.h"
 
 #include <algorithm>
@@ -78,15 +79,22 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     const HeaderNode* begun = kept && stored ? PreferKept(*kept, *stored) : nullptr;
     const HintsStanding reach = JudgeOwn(chain, full, false);
     const bool complete = stored && stored == reach.terminal && !reach.may_change;
-    // Without an assumed-valid block nothing says how far to fetch; and who fetches has no undo
-    // data.
-    const bool may_fetch = !full && !chain.Options().assume_valid.IsNull() && start_fetcher &&
-                           (IsAsked() || kept || FetchingMayBeWorthIt(chain, options));
+    // Without an assumed-valid block nothing says how far to fetch.
+    const bool assumes = !chain.Options().assume_valid.IsNull() &&
+                         (IsAsked() || kept || FetchingMayBeWorthIt(chain, options));
+    const bool may_fetch = start_fetcher && (full || assumes);
     if (!complete && !(begun && kept->hints) && may_fetch) start.peers = start_fetcher();
     if (start.peers) {
-        start.standing = reach;
-        if (reach.may_change)
-            start.standing = WaitForAssumedBlock(reach, chain, options, *start.peers);
+        const Judging judge = [&] {
+            return full ? JudgeBuried(chain) : JudgeOwn(chain, full, false);
+        };
+        HintsStanding there = judge();
+        if (there.may_change) {
+            there = WaitForOwnTerminal(std::move(there), judge, chain, options, *start.peers);
+        }
+        const bool lower =
+            full && stored && (!there.terminal || there.terminal->height <= stored->height);
+        if (!lower) start.standing = std::move(there);
         const HeaderNode* const terminal = start.standing.terminal;
         begun = kept && terminal ? PreferKept(*kept, *terminal) : nullptr;
     }
@@ -111,12 +119,15 @@ bool BoosterRun::FetchingMayBeWorthIt(const ChainManager& chain,
     return IsWorthIt(options, stored, all - std::min(all, stored), chain.Blocks());
 }
 
-HintsStanding BoosterRun::WaitForAssumedBlock(HintsStanding standing, const ChainManager& chain,
-                                              const BoosterOptions& options,
-                                              const BlockFetcher& peers)
+HintsStanding BoosterRun::WaitForOwnTerminal(HintsStanding standing, const Judging& judge,
+                                             const ChainManager& chain,
+                                             const BoosterOptions& options,
+                                             const BlockFetcher& peers)
 {
-    m_log.Info("IBD Booster: waiting for headers: the assumed-valid block must be among them, and "
-               "two weeks of them above it, before blocks are fetched");
+    m_log.Info("IBD Booster: waiting for headers: {}, before blocks are fetched",
+               options.full_validation
+                   ? "all must be there, and two weeks of them above the last block to fetch"
+                   : "the assumed-valid block must be among them, and two weeks of them above it");
     uint64_t expected = 0;
     {
         const ChainReader reader = chain.Read();
@@ -125,9 +136,7 @@ HintsStanding BoosterRun::WaitForAssumedBlock(HintsStanding standing, const Chai
         expected =
             static_cast<uint64_t>(best.height + seconds / m_params.consensus.pow_target_spacing);
     }
-    return WaitForHeaders(
-        std::move(standing), [&] { return JudgeOwn(chain, options.full_validation, false); },
-        expected, chain, options, peers);
+    return WaitForHeaders(std::move(standing), judge, expected, chain, options, peers);
 }
 
 Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const BlockStore& blocks,
@@ -141,6 +150,10 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     const HeaderNode* const terminal = start.standing.terminal;
     if (!terminal) {
         if (!IsAsked()) return Outcome::kSerial;
+        if (options.full_validation) { // the serial engine leaves nothing out either
+            m_log.Info("IBD Booster: {}: validating serially", start.standing.refusal);
+            return Outcome::kSerial;
+        }
         if (!start.peers) return BadData("{}", start.standing.refusal);
         m_log.Error("IBD Booster: the sync goes on without it: {}", start.standing.refusal);
         return Outcome::kSerial;
@@ -152,29 +165,56 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     }
     begins();
     LogOwnStart(chain.Options(), options, terminal->height);
+    IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(*terminal, blocks, options));
+    const bool pairs = joins || m_own_options.keep_pairs;
     if (!start.hints) {
-        IBD_ASSIGN_OR_RETURN(auto made, MakeHints(chain, *terminal, blocks, options, start.peers));
+        OwnHints::Made made;
+        IBD_RETURN_IF_ERROR(WithBlocks(
+            chain, *terminal, blocks, options, start.peers, [&](BlockSupply& supply) -> Result<> {
+                IBD_ASSIGN_OR_RETURN(made, Join(*terminal, supply, options, pairs));
+                return {};
+            }));
         if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) return Outcome::kInterrupted;
-        if (made.verdict.kind != JoinVerdict::Kind::kDone) return GiveUp(made.verdict);
+        if (made.verdict.kind != JoinVerdict::Kind::kDone) {
+            IBD_RETURN_IF_ERROR(CleanUp(options, false));
+            return GiveUp(*terminal, made.verdict);
+        }
         start.hints = std::move(made.hints);
     }
-    IBD_ASSIGN_OR_RETURN(const Outcome outcome,
-                         FoldOwnHints(*terminal, blocks, options, *start.hints));
+    std::optional<Outcome> outcome;
+    if (joins) {
+        IBD_ASSIGN_OR_RETURN(outcome, Validate(chain, *terminal, blocks, options, nullptr));
+    }
+    if (!outcome) {
+        BoosterOptions fold = options;
+        fold.full_validation = options.full_validation && !joins;
+        IBD_ASSIGN_OR_RETURN(outcome, FoldOwnHints(*terminal, blocks, fold, *start.hints));
+    }
     if (outcome == Outcome::kBuilt && m_own_hints_proven) {
         m_own_hints_proven(*start.hints, terminal->hash);
     }
     start.hints.reset();
-    if (outcome != Outcome::kInterrupted) IBD_RETURN_IF_ERROR(m_own.Remove(options.directory));
-    return outcome;
+    if (outcome == Outcome::kInterrupted) return *outcome;
+    const bool keep = m_own_options.keep_pairs && outcome == Outcome::kBuilt;
+    IBD_RETURN_IF_ERROR(CleanUp(options, keep));
+    return *outcome;
 }
 
-Result<OwnHints::Made> BoosterRun::MakeHints(ChainManager& chain, const HeaderNode& terminal,
-                                             const BlockStore& blocks,
-                                             const BoosterOptions& options, BlockFetcher* peers)
+/** The hints are not needed any more, nor is what was noted of a validation. */
+Result<> BoosterRun::CleanUp(const BoosterOptions& options, bool keep_pairs)
+{
+    IBD_RETURN_IF_ERROR(m_own.Remove(options.directory, keep_pairs));
+    return RemoveFullMark(m_env, options.directory);
+}
+
+Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
+                                const BlockStore& blocks, const BoosterOptions& options,
+                                BlockFetcher* peers,
+                                const std::function<Result<>(BlockSupply&)>& work)
 {
     if (!peers) {
         FileBlockSupply supply(m_env, blocks, terminal);
-        return Join(terminal, supply, options);
+        return work(supply);
     }
     uint64_t rest = 0;
     const uint64_t all = static_cast<uint64_t>(terminal.height) * UsualBlockBytes(chain);
@@ -189,21 +229,21 @@ Result<OwnHints::Made> BoosterRun::MakeHints(ChainManager& chain, const HeaderNo
         const Lock lock(m_mutex);
         m_supply = &supply;
     }
-    auto made = Join(terminal, supply, options);
+    const Result<> done = work(supply);
     peers->StopFetching();
     const Lock lock(m_mutex);
     m_supply = nullptr;
-    return made;
+    return done;
 }
 
 Result<OwnHints::Made> BoosterRun::Join(const HeaderNode& terminal, BlockSupply& supply,
-                                        const BoosterOptions& options)
+                                        const BoosterOptions& options, bool pairs)
 {
     {
         const Lock lock(m_mutex);
         m_joining = {.height = terminal.height, .hash = terminal.hash};
     }
-    return m_own.Make(terminal, supply, options);
+    return m_own.Make(terminal, supply, options, pairs);
 }
 
 Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
@@ -221,12 +261,18 @@ Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
     return Conclude(*verdict, options);
 }
 
-/** No hints could be made: the serial engine says what is wrong with the chain. */
-BoosterRun::Outcome BoosterRun::GiveUp(const JoinVerdict& verdict)
+/** The serial engine says what is wrong with the chain. */
+BoosterRun::Outcome BoosterRun::GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict)
 {
     CHECK(verdict.kind == JoinVerdict::Kind::kBlockInvalid);
     m_log.Error("IBD Booster: block at height {} is invalid: {}; {}", verdict.height,
                 verdict.reason, WayBack());
+    const Lock lock(m_mutex);
+    m_progress.emplace();
+    m_progress->state = BoosterState::kRefused;
+    m_progress->terminal_height = terminal.height;
+    m_progress->terminal_hash = terminal.hash;
+    m_progress->verdict = verdict.reason;
     return Outcome::kSerial;
 }
 
@@ -240,8 +286,9 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
         return std::binary_search(there.begin(), there.end(), &node);
     };
     const int64_t now = m_env.UnixTime();
-    const HeaderNode* terminal = FindOwnTerminal(survey.Tree(), trust, false, now, has).terminal;
-    const HintsStanding reach = FindOwnTerminal(survey.Tree(), trust, false, now, nullptr);
+    const bool full = options.full_validation; // no undo data is known to a new index
+    const HeaderNode* terminal = FindOwnTerminal(survey.Tree(), trust, full, now, has).terminal;
+    const HintsStanding reach = FindOwnTerminal(survey.Tree(), trust, full, now, nullptr);
     // What is missing may come from peers, once there is an index.
     if (!terminal || terminal != reach.terminal) return false;
     IBD_ASSIGN_OR_RETURN(const auto kept, m_own.Look(options.directory));
@@ -254,10 +301,12 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
         return false;
     }
     LogOwnStart(trust, options, terminal->height);
-    IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options));
+    IBD_ASSIGN_OR_RETURN(const auto made,
+                         Join(*terminal, supply, options, full || m_own_options.keep_pairs));
     if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
         m_own_refused = true;
-        (void)GiveUp(made.verdict);
+        IBD_RETURN_IF_ERROR(CleanUp(options, false));
+        (void)GiveUp(*terminal, made.verdict);
     } else if (made.verdict.kind == JoinVerdict::Kind::kIncomplete) {
         m_log.Info("IBD Booster: not all blocks could be joined at once");
     }

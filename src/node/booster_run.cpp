@@ -102,6 +102,10 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
                                             const StartFetcher& start_fetcher,
                                             const std::function<void()>& begins)
 {
+    {
+        const Lock lock(m_mutex);
+        m_full = options.full_validation;
+    }
     if (!m_hints) return RunOnOwnHints(chain, blocks, options, start_fetcher, begins);
     begins();
     return RunOnGivenHints(chain, blocks, options, start_fetcher);
@@ -127,6 +131,31 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
     }
     const HeaderNode& terminal = *standing.terminal;
     LogStart(options, terminal.height);
+    IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(terminal, blocks, options));
+    if (!joins) return FoldGivenHints(chain, terminal, blocks, options, peers);
+    if (chain.IsPruneMode()) {
+        m_log.Error("IBD Booster: full validation reads all blocks again, and -prune keeps them "
+                    "not: validating serially");
+        return Outcome::kSerial;
+    }
+    IBD_ASSIGN_OR_RETURN(std::optional<Outcome> outcome,
+                         Validate(chain, terminal, blocks, options, peers));
+    if (!outcome) {
+        BoosterOptions fold = options;
+        fold.full_validation = false;
+        IBD_ASSIGN_OR_RETURN(outcome, FoldGivenHints(chain, terminal, blocks, fold, nullptr));
+    }
+    if (outcome == Outcome::kInterrupted) return *outcome;
+    IBD_RETURN_IF_ERROR(CleanUp(options, false));
+    return *outcome;
+}
+
+Result<BoosterRun::Outcome> BoosterRun::FoldGivenHints(ChainManager& chain,
+                                                       const HeaderNode& terminal,
+                                                       const BlockStore& blocks,
+                                                       const BoosterOptions& options,
+                                                       BlockFetcher* peers)
+{
     const Result<Verdict> verdict =
         peers ? FoldFromPeers(chain, terminal, blocks, options, *peers)
               : RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks,
@@ -296,6 +325,7 @@ void BoosterRun::Interrupt()
     m_interrupted = true;
     m_stop.notify_all();
     m_own.Interrupt();
+    m_validation.Interrupt();
     if (m_engine) m_engine->Interrupt();
 }
 
@@ -312,9 +342,9 @@ std::optional<BoosterProgress> BoosterRun::Progress() const
 {
     const Lock lock(m_mutex);
     std::optional<BoosterProgress> progress;
+    const auto validation = m_validation.Progress();
     if (m_engine) {
         progress = m_engine->Progress();
-        if (m_supply) progress->download = m_supply->Progress();
     } else if (m_progress) {
         progress = m_progress;
     } else if (m_joining && m_headers < 0) {
@@ -324,6 +354,12 @@ std::optional<BoosterProgress> BoosterRun::Progress() const
         if (m_headers >= 0) progress->state = BoosterState::kWaiting;
         progress->headers = m_headers;
     }
+    if (!progress) return progress;
+    if (m_supply) progress->download = m_supply->Progress();
+    progress->full_validation = m_full;
+    if (!validation) return progress;
+    progress->state = BoosterState::kValidating;
+    progress->undo = validation;
     return progress;
 }
 

@@ -9,6 +9,7 @@
 #include "node/options.h"
 #include "node/own_hints.h"
 #include "node/peer_block_source.h"
+#include "node/undo_run.h"
 #include "util/progress.h"
 #include "validation/block_survey.h"
 
@@ -18,7 +19,8 @@ class BoosterRun {
 public:
     /** `own`: where no hints are given. */
     BoosterRun(Env& env, Logger& log, const ChainParams& params, const OwnHintsOptions& own = {})
-        : m_env(env), m_log(log), m_params(params), m_own_options(own), m_own(env, log, params)
+        : m_env(env), m_log(log), m_params(params), m_own_options(own), m_own(env, log, params),
+          m_validation(env, log, params)
     {
     }
 
@@ -73,6 +75,9 @@ private:
         BlockFetcher* peers = nullptr; //!< if blocks are missing
         bool begun = false;            //!< by an earlier start
     };
+    Result<Outcome> FoldGivenHints(ChainManager& chain, const HeaderNode& terminal,
+                                   const BlockStore& blocks, const BoosterOptions& options,
+                                   BlockFetcher* peers);
     using Judging = std::function<HintsStanding()>;
 
     Result<Outcome> RunOnGivenHints(ChainManager& chain, const BlockStore& blocks,
@@ -89,14 +94,24 @@ private:
     bool IsWorthIt(const BoosterOptions& options, uint64_t stored, uint64_t missing,
                    const BlockStore& blocks) const;
     bool FetchingMayBeWorthIt(const ChainManager& chain, const BoosterOptions& options) const;
-    Result<OwnHints::Made> MakeHints(ChainManager& chain, const HeaderNode& terminal,
-                                     const BlockStore& blocks, const BoosterOptions& options,
-                                     BlockFetcher* peers);
+    /** Calls `work` with the supply of the blocks up to `terminal`, which are stored, and come from
+     *  `peers` where there are any. */
+    Result<> WithBlocks(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
+                        const BoosterOptions& options, BlockFetcher* peers,
+                        const std::function<Result<>(BlockSupply&)>& work);
     Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
-                                const BoosterOptions& options);
+                                const BoosterOptions& options, bool pairs);
+    // booster_full.cpp
+    Result<bool> MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
+                               const BoosterOptions& options) const;
+    Result<std::optional<Outcome>> Validate(ChainManager& chain, const HeaderNode& terminal,
+                                            const BlockStore& blocks, const BoosterOptions& options,
+                                            BlockFetcher* peers);
+    HintsStanding JudgeBuried(const ChainManager& chain) const;
     Result<Outcome> FoldOwnHints(const HeaderNode& terminal, const BlockStore& blocks,
                                  const BoosterOptions& options, const Hints& hints);
-    Outcome GiveUp(const JoinVerdict& verdict);
+    Result<> CleanUp(const BoosterOptions& options, bool keep_pairs);
+    Outcome GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict);
     void LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,
                      int32_t height);
     void LogStart(const BoosterOptions& options, int32_t height);
@@ -107,8 +122,9 @@ private:
                                  const BlockFetcher& peers);
     HintsStanding WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,
                                   const BoosterOptions& options, const BlockFetcher& peers);
-    HintsStanding WaitForAssumedBlock(HintsStanding standing, const ChainManager& chain,
-                                      const BoosterOptions& options, const BlockFetcher& peers);
+    HintsStanding WaitForOwnTerminal(HintsStanding standing, const Judging& judge,
+                                     const ChainManager& chain, const BoosterOptions& options,
+                                     const BlockFetcher& peers);
     /** False: to shut down. */
     bool Pause();
     bool IsInterrupted() const;
@@ -136,6 +152,7 @@ private:
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
     bool m_hints_wrong = false;
+    UndoRun m_validation;    //!< full validation from blocks alone
     bool m_told = false;     //!< LogStart()
     bool m_discards = false; //!< blocks are folded and not stored (-prune)
     mutable Mutex m_mutex;
@@ -153,6 +170,7 @@ private:
     /** Of an engine that is gone. */
     std::optional<BoosterProgress> m_progress IBD_GUARDED_BY(m_mutex);
     int32_t m_headers IBD_GUARDED_BY(m_mutex) = -1; //!< the best one's height, while it waits
+    bool m_full IBD_GUARDED_BY(m_mutex) = false;    //!< full validation is asked for
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };
 

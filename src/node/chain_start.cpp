@@ -2,6 +2,7 @@
 #include "node/chain_start.h"
 
 #include "consensus/limits.h"
+#include "node/full_mark.h"
 #include "node/start_log.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
@@ -182,14 +183,13 @@ Result<> ChainStart::BuildIndex()
 }
 
 // With hints the blocks are read once: checked for the index and folded, or joined for hints, by
-// the same threads. Full validation needs undo data, which a reindex forgets.
+// the same threads. Full validation joins coins before it folds, so given hints have to wait.
 Result<> ChainStart::Reindex()
 {
     BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
     BoosterRun& booster = m_parts.booster;
-    if (!booster.MayRun(m_chain->Options()) || m_options.booster.full_validation) {
-        return importer.Reindex();
-    }
+    const bool waits = booster.HasHints() && m_options.booster.full_validation;
+    if (!booster.MayRun(m_chain->Options()) || waits) return importer.Reindex();
     if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return importer.Reindex();
@@ -303,6 +303,7 @@ Result<bool> ChainStart::ChainstateIsEmpty()
 // behind its last step goes. One that has not published was begun on purpose, over this chainstate.
 Result<> ChainStart::CleanUpBooster()
 {
+    IBD_RETURN_IF_ERROR(RemoveFullMark(m_env, m_options.booster.directory));
     if (!m_parts.booster.HasHints()) return CleanUpOwnHints();
     m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
     const Path& directory = m_options.booster.directory;
@@ -346,7 +347,7 @@ Result<> ChainStart::CleanUpOwnHints()
     m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
                directory.string());
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
-    return own.Remove(directory);
+    return own.Remove(directory, m_options.own_hints.keep_pairs);
 }
 
 Result<> ChainStart::OpenCoins(bool wipe)

@@ -98,6 +98,21 @@ HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptio
             may_change};
 }
 
+HintsStanding FindBuriedTerminal(const HeaderTree& headers, const ChainManagerOptions& trust,
+                                 int64_t now)
+{
+    const HeaderNode& best = *headers.BestHeader();
+    const ConsensusParams& params = headers.Params().consensus;
+    const bool more = MoreAreToCome(best, trust, now);
+    const HeaderNode* buried = &best;
+    while (buried->height > 0 &&
+           BlockProofEquivalentTime(best, *buried, best, params) <= kAssumeValidBuryTime) {
+        buried = buried->prev;
+    }
+    if (buried->height > 0) return {buried, "", more};
+    return {nullptr, "no block has two weeks of work on top", more};
+}
+
 HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
                          const ChainManagerOptions& trust, bool full_validation, int64_t now)
 {
@@ -115,8 +130,7 @@ HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
     return {nullptr,
             fmt::format("{}: the hints end at block {}, height {}, whose scripts must be run ({}). "
                         "The booster works below the assumed-valid block only: {}; or add "
-                        "-ibdboosterfullvalidation if there is undo data, or leave out "
-                        "-ibdboosterfile",
+                        "-ibdboosterfullvalidation, or leave out -ibdboosterfile",
                         hints.path.string(), terminal.hash.ToHex(), terminal.height,
                         ScriptCheckReasonText(reason), Remedy(reason)),
             more && MayBecomeAssumed(reason)};

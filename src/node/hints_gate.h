@@ -26,4 +26,10 @@ HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptio
                               bool full_validation, int64_t now,
                               const std::function<bool(const HeaderNode&)>& stored);
 
+/** The block up to which blocks are fetched for a full validation from blocks alone: the highest of
+ *  the best header chain that has two weeks of work on top, so that no reorganisation will move it.
+ *  `may_change`: headers are yet to come. */
+HintsStanding FindBuriedTerminal(const HeaderTree& headers, const ChainManagerOptions& trust,
+                                 int64_t now);
+
 } // namespace ibd

@@ -66,8 +66,9 @@ void AddBooster(ArgsManager& args)
              "Bytes of blocks that it may cost at most, whichever is less (default: 32 GiB)",
              OptionGroup::kBooster, OptionSpec::kHidden);
     add("-ibdboosterfullvalidation", "",
-        "Check every rule and script, with spent coins from the undo files (rev*.dat), which every "
-        "block must have: keep them with -reindex-chainstate. Assumes no block valid (default: 0)",
+        "Check every rule and script, in parallel, and assume no block valid. The coins that are "
+        "spent come from the undo files (rev*.dat) if every block has its data there, else they "
+        "are joined from the blocks (default: 0)",
         OptionSpec::kYesOrNo);
     add("-ibdboosterloader", "=<kind>",
         "How the chainstate is written: table, sorted tables at once, or batch, through the "
@@ -176,7 +177,9 @@ Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
         args.GetInt("-ibdboosterleast", static_cast<int64_t>(OwnHintsOptions::kLeastBytes));
     if (least < 0) return BadData("-ibdboosterleast={}: must not be negative", least);
     out.own_hints.least_bytes = static_cast<uint64_t>(least);
-    if (out.booster.full_validation) out.own_hints.mode = Mode::kOff; // unless it is asked for
+    if (out.booster.full_validation) { // reads blocks more than once, so all have to be stored
+        out.own_hints.mode = out.prune_target == 0 ? Mode::kAsked : Mode::kOff;
+    }
     if (!args.IsSet("-ibdbooster")) return {};
     const bool asked = args.GetBool("-ibdbooster", true);
     out.own_hints.mode = asked ? Mode::kAsked : Mode::kOff;
@@ -191,7 +194,7 @@ Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
     }
     if (args.IsSet("-assumevalid") && out.assume_valid.IsNull() && !out.booster.full_validation) {
         return BadData("-ibdbooster assumes blocks valid, but -assumevalid=0 says that none is: "
-                       "leave out one, or add -ibdboosterfullvalidation if there is undo data");
+                       "leave out one, or add -ibdboosterfullvalidation");
     }
     return {};
 }
@@ -203,6 +206,7 @@ Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
         return BadData("-ibdboosterundo={}: must be 0 or now", when);
     }
     out.undo_now = when == "now";
+    out.own_hints.keep_pairs = out.undo_now;
     if (!out.undo_now || out.prune_target == 0) return {};
     return BadData(
         "-ibdboosterundo=now with -prune: undo data is made from all blocks, and these are "
@@ -278,6 +282,7 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     if (bytes < 1) return BadData("-ibdboosterintervalbytes={}: must be at least 1", bytes);
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
+    if (booster.full_validation) out.assume_valid = {}; // above the terminal block neither
     const bool hinted = out.hints.file || out.hints.folder;
     if (hinted && out.prune_target != 0 && !args.GetBool("-ibdboosterprune", false)) {
         return BadData("-ibdboosterfile with -prune keeps no blocks to fall back to: if the hints "

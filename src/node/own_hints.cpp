@@ -101,21 +101,26 @@ Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
                       hints ? "they are of another network" : hints.Message());
         IBD_RETURN_IF_ERROR(m_env.Remove(path));
     }
+    // Where hints are begun and pairs are kept, too; else that join is of undo data alone.
+    IBD_ASSIGN_OR_RETURN(const bool begun, m_env.IsThere(IncompletePath(directory)));
     auto state = LoadJoinState(m_env, directory);
+    if (state && !*state && begun) state = LoadJoinState(m_env, UndoFolder(directory));
     if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
     if (!state || !*state || (*state)->network_magic != m_params.magic) return std::nullopt;
     return Kept{(*state)->terminal_hash, nullptr};
 }
 
 Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,
-                                      const BoosterOptions& options)
+                                      const BoosterOptions& options, bool pairs)
 {
     const Path& directory = options.directory;
     const Path path = HintsPath(directory);
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(directory));
     IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path)); // of another block
-    JoinOptions join = JoinOptionsFrom(options, directory);
+    IBD_RETURN_IF_ERROR(RemoveJoin(m_env, pairs ? directory : UndoFolder(directory)));
+    JoinOptions join = JoinOptionsFrom(options, pairs ? UndoFolder(directory) : directory);
     join.tty = options.tty;
+    join.pairs = pairs;
     m_log.Info("IBD Booster: making hints from the blocks up to height {}", terminal.height);
     const auto observer = [this](const SpendJoin* at_work) {
         const Lock lock(m_mutex);
@@ -132,14 +137,16 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
     return made;
 }
 
-Result<> OwnHints::Remove(const Path& directory)
+Result<> OwnHints::Remove(const Path& directory, bool keep_pairs)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(directory));
     if (!there) return {};
     for (const Path& path : {HintsPath(directory), IncompletePath(directory)}) {
         IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path));
     }
-    return RemoveJoin(m_env, directory);
+    IBD_RETURN_IF_ERROR(RemoveJoin(m_env, directory));
+    IBD_ASSIGN_OR_RETURN(const bool pairs, m_env.IsThere(UndoFolder(directory)));
+    return keep_pairs || !pairs ? Result<>() : m_env.RemoveAll(UndoFolder(directory));
 }
 
 std::optional<OwnHintsProgress> OwnHints::Progress() const

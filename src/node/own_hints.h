@@ -33,7 +33,12 @@ struct OwnHintsOptions {
 
     Mode mode = Mode::kOff;
     uint64_t least_bytes = kLeastBytes;
+    /** Undo data is wanted: the join is to keep what it is made of. */
+    bool keep_pairs = false;
 };
+
+/** Where a join keeps its pairs, and undo data is made of them. `booster`: the booster's folder. */
+inline Path UndoFolder(const Path& booster) { return booster / "undo"; }
 
 /** What the booster is given is enough for a join. `directory`: of its spills and state. */
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory);
@@ -68,12 +73,14 @@ public:
         JoinVerdict verdict;
         std::unique_ptr<Hints> hints; //!< if the verdict is kDone
     };
-    /** Makes them, or goes on. Errors: the machine's; what is durable stays for the next start. */
+    /** Makes them, or goes on. `pairs`: keeps in UndoFolder() what an UndoRun goes on with. Errors:
+     *  the machine's; what is durable stays for the next start. */
     Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply,
-                      const BoosterOptions& options);
+                      const BoosterOptions& options, bool pairs);
 
-    /** The hints and what was done for them; when nobody has them open. */
-    Result<> Remove(const Path& directory);
+    /** The hints and what was done for them, the pairs too unless they are kept; when nobody has
+     *  them open. */
+    Result<> Remove(const Path& directory, bool keep_pairs);
 
     /** Make() returns soon, now and whenever it is called. Any thread. */
     void Interrupt() { m_stop = true; }

@@ -29,22 +29,36 @@ const char* PhaseName(JoinProgress::Phase phase)
 /** Appends each record to the file of its block. */
 class UndoRun::Keeper final : public UndoConsumer {
 public:
-    Keeper(ChainManager& chain, std::atomic<int32_t>& done) : m_chain(chain), m_done(done) {}
+    Keeper(UndoRun& run, ChainManager& chain, int64_t seconds, const UndoTask& task)
+        : m_run(run), m_chain(chain), m_interval(seconds * 1'000'000), m_task(task),
+          m_since(run.m_env.MonotonicMicros())
+    {
+    }
 
     Result<> Take(const HeaderNode& node, ByteSpan undo) override
     {
         IBD_RETURN_IF_ERROR(m_chain.PutUndo(node, undo));
-        m_done = node.height;
+        m_run.m_done = node.height;
         m_bytes += undo.size();
-        if (m_bytes < kDurableBytes) return {};
+        const bool due = m_run.m_env.MonotonicMicros() - m_since >= m_interval;
+        return m_bytes < kDurableBytes && !due ? Result<>() : MakeDurable();
+    }
+    Result<> MakeDurable()
+    {
+        IBD_RETURN_IF_ERROR(m_chain.FlushIndex());
         m_bytes = 0;
-        return m_chain.FlushIndex();
+        m_since = m_run.m_env.MonotonicMicros();
+        const bool told = m_task.durable && m_run.m_done >= m_task.first;
+        return told ? m_task.durable(m_run.m_done) : Result<>();
     }
 
 private:
+    UndoRun& m_run;
     ChainManager& m_chain;
-    std::atomic<int32_t>& m_done;
+    const int64_t m_interval; //!< microseconds
+    const UndoTask& m_task;
     uint64_t m_bytes = 0; //!< since the index was written
+    int64_t m_since;      //!< when that was, MonotonicMicros
 };
 
 UndoRun::Gap UndoRun::FindGap(const ChainManager& chain)
@@ -66,35 +80,45 @@ Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const Boost
     const Gap gap = FindGap(chain);
     if (!gap.last) return {};
     m_log.Info("Undo data: making that of blocks {} to {}", gap.first, gap.last->height);
-    m_done = gap.first - 1;
-    UndoOptions undo;
-    undo.join = JoinOptionsFrom(options, options.directory / "undo");
-    undo.join.tty = options.tty;
-    undo.first_height = gap.first;
     FileBlockSupply supply(m_env, blocks, *gap.last);
-    UndoRebuild rebuild(m_env, m_log, m_params, *gap.last, blocks, supply, undo, m_stop);
+    IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict,
+                         Make(chain, blocks, options,
+                              {.terminal = *gap.last, .supply = supply, .first = gap.first}));
+    if (verdict.kind == JoinVerdict::Kind::kInterrupted) return {};
+    if (verdict.kind != JoinVerdict::Kind::kDone) {
+        return BadData(
+            "Undo data: block at height {} is invalid: {}. The chainstate was built on it "
+            "as -assumevalid allows: restart with -reindex-chainstate -ibdbooster=0",
+            verdict.height, verdict.reason);
+    }
+    m_log.Info("Undo data: all blocks up to height {} have it", gap.last->height);
+    return m_env.RemoveAll(UndoFolder(options.directory));
+}
+
+Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
+                                  const BoosterOptions& options, const UndoTask& task)
+{
+    m_done = task.first - 1;
+    UndoOptions undo;
+    undo.join = JoinOptionsFrom(options, UndoFolder(options.directory));
+    undo.join.tty = options.tty;
+    undo.checks = task.checks;
+    undo.first_height = task.first;
+    UndoRebuild rebuild(m_env, m_log, m_params, task.terminal, blocks, task.supply, undo, m_stop);
     {
         const Lock lock(m_mutex);
         m_rebuild = &rebuild;
-        m_last = gap.last->height;
+        m_last = task.terminal.height;
     }
-    Keeper keeper(chain, m_done);
-    const auto verdict = rebuild.Run(keeper);
+    Keeper keeper(*this, chain, options.checkpoint_seconds, task);
+    auto verdict = rebuild.Run(keeper);
     {
         const Lock lock(m_mutex);
         m_rebuild = nullptr;
     }
-    IBD_RETURN_IF_ERROR(chain.FlushIndex()); // what is there stays, whatever came then
-    if (!verdict) return verdict.GetError();
-    if (verdict->kind == JoinVerdict::Kind::kInterrupted) return {};
-    if (verdict->kind != JoinVerdict::Kind::kDone) {
-        return BadData(
-            "Undo data: block at height {} is invalid: {}. The chainstate was built on it "
-            "as -assumevalid allows: restart with -reindex-chainstate -ibdbooster=0",
-            verdict->height, verdict->reason);
-    }
-    m_log.Info("Undo data: all blocks up to height {} have it", gap.last->height);
-    return m_env.RemoveAll(undo.join.directory);
+    // What is there stays, whatever came then.
+    IBD_RETURN_IF_ERROR(keeper.MakeDurable());
+    return verdict;
 }
 
 std::optional<UndoProgress> UndoRun::Progress() const

@@ -1,9 +1,10 @@
-// UndoRun: undo data (rev*.dat) of the blocks that the booster folded, made from blocks alone
-// (join/undo_rebuild.h) and written where connecting the blocks would have put it. What was stopped
-// goes on. Owned by Node; Run() on one thread, the rest from any. Its spills lie in the booster's
-// folder, below undo.
+// UndoRun: undo data (rev*.dat) of blocks that were not connected one by one, made from blocks
+// alone (join/undo_rebuild.h) and written where connecting the blocks would have put it. What was
+// stopped goes on. Owned by Node, and by BoosterRun where it validates; Run() and Make() on one
+// thread, the rest from any. Its spills lie in UndoFolder() (own_hints.h).
 #pragma once
 
+#include "join/undo_options.h"
 #include "storage/block_store.h"
 #include "swiftsync/booster_progress.h"
 #include "swiftsync/sync_options.h"
@@ -11,11 +12,23 @@
 
 namespace ibd {
 
+class BlockSupply;
 class UndoRebuild;
+
+/** Of which blocks undo data is wanted, and what they are held against. */
+struct UndoTask {
+    const HeaderNode& terminal;
+    BlockSupply& supply; //!< of the blocks 1 to `terminal`, if they are yet to be joined
+    UndoChecks checks = UndoChecks::kRules;
+    int32_t first = 1; //!< all below have undo data and are not checked again
+    /** Is told when the undo data of all blocks up to a height is on disk; may be empty. */
+    std::function<Result<>(int32_t height)> durable = {};
+};
 
 class UndoRun {
 public:
-    /** Bytes of undo data after which the index is made to name them: a crash costs no more. */
+    /** Bytes of undo data after which the index is made to name them: a crash costs no more, nor
+     *  more than BoosterOptions::checkpoint_seconds of writing. */
     static constexpr uint64_t kDurableBytes = uint64_t{64} << 20;
 
     UndoRun(Env& env, Logger& log, const ChainParams& params)
@@ -29,10 +42,14 @@ public:
      * blocks must be stored. Errors: the machine's; bad data: a block breaks a rule, which is
      * named. What was durable is there at the next start. */
     Result<> Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    /** Makes that of a task, on a chain that nobody else changes. Any verdict but kIncomplete;
+     *  errors as of Run(). */
+    Result<JoinVerdict> Make(ChainManager& chain, const BlockStore& blocks,
+                             const BoosterOptions& options, const UndoTask& task);
 
-    /** Run() returns soon, now and whenever it is called. */
+    /** Run() and Make() return soon, now and whenever they are called. */
     void Interrupt() { m_stop = true; }
-    /** While Run() is at work. */
+    /** While they are at work. */
     std::optional<UndoProgress> Progress() const;
 
 private:

@@ -89,8 +89,8 @@ UniValue ToJson(const BoosterProgress& progress)
 
 constexpr const char* kResult =
     "{\n"
-    "  \"state\" : \"str\",          (string) off, idle, waiting, joining, folding, judging, "
-    "loading, publishing, accepted, refused\n"
+    "  \"state\" : \"str\",          (string) off, idle, waiting, joining, validating, "
+    "folding, judging, loading, publishing, accepted, refused\n"
     "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
     "the hints end\n"
     "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
@@ -134,7 +134,9 @@ constexpr const char* kResult =
     "    \"timeleft\" : n          (numeric) seconds to the end of the phase, estimated; "
     "absent while unknown\n"
     "  },\n"
-    "  \"undo\" : {                (json object) while undo data is made (-ibdboosterundo)\n"
+    "  \"undo\" : {                (json object) while undo data is made (-ibdboosterundo), or "
+    "blocks "
+    "are validated with it\n"
     "    \"phase\" : \"str\",        (string) reading, joining, fetching or writing\n"
     "    \"height\" : n,           (numeric) all blocks up to here have it\n"
     "    \"terminalheight\" : n,   (numeric) the last block that is to have it\n"

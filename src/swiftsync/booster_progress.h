@@ -8,8 +8,9 @@ namespace ibd {
 
 enum class BoosterState {
     kIdle,
-    kWaiting, //!< for headers
-    kJoining, //!< makes its own hints
+    kWaiting,    //!< for headers
+    kJoining,    //!< makes its own hints
+    kValidating, //!< every rule and script, with coins joined from the blocks
     kFolding,
     kJudging,
     kLoading,

@@ -17,6 +17,7 @@ const char* BoosterStateName(BoosterState state)
     case BoosterState::kIdle: return "idle";
     case BoosterState::kWaiting: return "waiting";
     case BoosterState::kJoining: return "joining";
+    case BoosterState::kValidating: return "validating";
     case BoosterState::kFolding: return "folding";
     case BoosterState::kJudging: return "judging";
     case BoosterState::kLoading: return "loading";

@@ -470,18 +470,6 @@ class FullValidation(BoosterTest):
         self.assertNotIn("succeeded. ***", node.log_text)
         self.assertEqual(left_by_booster(node), [])
 
-    def test_no_undo_data(self):
-        """-reindex forgets where undo data lies: said at once, and serial validation makes it."""
-        node, made = self.validated()
-        (node.net_dir / "debug.log").unlink()
-        node.start("-reindex", f"-ibdboosterfile={made.container}", "-ibdboosterfullvalidation",
-                   "-assumevalid=0")
-        node.wait_for_tip(made.tip)
-        info = node.rpc("getboosterinfo")
-        self.assertEqual((info["state"], info["folded"]), ("refused", 0))
-        self.assertIn("undo data", info["verdict"])
-        self.assertIn("undo data", node.log_text)
-
 
 class Progress(BoosterTest):
     """What is told while it works, on the terminal, in the log and over RPC."""

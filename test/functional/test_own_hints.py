@@ -160,7 +160,8 @@ class ByDefault(OwnHintsTest):
         unknown = f"-assumevalid={'ab' * 32}"
         self.assertFalse(self.used("-ibdboosterleast=50000", unknown))
         self.assertFalse(self.used(*worth, "-minimumchainwork=ffffffffffffffff"))
-        self.assertFalse(self.used(*worth, "-ibdboosterfullvalidation"))
+        self.assertTrue(self.used("-ibdboosterfullvalidation"))  # that asks for it
+        self.assertFalse(self.used("-ibdboosterfullvalidation", "-ibdbooster=0"))
 
     def test_where_the_disk_suffices(self):
         worth = ["-ibdboosterleast=50000", *self.made.trust]

@@ -68,6 +68,9 @@ public:
         ChainStackOptions options;
         options.manager.hash_key = {1, 2};
         options.manager.assume_valid = m_world.terminal;
+        // With all headers nobody waits for more.
+        options.manager.max_tip_age =
+            env.UnixTime() - int64_t{m_world.Header(m_world.blocks.size() - 1).time};
         options.index.before_io = check;
         options.blocks.max_file_size = 8 << 10;
         options.blocks.block_chunk = 4 << 10;

@@ -65,6 +65,56 @@ TEST_CASE("own hints: stored and missing blocks in any mixture, and a death at a
         [](Machine& machine) { CHECK(LeavesNothing(machine)); });
 }
 
+TEST_CASE("full validation from blocks alone: a death at any operation, stored or fetched")
+{
+    const TempDir dir{MemoryFolder()};
+    const uint64_t seed = TestRng()();
+    CAPTURE(seed);
+    sim::Rng rng(seed);
+    size_t deaths = 0;
+    for (int round = 0; round < 10; ++round) {
+        Machine machine(TheWorld(), dir / fmt::format("{}", round));
+        for (int start = 0;; ++start) {
+            CAPTURE(round, start);
+            REQUIRE(start < 20);
+            FaultEnv env(rng());
+            env.CrashAt(start < 5 ? rng.Below(6'000) : UINT64_MAX);
+            const auto log = MakeNullLogger();
+            BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
+            const auto run = [&]() -> Result<Outcome> {
+                IBD_RETURN_IF_ERROR(machine.Open(env));
+                for (size_t h = 1; round % 2 && h <= TheWorld().HintsHeight(); ++h) {
+                    IBD_RETURN_IF_ERROR(machine.Chain().AcceptBlock(TheWorld().blocks[h]));
+                }
+                Net net(machine.Chain(), sim::Rng(rng()), true);
+                SteppedFetcher fetcher(net);
+                BoosterOptions options = OneThread(machine);
+                options.full_validation = true;
+                return booster.Run(machine.Chain(), machine.Blocks(), options,
+                                   [&] { return &fetcher; });
+            };
+            const auto outcome = run();
+            if (outcome) {
+                CHECK(*outcome == Outcome::kBuilt);
+                break;
+            }
+            ++deaths;
+            machine.Close();
+            env.LoseUnsynced();
+        }
+        machine.Close();
+        FaultEnv env;
+        Must(machine.Open(env));
+        Must(machine.Attach());
+        CHECK(machine.Chain().Tip()->height > 0);
+        CHECK_FALSE(UndoRun::IsNeeded(machine.Chain()));
+        CHECK(Must(VerifyChain(machine.Chain(), 4, 0)).sound);
+        CHECK(LeavesNothing(machine));
+        machine.Close();
+    }
+    CHECK(deaths > 0);
+}
+
 TEST_CASE("own hints: each operation on their files fails once, and the next start makes good")
 {
     const TempDir dir{MemoryFolder()};

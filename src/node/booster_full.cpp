@@ -1,0 +1,67 @@
+// BoosterRun, full validation from blocks alone: every rule and script with coins that a join of
+// the blocks finds, before a coin is written. See booster_run.h, and doc/booster.md for the
+// argument.
+#include "node/booster_run.h"
+#include "node/full_mark.h"
+#include "swiftsync/full_validation.h"
+
+namespace ibd {
+
+/** Full validation takes the coins of undo data where every block has it, as that is one pass over
+ *  the blocks; else they are joined. What was begun with joined coins goes on so, although by then
+ *  there is undo data. */
+Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
+                                       const BoosterOptions& options) const
+{
+    if (!options.full_validation) return false;
+    IBD_ASSIGN_OR_RETURN(const int32_t done,
+                         FullMark(m_env, options.directory, m_params, terminal).Load());
+    if (done > 0) return true;
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare, FirstWithoutUndo(m_env, blocks, terminal));
+    return bare != nullptr;
+}
+
+/** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo data.
+ *  Nothing: all blocks up to `terminal` keep every rule. */
+Result<std::optional<BoosterRun::Outcome>>
+BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
+                     const BoosterOptions& options, BlockFetcher* peers)
+{
+    IBD_RETURN_IF_ERROR(m_env.CreateDirectories(options.directory));
+    const FullMark mark(m_env, options.directory, m_params, terminal);
+    IBD_ASSIGN_OR_RETURN(int32_t done, mark.Load());
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare, FirstWithoutUndo(m_env, blocks, terminal));
+    if (bare && bare->height <= done) done = 0; // the index was made anew
+    if (done == terminal.height) return std::optional<Outcome>();
+    m_log.Info("IBD Booster: checking every rule and script of blocks {} to {}, with coins that "
+               "are joined from the blocks",
+               done + 1, terminal.height);
+    JoinVerdict verdict;
+    IBD_RETURN_IF_ERROR(
+        WithBlocks(chain, terminal, blocks, options, peers, [&](BlockSupply& supply) -> Result<> {
+            const UndoTask task{.terminal = terminal,
+                                .supply = supply,
+                                .checks = UndoChecks::kScripts,
+                                .first = done + 1,
+                                .durable = [&](int32_t height) { return mark.Save(height); }};
+            IBD_ASSIGN_OR_RETURN(verdict, m_validation.Make(chain, blocks, options, task));
+            return {};
+        }));
+    if (verdict.kind == JoinVerdict::Kind::kInterrupted)
+        return std::optional(Outcome::kInterrupted);
+    if (verdict.kind != JoinVerdict::Kind::kDone) return std::optional(GiveUp(terminal, verdict));
+    m_log.Info(
+        "IBD Booster: all blocks up to height {} keep every rule; their undo data is written",
+        terminal.height);
+    IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
+    return std::optional<Outcome>();
+}
+
+HintsStanding BoosterRun::JudgeBuried(const ChainManager& chain) const
+{
+    const int64_t now = m_env.UnixTime();
+    const ChainReader reader = chain.Read();
+    return FindBuriedTerminal(reader.Tree(), chain.Options(), now);
+}
+
+} // namespace ibd

@@ -1,0 +1,33 @@
+// FullMark: up to which block every rule and script was checked with coins joined from the blocks
+// (-ibdboosterfullvalidation), so that a start after a kill goes on from there. A file in the
+// booster's folder, replaced atomically; one thread. Format: doc/formats/spill.md.
+#pragma once
+
+#include "chain/header_node.h"
+#include "consensus/params.h"
+#include "util/env.h"
+
+namespace ibd {
+
+class FullMark {
+public:
+    /** Of the chain up to `terminal`, under the rules of `params`. */
+    FullMark(Env& env, const Path& directory, const ChainParams& params,
+             const HeaderNode& terminal);
+
+    /** The height that was saved; 0 if nothing usable is there: another chain's, other rules',
+     *  damaged. Errors: the machine's. */
+    Result<int32_t> Load() const;
+    /** Blocks 1 to `height` keep all rules. Durable on return. */
+    Result<> Save(int32_t height) const;
+
+private:
+    Env& m_env;
+    const Path m_path;
+    const std::string m_key; //!< how the file begins
+};
+
+/** Removes it, of whatever chain it is. */
+Result<> RemoveFullMark(Env& env, const Path& directory);
+
+} // namespace ibd

@@ -1,0 +1,191 @@
+"""-ibdboosterfullvalidation without undo data: every rule and script with coins joined from the
+blocks, with nothing assumed valid. Coins and undo files as serial validation has them; a broken
+rule is named, and the chain ends below it. With undo data of every block:
+test_booster.FullValidation."""
+
+import os
+import random
+import re
+import time
+
+from framework import coins, left_by_booster, wait_until
+from generated import chain
+from regtest_chain import COINBASE_MATURITY, Chain, spend
+from test_network_booster import SUCCESS, NetworkBooster
+from test_own_hints import place_blocks
+from test_undo import UndoTest, undo_files
+
+KILLS = int(os.environ.get("IBD_KILLS", "6"))
+FULL = "-ibdboosterfullvalidation"
+CHECKING = "checking every rule and script of blocks {} to {}, with coins that are joined"
+WHOLE = "all blocks up to height {} keep every rule; their undo data is written"
+
+
+def signed_chain(*options):
+    return chain("--outputs", "12000", "--outputs-per-block", "60", "--tail", "2100", "--signed",
+                 "--seed", "11", *options)
+
+
+class FullTest(UndoTest):
+    def assert_checked(self, node, height):
+        told = "\n".join(re.findall(".*IBD Booster.*", node.log_text))
+        for line in (CHECKING.format(1, height), WHOLE.format(height),
+                     SUCCESS.format("SHA256", height)):
+            self.assertIn(line, told)
+        self.assertNotIn("assumed valid", node.log_text)
+        self.assertNotIn("Disabling script verification", node.log_text)
+
+
+class Valid(FullTest):
+    def setUp(self):
+        super().setUp()
+        self.made = signed_chain()
+        self.wanted = self.serial(self.made)
+
+    def test_reindex(self):
+        """Also where an assumed-valid block is named, which then counts for nothing."""
+        for args in ([], self.made.trust, ["-ibdboosterthreads=1", "-ibdboostermem=1"]):
+            with self.subTest(args=args):
+                node = self.made.place(self.node())
+                self.assertEqual(node.run("-reindex", FULL, *args, self.made.to_tip), (0, ""))
+                self.assert_checked(node, self.made.height)
+                self.assert_as_serial(node, self.made, self.wanted)
+
+    def test_reindex_chainstate(self):
+        """Blocks whose index the booster made know no undo data; given hints say how far."""
+        node = self.made.place(self.node())
+        trust = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        height = self.made.terminal_height
+        self.assertEqual(node.run("-reindex", *trust, f"-stopatheight={height}"), (0, ""))
+        (node.net_dir / "debug.log").unlink()
+        self.assertEqual(node.run("-reindex-chainstate", FULL, *trust, self.made.to_tip), (0, ""))
+        self.assert_checked(node, height)
+        self.assertNotIn("making hints", node.log_text)
+        self.assert_as_serial(node, self.made, self.wanted)
+
+    def test_with_undo_data_of_every_block(self):
+        """Then its coins are taken: nothing is joined but hints."""
+        node = self.made.place(self.node())
+        self.assertEqual(node.run("-reindex", "-ibdbooster=0", self.made.to_tip), (0, ""))
+        (node.net_dir / "debug.log").unlink()
+        self.assertEqual(node.run("-reindex-chainstate", FULL, self.made.to_tip), (0, ""))
+        self.assertIn("checking every rule and script", node.log_text)
+        self.assertNotIn("joined from the blocks", node.log_text)
+        self.assert_as_serial(node, self.made, self.wanted)
+
+    def test_what_it_says(self):
+        node = self.made.place(self.node())
+        node.start("-reindex", FULL)
+        info = node.rpc("getboosterinfo")
+        self.assertEqual((info["state"], info["fullvalidation"]), ("accepted", True))
+        self.assertEqual(coins(node), self.wanted[1])
+
+    def test_nothing_is_stored(self):
+        node = self.node().start(FULL)
+        self.assertEqual(node.rpc("getblockcount"), 0)
+        self.assertIn("validating serially", node.log_text)
+
+
+class FromPeers(NetworkBooster, FullTest):
+    def test_an_empty_directory(self):
+        """Blocks are fetched in any order up to two weeks below the tip; with hints up to their
+        end."""
+        made = signed_chain()
+        server = self.serve(made)
+        # With the last one, and not before, all headers are there.
+        age = int(time.time()) - server.rpc("getblockheader", made.tip)["time"]
+        peer = [f"-connect=127.0.0.1:{server.p2p_port}", FULL, f"-maxtipage={age + 3600}"]
+        hints = [f"-ibdboosterfile={made.container}"]
+        for args, height in ([], made.height - 2016 - 1), (hints, made.terminal_height):
+            with self.subTest(args=args):
+                node = self.node()
+                node.start(*peer, *args)
+                self.assert_synced(node, server, made)
+                self.assert_checked(node, height)
+                self.assertIn(f"{height} of {height} blocks are to be fetched", node.log_text)
+                self.assertTrue(node.rpc("verifychain", 4, 0))
+                node.stop()
+
+
+class Broken(FullTest):
+    def assert_ends_below(self, node, bad, *reasons):
+        """With the verdict, the tip and the mark of serial validation."""
+        node.wait_for_height(bad - 1)
+        wait_until(lambda: "invalid" in [tip["status"] for tip in node.rpc("getchaintips")], "mark")
+        info = node.rpc("getboosterinfo")
+        self.assertEqual(info["state"], "refused")
+        for reason in reasons:
+            self.assertIn(reason, info["verdict"])
+            self.assertIn(reason, node.log_text)
+        self.assertRegex(node.log_text, f"block at height {bad} is invalid: .*validating serially")
+        self.assertNotIn("succeeded. ***", node.log_text)
+        self.assertEqual(left_by_booster(node), [])
+
+    def test_a_script(self):
+        bad = 150
+        made = signed_chain("--bad-script", str(bad))
+        serial = made.place(self.node())
+        serial.start("-reindex", "-ibdbooster=0", "-assumevalid=0").wait_for_height(bad - 1)
+        wanted = coins(serial)
+        # Where scripts are assumed valid the block would pass.
+        for args in ["-reindex"], ["-reindex", f"-ibdboosterfile={made.container}"]:
+            with self.subTest(args=args):
+                node = made.place(self.node())
+                node.start(*args, FULL, *made.trust)
+                self.assert_ends_below(node, bad, f"height {bad}", "script", "input")
+                self.assertEqual(coins(node), wanted)
+                self.assertEqual(node.rpc("getchaintips"), serial.rpc("getchaintips"))
+                node.stop()
+
+    def test_amounts_and_maturity(self):
+        grown = Chain().grow(COINBASE_MATURITY + 10)
+        old, amount = grown.coinbase_of(1)
+        young, young_amount = grown.coinbase_of(grown.height - 5)
+        cases = {
+            "bad-txns-in-belowout": lambda: grown.candidate([spend(old, 0, amount + 1000)], -1000),
+            "bad-cb-amount": lambda: grown.candidate([spend(old, 0, amount - 1000)], 1001),
+            "bad-txns-premature-spend-of-coinbase":
+                lambda: grown.candidate([spend(young, 0, young_amount)]),
+            "bad-txns-inputs-missingorspent": lambda: grown.candidate([spend("ab" * 32, 0, 1)]),
+        }
+        for reason, make in cases.items():
+            with self.subTest(reason=reason):
+                made = Chain()
+                made.blocks = [*grown.blocks, make()]
+                bad = made.height
+                made.grow(2)
+                node = place_blocks(self, made.blocks)
+                node.start("-reindex", FULL)
+                self.assert_ends_below(node, bad, reason, f"height {bad}")
+                node.stop()
+
+
+class Killed(FullTest):
+    def test_goes_on(self):
+        """In any phase; what was checked is not checked again."""
+        made = chain("--outputs", "60000", "--outputs-per-block", "300", "--tail", "2100",
+                     "--signed", "--seed", "12")
+        wanted = self.serial(made)
+        node = made.place(self.node())
+        chance = random.Random(os.environ.get("IBD_SEED", "1"))
+        args = ["-reindex", FULL, "-ibdboosterinterval=1", "-ibdboosterthreads=1"]
+        ended = 0
+        for _ in range(KILLS):
+            begin = len(node.log_text)
+            node.launch(*args)
+            args[0] = FULL
+            wait_until(lambda at=begin: any(line in node.log_text[at:] for line in
+                                            ("Join: reading", "checking every", "succeeded. ***")),
+                       "work")
+            time.sleep(chance.uniform(0, 1.5) if ended else 0)
+            if "succeeded. ***" in node.log_text:
+                break
+            node.kill()
+            ended += 1
+        if node.running:
+            node.kill()
+        self.assertGreater(ended, 0)
+        self.assertEqual(node.run(FULL, made.to_tip), (0, ""))
+        self.assertIn(WHOLE.format(made.height), node.log_text)
+        self.assert_as_serial(node, made, wanted)
+        print(f"{ended} starts were ended")
