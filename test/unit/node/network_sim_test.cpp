@@ -1,6 +1,7 @@
 // Whole syncs on a simulated network, each from one seed: headers, blocks, the booster or serial
-// validation, with twenty peers of which some lie, die, fall silent or are slow. All on one thread.
-// IBD_SIM_SEEDS=1000 runs a thousand seeds; IBD_TEST_SEED=n begins with seed n.
+// validation, with twenty peers of which some lie in blocks or headers, die, fall silent or are
+// slow; who is gone is replaced. All on one thread. IBD_SIM_SEEDS=1000 runs a thousand seeds;
+// IBD_TEST_SEED=n begins with seed n.
 #include "node/booster_run.h"
 #include "node/chain_for_peers.h"
 
@@ -62,8 +63,16 @@ struct Trace {
     uint64_t steps = 0;
     int64_t time = 0;
     size_t liars = 0;
+    size_t caught_in_headers = 0;
+    size_t replaced = 0;
     bool operator==(const Trace&) const = default;
 };
+
+Trace TraceOf(Net& net)
+{
+    return {net.Sim().Steps(), net.Sim().Now(), net.liars.size(), net.CaughtInHeaders(),
+            net.replaced};
+}
 
 Trace SyncWithBooster(uint64_t seed, const Path& dir)
 {
@@ -84,7 +93,7 @@ Trace SyncWithBooster(uint64_t seed, const Path& dir)
     CHECK(progress->download->received == kBlocks);
     net.CheckPunished();
     machine.RequireCoins();
-    return {net.Sim().Steps(), net.Sim().Now(), net.liars.size()};
+    return TraceOf(net);
 }
 
 Trace SyncSerially(uint64_t seed, const Path& dir)
@@ -103,20 +112,26 @@ Trace SyncSerially(uint64_t seed, const Path& dir)
     }
     net.CheckPunished();
     machine.RequireCoins();
-    return {net.Sim().Steps(), net.Sim().Now(), net.liars.size()};
+    return TraceOf(net);
 }
 
 void RunSeeds(Trace (*sync)(uint64_t seed, const Path& dir), uint64_t first, const Path& base)
 {
     const size_t seeds = SeedsToRun(30);
-    size_t liars = 0;
+    Trace all;
     for (uint64_t seed = first; seed < first + seeds; ++seed) {
         CAPTURE(seed);
         const Path dir = base / fmt::format("{}", seed);
-        liars += sync(seed, dir).liars;
+        const Trace trace = sync(seed, dir);
+        all.liars += trace.liars;
+        all.caught_in_headers += trace.caught_in_headers;
+        all.replaced += trace.replaced;
         std::filesystem::remove_all(dir);
     }
-    CHECK(liars > 0); // of each seed, whether one is caught depends on what was asked of it
+    // Of each seed, whether one gets to lie depends on what was asked of it.
+    CHECK(all.liars > 0);
+    CHECK(all.caught_in_headers > 0);
+    CHECK(all.replaced > 0);
 }
 
 } // namespace

@@ -40,17 +40,9 @@ public:
         : m_chain(chain), m_rng(rng), m_view(ViewOf(chain)),
           us(m_network, {TheWorld().params, m_view, m_view, m_view}, Options(tail), m_rng())
     {
-        auto& served = const_cast<sim::ServedChain&>(Served(tail));
-        for (int i = 0; i < peers; ++i) {
-            m_hosts.push_back(std::make_unique<sim::Host>(
-                m_network, sim::Host::World{TheWorld().params, served, served, served},
-                PeerOptions(), m_rng()));
-            Play(i);
-            m_network.Connect(us, *m_hosts.back(), ConnectionKind::kOutboundFullRelay, Address(i),
-                              Quality());
-            m_network.Tick(*m_hosts.back(), 5 * kSecond);
-        }
+        while (int(m_hosts.size()) < peers) AddPeer(tail);
         m_network.Tick(us, kSecond / 10);
+        ReplaceLost(tail, peers);
     }
     static ChainForPeers ViewOf(ChainManager& chain)
     {
@@ -59,6 +51,30 @@ public:
         return view;
     }
     static std::string Address(int peer) { return fmt::format("8.8.{}.1:8333", peer); }
+
+    void AddPeer(bool tail)
+    {
+        auto& served = const_cast<sim::ServedChain&>(Served(tail));
+        const int peer = int(m_hosts.size());
+        m_hosts.push_back(std::make_unique<sim::Host>(
+            m_network, sim::Host::World{TheWorld().params, served, served, served}, PeerOptions(),
+            m_rng()));
+        Play(peer);
+        m_network.Connect(us, *m_hosts.back(), ConnectionKind::kOutboundFullRelay, Address(peer),
+                          Quality());
+        m_network.Tick(*m_hosts.back(), 5 * kSecond);
+    }
+    /** As a node's connections do: another peer for each that is gone. */
+    void ReplaceLost(bool tail, int peers)
+    {
+        m_network.At(m_network.Now() + 2 * kSecond, [this, tail, peers] {
+            for (int there = int(us.Peers().Count()); there < peers; ++there) {
+                AddPeer(tail);
+                ++replaced;
+            }
+            ReplaceLost(tail, peers);
+        });
+    }
 
     /** The first peers play parts, the others are honest, fast or slow. */
     void Play(int peer)
@@ -73,6 +89,11 @@ public:
         } else if (peer == 5) {
             m_network.At(DuringTheSync(),
                          [&host] { host.tamper = [](OutgoingMessage&) { return false; }; });
+        } else if (peer < 9) {
+            host.tamper = [this, peer](OutgoingMessage& message) {
+                if (message.type == HeadersMessage::kType) LieInHeaders(peer, message.payload);
+                return true;
+            };
         }
     }
     int64_t DuringTheSync() { return m_network.Now() + int64_t(m_rng.Below(5 * kSecond)); }
@@ -96,20 +117,42 @@ public:
         payload = draft.ToBytes();
         return true;
     }
+    /** Some header that does not follow from the one before. A list of one may do, elsewhere. */
+    void LieInHeaders(int peer, Bytes& payload)
+    {
+        constexpr size_t kEntry = BlockHeader::kSize + 1; // with its count of transactions, 0
+        const size_t count = payload.size() / kEntry;
+        if (count < 2 || m_rng.Chance(1, 2)) return;
+        const size_t first = payload.size() - count * kEntry;
+        payload[first + m_rng.Below(count - 1) * kEntry + 40] ^= 1; // in its merkle root
+        header_liars.insert(peer);
+    }
     void CheckPunished() const
     {
         for (int peer = 0; peer < int(m_hosts.size()); ++peer) {
-            const std::string address = Endpoint::Parse(Address(peer), 8333)->address.ToString();
             INFO("peer " << peer);
             // A lie that comes late is dropped unread.
-            if (!liars.contains(peer)) CHECK_FALSE(us.discouraged.contains(address));
+            if (!liars.contains(peer) && !header_liars.contains(peer)) {
+                CHECK_FALSE(IsDiscouraged(peer));
+            }
         }
         if (!liars.empty()) CHECK_FALSE(us.discouraged.empty());
+    }
+    bool IsDiscouraged(int peer) const
+    {
+        return us.discouraged.contains(Endpoint::Parse(Address(peer), 8333)->address.ToString());
+    }
+    size_t CaughtInHeaders() const
+    {
+        return static_cast<size_t>(std::count_if(header_liars.begin(), header_liars.end(),
+                                                 [&](int peer) { return IsDiscouraged(peer); }));
     }
     bool HasHeaders() const { return m_view.BestHeader().height == kBlocks + kTail; }
     sim::Network& Sim() { return m_network; }
 
-    std::set<int> liars; //!< that have lied
+    std::set<int> liars;        //!< that have lied about blocks
+    std::set<int> header_liars; //!< or about headers
+    size_t replaced = 0;
 
 private:
     static PeerOptions Options(bool tail)
