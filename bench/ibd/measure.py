@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import time
@@ -44,6 +45,12 @@ def chain(build, folder, outputs, *options):
                          *options])
         summary.write_text(made)
     return json.loads(summary.read_text())
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def bitcoind(build, datadir, height, *options):

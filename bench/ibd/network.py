@@ -50,17 +50,11 @@ PIECE = 1 << 20
 FILE_BYTES = 128 << 20
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Server:
     """Our node with the whole chain, listening."""
 
     def __init__(self, args, folder, summary, hints):
-        self.ports = [free_port() for _ in range(PEERS)]
+        self.ports = [measure.free_port() for _ in range(PEERS)]
         self.port = self.ports[0]
         command = measure.bitcoind(args.build, folder, summary["height"], *trust(summary))
         if not (folder / "regtest/blocks/index").exists():
@@ -122,7 +116,7 @@ def sync(args, name, program, server, summary, *options, ports=None, watch=False
     datadir = args.work / "fresh"
     shutil.rmtree(datadir, ignore_errors=True)
     datadir.mkdir()
-    rpc_port = free_port()
+    rpc_port = measure.free_port()
     rpc = ["-server=1", f"-rpcport={rpc_port}"] if watch else ["-server=0"]
     watcher = Watch(datadir, rpc_port) if watch else None
     served = server.cpu()

@@ -41,6 +41,13 @@ class Benches(unittest.TestCase):
             report = self.bench("large_undo", work, "--outputs", "150", "--repeat", "1")
             self.assertIn("| disconnect, CPU, ours / Core's | ", report)
 
+    def test_headers(self):
+        core = built_program("build_core.sh", "IBD_CORE") / "bitcoind"
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("headers", work, "--core", core, "--headers", "6500", "--repeat",
+                                "1")
+            self.assertIn("| headers, CPU, ours / Core's | ", report)
+
     def test_hostile_scripts(self):
         build = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin"))
         if not (build / "bench_script").exists():
