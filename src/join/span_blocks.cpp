@@ -7,12 +7,17 @@
 
 namespace ibd {
 
-BlockPlaces::BlockPlaces(const HeaderNode& terminal)
+BlockPlaces::BlockPlaces(const HeaderNode& terminal,
+                         const std::function<FilePos(const HeaderNode&)>& place)
     : m_places(static_cast<size_t>(terminal.height) + 1)
 {
     for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
-        if (!node->HasData()) continue;
-        m_places[static_cast<size_t>(node->height)] = {node->file, node->data_pos};
+        FilePos& at = m_places[static_cast<size_t>(node->height)];
+        if (place) {
+            at = place(*node);
+        } else if (node->HasData()) {
+            at = {node->file, node->data_pos};
+        }
     }
 }
 

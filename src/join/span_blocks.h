@@ -15,8 +15,9 @@ namespace ibd {
  *  as no block moves. Immutable, any thread. Memory: 8 bytes a block. */
 class BlockPlaces {
 public:
-    /** Of the blocks 1 to `terminal`. Nobody changes the index during the call. */
-    explicit BlockPlaces(const HeaderNode& terminal);
+    /** Of the blocks 1 to `terminal`. `place`: where one lies; nothing: its node says so, and
+     *  nobody changes the index during the call. */
+    BlockPlaces(const HeaderNode& terminal, const std::function<FilePos(const HeaderNode&)>& place);
 
     /** Null if the block is not stored. */
     FilePos At(uint32_t height) const { return m_places[height]; }

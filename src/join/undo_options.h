@@ -3,6 +3,7 @@
 
 #include "chain/header_node.h"
 #include "join/join_options.h"
+#include "storage/block_store.h"
 #include "storage/undo.h"
 
 namespace ibd {
@@ -23,6 +24,8 @@ struct UndoOptions {
     UndoChecks checks = UndoChecks::kRules;
     /** Blocks below this height have their undo data: they are not checked again. At least 1. */
     int32_t first_height = 1;
+    /** Where a block lies; nothing: its node says so, and nobody changes nodes meanwhile. */
+    std::function<FilePos(const HeaderNode&)> place = {};
 };
 
 /** Who is given the undo data. */

@@ -94,7 +94,7 @@ Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
     m_job.undo_blocks = 0;
     IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(m_job.env, m_job.options.directory));
     if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is gone");
-    const BlockPlaces places(m_job.terminal);
+    const BlockPlaces places(m_job.terminal, m_options.place);
     if (const uint32_t missing = places.Missing()) {
         return SystemError("block at height {} is not in the block files", missing);
     }

@@ -362,7 +362,7 @@ Result<> ChainStart::OpenCoins(bool wipe)
 // serial validation leaves them.
 Result<> ChainStart::MakeUndo()
 {
-    if (!m_options.undo_now || !UndoRun::IsNeeded(*m_chain)) return {};
+    if (m_options.undo != UndoWhen::kNow || !UndoRun::IsNeeded(*m_chain)) return {};
     m_parts.set_status("Making undo data…");
     m_parts.started(); // so can this
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());

@@ -70,7 +70,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .coins_db_cache_bytes = m_options.cache.coins_db,
                       .coins_cache_bytes = m_options.cache.coins,
                       .user_agent = UserAgent(args),
-                      .fatal = [this](const Error& error) { StopFor(error); }},
+                      .fatal = [this](const Error& error) { StopFor(error); },
+                      .undo_state = [this] { return m_undo.Describe(); }},
       m_assembler(env, log, m_options.assembler), m_mining{m_chain_context, m_assembler,
                                                            [this] { return CountPeers(); }}
 {
@@ -346,6 +347,22 @@ Result<> Node::WaitForStop()
     return {};
 }
 
+/** In the background, on half of the booster's threads. */
+void Node::StartUndo()
+{
+    if (m_options.undo != UndoWhen::kBackground || m_interrupt) return;
+    BoosterOptions options = m_options.booster;
+    options.threads = std::max(1u, options.threads / 2);
+    m_undo.Start(*m_chain, m_chain_start.Blocks(), options, [this](const Result<>& made) {
+        if (m_undo.Broken() != nullptr) return StopFor(made.GetError());
+        if (!made)
+            m_log.Error("Undo data could not be made, a restart goes on: {}", made.Message());
+        if (!made || m_interrupt) return;
+        m_chain->UndoHasCome();
+        m_chain_thread->ActivateSoon();
+    });
+}
+
 Result<> Node::ShutDown()
 {
     // The node waits for these: the command may want to see it as it is.
@@ -356,12 +373,14 @@ Result<> Node::ShutDown()
     if (m_server) m_server->Interrupt();
     m_waiters.Stop();
     m_server.reset();
+    m_undo.Stop();
     m_net.network = nullptr;
     if (m_network) m_network->Stop(); // nobody else gives the chain's thread anything to do
     m_chain_context.chain_thread = nullptr;
     m_chain_thread.reset();
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
+        if (m_undo.Broken() != nullptr) m_chain->NoteBroken(*m_undo.Broken());
         flushed = m_chain->Flush(FlushMode::kAlways);
         WarnIfUndoIsShort(*m_chain, m_log);
     }
@@ -408,6 +427,7 @@ Result<> Node::Run(const std::function<void()>& started)
         result = Sync();
         if (!result) result = Fatal(result.GetError());
         if (result) m_commands.StartDetached(m_options.startup_notify);
+        if (result) StartUndo();
     }
     if (result) result = WaitForStop();
     const Result<> flushed = ShutDown();

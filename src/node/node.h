@@ -62,6 +62,7 @@ private:
     void TipConnected(const HeaderNode& tip);
     Result<> Sync();
     Result<> LoadBlockFiles();
+    void StartUndo();
     Result<> WaitForStop();
     Result<> ShutDown();
     Error Fatal(const Error& error) const;

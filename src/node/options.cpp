@@ -84,10 +84,8 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)");
     add("-ibdboosterundo", "=<when>",
         "Make the undo data (rev*.dat) of blocks that the booster folded, from the blocks alone, "
-        "and "
-        "hold the blocks against all rules but scripts: now, before the node is in use, or 0, "
-        "never "
-        "(default: 0)");
+        "and hold the blocks against all rules but scripts: now, before the node is in use, 1, "
+        "in the background after that, or 0, never (default: 0)");
     add("-ibdboosterwait", "=<n>",
         "With -ibdboosterfile=auto: seconds that peers with hints, or with better ones, are waited "
         "for once there are headers (default: 60)");
@@ -202,15 +200,16 @@ Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
 Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
 {
     const std::string when = args.Get("-ibdboosterundo", "0");
-    if (when != "0" && when != "now") {
-        return BadData("-ibdboosterundo={}: must be 0 or now", when);
+    if (when != "0" && when != "1" && when != "now") {
+        return BadData("-ibdboosterundo={}: must be 0, 1 or now", when);
     }
-    out.undo_now = when == "now";
-    out.own_hints.keep_pairs = out.undo_now;
-    if (!out.undo_now || out.prune_target == 0) return {};
-    return BadData(
-        "-ibdboosterundo=now with -prune: undo data is made from all blocks, and these are "
-        "not kept. Leave out one");
+    if (when == "1") out.undo = UndoWhen::kBackground;
+    if (when == "now") out.undo = UndoWhen::kNow;
+    out.own_hints.keep_pairs = out.undo != UndoWhen::kOff;
+    if (out.undo == UndoWhen::kOff || out.prune_target == 0) return {};
+    return BadData("-ibdboosterundo={} with -prune: undo data is made from all blocks, and these "
+                   "are not kept. Leave out one",
+                   when);
 }
 
 /** Which hints are taken and given. */

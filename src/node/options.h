@@ -22,6 +22,13 @@ struct CacheSizes {
     size_t coins = 0; //!< CoinsCache
 };
 
+/** When undo data is made of blocks that the booster folded. */
+enum class UndoWhen {
+    kOff,
+    kBackground, //!< once the node is in use
+    kNow,        //!< before
+};
+
 struct NodeOptions {
     CacheSizes cache;
     size_t batch_bytes = 0;                  //!< -dbbatchsize
@@ -45,11 +52,11 @@ struct NodeOptions {
     std::vector<Path> load_blocks;
     HintsChoice hints;
     OwnHintsOptions own_hints;
-    bool undo_now = false;           //!< -ibdboosterundo=now
-    bool serve_hints = true;         //!< -servehints
-    int64_t hints_wait_seconds = 60; //!< -ibdboosterwait
-    BoosterOptions booster;          //!< without `chainstate`
-    int booster_peers = 2;           //!< -ibdboosterpeers
+    UndoWhen undo = UndoWhen::kOff; //!< -ibdboosterundo
+    bool serve_hints = true;          //!< -servehints
+    int64_t hints_wait_seconds = 60;  //!< -ibdboosterwait
+    BoosterOptions booster;           //!< without `chainstate`
+    int booster_peers = 2;            //!< -ibdboosterpeers
     AssemblerOptions assembler;
     PeerNetworkOptions network; //!< read apart from the rest (network_config.h)
     std::string alert_notify;

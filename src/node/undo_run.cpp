@@ -1,9 +1,11 @@
 // See undo_run.h.
 #include "node/undo_run.h"
 
+#include "join/join_state.h"
 #include "join/undo_rebuild.h"
 #include "node/own_hints.h"
-#include "swiftsync/file_block_source.h"
+#include "rpc/live_supply.h"
+#include "util/strings.h"
 
 #include <algorithm>
 
@@ -22,6 +24,51 @@ const char* PhaseName(JoinProgress::Phase phase)
     case JoinProgress::Phase::kUndo: return "writing";
     }
     return "unknown";
+}
+
+constexpr int kNodesAtOnce = 512; //!< under one headers lock
+
+/** What share of the whole work each phase is, measured (doc/join.md). */
+constexpr double kReadShare = 0.40, kJoinShare = 0.06, kFetchShare = 0.24, kWriteShare = 0.30;
+
+double Part(uint64_t done, uint64_t total)
+{
+    if (total == 0) return 0;
+    return std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+}
+
+/** To the end of the last phase, if it goes on as in this one; nothing: it has only begun. */
+std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks)
+{
+    double before = 0, share = 0, done = 0; // of earlier phases, of this one, of it so far
+    double resumed = 0;                     // of this one by earlier starts
+    switch (now.phase) {
+    case JoinProgress::Phase::kIdle: return std::nullopt;
+    case JoinProgress::Phase::kReading:
+        share = kReadShare;
+        done = Part(now.bytes, now.total_bytes);
+        resumed = Part(now.resumed_bytes, now.total_bytes);
+        break;
+    case JoinProgress::Phase::kJoining:
+    case JoinProgress::Phase::kWriting:
+        before = kReadShare;
+        share = kJoinShare;
+        done = Part(now.joined, now.partitions);
+        break;
+    case JoinProgress::Phase::kFetching:
+        before = kReadShare + kJoinShare;
+        share = kFetchShare;
+        done = Part(now.fetched_bytes, now.total_bytes);
+        break;
+    case JoinProgress::Phase::kUndo:
+        before = kReadShare + kJoinShare + kFetchShare;
+        share = kWriteShare;
+        done = Part(now.undo_blocks, static_cast<uint64_t>(std::max(blocks, 1)));
+        break;
+    }
+    if (done <= resumed || now.seconds_in_phase <= 0) return std::nullopt;
+    const double left = 1 - before - share * done;
+    return now.seconds_in_phase * left / (share * (done - resumed));
 }
 
 } // namespace
@@ -61,38 +108,88 @@ private:
     int64_t m_since;      //!< when that was, MonotonicMicros
 };
 
+// A few blocks at a time: the chain is long, and others want the lock.
 UndoRun::Gap UndoRun::FindGap(const ChainManager& chain)
 {
     Gap gap;
-    const ChainReader reader = chain.Read();
-    for (const HeaderNode* node = reader.Tip(); node && node->height > 0; node = node->prev) {
-        if (node->HasUndo()) continue;
-        gap.first = node->height;
-        if (!gap.last) gap.last = node;
+    const HeaderNode* node = chain.Tip();
+    while (node && node->height > 0) {
+        const ChainReader reader = chain.Read();
+        for (int i = 0; i < kNodesAtOnce && node->height > 0; ++i, node = node->prev) {
+            if (node->HasUndo()) continue;
+            gap.first = node->height;
+            if (!gap.last) gap.last = node;
+        }
     }
     return gap;
 }
 
 bool UndoRun::IsNeeded(const ChainManager& chain) { return FindGap(chain).last != nullptr; }
 
+/** What a join of the same chain has kept is gone on with, although undo data of its last blocks is
+ *  there by now. */
+Result<const HeaderNode*> UndoRun::ChooseTerminal(const ChainManager& chain, const Gap& gap,
+                                                  const BoosterOptions& options) const
+{
+    const auto kept = LoadJoinState(m_env, UndoFolder(options.directory));
+    if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
+    if (!kept || !*kept) return gap.last; // damaged: the join says so
+    const ChainReader reader = chain.Read();
+    const HeaderNode* const terminal = reader.Find((*kept)->terminal_hash);
+    const bool fits =
+        terminal && terminal->height >= gap.last->height && reader.Active().Contains(terminal);
+    return fits ? terminal : gap.last;
+}
+
 Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options)
 {
     const Gap gap = FindGap(chain);
     if (!gap.last) return {};
+    m_done = gap.first - 1;
+    {
+        const Lock lock(m_mutex);
+        m_missing_to = gap.last->height;
+    }
     m_log.Info("Undo data: making that of blocks {} to {}", gap.first, gap.last->height);
-    FileBlockSupply supply(m_env, blocks, *gap.last);
+    Result<> done = MakeMissing(chain, blocks, options, gap);
+    const Lock lock(m_mutex);
+    if (!done) m_failure = done.Message();
+    if (done && !m_stop) m_missing_to = 0;
+    return done;
+}
+
+Result<> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
+                              const BoosterOptions& options, const Gap& gap)
+{
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(chain, gap, options));
+    LiveSupply supply(m_env, chain, *terminal);
     IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict,
                          Make(chain, blocks, options,
-                              {.terminal = *gap.last, .supply = supply, .first = gap.first}));
+                              {.terminal = *terminal, .supply = supply, .first = gap.first}));
     if (verdict.kind == JoinVerdict::Kind::kInterrupted) return {};
     if (verdict.kind != JoinVerdict::Kind::kDone) {
+        m_broken = terminal->Ancestor(verdict.height);
         return BadData(
             "Undo data: block at height {} is invalid: {}. The chainstate was built on it "
             "as -assumevalid allows: restart with -reindex-chainstate -ibdbooster=0",
             verdict.height, verdict.reason);
     }
-    m_log.Info("Undo data: all blocks up to height {} have it", gap.last->height);
+    m_log.Info("Undo data: all blocks up to height {} have it", terminal->height);
     return m_env.RemoveAll(UndoFolder(options.directory));
+}
+
+void UndoRun::Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+                    std::function<void(const Result<>&)> ended)
+{
+    m_thread = NamedThread("undo", [this, &chain, &blocks, options, ended = std::move(ended)] {
+        ended(Run(chain, blocks, options));
+    });
+}
+
+void UndoRun::Stop()
+{
+    Interrupt();
+    m_thread.Join();
 }
 
 Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
@@ -104,10 +201,12 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
     undo.join.tty = options.tty;
     undo.checks = task.checks;
     undo.first_height = task.first;
+    undo.place = [&chain](const HeaderNode& node) { return chain.Where(node).data; };
     UndoRebuild rebuild(m_env, m_log, m_params, task.terminal, blocks, task.supply, undo, m_stop);
     {
         const Lock lock(m_mutex);
         m_rebuild = &rebuild;
+        m_first = task.first;
         m_last = task.terminal.height;
     }
     Keeper keeper(*this, chain, options.checkpoint_seconds, task);
@@ -124,6 +223,11 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
 std::optional<UndoProgress> UndoRun::Progress() const
 {
     const Lock lock(m_mutex);
+    return ProgressHeld();
+}
+
+std::optional<UndoProgress> UndoRun::ProgressHeld() const
+{
     if (!m_rebuild) return std::nullopt;
     const JoinProgress now = m_rebuild->Progress();
     UndoProgress out;
@@ -134,7 +238,21 @@ std::optional<UndoProgress> UndoRun::Progress() const
     out.total_bytes = std::max(now.total_bytes, now.bytes);
     out.joined = now.joined;
     out.partitions = now.partitions;
+    out.seconds_left = SecondsLeft(now, m_last - m_first + 1);
     return out;
+}
+
+std::string UndoRun::Describe() const
+{
+    const Lock lock(m_mutex);
+    if (m_missing_to == 0) return {};
+    std::string text = fmt::format("Undo data of blocks is there up to height {} and above {}",
+                                   m_done.load(), m_missing_to);
+    if (!m_failure.empty()) return text + "; the rest could not be made: " + m_failure;
+    const auto progress = ProgressHeld();
+    if (!progress || !progress->seconds_left) return text + "; the rest is being made";
+    const auto seconds = static_cast<int64_t>(*progress->seconds_left);
+    return text + "; the rest will be there in about " + FormatDuration(seconds);
 }
 
 } // namespace ibd

@@ -1,13 +1,15 @@
 // UndoRun: undo data (rev*.dat) of blocks that were not connected one by one, made from blocks
 // alone (join/undo_rebuild.h) and written where connecting the blocks would have put it. What was
 // stopped goes on. Owned by Node, and by BoosterRun where it validates; Run() and Make() on one
-// thread, the rest from any. Its spills lie in UndoFolder() (own_hints.h).
+// thread, on one of its own after Start(), the rest from any. Its spills lie in UndoFolder()
+// (own_hints.h).
 #pragma once
 
 #include "join/undo_options.h"
 #include "storage/block_store.h"
 #include "swiftsync/booster_progress.h"
 #include "swiftsync/sync_options.h"
+#include "util/threads.h"
 #include "validation/chain_manager.h"
 
 namespace ibd {
@@ -38,12 +40,23 @@ public:
 
     /** Whether a block of the active chain has none. */
     static bool IsNeeded(const ChainManager& chain);
-    /** Makes what is missing of the active chain; early, without error, when interrupted. All
-     * blocks must be stored. Errors: the machine's; bad data: a block breaks a rule, which is
-     * named. What was durable is there at the next start. */
+    /** Makes what is missing of the active chain, which may go on growing; early, without error,
+     *  when interrupted. All blocks must be stored. Errors: the machine's, or a block breaks a
+     *  rule, which is named (Broken()). What was durable is there at the next start. */
     Result<> Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
-    /** Makes that of a task, on a chain that nobody else changes. Any verdict but kIncomplete;
-     *  errors as of Run(). */
+    /** Run() on a thread of its own; `ended` is called there with what it returns. Once. */
+    void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+               std::function<void(const Result<>&)> ended);
+    /** Interrupts it and waits for its end. */
+    void Stop();
+    /** The block that breaks a rule; null: none was found. After Run(). */
+    const HeaderNode* Broken() const { return m_broken; }
+    /** For users, while undo data of the active chain is missing and Run() is at work or has
+     *  failed: up to which height it is there, and when the rest will be; else nothing. */
+    std::string Describe() const;
+
+    /** Makes that of a task, on a chain whose stored blocks stay where they are. Any verdict but
+     * kIncomplete; errors as of Run(). */
     Result<JoinVerdict> Make(ChainManager& chain, const BlockStore& blocks,
                              const BoosterOptions& options, const UndoTask& task);
 
@@ -60,6 +73,11 @@ private:
         const HeaderNode* last = nullptr; //!< null: there are none
     };
     static Gap FindGap(const ChainManager& chain);
+    Result<const HeaderNode*> ChooseTerminal(const ChainManager& chain, const Gap& gap,
+                                             const BoosterOptions& options) const;
+    Result<> MakeMissing(ChainManager& chain, const BlockStore& blocks,
+                         const BoosterOptions& options, const Gap& gap);
+    std::optional<UndoProgress> ProgressHeld() const IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     Logger& m_log;
@@ -68,7 +86,13 @@ private:
     std::atomic<int32_t> m_done = 0; //!< height up to which all is there
     mutable Mutex m_mutex;
     const UndoRebuild* m_rebuild IBD_GUARDED_BY(m_mutex) = nullptr;
-    int32_t m_last IBD_GUARDED_BY(m_mutex) = 0;
+    int32_t m_first IBD_GUARDED_BY(m_mutex) = 0; //!< of the task
+    int32_t m_last IBD_GUARDED_BY(m_mutex) = 0;  //!< likewise
+    /** All above this height have it, all that Run() found missing are at or below it; 0: none. */
+    int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
+    std::string m_failure IBD_GUARDED_BY(m_mutex); //!< of Run()
+    std::atomic<const HeaderNode*> m_broken = nullptr;
+    NamedThread m_thread;
 };
 
 } // namespace ibd

@@ -69,6 +69,7 @@ UniValue Block(const ChainContext& context, const RpcCall& call)
     }();
     const auto block = ReadBlockData(manager.Blocks(), stored, /*need_undo=*/false);
     if (verbosity <= 0) return ToHex(block->raw);
+    if (verbosity >= 3) RequireUndoIfMade(context, stored);
     AppendBlockJson(out, *block, context.Prefixes(), verbosity);
     return out;
 }
@@ -126,8 +127,9 @@ RpcMethod GetBlockStats(ChainContext& context)
         [&context](const RpcCall& call) {
             ChainManager& manager = context.Chain();
             const HeaderNode& node = FindBlockByHashOrHeight(manager.Read(), call.At(0));
-            const auto block =
-                ReadBlockData(manager.Blocks(), manager.Where(node), /*need_undo=*/true);
+            const StoredBlock stored = manager.Where(node);
+            RequireUndoIfMade(context, stored);
+            const auto block = ReadBlockData(manager.Blocks(), stored, /*need_undo=*/true);
             return SelectBlockStats(ComputeBlockStats(*block, node, manager.Params()), call.At(1));
         }};
 }

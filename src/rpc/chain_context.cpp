@@ -20,10 +20,16 @@ std::unique_ptr<CoinsWalk> ChainContext::WalkCoins(const HeaderNode* target) con
 {
     ChainManager& manager = Chain();
     std::unique_ptr<CoinsWalk> walk;
-    OrThrow(OnChainThread([&]() -> Result<> {
+    Result<> started = OnChainThread([&]() -> Result<> {
         IBD_ASSIGN_OR_RETURN(walk, CoinsWalk::Start(manager, target));
         return {};
-    }));
+    });
+    if (!started && target != nullptr) {
+        Error error = started.GetError();
+        error.message += UndoNote();
+        started = error;
+    }
+    OrThrow(std::move(started));
     return walk;
 }
 
@@ -36,11 +42,19 @@ TipInfo ChainContext::WaitForTip(const TipWaiters::Condition& condition,
 
 UniValue ChainContext::Warnings() const
 {
-    const std::vector<std::string> messages = warnings.Messages();
+    std::vector<std::string> messages = warnings.Messages();
+    const std::string undo = undo_state ? undo_state() : std::string();
+    if (!undo.empty()) messages.push_back(undo);
     if (deprecated_warnings) return messages.empty() ? std::string() : messages.back();
     UniValue out(UniValue::VARR);
     for (const std::string& text : messages) out.push_back(text);
     return out;
+}
+
+std::string ChainContext::UndoNote() const
+{
+    const std::string undo = undo_state ? undo_state() : std::string();
+    return undo.empty() ? undo : ". " + undo;
 }
 
 AddressPrefixes ChainContext::Prefixes() const
@@ -100,6 +114,13 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
         throw RpcError{RpcCode::kInternalError, "Undo data does not fit the block"};
     }
     return data;
+}
+
+void RequireUndoIfMade(const ChainContext& context, const StoredBlock& block)
+{
+    if (block.height == 0 || !block.undo.IsNull()) return;
+    const std::string note = context.UndoNote();
+    if (!note.empty()) throw RpcError{RpcCode::kMisc, "Undo data not available" + note};
 }
 
 int Confirmations(const ChainReader& chain, const HeaderNode& node)

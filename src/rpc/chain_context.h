@@ -41,6 +41,8 @@ struct ChainContext {
     bool deprecated_warnings = false; //!< -deprecatedrpc=warnings: one string, not an array
     /** Told of failures of the machine that leave the chain unusable: the node stops. */
     std::function<void(const Error&)> fatal = {};
+    /** While undo data is missing and being made: a sentence about it, else nothing. */
+    std::function<std::string()> undo_state = {};
 
     /** -28 until the block index is loaded. There may be no tip yet. */
     ChainManager& Headers() const;
@@ -73,6 +75,9 @@ struct ChainContext {
     AddressPrefixes Prefixes() const;
     /** For a member "warnings". */
     UniValue Warnings() const;
+    /** What a call that lacks undo data adds to its error, a sentence after a full stop: up to
+     * which height it is there; empty if nobody makes it. */
+    std::string UndoNote() const;
 };
 
 /** A block and the coins that it spent. */
@@ -92,6 +97,9 @@ const HeaderNode& FindBlockByHashOrHeight(const ChainReader& chain, const UniVal
  *  undo data is not there; without, undo is read if it is. */
 std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
                                          bool need_undo);
+/** -1 with UndoNote() when the block's undo data is yet to be made: no caller is to take what is
+ * left out without it for all there is. */
+void RequireUndoIfMade(const ChainContext& context, const StoredBlock& block);
 /** Blocks on top of and with `node`; -1 off the active chain. */
 int Confirmations(const ChainReader& chain, const HeaderNode& node);
 

@@ -65,6 +65,10 @@ UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
         return stuck ? Result<>() : chain.InvalidateBlock(node);
     }));
     if (!stuck) return {};
+    if (const std::string note = context.UndoNote(); !note.empty()) {
+        ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored{}",
+                 stuck->hash.ToHex(), stuck->height, note);
+    }
     ThrowRpc(RpcCode::kMisc,
              "Undo data of block {} at height {} is not stored; restart with -ibdboosterundo=now, "
              "or with -reindex-chainstate -ibdbooster=0",

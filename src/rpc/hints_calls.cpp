@@ -3,54 +3,13 @@
 
 #include "join/spend_join.h"
 #include "rpc/json.h"
+#include "rpc/live_supply.h"
 #include "rpc/new_file.h"
-#include "swiftsync/file_block_source.h"
 #include "util/hex.h"
 
 namespace ibd {
 
 namespace {
-
-/** The stored blocks up to a block of a chain that goes on growing: where each lies is looked up
- *  under the headers lock, and it is read without. */
-class LiveSupply final : public BlockSupply {
-public:
-    LiveSupply(Env& env, const ChainManager& chain, const HeaderNode& terminal)
-        : m_env(env), m_chain(chain), m_terminal(terminal)
-    {
-    }
-
-    Result<> Begin(const std::function<bool(int32_t height)>& folded) override
-    {
-        std::vector<PlannedBlock> blocks;
-        const HeaderNode* missing = nullptr; // the lowest
-        for (const HeaderNode* node = &m_terminal; node->height > 0; node = node->prev) {
-            if (folded(node->height)) continue;
-            const FilePos pos = m_chain.Where(*node).data;
-            if (pos.IsNull()) missing = node;
-            blocks.push_back({.node = node, .file = pos.file, .offset = pos.offset});
-        }
-        if (missing) {
-            return BadData("block {} at height {} is not stored (pruned data)",
-                           missing->hash.ToHex(), missing->height);
-        }
-        m_plan.emplace(std::move(blocks));
-        return {};
-    }
-    std::unique_ptr<BlockSource> MakeSource() override
-    {
-        return std::make_unique<FileBlockSource>(m_env, m_chain.Blocks(), *m_plan);
-    }
-    void Stop() override { m_plan->Stop(); }
-    size_t BlocksToFold() const override { return m_plan->Blocks(); }
-    uint64_t EstimatedBytes() const override { return m_plan->EstimatedBytes(); }
-
-private:
-    Env& m_env;
-    const ChainManager& m_chain;
-    const HeaderNode& m_terminal;
-    std::optional<BlockPlan> m_plan;
-};
 
 /** The block at the height that was asked for, else the tip. */
 const HeaderNode& TerminalBlock(const ChainReader& chain, const RpcCall& call)

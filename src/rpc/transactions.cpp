@@ -81,6 +81,7 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
     TxJsonOptions options;
     const auto index = static_cast<size_t>(it - txs.begin());
     if (verbosity >= 2 && index > 0) {
+        RequireUndoIfMade(context, manager.Where(*node));
         if (!block->undo) {
             throw RpcError{RpcCode::kInternalError,
                            "Undo data expected but can't be read. This could be due to disk "

@@ -118,6 +118,9 @@ public:
     /** Syncs all files written since the last Flush; call before the index names their records.
      *  Once a sync failed, this fails until the store is opened again. */
     Result<> Flush();
+    /** Syncs what is written so far without holding up who writes: what Flush() is left to do is
+     *  little. Not while files are deleted. */
+    Result<> SyncAside();
     // Pruning. A file that is forgotten holds nothing any more that the index knows; it is deleted
     // once the index on disk says so too. Not for the last file.
 

@@ -179,6 +179,22 @@ Result<> BlockStore::Flush()
     return FlushLocked();
 }
 
+Result<> BlockStore::SyncAside()
+{
+    std::vector<Path> written;
+    {
+        const Lock lock(m_mutex);
+        for (const auto& [id, out] : m_open) {
+            if (out.dirty) written.push_back(PathOf(id));
+        }
+    }
+    for (const Path& path : written) {
+        IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenWrite(path, /*truncate=*/false));
+        IBD_RETURN_IF_ERROR(file->Sync());
+    }
+    return {};
+}
+
 void BlockStore::ForgetFile(int32_t n)
 {
     const Lock lock(m_mutex);

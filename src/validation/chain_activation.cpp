@@ -281,6 +281,18 @@ Result<> ChainManager::PutUndo(const HeaderNode& node, ByteSpan undo)
     return {};
 }
 
+void ChainManager::UndoHasCome()
+{
+    const Lock lock(m_headers.mutex);
+    m_candidates.Rebuild(m_headers.tree, Tip());
+}
+
+void ChainManager::NoteBroken(const HeaderNode& node)
+{
+    const Lock lock(m_headers.mutex);
+    m_index.MarkFailed(m_headers.tree.Find(node.hash));
+}
+
 void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
 {
     m_stores.log.Info("Block validation error: {}", violation.ToString());

@@ -170,6 +170,7 @@ Result<> ChainManager::WriteRecords(BlockIndexUpdate update)
 
 Result<> ChainManager::SaveIndex()
 {
+    const Lock saving(m_saving);
     BlockIndex::Nodes nodes;
     {
         const Lock lock(m_headers.mutex);
@@ -227,7 +228,11 @@ Result<> ChainManager::Flush(FlushMode mode)
 
 Result<> ChainManager::FlushIndex()
 {
-    const Lock state(m_state);
+    if (IsPruneMode()) { // a file is forgotten in one write with its blocks
+        const Lock state(m_state);
+        return SaveIndex();
+    }
+    IBD_RETURN_IF_ERROR(m_stores.blocks.SyncAside());
     return SaveIndex();
 }
 

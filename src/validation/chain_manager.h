@@ -7,6 +7,7 @@
 //   activation  one change of the active chain at a time
 //   state       the coins and what is connected: held while a block is connected, and while coins
 //               are written; CoinsGuard holds it for reading
+//   saving      the block index is written by one thread at a time
 //   storing     one block is stored at a time
 //   headers     tree, statuses, active chain: for microseconds; ChainReader holds it for reading
 // Memory: the header tree, the coins cache (cache_bytes) and the read-ahead of BlockReader.
@@ -149,6 +150,12 @@ public:
     /** Writes the undo record of a stored block, as connecting the block would have left it, unless
      *  it is there. The record must have been held against the block. Any thread. */
     Result<> PutUndo(const HeaderNode& node, ByteSpan undo);
+    /** Undo data of blocks of the active chain has come: branches that were left aside for want of
+     *  it are candidates again, for the next ActivateBestChain(). Any thread. */
+    void UndoHasCome();
+    /** A block of the active chain breaks a rule that was left out when its coins came: marks it,
+     * so that the next start refuses the coins. Only before the chain is closed. */
+    void NoteBroken(const HeaderNode& node);
     /** StoreSound() for a block that is not to be stored, as if it had been pruned since. */
     Result<> NotePruned(const BlockView& block, const HeaderNode& node);
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
@@ -181,7 +188,8 @@ public:
     // Durability.
 
     Result<> Flush(FlushMode mode);
-    /** Writes the block index only; the coins may stay behind it. */
+    /** Writes the block index only; the coins may stay behind it. Any thread; nobody who connects
+     *  or stores blocks waits for it, unless they write the index too. */
     Result<> FlushIndex();
     /** Makes the next flush of mode kIfNeeded, after the block being connected, write all. */
     void FlushSoon() { m_flush_soon = true; }
@@ -270,8 +278,8 @@ private:
     Result<> FlushHeld(FlushMode mode) IBD_REQUIRES(m_state);
     Result<> WriteAll(bool drop_coins) IBD_REQUIRES(m_state);
     Result<> CheckSpace() const IBD_REQUIRES(m_state);
-    Result<> SaveIndex() IBD_REQUIRES(m_state);
-    Result<> WriteIndex(const BlockIndex::Nodes& nodes) IBD_REQUIRES(m_state);
+    Result<> SaveIndex() IBD_EXCLUDES(m_saving, m_headers.mutex);
+    Result<> WriteIndex(const BlockIndex::Nodes& nodes) IBD_REQUIRES(m_saving);
     Result<> WriteRecords(BlockIndexUpdate update);
 
     // chain_pruning.cpp
@@ -320,6 +328,7 @@ private:
 
     Mutex m_activation;
     mutable SharedMutex m_state IBD_ACQUIRED_AFTER(m_activation);
+    Mutex m_saving IBD_ACQUIRED_AFTER(m_state);
     Mutex m_storing IBD_ACQUIRED_AFTER(m_state);
     Headers m_headers;
 

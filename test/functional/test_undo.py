@@ -1,9 +1,13 @@
-"""-ibdboosterundo=now: undo data of the blocks that the booster folded, from blocks alone. The
-files are those of serial validation, byte for byte; through kills and stops, too."""
+"""-ibdboosterundo: undo data of the blocks that the booster folded, from blocks alone. With now the
+files are those of serial validation, byte for byte, through kills and stops, too; with 1 it is made
+while the node is in use."""
 
+import contextlib
+import fcntl
 import http.client
 import os
 import random
+import re
 import shutil
 import time
 
@@ -14,6 +18,7 @@ from test_own_hints import place_blocks
 
 KILLS = int(os.environ.get("IBD_KILLS", "8"))
 NOW = "-ibdboosterundo=now"
+BACKGROUND = "-ibdboosterundo=1"
 
 
 def undo_files(node):
@@ -101,15 +106,13 @@ class Now(UndoTest):
 
     def test_refused(self):
         node = self.node()
-        self.assert_refused(node, "-ibdboosterundo=soon", saying="must be 0 or now")
+        self.assert_refused(node, "-ibdboosterundo=soon", saying="must be 0, 1 or now")
         self.assert_refused(node, NOW, "-prune=1", saying="-ibdboosterundo=now with -prune")
+        self.assert_refused(node, BACKGROUND, "-prune=1", saying="-ibdboosterundo=1 with -prune")
 
     def test_a_block_that_breaks_a_rule(self):
         """What the booster takes on trust is checked here: the rule is named, the node stops."""
-        mined = Chain().grow(COINBASE_MATURITY + 10)
-        txid, amount = mined.coinbase_of(1)
-        mined.add(mined.candidate([spend(txid, 0, amount + 1000)], fees=-5000))
-        mined.grow(2)
+        mined = breaking_chain()
         node = place_blocks(self, mined.blocks)
         errors = self.assert_refused(node, "-reindex", "-ibdbooster", NOW, saying="Undo data")
         self.assertIn("bad-txns-in-belowout", errors)
@@ -127,6 +130,163 @@ class Now(UndoTest):
         self.assertIn("blk00000.dat", errors)
         shutil.move(self.dir / "gone", first)
         self.assertEqual(node.run(NOW, made.to_tip), (0, ""))
+
+
+def breaking_chain():
+    """A chain whose last block but two spends more than there is."""
+    mined = Chain().grow(COINBASE_MATURITY + 10)
+    txid, amount = mined.coinbase_of(1)
+    mined.add(mined.candidate([spend(txid, 0, amount + 1000)], fees=-5000))
+    return mined.grow(2)
+
+
+@contextlib.contextmanager
+def held_up(node):
+    """Nobody can make undo data meanwhile: another has the folder locked."""
+    folder = node.net_dir / "ibdbooster" / "undo"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+class Background(UndoTest):
+    """-ibdboosterundo=1"""
+
+    def warnings(self, node):
+        return [text for call in ("getblockchaininfo", "getnetworkinfo")
+                for text in node.rpc(call)["warnings"] if "Undo data" in text]
+
+    def wait_for_undo(self, node):
+        wait_until(lambda: "Undo data: all blocks" in node.log_text, "undo data")
+        wait_until(lambda: not self.warnings(node), "no warning")
+
+    def boosted(self, made):
+        """A node whose booster left no undo data, with blocks of its own."""
+        node = made.place(self.node(), copied=True)
+        self.assertEqual(node.run("-reindex", "-ibdbooster", *made.trust, made.to_tip), (0, ""))
+        return node
+
+    def assert_whole(self, node, made, wanted):
+        self.assertEqual(node.rpc("getbestblockhash"), made.tip)
+        self.assertEqual(coins(node), wanted[1])
+        self.assertTrue(node.rpc("verifychain", 4, 0))
+        self.assertIn("No coin database inconsistencies".lower(), node.log_text.lower())
+        node.stop()
+        self.assertEqual(left_by_booster(node), [])
+
+    def test_beside_the_nodes_work(self):
+        """The records come behind those of blocks that were connected; blocks go on coming."""
+        made = chain("--outputs", "60000", "--tail", "2100", "--seed", "6")
+        wanted = self.serial(made)
+        node = made.place(self.node(), copied=True)
+        node.start("-reindex", "-ibdbooster", BACKGROUND, *made.trust, "-ibdboosterthreads=1")
+        node.wait_for_tip(made.tip)
+        mined = node.rpc("generatetoaddress", 5, "bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202")
+        self.assertEqual(node.rpc("getbestblockhash"), mined[-1])
+        self.wait_for_undo(node)
+        self.assertTrue(node.rpc("verifychain", 4, 0))
+        # The join for the hints kept the pairs.
+        self.assertEqual(len(re.findall(r"Join: reading \d+ blocks", node.log_text)), 1)
+        node.rpc("invalidateblock", mined[0])
+        self.assert_whole(node, made, wanted)
+
+    def test_what_calls_say_meanwhile(self):
+        made = small_chain()
+        wanted = self.serial(made)
+        node = self.boosted(made)
+        spending = made.terminal_hash
+        with held_up(node):
+            node.start(BACKGROUND)
+            wait_until(lambda: "Undo data could not be made" in node.log_text, "failure")
+            note = f"there up to height 0 and above {made.terminal_height}"
+            told = self.warnings(node)
+            self.assertEqual(len(told), 2)
+            for text in told:
+                self.assertIn(note, text)
+            txid = node.rpc("getblock", spending)["tx"][1]
+            for call in (["getblock", spending, 3], ["getblockstats", made.terminal_height],
+                         ["getrawtransaction", txid, 2, spending],
+                         ["invalidateblock", spending]):
+                with self.subTest(call=call[0]):
+                    with self.assertRaises(RpcError) as raised:
+                        node.rpc(*call)
+                    self.assertIn(note, str(raised.exception))
+            self.assertNotIn("prevout", node.rpc("getblock", spending, 2)["tx"][1]["vin"][0])
+            node.stop()
+        node.start(BACKGROUND)
+        self.wait_for_undo(node)
+        for call in (["getblock", spending, 3], ["getblockstats", made.terminal_height],
+                     ["getrawtransaction", txid, 2, spending]):
+            node.rpc(*call)
+        before = undo_files(node)
+        self.assert_whole(node, made, wanted)
+        node.start(BACKGROUND)  # nothing is left to do
+        self.assertEqual(undo_files(node), before)
+        self.assertEqual(self.warnings(node), [])
+
+    def test_a_better_branch_below(self):
+        """One that leaves the chain where undo data is yet to come is followed once it is there."""
+        trunk = Chain().grow(COINBASE_MATURITY + 20)
+        other = trunk.branch(10, 13)
+        node = place_blocks(self, trunk.blocks)
+        self.assertEqual(node.run("-reindex", "-ibdbooster", f"-stopatheight={trunk.height}"),
+                         (0, ""))
+        with held_up(node):
+            node.start(BACKGROUND)
+            for block in other.blocks[-13:]:
+                node.rpc("submitblock", block.raw().hex())
+            self.assertEqual(node.rpc("getbestblockhash"), trunk.tip)
+            self.assertIn("cannot be followed", str(node.rpc("getblockchaininfo")["warnings"]))
+            node.stop()
+        node.start(BACKGROUND)
+        node.wait_for_tip(other.tip)
+        self.wait_for_undo(node)
+        self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])
+
+    def test_kills_and_stops(self):
+        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        wanted = self.serial(made)
+        node = self.boosted(made)
+        chance = random.Random(os.environ.get("IBD_SEED", "1"))
+        args = [BACKGROUND, "-ibdboostermem=1", "-ibdboosterintervalbytes=4000000",
+                "-ibdboosterthreads=1"]
+        ended = 0
+        for number in range(KILLS):
+            begin = len(node.log_text)
+            node.launch(*args)
+            wait_until(lambda at=begin: any(line in node.log_text[at:] for line in (
+                "Undo data: making", "Undo data: all")), "undo data")
+            time.sleep(chance.uniform(0, 0.5) if ended else 0)
+            if "Undo data: all" in node.log_text:
+                break
+            if number % 2:
+                node.kill()
+            else:
+                node.process.terminate()
+                self.assertEqual(node.wait(), (0, ""))
+            ended += 1
+        self.assertGreater(ended, 0)
+        if not node.running:
+            node.launch(*args)
+        node.wait_for_rpc()
+        self.wait_for_undo(node)
+        self.assert_whole(node, made, wanted)
+
+    def test_a_block_that_breaks_a_rule(self):
+        """It ends the node, and the coins that were built on it are not used again."""
+        mined = breaking_chain()
+        node = place_blocks(self, mined.blocks)
+        status, errors = node.run("-reindex", "-ibdbooster", BACKGROUND)
+        self.assertEqual(status, 1)
+        for part in ("Undo data: block at height", "bad-txns-in-belowout",
+                     "-reindex-chainstate -ibdbooster=0"):
+            self.assertIn(part, errors)
+        status, errors = node.run("-ibdbooster=0")
+        self.assertEqual(status, 1)
+        self.assertIn("-reindex-chainstate", errors)
+        node.start("-reindex-chainstate", "-ibdbooster=0")
+        node.wait_for_height(mined.height - 3)
 
 
 class Interrupted(UndoTest):
