@@ -173,7 +173,6 @@ bool Node::HasReachedStop(const HeaderNode& tip) const
 void Node::TipConnected(const HeaderNode& tip)
 {
     if (!m_live) return;
-    m_started(); // on a new chain the first tip comes late
     // It must not be lost to a crash that this directory can be Core's again.
     if (UndoJustSuffices(tip)) m_chain->FlushSoon();
     if (HasReachedStop(tip)) RequestStop();
