@@ -60,6 +60,13 @@ Hash64 ChildSeed(const ExtendedKey& key, uint32_t number)
 
 } // namespace
 
+std::strong_ordering KeyOrigin::operator<=>(const KeyOrigin& other) const
+{
+    if (const auto order = fingerprint <=> other.fingerprint; order != 0) return order;
+    if (const auto order = path.size() <=> other.path.size(); order != 0) return order;
+    return path <=> other.path;
+}
+
 KeyFingerprint FingerprintOf(ByteSpan public_key)
 {
     const Hash20 id = Hash160(public_key);

@@ -4,6 +4,7 @@
 
 #include "crypto/secp256k1.h"
 
+#include <compare>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,16 @@ constexpr uint32_t kHardenedBit = uint32_t{1} << 31;
 
 using KeyFingerprint = std::array<uint8_t, 4>;
 using KeyPath = std::vector<uint32_t>;
+
+/** Where a key comes from: a master key, by its fingerprint, and the path below it. */
+struct KeyOrigin {
+    KeyFingerprint fingerprint{};
+    KeyPath path;
+
+    bool operator==(const KeyOrigin&) const = default;
+    /** By fingerprint, then shorter paths first: the order in which Core writes PSBTs. */
+    std::strong_ordering operator<=>(const KeyOrigin& other) const;
+};
 
 /** The first four bytes of a key's HASH160. */
 KeyFingerprint FingerprintOf(ByteSpan public_key);

@@ -1,7 +1,6 @@
 // See descriptor_key.h.
 #include "script/descriptor_key.h"
 
-#include "script/secret_key.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -119,7 +118,7 @@ Result<KeyExpression> FromSecret(const SecretKey& secret, KeyPlace place)
         Append(key.fixed, signer.UncompressedPublicKey(secret.bytes));
     }
     key.x_only = place == KeyPlace::kTaproot;
-    key.has_secret = true;
+    key.secret = secret;
     return key;
 }
 
@@ -158,7 +157,6 @@ Result<std::vector<KeyExpression>> ParseKey(std::string_view text, KeyPlace plac
     if (!root) return BadData("key '{}' is not valid", word);
     KeyExpression key;
     key.root = *root;
-    key.has_secret = root->secret.has_value();
     key.range = TakeRange(steps, apostrophe);
     IBD_ASSIGN_OR_RETURN(const std::vector<KeyPath> paths,
                          PathParser(apostrophe).Parse(std::span(steps).subspan(1), true));
@@ -229,6 +227,7 @@ std::optional<DerivedKey> KeyExpression::At(uint32_t index) const
         out.public_key = fixed;
         out.x_only = x_only;
         out.origin = origin.value_or(KeyOrigin{FingerprintOf(fixed), {}});
+        out.secret = secret;
         return out;
     }
     KeyPath whole = path;
@@ -239,6 +238,7 @@ std::optional<DerivedKey> KeyExpression::At(uint32_t index) const
     if (!child) return std::nullopt;
     out.public_key.assign(child->public_key.begin(), child->public_key.end());
     out.origin = origin.value_or(KeyOrigin{FingerprintOf(root.public_key), {}});
+    if (child->secret) out.secret = SecretKey{*child->secret, true};
     out.origin.path.insert(out.origin.path.end(), whole.begin(), whole.end());
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include "script/address.h"
 #include "script/bip32.h"
+#include "script/secret_key.h"
 #include "util/result.h"
 
 namespace ibd {
@@ -15,16 +16,12 @@ struct DescriptorNetwork {
     uint8_t secret_key_prefix = 0;
 };
 
-struct KeyOrigin {
-    KeyFingerprint fingerprint{};
-    KeyPath path;
-};
-
 /** A key at one position of its range. */
 struct DerivedKey {
     Bytes public_key; //!< 33 or 65 bytes
     bool x_only = false;
     KeyOrigin origin;
+    std::optional<SecretKey> secret; //!< if it is known
 
     /** The 32 bytes that taproot uses. */
     XOnlyKey XOnly() const;
@@ -43,14 +40,15 @@ struct KeyExpression {
     enum class Range { kNone, kNormal, kHardened };
 
     std::optional<KeyOrigin> origin;
-    bool apostrophe = false; //!< hardened steps are written ', not h
-    Bytes fixed;             //!< the key itself, 33 or 65 bytes; empty for an extended key
-    bool x_only = false;     //!< of a fixed key
-    bool has_secret = false;
-    ExtendedKey root; //!< of an extended key
+    bool apostrophe = false;         //!< hardened steps are written ', not h
+    Bytes fixed;                     //!< the key itself, 33 or 65 bytes; empty for an extended key
+    bool x_only = false;             //!< of a fixed key
+    std::optional<SecretKey> secret; //!< of a fixed key
+    ExtendedKey root;                //!< of an extended key
     KeyPath path;
     Range range = Range::kNone;
 
+    bool HasSecret() const { return secret.has_value() || root.secret.has_value(); }
     /** Bytes of the key in a script. */
     size_t Size() const { return fixed.empty() ? 33 : fixed.size(); }
     /** Without secrets. */

@@ -3,7 +3,6 @@
 
 #include "crypto/ripemd160.h"
 #include "script/descriptor.h"
-#include "script/taproot.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -12,8 +11,6 @@
 namespace ibd {
 
 namespace {
-
-constexpr uint8_t kLeafTapscript = 0xc0;
 
 const char* FunctionName(DescriptorKind kind)
 {
@@ -175,27 +172,11 @@ Made MadeMultiA(uint32_t threshold, std::vector<DerivedKey> keys, bool sorted)
     return {script, MultiText("multi_a", threshold, keys)};
 }
 
-/** The root of a tree whose leaves come from left to right, each with its depth. */
-Bytes TreeRoot(const std::vector<Bytes>& leaves, const std::vector<int>& depths)
-{
-    std::vector<std::pair<int, Hash32>> open; // subtrees that wait for what is to their right
-    for (size_t i = 0; i < leaves.size(); ++i) {
-        std::pair<int, Hash32> node = {depths[i], TapLeafHash(kLeafTapscript, leaves[i])};
-        while (!open.empty() && open.back().first == node.first) {
-            node = {node.first - 1, TapBranchHash(open.back().second, node.second)};
-            open.pop_back();
-        }
-        open.push_back(node);
-    }
-    CHECK(open.size() <= 1);
-    return open.empty() ? Bytes() : Bytes(open[0].second.begin(), open[0].second.end());
-}
-
-/** Makes scripts of a node at one position of its range. */
+/** Makes scripts of a node at one position of its range; with a ring, puts there what is met. */
 class Expander {
 public:
-    explicit Expander(const DescriptorNetwork& network, uint32_t index)
-        : m_network(network), m_index(index)
+    Expander(const DescriptorNetwork& network, uint32_t index, KeyRing* ring)
+        : m_network(network), m_index(index), m_ring(ring)
     {
     }
 
@@ -237,9 +218,27 @@ private:
             auto derived = key.At(m_index);
             if (!derived) return std::nullopt;
             derived->x_only = x_only;
+            if (m_ring != nullptr) Note(*derived, key.root);
             out.push_back(std::move(*derived));
         }
         return out;
+    }
+
+    void Note(const DerivedKey& key, const ExtendedKey& root) const
+    {
+        const Hash20 hash = Hash160(key.public_key);
+        m_ring->public_keys.emplace(hash, key.public_key);
+        m_ring->origins.emplace(hash, key.origin);
+        if (key.secret) m_ring->secrets.emplace(hash, *key.secret);
+        // An extended secret key signs by itself, too, as it does in Core.
+        if (root.secret) {
+            m_ring->secrets.emplace(Hash160(root.public_key), SecretKey{*root.secret, true});
+        }
+    }
+
+    void NoteScript(const Made& inner) const
+    {
+        if (m_ring != nullptr) m_ring->AddScript(inner.first);
     }
 
     /** Nothing is known about the script but itself. */
@@ -255,11 +254,12 @@ private:
         return {PushKeyCheck(key.XOnly()), "pk(" + key.ToString() + ")"};
     }
 
-    static std::optional<std::vector<Made>> Combo(const DerivedKey& key)
+    std::optional<std::vector<Made>> Combo(const DerivedKey& key) const
     {
         std::vector<Made> out = {MadePk(key), MadePkh(key)};
         if (key.public_key.size() == 33) {
             out.push_back(MadeWpkh(key));
+            NoteScript(out.back());
             out.push_back(InScriptHash(out.back()));
         }
         return out;
@@ -270,30 +270,34 @@ private:
     {
         const auto inner = Expand(node.children[0], false);
         if (!inner) return std::nullopt;
+        NoteScript((*inner)[0]);
         return std::vector{wrap((*inner)[0])};
     }
 
     std::optional<std::vector<Made>> Taproot(const DescriptorNode& node,
                                              const DerivedKey& internal) const
     {
-        std::vector<Bytes> scripts;
+        TaprootOutput output;
+        output.internal_key = internal.XOnly();
         std::vector<std::string> texts;
-        for (const DescriptorNode& child : node.children) {
-            const auto leaf = Expand(child, true);
+        for (size_t i = 0; i < node.children.size(); ++i) {
+            const auto leaf = Expand(node.children[i], true);
             if (!leaf) return std::nullopt;
-            scripts.push_back((*leaf)[0].first);
+            output.leaves.push_back(
+                {static_cast<uint8_t>(node.depths[i]), kLeafTapscript, (*leaf)[0].first});
             texts.push_back((*leaf)[0].second);
         }
-        const Bytes root = TreeRoot(scripts, node.depths);
-        const auto output = TweakXOnlyKey(internal.XOnly(), TapTweakHash(internal.XOnly(), root));
-        if (!output) return std::nullopt;
+        const auto key = output.Key();
+        if (!key) return std::nullopt;
         std::string text = "tr(" + internal.ToString();
         if (!texts.empty()) text += "," + TreeText(texts, node.depths);
-        return std::vector{Made{WitnessProgramScript(1, output->first), text + ")"}};
+        if (m_ring != nullptr) m_ring->taproots[key->first] = std::move(output);
+        return std::vector{Made{WitnessProgramScript(1, key->first), text + ")"}};
     }
 
     const DescriptorNetwork& m_network;
     uint32_t m_index;
+    KeyRing* m_ring;
 };
 
 } // namespace
@@ -330,16 +334,21 @@ bool OutputDescriptor::IsSolvable() const
 
 bool OutputDescriptor::HasPrivateKeys() const
 {
-    return AnyKey(m_root, [](const KeyExpression& key) { return key.has_secret; });
+    return AnyKey(m_root, [](const KeyExpression& key) { return key.HasSecret(); });
 }
 
 std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t index) const
 {
-    const auto made = Expander(m_network, index).Expand(m_root, false);
+    const auto made = Expander(m_network, index, nullptr).Expand(m_root, false);
     if (!made) return std::nullopt;
     std::vector<ExpandedScript> out;
     for (const auto& [script, text] : *made) out.push_back({script, WithChecksum(text)});
     return out;
+}
+
+bool OutputDescriptor::Collect(uint32_t index, KeyRing& ring) const
+{
+    return Expander(m_network, index, &ring).Expand(m_root, false).has_value();
 }
 
 } // namespace ibd

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "script/descriptor_key.h"
+#include "script/key_ring.h"
 
 namespace ibd {
 
@@ -57,6 +58,9 @@ public:
     /** Scripts at one position of the range (0 to 2^31-1; any if there is none). Nothing if a
      *  secret would be needed that is not there. */
     std::optional<std::vector<ExpandedScript>> Expand(uint32_t index) const;
+    /** Likewise puts into the ring what spends these scripts: keys and where they come from,
+     *  inner scripts, secrets. False if a secret would be needed that is not there. */
+    bool Collect(uint32_t index, KeyRing& ring) const;
 
 private:
     OutputDescriptor(DescriptorNode root, DescriptorNetwork network)

@@ -1,6 +1,7 @@
 // Reads the functions of an output descriptor; see output_descriptor.h.
 #include "script/output_descriptor.h"
 
+#include "script/taproot.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -14,7 +15,6 @@ constexpr size_t kMaxMultisigKeys = 20;
 constexpr size_t kMaxMultiAKeys = 999;
 constexpr size_t kMaxBareMultisigKeys = 3;
 constexpr size_t kMaxRedeemScript = 520;
-constexpr size_t kMaxTreeDepth = 128;
 
 /** What a function stands in. */
 enum class Place { kTop, kSh, kWsh, kTaproot };
@@ -343,8 +343,8 @@ private:
         do {
             while (TakeCharacter('{', text)) {
                 in_right.push_back(false);
-                if (in_right.size() > kMaxTreeDepth) {
-                    return BadData("tr() supports at most {} nesting levels", kMaxTreeDepth);
+                if (in_right.size() > kMaxTapTreeDepth) {
+                    return BadData("tr() supports at most {} nesting levels", kMaxTapTreeDepth);
                 }
             }
             std::string_view leaf = TakeExpression(text);

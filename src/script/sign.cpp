@@ -84,8 +84,8 @@ std::optional<Bytes> Steps::FindKey(const Hash20& hash) const
     if (const auto it = m_data.signatures.find(hash); it != m_data.signatures.end()) {
         return it->second.first;
     }
-    if (const auto it = m_data.public_keys.find(hash); it != m_data.public_keys.end()) {
-        return it->second;
+    if (const auto it = m_data.origins.find(hash); it != m_data.origins.end()) {
+        return it->second.first;
     }
     const auto it = m_keys.public_keys.find(hash);
     return it == m_keys.public_keys.end() ? std::nullopt : std::optional(it->second);
@@ -96,6 +96,9 @@ std::optional<Bytes> Steps::Sign(ByteSpan key, ByteSpan script_code, SigVersion 
     const Hash20 hash = Hash160(key);
     const auto known = m_data.signatures.find(hash);
     if (known != m_data.signatures.end()) return known->second.second;
+    if (const auto it = m_keys.origins.find(hash); it != m_keys.origins.end()) {
+        m_data.origins.emplace(hash, KeyWithOrigin{{key.begin(), key.end()}, it->second});
+    }
     auto signature = m_maker.Ecdsa(hash, script_code, version);
     if (signature) {
         m_data.signatures[hash] = {Bytes(key.begin(), key.end()), *signature};
@@ -167,12 +170,9 @@ bool Steps::ToTaproot(ByteSpan key, std::vector<Bytes>& stack)
 {
     XOnlyKey output;
     std::copy(key.begin(), key.end(), output.begin());
-    if (m_data.taproot_signature.empty()) {
-        m_data.taproot_signature = m_maker.Schnorr(output).value_or(Bytes{});
-    }
-    if (m_data.taproot_signature.empty()) return false;
-    stack.push_back(m_data.taproot_signature);
-    return true;
+    auto witness = SolveTaproot(output, m_keys, m_maker, m_data);
+    if (witness) stack = std::move(*witness);
+    return witness.has_value();
 }
 
 bool Steps::Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vector<Bytes>& stack)
@@ -198,6 +198,14 @@ bool Steps::Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vect
     return false;
 }
 
+bool IsSingleKeyMiniscript(ByteSpan script)
+{
+    const ScriptTemplate shape = ClassifyScript(script);
+    return shape.kind == ScriptKind::kPubkeyHash ||
+           (shape.kind == ScriptKind::kPubkey &&
+            shape.parts[0].size() == std::tuple_size_v<CompressedKey>);
+}
+
 bool IsWrapping(ScriptKind kind)
 {
     return kind == ScriptKind::kScriptHash || kind == ScriptKind::kWitnessV0KeyHash ||
@@ -205,25 +213,6 @@ bool IsWrapping(ScriptKind kind)
 }
 
 } // namespace
-
-void KeyRing::AddSecret(const SecretKey& secret)
-{
-    const Signer signer;
-    Bytes key;
-    if (secret.compressed) {
-        Append(key, signer.PublicKey(secret.bytes));
-    } else {
-        Append(key, signer.UncompressedPublicKey(secret.bytes));
-    }
-    const Hash20 hash = Hash160(key);
-    secrets.emplace(hash, secret);
-    public_keys.emplace(hash, std::move(key));
-}
-
-void KeyRing::AddScript(ByteSpan script)
-{
-    scripts.emplace(Hash160(script), Bytes(script.begin(), script.end()));
-}
 
 bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& maker,
            SpendData& data)
@@ -251,6 +240,10 @@ bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& ma
         const Bytes script = stack[0];
         data.witness_script = script;
         solved = steps.Run(script, SigVersion::kWitnessV0, inner, stack) && !IsWrapping(inner);
+        // Core asks once more, as these are miniscripts too, and so tells what is missing twice.
+        if (!solved && IsSingleKeyMiniscript(script)) {
+            steps.Run(script, SigVersion::kWitnessV0, inner, stack);
+        }
         stack.push_back(script);
         data.witness = std::move(stack);
         data.by_witness = true;

@@ -1,14 +1,12 @@
 // Solving output scripts: which signatures, keys and scripts an input must carry, as far as they
-// are at hand. Of the well-known shapes; no miniscript and no taproot scripts. One thread.
+// are at hand. Of the well-known shapes, and of taproot's leaves those of pk() and multi_a(); no
+// miniscript. One thread.
 #pragma once
 
-#include "crypto/ripemd160.h"
 #include "primitives/transaction.h"
-#include "script/secret_key.h"
+#include "script/key_ring.h"
 #include "script/standard.h"
 #include "script/verify.h"
-
-#include <map>
 
 namespace ibd {
 
@@ -17,15 +15,12 @@ namespace ibd {
 inline constexpr ScriptFlags kStandardVerifyFlags =
     ((kVerifyDiscourageUpgradablePubkeyType << 1) - 1) & ~kVerifySigPushOnly;
 
-/** Keys and scripts that are at hand, by their Hash160. */
-struct KeyRing {
-    std::map<Hash20, SecretKey> secrets; //!< by that of the public key
-    std::map<Hash20, Bytes> public_keys; //!< 33 or 65 bytes
-    std::map<Hash20, Bytes> scripts;     //!< redeem and witness scripts
-
-    void AddSecret(const SecretKey& secret);
-    void AddScript(ByteSpan script);
-};
+/** A key and where it comes from. */
+using KeyWithOrigin = std::pair<Bytes, KeyOrigin>;
+/** The leaves that a taproot key signs for, and where it comes from. */
+using TapKeyOrigin = std::pair<std::set<Hash32>, KeyOrigin>;
+/** A key in a leaf, by the leaf's hash. */
+using TapScriptKey = std::pair<XOnlyKey, Hash32>;
 
 /** What is known of how an output is spent, and what was found wanting. */
 struct SpendData {
@@ -36,8 +31,12 @@ struct SpendData {
     Bytes redeem_script;
     Bytes witness_script;
     std::map<Hash20, std::pair<Bytes, Bytes>> signatures; //!< key and signature, by the key's hash
-    std::map<Hash20, Bytes> public_keys;                  //!< further ones that are known
-    Bytes taproot_signature;                              //!< of the key path
+    std::map<Hash20, KeyWithOrigin> origins;              //!< of keys, by the key's hash
+    TaprootSpends taproot;
+    std::vector<TapLeaf> taproot_leaves; //!< the whole tree, if it is known
+    Bytes taproot_signature;             //!< of the key path
+    std::map<TapScriptKey, Bytes> taproot_script_signatures;
+    std::map<XOnlyKey, TapKeyOrigin> taproot_origins;
 
     std::vector<Hash20> missing_keys; //!< public keys of which the hash alone is known
     std::vector<Hash20> missing_signatures;
@@ -48,6 +47,13 @@ struct SpendData {
     void Merge(SpendData other);
 };
 
+/** What a Schnorr signature is for: a leaf; or the key path, by the output's key itself or, with a
+ *  root (empty where there is no tree), by the internal key that it is tweaked from. */
+struct SchnorrUse {
+    std::optional<Hash32> leaf;
+    std::optional<Bytes> merkle_root;
+};
+
 /** Makes signatures of one input. */
 class SignatureMaker {
 public:
@@ -56,8 +62,8 @@ public:
     /** With hash type at the end; nothing without the secret. `key`: Hash160 of the public key. */
     virtual std::optional<Bytes> Ecdsa(const Hash20& key, ByteSpan script_code,
                                        SigVersion version) const = 0;
-    /** Of the key path of a taproot output with this very key. */
-    virtual std::optional<Bytes> Schnorr(const XOnlyKey& key) const = 0;
+    /** Likewise. */
+    virtual std::optional<Bytes> Schnorr(const XOnlyKey& key, const SchnorrUse& use) const = 0;
 };
 
 /** Signs with the secrets of a ring. Everything given must outlive it. */
@@ -73,7 +79,7 @@ public:
     const SignatureChecker& Checker() const override { return m_checker; }
     std::optional<Bytes> Ecdsa(const Hash20& key, ByteSpan script_code,
                                SigVersion version) const override;
-    std::optional<Bytes> Schnorr(const XOnlyKey& key) const override;
+    std::optional<Bytes> Schnorr(const XOnlyKey& key, const SchnorrUse& use) const override;
 
 private:
     const TxView& m_tx;
@@ -94,16 +100,35 @@ public:
     const SignatureChecker& Checker() const override { return *m_checker; }
     std::optional<Bytes> Ecdsa(const Hash20& key, ByteSpan script_code,
                                SigVersion version) const override;
-    std::optional<Bytes> Schnorr(const XOnlyKey& key) const override;
+    std::optional<Bytes> Schnorr(const XOnlyKey& key, const SchnorrUse& use) const override;
 
 private:
     std::unique_ptr<SignatureChecker> m_checker;
+};
+
+/** Makes no signatures and knows of no transaction: for those who only want to know which keys and
+ *  scripts belong to an output. */
+class NoSignatureMaker final : public SignatureMaker {
+public:
+    const SignatureChecker& Checker() const override;
+    std::optional<Bytes> Ecdsa(const Hash20&, ByteSpan, SigVersion) const override
+    {
+        return std::nullopt;
+    }
+    std::optional<Bytes> Schnorr(const XOnlyKey&, const SchnorrUse&) const override
+    {
+        return std::nullopt;
+    }
 };
 
 /** Fills in what spends `script_pubkey`, from what `data` and the ring know and the maker can sign;
  *  says whether it is complete. What is complete already stays as it is. */
 bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& maker,
            SpendData& data);
+
+/** The part of Solve() for a taproot output: the witness, if it is complete. */
+std::optional<std::vector<Bytes>> SolveTaproot(const XOnlyKey& output, const KeyRing& keys,
+                                               const SignatureMaker& maker, SpendData& data);
 
 /** What an input that may be signed in part tells. */
 SpendData ExtractSpend(const TxView& tx, size_t input, const SpentOutput& spent);

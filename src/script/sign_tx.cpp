@@ -9,8 +9,6 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kCompressedKeySize = std::tuple_size_v<CompressedKey>;
-
 /** Has seen nothing, so every signature is wrong: to run scripts that only push. */
 class NoSignatures final : public SignatureChecker {
 public:
@@ -150,20 +148,20 @@ std::optional<Bytes> TxSignatureMaker::Ecdsa(const Hash20& key, ByteSpan script_
     return signature;
 }
 
-std::optional<Bytes> TxSignatureMaker::Schnorr(const XOnlyKey& key) const
+std::optional<Bytes> TxSignatureMaker::Schnorr(const XOnlyKey& key, const SchnorrUse& use) const
 {
-    // Secrets are known by their full public key: either of the two with this x.
-    Bytes full(kCompressedKeySize);
-    std::copy(key.begin(), key.end(), full.begin() + 1);
-    auto secret = m_keys.secrets.end();
-    for (const uint8_t prefix : {2, 3}) {
-        full[0] = prefix;
-        if (secret == m_keys.secrets.end()) secret = m_keys.secrets.find(Hash160(full));
+    const SecretKey* const found = m_keys.FindSecret(key);
+    if (found == nullptr) return std::nullopt;
+    std::optional<Hash32> secret = found->bytes;
+    if (use.merkle_root) {
+        secret = Signer().TweakSecret(*secret, TapTweakHash(key, *use.merkle_root));
     }
-    if (secret == m_keys.secrets.end()) return std::nullopt;
-    const auto hash = TaprootSigHash(m_tx, m_input, m_spent, m_hash_type, m_hashes, {});
-    if (!hash) return std::nullopt;
-    const SchnorrSignature made = Signer().SignSchnorr(secret->second.bytes, *hash);
+    TaprootContext context;
+    context.tapscript = use.leaf.has_value();
+    if (use.leaf) context.leaf_hash = *use.leaf;
+    const auto hash = TaprootSigHash(m_tx, m_input, m_spent, m_hash_type, m_hashes, context);
+    if (!secret || !hash) return std::nullopt;
+    const SchnorrSignature made = Signer().SignSchnorr(*secret, *hash);
     Bytes signature(made.begin(), made.end());
     if (m_hash_type != kSigHashDefault) signature.push_back(m_hash_type);
     return signature;
@@ -185,9 +183,15 @@ std::optional<Bytes> DummySignatureMaker::Ecdsa(const Hash20&, ByteSpan, SigVers
     return signature;
 }
 
-std::optional<Bytes> DummySignatureMaker::Schnorr(const XOnlyKey&) const
+std::optional<Bytes> DummySignatureMaker::Schnorr(const XOnlyKey&, const SchnorrUse&) const
 {
     return Bytes(std::tuple_size_v<SchnorrSignature>, 0);
+}
+
+const SignatureChecker& NoSignatureMaker::Checker() const
+{
+    static const NoSignatures checker;
+    return checker;
 }
 
 SpendData ExtractSpend(const TxView& tx, size_t input, const SpentOutput& spent)

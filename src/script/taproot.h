@@ -5,6 +5,10 @@
 
 namespace ibd {
 
+inline constexpr uint8_t kLeafMask = 0xfe;      //!< bits of a control block's first byte: version
+inline constexpr uint8_t kLeafTapscript = 0xc0; //!< BIP342
+inline constexpr size_t kMaxTapTreeDepth = 128;
+
 /** Of a leaf of the tree. */
 Hash32 TapLeafHash(uint8_t leaf_version, ByteSpan script);
 /** Of two subtrees, in whatever order. */

@@ -13,9 +13,6 @@ using Err = ScriptError;
 
 constexpr size_t kControlBase = 33; //!< leaf version and internal key
 constexpr size_t kControlNode = 32; //!< one merkle step
-constexpr size_t kControlMaxNodes = 128;
-constexpr uint8_t kLeafMask = 0xfe;
-constexpr uint8_t kLeafTapscript = 0xc0;
 constexpr uint8_t kAnnexTag = 0x50;
 constexpr int64_t kWeightOffset = 50; //!< BIP342
 
@@ -182,7 +179,7 @@ Err Verification::RunTaprootScript(ScriptStack& stack, ByteSpan program, Tapscri
     const Bytes script = std::move(stack.back());
     stack.pop_back();
     if (control.size() < kControlBase ||
-        control.size() > kControlBase + kControlNode * kControlMaxNodes ||
+        control.size() > kControlBase + kControlNode * kMaxTapTreeDepth ||
         (control.size() - kControlBase) % kControlNode != 0) {
         return Err::kTaprootWrongControlSize;
     }

@@ -1,0 +1,26 @@
+// KeyRing: keys and scripts that are at hand for whoever signs, by their hashes. A value type.
+#pragma once
+
+#include "crypto/ripemd160.h"
+#include "script/bip32.h"
+#include "script/secret_key.h"
+#include "script/taproot_tree.h"
+
+namespace ibd {
+
+/** Keys and scripts by their Hash160; keys by that of their 33 or 65 bytes. */
+struct KeyRing {
+    std::map<Hash20, SecretKey> secrets;
+    std::map<Hash20, Bytes> public_keys;
+    std::map<Hash20, KeyOrigin> origins;
+    std::map<Hash20, Bytes> scripts;            //!< redeem and witness scripts
+    std::map<XOnlyKey, TaprootOutput> taproots; //!< by the output's key
+
+    void AddSecret(const SecretKey& secret);
+    void AddScript(ByteSpan script);
+    /** Of either of the two keys with this x; null if neither is known. */
+    const SecretKey* FindSecret(const XOnlyKey& key) const;
+    const KeyOrigin* FindOrigin(const XOnlyKey& key) const;
+};
+
+} // namespace ibd

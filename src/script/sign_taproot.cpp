@@ -1,0 +1,150 @@
+// See sign.h. This file: taproot outputs (BIP341), by their key or by a leaf of pk() or multi_a().
+#include "script/sign.h"
+
+#include "primitives/serialize.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+XOnlyKey AsXOnly(ByteSpan bytes)
+{
+    XOnlyKey out;
+    std::copy_n(bytes.begin(), out.size(), out.begin());
+    return out;
+}
+
+/** A leaf that wants signatures of some of its keys. */
+struct KeyLeaf {
+    size_t threshold = 1;
+    std::vector<XOnlyKey> keys;
+};
+
+std::optional<int64_t> PushedNumber(const ScriptIterator& it)
+{
+    if (const auto small = SmallInt(it.Op())) return *small;
+    const bool pushed = it.Op() <= OP_PUSHDATA4 && IsMinimalPush(it.Op(), it.Data());
+    return pushed ? DecodeScriptNum(it.Data(), /*require_minimal=*/true) : std::nullopt;
+}
+
+/** <key> CHECKSIG; or that, each further <key> CHECKSIGADD, and <threshold> NUMEQUAL. */
+std::optional<KeyLeaf> ParseKeyLeaf(ByteSpan script)
+{
+    KeyLeaf leaf;
+    ScriptIterator it(script);
+    std::optional<int64_t> threshold;
+    while (it.Next()) {
+        if (threshold) return std::nullopt; // something follows NUMEQUAL
+        uint8_t next = OP_NUMEQUAL;
+        if (it.Op() == std::tuple_size_v<XOnlyKey>) { // a direct push
+            leaf.keys.push_back(AsXOnly(it.Data()));
+            next = leaf.keys.size() == 1 ? OP_CHECKSIG : OP_CHECKSIGADD;
+        } else {
+            threshold = PushedNumber(it);
+            if (!threshold) return std::nullopt;
+        }
+        if (!it.Next() || it.Op() != next) return std::nullopt;
+    }
+    const auto count = static_cast<int64_t>(leaf.keys.size());
+    const int64_t wanted = threshold.value_or(1);
+    if (it.Failed() || wanted < 1 || wanted > count || (!threshold && count > 1)) {
+        return std::nullopt;
+    }
+    leaf.threshold = static_cast<size_t>(wanted);
+    return leaf;
+}
+
+class Leaves {
+public:
+    Leaves(const KeyRing& keys, const SignatureMaker& maker, SpendData& data)
+        : m_keys(keys), m_maker(maker), m_data(data)
+    {
+    }
+
+    /** Notes where a key comes from, and for which leaf it signs. */
+    void NoteOrigin(const XOnlyKey& key, const Hash32* leaf)
+    {
+        const KeyOrigin* const origin = m_keys.FindOrigin(key);
+        if (origin == nullptr) return;
+        const auto it = m_data.taproot_origins.emplace(key, TapKeyOrigin{{}, *origin}).first;
+        if (leaf != nullptr) it->second.first.insert(*leaf);
+    }
+
+    /** Signatures under the leaf's keys, the last key's first; nothing if they are too few. All
+     *  keys are asked: others may need what is not used here. */
+    std::optional<std::vector<Bytes>> Sign(ByteSpan script)
+    {
+        const auto leaf = ParseKeyLeaf(script);
+        if (!leaf) return std::nullopt;
+        const Hash32 hash = TapLeafHash(kLeafTapscript, script);
+        std::vector<Bytes> stack;
+        size_t made = 0;
+        for (auto key = leaf->keys.rbegin(); key != leaf->keys.rend(); ++key) {
+            const Bytes signature = SignOne(*key, hash);
+            const bool used = !signature.empty() && made < leaf->threshold;
+            stack.push_back(used ? signature : Bytes());
+            made += used ? 1 : 0;
+        }
+        return made == leaf->threshold ? std::optional(stack) : std::nullopt;
+    }
+
+private:
+    Bytes SignOne(const XOnlyKey& key, const Hash32& leaf)
+    {
+        NoteOrigin(key, &leaf);
+        auto& known = m_data.taproot_script_signatures;
+        if (const auto it = known.find({key, leaf}); it != known.end()) return it->second;
+        const auto signature = m_maker.Schnorr(key, {leaf, std::nullopt});
+        if (signature) known[{key, leaf}] = *signature;
+        return signature.value_or(Bytes());
+    }
+
+    const KeyRing& m_keys;
+    const SignatureMaker& m_maker;
+    SpendData& m_data;
+};
+
+size_t SizeOf(const std::vector<Bytes>& witness)
+{
+    size_t size = CompactSizeLength(witness.size());
+    for (const Bytes& item : witness) size += CompactSizeLength(item.size()) + item.size();
+    return size;
+}
+
+} // namespace
+
+std::optional<std::vector<Bytes>> SolveTaproot(const XOnlyKey& output, const KeyRing& keys,
+                                               const SignatureMaker& maker, SpendData& data)
+{
+    if (const auto it = keys.taproots.find(output); it != keys.taproots.end()) {
+        data.taproot.Merge(it->second.Spends());
+        data.taproot_leaves = it->second.leaves;
+    }
+    Leaves leaves(keys, maker, data);
+    Bytes& signature = data.taproot_signature;
+    const auto& internal = data.taproot.internal_key;
+    if (internal) leaves.NoteOrigin(*internal, nullptr);
+    leaves.NoteOrigin(output, nullptr);
+    if (signature.empty() && internal) {
+        const auto& root = data.taproot.merkle_root;
+        const Bytes tweak = root ? Bytes(root->begin(), root->end()) : Bytes();
+        signature = maker.Schnorr(*internal, {std::nullopt, tweak}).value_or(Bytes());
+    }
+    if (signature.empty()) signature = maker.Schnorr(output, {}).value_or(Bytes());
+    if (!signature.empty()) return std::vector<Bytes>{signature};
+
+    std::optional<std::vector<Bytes>> best;
+    for (const auto& [leaf, controls] : data.taproot.scripts) {
+        if (leaf.second != kLeafTapscript) continue;
+        auto stack = leaves.Sign(leaf.first);
+        if (!stack || controls.empty()) continue;
+        stack->push_back(leaf.first);
+        stack->push_back(*controls.begin()); // the shortest
+        if (!best || SizeOf(*stack) < SizeOf(*best)) best = std::move(stack);
+    }
+    return best;
+}
+
+} // namespace ibd
