@@ -5,6 +5,8 @@
 
 #include "crypto/chacha20.h"
 
+#include <utility>
+
 namespace ibd {
 
 class RandomStream {
@@ -15,6 +17,11 @@ public:
     /** 0 .. n-1, all as likely; n is not 0. */
     uint64_t Below(uint64_t n);
     bool Coin() { return (U64() & 1) != 0; }
+    template <typename List>
+    void Shuffle(List& list)
+    {
+        for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[Below(i)]);
+    }
     void Fill(MutableByteSpan out) { m_cipher.Keystream(out); }
     Hash32 Hash();
 

@@ -5,16 +5,6 @@
 
 namespace ibd {
 
-namespace {
-
-template <typename List>
-void Shuffle(List& list, RandomStream& chance)
-{
-    for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[chance.Below(i)]);
-}
-
-} // namespace
-
 SeedPlan::SeedPlan(SeedOptions options, Logger& log, const Hash32& seed, int64_t now,
                    size_t addresses)
     : m_options(std::move(options)), m_log(log), m_nodes(m_options.nodes),
@@ -22,8 +12,8 @@ SeedPlan::SeedPlan(SeedOptions options, Logger& log, const Hash32& seed, int64_t
       m_fetch_now(addresses == 0 && !m_nodes.empty()), m_add_fixed(m_options.fixed_seeds)
 {
     RandomStream chance(seed);
-    Shuffle(m_nodes, chance);
-    Shuffle(m_dns, chance);
+    chance.Shuffle(m_nodes);
+    chance.Shuffle(m_dns);
     if (!m_options.dns_seed) {
         m_log.Info("DNS seeding disabled");
         m_phase = Phase::kDone;

@@ -11,26 +11,26 @@ namespace {
 
 constexpr size_t kMaxNumberSize = 4; //!< longer pushes are data
 
-std::string HashTypeName(uint8_t type)
-{
-    static constexpr const char* kNames[] = {"", "ALL", "NONE", "SINGLE"};
-    std::string name = kNames[type & 3];
-    if (type & 0x80) name += "|ANYONECANPAY";
-    return name;
-}
-
 std::string PushText(ByteSpan data, bool decode_hash_types)
 {
     if (data.size() <= kMaxNumberSize) {
         return std::to_string(*DecodeScriptNum(data, /*require_minimal=*/false));
     }
     if (decode_hash_types && CheckSignatureEncoding(data, kVerifyStrictEnc) == ScriptError::kOk) {
-        return ToHex(data.first(data.size() - 1)) + "[" + HashTypeName(data.back()) + "]";
+        return ToHex(data.first(data.size() - 1)) + "[" + SigHashName(data.back()) + "]";
     }
     return ToHex(data);
 }
 
 } // namespace
+
+std::string SigHashName(uint8_t type)
+{
+    static constexpr const char* kNames[] = {"", "ALL", "NONE", "SINGLE"};
+    const uint8_t base = type & ~kSigHashAnyoneCanPay;
+    if (base == 0 || base >= std::size(kNames)) return "";
+    return std::string(kNames[base]) + (base != type ? "|ANYONECANPAY" : "");
+}
 
 std::string ScriptToAsm(ByteSpan script, bool decode_hash_types)
 {

@@ -5,6 +5,9 @@
 
 namespace ibd {
 
+/** "ALL|ANYONECANPAY" and the like; empty for what has no name, DEFAULT too. */
+std::string SigHashName(uint8_t type);
+
 /** Numbers for pushes of up to four bytes, hex for longer ones, names for other opcodes,
  *  "[error]" where a push runs past the end. With `decode_hash_types` (input scripts) the last byte
  *  of what looks like an ECDSA signature is shown as its meaning: "3044...[ALL|ANYONECANPAY]". */

@@ -44,6 +44,19 @@ bool ReadPublic(ByteSpan key_part, ExtendedKey& out)
     return IsValidPublicKey(out.public_key);
 }
 
+/** All but the prefix; `read_key` reads the last part. */
+template <typename ReadKey>
+std::optional<ExtendedKey> Read(ByteSpan bytes, const ReadKey& read_key)
+{
+    ExtendedKey key;
+    key.depth = bytes[kDepthAt];
+    std::copy_n(bytes.begin() + kParentAt, key.parent.size(), key.parent.begin());
+    key.child = ReadBE32(&bytes[kChildAt]);
+    std::copy_n(bytes.begin() + kChainCodeAt, key.chain_code.size(), key.chain_code.begin());
+    if (!read_key(bytes.subspan(kKeyAt), key) || !IsConsistent(key)) return std::nullopt;
+    return key;
+}
+
 /** What HMAC-SHA512 makes of the parent: the tweak of the key, and the chain code. */
 Hash64 ChildSeed(const ExtendedKey& key, uint32_t number)
 {
@@ -78,23 +91,19 @@ KeyFingerprint FingerprintOf(ByteSpan public_key)
 std::optional<ExtendedKey> DecodeExtendedKey(std::string_view text,
                                              const ExtendedKeyPrefixes& prefixes)
 {
-    const auto data = DecodeBase58Check(text, kSize);
-    if (!data || data->size() != kSize) return std::nullopt;
-    const ByteSpan bytes = *data;
+    const auto bytes = DecodeBase58Check(text, kSize);
+    if (!bytes || bytes->size() != kSize) return std::nullopt;
     const auto begins_with = [&](const std::array<uint8_t, 4>& prefix) {
-        return std::equal(prefix.begin(), prefix.end(), bytes.begin());
+        return std::equal(prefix.begin(), prefix.end(), bytes->begin());
     };
-    ExtendedKey key;
-    key.depth = bytes[kDepthAt];
-    std::copy_n(bytes.begin() + kParentAt, key.parent.size(), key.parent.begin());
-    key.child = ReadBE32(&bytes[kChildAt]);
-    std::copy_n(bytes.begin() + kChainCodeAt, key.chain_code.size(), key.chain_code.begin());
-    const ByteSpan key_part = bytes.subspan(kKeyAt);
-    const bool read = begins_with(prefixes.secret_key)   ? ReadSecret(key_part, key)
-                      : begins_with(prefixes.public_key) ? ReadPublic(key_part, key)
-                                                         : false;
-    if (!read || !IsConsistent(key)) return std::nullopt;
-    return key;
+    if (begins_with(prefixes.secret_key)) return Read(*bytes, ReadSecret);
+    if (begins_with(prefixes.public_key)) return Read(*bytes, ReadPublic);
+    return std::nullopt;
+}
+
+std::optional<ExtendedKey> ParseExtendedPublicKey(ByteSpan bytes)
+{
+    return bytes.size() == kSize ? Read(bytes, ReadPublic) : std::nullopt;
 }
 
 std::string EncodeExtendedPublicKey(const ExtendedKey& key, const ExtendedKeyPrefixes& prefixes)

@@ -48,6 +48,8 @@ struct ExtendedKeyPrefixes {
 /** Nothing for another network's key, a wrong checksum, or numbers that are no key. */
 std::optional<ExtendedKey> DecodeExtendedKey(std::string_view text,
                                              const ExtendedKeyPrefixes& prefixes);
+/** The bytes behind the text, of a public key and with whatever prefix. */
+std::optional<ExtendedKey> ParseExtendedPublicKey(ByteSpan bytes);
 /** The public form. */
 std::string EncodeExtendedPublicKey(const ExtendedKey& key, const ExtendedKeyPrefixes& prefixes);
 

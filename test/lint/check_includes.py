@@ -14,12 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DIRECT = {
     "util": [], "crypto": ["util"], "primitives": ["crypto"], "script": ["primitives"],
-    "consensus": ["script"], "chain": ["consensus"], "storage": ["script"],
+    "consensus": ["script"], "psbt": ["consensus"], "chain": ["consensus"], "storage": ["script"],
     "hints": ["script"], "validation": ["chain", "storage"],
     "swiftsync": ["hints", "chain", "storage"], "join": ["swiftsync"],
     "hints_tool": ["join", "validation"],
     "mempool": ["chain", "storage"], "mining": ["mempool", "validation"], "net": ["chain"],
-    "rpc": ["join", "mining", "net"], "node": ["rpc"], "cli": ["util"],
+    "rpc": ["join", "mining", "net", "psbt"], "node": ["rpc"], "cli": ["util"],
 }
 
 # External header prefix -> modules that may use it.

@@ -1,0 +1,15 @@
+// What inputs and outputs of PSBTs tell a signer, and what they keep of what it found. Pure.
+#pragma once
+
+#include "psbt/psbt.h"
+
+namespace ibd {
+
+SpendData SpendDataOf(const PsbtInput& input);
+SpendData SpendDataOf(const PsbtOutput& output);
+
+/** Where `data` is complete the input becomes final. */
+void TakeSpendData(PsbtInput& input, const SpendData& data);
+void TakeSpendData(PsbtOutput& output, const SpendData& data);
+
+} // namespace ibd
