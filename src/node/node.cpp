@@ -153,6 +153,8 @@ Result<> Node::StartRpc()
     AddMessageMethods(m_table, m_chain_context);
     AddDecodeScriptMethod(m_table, m_chain_context);
     AddRawTransactionMethods(m_table, m_chain_context);
+    AddPsbtMethods(m_table, m_chain_context);
+    AddPsbtSigningMethods(m_table, m_chain_context);
     AddNetworkMethods(m_table, m_net);
     AddPeerMethods(m_table, m_net);
     AddNodeMethods(m_table, m_net);

@@ -78,6 +78,38 @@ UniValue DeriveAddresses(const ChainContext& context, const RpcCall& call)
     return out;
 }
 
+/** A descriptor, or an object of "desc" and "range": calls `use` with each descriptor at each
+ *  position. False from it means that a secret is not there. */
+template <typename Use>
+void ForEachPosition(const UniValue& object, const ChainParams& params, const Use& use)
+{
+    std::string text;
+    std::pair<uint32_t, uint32_t> range{0, kDefaultScanEnd};
+    if (object.isStr()) {
+        text = object.get_str();
+    } else if (object.isObject()) {
+        const UniValue& given = object["desc"];
+        if (given.isNull()) {
+            throw RpcError{RpcCode::kInvalidParameter,
+                           "Descriptor needs to be provided in scan object"};
+        }
+        text = ParseString(given);
+        if (!object["range"].isNull()) range = ParseDescriptorRange(object["range"]);
+    } else {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Scan object needs to be either a string or an object"};
+    }
+    const auto parsed = ParseDescriptorOrThrow(text, params, false);
+    if (!parsed[0].IsRange()) range = {0, 0};
+    for (uint32_t i = range.first; i <= range.second; ++i) {
+        for (const OutputDescriptor& one : parsed) {
+            if (use(one, i)) continue;
+            ThrowRpc(RpcCode::kInvalidAddressOrKey,
+                     "Cannot derive script without private keys: '{}'", text);
+        }
+    }
+}
+
 RpcMethod GetDescriptorInfo(ChainContext& context)
 {
     return {"util",
@@ -154,36 +186,24 @@ std::pair<uint32_t, uint32_t> ParseDescriptorRange(const UniValue& value)
 
 std::vector<ExpandedScript> ExpandScanObject(const UniValue& object, const ChainParams& params)
 {
-    std::string text;
-    std::pair<uint32_t, uint32_t> range{0, kDefaultScanEnd};
-    if (object.isStr()) {
-        text = object.get_str();
-    } else if (object.isObject()) {
-        const UniValue& given = object["desc"];
-        if (given.isNull()) {
-            throw RpcError{RpcCode::kInvalidParameter,
-                           "Descriptor needs to be provided in scan object"};
-        }
-        text = ParseString(given);
-        if (!object["range"].isNull()) range = ParseDescriptorRange(object["range"]);
-    } else {
-        throw RpcError{RpcCode::kInvalidParameter,
-                       "Scan object needs to be either a string or an object"};
-    }
-    const auto parsed = ParseDescriptorOrThrow(text, params, false);
-    if (!parsed[0].IsRange()) range = {0, 0};
     std::vector<ExpandedScript> out;
-    for (uint32_t i = range.first; i <= range.second; ++i) {
-        for (const OutputDescriptor& one : parsed) {
-            auto scripts = one.Expand(i);
-            if (!scripts) {
-                ThrowRpc(RpcCode::kInvalidAddressOrKey,
-                         "Cannot derive script without private keys: '{}'", text);
-            }
-            std::move(scripts->begin(), scripts->end(), std::back_inserter(out));
-        }
-    }
+    ForEachPosition(object, params, [&](const OutputDescriptor& one, uint32_t index) {
+        auto scripts = one.Expand(index);
+        if (scripts) std::move(scripts->begin(), scripts->end(), std::back_inserter(out));
+        return scripts.has_value();
+    });
     return out;
+}
+
+KeyRing CollectScanObjects(const UniValue& list, const ChainParams& params)
+{
+    KeyRing ring;
+    for (const UniValue& object : list.getValues()) {
+        ForEachPosition(object, params, [&](const OutputDescriptor& one, uint32_t index) {
+            return one.Collect(index, ring);
+        });
+    }
+    return ring;
 }
 
 void AddDescriptorMethods(RpcTable& table, ChainContext& context)

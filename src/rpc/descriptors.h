@@ -21,5 +21,7 @@ std::pair<uint32_t, uint32_t> ParseDescriptorRange(const UniValue& value);
 
 /** A descriptor, or an object of "desc" and "range" (0 to 1000 without): all its scripts. */
 std::vector<ExpandedScript> ExpandScanObject(const UniValue& object, const ChainParams& params);
+/** Of a list of these all keys, secrets and inner scripts. */
+KeyRing CollectScanObjects(const UniValue& list, const ChainParams& params);
 
 } // namespace ibd

@@ -165,15 +165,6 @@ KeyRing ParseSecrets(const UniValue& list, uint8_t prefix)
     return keys;
 }
 
-uint8_t HashTypeOf(const RpcCall& call, size_t argument)
-{
-    if (!call.Has(argument)) return kSigHashDefault;
-    const auto type = ParseSigHashName(call.String(argument));
-    if (type) return *type;
-    ThrowRpc(RpcCode::kInvalidParameter, "'{}' is not a valid sighash parameter.",
-             call.String(argument));
-}
-
 /** What each input spends, from the chain and from "prevtxs". */
 std::vector<std::optional<MutableOutput>>
 Previous(ChainManager& chain, const MutableTransaction& tx, const UniValue& list, KeyRing& keys)
@@ -204,7 +195,8 @@ UniValue SignWithKey(const ChainContext& context, const RpcCall& call)
     MutableTransaction tx = MutableTransaction::FromView(given->View());
     KeyRing keys = ParseSecrets(call.At(1), chain.Params().secret_key_prefix);
     const auto spent = Previous(chain, tx, call.At(2), keys);
-    const auto faults = SignTransaction(tx, keys, spent, HashTypeOf(call, 3));
+    const auto faults =
+        SignTransaction(tx, keys, spent, HashTypeArgument(call, 3).value_or(kSigHashDefault));
     UniValue errors(UniValue::VARR);
     for (const auto& [i, fault] : faults) {
         if (fault == "Missing amount") {

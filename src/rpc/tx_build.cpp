@@ -2,6 +2,7 @@
 #include "rpc/tx_build.h"
 
 #include "consensus/limits.h"
+#include "script/sign.h"
 
 #include <algorithm>
 #include <limits>
@@ -161,6 +162,15 @@ std::vector<std::optional<MutableOutput>> FindSpent(ChainManager& chain,
         out.back() = MutableOutput{coin->value, {script.begin(), script.end()}};
     }
     return out;
+}
+
+std::optional<uint8_t> HashTypeArgument(const RpcCall& call, size_t argument)
+{
+    if (!call.Has(argument)) return std::nullopt;
+    const auto type = ParseSigHashName(call.String(argument));
+    if (type) return type;
+    ThrowRpc(RpcCode::kInvalidParameter, "'{}' is not a valid sighash parameter.",
+             call.String(argument));
 }
 
 std::vector<RpcArg> TransactionArgs()

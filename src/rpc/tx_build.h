@@ -18,6 +18,9 @@ MutableTransaction BuildTransaction(const RpcCall& call, const AddressPrefixes& 
 std::vector<std::optional<MutableOutput>> FindSpent(ChainManager& chain,
                                                     const MutableTransaction& tx);
 
+/** The hash type that is named; nothing without the argument. -8 for no name of one. */
+std::optional<uint8_t> HashTypeArgument(const RpcCall& call, size_t argument);
+
 /** The arguments of BuildTransaction, for their help. */
 std::vector<RpcArg> TransactionArgs();
 

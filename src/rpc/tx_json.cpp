@@ -55,6 +55,15 @@ UniValue ScriptPubKeyJson(ByteSpan script, const AddressPrefixes& prefixes)
     return out;
 }
 
+UniValue InnerScriptJson(ByteSpan script)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("asm", ScriptToAsm(script, false));
+    out.pushKV("hex", ToHex(script));
+    out.pushKV("type", ScriptKindName(ClassifyScript(script).kind));
+    return out;
+}
+
 void AppendTxJson(UniValue& out, const TxView& tx, const AddressPrefixes& prefixes,
                   const TxJsonOptions& options)
 {

@@ -12,6 +12,9 @@ namespace ibd {
 /** {asm, desc, hex, address, type} of an output script. */
 UniValue ScriptPubKeyJson(ByteSpan script, const AddressPrefixes& prefixes);
 
+/** {asm, hex, type} of a script that stands behind a hash. */
+UniValue InnerScriptJson(ByteSpan script);
+
 struct TxJsonOptions {
     bool include_hex = true;
     const std::vector<Coin>* spent = nullptr; //!< by input; gives "fee"

@@ -17,5 +17,9 @@ void AddMessageMethods(RpcTable& table, ChainContext& context);
 void AddDecodeScriptMethod(RpcTable& table, ChainContext& context);
 /** createrawtransaction, combinerawtransaction, signrawtransactionwithkey. */
 void AddRawTransactionMethods(RpcTable& table, ChainContext& context);
+/** createpsbt, converttopsbt, decodepsbt, combinepsbt, joinpsbts, finalizepsbt, analyzepsbt. */
+void AddPsbtMethods(RpcTable& table, ChainContext& context);
+/** utxoupdatepsbt, descriptorprocesspsbt. */
+void AddPsbtSigningMethods(RpcTable& table, ChainContext& context);
 
 } // namespace ibd

@@ -3,7 +3,7 @@
 import contextlib
 import pathlib
 
-from framework import Node, RpcError, coins
+from framework import FunctionalTest, Node, RpcError, coins
 from interop_env import built_program
 
 
@@ -78,3 +78,32 @@ class Pair(contextlib.AbstractContextManager):
         for node in (self.core, self.ours):
             node.stop()
         return self.answers
+
+
+class PairTest(FunctionalTest):
+    """Both nodes run, and `ask` puts one question to both."""
+
+    def setUp(self):
+        super().setUp()
+        self.pair = Pair(self.dir)
+        self.nodes += [self.pair.core, self.pair.ours]
+        for node in self.nodes:
+            node.start()
+
+    def known(self, call, answers):
+        """Makes the same in both answers, errors being (code, text), what is known to differ."""
+
+    def ask(self, *call):
+        """What both answer, or else a failed subtest; of a usage error the first line."""
+        answers = []
+        for node in (self.pair.core, self.pair.ours):
+            try:
+                answers.append(node.rpc(*call))
+            except RpcError as error:
+                text = error.message.split("\n")[0] if error.code == -1 else error.message
+                answers.append((error.code, text))
+        self.known(call, answers)
+        if answers[1] != answers[0]:
+            with self.subTest(call):
+                self.assertEqual(answers[1], answers[0])
+        return answers[0]

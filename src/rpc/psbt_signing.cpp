@@ -1,0 +1,144 @@
+// The calls that add to PSBTs what the chainstate and descriptors know; see util_calls.h.
+#include "psbt/sign_psbt.h"
+#include "rpc/descriptors.h"
+#include "rpc/psbt_json.h"
+#include "rpc/tx_build.h"
+#include "rpc/util_calls.h"
+#include "util/hex.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** A witness program, or a script hash of one that the ring knows. */
+bool IsWitnessOutput(ByteSpan script, const KeyRing& keys)
+{
+    if (ParseWitnessProgram(script)) return true;
+    const ScriptTemplate shape = ClassifyScript(script);
+    if (shape.kind != ScriptKind::kScriptHash) return false;
+    Hash20 hash;
+    std::copy_n(shape.parts[0].begin(), hash.size(), hash.begin());
+    const auto inner = keys.scripts.find(hash);
+    return inner != keys.scripts.end() && ParseWitnessProgram(inner->second);
+}
+
+/** Adds coins of the chainstate that are spent by witness; for others the PSBT needs the whole
+ *  transaction, of which there is no index. */
+void AddCoins(ChainManager& chain, const KeyRing& keys, Psbt& psbt)
+{
+    const auto tx = psbt.UnsignedTx();
+    if (!tx) throw RpcError{RpcCode::kVerify, "The transaction cannot be valid"};
+    const auto coins = FindSpent(chain, *tx);
+    for (size_t i = 0; i < psbt.inputs.size(); ++i) {
+        PsbtInput& input = psbt.inputs[i];
+        if (input.non_witness_utxo || !coins[i]) continue;
+        if (IsWitnessOutput(coins[i]->script_pubkey, keys)) input.witness_utxo = *coins[i];
+    }
+}
+
+Psbt Process(const ChainContext& context, const UniValue& base64, const KeyRing& keys,
+             const PsbtSignOptions& options)
+{
+    Psbt psbt = ParsePsbt(base64);
+    AddCoins(context.Chain(), keys, psbt);
+    const auto tx = PsbtTx::Of(psbt);
+    for (size_t i = 0; i < psbt.inputs.size(); ++i) {
+        if (psbt.inputs[i].IsFinal()) continue;
+        if (SignPsbtInput(psbt, i, *tx, keys, options) == PsbtSignResult::kSighashMismatch) {
+            throw RpcError{RpcCode::kDeserialization,
+                           "Specified sighash value does not match value stored in PSBT"};
+        }
+    }
+    for (size_t i = 0; i < psbt.outputs.size(); ++i) UpdatePsbtOutput(psbt, i, keys);
+    DropNeedlessTransactions(psbt);
+    return psbt;
+}
+
+UniValue UpdatePsbt(const ChainContext& context, const RpcCall& call)
+{
+    KeyRing keys;
+    if (call.Has(1)) keys = CollectScanObjects(call.At(1), context.Chain().Params());
+    keys.secrets.clear(); // it is not asked to sign
+    PsbtSignOptions options;
+    options.finalize = false;
+    return PsbtText(Process(context, call.At(0), keys, options));
+}
+
+UniValue ProcessPsbt(const ChainContext& context, const RpcCall& call)
+{
+    KeyRing keys = CollectScanObjects(call.At(1), context.Chain().Params());
+    PsbtSignOptions options;
+    if (const auto type = HashTypeArgument(call, 2)) options.sighash_type = *type;
+    if (!call.Bool(3, true)) keys.origins.clear();
+    options.finalize = call.Bool(4, true);
+    Psbt psbt = Process(context, call.At(0), keys, options);
+    const bool complete = std::all_of(psbt.inputs.begin(), psbt.inputs.end(),
+                                      [](const PsbtInput& input) { return input.IsFinal(); });
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("psbt", PsbtText(psbt));
+    out.pushKV("complete", Bool(complete));
+    if (!complete) return out;
+    const auto tx = FinalizeAndExtract(psbt);
+    if (!tx) throw RpcError{RpcCode::kMisc, "A final script or witness of the PSBT is wrong"};
+    out.pushKV("hex", ToHex(tx->Serialize()));
+    return out;
+}
+
+RpcArg DescriptorsArg(bool required)
+{
+    return {"descriptors",
+            RpcType::kArray,
+            required,
+            "",
+            "Descriptors, or objects of \"desc\" and \"range\" (the last position, or the first "
+            "and the last; 1000 without)",
+            {},
+            "[\"\",{\"desc\":\"str\",\"range\":n or [n,n]},...]"};
+}
+
+RpcArg PsbtArg() { return {"psbt", RpcType::kString, true, "", "The PSBT, base64"}; }
+
+RpcMethod UpdateMethod(ChainContext& context)
+{
+    return {"rawtransactions",
+            "utxoupdatepsbt",
+            "Adds to a PSBT the unspent outputs that it spends by witness, and what descriptors "
+            "know of its inputs and outputs: keys with their paths, and scripts.",
+            {PsbtArg(), DescriptorsArg(false)},
+            "\"base64\"    (string) The PSBT",
+            "\"psbt\"",
+            [&context](const RpcCall& call) { return UpdatePsbt(context, call); }};
+}
+
+RpcMethod ProcessMethod(ChainContext& context)
+{
+    return {"rawtransactions",
+            "descriptorprocesspsbt",
+            "As utxoupdatepsbt; and signs with the private keys of the descriptors.",
+            {PsbtArg(),
+             DescriptorsArg(true),
+             {"sighashtype", RpcType::kString, false, "DEFAULT for Taproot, ALL otherwise",
+              "DEFAULT, or ALL, NONE or SINGLE with or without |ANYONECANPAY; must be that of the "
+              "PSBT, if it has one"},
+             {"bip32derivs", RpcType::kBool, false, "true", "Whether to add where keys come from"},
+             {"finalize", RpcType::kBool, false, "true",
+              "Whether to turn signatures into final scripts where nothing is missing"}},
+            "{\n  \"psbt\" : \"base64\",   (string) The PSBT\n"
+            "  \"complete\" : bool,   (boolean) Whether all inputs are signed\n"
+            "  \"hex\" : \"hex\"        (string) Then the transaction\n}",
+            "\"psbt\" '[\"descriptor1\",\"descriptor2\"]'\n"
+            "\"psbt\" '[{\"desc\":\"mydescriptor\",\"range\":21}]'",
+            [&context](const RpcCall& call) { return ProcessPsbt(context, call); }};
+}
+
+} // namespace
+
+void AddPsbtSigningMethods(RpcTable& table, ChainContext& context)
+{
+    table.Add(UpdateMethod(context));
+    table.Add(ProcessMethod(context));
+}
+
+} // namespace ibd
