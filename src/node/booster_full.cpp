@@ -1,11 +1,20 @@
 // BoosterRun, full validation from blocks alone: every rule and script with coins that a join of
-// the blocks finds, before a coin is written. See booster_run.h, and doc/booster.md for the
-// argument.
+// the blocks finds, before a coin is written; or all rules but scripts (-ibdboosterchecks). See
+// booster_run.h, and doc/booster.md for the argument.
 #include "node/booster_run.h"
 #include "node/full_mark.h"
 #include "swiftsync/full_validation.h"
 
 namespace ibd {
+
+namespace {
+
+UndoChecks ChecksOf(const BoosterOptions& options)
+{
+    return options.full_validation ? UndoChecks::kScripts : UndoChecks::kRules;
+}
+
+} // namespace
 
 /** Full validation takes the coins of undo data where every block has it, as that is one pass over
  *  the blocks; else they are joined. What was begun with joined coins goes on so, although by then
@@ -13,9 +22,10 @@ namespace ibd {
 Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
                                        const BoosterOptions& options) const
 {
-    if (!options.full_validation) return false;
-    IBD_ASSIGN_OR_RETURN(const int32_t done,
-                         FullMark(m_env, options.directory, m_params, terminal).Load());
+    if (!options.full_validation) return options.check_rules;
+    IBD_ASSIGN_OR_RETURN(
+        const int32_t done,
+        FullMark(m_env, options.directory, m_params, terminal, ChecksOf(options)).Load());
     if (done > 0) return true;
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare, FirstWithoutUndo(m_env, blocks, terminal));
     return bare != nullptr;
@@ -28,20 +38,23 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
                      const BoosterOptions& options, BlockFetcher* peers)
 {
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(options.directory));
-    const FullMark mark(m_env, options.directory, m_params, terminal);
+    const UndoChecks checks = ChecksOf(options);
+    const char* const what =
+        checks == UndoChecks::kScripts ? "rule and script" : "rule but scripts";
+    const FullMark mark(m_env, options.directory, m_params, terminal, checks);
     IBD_ASSIGN_OR_RETURN(int32_t done, mark.Load());
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare, FirstWithoutUndo(m_env, blocks, terminal));
     if (bare && bare->height <= done) done = 0; // the index was made anew
     if (done == terminal.height) return std::optional<Outcome>();
-    m_log.Info("IBD Booster: checking every rule and script of blocks {} to {}, with coins that "
+    m_log.Info("IBD Booster: checking every {} of blocks {} to {}, with coins that "
                "are joined from the blocks",
-               done + 1, terminal.height);
+               what, done + 1, terminal.height);
     JoinVerdict verdict;
     IBD_RETURN_IF_ERROR(
         WithBlocks(chain, terminal, blocks, options, peers, [&](BlockSupply& supply) -> Result<> {
             const UndoTask task{.terminal = terminal,
                                 .supply = supply,
-                                .checks = UndoChecks::kScripts,
+                                .checks = checks,
                                 .first = done + 1,
                                 .durable = [&](int32_t height) { return mark.Save(height); }};
             IBD_ASSIGN_OR_RETURN(verdict, m_validation.Make(chain, blocks, options, task));
@@ -50,9 +63,8 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     if (verdict.kind == JoinVerdict::Kind::kInterrupted)
         return std::optional(Outcome::kInterrupted);
     if (verdict.kind != JoinVerdict::Kind::kDone) return std::optional(GiveUp(terminal, verdict));
-    m_log.Info(
-        "IBD Booster: all blocks up to height {} keep every rule; their undo data is written",
-        terminal.height);
+    m_log.Info("IBD Booster: all blocks up to height {} keep every {}; their undo data is written",
+               terminal.height, what);
     IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
     return std::optional<Outcome>();
 }

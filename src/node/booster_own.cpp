@@ -301,8 +301,9 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
         return false;
     }
     LogOwnStart(trust, options, terminal->height);
-    IBD_ASSIGN_OR_RETURN(const auto made,
-                         Join(*terminal, supply, options, full || m_own_options.keep_pairs));
+    IBD_ASSIGN_OR_RETURN(
+        const auto made,
+        Join(*terminal, supply, options, full || options.check_rules || m_own_options.keep_pairs));
     if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
         m_own_refused = true;
         IBD_RETURN_IF_ERROR(CleanUp(options, false));

@@ -89,11 +89,11 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height)
 {
     if (std::exchange(m_told, true)) return; // in FoldSurvey()
     m_log.Info("IBD Booster: runs and checkpoint are kept in '{}'", options.directory.string());
-    if (options.full_validation) return;
+    if (options.full_validation || options.check_rules) return;
     m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, as "
                   "-assumevalid has it, but also amounts against inputs, coinbase maturity, "
                   "relative lock times, and that no block spends an output of a later block; "
-                  "-ibdboosterfullvalidation checks all of it",
+                  "-ibdboosterchecks checks these, -ibdboosterfullvalidation all",
                   height);
 }
 
@@ -134,7 +134,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(terminal, blocks, options));
     if (!joins) return FoldGivenHints(chain, terminal, blocks, options, peers);
     if (chain.IsPruneMode()) {
-        m_log.Error("IBD Booster: full validation reads all blocks again, and -prune keeps them "
+        m_log.Error("IBD Booster: these checks read all blocks again, and -prune keeps them "
                     "not: validating serially");
         return Outcome::kSerial;
     }

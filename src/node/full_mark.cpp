@@ -24,11 +24,12 @@ Path MarkPath(const Path& directory) { return directory / kMarkFile; }
 } // namespace
 
 FullMark::FullMark(Env& env, const Path& directory, const ChainParams& params,
-                   const HeaderNode& terminal)
+                   const HeaderNode& terminal, UndoChecks checks)
     : m_env(env), m_path(MarkPath(directory)),
       m_key(fmt::format(
-          "{} {} ", terminal.hash.ToHex(),
-          ToHex(FoldRulesId({HintsCounting::kSpendable, {}}, 0, params.consensus).Span())))
+          "{} {} {} ", terminal.hash.ToHex(),
+          ToHex(FoldRulesId({HintsCounting::kSpendable, {}}, 0, params.consensus).Span()),
+          checks == UndoChecks::kScripts ? "scripts" : "rules"))
 {
 }
 

@@ -1,24 +1,24 @@
-// FullMark: up to which block every rule and script was checked with coins joined from the blocks
-// (-ibdboosterfullvalidation), so that a start after a kill goes on from there. A file in the
-// booster's folder, replaced atomically; one thread. Format: doc/formats/spill.md.
+// FullMark: up to which block the rules were checked with coins joined from the blocks
+// (-ibdboosterfullvalidation, -ibdboosterchecks), so that a start after a kill goes on from there.
+// A file in the booster's folder, replaced atomically; one thread. Format: doc/formats/spill.md.
 #pragma once
 
 #include "chain/header_node.h"
 #include "consensus/params.h"
-#include "util/env.h"
+#include "join/undo_options.h"
 
 namespace ibd {
 
 class FullMark {
 public:
-    /** Of the chain up to `terminal`, under the rules of `params`. */
-    FullMark(Env& env, const Path& directory, const ChainParams& params,
-             const HeaderNode& terminal);
+    /** Of the chain up to `terminal`, under the rules of `params`, as far as `checks` goes. */
+    FullMark(Env& env, const Path& directory, const ChainParams& params, const HeaderNode& terminal,
+             UndoChecks checks);
 
     /** The height that was saved; 0 if nothing usable is there: another chain's, other rules',
      *  damaged. Errors: the machine's. */
     Result<int32_t> Load() const;
-    /** Blocks 1 to `height` keep all rules. Durable on return. */
+    /** Blocks 1 to `height` keep these rules. Durable on return. */
     Result<> Save(int32_t height) const;
 
 private:

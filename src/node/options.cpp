@@ -54,6 +54,11 @@ void AddBooster(ArgsManager& args)
              OptionGroup::kBooster, OptionSpec::kHidden);
     add("-ibdboosteraggregate", "=<kind>",
         "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)");
+    add("-ibdboosterchecks", "",
+        "Hold blocks against all rules but scripts before the chainstate is written, with spent "
+        "coins joined from the blocks, so that only scripts are assumed valid (default: 0: with "
+        "-ibdboosterundo=1 it follows in the background)",
+        OptionSpec::kYesOrNo);
     add("-ibdboosterdir", "=<dir>",
         "Where runs and checkpoints lie while the booster works, in a folder for this data "
         "directory "
@@ -282,6 +287,11 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
     if (booster.full_validation) out.assume_valid = {}; // above the terminal block neither
+    booster.check_rules = args.GetBool("-ibdboosterchecks", false);
+    if (booster.check_rules && out.prune_target != 0) {
+        return BadData("-ibdboosterchecks with -prune: all blocks are read again, and these are "
+                       "not kept. Leave out one");
+    }
     const bool hinted = out.hints.file || out.hints.folder;
     if (hinted && out.prune_target != 0 && !args.GetBool("-ibdboosterprune", false)) {
         return BadData("-ibdboosterfile with -prune keeps no blocks to fall back to: if the hints "

@@ -21,6 +21,9 @@ struct BoosterOptions {
     /** Every rule and script is checked, with the coins of undo data (-ibdboosterfullvalidation):
      *  no block needs to be assumed valid. */
     bool full_validation = false;
+    /** Not the engine's: before it, all rules but scripts are checked with coins joined from the
+     *  blocks (-ibdboosterchecks). */
+    bool check_rules = false;
     /** Ends when all blocks are folded, with a checkpoint for a sync that judges. Nothing is said
      *  against the hints or a block: what cannot be folded is left to that run. */
     bool fold_only = false;

@@ -13,12 +13,12 @@ from generated import chain
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_network_booster import SUCCESS, NetworkBooster
 from test_own_hints import place_blocks
-from test_undo import UndoTest, undo_files
+from test_undo import UndoTest, breaking_chain
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
 FULL = "-ibdboosterfullvalidation"
 CHECKING = "checking every rule and script of blocks {} to {}, with coins that are joined"
-WHOLE = "all blocks up to height {} keep every rule; their undo data is written"
+WHOLE = "all blocks up to height {} keep every rule and script; their undo data is written"
 
 
 def signed_chain(*options):
@@ -158,6 +158,43 @@ class Broken(FullTest):
                 node.start("-reindex", FULL)
                 self.assert_ends_below(node, bad, reason, f"height {bad}")
                 node.stop()
+
+
+class RulesFirst(FullTest):
+    """-ibdboosterchecks: all but scripts is checked before the chainstate is written."""
+
+    def test_a_valid_chain(self):
+        made = signed_chain()
+        wanted = self.serial(made)
+        for args in ["-ibdbooster"], [f"-ibdboosterfile={made.container}"]:
+            with self.subTest(args=args):
+                node = made.place(self.node())
+                self.assertEqual(node.run("-reindex", *args, "-ibdboosterchecks", *made.trust,
+                                          made.to_tip), (0, ""))
+                self.assertIn("checking every rule but scripts of blocks 1 to "
+                              f"{made.terminal_height}", node.log_text)
+                self.assertNotIn("but also amounts", node.log_text)
+                self.assert_as_serial(node, made, wanted)
+
+    def test_scripts_are_assumed(self):
+        made = signed_chain("--bad-script", "150")
+        node = made.place(self.node())
+        node.start("-reindex", "-ibdbooster", "-ibdboosterchecks", *made.trust)
+        node.wait_for_tip(made.tip)
+
+    def test_a_broken_rule(self):
+        mined = breaking_chain()
+        node = place_blocks(self, mined.blocks)
+        node.start("-reindex", "-ibdbooster", "-ibdboosterchecks")
+        node.wait_for_height(mined.height - 3)
+        info = node.rpc("getboosterinfo")
+        self.assertEqual(info["state"], "refused")
+        self.assertIn("bad-txns-in-belowout", info["verdict"])
+        self.assertNotIn("succeeded. ***", node.log_text)
+
+    def test_refused(self):
+        self.assert_refused(self.node(), "-ibdboosterchecks", "-prune=1",
+                            saying="-ibdboosterchecks with -prune")
 
 
 class Killed(FullTest):
