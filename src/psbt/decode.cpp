@@ -9,15 +9,13 @@ namespace ibd {
 
 namespace {
 
-constexpr std::array<uint8_t, 5> kMagic = {'p', 's', 'b', 't', 0xff};
-
 class Decoder {
 public:
     explicit Decoder(ByteSpan bytes) : m_in(bytes) {}
 
     Result<Psbt> Decode()
     {
-        if (m_in.Array<kMagic.size()>() != kMagic) m_in.Fail("Invalid PSBT magic bytes");
+        if (m_in.Array<kPsbtMagic.size()>() != kPsbtMagic) m_in.Fail("Invalid PSBT magic bytes");
         if (m_in.Ok()) {
             m_out.version = 0;
             ReadPsbtMap(m_in, "global", "the global map",

@@ -6,8 +6,6 @@ namespace ibd {
 
 namespace {
 
-constexpr uint8_t kMagic[] = {'p', 's', 'b', 't', 0xff};
-
 class Encoder {
 public:
     explicit Encoder(uint32_t version) : m_version(version) {}
@@ -123,7 +121,7 @@ void Encoder::Shares(uint8_t type, const MusigShares<Value>& shares)
 
 void Encoder::Globals(const Psbt& psbt)
 {
-    m_writer.Raw(kMagic);
+    m_writer.Raw(kPsbtMagic);
     if (m_version < kPsbtVersion2) {
         Plain(psbt_global::kUnsignedTx, psbt.UnsignedTx().value().Serialize(false));
     }

@@ -1,9 +1,13 @@
 // The type bytes that fields of PSBTs begin with (BIP174, 370, 371, 373). Plain constants.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace ibd {
+
+/** What every PSBT begins with. */
+inline constexpr std::array<uint8_t, 5> kPsbtMagic = {'p', 's', 'b', 't', 0xff};
 
 /** In any of the maps. */
 inline constexpr uint8_t kPsbtProprietary = 0xfc;

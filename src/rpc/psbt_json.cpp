@@ -2,7 +2,6 @@
 #include "rpc/psbt_json.h"
 
 #include "psbt/codec.h"
-#include "rpc/method.h"
 #include "rpc/tx_json.h"
 #include "script/asm.h"
 #include "script/base58.h"
@@ -314,6 +313,8 @@ Psbt ParsePsbt(const UniValue& base64)
     if (!psbt) ThrowRpc(RpcCode::kDeserialization, "TX decode failed {}", psbt.Message());
     return std::move(psbt).Value();
 }
+
+RpcArg PsbtArg() { return {"psbt", RpcType::kString, true, "", "The PSBT, base64"}; }
 
 std::string PsbtText(const Psbt& psbt) { return ToBase64(EncodePsbt(psbt)); }
 

@@ -3,10 +3,13 @@
 
 #include "psbt/analyze.h"
 #include "rpc/json.h"
+#include "rpc/method.h"
 #include "script/address.h"
 
 namespace ibd {
 
+/** The argument that takes one. */
+RpcArg PsbtArg();
 /** A string argument; -22 in Core's words if it is no PSBT. */
 Psbt ParsePsbt(const UniValue& base64);
 std::string PsbtText(const Psbt& psbt);

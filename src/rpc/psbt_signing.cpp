@@ -98,8 +98,6 @@ RpcArg DescriptorsArg(bool required)
             "[\"\",{\"desc\":\"str\",\"range\":n or [n,n]},...]"};
 }
 
-RpcArg PsbtArg() { return {"psbt", RpcType::kString, true, "", "The PSBT, base64"}; }
-
 RpcMethod UpdateMethod(ChainContext& context)
 {
     return {"rawtransactions",

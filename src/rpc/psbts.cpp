@@ -118,8 +118,6 @@ UniValue Finalize(const RpcCall& call)
     return out;
 }
 
-RpcArg PsbtArg() { return {"psbt", RpcType::kString, true, "", "The PSBT, base64"}; }
-
 RpcArg PsbtsArg()
 {
     return {"txs", RpcType::kArray,     true,
