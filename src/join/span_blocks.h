@@ -4,7 +4,7 @@
 #pragma once
 
 #include "join/height_ranges.h"
-#include "join/plain_block.h"
+#include "primitives/plain_block.h"
 #include "swiftsync/file_block_source.h"
 
 #include <functional>

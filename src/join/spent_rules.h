@@ -4,8 +4,8 @@
 #pragma once
 
 #include "consensus/block_spend.h"
-#include "join/plain_block.h"
 #include "join/undo_options.h"
+#include "primitives/plain_block.h"
 #include "storage/block_store.h"
 
 namespace ibd {

@@ -50,7 +50,8 @@ Result<> BlockView::Parse(ByteSpan raw)
     m_header = BlockHeader::FromBytes(header.data());
     m_hash = BlockHash(Sha256d(header));
     PointViewsIntoArrays();
-    HashTransactions();
+    for (TxView& tx : m_txs) m_ids.Add(tx);
+    m_ids.Run();
     return {};
 }
 
@@ -78,19 +79,6 @@ void BlockView::PointViewsIntoArrays()
         input += tx.inputs.size();
         output += tx.outputs.size();
     }
-}
-
-void BlockView::HashTransactions()
-{
-    m_preimages.clear();
-    m_preimages.reserve(m_txs.size());
-    for (const TxView& tx : m_txs) {
-        const TxidPreimage preimage = GetTxidPreimage(tx);
-        m_preimages.push_back({preimage.parts[0], preimage.parts[1], preimage.parts[2]});
-    }
-    m_digests.resize(m_txs.size());
-    Sha256dMany(m_preimages, m_digests.data());
-    for (size_t i = 0; i < m_txs.size(); ++i) m_txs[i].txid = Txid(m_digests[i]);
 }
 
 void BlockView::Clear()

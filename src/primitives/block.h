@@ -1,9 +1,8 @@
 // Block headers, blocks in place (BlockView) and blocks as bytes (RawBlock).
 #pragma once
 
-#include "crypto/sha256_batch.h"
 #include "primitives/serialize.h"
-#include "primitives/tx_view.h"
+#include "primitives/txid_hasher.h"
 #include "util/result.h"
 
 #include <vector>
@@ -66,7 +65,6 @@ public:
 private:
     const char* ParseTransactions(Reader& reader);
     void PointViewsIntoArrays();
-    void HashTransactions();
     void Clear();
 
     ByteSpan m_raw;
@@ -75,8 +73,7 @@ private:
     std::vector<TxView> m_txs;
     std::vector<InputView> m_inputs;
     std::vector<OutputView> m_outputs;
-    std::vector<HashMessage> m_preimages; //!< scratch of HashTransactions()
-    std::vector<Hash32> m_digests;        //!< likewise
+    TxidHasher m_ids;
     int64_t m_weight = 0;
     size_t m_stripped_size = 0;
 };

@@ -1,12 +1,13 @@
 // BlockView on real blocks: ids, merkle roots, witness commitments, weights, and re-serialization
 // byte for byte.
-#include "primitives/block.h"
+#include "primitives/plain_block.h"
 #include "primitives/transaction.h"
 #include "reference_parser.h"
 
 #include "support/testdata.h"
 #include "util/hex.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "support/catch.h"
@@ -102,6 +103,34 @@ void CheckBlock(BlockView& block, const Bytes& raw, const std::string& hash = {}
 }
 
 } // namespace
+
+TEST_CASE("a block parsed plainly is the same, with the ids that are asked for")
+{
+    PlainBlock plain;
+    BlockView block;
+    for (const char* name : {"bitcoinj/block227836.dat", "bitcoinj/block_testnet700000.dat",
+                             "bcoin/block928848.raw.xz", "bitcoinj/block169482.dat"}) {
+        const auto path = TestData(name);
+        if (!path) continue;
+        INFO(name);
+        Bytes raw = ReadTestFile(*path);
+        raw.push_back(0); // no part of the block
+        REQUIRE(block.Parse(raw).Ok());
+        REQUIRE(plain.Parse(raw));
+        CHECK(std::ranges::equal(plain.Raw(), block.Raw()));
+        CHECK(plain.Hash() == block.Hash());
+        CHECK(plain.Inputs() == block.Inputs().size());
+        CHECK(plain.Outputs() == block.Outputs().size());
+        REQUIRE(plain.Txs().size() == block.Txs().size());
+        std::vector<uint32_t> asked;
+        for (uint32_t i = 0; i < plain.Txs().size(); i += 1 + i % 3) asked.push_back(i);
+        plain.ComputeIds(asked);
+        for (uint32_t i = 0; i < plain.Txs().size(); ++i) {
+            const bool has = std::ranges::binary_search(asked, i);
+            CHECK(plain.Txs()[i].txid == (has ? block.Txs()[i].txid : Txid()));
+        }
+    }
+}
 
 TEST_CASE("real blocks of all ages parse and come back byte for byte")
 {

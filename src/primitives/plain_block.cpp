@@ -1,7 +1,6 @@
 // See plain_block.h.
-#include "join/plain_block.h"
+#include "primitives/plain_block.h"
 
-#include "primitives/block.h"
 #include "primitives/tx_parser.h"
 
 namespace ibd {
@@ -28,6 +27,14 @@ bool PlainBlock::Parse(ByteSpan raw)
     }
     m_raw = raw.first(reader.Position());
     return true;
+}
+
+BlockHash PlainBlock::Hash() const { return BlockHash(Sha256d(m_raw.first(BlockHeader::kSize))); }
+
+void PlainBlock::ComputeIds(std::span<const uint32_t> numbers)
+{
+    for (const uint32_t number : numbers) m_ids.Add(m_txs[number]);
+    m_ids.Run();
 }
 
 } // namespace ibd

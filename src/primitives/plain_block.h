@@ -1,12 +1,9 @@
-// PlainBlock: a block parsed in place without hashing anything, for whoever reads a block again
-// that is known by its checksum: ids and merkle root were checked the first time. One thread.
-// Memory: the arrays of the largest block so far.
+// PlainBlock: a block parsed in place without hashing anything but what is asked for, for whoever
+// reads a block again that is known by its checksum: ids and merkle root were checked the first
+// time. One thread. Memory: the arrays of the largest block so far.
 #pragma once
 
-#include "primitives/tx_view.h"
-#include "util/result.h"
-
-#include <vector>
+#include "primitives/block.h"
 
 namespace ibd {
 
@@ -18,8 +15,12 @@ public:
 
     /** Without the bytes behind the last transaction. */
     ByteSpan Raw() const { return m_raw; }
-    /** Without ids. */
+    /** Hash of the header; computed at each call. */
+    BlockHash Hash() const;
+    /** Without ids but those that ComputeIds() was called for. */
     std::span<const TxView> Txs() const { return m_txs; }
+    /** Of the transactions of these numbers, multi-lane. */
+    void ComputeIds(std::span<const uint32_t> numbers);
     size_t Inputs() const { return m_inputs.size(); }   //!< of all transactions
     size_t Outputs() const { return m_outputs.size(); } //!< likewise
 
@@ -28,6 +29,7 @@ private:
     std::vector<TxView> m_txs;
     std::vector<InputView> m_inputs;
     std::vector<OutputView> m_outputs;
+    TxidHasher m_ids;
 };
 
 } // namespace ibd
