@@ -15,6 +15,8 @@ constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'c', 'h', 'k', 0, 2};
 constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr uint8_t kFullValidationFlag = 1;
 constexpr uint8_t kPublishedFlag = 2;
+constexpr uint8_t kCoinsOnlyFlag = 4;
+constexpr uint8_t kAllFlags = kFullValidationFlag | kPublishedFlag | kCoinsOnlyFlag;
 constexpr size_t kRunEntrySize = 28;
 
 } // namespace
@@ -65,7 +67,8 @@ Bytes Checkpoint::Encode() const
     writer.U32(terminal_height);
     writer.Hash(terminal_hash);
     writer.U8(static_cast<uint8_t>(aggregate));
-    writer.U8((full_validation ? kFullValidationFlag : 0) | (published ? kPublishedFlag : 0));
+    writer.U8((full_validation ? kFullValidationFlag : 0) | (published ? kPublishedFlag : 0) |
+              (coins_only ? kCoinsOnlyFlag : 0));
     writer.U16(static_cast<uint16_t>(sum.size()));
     writer.Raw(salt);
     writer.Hash(rules);
@@ -104,12 +107,12 @@ Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
     c.totals = ReadTotals(reader);
     const ByteSpan folded = reader.Span(size_t{c.terminal_height} / 8 + 1);
     const uint32_t runs = reader.U32();
-    if (!reader.Ok() || flags > (kFullValidationFlag | kPublishedFlag) ||
-        reader.Remaining() != size_t{runs} * kRunEntrySize) {
+    if (!reader.Ok() || flags > kAllFlags || reader.Remaining() != size_t{runs} * kRunEntrySize) {
         return BadData("its fields contradict each other");
     }
     c.full_validation = (flags & kFullValidationFlag) != 0;
     c.published = (flags & kPublishedFlag) != 0;
+    c.coins_only = (flags & kCoinsOnlyFlag) != 0;
     std::copy(magic.begin(), magic.end(), c.network_magic.begin());
     std::copy(salt.begin(), salt.end(), c.salt.begin());
     c.sum.assign(sum.begin(), sum.end());

@@ -49,6 +49,7 @@ struct Checkpoint {
     BlockHash terminal_hash;
     AggregateKind aggregate = AggregateKind::kSha256;
     bool full_validation = false; //!< the sum is over whole coins, all rules were checked
+    bool coins_only = false;      //!< the sum began as that of a FirstPass
     Uint256 rules;                //!< FoldRulesId() of the rules that its blocks were folded under
     AggregateSalt salt{};
 

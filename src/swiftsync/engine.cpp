@@ -100,14 +100,19 @@ Result<std::optional<std::string>> Judge(const SyncJob& job, const Checkpoint& f
 struct SyncEngine::Impl {
     /** `s`: null for the stored blocks that the index names. */
     Impl(Env& e, Logger& l, const ChainParams& p, const HeaderNode& t, const BlockStore& b,
-         BlockSupply* s, const Hints& h, BoosterOptions o)
-        : job{e, l, p, t, b, h, Normalized(std::move(o))}, progress(job),
+         BlockSupply* s, const Hints& h, BoosterOptions o, const FirstPass* f)
+        : job{e, l, p, t, b, h, Normalized(std::move(o)), nullptr}, progress(job),
           stored(e, b, t,
                  job.options.full_validation ? kFullStretchBytes : BlockPlan::kStretchBytes),
           supply(s ? *s : stored)
     {
         CHECK(h.Info().terminal_height == static_cast<uint32_t>(t.height));
         CHECK(t.height >= 1);
+        if (f && job.CanUse(*f)) job.first = f;
+        if (f && !job.first) {
+            l.Info("Booster: what a first pass found in the blocks is of other options or rules: "
+                   "they are checked again");
+        }
     }
 
     Result<Verdict> Run();
@@ -297,9 +302,10 @@ Result<Verdict> SyncEngine::Impl::RefuseWithoutUndo(const std::string& reason, i
 }
 
 SyncEngine::SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
-                       const BlockStore& blocks, const Hints& hints, BoosterOptions options)
+                       const BlockStore& blocks, const Hints& hints, BoosterOptions options,
+                       const FirstPass* first)
     : m_impl(std::make_unique<Impl>(env, log, params, terminal, blocks, nullptr, hints,
-                                    std::move(options)))
+                                    std::move(options), first))
 {
 }
 
@@ -307,7 +313,7 @@ SyncEngine::SyncEngine(Env& env, Logger& log, const ChainParams& params, const H
                        const BlockStore& blocks, BlockSupply& supply, const Hints& hints,
                        BoosterOptions options)
     : m_impl(std::make_unique<Impl>(env, log, params, terminal, blocks, &supply, hints,
-                                    std::move(options)))
+                                    std::move(options), nullptr))
 {
 }
 

@@ -10,6 +10,7 @@
 #include "hints/hints.h"
 #include "storage/block_store.h"
 #include "swiftsync/booster_progress.h"
+#include "swiftsync/first_pass.h"
 #include "swiftsync/sync_options.h"
 
 namespace ibd {
@@ -17,10 +18,13 @@ namespace ibd {
 class SyncEngine {
 public:
     /** Takes its blocks from where the index says that they lie. `terminal`: from
-     *  CheckTerminalBlock(). Everything referred to must outlive the engine; the nodes' positions
-     *  (file, data_pos) must not change while Run() is at work. */
+     *  CheckTerminalBlock(). `first`: null, or what a pass over these blocks has found, so that
+     *  they need not all be checked again; of no use if it is of other options or rules.
+     *  Everything referred to must outlive the engine; the nodes' positions (file, data_pos) must
+     *  not change while Run() is at work. */
     SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
-               const BlockStore& blocks, const Hints& hints, BoosterOptions options);
+               const BlockStore& blocks, const Hints& hints, BoosterOptions options,
+               const FirstPass* first = nullptr);
     /** Takes its blocks from `supply`; `blocks` are for undo data. */
     SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                const BlockStore& blocks, BlockSupply& supply, const Hints& hints,

@@ -37,6 +37,47 @@ Error MarksUnspendable(uint32_t height, const TxView& tx, size_t vout)
                    tx.txid.ToHex(), vout, height);
 }
 
+/** Finds the coins; the outputs that are spent one day go to `spent_one_day(tx, vout)`. */
+template <typename SpentOneDay>
+Result<> FoldOutputs(std::span<const TxView> txs, uint32_t height, const BlockHints& hints,
+                     const FoldRules& rules, BlockDelta& out, SpentOneDay spent_one_day)
+{
+    HintCursor cursor(hints);
+    const bool all = rules.counting == HintsCounting::kAll;
+    const bool overwritten = rules.IsOverwritten(height);
+    out.coins.clear();
+    out.coin_value = 0;
+    for (size_t t = 0; t < txs.size(); ++t) {
+        const TxView& tx = txs[t];
+        const bool coinbase = t == 0;
+        for (size_t i = 0; i < tx.outputs.size(); ++i) {
+            const auto vout = static_cast<uint32_t>(i);
+            if (coinbase && overwritten) {
+                if (all) cursor.Next(); // set or not: makers of bitmaps disagree
+            } else if (IsUnspendable(tx.outputs[i].script_pubkey)) {
+                if (all && cursor.Next()) return MarksUnspendable(height, tx, i);
+            } else if (cursor.Next()) {
+                out.coins.push_back({&tx, vout, coinbase});
+                out.coin_value =
+                    SaturatingAdd(out.coin_value, static_cast<uint64_t>(tx.outputs[i].value));
+            } else {
+                spent_one_day(tx, vout);
+            }
+        }
+    }
+    if (hints.outputs && cursor.Counted() != *hints.outputs) {
+        return BadData("hints give {} outputs for block {}, but it has {}", *hints.outputs, height,
+                       cursor.Counted());
+    }
+    if (!cursor.AllUsed()) {
+        return BadData("hints mark output {} of block {} as unspent, but it has {}",
+                       hints.unspent.back(), height, cursor.Counted());
+    }
+    out.counted_outputs = cursor.Counted();
+    out.hinted_unspent = hints.unspent.size();
+    return {};
+}
+
 } // namespace
 
 bool FoldRules::IsOverwritten(uint32_t height) const
@@ -72,49 +113,35 @@ Uint256 FoldRulesId(const FoldRules& rules, uint32_t unique_below, const Consens
     return Uint256(Sha256Of(all));
 }
 
+void BlockDelta::SpendCoins()
+{
+    spent.Reset(coins.size());
+    for (const SurvivingCoin& coin : coins) spent.Add(coin.tx->txid, coin.vout);
+}
+
 Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
               const FoldRules& rules, BlockDelta& out)
 {
-    HintCursor cursor(hints);
-    const bool all = rules.counting == HintsCounting::kAll;
-    const bool overwritten = rules.IsOverwritten(height);
     out.created.Reset(block.Outputs().size());
     out.spent.Reset(block.Inputs().size());
-    out.coins.clear();
-    out.coin_value = 0;
-    for (size_t t = 0; t < block.Txs().size(); ++t) {
-        const TxView& tx = block.Txs()[t];
-        const bool coinbase = t == 0;
-        for (size_t i = 0; i < tx.outputs.size(); ++i) {
-            const auto vout = static_cast<uint32_t>(i);
-            if (coinbase && overwritten) {
-                if (all) cursor.Next(); // set or not: makers of bitmaps disagree
-            } else if (IsUnspendable(tx.outputs[i].script_pubkey)) {
-                if (all && cursor.Next()) return MarksUnspendable(height, tx, i);
-            } else if (cursor.Next()) {
-                out.coins.push_back({&tx, vout, coinbase});
-                out.coin_value =
-                    SaturatingAdd(out.coin_value, static_cast<uint64_t>(tx.outputs[i].value));
-            } else {
-                out.created.Add(tx.txid, vout);
-            }
-        }
-    }
     const size_t coinbase_inputs = block.Txs().empty() ? 0 : block.Txs()[0].inputs.size();
     for (const InputView& input : block.Inputs().subspan(coinbase_inputs)) {
         out.spent.Add(input.prevout_bytes);
     }
-    if (hints.outputs && cursor.Counted() != *hints.outputs) {
-        return BadData("hints give {} outputs for block {}, but it has {}", *hints.outputs, height,
-                       cursor.Counted());
-    }
-    if (!cursor.AllUsed()) {
-        return BadData("hints mark output {} of block {} as unspent, but it has {}",
-                       hints.unspent.back(), height, cursor.Counted());
-    }
-    out.counted_outputs = cursor.Counted();
-    out.hinted_unspent = hints.unspent.size();
-    return {};
+    out.inputs = out.spent.size();
+    return FoldOutputs(block.Txs(), height, hints, rules, out,
+                       [&](const TxView& tx, uint32_t vout) { out.created.Add(tx.txid, vout); });
+}
+
+Result<> FoldCoins(std::span<const TxView> txs, uint32_t height, const BlockHints& hints,
+                   const FoldRules& rules, BlockDelta& out)
+{
+    CHECK(rules.counting == HintsCounting::kSpendable);
+    out.created.Reset(0);
+    out.spent.Reset(0);
+    out.inputs = 0;
+    for (const TxView& tx : txs.subspan(1)) out.inputs += tx.inputs.size();
+    return FoldOutputs(txs, height, hints, rules, out, [](const TxView&, uint32_t) {});
 }
 
 } // namespace ibd

@@ -84,16 +84,26 @@ struct SurvivingCoin {
 struct BlockDelta {
     OutpointList created; //!< outputs that are spent by the terminal block
     OutpointList spent;   //!< inputs
+    uint64_t inputs = 0;  //!< how many, the coinbase's apart
     std::vector<SurvivingCoin> coins;
     uint64_t counted_outputs = 0; //!< as the hints number them
     uint64_t hinted_unspent = 0;  //!< of these; differs from coins.size() only by overwritten ones
     uint64_t coin_value = 0;      //!< of `coins`, saturating
+
+    /** In `spent` the coins in place of the inputs: for a sum that all outputs and inputs are in,
+     *  and that is zero when the coins are out of it. Their ids are known. */
+    void SpendCoins();
 };
 
 /** Folds a parsed block that passed CheckBlock. An error names the height and means that the hints
  *  are wrong: they number more or fewer outputs, or mark an unspendable one. */
 Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
               const FoldRules& rules, BlockDelta& out);
+
+/** The same of a block whose outputs and inputs have been summed before: `created` and `spent` stay
+ *  empty, and the transactions need no ids. Hints count spendable outputs. */
+Result<> FoldCoins(std::span<const TxView> txs, uint32_t height, const BlockHints& hints,
+                   const FoldRules& rules, BlockDelta& out);
 
 /** a + b, or the greatest number if that overflows. */
 constexpr uint64_t SaturatingAdd(uint64_t a, uint64_t b)

@@ -81,15 +81,18 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
         [&](int32_t height) { return folded.Contains(static_cast<uint32_t>(height)); }));
     for (size_t i = 0; i < options.threads; ++i) m_sources.push_back(m_supply.MakeSource());
     m_progress.BeginFold(m_supply.EstimatedBytes());
+    const char* const mode = options.full_validation ? ", checking every rule and script"
+                             : m_job.first           ? ", which are checked already: coins only"
+                                                     : "";
     m_job.log.Info("Booster: folding {} blocks up to height {} on {} threads{}",
-                   m_supply.BlocksToFold(), m_job.terminal.height, options.threads,
-                   options.full_validation ? ", checking every rule and script" : "");
+                   m_supply.BlocksToFold(), m_job.terminal.height, options.threads, mode);
     std::atomic<uint32_t> next_run = committer.State().NextRunNumber();
     const FoldContext context{
         .env = m_job.env,
         .params = m_job.params,
         .blocks = m_job.blocks,
         .hints = m_job.hints,
+        .first = m_job.first,
         .rules = m_job.Rules(),
         .options = options,
         .salt = committer.State().salt,
@@ -114,8 +117,7 @@ std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)
                          .start = resumed,
                          .tty = m_job.options.tty});
     const auto watch = [&] {
-        meter.Update(m_progress.BytesDone(),
-                     m_progress.FoldDetail(all_blocks) + m_supply.Detail());
+        meter.Update(m_progress.BytesDone(), m_progress.FoldDetail(all_blocks) + m_supply.Detail());
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block
     };
     RunWatched(

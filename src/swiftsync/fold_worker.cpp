@@ -1,6 +1,8 @@
 // See fold_worker.h.
 #include "swiftsync/fold_worker.h"
 
+#include "storage/crc32c.h"
+
 namespace ibd {
 
 namespace {
@@ -32,8 +34,7 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
       m_epoch_bytes(context.options.checkpoint_bytes / context.options.threads / 2),
       m_epoch_micros(context.options.checkpoint_seconds * 1'000'000 / 2), m_counters(counters),
       m_taker(context.params, SecretOf(context.salt), MakeFullCheck()),
-      m_coins(context.buffer_bytes),
-      m_sum(MakeAggregate(context.options.aggregate, context.salt)),
+      m_coins(context.buffer_bytes), m_sum(MakeAggregate(context.options.aggregate, context.salt)),
       m_epoch_start(context.env.MonotonicMicros())
 {
 }
@@ -69,14 +70,24 @@ std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
 
 std::optional<FoldFailure> FoldWorker::Take(const SuppliedBlock& block)
 {
+    if (m_context.first && block.fold && IsKnown(block)) return FoldOne(block, true);
     bool kept = false;
     if (auto failure = m_taker.Take(*m_source, block, kept)) return failure;
-    if (kept && block.fold) return FoldOne(block);
+    if (kept && block.fold) return FoldOne(block, false);
     if (kept) AddTo(m_counters.checked_bytes, block.bytes.size());
     return std::nullopt;
 }
 
-std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
+/** Whether it is, byte for byte, the block that the first pass has checked; it is m_known then. One
+ *  that has changed is held against the rules again, which tell whether it is damaged. */
+bool FoldWorker::IsKnown(const SuppliedBlock& block)
+{
+    const auto height = static_cast<size_t>(block.node->height);
+    return m_known.Parse(block.bytes) && m_known.Hash() == block.node->hash &&
+           Crc32c(m_known.Raw()) == m_context.first->checksums[height];
+}
+
+std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block, bool known)
 {
     const auto height = static_cast<uint32_t>(block.node->height);
     if (const Result<> read = m_context.hints.Read(height, m_hints); !read) {
@@ -84,15 +95,38 @@ std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block)
         return Failed(damaged ? FoldFailure::Kind::kHints : FoldFailure::Kind::kMachine,
                       read.GetError(), block.node->height);
     }
-    const Result<> folded = Fold(m_taker.View(), height, m_hints, m_context.rules, m_delta);
+    const std::span<const TxView> txs = known ? m_known.Txs() : m_taker.View().Txs();
+    const Result<> folded = m_context.first
+                                ? FoldCoins(txs, height, m_hints, m_context.rules, m_delta)
+                                : Fold(m_taker.View(), height, m_hints, m_context.rules, m_delta);
     if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), block.node->height);
-    if (const Result<> kept = Account(height, block.bytes.size()); !kept) {
+    if (known) ComputeIds(height);
+    if (m_context.first) m_delta.SpendCoins();
+    if (const Result<> kept = Account(height, txs.front(), block.bytes.size()); !kept) {
         return NotTaken(kept.GetError());
     }
     return std::nullopt;
 }
 
-Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
+/** Of the transactions of m_known that made a coin, and of the coinbase if it is collected. */
+void FoldWorker::ComputeIds(uint32_t height)
+{
+    m_to_hash.clear();
+    if (CollectsCoinbase(height)) m_to_hash.push_back(0);
+    for (const SurvivingCoin& coin : m_delta.coins) {
+        const auto number = static_cast<uint32_t>(coin.tx - m_known.Txs().data());
+        if (m_to_hash.empty() || m_to_hash.back() != number) m_to_hash.push_back(number);
+    }
+    m_known.ComputeIds(m_to_hash);
+}
+
+/** Whether the id of that height's coinbase is one of those that must differ. */
+bool FoldWorker::CollectsCoinbase(uint32_t height) const
+{
+    return m_context.unique.Contains(height) && !m_context.rules.IsOverwritten(height);
+}
+
+Result<> FoldWorker::Account(uint32_t height, const TxView& coinbase, size_t block_bytes)
 {
     if (!m_coins.Add(m_delta, height)) {
         IBD_RETURN_IF_ERROR(Spill());
@@ -104,15 +138,13 @@ Result<> FoldWorker::Account(uint32_t height, size_t block_bytes)
         m_sum->AddCreated(m_delta.created.data(), m_delta.created.size());
         m_sum->AddSpent(m_delta.spent.data(), m_delta.spent.size());
     }
-    if (m_context.unique.Contains(height) && !m_context.rules.IsOverwritten(height)) {
-        m_coinbases.push_back({height, m_taker.View().Txs()[0].txid});
-    }
+    if (CollectsCoinbase(height)) m_coinbases.push_back({height, coinbase.txid});
     m_heights.push_back(height);
-    m_totals.Add({m_delta.counted_outputs, m_delta.hinted_unspent, m_delta.spent.size(),
+    m_totals.Add({m_delta.counted_outputs, m_delta.hinted_unspent, m_delta.inputs,
                   m_delta.coins.size(), m_delta.coin_value, block_bytes});
     AddTo(m_counters.blocks, 1);
     AddTo(m_counters.outputs, m_delta.counted_outputs);
-    AddTo(m_counters.inputs, m_delta.spent.size());
+    AddTo(m_counters.inputs, m_delta.inputs);
     AddTo(m_counters.bytes, block_bytes);
     AddTo(m_counters.coins, m_delta.coins.size());
     return {};

@@ -1,10 +1,13 @@
 // FoldWorker: one thread's share of the work. Takes blocks from its source, checks and folds them,
 // keeps a private aggregate and coin buffer, and now and then turns both into an epoch for the
-// committer. Nothing on the way from block to block is shared or locked.
+// committer. Of a block that a first pass has checked, and that is known to be still the same, it
+// takes the coins alone. Nothing on the way from block to block is shared or locked.
 #pragma once
 
+#include "primitives/plain_block.h"
 #include "swiftsync/block_taker.h"
 #include "swiftsync/committer.h"
+#include "swiftsync/first_pass.h"
 #include "swiftsync/full_validation.h"
 #include "swiftsync/sync_options.h"
 #include "swiftsync/terminal.h"
@@ -27,6 +30,7 @@ struct FoldContext {
     const ChainParams& params;
     const BlockStore& blocks; //!< for undo data
     const Hints& hints;
+    const FirstPass* const first; //!< null: blocks are yet to be checked, and all of them summed
     const FoldRules rules;
     const BoosterOptions& options;
     const AggregateSalt salt;
@@ -49,9 +53,12 @@ public:
 
 private:
     std::optional<FoldFailure> Take(const SuppliedBlock& block);
-    std::optional<FoldFailure> FoldOne(const SuppliedBlock& block);
+    bool IsKnown(const SuppliedBlock& block);
+    std::optional<FoldFailure> FoldOne(const SuppliedBlock& block, bool known);
+    void ComputeIds(uint32_t height);
     BlockTaker::FullCheck MakeFullCheck();
-    Result<> Account(uint32_t height, size_t block_bytes);
+    bool CollectsCoinbase(uint32_t height) const;
+    Result<> Account(uint32_t height, const TxView& coinbase, size_t block_bytes);
     bool EpochIsDue();
     Result<> Spill();
 
@@ -63,6 +70,8 @@ private:
     WorkerCounters& m_counters;
     std::optional<FullValidation> m_full; //!< with -ibdboosterfullvalidation
     BlockTaker m_taker;
+    PlainBlock m_known;              //!< a block that the first pass has checked
+    std::vector<uint32_t> m_to_hash; //!< transactions of m_known
     BlockHints m_hints;
     BlockDelta m_delta;
     CoinBuffer m_coins;

@@ -20,14 +20,30 @@ Checkpoint SyncJob::NewCheckpoint() const
     fresh.aggregate = options.aggregate;
     fresh.full_validation = options.full_validation;
     fresh.rules = RulesId();
-    env.RandomBytes(fresh.salt);
-    fresh.sum = MakeAggregate(fresh.aggregate, fresh.salt)->Serialize();
+    if (first) {
+        fresh.coins_only = true;
+        fresh.salt = first->salt;
+        fresh.sum = first->sum;
+    } else {
+        env.RandomBytes(fresh.salt);
+        fresh.sum = MakeAggregate(fresh.aggregate, fresh.salt)->Serialize();
+    }
     fresh.folded = HeightSet(fresh.terminal_height);
     return fresh;
 }
 
+bool SyncJob::CanUse(const FirstPass& pass) const
+{
+    return !options.full_validation && !options.fold_only && pass.terminal_hash == terminal.hash &&
+           pass.rules == RulesId() && pass.aggregate == options.aggregate &&
+           hints.Info().counting == HintsCounting::kSpendable &&
+           pass.checksums.size() == static_cast<size_t>(terminal.height) + 1 &&
+           MakeAggregate(pass.aggregate, pass.salt)->Load(pass.sum).Ok();
+}
+
 bool SyncJob::Owns(const Checkpoint& c) const
 {
+    if (c.coins_only != (first != nullptr) || (first && c.salt != first->salt)) return false;
     return c.network_magic == params.magic && c.hints_id == hints.Info().id &&
            c.terminal_hash == terminal.hash && c.aggregate == options.aggregate &&
            c.full_validation == options.full_validation && c.rules == RulesId() &&

@@ -57,6 +57,7 @@ TEST_CASE("Checkpoint: round trip, and every changed byte or length is refused")
     REQUIRE(d.salt == c.salt);
     REQUIRE(d.rules == c.rules);
     REQUIRE_FALSE(d.published);
+    REQUIRE_FALSE(d.coins_only);
     REQUIRE(d.folded.Count() == 4);
     REQUIRE(d.NextRunNumber() == 10);
     for (size_t at = 0; at < bytes.size(); ++at) {

@@ -101,6 +101,26 @@ TEST_CASE("Keystone: killed at any operation and resumed, once or many times", "
     }
 }
 
+TEST_CASE("Keystone: killed and resumed after a first pass over the blocks", "[keystone]")
+{
+    auto& rng = TestRng();
+    const uint64_t seed = rng();
+    CAPTURE(seed);
+    SyncSetup setup(seed);
+    AggregateSalt salt;
+    for (uint8_t& byte : salt) byte = static_cast<uint8_t>(rng());
+    for (const auto kind : {AggregateKind::kSha256, AggregateKind::kMuHash}) {
+        setup.First() = NaiveFirstPass(setup.Chain(), kind, salt);
+        // A block that has changed is held against the rules.
+        setup.First()->checksums[1 + rng() % setup.Chain().Height()] ^= 1;
+        BoosterOptions options = setup.Options(1, 1 << 13);
+        options.aggregate = kind;
+        options.checkpoint_bytes = 2'000;
+        KillAndResume(setup, options, 30,
+                      [&](Env& env, const BoosterOptions& o) { return setup.Sync(env, o); });
+    }
+}
+
 TEST_CASE("Keystone: killed and resumed while strangers bring the blocks", "[keystone]")
 {
     const uint64_t seed = TestRng()();

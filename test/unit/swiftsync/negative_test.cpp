@@ -156,19 +156,6 @@ TEST_CASE("An output that is spent before its block makes it stops the run, in s
     }
 }
 
-namespace {
-
-/** XORs one byte of a block on disk. */
-void ChangeStored(SyncSetup& setup, const HeaderNode& node, size_t offset, uint8_t mask)
-{
-    const Path path = setup.Blocks().BlockPath(node.file);
-    Bytes file = Must(ReadWholeFile(setup.CleanEnv(), path));
-    file[node.data_pos + offset] ^= mask;
-    Overwrite(path, file);
-}
-
-} // namespace
-
 TEST_CASE("A damaged block is no invalid one: an error that names it, and what is done stays")
 {
     SyncSetup setup(5);

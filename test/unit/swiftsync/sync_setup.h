@@ -3,6 +3,7 @@
 
 #include "sim/fault_env.h"
 #include "sim/lying_supply.h"
+#include "storage/crc32c.h"
 #include "swiftsync/terminal.h"
 #include "test_chain.h"
 
@@ -14,6 +15,33 @@ inline void Overwrite(const Path& path, ByteSpan bytes)
 {
     std::ofstream(path, std::ios::binary | std::ios::trunc)
         .write(AsChars(bytes).data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/** What a first pass over all blocks of `chain` finds, done naively. */
+inline FirstPass NaiveFirstPass(TestChain& chain, AggregateKind kind, const AggregateSalt& salt)
+{
+    const FoldRules rules =
+        FoldRulesOf(chain.Tip(), HintsCounting::kSpendable, chain.Params().consensus);
+    const auto sum = MakeAggregate(kind, salt);
+    FirstPass pass{
+        .terminal_hash = chain.Tip().hash,
+        .rules = FoldRulesId(rules, UniqueCoinbasesOf(chain.Tip(), chain.Params().consensus).below,
+                             chain.Params().consensus),
+        .aggregate = kind,
+        .salt = salt,
+        .sum = {},
+        .checksums = {0}};
+    BlockView block;
+    BlockDelta delta;
+    for (uint32_t height = 1; height <= chain.Height(); ++height) {
+        Must(block.Parse(chain.Raw(height)));
+        Must(Fold(block, height, {std::nullopt, {}}, rules, delta));
+        sum->AddCreated(delta.created.data(), delta.created.size());
+        sum->AddSpent(delta.spent.data(), delta.spent.size());
+        pass.checksums.push_back(Crc32cPortable(block.Raw()));
+    }
+    pass.sum = sum->Serialize();
+    return pass;
 }
 
 class SyncSetup {
@@ -64,9 +92,12 @@ public:
     {
         IBD_ASSIGN_OR_RETURN(const HeaderNode* terminal,
                              CheckTerminalBlock(hints.Info(), m_chain.Tree(), m_chain.Params()));
-        SyncEngine engine(env, log, m_chain.Params(), *terminal, *m_store, hints, options);
+        SyncEngine engine(env, log, m_chain.Params(), *terminal, *m_store, hints, options,
+                          m_first ? &*m_first : nullptr);
         return engine.Run();
     }
+    /** What the next Sync() is told of an earlier pass. */
+    std::optional<FirstPass>& First() { return m_first; }
 
     /** The chain's blocks, brought by strangers. */
     sim::LyingSupply Strangers(const sim::LyingOptions& options)
@@ -106,6 +137,16 @@ private:
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     TestChain m_chain;
     std::unique_ptr<BlockStore> m_store;
+    std::optional<FirstPass> m_first;
 };
+
+/** XORs one byte of a block on disk. */
+inline void ChangeStored(SyncSetup& setup, const HeaderNode& node, size_t offset, uint8_t mask)
+{
+    const Path path = setup.Blocks().BlockPath(node.file);
+    Bytes file = Must(ReadWholeFile(setup.CleanEnv(), path));
+    file[node.data_pos + offset] ^= mask;
+    Overwrite(path, file);
+}
 
 } // namespace ibd::test

@@ -153,6 +153,24 @@ TEST_CASE("Fold: what is counted, created, spent and kept")
     REQUIRE(std::memcmp(delta.created.data(), view.Txs()[1].txid.data(), 32) == 0);
     REQUIRE(ReadLE32(delta.created.data() + 32) == 1);
     REQUIRE(ReadLE32(delta.spent.data() + 32) == 3);
+    REQUIRE(delta.inputs == 1);
+
+    // The same, of a block that was summed before.
+    BlockDelta coins;
+    REQUIRE(FoldCoins(view.Txs(), 5, {3, {0, 2}}, rules, coins).Ok());
+    REQUIRE(coins.created.size() + coins.spent.size() == 0);
+    REQUIRE(coins.inputs == 1);
+    REQUIRE(coins.counted_outputs == 3);
+    REQUIRE(coins.hinted_unspent == 2);
+    REQUIRE(coins.coin_value == 2 * kCoin);
+    coins.SpendCoins();
+    REQUIRE(coins.spent.size() == 2);
+    REQUIRE(std::memcmp(coins.spent.data(), view.Txs()[0].txid.data(), 32) == 0);
+    REQUIRE(ReadLE32(coins.spent.data() + 32) == 0);
+    REQUIRE(std::memcmp(coins.spent.data() + 36, view.Txs()[1].txid.data(), 32) == 0);
+    REQUIRE(ReadLE32(coins.spent.data() + 36 + 32) == 2);
+    REQUIRE_FALSE(FoldCoins(view.Txs(), 5, {4, {0}}, rules, coins).Ok());
+    REQUIRE_FALSE(FoldCoins(view.Txs(), 5, {3, {0, 3}}, rules, coins).Ok());
 
     REQUIRE_THAT(Fold(view, 5, {4, {0}}, rules, delta).Message(),
                  Contains("4 outputs for block 5") && Contains("has 3"));
