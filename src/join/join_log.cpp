@@ -17,6 +17,8 @@ constexpr uint64_t kBytesPerLook = 256 << 10;
 
 JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
     : m_env(env), m_options(options), m_state(std::move(state)), m_met_before(m_state.met),
+      m_keeps_checksums(m_state.KeepsChecksums()), m_aggregate(m_state.aggregate),
+      m_salt(m_state.salt),
       m_ranges(m_state.pairs ? std::optional(m_state.MakingRanges()) : std::nullopt),
       m_next_spill(m_state.NextSpillNumber())
 {
@@ -27,6 +29,7 @@ JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
     const size_t table =
         options.memory_bytes - std::min(gathered * m_pairs.size(), options.memory_bytes / 2);
     m_table.emplace(TableShape::Fit(table, m_state.partition_bits), !m_state.ordered);
+    m_step.sum = NewSum();
 }
 
 JoinLog::~JoinLog()
@@ -72,8 +75,13 @@ Result<std::optional<WrittenSpill>> JoinLog::ClosePairs()
     return std::optional(std::move(written));
 }
 
+std::unique_ptr<Aggregate> JoinLog::NewSum() const
+{
+    return m_aggregate ? MakeAggregate(*m_aggregate, m_salt) : nullptr;
+}
+
 Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
-                         ShardedRecords& records)
+                         ShardedRecords& records, const Aggregate* sum)
 {
     {
         {
@@ -90,6 +98,7 @@ Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
         m_step.blocks.push_back(block);
         m_step.bytes += bytes;
         m_step.records += count;
+        if (sum) m_step.sum->Combine(*sum);
     }
     const uint64_t before = m_step_bytes.fetch_add(bytes, std::memory_order_relaxed);
     const bool look_at_clock = before / kBytesPerLook != (before + bytes) / kBytesPerLook;
@@ -146,6 +155,7 @@ Result<JoinLog::Step> JoinLog::Close(bool last)
     m_step_began = m_env.MonotonicMicros();
     const Lock lock(m_mutex);
     Step step = std::exchange(m_step, Step());
+    m_step.sum = NewSum();
     step.met = m_met_before + 2 * m_table->Met();
     step.spill = std::move(spill);
     step.pairs = std::move(pairs);
@@ -176,11 +186,18 @@ Result<> JoinLog::Commit(Step step)
     for (const BlockRead& block : step.blocks) {
         CHECK(!m_state.IsRead(block.height));
         m_state.outputs[block.height] = block.outputs;
-        if (m_state.pairs) m_state.checksums[block.height] = block.checksum;
+        if (m_keeps_checksums) m_state.checksums[block.height] = block.checksum;
     }
     m_state.bytes += step.bytes;
     m_state.records += step.records;
     m_state.met = step.met;
+    if (step.sum) {
+        CHECK(step.sum->Kind() == *m_aggregate);
+        const auto before = NewSum();
+        CHECK(before->Load(m_state.sum).Ok());
+        step.sum->Combine(*before);
+        m_state.sum = step.sum->Serialize();
+    }
     m_state.spills.push_back(step.spill.info);
     return SaveJoinState(m_env, m_options.directory, m_state);
 }

@@ -1,8 +1,8 @@
 // JoinLog: makes what the workers of a join have read durable, in steps. It owns the state and the
 // spill being written. A step is cut between blocks, when no worker is in Record(): the table is
 // emptied into the spill, another one is begun, and the workers go on while the first is synced and
-// named by the state. Memory: 4 bytes a block of the chain, 8 if pairs are kept, and 12 of those of
-// a step.
+// named by the state. Memory: 4 bytes a block of the chain, 8 if checksums are kept, and 12 of
+// those of a step.
 #pragma once
 
 #include "chain/block_source.h"
@@ -26,13 +26,16 @@ public:
     struct BlockRead {
         uint32_t height;
         uint32_t outputs;
-        uint32_t checksum; //!< if pairs are kept
+        uint32_t checksum; //!< if they are kept
     };
 
-    /** Takes in a block of so many bytes whose records these are. Any thread, each with its own
-     *  number of a worker. */
-    Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes, ShardedRecords& records);
-    bool KeepsPairs() const { return !m_pairs.empty(); }
+    /** Takes in a block of so many bytes whose records these are; `sum`: of its outputs and inputs,
+     *  null if there are none. Any thread, each with its own number of a worker. */
+    Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes, ShardedRecords& records,
+                    const Aggregate* sum);
+    bool KeepsChecksums() const { return m_keeps_checksums; }
+    /** An empty one for the blocks of a worker; null if none are kept. */
+    std::unique_ptr<Aggregate> NewSum() const;
 
     /** Waits until all is durable. No Record() may follow. */
     Result<> Finish();
@@ -47,6 +50,7 @@ private:
         uint64_t bytes = 0;
         uint64_t records = 0;
         uint64_t met = 0; //!< in all until now
+        std::unique_ptr<Aggregate> sum;
         WrittenSpill spill;
         std::optional<WrittenSpill> pairs;
     };
@@ -69,6 +73,10 @@ private:
     std::optional<HotTable> m_table;
     std::span<const std::unique_ptr<BlockSource>> m_sources;
     const uint64_t m_met_before; //!< by earlier joins that this one goes on with
+    const bool m_keeps_checksums;
+    // Of the state, which is another thread's.
+    const std::optional<AggregateKind> m_aggregate;
+    const AggregateSalt m_salt;
 
     Mutex m_cutting;    //!< one cuts at a time
     Mutex m_door;       //!< held by who waits for the gate alone, so that others do not overtake it

@@ -1,6 +1,7 @@
 // What a join is asked for, how far it is and how it can end. See spend_join.h.
 #pragma once
 
+#include "swiftsync/aggregate.h"
 #include "util/env.h"
 
 #include <algorithm>
@@ -24,6 +25,8 @@ struct JoinOptions {
     bool background = true;
     /** Keep which input spends which output, for an UndoRebuild in the same directory. */
     bool pairs = false;
+    /** Sum outputs and inputs by this, for who folds the blocks after the join: see FirstPass. */
+    std::optional<AggregateKind> aggregate;
 };
 
 /** Bytes of records that each of so many threads gathers before they go to pages. */

@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 2};
+constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 3};
 constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr size_t kSpillEntrySize = 20;
 constexpr const char* kStateFile = "join.dat";
@@ -47,6 +47,21 @@ void WriteSpillInfos(Writer& writer, const std::vector<SpillInfo>& spills)
 {
     writer.U32(static_cast<uint32_t>(spills.size()));
     for (const SpillInfo& spill : spills) WriteSpillInfo(writer, spill);
+}
+
+/** False: it is none. */
+bool ReadSum(Reader& reader, JoinState& state)
+{
+    const uint8_t kind = reader.U8();
+    if (kind == 0) return true;
+    if (kind > 1 + static_cast<uint8_t>(AggregateKind::kMuHash)) return false;
+    state.aggregate = static_cast<AggregateKind>(kind - 1);
+    const ByteSpan salt = reader.Span(state.salt.size());
+    const ByteSpan sum = reader.Span(reader.U16());
+    if (!reader.Ok()) return false;
+    std::copy(salt.begin(), salt.end(), state.salt.begin());
+    state.sum.assign(sum.begin(), sum.end());
+    return MakeAggregate(*state.aggregate, state.salt)->Load(state.sum).Ok();
 }
 
 /** False: there are fewer than it says. */
@@ -106,6 +121,12 @@ Bytes JoinState::Encode() const
     writer.U64(key.k0);
     writer.U64(key.k1);
     for (const uint64_t number : {bytes, records, met}) writer.U64(number);
+    writer.U8(aggregate ? 1 + static_cast<uint8_t>(*aggregate) : 0);
+    if (aggregate) {
+        writer.Raw(salt);
+        writer.U16(static_cast<uint16_t>(sum.size()));
+        writer.Raw(sum);
+    }
     for (const uint32_t count : outputs) writer.U32(count);
     for (const uint32_t checksum : checksums) writer.U32(checksum);
     for (const auto* list : {&spills, &pair_spills, &coin_spills}) WriteSpillInfos(writer, *list);
@@ -137,13 +158,14 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
     s.key.k0 = reader.U64();
     s.key.k1 = reader.U64();
     for (uint64_t* number : {&s.bytes, &s.records, &s.met}) *number = reader.U64();
+    const bool summed = ReadSum(reader, s);
     const size_t counts = size_t{s.terminal_height} + 1;
-    if (!reader.Ok() || reader.Remaining() / (s.pairs ? 8 : 4) < counts) {
+    if (!reader.Ok() || reader.Remaining() / (s.KeepsChecksums() ? 8 : 4) < counts) {
         return BadData("it is cut off");
     }
     for (size_t i = 0; i < counts; ++i) s.outputs.push_back(reader.U32());
-    for (size_t i = 0; i < counts && s.pairs; ++i) s.checksums.push_back(reader.U32());
-    bool whole = stage <= static_cast<uint8_t>(JoinStage::kFetched);
+    for (size_t i = 0; i < counts && s.KeepsChecksums(); ++i) s.checksums.push_back(reader.U32());
+    bool whole = summed && stage <= static_cast<uint8_t>(JoinStage::kHinted);
     for (auto* list : {&s.spills, &s.pair_spills, &s.coin_spills}) {
         whole = whole && ReadSpillInfos(reader, *list);
     }
@@ -219,6 +241,20 @@ Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state)
     const SpillOwner spending = state.OwnerOf(state.SpendingRanges().Count());
     IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.coin_spills, spending));
     return {};
+}
+
+Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state)
+{
+    state.spills.clear();
+    state.stage = JoinStage::kHinted;
+    return SaveStage(env, directory, state);
+}
+
+std::optional<FirstPass> FirstPassOf(const JoinState& state)
+{
+    if (!state.aggregate || state.BlocksRead() != state.outputs.size()) return std::nullopt;
+    return FirstPass{state.terminal_hash, state.rules, *state.aggregate,
+                     state.salt,          state.sum,   state.checksums};
 }
 
 Result<> RemoveJoin(Env& env, const Path& directory)

@@ -7,6 +7,7 @@
 #include "join/height_ranges.h"
 #include "join/join_options.h"
 #include "join/spill_file.h"
+#include "swiftsync/first_pass.h"
 
 namespace ibd {
 
@@ -15,6 +16,7 @@ enum class JoinStage : uint8_t {
     kReading = 0, //!< blocks, until all are read; then partitions are joined
     kPaired = 1,  //!< it is known which input spends which output
     kFetched = 2, //!< and the coin that it is
+    kHinted = 3,  //!< the hints are made: what is left is of use as a FirstPass only
 };
 
 struct JoinState {
@@ -29,14 +31,18 @@ struct JoinState {
     bool pairs = false;   //!< which input spends which output is kept
     uint8_t partition_bits = 0;
     SipKey key;
+    /** What outputs and inputs are summed by, if they are. */
+    std::optional<AggregateKind> aggregate;
+    AggregateSalt salt{};
 
     // What is done.
     JoinStage stage = JoinStage::kReading;
     uint64_t bytes = 0;            //!< of blocks
     uint64_t records = 0;          //!< made of them
     uint64_t met = 0;              //!< of these, in pairs that met in memory
+    Bytes sum;                     //!< Aggregate::Serialize() of the blocks read
     std::vector<uint32_t> outputs; //!< by height from 0, as hints count; kNotRead: yet to be read
-    /** With `pairs`, by height from 0: CRC-32C of the block. */
+    /** If KeepsChecksums(), by height from 0: CRC-32C of the block. */
     std::vector<uint32_t> checksums;
     std::vector<SpillInfo> spills;      //!< of events; none once they are paired
     std::vector<SpillInfo> pair_spills; //!< none once the coins are fetched
@@ -44,6 +50,7 @@ struct JoinState {
 
     static constexpr uint32_t kNotRead = ~uint32_t{0};
 
+    bool KeepsChecksums() const { return pairs || aggregate; }
     bool IsRead(uint32_t height) const { return outputs[height] != kNotRead; }
     uint32_t BlocksRead() const;
     uint32_t NextSpillNumber() const;
@@ -73,6 +80,12 @@ Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory);
 Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept);
 /** Opens all that the state names, so that it is known to be whole. Errors as of SpillReader. */
 Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state);
+/** All is read and the hints are made: what the spills said is of no more use. Nobody is at work in
+ *  the directory. */
+Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state);
+/** What the join found for who folds the blocks after it; nothing if it did not sum them, or has
+ *  not read all of them. */
+std::optional<FirstPass> FirstPassOf(const JoinState& state);
 /** Removes state, spills and leftovers, but nothing that is not a join's. */
 Result<> RemoveJoin(Env& env, const Path& directory);
 

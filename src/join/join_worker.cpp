@@ -18,7 +18,7 @@ uint64_t SecretOf(SipKey key)
 
 JoinWorker::JoinWorker(const JoinContext& context, size_t number, JoinCounters& counters)
     : m_context(context), m_number(number), m_hash(context.key), m_counters(counters),
-      m_taker(context.params, SecretOf(context.key))
+      m_taker(context.params, SecretOf(context.key)), m_sum(context.log.NewSum())
 {
 }
 
@@ -45,11 +45,18 @@ Result<> JoinWorker::Record(const SuppliedBlock& block)
     const auto height = static_cast<uint32_t>(block.node->height);
     const BlockView& view = m_taker.View();
     m_records.Reset(1 + view.Outputs().size() + view.Inputs().size()); // one for the coinbase's id
+    m_created.Reset(m_sum ? view.Outputs().size() : 0);
+    m_spent.Reset(m_sum ? view.Inputs().size() : 0);
     const uint32_t outputs = AddCreated(height);
     AddSpent(height);
-    const uint32_t checksum = m_context.log.KeepsPairs() ? Crc32c(view.Raw()) : 0;
-    IBD_RETURN_IF_ERROR(
-        m_context.log.Record(m_number, {height, outputs, checksum}, block.bytes.size(), m_records));
+    if (m_sum) {
+        m_sum->Clear();
+        m_sum->AddCreated(m_created.data(), m_created.size());
+        m_sum->AddSpent(m_spent.data(), m_spent.size());
+    }
+    const uint32_t checksum = m_context.log.KeepsChecksums() ? Crc32c(view.Raw()) : 0;
+    IBD_RETURN_IF_ERROR(m_context.log.Record(m_number, {height, outputs, checksum},
+                                             block.bytes.size(), m_records, m_sum.get()));
     AddTo(m_counters.blocks, 1);
     AddTo(m_counters.bytes, block.bytes.size());
     return {};
@@ -70,8 +77,10 @@ uint32_t JoinWorker::AddCreated(uint32_t height)
         const bool gone = std::exchange(coinbase, false) && overwritten;
         for (size_t i = 0; i < tx.outputs.size() && !gone; ++i) {
             if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
-            m_records.Add({OutpointHash::Finish(begun, static_cast<uint32_t>(i)),
+            const auto vout = static_cast<uint32_t>(i);
+            m_records.Add({OutpointHash::Finish(begun, vout),
                            JoinRecord::Event(JoinKind::kCreated, height, index++)});
+            if (m_sum) m_created.Add(tx.txid, vout);
         }
     }
     return index;
@@ -85,6 +94,7 @@ void JoinWorker::AddSpent(uint32_t height)
         const uint8_t* outpoint = inputs[i].prevout_bytes;
         m_records.Add({OutpointHash::Finish(m_hash.Begin(outpoint), ReadLE32(outpoint + 32)),
                        JoinRecord::Event(JoinKind::kSpent, height, static_cast<uint32_t>(i))});
+        if (m_sum) m_spent.Add(outpoint);
     }
 }
 

@@ -1,6 +1,6 @@
 // JoinWorker: one thread's share of reading. Takes blocks from its source, checks them as the
 // booster does, and turns each into records: an output that hints count was made, an output was
-// spent. Nothing is shared but the log.
+// spent. If asked, it sums these as the fold does. Nothing is shared but the log.
 #pragma once
 
 #include "join/join_log.h"
@@ -45,6 +45,9 @@ private:
     JoinCounters& m_counters;
     BlockTaker m_taker;
     ShardedRecords m_records;
+    const std::unique_ptr<Aggregate> m_sum; //!< of a block; null: none is wanted
+    OutpointList m_created;                 //!< what goes into it
+    OutpointList m_spent;                   //!< and out of it
 };
 
 } // namespace ibd

@@ -58,7 +58,8 @@ Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
     std::optional<JoinState> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && !Owns(*kept, ordered)) {
         unusable = "what is kept belongs to another join";
-    } else if (kept && hints && kept->stage != JoinStage::kReading) {
+    } else if (kept && (kept->stage == JoinStage::kHinted ||
+                        (hints && kept->stage != JoinStage::kReading))) {
         unusable = "what is kept does not say any more what is unspent";
     } else if (kept) {
         const Result<> opened = CheckSpills(m_job.env, directory, *kept);
@@ -112,7 +113,12 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
     fresh.outputs[0] = 0; // genesis made no coin
     fresh.pairs = m_job.options.pairs;
-    if (fresh.pairs) fresh.checksums.resize(fresh.outputs.size());
+    fresh.aggregate = m_job.options.aggregate;
+    if (fresh.aggregate) {
+        m_job.env.RandomBytes(fresh.salt);
+        fresh.sum = MakeAggregate(*fresh.aggregate, fresh.salt)->Serialize();
+    }
+    if (fresh.KeepsChecksums()) fresh.checksums.resize(fresh.outputs.size());
     IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, fresh));
     return fresh;
 }

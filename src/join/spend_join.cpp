@@ -204,8 +204,9 @@ Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
 {
     using Kind = JoinVerdict::Kind;
     m_job.Enter(JoinProgress::Phase::kIdle);
-    const bool keep = verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete ||
-                      (verdict.kind == Kind::kDone && m_job.options.pairs);
+    const bool keep =
+        verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete ||
+        (verdict.kind == Kind::kDone && (m_job.options.pairs || m_job.options.aggregate));
     if (!keep) IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
     return verdict;
 }
@@ -240,6 +241,11 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     IBD_RETURN_IF_ERROR(env.Rename(incomplete, path));
     const Path folder = path.has_parent_path() ? path.parent_path() : Path(".");
     IBD_RETURN_IF_ERROR(env.SyncDirectory(folder));
+    if (options.aggregate) {
+        IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(env, options.directory));
+        IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(env, options.directory));
+        if (state) IBD_RETURN_IF_ERROR(KeepFirstPass(env, options.directory, std::move(*state)));
+    }
     const JoinTotals& totals = made.verdict.totals;
     log.Info("Join: hints of {} outputs, {} unspent, at block {} (height {}) are in {}",
              totals.outputs, totals.unspent, terminal.hash.ToHex(), terminal.height, path.string());

@@ -21,8 +21,8 @@ public:
 
     /** Writes the hints of all blocks with what `make_writer` gives, if it is not empty; once.
      * Unless the verdict is kDone, what was written is of no use. What is on disk of the join is
-     * removed unless it is incomplete or interrupted, or it is done and JoinOptions::pairs are
-     * kept. An error is the machine's: what was durable stays for the next join. */
+     * removed unless it is incomplete or interrupted, or it is done and JoinOptions has `pairs` or
+     * `aggregate`. An error is the machine's: what was durable stays for the next join. */
     Result<JoinVerdict> Run(const MakeHintsWriter& make_writer);
 
     JoinProgress Progress() const;
@@ -58,7 +58,8 @@ struct GeneratedHints {
 using JoinObserver = std::function<void(const SpendJoin* join)>;
 
 /** Makes a hints file at `path`, where nothing may be yet, from blocks alone. The file appears when
- *  it is complete and durable; until then `path`.incomplete is written. The format is one that
+ *  it is complete and durable; until then `path`.incomplete is written. With JoinOptions::aggregate
+ *  the state stays, of which FirstPassOf() is made. The format is one that
  *  numbers spendable outputs from height 1. The other parameters and errors are SpendJoin's. */
 Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& params,
                                      const HeaderNode& terminal, BlockSupply& supply,

@@ -27,17 +27,40 @@ public:
     Result<GeneratedHints> Join(Env& env, const JoinOptions& options)
     {
         FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), 1'000);
-        return JoinFrom(env, files, options);
+        auto made = JoinFrom(env, files, options);
+        m_by_strangers = false;
+        return made;
     }
     Result<GeneratedHints> JoinFrom(Env& env, BlockSupply& supply, const JoinOptions& options)
     {
+        m_sums = options.aggregate.has_value();
+        m_by_strangers = true;
         return GenerateHints(env, m_setup.Log(), m_setup.Chain().Params(), m_setup.Chain().Tip(),
                              supply, options, m_stop, Out(), HintsFormat::kContainer1);
     }
     void RequireRight()
     {
         REQUIRE(Must(ReadWholeFile(m_setup.CleanEnv(), Out())) == m_right);
+        if (m_sums) {
+            const FirstPass found = FoundFirst();
+            const FirstPass right = NaiveFirstPass(m_setup.Chain(), found.aggregate, found.salt);
+            REQUIRE(found.sum == right.sum);
+            // Strangers may change what no rule looks at for stored blocks: witnesses.
+            if (!m_by_strangers) REQUIRE(found.checksums == right.checksums);
+            REQUIRE(found.rules == right.rules);
+            REQUIRE(found.terminal_hash == right.terminal_hash);
+            Must(RemoveJoin(m_setup.CleanEnv(), Directory()));
+        }
         RequireClean(Directory());
+    }
+    /** What a join with JoinOptions::aggregate left. */
+    FirstPass FoundFirst()
+    {
+        const auto state = Must(LoadJoinState(m_setup.CleanEnv(), Directory()));
+        REQUIRE(state);
+        auto found = FirstPassOf(*state);
+        REQUIRE(found);
+        return *found;
     }
     void Reset()
     {
@@ -51,6 +74,8 @@ private:
     SyncSetup m_setup;
     TempDir m_dir{MemoryFolder()};
     Bytes m_right;
+    bool m_sums = false;         //!< the last join did sum
+    bool m_by_strangers = false; //!< who brought its blocks
     std::atomic<bool> m_stop = false;
 };
 
@@ -70,6 +95,9 @@ TEST_CASE("Join keystone: hints from blocks are the naive map's", "[keystone]")
                 JoinOptions options = setup.Options(threads, memory);
                 options.checkpoint_bytes = rng() % 2 ? 3'000 : uint64_t{1} << 40;
                 options.checkpoint_seconds = rng() % 5 ? 60 : 0;
+                if (rng() % 2) {
+                    options.aggregate = rng() % 4 ? AggregateKind::kSha256 : AggregateKind::kMuHash;
+                }
                 CAPTURE(seed, shape.blocks, memory, threads, options.checkpoint_bytes);
                 FaultEnv env(rng());
                 RequireDone(setup.Join(env, options));
@@ -84,7 +112,16 @@ TEST_CASE("Join keystone: the booster takes the hints that a join makes", "[keys
 {
     JoinSetup setup(TestRng()());
     FaultEnv env(1);
-    RequireDone(setup.Join(env, setup.Options(2, 1 << 16)));
+    JoinOptions options = setup.Options(2, 1 << 16);
+    const bool sums = GENERATE(false, true);
+    if (sums) options.aggregate = AggregateKind::kSha256;
+    RequireDone(setup.Join(env, options));
+    if (sums) {
+        const auto state = Must(LoadJoinState(env, setup.Directory()));
+        CHECK(state->stage == JoinStage::kHinted);
+        CHECK(state->AllSpills().empty());
+        setup.Setup().First() = setup.FoundFirst();
+    }
     std::filesystem::copy_file(setup.Out(), setup.Setup().HintsPath(),
                                std::filesystem::copy_options::overwrite_existing);
     const auto verdict = setup.Setup().Sync(env, setup.Setup().Options(2));
@@ -102,6 +139,7 @@ TEST_CASE("Join keystone: killed at any operation and resumed, whoever brings th
     JoinSetup setup(seed);
     JoinOptions options = setup.Options(1, 1 << 16);
     options.checkpoint_bytes = 6'000;
+    options.aggregate = AggregateKind::kSha256;
     for (const bool strangers : {false, true}) {
         const auto join = [&](Env& env) {
             if (!strangers) return setup.Join(env, options);
@@ -137,6 +175,7 @@ TEST_CASE("Join keystone: every single crash point, and every single failure, of
     JoinSetup setup(7, shape);
     JoinOptions options = setup.Options(1, 1 << 16);
     options.checkpoint_bytes = 9'000;
+    options.aggregate = AggregateKind::kSha256;
     FailAtEachOperation([&](Env& env) { return setup.Join(env, options); },
                         [&](Env& after) {
                             if (!std::filesystem::exists(setup.Out())) {
@@ -168,6 +207,46 @@ TEST_CASE("A join that is stopped goes on where it was", "[keystone]")
     FaultEnv after;
     RequireDone(setup.Join(after, options));
     setup.RequireRight();
+}
+
+TEST_CASE("What a join keeps for the fold is no join to go on with", "[keystone]")
+{
+    JoinSetup setup(TestRng()());
+    JoinOptions options = setup.Options(1, 1 << 16);
+    options.aggregate = AggregateKind::kSha256;
+    FaultEnv env;
+    RequireDone(setup.Join(env, options));
+    const FirstPass before = setup.FoundFirst();
+    std::filesystem::remove(setup.Out()); // the hints are lost
+    RequireDone(setup.Join(env, options));
+    CHECK(setup.FoundFirst().salt != before.salt);
+    setup.RequireRight();
+}
+
+TEST_CASE("The state of a join: round trip, and every changed byte or length is refused")
+{
+    JoinSetup setup(TestRng()(), {.blocks = 22, .txs_per_block = 1});
+    FaultEnv env;
+    for (const auto kind : {AggregateKind::kSha256, AggregateKind::kMuHash}) {
+        JoinOptions options = setup.Options(1, 1 << 16);
+        options.aggregate = kind;
+        RequireDone(setup.Join(env, options));
+        const JoinState state = *Must(LoadJoinState(env, setup.Directory()));
+        Bytes bytes = state.Encode();
+        const JoinState read = Must(JoinState::Decode(bytes));
+        CHECK(read.Encode() == bytes);
+        CHECK(read.aggregate == kind);
+        CHECK(read.salt == state.salt);
+        CHECK(read.sum == state.sum);
+        CHECK(read.checksums == state.checksums);
+        for (size_t at = 0; at < bytes.size(); ++at) {
+            bytes[at] ^= 0x40;
+            REQUIRE_FALSE(JoinState::Decode(bytes).Ok());
+            bytes[at] ^= 0x40;
+            REQUIRE_FALSE(JoinState::Decode(ByteSpan(bytes).first(at)).Ok());
+        }
+        setup.Reset();
+    }
 }
 
 TEST_CASE("Bit rot in what a join keeps is noticed, and it starts over", "[keystone]")
