@@ -241,7 +241,7 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     IBD_RETURN_IF_ERROR(env.Rename(incomplete, path));
     const Path folder = path.has_parent_path() ? path.parent_path() : Path(".");
     IBD_RETURN_IF_ERROR(env.SyncDirectory(folder));
-    if (options.aggregate) {
+    if (options.aggregate && !options.pairs) { // who keeps pairs has no other spills by now
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(env, options.directory));
         IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(env, options.directory));
         if (state) IBD_RETURN_IF_ERROR(KeepFirstPass(env, options.directory, std::move(*state)));

@@ -102,6 +102,7 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     start.begun = true;
     start.standing.terminal = begun;
     start.hints = std::move(kept->hints);
+    start.first = std::move(kept->first);
     return start;
 }
 
@@ -180,6 +181,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
             return GiveUp(*terminal, made.verdict);
         }
         start.hints = std::move(made.hints);
+        start.first = std::move(made.first);
     }
     std::optional<Outcome> outcome;
     if (joins) {
@@ -188,7 +190,8 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     if (!outcome) {
         BoosterOptions fold = options;
         fold.full_validation = options.full_validation && !joins;
-        IBD_ASSIGN_OR_RETURN(outcome, FoldOwnHints(*terminal, blocks, fold, *start.hints));
+        IBD_ASSIGN_OR_RETURN(outcome, FoldOwnHints(*terminal, blocks, fold, *start.hints,
+                                                   start.first ? &*start.first : nullptr));
     }
     if (outcome == Outcome::kBuilt && m_own_hints_proven) {
         m_own_hints_proven(*start.hints, terminal->hash);
@@ -249,10 +252,10 @@ Result<OwnHints::Made> BoosterRun::Join(const HeaderNode& terminal, BlockSupply&
 Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
                                                      const BlockStore& blocks,
                                                      const BoosterOptions& options,
-                                                     const Hints& hints)
+                                                     const Hints& hints, const FirstPass* first)
 {
-    const Result<Verdict> verdict = RunEngine(
-        std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks, hints, options));
+    const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
+        m_env, m_log, m_params, terminal, blocks, hints, options, first));
     {
         const Lock lock(m_mutex);
         DropEngine();

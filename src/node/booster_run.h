@@ -71,9 +71,10 @@ private:
     /** How a sync with its own hints begins. */
     struct OwnStart {
         HintsStanding standing;
-        std::unique_ptr<Hints> hints;  //!< made by an earlier start
-        BlockFetcher* peers = nullptr; //!< if blocks are missing
-        bool begun = false;            //!< by an earlier start
+        std::unique_ptr<Hints> hints;   //!< made by an earlier start
+        std::optional<FirstPass> first; //!< what it found besides
+        BlockFetcher* peers = nullptr;  //!< if blocks are missing
+        bool begun = false;             //!< by an earlier start
     };
     Result<Outcome> FoldGivenHints(ChainManager& chain, const HeaderNode& terminal,
                                    const BlockStore& blocks, const BoosterOptions& options,
@@ -109,7 +110,8 @@ private:
                                             BlockFetcher* peers);
     HintsStanding JudgeBuried(const ChainManager& chain) const;
     Result<Outcome> FoldOwnHints(const HeaderNode& terminal, const BlockStore& blocks,
-                                 const BoosterOptions& options, const Hints& hints);
+                                 const BoosterOptions& options, const Hints& hints,
+                                 const FirstPass* first);
     Result<> CleanUp(const BoosterOptions& options, bool keep_pairs);
     Outcome GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict);
     void LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,

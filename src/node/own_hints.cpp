@@ -95,7 +95,8 @@ Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
         if (!hints && hints.GetError().kind == Error::Kind::kSystem) return hints.GetError();
         if (hints && CheckNetwork((*hints)->Info(), m_params) && (*hints)->Info().terminal_hash) {
             const BlockHash terminal = *(*hints)->Info().terminal_hash;
-            return Kept{terminal, std::move(*hints)};
+            IBD_ASSIGN_OR_RETURN(auto first, FindFirstPass(directory, terminal));
+            return Kept{terminal, std::move(*hints), std::move(first)};
         }
         m_log.Warning("IBD Booster: hints made before are made anew: {}",
                       hints ? "they are of another network" : hints.Message());
@@ -106,8 +107,31 @@ Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
     auto state = LoadJoinState(m_env, directory);
     if (state && !*state && begun) state = LoadJoinState(m_env, UndoFolder(directory));
     if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
-    if (!state || !*state || (*state)->network_magic != m_params.magic) return std::nullopt;
-    return Kept{(*state)->terminal_hash, nullptr};
+    if (!state || !*state || (*state)->network_magic != m_params.magic ||
+        (*state)->stage == JoinStage::kHinted) { // of hints that are gone
+        return std::nullopt;
+    }
+    return Kept{(*state)->terminal_hash, nullptr, {}};
+}
+
+/** Beside hints that are made, wherever the join that made them has its state. Without it, or if it
+ *  is damaged, the fold checks all blocks again. */
+Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,
+                                                         const BlockHash& terminal)
+{
+    for (const Path& folder : {directory, UndoFolder(directory)}) {
+        auto state = LoadJoinState(m_env, folder);
+        if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
+        if (!state) m_log.Warning("IBD Booster: blocks are checked again: {}", state.Message());
+        if (!state || !*state || (*state)->terminal_hash != terminal) continue;
+        auto first = FirstPassOf(**state);
+        if (!first) continue;
+        if ((*state)->stage == JoinStage::kReading) { // it died when the hints were made
+            IBD_RETURN_IF_ERROR(KeepFirstPass(m_env, folder, std::move(**state)));
+        }
+        return first;
+    }
+    return std::nullopt;
 }
 
 Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,
@@ -121,6 +145,8 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
     JoinOptions join = JoinOptionsFrom(options, pairs ? UndoFolder(directory) : directory);
     join.tty = options.tty;
     join.pairs = pairs;
+    // With full validation the fold sums whole coins, unless the join itself gives what it needs.
+    if (!options.full_validation || pairs) join.aggregate = options.aggregate;
     m_log.Info("IBD Booster: making hints from the blocks up to height {}", terminal.height);
     const auto observer = [this](const SpendJoin* at_work) {
         const Lock lock(m_mutex);
@@ -133,6 +159,7 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
     made.verdict = std::move(generated.verdict);
     if (made.verdict.kind == JoinVerdict::Kind::kDone) {
         IBD_ASSIGN_OR_RETURN(made.hints, OpenHints(m_env, path));
+        IBD_ASSIGN_OR_RETURN(made.first, FindFirstPass(directory, terminal.hash));
     }
     return made;
 }
@@ -141,10 +168,11 @@ Result<> OwnHints::Remove(const Path& directory, bool keep_pairs)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(directory));
     if (!there) return {};
-    for (const Path& path : {HintsPath(directory), IncompletePath(directory)}) {
+    // The hints last: as long as they are there, a start knows that this is to be gone on with.
+    IBD_RETURN_IF_ERROR(RemoveJoin(m_env, directory));
+    for (const Path& path : {IncompletePath(directory), HintsPath(directory)}) {
         IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path));
     }
-    IBD_RETURN_IF_ERROR(RemoveJoin(m_env, directory));
     IBD_ASSIGN_OR_RETURN(const bool pairs, m_env.IsThere(UndoFolder(directory)));
     return keep_pairs || !pairs ? Result<>() : m_env.RemoveAll(UndoFolder(directory));
 }

@@ -8,6 +8,7 @@
 #include "hints/hints.h"
 #include "join/join_options.h"
 #include "swiftsync/booster_progress.h"
+#include "swiftsync/first_pass.h"
 #include "swiftsync/sync_options.h"
 #include "util/log.h"
 #include "util/mutex.h"
@@ -64,14 +65,16 @@ public:
     /** What an earlier start left. */
     struct Kept {
         BlockHash terminal;
-        std::unique_ptr<Hints> hints; //!< null: the join was begun and is not done
+        std::unique_ptr<Hints> hints;   //!< null: the join was begun and is not done
+        std::optional<FirstPass> first; //!< with hints: what else the join found, if it is whole
     };
     /** Nothing if nothing usable is there; damaged hints are removed. */
     Result<std::optional<Kept>> Look(const Path& directory);
 
     struct Made {
         JoinVerdict verdict;
-        std::unique_ptr<Hints> hints; //!< if the verdict is kDone
+        std::unique_ptr<Hints> hints;   //!< if the verdict is kDone
+        std::optional<FirstPass> first; //!< likewise, unless full validation is asked for
     };
     /** Makes them, or goes on. `pairs`: keeps in UndoFolder() what an UndoRun goes on with. Errors:
      *  the machine's; what is durable stays for the next start. */
@@ -88,6 +91,9 @@ public:
     std::optional<OwnHintsProgress> Progress() const;
 
 private:
+    Result<std::optional<FirstPass>> FindFirstPass(const Path& directory,
+                                                   const BlockHash& terminal);
+
     Env& m_env;
     Logger& m_log;
     const ChainParams& m_params;

@@ -62,6 +62,10 @@ class OwnHintsTest(FunctionalTest):
         self.assertIn(MAKING.format(height), node.log_text)
         self.assertIn(SUCCESS.format(aggregate, height), node.log_text)
 
+    def assert_coins_only(self, node, expected=True):
+        """Whether the fold relied on the checks of the join."""
+        self.assertEqual("which are checked already: coins only" in node.log_text, expected)
+
 
 class SameCoins(OwnHintsTest):
     def setUp(self):
@@ -80,6 +84,7 @@ class SameCoins(OwnHintsTest):
                                  self.serial)
                 self.assert_made(self.main, self.made.terminal_height,
                                  "MuHash" if "muhash" in str(more) else "SHA256")
+                self.assert_coins_only(self.main)
         self.assertRegex(self.main.log_text, "not only scripts are assumed valid.*amounts against")
         left = [path.name for path in (self.dir / "elsewhere").glob("*/*")]
         self.assertEqual(left, [".lock"])
@@ -92,6 +97,7 @@ class SameCoins(OwnHintsTest):
         self.assert_made(node, self.made.terminal_height)
         log = node.log_text
         self.assertLess(log.index("Join: hints of"), log.index("Building the chainstate"))
+        self.assert_coins_only(node)
 
     def test_without_an_assumed_valid_block(self):
         """Asked for, the best stored block will do, and the log says what that means."""
@@ -114,6 +120,7 @@ class SameCoins(OwnHintsTest):
         self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
                                           "-ibdbooster", file, *self.made.trust), self.serial)
         self.assertNotIn("Join:", self.main.log_text)
+        self.assert_coins_only(self.main, False)
         self.assertIn(SUCCESS.format("SHA256", self.made.terminal_height), self.main.log_text)
 
     def test_full_validation(self):
@@ -121,6 +128,7 @@ class SameCoins(OwnHintsTest):
         self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
                                           "-ibdbooster", "-ibdboosterfullvalidation"), self.serial)
         self.assert_made(self.main, self.made.height)
+        self.assert_coins_only(self.main, False)
 
     def test_a_chainstate_is_not_built_twice(self):
         self.main.start("-ibdbooster", *self.made.trust)
@@ -318,6 +326,36 @@ class BadDisks(LongRebuild):
         (self.main.net_dir / "debug.log").unlink()
         self.assert_ends_well()
         self.assertNotIn("Join:", self.main.log_text)
+        self.assert_coins_only(self.main)
+
+    def test_damaged_first_pass(self):
+        """Then the fold checks all blocks again."""
+        self.kill_when((self.folder / "own.hints").exists)
+        path = self.folder / "join.dat"
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 4
+        path.write_bytes(data)
+        (self.main.net_dir / "debug.log").unlink()
+        self.assert_ends_well()
+        self.assertIn("IBD Booster: blocks are checked again: state of a join",
+                      self.main.log_text)
+        self.assert_coins_only(self.main, False)
+
+    def test_a_block_that_rots_between_the_passes(self):
+        """It is damaged, nothing is said of the hints, and what was done stays."""
+        self.kill_when((self.folder / "own.hints").exists)
+        path = self.main.blocks_dir / "blk00000.dat"
+        whole = path.rename(path.with_suffix(".whole"))  # other nodes have it, too
+        data = bytearray(whole.read_bytes())
+        for at in range(len(data) // 2, len(data) // 2 + 100_000, 500):
+            data[at] ^= 0x10
+        path.write_bytes(data)
+        self.assert_refused(self.main, *self.rebuild, saying="should be there: put a sound copy")
+        self.assertTrue((self.folder / "own.hints").exists())
+        whole.rename(path)
+        self.assert_ends_well()
+        self.assertNotIn("hints are wrong", self.main.log_text)
+        self.assert_coins_only(self.main)
 
     def test_too_little_room_is_said_before(self):
         with small_disk(1) as disk:

@@ -1,5 +1,6 @@
 // The booster without a hints file: deaths at any operation with blocks stored and from peers, what
 // is left of earlier starts, when it runs unasked, and up to which block.
+#include "join/join_state.h"
 #include "node/undo_run.h"
 #include "sim_net.h"
 #include "validation/verify_chain.h"
@@ -262,6 +263,48 @@ TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the 
     Start start(dir / "node", Own(Mode::kDefault));
     CHECK(Must(start.Run()) == Outcome::kBuilt);
     start.machine.RequireRight();
+}
+
+TEST_CASE("own hints: what the join found spares the fold its checks, if it is whole")
+{
+    const TempDir dir{MemoryFolder()};
+    const auto run = [&](const Path& folder, uint64_t crash_at, const Mode mode) {
+        Start start(folder, Own(mode));
+        if (crash_at) start.env.CrashAt(crash_at);
+        const auto outcome = start.Run();
+        start.machine.Close();
+        return outcome.Ok() && *outcome == Outcome::kBuilt;
+    };
+    const Path node = dir / "node";
+    Machine machine(TheWorld(), node);
+    const Path state = machine.Booster() / "join.dat";
+    const Path hints = machine.Booster() / "own.hints";
+    FaultEnv env;
+    // Dies somewhere behind the join.
+    for (uint64_t at = 6'000; !std::filesystem::exists(hints); at += 50) {
+        REQUIRE_FALSE(run(node, at, Mode::kAsked));
+    }
+    const auto kept = Must(LoadJoinState(env, machine.Booster()));
+    REQUIRE(kept);
+    REQUIRE(FirstPassOf(*kept));
+    SECTION("it is used") {}
+    SECTION("the state is damaged")
+    {
+        Bytes bytes = Must(ReadWholeFile(env, state));
+        bytes[bytes.size() / 2] ^= 1;
+        Must(WriteFileAtomically(env, state, bytes));
+    }
+    SECTION("it is gone") { std::filesystem::remove(state); }
+    SECTION("it died before the spills were removed")
+    {
+        JoinState early = *kept;
+        early.stage = JoinStage::kReading;
+        Must(SaveJoinState(env, machine.Booster(), early));
+    }
+    SECTION("the hints are gone") { std::filesystem::remove(hints); }
+    CHECK(run(node, 0, Mode::kAsked));
+    machine.RequireRight();
+    CHECK(LeavesNothing(machine));
 }
 
 TEST_CASE("the gate for own hints: the highest block that is there, assumed valid and buried")
