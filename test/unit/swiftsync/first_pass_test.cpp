@@ -130,17 +130,7 @@ TEST_CASE("First pass: a block that has rotted since is an error that names it")
 
 TEST_CASE("First pass: a block that is damaged on its way from the disk is read again")
 {
-    for (int nth = 0; nth < 12; ++nth) {
-        FirstPassSetup setup(6);
-        FaultEnv env;
-        int left = nth;
-        env.CorruptReads([&](const Path& path) {
-            return path.filename().string().starts_with("blk") && left-- == 0;
-        });
-        RequireAccepted(setup.Sync(env, setup.Options()));
-        REQUIRE(left < 0);
-        setup.RequireRight();
-    }
+    RequireReadAgain<FirstPassSetup>();
 }
 
 TEST_CASE("First pass: even a block forged with its checksum gives no wrong coin")

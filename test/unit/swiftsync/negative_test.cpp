@@ -193,17 +193,7 @@ TEST_CASE("A damaged block is no invalid one: an error that names it, and what i
 
 TEST_CASE("A block that was damaged on its way from the disk is read again")
 {
-    for (int nth = 0; nth < 12; ++nth) {
-        SyncSetup setup(6);
-        FaultEnv env;
-        int left = nth;
-        env.CorruptReads([&](const Path& path) {
-            return path.filename().string().starts_with("blk") && left-- == 0;
-        });
-        RequireAccepted(setup.Sync(env, setup.Options()));
-        REQUIRE(left < 0);
-        setup.RequireRight();
-    }
+    RequireReadAgain<SyncSetup>();
 }
 
 TEST_CASE("A block that breaks a rule and has its right hash stops the run with its height")
