@@ -1,7 +1,11 @@
 // Queue, pool and parallel loop under several threads.
+#include "util/thread_slices.h"
 #include "util/threads.h"
 
 #include <numeric>
+
+#include <sched.h>
+#include <sys/resource.h>
 
 #include "support/catch.h"
 
@@ -119,4 +123,19 @@ TEST_CASE("threads carry their name")
     pool.Submit([&] { in_log = ThreadName(); });
     pool.Wait();
     CHECK(in_log == "pool.00");
+}
+
+TEST_CASE("who asks for short slices keeps what else was set for the thread")
+{
+    int nice = 0;
+    int policy = -1;
+    NamedThread thread("nice", [&] {
+        REQUIRE(setpriority(PRIO_PROCESS, 0, 7) == 0); // on Linux of the thread alone
+        AskForShortSlices();
+        nice = getpriority(PRIO_PROCESS, 0);
+        policy = sched_getscheduler(0);
+    });
+    thread.Join();
+    CHECK(nice == 7);
+    CHECK(policy == SCHED_OTHER);
 }
