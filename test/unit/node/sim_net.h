@@ -16,8 +16,9 @@ namespace ibd::test {
 inline constexpr int kBlocks = 200;
 inline constexpr int kTail = 2100; //!< more than two weeks of blocks
 inline constexpr int kPeers = 20;
-inline constexpr int64_t kStart = 1'700'000'000;    //!< seconds since 1970
-inline constexpr int64_t kLongest = 3600 * kSecond; //!< of simulated time, for any sync
+inline constexpr int64_t kStart = 1'700'000'000;           //!< seconds since 1970
+inline constexpr sim::LinkQuality kPrompt = {500, 50'000}; //!< who answers first, but brings little
+inline constexpr int64_t kLongest = 3600 * kSecond;        //!< of simulated time, for any sync
 
 /** Made once: what differs from seed to seed is the network. */
 inline const World& TheWorld()
@@ -61,7 +62,7 @@ public:
             m_rng()));
         Play(peer);
         m_network.Connect(us, *m_hosts.back(), ConnectionKind::kOutboundFullRelay, Address(peer),
-                          Quality());
+                          LiesInHeaders(peer) ? kPrompt : Quality());
         m_network.Tick(*m_hosts.back(), 5 * kSecond);
     }
     /** As a node's connections do: another peer for each that is gone. */
@@ -76,6 +77,9 @@ public:
         });
     }
 
+    /** They are the first to answer, so that they are asked for headers. */
+    static bool LiesInHeaders(int peer) { return peer >= 6 && peer < 9; }
+
     /** The first peers play parts, the others are honest, fast or slow. */
     void Play(int peer)
     {
@@ -89,7 +93,7 @@ public:
         } else if (peer == 5) {
             m_network.At(DuringTheSync(),
                          [&host] { host.tamper = [](OutgoingMessage&) { return false; }; });
-        } else if (peer < 9) {
+        } else if (LiesInHeaders(peer)) {
             host.tamper = [this, peer](OutgoingMessage& message) {
                 if (message.type == HeadersMessage::kType) LieInHeaders(peer, message.payload);
                 return true;
