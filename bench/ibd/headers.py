@@ -10,18 +10,14 @@ moment when `getblockchaininfo` shows the last header, asked every 20 ms.
 """
 
 import argparse
-import base64
 import contextlib
 import hashlib
-import json
-import os
 import shutil
 import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.request
 from pathlib import Path
 
 import measure
@@ -98,19 +94,8 @@ class Server(threading.Thread):
 
 def headers_of(datadir, port):
     """How many the node has; -1 before it answers."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        login = base64.b64encode((datadir / "regtest/.cookie").read_bytes()).decode()
-        request = urllib.request.Request(f"http://127.0.0.1:{port}",
-                                         b'{"id":1,"method":"getblockchaininfo"}',
-                                         {"Authorization": "Basic " + login})
-        with urllib.request.urlopen(request, timeout=5) as answer:
-            return json.loads(answer.read())["result"]["headers"]
-    return -1
-
-
-def cpu_of(process):
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    info = measure.rpc(datadir, port, "getblockchaininfo")
+    return info["headers"] if info else -1
 
 
 def sync(args, name, program, server):
@@ -127,9 +112,10 @@ def sync(args, name, program, server):
         before = 0.0
         while headers_of(datadir, rpc_port) < args.headers:
             if not server.asked:
-                before = cpu_of(process)
+                before = measure.cpu_of(process.pid)
             time.sleep(0.02)
-        result = {"seconds": time.monotonic() - server.asked, "cpu": cpu_of(process) - before}
+        result = {"seconds": time.monotonic() - server.asked,
+                  "cpu": measure.cpu_of(process.pid) - before}
         process.terminate()
     measure.say(name, result)
     shutil.rmtree(datadir)

@@ -1,6 +1,8 @@
 """What the benches of whole programs share: making a chain once, timing a command, tables."""
 
 import argparse
+import base64
+import contextlib
 import json
 import os
 import shutil
@@ -8,6 +10,7 @@ import socket
 import statistics
 import subprocess
 import time
+import urllib.request
 from pathlib import Path
 
 
@@ -51,6 +54,24 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def cpu_of(pid):
+    """CPU seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rpc(datadir, port, method):
+    """What a regtest node answers; None as long as it does not."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        login = base64.b64encode((datadir / "regtest/.cookie").read_bytes()).decode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}", json.dumps({"id": 1, "method": method}).encode(),
+            {"Authorization": "Basic " + login})
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return json.loads(answer.read())["result"]
+    return None
 
 
 def bitcoind(build, datadir, height, *options):

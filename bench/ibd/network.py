@@ -13,7 +13,6 @@ well. Runs are taken in turn; serving node and syncing node share the machine. T
 once and kept. network.svg shows what each of the fast and slow peers brought over time.
 """
 
-import base64
 import contextlib
 import hashlib
 import os
@@ -23,7 +22,6 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.request
 from pathlib import Path
 
 import json
@@ -75,8 +73,7 @@ class Server:
 
     def cpu(self):
         """Seconds so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return measure.cpu_of(self.process.pid)
 
     def stop(self):
         self.process.terminate()
@@ -92,19 +89,14 @@ class Watch(threading.Thread):
 
     def __init__(self, datadir, port):
         super().__init__(daemon=True)
-        self.cookie, self.url = datadir / "regtest/.cookie", f"http://127.0.0.1:{port}"
+        self.datadir, self.port = datadir, port
         self.samples, self.begin = [], time.monotonic()
         self.start()
 
     def run(self):
         while True:
-            with contextlib.suppress(OSError, ValueError, TypeError):
-                login = base64.b64encode(self.cookie.read_bytes()).decode()
-                request = urllib.request.Request(
-                    self.url, b'{"id":1,"method":"getpeerinfo"}',
-                    {"Authorization": "Basic " + login})
-                with urllib.request.urlopen(request, timeout=5) as answer:
-                    peers = json.loads(answer.read())["result"]
+            peers = measure.rpc(self.datadir, self.port, "getpeerinfo")
+            if peers is not None:
                 self.samples.append((time.monotonic() - self.begin, {
                     peer["addr"].rsplit(":", 1)[1]: peer["bytesrecv"] for peer in peers}))
             time.sleep(0.1)
