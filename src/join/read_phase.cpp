@@ -72,7 +72,7 @@ Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
         return std::nullopt;
     }
     m_job.log.Info("Join: going on: {} of {} blocks are read, {} bytes", kept->BlocksRead(),
-                   kept->terminal_height, kept->bytes);
+                   kept->outputs.size(), kept->bytes);
     IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, kept->AllSpills()));
     m_job.resumed_bytes = kept->bytes;
     return kept;
