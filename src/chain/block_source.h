@@ -1,5 +1,5 @@
-// BlockSource: where an engine's blocks come from, in whatever order they come - block files today,
-// peers tomorrow. One source for each worker, used by that worker's thread alone but for Sync().
+// BlockSource: where an engine's blocks come from, in whatever order they come - block files, peers
+// or both. One source for each worker, used by that worker's thread alone but for Sync().
 // BlockSupply: what hands out the sources. Errors (Result) are the machine's, or say that a block
 // that must be there is not: they end the sync. What is wrong with a block is told to
 // Reject(), and the source decides whether that ends anything.

@@ -1,5 +1,5 @@
 // Threads and what they share: a named thread, a queue bounded by bytes, a pool and a parallel
-// loop. Only swiftsync, validation, net and rpc start threads (DESIGN section 5, rule 4).
+// loop. Which modules may start threads: doc/architecture.md, "House rules".
 #pragma once
 
 #include "util/check.h"

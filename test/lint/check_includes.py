@@ -4,7 +4,8 @@
 A module may include itself, what its row allows (with everything below it), and the external
 headers it is the sole user of. Inside a module no arrow leads back up: a .h and its .cpp are one
 file here, and files must not include each other in a circle. Threads and shells start only where
-the table of corridors (doc/architecture.md) has them. Exits 1 and lists each offending line.
+doc/architecture.md ("Threads and locks", "House rules") has them. Exits 1 and lists each offending
+line.
 """
 import re
 import sys
