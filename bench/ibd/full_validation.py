@@ -13,7 +13,7 @@ import sys
 
 import measure
 
-# The bars: issues "The engine: parallel, bounded, durable, at the physical limit" and "The join".
+# The bars that bench/README.md names.
 MIN_SPEEDUP_2_THREADS = 1.8
 MIN_SPEEDUP_OVER_SERIAL = 1.0
 

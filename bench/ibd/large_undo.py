@@ -28,7 +28,7 @@ from framework import Node  # noqa: E402
 from regtest_chain import COINBASE_MATURITY, Chain  # noqa: E402
 from wire import Tx  # noqa: E402
 
-MAX_RATIO = 1.2  # the bar: issue "Repairs"
+MAX_RATIO = 1.2  # the bar
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")
 LARGEST_SCRIPT = 19 * (b"\x4d\x08\x02" + bytes([1] * 520)) + b"\x3e" + bytes([1] * 62)
 OUTPUTS_PER_BLOCK = 99  # what fits into one without witnesses

@@ -55,7 +55,7 @@ def throughput(results):
 
 
 def bars(results, verdicts):
-    """Seconds of each program; the bars of the issue beside."""
+    """Seconds of each program; the bars that are held beside."""
     out, y, longest = [], TOP + PLOT_H + 60, max(r["seconds"] for r in results.values())
     for name, r in results.items():
         width = 330 * r["seconds"] / longest

@@ -32,7 +32,7 @@ for folder in ("functional", "interop", "support"):
 import framework  # noqa: E402 (needs the path above)
 import regtest_chain  # noqa: E402
 
-MAX_MILLISECONDS = 5.0  # the bar: issue "Corridors for a live node"
+MAX_MILLISECONDS = 5.0  # the bar
 PERIOD = 0.02  # seconds between two calls of one kind
 CACHE = 462  # MiB of -dbcache, of which the coins get 450
 SMALL_BLOCKS = 20  # those that are asked for

@@ -16,16 +16,16 @@ import sys
 import measure
 import plot
 
-# The bars: issue "The engine: parallel, bounded, durable, at the physical limit".
+# The bars that bench/README.md names.
 MAX_RATIO_TO_FLOOR = 1.5
 MIN_SPEEDUP_2_THREADS = 1.8
 MIN_SPEEDUP_OVER_SERIAL = 10.0
 MAX_RSS = 200 << 20
 MAX_WRITTEN_RATIO = 2.2
-# The bars: issue "Repairs". Witnesses are hashed for the index only: once more for their ids.
+# Witnesses are hashed for the index only: once more for their ids.
 MAX_REINDEX_RATIO = 1.3
 MAX_REINDEX_RATIO_WITNESS = 1.5  # where more than a third of the bytes is witness
-# The bars: issue "The join". With so little memory that the unspent outputs need LIVE_RATIO times
+# With so little memory that the unspent outputs need LIVE_RATIO times
 # the table, as on mainnet.
 MAX_JOIN_RATIO = 1.5
 MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync

@@ -14,7 +14,7 @@ GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
 USAGE = -1
 WRONG_TYPE, NOT_FOUND, BAD_VALUE = -3, -5, -8
 INVALID_REQUEST, NO_METHOD, NO_JSON = -32600, -32601, -32700
-# Every call that issue 2 names.
+# Calls that help must list, and explain.
 CALLS = """getblockchaininfo getblockcount getbestblockhash getblockhash getblockheader getblock
 getchaintips getchainstates gettxout gettxoutsetinfo getblockstats dumptxoutset
 dumptxouthints getrawtransaction
