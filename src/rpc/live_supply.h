@@ -1,6 +1,6 @@
 // LiveSupply: the stored blocks up to a block of a chain that goes on growing, for a join. Where
 // each lies is looked up under the headers lock, and it is read without. Begin() on one thread;
-// sources on one each. Memory: a plan of 16 bytes a block.
+// sources on one each. Memory: a plan of 24 bytes a block.
 #pragma once
 
 #include "swiftsync/file_block_source.h"
