@@ -278,8 +278,11 @@ Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
                        m_target.host, m_target.port, answer.body);
     }
     constexpr int kUnauthorized = 401, kUnavailable = 503;
-    if (answer.status == kUnauthorized)
+    if (answer.status == kUnauthorized) {
+        // A node that has just started wrote its cookie after we looked for it.
+        may_pass = ReadLogin(m_env, m_args, m_paths) != m_target.login;
         return BadData("{}", LoginRefused(m_args, m_paths, m_target.login));
+    }
     if (answer.status == kUnavailable) return BadData("Server response: {}", answer.body);
     const bool has_error = answer.status == 400 || answer.status == 404 || answer.status == 500;
     if (answer.status >= 400 && !has_error) {

@@ -28,6 +28,23 @@ def basic(user, password):
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
+def served_by(answer):
+    """A server that answers {"result": "7"} with the status that answer(path, login, request)
+    gives."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = b'{"result": "7"}'
+            self.send_response(answer(self.path, self.headers["Authorization"], request))
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *unused):
+            pass
+    return http.server.HTTPServer(("127.0.0.1", 0), Handler)
+
+
 class Protocol(FunctionalTest):
     def setUp(self):
         super().setUp()
@@ -338,19 +355,10 @@ class CommandLine(FunctionalTest):
         prints for each call; a call is its options and words, and how many requests it makes."""
         asked, printed = [], []
 
-        class Answer(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                asked.append((self.path, json.loads(body)))
-                body = b'{"result": "7"}'
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *unused):
-                pass
-        with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
+        def answer(path, _login, request):
+            asked.append((path, request))
+            return 200
+        with served_by(answer) as server:
             node = self.node()
             node.port = server.server_port
             for words, requests in calls:
@@ -411,6 +419,36 @@ class CommandLine(FunctionalTest):
         node.start()
         out, _ = waiting.communicate(timeout=600)
         self.assertEqual((waiting.returncode, out), (0, "0\n"))
+
+    def test_rpcwait_while_the_cookie_is_written(self):
+        """A node may listen by the time of the call and not yet when the cookie was looked for."""
+        for before in (None, "old:login"):
+            node, logins = self.node(), []
+            cookie = node.net_dir / ".cookie"
+            if before:
+                cookie.parent.mkdir(parents=True)
+                cookie.write_text(before)
+
+            def answer(_path, login, _request, cookie=cookie, logins=logins):
+                logins.append(login)
+                cookie.parent.mkdir(parents=True, exist_ok=True)
+                cookie.write_text("new:login")
+                return 200 if login == basic("new", "login") else 401
+            with served_by(answer) as server:
+                thread = threading.Thread(target=server.serve_forever)
+                thread.start()
+                node.port = server.server_port
+                once = node.cli("getblockcount")
+                self.assertEqual(once.returncode, 1)
+                cookie.write_text(before) if before else cookie.unlink()
+                done = node.cli("-rpcwait", "getblockcount")
+                self.assertEqual((done.returncode, done.stdout), (0, "7\n"), done.stderr)
+                self.assertEqual(len(logins), 3)
+                # A login that stays wrong is not tried again.
+                wrong = node.cli("-rpcwait", "-rpcuser=x", "-rpcpassword=y", "getblockcount")
+                self.assertEqual(wrong.returncode, 1)
+                server.shutdown()
+                thread.join()
 
     def test_client_timeout(self):
         node = self.node().start()
