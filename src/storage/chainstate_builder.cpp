@@ -170,7 +170,7 @@ Result<> WorkFolder::CheckOurs(Env& env) const
     IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(Marker()));
     if (is_marked) return {};
     IBD_ASSIGN_OR_RETURN(const auto names, env.List(m_path));
-    if (names.empty()) return {}; // a death between making and marking it, or marker and folder
+    if (names.empty()) return {}; // a crash between making and marking it, or marker and folder
     return SystemError("'{}' is where the booster would work, but was not made by it (no '{}' in "
                        "it): move it away",
                        m_path.string(), Marker().filename().string());
@@ -182,7 +182,7 @@ Result<> WorkFolder::Make(Env& env) const
     IBD_ASSIGN_OR_RETURN(const bool is_made, env.IsThere(Marker()));
     if (is_made) return {};
     IBD_RETURN_IF_ERROR(env.CreateDirectories(m_path));
-    // In place, since a death may leave no other name in here.
+    // Not atomically: a crash may leave no other name in here.
     IBD_ASSIGN_OR_RETURN(const auto marker, env.OpenWrite(Marker(), /*truncate=*/true));
     IBD_RETURN_IF_ERROR(marker->WriteAt(0, AsBytes("The next start of the node finishes or removes "
                                                    "this folder.\n")));
