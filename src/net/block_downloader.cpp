@@ -114,6 +114,7 @@ bool BlockDownloader::AskNext(const Source& source, size_t most,
         const HeaderNode* const node = m_goal->NextMissing(m_cursor);
         if (!node) return false;
         if (!IsAsked(*node)) {
+            // The cursor is everybody's: a block that it passed by would be asked of nobody.
             if (!CanServe(source, *node)) return false;
             if (node->height > end) return true;
             out.push_back(node);
@@ -184,6 +185,7 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     Remove(peer, node, now);
     if (asked) {
         CountBlock(found->second, now);
+        // Blocks come again: what Judge() granted for a slow line is taken back bit by bit.
         const int64_t less = m_stall_timeout * 85 / 100 / kSecond * kSecond;
         m_stall_timeout = std::max(less, kStallTimeout);
     }
@@ -211,6 +213,7 @@ void BlockDownloader::GiveUp(PeerId peer, const HeaderNode& node, int64_t now)
 void BlockDownloader::Stored(const HeaderNode& node, int64_t now)
 {
     const auto peers = AskedOf(node);
+    // Of a copy, as Remove() changes what AskedOf() shows.
     for (const PeerId peer : std::vector<PeerId>(peers.begin(), peers.end())) {
         Remove(peer, node, now);
     }

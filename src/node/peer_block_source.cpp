@@ -47,7 +47,7 @@ public:
 
 private:
     PeerBlockSupply& m_all;
-    const std::shared_ptr<Queue> m_queue;
+    const std::shared_ptr<Queue> m_queue; //!< its own: one that starts over makes another
     FileBlockSource m_files;
     std::optional<PeerBlock> m_block; //!< handed out last, if a peer sent it
 };

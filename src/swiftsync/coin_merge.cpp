@@ -31,6 +31,8 @@ Result<> CoinMerger::Cursor::LoadPage()
         m_at = nullptr;
         return {};
     }
+    // Twice as far, and asked again halfway: the cursors of all runs take turns, so that a disk
+    // whose heads move has to be given long stretches, and none is waited for.
     if (m_page % (kReadAhead / kRunPageBytes) == 0) m_run->WillNeed(m_page, 2 * kReadAhead);
     IBD_ASSIGN_OR_RETURN(m_rest, m_run->ReadPage(m_page++, m_buffer));
     Settle();
@@ -59,6 +61,7 @@ Result<> CoinMerger::Cursor::Advance()
     return {};
 }
 
+// A tree of losers: a record costs one comparison a level, where a heap takes two.
 CoinMerger::CoinMerger(std::span<const RunReader> runs, uint64_t first, uint64_t last)
 {
     m_cursors.reserve(runs.size());

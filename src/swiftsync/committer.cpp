@@ -72,6 +72,8 @@ void Committer::Work()
     }
 }
 
+// First what the checkpoint speaks of, then the checkpoint: a crash in between leaves a run that
+// nothing names, which the next start removes.
 Result<> Committer::Commit(Epoch& epoch)
 {
     if (epoch.source) IBD_RETURN_IF_ERROR(epoch.source->Sync());

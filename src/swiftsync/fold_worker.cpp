@@ -63,6 +63,7 @@ std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
             if (const Result<> done = Spill(); !done) return NotTaken(done.GetError());
         }
     }
+    // After a failure too: what was folded before is sound, and the next start goes on from it.
     const Result<> done = Spill();
     if (!done && !failure) failure = NotTaken(done.GetError());
     return failure;

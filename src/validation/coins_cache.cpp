@@ -149,6 +149,7 @@ Result<> CoinsCache::Prefetch(std::span<const OutPoint> outpoints, ThreadPool& p
         }
     });
     for (const Result<>& result : results) IBD_RETURN_IF_ERROR(result);
+    // The pool only reads: the table has one writer.
     for (size_t i = 0; i < outpoints.size(); ++i) {
         if (!coins[i]) continue;
         const CoinTable::Place place = m_table.Find(outpoints[i]);
@@ -163,7 +164,9 @@ Result<> CoinsCache::WriteChanges(CoinsDb& db, const BlockHash& best) const
         return SystemError("the coins in memory are in the middle of a block: they were not "
                            "written");
     }
-    // In the order of the database, so that its files do not overlap and need no merging.
+    // In the order of the database, so that its files do not overlap and need no merging. Counted
+    // first: the cache is written when memory is at its fullest, and a vector that grows takes
+    // twice what it holds.
     size_t count = 0;
     ForEachChange([&](const OutPoint&, const Coin*) { ++count; });
     std::vector<SortedChange> changes;

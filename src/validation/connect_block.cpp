@@ -32,7 +32,9 @@ Bip30Check Bip30CheckFor(const HeaderNode& node, const ConsensusParams& params)
     return params.bip34_height <= 1 ? Bip30Check::kIfInvalid : Bip30Check::kFirst;
 }
 
-/** The steps of one ConnectBlock call, with what they share. */
+/** The steps of one ConnectBlock call, with what they share. They work on the coins themselves and
+ *  on no overlay: nearly all blocks are valid, and of others the undo data at hand has all that it
+ *  takes to go back. */
 class Connection {
 public:
     Connection(const BlockView& block, const HeaderNode& node, const ChainParams& params,
