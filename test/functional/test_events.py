@@ -17,8 +17,9 @@ class Events(SubmitsBlocks, FunctionalTest):
         super().setUp()
         self.chain = Chain()
         self.gate, self.out = self.dir / "gate", self.dir / "out"
-        # Keeps asking until the test opens the gate.
-        self.slow = f"while [ ! -e {self.gate} ]; do sleep 0.05; done; echo %s >> {self.out}"
+        # Keeps asking until the test opens the gate, or is over and its folder gone.
+        self.slow = (f"while [ -d {self.dir} ] && [ ! -e {self.gate} ]; do sleep 0.05; done; "
+                     f"echo %s >> {self.out}")
 
     def told(self):
         return sorted(self.out.read_text().split("\n")[:-1]) if self.out.exists() else []
