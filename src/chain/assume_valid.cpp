@@ -1,3 +1,4 @@
+// See assume_valid.h.
 #include "chain/assume_valid.h"
 
 #include "consensus/pow.h"

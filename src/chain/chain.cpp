@@ -1,3 +1,4 @@
+// See chain.h.
 #include "chain/chain.h"
 
 #include "util/check.h"

@@ -1,3 +1,4 @@
+// See header_tree.h. Adding headers and finding them; what failed is in header_failure.cpp.
 #include "chain/header_tree.h"
 
 #include "consensus/block_check.h"

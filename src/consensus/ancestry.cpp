@@ -1,3 +1,4 @@
+// See ancestry.h.
 #include "consensus/ancestry.h"
 
 #include "util/check.h"

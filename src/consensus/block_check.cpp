@@ -1,3 +1,4 @@
+// See block_check.h.
 #include "consensus/block_check.h"
 
 #include "consensus/limits.h"

@@ -1,3 +1,4 @@
+// See merkle.h.
 #include "consensus/merkle.h"
 
 #include "crypto/sha256_batch.h"

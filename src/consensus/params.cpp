@@ -1,3 +1,4 @@
+// See params.h. Snapshots, and options that move deployments.
 #include "consensus/params.h"
 
 #include "util/check.h"

@@ -103,26 +103,26 @@ struct ChainParams {
     uint16_t onion_port = 0; //!< local target of the hidden service
     GenesisBlock genesis;
 
-    // Encodings of keys and addresses.
-    uint8_t pubkey_address_prefix = 0;
-    uint8_t script_address_prefix = 0;
-    uint8_t secret_key_prefix = 0;
-    std::array<uint8_t, 4> extended_public_prefix{};
-    std::array<uint8_t, 4> extended_secret_prefix{};
-    std::string bech32_hrp;
+    // Encodings of keys and addresses: what Base58Check texts begin with, before they are encoded.
+    uint8_t pubkey_address_prefix = 0;               //!< P2PKH
+    uint8_t script_address_prefix = 0;               //!< P2SH
+    uint8_t secret_key_prefix = 0;                   //!< wallet import format
+    std::array<uint8_t, 4> extended_public_prefix{}; //!< BIP32
+    std::array<uint8_t, 4> extended_secret_prefix{}; //!< BIP32
+    std::string bech32_hrp;                          //!< human-readable part (BIP173, BIP350)
 
-    std::vector<std::string> dns_seeds;
+    std::vector<std::string> dns_seeds; //!< host names
     std::vector<AssumeutxoData> assumeutxo;
     ChainTxData chain_tx_data;
-    uint64_t prune_after_height = 0;
-    uint64_t assumed_blockchain_size_gb = 0;
-    uint64_t assumed_chainstate_size_gb = 0;
-    bool default_consistency_checks = false;
+    uint64_t prune_after_height = 0;         //!< -prune deletes nothing before the tip is above it
+    uint64_t assumed_blockchain_size_gb = 0; //!< of all blocks, 10^9 bytes, for estimates of room
+    uint64_t assumed_chainstate_size_gb = 0; //!< likewise of the chainstate
+    bool default_consistency_checks = false; //!< of -checkblockindex and the like in Core
     bool is_test_chain = false;
     bool is_mockable = false; //!< setmocktime and generate are meant for it
-    // Anti-DoS parameters of header pre-synchronisation.
-    int headers_sync_commitment_period = 0;
-    int headers_sync_redownload_buffer = 0;
+    // Bounds of what a HeaderSync holds of one peer (net/header_sync.h).
+    int headers_sync_commitment_period = 0; //!< headers to one bit that is kept of them
+    int headers_sync_redownload_buffer = 0; //!< headers held back until so many stand behind them
 
     const AssumeutxoData* AssumeutxoAt(int height) const;
     const AssumeutxoData* AssumeutxoFor(const BlockHash& block_hash) const;

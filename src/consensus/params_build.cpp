@@ -1,3 +1,4 @@
+// See params_build.h.
 #include "consensus/params_build.h"
 
 #include "consensus/merkle.h"

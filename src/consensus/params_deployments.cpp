@@ -1,3 +1,4 @@
+// See params_deployments.h.
 #include "consensus/params_deployments.h"
 
 #include "util/check.h"

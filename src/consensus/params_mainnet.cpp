@@ -1,3 +1,4 @@
+// See params.h. Main network.
 #include "consensus/params_build.h"
 
 namespace ibd {

@@ -1,3 +1,4 @@
+// See params.h. The public test networks 3 and 4.
 #include "consensus/params_build.h"
 
 namespace ibd {

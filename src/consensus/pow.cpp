@@ -1,3 +1,4 @@
+// See pow.h.
 #include "consensus/pow.h"
 
 #include "util/check.h"

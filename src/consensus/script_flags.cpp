@@ -1,3 +1,4 @@
+// See script_flags.h.
 #include "consensus/script_flags.h"
 
 #include "consensus/limits.h"

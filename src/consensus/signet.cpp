@@ -1,3 +1,4 @@
+// See signet.h.
 #include "consensus/signet.h"
 
 #include "consensus/witness_commitment.h"

@@ -1,3 +1,4 @@
+// See sigops.h.
 #include "consensus/sigops.h"
 
 #include "script/script.h"

@@ -1,3 +1,4 @@
+// See subsidy.h.
 #include "consensus/subsidy.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// See tx_check.h.
 #include "consensus/tx_check.h"
 
 #include "consensus/limits.h"

@@ -1,3 +1,4 @@
+// See tx_verify.h.
 #include "consensus/tx_verify.h"
 
 #include "util/check.h"

@@ -1,3 +1,4 @@
+// See versionbits.h.
 #include "consensus/versionbits.h"
 
 #include "util/check.h"

@@ -1,5 +1,5 @@
 // Elliptic-curve signatures over secp256k1: the consensus checks (ECDSA, BIP340, BIP341 tweaks)
-// and the signing that tests and the chain generator need. Sole user of libsecp256k1.
+// and signing, for RPC calls, tests and the chain generator. Sole user of libsecp256k1.
 // Checks are pure functions on an immutable context, safe on any thread. A Signer is safe to share
 // const between threads.
 #pragma once

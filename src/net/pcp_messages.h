@@ -19,15 +19,15 @@ using PcpNonce = std::array<uint8_t, 12>;
 
 struct PortMapRequest {
     PcpNonce nonce{};
-    NetAddress internal; //!< ours, towards the router
-    NetAddress external; //!< what is asked for: any of this kind of address
-    uint16_t port = 0;   //!< of both
-    uint32_t seconds = 0;
+    NetAddress internal;  //!< ours, towards the router
+    NetAddress external;  //!< what is asked for: any of this kind of address
+    uint16_t port = 0;    //!< of both
+    uint32_t seconds = 0; //!< for how long
 };
 
 struct PortMapping {
     Endpoint external;
-    uint32_t seconds = 0;
+    uint32_t seconds = 0; //!< granted
 };
 
 /** What a packet from the router is. */
@@ -45,12 +45,16 @@ struct PortMapAnswer {
     PortMapping mapping;
 };
 
+/** PCP's MAP for TCP (RFC 6887, section 11). */
 Bytes EncodePcpMap(const PortMapRequest& request);
+/** `request`: what was asked; the answer to anything else is kStray. */
 PortMapAnswer DecodePcpMap(ByteSpan packet, const PortMapRequest& request);
 
+/** NAT-PMP's question for the router's own address (RFC 6886, section 3.2). */
 Bytes EncodeNatPmpAddress();
 /** kMapped: `mapping.external` has the address, and no port. */
 PortMapAnswer DecodeNatPmpAddress(ByteSpan packet);
+/** A mapping of TCP by NAT-PMP (RFC 6886, section 3.3). */
 Bytes EncodeNatPmpMap(const PortMapRequest& request);
 /** Of the address that is known from before. */
 PortMapAnswer DecodeNatPmpMap(ByteSpan packet, const PortMapRequest& request,

@@ -28,6 +28,7 @@ struct PsbtAnalysis {
     std::string error;                        //!< in Core's words; then nothing else is known
 };
 
+/** By value: it is signed with dummies to find out how large it gets. */
 PsbtAnalysis AnalyzePsbt(Psbt psbt);
 
 } // namespace ibd

@@ -93,9 +93,11 @@ std::optional<Hash32> ReadHash(PsbtReader& in);
 
 // The maps, in their order.
 
+// Up to and with the separator. `version`: of the PSBT, as not every field is in both.
 void ReadPsbtInput(PsbtReader& in, uint32_t version, PsbtInput& out);
 void ReadPsbtOutput(PsbtReader& in, uint32_t version, PsbtOutput& out);
 
+/** The next key of a map, which must not be in `seen`; false at the separator. */
 bool TakePsbtKey(PsbtReader& in, std::string_view kind, std::set<Bytes>& seen, PsbtKey& key);
 
 template <typename Field>

@@ -5,6 +5,7 @@
 
 namespace ibd {
 
+/** Keys, signatures, scripts and where keys come from, as a signer takes them. */
 SpendData SpendDataOf(const PsbtInput& input);
 SpendData SpendDataOf(const PsbtOutput& output);
 

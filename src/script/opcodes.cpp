@@ -1,3 +1,4 @@
+// See opcodes.h.
 #include "script/opcodes.h"
 
 #include <array>

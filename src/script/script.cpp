@@ -1,3 +1,4 @@
+// See script.h.
 #include "script/script.h"
 
 #include "util/check.h"

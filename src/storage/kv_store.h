@@ -22,7 +22,7 @@ struct KvOptions {
     size_t cache_bytes = 8 << 20;
     bool obfuscate = false; //!< a new store gets a random key; an old one keeps what it has
     bool wipe = false;      //!< remove all contents first
-    bool compact = false;   //!< compact fully after opening (-forcecompactdb)
+    bool compact = false;   //!< compact fully after opening
     size_t max_file_bytes = 32 << 20;
     KvIoCheck before_io = nullptr; //!< for tests
 };

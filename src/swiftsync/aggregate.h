@@ -45,7 +45,7 @@ public:
     virtual AggregateKind Kind() const = 0;
     /** The difference, without the salt; fixed size for each kind. */
     virtual Bytes Serialize() const = 0;
-    virtual Result<> Load(ByteSpan serialized) = 0;
+    virtual Result<> Load(ByteSpan serialized) = 0; //!< what that gave; bad data: of another size
 };
 
 std::unique_ptr<Aggregate> MakeAggregate(AggregateKind kind, const AggregateSalt& salt);

@@ -75,7 +75,7 @@ void WriteRunInfo(Writer& writer, const RunInfo& run);
 RunInfo ReadRunInfo(Reader& reader);
 ShortDigest CheckpointDigest(ByteSpan encoded);
 
-Path CheckpointPath(const Path& directory);
+Path CheckpointPath(const Path& directory); //!< of checkpoint.dat
 
 /** Atomically replaces the checkpoint of a directory, log included; durable on return. */
 Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint);
@@ -95,9 +95,9 @@ enum class KeptWork {
     kPublished,   //!< its chainstate is in place; what is left is of no use
     kUnpublished, //!< blocks folded, by a sync of any node and any hints
 };
-/** `best_block`: of the chainstate in place. All of the work that these hints led to is in one that
- *  ends at their terminal block, whether that was still written down or not. What cannot be read is
- *  unpublished: nothing says that it may go. */
+/** `best_block`: of the chainstate in place. Work of these hints counts as published, too, if it is
+ *  complete and that chainstate ends at their terminal block: a crash may have come before the
+ *  checkpoint could say so. A damaged checkpoint is unpublished: nothing says that it may go. */
 Result<KeptWork> FindKeptWork(Env& env, const Path& directory, const Uint256& hints_id,
                               const BlockHash& best_block);
 

@@ -1,3 +1,4 @@
+// See block_mutator.h.
 #include "block_mutator.h"
 
 #include "consensus/block_check.h"

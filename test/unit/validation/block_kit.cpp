@@ -1,3 +1,4 @@
+// See block_kit.h.
 #include "block_kit.h"
 
 #include "consensus/block_check.h"
