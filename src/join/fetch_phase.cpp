@@ -11,10 +11,7 @@ namespace {
 size_t PairSize(ByteSpan bytes) { return bytes.size() < sizeof(SpendPair) ? 0 : sizeof(SpendPair); }
 
 /** Half of a thread's memory for pairs, which need a quarter more to be grouped. */
-size_t MostPairBytes(const JoinOptions& options)
-{
-    return options.memory_bytes / JoinThreads(options) / 2;
-}
+size_t MostPairBytes(const JoinOptions& options) { return JoinBytes(options) / 2; }
 
 } // namespace
 
@@ -25,8 +22,7 @@ public:
         : m_phase(phase), m_spills(pairs), m_pairs(PairSize),
           m_blocks(phase.m_job.env, phase.m_store, phase.m_job.terminal, phase.m_places,
                    phase.m_state.checksums),
-          m_coins(phase.m_spending.Count(),
-                  CollectorBytes(phase.m_job.options, JoinThreads(phase.m_job.options)))
+          m_coins(phase.m_spending.Count(), CollectorBytes(JoinBytes(phase.m_job.options) / 4))
     {
         m_coins.SetSink(&phase.m_coins);
     }

@@ -23,10 +23,13 @@ class HeightRanges {
 public:
     static constexpr uint32_t kMost = 2048;
 
-    /** The heights 0 to `top`, each of the same weight. */
-    explicit HeightRanges(uint32_t top) : HeightRanges(std::vector<uint32_t>(size_t{top} + 1, 1)) {}
+    /** The heights 0 to `top`, each of the same weight, in at most `most` ranges, 1 to kMost. */
+    explicit HeightRanges(uint32_t top, uint32_t most = kMost)
+        : HeightRanges(std::vector<uint32_t>(size_t{top} + 1, 1), most)
+    {
+    }
     /** `weights`: by height, from 0. */
-    explicit HeightRanges(std::span<const uint32_t> weights);
+    explicit HeightRanges(std::span<const uint32_t> weights, uint32_t most = kMost);
 
     uint32_t Count() const { return static_cast<uint32_t>(m_firsts.size() - 1); }
     uint32_t Top() const { return static_cast<uint32_t>(m_of.size() - 1); }

@@ -70,7 +70,7 @@ Result<> HintsPhase::Work(const SpillReader& spills)
     PartitionJoin::Paired paired;
     bool written = true;
     if (m_pairs) {
-        pairs.emplace(*m_ranges, CollectorBytes(m_job.options, JoinThreads(m_job.options)));
+        pairs.emplace(*m_ranges, CollectorBytes(JoinBytes(m_job.options) / 8));
         pairs->SetSink(&*m_pairs);
         paired = [&](const JoinRecord& made, const JoinRecord& spent) {
             written = pairs->Add(made, spent) && written;

@@ -22,7 +22,7 @@ JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
       m_ranges(m_state.pairs ? std::optional(m_state.MakingRanges()) : std::nullopt),
       m_next_spill(m_state.NextSpillNumber())
 {
-    const size_t gathered = CollectorBytes(options, options.threads);
+    const size_t gathered = CollectorBytes(options.memory_bytes / options.threads / 8);
     for (size_t i = 0; i < options.threads && m_ranges; ++i) {
         m_pairs.push_back(std::make_unique<PairCollector>(*m_ranges, gathered));
     }

@@ -15,6 +15,8 @@ struct JoinOptions {
     /** Of the table and what is on its way to the disk, then of the partitions being joined;
      *  -ibdboostermem. */
     size_t memory_bytes = size_t{96} << 20;
+    /** What each thread has at least once the blocks are read and the table is gone. */
+    size_t least_thread_bytes = size_t{8} << 20;
     Path directory; //!< spills and state; created if absent, locked while at work
     /** A crash costs no more than so many bytes of blocks, or so many seconds of work, that are
      *  read and not yet durable, and one block a thread. */
@@ -29,12 +31,11 @@ struct JoinOptions {
     std::optional<AggregateKind> aggregate;
 };
 
-/** Bytes of records that each of so many threads gathers before they go to pages. */
-inline size_t CollectorBytes(const JoinOptions& options, size_t threads)
+/** Bytes of records that a thread gathers before they go to pages, of this part of its memory. */
+inline size_t CollectorBytes(size_t share)
 {
-    constexpr size_t kShare = 8; // of the memory
     constexpr size_t kLeast = 4 << 10, kMost = 16 << 20;
-    return std::clamp(options.memory_bytes / kShare / threads, kLeast, kMost);
+    return std::clamp(share, kLeast, kMost);
 }
 
 /** Counts of a join. */

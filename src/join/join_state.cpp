@@ -2,6 +2,7 @@
 #include "join/join_state.h"
 
 #include "crypto/sha256.h"
+#include "join/hot_table.h"
 
 #include <algorithm>
 #include <set>
@@ -10,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 3};
+constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 4};
 constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr size_t kSpillEntrySize = 20;
 constexpr const char* kStateFile = "join.dat";
@@ -102,6 +103,23 @@ SpillOwner JoinState::Owner() const
     WriteLE64(secret, key.k0);
     WriteLE64(secret + 8, key.k1);
     return {Uint256(Sha256Of(secret)), uint32_t{1} << partition_bits};
+}
+
+// Of about equal size, so that what is in a range fits into a thread's memory, which the partitions
+// of events were chosen by: pairs take two thirds of the bytes of the spilled events and have half
+// of the memory, coins take twice the bytes and have two fifths. More than are needed for that
+// would make for short pages, and each is a read of its own.
+
+HeightRanges JoinState::MakingRanges() const { return HeightRanges(terminal_height, RangesFor(2)); }
+
+HeightRanges JoinState::SpendingRanges() const { return HeightRanges(outputs, RangesFor(6)); }
+
+/** So many for each partition of events, as far as there may be. */
+uint32_t JoinState::RangesFor(uint32_t each) const
+{
+    const unsigned bits = std::clamp<unsigned>(partition_bits, TableShape::kMinPartitionBits,
+                                               TableShape::kMaxPartitionBits);
+    return std::min(each << bits, HeightRanges::kMost);
 }
 
 Bytes JoinState::Encode() const

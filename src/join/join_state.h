@@ -59,11 +59,14 @@ struct JoinState {
     /** Of spills with another number of partitions. */
     SpillOwner OwnerOf(uint32_t partitions) const { return {Owner().join_id, partitions}; }
     /** Ranges of the chain by the block that makes an output, and by the one that spends it. */
-    HeightRanges MakingRanges() const { return HeightRanges(terminal_height); }
-    HeightRanges SpendingRanges() const { return HeightRanges(outputs); }
+    HeightRanges MakingRanges() const;
+    HeightRanges SpendingRanges() const;
 
     Bytes Encode() const;
     static Result<JoinState> Decode(ByteSpan encoded);
+
+private:
+    uint32_t RangesFor(uint32_t each) const;
 };
 
 uint64_t SizeOf(std::span<const SpillInfo> spills);

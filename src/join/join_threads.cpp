@@ -10,7 +10,6 @@ namespace ibd {
 namespace {
 
 constexpr size_t kMaxJoinThreads = 4;
-constexpr size_t kMinJoinBytes = 8 << 20;
 
 } // namespace
 
@@ -21,7 +20,7 @@ size_t JoinThreads(const JoinOptions& options)
 
 size_t JoinBytes(const JoinOptions& options)
 {
-    return std::max(options.memory_bytes / JoinThreads(options), kMinJoinBytes);
+    return std::max(options.memory_bytes / JoinThreads(options), options.least_thread_bytes);
 }
 
 Result<> RunJoinThreads(JoinJob& job, ProgressOptions meter_options,

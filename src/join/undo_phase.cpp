@@ -10,10 +10,7 @@ namespace ibd {
 namespace {
 
 /** Of a thread's memory for coins; their offsets and the records made of them take the rest. */
-size_t MostCoinBytes(const JoinOptions& options)
-{
-    return options.memory_bytes / JoinThreads(options) / 5 * 2;
-}
+size_t MostCoinBytes(const JoinOptions& options) { return JoinBytes(options) / 5 * 2; }
 
 } // namespace
 

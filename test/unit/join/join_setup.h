@@ -14,6 +14,7 @@ inline JoinOptions MakeJoinOptions(const Path& directory, unsigned threads, size
     JoinOptions options;
     options.threads = threads;
     options.memory_bytes = memory;
+    options.least_thread_bytes = 4 << 10; // so that what is joined is cut up in small chains too
     options.directory = directory;
     options.background = threads > 1;
     return options;
