@@ -1,4 +1,4 @@
-"""The two hints formats: worked example, oracles, refusal of everything malformed."""
+"""Version 1 of the container and the bitmap: worked example, oracles, what is refused."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-// Both hints formats: vectors, round trips, and refusal of everything that is not one.
+// Version 1 of the container and the bitmap: vectors, round trips, and refusal of all else.
 #include "hints/container1.h"
 #include "hints/hints_writer.h"
 #include "hints/rice_record.h"
