@@ -1,5 +1,5 @@
 // Files of addresses below the network's directory: peers.dat (the address manager) and anchors.dat
-// (the block-relay peers of the last run, to begin with), both as Bitcoin Core writes them. See
+// (the block-relay peers of the last time, to begin with), both as Bitcoin Core writes them. See
 // doc/formats/peers.md. Called at start, at the end and every few minutes, on the caller's thread.
 #pragma once
 

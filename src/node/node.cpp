@@ -314,7 +314,7 @@ Result<> Node::GoLive()
 Result<> Node::Sync()
 {
     if (m_chain->Tip() != nullptr) m_started();
-    // The booster or an earlier run may have gone to that height: no block needs to be connected.
+    // The booster or an earlier start may have gone to that height: no block needs to be connected.
     if (m_chain->Tip() != nullptr && HasReachedStop(*m_chain->Tip())) {
         RequestStop();
         return {};

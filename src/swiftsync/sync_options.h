@@ -25,7 +25,7 @@ struct BoosterOptions {
      *  blocks (-ibdboosterchecks). */
     bool check_rules = false;
     /** Ends when all blocks are folded, with a checkpoint for a sync that judges. Nothing is said
-     *  against the hints or a block: what cannot be folded is left to that run. */
+     *  against the hints or a block: what cannot be folded is left to that sync. */
     bool fold_only = false;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before it is opened at a start

@@ -204,7 +204,7 @@ public:
     bool HasPruned() const { return m_has_pruned; }
     /** Deletes files that hold no block above `height`, as far as they may go; in prune mode. */
     Result<> PruneTo(int32_t height);
-    /** Deletes what -prune has go now, and what an earlier run left of files that it forgot. */
+    /** Deletes what -prune has go now, and what an earlier start left of files that it forgot. */
     Result<> PruneAtStart();
     /** The last block of the active chain without block or undo data; nothing if all above genesis
      *  have both. O(blocks that are stored). */
