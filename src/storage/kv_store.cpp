@@ -268,7 +268,7 @@ KvIterator::KvIterator(KvIterator&&) noexcept = default;
 KvIterator KvStore::NewIterator() const
 {
     leveldb::ReadOptions options = Impl::ReadOptions();
-    options.fill_cache = false;
+    options.fill_cache = false; // a walk reads all once, and would push out what is read often
     auto impl = std::make_unique<KvIterator::Impl>();
     impl->it.reset(m_impl->db->NewIterator(options));
     impl->key = Key();

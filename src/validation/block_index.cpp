@@ -57,6 +57,7 @@ Result<> BlockIndex::Load()
         records.emplace_back(hash, record);
         return {};
     }));
+    // The database has them by hash, but a parent must be there before its children.
     std::sort(records.begin(), records.end(),
               [](const auto& a, const auto& b) { return a.second.height < b.second.height; });
     for (const auto& [hash, record] : records) IBD_RETURN_IF_ERROR(InsertRecord(hash, record));
