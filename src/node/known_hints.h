@@ -1,5 +1,5 @@
 // Hints files that are known to be right, by network: what the assumed-valid block is for scripts,
-// these are for hints. A file of the table needs no second peer that names it.
+// these are for hints; none is yet. A file of the table needs no second peer that names it.
 #pragma once
 
 #include "consensus/params.h"
