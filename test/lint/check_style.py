@@ -14,7 +14,7 @@ FILE_CAP, FUNCTION_CAP, WIDTH = 800, 70, 100
 SOURCES = (".cpp", ".h", ".py", ".sh", ".rs")
 CPP = (".cpp", ".h")
 
-# Files whose functions may be longer, as one table or scenario reads worse in pieces: none today.
+# Files whose functions may be longer, as one table or scenario reads worse in pieces: none.
 LONG_FUNCTIONS = set()
 
 
