@@ -48,7 +48,7 @@ public:
     /** It is done with. Whether reading is to go on now. */
     bool Consumed(size_t payload);
 
-    // Counting.
+    // Counting. `now`: seconds since 1970.
 
     void CountSent(std::string_view type, size_t bytes, int64_t now);
     void CountReceived(size_t bytes, int64_t now);

@@ -68,7 +68,7 @@ public:
         size_t in = 0;
         size_t out = 0;
     };
-    Counts ConnectionCounts();
+    Counts ConnectionCounts(); //!< of peers that are let in
     struct UploadTarget {
         int64_t timeframe = 0; //!< seconds
         uint64_t target = 0;   //!< bytes; 0: none
@@ -85,7 +85,7 @@ public:
     Totals TotalTraffic();
     struct OwnAddress {
         Endpoint address;
-        int score = 0;
+        int score = 0; //!< how sure it is (LocalAddresses)
     };
     std::vector<OwnAddress> OwnAddresses();
     /** Where it listens; ports of 0 are replaced by those that the system chose. */
@@ -97,9 +97,9 @@ public:
 
     // What the user wants.
 
-    void SetActive(bool active);
+    void SetActive(bool active); //!< false: leaves all peers and calls nobody
     bool IsActive();
-    void PingAll();
+    void PingAll(); //!< soon
     /** False: it was added already. */
     bool AddNode(const std::string& name, bool v2);
     /** False: it was not added. */

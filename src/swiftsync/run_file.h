@@ -50,8 +50,8 @@ public:
     static Result<RunWriter> Create(Env& env, const Path& directory, uint32_t number,
                                     const Uint256& hints_id);
 
-    Result<> Add(const CoinRecord& record);
-    Result<WrittenRun> Finish(std::span<const CoinbaseId> coinbases);
+    Result<> Add(const CoinRecord& record);                           //!< not below the one before
+    Result<WrittenRun> Finish(std::span<const CoinbaseId> coinbases); //!< complete, not synced
 
 private:
     RunWriter(std::unique_ptr<WritableFile> file, uint32_t number, Bytes header);
