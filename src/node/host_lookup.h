@@ -1,4 +1,4 @@
-// HostLookup: whether the system can make an address of what an option names. The checks at start
+// Whether the system can make an address of what an option names. The checks at start
 // need no more; connecting is the business of net.
 #pragma once
 

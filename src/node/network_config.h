@@ -1,4 +1,4 @@
-// NetworkConfig: reads and checks the options about peers, into PeerNetworkOptions. Errors and
+// Reads and checks the options about peers, into PeerNetworkOptions. Errors and
 // their order are Bitcoin Core's, since scripts compare them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// ChainstateLoader: turns the runs of an accepted sync into a complete, durable chainstate beside
+// LoadChainstate: turns the runs of an accepted sync into a complete, durable chainstate beside
 // the old one, in key order and written once. storage's ReplaceChainstate() then puts it in place.
 // Called by the engine on its thread; the table twin starts threads for the time of the call.
 // Memory: `memory_bytes`, at least one page (32 KiB) for each run.
