@@ -2,6 +2,7 @@
 #include "hints/gap_model.h"
 
 #include "hints/bit_io.h"
+#include "hints/integer_log2.h"
 
 namespace ibd {
 
@@ -9,22 +10,6 @@ namespace {
 
 using Counts = std::array<uint64_t, GapBucket::kCount>;
 using Table = GapModel::Table;
-
-/** 65,536 times the binary logarithm of 1..1024, rounded down: in integers, so that every machine
- *  makes the same choices. */
-uint64_t Log2(uint32_t value)
-{
-    const auto whole = static_cast<unsigned>(std::bit_width(value)) - 1;
-    uint64_t mantissa = uint64_t{value} << (31 - whole); // 1.31 bits
-    uint64_t result = whole;
-    for (int i = 0; i < 16; ++i) {
-        mantissa = mantissa * mantissa >> 31;
-        const uint64_t bit = mantissa >> 32;
-        mantissa >>= bit;
-        result = result << 1 | bit;
-    }
-    return result;
-}
 
 /** Frequencies that sum to 1024, none 0 where the count is not; the largest takes the rounding. */
 Table Normalize(const Counts& counts)
@@ -92,7 +77,7 @@ uint64_t TableCost(const Table& table)
         bits += GammaBits(table[s]);
         sum += table[s];
     }
-    return bits << 16;
+    return bits * kLog2Unit;
 }
 
 /** What coding these costs with the table, in bits / 65,536. */
@@ -101,7 +86,7 @@ uint64_t Cost(const Counts& counts, const Table& table)
     uint64_t cost = 0;
     for (size_t s = 0; s < counts.size(); ++s) {
         if (counts[s])
-            cost += counts[s] * ((uint64_t{GapModel::kScaleBits} << 16) - Log2(table[s]));
+            cost += counts[s] * (GapModel::kScaleBits * kLog2Unit - IntegerLog2(table[s]));
     }
     return cost;
 }

@@ -41,15 +41,20 @@ struct HintsTarget {
     uint32_t terminal_height = 0;
 };
 
-/** A writer of any format that can be written: not the revisions of the indexed file, nor
- * swifthints. Heights from 1, but from 0 where FirstHeight() says so. */
+/** A writer of any format that is written without blocks: not of the revisions of the indexed file,
+ * nor of swifthints (swifthints.h). Heights from 1, but from 0 where FirstHeight() says so. */
 Result<std::unique_ptr<HintsWriter>> StartHintsFile(Env& env, const Path& path,
                                                     const HintsTarget& target);
 
 /** The height of the first block that files of the format speak of: 0 or 1. */
 constexpr uint32_t FirstHeight(HintsFormat format)
 {
-    return format == HintsFormat::kBitmap || format == HintsFormat::kBip456 ? 0 : 1;
+    switch (format) {
+    case HintsFormat::kBitmap:
+    case HintsFormat::kBip456:
+    case HintsFormat::kSwifthints: return 0;
+    default: return 1;
+    }
 }
 
 /** Which outputs files of the format number. */

@@ -5,6 +5,7 @@
 #include "hints/container1.h"
 #include "hints/container2.h"
 #include "hints/record_hints.h"
+#include "hints/swifthints.h"
 
 #include <algorithm>
 
@@ -46,6 +47,13 @@ std::vector<HintsFormat> Candidates(ByteSpan data)
     return {};
 }
 
+Error NeedsBlocks(const Path& path)
+{
+    return BadData("hints file {}, offset 0: swifthints can be read only beside its blocks; make a "
+                   "container of it with bitcoin-hints convert --from=swifthints --blocks=DIR",
+                   path.string());
+}
+
 Result<std::unique_ptr<Hints>> OpenAs(Env& env, const Path& path, HintsFormat format)
 {
     IBD_ASSIGN_OR_RETURN(HintsFile file, HintsFile::Open(env, path));
@@ -53,9 +61,7 @@ Result<std::unique_ptr<Hints>> OpenAs(Env& env, const Path& path, HintsFormat fo
     case HintsFormat::kContainer: return Container2Hints::Open(std::move(file));
     case HintsFormat::kContainer1: return ContainerHints::Open(std::move(file));
     case HintsFormat::kBitmap: return BitmapHints::Open(std::move(file));
-    case HintsFormat::kSwifthints:
-        return BadData("hints file {}, offset 0: swifthints files are not supported",
-                       path.string());
+    case HintsFormat::kSwifthints: return NeedsBlocks(path);
     default: return RecordHints::Open(std::move(file), format);
     }
 }
@@ -108,6 +114,8 @@ Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path,
     IBD_RETURN_IF_ERROR(file.Read(0, data));
     const std::vector<HintsFormat> candidates = Candidates(data);
     if (!candidates.empty()) return OpenFitting(env, path, candidates);
+    IBD_ASSIGN_OR_RETURN(const bool swifthints, LooksLikeSwifthints(std::move(file)));
+    if (swifthints) return NeedsBlocks(path);
     return BadData("hints file {}, offset 0: not a hints file", path.string());
 }
 

@@ -57,11 +57,13 @@ void HintsModel::Add(HintedBlock& out, uint32_t parts)
 {
     if (m_rng.Chance(parts, 1'000'000)) out.unspent.push_back(out.outputs);
     ++out.outputs;
+    ++out.shape.back();
 }
 
 void HintsModel::AddPayment(HintedBlock& out, uint32_t share)
 {
     // What was paid lies longer than what came back as change.
+    out.shape.push_back(0);
     const uint64_t kind = m_rng.Below(10);
     Add(out, kind == 0 ? share * 2 : share);
     if (kind > 0) Add(out, share);
@@ -74,6 +76,7 @@ void HintsModel::AddBatch(HintedBlock& out, uint32_t share)
     const uint64_t kind = m_rng.Below(100);
     const uint32_t here = kind < 78 ? share / 2 : kind < 97 ? 120'000 + share : 550'000;
     const uint64_t size = 4 + m_rng.Below(1 + m_rng.Below(120));
+    out.shape.push_back(0);
     for (uint64_t i = 0; i < size; ++i) Add(out, std::min(here, 950'000u));
 }
 
@@ -81,13 +84,18 @@ void HintsModel::AddDust(HintedBlock& out)
 {
     const uint64_t kind = m_rng.Below(100);
     if (kind < 40) { // an inscription each
-        for (uint64_t i = m_rng.Below(6); i > 0; --i) Add(out, 600'000);
+        for (uint64_t i = m_rng.Below(6); i > 0; --i) {
+            out.shape.push_back(0);
+            Add(out, 600'000);
+        }
     } else if (kind < 97) { // one after another of the same making: dust, then change
         for (uint64_t i = m_rng.Below(20); i > 0; --i) {
+            out.shape.push_back(0);
             Add(out, 800'000);
             Add(out, 30'000);
         }
     } else { // worthless coins strewn out
+        out.shape.push_back(0);
         for (uint64_t i = 10 + m_rng.Below(300); i > 0; --i) Add(out, 930'000);
     }
 }
@@ -111,6 +119,7 @@ void HintsModel::Next(HintedBlock& out)
 {
     out.outputs = 0;
     out.unspent.clear();
+    out.shape.assign(1, 0);
     const auto height = static_cast<uint32_t>(uint64_t{m_next} * kLastHeight / m_blocks);
     ++m_next;
     const Age age = At(height);

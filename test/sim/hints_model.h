@@ -13,6 +13,7 @@ namespace ibd::sim {
 struct HintedBlock {
     uint32_t outputs = 0;          //!< spendable ones
     std::vector<uint32_t> unspent; //!< indices among them, ascending
+    std::vector<uint32_t> shape;   //!< outputs of each transaction
 };
 
 class HintsModel {
@@ -29,7 +30,7 @@ private:
     void AddPayment(HintedBlock& out, uint32_t share);
     void AddBatch(HintedBlock& out, uint32_t share);
     void AddDust(HintedBlock& out);
-    /** Adds an output that is unspent `parts` times in a million. */
+    /** Adds an output that is unspent `parts` times in a million to the last transaction. */
     void Add(HintedBlock& out, uint32_t parts);
 
     Rng m_rng;

@@ -266,8 +266,6 @@ TEST_CASE("Hints files: a file that fits several formats is refused with their n
     WriteTestFile(path, *FromHex("5554584f0002000000"
                                  "ff"));
     REQUIRE_THAT(OpenHints(*env, path).Message(), Catch::Contains("fits no known format"));
-    REQUIRE_THAT(OpenHints(*env, path, HintsFormat::kSwifthints).Message(),
-                 Catch::Contains("not supported"));
 }
 
 TEST_CASE("Hints files: writers refuse what their format cannot say")
@@ -285,7 +283,6 @@ TEST_CASE("Hints files: writers refuse what their format cannot say")
         REQUIRE_FALSE(large->Add(first, kMaxHintedOutputs + 1, {}).Ok());
     }
     REQUIRE_FALSE(StartHintsFile(*env, path, {HintsFormat::kIndexedRuns, {}, 1}).Ok());
-    REQUIRE_FALSE(StartHintsFile(*env, path, {HintsFormat::kSwifthints, {}, 1}).Ok());
 }
 
 TEST_CASE("Hints files: what is cut off, lengthened or changed is refused with format and offset")

@@ -1,0 +1,93 @@
+// The model of swifthints files: the context of each output, which is the shape of its transaction
+// and what became of the outputs before it, and how likely an output of a context is unspent. What
+// reader and writer share. Pure; format and the writer's choices: doc/formats/hints.md, section 8.
+#pragma once
+
+#include "util/bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ibd {
+
+/** How many outputs each transaction of a block has, in order: what these files are read beside. */
+using BlockShape = std::span<const uint32_t>;
+
+inline constexpr size_t kSwifthintsContexts = 105;
+/** A context's byte is that of outputs of which none is unspent: they are not coded. */
+inline constexpr uint32_t kSwifthintsScale = 256;
+/** A group's first and last state; between outputs states are below kSwifthintsScale times that. */
+inline constexpr uint32_t kSwifthintsState = 0x10000;
+
+/** A group is the two numbers of its head, one probability or all, a state, and coded bytes. */
+struct SwifthintsHead {
+    static constexpr size_t kSize = 4;
+    static constexpr size_t kStateSize = 3;
+    static constexpr uint32_t kMaxBlocks = 32'768;
+    static constexpr uint32_t kMaxBytes = 0xffff + 2;
+
+    uint32_t bytes = 0;  //!< of the whole group, head included
+    uint32_t blocks = 0; //!< 1..kMaxBlocks
+    bool compact = false;
+
+    static SwifthintsHead From(const std::array<uint8_t, kSize>& in);
+    void Put(Bytes& out) const;
+    /** Bytes of a group beside the coded ones. */
+    size_t Fixed() const { return kSize + (compact ? 1 : kSwifthintsContexts) + kStateSize; }
+};
+
+/** Goes through a block's outputs: calls unspent(context), which says whether it is unspent. */
+template <typename Visitor>
+void ForEachSwifthint(BlockShape shape, Visitor unspent)
+{
+    for (const uint32_t outputs : shape) {
+        const uint32_t s = std::min<uint32_t>(outputs, 7) - 1;
+        const uint32_t first = s * (s + 1) * (s + 2) / 6;
+        uint32_t spent = 0;
+        for (uint32_t i = 0; i < outputs; ++i) {
+            const uint32_t context =
+                i < 6
+                    ? first + i * (i + 1) / 2 + spent
+                    : 77 + static_cast<uint32_t>(std::min<uint64_t>(uint64_t{spent} * 28 / i, 27));
+            if (!unspent(context)) ++spent;
+        }
+    }
+}
+
+/** How many outputs were seen in each context, and how many of them were unspent. */
+struct SwifthintsCounts {
+    struct OfContext {
+        uint32_t outputs = 0;
+        uint32_t unspent = 0;
+    };
+    std::array<OfContext, kSwifthintsContexts> contexts{};
+
+    void Add(const SwifthintsCounts& other);
+    OfContext Sum() const;
+};
+
+/** How a group of such outputs is best coded. */
+struct SwifthintsPlan {
+    bool compact = false;
+    uint64_t cost = 0; //!< bits / kLog2Unit, an estimate
+
+    /** Nothing if the group could take more bytes, or has more blocks, than a group may. */
+    static std::optional<SwifthintsPlan> For(const SwifthintsCounts& counts, uint32_t blocks);
+    /** The probabilities that the group gets. */
+    std::array<uint8_t, kSwifthintsContexts> Probabilities(const SwifthintsCounts& counts) const;
+};
+
+/** Blocks that stay together. */
+struct SwifthintsPiece {
+    SwifthintsCounts counts;
+    uint32_t blocks = 0;
+};
+
+/** Where groups end so that all of them take least: how many pieces each has. Each piece must fit
+ *  into a group. Takes time in proportion to pieces times those that fit into a group. */
+std::vector<size_t> GroupSwifthints(const std::vector<SwifthintsPiece>& pieces);
+
+} // namespace ibd
