@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent / "ibd"))
 import measure  # noqa: E402 (the path has to be set before)
 
-CONVERTED = ("container1", "bitmap", "indexed", "bip456", "btcd", "gaps")
+CONVERTED = ("container1", "bitmap", "indexed", "bip456", "btcd", "gaps", "swifthints")
 
 
 def size_after(command, path):

@@ -4,6 +4,7 @@
 // what a strong adaptive model would make of the same hints.
 #include "bench_support.h"
 #include "hints/hints_writer.h"
+#include "hints/swifthints.h"
 #include "hints_mixing.h"
 
 #include <cstdlib>
@@ -43,6 +44,24 @@ public:
             CHECK((*writer)->Add(h, block.outputs, block.unspent).Ok());
         }
         CHECK((*writer)->Finish({}).Ok());
+    }
+
+    /** Its size only: what reading it costs is mostly what its blocks cost. */
+    void WriteSwifthints()
+    {
+        const Path path = m_folder / NameOf(HintsFormat::kSwifthints);
+        auto file = m_env->OpenWrite(path, true);
+        CHECK(file.Ok());
+        SwifthintsWriter writer(std::move(*file));
+        sim::HintsModel model(1, m_blocks);
+        sim::HintedBlock block;
+        CHECK(writer.Add(0, std::array<uint32_t, 1>{1}, {}).Ok());
+        for (uint32_t h = 1; h <= m_blocks; ++h) {
+            model.Next(block);
+            CHECK(writer.Add(h, block.shape, block.unspent).Ok());
+        }
+        CHECK(writer.Finish().Ok());
+        fmt::print("swifthints: {} bytes\n", std::filesystem::file_size(path));
     }
 
     void Read(HintsFormat format, const Runner& runner)
@@ -99,6 +118,7 @@ void Run(int argc, char** argv)
     {
         Files files(folder, given > 0 ? static_cast<uint32_t>(given) : 500);
         for (const HintsFormat format : kFormats) files.Write(format);
+        files.WriteSwifthints();
         for (const HintsFormat format : kFormats) files.Read(format, runner);
         files.Estimate();
     }
