@@ -1,10 +1,14 @@
 // convert: the same hints in another format. Formats number outputs differently: all, or spendable
 // ones; between those the block's scripts are asked. See tool.h.
+#include "hints/swifthints.h"
 #include "hints_tool/tool.h"
 
 namespace ibd {
 
 namespace {
+
+/** Of every network: one transaction with one output. */
+constexpr std::array<uint32_t, 1> kGenesisShape = {1};
 
 bool NeedsOutputs(HintsFormat format)
 {
@@ -44,41 +48,118 @@ Result<> Renumber(uint32_t height, const FoldRules& rules, HintsCounting from, H
     return {};
 }
 
-struct Conversion {
-    const ToolContext& context;
-    const Hints& hints;
-    HintsWriter& writer;
-    HintsCounting to;
+/** Where hints come from: swifthints say theirs only in order, beside the blocks' shapes. */
+struct Source {
+    std::unique_ptr<Hints> hints;
+    std::unique_ptr<SwifthintsReader> swifthints;
+
+    const HintsInfo& Info() const { return hints ? hints->Info() : swifthints->Info(); }
 };
 
-Result<> ConvertAlone(const Conversion& c)
+/** Where they go to. */
+struct Target {
+    HintsTarget hints_target;
+    std::unique_ptr<HintsWriter> hints;
+    std::unique_ptr<SwifthintsWriter> swifthints;
+
+    Result<> Start(Env& env, const Path& path)
+    {
+        if (hints_target.format == HintsFormat::kSwifthints) {
+            IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(path, true));
+            swifthints = std::make_unique<SwifthintsWriter>(std::move(file));
+            return swifthints->Add(0, kGenesisShape, {});
+        }
+        IBD_ASSIGN_OR_RETURN(hints, StartHintsFile(env, path, hints_target));
+        return FirstHeight(hints_target.format) == 0 ? hints->Add(0, 1, {}) : Result<>();
+    }
+    Result<> Add(uint32_t height, const BlockSlot& slot, BlockShape shape)
+    {
+        if (swifthints) return swifthints->Add(height, shape, slot.unspent);
+        return hints->Add(height, slot.outputs, slot.unspent);
+    }
+    Result<> Finish(const BlockHash& terminal)
+    {
+        return swifthints ? swifthints->Finish() : hints->Finish(terminal);
+    }
+};
+
+Result<Source> OpenSource(const ToolContext& context)
 {
-    const uint32_t last = c.hints.Info().terminal_height;
-    auto progress = c.context.Progress("Converting", last);
+    Source source;
+    IBD_ASSIGN_OR_RETURN(const auto from, context.arguments.Format("from"));
+    const Path path = context.arguments.words[0];
+    if (from != HintsFormat::kSwifthints) {
+        IBD_ASSIGN_OR_RETURN(source.hints, OpenHints(context.env, path, from));
+        return source;
+    }
+    IBD_ASSIGN_OR_RETURN(HintsFile file, HintsFile::Open(context.env, path));
+    IBD_ASSIGN_OR_RETURN(source.swifthints, SwifthintsReader::Open(std::move(file)));
+    return source;
+}
+
+void TakeShape(const BlockView& block, std::vector<uint32_t>& shape)
+{
+    shape.clear();
+    for (const TxView& tx : block.Txs()) shape.push_back(static_cast<uint32_t>(tx.outputs.size()));
+}
+
+Result<> ConvertAlone(const ToolContext& context, const Hints& hints, HintsWriter& writer)
+{
+    const uint32_t last = hints.Info().terminal_height;
+    auto progress = context.Progress("Converting", last);
     BlockHints block;
     for (uint32_t height = 1; height <= last; ++height) {
-        IBD_RETURN_IF_ERROR(c.hints.Read(height, block));
-        IBD_RETURN_IF_ERROR(c.writer.Add(height, block.outputs, block.unspent));
+        IBD_RETURN_IF_ERROR(hints.Read(height, block));
+        IBD_RETURN_IF_ERROR(writer.Add(height, block.outputs, block.unspent));
         progress.Update(height);
     }
     return {};
 }
 
-Result<> ConvertBeside(const Conversion& c, const ChainBlocks& blocks)
+Result<> ConvertBeside(const ToolContext& context, const ChainBlocks& blocks, const Source& source,
+                       Target& target)
 {
-    auto progress = c.context.Progress("Converting", c.hints.Info().terminal_height);
-    const FoldRules rules = blocks.Rules(c.to);
-    const HintsCounting from = c.hints.Info().counting;
+    auto progress = context.Progress("Converting", source.Info().terminal_height);
+    const HintsCounting to = CountingOf(target.hints_target.format);
+    const HintsCounting from = source.Info().counting;
+    const FoldRules rules = blocks.Rules(to);
+    std::vector<uint32_t> shape;
+    if (source.swifthints) {
+        BlockHints none;
+        IBD_RETURN_IF_ERROR(source.swifthints->Next(kGenesisShape, none));
+    }
     return blocks.ForEach(
         1,
         [&](uint32_t height, BlockSlot& slot) -> Result<> {
-            IBD_RETURN_IF_ERROR(c.hints.Read(height, slot.hints));
-            return Renumber(height, rules, from, c.to, slot);
+            if (!source.hints) return {};
+            IBD_RETURN_IF_ERROR(source.hints->Read(height, slot.hints));
+            return Renumber(height, rules, from, to, slot);
         },
-        [&](uint32_t height, BlockSlot& slot) {
+        [&](uint32_t height, BlockSlot& slot) -> Result<> {
+            TakeShape(slot.view, shape);
+            if (source.swifthints) {
+                IBD_RETURN_IF_ERROR(source.swifthints->Next(shape, slot.hints));
+                IBD_RETURN_IF_ERROR(Renumber(height, rules, from, to, slot));
+            }
             progress.Update(height);
-            return c.writer.Add(height, slot.outputs, slot.unspent);
+            return target.Add(height, slot, shape);
         });
+}
+
+/** Null, or why it takes the blocks to make this format of that file. */
+const char* WhyBlocks(const HintsInfo& from, HintsFormat to)
+{
+    if (from.format == HintsFormat::kSwifthints || to == HintsFormat::kSwifthints) {
+        return "{1} of {0} takes the shapes of all transactions";
+    }
+    if (from.counting != CountingOf(to) || (NeedsOutputs(to) && !from.outputs)) {
+        return "{1} counts other outputs than {0}";
+    }
+    const bool holds_terminal = to == HintsFormat::kContainer || to == HintsFormat::kContainer1;
+    if (holds_terminal && !from.terminal_hash) {
+        return "{0} says neither network nor terminal block, which {1} holds";
+    }
+    return nullptr;
 }
 
 } // namespace
@@ -89,32 +170,21 @@ Result<> ConvertHints(const ToolContext& context)
     IBD_ASSIGN_OR_RETURN(const auto chosen, context.arguments.Format("format"));
     const HintsFormat format = chosen.value_or(HintsFormat::kContainer);
     IBD_ASSIGN_OR_RETURN(const Path part, context.PartOf(out));
-    IBD_ASSIGN_OR_RETURN(const auto hints, context.Open(context.arguments.words[0]));
-    const HintsInfo& info = hints->Info();
+    IBD_ASSIGN_OR_RETURN(const Source source, OpenSource(context));
+    const HintsInfo& info = source.Info();
     IBD_ASSIGN_OR_RETURN(const auto blocks, context.BlocksFor(info));
-    const bool same_numbers = info.counting == CountingOf(format);
-    if (!blocks && (!same_numbers || (NeedsOutputs(format) && !info.outputs))) {
-        return BadData("{} counts other outputs than {}: give the blocks with --blocks=DIR",
-                       NameOf(format), NameOf(info.format));
+    if (const char* why = WhyBlocks(info, format); why && !blocks) {
+        return BadData("{}: give the blocks with --blocks=DIR",
+                       fmt::format(fmt::runtime(why), NameOf(info.format), NameOf(format)));
     }
-    HintsTarget target{format, {}, info.terminal_height};
-    BlockHash terminal;
-    if (info.network_magic) target.network_magic = *info.network_magic;
-    if (info.terminal_hash) terminal = *info.terminal_hash;
-    if (blocks) {
-        target.network_magic = blocks->Params().magic;
-        terminal = blocks->Terminal().hash;
-    } else if (!info.terminal_hash &&
-               (format == HintsFormat::kContainer || format == HintsFormat::kContainer1)) {
-        return BadData("{} says neither network nor terminal block, which {} holds: give the "
-                       "blocks with --blocks=DIR",
-                       NameOf(info.format), NameOf(format));
-    }
-    IBD_ASSIGN_OR_RETURN(auto writer, StartHintsFile(context.env, part, target));
-    if (FirstHeight(format) == 0) IBD_RETURN_IF_ERROR(writer->Add(0, 1, {}));
-    const Conversion conversion{context, *hints, *writer, CountingOf(format)};
-    IBD_RETURN_IF_ERROR(blocks ? ConvertBeside(conversion, *blocks) : ConvertAlone(conversion));
-    IBD_RETURN_IF_ERROR(writer->Finish(terminal));
+    Target target{{format, {}, info.terminal_height}, {}, {}};
+    if (info.network_magic) target.hints_target.network_magic = *info.network_magic;
+    if (blocks) target.hints_target.network_magic = blocks->Params().magic;
+    IBD_RETURN_IF_ERROR(target.Start(context.env, part));
+    IBD_RETURN_IF_ERROR(blocks ? ConvertBeside(context, *blocks, source, target)
+                               : ConvertAlone(context, *source.hints, *target.hints));
+    IBD_RETURN_IF_ERROR(
+        target.Finish(blocks ? blocks->Terminal().hash : info.terminal_hash.value_or(BlockHash())));
     return context.Publish(part, out);
 }
 

@@ -347,6 +347,9 @@ Result<> GenerateHints(const ToolContext& context)
     IBD_ASSIGN_OR_RETURN(const auto height, arguments.Number("height", 1, kMaxHintedHeight));
     IBD_RETURN_IF_ERROR(context.PartOf(out));
     const HintsFormat format = chosen.value_or(HintsFormat::kContainer);
+    if (format == HintsFormat::kSwifthints) {
+        return BadData("generate does not make swifthints: make a container and convert it");
+    }
     const uint64_t bytes = memory.value_or(kDefaultMemory) << 20;
     std::optional<Network> network;
     if (const auto name = arguments.Get("network")) {

@@ -43,7 +43,8 @@ Options:
   --version, --help
 
 Formats: container (ours), container1 (ours, version 1), bitmap, indexed, bip456, bip456-core,
-bip456-crate, btcd, gaps; indexed-compact, indexed-deltas and indexed-runs are read only.
+bip456-crate, btcd, gaps; swifthints (convert only, with --blocks); indexed-compact, indexed-deltas
+and indexed-runs are read only.
 doc/formats/hints.md describes them.
 )";
 

@@ -39,8 +39,10 @@ void AddBooster(ArgsManager& args)
         args.Add(name, argument, help, OptionGroup::kBooster, flags);
     };
     add("-ibdboosterfile", "=<file>",
-        "Hints file, in any format: build the chainstate up to its terminal block with the IBD "
-        "Booster. Takes effect when there is no chainstate, or with -reindex or "
+        "Hints file, in any format but swifthints (bitcoin-hints converts it): build the "
+        "chainstate "
+        "up to its terminal block with the IBD Booster. Takes effect when there is no chainstate, "
+        "or with -reindex or "
         "-reindex-chainstate. auto: the best one in the folder hints of the network's data "
         "directory, or else one that several peers have alike");
     add("-ibdbooster", "",

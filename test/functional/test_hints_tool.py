@@ -92,6 +92,43 @@ class RealChain(ToolTest):
                 self.tool("convert", "--force", f"--format={second}", self.dir / first, out)
                 self.assertEqual(out.read_bytes(), (self.dir / second).read_bytes())
 
+    def test_swifthints_and_back(self):
+        """It is read and written beside the blocks alone, and says where it ends by its groups."""
+        blocks = f"--blocks={self.blocks}"
+        swift, back, again = (self.dir / name for name in ("swift", "back", "again"))
+        self.tool("convert", "--format=swifthints", blocks, self.made, swift)
+        self.assertLess(swift.stat().st_size, 1500)
+        self.tool("convert", "--from=swifthints", blocks, swift, back)
+        self.assertEqual(back.read_bytes(), self.made.read_bytes())
+        bitmap = self.dir / "bitmap"
+        self.tool("convert", "--format=bitmap", blocks, self.made, bitmap)
+        self.tool("convert", "--from=swifthints", "--format=bitmap", "--force", blocks, swift, back)
+        self.assertEqual(back.read_bytes(), bitmap.read_bytes())
+        self.tool("convert", "--format=swifthints", blocks, bitmap, again)
+        self.assertEqual(again.read_bytes(), swift.read_bytes())
+        self.tool("convert", "--from=swifthints", "--format=swifthints", "--force", blocks, swift,
+                  again)
+        self.assertEqual(again.read_bytes(), swift.read_bytes())
+
+    def test_swifthints_refusals(self):
+        blocks = f"--blocks={self.blocks}"
+        swift, out = self.dir / "swift", self.dir / "out"
+        self.tool("convert", "--format=swifthints", blocks, self.made, swift)
+        for command in (("info", swift), ("verify", blocks, swift), ("convert", blocks, swift, out),
+                        ("info", "--from=swifthints", swift)):
+            self.assertIn("convert --from=swifthints --blocks=DIR", self.tool(*command, status=1))
+        for options in (("--from=swifthints", swift), ("--format=swifthints", self.made)):
+            self.assertIn("give the blocks with --blocks=DIR",
+                          self.tool("convert", *options, out, status=1))
+        self.assertIn("make a container and convert it",
+                      self.tool("generate", "--format=swifthints", self.blocks, out, status=1))
+        damaged = bytearray(swift.read_bytes())
+        damaged[-1] ^= 1
+        swift.write_bytes(damaged)
+        self.assertIn("damaged, or made from other blocks",
+                      self.tool("convert", "--from=swifthints", blocks, swift, out, status=1))
+        self.assertFalse(out.exists())
+
     def test_diff_info_and_bench(self):
         self.assertIn("0 of 14131 blocks differ", self.tool("diff", self.made, self.crate))
         text = self.dir / "text"
@@ -191,6 +228,18 @@ class Node(ToolTest):
                 main.stop()
         self.assertEqual((self.dir / "bitmap").read_bytes(), made.bitmap.read_bytes())
         self.assertEqual((self.dir / "container1").read_bytes(), made.container.read_bytes())
+
+    def test_the_node_says_what_to_do_with_swifthints(self):
+        made = small_chain()
+        main = made.place(self.node())
+        file, container = self.dir / "swift", self.dir / "container"
+        blocks = f"--blocks={made.blocks}"
+        self.tool("convert", "--format=swifthints", blocks, made.container, file)
+        self.assert_refused(main, *booster(file), *made.trust,
+                            saying="bitcoin-hints convert --from=swifthints --blocks=DIR")
+        self.tool("convert", "--from=swifthints", blocks, file, container)
+        self.tool("convert", "--force", "--format=container1", blocks, container, file)
+        self.assertEqual(file.read_bytes(), made.container.read_bytes())
 
     def test_the_node_chooses_of_its_folder_and_holds_to_a_hash(self):
         made = small_chain()
