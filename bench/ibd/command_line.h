@@ -29,7 +29,7 @@ T Require(Result<T> result)
 }
 
 /** `options` holds the defaults; `argv` is read from `first` on. Fails with `help` on a name that
- * is not among them. */
+ *  is not among them. */
 inline Options ParseOptions(int argc, char** argv, int first, Options options, const char* help)
 {
     for (int i = first; i + 1 < argc; i += 2) {

@@ -28,7 +28,7 @@ enum class ScriptCheckReason {
 const char* ScriptCheckReasonText(ScriptCheckReason reason);
 
 /** Gate for connecting `block`, and for hints that end there. `assume_valid`: -assumevalid's hash,
- * null to turn it off. `minimum_work`: -minimumchainwork. */
+ *  null to turn it off. `minimum_work`: -minimumchainwork. */
 ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block,
                                  const BlockHash& assume_valid, const Arith256& minimum_work);
 

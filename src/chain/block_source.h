@@ -46,7 +46,7 @@ public:
 
     /** Called before the first source is made, and again if the engine starts over. `folded` says
      *  which heights of the branch an earlier sync has folded; it may be asked during the call
-     * only. Not all other blocks have to be there yet. */
+     *  only. Not all other blocks have to be there yet. */
     virtual Result<> Begin(const std::function<bool(int32_t height)>& folded) = 0;
     /** A source for one more worker; the supply must outlive it. */
     virtual std::unique_ptr<BlockSource> MakeSource() = 0;

@@ -34,7 +34,7 @@ struct Headers {
     HeaderTree tree IBD_GUARDED_BY(mutex);
     Chain active IBD_GUARDED_BY(mutex);
     /** Of `active`, without the lock: what is fixed at insertion may be read at any time. Null:
-     * none yet. */
+     *  none yet. */
     std::atomic<HeaderNode*> tip = nullptr;
 };
 

@@ -12,7 +12,7 @@ namespace {
 /** The arguments of a call in their order, a word each: a name alone is JSON; with ~ a text that
  *  may contain a '=' also where arguments are named; with ? JSON, or a text if it does not parse; a
  *  dash stands for a plain text. In brackets further names of the argument, and those of the
- * members of an object that may be given by name. */
+ *  members of an object that may be given by name. */
 struct Call {
     std::string_view method;
     std::string_view arguments;
@@ -220,7 +220,7 @@ Result<UniValue> Convert(const std::string& word, const std::optional<Param>& pa
 }
 
 /** Whether "a=b" is a value without a name: there is no argument of the name before the '=', and
- * the next one by position is a text, or it is JSON and the word is that. */
+ *  the next one by position is a text, or it is JSON and the word is that. */
 bool HasNoName(const std::string& method, const std::string& word, size_t position)
 {
     if (Find(method, std::string_view(word).substr(0, word.find('=')))) return false;

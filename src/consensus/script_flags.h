@@ -16,7 +16,7 @@ bool BuriedActive(int height, const ConsensusParams& params, BuriedDeployment de
 int BuriedHeight(const ConsensusParams& params, BuriedDeployment deployment);
 
 /** Whether BIP34 rules out that a coinbase repeats an older one on a branch, and so BIP30 need not
- * be checked in its block at `height`. `bip34_ancestor`: hash of the block at bip34_height on the
+ *  be checked in its block at `height`. `bip34_ancestor`: hash of the block at bip34_height on the
  *  branch, null if the branch is not that long. */
 bool Bip34ImpliesBip30(int height, const BlockHash& bip34_ancestor, const ConsensusParams& params);
 

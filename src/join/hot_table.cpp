@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMinPageRecords = (8 << 10) / sizeof(JoinRecord);
 constexpr size_t kMaxPageRecords = SpillWriter::kMaxPageBytes / sizeof(JoinRecord);
 /** Records ahead for which a bucket is asked to be brought near: it may lie anywhere in a table
- * that no cache holds. */
+ *  that no cache holds. */
 constexpr size_t kAhead = 6;
 
 bool IsFree(const JoinRecord& slot) { return slot.event == 0; }

@@ -99,7 +99,7 @@ public:
     void ResolveCollisions(int64_t now);
 
     /** Some at random: at most `max`, and at most that percentage (0: no such limit); of one
-     * network class only, if given; terrible ones only if not `filtered`. */
+     *  network class only, if given; terrible ones only if not `filtered`. */
     std::vector<PeerAddress> GetAddresses(size_t max, size_t max_percent,
                                           std::optional<AddressNetwork> network, int64_t now,
                                           bool filtered = true);

@@ -30,7 +30,7 @@ public:
     }
 
     /** Bans for `seconds` from now on, or until that time if `absolute`; for the default time if
-     * that is not above 0. Whether this made a ban longer or new. */
+     *  that is not above 0. Whether this made a ban longer or new. */
     bool Ban(const Subnet& subnet, int64_t seconds, bool absolute, int64_t now);
     /** Whether there was such a ban. */
     bool Unban(const Subnet& subnet);

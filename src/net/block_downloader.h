@@ -68,7 +68,7 @@ public:
     /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
     /** A new header of the peer, when we have almost caught up: the blocks that are missing from
-     * the branch that ends there, to ask for at once; they count as asked. */
+     *  the branch that ends there, to ask for at once; they count as asked. */
     std::vector<const HeaderNode*> AskTowards(PeerId peer, const HeaderNode& header,
                                               const HeaderNode& tip, int64_t now);
     /** Bytes came for a block. Whether it had been asked of anybody. */

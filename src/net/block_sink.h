@@ -48,7 +48,7 @@ public:
      *  counts as taken. */
     virtual bool Put(PeerBlock&& block) = 0;
     /** Whether it has yet to say what came of a block of this peer: until then nothing else that
-     * the peer said is answered, so that an answer knows of the block. */
+     *  the peer said is answered, so that an answer knows of the block. */
     virtual bool IsBusyWith(PeerId /*peer*/) const { return false; }
     /** Those refused since the last call: to be asked of somebody else. */
     virtual std::vector<RefusedBlock> TakeRefused() = 0;

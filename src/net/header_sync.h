@@ -59,7 +59,7 @@ public:
         std::vector<BlockHeader> ready; //!< may be stored, in order
     };
     /** The peer's next headers: at least one, continuous, with the proof of work they claim.
-     * `full`: as many as a message can have, so that there may be more. Not in kFinal. */
+     *  `full`: as many as a message can have, so that there may be more. Not in kFinal. */
     Outcome Process(std::span<const BlockHeader> headers, std::span<const BlockHash> hashes,
                     bool full);
     /** For the next getheaders. Not in kFinal. */
@@ -71,7 +71,7 @@ public:
     uint32_t PresyncTime() const { return m_last.time; }
 
     /** Bytes held now, roughly; and the most that a peer can bring about, for a chain that starts
-     * at `start_time` (median time past, seconds since 1970). */
+     *  at `start_time` (median time past, seconds since 1970). */
     size_t MemoryUsage() const;
     static size_t MaxMemory(const ChainParams& params, int64_t start_time, int64_t now);
 

@@ -96,7 +96,7 @@ public:
     void StopDownload();
 
     /** From now on those whom we call are told that hints are wanted, and what they have is
-     * fetched. The goal outlives this, or StopHints(). Before that nothing is called again. */
+     *  fetched. The goal outlives this, or StopHints(). Before that nothing is called again. */
     void FetchHints(HintsGoal& goal, int64_t offer_time = kHintsOfferTime);
     void StopHints() { m_hints.reset(); }
     /** Those of which these hints came were wrong: they are sent away. */

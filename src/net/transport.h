@@ -82,8 +82,8 @@ public:
     // Receiving.
 
     /** Takes bytes from the front of `bytes`: all of them, or those up to the end of a message,
-     * which must then be taken. An error ends the connection; it is in the words of Core's log,
-     * without the peer. */
+     *  which must then be taken. An error ends the connection; it is in the words of Core's log,
+     *  without the peer. */
     virtual Result<> Receive(ByteSpan& bytes) = 0;
     virtual bool HasMessage() const = 0;
     /** Only when there is one. */

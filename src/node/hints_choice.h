@@ -25,8 +25,8 @@ struct HintsChoice {
 
 /** Opens the file that is given. Of a folder: of the files that can be read and are not of another
  *  network the one that ends at `assumed_valid`, else the one that ends highest, of equals the
- * first by name; the others are named in the log. Null if the folder has none, or no choice is
- * made. Errors: a given file that cannot be read, is of another network or has another hash. */
+ *  first by name; the others are named in the log. Null if the folder has none, or no choice is
+ *  made. Errors: a given file that cannot be read, is of another network or has another hash. */
 Result<std::unique_ptr<Hints>> ChooseHints(Env& env, Logger& log, const ChainParams& params,
                                            const HintsChoice& choice,
                                            const BlockHash& assumed_valid);

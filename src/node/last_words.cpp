@@ -49,7 +49,7 @@ void WriteTo(int fd, const char* text)
 }
 
 /** Uncaught, so that nothing was unwound: those of the standard library that speak of the machine.
- * All else is a bug. */
+ *  All else is a bug. */
 [[noreturn]] void Terminate()
 {
     try {

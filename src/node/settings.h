@@ -13,7 +13,7 @@ struct SettingsLog {
 };
 
 /** Reads -settings (default settings.json in the network's directory) if it is there, and writes
- * it. Errors are Core's, with details in further lines that begin with "- ". */
+ *  it. Errors are Core's, with details in further lines that begin with "- ". */
 Result<SettingsLog> ReadSettingsFile(Env& env, ArgsManager& args, const Path& net_dir);
 
 } // namespace ibd

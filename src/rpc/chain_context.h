@@ -76,7 +76,7 @@ struct ChainContext {
     /** For a member "warnings". */
     UniValue Warnings() const;
     /** What a call that lacks undo data adds to its error, a sentence after a full stop: up to
-     * which height it is there; empty if nobody makes it. */
+     *  which height it is there; empty if nobody makes it. */
     std::string UndoNote() const;
 };
 
@@ -98,7 +98,7 @@ const HeaderNode& FindBlockByHashOrHeight(const ChainReader& chain, const UniVal
 std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
                                          bool need_undo);
 /** -1 with UndoNote() when the block's undo data is yet to be made: no caller is to take what is
- * left out without it for all there is. */
+ *  left out without it for all there is. */
 void RequireUndoIfMade(const ChainContext& context, const StoredBlock& block);
 /** Blocks on top of and with `node`; -1 off the active chain. */
 int Confirmations(const ChainReader& chain, const HeaderNode& node);

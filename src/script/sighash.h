@@ -75,7 +75,7 @@ private:
 };
 
 /** What the signature hashes of one input have in common: for each kind of hash type the hasher
- * just before the type, with the script code that it was made for. A script that checks a thousand
+ *  just before the type, with the script code that it was made for. A script that checks a thousand
  *  signatures then hashes a large transaction once. Bounded: six kinds, one script code each. One
  *  thread. */
 class InputHashes {

@@ -156,7 +156,7 @@ private:
 };
 
 /** A fixed number of threads, `name`.00 and so on, that run what they are given. With 0 threads the
- * caller does the work itself. Destruction finishes what was submitted. */
+ *  caller does the work itself. Destruction finishes what was submitted. */
 class ThreadPool {
 public:
     ThreadPool(const std::string& name, size_t threads);

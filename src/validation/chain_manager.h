@@ -154,7 +154,7 @@ public:
      *  it are candidates again, for the next ActivateBestChain(). Any thread. */
     void UndoHasCome();
     /** A block of the active chain breaks a rule that was left out when its coins came: marks it,
-     * so that the next start refuses the coins. Only before the chain is closed. */
+     *  so that the next start refuses the coins. Only before the chain is closed. */
     void NoteBroken(const HeaderNode& node);
     /** StoreSound() for a block that is not to be stored, as if it had been pruned since. */
     Result<> NotePruned(const BlockView& block, const HeaderNode& node);
