@@ -1,4 +1,5 @@
-"""Both hints formats, written and read; doc/formats/hints.md is their description."""
+"""Containers and bitmaps read; bitmaps and version 1 of the container written too. Formats:
+doc/formats/hints.md; version 2 is in container2.py."""
 
 import hashlib
 import os
