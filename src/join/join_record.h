@@ -1,9 +1,9 @@
-// JoinRecord: one event in the life of an output - it was made, or it was spent - named by a keyed
-// hash of its outpoint. A value of 24 bytes; spills hold it as it lies in memory, since no other
-// machine reads them.
+// JoinRecord: one event in the life of an output - it was made, or it was spent - under the name of
+// its outpoint, a keyed hash. A value of 24 bytes; spills hold it as it lies in memory, since no
+// other machine reads them.
 #pragma once
 
-#include "crypto/siphash128.h"
+#include "swiftsync/aggregate.h"
 
 #include <type_traits>
 
@@ -17,7 +17,7 @@ enum class JoinKind : uint8_t {
 };
 
 struct JoinRecord {
-    Hash128 key; //!< of the outpoint
+    OutpointName key;
     /** Height (40 bits), kind (2), index (22), so that numbers ascend as events of an output follow
      *  each other in the chain: in a block, what is spent there was made there before. */
     uint64_t event = 0;

@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 4};
+constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 5};
 constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr size_t kSpillEntrySize = 20;
 constexpr const char* kStateFile = "join.dat";
@@ -57,10 +57,8 @@ bool ReadSum(Reader& reader, JoinState& state)
     if (kind == 0) return true;
     if (kind > 1 + static_cast<uint8_t>(AggregateKind::kMuHash)) return false;
     state.aggregate = static_cast<AggregateKind>(kind - 1);
-    const ByteSpan salt = reader.Span(state.salt.size());
     const ByteSpan sum = reader.Span(reader.U16());
     if (!reader.Ok()) return false;
-    std::copy(salt.begin(), salt.end(), state.salt.begin());
     state.sum.assign(sum.begin(), sum.end());
     return MakeAggregate(*state.aggregate, state.salt)->Load(state.sum).Ok();
 }
@@ -99,10 +97,7 @@ std::vector<SpillInfo> JoinState::AllSpills() const
 
 SpillOwner JoinState::Owner() const
 {
-    uint8_t secret[16];
-    WriteLE64(secret, key.k0);
-    WriteLE64(secret + 8, key.k1);
-    return {Uint256(Sha256Of(secret)), uint32_t{1} << partition_bits};
+    return {Uint256(Sha256Of(salt)), uint32_t{1} << partition_bits};
 }
 
 // Of about equal size, so that what is in a range fits into a thread's memory, which the partitions
@@ -136,12 +131,10 @@ Bytes JoinState::Encode() const
     writer.U8(ordered);
     writer.U8(pairs);
     writer.U8(partition_bits);
-    writer.U64(key.k0);
-    writer.U64(key.k1);
+    writer.Raw(salt);
     for (const uint64_t number : {bytes, records, met}) writer.U64(number);
     writer.U8(aggregate ? 1 + static_cast<uint8_t>(*aggregate) : 0);
     if (aggregate) {
-        writer.Raw(salt);
         writer.U16(static_cast<uint16_t>(sum.size()));
         writer.Raw(sum);
     }
@@ -173,8 +166,7 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
     s.ordered = reader.U8() != 0;
     s.pairs = reader.U8() != 0;
     s.partition_bits = reader.U8();
-    s.key.k0 = reader.U64();
-    s.key.k1 = reader.U64();
+    const ByteSpan salt = reader.Span(s.salt.size());
     for (uint64_t* number : {&s.bytes, &s.records, &s.met}) *number = reader.U64();
     const bool summed = ReadSum(reader, s);
     const size_t counts = size_t{s.terminal_height} + 1;
@@ -190,6 +182,7 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
     if (!whole || !reader.AtEnd()) return BadData("its fields contradict each other");
     s.stage = static_cast<JoinStage>(stage);
     std::copy(magic.begin(), magic.end(), s.network_magic.begin());
+    std::copy(salt.begin(), salt.end(), s.salt.begin());
     return s;
 }
 

@@ -1,9 +1,8 @@
-// JoinState: what a join has made durable - its key, how it divides, which blocks are read and how
+// JoinState: what a join has made durable - its salt, how it divides, which blocks are read and how
 // many outputs each has, which spills hold what did not meet. A file that is replaced atomically
 // after the spills it names were synced. A value; one thread. Format: doc/formats/spill.md.
 #pragma once
 
-#include "crypto/siphash.h"
 #include "join/height_ranges.h"
 #include "join/join_options.h"
 #include "join/spill_file.h"
@@ -30,10 +29,9 @@ struct JoinState {
     bool ordered = false; //!< all events are spilled and put in order, none meet before
     bool pairs = false;   //!< which input spends which output is kept
     uint8_t partition_bits = 0;
-    SipKey key;
+    AggregateSalt salt{}; //!< what outpoints are named under, and summed
     /** What outputs and inputs are summed by, if they are. */
     std::optional<AggregateKind> aggregate;
-    AggregateSalt salt{};
 
     // What is done.
     JoinStage stage = JoinStage::kReading;

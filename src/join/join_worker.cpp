@@ -8,17 +8,20 @@ namespace ibd {
 
 namespace {
 
-/** A number as secret as the key, which itself serves the outpoints alone. */
-uint64_t SecretOf(SipKey key)
+/** A number as secret as the salt, which itself serves the outpoints alone. */
+uint64_t SecretOf(const AggregateSalt& salt)
 {
-    return SipHasher(key).Write(AsBytes("order of spending within a block")).Finalize();
+    const Hash32 digest =
+        Sha256().Write(AsBytes("order of spending within a block")).Write(salt).Finalize();
+    return ReadLE64(digest.data());
 }
 
 } // namespace
 
 JoinWorker::JoinWorker(const JoinContext& context, size_t number, JoinCounters& counters)
-    : m_context(context), m_number(number), m_hash(context.key), m_counters(counters),
-      m_taker(context.params, SecretOf(context.key)), m_sum(context.log.NewSum())
+    : m_context(context), m_number(number), m_counters(counters),
+      m_taker(context.params, SecretOf(context.salt)),
+      m_namer(MakeAggregate(AggregateKind::kSha256, context.salt)), m_sum(context.log.NewSum())
 {
 }
 
@@ -45,56 +48,71 @@ Result<> JoinWorker::Record(const SuppliedBlock& block)
     const auto height = static_cast<uint32_t>(block.node->height);
     const BlockView& view = m_taker.View();
     m_records.Reset(1 + view.Outputs().size() + view.Inputs().size()); // one for the coinbase's id
-    m_created.Reset(m_sum ? view.Outputs().size() : 0);
-    m_spent.Reset(m_sum ? view.Inputs().size() : 0);
+    m_namer->Clear();
+    if (m_sum) m_sum->Clear();
+    AddCoinbaseId(height);
     const uint32_t outputs = AddCreated(height);
     AddSpent(height);
-    if (m_sum) {
-        m_sum->Clear();
-        m_sum->AddCreated(m_created.data(), m_created.size());
-        m_sum->AddSpent(m_spent.data(), m_spent.size());
-    }
+    const bool named = m_sum && m_sum->Kind() == m_namer->Kind();
     const uint32_t checksum = m_context.log.KeepsChecksums() ? Crc32c(view.Raw()) : 0;
     IBD_RETURN_IF_ERROR(m_context.log.Record(m_number, {height, outputs, checksum},
-                                             block.bytes.size(), m_records, m_sum.get()));
+                                             block.bytes.size(), m_records,
+                                             named ? m_namer.get() : m_sum.get()));
     AddTo(m_counters.blocks, 1);
     AddTo(m_counters.bytes, block.bytes.size());
     return {};
 }
 
+/** Under a name that no outpoint of the block has. */
+void JoinWorker::AddCoinbaseId(uint32_t height)
+{
+    if (!m_context.unique.Contains(height) || m_context.rules.IsOverwritten(height)) return;
+    m_listed.Reset(1);
+    m_listed.Add(m_taker.View().Txs()[0].txid, OutPoint::kNullIndex);
+    OutpointName name;
+    const auto unsummed = MakeAggregate(AggregateKind::kSha256, m_context.salt);
+    unsummed->AddNamed(false, m_listed.data(), 1, &name);
+    m_records.Add({name, JoinRecord::Event(JoinKind::kCoinbaseId, height, 0)});
+}
+
 /** What the fold counts, so that hints fit: see fold.h. Returns their number. */
 uint32_t JoinWorker::AddCreated(uint32_t height)
 {
-    uint32_t index = 0;
-    bool coinbase = true;
-    const bool overwritten = m_context.rules.IsOverwritten(height);
-    for (const TxView& tx : m_taker.View().Txs()) {
-        const sip::State begun = m_hash.Begin(tx.txid.data());
-        if (coinbase && m_context.unique.Contains(height) && !overwritten) {
-            m_records.Add({OutpointHash::Finish(begun, OutPoint::kNullIndex),
-                           JoinRecord::Event(JoinKind::kCoinbaseId, height, 0)});
-        }
-        const bool gone = std::exchange(coinbase, false) && overwritten;
-        for (size_t i = 0; i < tx.outputs.size() && !gone; ++i) {
+    const BlockView& view = m_taker.View();
+    m_listed.Reset(view.Outputs().size());
+    const auto txs = view.Txs().subspan(m_context.rules.IsOverwritten(height) ? 1 : 0);
+    for (const TxView& tx : txs) {
+        for (size_t i = 0; i < tx.outputs.size(); ++i) {
             if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
-            const auto vout = static_cast<uint32_t>(i);
-            m_records.Add({OutpointHash::Finish(begun, vout),
-                           JoinRecord::Event(JoinKind::kCreated, height, index++)});
-            if (m_sum) m_created.Add(tx.txid, vout);
+            m_listed.Add(tx.txid, static_cast<uint32_t>(i));
         }
     }
-    return index;
+    AddListed(JoinKind::kCreated, height, 0);
+    return static_cast<uint32_t>(m_listed.size());
 }
 
 void JoinWorker::AddSpent(uint32_t height)
 {
     const BlockView& view = m_taker.View();
-    const auto inputs = view.Inputs();
-    for (size_t i = view.Txs()[0].inputs.size(); i < inputs.size(); ++i) {
-        const uint8_t* outpoint = inputs[i].prevout_bytes;
-        m_records.Add({OutpointHash::Finish(m_hash.Begin(outpoint), ReadLE32(outpoint + 32)),
-                       JoinRecord::Event(JoinKind::kSpent, height, static_cast<uint32_t>(i))});
-        if (m_sum) m_spent.Add(outpoint);
+    const size_t first = view.Txs()[0].inputs.size();
+    m_listed.Reset(view.Inputs().size());
+    for (const InputView& input : view.Inputs().subspan(first)) m_listed.Add(input.prevout_bytes);
+    AddListed(JoinKind::kSpent, height, static_cast<uint32_t>(first));
+}
+
+/** Sums and records what is listed, numbered from `first`. */
+void JoinWorker::AddListed(JoinKind kind, uint32_t height, uint32_t first)
+{
+    const bool spent = kind == JoinKind::kSpent;
+    const uint8_t* const outpoints = m_listed.data();
+    const size_t count = m_listed.size();
+    if (m_names.size() < count) m_names.resize(count);
+    m_namer->AddNamed(spent, outpoints, count, m_names.data());
+    if (m_sum && m_sum->Kind() != m_namer->Kind()) {
+        spent ? m_sum->AddSpent(outpoints, count) : m_sum->AddCreated(outpoints, count);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        m_records.Add({m_names[i], JoinRecord::Event(kind, height, first + i)});
     }
 }
 

@@ -21,7 +21,7 @@ struct JoinContext {
     const ChainParams& params;
     const FoldRules rules;
     const UniqueCoinbases unique; //!< whose ids must differ for pairs to be found in any order
-    const SipKey key;
+    const AggregateSalt& salt;    //!< what outpoints are named under
     JoinLog& log;
     const std::atomic<bool>& stop; //!< asked to end early: keep what is done
 };
@@ -38,16 +38,18 @@ private:
     Result<> Record(const SuppliedBlock& block);
     uint32_t AddCreated(uint32_t height);
     void AddSpent(uint32_t height);
+    void AddCoinbaseId(uint32_t height);
+    void AddListed(JoinKind kind, uint32_t height, uint32_t first);
 
     const JoinContext& m_context;
     const size_t m_number;
-    const OutpointHash m_hash;
     JoinCounters& m_counters;
     BlockTaker m_taker;
     ShardedRecords m_records;
-    const std::unique_ptr<Aggregate> m_sum; //!< of a block; null: none is wanted
-    OutpointList m_created;                 //!< what goes into it
-    OutpointList m_spent;                   //!< and out of it
+    const std::unique_ptr<Aggregate> m_namer; //!< of a block: gives the names, and sums them
+    const std::unique_ptr<Aggregate> m_sum;   //!< of a block, as is asked for; null: none
+    OutpointList m_listed;                    //!< outputs of a block, or its inputs
+    std::vector<OutpointName> m_names;        //!< of these
 };
 
 } // namespace ibd

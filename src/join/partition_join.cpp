@@ -143,7 +143,7 @@ void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent
 
 /** An outpoint with other events than one pair: in the chain's order it must be made and spent in
  *  turn. No valid chain but one with repeated coinbases has such, and few. */
-void PartitionJoin::Settle(std::span<const JoinRecord> records, const Hash128& key,
+void PartitionJoin::Settle(std::span<const JoinRecord> records, const OutpointName& key,
                            const Unspent& unspent)
 {
     m_events.clear();

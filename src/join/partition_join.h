@@ -42,7 +42,8 @@ private:
     Result<> Load(uint32_t partition, unsigned part_bits, uint64_t part);
     void Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent);
     void JoinChunk(std::span<const JoinRecord> records, const Unspent& unspent);
-    void Settle(std::span<const JoinRecord> records, const Hash128& key, const Unspent& unspent);
+    void Settle(std::span<const JoinRecord> records, const OutpointName& key,
+                const Unspent& unspent);
     void TellPair(const JoinRecord& a, const JoinRecord& b) const;
     void Note(const JoinRecord& event);
 

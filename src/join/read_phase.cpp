@@ -107,17 +107,12 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     fresh.ordered = ordered;
     fresh.partition_bits = static_cast<uint8_t>(TableShape::PartitionBits(
         ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered), JoinBytes(m_job.options)));
-    uint8_t key[16];
-    m_job.env.RandomBytes(key);
-    fresh.key = {ReadLE64(key), ReadLE64(key + 8)};
+    m_job.env.RandomBytes(fresh.salt);
     fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
     fresh.outputs[0] = 0; // genesis made no coin
     fresh.pairs = m_job.options.pairs;
     fresh.aggregate = m_job.options.aggregate;
-    if (fresh.aggregate) {
-        m_job.env.RandomBytes(fresh.salt);
-        fresh.sum = MakeAggregate(*fresh.aggregate, fresh.salt)->Serialize();
-    }
+    if (fresh.aggregate) fresh.sum = MakeAggregate(*fresh.aggregate, fresh.salt)->Serialize();
     if (fresh.KeepsChecksums()) fresh.checksums.resize(fresh.outputs.size());
     IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, fresh));
     return fresh;
@@ -146,7 +141,7 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
     // In the chain's order repeated ones are judged by when they were spent.
     const UniqueCoinbases unique = log.State().ordered ? UniqueCoinbases{} : m_job.unique;
     const JoinContext context{
-        m_job.params, m_job.rules, unique, log.State().key, log, m_job.stop,
+        m_job.params, m_job.rules, unique, log.State().salt, log, m_job.stop,
     };
     if (!m_job.options.background) {
         Work(context, 0);

@@ -444,7 +444,7 @@ class OwnHintsPoints(RandomPoints):
         """Bytes of blocks that the state of the join says are read (doc/formats/spill.md)."""
         with contextlib.suppress(FileNotFoundError):
             return struct.unpack_from("<Q", (node.net_dir / "ibdbooster" / "join.dat").read_bytes(),
-                                      100)[0]
+                                      148)[0]
         return 0
 
     def check_resume(self, log, kept):

@@ -22,7 +22,7 @@ std::vector<JoinRecord> RandomRecords(size_t outputs, uint64_t odd, uint64_t key
     const uint64_t mask = key_bits == 64 ? ~uint64_t{0} : (uint64_t{1} << key_bits) - 1;
     std::vector<JoinRecord> records;
     for (size_t i = 0; i < outputs; ++i) {
-        const Hash128 key{rng(), rng() & mask};
+        const OutpointName key{rng(), rng() & mask};
         const uint64_t height = rng.Below(1'000);
         if (rng.Chance(odd, 1'000)) {
             std::set<uint64_t> heights;
@@ -47,8 +47,8 @@ SpillReader Spill(Env& env, const Path& directory, std::span<const JoinRecord> r
     const auto writer = Must(SpillWriter::Create(env, directory, 0, kOwner));
     for (size_t at = 0; at < records.size(); at += 100) {
         const auto page = records.subspan(at, std::min<size_t>(100, records.size() - at));
-        REQUIRE(writer->Add(0, {reinterpret_cast<const uint8_t*>(page.data()),
-                                page.size() * sizeof(JoinRecord)}));
+        REQUIRE(writer->Add(
+            0, {reinterpret_cast<const uint8_t*>(page.data()), page.size() * sizeof(JoinRecord)}));
     }
     const std::array infos = {Must(writer->Finish()).info};
     return Must(SpillReader::Open(env, directory, infos, kOwner));

@@ -12,10 +12,10 @@ namespace ibd::test {
 /** Events by outpoint, in the order of the chain. */
 using Lives = std::map<std::pair<uint64_t, uint64_t>, std::set<uint64_t>>;
 
-inline JoinRecord MakeEvent(Hash128 key, JoinKind kind, uint64_t height, uint64_t index = 0)
+inline JoinRecord MakeEvent(OutpointName key, JoinKind kind, uint64_t height, uint64_t index = 0)
 {
-    return {key, JoinRecord::Event(kind, static_cast<uint32_t>(height),
-                                   static_cast<uint32_t>(index))};
+    return {key,
+            JoinRecord::Event(kind, static_cast<uint32_t>(height), static_cast<uint32_t>(index))};
 }
 
 inline void AddTo(Lives& lives, const JoinRecord& record)
