@@ -47,6 +47,10 @@ Chain::Chain(const ChainParams& params, const ChainOptions& options)
         CHECK(pair->repeat > pair->first + (pair->overwrite ? 0 : kCoinbaseMaturity + 9));
         CHECK(pair->repeat < params.consensus.bip34_height);
     }
+    if (options.like_mainnet) {
+        m_model.emplace(options.seed, static_cast<uint32_t>(options.blocks),
+                        static_cast<uint32_t>(options.outputs_per_block));
+    }
     m_times.push_back(params.genesis.header.time);
     m_truth.BeginBlock();
     m_truth.AddOutput(false); // the genesis coinbase cannot be spent
@@ -110,6 +114,14 @@ int Chain::DrawLifetime()
     while (low * 2 < lifetimes.longest) low *= 2;
     for (int steps = m_rng.Between(0, 7); steps > 0 && low > 100; --steps) low /= 2;
     return m_rng.Between(low + 1, std::min(2 * low, lifetimes.longest));
+}
+
+int Chain::DrawSpentLifetime()
+{
+    int lifetime = kNeverSpent;
+    while (lifetime == kNeverSpent) lifetime = DrawLifetime();
+    const int left = m_options.blocks - m_height;
+    return lifetime <= left ? lifetime : m_rng.Between(0, left);
 }
 
 void Chain::Schedule(const Coin& coin, int lifetime)

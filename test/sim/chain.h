@@ -11,6 +11,7 @@
 
 #include "consensus/params.h"
 #include "primitives/transaction.h"
+#include "sim/hints_model.h"
 #include "sim/script_book.h"
 #include "sim/truth.h"
 
@@ -41,6 +42,9 @@ struct ChainOptions {
     /** Mean number of outputs in a block after the first hundred, 1 to kMostOutputsPerBlock. */
     int outputs_per_block = 100;
     bool signed_spends = false;
+    /** Transactions have the shapes of HintsModel, and its outputs are the ones that stay: hints of
+     *  the chain are then as large as mainnet's, which else they are not. */
+    bool like_mainnet = false;
     std::optional<RepeatedCoinbase> repeated_coinbase;
     /** The first input of each transaction of this block fails its script; all else is valid, so
      *  that the chain passes where scripts are not run. 0: no such block. */
@@ -97,15 +101,22 @@ private:
 
     SimBlock Make(bool with_transactions);
     void BuildTransactions(Draft& draft);
-    void BuildTransaction(Draft& draft, size_t inputs, size_t outputs);
+    void BuildModelled(Draft& draft);
+    bool HasRoom(const Draft& draft) const;
+    /** `lifetimes`: of its outputs, where they are given. */
+    void BuildTransaction(Draft& draft, size_t inputs, size_t outputs,
+                          const std::vector<int>* lifetimes = nullptr);
     std::vector<Coin> TakeCoins(size_t count);
     size_t PickDue();
-    std::vector<PlannedOutput> PlanOutputs(Draft& draft, size_t count, Amount total);
+    std::vector<PlannedOutput> PlanOutputs(Draft& draft, size_t count, Amount total,
+                                           const std::vector<int>* lifetimes);
     void DrawLocks(MutableTransaction& tx, const std::vector<Coin>& coins);
     void RecordSpends(const std::vector<Coin>& coins);
     void AddOutputs(const Txid& txid, const std::vector<PlannedOutput>& outputs);
     void Schedule(const Coin& coin, int lifetime);
     int DrawLifetime();
+    /** Of a coin that is spent before the planned height is reached. */
+    int DrawSpentLifetime();
     MutableTransaction BuildCoinbase(Draft& draft, const std::vector<Wtxid>& wtxids);
     void AddCoinbase(Draft& draft);
     bool RepeatsCoinbase() const;
@@ -117,6 +128,7 @@ private:
     ChainOptions m_options;
     std::shared_ptr<const ScriptBook> m_book;
     Rng m_rng;
+    std::optional<HintsModel> m_model; //!< like_mainnet
     int m_height = 0;
     BlockHash m_tip;
     std::deque<uint32_t> m_times;             //!< of the last 11 blocks

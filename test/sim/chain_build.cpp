@@ -39,6 +39,13 @@ size_t DrawOutputs(Rng& rng, size_t inputs, size_t inputs_left, size_t outputs_l
     return std::clamp<size_t>(count, 1, std::min(outputs_left, kMostOutputs));
 }
 
+/** Such that the coins that are due are gone after so many transactions. */
+size_t DrawEvenInputs(Rng& rng, size_t due, size_t txs_left)
+{
+    const size_t count = due / txs_left + (rng.Chance(due % txs_left, txs_left) ? 1 : 0);
+    return std::clamp<size_t>(count, 1, kMostInputs);
+}
+
 Bytes DataCarrier(Rng& rng)
 {
     Bytes out{OP_RETURN};
@@ -48,13 +55,40 @@ Bytes DataCarrier(Rng& rng)
 
 } // namespace
 
+bool Chain::HasRoom(const Draft& draft) const
+{
+    return !m_due.empty() && draft.weight < kWeightGoal && draft.sigops_cost < kSigopsGoal;
+}
+
+void Chain::BuildModelled(Draft& draft)
+{
+    HintedBlock model;
+    m_model->Next(model);
+    uint32_t index = model.shape[0]; // the coinbase's
+    auto unspent = std::lower_bound(model.unspent.begin(), model.unspent.end(), index);
+    std::vector<int> lifetimes;
+    for (size_t tx = 1; tx < model.shape.size() && HasRoom(draft); ++tx) {
+        lifetimes.clear();
+        for (uint32_t i = 0; i < model.shape[tx]; ++i, ++index) {
+            const bool stays = unspent != model.unspent.end() && *unspent == index;
+            if (stays) ++unspent;
+            lifetimes.push_back(stays ? kNeverSpent : DrawSpentLifetime());
+        }
+        const size_t inputs = DrawEvenInputs(m_rng, m_due.size(), model.shape.size() - tx);
+        BuildTransaction(draft, inputs, lifetimes.size(), &lifetimes);
+    }
+}
+
 void Chain::BuildTransactions(Draft& draft)
 {
+    if (m_model && m_height <= m_options.blocks) {
+        BuildModelled(draft);
+        return;
+    }
     const int mean = m_options.outputs_per_block;
     size_t outputs_left =
         static_cast<size_t>(m_rng.Between(std::max(1, mean - mean / 4), mean + mean / 4));
-    while (!m_due.empty() && outputs_left > 0 && draft.weight < kWeightGoal &&
-           draft.sigops_cost < kSigopsGoal) {
+    while (outputs_left > 0 && HasRoom(draft)) {
         const size_t inputs = DrawInputs(m_rng, m_due.size());
         const size_t outputs = DrawOutputs(m_rng, inputs, m_due.size(), outputs_left);
         BuildTransaction(draft, inputs, outputs);
@@ -85,12 +119,13 @@ std::vector<Chain::Coin> Chain::TakeCoins(size_t count)
     return out;
 }
 
-std::vector<Chain::PlannedOutput> Chain::PlanOutputs(Draft& draft, size_t count, Amount total)
+std::vector<Chain::PlannedOutput> Chain::PlanOutputs(Draft& draft, size_t count, Amount total,
+                                                     const std::vector<int>* lifetimes)
 {
     std::vector<PlannedOutput> out(count);
     size_t spenders = 0;
     for (PlannedOutput& output : out) {
-        output.lifetime = DrawLifetime();
+        output.lifetime = lifetimes ? (*lifetimes)[out.size() - count] : DrawLifetime();
         const Amount share = total / static_cast<Amount>(count);
         if (m_rng.Chance(3, 100)) {
             output.keeper = DataCarrier(m_rng);
@@ -142,7 +177,8 @@ void Chain::DrawLocks(MutableTransaction& tx, const std::vector<Coin>& coins)
     }
 }
 
-void Chain::BuildTransaction(Draft& draft, size_t inputs, size_t outputs)
+void Chain::BuildTransaction(Draft& draft, size_t inputs, size_t outputs,
+                             const std::vector<int>* lifetimes)
 {
     const std::vector<Coin> coins = TakeCoins(inputs);
     MutableTransaction tx;
@@ -157,7 +193,7 @@ void Chain::BuildTransaction(Draft& draft, size_t inputs, size_t outputs)
     DrawLocks(tx, coins);
     const Amount fee = std::min(total / 4, m_rng.Between(0, int(kMostFee)) + Amount{0});
     draft.fees += fee;
-    const std::vector<PlannedOutput> plan = PlanOutputs(draft, outputs, total - fee);
+    const std::vector<PlannedOutput> plan = PlanOutputs(draft, outputs, total - fee, lifetimes);
     for (const PlannedOutput& output : plan) {
         const bool from_book = output.lifetime != kNeverSpent;
         tx.outputs.push_back(

@@ -26,6 +26,8 @@ The same options give the same bytes.
   --outputs-per-block N  mean after the first hundred blocks, 1 to 7000
                          (default: a 500th of --outputs, 20 to 2000)
   --tail N               then N blocks with nothing but a coinbase, to bury the others
+  --like-mainnet         coins that stay lie together as mainnet's do: hints are then as large as
+                         mainnet's for each coin (bench/README.md)
   --signed               real signatures; else scripts that anyone can spend, as long and as valid
   --shuffle WINDOW       write blocks in random order within a window of so many
   --xor                  obfuscate the files, key in xor.dat
@@ -117,11 +119,9 @@ Options ParseOptions(int argc, char** argv)
         {"--out", [&](Text v) { o.out = v; }},
     };
     const std::map<std::string, bool*> flags = {
-        {"--signed", &o.chain.signed_spends},
-        {"--xor", &o.files.obfuscate},
-        {"--stale", &o.stale},
-        {"--preallocate", &o.files.preallocate},
-        {"--torn", &o.files.torn_tail},
+        {"--signed", &o.chain.signed_spends},    {"--like-mainnet", &o.chain.like_mainnet},
+        {"--xor", &o.files.obfuscate},           {"--stale", &o.stale},
+        {"--preallocate", &o.files.preallocate}, {"--torn", &o.files.torn_tail},
     };
     for (int i = 1; i < argc; ++i) {
         const std::string name = argv[i];

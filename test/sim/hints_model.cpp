@@ -124,7 +124,8 @@ void HintsModel::Next(HintedBlock& out)
     ++m_next;
     const Age age = At(height);
     Add(out, height < 30'000 ? 950'000 : age.share / 2); // the coinbase
-    const uint64_t target = m_rng.Below(2 * uint64_t{age.outputs} - 1);
+    const uint64_t outputs = uint64_t{age.outputs} * m_mean_outputs / kMeanOutputs;
+    const uint64_t target = m_rng.Below(2 * std::max<uint64_t>(1, outputs) - 1);
     AddTransactions(out, height, static_cast<uint32_t>(target));
 }
 

@@ -18,9 +18,14 @@ struct HintedBlock {
 
 class HintsModel {
 public:
+    static constexpr uint32_t kMeanOutputs = 3'362;
+
     /** Blocks 1..blocks of a chain that goes through the ages of mainnet's first 850,900 blocks in
-     *  that many: less of it, but with the same mixture. */
-    HintsModel(uint64_t seed, uint32_t blocks) : m_rng(seed), m_blocks(blocks) {}
+     *  that many: less of it, but with the same mixture; with so many outputs in a mean block. */
+    HintsModel(uint64_t seed, uint32_t blocks, uint32_t mean_outputs = kMeanOutputs)
+        : m_rng(seed), m_blocks(blocks), m_mean_outputs(mean_outputs)
+    {
+    }
 
     /** The next block; the same object may be passed again. */
     void Next(HintedBlock& out);
@@ -34,7 +39,8 @@ private:
     void Add(HintedBlock& out, uint32_t parts);
 
     Rng m_rng;
-    const uint32_t m_blocks;
+    uint32_t m_blocks;
+    uint32_t m_mean_outputs;
     uint32_t m_next = 1;
 };
 

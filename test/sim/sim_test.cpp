@@ -97,6 +97,25 @@ TEST_CASE("signed chains are valid in every rule")
     CheckTruth(RunFullCheck(params, chain, 180), chain);
 }
 
+TEST_CASE("chains like mainnet are valid, and what stays in them lies together")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    ChainOptions options = Options(9, 400, 150);
+    options.like_mainnet = true;
+    Chain chain(params, options);
+    CheckTruth(RunFullCheck(params, chain, 410), chain);
+    const Truth& truth = chain.GetTruth();
+    CHECK(truth.Unspent() > truth.Spendable() * 4 / 100);
+    CHECK(truth.Unspent() < truth.Spendable() * 11 / 100);
+    // Strewn about, hardly one in ten would follow another.
+    uint64_t neighbours = 0;
+    for (int height = 1; height <= truth.Height(); ++height) {
+        const std::vector<uint8_t> unspent = truth.UnspentOfBlock(height, true);
+        for (size_t i = 1; i < unspent.size(); ++i) neighbours += unspent[i - 1] && unspent[i];
+    }
+    CHECK(neighbours > truth.Unspent() * 3 / 10);
+}
+
 TEST_CASE("a chain may go on above the planned height")
 {
     const ChainParams params = MakeChainParams(Network::kRegtest);
