@@ -110,6 +110,7 @@ ChainStackOptions ChainStart::StackOptions() const
     }
     options.coins.cache_bytes = m_options.cache.coins_db;
     options.coins.batch_bytes = m_options.batch_bytes;
+    options.index.compact = options.coins.compact = m_options.compact_databases;
     options.checker = &m_parts.scripts;
     options.observer = &m_parts.events;
     return options;

@@ -139,7 +139,7 @@ constexpr const char* kWithoutEffect[] = {
     "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm", "-zmqpubsequence",
     "-zmqpubsequencehwm",
     // what only developers use
-    "-checkblockindex", "-dbcrashratio", "-forcecompactdb", "-rpcdoccheck"};
+    "-checkblockindex", "-dbcrashratio", "-rpcdoccheck"};
 
 } // namespace
 

@@ -408,6 +408,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     out.cache = DivideCache(DbCacheMebibytes(args, machine_memory));
     out.batch_bytes =
         static_cast<size_t>(std::max<int64_t>(1, args.GetInt("-dbbatchsize", kDefaultBatchSize)));
+    out.compact_databases = args.GetBool("-forcecompactdb", false);
     out.script_threads = ScriptThreads(args.GetInt("-par", 0));
     out.prevout_threads = static_cast<unsigned>(
         std::min(args.GetInt("-prevoutfetchthreads", kDefaultPrevoutThreads), kMaxPrevoutThreads));

@@ -32,6 +32,7 @@ enum class UndoWhen {
 struct NodeOptions {
     CacheSizes cache;
     size_t batch_bytes = 0;                  //!< -dbbatchsize
+    bool compact_databases = false;          //!< -forcecompactdb: once, as they are opened
     unsigned script_threads = 1;             //!< -par, resolved
     unsigned prevout_threads = 0;            //!< -prevoutfetchthreads, 0: coins are not read ahead
     size_t signature_cache_bytes = 32 << 20; //!< -maxsigcachesize, of both caches

@@ -16,7 +16,7 @@ struct CoinsDbOptions {
     size_t batch_bytes = 32 << 20; //!< -dbbatchsize: largest batch written at once
     bool wipe = false;
     bool obfuscate = true; //!< a new database gets a random key
-    bool compact = false;
+    bool compact = false;          //!< -forcecompactdb: compact fully after opening
     KvIoCheck before_io = nullptr; //!< for tests
 };
 

@@ -29,6 +29,7 @@ ByteSpan ToSpan(const leveldb::Slice& slice)
 
 Error ToError(const leveldb::Status& status, const Path& directory)
 {
+    // Corruption is damage, which a rebuild heals; all else is a failure of the machine.
     const std::string text = fmt::format("database {}: {}", directory.string(), status.ToString());
     return status.IsCorruption() ? BadData("{}", text) : SystemError("{}", text);
 }
@@ -165,15 +166,14 @@ Result<std::unique_ptr<KvStore>> KvStore::Open(Env& env, Logger& log, KvOptions 
     log.Info("Opening LevelDB in {}", o.directory.string());
     leveldb::DB* db = nullptr;
     const leveldb::Status status = leveldb::DB::Open(impl->DbOptions(), o.directory.string(), &db);
-    if (!status.ok()) {
-        Error error = ToError(status, o.directory);
-        // Damage, which a rebuild heals, and no failure of the machine.
-        if (status.IsCorruption()) error.kind = Error::Kind::kBadData;
-        return error;
-    }
+    if (!status.ok()) return ToError(status, o.directory);
     impl->db.reset(db);
     log.Info("Opened LevelDB successfully");
-    if (o.compact) db->CompactRange(nullptr, nullptr);
+    if (o.compact) {
+        log.Info("Starting database compaction of {}", o.directory.string());
+        db->CompactRange(nullptr, nullptr);
+        log.Info("Finished database compaction of {}", o.directory.string());
+    }
     IBD_RETURN_IF_ERROR(impl->LoadKey(env));
     log.Info("Using obfuscation key for {}: {}", o.directory.string(), ToHex(impl->xor_key.Span()));
     return std::unique_ptr<KvStore>(new KvStore(std::move(impl)));

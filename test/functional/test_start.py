@@ -163,6 +163,17 @@ class Life(FunctionalTest):
         self.assertEqual(node.rpc("getblockcount"), 3)
         node.stop()
 
+    def test_compaction(self):
+        node = fill(self.node().start())
+        node.stop()
+        node.start("-forcecompactdb")
+        for folder in ("blocks/index", "chainstate"):
+            for line in ("Starting", "Finished"):
+                self.assertEqual(node.log_text.count(
+                    f"{line} database compaction of {node.net_dir / folder}\n"), 1)
+        self.assertEqual(node.rpc("getblockcount"), 3)
+        node.stop()
+
     def test_no_blocks(self):
         node = self.node("signet").start("-listen=0", "-connect=0")
         self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])
