@@ -218,8 +218,9 @@ def main():
     parser.add_argument("--only-own-hints", action="store_true")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
-    own = own_hints(args)
-    measure.write(args.work, "own-hints", "\n".join(own_hints_report(own)), own)
+    if not args.only_reindex:
+        own = own_hints(args)
+        measure.write(args.work, "own-hints", "\n".join(own_hints_report(own)), own)
     if args.only_own_hints:
         return 0
     indexed = reindex(args)
