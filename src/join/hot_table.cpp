@@ -16,11 +16,13 @@ constexpr size_t kAhead = 6;
 
 bool IsFree(const JoinRecord& slot) { return slot.event == 0; }
 
+// Both by selection in place of std::copy(), which for so few bytes spends most on its call.
+
 /** Removes slot `i`, so that those behind it move up. */
 template <size_t N>
 void Remove(std::array<JoinRecord, N>& slots, size_t i)
 {
-    std::copy(slots.begin() + i + 1, slots.end(), slots.begin() + i);
+    for (size_t to = 0; to + 1 < N; ++to) slots[to] = slots[to < i ? to : to + 1];
     slots.back() = {};
 }
 
@@ -28,10 +30,9 @@ void Remove(std::array<JoinRecord, N>& slots, size_t i)
 template <size_t N>
 JoinRecord PushFront(std::array<JoinRecord, N>& slots, const JoinRecord& record)
 {
-    const JoinRecord last = slots.back();
-    std::copy_backward(slots.begin(), slots.end() - 1, slots.end());
-    slots.front() = record;
-    return last;
+    JoinRecord moved = record;
+    for (JoinRecord& slot : slots) std::swap(slot, moved);
+    return moved;
 }
 
 } // namespace

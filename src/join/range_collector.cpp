@@ -1,6 +1,7 @@
 // See range_collector.h.
 #include "join/range_collector.h"
 
+#include <cstring>
 #include <numeric>
 
 namespace ibd {
@@ -33,17 +34,19 @@ bool RangeCollector::WriteRange(uint32_t range, std::span<const uint32_t> number
 {
     CHECK(m_sink);
     bool ok = true;
-    m_page.clear();
+    size_t used = 0;
+    m_page.resize(PageSink::kMaxPageBytes);
     for (const uint32_t i : numbers) {
         const uint32_t begin = i == 0 ? 0 : m_entries[i - 1].end;
-        const ByteSpan record = ByteSpan(m_records).subspan(begin, m_entries[i].end - begin);
-        if (m_page.size() + record.size() > PageSink::kMaxPageBytes) {
-            ok = m_sink->Add(range, m_page) && ok;
-            m_page.clear();
+        const size_t size = m_entries[i].end - begin;
+        if (used + size > m_page.size()) {
+            ok = m_sink->Add(range, ByteSpan(m_page).first(used)) && ok;
+            used = 0;
         }
-        Append(m_page, record);
+        std::memcpy(m_page.data() + used, m_records.data() + begin, size);
+        used += size;
     }
-    return m_sink->Add(range, m_page) && ok;
+    return m_sink->Add(range, ByteSpan(m_page).first(used)) && ok;
 }
 
 } // namespace ibd

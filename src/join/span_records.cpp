@@ -43,12 +43,18 @@ Result<> SpanRecords::Load(const SpillReader& spills, uint32_t range, HeightSpan
     bool sound = true;
     const HeightSpan all{0, ~uint32_t{0}};
     IBD_RETURN_IF_ERROR(spills.Read(range, m_page, [&](ByteSpan page) {
+        ByteSpan together = page.first(0); // wanted ones that follow each other are copied at once
         sound = sound && ForEachRecord(page, all, m_size_of, [&](uint32_t height, ByteSpan record) {
                     if (height < span.first || height >= span.end) return;
-                    Append(m_records, record);
+                    if (together.data() + together.size() != record.data()) {
+                        Append(m_records, together);
+                        together = record.first(0);
+                    }
+                    together = {together.data(), together.size() + record.size()};
                     ++m_starts[height - span.first + 1];
                     ++count;
                 });
+        Append(m_records, together);
     }));
     if (!sound || m_records.size() > ~uint32_t{0}) return Garbled(range);
     Group(count);

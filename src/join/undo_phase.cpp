@@ -9,6 +9,9 @@ namespace ibd {
 
 namespace {
 
+/** Coins ahead that are asked to be brought near: they lie in the order of their making. */
+constexpr size_t kAhead = 12;
+
 /** Of a thread's memory for coins; their offsets and the records made of them take the rest. */
 size_t MostCoinBytes(const JoinOptions& options) { return JoinBytes(options) / 5 * 2; }
 
@@ -119,7 +122,9 @@ Result<> UndoPhase::Worker::FindCoins(const HeaderNode& node, const PlainBlock& 
     m_spent.assign(block.Inputs() - before, {});
     const auto offsets = m_coins.At(static_cast<uint32_t>(node.height));
     bool fits = offsets.size() == m_spent.size();
-    for (const uint32_t offset : offsets) {
+    for (size_t i = 0; i < offsets.size(); ++i) {
+        const uint32_t offset = offsets[i];
+        if (i + kAhead < offsets.size()) __builtin_prefetch(m_coins.Data() + offsets[i + kAhead]);
         const uint32_t input = JoinRecord::IndexOf(ReadLE64(m_coins.Data() + offset));
         fits = fits && input >= before && input - before < m_spent.size() &&
                m_spent[input - before].empty();
