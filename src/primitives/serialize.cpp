@@ -26,12 +26,16 @@ uint64_t Reader::LongCompactSize(uint8_t first, bool range_check)
 uint64_t Reader::VarInt()
 {
     constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+    const ByteSpan ahead = m_data.subspan(m_pos);
     uint64_t value = 0;
-    while (m_ok) {
-        const uint8_t byte = U8();
+    for (size_t i = 0; m_ok && i < ahead.size(); ++i) {
+        const uint8_t byte = ahead[i];
         if (value > (kMax >> 7)) break;
         value = value << 7 | (byte & 0x7f);
-        if (!(byte & 0x80)) return m_ok ? value : 0;
+        if (!(byte & 0x80)) {
+            m_pos += i + 1;
+            return value;
+        }
         if (value == kMax) break;
         ++value; // each longer form begins where the shorter ones end
     }
@@ -58,14 +62,14 @@ void Writer::CompactSize(uint64_t v)
 void Writer::VarInt(uint64_t v)
 {
     constexpr size_t kLongest = 10; // ceil(64 / 7)
-    uint8_t reversed[kLongest];
-    size_t n = 0;
-    for (;; v = (v >> 7) - 1) {
-        reversed[n] = static_cast<uint8_t>((v & 0x7f) | (n ? 0x80 : 0));
-        ++n;
-        if (v <= 0x7f) break;
+    uint8_t bytes[kLongest];
+    size_t at = kLongest; // from the last byte to the first
+    bytes[--at] = static_cast<uint8_t>(v & 0x7f);
+    while (v > 0x7f) {
+        v = (v >> 7) - 1;
+        bytes[--at] = static_cast<uint8_t>((v & 0x7f) | 0x80);
     }
-    while (n) U8(reversed[--n]);
+    Raw({bytes + at, kLongest - at});
 }
 
 } // namespace ibd
