@@ -31,6 +31,7 @@ MODE is "floor", "booster", "join" (hints from blocks alone), "undo" (undo files
   --memory MIB      booster: coin buffers (default 96); join, undo: all that they divide
   --live-ratio N    join, undo: instead, so little that the unspent outputs need N times the table
   --checks NAME     undo: none, rules (default) or scripts
+  --last N          undo: of the last N blocks alone
   --aggregate NAME  booster: sha256 or muhash
   --loader NAME     booster: table or batch
   --keep 1          booster: go on from what is in --work, leave it there, and print a digest of
@@ -48,6 +49,7 @@ Options ReadOptions(int argc, char** argv)
                          {"--memory", "96"},
                          {"--live-ratio", "0"},
                          {"--checks", "rules"},
+                         {"--last", "0"},
                          {"--loader", "table"},
                          {"--aggregate", "sha256"},
                          {"--keep", "0"},
@@ -333,7 +335,9 @@ UndoChecks ChecksNamed(const std::string& name)
 void BenchUndo(Chain& chain, Options& args)
 {
     const Path work = args["--work"];
-    UndoOptions options{MakeJoinOptions(chain, args), ChecksNamed(args["--checks"]), 1};
+    UndoOptions options{MakeJoinOptions(chain, args), ChecksNamed(args["--checks"])};
+    const int last = std::stoi(args["--last"]);
+    if (last > 0) options.first_height = chain.tree.BestHeader()->height - last + 1;
     const uint64_t written_before = BytesWritten();
     const double cpu_before = CpuSeconds();
     const int64_t start = chain.env->MonotonicMicros();
@@ -342,7 +346,7 @@ void BenchUndo(Chain& chain, Options& args)
     UndoFiles files(chain, work / "blocks");
     UndoRebuild rebuild(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
                         *chain.store, supply, options, stop);
-    const JoinVerdict verdict = Require(rebuild.Run(files));
+    const JoinVerdict verdict = Require(last > 0 ? rebuild.RunLast(files) : rebuild.Run(files));
     if (const auto synced = files.Sync(); !synced) Fail(synced.Message());
     const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
     const double cpu = CpuSeconds() - cpu_before;

@@ -4,6 +4,9 @@
 #include "join/coin_record.h"
 #include "join/join_threads.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace ibd {
 
 namespace {
@@ -33,6 +36,7 @@ public:
     bool Written() const { return m_written; }
 
 private:
+    bool IsWanted(uint32_t height) const;
     Result<> FetchBlock(const HeaderNode& node, const PlainBlock& block);
     Result<> TakeSpenders(const HeaderNode& node, size_t outputs);
     void TakeOutput(const OutputView& output, uint32_t height, bool coinbase, uint32_t index);
@@ -54,13 +58,24 @@ Result<> FetchPhase::Worker::FetchRange(uint32_t range)
     for (const HeightSpan& span : spans) {
         IBD_RETURN_IF_ERROR(m_pairs.Load(m_spills, range, span));
         if (m_pairs.Bytes() == 0) continue;
-        IBD_RETURN_IF_ERROR(
-            m_blocks.ForEach(span, [&](const HeaderNode& node, const PlainBlock& block) {
+        IBD_RETURN_IF_ERROR(m_blocks.ForEach(
+            span, [&](uint32_t height) { return IsWanted(height); },
+            [&](const HeaderNode& node, const PlainBlock& block) {
                 return FetchBlock(node, block);
             }));
         if (!m_written || m_phase.m_job.stop) break;
     }
     return {};
+}
+
+/** Whether the block makes a coin that is. */
+bool FetchPhase::Worker::IsWanted(uint32_t height) const
+{
+    const auto offsets = m_pairs.At(height);
+    return std::any_of(offsets.begin(), offsets.end(), [&](uint32_t offset) {
+        const uint64_t spent = ReadLE64(m_pairs.Data() + offset + offsetof(SpendPair, spent));
+        return JoinRecord::HeightOf(spent) >= m_phase.m_first_spent;
+    });
 }
 
 /** Outputs are numbered as JoinWorker numbers them. */
@@ -95,7 +110,9 @@ Result<> FetchPhase::Worker::TakeSpenders(const HeaderNode& node, size_t outputs
             return BadData("block at height {}: output {} is spent twice, or not there",
                            node.height, index);
         }
-        m_spenders[index] = pair.spent;
+        if (JoinRecord::HeightOf(pair.spent) >= m_phase.m_first_spent) {
+            m_spenders[index] = pair.spent;
+        }
     }
     return {};
 }
@@ -111,9 +128,9 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
 }
 
 FetchPhase::FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
-                       const JoinState& state)
-    : m_job(job), m_store(store), m_places(places), m_state(state), m_making(state.MakingRanges()),
-      m_spending(state.SpendingRanges()),
+                       const JoinState& state, uint32_t first_spent)
+    : m_job(job), m_store(store), m_places(places), m_state(state), m_first_spent(first_spent),
+      m_making(state.MakingRanges()), m_spending(state.SpendingRanges()),
       m_coins(job.env, job.options.directory, state.NextSpillNumber(),
               state.OwnerOf(m_spending.Count()))
 {

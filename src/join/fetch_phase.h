@@ -13,9 +13,10 @@ namespace ibd {
 
 class FetchPhase {
 public:
-    /** All must outlive it. `state`: kPaired. */
+    /** All must outlive it. `state`: kPaired. `first_spent`: coins that are spent in blocks below
+     *  are not wanted. */
     FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
-               const JoinState& state);
+               const JoinState& state, uint32_t first_spent = 0);
 
     /** Once. The spills of coins, durable; nothing if the job was stopped. Bad data: a spill of
      *  pairs is damaged. */
@@ -29,6 +30,7 @@ private:
     const BlockStore& m_store;
     const BlockPlaces& m_places;
     const JoinState& m_state;
+    const uint32_t m_first_spent;
     const HeightRanges m_making;
     const HeightRanges m_spending;
     SpillSeries m_coins;

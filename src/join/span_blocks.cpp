@@ -28,23 +28,24 @@ uint32_t BlockPlaces::Missing() const
     return missing == m_places.end() ? 0 : static_cast<uint32_t>(missing - m_places.begin());
 }
 
-std::vector<PlannedBlock> SpanBlocks::Plan(HeightSpan span) const
+std::vector<PlannedBlock> SpanBlocks::Plan(HeightSpan span, const Wanted& wanted) const
 {
     std::vector<PlannedBlock> blocks;
     if (span.end <= std::max(span.first, 1u)) return blocks;
     const HeaderNode* node = m_terminal.Ancestor(static_cast<int>(span.end) - 1);
     for (; node->height > 0 && static_cast<uint32_t>(node->height) >= span.first;
          node = node->prev) {
+        if (!wanted(static_cast<uint32_t>(node->height))) continue;
         const FilePos place = m_places.At(static_cast<uint32_t>(node->height));
         blocks.push_back({.node = node, .file = place.file, .offset = place.offset});
     }
     return blocks;
 }
 
-Result<> SpanBlocks::ForEach(HeightSpan span, const Visit& visit)
+Result<> SpanBlocks::ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit)
 {
     // Each block is a stretch of its own, so that nothing is read of the others between them.
-    BlockPlan plan(Plan(span), 1);
+    BlockPlan plan(Plan(span, wanted), 1);
     FileBlockSource source(m_env, m_store, plan, std::move(m_buffer));
     SuppliedBlock block;
     Result<> done;

@@ -32,6 +32,7 @@ private:
 class SpanBlocks {
 public:
     using Visit = std::function<Result<>(const HeaderNode& node, const PlainBlock& block)>;
+    using Wanted = std::function<bool(uint32_t height)>;
 
     /** `checksums`: CRC-32C by height, from 0. All must outlive it. */
     SpanBlocks(Env& env, const BlockStore& store, const HeaderNode& terminal,
@@ -40,12 +41,18 @@ public:
     {
     }
 
-    /** Calls `visit` for each block of the span from height 1 on, in the order of the files. Its
-     *  errors, and system errors: a block that is damaged is one too, as bad data is a spill's. */
-    Result<> ForEach(HeightSpan span, const Visit& visit);
+    /** Calls `visit` for each wanted block of the span from height 1 on, in the order of the files.
+     *  Its errors, and system errors: a block that is damaged is one too, as bad data is a spill's.
+     */
+    Result<> ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit);
+    Result<> ForEach(HeightSpan span, const Visit& visit)
+    {
+        return ForEach(
+            span, [](uint32_t) { return true; }, visit);
+    }
 
 private:
-    std::vector<PlannedBlock> Plan(HeightSpan span) const;
+    std::vector<PlannedBlock> Plan(HeightSpan span, const Wanted& wanted) const;
     Result<bool> Next(FileBlockSource& source, SuppliedBlock& block);
 
     Env& m_env;

@@ -42,7 +42,7 @@ UndoRebuild::UndoRebuild(Env& env, Logger& log, const ChainParams& params,
                          const HeaderNode& terminal, const BlockStore& store, BlockSupply& supply,
                          UndoOptions options, const std::atomic<bool>& stop)
     : m_options(Normalized(std::move(options))),
-      m_job(env, log, params, terminal, m_options.join, stop), m_store(store),
+      m_job(env, log, params, terminal, m_options.join, stop), m_store(store), m_supply(supply),
       m_join(env, log, params, terminal, supply, m_options.join, stop)
 {
 }
@@ -87,6 +87,81 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
     }
 }
 
+Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer)
+{
+    constexpr int kTries = 4; // with what is kept, with a scan, joined, joined anew
+    IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
+    Remembering remembering(consumer, m_options.first_height);
+    bool use_kept = true;
+    for (int tries = 0; tries < kTries; ++tries) {
+        m_joined = true;
+        const auto made = TryLast(remembering, use_kept);
+        m_job.Enter(JoinProgress::Phase::kIdle);
+        if (made && *made) return **made;
+        if (made) {
+            m_job.log.Info("Undo: an outpoint occurs more than once: the blocks are joined");
+            m_joined = false;
+            IBD_ASSIGN_OR_RETURN(JoinVerdict joined, m_join.Run({}));
+            if (joined.kind != JoinVerdict::Kind::kDone) return joined;
+        } else if (made.GetError().kind == Error::Kind::kBadData) {
+            m_job.log.Warning("Undo: {}: starting over from the blocks", made.Message());
+        } else {
+            return made.GetError();
+        }
+        use_kept = made.Ok();
+    }
+    return SystemError("{} does not keep what is written to it", m_job.options.directory.string());
+}
+
+/** Nothing: only a join can tell. Bad data: a spill is damaged. */
+Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, bool use_kept)
+{
+    IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
+    auto loaded = LoadJoinState(m_job.env, m_job.options.directory);
+    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+    const JoinState kept =
+        loaded && *loaded ? std::move(**loaded) : JoinState(); // or Run() says so
+    const auto remove_others = [&] {
+        return RemoveOtherSpills(m_job.env, m_job.options.directory, kept.AllSpills());
+    };
+    IBD_RETURN_IF_ERROR(remove_others()); // of one that died
+    auto made = MakeLast(kept, use_kept && IsUsable(kept), consumer);
+    const Result<> removed = remove_others();
+    return made && !removed ? removed.GetError() : std::move(made);
+}
+
+/** Whether it says which output each input spends. */
+bool UndoRebuild::IsUsable(const JoinState& kept) const
+{
+    const bool paired = kept.stage == JoinStage::kPaired || kept.stage == JoinStage::kFetched;
+    return paired && kept.pairs && kept.network_magic == m_job.params.magic &&
+           kept.terminal_hash == m_job.terminal.hash && kept.rules == m_job.RulesId();
+}
+
+Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, bool use_kept,
+                                                         UndoConsumer& consumer)
+{
+    m_job.fetched_bytes = 0;
+    m_job.undo_blocks = 0;
+    const auto first = static_cast<uint32_t>(m_options.first_height);
+    IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
+    JoinState state = kept;
+    if (use_kept && kept.stage == JoinStage::kPaired) {
+        m_job.total_bytes = kept.bytes;
+        IBD_ASSIGN_OR_RETURN(auto coins, FetchPhase(m_job, m_store, places, kept, first).Run());
+        if (!coins) return std::optional(Interrupted());
+        state.coin_spills = std::move(*coins);
+    } else if (!use_kept) {
+        ScanPhase scan(m_job, m_supply, first, kept.NextSpillNumber());
+        IBD_ASSIGN_OR_RETURN(ScanEnd end, scan.Run());
+        if (end.kind == ScanEnd::Kind::kRepeated) return std::optional<JoinVerdict>();
+        if (end.kind == ScanEnd::Kind::kStopped) return std::optional(Interrupted());
+        state = std::move(end.state);
+    }
+    IBD_ASSIGN_OR_RETURN(JoinVerdict verdict, Write(state, places, consumer));
+    return std::optional(std::move(verdict));
+}
+
 /** Bad data: a spill is damaged. */
 Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
 {
@@ -94,15 +169,21 @@ Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
     m_job.undo_blocks = 0;
     IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(m_job.env, m_job.options.directory));
     if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is gone");
-    const BlockPlaces places(m_job.terminal, m_options.place);
-    if (const uint32_t missing = places.Missing()) {
-        return SystemError("block at height {} is not in the block files", missing);
-    }
+    IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
     if (state->stage == JoinStage::kPaired) {
         IBD_ASSIGN_OR_RETURN(const bool fetched, Fetch(*state, places));
         if (!fetched) return Interrupted();
     }
     return Write(*state, places, consumer);
+}
+
+Result<BlockPlaces> UndoRebuild::FindPlaces() const
+{
+    BlockPlaces places(m_job.terminal, m_options.place);
+    if (const uint32_t missing = places.Missing()) {
+        return SystemError("block at height {} is not in the block files", missing);
+    }
+    return places;
 }
 
 /** False: the job was stopped. */

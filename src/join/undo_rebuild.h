@@ -6,6 +6,7 @@
 // fits at most kMaxGiantUndoBytes, one at a time. See doc/join.md.
 #pragma once
 
+#include "join/scan_phase.h"
 #include "join/span_blocks.h"
 #include "join/spend_join.h"
 #include "join/undo_options.h"
@@ -29,10 +30,22 @@ public:
      *  machine's, or says that a block is damaged: what was durable stays for the next. */
     Result<JoinVerdict> Run(UndoConsumer& consumer);
 
+    /** Likewise once, in place of Run(): as fast as may be, that of the blocks from
+     *  UndoOptions::first_height on, SoughtCoins::kMostBlocks at most. With what a join has kept
+     * the coins are fetched that are wanted; else the blocks are read once for them (scan_phase.h),
+     *  and joined only if an outpoint occurs more than once. Of what is on disk that stays which
+     *  Run() goes on with, whatever the verdict. */
+    Result<JoinVerdict> RunLast(UndoConsumer& consumer);
+
     JoinProgress Progress() const;
 
 private:
     Result<JoinVerdict> Try(UndoConsumer& consumer);
+    Result<std::optional<JoinVerdict>> TryLast(UndoConsumer& consumer, bool use_kept);
+    bool IsUsable(const JoinState& kept) const;
+    Result<std::optional<JoinVerdict>> MakeLast(const JoinState& kept, bool use_kept,
+                                                UndoConsumer& consumer);
+    Result<BlockPlaces> FindPlaces() const;
     Result<bool> Fetch(JoinState& state, const BlockPlaces& places);
     Result<JoinVerdict> Write(const JoinState& state, const BlockPlaces& places,
                               UndoConsumer& consumer);
@@ -40,6 +53,7 @@ private:
     UndoOptions m_options;
     JoinJob m_job;
     const BlockStore& m_store;
+    BlockSupply& m_supply;
     SpendJoin m_join;
     std::atomic<bool> m_joined = false;
 };

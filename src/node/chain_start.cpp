@@ -363,10 +363,24 @@ Result<> ChainStart::OpenCoins(bool wipe)
 // serial validation leaves them.
 Result<> ChainStart::MakeUndo()
 {
+    if (m_options.undo == UndoWhen::kBackground) return MakeLastUndo();
     if (m_options.undo != UndoWhen::kNow || !UndoRun::IsNeeded(*m_chain)) return {};
     m_parts.set_status("Making undo data…");
     m_parts.started(); // so can this
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
+}
+
+// So that Core takes this directory from here on, whenever the node stops. What hinders it need not
+// keep the node from its work.
+Result<> ChainStart::MakeLastUndo()
+{
+    if (!UndoRun::IsLastNeeded(*m_chain)) return {};
+    m_parts.set_status("Making undo data of the last blocks…");
+    m_parts.started();
+    Result<> made = m_parts.undo.RunLast(*m_chain, m_stack->Blocks(), BoosterSettings());
+    if (made || m_parts.undo.Broken() != nullptr) return made;
+    m_log.Error("Undo data of the last blocks could not be made: {}", made.Message());
+    return {};
 }
 
 // An older node took these blocks without looking at witnesses, or -testactivationheight was other.

@@ -80,6 +80,7 @@ private:
     Result<> CleanUpOwnHints();
     Result<> OpenCoins(bool wipe);
     Result<> MakeUndo();
+    Result<> MakeLastUndo();
     Result<> CheckWitnesses();
     Result<> CheckStored();
     Result<> Prune();

@@ -92,7 +92,8 @@ void AddBooster(ArgsManager& args)
     add("-ibdboosterundo", "=<when>",
         "Make the undo data (rev*.dat) of blocks that the booster folded, from the blocks alone, "
         "and hold the blocks against all rules but scripts: now, before the node is in use, 1, "
-        "in the background after that, or 0, never (default: 0)");
+        "that of the last 288 blocks before and the rest in the background after that, or 0, never "
+        "(default: 0)");
     add("-ibdboosterwait", "=<n>",
         "With -ibdboosterfile=auto: seconds that peers with hints, or with better ones, are waited "
         "for once there are headers (default: 60)");

@@ -6,6 +6,7 @@
 #include "node/own_hints.h"
 #include "rpc/live_supply.h"
 #include "util/strings.h"
+#include "validation/pruning.h"
 
 #include <algorithm>
 
@@ -29,7 +30,11 @@ const char* PhaseName(JoinProgress::Phase phase)
 constexpr int kNodesAtOnce = 512; //!< under one headers lock
 
 /** What share of the whole work each phase is, measured (doc/join.md). */
-constexpr double kReadShare = 0.40, kJoinShare = 0.06, kFetchShare = 0.24, kWriteShare = 0.30;
+struct Shares {
+    double read, join, fetch, write;
+};
+constexpr Shares kShares = {.read = 0.40, .join = 0.06, .fetch = 0.24, .write = 0.30};
+constexpr Shares kSharesOfLast = {.read = 0, .join = 0, .fetch = 0.97, .write = 0.03};
 
 double Part(uint64_t done, uint64_t total)
 {
@@ -38,35 +43,35 @@ double Part(uint64_t done, uint64_t total)
 }
 
 /** To the end of the last phase, if it goes on as in this one; nothing: it has only begun. */
-std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks)
+std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks, const Shares& shares)
 {
     double before = 0, share = 0, done = 0; // of earlier phases, of this one, of it so far
     double resumed = 0;                     // of this one by earlier starts
     switch (now.phase) {
     case JoinProgress::Phase::kIdle: return std::nullopt;
     case JoinProgress::Phase::kReading:
-        share = kReadShare;
+        share = shares.read;
         done = Part(now.bytes, now.total_bytes);
         resumed = Part(now.resumed_bytes, now.total_bytes);
         break;
     case JoinProgress::Phase::kJoining:
     case JoinProgress::Phase::kWriting:
-        before = kReadShare;
-        share = kJoinShare;
+        before = shares.read;
+        share = shares.join;
         done = Part(now.joined, now.partitions);
         break;
     case JoinProgress::Phase::kFetching:
-        before = kReadShare + kJoinShare;
-        share = kFetchShare;
+        before = shares.read + shares.join;
+        share = shares.fetch;
         done = Part(now.fetched_bytes, now.total_bytes);
         break;
     case JoinProgress::Phase::kUndo:
-        before = kReadShare + kJoinShare + kFetchShare;
-        share = kWriteShare;
+        before = shares.read + shares.join + shares.fetch;
+        share = shares.write;
         done = Part(now.undo_blocks, static_cast<uint64_t>(std::max(blocks, 1)));
         break;
     }
-    if (done <= resumed || now.seconds_in_phase <= 0) return std::nullopt;
+    if (share <= 0 || done <= resumed || now.seconds_in_phase <= 0) return std::nullopt;
     const double left = 1 - before - share * done;
     return now.seconds_in_phase * left / (share * (done - resumed));
 }
@@ -109,13 +114,14 @@ private:
 };
 
 // A few blocks at a time: the chain is long, and others want the lock.
-UndoRun::Gap UndoRun::FindGap(const ChainManager& chain)
+UndoRun::Gap UndoRun::FindGap(const ChainManager& chain, int32_t lowest)
 {
     Gap gap;
     const HeaderNode* node = chain.Tip();
-    while (node && node->height > 0) {
+    while (node && node->height >= lowest) {
         const ChainReader reader = chain.Read();
-        for (int i = 0; i < kNodesAtOnce && node->height > 0; ++i, node = node->prev) {
+        for (int i = 0; i < kNodesAtOnce && node && node->height >= lowest;
+             ++i, node = node->prev) {
             if (node->HasUndo()) continue;
             gap.first = node->height;
             if (!gap.last) gap.last = node;
@@ -124,7 +130,15 @@ UndoRun::Gap UndoRun::FindGap(const ChainManager& chain)
     return gap;
 }
 
+UndoRun::Gap UndoRun::FindLastGap(const ChainManager& chain)
+{
+    const HeaderNode* const tip = chain.Tip();
+    return tip ? FindGap(chain, std::max(1, tip->height - kMinBlocksToKeep + 1)) : Gap{};
+}
+
 bool UndoRun::IsNeeded(const ChainManager& chain) { return FindGap(chain).last != nullptr; }
+
+bool UndoRun::IsLastNeeded(const ChainManager& chain) { return FindLastGap(chain).last != nullptr; }
 
 /** What a join of the same chain has kept is gone on with, although undo data of its last blocks is
  *  there by now. */
@@ -151,22 +165,39 @@ Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const Boost
         m_missing_to = gap.last->height;
     }
     m_log.Info("Undo data: making that of blocks {} to {}", gap.first, gap.last->height);
-    Result<> done = MakeMissing(chain, blocks, options, gap);
+    const Result<bool> done = MakeMissing(chain, blocks, options, gap, false);
     const Lock lock(m_mutex);
     if (!done) m_failure = done.Message();
-    if (done && !m_stop) m_missing_to = 0;
-    return done;
+    if (!done) return done.GetError();
+    if (*done) m_missing_to = 0;
+    return {};
 }
 
-Result<> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
-                              const BoosterOptions& options, const Gap& gap)
+Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
+                          const BoosterOptions& options)
+{
+    const Gap gap = FindLastGap(chain);
+    if (!gap.last) return {};
+    m_log.Info("Undo data: first that of the last blocks, {} to {}", gap.first, gap.last->height);
+    IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(chain, blocks, options, gap, true));
+    if (!done) return {};
+    m_log.Info("Undo data: the last {} blocks have it",
+               std::min(kMinBlocksToKeep, chain.Tip()->height));
+    // Run() would find nothing to do, and what a join has kept would stay.
+    return IsNeeded(chain) ? Result<>() : m_env.RemoveAll(UndoFolder(options.directory));
+}
+
+Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
+                                  const BoosterOptions& options, const Gap& gap, bool last_only)
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(chain, gap, options));
     LiveSupply supply(m_env, chain, *terminal);
-    IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict,
-                         Make(chain, blocks, options,
-                              {.terminal = *terminal, .supply = supply, .first = gap.first}));
-    if (verdict.kind == JoinVerdict::Kind::kInterrupted) return {};
+    IBD_ASSIGN_OR_RETURN(
+        const JoinVerdict verdict,
+        Make(
+            chain, blocks, options,
+            {.terminal = *terminal, .supply = supply, .first = gap.first, .last_only = last_only}));
+    if (verdict.kind == JoinVerdict::Kind::kInterrupted) return false;
     if (verdict.kind != JoinVerdict::Kind::kDone) {
         m_broken = terminal->Ancestor(verdict.height);
         return BadData(
@@ -174,8 +205,10 @@ Result<> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
             "as -assumevalid allows: restart with -reindex-chainstate -ibdbooster=0",
             verdict.height, verdict.reason);
     }
+    if (last_only) return true;
     m_log.Info("Undo data: all blocks up to height {} have it", terminal->height);
-    return m_env.RemoveAll(UndoFolder(options.directory));
+    IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
+    return true;
 }
 
 void UndoRun::Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
@@ -208,9 +241,10 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
         m_rebuild = &rebuild;
         m_first = task.first;
         m_last = task.terminal.height;
+        m_last_only = task.last_only;
     }
     Keeper keeper(*this, chain, options.checkpoint_seconds, task);
-    auto verdict = rebuild.Run(keeper);
+    auto verdict = task.last_only ? rebuild.RunLast(keeper) : rebuild.Run(keeper);
     {
         const Lock lock(m_mutex);
         m_rebuild = nullptr;
@@ -234,11 +268,12 @@ std::optional<UndoProgress> UndoRun::ProgressHeld() const
     out.phase = PhaseName(now.phase);
     out.height = m_done;
     out.terminal_height = m_last;
-    out.bytes = now.bytes;
-    out.total_bytes = std::max(now.total_bytes, now.bytes);
+    out.bytes = m_last_only ? now.fetched_bytes : now.bytes;
+    out.total_bytes = std::max(now.total_bytes, out.bytes);
     out.joined = now.joined;
     out.partitions = now.partitions;
-    out.seconds_left = SecondsLeft(now, m_last - m_first + 1);
+    out.seconds_left =
+        SecondsLeft(now, m_last - m_first + 1, m_last_only ? kSharesOfLast : kShares);
     return out;
 }
 

@@ -23,6 +23,8 @@ struct UndoTask {
     BlockSupply& supply; //!< of the blocks 1 to `terminal`, if they are yet to be joined
     UndoChecks checks = UndoChecks::kRules;
     int32_t first = 1; //!< all below have undo data and are not checked again
+    /** Only few blocks: UndoRebuild::RunLast(). */
+    bool last_only = false;
     /** Is told when the undo data of all blocks up to a height is on disk; may be empty. */
     std::function<Result<>(int32_t height)> durable = {};
 };
@@ -40,10 +42,15 @@ public:
 
     /** Whether a block of the active chain has none. */
     static bool IsNeeded(const ChainManager& chain);
+    /** Whether one of the last kMinBlocksToKeep has none. */
+    static bool IsLastNeeded(const ChainManager& chain);
     /** Makes what is missing of the active chain, which may go on growing; early, without error,
      *  when interrupted. All blocks must be stored. Errors: the machine's, or a block breaks a
      *  rule, which is named (Broken()). What was durable is there at the next start. */
     Result<> Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    /** Likewise what is missing of the last kMinBlocksToKeep blocks, in a fraction of the time: for
+     *  before the chain is used. */
+    Result<> RunLast(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
     /** Run() on a thread of its own; `ended` is called there with what it returns. Once. */
     void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
                std::function<void(const Result<>&)> ended);
@@ -72,11 +79,13 @@ private:
         int32_t first = 0;
         const HeaderNode* last = nullptr; //!< null: there are none
     };
-    static Gap FindGap(const ChainManager& chain);
+    static Gap FindGap(const ChainManager& chain, int32_t lowest = 1);
+    static Gap FindLastGap(const ChainManager& chain);
     Result<const HeaderNode*> ChooseTerminal(const ChainManager& chain, const Gap& gap,
                                              const BoosterOptions& options) const;
-    Result<> MakeMissing(ChainManager& chain, const BlockStore& blocks,
-                         const BoosterOptions& options, const Gap& gap);
+    /** False: it was interrupted. */
+    Result<bool> MakeMissing(ChainManager& chain, const BlockStore& blocks,
+                             const BoosterOptions& options, const Gap& gap, bool last_only);
     std::optional<UndoProgress> ProgressHeld() const IBD_REQUIRES(m_mutex);
 
     Env& m_env;
@@ -88,6 +97,7 @@ private:
     const UndoRebuild* m_rebuild IBD_GUARDED_BY(m_mutex) = nullptr;
     int32_t m_first IBD_GUARDED_BY(m_mutex) = 0; //!< of the task
     int32_t m_last IBD_GUARDED_BY(m_mutex) = 0;  //!< likewise
+    bool m_last_only IBD_GUARDED_BY(m_mutex) = false;
     /** All above this height have it, all that Run() found missing are at or below it; 0: none. */
     int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
     std::string m_failure IBD_GUARDED_BY(m_mutex); //!< of Run()

@@ -16,6 +16,7 @@ from generated import chain, large_chain, small_chain
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_own_hints import place_blocks
 
+LAST = 288  # blocks whose undo data comes first
 KILLS = int(os.environ.get("IBD_KILLS", "8"))
 NOW = "-ibdboosterundo=now"
 BACKGROUND = "-ibdboosterundo=1"
@@ -227,14 +228,14 @@ class Background(UndoTest):
 
     def test_a_better_branch_below(self):
         """One that leaves the chain where undo data is yet to come is followed once it is there."""
-        trunk = Chain().grow(COINBASE_MATURITY + 20)
-        other = trunk.branch(10, 13)
+        trunk = Chain().grow(COINBASE_MATURITY + 300)
+        other = trunk.branch(LAST + 10, LAST + 13)
         node = place_blocks(self, trunk.blocks)
         self.assertEqual(node.run("-reindex", "-ibdbooster", f"-stopatheight={trunk.height}"),
                          (0, ""))
         with held_up(node):
             node.start(BACKGROUND)
-            for block in other.blocks[-13:]:
+            for block in other.blocks[-LAST - 13:]:
                 node.rpc("submitblock", block.raw().hex())
             self.assertEqual(node.rpc("getbestblockhash"), trunk.tip)
             self.assertIn("cannot be followed", str(node.rpc("getblockchaininfo")["warnings"]))
@@ -287,6 +288,110 @@ class Background(UndoTest):
         self.assertIn("-reindex-chainstate", errors)
         node.start("-reindex-chainstate", "-ibdbooster=0")
         node.wait_for_height(mined.height - 3)
+
+
+class LastBlocks(UndoTest):
+    """With -ibdboosterundo=1 that of the last 288 blocks is there before the node is used."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain(30000)
+        self.first = self.made.terminal_height - LAST + 1
+        self.assertGreater(self.first, 1)
+        self.at_terminal = f"-stopatheight={self.made.terminal_height}"
+
+    def built(self, *args):
+        """A node that has ended as soon as it was there, with the terminal block as its tip."""
+        node = self.made.place(self.node(), copied=True)
+        self.assertEqual(node.run(*args, *self.made.trust, self.at_terminal, BACKGROUND), (0, ""))
+        return node
+
+    def assert_the_last_have_it(self, node):
+        log = node.log_text.split(" version v")[-1]
+        self.assertIn(f"Undo data: the last {LAST} blocks have it", log)
+        self.assertNotIn("Undo data: all blocks", log)
+        self.assertNotIn("Core takes back", log)
+        self.assertEqual(node.run("-ibdboosterundo=0", "-checklevel=4",
+                                  f"-checkblocks={LAST}", self.at_terminal), (0, ""))
+        self.assertIn(f"Verifying last {LAST} blocks at level 4", node.log_text)
+        self.assertIn("no coin database inconsistencies", node.log_text.lower())
+
+    def test_every_way_into_the_booster(self):
+        given = f"-ibdboosterfile={self.made.container}"
+        for joins, args in ((True, ["-reindex", "-ibdbooster"]), (False, ["-reindex", given]),
+                            (False, ["-reindex", given, "-ibdboosterthreads=1",
+                                     "-ibdboostermem=1"])):
+            with self.subTest(args=args):
+                node = self.built(*args)
+                # With the pairs that a join kept the blocks are not searched.
+                self.assertNotEqual("Undo: looking for" in node.log_text, joins)
+                self.assert_the_last_have_it(node)
+
+    def test_the_rest_follows(self):
+        for args in (["-reindex", "-ibdbooster"],
+                     ["-reindex", f"-ibdboosterfile={self.made.container}"]):
+            with self.subTest(args=args):
+                node = self.built(*args)
+                node.start(BACKGROUND).wait_for_tip(self.made.tip)
+                wait_until(lambda at=node: "Undo data: all blocks" in at.log_text, "undo data")
+                self.assertTrue(node.rpc("verifychain", 4, 0))
+                node.stop()
+                self.assertEqual(left_by_booster(node), [])
+
+    def test_reorganisations(self):
+        """Right away it goes back as far, and not one block farther."""
+        node = self.built("-reindex", f"-ibdboosterfile={self.made.container}")
+        node.start("-ibdboosterundo=0", *self.made.trust).wait_for_tip(self.made.tip)
+        low = node.rpc("getblockhash", self.first)
+        node.rpc("invalidateblock", low)
+        self.assertEqual(node.rpc("getblockcount"), self.first - 1)
+        node.rpc("reconsiderblock", low)
+        node.wait_for_tip(self.made.tip)
+        with self.assertRaises(RpcError):
+            node.rpc("invalidateblock", node.rpc("getblockhash", self.first - 1))
+
+    def test_killed_and_stopped(self):
+        node = self.made.place(self.node())
+        given = [f"-ibdboosterfile={self.made.container}", *self.made.trust, self.at_terminal,
+                 "-ibdboosterthreads=1"]
+        self.assertEqual(node.run("-reindex", *given, "-ibdboosterundo=0"), (0, ""))
+        chance = random.Random(os.environ.get("IBD_SEED", "1"))
+        for number in range(KILLS):
+            begin = len(node.log_text)
+            node.launch(*given, BACKGROUND)
+            wait_until(lambda at=begin: "Undo data: first that" in node.log_text[at:], "undo data")
+            time.sleep(chance.uniform(0, 0.02) if number > 1 else 0)
+            if number % 2:
+                node.kill()
+            else:
+                node.process.terminate()
+                self.assertEqual(node.wait(), (0, ""))
+            if "the last 288 blocks have it" in node.log_text[begin:]:
+                break
+        else:
+            self.assertEqual(node.run(*given, BACKGROUND), (0, ""))
+        self.assert_the_last_have_it(node)
+
+    def test_what_hinders_it_is_said(self):
+        node = self.made.place(self.node())
+        given = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        self.assertEqual(node.run("-reindex", *given, self.at_terminal, "-ibdboosterundo=0"),
+                         (0, ""))
+        with held_up(node):
+            self.assertEqual(node.run(BACKGROUND, self.at_terminal), (0, ""))
+        self.assertIn("Undo data of the last blocks could not be made", node.log_text)
+        self.assertIn("Core takes back", node.log_text)
+
+    def test_a_short_chain(self):
+        """All of it has undo data then, and nothing is left to do."""
+        trunk = Chain().grow(COINBASE_MATURITY + 20)
+        for args in (["-ibdbooster"], ["-ibdbooster", "-ibdboosterthreads=1"]):
+            node = place_blocks(self, trunk.blocks)
+            node.start("-reindex", *args, BACKGROUND).wait_for_tip(trunk.tip)
+            self.assertTrue(node.rpc("verifychain", 4, 0))
+            node.stop()
+            self.assertIn(f"the last {trunk.height} blocks have it", node.log_text)
+            self.assertEqual(left_by_booster(node), [])
 
 
 class Interrupted(UndoTest):

@@ -52,6 +52,38 @@ class OwnHints(unittest.TestCase):
         self.assertEqual(coins(core), wanted)
         core.stop()
 
+    def test_core_finds_nothing_in_the_last_blocks(self):
+        """Right after the booster, with no block on top, and after a kill as soon as it is used."""
+        made = small_chain(30000)
+        at_terminal = f"-stopatheight={made.terminal_height}"
+        for number, killed in enumerate((False, True)):
+            with self.subTest(killed=killed):
+                node = made.place(Node(self.dir / f"last-{number}"), copied=True)
+                self.addCleanup(node.kill)
+                self.assertEqual(node.run("-reindex", at_terminal, *made.trust,
+                                          "-ibdbooster=0"), (0, ""))
+                args = ["-reindex-chainstate", f"-ibdboosterfile={made.container}", *made.trust,
+                        "-ibdboosterundo=1"]
+                if killed:
+                    node.start(*args)
+                    node.kill()
+                else:
+                    self.assertEqual(node.run(*args, at_terminal), (0, ""))
+                core = CoreNode(node.datadir, "regtest")
+                self.addCleanup(core.kill)
+                begin = len(core.log_text)
+                core.start("-checkblocks=288", "-checklevel=4")
+                log = core.log_text[begin:]
+                self.assertIn("Verifying last 288 blocks at level 4", log)
+                self.assertIn("Verification: no coin database inconsistencies", log)
+                core.wait_for_tip(made.tip)
+                low = core.rpc("getblockhash", made.terminal_height - 287)
+                core.rpc("invalidateblock", low)
+                self.assertEqual(core.rpc("getblockcount"), made.terminal_height - 288)
+                core.rpc("reconsiderblock", low)
+                core.wait_for_tip(made.tip)
+                core.stop()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -88,7 +88,8 @@ public:
 
     sim::LyingSupply Supply() const
     {
-        return {Tip(), [this](uint32_t height) { return Raw(height); },
+        return {Tip(),
+                [this](uint32_t height) { return Raw(height); },
                 {.seed = TestRng()(), .lies = 0}};
     }
 
@@ -136,6 +137,25 @@ private:
     int32_t m_wrong_height = -1;
 };
 
+/** Likewise that of some of the last blocks alone, without a join unless it takes one. */
+void RequireLastUndo(WildChain& chain, UndoOptions options, BlockStore& store,
+                     const std::vector<Bytes>& right)
+{
+    FaultEnv env;
+    const auto log = MakeNullLogger();
+    const std::atomic<bool> stop = false;
+    const uint64_t first = 1 + TestRng().Below(chain.Height());
+    CAPTURE(first);
+    FileBlockSupply supply(env, store, chain.Tip());
+    KeptUndo undo;
+    undo.first = options.first_height = static_cast<int32_t>(first);
+    UndoRebuild rebuild(env, *log, chain.Params(), chain.Tip(), store, supply, options, stop);
+    RequireDone(rebuild.RunLast(undo));
+    REQUIRE(undo.Ordered());
+    const auto begin = right.begin() + static_cast<std::ptrdiff_t>(first - 1);
+    REQUIRE(undo.Records() == std::vector<Bytes>(begin, right.end()));
+}
+
 /** Makes the undo data of a valid chain, as strangers bring it, and holds it against a walk. */
 void RequireUndo(WildChain& chain, unsigned threads, size_t memory)
 {
@@ -156,6 +176,7 @@ void RequireUndo(WildChain& chain, unsigned threads, size_t memory)
     REQUIRE(undo.Records() ==
             WalkUndo(chain.Height(), [&](uint32_t height) { return chain.Raw(height); }));
     RequireClean(dir.Get() / "join");
+    RequireLastUndo(chain, options, *store, undo.Records());
 }
 
 /** Joins the chain as strangers bring it, and holds the outcome against the walk's; with `exactly`
@@ -169,8 +190,8 @@ void RequireJoined(WildChain& chain, unsigned threads, size_t memory, bool exact
     sim::LyingSupply supply = chain.Supply();
     const Path out = dir.Get() / "hints";
     const auto made = Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply,
-                                         MakeJoinOptions(dir.Get() / "join", threads, memory),
-                                         stop, out, HintsFormat::kContainer1));
+                                         MakeJoinOptions(dir.Get() / "join", threads, memory), stop,
+                                         out, HintsFormat::kContainer1));
     RequireClean(dir.Get() / "join");
     INFO(made.verdict.reason);
     CAPTURE(chain.Wrong(), chain.m_wrong_outpoint, chain.WrongHeight());

@@ -40,7 +40,7 @@ inline std::vector<Bytes> WalkUndo(uint32_t blocks, const std::function<ByteSpan
 
 class KeptUndo final : public UndoConsumer {
 public:
-    /** Requires that they come in order; the next is that of height Records().size() + 1. */
+    /** In order; the next is that of NextHeight(). */
     Result<> Take(const HeaderNode& node, ByteSpan undo) override
     {
         if (fails_at == node.height) return BadData("no room");
@@ -49,17 +49,97 @@ public:
         m_records.emplace_back(undo.begin(), undo.end());
         return {};
     }
-    int32_t NextHeight() const { return static_cast<int32_t>(m_records.size()) + 1; }
+    int32_t NextHeight() const { return first + static_cast<int32_t>(m_records.size()); }
     bool Ordered() const { return m_ordered; }
     const std::vector<Bytes>& Records() const { return m_records; }
     /** As if what came last had not been durable. */
     void Keep(size_t records) { m_records.resize(std::min(records, m_records.size())); }
 
+    int32_t first = 1; //!< height
     int32_t fails_at = 0;
 
 private:
     std::vector<Bytes> m_records;
     bool m_ordered = true;
+};
+
+/** A chain on disk, and what its undo data is. */
+class UndoSetup {
+public:
+    explicit UndoSetup(uint64_t seed, const TestChainOptions& shape = {})
+        : m_setup(seed, shape), m_right(WalkUndo(m_setup.Chain().Height(), [this](uint32_t height) {
+              return m_setup.Chain().Raw(height);
+          }))
+    {
+    }
+
+    SyncSetup& Setup() { return m_setup; }
+    Path Directory() const { return m_setup.Booster() / "undo"; }
+    const std::vector<Bytes>& Right() const { return m_right; }
+    std::atomic<bool>& Stop() { return m_stop; }
+    KeptUndo& Kept() { return m_kept; }
+    KeptUndo& Last() { return m_last; }
+
+    UndoOptions Options(unsigned threads, size_t memory) const
+    {
+        UndoOptions options;
+        options.join = MakeJoinOptions(Directory(), threads, memory);
+        options.checks = UndoChecks::kNone; // the chain breaks rules: see test/full_validation
+        return options;
+    }
+    Result<JoinVerdict> Rebuild(Env& env, UndoOptions options)
+    {
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), 1'000);
+        return RebuildFrom(env, files, std::move(options), m_kept);
+    }
+    Result<JoinVerdict> RebuildFrom(Env& env, BlockSupply& supply, UndoOptions options,
+                                    UndoConsumer& consumer)
+    {
+        options.first_height = m_kept.NextHeight();
+        UndoRebuild rebuild(env, m_setup.Log(), m_setup.Chain().Params(), m_setup.Chain().Tip(),
+                            m_setup.Blocks(), supply, std::move(options), m_stop);
+        return rebuild.Run(consumer);
+    }
+    /** Of the last blocks only, from `first` on. */
+    Result<JoinVerdict> RebuildLast(Env& env, UndoOptions options, int32_t first)
+    {
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), 1'000);
+        return RebuildLastFrom(env, files, std::move(options), first);
+    }
+    Result<JoinVerdict> RebuildLastFrom(Env& env, BlockSupply& supply, UndoOptions options,
+                                        int32_t first)
+    {
+        if (m_last.Records().empty()) m_last.first = first;
+        options.first_height = m_last.NextHeight();
+        UndoRebuild rebuild(env, m_setup.Log(), m_setup.Chain().Params(), m_setup.Chain().Tip(),
+                            m_setup.Blocks(), supply, std::move(options), m_stop);
+        return rebuild.RunLast(m_last);
+    }
+    void RequireRight()
+    {
+        REQUIRE(m_kept.Ordered());
+        REQUIRE(m_kept.Records() == m_right);
+        RequireClean(Directory());
+    }
+    void RequireRightLast()
+    {
+        REQUIRE(m_last.Ordered());
+        const std::vector<Bytes> right(m_right.begin() + m_last.first - 1, m_right.end());
+        REQUIRE(m_last.Records() == right);
+    }
+    void Reset()
+    {
+        std::filesystem::remove_all(Directory());
+        m_kept = KeptUndo();
+        m_last = KeptUndo();
+    }
+
+private:
+    SyncSetup m_setup;
+    const std::vector<Bytes> m_right;
+    std::atomic<bool> m_stop = false;
+    KeptUndo m_kept;
+    KeptUndo m_last; //!< of RebuildLast()
 };
 
 } // namespace ibd::test

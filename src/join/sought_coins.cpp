@@ -1,0 +1,111 @@
+// See sought_coins.h.
+#include "join/sought_coins.h"
+
+#include "consensus/limits.h"
+#include "util/check.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kFewestSlots = 64;
+constexpr size_t kFilterBitsPerSlot = 8;
+
+/** Three of four slots are filled at most. */
+size_t RoomIn(size_t slots) { return slots / 4 * 3; }
+
+size_t SlotsFor(size_t bytes, uint32_t blocks, size_t slot_bytes)
+{
+    constexpr size_t kLeastInputBytes = 41; // outpoint, empty script with its length, sequence
+    constexpr size_t kMostInputs = kMaxBlockWeight / kWitnessScaleFactor / kLeastInputBytes;
+    const size_t most = std::bit_floor(bytes / (slot_bytes + kFilterBitsPerSlot / 8));
+    const size_t wanted = std::bit_ceil(blocks * kMostInputs / 3 * 4);
+    return std::max(kFewestSlots, std::min(wanted, most));
+}
+
+} // namespace
+
+SoughtCoins::SoughtCoins(uint32_t first, uint32_t blocks, size_t bytes, SipKey key)
+    : m_first(first), m_hash(key),
+      m_filter_key(SipHasher(key).Write(AsBytes("filter")).Finalize() | 1),
+      m_slots(SlotsFor(bytes, blocks, sizeof(Slot))),
+      m_filter_shift(64 - std::countr_zero(m_slots.size() * kFilterBitsPerSlot)),
+      m_filter(m_slots.size() * kFilterBitsPerSlot / 64)
+{
+    CHECK(blocks <= kMostBlocks);
+}
+
+void SoughtCoins::Clear()
+{
+    std::fill(m_slots.begin(), m_slots.end(), Slot{});
+    std::fill(m_filter.begin(), m_filter.end(), 0);
+    m_size = 0;
+    m_repeated = false;
+}
+
+std::array<uint32_t, 3> SoughtCoins::KeyOf(const Hash128& hash)
+{
+    return {static_cast<uint32_t>(hash.first), static_cast<uint32_t>(hash.first >> 32),
+            static_cast<uint32_t>(hash.second)};
+}
+
+uint64_t SoughtCoins::PlaceOf(uint32_t spent) const
+{
+    const uint32_t at = spent & ~kTaken;
+    return JoinRecord::PlaceOf(m_first + (at >> JoinRecord::kIndexBits),
+                               at & JoinRecord::kMaxIndex);
+}
+
+bool SoughtCoins::Add(const uint8_t* outpoint, uint64_t place)
+{
+    if (m_size >= RoomIn(m_slots.size())) return false;
+    const uint32_t height = JoinRecord::HeightOf(place) - m_first;
+    CHECK(height < kMostBlocks && JoinRecord::IndexOf(place) > 0);
+    const Hash128 hash = OutpointHash::Finish(m_hash.Begin(outpoint), ReadLE32(outpoint + 32));
+    const auto key = KeyOf(hash);
+    size_t i = hash.first & (m_slots.size() - 1);
+    for (; m_slots[i].spent != 0; i = (i + 1) & (m_slots.size() - 1)) {
+        if (m_slots[i].key == key) m_repeated = true;
+    }
+    m_slots[i] = {key, height << JoinRecord::kIndexBits | JoinRecord::IndexOf(place)};
+    const uint64_t bit = FilterBit(outpoint);
+    m_filter[bit / 64] |= uint64_t{1} << bit % 64;
+    ++m_size;
+    return true;
+}
+
+std::optional<uint64_t> SoughtCoins::Take(const sip::State& begun, uint32_t vout, uint32_t height,
+                                          bool again)
+{
+    const Hash128 hash = OutpointHash::Finish(begun, vout);
+    const auto key = KeyOf(hash);
+    size_t i = hash.first & (m_slots.size() - 1);
+    while (true) {
+        std::atomic_ref<uint32_t> slot(m_slots[i].spent);
+        const uint32_t spent = slot.load(std::memory_order_relaxed);
+        if (spent == 0) return std::nullopt;
+        if (m_slots[i].key == key) {
+            if (JoinRecord::HeightOf(PlaceOf(spent)) < height) return std::nullopt;
+            const bool first = (slot.fetch_or(kTaken, std::memory_order_relaxed) & kTaken) == 0;
+            if (!first && !again) m_repeated = true;
+            return first ? std::optional(PlaceOf(spent)) : std::nullopt;
+        }
+        i = (i + 1) & (m_slots.size() - 1);
+    }
+}
+
+std::optional<uint64_t> SoughtCoins::FirstMissing() const
+{
+    std::optional<uint64_t> lowest;
+    for (const Slot& slot : m_slots) {
+        if (slot.spent == 0 || (slot.spent & kTaken) != 0) continue;
+        const uint64_t place = PlaceOf(slot.spent);
+        if (!lowest || place < *lowest) lowest = place;
+    }
+    return lowest;
+}
+
+} // namespace ibd

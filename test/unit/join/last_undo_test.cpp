@@ -1,0 +1,324 @@
+// Undo data of the last blocks alone: whatever the seed, order and supply of blocks, threads,
+// memory, moment of death and what a join has kept, the records are those of a walk over a map.
+#include "join/sought_coins.h"
+#include "undo_setup.h"
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+UndoSetup RandomSetup()
+{
+    TestChainOptions shape;
+    shape.blocks = 25 + static_cast<uint32_t>(TestRng()() % 150);
+    shape.txs_per_block = 1 + static_cast<uint32_t>(TestRng()() % 30);
+    return UndoSetup(TestRng()(), shape);
+}
+
+int32_t RandomFirst(UndoSetup& setup)
+{
+    return 1 + static_cast<int32_t>(TestRng()() % setup.Right().size());
+}
+
+/** Leaves what a join, or a rebuild that was ended, leaves in a stage. */
+void KeepJoin(UndoSetup& setup, const UndoOptions& options, JoinStage stage)
+{
+    FaultEnv env;
+    if (stage == JoinStage::kPaired) {
+        FileBlockSupply files(env, setup.Setup().Blocks(), setup.Setup().Chain().Tip());
+        JoinOptions join = options.join;
+        join.pairs = true;
+        SpendJoin pairing(env, setup.Setup().Log(), setup.Setup().Chain().Params(),
+                          setup.Setup().Chain().Tip(), files, join, setup.Stop());
+        RequireDone(pairing.Run({}));
+    } else {
+        setup.Kept().fails_at = 1;
+        REQUIRE_FALSE(setup.Rebuild(env, options).Ok());
+        setup.Kept().fails_at = 0;
+    }
+    REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == stage);
+}
+
+bool IsSpill(const Path& path) { return path.filename().string().starts_with("spill"); }
+bool IsBlock(const Path& path) { return path.filename().string().starts_with("blk"); }
+
+} // namespace
+
+TEST_CASE("Last undo keystone: records of the last blocks are a serial walk's", "[keystone]")
+{
+    for (int round = 0; round < 8; ++round) {
+        UndoSetup setup = RandomSetup();
+        for (const size_t memory : {size_t{1}, size_t{1} << 14, size_t{1} << 22}) {
+            for (const unsigned threads : {1u, 2u, 3u}) {
+                const int32_t first = RandomFirst(setup);
+                CAPTURE(round, setup.Right().size(), memory, threads, first);
+                FaultEnv env(TestRng()());
+                RequireDone(setup.RebuildLast(env, setup.Options(threads, memory), first));
+                setup.RequireRightLast();
+                RequireClean(setup.Directory());
+                setup.Reset();
+            }
+        }
+    }
+}
+
+TEST_CASE("With too small a table the blocks are read once for each part", "[keystone]")
+{
+    TestChainOptions shape;
+    shape.blocks = 100;
+    shape.txs_per_block = 30;
+    UndoSetup setup(TestRng()(), shape);
+    const auto opened = [&](size_t memory) {
+        FaultEnv env;
+        uint64_t count = 0;
+        env.SetScript([&](const FaultEnv::Operation& op) {
+            count += op.kind == "read" && IsBlock(op.path);
+            return false;
+        });
+        RequireDone(setup.RebuildLast(env, setup.Options(1, memory), 50));
+        setup.RequireRightLast();
+        setup.Reset();
+        return count;
+    };
+    CHECK(opened(1) > 3 * opened(1 << 22));
+}
+
+TEST_CASE("What a join has kept gives the last undo data, and stays for the rest", "[keystone]")
+{
+    for (const auto stage : {JoinStage::kPaired, JoinStage::kFetched}) {
+        for (const unsigned threads : {1u, 2u}) {
+            UndoSetup setup = RandomSetup();
+            const UndoOptions options = setup.Options(threads, 1 << 16);
+            KeepJoin(setup, options, stage);
+            const int32_t first = RandomFirst(setup);
+            CAPTURE(static_cast<int>(stage), threads, first);
+            FaultEnv env;
+            std::set<std::string> before, after;
+            const auto names = [&](std::set<std::string>& out) {
+                for (auto& name : Must(env.List(setup.Directory()))) out.insert(name);
+            };
+            names(before);
+            RequireDone(setup.RebuildLast(env, options, first));
+            setup.RequireRightLast();
+            names(after);
+            CHECK(before == after);
+            CHECK(Must(LoadJoinState(env, setup.Directory()))->stage == stage);
+            RequireDone(setup.Rebuild(env, options));
+            setup.RequireRight();
+        }
+    }
+}
+
+TEST_CASE("With what a join has kept, blocks that make no coin for the last ones are not read",
+          "[keystone]")
+{
+    TestChainOptions shape;
+    shape.blocks = 400;
+    shape.txs_per_block = 2;
+    UndoSetup setup(TestRng()(), shape);
+    const UndoOptions options = setup.Options(1, 1 << 20);
+    const auto blocks_read = [&] {
+        FaultEnv env;
+        uint64_t count = 0;
+        env.SetScript([&](const FaultEnv::Operation& op) {
+            count += op.kind == "read" && IsBlock(op.path);
+            return false;
+        });
+        RequireDone(setup.RebuildLast(env, options, 399));
+        setup.RequireRightLast();
+        return count;
+    };
+    KeepJoin(setup, options, JoinStage::kPaired);
+    CHECK(blocks_read() < 40);
+}
+
+TEST_CASE("Damaged pairs do not keep the last undo data from being made", "[keystone]")
+{
+    UndoSetup setup = RandomSetup();
+    const UndoOptions options = setup.Options(1, 1 << 16);
+    KeepJoin(setup, options, JoinStage::kPaired);
+    FaultEnv env;
+    env.CorruptReads([](const Path& path) { return path.filename() == "spill000000.dat"; });
+    const auto verdict = setup.RebuildLast(env, options, RandomFirst(setup));
+    RequireDone(verdict);
+    setup.RequireRightLast();
+}
+
+TEST_CASE("Last undo keystone: killed at any operation and repeated", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    UndoOptions options = setup.Options(1, 1 << 16);
+    constexpr int32_t kFirst = 25;
+    for (const bool kept : {false, true}) {
+        CAPTURE(kept);
+        const auto prepare = [&] {
+            setup.Reset();
+            if (kept) KeepJoin(setup, options, JoinStage::kPaired);
+        };
+        const auto rebuild = [&](Env& env) { return setup.RebuildLast(env, options, kFirst); };
+        prepare();
+        FaultEnv counting;
+        RequireDone(rebuild(counting));
+        prepare();
+        DieAtRandomOperations(
+            options.join, counting.Operations(), rebuild,
+            [&] {
+                setup.Last().Keep(TestRng()() % (setup.Right().size() - kFirst + 2));
+                return setup.Last().NextHeight() > static_cast<int32_t>(setup.Right().size());
+            },
+            [&](bool done, Env& env) {
+                if (!done) RequireDone(rebuild(env));
+                setup.RequireRightLast();
+                RequireDone(setup.Rebuild(env, options));
+                setup.RequireRight();
+                prepare();
+            });
+    }
+}
+
+TEST_CASE("Last undo keystone: every single crash point, and every single failure", "[keystone]")
+{
+    TestChainOptions shape;
+    shape.blocks = 30;
+    shape.txs_per_block = 3;
+    UndoSetup setup(7, shape);
+    const UndoOptions options = setup.Options(1, 1 << 16);
+    for (const bool kept : {false, true}) {
+        CAPTURE(kept);
+        const auto reset = [&] {
+            setup.Reset();
+            if (kept) KeepJoin(setup, options, JoinStage::kPaired);
+        };
+        reset();
+        FailAtEachOperation([&](Env& env) { return setup.RebuildLast(env, options, 20); },
+                            [&](Env& after) {
+                                RequireDone(setup.RebuildLast(after, options, 20));
+                                setup.RequireRightLast();
+                                RequireDone(setup.Rebuild(after, options));
+                                setup.RequireRight();
+                            },
+                            reset);
+    }
+}
+
+TEST_CASE("The last undo data is stopped soon, and leaves nothing behind", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    const UndoOptions options = setup.Options(1, 1 << 16);
+    int interrupted = 0;
+    for (uint64_t at = 1; at < 60; ++at) {
+        CAPTURE(at);
+        FaultEnv env;
+        uint64_t reads = 0, later = 0;
+        env.SetScript([&](const FaultEnv::Operation& op) {
+            later += setup.Stop() && op.kind == "read";
+            if (op.kind == "read" && ++reads == at) setup.Stop() = true;
+            return false;
+        });
+        const auto verdict = Must(setup.RebuildLast(env, options, 20));
+        interrupted += verdict.kind == JoinVerdict::Kind::kInterrupted;
+        CHECK(later < 4);
+        RequireClean(setup.Directory());
+        setup.Stop() = false;
+        FaultEnv after;
+        RequireDone(setup.RebuildLast(after, options, 20));
+        setup.RequireRightLast();
+        setup.Reset();
+    }
+    CHECK(interrupted > 20);
+}
+
+TEST_CASE("A damaged block is read again, or named, and so is a damaged spill", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    const UndoOptions options = setup.Options(1, 1 << 16);
+    SECTION("blocks, on their way")
+    {
+        for (int round = 0; round < 30; ++round) {
+            FaultEnv env;
+            uint64_t reads = 0;
+            const uint64_t each = 2 + TestRng()() % 20;
+            env.CorruptReads(
+                [&](const Path& path) { return IsBlock(path) && ++reads % each == 0; });
+            CAPTURE(round, each);
+            const auto verdict = setup.RebuildLast(env, options, 20);
+            // What is read twice and is damaged twice is an error.
+            if (verdict) {
+                RequireDone(verdict);
+                setup.RequireRightLast();
+            } else {
+                REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
+                CHECK(verdict.Message().find("blk0") != std::string::npos);
+            }
+            setup.Reset();
+        }
+    }
+    SECTION("a block, for good")
+    {
+        const auto& chain = setup.Setup().Chain();
+        for (const int height : {5, 30, static_cast<int>(chain.Height())}) {
+            const HeaderNode& node = *chain.Tip().Ancestor(height);
+            // The coinbase's amount or script: it has another id then.
+            ChangeStored(setup.Setup(), node, chain.Raw(static_cast<uint32_t>(height)).size() - 5,
+                         1);
+        }
+        FaultEnv env;
+        const auto verdict = setup.RebuildLast(env, options, 20);
+        REQUIRE_FALSE(verdict.Ok());
+        REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
+        CHECK(verdict.Message().find("blk0") != std::string::npos);
+        RequireClean(setup.Directory());
+    }
+    SECTION("spills")
+    {
+        FaultEnv env;
+        uint64_t reads = 0;
+        env.CorruptReads([&](const Path& path) { return IsSpill(path) && ++reads == 3; });
+        RequireDone(setup.RebuildLast(env, options, 20));
+        setup.RequireRightLast();
+        setup.Reset();
+        env.CorruptReads(IsSpill);
+        const auto verdict = setup.RebuildLast(env, options, 20);
+        REQUIRE_FALSE(verdict.Ok());
+        CHECK(verdict.Message().find("does not keep what is written to it") != std::string::npos);
+        RequireClean(setup.Directory());
+    }
+}
+
+TEST_CASE("SoughtCoins: each output is taken once, by a spend that is not below it", "[keystone]")
+{
+    constexpr uint32_t kFirst = 1'000;
+    const SipKey key{TestRng()(), TestRng()()};
+    SoughtCoins sought(kFirst, 200, 1 << 20, key);
+    std::vector<OutPoint> outpoints;
+    for (uint32_t i = 0; i < 200; ++i) {
+        outpoints.push_back({Txid::FromBytes(RandomBytes(32).data()), i});
+        uint8_t bytes[36];
+        std::copy_n(outpoints.back().txid.data(), 32, bytes);
+        WriteLE32(bytes + 32, i);
+        REQUIRE(sought.Add(bytes, JoinRecord::PlaceOf(kFirst + i, i + 1)));
+    }
+    REQUIRE(sought.Size() == 200);
+    CHECK(sought.FirstMissing() == JoinRecord::PlaceOf(kFirst, 1));
+    const auto take = [&](const OutPoint& o, uint32_t height, bool again) {
+        REQUIRE(sought.MayHold(o.txid));
+        return sought.Take(sought.Begin(o.txid), o.vout, height, again);
+    };
+    for (uint32_t i = 0; i < 200; ++i) {
+        CHECK_FALSE(take(outpoints[i], kFirst + i + 1, false)); // made above
+        CHECK_FALSE(take({outpoints[i].txid, i + 1}, 1, false));
+        CHECK(take(outpoints[i], kFirst + i, false) == JoinRecord::PlaceOf(kFirst + i, i + 1));
+        CHECK_FALSE(take(outpoints[i], 1, true));
+        CHECK_FALSE(sought.Repeated());
+    }
+    CHECK_FALSE(sought.FirstMissing());
+    CHECK_FALSE(take(outpoints[7], 1, false));
+    CHECK(sought.Repeated());
+    sought.Clear();
+    CHECK_FALSE(sought.Repeated());
+    CHECK(sought.Size() == 0);
+    int held = 0;
+    for (const OutPoint& o : outpoints) held += sought.MayHold(o.txid);
+    CHECK(held == 0);
+}
