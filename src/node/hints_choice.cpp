@@ -1,7 +1,7 @@
 // See hints_choice.h.
 #include "node/hints_choice.h"
 
-#include "crypto/sha256.h"
+#include "node/file_hash.h"
 #include "swiftsync/terminal.h"
 #include "util/hex.h"
 
@@ -41,16 +41,8 @@ bool IsBetter(const HintsInfo& a, const HintsInfo& b, const BlockHash& assumed_v
 
 Result<Uint256> HashOfFile(Env& env, const Path& path)
 {
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
-    Sha256 digest;
-    Bytes piece(1 << 20);
-    for (uint64_t offset = 0;;) {
-        IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(offset, piece));
-        digest.Write(ByteSpan(piece).first(got));
-        offset += got;
-        if (got < piece.size()) break;
-    }
-    return Uint256(digest.Finalize());
+    IBD_ASSIGN_OR_RETURN(FileHash hash, FileHash::Open(env, path));
+    return hash.Finish();
 }
 
 Result<std::unique_ptr<Hints>> ChooseHints(Env& env, Logger& log, const ChainParams& params,

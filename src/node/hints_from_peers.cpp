@@ -84,20 +84,26 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     m_offer = offer;
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_options.folder));
     IBD_RETURN_IF_ERROR(RemoveOtherParts());
+    const bool begun = m_env.Exists(PartPath());
     IBD_ASSIGN_OR_RETURN(m_part, m_env.OpenWrite(PartPath(), false));
     IBD_RETURN_IF_ERROR(m_part->Truncate(offer.size)); // to that size, be it longer or shorter
-    IBD_ASSIGN_OR_RETURN(auto pieces, LookAtPart());
+    IBD_ASSIGN_OR_RETURN(auto pieces, LookAtPart(begun));
     IBD_ASSIGN_OR_RETURN(const Bytes whole, m_head->Head());
     const size_t before = m_head->FirstGroupAt();
     IBD_RETURN_IF_ERROR(m_part->WriteAt(0, ByteSpan(whole).first(before)));
     IBD_RETURN_IF_ERROR(m_part->WriteAt(m_head->IndexAt(), ByteSpan(whole).subspan(before)));
+    m_first_missing = 0;
+    m_there.clear();
+    for (const HintsPiece& piece : pieces) m_there.push_back(piece.have);
     const auto there = std::count_if(pieces.begin(), pieces.end(),
                                      [](const HintsPiece& piece) { return piece.have; });
     m_log.Info("IBD Booster: fetching hints {} up to height {} from peers, {} bytes; {} of {} "
                "groups are there",
                ToHex(offer.id.Span()), offer.height, offer.size, there, pieces.size());
+    const uint64_t prefix = EndOfPrefix();
     const Lock lock(m_mutex);
     m_state = State::kFetching;
+    m_prefix = prefix;
     for (const HintsPiece& piece : pieces) {
         m_total += piece.size;
         if (piece.have) m_bytes += piece.size;
@@ -117,13 +123,17 @@ Result<> HintsFromPeers::RemoveOtherParts() const
     return {};
 }
 
-/** The groups, and which of them an earlier start has fetched. */
-Result<std::vector<HintsPiece>> HintsFromPeers::LookAtPart() const
+/** The groups, and which of them an earlier start has fetched, if there was one. */
+Result<std::vector<HintsPiece>> HintsFromPeers::LookAtPart(bool begun) const
 {
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(PartPath()));
     std::vector<HintsPiece> out;
     Bytes bytes;
     for (const Container2Hints::Group& group : m_head->Groups()) {
+        if (!begun) {
+            out.push_back({group.length, group.checksum, false});
+            continue;
+        }
         bytes.resize(group.length);
         IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(group.offset, bytes));
         const bool have =
@@ -135,10 +145,26 @@ Result<std::vector<HintsPiece>> HintsFromPeers::LookAtPart() const
 
 Result<> HintsFromPeers::TakeGroups(size_t first, ByteSpan bytes)
 {
-    IBD_RETURN_IF_ERROR(m_part->WriteAt(m_head->Groups().at(first).offset, bytes));
+    const auto& groups = m_head->Groups();
+    const uint64_t begin = groups.at(first).offset;
+    IBD_RETURN_IF_ERROR(m_part->WriteAt(begin, bytes));
+    for (size_t i = first; i < groups.size() && groups[i].offset < begin + bytes.size(); ++i) {
+        m_there[i] = true;
+    }
+    const uint64_t prefix = EndOfPrefix();
     const Lock lock(m_mutex);
     m_bytes += bytes.size();
+    m_prefix = prefix;
+    m_changed.notify_all();
     return {};
+}
+
+/** Before it all is there, and the whole file once all groups are. */
+uint64_t HintsFromPeers::EndOfPrefix()
+{
+    while (m_first_missing < m_there.size() && m_there[m_first_missing]) ++m_first_missing;
+    if (m_first_missing == m_there.size()) return m_offer.size;
+    return m_head->Groups()[m_first_missing].offset;
 }
 
 void HintsFromPeers::Complete(const HintsOffer&)
@@ -163,23 +189,28 @@ void HintsFromPeers::Interrupt()
     m_changed.notify_all();
 }
 
+// The file's hash is taken of what is there while the rest comes.
 Result<std::optional<Path>> HintsFromPeers::Wait()
 {
     m_log.Info("IBD Booster: asking peers for hints");
     std::optional<ProgressMeter> meter;
+    std::optional<FileHash> hash;
+    bool hashed = true; //!< all that is there
     State state = State::kAsking;
     while (true) {
         uint64_t bytes = 0;
         uint64_t total = 0;
+        uint64_t prefix = 0;
         {
             const Lock lock(m_mutex);
             if (m_interrupted) return std::optional<Path>();
-            if (m_state == state || m_state == State::kFetching) {
+            if (hashed && (m_state == state || m_state == State::kFetching)) {
                 m_changed.wait_for(m_mutex, kLook);
             }
             state = m_state;
             bytes = m_bytes;
             total = m_total;
+            prefix = m_prefix;
             if (state == State::kFailed) {
                 m_log.Info("IBD Booster: no hints from peers: {}", m_failure);
                 return std::optional<Path>();
@@ -194,27 +225,23 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
                                           .tty = m_options.tty});
         }
         meter->Update(bytes, "");
-        if (state == State::kComplete) return Finish();
+        if (!hash) {
+            IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
+        }
+        if (state == State::kComplete) return Finish(*hash);
+        IBD_ASSIGN_OR_RETURN(hashed, hash->Advance(prefix));
     }
 }
 
-/** What only the whole shows: peers say which hash it has, and the index may be a liar's too. */
-Result<> HintsFromPeers::CheckWhole() const
-{
-    IBD_ASSIGN_OR_RETURN(const Uint256 hash, HashOfFile(m_env, PartPath()));
-    if (hash != m_offer.file_hash) return BadData("the file has another hash than was said");
-    return OpenHints(m_env, PartPath(), HintsFormat::kContainer).Ok()
-               ? Result<>()
-               : BadData("the file is no container");
-}
-
-Result<std::optional<Path>> HintsFromPeers::Finish()
+Result<std::optional<Path>> HintsFromPeers::Finish(FileHash& hash)
 {
     IBD_RETURN_IF_ERROR(m_part->Sync());
     m_part.reset();
-    if (const Result<> whole = CheckWhole(); !whole) {
-        if (whole.GetError().kind == Error::Kind::kSystem) return whole.GetError();
-        m_log.Error("IBD Booster: no hints from peers: {}", whole.Message());
+    // What only the whole shows: peers say which hash it has, and the index may be a liar's too.
+    // That it is a container its head and the groups' checksums have shown.
+    IBD_ASSIGN_OR_RETURN(const Uint256 found, hash.Finish());
+    if (found != m_offer.file_hash) {
+        m_log.Error("IBD Booster: no hints from peers: the file has another hash than was said");
         m_was_false = true;
         IBD_RETURN_IF_ERROR(m_env.Remove(PartPath()));
         return std::optional<Path>();

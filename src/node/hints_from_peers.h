@@ -5,6 +5,7 @@
 
 #include "hints/container2.h"
 #include "net/hints_goal.h"
+#include "node/file_hash.h"
 #include "node/known_hints.h"
 #include "util/log.h"
 #include "validation/chain_manager.h"
@@ -44,10 +45,10 @@ public:
 
 private:
     Result<> RemoveOtherParts() const;
-    Result<std::vector<HintsPiece>> LookAtPart() const;
+    Result<std::vector<HintsPiece>> LookAtPart(bool begun) const;
     Path PartPath() const;
-    Result<std::optional<Path>> Finish();
-    Result<> CheckWhole() const;
+    Result<std::optional<Path>> Finish(FileHash& hash);
+    uint64_t EndOfPrefix();
 
     Env& m_env;
     Logger& m_log;
@@ -58,6 +59,8 @@ private:
     HintsOffer m_offer;
     std::unique_ptr<Container2Hints> m_head;
     std::unique_ptr<WritableFile> m_part;
+    std::vector<bool> m_there; //!< of the groups
+    size_t m_first_missing = 0;
     bool m_was_false = false; //!< Wait()'s
 
     enum class State { kAsking, kFetching, kComplete, kFailed };
@@ -67,6 +70,7 @@ private:
     std::string m_failure IBD_GUARDED_BY(m_mutex);
     uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of groups that are there
     uint64_t m_total IBD_GUARDED_BY(m_mutex) = 0;
+    uint64_t m_prefix IBD_GUARDED_BY(m_mutex) = 0; //!< bytes from the start that are there
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };
 

@@ -192,6 +192,39 @@ TEST_CASE("Hints from peers: put together, and gone on with")
     }
 }
 
+TEST_CASE("Hints from peers: groups in any order, while somebody waits for the whole")
+{
+    Shelf shelf;
+    const Path path = shelf.dir / "large";
+    const HintsTarget target{HintsFormat::kContainer, TheWorld().params.magic, kHinted};
+    const auto writer = Must(StartHintsFile(*shelf.env, path, target));
+    for (uint32_t h = 1; h <= kHinted; ++h) {
+        std::vector<uint32_t> unspent(h <= 20 ? 40'000 : 1); // blocks with a group each, and a last
+        for (uint32_t i = 0; i < unspent.size(); ++i) unspent[i] = 2 * i + (i * h) % 2;
+        Must(writer->Add(h, std::nullopt, unspent));
+    }
+    Must(writer->Finish(TheWorld().terminal));
+    Must(shelf.library.Keep(*Must(OpenHints(*shelf.env, path)), TheWorld().terminal));
+    const HintsOffer offer = shelf.library.Offers().at(0);
+
+    Wanting wanting;
+    std::optional<Path> whole;
+    std::thread waiter([&] { whole = Must(wanting.fetch->Wait()); });
+    const auto pieces =
+        Must(wanting.fetch->TakeHead(offer, Must(shelf.library.Read({offer.id, 0, 0}))));
+    REQUIRE(pieces.size() == 21);
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < pieces.size(); i += 3) order.push_back(i);
+    std::shuffle(order.begin(), order.end(), TestRng());
+    for (const uint32_t first : order) {
+        Must(wanting.fetch->TakeGroups(first, Must(shelf.library.Read({offer.id, first, 3}))));
+    }
+    wanting.fetch->Complete(offer);
+    waiter.join();
+    REQUIRE(whole);
+    CHECK(Must(ReadWholeFile(wanting.env, *whole)) == Must(ReadWholeFile(*shelf.env, path)));
+}
+
 TEST_CASE("Hints from peers: a head that is not what was offered")
 {
     Served served;
