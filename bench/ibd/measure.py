@@ -56,6 +56,13 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def wait_for_port(port):
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+
+
 def cpu_of(pid):
     """CPU seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()

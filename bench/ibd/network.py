@@ -63,13 +63,7 @@ class Server:
                 args.build / "bin/bitcoind", "-regtest", f"-datadir={folder}", "-server=0",
                 "-connect=0", "-listen=1", *(f"-bind=127.0.0.1:{port}" for port in self.ports),
                 "-printtoconsole=0", "-maxuploadtarget=0", *trust(summary))])
-        self.wait()
-
-    def wait(self):
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
-                return
-            time.sleep(0.1)
+        measure.wait_for_port(self.port)
 
     def cpu(self):
         """Seconds so far."""
