@@ -12,23 +12,20 @@ namespace {
 
 constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
 
-/** What is on the disk at most: events, and pairs if they are kept; of these then the coins, which
- *  take the place of the events. */
-uint64_t ExpectedBytes(uint64_t block_bytes, const JoinState& state)
-{
-    constexpr uint64_t kCoinBytes = 48; // of a spilled coin, on average
-    const uint64_t events = ExpectedSpillBytes(block_bytes, state.ordered);
-    if (!state.pairs) return events;
-    const uint64_t inputs = block_bytes / kBytesPerRecord / 2;
-    return inputs * sizeof(SpendPair) + std::max(events, inputs * kCoinBytes);
-}
-
 } // namespace
 
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
 {
     const uint64_t all = block_bytes / kBytesPerRecord * sizeof(JoinRecord);
     return ordered ? all : all / 2;
+}
+
+uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered)
+{
+    constexpr uint64_t kCoinBytes = 48; // of a spilled coin, on average
+    const uint64_t events = ExpectedSpillBytes(block_bytes, ordered);
+    const uint64_t inputs = block_bytes / kBytesPerRecord / 2;
+    return inputs * sizeof(SpendPair) + std::max(events, inputs * kCoinBytes);
 }
 
 Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
@@ -122,7 +119,8 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
 Result<> ReadPhase::CheckRoom(const JoinState& state) const
 {
     const uint64_t to_read = m_supply.EstimatedBytes();
-    const uint64_t needed = ExpectedBytes(to_read, state);
+    const uint64_t needed = state.pairs ? ExpectedPairedBytes(to_read, state.ordered)
+                                        : ExpectedSpillBytes(to_read, state.ordered);
     const auto room = m_job.env.SpaceAvailable(m_job.options.directory);
     m_job.log.Info("Join: reading {} blocks of {} MB up to height {} on {} threads; spills take "
                    "about {} MB in {}",

@@ -44,5 +44,8 @@ private:
 /** Bytes of spills for each byte of blocks: a record for each output and input, of which there is
  *  one in about 110 bytes; half of them usually meet in memory. */
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
+/** The most that is on the disk where pairs are kept: events beside them, or the coins that an
+ *  UndoRebuild fetches for them. */
+uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered);
 
 } // namespace ibd

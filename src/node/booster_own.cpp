@@ -62,7 +62,7 @@ bool BoosterRun::IsWorthIt(const BoosterOptions& options, uint64_t stored, uint6
                            const BlockStore& blocks) const
 {
     if (stored + missing <= m_own_options.least_bytes) return false;
-    std::vector<RoomNeed> needs = OwnHintsRoom(options, stored + missing);
+    std::vector<RoomNeed> needs = OwnHintsRoom(options, stored + missing, m_own_options.keep_pairs);
     needs.push_back({BlocksDir(blocks), missing});
     return HasRoom(m_env, needs);
 }
@@ -221,7 +221,7 @@ Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
     }
     uint64_t rest = 0;
     const uint64_t all = static_cast<uint64_t>(terminal.height) * UsualBlockBytes(chain);
-    for (const RoomNeed& need : OwnHintsRoom(options, all)) {
+    for (const RoomNeed& need : OwnHintsRoom(options, all, m_own_options.keep_pairs)) {
         if (m_env.SameFileSystem(need.place, BlocksDir(blocks))) rest += need.bytes;
     }
     WarnIfRoomIsShort(chain, terminal, rest);

@@ -64,11 +64,13 @@ JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
     return options;
 }
 
-std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes)
+std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes, bool pairs)
 {
     const uint64_t coins = block_bytes / kBlockBytesPerCoinByte;
-    // Spills are gone when the runs come.
-    return {{options.directory, std::max(ExpectedSpillBytes(block_bytes, false), coins)},
+    const uint64_t spills =
+        pairs ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false);
+    // Events are gone when the runs come, runs when an UndoRun fetches coins.
+    return {{options.directory, std::max(spills, coins)},
             {options.chainstate.parent_path(), coins}};
 }
 

@@ -50,8 +50,8 @@ struct RoomNeed {
     uint64_t bytes = 0;
 };
 /** What a sync with hints of its own writes for blocks of so many bytes, besides these: to the
- *  booster's folder and the chainstate. */
-std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes);
+ *  booster's folder and the chainstate. `pairs`: they are kept, for undo data. */
+std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes, bool pairs);
 /** Whether each disk has room for all that goes to it. */
 bool HasRoom(Env& env, std::span<const RoomNeed> needs);
 

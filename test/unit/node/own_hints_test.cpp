@@ -225,6 +225,17 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
         CHECK(Must(start.Run()) == Outcome::kSerial);
         CHECK(start.asked == 0);
     }
+    for (const bool pairs : {false, true}) {
+        DYNAMIC_SECTION("with room, if not for pairs: " << pairs)
+        {
+            OwnHintsOptions own = Own(Mode::kDefault);
+            own.keep_pairs = pairs;
+            Start start(dir / "node", own);
+            start.params.assumed_blockchain_size_gb = 20;
+            start.env.SetSpace(uint64_t{24} << 30);
+            CHECK(Must(start.Run()) == (pairs ? Outcome::kSerial : Outcome::kBuilt));
+        }
+    }
     SECTION("not without a network")
     {
         Start start(dir / "node", Own(Mode::kDefault));
