@@ -244,6 +244,7 @@ Result<OwnHints::Made> BoosterRun::Join(const HeaderNode& terminal, BlockSupply&
 {
     {
         const Lock lock(m_mutex);
+        m_progress.reset(); // of hints that were wrong
         m_joining = {.height = terminal.height, .hash = terminal.hash};
     }
     return m_own.Make(terminal, supply, options, pairs);

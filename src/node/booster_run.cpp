@@ -127,6 +127,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
         if (!peers) return BadData("{}", standing.refusal);
         m_log.Error("IBD Booster: the hints are refused, and the sync goes on without them: {}",
                     standing.refusal);
+        m_hints_failed = true;
         return Outcome::kSerial;
     }
     const HeaderNode& terminal = *standing.terminal;
@@ -297,9 +298,9 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
                    CheckName(options.aggregate), verdict.height);
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
-        m_hints_wrong = true;
+        m_hints_wrong = m_hints_failed = true;
         m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; {}", verdict.reason,
-                    WayBack());
+                    m_discards ? WayBack() : "the sync goes on without them");
         return Outcome::kSerial;
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "
@@ -317,6 +318,15 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
     }
     CHECK(false);
     return Outcome::kSerial;
+}
+
+bool BoosterRun::DropFailedHints()
+{
+    if (!m_hints_failed || !m_hints) return false;
+    const Lock lock(m_mutex); // whoever asks for progress looks at them
+    if (m_engine) DropEngine();
+    m_hints.reset();
+    return true;
 }
 
 void BoosterRun::Interrupt()

@@ -40,6 +40,9 @@ public:
     const Hints* GivenHints() const { return m_hints.get(); }
     /** After Run(): they failed a check. */
     bool HintsWereWrong() const { return m_hints_wrong; }
+    /** After Run(): forgets hints that were wrong or refused, so that Run() can be called once more
+     *  without any. False: there are none such. */
+    bool DropFailedHints();
 
     enum class Outcome {
         kBuilt,       //!< the chainstate is there, at the terminal block
@@ -154,6 +157,7 @@ private:
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
     bool m_hints_wrong = false;
+    bool m_hints_failed = false; //!< were wrong, or are not of this chain
     UndoRun m_validation;    //!< full validation from blocks alone
     bool m_told = false;     //!< LogStart()
     bool m_discards = false; //!< blocks are folded and not stored (-prune)

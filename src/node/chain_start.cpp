@@ -268,17 +268,14 @@ Result<> ChainStart::BuildChainstate()
         if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
     }
     if (may_run && wipe) {
-        const auto start_fetcher = [this] {
-            return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
-        };
-        const auto begins = [this] {
-            m_parts.set_status("Building the chainstate with the IBD Booster…");
-            m_parts.started(); // so can this
-        };
-        IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
-                             m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(),
-                                                 start_fetcher, begins));
-        if (m_parts.booster_done) m_parts.booster_done(outcome);
+        IBD_ASSIGN_OR_RETURN(BoosterRun::Outcome outcome, RunBooster());
+        // Without hints that failed: by the join, where that is worth it, else serially.
+        if (outcome == BoosterRun::Outcome::kSerial && m_parts.booster.DropFailedHints()) {
+            IBD_ASSIGN_OR_RETURN(outcome, RunBooster());
+            if (outcome == BoosterRun::Outcome::kSerial) {
+                m_log.Info("IBD Booster: validating serially");
+            }
+        }
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
         built = outcome == BoosterRun::Outcome::kBuilt;
         if (built) wipe = false;
@@ -289,6 +286,22 @@ Result<> ChainStart::BuildChainstate()
     if (!built) return {};
     // The index is to say at once what the coins say, for whoever opens both after a crash.
     return m_chain->Flush(FlushMode::kAlways);
+}
+
+Result<BoosterRun::Outcome> ChainStart::RunBooster()
+{
+    const auto start_fetcher = [this] {
+        return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
+    };
+    const auto begins = [this] {
+        m_parts.set_status("Building the chainstate with the IBD Booster…");
+        m_parts.started(); // it may take hours
+    };
+    IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
+                         m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(),
+                                             start_fetcher, begins));
+    if (m_parts.booster_done) m_parts.booster_done(outcome);
+    return outcome;
 }
 
 Result<bool> ChainStart::ChainstateIsEmpty()

@@ -75,6 +75,7 @@ private:
     BoosterOptions BoosterSettings() const;
     Result<> AskPeersForHints();
     Result<> BuildChainstate();
+    Result<BoosterRun::Outcome> RunBooster();
     Result<bool> ChainstateIsEmpty();
     Result<> CleanUpBooster();
     Result<> CleanUpOwnHints();

@@ -145,6 +145,14 @@ class NotFetched(HintsFromPeers):
         self.assertIn("the hints are wrong", node.log_text)
         self.assertEqual(node.log_text.count("wrong hints, disconnecting peer="), 2)
         self.assertEqual(list(node.net_dir.glob("hints/*")), [])
+        # Where it is worth it, the node makes its own instead, and keeps those.
+        node = self.node()
+        node.start(*self.asking(made, *(liar.p2p_port for liar in liars)), "-ibdboosterleast=0")
+        self.assert_synced(node, liars[0], made)
+        self.assertIn("the hints are wrong", node.log_text)
+        self.assertIn("Join: hints of", node.log_text)
+        self.assertIn(SUCCESS.format(made.terminal_height), node.log_text)
+        self.assertEqual(len(kept(node)), 1)
 
     def test_nobody_has_any(self):
         made = small_chain()

@@ -45,7 +45,7 @@ class OwnHintsTest(FunctionalTest):
         self.assertEqual(node.run("-reindex", made.to_tip), (0, ""))
         return node
 
-    def coins_after(self, node, made, *args):
+    def coins_after(self, node, made, *args, left=()):
         """Runs to the tip, then reads the coins in a second start; the booster left nothing."""
         with contextlib.suppress(FileNotFoundError):
             (node.net_dir / "debug.log").unlink()
@@ -54,7 +54,7 @@ class OwnHintsTest(FunctionalTest):
         node.start("-ibdbooster=0", "-checklevel=4", "-checkblocks=6")
         out = coins(node)
         node.stop()
-        self.assertEqual(left_by_booster(node), [])
+        self.assertEqual(left_by_booster(node), list(left))
         (node.net_dir / "debug.log").write_text(log)
         return out
 
@@ -187,6 +187,28 @@ class ByDefault(OwnHintsTest):
         node = self.made.place(self.node())
         self.assertEqual(node.run("-reindex", *self.made.trust, self.made.to_tip), (0, ""))
         self.assertNotRegex(re.sub("Command-line arg.*", "", node.log_text), "Booster|Join")
+
+
+    def test_after_wrong_hints(self):
+        """The join takes their place; unasked, only where it is worth it."""
+        bad = bytearray(self.made.bitmap.read_bytes())
+        bad[len(bad) // 2] ^= 0x18
+        hints = self.dir / "bad.bitmap"
+        hints.write_bytes(bad)
+        args = [f"-ibdboosterfile={hints}", *self.made.trust]
+        serial = self.coins_after(self.main, self.made, "-reindex-chainstate", "-ibdbooster=0")
+        for start in ("-reindex-chainstate", "-reindex"):
+            for more, joined in (("-ibdbooster", True), ("-ibdboosterleast=50000", True),
+                                 ("-ibdboosterleast=50000000", False)):
+                with self.subTest(start=start, more=more):
+                    self.assertEqual(self.coins_after(self.main, self.made, start, *args, more,
+                                                      left=["badhints.txt"]), serial)
+                    log = self.main.log_text
+                    self.assertEqual(log.count("IBD Booster: the hints are wrong"), 1)
+                    self.assertEqual("IBD Booster: validating serially" in log, not joined)
+                    if joined:
+                        self.assert_made(self.main, self.made.terminal_height)
+                    (self.main.net_dir / "ibdbooster" / "badhints.txt").unlink()
 
 
 class Refused(OwnHintsTest):
