@@ -111,8 +111,9 @@ def main():
     results = {who: {name: statistics.median(run[name] for run in taken) for name in taken[0]}
                for who, taken in runs.items()}
     rows = [(who, f"{r['seconds']:.2f}", f"{r['cpu']:.2f}") for who, r in results.items()]
-    verdicts = [(f"{what}, ours / kernel", results["ours"][what] / results["kernel"][what], "<=",
-                 MAX_RATIO) for what in ("seconds", "cpu")]
+    verdicts = [(f"{what}, ours / kernel",
+                 measure.ratio(results["ours"][what], results["kernel"][what]), "<=", MAX_RATIO)
+                for what in ("seconds", "cpu")]
     text = "\n".join([
         f"The last {args.last} blocks of a chain of {bench.summary['outputs']:,} outputs, "
         f"{bench.last.stat().st_size / 1e6:.1f} MB, from a directory just opened: {bench.inputs:,} "

@@ -139,8 +139,9 @@ def main():
             runs[name].append(sync(args, name, program, server))
     best = {name: measure.median_run(each) for name, each in runs.items()}
     rows = [(name, f"{run['seconds']:.2f}", f"{run['cpu']:.2f}") for name, run in best.items()]
-    verdicts = [(f"headers, {what}, ours / Core's", best["ours"][key] / best["Core's"][key], "<=",
-                 MAX_RATIO) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
+    verdicts = [(f"headers, {what}, ours / Core's",
+                 measure.ratio(best["ours"][key], best["Core's"][key]), "<=", MAX_RATIO)
+                for what, key in (("time", "seconds"), ("CPU", "cpu"))]
     text = [f"{args.headers:,} headers from one peer, looked at before they are stored; "
             f"{args.repeat} run(s) each, median.", "",
             *measure.table(("", "seconds", "CPU s"), *rows), "",

@@ -61,11 +61,6 @@ def make_chain(path, outputs):
     return chain.height, chain.tip, last
 
 
-def cpu_seconds(process):
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 class Bench:
     def __init__(self, args):
         self.args, self.datadir = args, args.work / "undo-datadir"
@@ -78,10 +73,10 @@ class Bench:
 
     def call(self, node, method, *params):
         """Seconds and CPU of one call, after which the chain must have the other height."""
-        cpu, begin = cpu_seconds(node.process), time.monotonic()
+        cpu, begin = measure.cpu_of(node.process.pid), time.monotonic()
         node.rpc(method, *params)
         seconds = time.monotonic() - begin
-        return {"seconds": seconds, "cpu": cpu_seconds(node.process) - cpu}
+        return {"seconds": seconds, "cpu": measure.cpu_of(node.process.pid) - cpu}
 
     def expect(self, node, blocks):
         height = node.rpc("getblockcount")
@@ -91,7 +86,7 @@ class Bench:
         """Seconds and CPU until the node answers."""
         begin = time.monotonic()
         node.start("-checkblocks=1", f"-checklevel={level}")
-        result = {"seconds": time.monotonic() - begin, "cpu": cpu_seconds(node.process)}
+        result = {"seconds": time.monotonic() - begin, "cpu": measure.cpu_of(node.process.pid)}
         self.expect(node, 1)
         node.stop()
         return result
@@ -140,8 +135,9 @@ def main():
     core, ours = (medians(runs[who]) for who in kinds)
     rows = [(what, *(f"{who[what][name]:.2f}" for name in ("seconds", "cpu")
                      for who in (core, ours))) for what in core]
-    verdicts = [(f"{what}, CPU, ours / Core's", ours[what]["cpu"] / max(core[what]["cpu"], 0.01),
-                 "<=", MAX_RATIO) for what in core]
+    verdicts = [(f"{what}, CPU, ours / Core's",
+                 measure.ratio(ours[what]["cpu"], core[what]["cpu"]), "<=", MAX_RATIO)
+                for what in core]
     text = "\n".join([
         f"A block of {len(bench.block.raw()) / 1e6:.2f} MB that spends {args.outputs:,} coins of "
         f"10,000 bytes. {args.repeat} run(s) each, median.", "",

@@ -13,6 +13,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
+
 
 def arguments(description, outputs, repeat):
     """Parser with what every bench takes: where things are, how large, how often."""
@@ -32,6 +34,12 @@ def timed(command):
     user = after.children_user - before.children_user
     system = after.children_system - before.children_system
     return done.stdout, {"seconds": seconds, "cpu": user + system}
+
+
+def ratio(ours, theirs):
+    """Of seconds. What took less than the clock of CPU time tells counts as one tick of it, so
+    that a run too short to time gives a number nevertheless."""
+    return ours / max(theirs, CLOCK_TICK)
 
 
 def say(name, result):
@@ -66,7 +74,7 @@ def wait_for_port(port):
 def cpu_of(pid):
     """CPU seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return (int(fields[11]) + int(fields[12])) * CLOCK_TICK
 
 
 def rpc(datadir, port, method):
