@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a clone to a chainstate built with hints, on a generated chain:
-# packages, build, a chain, a snapshot, hints, and both ways to rebuild the chainstate.
+# packages, build, a chain, hints, and three ways to rebuild the chainstate.
 #
 #   contrib/quickstart.sh [--dir DIR] [--outputs N] [--no-install]
 #

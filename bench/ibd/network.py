@@ -326,7 +326,7 @@ def main():
                 add(name, sync(args, name, ours, server, summary, f"-ibdboosterfile={hints}",
                                v2=v2))
             add("in order", sync(args, "in order", ours, server, summary,
-                                 f"-assumevalid={summary['tip']}"))
+                                 f"-assumevalid={summary['tip']}", "-ibdbooster=0"))
             if args.core:
                 add("Core", sync(args, "Core", args.core, server, summary,
                                  f"-assumevalid={summary['tip']}"))

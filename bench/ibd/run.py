@@ -58,7 +58,7 @@ def bench(args, mode, blocks, threads, hints=None, *options):
 def serial(args, folder, summary):
     """Our own serial engine from the same files; scripts skipped as under assume-valid."""
     command = measure.bitcoind(args.build, folder, summary["height"],
-                               f"-assumevalid={summary['tip']}")
+                               f"-assumevalid={summary['tip']}", "-ibdbooster=0")
     if not (folder / "regtest/blocks/index").exists():
         print("  indexing ...", flush=True)
         measure.timed([*command, "-reindex"])

@@ -1,7 +1,7 @@
-"""Draws how far two runs were at each moment: as text for a terminal and as SVG."""
+"""Draws how far runs were at each moment: as text for a terminal and as SVG."""
 
-COLOURS = ("#2ca02c", "#d62728")
-MARKS = "*o"
+COLOURS = ("#2ca02c", "#1f77b4", "#d62728")
+MARKS = "*+o"
 WIDTH, HEIGHT, LEFT, TOP, PLOT_W, PLOT_H = 820, 320, 60, 44, 620, 230
 
 
