@@ -14,6 +14,7 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,6 +30,7 @@ class UndoSource;
 inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
 inline constexpr uint64_t kBlockFileChunk = 16 << 20; //!< preallocation step of blk files
 inline constexpr uint64_t kUndoFileChunk = 1 << 20;   //!< preallocation step of rev files
+inline constexpr uint64_t kBlockStretch = 8 << 20;    //!< of blocks, what goes to disk together
 inline constexpr uint32_t kUndoChecksumSize = 32;
 
 /** Where a block or undo record lies: file number and offset of its first byte, after the frame. */
@@ -47,6 +49,13 @@ struct BlockStoreOptions {
     uint64_t max_file_size = kMaxBlockFileSize;
     uint64_t block_chunk = kBlockFileChunk;
     uint64_t undo_chunk = kUndoFileChunk;
+    uint64_t stretch = kBlockStretch;
+};
+
+/** When a block that is written is likely to be read again. */
+enum class ReadAgain {
+    kSoon, //!< it stays in the system's cache, as of any file
+    kLate, //!< once on the disk it leaves the cache to others
 };
 
 /** What a visitor of ScanFile makes of a frame. */
@@ -71,6 +80,9 @@ class BlockStore {
 public:
     static constexpr size_t kScanWindow = 8 << 20;
     static constexpr size_t kMaxOpen = 64; //!< files kept open for writing between flushes
+    /** Stretches of blocks that are read late which the system's cache keeps nevertheless, as the
+     *  disk may not have them yet. */
+    static constexpr size_t kCachedStretches = 8;
 
     /** Opens or starts the store. Reads or creates xor.dat; an error if the directory has a
      *  non-zero key and `obfuscate_new` is false, as Core has it. `files` are the records of the
@@ -108,19 +120,20 @@ public:
 
     // Writing.
 
-    /** Appends a block; starts a new file when it would pass the maximum. */
-    Result<FilePos> WriteBlock(ByteSpan raw, uint32_t height, uint32_t time);
+    /** Appends a block; starts a new file when it would pass the maximum. With each stretch that is
+     *  full the system is told to begin with it, so that Flush() finds little to do; if that fails,
+     *  Flush() says so. */
+    Result<FilePos> WriteBlock(ByteSpan raw, uint32_t height, uint32_t time,
+                               ReadAgain again = ReadAgain::kSoon);
     /** Records a block found in place by ScanFile. */
     void AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time);
     /** Appends undo data to the rev file of the block's file. `height` is the block's. */
     Result<FilePos> WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                               uint32_t height);
-    /** Syncs all files written since the last Flush; call before the index names their records.
-     *  Once a sync failed, this fails until the store is opened again. */
+    /** Syncs all files written since the last Flush, and holds nobody up who writes; call before
+     *  the index names their records. Once a sync failed, this fails until the store is opened
+     *  again. */
     Result<> Flush();
-    /** Syncs what is written so far without holding up who writes: what Flush() is left to do is
-     *  little. Not while files are deleted. */
-    Result<> SyncAside();
     // Pruning. A file that is forgotten holds nothing any more that the index knows; it is deleted
     // once the index on disk says so too. Not for the last file.
 
@@ -145,9 +158,17 @@ public:
 private:
     /** A file with writes that Flush() has not yet synced, or the last one written. */
     struct OpenFile {
-        std::unique_ptr<WritableFile> file;
-        uint64_t reserved = 0; //!< size on disk, preallocation included
+        std::shared_ptr<WritableFile> file; //!< shared with who syncs it without the lock
+        uint64_t reserved = 0;              //!< size on disk, preallocation included
+        uint64_t started = 0;               //!< of blocks: where the next stretch begins
         bool dirty = false;
+        bool complete = false; //!< nothing more will come
+    };
+    /** Of a block file: what the system is to begin with. */
+    struct Stretch {
+        std::shared_ptr<WritableFile> file;
+        uint64_t begin = 0, end = 0;
+        ReadAgain again = ReadAgain::kSoon;
     };
     enum class Kind : uint8_t { kBlocks, kUndo };
     using FileId = std::pair<Kind, int32_t>;
@@ -161,23 +182,31 @@ private:
                        const std::function<Result<>(UndoSource&)>& visit) const;
 
     Result<OpenFile*> OpenForWriting(FileId id) IBD_REQUIRES(m_mutex);
+    Result<FilePos> AppendBlock(ByteSpan raw, uint32_t height, uint32_t time, ReadAgain again)
+        IBD_EXCLUDES(m_mutex);
     Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)
         IBD_REQUIRES(m_mutex);
     Result<> Reserve(FileId id, OpenFile& out, uint64_t end) IBD_REQUIRES(m_mutex);
     Result<> Finish(FileId id) IBD_REQUIRES(m_mutex);
-    Result<int32_t> FileFor(uint64_t frame_size) IBD_REQUIRES(m_mutex);
-    Result<> Sync(OpenFile& out) IBD_REQUIRES(m_mutex);
-    Result<> FlushLocked() IBD_REQUIRES(m_mutex);
+    Result<int32_t> FileFor(uint64_t frame_size, ReadAgain again) IBD_REQUIRES(m_mutex);
+    Result<> MakeRoomToOpen() IBD_REQUIRES(m_mutex);
+    void EndStretch(OpenFile& out, uint64_t end, ReadAgain again) IBD_REQUIRES(m_mutex);
+    void StartStretches() IBD_EXCLUDES(m_mutex);
+    Result<> SyncAll(std::span<const std::shared_ptr<WritableFile>> files, bool new_names);
+    void NoteFailure(const Error& error) IBD_REQUIRES(m_mutex);
     BlockFileInfo& Info(int32_t n) IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     const BlockStoreOptions m_options;
     const XorKey m_key;
 
+    Mutex m_flushing; //!< taken before m_mutex: no Flush() returns before one that began earlier
     mutable Mutex m_mutex;
     std::vector<BlockFileInfo> m_files IBD_GUARDED_BY(m_mutex); //!< never empty
     std::set<int32_t> m_dirty IBD_GUARDED_BY(m_mutex);
     std::map<FileId, OpenFile> m_open IBD_GUARDED_BY(m_mutex); //!< at most kMaxOpen
+    std::vector<Stretch> m_due IBD_GUARDED_BY(m_mutex);        //!< full, and not begun with
+    std::deque<Stretch> m_cached IBD_GUARDED_BY(m_mutex);      //!< begun with, and read late
     uint32_t m_last_undo_height IBD_GUARDED_BY(m_mutex) = 0;
     bool m_new_names IBD_GUARDED_BY(m_mutex) = false; //!< the directory needs a sync
     std::optional<Error> m_sync_failure IBD_GUARDED_BY(m_mutex);

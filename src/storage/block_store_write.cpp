@@ -27,15 +27,29 @@ BlockFileInfo& BlockStore::Info(int32_t n)
 Result<BlockStore::OpenFile*> BlockStore::OpenForWriting(FileId id)
 {
     if (const auto it = m_open.find(id); it != m_open.end()) return &it->second;
-    if (m_open.size() >= kMaxOpen) {
-        IBD_RETURN_IF_ERROR(FlushLocked());
-        m_open.clear();
-    }
+    IBD_RETURN_IF_ERROR(MakeRoomToOpen());
     OpenFile out;
     m_new_names = m_new_names || !m_env.Exists(PathOf(id));
     IBD_ASSIGN_OR_RETURN(out.file, m_env.OpenWrite(PathOf(id), /*truncate=*/false));
     IBD_ASSIGN_OR_RETURN(out.reserved, out.file->Size());
+    out.started = Info(id.second).size;
     return &m_open.emplace(id, std::move(out)).first->second;
+}
+
+/** Syncs and closes all files if they are too many. */
+Result<> BlockStore::MakeRoomToOpen()
+{
+    if (m_open.size() < kMaxOpen) return {};
+    if (m_sync_failure) return *m_sync_failure;
+    for (auto& [id, out] : m_open) {
+        if (!out.dirty) continue;
+        if (const Result<> synced = out.file->Sync(); !synced) {
+            NoteFailure(synced.GetError());
+            return synced;
+        }
+    }
+    m_open.clear();
+    return {};
 }
 
 /** Grows the file in whole chunks, so that it lies together on disk and a full disk is noticed
@@ -78,24 +92,26 @@ Result<> BlockStore::Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan t
     }
 }
 
-/** Nothing more will come: cuts the preallocated rest off and syncs. */
+/** Nothing more will come: cuts the preallocated rest off. */
 Result<> BlockStore::Finish(FileId id)
 {
     IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
     const BlockFileInfo& info = Info(id.second);
-    IBD_RETURN_IF_ERROR(out->file->Truncate(id.first == Kind::kUndo ? info.undo_size : info.size));
-    IBD_RETURN_IF_ERROR(Sync(*out));
-    m_open.erase(id);
+    out->reserved = id.first == Kind::kUndo ? info.undo_size : info.size;
+    IBD_RETURN_IF_ERROR(out->file->Truncate(out->reserved));
+    out->dirty = true;
+    out->complete = true;
     return {};
 }
 
 /** The file that takes a frame of this size: the last one, or a new one when it is full. */
-Result<int32_t> BlockStore::FileFor(uint64_t frame_size)
+Result<int32_t> BlockStore::FileFor(uint64_t frame_size, ReadAgain again)
 {
     const int32_t last = static_cast<int32_t>(m_files.size()) - 1;
     const BlockFileInfo full = Info(last);
     if (full.size == 0 || full.size + frame_size < m_options.max_file_size) return last;
     IBD_RETURN_IF_ERROR(Finish({Kind::kBlocks, last}));
+    EndStretch(m_open.at({Kind::kBlocks, last}), full.size, again);
     if (full.undo_size > 0 && full.height_last == m_last_undo_height) {
         IBD_RETURN_IF_ERROR(Finish({Kind::kUndo, last}));
     }
@@ -103,17 +119,62 @@ Result<int32_t> BlockStore::FileFor(uint64_t frame_size)
     return last + 1;
 }
 
-Result<FilePos> BlockStore::WriteBlock(ByteSpan raw, uint32_t height, uint32_t time)
+/** What was written to a block file up to `end` is due. */
+void BlockStore::EndStretch(OpenFile& out, uint64_t end, ReadAgain again)
+{
+    if (end == out.started) return;
+    m_due.push_back({out.file, out.started, end, again});
+    out.started = end;
+}
+
+/** Without the lock: the system may take its time, and others write meanwhile. */
+void BlockStore::StartStretches()
+{
+    std::vector<Stretch> due;
+    std::vector<Stretch> leaving;
+    {
+        const Lock lock(m_mutex);
+        due.swap(m_due);
+        for (const Stretch& stretch : due) {
+            if (stretch.again == ReadAgain::kLate) m_cached.push_back(stretch);
+        }
+        while (m_cached.size() > kCachedStretches) {
+            leaving.push_back(std::move(m_cached.front()));
+            m_cached.pop_front();
+        }
+    }
+    for (const Stretch& stretch : due) {
+        const auto started = stretch.file->StartSync(stretch.begin, stretch.end - stretch.begin);
+        if (started) continue;
+        const Lock lock(m_mutex);
+        NoteFailure(started.GetError());
+    }
+    // With what lies before: what was not on the disk when its turn came may be now.
+    for (const Stretch& stretch : leaving) stretch.file->DontNeed(0, stretch.end);
+}
+
+Result<FilePos> BlockStore::WriteBlock(ByteSpan raw, uint32_t height, uint32_t time,
+                                       ReadAgain again)
 {
     CHECK(raw.size() >= 80 && raw.size() <= kMaxStoredBlockSize);
+    const Result<FilePos> pos = AppendBlock(raw, height, time, again);
+    StartStretches();
+    return pos;
+}
+
+Result<FilePos> BlockStore::AppendBlock(ByteSpan raw, uint32_t height, uint32_t time,
+                                        ReadAgain again)
+{
     const Lock lock(m_mutex);
     const uint32_t frame_size = kFrameHeaderSize + static_cast<uint32_t>(raw.size());
-    IBD_ASSIGN_OR_RETURN(const int32_t n, FileFor(frame_size));
+    IBD_ASSIGN_OR_RETURN(const int32_t n, FileFor(frame_size, again));
     const FilePos pos{n, Info(n).size + kFrameHeaderSize};
     IBD_RETURN_IF_ERROR(Append({Kind::kBlocks, n}, pos.offset, raw, {}));
     Info(n).AddBlock(height, time);
     Info(n).size += frame_size;
     m_dirty.insert(n);
+    OpenFile& out = m_open.at({Kind::kBlocks, n});
+    if (Info(n).size - out.started >= m_options.stretch) EndStretch(out, Info(n).size, again);
     return pos;
 }
 
@@ -152,47 +213,35 @@ Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHa
 /** After a failed sync the system may have dropped what was written, and the next sync says that
  *  all is well. So none is asked for any more, and nothing is promised, until the store is opened
  *  again. */
-Result<> BlockStore::Sync(OpenFile& out)
+void BlockStore::NoteFailure(const Error& error)
 {
-    if (m_sync_failure) return *m_sync_failure;
-    if (auto synced = out.file->Sync(); !synced) {
-        m_sync_failure = synced.GetError();
-        return synced;
-    }
-    out.dirty = false;
-    return {};
-}
-
-Result<> BlockStore::FlushLocked()
-{
-    for (auto& [id, out] : m_open) {
-        if (out.dirty) IBD_RETURN_IF_ERROR(Sync(out));
-    }
-    if (m_new_names) IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.blocks_dir));
-    m_new_names = false;
-    return {};
+    if (!m_sync_failure) m_sync_failure = error;
 }
 
 Result<> BlockStore::Flush()
 {
-    const Lock lock(m_mutex);
-    return FlushLocked();
-}
-
-Result<> BlockStore::SyncAside()
-{
-    std::vector<Path> written;
+    const Lock flushing(m_flushing);
+    std::vector<std::shared_ptr<WritableFile>> written;
+    bool new_names = false;
     {
         const Lock lock(m_mutex);
-        for (const auto& [id, out] : m_open) {
-            if (out.dirty) written.push_back(PathOf(id));
+        if (m_sync_failure) return *m_sync_failure;
+        for (auto& [id, out] : m_open) {
+            if (std::exchange(out.dirty, false)) written.push_back(out.file);
         }
+        std::erase_if(m_open, [](const auto& entry) { return entry.second.complete; });
+        new_names = std::exchange(m_new_names, false);
     }
-    for (const Path& path : written) {
-        IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenWrite(path, /*truncate=*/false));
-        IBD_RETURN_IF_ERROR(file->Sync());
-    }
-    return {};
+    const Result<> synced = SyncAll(written, new_names);
+    const Lock lock(m_mutex);
+    if (!synced) NoteFailure(synced.GetError());
+    return m_sync_failure ? Result<>(*m_sync_failure) : Result<>();
+}
+
+Result<> BlockStore::SyncAll(std::span<const std::shared_ptr<WritableFile>> files, bool new_names)
+{
+    for (const auto& file : files) IBD_RETURN_IF_ERROR(file->Sync());
+    return new_names ? m_env.SyncDirectory(m_options.blocks_dir) : Result<>();
 }
 
 void BlockStore::ForgetFile(int32_t n)

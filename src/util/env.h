@@ -1,6 +1,7 @@
 // Env: the seam to the machine - files, clock and randomness. The node uses PosixEnv(); tests use
 // one that injects faults and a fixed seed, so that a whole sync repeats from one number.
-// An Env and read-only files may be used from any thread; a WritableFile by one thread at a time.
+// An Env and read-only files may be used from any thread; a WritableFile by one thread at a time,
+// but for Sync(), StartSync() and DontNeed(), which may run beside writes.
 #pragma once
 
 #include "util/bytes.h"
@@ -39,6 +40,12 @@ public:
     virtual Result<> Allocate(uint64_t size) = 0;
     /** Data and size to stable storage (fdatasync). */
     virtual Result<> Sync() = 0;
+    /** Has the kernel begin with what was written to [offset, offset+length), so that a later
+     * Sync() finds little to do. Nothing is durable by it. */
+    virtual Result<> StartSync(uint64_t /*offset*/, uint64_t /*length*/) { return {}; }
+    /** Tells the kernel that what is durable of [offset, offset+length) need not stay in its cache;
+     *  length 0 is to the end. */
+    virtual void DontNeed(uint64_t /*offset*/, uint64_t /*length*/) {}
 };
 
 /** An exclusive lock on a file, held until destruction. */

@@ -140,6 +140,19 @@ public:
         if (::fdatasync(m_fd.Get()) != 0) return OsError("sync", m_path, errno);
         return {};
     }
+    Result<> StartSync(uint64_t offset, uint64_t length) override
+    {
+        const int code = ::sync_file_range(m_fd.Get(), static_cast<off_t>(offset),
+                                           static_cast<off_t>(length), SYNC_FILE_RANGE_WRITE);
+        // A system that cannot leaves all to Sync().
+        if (code != 0 && errno != ENOSYS) return OsError("begin to sync", m_path, errno);
+        return {};
+    }
+    void DontNeed(uint64_t offset, uint64_t length) override
+    {
+        (void)::posix_fadvise(m_fd.Get(), static_cast<off_t>(offset), static_cast<off_t>(length),
+                              POSIX_FADV_DONTNEED);
+    }
 
 private:
     Descriptor m_fd;

@@ -232,7 +232,7 @@ Result<> ChainManager::FlushIndex()
         const Lock state(m_state);
         return SaveIndex();
     }
-    IBD_RETURN_IF_ERROR(m_stores.blocks.SyncAside());
+    IBD_RETURN_IF_ERROR(m_stores.blocks.Flush()); // most of it, while nobody waits for `saving`
     return SaveIndex();
 }
 

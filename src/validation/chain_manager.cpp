@@ -84,7 +84,8 @@ RuleResult ChainManager::Check(const BlockView& view, HeaderNode& node, bool che
     return violation;
 }
 
-Result<> ChainManager::Store(const BlockView& view, HeaderNode& node, const FilePos* stored)
+Result<> ChainManager::Store(const BlockView& view, HeaderNode& node, const FilePos* stored,
+                             ReadAgain again)
 {
     const auto height = static_cast<uint32_t>(node.height);
     FilePos pos;
@@ -93,7 +94,7 @@ Result<> ChainManager::Store(const BlockView& view, HeaderNode& node, const File
         m_stores.blocks.AddExisting(pos, static_cast<uint32_t>(view.Raw().size()), height,
                                     node.time);
     } else {
-        IBD_ASSIGN_OR_RETURN(pos, m_stores.blocks.WriteBlock(view.Raw(), height, node.time));
+        IBD_ASSIGN_OR_RETURN(pos, m_stores.blocks.WriteBlock(view.Raw(), height, node.time, again));
     }
     SetStored(node, pos, static_cast<uint32_t>(view.Txs().size()));
     return {};
@@ -179,7 +180,7 @@ Result<BlockOutcome> ChainManager::AcceptAlone(const BlockView& view, const File
     }
     outcome.violation = Check(view, *node, checked);
     if (outcome.violation) return outcome;
-    IBD_RETURN_IF_ERROR(Store(view, *node, stored));
+    IBD_RETURN_IF_ERROR(Store(view, *node, stored, ReadAgain::kSoon));
     outcome.is_new = true;
     return outcome;
 }
@@ -194,7 +195,7 @@ Result<> ChainManager::StoreSound(const BlockView& block, const HeaderNode& node
         CHECK(own == &node);
         if (own->HasData()) return {};
     }
-    return Store(block, *own, nullptr);
+    return Store(block, *own, nullptr, ReadAgain::kLate);
 }
 
 Result<BlockOutcome> ChainManager::Accept(const BlockView& view, const FilePos* stored,

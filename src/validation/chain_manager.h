@@ -145,7 +145,8 @@ public:
      *  passed in its place. */
     Result<BlockOutcome> AcceptSound(const SoundBlock& block, const FilePos& stored);
     /** Stores a block of the tree, whose bytes CheckBlock and ContextualCheckBlock have passed in
-     *  its place, unless it is stored already. */
+     *  its place, unless it is stored already. For blocks that nobody connects: they leave the
+     *  system's cache again. */
     Result<> StoreSound(const BlockView& block, const HeaderNode& node);
     /** Writes the undo record of a stored block, as connecting the block would have left it, unless
      *  it is there. The record must have been held against the block. Any thread. */
@@ -266,7 +267,7 @@ private:
     Result<BlockOutcome> AcceptAlone(const BlockView& view, const FilePos* stored, bool checked)
         IBD_REQUIRES(m_storing);
     RuleResult Check(const BlockView& view, HeaderNode& node, bool checked);
-    Result<> Store(const BlockView& view, HeaderNode& node, const FilePos* stored)
+    Result<> Store(const BlockView& view, HeaderNode& node, const FilePos* stored, ReadAgain again)
         IBD_REQUIRES(m_storing);
     void SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_count);
     void Link(HeaderNode& node) IBD_REQUIRES(m_headers.mutex);

@@ -66,6 +66,7 @@ public:
         m_env.Synced(m_path);
         return {};
     }
+    Result<> StartSync(uint64_t, uint64_t) override { return m_env.Step("startsync", m_path); }
 
 private:
     FaultEnv& m_env;

@@ -17,8 +17,11 @@ namespace {
 /** The machine with a disk that is full, or whose writes or syncs fail. */
 class FailingEnv : public Env {
 public:
-    bool full = false, fail_write = false, fail_sync = false, fail_look = false;
-    int looks_left = std::numeric_limits<int>::max(); //!< that do not fail
+    bool full = false, fail_write = false, fail_sync = false, fail_start = false;
+    bool fail_look = false;
+    std::function<void()> in_sync;                      //!< what happens while a file is synced
+    std::vector<std::pair<uint64_t, uint64_t>> started; //!< what syncs were begun with
+    int looks_left = std::numeric_limits<int>::max();   //!< that do not fail
 
     struct File : WritableFile {
         FailingEnv* env;
@@ -33,7 +36,13 @@ public:
         Result<> Allocate(uint64_t size) override { return file->Allocate(size); }
         Result<> Sync() override
         {
+            if (env->in_sync) std::exchange(env->in_sync, {})();
             return env->fail_sync ? Result<>(SystemError("sync failed")) : file->Sync();
+        }
+        Result<> StartSync(uint64_t offset, uint64_t length) override
+        {
+            env->started.emplace_back(offset, offset + length);
+            return env->fail_start ? Result<>(SystemError("no start")) : Result<>();
         }
     };
 
@@ -126,6 +135,91 @@ TEST_CASE("after a failed sync nothing is promised any more, whatever the next s
     const auto again = Must(BlockStore::Open(env, TestLog(), Options(dir)));
     Must(again->WriteBlock(RandomBlock(5000), 0, 0));
     Must(again->Flush());
+}
+
+TEST_CASE("blocks are on their way to the disk before a flush, each byte once")
+{
+    const TempDir dir;
+    FailingEnv env;
+    BlockStoreOptions options = Options(dir);
+    options.stretch = 10'000;
+    options.max_file_size = 50'000;
+    const auto store = Must(BlockStore::Open(env, TestLog(), options));
+    for (uint32_t height = 0; height < 30; ++height) {
+        Must(store->WriteBlock(RandomBlock(3000), height, 0,
+                               height % 2 == 0 ? ReadAgain::kSoon : ReadAgain::kLate));
+    }
+    uint64_t end = 0;
+    size_t files = 0;
+    for (const auto& [from, to] : env.started) {
+        files += from == 0;
+        CHECK((from == 0 || from == end));
+        CHECK(to > from);
+        CHECK(to - from < 10'000 + 4000);
+        end = to;
+    }
+    CHECK(files == 2);
+    CHECK(store->LastFile() == 1);
+    CHECK(store->Files().back().size - end < 10'000);
+}
+
+TEST_CASE("a disk that fails before the flush is told by the flush")
+{
+    const TempDir dir;
+    FailingEnv env;
+    BlockStoreOptions options = Options(dir);
+    options.stretch = 1;
+    const auto store = Must(BlockStore::Open(env, TestLog(), options));
+    env.fail_start = true;
+    const Bytes block = RandomBlock(5000);
+    CHECK(Must(store->ReadBlock(Must(store->WriteBlock(block, 0, 0)))) == block);
+    env.fail_start = false;
+    Must(store->WriteBlock(RandomBlock(5000), 1, 0));
+    for (int again = 0; again < 2; ++again) {
+        const auto flushed = store->Flush();
+        REQUIRE_FALSE(flushed.Ok());
+        CHECK(flushed.GetError().kind == Error::Kind::kSystem);
+        CHECK(flushed.Message() == "no start");
+    }
+}
+
+TEST_CASE("while files are synced blocks are written, and the next flush syncs those")
+{
+    const TempDir dir;
+    FailingEnv env;
+    const auto store = Must(BlockStore::Open(env, TestLog(), Options(dir)));
+    Must(store->WriteBlock(RandomBlock(5000), 0, 0));
+    env.in_sync = [&] { Must(store->WriteBlock(RandomBlock(5000), 1, 0)); };
+    Must(store->Flush());
+    CHECK_FALSE(env.in_sync);
+    CHECK(store->Files().front().blocks == 2);
+    env.fail_sync = true;
+    CHECK_FALSE(store->Flush().Ok());
+}
+
+TEST_CASE("a file that is full is synced by the next flush, which the record of it waits for")
+{
+    const TempDir dir;
+    FailingEnv env;
+    BlockStoreOptions options = Options(dir);
+    options.max_file_size = 10'000;
+    const auto store = Must(BlockStore::Open(env, TestLog(), options));
+    size_t syncs = 0;
+    for (uint32_t height = 0; height < 3; ++height) { // a file each
+        Must(store->WriteBlock(RandomBlock(6000), height, 0));
+    }
+    const std::function<void()> count = [&] {
+        ++syncs;
+        env.in_sync = count;
+    };
+    env.in_sync = count;
+    Must(store->Flush());
+    CHECK(syncs == 3);
+    Must(store->Flush());
+    CHECK(syncs == 3);
+    Must(store->WriteUndo(0, RandomBytes(10), BlockHash(), 0));
+    Must(store->Flush());
+    CHECK(syncs == 4);
 }
 
 TEST_CASE("undo records of more than 32 MiB are read back; a length beyond all limits is refused")
