@@ -141,16 +141,32 @@ void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, siz
     }
 }
 
-/** One who has nothing to do gets the oldest of what others were asked for long ago. */
+/** Whether one who has nothing to do but `given` blocks brings another clearly sooner than the one
+ *  who has `place` blocks to bring before it. Of whom nothing came lately nothing is known. */
+bool BlockDownloader::IsSooner(const Load& helper, size_t given, const Load& owner, size_t place)
+{
+    if (helper.rate == 0 || owner.rate == 0) return false;
+    const auto micros = [](size_t blocks, size_t rate) {
+        return static_cast<int64_t>(blocks) * kSecond / static_cast<int64_t>(rate);
+    };
+    const int64_t wait = micros(place + 1, owner.rate);
+    return wait >= kHelpAhead && 2 * micros(given + 1, helper.rate) < wait;
+}
+
+/** One who has nothing to do gets what others were asked for long ago, or will bring much later:
+ *  nobody waits for the slowest at the end. */
 void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
                                 std::vector<const HeaderNode*>& out) const
 {
     // With a window, who holds it up is sent away instead.
     if (m_goal->WindowEnd() != DownloadGoal::kNoWindow) return;
+    const Load& own = m_loads.at(source.peer);
     for (const auto& [peer, load] : m_loads) {
         if (peer == source.peer) continue;
-        for (const Asked& request : load.requests) {
-            if (out.size() == most || now - request.since < kHelpAfter) break;
+        for (size_t place = 0; place < load.requests.size() && out.size() < most; ++place) {
+            const Asked& request = load.requests[place];
+            const bool late = now - request.since >= kHelpAfter;
+            if (!late && !IsSooner(own, out.size(), load, place)) continue;
             if (m_asked.at(request.node).size() > 1 || m_goal->Have(*request.node)) continue;
             if (!CanServe(source, *request.node)) continue;
             out.push_back(request.node);

@@ -44,6 +44,8 @@ public:
     static constexpr int64_t kMaxStallTimeout = 64'000'000;
     /** So old a request must be for an idle peer to be asked for the same block. */
     static constexpr int64_t kHelpAfter = 2'000'000;
+    /** Or so far off at the rate of who was asked for it, and half as far at the idle one's. */
+    static constexpr int64_t kHelpAhead = 500'000;
     /** Without a window: who sends nothing for so long is replaced. */
     static constexpr int64_t kSilence = 60'000'000;
     /** Between looks at the branch of an idle peer, which cost as much as the window is long. */
@@ -134,6 +136,7 @@ private:
                    std::vector<const HeaderNode*>& out) const;
     void AskToHelp(const Source& source, size_t most, int64_t now,
                    std::vector<const HeaderNode*>& out) const;
+    static bool IsSooner(const Load& helper, size_t given, const Load& owner, size_t place);
     void NoteStaller(PeerId waiting, int64_t now);
     void Remove(PeerId peer, const HeaderNode& node, int64_t now);
     static void CountBlock(Load& load, int64_t now);

@@ -217,6 +217,44 @@ TEST_CASE("without a window fast peers get more, and idle ones help", "[block_do
     CHECK(f.downloader.Judge(2, f.now + 51 * kMicros) == Verdict::kFine);
 }
 
+TEST_CASE("at the end fast peers take over at once what slow ones would bring later",
+          "[block_downloader]")
+{
+    Fixture f(64, false);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(2) == Heights(17, 32));
+    for (int32_t height = 1; height <= 4; ++height) f.Deliver(1, height);
+    CHECK(f.Ask(1) == Heights(33, 36)); // four a second, it owes sixteen
+    for (;;) {                          // the other all that is left, in the same second
+        f.Deliver(2, f.downloader.InFlight(2).front());
+        if (f.downloader.RequestsTo(2) == 0) break;
+        f.Ask(2);
+    }
+    CHECK(f.Ask(3).empty()); // of whom nothing is known
+    std::vector<int32_t> all_but_next = f.downloader.InFlight(1);
+    REQUIRE(all_but_next.size() == 16);
+    all_but_next.erase(all_but_next.begin());
+    CHECK(f.Ask(2) == all_but_next);
+    f.now += 2 * kMicros;
+    CHECK(f.Ask(3) == std::vector<int32_t>{5}); // late by now
+}
+
+TEST_CASE("an idle peer takes over only what it brings in half the time", "[block_downloader]")
+{
+    Fixture f(20, false);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(2) == Heights(17, 20));
+    for (int32_t height = 1; height <= 6; ++height) f.Deliver(1, height);
+    for (int32_t height = 17; height <= 20; ++height) f.Deliver(2, height);
+    // Six a second and four: those due in 4/6, 7/6 and 10/6 of a second come in 1/4, 2/4 and 3/4.
+    CHECK(f.Ask(2) == std::vector<int32_t>{10, 13, 16});
+    CHECK(f.Ask(2).empty());
+    for (int32_t height = 7; height <= 12; ++height)
+        f.Deliver(1, height); // four are left of twelve
+    for (const int32_t height : f.downloader.InFlight(2)) f.Deliver(2, height);
+    CHECK(f.Ask(2).empty());
+}
+
 TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
 {
     int departures = 0;
