@@ -105,7 +105,8 @@ bool PeerManager::ReadOne(Peer& peer)
     if (!peer.requests.empty()) ServeRequests(peer);
     if (!peer.hints.requests.empty()) ServeHints(peer);
     if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
-    if (!peer.requests.empty() || !peer.hints.requests.empty()) return true;
+    if (!peer.hints.requests.empty()) return true;
+    if (!peer.requests.empty()) return !AwaitsChain(peer);
     if (peer.unread.empty() || MustWait(peer, peer.unread.front())) return false;
     ReceivedMessage message = std::move(peer.unread.front());
     peer.unread.pop_front();

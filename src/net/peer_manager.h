@@ -287,6 +287,7 @@ private:
     void AskForHeadersOf(Peer& peer, const BlockHash& block);
     void HandleGetData(Peer& peer, ByteSpan payload);
     void ServeRequests(Peer& peer);
+    bool AwaitsChain(const Peer& peer) const;
     void ServeBlock(Peer& peer, const InventoryItem& item);
     void HandleGetBlocks(Peer& peer, ByteSpan payload);
     bool SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node);

@@ -8,6 +8,8 @@ namespace ibd {
 
 namespace {
 
+/** So many blocks that are stored may be connected before the one that a request waits for. */
+constexpr int kMostAwaited = 144;
 /** Margin beyond the blocks that a limited node promises, for requests that cross a new block. */
 constexpr int kLimitedMargin = 2;
 /** Bytes that the count of transactions of a block takes at most. */
@@ -103,12 +105,30 @@ void PeerManager::ServeRequests(Peer& peer)
         if (peer.wants_txs) missing.list.items.push_back(peer.requests.front());
         peer.requests.pop_front();
     }
-    if (!peer.requests.empty()) {
+    if (!peer.requests.empty() && !AwaitsChain(peer)) {
         const InventoryItem item = peer.requests.front();
         peer.requests.pop_front();
         if (item.IsBlock()) ServeBlock(peer, item);
     }
     if (!missing.list.items.empty()) Send(peer, missing);
+}
+
+/** Whether the next of its requests is for a block that is just being connected: peers are told of
+ *  such, so they may ask for it, and would wait long for an answer that does not come. */
+bool PeerManager::AwaitsChain(const Peer& peer) const
+{
+    if (peer.requests.empty() || !peer.requests.front().IsBlock()) return false;
+    const HeaderNode* node = m_at.chain.Find(peer.requests.front().hash);
+    if (!node || m_at.chain.IsInitialBlockDownload() ||
+        node->chain_work <= m_at.chain.Tip().chain_work) {
+        return false;
+    }
+    for (int blocks = 0; blocks < kMostAwaited; ++blocks, node = node->prev) {
+        if (IsActive(*node)) return true;
+        const BlockFacts facts = m_at.chain.Facts(*node);
+        if (!facts.have_data || facts.failed) return false;
+    }
+    return false;
 }
 
 void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)

@@ -411,12 +411,43 @@ TEST_CASE("a stored block is told of before it is connected", "[peer_compact]")
     REQUIRE(told.size() == 1);
     CHECK(told[0].header.Hash() == block.header.Hash());
     CHECK(node.Take<CompactBlockMessage>(behind).empty());
+    // Who asks for it meanwhile gets it when it is connected, and then what else it asked for.
+    GetDataMessage request;
+    for (const BlockHash& hash : {block.header.Hash(), node.chain.Tip().hash}) {
+        request.list.items.push_back({kInvWitnessBlock, hash});
+    }
+    node.Say(behind, request);
+    CHECK(node.Types(behind).empty());
     // Once is enough.
     const HeaderNode& before = node.chain.Tip();
     node.chain.Connect(*node.chain.Find(block.header.Hash()));
     node.manager.TipChanged(node.chain.Tip(), before);
     node.Run();
     CHECK(node.Types(wants).empty());
+    const Types served = node.Types(behind);
+    CHECK(std::count(served.begin(), served.end(), "block") == 2);
+}
+
+TEST_CASE("a request for a stored block that fails, or is not reached, holds nobody up",
+          "[peer_compact]")
+{
+    Scene scene;
+    TestNode& node = scene.node;
+    const PeerId bringer = node.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");
+    const PeerId asks = scene.Befriend(ConnectionKind::kInbound, "1.1.1.2:1");
+    scene.store.connect = false;
+    const MadeBlock& block = scene.Next();
+    node.SayRaw(bringer, "block", block.raw);
+    node.Run();
+    GetDataMessage request;
+    for (const BlockHash& hash : {block.header.Hash(), node.chain.Tip().hash}) {
+        request.list.items.push_back({kInvWitnessBlock, hash});
+    }
+    node.Say(asks, request);
+    CHECK(node.Types(asks).empty());
+    node.chain.Tree().Find(block.header.Hash())->status |= kFailedValid;
+    node.Run();
+    CHECK(node.Types(asks) == Types{"block"});
 }
 
 TEST_CASE("what is served of compact blocks depends on how old they are", "[peer_compact]")
