@@ -12,13 +12,16 @@ namespace ibd {
 
 namespace {
 
-/** Walks one message, and then the digest of it, block by block. */
-class DoubleHashLane {
+enum class Rounds { kOnce, kTwice };
+
+/** Walks one message, and, if it is hashed twice, then the digest of it, block by block. */
+class HashLane {
 public:
-    /** Starts a message; the digest of its digest will go to `out`. */
-    void Start(const HashMessage& message, Hash32* out, Sha256State& state)
+    /** Starts a message; the last digest will go to `out`. */
+    void Start(const HashMessage& message, Rounds rounds, Hash32* out, Sha256State& state)
     {
         m_pieces = {message.head, message.body, message.tail};
+        m_rounds = rounds;
         m_out = out;
         m_size = message.head.size() + message.body.size() + message.tail.size();
         m_blocks = (m_size + 9 + 63) / 64;
@@ -50,12 +53,13 @@ public:
     bool Advance(size_t blocks, Sha256State& state)
     {
         m_next += blocks;
-        if (m_is_digest) {
-            sha256::StateToBytes(state, m_out->data());
-            return true;
+        if (!m_is_digest && m_next < m_blocks) return false;
+        if (!m_is_digest && m_rounds == Rounds::kTwice) {
+            BeginDigest(state);
+            return false;
         }
-        if (m_next == m_blocks) BeginDigest(state);
-        return false;
+        sha256::StateToBytes(state, m_out->data());
+        return true;
     }
 
 private:
@@ -90,6 +94,7 @@ private:
     }
 
     std::array<ByteSpan, 3> m_pieces;
+    Rounds m_rounds = Rounds::kTwice;
     Hash32* m_out = nullptr;
     size_t m_size = 0;
     size_t m_blocks = 0;
@@ -101,8 +106,9 @@ private:
 /** Keeps every lane of a backend busy with messages until none is left. */
 class LaneScheduler {
 public:
-    LaneScheduler(const Sha256Backend& backend, std::span<const HashMessage> messages, Hash32* out)
-        : m_backend(backend), m_messages(messages), m_out(out)
+    LaneScheduler(const Sha256Backend& backend, std::span<const HashMessage> messages,
+                  Rounds rounds, Hash32* out)
+        : m_backend(backend), m_messages(messages), m_rounds(rounds), m_out(out)
     {
         CHECK(backend.lanes <= kSha256MaxLanes);
     }
@@ -119,7 +125,7 @@ private:
     bool StartNext(size_t lane)
     {
         if (m_taken == m_messages.size()) return false;
-        m_lanes[lane].Start(m_messages[m_taken], m_out + m_taken, m_states[lane]);
+        m_lanes[lane].Start(m_messages[m_taken], m_rounds, m_out + m_taken, m_states[lane]);
         ++m_taken;
         return true;
     }
@@ -160,10 +166,11 @@ private:
 
     const Sha256Backend& m_backend;
     std::span<const HashMessage> m_messages;
+    const Rounds m_rounds;
     Hash32* m_out;
     size_t m_taken = 0;
     size_t m_active = 0;
-    std::array<DoubleHashLane, kSha256MaxLanes> m_lanes;
+    std::array<HashLane, kSha256MaxLanes> m_lanes;
     std::array<Sha256State, kSha256MaxLanes> m_states{};
 };
 
@@ -189,12 +196,23 @@ void Sha256dMany64(const uint8_t* messages, size_t count, Hash32* out)
 void Sha256dManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
                      Hash32* out)
 {
-    LaneScheduler(backend, messages, out).Run();
+    LaneScheduler(backend, messages, Rounds::kTwice, out).Run();
 }
 
 void Sha256dMany(std::span<const HashMessage> messages, Hash32* out)
 {
     Sha256dManyWith(Sha256BatchBackend(), messages, out);
+}
+
+void Sha256ManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
+                    Hash32* out)
+{
+    LaneScheduler(backend, messages, Rounds::kOnce, out).Run();
+}
+
+void Sha256Many(std::span<const HashMessage> messages, Hash32* out)
+{
+    Sha256ManyWith(Sha256BatchBackend(), messages, out);
 }
 
 } // namespace ibd

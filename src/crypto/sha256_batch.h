@@ -1,4 +1,4 @@
-// SHA-256 of many short messages at once, in as many lanes as the machine has: outpoints for the
+// SHA-256 of many messages at once, in as many lanes as the machine has: outpoints for the
 // booster's aggregate, inner merkle nodes, and the transaction ids of a block. Each kernel is the
 // one measured fastest on this machine at its first use; results never depend on the choice.
 // No shared mutable state, any thread; memory is a few hundred bytes of stack per lane.
@@ -40,5 +40,10 @@ void Sha256dMany(std::span<const HashMessage> messages, Hash32* out);
 /** As Sha256dMany with a given backend; for tests and benches. */
 void Sha256dManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
                      Hash32* out);
+
+/** As Sha256dMany, hashed once: the checksums of many pieces of a file. */
+void Sha256Many(std::span<const HashMessage> messages, Hash32* out);
+void Sha256ManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
+                    Hash32* out);
 
 } // namespace ibd

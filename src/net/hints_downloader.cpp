@@ -1,7 +1,7 @@
 // See hints_downloader.h.
 #include "net/hints_downloader.h"
 
-#include "crypto/sha256.h"
+#include "crypto/sha256_batch.h"
 
 #include <algorithm>
 #include <set>
@@ -33,9 +33,10 @@ void HintsDownloader::Disconnected(PeerId peer)
 std::vector<PeerId> HintsDownloader::WhoOffered(const Uint256& id) const
 {
     std::vector<PeerId> out;
+    if (m_chosen.id != id) return out;
     for (const auto& [peer, source] : m_sources) {
-        const auto names = [&](const HintsOffer& offer) { return offer.id == id; };
-        if (std::any_of(source.offers.begin(), source.offers.end(), names)) out.push_back(peer);
+        const auto& offers = source.offers;
+        if (std::find(offers.begin(), offers.end(), m_chosen) != offers.end()) out.push_back(peer);
     }
     return out;
 }
@@ -210,7 +211,7 @@ std::optional<std::string> HintsDownloader::Received(PeerId peer, const HintsDat
 std::optional<std::string> HintsDownloader::TakeHead(const HintsDataMessage& message)
 {
     if (message.data.size() > kMaxHintsHead) return "head of hints too long";
-    auto pieces = m_goal.TakeHead(m_chosen, message.data);
+    auto pieces = m_goal.TakeHead(m_chosen, Bytes(message.data.begin(), message.data.end()));
     if (!pieces && pieces.GetError().kind == Error::Kind::kBadData) {
         return "wrong head of hints: " + pieces.Message();
     }
@@ -236,17 +237,22 @@ std::optional<std::string> HintsDownloader::TakeHead(const HintsDataMessage& mes
 std::optional<std::string> HintsDownloader::TakeGroups(const HintsDataMessage& message)
 {
     const HintsPart& part = message.part;
+    const std::span pieces = std::span(m_pieces).subspan(part.first, part.count);
+    std::vector<HashMessage> groups;
     ByteSpan rest = message.data;
-    for (size_t i = part.first; i < size_t{part.first} + part.count; ++i) {
-        const HintsPiece& piece = m_pieces[i];
+    for (const HintsPiece& piece : pieces) {
         if (rest.size() < piece.size) return "groups of hints are cut off";
-        const Hash32 digest = Sha256Of(rest.first(piece.size));
-        if (!std::equal(piece.checksum.begin(), piece.checksum.end(), digest.begin())) {
-            return "wrong checksum of a group of hints";
-        }
+        groups.push_back({{}, rest.first(piece.size), {}});
         rest = rest.subspan(piece.size);
     }
     if (!rest.empty()) return "groups of hints are too long";
+    std::vector<Hash32> digests(groups.size());
+    Sha256Many(groups, digests.data());
+    for (size_t i = 0; i < pieces.size(); ++i) {
+        const auto& checksum = pieces[i].checksum;
+        if (std::equal(checksum.begin(), checksum.end(), digests[i].begin())) continue;
+        return "wrong checksum of a group of hints";
+    }
     if (const Result<> taken = m_goal.TakeGroups(part.first, message.data); !taken) {
         Fail(taken.Message());
         return std::nullopt;

@@ -43,7 +43,8 @@ public:
     /** What is to be asked now. */
     std::vector<Request> Work(int64_t now);
 
-    /** Those still connected that offered the file. */
+    /** Those still connected that offered what was chosen, if it has that id. Not who says another
+     *  hash of it: else whoever lies about an honest file could have all blamed who have it. */
     std::vector<PeerId> WhoOffered(const Uint256& id) const;
 
 private:

@@ -65,8 +65,7 @@ void HintsDataMessage::Read(PayloadReader& reader)
     part = ReadPart(reader);
     const uint64_t size = reader.CompactSize();
     if (size > kMaxHintsData) return reader.Refuse("hints data too long");
-    const ByteSpan bytes = reader.Span(reader.Ok() ? size : 0);
-    data.assign(bytes.begin(), bytes.end());
+    data = reader.Span(reader.Ok() ? size : 0);
 }
 
 } // namespace ibd

@@ -9,7 +9,7 @@ namespace ibd {
 /** `feature` (BIP434) of a node that wants hints. Its data is kHintsFeatureVersion, a byte; bytes
  *  behind it are ignored. */
 inline constexpr std::string_view kHintsFeature = "ibd-booster-hints";
-inline constexpr uint8_t kHintsFeatureVersion = 1;
+inline constexpr uint8_t kHintsFeatureVersion = 2;
 
 // Bounds.
 inline constexpr size_t kMaxHintsOffers = 8;            //!< files that a peer may offer
@@ -68,11 +68,12 @@ struct HintsDataMessage {
     static constexpr std::string_view kType = "hintsdata";
 
     HintsPart part;
-    Bytes data; //!< at most kMaxHintsData; empty: the sender will not, or cannot
+    /** At most kMaxHintsData; empty: the sender will not, or cannot. Who sends it owns the bytes;
+     *  of a message that was read they lie in its payload. */
+    ByteSpan data;
 
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);
-    bool operator==(const HintsDataMessage&) const = default;
 };
 
 } // namespace ibd

@@ -93,7 +93,7 @@ void PeerManager::ServeHints(Peer& peer)
     if (peer.closing || peer.hints.requests.empty() || m_at.link.SendPaused(peer.Id())) return;
     const HintsPart part = peer.hints.requests.front();
     peer.hints.requests.pop_front();
-    HintsDataMessage answer{part, {}};
+    Bytes bytes;
     if (peer.Permits(kPermitDownload) || m_at.link.MayUploadHistory()) {
         auto data = m_at.hints->Read(part);
         if (!data) {
@@ -101,10 +101,10 @@ void PeerManager::ServeHints(Peer& peer)
                            peer.Id());
         } else if (data->size() <= peer.hints.quota) {
             peer.hints.quota -= data->size();
-            answer.data = std::move(*data);
+            bytes = std::move(*data);
         }
     }
-    Send(peer, answer);
+    Send(peer, HintsDataMessage{part, bytes});
 }
 
 void PeerManager::HandleHintsData(Peer& peer, ByteSpan payload)

@@ -2,6 +2,7 @@
 #include "net/v1_transport.h"
 
 #include "crypto/sha256.h"
+#include "net/hints_messages.h"
 #include "util/check.h"
 #include "util/endian.h"
 #include "util/hex.h"
@@ -17,6 +18,10 @@ constexpr size_t kTypeOffset = 4;
 constexpr size_t kSizeOffset = kTypeOffset + kMaxMessageType;
 constexpr size_t kChecksumOffset = kSizeOffset + 4;
 constexpr size_t kChecksumSize = 4;
+
+bool HasChecksum(std::string_view type) { return type != HintsDataMessage::kType; }
+
+bool IsChecksumRead(std::string_view type) { return HasChecksum(type) && type != "block"; }
 
 } // namespace
 
@@ -109,7 +114,7 @@ std::string V1Transport::ProblemOf(const Header& header) const
 {
     const std::string what =
         fmt::format("({}, {} bytes)", SafeCharacters(header.type), header.size);
-    if (header.type != "block") {
+    if (IsChecksumRead(header.type)) {
         const Hash32 hash = Sha256d(m_payload);
         if (!std::equal(header.checksum.begin(), header.checksum.end(), hash.begin())) {
             return fmt::format("Header error: Wrong checksum {}, expected {} was {}", what,
@@ -141,8 +146,10 @@ bool V1Transport::Send(OutgoingMessage& message)
     std::copy(m_magic.begin(), m_magic.end(), header.begin());
     std::copy(message.type.begin(), message.type.end(), header.begin() + kTypeOffset);
     WriteLE32(header.data() + kSizeOffset, static_cast<uint32_t>(message.payload.size()));
-    const Hash32 hash = Sha256d(message.payload);
-    std::copy_n(hash.begin(), kChecksumSize, header.begin() + kChecksumOffset);
+    if (HasChecksum(message.type)) {
+        const Hash32 hash = Sha256d(message.payload);
+        std::copy_n(hash.begin(), kChecksumSize, header.begin() + kChecksumOffset);
+    }
     m_send.PushTogether(std::move(header), std::exchange(message.payload, {}));
     m_send_type = message.type;
     return true;

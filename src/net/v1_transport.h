@@ -1,6 +1,7 @@
 // V1Transport: messages in the clear, each with the network's magic, its type, size and a checksum.
 // The checksum of a `block` is written, but not read: merkle root and witness commitment cover the
-// same bytes, and a hash over all of them is what it would cost.
+// same bytes, and a hash over all of them is what it would cost. That of a `hintsdata`, which only
+// nodes of ours send each other, is not even written: the file's own checksums cover its bytes.
 #pragma once
 
 #include "net/transport.h"

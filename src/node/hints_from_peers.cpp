@@ -14,6 +14,8 @@ namespace ibd {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(200);
+/** Bytes that are made durable while others come, so that few are left at the end. */
+constexpr uint64_t kSyncEvery = 16 << 20;
 
 } // namespace
 
@@ -118,6 +120,8 @@ Result<> HintsFromPeers::RemoveOtherParts() const
     for (const std::string& name : names) {
         const Path path = m_options.folder / name;
         if (path.extension() != kHintsPartExtension || path == PartPath()) continue;
+        const auto id = FromHex(path.stem().string());
+        if (!id || id->size() != m_offer.id.Span().size()) continue; // a user's own
         IBD_RETURN_IF_ERROR(m_env.Remove(path));
     }
     return {};
@@ -189,13 +193,14 @@ void HintsFromPeers::Interrupt()
     m_changed.notify_all();
 }
 
-// The file's hash is taken of what is there while the rest comes.
+// The hash of a pinned file is taken of what is there while the rest comes.
 Result<std::optional<Path>> HintsFromPeers::Wait()
 {
     m_log.Info("IBD Booster: asking peers for hints");
     std::optional<ProgressMeter> meter;
     std::optional<FileHash> hash;
     bool hashed = true; //!< all that is there
+    uint64_t synced = 0;
     State state = State::kAsking;
     while (true) {
         uint64_t bytes = 0;
@@ -225,21 +230,30 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
                                           .tty = m_options.tty});
         }
         meter->Update(bytes, "");
-        if (!hash) {
+        if (!hash && IsPinned(m_offer)) {
             IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
         }
-        if (state == State::kComplete) return Finish(*hash);
-        IBD_ASSIGN_OR_RETURN(hashed, hash->Advance(prefix));
+        if (state == State::kComplete) return Finish(hash);
+        if (hash) {
+            IBD_ASSIGN_OR_RETURN(hashed, hash->Advance(prefix));
+        }
+        if (bytes >= synced + kSyncEvery) {
+            IBD_RETURN_IF_ERROR(m_part->Sync());
+            synced = bytes;
+        }
     }
 }
 
-Result<std::optional<Path>> HintsFromPeers::Finish(FileHash& hash)
+Result<std::optional<Path>> HintsFromPeers::Finish(std::optional<FileHash>& hash)
 {
     IBD_RETURN_IF_ERROR(m_part->Sync());
     m_part.reset();
-    // What only the whole shows: peers say which hash it has, and the index may be a liar's too.
-    // That it is a container its head and the groups' checksums have shown.
-    IBD_ASSIGN_OR_RETURN(const Uint256 found, hash.Finish());
+    // That it is the file that several peers name its head and the groups' checksums have shown.
+    // Whom nobody but the hash vouches for must have it.
+    Uint256 found = m_offer.file_hash;
+    if (hash) {
+        IBD_ASSIGN_OR_RETURN(found, hash->Finish());
+    }
     if (found != m_offer.file_hash) {
         m_log.Error("IBD Booster: no hints from peers: the file has another hash than was said");
         m_was_false = true;

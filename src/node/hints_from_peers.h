@@ -47,7 +47,7 @@ private:
     Result<> RemoveOtherParts() const;
     Result<std::vector<HintsPiece>> LookAtPart(bool begun) const;
     Path PartPath() const;
-    Result<std::optional<Path>> Finish(FileHash& hash);
+    Result<std::optional<Path>> Finish(std::optional<FileHash>& hash);
     uint64_t EndOfPrefix();
 
     Env& m_env;
@@ -55,7 +55,7 @@ private:
     const ChainManager& m_chain;
     const HintsFetchOptions m_options;
 
-    // The peers' thread; Wait()'s when that is done.
+    // The peers' thread; Wait()'s when that is done, but for what it syncs and names meanwhile.
     HintsOffer m_offer;
     std::unique_ptr<Container2Hints> m_head;
     std::unique_ptr<WritableFile> m_part;

@@ -206,13 +206,16 @@ TEST_CASE("each sha256 backend hashes messages of every length, in pieces")
             std::shuffle(data.begin(), data.end(), TestRng());
             data.resize(TestRng()() % data.size() + 1);
             std::vector<HashMessage> messages;
-            std::vector<Hash32> want, got(data.size());
+            std::vector<Hash32> once, want, got(data.size());
             for (const Bytes& bytes : data) {
                 messages.push_back(CutInThree(bytes));
+                once.push_back(Sha256Of(bytes));
                 want.push_back(DoubleBySteps(bytes));
             }
             Sha256dManyWith(backend, messages, got.data());
             CHECK(got == want);
+            Sha256ManyWith(backend, messages, got.data());
+            CHECK(got == once);
         }
         Sha256dManyWith(backend, {}, nullptr);
     }
@@ -225,6 +228,8 @@ TEST_CASE("the chosen batch backend answers like the others and has a name for t
     Hash32 got;
     Sha256dMany({&message, 1}, &got);
     CHECK(got == Sha256d(data));
+    Sha256Many({&message, 1}, &got);
+    CHECK(got == Sha256Of(data));
     Sha256dMany64(data.data(), 1, &got);
     CHECK(got == Sha256d(ByteSpan(data).first(64)));
     CHECK(Sha256StreamBackend().available);

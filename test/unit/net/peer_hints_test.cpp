@@ -217,13 +217,16 @@ TEST_CASE("Hints messages: bytes, and what is refused")
     CHECK(many->list.items.size() == kMaxHintsOffers);
     const GetHintsMessage request{{file.offer.id, 3, 4}};
     CHECK(*Decode<GetHintsMessage>(Encode(request)) == request);
-    HintsDataMessage data{request.part, Bytes(1000, 7)};
-    CHECK(*Decode<HintsDataMessage>(Encode(data)) == data);
+    const Bytes groups(kMaxHintsData + 1, 7);
+    HintsDataMessage data{request.part, ByteSpan(groups).first(1000)};
     Bytes cut = Encode(data);
+    const auto read = Decode<HintsDataMessage>(cut);
+    CHECK(read->part == data.part);
+    CHECK(std::ranges::equal(read->data, data.data));
     cut.pop_back();
     CHECK_FALSE(Decode<HintsDataMessage>(cut));
     CHECK_FALSE(Decode<GetHintsMessage>(ByteSpan(Encode(request)).first(39)));
-    data.data.resize(kMaxHintsData + 1);
+    data.data = groups;
     CHECK(Decode<HintsDataMessage>(Encode(data)).Message() == "hints data too long");
 }
 
@@ -459,6 +462,23 @@ TEST_CASE("Hints that turn out wrong cost those who offered them their connectio
     CHECK_FALSE(fetch.IsClosed(2));
 }
 
+TEST_CASE("Hints: a file that is offered under a hash of another does not fall on who has it")
+{
+    const FakeHints file(1000);
+    FakeHints lie = file;
+    lie.offer.file_hash = {};
+    Fetch fetch;
+    fetch.goal.pin = lie.offer.file_hash;
+    fetch.Add(kHere, {&file});
+    fetch.Add(kThere, {&lie});
+    fetch.Pass(kHintsOfferTime / kSecond + 1);
+    REQUIRE(fetch.goal.complete == lie.offer);
+    fetch.client.manager.PunishForHints(file.offer.id); // each part is right, the whole is not
+    fetch.client.Run();
+    CHECK_FALSE(fetch.IsClosed(0));
+    CHECK(fetch.IsClosed(1));
+}
+
 TEST_CASE("Hints: what is served is bounded")
 {
     const FakeHints file(7, 0, 2);
@@ -469,10 +489,12 @@ TEST_CASE("Hints: what is served is bounded")
     const GetHintsMessage all{{file.offer.id, 0, 2}};
     const auto answer = [&](const GetHintsMessage& request) {
         node.Say(id, request);
-        const auto answers = node.Take<HintsDataMessage>(id);
-        REQUIRE(answers.size() == 1);
-        CHECK(answers[0].part == request.part);
-        return answers[0].data;
+        REQUIRE(node.link.sent[id].size() == 1);
+        const Bytes payload = std::move(node.link.sent[id][0].payload);
+        node.link.sent[id].clear();
+        const auto message = *Decode<HintsDataMessage>(payload);
+        CHECK(message.part == request.part);
+        return Bytes(message.data.begin(), message.data.end());
     };
     SECTION("what there is not")
     {

@@ -76,6 +76,16 @@ TEST_CASE("v1 messages on the wire", "[transport]")
     transport.MarkSent(24);
     CHECK(transport.GetToSend(false).bytes.size() == 5'000);
     CHECK_FALSE(transport.GetToSend(false).more);
+    transport.MarkSent(5'000);
+
+    // What carries checksums of its own gets no other.
+    OutgoingMessage hints{"hintsdata", Bytes(2, 1)};
+    REQUIRE(transport.Send(hints));
+    CHECK(ToHex(transport.GetToSend(false).bytes) == "f9beb4d9"
+                                                     "68696e747364617461000000"
+                                                     "02000000"
+                                                     "00000000"
+                                                     "0101");
     CHECK(transport.Info().ProtocolName() == std::string("v1"));
     CHECK_FALSE(transport.ShouldReconnectV1());
 }
@@ -120,6 +130,11 @@ TEST_CASE("what v1 takes, drops and ends a connection for", "[transport]")
                  "02000000"
                  "ffffffff"
                  "0101") == "block 2 26;");
+    CHECK(V1Says("f9beb4d9"
+                 "68696e747364617461000000"
+                 "02000000"
+                 "ffffffff"
+                 "0101") == "hintsdata 2 26;");
 }
 
 TEST_CASE("the longest message, whole, in pieces that end anywhere", "[transport]")

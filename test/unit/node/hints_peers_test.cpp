@@ -172,23 +172,30 @@ TEST_CASE("Hints from peers: put together, and gone on with")
     {
         HintsOffer offer = served.offer;
         offer.file_hash = {};
-        HintsFromPeers next(wanting.env, *wanting.log, wanting.machine.Chain(),
-                            {.folder = wanting.dir / "hints", .pin = {}, .known = {}});
+        const bool pinned = GENERATE(false, true);
+        HintsFetchOptions options{.folder = wanting.dir / "hints", .pin = {}, .known = {}};
+        if (pinned) options.pin = offer.file_hash;
+        HintsFromPeers next(wanting.env, *wanting.log, wanting.machine.Chain(), options);
         Must(next.TakeHead(offer, served.head));
         next.Complete(offer);
-        CHECK_FALSE(Must(next.Wait()));
-        CHECK(next.WasFalse());
-        CHECK(std::filesystem::is_empty(wanting.dir / "hints"));
+        CHECK(Must(next.Wait()).has_value() == !pinned);
+        CHECK(next.WasFalse() == pinned);
+        CHECK(std::filesystem::is_empty(wanting.dir / "hints") == pinned);
     }
-    SECTION("by another start; a part of another file goes")
+    SECTION("by another start; a part of another file goes, what is somebody else's stays")
     {
         const Path folder = wanting.dir / "hints";
-        Must(WriteFileAtomically(wanting.env, folder / "other.part", Bytes(9)));
+        const Path other = folder / (ToHex(Bytes(served.offer.id.Span().size())) + ".part");
+        const Path foreign = folder / "other.part";
+        for (const Path& path : {other, foreign}) {
+            Must(WriteFileAtomically(wanting.env, path, Bytes(9)));
+        }
         HintsFromPeers next(wanting.env, *wanting.log, wanting.machine.Chain(),
                             {.folder = folder, .pin = {}, .known = {}});
         pieces = Must(next.TakeHead(served.offer, served.head));
         CHECK(pieces[0].have);
-        CHECK_FALSE(std::filesystem::exists(folder / "other.part"));
+        CHECK_FALSE(std::filesystem::exists(other));
+        CHECK(std::filesystem::exists(foreign));
     }
 }
 
@@ -207,7 +214,9 @@ TEST_CASE("Hints from peers: groups in any order, while somebody waits for the w
     Must(shelf.library.Keep(*Must(OpenHints(*shelf.env, path)), TheWorld().terminal));
     const HintsOffer offer = shelf.library.Offers().at(0);
 
-    Wanting wanting;
+    HintsFetchOptions options;
+    if (GENERATE(false, true)) options.pin = offer.file_hash;
+    Wanting wanting(options);
     std::optional<Path> whole;
     std::thread waiter([&] { whole = Must(wanting.fetch->Wait()); });
     const auto pieces =

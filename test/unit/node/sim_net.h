@@ -38,7 +38,7 @@ inline const sim::ServedChain& Served(bool tail)
 class Net {
 public:
     Net(ChainManager& chain, sim::Rng rng, bool tail, int peers = kPeers)
-        : m_chain(chain), m_rng(rng), m_view(ViewOf(chain)),
+        : m_rng(rng), m_view(ViewOf(chain)),
           us(m_network, {TheWorld().params, m_view, m_view, m_view}, Options(tail), m_rng())
     {
         while (int(m_hosts.size()) < peers) AddPeer(tail);
@@ -168,7 +168,6 @@ private:
         return options;
     }
 
-    ChainManager& m_chain;
     sim::Rng m_rng;
     ChainForPeers m_view;
     sim::Network m_network{kStart};
