@@ -8,6 +8,8 @@
 
 namespace ibd {
 
+struct JoinState;
+
 struct JoinProgress {
     enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting, kFetching, kUndo };
     Phase phase = Phase::kIdle;
@@ -79,6 +81,10 @@ struct JoinJob {
         return progress;
     }
     Uint256 RulesId() const { return FoldRulesId(rules, unique.below, params.consensus); }
+    /** Of this chain, under a new salt; nothing is read. */
+    JoinState NewState() const;
+    /** Whether that is of blocks up to the same terminal one, checked under the same rules. */
+    bool IsOfSameChain(const JoinState& state) const;
 };
 
 } // namespace ibd

@@ -88,6 +88,7 @@ Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
             const Lock door(m_door);
         }
         const SharedLock open(m_gate);
+        IBD_RETURN_IF_ERROR(FirstError()); // then there may be no spills to write to
         const uint64_t count = records.Size();
         if (!m_table->Take(records, m_pairs.empty() ? nullptr : m_pairs[worker].get())) {
             return WriteError();
@@ -141,6 +142,13 @@ Result<JoinLog::Step> JoinLog::Close(bool last)
 {
     const Lock door(m_door);
     const Lock closed(m_gate);
+    auto step = CloseStep(last);
+    if (!step) Fail(step.GetError()); // before others come through the gate
+    return step;
+}
+
+Result<JoinLog::Step> JoinLog::CloseStep(bool last)
+{
     (void)m_table->Flush(); // Finish() says why not
     IBD_ASSIGN_OR_RETURN(WrittenSpill spill, m_writer->Finish());
     IBD_ASSIGN_OR_RETURN(auto pairs, ClosePairs());

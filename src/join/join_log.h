@@ -58,6 +58,7 @@ private:
     bool IsDue(bool look_at_clock) const;
     Result<> Cut(bool last);
     Result<Step> Close(bool last);
+    Result<Step> CloseStep(bool last);
     Result<> OpenSpill();
     Result<> OpenPairs();
     Result<std::optional<WrittenSpill>> ClosePairs();

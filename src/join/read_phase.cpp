@@ -77,10 +77,8 @@ Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
 
 bool ReadPhase::Owns(const JoinState& state, bool ordered) const
 {
-    return state.network_magic == m_job.params.magic && (state.ordered || !ordered) &&
-           state.terminal_hash == m_job.terminal.hash &&
-           state.terminal_height == static_cast<uint32_t>(m_job.terminal.height) &&
-           state.rules == m_job.RulesId() && state.pairs == m_job.options.pairs &&
+    return m_job.IsOfSameChain(state) && (state.ordered || !ordered) &&
+           state.pairs == m_job.options.pairs &&
            state.partition_bits >= TableShape::kMinPartitionBits &&
            state.partition_bits <= TableShape::kMaxPartitionBits;
 }
@@ -96,15 +94,10 @@ Result<> ReadPhase::BeginSupply(const std::optional<JoinState>& kept)
 Result<JoinState> ReadPhase::StartNew(bool ordered)
 {
     m_job.resumed_bytes = 0;
-    JoinState fresh;
-    fresh.network_magic = m_job.params.magic;
-    fresh.terminal_height = static_cast<uint32_t>(m_job.terminal.height);
-    fresh.terminal_hash = m_job.terminal.hash;
-    fresh.rules = m_job.RulesId();
+    JoinState fresh = m_job.NewState();
     fresh.ordered = ordered;
     fresh.partition_bits = static_cast<uint8_t>(TableShape::PartitionBits(
         ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered), JoinBytes(m_job.options)));
-    m_job.env.RandomBytes(fresh.salt);
     fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
     fresh.outputs[0] = 0; // genesis made no coin
     fresh.pairs = m_job.options.pairs;

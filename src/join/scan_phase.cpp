@@ -18,13 +18,8 @@ namespace {
 /** What the spills of coins are cut by. */
 JoinState FreshState(const JoinJob& job, uint32_t first)
 {
-    JoinState state;
-    state.network_magic = job.params.magic;
-    state.terminal_height = static_cast<uint32_t>(job.terminal.height);
-    state.terminal_hash = job.terminal.hash;
-    state.rules = job.RulesId();
+    JoinState state = job.NewState();
     state.pairs = true;
-    job.env.RandomBytes(state.salt);
     // For as many ranges as can be where the coins are: none are spent below.
     state.partition_bits = TableShape::kMaxPartitionBits;
     state.outputs.assign(size_t{state.terminal_height} + 1, 0);
@@ -234,7 +229,7 @@ Result<> ScanPhase::Scan(bool careful)
         if (done) return;
         m_supply.Stop(); // the others finish their stretch
         const Lock lock(mutex);
-        if (status) status = done;
+        if (status) status = Error{done.Message(), Error::Kind::kSystem}; // bad data is a spill's
     };
     if (!m_job.options.background) {
         body(0);

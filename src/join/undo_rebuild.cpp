@@ -134,8 +134,7 @@ Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, 
 bool UndoRebuild::IsUsable(const JoinState& kept) const
 {
     const bool paired = kept.stage == JoinStage::kPaired || kept.stage == JoinStage::kFetched;
-    return paired && kept.pairs && kept.network_magic == m_job.params.magic &&
-           kept.terminal_hash == m_job.terminal.hash && kept.rules == m_job.RulesId();
+    return paired && kept.pairs && m_job.IsOfSameChain(kept);
 }
 
 Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, bool use_kept,

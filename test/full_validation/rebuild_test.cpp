@@ -13,7 +13,7 @@ namespace {
 /** Holds each record against the serial engine's. */
 class Comparing final : public UndoConsumer {
 public:
-    explicit Comparing(const FullSetup& setup) : m_setup(setup) {}
+    explicit Comparing(const FullSetup& setup, int first = 1) : m_setup(setup), m_last(first - 1) {}
 
     Result<> Take(const HeaderNode& node, ByteSpan undo) override
     {
@@ -26,7 +26,7 @@ public:
 
 private:
     const FullSetup& m_setup;
-    int m_last = 0;
+    int m_last;
     bool m_equal = true;
 };
 
@@ -45,6 +45,31 @@ TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is check
             REQUIRE(consumer.AllEqual());
         }
     }
+}
+
+TEST_CASE("Undo data of the last blocks is the serial engine's, with pairs that a join kept or not")
+{
+    FullSetup setup({.seed = 47, .blocks = 160, .outputs_per_block = 60, .signed_spends = true});
+    UndoOptions options = setup.RebuildOptions(UndoChecks::kScripts);
+    for (const bool kept : {false, true}) {
+        if (kept) REQUIRE(Must(setup.KeepPairs(options)).kind == JoinVerdict::Kind::kDone);
+        for (const int first : {1, 101, setup.Height() - 20, setup.Height()}) {
+            for (const unsigned threads : {1u, 3u}) {
+                CAPTURE(kept, first, threads);
+                options.first_height = first;
+                options.join.threads = threads;
+                options.join.background = threads > 1;
+                Comparing last(setup, first);
+                REQUIRE(Must(setup.RebuildLast(options, last)).kind == JoinVerdict::Kind::kDone);
+                REQUIRE(last.AllEqual());
+            }
+        }
+    }
+    // The pairs are there for the rest.
+    options.first_height = 1;
+    Comparing all(setup);
+    REQUIRE(Must(setup.Rebuild({}, options, all)).kind == JoinVerdict::Kind::kDone);
+    REQUIRE(all.AllEqual());
 }
 
 TEST_CASE("A failing script is found if scripts are asked for, after all blocks below it")

@@ -215,6 +215,23 @@ Result<JoinVerdict> FullSetup::Rebuild(const std::vector<Bytes>& on_top, const U
     return rebuild.Run(consumer);
 }
 
+Result<JoinVerdict> FullSetup::RebuildLast(const UndoOptions& options, UndoConsumer& consumer)
+{
+    FileBlockSupply supply(*m_env, *m_store, *m_tip);
+    const std::atomic<bool> stop = false;
+    UndoRebuild rebuild(*m_env, *m_log, m_params, *m_tip, *m_store, supply, options, stop);
+    return rebuild.RunLast(consumer);
+}
+
+Result<JoinVerdict> FullSetup::KeepPairs(const UndoOptions& options)
+{
+    FileBlockSupply supply(*m_env, *m_store, *m_tip);
+    const std::atomic<bool> stop = false;
+    JoinOptions join = options.join;
+    join.pairs = true;
+    return SpendJoin(*m_env, *m_log, m_params, *m_tip, supply, join, stop).Run({});
+}
+
 Coins FullSetup::Published() const
 {
     CoinsDbOptions options;

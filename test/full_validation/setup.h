@@ -70,6 +70,10 @@ public:
     /** Puts the blocks on top of the chain and makes the undo data of all from blocks alone. */
     Result<JoinVerdict> Rebuild(const std::vector<Bytes>& on_top, const UndoOptions& options,
                                 UndoConsumer& consumer);
+    /** Likewise of the chain's own blocks from UndoOptions::first_height on, by RunLast(). */
+    Result<JoinVerdict> RebuildLast(const UndoOptions& options, UndoConsumer& consumer);
+    /** Leaves what a join of the chain keeps for a rebuild with these options. */
+    Result<JoinVerdict> KeepPairs(const UndoOptions& options);
     UndoOptions RebuildOptions(UndoChecks checks) const;
     /** Coins after the blocks of the last Full(), by the naive map. */
     const Coins& Expected() const { return m_expected; }
