@@ -112,6 +112,7 @@ Result<> BitmapHints::AddBlock(uint64_t pos, uint32_t height, ByteSpan map, uint
         return Damaged(pos + 1 + map.size(), "padding bits are not zero");
     }
     if (height > kMaxHintedHeight) return Damaged(pos, "more blocks than there can be");
+    if (height == 0 && outputs != 1) return Damaged(pos, "the genesis block has one output");
     uint64_t ones = 0;
     ForEachBit(map, [&](uint32_t) { ++ones; });
     if (height == 0 && ones) return Damaged(pos, "marks an output of the genesis block unspent");

@@ -270,6 +270,18 @@ std::unique_ptr<BlockStore> TestChain::Store(Env& env, Logger& log, const Path& 
     return store;
 }
 
+TestChain::BlockSays TestChain::HintsOf(uint32_t height, HintsCounting counting) const
+{
+    BlockSays says;
+    for (const TestOutput& output : m_outputs[height - 1]) {
+        const bool counted = output.spendable && !output.overwritten;
+        if (counting == HintsCounting::kSpendable && !counted) continue;
+        if (output.unspent) says.unspent.push_back(says.outputs);
+        ++says.outputs;
+    }
+    return says;
+}
+
 void TestChain::WriteHints(Env& env, const Path& path, HintsCounting counting) const
 {
     const bool all = counting == HintsCounting::kAll;
@@ -277,14 +289,8 @@ void TestChain::WriteHints(Env& env, const Path& path, HintsCounting counting) c
                       : Must(MakeContainerWriter(env, path, m_params.magic));
     if (all) Must(writer->Add(0, 1, {}));
     for (uint32_t h = 1; h <= Height(); ++h) {
-        std::vector<uint32_t> unspent;
-        uint32_t counted = 0;
-        for (const TestOutput& output : m_outputs[h - 1]) {
-            if (!all && (!output.spendable || output.overwritten)) continue;
-            if (output.unspent) unspent.push_back(counted);
-            ++counted;
-        }
-        Must(writer->Add(h, counted, unspent));
+        const BlockSays says = HintsOf(h, counting);
+        Must(writer->Add(h, says.outputs, says.unspent));
     }
     Must(writer->Finish(Tip().hash));
 }

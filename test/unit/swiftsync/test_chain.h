@@ -52,6 +52,12 @@ public:
      *  garbage between them, and points the header tree at them. */
     std::unique_ptr<BlockStore> Store(Env& env, Logger& log, const Path& directory);
 
+    /** Which of the block's counted outputs are unspent, by Outputs(). */
+    struct BlockSays {
+        uint32_t outputs = 0;
+        std::vector<uint32_t> unspent;
+    };
+    BlockSays HintsOf(uint32_t height, HintsCounting counting) const;
     /** Writes hints in either format from Outputs(). */
     void WriteHints(Env& env, const Path& path, HintsCounting counting) const;
 
