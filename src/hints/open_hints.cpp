@@ -47,6 +47,18 @@ std::vector<HintsFormat> Candidates(ByteSpan data)
     return {};
 }
 
+Result<std::vector<HintsFormat>> CandidatesOf(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(HintsFile file, HintsFile::Open(env, path));
+    Bytes data(std::min<uint64_t>(file.Size(), kStartSize));
+    IBD_RETURN_IF_ERROR(file.Read(0, data));
+    std::vector<HintsFormat> candidates = Candidates(data);
+    if (!candidates.empty()) return candidates;
+    IBD_ASSIGN_OR_RETURN(const bool swifthints, LooksLikeSwifthints(std::move(file)));
+    if (swifthints) candidates.push_back(HintsFormat::kSwifthints);
+    return candidates;
+}
+
 Error NeedsBlocks(const Path& path)
 {
     return BadData("hints file {}, offset 0: swifthints can be read only beside its blocks; make a "
@@ -109,14 +121,15 @@ Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path,
                                          std::optional<HintsFormat> format)
 {
     if (format) return OpenAs(env, path, *format);
-    IBD_ASSIGN_OR_RETURN(HintsFile file, HintsFile::Open(env, path));
-    Bytes data(std::min<uint64_t>(file.Size(), kStartSize));
-    IBD_RETURN_IF_ERROR(file.Read(0, data));
-    const std::vector<HintsFormat> candidates = Candidates(data);
+    IBD_ASSIGN_OR_RETURN(const std::vector<HintsFormat> candidates, CandidatesOf(env, path));
     if (!candidates.empty()) return OpenFitting(env, path, candidates);
-    IBD_ASSIGN_OR_RETURN(const bool swifthints, LooksLikeSwifthints(std::move(file)));
-    if (swifthints) return NeedsBlocks(path);
     return BadData("hints file {}, offset 0: not a hints file", path.string());
+}
+
+Result<bool> IsSwifthints(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<HintsFormat> candidates, CandidatesOf(env, path));
+    return candidates == std::vector{HintsFormat::kSwifthints};
 }
 
 Result<> CheckHintsUnchanged(Env& env, const HintsInfo& opened)

@@ -79,6 +79,12 @@ Result<std::unique_ptr<SwifthintsReader>> SwifthintsReader::Open(HintsFile file)
     return reader;
 }
 
+Result<std::unique_ptr<SwifthintsReader>> SwifthintsReader::Open(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(HintsFile file, HintsFile::Open(env, path));
+    return Open(std::move(file));
+}
+
 Error SwifthintsReader::Damaged(std::string_view what) const
 {
     return m_file.Damaged(

@@ -37,6 +37,7 @@ class SwifthintsReader {
 public:
     /** Goes through the heads of all groups, which tell where the hints end. */
     static Result<std::unique_ptr<SwifthintsReader>> Open(HintsFile file);
+    static Result<std::unique_ptr<SwifthintsReader>> Open(Env& env, const Path& path);
 
     /** Neither counts nor id are known. */
     const HintsInfo& Info() const { return m_info; }
@@ -91,5 +92,8 @@ private:
 
 /** Whether the file is a row of groups from end to end. */
 Result<bool> LooksLikeSwifthints(HintsFile file);
+
+/** Whether the file's bytes tell swifthints, and no format that OpenHints() opens. */
+Result<bool> IsSwifthints(Env& env, const Path& path);
 
 } // namespace ibd

@@ -1,18 +1,13 @@
 // See chain_blocks.h.
 #include "hints_tool/chain_blocks.h"
 
-#include "consensus/block_check.h"
 #include "util/hex.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace ibd {
 
 namespace {
-
-/** Blocks in work at a time; each takes a few MB. */
-constexpr size_t kWindow = 64;
 
 constexpr const char* kFirstFile = "blk00000.dat";
 
@@ -96,69 +91,24 @@ Result<> ChainBlocks::EndAt(uint32_t height)
 Result<> ChainBlocks::EndAtNode(HeaderNode* node)
 {
     m_terminal = node;
-    m_places.assign(static_cast<size_t>(node->height) + 1, FilePos{});
+    std::vector<FilePos> places(static_cast<size_t>(node->height) + 1); // by height
     for (const SurveyedBlock& block : m_survey.Blocks()) {
         if (!block.node || block.node->height > node->height) continue;
         if (node->Ancestor(block.node->height) != block.node) continue;
-        FilePos& place = m_places[static_cast<size_t>(block.node->height)];
+        FilePos& place = places[static_cast<size_t>(block.node->height)];
         if (place.IsNull()) place = block.pos;
     }
-    for (size_t h = 1; h < m_places.size(); ++h) {
-        if (m_places[h].IsNull()) return BadData("block {} is not in the block files", h);
+    for (size_t h = 1; h < places.size(); ++h) {
+        if (places[h].IsNull()) return BadData("block {} is not in the block files", h);
     }
     for (HeaderNode* at = node; at->height > 0; at = at->prev) {
-        const FilePos place = m_places[static_cast<size_t>(at->height)];
+        const FilePos place = places[static_cast<size_t>(at->height)];
         at->file = place.file;
         at->data_pos = place.offset;
         at->status |= kHaveData;
     }
     if (node->height > 0) return {};
     return BadData("the block files have no block above the genesis block");
-}
-
-FoldRules ChainBlocks::Rules(HintsCounting counting) const
-{
-    return MakeFoldRules(counting, m_params.consensus, m_terminal->height,
-                         [&](int height) { return m_terminal->Ancestor(height)->hash; });
-}
-
-Result<> ChainBlocks::Load(uint32_t height, BlockSlot& slot) const
-{
-    const BlockHash hash = m_terminal->Ancestor(static_cast<int>(height))->hash;
-    IBD_ASSIGN_OR_RETURN(slot.bytes, m_store->ReadBlock(m_places[height], &hash));
-    IBD_RETURN_IF_ERROR(slot.view.Parse(slot.bytes));
-    const BlockCheckOptions options{.check_pow = false, .check_merkle_root = true};
-    if (const auto broken = CheckBlock(slot.view, m_params.consensus, options)) {
-        return m_store->DamagedBlock(m_places[height], hash, static_cast<int>(height),
-                                     broken->reason);
-    }
-    return {};
-}
-
-Result<> ChainBlocks::ForEach(uint32_t first,
-                              const std::function<Result<>(uint32_t, BlockSlot&)>& work,
-                              const std::function<Result<>(uint32_t, BlockSlot&)>& take,
-                              std::optional<uint32_t> last) const
-{
-    ThreadPool pool("hints", std::max(1u, std::thread::hardware_concurrency()) - 1);
-    std::vector<BlockSlot> slots(kWindow);
-    const uint32_t end = last.value_or(static_cast<uint32_t>(m_terminal->height)) + 1;
-    for (uint32_t start = first; start < end; start += kWindow) {
-        const size_t count = std::min<size_t>(kWindow, end - start);
-        pool.ParallelFor(count, [&](size_t i) {
-            BlockSlot& slot = slots[i];
-            const auto height = start + static_cast<uint32_t>(i);
-            Result<> done = Load(height, slot);
-            if (done) done = work(height, slot);
-            slot.error.reset();
-            if (!done) slot.error = done.GetError();
-        });
-        for (size_t i = 0; i < count; ++i) {
-            if (slots[i].error) return *slots[i].error;
-            IBD_RETURN_IF_ERROR(take(start + static_cast<uint32_t>(i), slots[i]));
-        }
-    }
-    return {};
 }
 
 } // namespace ibd

@@ -194,7 +194,7 @@ Result<> Generator::Match()
 Result<> Generator::MatchPart(uint32_t part, ProgressMeter& progress)
 {
     IBD_ASSIGN_OR_RETURN(const std::vector<CoinPlace> coins, LoadCoins(part));
-    const FoldRules rules = m_blocks.Rules(HintsCounting::kSpendable);
+    const FoldRules rules = m_blocks.Walk().Rules(HintsCounting::kSpendable);
     Bytes done;
     const auto work = [&](uint32_t height, BlockSlot& slot) -> Result<> {
         const auto at = [&](uint32_t h) {
@@ -236,7 +236,7 @@ Result<> Generator::MatchPart(uint32_t part, ProgressMeter& progress)
         progress.Update(height);
         return {};
     };
-    IBD_RETURN_IF_ERROR(m_blocks.ForEach(FirstOf(part), work, take, LastOf(part)));
+    IBD_RETURN_IF_ERROR(m_blocks.Walk().ForEach(FirstOf(part), work, take, LastOf(part)));
     const Hash32 digest = Sha256Of(done);
     Append(done, ByteSpan(digest).first(kChecksumSize));
     return WriteFileAtomically(m_context.env, DonePath(part), done);

@@ -11,8 +11,9 @@ Result<> VerifyHints(const ToolContext& context)
     IBD_ASSIGN_OR_RETURN(const auto hints, context.Open(context.arguments.words[0]));
     const HintsInfo& info = hints->Info();
     IBD_ASSIGN_OR_RETURN(const auto blocks, context.BlocksFor(info));
-    const HeaderNode& terminal = blocks->Terminal();
-    const FoldRules rules = blocks->Rules(info.counting);
+    const BlockWalk walk = blocks->Walk();
+    const HeaderNode& terminal = walk.Terminal();
+    const FoldRules rules = walk.Rules(info.counting);
     const ConsensusParams& params = blocks->Params().consensus;
     const HeaderNode* const at_bip34 = terminal.Ancestor(params.bip34_height);
     const UniqueCoinbases unique = MakeUniqueCoinbases(
@@ -44,7 +45,7 @@ Result<> VerifyHints(const ToolContext& context)
         progress.Update(height);
         return {};
     };
-    IBD_RETURN_IF_ERROR(blocks->ForEach(1, work, take));
+    IBD_RETURN_IF_ERROR(walk.ForEach(1, work, take));
     progress.Finish();
     if (const auto repeated = JudgeCoinbases(std::move(coinbases))) return BadData("{}", *repeated);
     if (!sum->IsZero()) {

@@ -19,8 +19,28 @@ const char* CheckName(AggregateKind kind)
 /** How often it looks whether headers have come. */
 constexpr auto kHeaderLook = std::chrono::milliseconds(200);
 
-/** Blocks 1 to `terminal` that are not stored. */
-size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal)
+} // namespace
+
+Result<> BoosterRun::OpenHints(const HintsChoice& choice, const BlockHash& assumed_valid)
+{
+    IBD_ASSIGN_OR_RETURN(ChosenHints chosen,
+                         ChooseHints(m_env, m_log, m_params, choice, assumed_valid));
+    m_hints = std::move(chosen.hints);
+    m_waiting = std::move(chosen.waiting);
+    m_hints_named = choice.file.has_value();
+    if (m_hints) LogHints();
+    return {};
+}
+
+void BoosterRun::LogHints() const
+{
+    const HintsInfo& info = m_hints->Info();
+    m_log.Info("IBD Booster: hints {}: terminal height {}, {}{} outputs unspent",
+               info.path.string(), info.terminal_height, info.unspent,
+               info.outputs ? fmt::format(" of {}", *info.outputs) : std::string());
+}
+
+size_t BoosterRun::CountMissing(const ChainManager& chain, const HeaderNode& terminal)
 {
     const ChainReader reader = chain.Read();
     size_t missing = 0;
@@ -28,19 +48,6 @@ size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal)
         missing += !node->HasData();
     }
     return missing;
-}
-
-} // namespace
-
-Result<> BoosterRun::OpenHints(const HintsChoice& choice, const BlockHash& assumed_valid)
-{
-    IBD_ASSIGN_OR_RETURN(m_hints, ChooseHints(m_env, m_log, m_params, choice, assumed_valid));
-    if (!m_hints) return {};
-    const HintsInfo& info = m_hints->Info();
-    m_log.Info("IBD Booster: hints {}: terminal height {}, {}{} outputs unspent",
-               info.path.string(), info.terminal_height, info.unspent,
-               info.outputs ? fmt::format(" of {}", *info.outputs) : std::string());
-    return {};
 }
 
 HintsStanding BoosterRun::Judge(const ChainManager& chain, bool full_validation) const

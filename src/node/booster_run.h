@@ -27,6 +27,13 @@ public:
     /** Opens the hints. Before anything on disk is changed, so that a wrong file costs nothing. */
     Result<> OpenHints(const HintsChoice& choice, const BlockHash& assumed_valid);
     bool HasHints() const { return m_hints != nullptr; }
+    /** Hints of which ConvertHints() has to make others before they can be used. */
+    bool HintsWait() const { return m_waiting.has_value(); }
+    /** Makes a container of hints that wait, beside the blocks that are stored; nothing on
+     *  interruption. Ones that the user named and that are damaged, of other blocks or of blocks
+     *  that are not stored, are an error; of those of a folder the log tells. */
+    Result<> ConvertHints(const ChainManager& chain, const BlockStore& blocks,
+                          const BoosterOptions& options);
     const Uint256& HintsId() const { return m_hints->Info().id; }
     /** Whether it may come to work if there is no chainstate. */
     bool MayRun(const ChainManagerOptions& trust) const;
@@ -121,6 +128,12 @@ private:
                      int32_t height);
     void LogStart(const BoosterOptions& options, int32_t height);
     HintsStanding Judge(const ChainManager& chain, bool full_validation) const;
+    /** The terminal block of hints that wait, if they can be converted. */
+    Result<const HeaderNode*> FindEndOfWaiting(const ChainManager& chain,
+                                               const BoosterOptions& options) const;
+    Result<> MakeContainer(const HeaderNode& terminal, const BlockStore& blocks, FILE* tty);
+    Result<bool> WriteContainer(const HeaderNode& terminal, const BlockStore& blocks,
+                                const Path& to, FILE* tty) const;
     /** Until `standing` is one that holds, or the node is to shut down. */
     HintsStanding WaitForHeaders(HintsStanding standing, const Judging& judge, uint64_t expected,
                                  const ChainManager& chain, const BoosterOptions& options,
@@ -133,6 +146,9 @@ private:
     /** False: to shut down. */
     bool Pause();
     bool IsInterrupted() const;
+    void LogHints() const;
+    /** Blocks 1 to `terminal` that are not stored. */
+    static size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal);
     Result<Verdict> RunEngine(std::unique_ptr<SyncEngine> engine);
     Result<Verdict> FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,
                                   const BlockStore& blocks, const BoosterOptions& options,
@@ -152,7 +168,9 @@ private:
     Logger& m_log;
     const ChainParams& m_params;
     const OwnHintsOptions m_own_options;
-    std::unique_ptr<Hints> m_hints; //!< that are given
+    std::unique_ptr<Hints> m_hints;        //!< that are given
+    std::optional<WaitingHints> m_waiting; //!< given, too
+    bool m_hints_named = false;            //!< by the user; else they are of a folder
     OwnHints m_own;
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid

@@ -184,12 +184,14 @@ Result<> ChainStart::BuildIndex()
 }
 
 // With hints the blocks are read once: checked for the index and folded, or joined for hints, by
-// the same threads. Full validation joins coins before it folds, so given hints have to wait.
+// the same threads. Full validation joins coins before it folds, so given hints have to wait; those
+// that are to be converted wait for the index.
 Result<> ChainStart::Reindex()
 {
     BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
     BoosterRun& booster = m_parts.booster;
-    const bool waits = booster.HasHints() && m_options.booster.full_validation;
+    const bool waits =
+        booster.HintsWait() || (booster.HasHints() && m_options.booster.full_validation);
     if (!booster.MayRun(m_chain->Options()) || waits) return importer.Reindex();
     if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
@@ -239,6 +241,18 @@ BoosterOptions ChainStart::BoosterSettings() const
     return options;
 }
 
+Result<> ChainStart::ConvertHints()
+{
+    if (!m_parts.booster.HintsWait()) return {};
+    if (!m_reindex_chainstate) {
+        IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
+        if (!to_build) return {};
+    }
+    m_parts.set_status("Converting hints…");
+    m_parts.started(); // it reads all blocks
+    return m_parts.booster.ConvertHints(*m_chain, m_stack->Blocks(), BoosterSettings());
+}
+
 Result<> ChainStart::AskPeersForHints()
 {
     // With -reindex the node has made hints of its own by now, or seen that it cannot.
@@ -258,6 +272,8 @@ Result<> ChainStart::AskPeersForHints()
 
 Result<> ChainStart::BuildChainstate()
 {
+    IBD_RETURN_IF_ERROR(ConvertHints());
+    if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(AskPeersForHints());
     if (m_interrupt) return {};
     bool wipe = m_reindex_chainstate;

@@ -73,6 +73,7 @@ private:
     Result<> CheckBlocksAreIndexed();
 
     BoosterOptions BoosterSettings() const;
+    Result<> ConvertHints();
     Result<> AskPeersForHints();
     Result<> BuildChainstate();
     Result<BoosterRun::Outcome> RunBooster();

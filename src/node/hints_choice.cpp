@@ -1,6 +1,7 @@
 // See hints_choice.h.
 #include "node/hints_choice.h"
 
+#include "hints/swifthints.h"
 #include "node/file_hash.h"
 #include "swiftsync/terminal.h"
 #include "util/hex.h"
@@ -20,13 +21,37 @@ Result<> CheckHash(Env& env, const Path& path, const std::optional<Uint256>& wan
                    ToHex(found.Span()), ToHex(wanted->Span()));
 }
 
-Result<std::unique_ptr<Hints>> OpenChecked(Env& env, const ChainParams& params, const Path& path,
-                                           const std::optional<Uint256>& hash)
+/** swifthints, or the container that was made of them before. */
+Result<ChosenHints> OpenSwifthints(Env& env, Logger& log, const ChainParams& params,
+                                   const Path& path, const Path& folder)
 {
-    IBD_RETURN_IF_ERROR(CheckHash(env, path, hash));
-    IBD_ASSIGN_OR_RETURN(auto hints, OpenHints(env, path));
-    IBD_RETURN_IF_ERROR(CheckNetwork(hints->Info(), params));
-    return hints;
+    ChosenHints chosen;
+    IBD_ASSIGN_OR_RETURN(const auto reader, SwifthintsReader::Open(env, path));
+    IBD_ASSIGN_OR_RETURN(const Uint256 hash, HashOfFile(env, path));
+    const Path container = folder / fmt::format("swifthints-{}.hints", ToHex(hash.Span()));
+    chosen.waiting = WaitingHints{reader->Info(), container};
+    if (!env.Exists(container)) return chosen;
+    auto made = OpenHints(env, container, HintsFormat::kContainer);
+    if (!made && made.GetError().kind != Error::Kind::kBadData) return made.GetError();
+    if (made && CheckNetwork((*made)->Info(), params)) {
+        chosen.hints = std::move(*made);
+        chosen.waiting.reset();
+    } else {
+        log.Info("IBD Booster: to be made anew: {}", container.string());
+    }
+    return chosen;
+}
+
+Result<ChosenHints> OpenChecked(Env& env, Logger& log, const ChainParams& params, const Path& path,
+                                const HintsChoice& choice)
+{
+    IBD_RETURN_IF_ERROR(CheckHash(env, path, choice.hash));
+    IBD_ASSIGN_OR_RETURN(const bool swifthints, IsSwifthints(env, path));
+    if (swifthints) return OpenSwifthints(env, log, params, path, choice.converted);
+    ChosenHints chosen;
+    IBD_ASSIGN_OR_RETURN(chosen.hints, OpenHints(env, path));
+    IBD_RETURN_IF_ERROR(CheckNetwork(chosen.hints->Info(), params));
+    return chosen;
 }
 
 bool IsBetter(const HintsInfo& a, const HintsInfo& b, const BlockHash& assumed_valid)
@@ -37,6 +62,11 @@ bool IsBetter(const HintsInfo& a, const HintsInfo& b, const BlockHash& assumed_v
     return a_at_end != b_at_end ? a_at_end : a.terminal_height > b.terminal_height;
 }
 
+void TakeIfBetter(const WaitingHints& waiting, std::optional<WaitingHints>& best)
+{
+    if (!best || waiting.info.terminal_height > best->info.terminal_height) best = waiting;
+}
+
 } // namespace
 
 Result<Uint256> HashOfFile(Env& env, const Path& path)
@@ -45,12 +75,11 @@ Result<Uint256> HashOfFile(Env& env, const Path& path)
     return hash.Finish();
 }
 
-Result<std::unique_ptr<Hints>> ChooseHints(Env& env, Logger& log, const ChainParams& params,
-                                           const HintsChoice& choice,
-                                           const BlockHash& assumed_valid)
+Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params,
+                                const HintsChoice& choice, const BlockHash& assumed_valid)
 {
-    if (choice.file) return OpenChecked(env, params, *choice.file, choice.hash);
-    std::unique_ptr<Hints> best;
+    if (choice.file) return OpenChecked(env, log, params, *choice.file, choice);
+    ChosenHints best;
     if (!choice.folder) return best;
     if (!env.Exists(*choice.folder)) {
         log.Info("IBD Booster: there is no folder {}: no hints", choice.folder->string());
@@ -59,15 +88,21 @@ Result<std::unique_ptr<Hints>> ChooseHints(Env& env, Logger& log, const ChainPar
     IBD_ASSIGN_OR_RETURN(auto names, env.List(*choice.folder));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-        if (Path(name).extension() == kHintsPartExtension) continue;
-        auto hints = OpenChecked(env, params, *choice.folder / name, choice.hash);
-        if (!hints) {
-            log.Info("IBD Booster: left out: {}", hints.Message());
-        } else if (!best || IsBetter((*hints)->Info(), best->Info(), assumed_valid)) {
-            best = std::move(hints).Value();
+        if (name.find(kHintsPartExtension) != name.npos) continue; // and what lies beside one
+        auto opened = OpenChecked(env, log, params, *choice.folder / name, choice);
+        if (!opened) {
+            log.Info("IBD Booster: left out: {}", opened.Message());
+        } else if (opened->waiting) {
+            TakeIfBetter(*opened->waiting, best.waiting);
+        } else if (!best.hints ||
+                   IsBetter(opened->hints->Info(), best.hints->Info(), assumed_valid)) {
+            best.hints = std::move(opened->hints);
         }
     }
-    if (!best) log.Info("IBD Booster: no hints in {}", choice.folder->string());
+    if (best.hints) best.waiting.reset();
+    if (!best.hints && !best.waiting) {
+        log.Info("IBD Booster: no hints in {}", choice.folder->string());
+    }
     return best;
 }
 

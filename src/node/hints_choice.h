@@ -20,15 +20,28 @@ struct HintsChoice {
     std::optional<Path> file;
     std::optional<Path> folder; //!< of -ibdboosterfile=auto
     std::optional<Uint256>
-        hash; //!< SHA-256 that the file must have, in the order of its hex digits
+        hash;            //!< SHA-256 that the file must have, in the order of its hex digits
+    Path converted = {}; //!< the folder of containers that are made of swifthints
 };
 
-/** Opens the file that is given. Of a folder: of the files that can be read and are not of another
- *  network the one that ends at `assumed_valid`, else the one that ends highest, of equals the
- *  first by name; the others are named in the log. Null if the folder has none, or no choice is
- *  made. Errors: a given file that cannot be read, is of another network or has another hash. */
-Result<std::unique_ptr<Hints>> ChooseHints(Env& env, Logger& log, const ChainParams& params,
-                                           const HintsChoice& choice,
-                                           const BlockHash& assumed_valid);
+/** swifthints, of which a container has to be made before they can be used. */
+struct WaitingHints {
+    HintsInfo info;
+    Path container; //!< its name has the hash of the swifthints file
+};
+
+/** At most one of both. */
+struct ChosenHints {
+    std::unique_ptr<Hints> hints;
+    std::optional<WaitingHints> waiting;
+};
+
+/** Opens the file that is given, or what an earlier start made of it. Of a folder: of the files
+ *  that can be read and are not of another network the one that ends at `assumed_valid`, else the
+ *  one that ends highest, of equals the first by name; where there is none, the swifthints that end
+ *  highest. The others are named in the log. Nothing if the folder has none, or no choice is made.
+ *  Errors: a given file that cannot be read, is of another network or has another hash. */
+Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params,
+                                const HintsChoice& choice, const BlockHash& assumed_valid);
 
 } // namespace ibd

@@ -39,7 +39,7 @@ void AddBooster(ArgsManager& args)
         args.Add(name, argument, help, OptionGroup::kBooster, flags);
     };
     add("-ibdboosterfile", "=<file>",
-        "Hints file, in any format but swifthints (bitcoin-hints converts it): build the "
+        "Hints file, in any format (swifthints only where the blocks are stored): build the "
         "chainstate "
         "up to its terminal block with the IBD Booster. Takes effect when there is no chainstate, "
         "or with -reindex or "
@@ -223,6 +223,7 @@ Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
 /** Which hints are taken and given. */
 Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& out)
 {
+    out.hints.converted = std::filesystem::absolute(net_dir / "hints");
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
         if (*file == "auto") {

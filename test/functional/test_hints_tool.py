@@ -229,9 +229,9 @@ class Node(ToolTest):
         self.assertEqual((self.dir / "bitmap").read_bytes(), made.bitmap.read_bytes())
         self.assertEqual((self.dir / "container1").read_bytes(), made.container.read_bytes())
 
-    def test_the_node_says_what_to_do_with_swifthints(self):
+    def test_a_node_without_the_blocks_says_what_to_do_with_swifthints(self):
         made = small_chain()
-        main = made.place(self.node())
+        main = self.node()
         file, container = self.dir / "swift", self.dir / "container"
         blocks = f"--blocks={made.blocks}"
         self.tool("convert", "--format=swifthints", blocks, made.container, file)

@@ -3,8 +3,10 @@
 
 #include "crypto/sha256.h"
 #include "hints/hints_writer.h"
+#include "hints/swifthints.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
+#include "util/hex.h"
 
 #include <fstream>
 
@@ -29,14 +31,31 @@ public:
         }
         Must(writer->Finish(terminal));
     }
+    /** A block is a transaction with one output. */
+    void WriteSwifthints(const char* name, uint32_t height)
+    {
+        SwifthintsWriter writer(Must(m_env->OpenWrite(Path() / name, true)));
+        constexpr std::array<uint32_t, 1> kShape = {1};
+        for (uint32_t h = 0; h <= height; ++h) {
+            Must(writer.Add(h, kShape, h % 2 ? std::vector<uint32_t>{0} : std::vector<uint32_t>()));
+        }
+        Must(writer.Finish());
+    }
     Uint256 HashOf(const char* name) const
     {
         return Uint256(Sha256Of(Must(ReadWholeFile(*m_env, Path() / name))));
     }
+    Result<ChosenHints> ChooseAny(const HintsChoice& choice,
+                                  const BlockHash& assumed_valid = {}) const
+    {
+        return ChooseHints(*m_env, *m_log, m_params, choice, assumed_valid);
+    }
     Result<std::unique_ptr<Hints>> Choose(const HintsChoice& choice,
                                           const BlockHash& assumed_valid = {}) const
     {
-        return ChooseHints(*m_env, *m_log, m_params, choice, assumed_valid);
+        auto chosen = ChooseAny(choice, assumed_valid);
+        if (!chosen) return chosen.GetError();
+        return std::move(chosen->hints);
     }
     /** The name of what is chosen of the folder; empty for none. */
     std::string Chosen(const BlockHash& assumed_valid = {}, std::optional<Uint256> hash = {}) const
@@ -53,6 +72,38 @@ private:
 };
 
 } // namespace
+
+TEST_CASE("swifthints wait for their blocks, where there are no other hints or they are named")
+{
+    Folder folder;
+    folder.WriteSwifthints("low", 50);
+    folder.WriteSwifthints("high", 60);
+    const HintsChoice any{{}, folder.Path(), {}, folder.Path()};
+    const ChosenHints high = Must(folder.ChooseAny(any));
+    CHECK_FALSE(high.hints);
+    REQUIRE(high.waiting);
+    CHECK(high.waiting->info.path == folder.Path() / "high");
+    CHECK(high.waiting->info.terminal_height == 60);
+    const std::string hash = ToHex(folder.HashOf("high").Span());
+    CHECK(high.waiting->container == folder.Path() / ("swifthints-" + hash + ".hints"));
+    // What was made of it before, unless that is damaged.
+    folder.Write(("swifthints-" + hash + ".hints").c_str(), HintsFormat::kContainer, 60);
+    const ChosenHints made =
+        Must(folder.ChooseAny({folder.Path() / "high", {}, {}, folder.Path()}));
+    CHECK_FALSE(made.waiting);
+    REQUIRE(made.hints);
+    CHECK(made.hints->Info().path == high.waiting->container);
+    std::filesystem::resize_file(high.waiting->container, 100);
+    CHECK(Must(folder.ChooseAny(any)).waiting);
+    folder.Write("other", HintsFormat::kContainer, 10);
+    CHECK_FALSE(Must(folder.ChooseAny(any)).waiting);
+    CHECK(Must(folder.ChooseAny(any)).hints->Info().path == folder.Path() / "other");
+    // A hash is that of the file that is given.
+    CHECK(Must(folder.ChooseAny({folder.Path() / "low", {}, folder.HashOf("low"), folder.Path()}))
+              .waiting);
+    CHECK_FALSE(
+        folder.ChooseAny({folder.Path() / "low", {}, folder.HashOf("high"), folder.Path()}));
+}
 
 TEST_CASE("hints are chosen of a folder: the assumed-valid block, then height, then name")
 {

@@ -1,0 +1,75 @@
+// BlockWalk: the stored blocks of a chain in order, read and parsed ahead by all cores. For what
+// must not take blocks as they come, as the booster does. Memory: kSlotsPerThread blocks a thread.
+#pragma once
+
+#include "chain/header_tree.h"
+#include "script/script.h"
+#include "storage/block_store.h"
+#include "swiftsync/aggregate.h"
+#include "swiftsync/fold.h"
+
+#include <functional>
+
+namespace ibd {
+
+/** What one thread needs for a block; kept from block to block. */
+struct BlockSlot {
+    Bytes bytes;
+    BlockView view;
+    BlockHints hints;
+    BlockDelta delta;
+    std::unique_ptr<Aggregate> sum;
+    // What its user makes of it.
+    std::vector<uint32_t> unspent;     //!< indices among the outputs of some counting
+    std::vector<uint32_t> all_indices; //!< the same outputs among all
+    uint32_t outputs = 0;
+    uint32_t all_outputs = 0;
+    std::optional<Error> error;
+};
+
+class BlockWalk {
+public:
+    /** Blocks in work at a time, for each thread; each takes a few MB. */
+    static constexpr size_t kSlotsPerThread = 8;
+
+    using Step = std::function<Result<>(uint32_t height, BlockSlot& slot)>;
+
+    /** `terminal` and the nodes below it say where their blocks are. All outlive the walk. */
+    BlockWalk(const BlockStore& store, const HeaderNode& terminal, const ConsensusParams& params)
+        : m_store(store), m_terminal(terminal), m_params(params)
+    {
+    }
+
+    const HeaderNode& Terminal() const { return m_terminal; }
+    FoldRules Rules(HintsCounting counting) const;
+
+    /** For the heights from `first` to `last`, or to the terminal block: reads and parses the block
+     *  and calls work(height, slot) on any thread, then take(height, slot) in order on the
+     *  caller's. An error of either, in order, ends it. */
+    Result<> ForEach(uint32_t first, const Step& work, const Step& take,
+                     std::optional<uint32_t> last = {}) const;
+
+private:
+    Result<> Load(uint32_t height, BlockSlot& slot) const;
+
+    const BlockStore& m_store;
+    const HeaderNode& m_terminal;
+    const ConsensusParams& m_params;
+};
+
+/** The outputs of a block as hints number them: calls visit(tx, vout, spendable). */
+template <typename Visitor>
+void ForEachOutput(const BlockView& block, uint32_t height, const FoldRules& rules, Visitor visit)
+{
+    const bool overwritten = rules.IsOverwritten(height);
+    for (size_t t = 0; t < block.Txs().size(); ++t) {
+        const TxView& tx = block.Txs()[t];
+        for (size_t i = 0; i < tx.outputs.size(); ++i) {
+            const bool spendable =
+                !(t == 0 && overwritten) && !IsUnspendable(tx.outputs[i].script_pubkey);
+            visit(tx, static_cast<uint32_t>(i), spendable);
+        }
+    }
+}
+
+} // namespace ibd
