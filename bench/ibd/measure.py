@@ -90,9 +90,10 @@ def rpc(datadir, port, method):
 
 
 def bitcoind(build, datadir, height, *options):
-    """Command that brings a regtest directory up to `height` with nothing but disk to wait for."""
+    """Command that brings a regtest directory up to `height` with nothing but disk to wait for, and
+    makes no undo data of blocks that the booster folds."""
     return [build / "bin/bitcoind", "-regtest", f"-datadir={datadir}", "-dbcache=450", "-server=0",
-            "-listen=0", "-connect=0", f"-stopatheight={height}", *options]
+            "-listen=0", "-connect=0", "-ibdboosterundo=0", f"-stopatheight={height}", *options]
 
 
 def about_signed(summary, repeat):

@@ -106,11 +106,12 @@ def sync(args, name, program, server, summary, *options, ports=None, watch=False
     rpc = ["-server=1", f"-rpcport={rpc_port}"] if watch else ["-server=0"]
     watcher = Watch(datadir, rpc_port) if watch else None
     served = server.cpu()
+    bare = ["-ibdboosterundo=0"] if program != args.core else []
     _, result = measure.timed([
         program, "-regtest", f"-datadir={datadir}", "-dbcache=450", *rpc, "-listen=0",
         "-dnsseed=0", "-fixedseeds=0", "-printtoconsole=0", f"-v2transport={int(v2)}",
         *(f"-connect=127.0.0.1:{port}" for port in ports or [server.port]),
-        f"-stopatheight={summary['height']}", *trust(summary), *options])
+        f"-stopatheight={summary['height']}", *trust(summary), *bare, *options])
     result["served"] = server.cpu() - served
     if watcher:
         result["samples"] = watcher.samples

@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
 
+uint64_t ExpectedInputs(uint64_t block_bytes) { return block_bytes / kBytesPerRecord / 2; }
+
 } // namespace
 
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
@@ -22,10 +24,21 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
 
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered)
 {
-    constexpr uint64_t kCoinBytes = 48; // of a spilled coin, on average
     const uint64_t events = ExpectedSpillBytes(block_bytes, ordered);
-    const uint64_t inputs = block_bytes / kBytesPerRecord / 2;
-    return inputs * sizeof(SpendPair) + std::max(events, inputs * kCoinBytes);
+    return ExpectedInputs(block_bytes) * sizeof(SpendPair) +
+           std::max(events, ExpectedCoinBytes(block_bytes));
+}
+
+uint64_t ExpectedCoinBytes(uint64_t block_bytes)
+{
+    constexpr uint64_t kEach = 48; // as spilled, on average
+    return ExpectedInputs(block_bytes) * kEach;
+}
+
+uint64_t ExpectedUndoBytes(uint64_t block_bytes)
+{
+    constexpr uint64_t kEach = 36; // for each input, on average
+    return ExpectedInputs(block_bytes) * kEach;
 }
 
 Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)

@@ -47,5 +47,9 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
 /** The most that is on the disk where pairs are kept: events beside them, or the coins that an
  *  UndoRebuild fetches for them. */
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered);
+/** The coins among these. */
+uint64_t ExpectedCoinBytes(uint64_t block_bytes);
+/** Bytes of undo data. */
+uint64_t ExpectedUndoBytes(uint64_t block_bytes);
 
 } // namespace ibd

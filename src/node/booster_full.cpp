@@ -50,8 +50,8 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
                "are joined from the blocks",
                what, done + 1, terminal.height);
     JoinVerdict verdict;
-    IBD_RETURN_IF_ERROR(
-        WithBlocks(chain, terminal, blocks, options, peers, [&](BlockSupply& supply) -> Result<> {
+    IBD_RETURN_IF_ERROR(WithBlocks(
+        chain, terminal, blocks, options, peers, true, [&](BlockSupply& supply) -> Result<> {
             const UndoTask task{.terminal = terminal,
                                 .supply = supply,
                                 .checks = checks,

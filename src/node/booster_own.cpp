@@ -3,6 +3,7 @@
 #include "node/booster_run.h"
 #include "node/full_mark.h"
 #include "node/reindex_supply.h"
+#include "swiftsync/full_validation.h"
 
 #include <algorithm>
 
@@ -57,14 +58,39 @@ void BoosterRun::LogOwnStart(const ChainManagerOptions& trust, const BoosterOpti
     LogStart(options, height);
 }
 
-/** The rule where nobody asked; `stored` and `missing`: bytes of blocks. */
-bool BoosterRun::IsWorthIt(const BoosterOptions& options, uint64_t stored, uint64_t missing,
+BoosterRun::BlockBytes BoosterRun::BytesUpTo(const ChainManager& chain,
+                                             const HeaderNode& terminal) const
+{
+    const BlockPlan plan(terminal, kNoneFolded);
+    return {plan.EstimatedBytes(), plan.Missing().size() * UsualBlockBytes(chain)};
+}
+
+bool BoosterRun::HasRoom(const BoosterOptions& options, const BlockBytes& bytes,
+                         const BlockStore& blocks, bool undo) const
+{
+    const Path place = BlocksDir(blocks);
+    std::vector<RoomNeed> needs = OwnHintsRoom(options, place, bytes.stored + bytes.missing, undo);
+    needs.push_back({place, bytes.missing});
+    return !FindShortage(m_env, needs);
+}
+
+/** The rule where nobody asked. */
+bool BoosterRun::IsWorthIt(const BoosterOptions& options, const BlockBytes& bytes,
                            const BlockStore& blocks) const
 {
-    if (stored + missing <= m_own_options.least_bytes) return false;
-    std::vector<RoomNeed> needs = OwnHintsRoom(options, stored + missing, m_own_options.keep_pairs);
-    needs.push_back({BlocksDir(blocks), missing});
-    return HasRoom(m_env, needs);
+    return bytes.stored + bytes.missing > m_own_options.least_bytes &&
+           HasRoom(options, bytes, blocks, MustKeepPairs(options));
+}
+
+bool BoosterRun::MustKeepPairs(const BoosterOptions& options) const
+{
+    return options.check_rules || m_own_options.undo == UndoWanted::kYes;
+}
+
+/** `room`: for them and what comes of them, or so it was when the join began. */
+bool BoosterRun::KeepsPairs(const BoosterOptions& options, bool room) const
+{
+    return MustKeepPairs(options) || (room && m_own_options.undo == UndoWanted::kIfRoom);
 }
 
 Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
@@ -103,6 +129,7 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     start.standing.terminal = begun;
     start.hints = std::move(kept->hints);
     start.first = std::move(kept->first);
+    start.pairs = kept->pairs;
     return start;
 }
 
@@ -117,7 +144,7 @@ bool BoosterRun::FetchingMayBeWorthIt(const ChainManager& chain,
     }
     const uint64_t stored = BlockPlan(*best, kNoneFolded).EstimatedBytes();
     const uint64_t all = m_params.assumed_blockchain_size_gb * 1'000'000'000;
-    return IsWorthIt(options, stored, all - std::min(all, stored), chain.Blocks());
+    return IsWorthIt(options, {stored, all - std::min(all, stored)}, chain.Blocks());
 }
 
 HintsStanding BoosterRun::WaitForOwnTerminal(HintsStanding standing, const Judging& judge,
@@ -159,22 +186,24 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
         m_log.Error("IBD Booster: the sync goes on without it: {}", start.standing.refusal);
         return Outcome::kSerial;
     }
-    if (!IsAsked() && !start.begun) {
-        const BlockPlan plan(*terminal, kNoneFolded);
-        const uint64_t missing = plan.Missing().size() * UsualBlockBytes(chain);
-        if (!IsWorthIt(options, plan.EstimatedBytes(), missing, blocks)) return Outcome::kSerial;
+    if (!start.begun) {
+        const BlockBytes bytes = BytesUpTo(chain, *terminal);
+        if (!IsAsked() && !IsWorthIt(options, bytes, blocks)) return Outcome::kSerial;
+        IBD_ASSIGN_OR_RETURN(const auto* bare, FirstWithoutUndo(m_env, blocks, *terminal));
+        start.pairs = bare != nullptr && HasRoom(options, bytes, blocks, true);
     }
     begins();
     LogOwnStart(chain.Options(), options, terminal->height);
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(*terminal, blocks, options));
-    const bool pairs = joins || m_own_options.keep_pairs;
+    const bool pairs = joins || KeepsPairs(options, start.pairs);
     if (!start.hints) {
         OwnHints::Made made;
-        IBD_RETURN_IF_ERROR(WithBlocks(
-            chain, *terminal, blocks, options, start.peers, [&](BlockSupply& supply) -> Result<> {
-                IBD_ASSIGN_OR_RETURN(made, Join(*terminal, supply, options, pairs));
-                return {};
-            }));
+        IBD_RETURN_IF_ERROR(WithBlocks(chain, *terminal, blocks, options, start.peers, pairs,
+                                       [&](BlockSupply& supply) -> Result<> {
+                                           IBD_ASSIGN_OR_RETURN(
+                                               made, Join(*terminal, supply, options, pairs));
+                                           return {};
+                                       }));
         if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) return Outcome::kInterrupted;
         if (made.verdict.kind != JoinVerdict::Kind::kDone) {
             IBD_RETURN_IF_ERROR(CleanUp(options, false));
@@ -198,7 +227,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     }
     start.hints.reset();
     if (outcome == Outcome::kInterrupted) return *outcome;
-    const bool keep = m_own_options.keep_pairs && outcome == Outcome::kBuilt;
+    const bool keep = m_own_options.undo != UndoWanted::kNo && outcome == Outcome::kBuilt;
     IBD_RETURN_IF_ERROR(CleanUp(options, keep));
     return *outcome;
 }
@@ -212,7 +241,7 @@ Result<> BoosterRun::CleanUp(const BoosterOptions& options, bool keep_pairs)
 
 Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
                                 const BlockStore& blocks, const BoosterOptions& options,
-                                BlockFetcher* peers,
+                                BlockFetcher* peers, bool undo,
                                 const std::function<Result<>(BlockSupply&)>& work)
 {
     if (!peers) {
@@ -221,7 +250,7 @@ Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
     }
     uint64_t rest = 0;
     const uint64_t all = static_cast<uint64_t>(terminal.height) * UsualBlockBytes(chain);
-    for (const RoomNeed& need : OwnHintsRoom(options, all, m_own_options.keep_pairs)) {
+    for (const RoomNeed& need : OwnHintsRoom(options, BlocksDir(blocks), all, undo)) {
         if (m_env.SameFileSystem(need.place, BlocksDir(blocks))) rest += need.bytes;
     }
     WarnIfRoomIsShort(chain, terminal, rest);
@@ -301,13 +330,12 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     if (begun) terminal = begun;
     ReindexSupply supply(m_env, blocks, survey, *terminal);
     IBD_RETURN_IF_ERROR(supply.Begin(kNoneFolded));
-    if (!IsAsked() && !begun && !IsWorthIt(options, supply.EstimatedBytes(), 0, blocks)) {
-        return false;
-    }
+    const BlockBytes bytes{.stored = supply.EstimatedBytes()};
+    if (!IsAsked() && !begun && !IsWorthIt(options, bytes, blocks)) return false;
     LogOwnStart(trust, options, terminal->height);
-    IBD_ASSIGN_OR_RETURN(
-        const auto made,
-        Join(*terminal, supply, options, full || options.check_rules || m_own_options.keep_pairs));
+    const bool room = begun ? kept->pairs : HasRoom(options, bytes, blocks, true);
+    IBD_ASSIGN_OR_RETURN(const auto made,
+                         Join(*terminal, supply, options, full || KeepsPairs(options, room)));
     if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
         m_own_refused = true;
         IBD_RETURN_IF_ERROR(CleanUp(options, false));

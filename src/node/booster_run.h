@@ -85,6 +85,7 @@ private:
         std::optional<FirstPass> first; //!< what it found besides
         BlockFetcher* peers = nullptr;  //!< if blocks are missing
         bool begun = false;             //!< by an earlier start
+        bool pairs = false;             //!< are kept by the join, if it is yet to end
     };
     Result<Outcome> FoldGivenHints(ChainManager& chain, const HeaderNode& terminal,
                                    const BlockStore& blocks, const BoosterOptions& options,
@@ -102,13 +103,23 @@ private:
     /** How far hints of its own may go with blocks that are stored, or with any. */
     HintsStanding JudgeOwn(const ChainManager& chain, bool full_validation, bool stored) const;
     bool IsAsked() const { return m_own_options.mode == OwnHintsOptions::Mode::kAsked; }
-    bool IsWorthIt(const BoosterOptions& options, uint64_t stored, uint64_t missing,
+    /** Of blocks that are stored or missing, bytes. */
+    struct BlockBytes {
+        uint64_t stored = 0;
+        uint64_t missing = 0;
+    };
+    BlockBytes BytesUpTo(const ChainManager& chain, const HeaderNode& terminal) const;
+    bool HasRoom(const BoosterOptions& options, const BlockBytes& bytes, const BlockStore& blocks,
+                 bool undo) const;
+    bool IsWorthIt(const BoosterOptions& options, const BlockBytes& bytes,
                    const BlockStore& blocks) const;
+    bool MustKeepPairs(const BoosterOptions& options) const;
+    bool KeepsPairs(const BoosterOptions& options, bool room) const;
     bool FetchingMayBeWorthIt(const ChainManager& chain, const BoosterOptions& options) const;
     /** Calls `work` with the supply of the blocks up to `terminal`, which are stored, and come from
-     *  `peers` where there are any. */
+     *  `peers` where there are any. `undo`: as of OwnHintsRoom(). */
     Result<> WithBlocks(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
-                        const BoosterOptions& options, BlockFetcher* peers,
+                        const BoosterOptions& options, BlockFetcher* peers, bool undo,
                         const std::function<Result<>(BlockSupply&)>& work);
     Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
                                 const BoosterOptions& options, bool pairs);
@@ -176,9 +187,9 @@ private:
     bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
     bool m_hints_wrong = false;
     bool m_hints_failed = false; //!< were wrong, or are not of this chain
-    UndoRun m_validation;    //!< full validation from blocks alone
-    bool m_told = false;     //!< LogStart()
-    bool m_discards = false; //!< blocks are folded and not stored (-prune)
+    UndoRun m_validation;        //!< full validation from blocks alone
+    bool m_told = false;         //!< LogStart()
+    bool m_discards = false;     //!< blocks are folded and not stored (-prune)
     mutable Mutex m_mutex;
     std::condition_variable_any m_stop;
     /** At work, or Run()'s. */

@@ -313,9 +313,9 @@ Result<BoosterRun::Outcome> ChainStart::RunBooster()
         m_parts.set_status("Building the chainstate with the IBD Booster…");
         m_parts.started(); // it may take hours
     };
-    IBD_ASSIGN_OR_RETURN(const BoosterRun::Outcome outcome,
-                         m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(),
-                                             start_fetcher, begins));
+    IBD_ASSIGN_OR_RETURN(
+        const BoosterRun::Outcome outcome,
+        m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(), start_fetcher, begins));
     if (m_parts.booster_done) m_parts.booster_done(outcome);
     return outcome;
 }
@@ -377,7 +377,7 @@ Result<> ChainStart::CleanUpOwnHints()
     m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
                directory.string());
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
-    return own.Remove(directory, m_options.own_hints.keep_pairs);
+    return own.Remove(directory, m_options.undo != UndoWhen::kOff);
 }
 
 Result<> ChainStart::OpenCoins(bool wipe)
@@ -392,11 +392,25 @@ Result<> ChainStart::OpenCoins(bool wipe)
 // serial validation leaves them.
 Result<> ChainStart::MakeUndo()
 {
-    if (m_options.undo == UndoWhen::kBackground) return MakeLastUndo();
-    if (m_options.undo != UndoWhen::kNow || !UndoRun::IsNeeded(*m_chain)) return {};
+    const UndoWhen when = m_options.undo;
+    if (when == UndoWhen::kOff || !UndoRun::IsNeeded(*m_chain)) return RemoveUndoWork();
+    if (when == UndoWhen::kBackground) return MakeLastUndo();
     m_parts.set_status("Making undo data…");
     m_parts.started(); // so can this
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
+}
+
+// What a join has kept for undo data that is not wanted, or is there, unless it is of a rebuild
+// that was begun.
+Result<> ChainStart::RemoveUndoWork()
+{
+    const Path& directory = m_options.booster.directory;
+    IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(UndoFolder(directory)));
+    if (!there) return {};
+    IBD_ASSIGN_OR_RETURN(const auto begun, m_parts.booster.Own().Look(directory));
+    if (begun) return {};
+    const auto lock = LockBooster(m_env, UndoFolder(directory));
+    return lock ? m_env.RemoveAll(UndoFolder(directory)) : Result<>();
 }
 
 // So that Core takes this directory from here on, whenever the node stops. What hinders it need not

@@ -82,6 +82,7 @@ private:
     Result<> CleanUpOwnHints();
     Result<> OpenCoins(bool wipe);
     Result<> MakeUndo();
+    Result<> RemoveUndoWork();
     Result<> MakeLastUndo();
     Result<> CheckWitnesses();
     Result<> CheckStored();

@@ -36,7 +36,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_scripts(m_options.script_threads - 1),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
       m_library(env, log, params, std::filesystem::absolute(dir.Net() / "hints")),
-      m_booster(env, log, params, m_options.own_hints), m_undo(env, log, params),
+      m_booster(env, log, params, m_options.own_hints),
+      m_undo(env, log, params, m_options.own_hints.undo == UndoWanted::kIfRoom),
       m_chain_start(
           {.env = env,
            .log = log,
@@ -348,7 +349,7 @@ Result<> Node::WaitForStop()
     return {};
 }
 
-/** In the background, on half of the booster's threads. */
+/** In the background, on half of the booster's threads, which give way to others. */
 void Node::StartUndo()
 {
     if (m_options.undo != UndoWhen::kBackground || m_interrupt) return;

@@ -58,8 +58,8 @@ void AddBooster(ArgsManager& args)
         "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)");
     add("-ibdboosterchecks", "",
         "Hold blocks against all rules but scripts before the chainstate is written, with spent "
-        "coins joined from the blocks, so that only scripts are assumed valid (default: 0: with "
-        "-ibdboosterundo=1 it follows in the background)",
+        "coins joined from the blocks, so that only scripts are assumed valid (default: 0: it "
+        "follows in the background, with -ibdboosterundo=1)",
         OptionSpec::kYesOrNo);
     add("-ibdboosterdir", "=<dir>",
         "Where runs and checkpoints lie while the booster works, in a folder for this data "
@@ -93,7 +93,7 @@ void AddBooster(ArgsManager& args)
         "Make the undo data (rev*.dat) of blocks that the booster folded, from the blocks alone, "
         "and hold the blocks against all rules but scripts: now, before the node is in use, 1, "
         "that of the last 288 blocks before and the rest in the background after that, or 0, never "
-        "(default: 0)");
+        "(default: 1 if there is room on the disk, and no -prune)");
     add("-ibdboosterwait", "=<n>",
         "With -ibdboosterfile=auto: seconds that peers with hints, or with better ones, are waited "
         "for once there are headers (default: 60)");
@@ -207,14 +207,17 @@ Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
 
 Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
 {
-    const std::string when = args.Get("-ibdboosterundo", "0");
+    const bool pruned = out.prune_target != 0;
+    const std::string when = args.Get("-ibdboosterundo", pruned ? "0" : "1");
     if (when != "0" && when != "1" && when != "now") {
         return BadData("-ibdboosterundo={}: must be 0, 1 or now", when);
     }
     if (when == "1") out.undo = UndoWhen::kBackground;
     if (when == "now") out.undo = UndoWhen::kNow;
-    out.own_hints.keep_pairs = out.undo != UndoWhen::kOff;
-    if (out.undo == UndoWhen::kOff || out.prune_target == 0) return {};
+    if (out.undo == UndoWhen::kOff) return {};
+    const bool asked = args.IsSet("-ibdboosterundo");
+    out.own_hints.undo = asked ? UndoWanted::kYes : UndoWanted::kIfRoom;
+    if (!pruned) return {};
     return BadData("-ibdboosterundo={} with -prune: undo data is made from all blocks, and these "
                    "are not kept. Leave out one",
                    when);

@@ -50,6 +50,13 @@ Result<> RemoveIfThere(Env& env, const Path& path)
     return there ? env.Remove(path) : Result<>();
 }
 
+/** Of a join that keeps pairs: whether it is under way to hints, and not of undo data alone, which
+ *  sums nothing. A stop removes what is written of the hints, and a power cut may. */
+bool IsOfHints(const JoinState& state)
+{
+    return state.stage == JoinStage::kReading && state.aggregate;
+}
+
 } // namespace
 
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
@@ -64,17 +71,19 @@ JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
     return options;
 }
 
-std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes, bool pairs)
+std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
+                                   uint64_t block_bytes, bool undo)
 {
     const uint64_t coins = block_bytes / kBlockBytesPerCoinByte;
     const uint64_t spills =
-        pairs ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false);
+        undo ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false);
     // Events are gone when the runs come, runs when an UndoRun fetches coins.
     return {{options.directory, std::max(spills, coins)},
-            {options.chainstate.parent_path(), coins}};
+            {options.chainstate.parent_path(), coins},
+            {blocks_dir, undo ? ExpectedUndoBytes(block_bytes) : 0}};
 }
 
-bool HasRoom(Env& env, std::span<const RoomNeed> needs)
+std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs)
 {
     for (const RoomNeed& need : needs) {
         const Path place = Existing(env, need.place);
@@ -83,9 +92,10 @@ bool HasRoom(Env& env, std::span<const RoomNeed> needs)
             if (env.SameFileSystem(place, Existing(env, other.place))) bytes += other.bytes;
         }
         const auto room = env.SpaceAvailable(place);
-        if (!room || *room < bytes) return false;
+        const uint64_t free = room ? *room : 0;
+        if (free < bytes) return RoomShortage{place, bytes, free};
     }
-    return true;
+    return std::nullopt;
 }
 
 Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
@@ -98,22 +108,25 @@ Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
         if (hints && CheckNetwork((*hints)->Info(), m_params) && (*hints)->Info().terminal_hash) {
             const BlockHash terminal = *(*hints)->Info().terminal_hash;
             IBD_ASSIGN_OR_RETURN(auto first, FindFirstPass(directory, terminal));
-            return Kept{terminal, std::move(*hints), std::move(first)};
+            return Kept{terminal, std::move(*hints), std::move(first), false};
         }
         m_log.Warning("IBD Booster: hints made before are made anew: {}",
                       hints ? "they are of another network" : hints.Message());
         IBD_RETURN_IF_ERROR(m_env.Remove(path));
     }
-    // Where hints are begun and pairs are kept, too; else that join is of undo data alone.
-    IBD_ASSIGN_OR_RETURN(const bool begun, m_env.IsThere(IncompletePath(directory)));
     auto state = LoadJoinState(m_env, directory);
-    if (state && !*state && begun) state = LoadJoinState(m_env, UndoFolder(directory));
+    const bool pairs = state && !*state;
+    if (pairs) {
+        IBD_ASSIGN_OR_RETURN(const bool begun, m_env.IsThere(IncompletePath(directory)));
+        state = LoadJoinState(m_env, UndoFolder(directory));
+        if (state && *state && !begun && !IsOfHints(**state)) return std::nullopt;
+    }
     if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
     if (!state || !*state || (*state)->network_magic != m_params.magic ||
         (*state)->stage == JoinStage::kHinted) { // of hints that are gone
         return std::nullopt;
     }
-    return Kept{(*state)->terminal_hash, nullptr, {}};
+    return Kept{(*state)->terminal_hash, nullptr, {}, pairs};
 }
 
 /** Beside hints that are made, wherever the join that made them has its state. Without it, or if it

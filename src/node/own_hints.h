@@ -22,6 +22,13 @@ class BlockSupply;
 class SpendJoin;
 struct HeaderNode;
 
+/** Whether undo data is to be made of blocks that the booster folded (-ibdboosterundo). */
+enum class UndoWanted {
+    kNo,
+    kIfRoom, //!< by default: nothing fails for want of it
+    kYes,
+};
+
 /** Whether the booster makes hints of its own where it is given none (-ibdbooster). */
 struct OwnHintsOptions {
     enum class Mode {
@@ -34,8 +41,8 @@ struct OwnHintsOptions {
 
     Mode mode = Mode::kOff;
     uint64_t least_bytes = kLeastBytes;
-    /** Undo data is wanted: the join is to keep what it is made of. */
-    bool keep_pairs = false;
+    /** The join is to keep what undo data is made of. */
+    UndoWanted undo = UndoWanted::kNo;
 };
 
 /** Where a join keeps its pairs, and undo data is made of them. `booster`: the booster's folder. */
@@ -50,10 +57,18 @@ struct RoomNeed {
     uint64_t bytes = 0;
 };
 /** What a sync with hints of its own writes for blocks of so many bytes, besides these: to the
- *  booster's folder and the chainstate. `pairs`: they are kept, for undo data. */
-std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, uint64_t block_bytes, bool pairs);
-/** Whether each disk has room for all that goes to it. */
-bool HasRoom(Env& env, std::span<const RoomNeed> needs);
+ *  booster's folder and the chainstate. `undo`: pairs are kept, and undo data is made of them, in
+ *  `blocks_dir`. */
+std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
+                                   uint64_t block_bytes, bool undo);
+/** A disk without room for all that goes to it, bytes. */
+struct RoomShortage {
+    Path place;
+    uint64_t needed = 0;
+    uint64_t free = 0;
+};
+/** Nothing: each disk has room for all that goes to it. */
+std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs);
 
 class OwnHints {
 public:
@@ -67,6 +82,7 @@ public:
         BlockHash terminal;
         std::unique_ptr<Hints> hints;   //!< null: the join was begun and is not done
         std::optional<FirstPass> first; //!< with hints: what else the join found, if it is whole
+        bool pairs = false;             //!< without: that join keeps them
     };
     /** Nothing if nothing usable is there; damaged hints are removed. */
     Result<std::optional<Kept>> Look(const Path& directory);

@@ -3,9 +3,9 @@
 
 #include "join/join_state.h"
 #include "join/undo_rebuild.h"
-#include "node/own_hints.h"
 #include "rpc/live_supply.h"
 #include "util/strings.h"
+#include "util/thread_priority.h"
 #include "validation/pruning.h"
 
 #include <algorithm>
@@ -155,17 +155,50 @@ Result<const HeaderNode*> UndoRun::ChooseTerminal(const ChainManager& chain, con
     return fits ? terminal : gap.last;
 }
 
+/** For what is yet to be written; what an earlier start has spilled is there. */
+Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& chain,
+                                                         const BoosterOptions& options,
+                                                         const Gap& gap, bool last_only) const
+{
+    LiveSupply supply(m_env, chain, *gap.last);
+    IBD_RETURN_IF_ERROR(supply.Begin([&](int32_t height) { return height < gap.first; }));
+    const uint64_t bytes = supply.EstimatedBytes();
+    uint64_t spills = ExpectedCoinBytes(bytes);
+    if (!last_only) {
+        const auto kept = LoadJoinState(m_env, UndoFolder(options.directory));
+        if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
+        IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
+        spills = ExpectedPairedBytes(supply.EstimatedBytes(), false);
+        if (kept && *kept) {
+            const bool fetched = (*kept)->stage == JoinStage::kFetched;
+            spills -= std::min(spills, fetched ? spills : SizeOf((*kept)->AllSpills()));
+        }
+    }
+    const RoomNeed needs[] = {{UndoFolder(options.directory), spills},
+                              {chain.Blocks().UndoPath(0).parent_path(), ExpectedUndoBytes(bytes)}};
+    return FindShortage(m_env, needs);
+}
+
 Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options)
 {
     const Gap gap = FindGap(chain);
     if (!gap.last) return {};
+    IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, false));
+    if (shortage && m_if_room) {
+        LogShortage(gap, *shortage);
+        return {};
+    }
     m_done = gap.first - 1;
     {
         const Lock lock(m_mutex);
         m_missing_to = gap.last->height;
     }
     m_log.Info("Undo data: making that of blocks {} to {}", gap.first, gap.last->height);
-    const Result<bool> done = MakeMissing(chain, blocks, options, gap, false);
+    const Result<bool> done =
+        shortage
+            ? SystemError("{} has {} free, but undo data takes about {}", shortage->place.string(),
+                          FormatBytes(shortage->free), FormatBytes(shortage->needed))
+            : MakeMissing(chain, blocks, options, gap, false);
     const Lock lock(m_mutex);
     if (!done) m_failure = done.Message();
     if (!done) return done.GetError();
@@ -173,11 +206,24 @@ Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const Boost
     return {};
 }
 
+void UndoRun::LogShortage(const Gap& gap, const RoomShortage& shortage)
+{
+    m_log.Info("Undo data of blocks {} to {} is not made: it takes about {} in '{}', {} more than "
+               "is free. A start that finds this room makes it; with -ibdboosterdir what lies "
+               "there meanwhile goes to another disk",
+               gap.first, gap.last->height, FormatBytes(shortage.needed), shortage.place.string(),
+               FormatBytes(shortage.needed - shortage.free));
+}
+
 Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
                           const BoosterOptions& options)
 {
     const Gap gap = FindLastGap(chain);
     if (!gap.last) return {};
+    if (m_if_room) { // else Run() says so
+        IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, true));
+        if (shortage) return {};
+    }
     m_log.Info("Undo data: first that of the last blocks, {} to {}", gap.first, gap.last->height);
     IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(chain, blocks, options, gap, true));
     if (!done) return {};
@@ -215,6 +261,7 @@ void UndoRun::Start(ChainManager& chain, const BlockStore& blocks, const Booster
                     std::function<void(const Result<>&)> ended)
 {
     m_thread = NamedThread("undo", [this, &chain, &blocks, options, ended = std::move(ended)] {
+        LowerThreadPriority();
         ended(Run(chain, blocks, options));
     });
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "join/undo_options.h"
+#include "node/own_hints.h"
 #include "storage/block_store.h"
 #include "swiftsync/booster_progress.h"
 #include "swiftsync/sync_options.h"
@@ -35,8 +36,9 @@ public:
      *  more than BoosterOptions::checkpoint_seconds of writing. */
     static constexpr uint64_t kDurableBytes = uint64_t{64} << 20;
 
-    UndoRun(Env& env, Logger& log, const ChainParams& params)
-        : m_env(env), m_log(log), m_params(params)
+    /** `if_room`: without room Run() says so and RunLast() nothing, and neither fails. */
+    UndoRun(Env& env, Logger& log, const ChainParams& params, bool if_room = false)
+        : m_env(env), m_log(log), m_params(params), m_if_room(if_room)
     {
     }
 
@@ -51,7 +53,8 @@ public:
     /** Likewise what is missing of the last kMinBlocksToKeep blocks, in a fraction of the time: for
      *  before the chain is used. */
     Result<> RunLast(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
-    /** Run() on a thread of its own; `ended` is called there with what it returns. Once. */
+    /** Run() on a thread of its own, which gives way to others; `ended` is called there with what
+     * it returns. Once. */
     void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
                std::function<void(const Result<>&)> ended);
     /** Interrupts it and waits for its end. */
@@ -83,6 +86,10 @@ private:
     static Gap FindLastGap(const ChainManager& chain);
     Result<const HeaderNode*> ChooseTerminal(const ChainManager& chain, const Gap& gap,
                                              const BoosterOptions& options) const;
+    Result<std::optional<RoomShortage>> LookForRoom(const ChainManager& chain,
+                                                    const BoosterOptions& options, const Gap& gap,
+                                                    bool last_only) const;
+    void LogShortage(const Gap& gap, const RoomShortage& shortage);
     /** False: it was interrupted. */
     Result<bool> MakeMissing(ChainManager& chain, const BlockStore& blocks,
                              const BoosterOptions& options, const Gap& gap, bool last_only);
@@ -91,6 +98,7 @@ private:
     Env& m_env;
     Logger& m_log;
     const ChainParams& m_params;
+    const bool m_if_room;
     std::atomic<bool> m_stop = false;
     std::atomic<int32_t> m_done = 0; //!< height up to which all is there
     mutable Mutex m_mutex;

@@ -31,6 +31,7 @@ import interop_env
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTRIB = ROOT / "contrib" / "ibd-booster-hints-gen"
 RPC_IN_WARMUP = -28
+NO_UNDO = "-ibdboosterundo=0"  # for what looks at the booster alone
 TIMEOUT = 900  # seconds; generous, as CI machines are slow: nothing passes because of it
 FOLDERS = {"main": "", "test": "testnet3", "testnet4": "testnet4", "signet": "signet",
            "regtest": "regtest"}

@@ -8,8 +8,8 @@ import shutil
 import subprocess
 
 import golden
-from framework import (FunctionalTest, RpcError, building, coins, left_by_booster, run_tool,
-                       tree_digest, wait_until)
+from framework import (NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster,
+                       run_tool, tree_digest, wait_until)
 from generated import chain, large_chain, small_chain
 from regtest_chain import next_block
 
@@ -34,7 +34,7 @@ class BoosterTest(FunctionalTest):
         """Runs to the end given by the arguments, then reads the coins in a second start."""
         status, errors = node.run(*args)
         self.assertEqual((status, errors.count("Error")), (0, 0), errors)
-        node.start()
+        node.start(NO_UNDO)
         out = coins(node), self.snapshot(node, "state.dat")
         node.stop()
         return out
@@ -121,9 +121,9 @@ class SmallChain(BoosterTest):
         made = small_chain()
         node = made.place(self.node())
         first = self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}",
-                                 *made.trust, made.to_tip)
+                                 *made.trust, made.to_tip, NO_UNDO)
         (node.net_dir / "debug.log").unlink()
-        node.start(f"-ibdboosterfile={made.container}", *made.trust)
+        node.start(f"-ibdboosterfile={made.container}", *made.trust, NO_UNDO)
         self.assertEqual((coins(node), self.snapshot(node, "state.dat")), first)
         self.assertNotIn("succeeded. ***", node.log_text)
         node.stop()
@@ -134,8 +134,8 @@ class SmallChain(BoosterTest):
         made = small_chain()
         node = made.place(self.node())
         self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}", *made.trust,
-                         made.to_tip)
-        node.start("-checklevel=4", "-checkblocks=100")
+                         made.to_tip, NO_UNDO)
+        node.start("-checklevel=4", "-checkblocks=100", NO_UNDO)
         before = coins(node)
         above = node.rpc("getblockhash", made.terminal_height + 1)
         node.rpc("invalidateblock", above)
@@ -159,8 +159,8 @@ class SmallChain(BoosterTest):
         made = small_chain()
         node = made.place(self.node(), copied=True)
         self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}", *made.trust,
-                         made.to_tip)
-        node.start()
+                         made.to_tip, NO_UNDO)
+        node.start(NO_UNDO)
         before = coins(node)
         fork = made.terminal_height - 1
         prev = node.rpc("getblockhash", fork)
@@ -181,7 +181,7 @@ class SmallChain(BoosterTest):
         assert_left_aside()
         node.stop()
         (node.net_dir / "debug.log").unlink()
-        node.start()
+        node.start(NO_UNDO)
         assert_left_aside()
         node.stop()
         node.start("-reindex-chainstate").wait_for_tip(prev)
@@ -373,18 +373,18 @@ class Rebuild(BoosterTest):
 
 
 class Durability(BoosterTest):
-    """Core takes back six blocks when it starts, for which the booster leaves no undo data: what it
-    can open is on disk as soon as there is such."""
+    """Core takes back six blocks when it starts, for which the booster alone leaves no undo data:
+    what it can open is on disk as soon as there is such."""
 
     def setUp(self):
         super().setUp()
         self.made = small_chain()
-        self.args = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        self.args = [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO]
 
     def loaded_height(self, node):
         """Where the next start finds the chain."""
         begin = len(node.log_text)
-        self.assertEqual(node.run("-stopatheight=1"), (0, ""))
+        self.assertEqual(node.run("-stopatheight=1", NO_UNDO), (0, ""))
         return int(re.search(r"Loaded best chain: .* height=(\d+) ", node.log_text[begin:])[1])
 
     def test_killed_behind_the_first_activation(self):
@@ -406,7 +406,7 @@ class Durability(BoosterTest):
 
     def test_stopped_before(self):
         node, end = self.made.place(self.node()), self.made.terminal_height
-        for args, above in ((["-reindex", *self.args], 0), ([], 3), ([], 6)):
+        for args, above in ((["-reindex", *self.args], 0), ([NO_UNDO], 3), ([NO_UNDO], 6)):
             begin = len(node.log_text)
             self.assertEqual(node.run(*args, f"-stopatheight={end + above}")[0], 0)
             told = f"undo data of the last {above} blocks only. Bitcoin Core takes back 6"

@@ -17,7 +17,7 @@ import struct
 import threading
 import time
 
-from framework import FunctionalTest, RpcError, building, coins, left_by_booster
+from framework import NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster
 from generated import chain
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
@@ -59,7 +59,7 @@ class Crash(CrashTest):
                 args = again  # what was begun goes on by itself
         status, errors = node.run(*args, self.made.to_tip)
         self.assertEqual(status, 0, errors)
-        node.start("-checklevel=3", "-checkblocks=20")
+        node.start("-checklevel=3", "-checkblocks=20", NO_UNDO)
         self.assertEqual(coins(node), wanted)
         self.assertEqual(node.rpc("getbestblockhash"), self.made.tip)
         node.stop()
@@ -73,7 +73,7 @@ class Crash(CrashTest):
         self.killed_often(["-reindex", *small], small)
 
     def booster(self, *more):
-        hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust, *more]
+        hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO, *more]
         self.killed_often(["-reindex", *hints], hints)
 
     def test_booster(self):
@@ -208,7 +208,7 @@ class RandomPoints(CrashTest):
     AIMS = ["time"] * 5 + ["fold", "spill", "checkpoint", "merge", "publish"]
 
     def hints(self):
-        return [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        return [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO]
 
     def setUp(self):
         super().setUp()
@@ -414,7 +414,7 @@ class OwnHintsPoints(RandomPoints):
     AIMS = ["time"] * 5 + ["read", "join", "written", "fold", "merge", "publish"]
 
     def hints(self):
-        return ["-ibdbooster", *self.made.trust]
+        return ["-ibdbooster", *self.made.trust, NO_UNDO]
 
     def at_read(self, _node, watch, _seconds):
         part = self.chance.random()

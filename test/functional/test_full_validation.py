@@ -8,7 +8,7 @@ import random
 import re
 import time
 
-from framework import coins, left_by_booster, wait_until
+from framework import NO_UNDO, coins, left_by_booster, wait_until
 from generated import chain
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_network_booster import SUCCESS, NetworkBooster
@@ -56,7 +56,7 @@ class Valid(FullTest):
         node = self.made.place(self.node())
         trust = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
         height = self.made.terminal_height
-        self.assertEqual(node.run("-reindex", *trust, f"-stopatheight={height}"), (0, ""))
+        self.assertEqual(node.run("-reindex", *trust, NO_UNDO, f"-stopatheight={height}"), (0, ""))
         (node.net_dir / "debug.log").unlink()
         self.assertEqual(node.run("-reindex-chainstate", FULL, *trust, self.made.to_tip), (0, ""))
         self.assert_checked(node, height)

@@ -8,7 +8,7 @@ import random
 import shutil
 import time
 
-from framework import (RPC_IN_WARMUP, FunctionalTest, RpcError, coins, free_port,
+from framework import (NO_UNDO, RPC_IN_WARMUP, FunctionalTest, RpcError, coins, free_port,
                        left_by_booster, wait_until)
 from generated import TAIL, chain, small_chain
 from relay import Relay
@@ -29,7 +29,7 @@ class NetworkBooster(FunctionalTest):
 
     def from_peer(self, made, port, hints=None):
         return [f"-connect=127.0.0.1:{port}", f"-ibdboosterfile={hints or made.container}",
-                *made.trust]
+                *made.trust, NO_UNDO]
 
     def serve_slowly(self, rate):
         """A chain, a node that serves it, and a relay to that with `rate` bytes a second."""
@@ -184,7 +184,7 @@ class OwnHints(NetworkBooster):
     """Without a hints file: blocks are joined as they come, then folded from the disk."""
 
     def from_peer(self, made, port, hints=None):
-        return [f"-connect=127.0.0.1:{port}", "-ibdbooster", *made.trust]
+        return [f"-connect=127.0.0.1:{port}", "-ibdbooster", *made.trust, NO_UNDO]
 
     def test_an_empty_directory(self):
         made = small_chain()

@@ -9,7 +9,8 @@ import re
 import shutil
 
 import interop_env
-from framework import (FunctionalTest, RpcError, building, coins, left_by_booster, wait_until)
+from framework import (NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster,
+                       wait_until)
 from generated import chain, small_chain
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_failures import fill, small_disk
@@ -49,9 +50,9 @@ class OwnHintsTest(FunctionalTest):
         """Runs to the tip, then reads the coins in a second start; the booster left nothing."""
         with contextlib.suppress(FileNotFoundError):
             (node.net_dir / "debug.log").unlink()
-        self.assertEqual(node.run(*args, made.to_tip), (0, ""))
+        self.assertEqual(node.run(*args, NO_UNDO, made.to_tip), (0, ""))
         log = node.log_text
-        node.start("-ibdbooster=0", "-checklevel=4", "-checkblocks=6")
+        node.start("-ibdbooster=0", NO_UNDO, "-checklevel=4", "-checkblocks=6")
         out = coins(node)
         node.stop()
         self.assertEqual(left_by_booster(node), list(left))

@@ -3,7 +3,7 @@ without hints, then the booster. (Record for record: test/unit/node/reindex_test
 
 import shutil
 
-from framework import FunctionalTest, coins, left_by_booster, wait_until
+from framework import NO_UNDO, FunctionalTest, coins, left_by_booster, wait_until
 from generated import TAIL, chain
 
 PASS = "Reindexing blocks on disk"
@@ -25,7 +25,7 @@ class OnePass(FunctionalTest):
     def setUp(self):
         super().setUp()
         self.made = made_chain()
-        self.hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        self.hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO]
 
     def copy(self, change=None):
         """A node with block files of its own, so that they may be changed."""

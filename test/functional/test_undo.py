@@ -11,9 +11,11 @@ import re
 import shutil
 import time
 
-from framework import FunctionalTest, RpcError, coins, left_by_booster, wait_until
+import interop_env
+from framework import NO_UNDO, FunctionalTest, RpcError, coins, left_by_booster, wait_until
 from generated import chain, large_chain, small_chain
 from regtest_chain import COINBASE_MATURITY, Chain, spend
+from test_failures import small_disk
 from test_own_hints import place_blocks
 
 LAST = 288  # blocks whose undo data comes first
@@ -91,7 +93,8 @@ class Now(UndoTest):
         made = small_chain()
         wanted = self.serial(made)
         node = made.place(self.node())
-        self.assertEqual(node.run("-reindex", "-ibdbooster", *made.trust, made.to_tip), (0, ""))
+        self.assertEqual(node.run("-reindex", "-ibdbooster", NO_UNDO, *made.trust, made.to_tip),
+                         (0, ""))
         before = undo_files(node)["rev00000.dat"]
         self.assertEqual(node.run(NOW, made.to_tip), (0, ""))
         after = undo_files(node)["rev00000.dat"]
@@ -124,7 +127,8 @@ class Now(UndoTest):
     def test_a_missing_block(self):
         made = small_chain()
         node = made.place(self.node(), copied=True)
-        self.assertEqual(node.run("-reindex", "-ibdbooster", *made.trust, made.to_tip), (0, ""))
+        self.assertEqual(node.run("-reindex", "-ibdbooster", NO_UNDO, *made.trust, made.to_tip),
+                         (0, ""))
         first = node.blocks_dir / "blk00000.dat"
         shutil.move(first, self.dir / "gone")
         errors = self.assert_refused(node, NOW)
@@ -151,9 +155,7 @@ def held_up(node):
         yield
 
 
-class Background(UndoTest):
-    """-ibdboosterundo=1"""
-
+class BackgroundTest(UndoTest):
     def warnings(self, node):
         return [text for call in ("getblockchaininfo", "getnetworkinfo")
                 for text in node.rpc(call)["warnings"] if "Undo data" in text]
@@ -162,12 +164,6 @@ class Background(UndoTest):
         wait_until(lambda: "Undo data: all blocks" in node.log_text, "undo data")
         wait_until(lambda: not self.warnings(node), "no warning")
 
-    def boosted(self, made):
-        """A node whose booster left no undo data, with blocks of its own."""
-        node = made.place(self.node(), copied=True)
-        self.assertEqual(node.run("-reindex", "-ibdbooster", *made.trust, made.to_tip), (0, ""))
-        return node
-
     def assert_whole(self, node, made, wanted):
         self.assertEqual(node.rpc("getbestblockhash"), made.tip)
         self.assertEqual(coins(node), wanted[1])
@@ -175,6 +171,17 @@ class Background(UndoTest):
         self.assertIn("No coin database inconsistencies".lower(), node.log_text.lower())
         node.stop()
         self.assertEqual(left_by_booster(node), [])
+
+
+class Background(BackgroundTest):
+    """-ibdboosterundo=1"""
+
+    def boosted(self, made):
+        """A node whose booster left no undo data, with blocks of its own."""
+        node = made.place(self.node(), copied=True)
+        self.assertEqual(node.run("-reindex", "-ibdbooster", NO_UNDO, *made.trust, made.to_tip),
+                         (0, ""))
+        return node
 
     def test_beside_the_nodes_work(self):
         """The records come behind those of blocks that were connected; blocks go on coming."""
@@ -231,8 +238,8 @@ class Background(UndoTest):
         trunk = Chain().grow(COINBASE_MATURITY + 300)
         other = trunk.branch(LAST + 10, LAST + 13)
         node = place_blocks(self, trunk.blocks)
-        self.assertEqual(node.run("-reindex", "-ibdbooster", f"-stopatheight={trunk.height}"),
-                         (0, ""))
+        self.assertEqual(node.run("-reindex", "-ibdbooster", NO_UNDO,
+                                  f"-stopatheight={trunk.height}"), (0, ""))
         with held_up(node):
             node.start(BACKGROUND)
             for block in other.blocks[-LAST - 13:]:
@@ -311,7 +318,7 @@ class LastBlocks(UndoTest):
         self.assertIn(f"Undo data: the last {LAST} blocks have it", log)
         self.assertNotIn("Undo data: all blocks", log)
         self.assertNotIn("Core takes back", log)
-        self.assertEqual(node.run("-ibdboosterundo=0", "-checklevel=4",
+        self.assertEqual(node.run(NO_UNDO, "-checklevel=4",
                                   f"-checkblocks={LAST}", self.at_terminal), (0, ""))
         self.assertIn(f"Verifying last {LAST} blocks at level 4", node.log_text)
         self.assertIn("no coin database inconsistencies", node.log_text.lower())
@@ -341,7 +348,7 @@ class LastBlocks(UndoTest):
     def test_reorganisations(self):
         """Right away it goes back as far, and not one block farther."""
         node = self.built("-reindex", f"-ibdboosterfile={self.made.container}")
-        node.start("-ibdboosterundo=0", *self.made.trust).wait_for_tip(self.made.tip)
+        node.start(NO_UNDO, *self.made.trust).wait_for_tip(self.made.tip)
         low = node.rpc("getblockhash", self.first)
         node.rpc("invalidateblock", low)
         self.assertEqual(node.rpc("getblockcount"), self.first - 1)
@@ -354,7 +361,7 @@ class LastBlocks(UndoTest):
         node = self.made.place(self.node())
         given = [f"-ibdboosterfile={self.made.container}", *self.made.trust, self.at_terminal,
                  "-ibdboosterthreads=1"]
-        self.assertEqual(node.run("-reindex", *given, "-ibdboosterundo=0"), (0, ""))
+        self.assertEqual(node.run("-reindex", *given, NO_UNDO), (0, ""))
         chance = random.Random(os.environ.get("IBD_SEED", "1"))
         for number in range(KILLS):
             begin = len(node.log_text)
@@ -375,7 +382,7 @@ class LastBlocks(UndoTest):
     def test_what_hinders_it_is_said(self):
         node = self.made.place(self.node())
         given = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
-        self.assertEqual(node.run("-reindex", *given, self.at_terminal, "-ibdboosterundo=0"),
+        self.assertEqual(node.run("-reindex", *given, self.at_terminal, NO_UNDO),
                          (0, ""))
         with held_up(node):
             self.assertEqual(node.run(BACKGROUND, self.at_terminal), (0, ""))
@@ -392,6 +399,96 @@ class LastBlocks(UndoTest):
             node.stop()
             self.assertIn(f"the last {trunk.height} blocks have it", node.log_text)
             self.assertEqual(left_by_booster(node), [])
+
+
+class ByDefault(BackgroundTest):
+    """Nobody says anything of undo data."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain(60000)
+        self.given = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+
+    def test_the_node_is_archival(self):
+        wanted = self.serial(self.made)
+        for args in (self.given, ["-ibdbooster", *self.made.trust],
+                     ["-ibdboosterleast=50000", *self.made.trust]):
+            with self.subTest(args=args):
+                node = self.made.place(self.node())
+                self.assertEqual(node.run("-reindex", *args, self.made.to_tip), (0, ""))
+                self.assertIn("succeeded. ***", node.log_text)
+                self.assertIn(f"the last {LAST} blocks have it", node.log_text)
+                node.start()
+                self.wait_for_undo(node)
+                self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])
+                low = node.rpc("getblockhash", 3)
+                node.rpc("invalidateblock", low)
+                self.assertEqual(node.rpc("getblockcount"), 2)
+                node.rpc("reconsiderblock", low)
+                self.assert_whole(node, self.made, wanted)
+
+    def test_a_better_branch_far_below(self):
+        trunk = Chain().grow(COINBASE_MATURITY + 300)
+        other = trunk.branch(LAST + 10, LAST + 13)
+        node = place_blocks(self, trunk.blocks)
+        node.start("-reindex", "-ibdbooster").wait_for_tip(trunk.tip)
+        self.wait_for_undo(node)
+        for block in other.blocks[-LAST - 13:]:
+            node.rpc("submitblock", block.raw().hex())
+        node.wait_for_tip(other.tip)
+
+    def test_without_room(self):
+        """One line says so, and the booster does without; with room it is made up for."""
+        for mebibytes, args in ((1, self.given),
+                                (2, ["-ibdboosterleast=50000", *self.made.trust])):
+            with self.subTest(mebibytes=mebibytes, args=args), small_disk(mebibytes) as disk:
+                if not disk:
+                    interop_env.unavailable("may not mount a small file system")
+                node = self.made.place(self.node())
+                node.start("-reindex", *args, f"-ibdboosterdir={disk}")
+                node.wait_for_tip(self.made.tip)
+                wait_until(lambda at=node: "is not made" in at.log_text, "the line")
+                self.assertIn(f"Undo data of blocks 1 to {self.made.terminal_height - LAST} is "
+                              "not made", node.log_text)
+                self.assertIn("succeeded. ***", node.log_text)
+                self.assertEqual(node.log_text.count("is not made"), 1)
+                self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])
+                node.stop()
+                node.start()
+                self.wait_for_undo(node)
+                self.assertTrue(node.rpc("verifychain", 4, 0))
+                node.stop()
+
+    def test_asked_for_without_room(self):
+        with small_disk(1) as disk:
+            if not disk:
+                interop_env.unavailable("may not mount a small file system")
+            node = self.made.place(self.node())
+            node.start("-reindex", *self.given, BACKGROUND, f"-ibdboosterdir={disk}")
+            wait_until(lambda: "Undo data could not be made" in node.log_text, "failure")
+            self.assertIn("the rest could not be made", self.warnings(node)[0])
+            node.stop()
+            self.assert_refused(node, NOW, f"-ibdboosterdir={disk}", saying="undo data takes about")
+
+    def test_pruned(self):
+        node = self.made.place(self.node())
+        node.start("-reindex", "-prune=1", "-ibdboosterprune", *self.given)
+        node.wait_for_tip(self.made.tip)
+        node.stop()
+        self.assertIn("succeeded. ***", node.log_text)
+        self.assertNotIn("Undo data", node.log_text)
+
+    def test_pairs_that_nobody_wants(self):
+        node = self.made.place(self.node())
+        args = ["-ibdbooster", *self.made.trust, self.made.to_tip]
+        self.assertEqual(node.run("-reindex", *args), (0, ""))
+        self.assertTrue(list(node.net_dir.glob("ibdbooster/undo/spill*")))
+        self.assertEqual(node.run(NO_UNDO, self.made.to_tip), (0, ""))
+        self.assertEqual(left_by_booster(node), [])
+        # Nor where there is undo data of all blocks.
+        self.assertEqual(node.run(NOW, self.made.to_tip), (0, ""))
+        self.assertEqual(node.run("-reindex-chainstate", *args), (0, ""))
+        self.assertEqual(left_by_booster(node), [])
 
 
 class Interrupted(UndoTest):

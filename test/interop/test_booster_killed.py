@@ -29,7 +29,8 @@ class Killed(unittest.TestCase):
         end = serial.rpc("getblockhash", self.made.terminal_height + blocks)
         serial.stop()
         node.launch("-reindex", f"-ibdboosterfile={self.made.container}", *self.made.trust,
-                    f"-maxtipage={10 ** 10}", f"-blocknotify=[ %s != {end} ] || kill -9 $PPID")
+                    "-ibdboosterundo=0", f"-maxtipage={10 ** 10}",
+                    f"-blocknotify=[ %s != {end} ] || kill -9 $PPID")
         self.assertEqual(node.wait()[0], -9)
         return node.datadir
 
@@ -46,7 +47,7 @@ class Killed(unittest.TestCase):
         self.assertIn(int(found[1]), {height for height in written if height >= loaded})
 
     def test_right_behind_the_publication(self):
-        """There is no undo data yet of the six blocks that Core takes back at level 3."""
+        """Of the six blocks that Core takes back at level 3 there is no undo data yet."""
         self.assert_core_goes_on(self.killed_above(1), self.made.terminal_height, "-checklevel=2")
 
     def test_six_blocks_above(self):

@@ -1,4 +1,4 @@
-"""What the booster leaves that made its own hints, and undo data if asked: Bitcoin Core's own
+"""What the booster leaves that made its own hints, and the undo data: Bitcoin Core's own
 bitcoind opens it, checks what there is to check, and goes on."""
 
 import pathlib
@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from core_node import CoreNode
-from framework import Node, coins
+from framework import Node, coins, wait_until
 from generated import small_chain
 
 
@@ -15,15 +15,18 @@ class OwnHints(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="ibd-interop-")
         self.addCleanup(folder.cleanup)
         self.dir = pathlib.Path(folder.name)
-        self.made = small_chain()
+        self.made = small_chain(30000)  # longer than what comes first of undo data
 
-    def built(self, *args):
-        """A directory of our node up to the tip, and its coins."""
+    def built(self, *args, later=False):
+        """A directory of our node up to the tip, and its coins; `later`: with all undo data, which
+        came while the node was in use."""
         node = self.made.place(Node(self.dir / "node"), copied=True)
         self.addCleanup(node.kill)
         node.start("-reindex", "-ibdbooster", *self.made.trust, *args).wait_for_tip(self.made.tip)
         self.assertIn("succeeded. ***", node.log_text)
         wanted = coins(node)
+        if later:
+            wait_until(lambda: "Undo data: all blocks" in node.log_text, "undo data")
         node.stop()
         core = CoreNode(node.datadir, "regtest")
         self.addCleanup(core.kill)
@@ -36,8 +39,13 @@ class OwnHints(unittest.TestCase):
         core.stop()
 
     def test_core_finds_nothing_in_any_block(self):
-        """With undo data the directory is archival: all blocks taken back and connected again."""
-        core, wanted = self.built("-ibdboosterundo=now")
+        """The directory is archival: all blocks taken back and connected again."""
+        self.assert_archival(*self.built(later=True))
+
+    def test_nor_when_the_undo_data_came_at_once(self):
+        self.assert_archival(*self.built("-ibdboosterundo=now"))
+
+    def assert_archival(self, core, wanted):
         begin = len(core.log_text)
         core.start("-checkblocks=0", "-checklevel=4").wait_for_tip(self.made.tip)
         log = core.log_text[begin:]
@@ -54,16 +62,13 @@ class OwnHints(unittest.TestCase):
 
     def test_core_finds_nothing_in_the_last_blocks(self):
         """Right after the booster, with no block on top, and after a kill as soon as it is used."""
-        made = small_chain(30000)
+        made = self.made
         at_terminal = f"-stopatheight={made.terminal_height}"
         for number, killed in enumerate((False, True)):
             with self.subTest(killed=killed):
                 node = made.place(Node(self.dir / f"last-{number}"), copied=True)
                 self.addCleanup(node.kill)
-                self.assertEqual(node.run("-reindex", at_terminal, *made.trust,
-                                          "-ibdbooster=0"), (0, ""))
-                args = ["-reindex-chainstate", f"-ibdboosterfile={made.container}", *made.trust,
-                        "-ibdboosterundo=1"]
+                args = ["-reindex", f"-ibdboosterfile={made.container}", *made.trust]
                 if killed:
                     node.start(*args)
                     node.kill()

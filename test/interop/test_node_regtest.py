@@ -130,11 +130,11 @@ class Booster(NodeTest):
                                      Tip(made.height, made.tip))
 
     def test_tip_at_the_terminal_block(self):
-        """Blocks up to it have no undo data, and Core takes back its last six when it starts: it
-        opens the directory once six blocks lie above, and then connects the rest. Ours does not
-        mind."""
+        """Blocks up to it have no undo data (-ibdboosterundo=0), and Core takes back its last six
+        when it starts: it opens the directory once six blocks lie above, and then connects the
+        rest. Ours does not mind."""
         made = small_chain()
-        hints = [f"-ibdboosterfile={made.container}", *made.trust]
+        hints = [f"-ibdboosterfile={made.container}", *made.trust, "-ibdboosterundo=0"]
         for above in (0, 5, 6, 7):
             stop = made.terminal_height + above
             node = self.boosted(f"above{above}", *hints, made=made, stop=stop)

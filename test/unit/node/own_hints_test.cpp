@@ -225,15 +225,16 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
         CHECK(Must(start.Run()) == Outcome::kSerial);
         CHECK(start.asked == 0);
     }
-    for (const bool pairs : {false, true}) {
-        DYNAMIC_SECTION("with room, if not for pairs: " << pairs)
+    for (const UndoWanted undo : {UndoWanted::kNo, UndoWanted::kIfRoom, UndoWanted::kYes}) {
+        DYNAMIC_SECTION("with room, if not for undo data, wanted: " << static_cast<int>(undo))
         {
             OwnHintsOptions own = Own(Mode::kDefault);
-            own.keep_pairs = pairs;
+            own.undo = undo;
             Start start(dir / "node", own);
             start.params.assumed_blockchain_size_gb = 20;
             start.env.SetSpace(uint64_t{24} << 30);
-            CHECK(Must(start.Run()) == (pairs ? Outcome::kSerial : Outcome::kBuilt));
+            const bool serial = undo == UndoWanted::kYes;
+            CHECK(Must(start.Run()) == (serial ? Outcome::kSerial : Outcome::kBuilt));
         }
     }
     SECTION("not without a network")
@@ -261,6 +262,22 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
     }
 }
 
+TEST_CASE("own hints: pairs are kept by default where there is room for undo data as well")
+{
+    const TempDir dir{MemoryFolder()};
+    // Of 200 blocks of 8.7 MB: 2,250 MiB would do for the pairs alone.
+    for (const uint64_t room : {2'000, 2'250, 3'000}) {
+        OwnHintsOptions own = Own(Mode::kAsked);
+        own.undo = UndoWanted::kIfRoom;
+        Start start(dir / fmt::format("{}", room), own);
+        start.params.assumed_blockchain_size_gb = 20;
+        start.env.SetSpace(room << 20);
+        CHECK(Must(start.Run()) == Outcome::kBuilt);
+        const Path state = UndoFolder(start.machine.Booster()) / "join.dat";
+        CHECK(std::filesystem::exists(state) == (room == 3'000));
+    }
+}
+
 TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the room")
 {
     const TempDir dir{MemoryFolder()};
@@ -271,7 +288,43 @@ TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the 
         start.machine.Close();
         REQUIRE(std::filesystem::exists(start.machine.Booster() / "join.dat"));
     }
-    Start start(dir / "node", Own(Mode::kDefault));
+    OwnHintsOptions own = Own(Mode::kDefault);
+    own.undo = UndoWanted::kIfRoom; // the join was begun without pairs
+    Start start(dir / "node", own);
+    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK_FALSE(std::filesystem::exists(UndoFolder(start.machine.Booster())));
+    start.machine.RequireRight();
+}
+
+TEST_CASE("own hints: work that was stopped is gone on with unasked, with pairs kept or without")
+{
+    const TempDir dir{MemoryFolder()};
+    const bool pairs = GENERATE(false, true);
+    CAPTURE(pairs);
+    OwnHintsOptions own = Own(Mode::kAsked);
+    own.undo = pairs ? UndoWanted::kYes : UndoWanted::kNo;
+    Path state;
+    {
+        Start start(dir / "node", own);
+        const Path folder = start.machine.Booster();
+        state = (pairs ? UndoFolder(folder) : folder) / "join.dat";
+        int saved = 0;
+        start.env.SetScript([&](const FaultEnv::Operation& operation) {
+            // With some blocks read.
+            if (operation.path == state.string() + ".new" && ++saved == 8) {
+                start.booster.Interrupt();
+            }
+            return false;
+        });
+        CHECK(Must(start.Run()) == Outcome::kInterrupted);
+        start.machine.Close();
+        REQUIRE(std::filesystem::exists(state));
+    }
+    const auto left = Must(LoadJoinState(*MakePosixEnv(), state.parent_path()));
+    REQUIRE(left);
+    REQUIRE(left->stage == JoinStage::kReading);
+    own.mode = Mode::kDefault;
+    Start start(dir / "node", own);
     CHECK(Must(start.Run()) == Outcome::kBuilt);
     start.machine.RequireRight();
 }

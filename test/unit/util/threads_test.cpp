@@ -1,4 +1,5 @@
 // Queue, pool and parallel loop under several threads.
+#include "util/thread_priority.h"
 #include "util/thread_slices.h"
 #include "util/threads.h"
 
@@ -139,3 +140,20 @@ TEST_CASE("who asks for short slices keeps what else was set for the thread")
     CHECK(nice == 7);
     CHECK(policy == SCHED_OTHER);
 }
+
+#ifdef __linux__
+TEST_CASE("a thread gives way, and those that it starts, and no others")
+{
+    const auto nice = [] { return ::getpriority(PRIO_PROCESS, 0); };
+    const int before = nice();
+    int lowered = -1, inherited = -1;
+    NamedThread("lower", [&] {
+        LowerThreadPriority();
+        lowered = nice();
+        NamedThread("child", [&] { inherited = nice(); }).Join();
+    }).Join();
+    CHECK(lowered >= 10);
+    CHECK(inherited == lowered);
+    CHECK(nice() == before);
+}
+#endif

@@ -1,0 +1,23 @@
+// See thread_priority.h.
+#include "util/thread_priority.h"
+
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace ibd {
+
+// Low, but not the lowest: it may hold a lock that others wait for.
+void LowerThreadPriority()
+{
+#ifdef __linux__ // where a nice value is a thread's
+    constexpr int kNice = 10;
+    constexpr int kOfThread = 1, kBestEffort = 2, kClassShift = 13, kLowest = 7; // ioprio_set(2)
+    (void)::setpriority(PRIO_PROCESS, 0, kNice);
+    (void)::syscall(SYS_ioprio_set, kOfThread, 0, (kBestEffort << kClassShift) | kLowest);
+#endif
+}
+
+} // namespace ibd
