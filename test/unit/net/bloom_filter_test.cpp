@@ -152,8 +152,7 @@ TEST_CASE("a filtered block is a proof and the transactions that match", "[bloom
     BlockView block;
     REQUIRE(block.Parse(node.chain.Block(tip).raw));
     const PeerId peer = node.Befriend(ConnectionKind::kInbound);
-    GetDataMessage request;
-    request.list.items = {{kInvFilteredBlock, tip.hash}};
+    const GetDataMessage request = RequestFor(kInvFilteredBlock, {tip.hash});
     node.Say(peer, request);
     CHECK(node.Types(peer).empty()); // no filter, no answer
     for (const size_t wanted : {0u, 3u, 6u}) {

@@ -202,8 +202,7 @@ TEST_CASE("compact blocks against the protocol", "[peer_compact]")
     }
 }
 
-TEST_CASE("a fault that shows when a block is connected is not who announced it",
-          "[peer_compact]")
+TEST_CASE("a fault that shows when a block is connected is not who announced it", "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;
@@ -412,11 +411,7 @@ TEST_CASE("a stored block is told of before it is connected", "[peer_compact]")
     CHECK(told[0].header.Hash() == block.header.Hash());
     CHECK(node.Take<CompactBlockMessage>(behind).empty());
     // Who asks for it meanwhile gets it when it is connected, and then what else it asked for.
-    GetDataMessage request;
-    for (const BlockHash& hash : {block.header.Hash(), node.chain.Tip().hash}) {
-        request.list.items.push_back({kInvWitnessBlock, hash});
-    }
-    node.Say(behind, request);
+    node.Say(behind, RequestFor(kInvWitnessBlock, {block.header.Hash(), node.chain.Tip().hash}));
     CHECK(node.Types(behind).empty());
     // Once is enough.
     const HeaderNode& before = node.chain.Tip();
@@ -439,11 +434,7 @@ TEST_CASE("a request for a stored block that fails, or is not reached, holds nob
     const MadeBlock& block = scene.Next();
     node.SayRaw(bringer, "block", block.raw);
     node.Run();
-    GetDataMessage request;
-    for (const BlockHash& hash : {block.header.Hash(), node.chain.Tip().hash}) {
-        request.list.items.push_back({kInvWitnessBlock, hash});
-    }
-    node.Say(asks, request);
+    node.Say(asks, RequestFor(kInvWitnessBlock, {block.header.Hash(), node.chain.Tip().hash}));
     CHECK(node.Types(asks).empty());
     node.chain.Tree().Find(block.header.Hash())->status |= kFailedValid;
     node.Run();
@@ -458,9 +449,7 @@ TEST_CASE("what is served of compact blocks depends on how old they are", "[peer
     chain.Extend(6, nullptr, 0, true, kSpends); // 18
     const PeerId peer = scene.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");
     const auto served = [&](int32_t height) {
-        GetDataMessage request;
-        request.list.items.push_back({kInvCompactBlock, chain.Tip().Ancestor(height)->hash});
-        node.Say(peer, request);
+        node.Say(peer, RequestFor(kInvCompactBlock, {chain.Tip().Ancestor(height)->hash}));
         const Types types = node.Types(peer);
         return types.size() == 1 ? types[0] : "";
     };
@@ -485,9 +474,7 @@ TEST_CASE("what is served of compact blocks depends on how old they are", "[peer
     Scene old;
     old.node.MoveTime(20'000);
     const PeerId other = old.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");
-    GetDataMessage request;
-    request.list.items.push_back({kInvCompactBlock, old.node.chain.Tip().hash});
-    old.node.Say(other, request);
+    old.node.Say(other, RequestFor(kInvCompactBlock, {old.node.chain.Tip().hash}));
     CHECK(old.node.Types(other) == Types{"block"});
 }
 

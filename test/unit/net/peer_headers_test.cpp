@@ -357,9 +357,7 @@ TEST_CASE("a limited node serves the last blocks only", "[peer_serving]")
     node.chain.Extend(400);
     const auto served = [&](int height, uint32_t permissions) {
         const PeerId id = node.Befriend(ConnectionKind::kInbound, "8.8.8.8:8333", permissions);
-        GetDataMessage message;
-        message.list.items = {{kInvWitnessBlock, node.chain.Tip().Ancestor(height)->hash}};
-        node.Say(id, message);
+        node.Say(id, RequestFor(kInvWitnessBlock, {node.chain.Tip().Ancestor(height)->hash}));
         const bool has_block = node.Types(id) == Types{"block"};
         CHECK(node.IsClosed(id) == !has_block);
         return has_block;

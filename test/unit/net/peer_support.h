@@ -213,6 +213,14 @@ inline PeerOptions BlocksOnly()
     return out;
 }
 
+/** A peer's `getdata` for blocks, in one of the forms that InventoryType has for them. */
+inline GetDataMessage RequestFor(uint32_t type, const std::vector<BlockHash>& blocks)
+{
+    GetDataMessage out;
+    for (const BlockHash& block : blocks) out.list.items.push_back({type, block});
+    return out;
+}
+
 inline ChainParams RegtestParams() { return MakeChainParams(Network::kRegtest); }
 
 class TestNode {

@@ -51,9 +51,7 @@ TEST_CASE("who asks for history when it may not be uploaded", "[upload]")
     const auto served = [&](const HeaderNode& block, uint32_t permissions, bool may) {
         node.link.may_upload_history = may;
         const PeerId id = node.Befriend(ConnectionKind::kInbound, "8.8.8.8:1", permissions);
-        GetDataMessage request;
-        request.list.items = {{kInvWitnessBlock, block.hash}};
-        node.Say(id, request);
+        node.Say(id, RequestFor(kInvWitnessBlock, {block.hash}));
         const auto types = node.Types(id);
         CHECK(node.IsClosed(id) == types.empty());
         return types == std::vector<std::string>{"block"};
