@@ -31,6 +31,7 @@ MAX_JOIN_RATIO = 1.5
 MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync
 MAX_JOIN_RSS = 300 << 20
 LIVE_RATIO = 20
+COIN_BYTES = 120  # in the cache of serial validation, at most
 # bitcoind that makes its own hints, against bitcoind with a hints file and the serial engine.
 MAX_OWN_HINTS_RATIO = 2.3
 MIN_OWN_HINTS_SPEEDUP = 5.0
@@ -82,37 +83,43 @@ def tailed(args):
 
 def own_hints(args):
     """bitcoind -reindex-chainstate with hints, without, and serially: medians of runs in turn, one
-    serially, with so little memory that the coins need LIVE_RATIO times the table."""
+    serially, with so little memory that the coins need LIVE_RATIO times the table; and serially
+    with so little that they need LIVE_RATIO times the cache."""
     hints, summary, command = tailed(args)
     memory = max(1, round(summary["unspent"] * 24 / LIVE_RATIO * 4 / 3 / 2**20))
     command += ["-reindex-chainstate", f"-ibdboostermem={memory}"]
     if not (hints.parent / "regtest/blocks/index").exists():
         print("  indexing ...", flush=True)
         measure.timed([*command[:-2], "-reindex", f"-ibdboosterfile={hints}"])
-    ways = {"with hints": f"-ibdboosterfile={hints}", "without": "-ibdbooster",
-            "serially": "-ibdbooster=0"}
+    cache = max(4, round(summary["unspent"] * COIN_BYTES / LIVE_RATIO / 2**20))
+    ways = {"with hints": [f"-ibdboosterfile={hints}"], "without": ["-ibdbooster"],
+            "serially": ["-ibdbooster=0"],
+            "serially, little memory": ["-ibdbooster=0", f"-dbcache={cache}"]}
     runs = {name: [] for name in ways}
     for number in range(args.repeat):
-        for name, option in ways.items():
-            if name == "serially" and number > 0:
+        for name, options in ways.items():
+            if name.startswith("serially") and number > 0:
                 continue
-            runs[name].append(measure.timed([*command, option])[1])
+            runs[name].append(measure.timed([*command, *options])[1])
             measure.say(f"-reindex-chainstate {name}", runs[name][-1])
-    return {"memory": memory, "summary": summary, "runs": runs,
+    return {"memory": memory, "cache": cache, "summary": summary, "runs": runs,
             **{name: measure.median_run(results) for name, results in runs.items()}}
 
 
 def own_hints_verdicts(own):
     rows = [(f"without hints / with, {what}", own["without"][key] / own["with hints"][key], "<=",
              MAX_OWN_HINTS_RATIO) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
-    return [*rows, ("serially / without hints, time",
-                    own["serially"]["seconds"] / own["without"]["seconds"], ">=",
-                    MIN_OWN_HINTS_SPEEDUP)]
+    caches = {"serially": "all coins in the cache",
+              "serially, little memory": "a twentieth of them"}
+    return [*rows, *[(f"serially / without hints, time, {cache}",
+                      own[name]["seconds"] / own["without"]["seconds"], ">=",
+                      MIN_OWN_HINTS_SPEEDUP) for name, cache in caches.items()]]
 
 
 def own_hints_report(own):
-    return [f"bitcoind -reindex-chainstate, -ibdboostermem={own['memory']}, "
-            f"{own['summary']['outputs']:,} outputs, {own['summary']['unspent']:,} coins:", "",
+    return [f"bitcoind -reindex-chainstate, -ibdboostermem={own['memory']}, serially "
+            f"-dbcache=450 and {own['cache']}, {own['summary']['outputs']:,} outputs, "
+            f"{own['summary']['unspent']:,} coins:", "",
             *measure.table(("", "seconds", "CPU s"),
                            *[(name, f"{own[name]['seconds']:.2f}", f"{own[name]['cpu']:.2f}")
                              for name in own["runs"]]), "",
