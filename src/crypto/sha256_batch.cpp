@@ -155,12 +155,13 @@ private:
         m_states[lane] = m_states[m_active];
     }
 
+    // By the backend of streams: those of vectors have no better way for a single message.
     void FinishAlone(size_t lane)
     {
         size_t run;
         do {
             const uint8_t* data = m_lanes[lane].Next(run);
-            m_backend.transform(m_states[lane], data, run);
+            Sha256StreamBackend().transform(m_states[lane], data, run);
         } while (!m_lanes[lane].Advance(run, m_states[lane]));
     }
 
