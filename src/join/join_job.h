@@ -3,6 +3,7 @@
 // Immutable but for the atomics; any thread.
 #pragma once
 
+#include "crypto/siphash.h"
 #include "join/join_worker.h"
 #include "util/log.h"
 
@@ -81,6 +82,7 @@ struct JoinJob {
         return progress;
     }
     Uint256 RulesId() const { return FoldRulesId(rules, unique.below, params.consensus); }
+    SipKey RandomKey() const;
     /** Of this chain, under a new salt; nothing is read. */
     JoinState NewState() const;
     /** Whether that is of blocks up to the same terminal one, checked under the same rules. */

@@ -6,11 +6,7 @@
 #pragma once
 
 #include "chain/block_source.h"
-#include "join/join_job.h"
-#include "join/join_state.h"
-#include "join/range_collector.h"
-#include "join/sought_coins.h"
-#include "join/spill_series.h"
+#include "join/coin_search.h"
 
 namespace ibd {
 
@@ -29,32 +25,24 @@ class ScanPhase {
 public:
     /** Of the blocks `first` to the job's terminal block, SoughtCoins::kMostBlocks at most.
      *  `first_spill`: number of the first spill that it writes. All must outlive it. */
-    ScanPhase(JoinJob& job, BlockSupply& supply, uint32_t first, uint32_t first_spill);
+    ScanPhase(JoinJob& job, BlockSupply& supply, uint32_t first, uint32_t first_spill)
+        : m_job(job), m_supply(supply), m_search(job, first, first_spill)
+    {
+    }
 
     /** Once. Spills are durable on return. Errors: the machine's; a block that is damaged, or what
      *  it spends in none, is one. */
     Result<ScanEnd> Run();
 
 private:
-    class Worker;
-
     Result<> Collect();
-    Result<> CollectFrom(BlockSource& source);
-    void AddInputs(uint32_t height, const BlockView& block);
     Result<> FindAll();
     Result<> Scan(bool careful);
-
-    /** How far the inputs of a block are dealt with. */
-    static constexpr uint32_t kAll = ~uint32_t{0};
+    Result<> Work(BlockSource& source, bool careful);
 
     JoinJob& m_job;
     BlockSupply& m_supply;
-    const uint32_t m_first;
-    JoinState m_state;
-    const HeightRanges m_spending;
-    std::optional<SoughtCoins> m_sought;
-    std::vector<uint32_t> m_next_input; //!< by height from m_first
-    SpillSeries m_coins;
+    CoinSearch m_search;
 };
 
 } // namespace ibd

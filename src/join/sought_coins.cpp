@@ -1,7 +1,6 @@
 // See sought_coins.h.
 #include "join/sought_coins.h"
 
-#include "consensus/limits.h"
 #include "util/check.h"
 
 #include <algorithm>
@@ -17,25 +16,22 @@ constexpr size_t kFilterBitsPerSlot = 8;
 /** Three of four slots are filled at most. */
 size_t RoomIn(size_t slots) { return slots / 4 * 3; }
 
-size_t SlotsFor(size_t bytes, uint32_t blocks, size_t slot_bytes)
+size_t SlotsFor(size_t bytes, uint64_t inputs, size_t slot_bytes)
 {
-    constexpr size_t kLeastInputBytes = 41; // outpoint, empty script with its length, sequence
-    constexpr size_t kMostInputs = kMaxBlockWeight / kWitnessScaleFactor / kLeastInputBytes;
     const size_t most = std::bit_floor(bytes / (slot_bytes + kFilterBitsPerSlot / 8));
-    const size_t wanted = std::bit_ceil(blocks * kMostInputs / 3 * 4);
+    const size_t wanted = std::bit_ceil((inputs + 2) / 3 * 4);
     return std::max(kFewestSlots, std::min(wanted, most));
 }
 
 } // namespace
 
-SoughtCoins::SoughtCoins(uint32_t first, uint32_t blocks, size_t bytes, SipKey key)
+SoughtCoins::SoughtCoins(uint32_t first, uint64_t most_inputs, size_t bytes, SipKey key)
     : m_first(first), m_hash(key),
       m_filter_key(SipHasher(key).Write(AsBytes("filter")).Finalize() | 1),
-      m_slots(SlotsFor(bytes, blocks, sizeof(Slot))),
+      m_slots(SlotsFor(bytes, most_inputs, sizeof(Slot))),
       m_filter_shift(64 - std::countr_zero(m_slots.size() * kFilterBitsPerSlot)),
       m_filter(m_slots.size() * kFilterBitsPerSlot / 64)
 {
-    CHECK(blocks <= kMostBlocks);
 }
 
 void SoughtCoins::Clear()
@@ -66,7 +62,7 @@ bool SoughtCoins::Add(const uint8_t* outpoint, uint64_t place)
     CHECK(height < kMostBlocks && JoinRecord::IndexOf(place) > 0);
     const Hash128 hash = OutpointHash::Finish(m_hash.Begin(outpoint), ReadLE32(outpoint + 32));
     const auto key = KeyOf(hash);
-    size_t i = hash.first & (m_slots.size() - 1);
+    size_t i = FirstSlot(hash);
     for (; m_slots[i].spent != 0; i = (i + 1) & (m_slots.size() - 1)) {
         if (m_slots[i].key == key) m_repeated = true;
     }
@@ -77,12 +73,10 @@ bool SoughtCoins::Add(const uint8_t* outpoint, uint64_t place)
     return true;
 }
 
-std::optional<uint64_t> SoughtCoins::Take(const sip::State& begun, uint32_t vout, uint32_t height,
-                                          bool again)
+std::optional<uint64_t> SoughtCoins::Take(const Hash128& prepared, uint32_t height, bool again)
 {
-    const Hash128 hash = OutpointHash::Finish(begun, vout);
-    const auto key = KeyOf(hash);
-    size_t i = hash.first & (m_slots.size() - 1);
+    const auto key = KeyOf(prepared);
+    size_t i = FirstSlot(prepared);
     while (true) {
         std::atomic_ref<uint32_t> slot(m_slots[i].spent);
         const uint32_t spent = slot.load(std::memory_order_relaxed);

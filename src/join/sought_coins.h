@@ -2,6 +2,7 @@
 // that may make them. Add() on one thread, then Take() on any number. Memory: as given.
 #pragma once
 
+#include "consensus/limits.h"
 #include "crypto/siphash128.h"
 #include "join/join_record.h"
 #include "primitives/transaction.h"
@@ -17,9 +18,16 @@ public:
     /** Inputs of so many blocks at most. */
     static constexpr uint32_t kMostBlocks = 511;
 
-    /** Of inputs of so many `blocks` from height `first` on. `bytes`: that it may take, unless it
-     *  needs less. `key`: secret. */
-    SoughtCoins(uint32_t first, uint32_t blocks, size_t bytes, SipKey key);
+    /** So many inputs so many blocks can have. */
+    static constexpr uint64_t MostInputs(uint32_t blocks)
+    {
+        constexpr uint64_t kLeastInputBytes = 41; // outpoint, empty script with length, sequence
+        return blocks * (kMaxBlockWeight / kWitnessScaleFactor / kLeastInputBytes);
+    }
+
+    /** Of inputs of blocks from height `first` on. `bytes`: that it may take, unless it needs less
+     *  for `most_inputs`. `key`: secret. */
+    SoughtCoins(uint32_t first, uint64_t most_inputs, size_t bytes, SipKey key);
 
     /** Forgets all. */
     void Clear();
@@ -35,10 +43,17 @@ public:
         return (m_filter[bit / 64] >> bit % 64 & 1) != 0;
     }
     sip::State Begin(const Txid& txid) const { return m_hash.Begin(txid.data()); }
-    /** The place of the input that spends this output of a block at `height`, once for each input;
-     *  nothing if none is sought that may. `again`: it is no news that it was taken before. */
-    std::optional<uint64_t> Take(const sip::State& begun, uint32_t vout, uint32_t height,
-                                 bool again);
+    /** What an output is looked up by. Brings near where that is: to be taken a little later. */
+    Hash128 Prepare(const sip::State& begun, uint32_t vout) const
+    {
+        const Hash128 hash = OutpointHash::Finish(begun, vout);
+        __builtin_prefetch(&m_slots[FirstSlot(hash)]);
+        return hash;
+    }
+    /** The place of the input that spends the prepared output of a block at `height`, once for each
+     *  input; nothing if none is sought that may. `again`: it is no news that it was taken before.
+     */
+    std::optional<uint64_t> Take(const Hash128& prepared, uint32_t height, bool again);
 
     /** An outpoint is spent or made more than once: which spend is of which making, it does not
      *  know. */
@@ -60,6 +75,7 @@ private:
         return ReadLE64(txid) * m_filter_key >> m_filter_shift;
     }
     static std::array<uint32_t, 3> KeyOf(const Hash128& hash);
+    size_t FirstSlot(const Hash128& hash) const { return hash.first & (m_slots.size() - 1); }
     uint64_t PlaceOf(uint32_t spent) const;
 
     const uint32_t m_first;

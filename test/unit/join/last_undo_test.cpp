@@ -26,12 +26,7 @@ void KeepJoin(UndoSetup& setup, const UndoOptions& options, JoinStage stage)
 {
     FaultEnv env;
     if (stage == JoinStage::kPaired) {
-        FileBlockSupply files(env, setup.Setup().Blocks(), setup.Setup().Chain().Tip());
-        JoinOptions join = options.join;
-        join.pairs = true;
-        SpendJoin pairing(env, setup.Setup().Log(), setup.Setup().Chain().Params(),
-                          setup.Setup().Chain().Tip(), files, join, setup.Stop());
-        RequireDone(pairing.Run({}));
+        setup.KeepPairs(options.join);
     } else {
         setup.Kept().fails_at = 1;
         REQUIRE_FALSE(setup.Rebuild(env, options).Ok());
@@ -316,7 +311,7 @@ TEST_CASE("SoughtCoins: each output is taken once, by a spend that is not below 
     CHECK(sought.FirstMissing() == JoinRecord::PlaceOf(kFirst, 1));
     const auto take = [&](const OutPoint& o, uint32_t height, bool again) {
         REQUIRE(sought.MayHold(o.txid));
-        return sought.Take(sought.Begin(o.txid), o.vout, height, again);
+        return sought.Take(sought.Prepare(sought.Begin(o.txid), o.vout), height, again);
     };
     for (uint32_t i = 0; i < 200; ++i) {
         CHECK_FALSE(take(outpoints[i], kFirst + i + 1, false)); // made above

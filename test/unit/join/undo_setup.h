@@ -115,6 +115,16 @@ public:
                             m_setup.Blocks(), supply, std::move(options), m_stop);
         return rebuild.RunLast(m_last);
     }
+    /** Leaves what a join leaves. */
+    void KeepPairs(JoinOptions join)
+    {
+        FaultEnv env;
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip());
+        join.pairs = true;
+        SpendJoin pairing(env, m_setup.Log(), m_setup.Chain().Params(), m_setup.Chain().Tip(),
+                          files, join, m_stop);
+        RequireDone(pairing.Run({}));
+    }
     void RequireRight()
     {
         REQUIRE(m_kept.Ordered());
