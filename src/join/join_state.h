@@ -50,6 +50,11 @@ struct JoinState {
 
     bool KeepsChecksums() const { return pairs || aggregate; }
     bool IsRead(uint32_t height) const { return outputs[height] != kNotRead; }
+    /** Which output each input spends is known, and kept. */
+    bool SaysWhatIsSpent() const
+    {
+        return pairs && (stage == JoinStage::kPaired || stage == JoinStage::kFetched);
+    }
     uint32_t BlocksRead() const;
     uint32_t NextSpillNumber() const;
     std::vector<SpillInfo> AllSpills() const;

@@ -87,15 +87,15 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
     }
 }
 
-Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer)
+Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<FoundCoins> found)
 {
-    constexpr int kTries = 4; // with what is kept, with a scan, joined, joined anew
+    constexpr int kTries = 4; // with what is kept or found, with a scan, joined, joined anew
     IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
     Remembering remembering(consumer, m_options.first_height);
     bool use_kept = true;
     for (int tries = 0; tries < kTries; ++tries) {
         m_joined = true;
-        const auto made = TryLast(remembering, use_kept);
+        const auto made = TryLast(remembering, use_kept, std::exchange(found, std::nullopt));
         m_job.Enter(JoinProgress::Phase::kIdle);
         if (made && *made) return **made;
         if (made) {
@@ -114,27 +114,49 @@ Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer)
 }
 
 /** Nothing: only a join can tell. Bad data: a spill is damaged. */
-Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, bool use_kept)
+Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, bool use_kept,
+                                                        std::optional<FoundCoins> found)
 {
     IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
     auto loaded = LoadJoinState(m_job.env, m_job.options.directory);
     if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
     const JoinState kept =
         loaded && *loaded ? std::move(**loaded) : JoinState(); // or Run() says so
-    const auto remove_others = [&] {
-        return RemoveOtherSpills(m_job.env, m_job.options.directory, kept.AllSpills());
+    const auto remove_others = [&](const std::vector<SpillInfo>& wanted) {
+        return RemoveOtherSpills(m_job.env, m_job.options.directory, wanted);
     };
-    IBD_RETURN_IF_ERROR(remove_others()); // of one that died
-    auto made = MakeLast(kept, use_kept && IsUsable(kept), consumer);
-    const Result<> removed = remove_others();
+    use_kept = use_kept && IsUsable(kept);
+    if (found && (use_kept || !Fits(*found))) found.reset();
+    std::vector<SpillInfo> wanted = kept.AllSpills();
+    if (found) {
+        const auto& coins = found->state.coin_spills;
+        wanted.insert(wanted.end(), coins.begin(), coins.end());
+    }
+    IBD_RETURN_IF_ERROR(remove_others(wanted)); // of one that died
+    auto made = found ? WriteFound(found->state, consumer) : MakeLast(kept, use_kept, consumer);
+    const Result<> removed = remove_others(kept.AllSpills());
     return made && !removed ? removed.GetError() : std::move(made);
 }
 
-/** Whether it says which output each input spends. */
+/** Whether it says which output each input of this chain spends. */
 bool UndoRebuild::IsUsable(const JoinState& kept) const
 {
-    const bool paired = kept.stage == JoinStage::kPaired || kept.stage == JoinStage::kFetched;
-    return paired && kept.pairs && m_job.IsOfSameChain(kept);
+    return kept.SaysWhatIsSpent() && m_job.IsOfSameChain(kept);
+}
+
+/** Whether it is of the same blocks. */
+bool UndoRebuild::Fits(const FoundCoins& found) const
+{
+    return found.first == static_cast<uint32_t>(m_options.first_height) &&
+           m_job.IsOfSameChain(found.state);
+}
+
+Result<std::optional<JoinVerdict>> UndoRebuild::WriteFound(const JoinState& found,
+                                                           UndoConsumer& consumer)
+{
+    IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
+    IBD_ASSIGN_OR_RETURN(JoinVerdict verdict, Write(found, places, consumer));
+    return std::optional(std::move(verdict));
 }
 
 Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, bool use_kept,

@@ -6,6 +6,7 @@
 // fits at most kMaxGiantUndoBytes, one at a time. See doc/join.md.
 #pragma once
 
+#include "join/fold_search.h"
 #include "join/scan_phase.h"
 #include "join/span_blocks.h"
 #include "join/spend_join.h"
@@ -32,16 +33,20 @@ public:
 
     /** Likewise once, in place of Run(): as fast as may be, that of the blocks from
      *  UndoOptions::first_height on, SoughtCoins::kMostBlocks at most. With what a join has kept
-     * the coins are fetched that are wanted; else the blocks are read once for them (scan_phase.h),
-     *  and joined only if an outpoint occurs more than once. Of what is on disk that stays which
-     *  Run() goes on with, whatever the verdict. */
-    Result<JoinVerdict> RunLast(UndoConsumer& consumer);
+     *  the coins are fetched that are wanted. Else they are those that were `found` while blocks
+     *  were folded, if it is of the same blocks; else the blocks are read once for them
+     *  (scan_phase.h), and joined only if an outpoint occurs more than once. Of what is on disk
+     *  that stays which Run() goes on with, whatever the verdict. */
+    Result<JoinVerdict> RunLast(UndoConsumer& consumer, std::optional<FoundCoins> found = {});
 
     JoinProgress Progress() const;
 
 private:
     Result<JoinVerdict> Try(UndoConsumer& consumer);
-    Result<std::optional<JoinVerdict>> TryLast(UndoConsumer& consumer, bool use_kept);
+    Result<std::optional<JoinVerdict>> TryLast(UndoConsumer& consumer, bool use_kept,
+                                               std::optional<FoundCoins> found);
+    bool Fits(const FoundCoins& found) const;
+    Result<std::optional<JoinVerdict>> WriteFound(const JoinState& found, UndoConsumer& consumer);
     bool IsUsable(const JoinState& kept) const;
     Result<std::optional<JoinVerdict>> MakeLast(const JoinState& kept, bool use_kept,
                                                 UndoConsumer& consumer);

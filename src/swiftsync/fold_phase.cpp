@@ -100,10 +100,22 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
         .buffer_bytes = std::max(kMinBufferBytes, options.memory_bytes / options.threads),
         .committer = committer,
         .next_run = next_run,
+        .observer = FindObserver(folded),
         .stop = m_job.stop,
     };
-    if (options.background) return RunWorkers(context);
-    return FoldWorker(context, 0, m_progress.Worker(0)).Run(*m_sources[0]);
+    auto failure = options.background
+                       ? RunWorkers(context)
+                       : FoldWorker(context, 0, m_progress.Worker(0)).Run(*m_sources[0]);
+    if (context.observer) context.observer->End();
+    return failure;
+}
+
+/** Null: nobody wants to see these blocks, or they are not all of them, or not hashed. */
+FoldObserver* FoldPhase::FindObserver(const HeightSet& folded) const
+{
+    FoldObserver* const observer = m_job.options.observer;
+    if (!observer || folded.Count() > 0 || m_job.first) return nullptr;
+    return observer->Begin(m_job.options.threads) ? observer : nullptr;
 }
 
 std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)

@@ -29,6 +29,7 @@ private:
     Result<Checkpoint> Resume();
     Result<Checkpoint> StartNew();
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer);
+    FoldObserver* FindObserver(const HeightSet& folded) const;
     std::optional<FoldFailure> RunWorkers(const FoldContext& context);
     void Work(const FoldContext& context, size_t number);
 

@@ -106,6 +106,7 @@ std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block, bool 
     if (const Result<> kept = Account(height, txs.front(), block.bytes.size()); !kept) {
         return NotTaken(kept.GetError());
     }
+    if (m_context.observer) m_context.observer->Folded(m_number, m_taker.View(), height);
     return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include "swiftsync/block_taker.h"
 #include "swiftsync/committer.h"
 #include "swiftsync/first_pass.h"
+#include "swiftsync/fold_observer.h"
 #include "swiftsync/full_validation.h"
 #include "swiftsync/sync_options.h"
 #include "swiftsync/terminal.h"
@@ -38,6 +39,7 @@ struct FoldContext {
     const size_t buffer_bytes;    //!< for each worker's coins
     Committer& committer;
     std::atomic<uint32_t>& next_run;
+    FoldObserver* const observer;  //!< null: nobody
     const std::atomic<bool>& stop; //!< asked to end early: keep what is done
 };
 

@@ -8,6 +8,8 @@
 
 namespace ibd {
 
+class FoldObserver;
+
 enum class LoaderKind : uint8_t {
     kTable, //!< sorted tables written directly, in parallel
     kBatch, //!< ordered batches through the database's own interface: the simple twin
@@ -43,6 +45,9 @@ struct BoosterOptions {
     std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
     /** False: all on the calling thread, in file order, so that a test repeats exactly. */
     bool background = true;
+    /** Who sees the blocks, if one sync folds all of them without a FirstPass; null:
+     *  nobody. */
+    FoldObserver* observer = nullptr;
 };
 
 enum class VerdictKind {

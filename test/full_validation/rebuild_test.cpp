@@ -72,6 +72,26 @@ TEST_CASE("Undo data of the last blocks is the serial engine's, with pairs that 
     REQUIRE(all.AllEqual());
 }
 
+TEST_CASE("Undo data of coins that were found while blocks were folded is the serial engine's")
+{
+    FullSetup setup({.seed = 48, .blocks = 160, .outputs_per_block = 60, .signed_spends = true});
+    UndoOptions options = setup.RebuildOptions(UndoChecks::kScripts);
+    for (const int first : {1, 101, setup.Height() - 20, setup.Height()}) {
+        for (const unsigned threads : {1u, 3u}) {
+            CAPTURE(first, threads);
+            options.first_height = first;
+            options.join.threads = threads;
+            options.join.background = threads > 1;
+            auto found = setup.FindWhileFolding(options);
+            REQUIRE(found);
+            Comparing last(setup, first);
+            const auto verdict = setup.RebuildLast(options, last, std::move(found));
+            REQUIRE(Must(verdict).kind == JoinVerdict::Kind::kDone);
+            REQUIRE(last.AllEqual());
+        }
+    }
+}
+
 TEST_CASE("A failing script is found if scripts are asked for, after all blocks below it")
 {
     FullSetup setup({.seed = 46, .outputs_per_block = 30});

@@ -215,12 +215,34 @@ Result<JoinVerdict> FullSetup::Rebuild(const std::vector<Bytes>& on_top, const U
     return rebuild.Run(consumer);
 }
 
-Result<JoinVerdict> FullSetup::RebuildLast(const UndoOptions& options, UndoConsumer& consumer)
+Result<JoinVerdict> FullSetup::RebuildLast(const UndoOptions& options, UndoConsumer& consumer,
+                                           std::optional<FoundCoins> found)
 {
     FileBlockSupply supply(*m_env, *m_store, *m_tip);
     const std::atomic<bool> stop = false;
     UndoRebuild rebuild(*m_env, *m_log, m_params, *m_tip, *m_store, supply, options, stop);
-    return rebuild.RunLast(consumer);
+    return rebuild.RunLast(consumer, std::move(found));
+}
+
+std::optional<FoundCoins> FullSetup::FindWhileFolding(const UndoOptions& undo)
+{
+    std::vector<PlannedBlock> last;
+    for (const HeaderNode* node = m_tip; node->height >= undo.first_height; node = node->prev) {
+        last.push_back({.node = node, .file = node->file, .offset = node->data_pos});
+    }
+    std::optional<FoundCoins> found;
+    const std::atomic<bool> stop = false;
+    FoldSearch search(*m_env, *m_log, m_params, *m_tip, *m_store, std::move(last), undo.join, stop,
+                      [&](FoundCoins all) { found = std::move(all); });
+    const auto fold = [&](BoosterOptions& options) {
+        options.full_validation = false;
+        options.threads = undo.join.threads;
+        options.background = undo.join.background;
+        options.observer = &search;
+    };
+    CHECK(Must(Full({}, nullptr, fold)).kind == VerdictKind::kAccepted);
+    Reset();
+    return found;
 }
 
 Result<JoinVerdict> FullSetup::KeepPairs(const UndoOptions& options)

@@ -71,7 +71,10 @@ public:
     Result<JoinVerdict> Rebuild(const std::vector<Bytes>& on_top, const UndoOptions& options,
                                 UndoConsumer& consumer);
     /** Likewise of the chain's own blocks from UndoOptions::first_height on, by RunLast(). */
-    Result<JoinVerdict> RebuildLast(const UndoOptions& options, UndoConsumer& consumer);
+    Result<JoinVerdict> RebuildLast(const UndoOptions& options, UndoConsumer& consumer,
+                                    std::optional<FoundCoins> found = {});
+    /** The chain's blocks are folded: the coins that RebuildLast() with these options wants. */
+    std::optional<FoundCoins> FindWhileFolding(const UndoOptions& options);
     /** Leaves what a join of the chain keeps for a rebuild with these options. */
     Result<JoinVerdict> KeepPairs(const UndoOptions& options);
     UndoOptions RebuildOptions(UndoChecks checks) const;

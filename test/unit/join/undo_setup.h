@@ -63,6 +63,16 @@ private:
     bool m_ordered = true;
 };
 
+/** The stored blocks from a height on, up to `terminal`. */
+inline std::vector<PlannedBlock> BlocksFrom(int32_t first, const HeaderNode& terminal)
+{
+    std::vector<PlannedBlock> blocks;
+    for (const HeaderNode* node = &terminal; node->height >= first; node = node->prev) {
+        blocks.push_back({.node = node, .file = node->file, .offset = node->data_pos});
+    }
+    return blocks;
+}
+
 /** A chain on disk, and what its undo data is. */
 class UndoSetup {
 public:
@@ -101,19 +111,20 @@ public:
         return rebuild.Run(consumer);
     }
     /** Of the last blocks only, from `first` on. */
-    Result<JoinVerdict> RebuildLast(Env& env, UndoOptions options, int32_t first)
+    Result<JoinVerdict> RebuildLast(Env& env, UndoOptions options, int32_t first,
+                                    std::optional<FoundCoins> found = {})
     {
         FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), 1'000);
-        return RebuildLastFrom(env, files, std::move(options), first);
+        return RebuildLastFrom(env, files, std::move(options), first, std::move(found));
     }
     Result<JoinVerdict> RebuildLastFrom(Env& env, BlockSupply& supply, UndoOptions options,
-                                        int32_t first)
+                                        int32_t first, std::optional<FoundCoins> found = {})
     {
         if (m_last.Records().empty()) m_last.first = first;
         options.first_height = m_last.NextHeight();
         UndoRebuild rebuild(env, m_setup.Log(), m_setup.Chain().Params(), m_setup.Chain().Tip(),
                             m_setup.Blocks(), supply, std::move(options), m_stop);
-        return rebuild.RunLast(m_last);
+        return rebuild.RunLast(m_last, std::move(found));
     }
     /** Leaves what a join leaves. */
     void KeepPairs(JoinOptions join)
