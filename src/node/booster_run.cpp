@@ -5,6 +5,9 @@
 #include "swiftsync/sync_progress.h"
 #include "swiftsync/terminal.h"
 #include "util/strings.h"
+#include "validation/pruning.h"
+
+#include <unordered_map>
 
 namespace ibd {
 
@@ -14,6 +17,21 @@ namespace {
 const char* CheckName(AggregateKind kind)
 {
     return kind == AggregateKind::kMuHash ? "MuHash" : "SHA256";
+}
+
+/** Where the survey has found the last blocks up to `terminal`. */
+std::function<FilePos(const HeaderNode&)> PlacesIn(const BlockSurvey& survey,
+                                                   const HeaderNode& terminal)
+{
+    std::unordered_map<const HeaderNode*, FilePos> places;
+    for (const SurveyedBlock& block : survey.Blocks()) {
+        if (!block.node || block.node->height <= terminal.height - kMinBlocksToKeep) continue;
+        places.emplace(block.node, block.pos); // not of a second copy
+    }
+    return [places = std::move(places)](const HeaderNode& node) {
+        const auto found = places.find(&node);
+        return found == places.end() ? FilePos() : found->second;
+    };
 }
 
 /** How often it looks whether headers have come. */
@@ -79,6 +97,8 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     LogStart(options, terminal->height);
     BoosterOptions folding = options;
     folding.fold_only = true;
+    const auto observer = ObserverOf(*terminal, PlacesIn(survey, *terminal));
+    folding.observer = observer.get();
     ReindexSupply supply(m_env, blocks, survey, *terminal);
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
         m_env, m_log, m_params, *terminal, blocks, supply, *m_hints, std::move(folding)));
@@ -164,12 +184,29 @@ Result<BoosterRun::Outcome> BoosterRun::FoldGivenHints(ChainManager& chain,
                                                        const BoosterOptions& options,
                                                        BlockFetcher* peers)
 {
-    const Result<Verdict> verdict =
-        peers ? FoldFromPeers(chain, terminal, blocks, options, *peers)
-              : RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks,
-                                                       *m_hints, options));
+    const Result<Verdict> verdict = peers ? FoldFromPeers(chain, terminal, blocks, options, *peers)
+                                          : FoldStored(chain, terminal, blocks, options);
     if (!verdict) return verdict.GetError();
     return Conclude(*verdict, options);
+}
+
+Result<Verdict> BoosterRun::FoldStored(const ChainManager& chain, const HeaderNode& terminal,
+                                       const BlockStore& blocks, const BoosterOptions& options)
+{
+    const auto observer =
+        ObserverOf(terminal, [&chain](const HeaderNode& node) { return chain.Where(node).data; });
+    BoosterOptions folding = options;
+    folding.observer = observer.get();
+    return RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks,
+                                                  *m_hints, std::move(folding)));
+}
+
+/** Null: nobody wants to see it. */
+std::unique_ptr<FoldObserver> BoosterRun::ObserverOf(const HeaderNode& terminal,
+                                                     const PlaceOf& place) const
+{
+    if (!m_watcher) return nullptr;
+    return m_watcher({.terminal = terminal, .place = place, .coins = m_hints->Info().unspent});
 }
 
 HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,

@@ -43,6 +43,9 @@ public:
     {
         m_own_hints_proven = std::move(proven);
     }
+    /** Who wants to see the blocks of a fold with given hints: asked before it, null if nobody. */
+    using FoldWatcher = std::function<std::unique_ptr<FoldObserver>(const FoldTask& fold)>;
+    void OnFold(FoldWatcher watcher) { m_watcher = std::move(watcher); }
     /** Those that were opened; null: none. */
     const Hints* GivenHints() const { return m_hints.get(); }
     /** After Run(): they failed a check. */
@@ -90,6 +93,11 @@ private:
     Result<Outcome> FoldGivenHints(ChainManager& chain, const HeaderNode& terminal,
                                    const BlockStore& blocks, const BoosterOptions& options,
                                    BlockFetcher* peers);
+    Result<Verdict> FoldStored(const ChainManager& chain, const HeaderNode& terminal,
+                               const BlockStore& blocks, const BoosterOptions& options);
+    using PlaceOf = std::function<FilePos(const HeaderNode&)>;
+    std::unique_ptr<FoldObserver> ObserverOf(const HeaderNode& terminal,
+                                             const PlaceOf& place) const;
     using Judging = std::function<HintsStanding()>;
 
     Result<Outcome> RunOnGivenHints(ChainManager& chain, const BlockStore& blocks,
@@ -184,6 +192,7 @@ private:
     bool m_hints_named = false;            //!< by the user; else they are of a folder
     OwnHints m_own;
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
+    FoldWatcher m_watcher;
     bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
     bool m_hints_wrong = false;
     bool m_hints_failed = false; //!< were wrong, or are not of this chain

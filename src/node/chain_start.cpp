@@ -47,6 +47,10 @@ ChainStart::ChainStart(ChainStartParts parts)
       m_options(parts.options), m_interrupt(parts.interrupt), m_parts(std::move(parts)),
       m_reindex(m_options.reindex), m_reindex_chainstate(m_options.reindex_chainstate)
 {
+    if (m_options.undo != UndoWhen::kBackground) return;
+    m_parts.booster.OnFold([this](const FoldTask& fold) {
+        return m_parts.undo.WatchFold(*m_chain, m_stack->Blocks(), BoosterSettings(), fold);
+    });
 }
 
 void ChainStart::ForgetAndReindex()

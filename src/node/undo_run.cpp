@@ -4,6 +4,7 @@
 #include "join/join_state.h"
 #include "join/undo_rebuild.h"
 #include "rpc/live_supply.h"
+#include "swiftsync/sync_progress.h"
 #include "util/strings.h"
 #include "util/thread_priority.h"
 #include "validation/pruning.h"
@@ -114,10 +115,10 @@ private:
 };
 
 // A few blocks at a time: the chain is long, and others want the lock.
-UndoRun::Gap UndoRun::FindGap(const ChainManager& chain, int32_t lowest)
+UndoRun::Gap UndoRun::FindGap(const ChainManager& chain, const HeaderNode* tip, int32_t lowest)
 {
     Gap gap;
-    const HeaderNode* node = chain.Tip();
+    const HeaderNode* node = tip;
     while (node && node->height >= lowest) {
         const ChainReader reader = chain.Read();
         for (int i = 0; i < kNodesAtOnce && node && node->height >= lowest;
@@ -130,10 +131,9 @@ UndoRun::Gap UndoRun::FindGap(const ChainManager& chain, int32_t lowest)
     return gap;
 }
 
-UndoRun::Gap UndoRun::FindLastGap(const ChainManager& chain)
+UndoRun::Gap UndoRun::FindLastGap(const ChainManager& chain, const HeaderNode* tip)
 {
-    const HeaderNode* const tip = chain.Tip();
-    return tip ? FindGap(chain, std::max(1, tip->height - kMinBlocksToKeep + 1)) : Gap{};
+    return tip ? FindGap(chain, tip, std::max(1, tip->height - kMinBlocksToKeep + 1)) : Gap{};
 }
 
 bool UndoRun::IsNeeded(const ChainManager& chain) { return FindGap(chain).last != nullptr; }
@@ -215,6 +215,31 @@ void UndoRun::LogShortage(const Gap& gap, const RoomShortage& shortage)
                FormatBytes(shortage.needed - shortage.free));
 }
 
+std::unique_ptr<FoldObserver> UndoRun::WatchFold(const ChainManager& chain,
+                                                 const BlockStore& blocks,
+                                                 const BoosterOptions& options,
+                                                 const FoldTask& fold)
+{
+    const Gap gap = FindLastGap(chain, &fold.terminal);
+    if (!gap.last) return nullptr;
+    std::vector<PlannedBlock> last;
+    for (const HeaderNode* node = gap.last; node->height >= gap.first; node = node->prev) {
+        const FilePos pos = fold.place(*node);
+        if (pos.IsNull()) return nullptr;
+        last.push_back({.node = node, .file = pos.file, .offset = pos.offset});
+    }
+    const uint64_t bytes = BlockPlan(last).EstimatedBytes();
+    const RoomNeed needs[] = {{options.directory, fold.coins * kRunBytesPerCoin},
+                              {options.chainstate.parent_path(), fold.coins * kTableBytesPerCoin},
+                              {UndoFolder(options.directory), ExpectedCoinBytes(bytes)},
+                              {blocks.UndoPath(0).parent_path(), ExpectedUndoBytes(bytes)}};
+    if (FindShortage(m_env, needs)) return nullptr; // the fold goes first
+    return std::make_unique<FoldSearch>(m_env, m_log, m_params, *gap.last, blocks, std::move(last),
+                                        JoinOptionsFrom(options, UndoFolder(options.directory)),
+                                        m_stop,
+                                        [this](FoundCoins found) { m_found = std::move(found); });
+}
+
 Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
                           const BoosterOptions& options)
 {
@@ -291,7 +316,8 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
         m_last_only = task.last_only;
     }
     Keeper keeper(*this, chain, options.checkpoint_seconds, task);
-    auto verdict = task.last_only ? rebuild.RunLast(keeper) : rebuild.Run(keeper);
+    auto verdict = task.last_only ? rebuild.RunLast(keeper, std::exchange(m_found, std::nullopt))
+                                  : rebuild.Run(keeper);
     {
         const Lock lock(m_mutex);
         m_rebuild = nullptr;

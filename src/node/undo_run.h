@@ -5,6 +5,7 @@
 // (own_hints.h).
 #pragma once
 
+#include "join/fold_search.h"
 #include "join/undo_options.h"
 #include "node/own_hints.h"
 #include "storage/block_store.h"
@@ -30,6 +31,14 @@ struct UndoTask {
     std::function<Result<>(int32_t height)> durable = {};
 };
 
+/** A fold of all blocks up to a terminal block, which is about to begin. */
+struct FoldTask {
+    const HeaderNode& terminal;
+    /** Where a block lies; null: it is not stored. */
+    std::function<FilePos(const HeaderNode&)> place;
+    uint64_t coins = 0; //!< that it leaves, roughly
+};
+
 class UndoRun {
 public:
     /** Bytes of undo data after which the index is made to name them: a crash costs no more, nor
@@ -53,6 +62,11 @@ public:
     /** Likewise what is missing of the last kMinBlocksToKeep blocks, in a fraction of the time: for
      *  before the chain is used. */
     Result<> RunLast(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    /** Who sees to it that RunLast() need not read the blocks that this fold reads; null: nothing
+     *  that the last of them spend is wanted, they are not stored, or there is no room for it
+     *  beside the fold. Of this UndoRun, the chain and the task's nodes; all outlive it. */
+    std::unique_ptr<FoldObserver> WatchFold(const ChainManager& chain, const BlockStore& blocks,
+                                            const BoosterOptions& options, const FoldTask& fold);
     /** Run() on a thread of its own, which gives way to others; `ended` is called there with what
      * it returns. Once. */
     void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
@@ -82,8 +96,11 @@ private:
         int32_t first = 0;
         const HeaderNode* last = nullptr; //!< null: there are none
     };
-    static Gap FindGap(const ChainManager& chain, int32_t lowest = 1);
-    static Gap FindLastGap(const ChainManager& chain);
+    /** Of the branch that ends in `tip`, which may be null, from a height on. */
+    static Gap FindGap(const ChainManager& chain, const HeaderNode* tip, int32_t lowest);
+    static Gap FindGap(const ChainManager& chain) { return FindGap(chain, chain.Tip(), 1); }
+    static Gap FindLastGap(const ChainManager& chain, const HeaderNode* tip);
+    static Gap FindLastGap(const ChainManager& chain) { return FindLastGap(chain, chain.Tip()); }
     Result<const HeaderNode*> ChooseTerminal(const ChainManager& chain, const Gap& gap,
                                              const BoosterOptions& options) const;
     Result<std::optional<RoomShortage>> LookForRoom(const ChainManager& chain,
@@ -110,6 +127,7 @@ private:
     int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
     std::string m_failure IBD_GUARDED_BY(m_mutex); //!< of Run()
     std::atomic<const HeaderNode*> m_broken = nullptr;
+    std::optional<FoundCoins> m_found; //!< by WatchFold(), for RunLast()
     NamedThread m_thread;
 };
 

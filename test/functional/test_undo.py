@@ -20,6 +20,9 @@ from test_own_hints import place_blocks
 
 LAST = 288  # blocks whose undo data comes first
 KILLS = int(os.environ.get("IBD_KILLS", "8"))
+# In the log: how the coins that the last blocks spend are found.
+FOUND_IN_FOLD = "are looked for while blocks are folded"
+READ_AGAIN = "Undo: looking for"
 NOW = "-ibdboosterundo=now"
 BACKGROUND = "-ibdboosterundo=1"
 
@@ -331,8 +334,33 @@ class LastBlocks(UndoTest):
             with self.subTest(args=args):
                 node = self.built(*args)
                 # With the pairs that a join kept the blocks are not searched.
-                self.assertNotEqual("Undo: looking for" in node.log_text, joins)
+                self.assertNotEqual(FOUND_IN_FOLD in node.log_text, joins)
+                self.assertNotIn(READ_AGAIN, node.log_text)
                 self.assert_the_last_have_it(node)
+
+    def test_the_blocks_are_read_once(self):
+        """What the fold has found gives the same undo data as what a second reading finds."""
+        given = [f"-ibdboosterfile={self.made.container}", *self.made.trust, self.at_terminal]
+        indexed = self.made.place(self.node(), copied=True)
+        self.assertEqual(indexed.run("-reindex", *given, NO_UNDO), (0, ""))
+        records = []
+        for folds in (True, False):
+            for threads in (1, 3):
+                with self.subTest(folds=folds, threads=threads):
+                    node = self.node()
+                    shutil.copytree(indexed.datadir, node.datadir, dirs_exist_ok=True)
+                    args = ["-reindex-chainstate"] if folds else []
+                    begin = len(node.log_text)
+                    self.assertEqual(node.run(*args, *given, BACKGROUND,
+                                              f"-ibdboosterthreads={threads}"), (0, ""))
+                    log = node.log_text[begin:]
+                    self.assertEqual(FOUND_IN_FOLD in log, folds)
+                    self.assertEqual(READ_AGAIN in log, not folds)
+                    self.assert_the_last_have_it(node)
+                    records.append(undo_files(node))
+        self.assertTrue(records[0])
+        for other in records[1:]:
+            self.assertTrue(other == records[0], "undo files differ")
 
     def test_the_rest_follows(self):
         for args in (["-reindex", "-ibdbooster"],
@@ -388,6 +416,11 @@ class LastBlocks(UndoTest):
             self.assertEqual(node.run(BACKGROUND, self.at_terminal), (0, ""))
         self.assertIn("Undo data of the last blocks could not be made", node.log_text)
         self.assertIn("Core takes back", node.log_text)
+        with held_up(node):
+            self.assertEqual(node.run("-reindex-chainstate", *given, self.at_terminal, BACKGROUND),
+                             (0, ""))
+        self.assertIn("are not looked for while blocks are folded: ", node.log_text)
+        self.assertEqual(node.log_text.count("succeeded. ***"), 2)
 
     def test_a_short_chain(self):
         """All of it has undo data then, and nothing is left to do."""
