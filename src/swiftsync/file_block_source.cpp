@@ -45,7 +45,8 @@ Result<> FileBlockSource::StartStretch()
     const uint64_t begin = first.offset - kFrameHeaderSize;
     m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
     m_window_size = 0;
-    m_file->WillNeed(begin, m_stretch_end - begin + kReadBytes);
+    // How long the last block is, nothing says; the buffer has held the largest one so far.
+    m_file->WillNeed(begin, m_stretch_end - begin + std::min(m_buffer.size(), kReadBytes));
     return {};
 }
 
