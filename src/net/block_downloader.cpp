@@ -7,6 +7,11 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000; //!< microseconds
 
+bool IsIn(const std::vector<const HeaderNode*>& nodes, const HeaderNode& node)
+{
+    return std::find(nodes.begin(), nodes.end(), &node) != nodes.end();
+}
+
 } // namespace
 
 void BlockDownloader::SetGoal(DownloadGoal& goal)
@@ -31,6 +36,7 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     const size_t most = FreeSlots(load);
     if (most == 0) return out;
     AskAgain(source, most, out);
+    AskPreferred(source, most, out);
     const bool window_full = AskNext(source, most, out);
     const bool idle = load.requests.empty();
     if (out.empty() && (idle || source.elsewhere) && now >= load.branch_after) {
@@ -105,6 +111,18 @@ void BlockDownloader::AskAgain(const Source& source, size_t most,
     }
 }
 
+/** Of those that are wanted before all others. */
+void BlockDownloader::AskPreferred(const Source& source, size_t most,
+                                   std::vector<const HeaderNode*>& out) const
+{
+    const int32_t first = m_goal->PreferredFrom();
+    if (first == DownloadGoal::kNoneFirst) return;
+    const HeaderNode* node = m_goal->NextMissing(first - 1);
+    for (; node && out.size() < most; node = m_goal->NextMissing(node->height)) {
+        if (!IsAsked(*node) && !IsIn(out, *node) && CanServe(source, *node)) out.push_back(node);
+    }
+}
+
 /** Blocks that nobody was asked for yet. Whether the window ended before something to ask. */
 bool BlockDownloader::AskNext(const Source& source, size_t most,
                               std::vector<const HeaderNode*>& out)
@@ -113,7 +131,7 @@ bool BlockDownloader::AskNext(const Source& source, size_t most,
     while (out.size() < most) {
         const HeaderNode* const node = m_goal->NextMissing(m_cursor);
         if (!node) return false;
-        if (!IsAsked(*node)) {
+        if (!IsAsked(*node) && !IsIn(out, *node)) {
             // The cursor is everybody's: a block that it passed by would be asked of nobody.
             if (!CanServe(source, *node)) return false;
             if (node->height > end) return true;

@@ -33,6 +33,9 @@ public:
     /** The highest that may be asked for now; with kNoWindow order does not matter at all. */
     virtual int32_t WindowEnd() const = 0;
     static constexpr int32_t kNoWindow = std::numeric_limits<int32_t>::max();
+    /** Blocks from this height on are asked for before all others of whoever has them. */
+    virtual int32_t PreferredFrom() const { return kNoneFirst; }
+    static constexpr int32_t kNoneFirst = std::numeric_limits<int32_t>::max();
 };
 
 class BlockDownloader {
@@ -131,6 +134,7 @@ private:
     bool RemoveAsked(PeerId peer, const HeaderNode& node);
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
+    void AskPreferred(const Source& source, size_t most, std::vector<const HeaderNode*>& out) const;
     bool AskNext(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
     void AskBranch(const Source& source, const HeaderNode& tip, size_t most,
                    std::vector<const HeaderNode*>& out) const;

@@ -44,7 +44,10 @@ public:
         m_complete = 0;
     }
 
+    int32_t PreferredFrom() const override { return preferred_from; }
+
     std::set<const HeaderNode*> delivered;
+    int32_t preferred_from = kNoneFirst;
 
 private:
     TestChain& m_chain;
@@ -119,6 +122,30 @@ TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader
     // A new start asks nothing twice.
     f.downloader.GoalChanged();
     CHECK(f.Ask(5).front() == 50);
+}
+
+TEST_CASE("what is preferred is asked for first, of who has it", "[block_downloader]")
+{
+    Fixture f(40, false);
+    f.goal.preferred_from = 31;
+    CHECK(f.AskAs({1, &f.At(5), false}) == Heights(1, 5));
+    auto wanted = Heights(31, 40);
+    for (int32_t height = 6; height <= 11; ++height) wanted.push_back(height);
+    CHECK(f.Ask(2) == wanted);
+    CHECK(f.Ask(3) == Heights(12, 27));
+    // What is asked for twice in one go is asked for once.
+    f.downloader.Disconnected(2);
+    wanted = Heights(6, 11);
+    for (int32_t height = 31; height <= 40; ++height) wanted.push_back(height);
+    auto asked = f.Ask(4);
+    std::sort(asked.begin(), asked.end());
+    CHECK(asked == wanted);
+    CHECK(f.Ask(5) == Heights(28, 30)); // all others are under way
+    // Refused, it comes before the rest again.
+    CHECK(f.Deliver(4, 35));
+    f.goal.Lose(f.At(35));
+    f.downloader.Refused(f.At(35));
+    CHECK(f.Ask(6) == Heights(35, 35));
 }
 
 TEST_CASE("peers are asked for what they have", "[block_downloader]")
