@@ -27,10 +27,10 @@ struct alignas(64) FoldSearch::Share {
 };
 
 FoldSearch::FoldSearch(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
-                       const BlockStore& store, std::vector<PlannedBlock> last, JoinOptions options,
-                       const std::atomic<bool>& stop, Done done)
-    : m_job(env, log, params, terminal, std::move(options), stop), m_store(store),
-      m_last(std::move(last)), m_done(std::move(done))
+                       uint32_t first, const BlockStore& store, PlaceOf place, JoinOptions options,
+                       const std::atomic<bool>& stop, Done done, size_t most_deferred)
+    : m_job(env, log, params, terminal, std::move(options), stop), m_first(first), m_store(store),
+      m_place(std::move(place)), m_done(std::move(done)), m_most_deferred(most_deferred)
 {
 }
 
@@ -59,38 +59,60 @@ Result<bool> FoldSearch::Prepare(size_t workers)
     if (kept && kept->SaysWhatIsSpent()) return false;
     m_kept = kept ? kept->AllSpills() : std::vector<SpillInfo>();
     IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, m_kept)); // of one that died
-    const auto first = static_cast<uint32_t>(m_job.terminal.height) + 1 - m_last.size();
-    m_search.emplace(m_job, static_cast<uint32_t>(first), kept ? kept->NextSpillNumber() : 0);
-    IBD_RETURN_IF_ERROR(Collect());
+    m_search.emplace(m_job, m_first, kept ? kept->NextSpillNumber() : 0);
+    std::vector<PlannedBlock> last;
+    const bool stored = PlanLast(last);
+    if (stored) IBD_RETURN_IF_ERROR(Collect(last));
     if (m_job.stop) return false;
     for (size_t i = 0; i < workers; ++i) {
         m_shares.push_back(std::make_unique<Share>(*m_search, workers));
     }
-    m_job.log.Info("Undo: {} coins that the last {} blocks spend are looked for while blocks are "
-                   "folded",
-                   m_search->Sought().Size(), m_last.size());
+    const Lock lock(m_mutex);
+    m_stage = stored ? Stage::kSearching : Stage::kWaiting;
+    m_deferred.clear();
+    m_shown.assign(LastBlocks(), 0);
+    m_to_come = LastBlocks();
+    m_status = {};
+    return true;
+}
+
+bool FoldSearch::PlanLast(std::vector<PlannedBlock>& last) const
+{
+    const HeaderNode* node = &m_job.terminal;
+    for (; node->height > 0 && static_cast<uint32_t>(node->height) >= m_first; node = node->prev) {
+        const FilePos pos = m_place(*node);
+        if (pos.IsNull()) return false;
+        last.push_back({.node = node, .file = pos.file, .offset = pos.offset});
+    }
     return true;
 }
 
 /** Reads them twice, as they are few: the smaller the table, the faster all other blocks are. */
-Result<> FoldSearch::Collect()
+Result<> FoldSearch::Collect(const std::vector<PlannedBlock>& last)
 {
     uint64_t inputs = 0;
-    IBD_RETURN_IF_ERROR(ForEachLast([&](const HeaderNode&, const PlainBlock& block) -> Result<> {
+    const auto count = [&](const HeaderNode&, const PlainBlock& block) -> Result<> {
         inputs += block.Inputs();
         return {};
-    }));
+    };
+    IBD_RETURN_IF_ERROR(ForEachLast(last, count));
     m_search->ResetTable(inputs);
-    return ForEachLast([&](const HeaderNode& node, const PlainBlock& block) -> Result<> {
+    const auto add = [&](const HeaderNode& node, const PlainBlock& block) -> Result<> {
         const auto height = static_cast<uint32_t>(node.height);
         if (m_search->Add(height, block.Raw(), block.Txs())) return {};
         return SystemError("there are too many for -ibdboostermem");
-    });
+    };
+    IBD_RETURN_IF_ERROR(ForEachLast(last, add));
+    m_job.log.Info("Undo: {} coins that the last {} blocks spend are looked for while blocks are "
+                   "folded",
+                   m_search->Sought().Size(), last.size());
+    return {};
 }
 
-Result<> FoldSearch::ForEachLast(const SpanBlocks::Visit& visit) const
+Result<> FoldSearch::ForEachLast(const std::vector<PlannedBlock>& last,
+                                 const SpanBlocks::Visit& visit) const
 {
-    BlockPlan plan(m_last);
+    BlockPlan plan(last);
     FileBlockSource source(m_job.env, m_store, plan);
     PlainBlock block;
     SuppliedBlock supplied;
@@ -112,10 +134,70 @@ void FoldSearch::Folded(size_t worker, const BlockView& block, uint32_t height)
     if (height > static_cast<uint32_t>(m_job.terminal.height)) return;
     Share& share = *m_shares[worker];
     ++share.blocks;
-    if (height >= m_search->First() && Crc32c(block.Raw()) != m_search->ChecksumOf(height)) {
+    if (m_stage.load(std::memory_order_acquire) == Stage::kWaiting && Defer(block, height)) return;
+    if (m_stage.load(std::memory_order_relaxed) != Stage::kSearching) return;
+    if (height >= m_first && Crc32c(block.Raw()) != m_search->ChecksumOf(height)) {
         share.changed = true;
     }
     if (share.finder.Written()) share.finder.Find(block.Txs(), height);
+}
+
+/** Until the last blocks are there. False: they are, and this is none of them. */
+bool FoldSearch::Defer(const BlockView& block, uint32_t height)
+{
+    const Lock lock(m_mutex);
+    if (m_stage != Stage::kWaiting) return false;
+    m_deferred.push_back(height);
+    if (height >= m_first) {
+        m_shown[height - m_first] = Crc32c(block.Raw());
+        --m_to_come;
+    }
+    if (m_to_come > 0 && m_deferred.size() <= m_most_deferred) return true;
+    m_status = CollectShown();
+    m_stage.store(m_status ? Stage::kSearching : Stage::kFailed, std::memory_order_release);
+    return true;
+}
+
+Result<> FoldSearch::CollectShown()
+{
+    std::vector<PlannedBlock> last;
+    if (m_to_come > 0) return SystemError("they came too late");
+    if (!PlanLast(last)) return SystemError("one of them is not stored");
+    IBD_RETURN_IF_ERROR(Collect(last));
+    for (uint32_t height = m_first; height - m_first < m_shown.size(); ++height) {
+        const bool same = m_shown[height - m_first] == m_search->ChecksumOf(height);
+        if (!same) return SystemError("a block has changed meanwhile");
+    }
+    return {};
+}
+
+/** What they are their headers' hashes say, and what is found in them their ids, as in a scan. */
+Result<> FoldSearch::SearchDeferred()
+{
+    const Lock lock(m_mutex);
+    IBD_RETURN_IF_ERROR(m_status);
+    std::vector<PlannedBlock> blocks;
+    for (const uint32_t height : m_deferred) {
+        const HeaderNode* const node = m_job.terminal.Ancestor(static_cast<int>(height));
+        const FilePos pos = m_place(*node);
+        if (pos.IsNull()) return SystemError("a block is not stored");
+        blocks.push_back({.node = node, .file = pos.file, .offset = pos.offset});
+    }
+    BlockPlan plan(std::move(blocks));
+    FileBlockSource source(m_job.env, m_store, plan);
+    BlockView view;
+    SuppliedBlock supplied;
+    while (!m_job.stop) {
+        IBD_ASSIGN_OR_RETURN(const bool more, source.Next(supplied));
+        if (!more) break;
+        if (view.Parse(supplied.bytes) && view.Hash() == supplied.node->hash) {
+            m_shares[0]->finder.Find(view.Txs(), static_cast<uint32_t>(supplied.node->height));
+            continue;
+        }
+        IBD_RETURN_IF_ERROR(source.Reject( // once more, or it is an error
+            supplied, Violation(RuleViolation::Kind::kMutated, "another block lies there")));
+    }
+    return {};
 }
 
 void FoldSearch::End()
@@ -126,7 +208,6 @@ void FoldSearch::End()
                        "ones spend: {}",
                        found.Message());
     }
-    const uint32_t first = m_search->First();
     if (!found || !*found) {
         Drop();
         return;
@@ -134,7 +215,7 @@ void FoldSearch::End()
     m_shares.clear();
     m_search.reset();
     m_lock.reset();
-    m_done({first, std::move(**found)});
+    m_done({m_first, std::move(**found)});
 }
 
 /** Nothing: the fold has ended early. */
@@ -143,11 +224,12 @@ Result<std::optional<JoinState>> FoldSearch::Conclude()
     size_t blocks = 0;
     bool changed = false;
     for (const auto& share : m_shares) {
-        share->finder.Flush();
         blocks += share->blocks;
         changed = changed || share->changed;
     }
     if (blocks != static_cast<size_t>(m_job.terminal.height)) return std::optional<JoinState>();
+    IBD_RETURN_IF_ERROR(SearchDeferred());
+    for (const auto& share : m_shares) share->finder.Flush();
     if (changed) return SystemError("a block has changed meanwhile");
     if (m_search->Sought().Repeated()) return SystemError("an outpoint occurs more than once");
     auto state = m_search->Finish();

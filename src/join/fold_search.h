@@ -1,8 +1,10 @@
 // FoldSearch: the coins that the last blocks of a chain spend, found while the blocks are folded
 // and have been parsed and hashed for that already: whoever makes undo data need not read them once
-// more (scan_phase.h). The last blocks have to be stored before. What it finds is for this process
-// only; when it cannot find all, or is not sure, it finds nothing and says so in one line. Owned by
-// who starts the fold; threads as of FoldObserver. Memory: a CoinSearch's, until End().
+// more (scan_phase.h). Where the last blocks are not stored before, the search begins when they
+// have been folded, and the others that were folded by then are read again in End(). What it finds
+// is for this process only; when it cannot find all, or is not sure, it finds nothing and says so
+// in one line. Owned by who starts the fold; threads as of FoldObserver. Memory: a CoinSearch's,
+// until End(), and 4 bytes for each block that was folded before the search.
 #pragma once
 
 #include "join/coin_search.h"
@@ -21,14 +23,19 @@ struct FoundCoins {
 
 class FoldSearch final : public FoldObserver {
 public:
-    using Done = std::function<void(FoundCoins found)>;
+    static constexpr size_t kMostDeferred = 8192;
 
-    /** `last`: all blocks from some height to `terminal`, SoughtCoins::kMostBlocks at most, stored
-     *  where it says. The fold may go beyond. `options`: as of the UndoRebuild. `done`: is called
-     *  by End() if all was found. All must outlive it. */
+    using Done = std::function<void(FoundCoins found)>;
+    /** Where a block lies, from any thread; null: it is not stored yet. */
+    using PlaceOf = std::function<FilePos(const HeaderNode&)>;
+
+    /** Of the blocks `first` to `terminal`, SoughtCoins::kMostBlocks at most. The fold may go
+     *  beyond. Each block is stored when it is folded. `options`: as of the UndoRebuild. `done`: is
+     *  called by End() if all was found. `most_deferred`: blocks that may be folded before the
+     * search begins, else there is none. All must outlive it. */
     FoldSearch(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
-               const BlockStore& store, std::vector<PlannedBlock> last, JoinOptions options,
-               const std::atomic<bool>& stop, Done done);
+               uint32_t first, const BlockStore& store, PlaceOf place, JoinOptions options,
+               const std::atomic<bool>& stop, Done done, size_t most_deferred = kMostDeferred);
     ~FoldSearch() override;
 
     bool Begin(size_t workers) override;
@@ -38,21 +45,39 @@ public:
 private:
     struct Share;
 
+    enum class Stage : uint8_t { kWaiting, kSearching, kFailed };
+
     Result<bool> Prepare(size_t workers);
-    Result<> Collect();
-    Result<> ForEachLast(const SpanBlocks::Visit& visit) const;
+    size_t LastBlocks() const { return static_cast<size_t>(m_job.terminal.height) + 1 - m_first; }
+    /** False: one of them is not stored. */
+    bool PlanLast(std::vector<PlannedBlock>& last) const;
+    Result<> Collect(const std::vector<PlannedBlock>& last);
+    Result<> ForEachLast(const std::vector<PlannedBlock>& last,
+                         const SpanBlocks::Visit& visit) const;
+    bool Defer(const BlockView& block, uint32_t height);
+    Result<> CollectShown() IBD_REQUIRES(m_mutex);
+    Result<> SearchDeferred();
     Result<std::optional<JoinState>> Conclude();
     void Drop();
 
     JoinJob m_job;
+    const uint32_t m_first;
     const BlockStore& m_store;
-    const std::vector<PlannedBlock> m_last;
+    const PlaceOf m_place;
     const Done m_done;
+    const size_t m_most_deferred;
     // From Begin() to End().
     std::unique_ptr<FileLock> m_lock;
     std::vector<SpillInfo> m_kept; //!< of a join, which are none of its business
     std::optional<CoinSearch> m_search;
     std::vector<std::unique_ptr<Share>> m_shares; //!< by worker
+    std::atomic<Stage> m_stage = Stage::kWaiting;
+    Mutex m_mutex;
+    /** Folded before the search began, heights. */
+    std::vector<uint32_t> m_deferred IBD_GUARDED_BY(m_mutex);
+    std::vector<uint32_t> m_shown IBD_GUARDED_BY(m_mutex); //!< checksums of last blocks folded
+    size_t m_to_come IBD_GUARDED_BY(m_mutex) = 0;          //!< last blocks that are not folded
+    Result<> m_status IBD_GUARDED_BY(m_mutex);             //!< kFailed: why
 };
 
 } // namespace ibd

@@ -20,8 +20,7 @@ const char* CheckName(AggregateKind kind)
 }
 
 /** Where the survey has found the last blocks up to `terminal`. */
-std::function<FilePos(const HeaderNode&)> PlacesIn(const BlockSurvey& survey,
-                                                   const HeaderNode& terminal)
+FoldSearch::PlaceOf PlacesIn(const BlockSurvey& survey, const HeaderNode& terminal)
 {
     std::unordered_map<const HeaderNode*, FilePos> places;
     for (const SurveyedBlock& block : survey.Blocks()) {
@@ -32,6 +31,11 @@ std::function<FilePos(const HeaderNode&)> PlacesIn(const BlockSurvey& survey,
         const auto found = places.find(&node);
         return found == places.end() ? FilePos() : found->second;
     };
+}
+
+FoldSearch::PlaceOf PlacesIn(const ChainManager& chain)
+{
+    return [&chain](const HeaderNode& node) { return chain.Where(node).data; };
 }
 
 /** How often it looks whether headers have come. */
@@ -97,7 +101,7 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     LogStart(options, terminal->height);
     BoosterOptions folding = options;
     folding.fold_only = true;
-    const auto observer = ObserverOf(*terminal, PlacesIn(survey, *terminal));
+    const auto observer = ObserverOf({.terminal = *terminal, .place = PlacesIn(survey, *terminal)});
     folding.observer = observer.get();
     ReindexSupply supply(m_env, blocks, survey, *terminal);
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
@@ -193,20 +197,17 @@ Result<BoosterRun::Outcome> BoosterRun::FoldGivenHints(ChainManager& chain,
 Result<Verdict> BoosterRun::FoldStored(const ChainManager& chain, const HeaderNode& terminal,
                                        const BlockStore& blocks, const BoosterOptions& options)
 {
-    const auto observer =
-        ObserverOf(terminal, [&chain](const HeaderNode& node) { return chain.Where(node).data; });
+    const auto observer = ObserverOf({.terminal = terminal, .place = PlacesIn(chain)});
     BoosterOptions folding = options;
     folding.observer = observer.get();
     return RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks,
                                                   *m_hints, std::move(folding)));
 }
 
-/** Null: nobody wants to see it. */
-std::unique_ptr<FoldObserver> BoosterRun::ObserverOf(const HeaderNode& terminal,
-                                                     const PlaceOf& place) const
+std::unique_ptr<FoldObserver> BoosterRun::ObserverOf(FoldTask fold) const
 {
-    if (!m_watcher) return nullptr;
-    return m_watcher({.terminal = terminal, .place = place, .coins = m_hints->Info().unspent});
+    fold.coins = m_hints->Info().unspent;
+    return m_watcher ? m_watcher(fold) : nullptr;
 }
 
 HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,
@@ -278,12 +279,19 @@ Result<Verdict> BoosterRun::FoldFromPeers(ChainManager& chain, const HeaderNode&
     ChainKeeper keeper(chain, first_stored);
     PeerBlockSupply supply(m_env, blocks, terminal, keeper, peers);
     supply.SetUsualBytes(UsualBlockBytes(chain));
+    const auto observer = ObserverOf({.terminal = terminal,
+                                      .place = PlacesIn(chain),
+                                      .missing = CountMissing(chain, terminal),
+                                      .usual_bytes = UsualBlockBytes(chain)});
+    BoosterOptions folding = options;
+    folding.observer = observer.get();
+    if (observer) supply.Prefer(std::max(terminal.height - kMinBlocksToKeep + 1, 1));
     {
         const Lock lock(m_mutex);
         m_supply = &supply;
     }
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
-        m_env, m_log, m_params, terminal, blocks, supply, *m_hints, options));
+        m_env, m_log, m_params, terminal, blocks, supply, *m_hints, std::move(folding)));
     peers.StopFetching();
     const Lock lock(m_mutex);
     DropEngine();

@@ -95,9 +95,8 @@ private:
                                    BlockFetcher* peers);
     Result<Verdict> FoldStored(const ChainManager& chain, const HeaderNode& terminal,
                                const BlockStore& blocks, const BoosterOptions& options);
-    using PlaceOf = std::function<FilePos(const HeaderNode&)>;
-    std::unique_ptr<FoldObserver> ObserverOf(const HeaderNode& terminal,
-                                             const PlaceOf& place) const;
+    /** Null: nobody wants to see it. */
+    std::unique_ptr<FoldObserver> ObserverOf(FoldTask fold) const;
     using Judging = std::function<HintsStanding()>;
 
     Result<Outcome> RunOnGivenHints(ChainManager& chain, const BlockStore& blocks,

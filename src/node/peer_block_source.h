@@ -42,6 +42,9 @@ public:
     /** Of a block of which nothing is known, for the estimate of the whole. */
     void SetUsualBytes(uint64_t bytes) { m_usual_bytes = bytes; }
 
+    /** Blocks from this height on are fetched before all others. Before Begin(). */
+    void Prefer(int32_t height) { m_preferred_from = height; }
+
     // BlockSupply, for the engine.
 
     Result<> Begin(const std::function<bool(int32_t height)>& folded) override;
@@ -62,6 +65,7 @@ public:
     const HeaderNode* NextMissing(int32_t after) const override;
     bool Have(const HeaderNode& node) const override;
     int32_t WindowEnd() const override { return kNoWindow; }
+    int32_t PreferredFrom() const override { return m_preferred_from; }
     bool HasRoom(size_t bytes) const override;
     bool Put(PeerBlock&& block) override;
     std::vector<RefusedBlock> TakeRefused() override;
@@ -93,6 +97,7 @@ private:
     BlockFetcher& m_fetcher;
     const size_t m_queue_bytes;
     uint64_t m_usual_bytes = 1'000'000;
+    int32_t m_preferred_from = kNoneFirst;
 
     std::optional<BlockPlan> m_plan; //!< of what is stored; from Begin() on
 

@@ -225,19 +225,20 @@ std::unique_ptr<FoldObserver> UndoRun::WatchFold(const ChainManager& chain,
     std::vector<PlannedBlock> last;
     for (const HeaderNode* node = gap.last; node->height >= gap.first; node = node->prev) {
         const FilePos pos = fold.place(*node);
-        if (pos.IsNull()) return nullptr;
-        last.push_back({.node = node, .file = pos.file, .offset = pos.offset});
+        if (!pos.IsNull()) last.push_back({.node = node, .file = pos.file, .offset = pos.offset});
     }
-    const uint64_t bytes = BlockPlan(last).EstimatedBytes();
+    const auto blocks_left = static_cast<uint64_t>(gap.last->height - gap.first + 1) - last.size();
+    const uint64_t bytes = BlockPlan(last).EstimatedBytes() + blocks_left * fold.usual_bytes;
     const RoomNeed needs[] = {{options.directory, fold.coins * kRunBytesPerCoin},
                               {options.chainstate.parent_path(), fold.coins * kTableBytesPerCoin},
                               {UndoFolder(options.directory), ExpectedCoinBytes(bytes)},
-                              {blocks.UndoPath(0).parent_path(), ExpectedUndoBytes(bytes)}};
+                              {blocks.UndoPath(0).parent_path(),
+                               ExpectedUndoBytes(bytes) + fold.missing * fold.usual_bytes}};
     if (FindShortage(m_env, needs)) return nullptr; // the fold goes first
-    return std::make_unique<FoldSearch>(m_env, m_log, m_params, *gap.last, blocks, std::move(last),
-                                        JoinOptionsFrom(options, UndoFolder(options.directory)),
-                                        m_stop,
-                                        [this](FoundCoins found) { m_found = std::move(found); });
+    return std::make_unique<FoldSearch>(
+        m_env, m_log, m_params, *gap.last, static_cast<uint32_t>(gap.first), blocks, fold.place,
+        JoinOptionsFrom(options, UndoFolder(options.directory)), m_stop,
+        [this](FoundCoins found) { m_found = std::move(found); });
 }
 
 Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,

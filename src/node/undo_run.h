@@ -34,9 +34,10 @@ struct UndoTask {
 /** A fold of all blocks up to a terminal block, which is about to begin. */
 struct FoldTask {
     const HeaderNode& terminal;
-    /** Where a block lies; null: it is not stored. */
-    std::function<FilePos(const HeaderNode&)> place;
-    uint64_t coins = 0; //!< that it leaves, roughly
+    FoldSearch::PlaceOf place;
+    uint64_t coins = 0;       //!< that it leaves, roughly
+    uint64_t missing = 0;     //!< blocks that peers bring
+    uint64_t usual_bytes = 0; //!< of each of these
 };
 
 class UndoRun {
@@ -63,8 +64,8 @@ public:
      *  before the chain is used. */
     Result<> RunLast(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
     /** Who sees to it that RunLast() need not read the blocks that this fold reads; null: nothing
-     *  that the last of them spend is wanted, they are not stored, or there is no room for it
-     *  beside the fold. Of this UndoRun, the chain and the task's nodes; all outlive it. */
+     *  that the last of them spend is wanted, or there is no room for it beside the fold. Of this
+     * UndoRun, the chain and the task's nodes; all outlive it. */
     std::unique_ptr<FoldObserver> WatchFold(const ChainManager& chain, const BlockStore& blocks,
                                             const BoosterOptions& options, const FoldTask& fold);
     /** Run() on a thread of its own, which gives way to others; `ended` is called there with what

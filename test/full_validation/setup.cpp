@@ -226,14 +226,14 @@ Result<JoinVerdict> FullSetup::RebuildLast(const UndoOptions& options, UndoConsu
 
 std::optional<FoundCoins> FullSetup::FindWhileFolding(const UndoOptions& undo)
 {
-    std::vector<PlannedBlock> last;
-    for (const HeaderNode* node = m_tip; node->height >= undo.first_height; node = node->prev) {
-        last.push_back({.node = node, .file = node->file, .offset = node->data_pos});
-    }
     std::optional<FoundCoins> found;
     const std::atomic<bool> stop = false;
-    FoldSearch search(*m_env, *m_log, m_params, *m_tip, *m_store, std::move(last), undo.join, stop,
-                      [&](FoundCoins all) { found = std::move(all); });
+    FoldSearch search(
+        *m_env, *m_log, m_params, *m_tip, static_cast<uint32_t>(undo.first_height), *m_store,
+        [](const HeaderNode& node) {
+            return FilePos{node.file, node.data_pos};
+        },
+        undo.join, stop, [&](FoundCoins all) { found = std::move(all); });
     const auto fold = [&](BoosterOptions& options) {
         options.full_validation = false;
         options.threads = undo.join.threads;

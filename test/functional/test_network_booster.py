@@ -98,6 +98,27 @@ class Whole(NetworkBooster):
                                      server.rpc("getblock", block, 0))
                 node.stop()
 
+    def test_undo_data_of_the_last_blocks(self):
+        """They come first, and what they spend is found in the others as they come."""
+        made = small_chain(30000)
+        server = self.serve(made)
+        for threads in (1, 3):
+            with self.subTest(threads=threads):
+                node = self.node()
+                args = self.from_peer(made, server.p2p_port)
+                args.remove(NO_UNDO)
+                self.assertEqual(node.run(*args, "-ibdboosterundo=1",
+                                          f"-ibdboosterthreads={threads}",
+                                          f"-stopatheight={made.terminal_height}"), (0, ""))
+                log = node.log_text
+                self.assertIn("the last 288 blocks spend are looked for while blocks are folded",
+                              log)
+                self.assertNotIn("Undo: looking for", log)
+                self.assertIn("Undo data: the last 288 blocks have it", log)
+                node.start(NO_UNDO, "-checklevel=4", "-checkblocks=288", "-connect=0")
+                self.assertIn("no coin database inconsistencies", node.log_text.lower())
+                node.stop()
+
     def test_some_blocks_are_there_already(self):
         """Of the stored ones none is fetched again."""
         made = chain("--outputs", "6000", "--outputs-per-block", "40", "--tail", str(TAIL),

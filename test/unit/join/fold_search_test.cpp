@@ -23,6 +23,8 @@ public:
     uint64_t EstimatedBytes() const override { return 0; }
 };
 
+FilePos PlaceOf(const HeaderNode& node) { return {node.file, node.data_pos}; }
+
 /** A setup, one watched fold of it, and undo data of its last blocks. */
 class Watched {
 public:
@@ -36,11 +38,13 @@ public:
                 m_setup.Setup().Log(),
                 m_setup.Setup().Chain().Params(),
                 tip,
+                static_cast<uint32_t>(first),
                 m_setup.Setup().Blocks(),
-                BlocksFrom(first, tip),
+                [this](const HeaderNode& node) { return Place(node); },
                 m_setup.Options(threads, memory).join,
                 m_setup.Stop(),
-                [this](FoundCoins all) { found = std::move(all); }};
+                [this](FoundCoins all) { found = std::move(all); },
+                most_deferred};
     }
     Result<Verdict> Fold(Env& env, BoosterOptions options, size_t memory = kEnough)
     {
@@ -76,8 +80,17 @@ public:
 
     int32_t first = 1;
     std::optional<FoundCoins> found;
+    /** A block of this height is not stored before the search asks for its place so often. */
+    int32_t late = -1;
+    int not_yet = 0;
+    size_t most_deferred = FoldSearch::kMostDeferred;
 
 private:
+    FilePos Place(const HeaderNode& node)
+    {
+        return node.height == late && not_yet-- > 0 ? FilePos() : PlaceOf(node);
+    }
+
     UndoSetup& m_setup;
 };
 
@@ -313,8 +326,8 @@ TEST_CASE("A fold may go beyond the blocks whose coins are sought", "[keystone]"
     const UndoOptions options = setup.Options(1, kEnough);
     FaultEnv env;
     std::optional<FoundCoins> found;
-    FoldSearch search(env, setup.Setup().Log(), setup.Setup().Chain().Params(), terminal,
-                      setup.Setup().Blocks(), BlocksFrom(30, terminal), options.join, setup.Stop(),
+    FoldSearch search(env, setup.Setup().Log(), setup.Setup().Chain().Params(), terminal, 30,
+                      setup.Setup().Blocks(), PlaceOf, options.join, setup.Stop(),
                       [&](FoundCoins all) { found = std::move(all); });
     REQUIRE(search.Begin(1));
     ShowBlocks(setup, search, AllHeights(setup));
@@ -394,4 +407,108 @@ TEST_CASE("A search that is stopped before the fold leaves it alone", "[keystone
     RequireClean(setup.Directory());
     setup.Stop() = false;
     watched.RequireRightLast();
+}
+
+TEST_CASE("Last blocks that are not stored before are looked at once they are folded", "[keystone]")
+{
+    for (int round = 0; round < 12; ++round) {
+        UndoSetup setup(TestRng()(), {.blocks = 60, .txs_per_block = 12});
+        Watched watched(setup);
+        watched.first = 1 + static_cast<int32_t>(TestRng()() % setup.Right().size());
+        watched.late = static_cast<int32_t>(setup.Right().size());
+        watched.not_yet = 1;
+        for (const unsigned threads : {1u, 3u}) {
+            CAPTURE(round, threads, watched.first);
+            FaultEnv env(TestRng()());
+            watched.MustFold(env, watched.Folding(threads));
+            REQUIRE(watched.found);
+            watched.RequireRightLast(threads);
+            RequireClean(setup.Directory());
+            watched.Reset();
+            watched.not_yet = 1;
+        }
+    }
+}
+
+TEST_CASE("A search that has to wait finds all or nothing", "[keystone]")
+{
+    UndoSetup setup(7, {.blocks = 100, .txs_per_block = 20});
+    Watched watched(setup);
+    watched.first = 90;
+    watched.late = 95;
+    watched.not_yet = 1;
+    FaultEnv env;
+    FoldSearch search = watched.Search(env);
+    std::vector<uint32_t> heights = AllHeights(setup);
+    SECTION("the last first")
+    {
+        std::reverse(heights.begin(), heights.end());
+        REQUIRE(search.Begin(1));
+        ShowBlocks(setup, search, heights);
+        search.End();
+        CHECK(watched.found);
+    }
+    SECTION("one of them is not stored although it was folded")
+    {
+        watched.not_yet = 2;
+        REQUIRE(search.Begin(1));
+        ShowBlocks(setup, search, heights);
+        search.End();
+        CHECK_FALSE(watched.found);
+    }
+    SECTION("another is not stored when it is to be read again")
+    {
+        watched.not_yet = 1;
+        REQUIRE(search.Begin(1));
+        ShowBlocks(setup, search, heights);
+        watched.late = 50;
+        watched.not_yet = 1;
+        search.End();
+        CHECK_FALSE(watched.found);
+    }
+    SECTION("one of them is another now")
+    {
+        const ByteSpan raw = setup.Setup().Chain().Raw(95);
+        Bytes changed(raw.begin(), raw.end());
+        changed[BlockHeader::kSize + 1] ^= 1;
+        BlockView view;
+        Must(view.Parse(changed));
+        heights.erase(heights.begin() + 94);
+        REQUIRE(search.Begin(1));
+        search.Folded(0, view, 95);
+        ShowBlocks(setup, search, heights);
+        search.End();
+        CHECK_FALSE(watched.found);
+    }
+    SECTION("one never comes")
+    {
+        heights.erase(heights.begin() + 94);
+        REQUIRE(search.Begin(1));
+        ShowBlocks(setup, search, heights);
+        search.End();
+        CHECK_FALSE(watched.found);
+    }
+    watched.late = -1;
+    watched.RequireRightLast();
+    RequireClean(setup.Directory());
+}
+
+TEST_CASE("A search waits for so many blocks and no more", "[keystone]")
+{
+    UndoSetup setup(7, {.blocks = 100, .txs_per_block = 20});
+    for (const bool last_first : {false, true}) {
+        Watched watched(setup);
+        watched.first = 90;
+        watched.late = 95;
+        watched.not_yet = 1;
+        watched.most_deferred = 11;
+        FaultEnv env;
+        FoldSearch search = watched.Search(env);
+        std::vector<uint32_t> heights = AllHeights(setup);
+        if (last_first) std::reverse(heights.begin(), heights.end());
+        REQUIRE(search.Begin(1));
+        ShowBlocks(setup, search, heights);
+        search.End();
+        CHECK(watched.found.has_value() == last_first);
+    }
 }

@@ -63,16 +63,6 @@ private:
     bool m_ordered = true;
 };
 
-/** The stored blocks from a height on, up to `terminal`. */
-inline std::vector<PlannedBlock> BlocksFrom(int32_t first, const HeaderNode& terminal)
-{
-    std::vector<PlannedBlock> blocks;
-    for (const HeaderNode* node = &terminal; node->height >= first; node = node->prev) {
-        blocks.push_back({.node = node, .file = node->file, .offset = node->data_pos});
-    }
-    return blocks;
-}
-
 /** A chain on disk, and what its undo data is. */
 class UndoSetup {
 public:

@@ -229,6 +229,9 @@ TEST_CASE("Peers: the queue is bounded, and a block has one place in it")
     int& changes = fetcher.calls;
     PeerBlockSupply supply(env, machine.Blocks(), machine.Tip(), keeper, fetcher, 3'000);
     CHECK(supply.NextMissing(0) == nullptr); // nobody has begun
+    CHECK(supply.PreferredFrom() == DownloadGoal::kNoneFirst);
+    supply.Prefer(40);
+    CHECK(supply.PreferredFrom() == 40);
     CHECK_FALSE(supply.HasRoom(1));
     Must(supply.Begin([](int32_t height) { return height <= 10; }));
     CHECK(supply.BlocksToFold() == kBlocks - 10);
