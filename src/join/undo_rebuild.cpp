@@ -22,7 +22,10 @@ JoinVerdict Interrupted() { return {JoinVerdict::Kind::kInterrupted, "interrupte
 /** Remembers what the consumer has taken, in case that the rest has to be done anew. */
 class Remembering final : public UndoConsumer {
 public:
-    Remembering(UndoConsumer& consumer, int32_t& next) : m_consumer(consumer), m_next(next) {}
+    Remembering(UndoConsumer& consumer, int32_t next) : m_consumer(consumer), m_next(next) {}
+
+    /** The lowest block that it has not; not while others work. */
+    int32_t Next() const { return m_next; }
 
     Result<> Take(const HeaderNode& node, ByteSpan undo) override
     {
@@ -33,7 +36,7 @@ public:
 
 private:
     UndoConsumer& m_consumer;
-    int32_t& m_next;
+    int32_t m_next;
 };
 
 } // namespace
@@ -69,6 +72,7 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
         m_joined = true;
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
         auto verdict = Try(remembering);
+        m_options.first_height = remembering.Next();
         m_job.Enter(JoinProgress::Phase::kIdle);
         if (verdict && verdict->kind == JoinVerdict::Kind::kInterrupted) return verdict;
         const bool damaged = !verdict && verdict.GetError().kind == Error::Kind::kBadData;
@@ -96,6 +100,7 @@ Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<F
     for (int tries = 0; tries < kTries; ++tries) {
         m_joined = true;
         const auto made = TryLast(remembering, use_kept, std::exchange(found, std::nullopt));
+        m_options.first_height = remembering.Next();
         m_job.Enter(JoinProgress::Phase::kIdle);
         if (made && *made) return **made;
         if (made) {
