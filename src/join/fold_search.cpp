@@ -28,7 +28,7 @@ struct alignas(64) FoldSearch::Share {
 
 FoldSearch::FoldSearch(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                        uint32_t first, const BlockStore& store, PlaceOf place, JoinOptions options,
-                       const std::atomic<bool>& stop, Done done, size_t most_deferred)
+                       const std::atomic<bool>& stop, Done done, uint64_t most_deferred)
     : m_job(env, log, params, terminal, std::move(options), stop), m_first(first), m_store(store),
       m_place(std::move(place)), m_done(std::move(done)), m_most_deferred(most_deferred)
 {
@@ -38,6 +38,7 @@ FoldSearch::~FoldSearch() = default;
 
 bool FoldSearch::Begin(size_t workers)
 {
+    m_done({});
     const Result<bool> ready = Prepare(workers);
     if (ready && *ready) return true;
     if (!ready) {
@@ -56,7 +57,7 @@ Result<bool> FoldSearch::Prepare(size_t workers)
     IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(directory));
     IBD_ASSIGN_OR_RETURN(m_lock, LockBooster(m_job.env, directory));
     IBD_ASSIGN_OR_RETURN(const auto kept, LoadJoinState(m_job.env, directory));
-    if (kept && kept->SaysWhatIsSpent()) return false;
+    if (kept && kept->SaysWhatIsSpent() && m_job.IsOfSameChain(*kept)) return false;
     m_kept = kept ? kept->AllSpills() : std::vector<SpillInfo>();
     IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, m_kept)); // of one that died
     m_search.emplace(m_job, m_first, kept ? kept->NextSpillNumber() : 0);
@@ -70,6 +71,7 @@ Result<bool> FoldSearch::Prepare(size_t workers)
     const Lock lock(m_mutex);
     m_stage = stored ? Stage::kSearching : Stage::kWaiting;
     m_deferred.clear();
+    m_deferred_bytes = 0;
     m_shown.assign(LastBlocks(), 0);
     m_to_come = LastBlocks();
     m_status = {};
@@ -151,8 +153,10 @@ bool FoldSearch::Defer(const BlockView& block, uint32_t height)
     if (height >= m_first) {
         m_shown[height - m_first] = Crc32c(block.Raw());
         --m_to_come;
+    } else {
+        m_deferred_bytes += block.Raw().size();
     }
-    if (m_to_come > 0 && m_deferred.size() <= m_most_deferred) return true;
+    if (m_to_come > 0 && m_deferred_bytes <= m_most_deferred) return true;
     m_status = CollectShown();
     m_stage.store(m_status ? Stage::kSearching : Stage::kFailed, std::memory_order_release);
     return true;
@@ -187,11 +191,12 @@ Result<> FoldSearch::SearchDeferred()
     FileBlockSource source(m_job.env, m_store, plan);
     BlockView view;
     SuppliedBlock supplied;
-    while (!m_job.stop) {
+    CoinSearch::Finder& finder = m_shares[0]->finder;
+    while (!m_job.stop && finder.Written()) {
         IBD_ASSIGN_OR_RETURN(const bool more, source.Next(supplied));
         if (!more) break;
         if (view.Parse(supplied.bytes) && view.Hash() == supplied.node->hash) {
-            m_shares[0]->finder.Find(view.Txs(), static_cast<uint32_t>(supplied.node->height));
+            finder.Find(view.Txs(), static_cast<uint32_t>(supplied.node->height));
             continue;
         }
         IBD_RETURN_IF_ERROR(source.Reject( // once more, or it is an error
@@ -215,10 +220,10 @@ void FoldSearch::End()
     m_shares.clear();
     m_search.reset();
     m_lock.reset();
-    m_done({m_first, std::move(**found)});
+    m_done(FoundCoins{m_first, std::move(**found)});
 }
 
-/** Nothing: the fold has ended early. */
+/** Nothing: the fold has ended early, or nobody waits for it any more. */
 Result<std::optional<JoinState>> FoldSearch::Conclude()
 {
     size_t blocks = 0;
@@ -228,9 +233,10 @@ Result<std::optional<JoinState>> FoldSearch::Conclude()
         changed = changed || share->changed;
     }
     if (blocks != static_cast<size_t>(m_job.terminal.height)) return std::optional<JoinState>();
-    IBD_RETURN_IF_ERROR(SearchDeferred());
-    for (const auto& share : m_shares) share->finder.Flush();
     if (changed) return SystemError("a block has changed meanwhile");
+    IBD_RETURN_IF_ERROR(SearchDeferred());
+    if (m_job.stop) return std::optional<JoinState>();
+    for (const auto& share : m_shares) share->finder.Flush();
     if (m_search->Sought().Repeated()) return SystemError("an outpoint occurs more than once");
     auto state = m_search->Finish();
     if (!state) return state.GetError();

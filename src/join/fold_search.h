@@ -4,7 +4,8 @@
 // have been folded, and the others that were folded by then are read again in End(). What it finds
 // is for this process only; when it cannot find all, or is not sure, it finds nothing and says so
 // in one line. Owned by who starts the fold; threads as of FoldObserver. Memory: a CoinSearch's,
-// until End(), and 4 bytes for each block that was folded before the search.
+// until End(), 4 bytes for each block that was folded before the search, and 8 for each of the
+// chain, also in what is found.
 #pragma once
 
 #include "join/coin_search.h"
@@ -23,19 +24,21 @@ struct FoundCoins {
 
 class FoldSearch final : public FoldObserver {
 public:
-    static constexpr size_t kMostDeferred = 8192;
+    /** Bytes of blocks, the last ones not counted: End() reads them on one thread. */
+    static constexpr uint64_t kMostDeferred = uint64_t{1} << 30;
 
-    using Done = std::function<void(FoundCoins found)>;
+    using Done = std::function<void(std::optional<FoundCoins> found)>;
     /** Where a block lies, from any thread; null: it is not stored yet. */
     using PlaceOf = std::function<FilePos(const HeaderNode&)>;
 
     /** Of the blocks `first` to `terminal`, SoughtCoins::kMostBlocks at most. The fold may go
      *  beyond. Each block is stored when it is folded. `options`: as of the UndoRebuild. `done`: is
-     *  called by End() if all was found. `most_deferred`: blocks that may be folded before the
-     * search begins, else there is none. All must outlive it. */
+     *  called by End() if all was found, and by Begin() with nothing, as what was found before is
+     *  gone. `most_deferred`: bytes of blocks that may be folded before the search begins, else
+     *  there is none. All must outlive it. */
     FoldSearch(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                uint32_t first, const BlockStore& store, PlaceOf place, JoinOptions options,
-               const std::atomic<bool>& stop, Done done, size_t most_deferred = kMostDeferred);
+               const std::atomic<bool>& stop, Done done, uint64_t most_deferred = kMostDeferred);
     ~FoldSearch() override;
 
     bool Begin(size_t workers) override;
@@ -65,7 +68,7 @@ private:
     const BlockStore& m_store;
     const PlaceOf m_place;
     const Done m_done;
-    const size_t m_most_deferred;
+    const uint64_t m_most_deferred;
     // From Begin() to End().
     std::unique_ptr<FileLock> m_lock;
     std::vector<SpillInfo> m_kept; //!< of a join, which are none of its business
@@ -75,6 +78,7 @@ private:
     Mutex m_mutex;
     /** Folded before the search began, heights. */
     std::vector<uint32_t> m_deferred IBD_GUARDED_BY(m_mutex);
+    uint64_t m_deferred_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of those that are not the last
     std::vector<uint32_t> m_shown IBD_GUARDED_BY(m_mutex); //!< checksums of last blocks folded
     size_t m_to_come IBD_GUARDED_BY(m_mutex) = 0;          //!< last blocks that are not folded
     Result<> m_status IBD_GUARDED_BY(m_mutex);             //!< kFailed: why

@@ -238,7 +238,7 @@ std::unique_ptr<FoldObserver> UndoRun::WatchFold(const ChainManager& chain,
     return std::make_unique<FoldSearch>(
         m_env, m_log, m_params, *gap.last, static_cast<uint32_t>(gap.first), blocks, fold.place,
         JoinOptionsFrom(options, UndoFolder(options.directory)), m_stop,
-        [this](FoundCoins found) { m_found = std::move(found); });
+        [this](std::optional<FoundCoins> found) { m_found = std::move(found); });
 }
 
 Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
@@ -246,7 +246,8 @@ Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
 {
     const Gap gap = FindLastGap(chain);
     if (!gap.last) return {};
-    if (m_if_room) { // else Run() says so
+    // Without room Run() says so. For what the fold has found it was there, and is taken by now.
+    if (m_if_room && !m_found) {
         IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, true));
         if (shortage) return {};
     }

@@ -233,7 +233,7 @@ std::optional<FoundCoins> FullSetup::FindWhileFolding(const UndoOptions& undo)
         [](const HeaderNode& node) {
             return FilePos{node.file, node.data_pos};
         },
-        undo.join, stop, [&](FoundCoins all) { found = std::move(all); });
+        undo.join, stop, [&](std::optional<FoundCoins> all) { found = std::move(all); });
     const auto fold = [&](BoosterOptions& options) {
         options.full_validation = false;
         options.threads = undo.join.threads;

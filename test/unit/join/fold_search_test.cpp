@@ -43,7 +43,7 @@ public:
                 [this](const HeaderNode& node) { return Place(node); },
                 m_setup.Options(threads, memory).join,
                 m_setup.Stop(),
-                [this](FoundCoins all) { found = std::move(all); },
+                [this](std::optional<FoundCoins> all) { found = std::move(all); },
                 most_deferred};
     }
     Result<Verdict> Fold(Env& env, BoosterOptions options, size_t memory = kEnough)
@@ -83,7 +83,7 @@ public:
     /** A block of this height is not stored before the search asks for its place so often. */
     int32_t late = -1;
     int not_yet = 0;
-    size_t most_deferred = FoldSearch::kMostDeferred;
+    uint64_t most_deferred = FoldSearch::kMostDeferred;
 
 private:
     FilePos Place(const HeaderNode& node)
@@ -328,7 +328,7 @@ TEST_CASE("A fold may go beyond the blocks whose coins are sought", "[keystone]"
     std::optional<FoundCoins> found;
     FoldSearch search(env, setup.Setup().Log(), setup.Setup().Chain().Params(), terminal, 30,
                       setup.Setup().Blocks(), PlaceOf, options.join, setup.Stop(),
-                      [&](FoundCoins all) { found = std::move(all); });
+                      [&](std::optional<FoundCoins> all) { found = std::move(all); });
     REQUIRE(search.Begin(1));
     ShowBlocks(setup, search, AllHeights(setup));
     search.End();
@@ -394,6 +394,57 @@ TEST_CASE("Where a join has kept its pairs nothing is looked for while folding",
     setup.RequireRightLast();
     RequireDone(setup.Rebuild(env, options));
     setup.RequireRight();
+}
+
+TEST_CASE("Pairs of another chain are no reason not to look", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    Watched watched(setup);
+    watched.first = 20;
+    setup.KeepPairs(setup.Options(1, 1 << 16).join);
+    FaultEnv env;
+    JoinState kept = *Must(LoadJoinState(env, setup.Directory()));
+    kept.terminal_hash = BlockHash();
+    Must(SaveStage(env, setup.Directory(), kept));
+    watched.MustFold(env, watched.Folding());
+    REQUIRE(watched.found);
+    watched.RequireRightLast();
+}
+
+TEST_CASE("What an earlier search has found goes when another begins", "[keystone]")
+{
+    UndoSetup setup(TestRng()());
+    Watched watched(setup);
+    watched.first = 20;
+    FaultEnv env;
+    watched.MustFold(env, watched.Folding());
+    REQUIRE(watched.found);
+    FoldSearch search = watched.Search(env);
+    REQUIRE(search.Begin(1));
+    CHECK_FALSE(watched.found);
+    search.End();
+    CHECK_FALSE(watched.found);
+    RequireClean(setup.Directory());
+    watched.RequireRightLast();
+}
+
+TEST_CASE("A search that is stopped while it reads again has found nothing", "[keystone]")
+{
+    UndoSetup setup(7, {.blocks = 100, .txs_per_block = 20});
+    Watched watched(setup);
+    watched.first = 90;
+    watched.late = 95;
+    watched.not_yet = 1;
+    FaultEnv env;
+    FoldSearch search = watched.Search(env);
+    REQUIRE(search.Begin(1));
+    ShowBlocks(setup, search, AllHeights(setup));
+    setup.Stop() = true;
+    search.End();
+    CHECK_FALSE(watched.found);
+    setup.Stop() = false;
+    RequireClean(setup.Directory());
+    watched.RequireRightLast();
 }
 
 TEST_CASE("A search that is stopped before the fold leaves it alone", "[keystone]")
@@ -493,15 +544,20 @@ TEST_CASE("A search that has to wait finds all or nothing", "[keystone]")
     RequireClean(setup.Directory());
 }
 
-TEST_CASE("A search waits for so many blocks and no more", "[keystone]")
+TEST_CASE("A search waits for so many bytes of blocks and no more", "[keystone]")
 {
     UndoSetup setup(7, {.blocks = 100, .txs_per_block = 20});
-    for (const bool last_first : {false, true}) {
+    uint64_t before = 0; // bytes of the blocks that are not the last
+    for (uint32_t height = 1; height < 90; ++height) {
+        before += setup.Setup().Chain().Raw(height).size();
+    }
+    for (const uint64_t room : {uint64_t{0}, before - 1, before}) {
+        const bool last_first = room == 0;
         Watched watched(setup);
         watched.first = 90;
         watched.late = 95;
         watched.not_yet = 1;
-        watched.most_deferred = 11;
+        watched.most_deferred = room;
         FaultEnv env;
         FoldSearch search = watched.Search(env);
         std::vector<uint32_t> heights = AllHeights(setup);
@@ -509,6 +565,6 @@ TEST_CASE("A search waits for so many blocks and no more", "[keystone]")
         REQUIRE(search.Begin(1));
         ShowBlocks(setup, search, heights);
         search.End();
-        CHECK(watched.found.has_value() == last_first);
+        CHECK(watched.found.has_value() == (last_first || room == before));
     }
 }
