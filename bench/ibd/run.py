@@ -38,14 +38,6 @@ MIN_OWN_HINTS_SPEEDUP = 5.0
 TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
-def warm(blocks):
-    """Reads the block files once, so that every program meets the same page cache."""
-    for path in sorted(blocks.glob("blk*.dat")):
-        with open(path, "rb") as file:
-            while file.read(1 << 24):
-                pass
-
-
 def bench(args, mode, blocks, threads, hints=None, *options):
     """One run of ibd-sync-bench, which ends its output with a line of JSON."""
     command = [args.build / "bin/ibd-sync-bench", mode, "--blocks", blocks, "--threads", threads]
@@ -75,7 +67,6 @@ def tailed(args):
     hints = folder / "chain.hints"
     summary = measure.chain(args.build, folder, args.outputs, "--xor", "--shuffle", "50",
                             "--preallocate", "--tail", TAIL, "--container", hints)
-    warm(folder / "regtest/blocks")
     return hints, summary, measure.bitcoind(args.build, folder, summary["height"],
                                             f"-assumevalid={summary['hints_hash']}",
                                             "-minimumchainwork=0")
@@ -100,6 +91,7 @@ def own_hints(args):
         for name, options in ways.items():
             if name.startswith("serially") and number > 0:
                 continue
+            measure.warm(hints.parent / "regtest/blocks")
             runs[name].append(measure.timed([*command, *options])[1])
             measure.say(f"-reindex-chainstate {name}", runs[name][-1])
     return {"memory": memory, "cache": cache, "summary": summary, "runs": runs,
@@ -134,6 +126,7 @@ def reindex(args):
     runs = {"-reindex": [], "-reindex-chainstate": []}
     for _ in range(args.repeat):
         for option, results in runs.items():
+            measure.warm(hints.parent / "regtest/blocks")
             results.append(measure.timed([*command, option])[1])
             measure.say(f"{option} with hints", results[-1])
     witness = 1 - summary["stripped_bytes"] / summary["bytes"]
@@ -239,7 +232,7 @@ def main():
     summary = measure.chain(args.build, folder, args.outputs, "--xor", "--shuffle", "50",
                             "--preallocate", "--bitmap", bitmap, "--container", container)
     blocks = folder / "regtest/blocks"
-    warm(blocks)
+    measure.warm(blocks)
     runs = {name: [] for name in ("floor1", "floor2", "booster1", "booster2", "join2", "undo2")}
     for _ in range(args.repeat):
         for threads in (1, 2):
