@@ -78,3 +78,4 @@ class Events(SubmitsBlocks, FunctionalTest):
         self.assertEqual(node.rpc("waitforblockheight", 4, 1)["height"], 3)
         self.assertEqual(self.told(), [])
         self.gate.touch()
+        wait_until(lambda: len(self.told()) == 4, "all commands, before their folder goes")
