@@ -28,7 +28,12 @@ FilePos PlaceOf(const HeaderNode& node) { return {node.file, node.data_pos}; }
 /** A setup, one watched fold of it, and undo data of its last blocks. */
 class Watched {
 public:
-    explicit Watched(UndoSetup& setup) : m_setup(setup) {}
+    /** Blocks from `first_block` on are the last. `late_block`, if any, is not stored when the
+     *  search begins. */
+    explicit Watched(UndoSetup& setup, int32_t first_block = 1, int32_t late_block = -1)
+        : first(first_block), late(late_block), not_yet(late_block > 0 ? 1 : 0), m_setup(setup)
+    {
+    }
 
     BoosterOptions Folding(unsigned threads = 1) const { return m_setup.Setup().Options(threads); }
     FoldSearch Search(Env& env, size_t memory = kEnough, unsigned threads = 1)
@@ -78,11 +83,11 @@ public:
         found.reset();
     }
 
-    int32_t first = 1;
+    int32_t first;
     std::optional<FoundCoins> found;
     /** A block of this height is not stored before the search asks for its place so often. */
-    int32_t late = -1;
-    int not_yet = 0;
+    int32_t late;
+    int not_yet;
     uint64_t most_deferred = FoldSearch::kMostDeferred;
 
 private:
@@ -163,8 +168,7 @@ TEST_CASE("With too small a table nothing is found while folding", "[keystone]")
 TEST_CASE("A fold that goes on from an earlier one is not watched", "[keystone]")
 {
     UndoSetup setup(TestRng()());
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     BoosterOptions options = watched.Folding();
     options.checkpoint_bytes = 2'000;
     for (int round = 0; round < 20; ++round) {
@@ -201,8 +205,7 @@ TEST_CASE("A fold after a first pass is not watched: it hashes too little", "[ke
 TEST_CASE("A fold that starts over is watched from the start", "[keystone]")
 {
     UndoSetup setup(TestRng()());
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     FaultEnv env;
     uint64_t reads = 0;
     env.CorruptReads([&](const Path& path) {
@@ -217,8 +220,7 @@ TEST_CASE("A fold that starts over is watched from the start", "[keystone]")
 TEST_CASE("Whatever fails in the folder of undo data, the fold does not", "[keystone]")
 {
     UndoSetup setup(7, {.blocks = 30, .txs_per_block = 3});
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     for (uint64_t fail_at = 0, count = fail_at + 1; fail_at < count; ++fail_at) {
         for (const bool for_good : {false, true}) {
             CAPTURE(fail_at, for_good);
@@ -241,8 +243,7 @@ TEST_CASE("Whatever fails in the folder of undo data, the fold does not", "[keys
 TEST_CASE("Blocks that are damaged on their way to the search are no harm", "[keystone]")
 {
     UndoSetup setup(TestRng()());
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     int found = 0;
     for (uint64_t number = 1; number <= 30; ++number) {
         CAPTURE(number);
@@ -262,8 +263,7 @@ TEST_CASE("Blocks that are damaged on their way to the search are no harm", "[ke
 TEST_CASE("A fold that is watched from block to block finds all or nothing", "[keystone]")
 {
     UndoSetup setup(7, {.blocks = 100, .txs_per_block = 20});
-    Watched watched(setup);
-    watched.first = 90;
+    Watched watched(setup, 90);
     FaultEnv env;
     FoldSearch search = watched.Search(env);
     REQUIRE(search.Begin(1));
@@ -344,8 +344,7 @@ TEST_CASE("A fold may go beyond the blocks whose coins are sought", "[keystone]"
 TEST_CASE("What was found is not used for other blocks", "[keystone]")
 {
     UndoSetup setup(TestRng()());
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     FaultEnv env;
     watched.MustFold(env, watched.Folding());
     REQUIRE(watched.found);
@@ -359,8 +358,7 @@ TEST_CASE("What was found and is damaged or gone is looked for in the blocks", "
 {
     for (const bool gone : {false, true}) {
         UndoSetup setup(TestRng()());
-        Watched watched(setup);
-        watched.first = 20;
+        Watched watched(setup, 20);
         FaultEnv env;
         watched.MustFold(env, watched.Folding());
         REQUIRE(watched.found);
@@ -383,8 +381,7 @@ TEST_CASE("What was found and is damaged or gone is looked for in the blocks", "
 TEST_CASE("Where a join has kept its pairs nothing is looked for while folding", "[keystone]")
 {
     UndoSetup setup(TestRng()());
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     const UndoOptions options = setup.Options(1, 1 << 16);
     setup.KeepPairs(options.join);
     FaultEnv env;
@@ -399,8 +396,7 @@ TEST_CASE("Where a join has kept its pairs nothing is looked for while folding",
 TEST_CASE("Pairs of another chain are no reason not to look", "[keystone]")
 {
     UndoSetup setup(TestRng()());
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     setup.KeepPairs(setup.Options(1, 1 << 16).join);
     FaultEnv env;
     JoinState kept = *Must(LoadJoinState(env, setup.Directory()));
@@ -414,8 +410,7 @@ TEST_CASE("Pairs of another chain are no reason not to look", "[keystone]")
 TEST_CASE("What an earlier search has found goes when another begins", "[keystone]")
 {
     UndoSetup setup(TestRng()());
-    Watched watched(setup);
-    watched.first = 20;
+    Watched watched(setup, 20);
     FaultEnv env;
     watched.MustFold(env, watched.Folding());
     REQUIRE(watched.found);
@@ -431,10 +426,7 @@ TEST_CASE("What an earlier search has found goes when another begins", "[keyston
 TEST_CASE("A search that is stopped while it reads again has found nothing", "[keystone]")
 {
     UndoSetup setup(7, {.blocks = 100, .txs_per_block = 20});
-    Watched watched(setup);
-    watched.first = 90;
-    watched.late = 95;
-    watched.not_yet = 1;
+    Watched watched(setup, 90, 95);
     FaultEnv env;
     FoldSearch search = watched.Search(env);
     REQUIRE(search.Begin(1));
@@ -484,10 +476,7 @@ TEST_CASE("Last blocks that are not stored before are looked at once they are fo
 TEST_CASE("A search that has to wait finds all or nothing", "[keystone]")
 {
     UndoSetup setup(7, {.blocks = 100, .txs_per_block = 20});
-    Watched watched(setup);
-    watched.first = 90;
-    watched.late = 95;
-    watched.not_yet = 1;
+    Watched watched(setup, 90, 95);
     FaultEnv env;
     FoldSearch search = watched.Search(env);
     std::vector<uint32_t> heights = AllHeights(setup);
@@ -553,10 +542,7 @@ TEST_CASE("A search waits for so many bytes of blocks and no more", "[keystone]"
     }
     for (const uint64_t room : {uint64_t{0}, before - 1, before}) {
         const bool last_first = room == 0;
-        Watched watched(setup);
-        watched.first = 90;
-        watched.late = 95;
-        watched.not_yet = 1;
+        Watched watched(setup, 90, 95);
         watched.most_deferred = room;
         FaultEnv env;
         FoldSearch search = watched.Search(env);
