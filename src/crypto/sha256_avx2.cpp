@@ -12,11 +12,7 @@
 
 namespace ibd::sha256 {
 
-Sha256Backend Avx2Backend()
-{
-    const bool available = __builtin_cpu_supports("avx2") != 0;
-    return {"avx2", available, kLanes, TransformPortable, LanesTransform, Outpoints, Double64};
-}
+Sha256Backend Avx2Backend() { return LanesBackend("avx2", __builtin_cpu_supports("avx2") != 0); }
 
 } // namespace ibd::sha256
 #endif

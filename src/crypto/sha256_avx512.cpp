@@ -7,6 +7,7 @@
 #define IBD_LANES_BSWAP(v)                                                                         \
     (V) _mm512_shuffle_epi8((__m512i)(v),                                                          \
                             _mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203))
+#define IBD_LANES_LOAD(v, p, n) ((v) = (V)_mm512_maskz_loadu_epi32((1u << (n)) - 1, p))
 #include "crypto/sha256_lanes.h"
 
 namespace ibd::sha256 {
@@ -15,7 +16,7 @@ Sha256Backend Avx512Backend()
 {
     const bool available =
         __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
-    return {"avx512", available, kLanes, TransformPortable, LanesTransform, Outpoints, Double64};
+    return LanesBackend("avx512", available);
 }
 
 } // namespace ibd::sha256

@@ -20,14 +20,23 @@ struct Sha256Backend {
     /** Whether this CPU and operating system can run it; its functions must not be called else. */
     bool available;
 
-    /** Independent messages processed side by side by `lanes_transform`. */
+    /** Independent messages processed side by side by `lanes_transform`, at most 32. */
     size_t lanes;
+
+    /** Word j of lane i of the states that it takes is at j * word_stride + i * lane_stride. */
+    size_t word_stride;
+    size_t lane_stride;
 
     /** Absorbs `blocks` consecutive 64-byte blocks into one state. */
     void (*transform)(Sha256State& state, const uint8_t* data, size_t blocks);
 
-    /** For each of `lanes` messages absorbs `blocks` consecutive blocks at its own address. */
-    void (*lanes_transform)(Sha256State* states, const uint8_t* const* data, size_t blocks);
+    /** For each of `lanes` messages absorbs `blocks` consecutive blocks at its own address. Lane i
+     *  starts from the state of a new message where bit i of `fresh` is set. */
+    void (*lanes_transform)(uint32_t* states, uint32_t fresh, const uint8_t* const* data,
+                            size_t blocks);
+
+    /** Replaces each of any number of digests by its SHA-256. */
+    void (*digests)(Hash32* digests, size_t count);
 
     /** As HashOutpoints, any count. */
     void (*outpoints)(const Sha256State& midstate, const uint8_t* messages, size_t stride,

@@ -6,63 +6,61 @@
 #include "util/check.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace ibd {
 
 namespace {
 
-enum class Rounds { kOnce, kTwice };
-
-/** Walks one message, and, if it is hashed twice, then the digest of it, block by block. */
+/** Walks one message block by block. */
 class HashLane {
 public:
-    /** Starts a message; the last digest will go to `out`. */
-    void Start(const HashMessage& message, Rounds rounds, Hash32* out, Sha256State& state)
+    /** Starts a message, whose digest will go to `out`. */
+    void Start(const HashMessage& message, Hash32* out)
     {
         m_pieces = {message.head, message.body, message.tail};
-        m_rounds = rounds;
         m_out = out;
         m_size = message.head.size() + message.body.size() + message.tail.size();
         m_blocks = (m_size + 9 + 63) / 64;
         m_next = 0;
-        m_is_digest = false;
-        state = kSha256Initial;
+        Find();
     }
 
-    /** Address of the next block; `run` = how many blocks lie there one after the other. */
-    const uint8_t* Next(size_t& run)
+    /** Address of the next block, and how many, at least one, lie there one after the other. */
+    const uint8_t* At() const { return m_at; }
+    size_t Run() const { return m_run; }
+    Hash32& Out() const { return *m_out; }
+
+    /** Moves on after `blocks` blocks, at most Run(), were absorbed. True when that was the last.
+     */
+    bool Advance(size_t blocks)
     {
-        run = 1;
-        if (m_is_digest) return m_scratch;
+        m_next += blocks;
+        m_run -= blocks;
+        m_at += blocks * 64;
+        if (m_run > 0) return false;
+        if (m_next == m_blocks) return true;
+        Find();
+        return false;
+    }
+
+private:
+    void Find()
+    {
         size_t offset = m_next * 64;
         for (const ByteSpan piece : m_pieces) {
             if (offset < piece.size()) {
-                const size_t whole = (piece.size() - offset) / 64;
-                if (whole == 0) break;
-                run = whole;
-                return piece.data() + offset;
+                m_run = (piece.size() - offset) / 64;
+                m_at = piece.data() + offset;
+                if (m_run > 0) return;
+                break;
             }
             offset -= piece.size();
         }
         FillScratch();
-        return m_scratch;
+        m_run = 1;
+        m_at = m_scratch;
     }
 
-    /** Moves on after `blocks` blocks were absorbed. True when the message is done. */
-    bool Advance(size_t blocks, Sha256State& state)
-    {
-        m_next += blocks;
-        if (!m_is_digest && m_next < m_blocks) return false;
-        if (!m_is_digest && m_rounds == Rounds::kTwice) {
-            BeginDigest(state);
-            return false;
-        }
-        sha256::StateToBytes(state, m_out->data());
-        return true;
-    }
-
-private:
     /** Builds a block that is not in one piece: end of a piece, start of the next, padding. */
     void FillScratch()
     {
@@ -82,35 +80,24 @@ private:
         if (m_next + 1 == m_blocks) WriteBE64(m_scratch + 56, uint64_t{m_size} * 8);
     }
 
-    void BeginDigest(Sha256State& state)
-    {
-        sha256::StateToBytes(state, m_scratch);
-        m_scratch[32] = 0x80;
-        std::memset(m_scratch + 33, 0, 29);
-        m_scratch[62] = sha256::kDigestBits >> 8;
-        m_scratch[63] = sha256::kDigestBits & 0xff;
-        m_is_digest = true;
-        state = kSha256Initial;
-    }
-
     std::array<ByteSpan, 3> m_pieces;
-    Rounds m_rounds = Rounds::kTwice;
     Hash32* m_out = nullptr;
     size_t m_size = 0;
     size_t m_blocks = 0;
     size_t m_next = 0;
-    bool m_is_digest = false;
+    const uint8_t* m_at = nullptr;
+    size_t m_run = 0;
     uint8_t m_scratch[64];
 };
 
 /** Keeps every lane of a backend busy with messages until none is left. */
 class LaneScheduler {
 public:
-    LaneScheduler(const Sha256Backend& backend, std::span<const HashMessage> messages,
-                  Rounds rounds, Hash32* out)
-        : m_backend(backend), m_messages(messages), m_rounds(rounds), m_out(out)
+    LaneScheduler(const Sha256Backend& backend, std::span<const HashMessage> messages, Hash32* out)
+        : m_backend(backend), m_messages(messages), m_out(out)
     {
         CHECK(backend.lanes <= kSha256MaxLanes);
+        for (size_t i = 0; i < kSha256MaxLanes; ++i) m_lanes[i] = &m_walks[i];
     }
 
     void Run()
@@ -125,7 +112,8 @@ private:
     bool StartNext(size_t lane)
     {
         if (m_taken == m_messages.size()) return false;
-        m_lanes[lane].Start(m_messages[m_taken], m_rounds, m_out + m_taken, m_states[lane]);
+        m_lanes[lane]->Start(m_messages[m_taken], m_out + m_taken);
+        m_fresh |= uint32_t{1} << lane;
         ++m_taken;
         return true;
     }
@@ -133,16 +121,18 @@ private:
     void Step()
     {
         const uint8_t* data[kSha256MaxLanes];
-        size_t run = std::numeric_limits<size_t>::max();
+        size_t run = m_lanes[0]->Run();
         for (size_t lane = 0; lane < m_active; ++lane) {
-            size_t lane_run;
-            data[lane] = m_lanes[lane].Next(lane_run);
-            run = std::min(run, lane_run);
+            data[lane] = m_lanes[lane]->At();
+            run = std::min(run, m_lanes[lane]->Run());
         }
         for (size_t lane = m_active; lane < m_backend.lanes; ++lane) data[lane] = data[0];
-        m_backend.lanes_transform(m_states.data(), data, run);
+        m_backend.lanes_transform(m_states.data(), m_fresh, data, run);
+        m_fresh = 0;
         for (size_t lane = m_active; lane-- > 0;) {
-            if (m_lanes[lane].Advance(run, m_states[lane]) && !StartNext(lane)) Retire(lane);
+            if (!m_lanes[lane]->Advance(run)) continue;
+            sha256::StateToBytes(State(lane), m_lanes[lane]->Out().data());
+            if (!StartNext(lane)) Retire(lane);
         }
     }
 
@@ -151,28 +141,46 @@ private:
     {
         --m_active;
         if (lane == m_active) return;
-        m_lanes[lane] = m_lanes[m_active];
-        m_states[lane] = m_states[m_active];
+        std::swap(m_lanes[lane], m_lanes[m_active]);
+        for (size_t i = 0; i < 8; ++i) Word(lane, i) = Word(m_active, i);
+        const uint32_t last_is_fresh = m_fresh >> m_active & 1;
+        m_fresh = (m_fresh ^ last_is_fresh << m_active) | last_is_fresh << lane;
     }
 
     // By the backend of streams: those of vectors have no better way for a single message.
     void FinishAlone(size_t lane)
     {
+        HashLane& message = *m_lanes[lane];
+        Sha256State state = (m_fresh >> lane & 1) != 0 ? kSha256Initial : State(lane);
         size_t run;
         do {
-            const uint8_t* data = m_lanes[lane].Next(run);
-            Sha256StreamBackend().transform(m_states[lane], data, run);
-        } while (!m_lanes[lane].Advance(run, m_states[lane]));
+            run = message.Run();
+            Sha256StreamBackend().transform(state, message.At(), run);
+        } while (!message.Advance(run));
+        sha256::StateToBytes(state, message.Out().data());
+    }
+
+    uint32_t& Word(size_t lane, size_t number)
+    {
+        return m_states[number * m_backend.word_stride + lane * m_backend.lane_stride];
+    }
+
+    Sha256State State(size_t lane)
+    {
+        Sha256State state;
+        for (size_t i = 0; i < state.size(); ++i) state[i] = Word(lane, i);
+        return state;
     }
 
     const Sha256Backend& m_backend;
     std::span<const HashMessage> m_messages;
-    const Rounds m_rounds;
     Hash32* m_out;
     size_t m_taken = 0;
     size_t m_active = 0;
-    std::array<HashLane, kSha256MaxLanes> m_lanes;
-    std::array<Sha256State, kSha256MaxLanes> m_states{};
+    uint32_t m_fresh = 0; //!< bits of the lanes that have not absorbed anything
+    std::array<HashLane, kSha256MaxLanes> m_walks;
+    std::array<HashLane*, kSha256MaxLanes> m_lanes; //!< by number; a walk may point into itself
+    alignas(64) std::array<uint32_t, 8 * kSha256MaxLanes> m_states{};
 };
 
 } // namespace
@@ -197,7 +205,12 @@ void Sha256dMany64(const uint8_t* messages, size_t count, Hash32* out)
 void Sha256dManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
                      Hash32* out)
 {
-    LaneScheduler(backend, messages, Rounds::kTwice, out).Run();
+    Sha256ManyWith(backend, messages, out);
+    // What does not fill half of the lanes is faster alone.
+    const size_t rest = messages.size() % backend.lanes;
+    const size_t alone = rest * 2 > backend.lanes ? 0 : rest;
+    backend.digests(out, messages.size() - alone);
+    Sha256StreamBackend().digests(out + messages.size() - alone, alone);
 }
 
 void Sha256dMany(std::span<const HashMessage> messages, Hash32* out)
@@ -208,7 +221,7 @@ void Sha256dMany(std::span<const HashMessage> messages, Hash32* out)
 void Sha256ManyWith(const Sha256Backend& backend, std::span<const HashMessage> messages,
                     Hash32* out)
 {
-    LaneScheduler(backend, messages, Rounds::kOnce, out).Run();
+    LaneScheduler(backend, messages, out).Run();
 }
 
 void Sha256Many(std::span<const HashMessage> messages, Hash32* out)

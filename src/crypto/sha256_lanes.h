@@ -3,11 +3,21 @@
 //   IBD_LANES            4, 8 or 16
 //   IBD_LANES_TARGET     the function attribute that enables the instructions
 //   IBD_LANES_BSWAP(v)   each element from big-endian to native byte order
+// and, if there is one instruction for it,
+//   IBD_LANES_LOAD(v, p, n) sets v to the n words at p, then zeros
 // Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
 // linked into code for another. Vectors pass by reference only: their ABI depends on the target.
 #include "crypto/sha256_internal.h"
 
 #include <utility>
+
+#ifndef IBD_LANES_LOAD
+#define IBD_LANES_LOAD(v, p, n) LoadPart<n>(v, p)
+#endif
+
+// Vectors in arrays stay in registers only where the compiler knows every index; gcc does not
+// unroll so far by itself.
+#define IBD_LANES_UNROLL _Pragma("GCC unroll 16")
 
 #define IBD_LANES_INLINE IBD_LANES_TARGET __attribute__((always_inline)) inline
 
@@ -74,6 +84,7 @@ IBD_LANES_INLINE void LaneCompress(V (&s)[8], V (&w)[16])
     V v[8] = {s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]};
     FirstRounds(v, w, kSixteen);
     for (size_t base = 16; base < 64; base += 16) NextRounds(v, w, &kRound[base], kSixteen);
+    IBD_LANES_UNROLL
     for (size_t i = 0; i < 8; ++i) s[i] += v[i];
 }
 
@@ -85,6 +96,7 @@ IBD_LANES_INLINE void LaneCompressNodePadding(V (&s)[8])
     for (size_t base = 0; base < 64; base += 16) {
         ConstantRounds(v, &kNodePaddingRounds[base], kSixteen);
     }
+    IBD_LANES_UNROLL
     for (size_t i = 0; i < 8; ++i) s[i] += v[i];
 }
 
@@ -103,115 +115,201 @@ IBD_LANES_INLINE void LaneCompressNodePadding(V (&s)[8])
  *  row number to the bottom of the word address; after log2(lanes) times rows are columns. */
 IBD_LANES_INLINE void Transpose(V (&rows)[kLanes])
 {
+    IBD_LANES_UNROLL
     for (size_t size = 1; size < kLanes; size *= 2) {
         V next[kLanes];
+        IBD_LANES_UNROLL
         for (size_t i = 0; i < kLanes / 2; ++i) {
             next[2 * i] = __builtin_shufflevector(rows[i], rows[i + kLanes / 2], IBD_LOW);
             next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + kLanes / 2], IBD_HIGH);
         }
+        IBD_LANES_UNROLL
         for (size_t i = 0; i < kLanes; ++i) rows[i] = next[i];
     }
 }
 
-/** Word j of every lane's block into w[j]. */
-IBD_LANES_INLINE void LoadBlocks(V (&w)[16], const uint8_t* const* blocks)
+template <size_t Words>
+IBD_LANES_INLINE void LoadPart(V& v, const uint8_t* p)
 {
-    for (size_t base = 0; base < 16; base += kLanes) {
+    v = V{};
+    std::memcpy(&v, p, 4 * Words);
+}
+
+/** Word j of every lane's message into w[j], for the first `Words` words; the others become zero,
+ *  and no byte of them is read. */
+template <size_t Words>
+IBD_LANES_INLINE void LoadWords(V (&w)[16], const uint8_t* const* messages)
+{
+    IBD_LANES_UNROLL
+    for (size_t j = Words; j < 16; ++j) w[j] = V{};
+    constexpr size_t kFull = Words / kLanes * kLanes;
+    IBD_LANES_UNROLL
+    for (size_t base = 0; base < kFull; base += kLanes) {
         V rows[kLanes];
-        for (size_t i = 0; i < kLanes; ++i) std::memcpy(&rows[i], blocks[i] + 4 * base, sizeof(V));
+        IBD_LANES_UNROLL
+        for (size_t i = 0; i < kLanes; ++i) {
+            std::memcpy(&rows[i], messages[i] + 4 * base, sizeof(V));
+        }
         Transpose(rows);
+        IBD_LANES_UNROLL
         for (size_t i = 0; i < kLanes; ++i) w[base + i] = IBD_LANES_BSWAP(rows[i]);
     }
+    if constexpr (kFull < Words) {
+        V rows[kLanes];
+        IBD_LANES_UNROLL
+        for (size_t i = 0; i < kLanes; ++i) {
+            IBD_LANES_LOAD(rows[i], messages[i] + 4 * kFull, Words - kFull);
+        }
+        Transpose(rows);
+        IBD_LANES_UNROLL
+        for (size_t j = kFull; j < Words; ++j) w[j] = IBD_LANES_BSWAP(rows[j - kFull]);
+    }
 }
 
-/** The states of all lanes as digests. */
+/** What follows a message that ends within this block, after its `Words` words. */
+template <size_t Words>
+IBD_LANES_INLINE void Pad(V (&w)[16], uint32_t bits)
+{
+    w[Words] += 0x80000000;
+    w[15] += bits;
+}
+
+IBD_LANES_INLINE void StartAll(V (&s)[8], const Sha256State& state)
+{
+    IBD_LANES_UNROLL
+    for (size_t j = 0; j < 8; ++j) s[j] = V{} + state[j];
+}
+
+/** The states of all lanes as digests, one after the other. */
 IBD_LANES_INLINE void StoreDigests(const V (&s)[8], Hash32* out)
 {
-    uint32_t words[8][kLanes];
-    for (size_t j = 0; j < 8; ++j) {
-        const V swapped = IBD_LANES_BSWAP(s[j]);
-        std::memcpy(words[j], &swapped, sizeof(V));
-    }
-    for (size_t i = 0; i < kLanes; ++i) {
-        for (size_t j = 0; j < 8; ++j) std::memcpy(out[i].data() + 4 * j, &words[j][i], 4);
+    constexpr size_t kWords = kLanes < 8 ? kLanes : 8; // of a digest, in one row
+    IBD_LANES_UNROLL
+    for (size_t base = 0; base < 8; base += kWords) {
+        V rows[kLanes]{};
+        IBD_LANES_UNROLL
+        for (size_t j = 0; j < kWords; ++j) rows[j] = IBD_LANES_BSWAP(s[base + j]);
+        Transpose(rows);
+        IBD_LANES_UNROLL
+        for (size_t i = 0; i < kLanes; ++i) {
+            std::memcpy(out[i].data() + 4 * base, &rows[i], 4 * kWords);
+        }
     }
 }
 
-IBD_LANES_TARGET void LanesTransform(Sha256State* states, const uint8_t* const* data, size_t blocks)
+/** All ones in the lanes whose bit is set. */
+IBD_LANES_INLINE void MaskOf(V& mask, uint32_t bits)
+{
+    V number{};
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLanes; ++i) number[i] = static_cast<uint32_t>(i);
+    mask = V{} - (((V{} + bits) >> number) & 1);
+}
+
+IBD_LANES_TARGET void LanesTransform(uint32_t* states, uint32_t fresh, const uint8_t* const* data,
+                                     size_t blocks)
 {
     const uint8_t* at[kLanes];
-    uint32_t words[8][kLanes];
-    for (size_t i = 0; i < kLanes; ++i) {
-        at[i] = data[i];
-        for (size_t j = 0; j < 8; ++j) words[j][i] = states[i][j];
-    }
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLanes; ++i) at[i] = data[i];
     V s[8];
-    std::memcpy(s, words, sizeof s);
+    std::memcpy(s, states, sizeof s);
+    V started;
+    MaskOf(started, fresh);
+    IBD_LANES_UNROLL
+    for (size_t j = 0; j < 8; ++j) s[j] = (s[j] & ~started) | (started & kSha256Initial[j]);
     for (size_t n = 0; n < blocks; ++n) {
         V w[16];
-        LoadBlocks(w, at);
+        LoadWords<16>(w, at);
         LaneCompress(s, w);
         for (const uint8_t*& p : at) p += 64;
     }
-    std::memcpy(words, s, sizeof s);
-    for (size_t i = 0; i < kLanes; ++i) {
-        for (size_t j = 0; j < 8; ++j) states[i][j] = words[j][i];
+    std::memcpy(states, s, sizeof s);
+}
+
+/** Calls `take` with the addresses of messages of every lane and room for their digests, until none
+ *  of `count` is left. Lanes without a message repeat the last one. `at` says where message i is.
+ */
+template <typename At, typename Take>
+IBD_LANES_INLINE void ForAll(size_t count, Hash32* out, const At& at, const Take& take)
+{
+    for (size_t done = 0; done < count; done += kLanes) {
+        const size_t n = count - done < kLanes ? count - done : kLanes;
+        const uint8_t* messages[kLanes];
+        IBD_LANES_UNROLL
+        for (size_t i = 0; i < kLanes; ++i) messages[i] = at(done + (i < n ? i : n - 1));
+        Hash32 digests[kLanes];
+        take(messages, n == kLanes ? out + done : digests);
+        if (n < kLanes) std::memcpy(out + done, digests, n * sizeof(Hash32));
     }
 }
 
 IBD_LANES_TARGET void Outpoints(const Sha256State& midstate, const uint8_t* messages, size_t stride,
                                 size_t count, Hash32* out)
 {
-    uint8_t blocks[kLanes][64];
-    const uint8_t* at[kLanes];
-    for (size_t i = 0; i < kLanes; ++i) at[i] = blocks[i];
-    while (count > 0) {
-        const size_t n = count < kLanes ? count : kLanes;
-        // Lanes without a message repeat the last one.
-        for (size_t i = 0; i < kLanes; ++i) {
-            PadOutpoint(messages + (i < n ? i : n - 1) * stride, blocks[i]);
-        }
+    const auto at = [&](size_t i) { return messages + i * stride; };
+    const auto hash = [&](const uint8_t* const* lanes, Hash32* digests) IBD_LANES_TARGET {
         V w[16];
         V s[8];
-        LoadBlocks(w, at);
-        for (size_t j = 0; j < 8; ++j) s[j] = V{} + midstate[j];
+        LoadWords<9>(w, lanes);
+        Pad<9>(w, kOutpointBits);
+        StartAll(s, midstate);
         LaneCompress(s, w);
-        Hash32 digests[kLanes];
-        StoreDigests(s, n == kLanes ? out : digests);
-        if (n < kLanes) std::memcpy(out, digests, n * sizeof(Hash32));
-        messages += n * stride;
-        out += n;
-        count -= n;
-    }
+        StoreDigests(s, digests);
+    };
+    ForAll(count, out, at, hash);
+}
+
+IBD_LANES_TARGET void Digests(Hash32* digests, size_t count)
+{
+    const auto at = [&](size_t i) { return digests[i].data(); };
+    const auto hash = [](const uint8_t* const* lanes, Hash32* out) IBD_LANES_TARGET {
+        V w[16];
+        V s[8];
+        LoadWords<8>(w, lanes);
+        Pad<8>(w, kDigestBits);
+        StartAll(s, kSha256Initial);
+        LaneCompress(s, w);
+        StoreDigests(s, out);
+    };
+    ForAll(count, digests, at, hash);
 }
 
 IBD_LANES_TARGET void Double64(const uint8_t* messages, size_t count, Hash32* out)
 {
-    while (count > 0) {
-        const size_t n = count < kLanes ? count : kLanes;
-        const uint8_t* at[kLanes];
-        for (size_t i = 0; i < kLanes; ++i) at[i] = messages + (i < n ? i : n - 1) * 64;
+    const auto at = [&](size_t i) { return messages + i * 64; };
+    const auto hash = [](const uint8_t* const* lanes, Hash32* digests) IBD_LANES_TARGET {
         V w[16];
         V s[8];
-        LoadBlocks(w, at);
-        for (size_t j = 0; j < 8; ++j) s[j] = V{} + kSha256Initial[j];
+        LoadWords<16>(w, lanes);
+        StartAll(s, kSha256Initial);
         LaneCompress(s, w);
         LaneCompressNodePadding(s);
+        IBD_LANES_UNROLL
         for (size_t j = 0; j < 8; ++j) {
             w[j] = s[j];
             w[8 + j] = V{};
-            s[j] = V{} + kSha256Initial[j];
         }
-        w[8] += 0x80000000;
-        w[15] += kDigestBits;
+        Pad<8>(w, kDigestBits);
+        StartAll(s, kSha256Initial);
         LaneCompress(s, w);
-        Hash32 digests[kLanes];
-        StoreDigests(s, n == kLanes ? out : digests);
-        if (n < kLanes) std::memcpy(out, digests, n * sizeof(Hash32));
-        messages += n * 64;
-        out += n;
-        count -= n;
-    }
+        StoreDigests(s, digests);
+    };
+    ForAll(count, out, at, hash);
+}
+
+[[maybe_unused]] Sha256Backend LanesBackend(const char* name, bool available)
+{
+    return {.name = name,
+            .available = available,
+            .lanes = kLanes,
+            .word_stride = kLanes,
+            .lane_stride = 1,
+            .transform = TransformPortable,
+            .lanes_transform = LanesTransform,
+            .digests = Digests,
+            .outpoints = Outpoints,
+            .double64 = Double64};
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SHA-256 in plain C++: the backend of every machine and the oracle of the others.
 #include "crypto/sha256_internal.h"
 
+#include <algorithm>
+
 namespace ibd::sha256 {
 
 namespace {
@@ -45,9 +47,29 @@ void TransformBlock(Sha256State& state, const uint8_t* block)
     for (size_t i = 0; i < 8; ++i) state[i] += add[i];
 }
 
-void LanesTransform(Sha256State* states, const uint8_t* const* data, size_t blocks)
+void LanesTransform(uint32_t* words, uint32_t fresh, const uint8_t* const* data, size_t blocks)
 {
-    TransformPortable(states[0], data[0], blocks);
+    Sha256State state = kSha256Initial;
+    if (fresh == 0) std::copy_n(words, state.size(), state.begin());
+    TransformPortable(state, data[0], blocks);
+    std::copy(state.begin(), state.end(), words);
+}
+
+/** Replaces a digest by its own. */
+void HashDigest(Hash32& digest)
+{
+    uint8_t block[64] = {};
+    std::memcpy(block, digest.data(), digest.size());
+    block[32] = 0x80;
+    WriteBE32(block + 60, kDigestBits);
+    Sha256State state = kSha256Initial;
+    TransformBlock(state, block);
+    StateToBytes(state, digest.data());
+}
+
+void Digests(Hash32* digests, size_t count)
+{
+    for (Hash32& digest : std::span(digests, count)) HashDigest(digest);
 }
 
 void Outpoints(const Sha256State& midstate, const uint8_t* messages, size_t stride, size_t count,
@@ -70,13 +92,8 @@ void Double64(const uint8_t* messages, size_t count, Hash32* out)
         Sha256State state = kSha256Initial;
         TransformBlock(state, messages + 64 * i);
         TransformBlock(state, padding);
-        uint8_t block[64] = {};
-        StateToBytes(state, block);
-        block[32] = 0x80;
-        WriteBE32(block + 60, kDigestBits);
-        state = kSha256Initial;
-        TransformBlock(state, block);
         StateToBytes(state, out[i].data());
+        HashDigest(out[i]);
     }
 }
 
@@ -89,7 +106,16 @@ void TransformPortable(Sha256State& state, const uint8_t* data, size_t blocks)
 
 Sha256Backend PortableBackend()
 {
-    return {"portable", true, 1, TransformPortable, LanesTransform, Outpoints, Double64};
+    return {.name = "portable",
+            .available = true,
+            .lanes = 1,
+            .word_stride = 1,
+            .lane_stride = 8,
+            .transform = TransformPortable,
+            .lanes_transform = LanesTransform,
+            .digests = Digests,
+            .outpoints = Outpoints,
+            .double64 = Double64};
 }
 
 } // namespace ibd::sha256

@@ -32,10 +32,10 @@ IBD_SHANI_INLINE __m128i Swap(__m128i v)
     return _mm_shuffle_epi8(v, _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203));
 }
 
-IBD_SHANI_INLINE void LoadState(Stream& x, const Sha256State& state)
+IBD_SHANI_INLINE void LoadState(Stream& x, const uint32_t* state)
 {
-    const __m128i badc = _mm_shuffle_epi32(Load(&state[0]), 0xb1);
-    const __m128i hgfe = _mm_shuffle_epi32(Load(&state[4]), 0x1b);
+    const __m128i badc = _mm_shuffle_epi32(Load(state), 0xb1);
+    const __m128i hgfe = _mm_shuffle_epi32(Load(state + 4), 0x1b);
     x.abef = _mm_alignr_epi8(badc, hgfe, 8);
     x.cdgh = _mm_blend_epi16(hgfe, badc, 0xf0);
 }
@@ -64,13 +64,26 @@ IBD_SHANI_INLINE void LoadOutpoint(Stream& x, const uint8_t* message)
     x.m[3] = _mm_set_epi32(static_cast<int>(kOutpointBits), 0, 0, 0);
 }
 
-/** The digest of x becomes its next message block, padded; the state starts anew. */
-IBD_SHANI_INLINE void LoadDigest(Stream& x)
+/** After a digest in m[0] and m[1]: its padding, and the state of a new message. */
+IBD_SHANI_INLINE void StartDigest(Stream& x)
 {
-    UnpackState(x, x.m[0], x.m[1]);
     x.m[2] = _mm_set_epi32(0, 0, 0, static_cast<int>(0x80000000));
     x.m[3] = _mm_set_epi32(static_cast<int>(kDigestBits), 0, 0, 0);
-    LoadState(x, kSha256Initial);
+    LoadState(x, kSha256Initial.data());
+}
+
+/** The digest of x becomes its next message block, padded; the state starts anew. */
+IBD_SHANI_INLINE void DigestAgain(Stream& x)
+{
+    UnpackState(x, x.m[0], x.m[1]);
+    StartDigest(x);
+}
+
+IBD_SHANI_INLINE void LoadDigest(Stream& x, const Hash32& digest)
+{
+    x.m[0] = Swap(Load(digest.data()));
+    x.m[1] = Swap(Load(digest.data() + 16));
+    StartDigest(x);
 }
 
 IBD_SHANI_INLINE void StoreDigest(const Stream& x, Hash32& out)
@@ -161,42 +174,58 @@ IBD_SHANI_INLINE void CompressNodePadding(Streams&... x)
     (AddState(x, *b++), ...);
 }
 
-IBD_SHANI_INLINE void StoreState(const Stream& x, Sha256State& state)
+IBD_SHANI_INLINE void StoreState(const Stream& x, uint32_t* state)
 {
     __m128i abcd, efgh;
     UnpackState(x, abcd, efgh);
-    Store(&state[0], abcd);
-    Store(&state[4], efgh);
+    Store(state, abcd);
+    Store(state + 4, efgh);
+}
+
+IBD_SHANI_INLINE void Absorb(Stream& x, const uint8_t* data, size_t blocks)
+{
+    for (; blocks > 0; --blocks, data += 64) {
+        LoadBlock(x, data);
+        Compress(x);
+    }
 }
 
 IBD_SHANI void Transform(Sha256State& state, const uint8_t* data, size_t blocks)
 {
     Stream x;
-    LoadState(x, state);
-    for (; blocks > 0; --blocks, data += 64) {
-        LoadBlock(x, data);
-        Compress(x);
-    }
-    StoreState(x, state);
+    LoadState(x, state.data());
+    Absorb(x, data, blocks);
+    StoreState(x, state.data());
 }
 
-void LanesTransform1(Sha256State* states, const uint8_t* const* data, size_t blocks)
+/** Lane `lane`, which begins a message if its bit is set. */
+IBD_SHANI_INLINE void LoadLane(Stream& x, const uint32_t* states, uint32_t fresh, size_t lane)
 {
-    Transform(states[0], data[0], blocks);
+    LoadState(x, (fresh >> lane & 1) != 0 ? kSha256Initial.data() : states + 8 * lane);
 }
 
-IBD_SHANI void LanesTransform2(Sha256State* states, const uint8_t* const* data, size_t blocks)
+IBD_SHANI void LanesTransform1(uint32_t* states, uint32_t fresh, const uint8_t* const* data,
+                               size_t blocks)
+{
+    Stream x;
+    LoadLane(x, states, fresh, 0);
+    Absorb(x, data[0], blocks);
+    StoreState(x, states);
+}
+
+IBD_SHANI void LanesTransform2(uint32_t* states, uint32_t fresh, const uint8_t* const* data,
+                               size_t blocks)
 {
     Stream x, y;
-    LoadState(x, states[0]);
-    LoadState(y, states[1]);
+    LoadLane(x, states, fresh, 0);
+    LoadLane(y, states, fresh, 1);
     for (size_t i = 0; i < blocks; ++i) {
         LoadBlock(x, data[0] + 64 * i);
         LoadBlock(y, data[1] + 64 * i);
         Compress(x, y);
     }
-    StoreState(x, states[0]);
-    StoreState(y, states[1]);
+    StoreState(x, states);
+    StoreState(y, states + 8);
 }
 
 IBD_SHANI void Outpoints1(const Sha256State& midstate, const uint8_t* messages, size_t stride,
@@ -204,7 +233,7 @@ IBD_SHANI void Outpoints1(const Sha256State& midstate, const uint8_t* messages, 
 {
     for (size_t i = 0; i < count; ++i) {
         Stream x;
-        LoadState(x, midstate);
+        LoadState(x, midstate.data());
         LoadOutpoint(x, messages + i * stride);
         Compress(x);
         StoreDigest(x, out[i]);
@@ -217,8 +246,8 @@ IBD_SHANI void Outpoints2(const Sha256State& midstate, const uint8_t* messages, 
     size_t i = 0;
     for (; i + 2 <= count; i += 2) {
         Stream x, y;
-        LoadState(x, midstate);
-        LoadState(y, midstate);
+        LoadState(x, midstate.data());
+        LoadState(y, midstate.data());
         LoadOutpoint(x, messages + i * stride);
         LoadOutpoint(y, messages + (i + 1) * stride);
         Compress(x, y);
@@ -232,11 +261,11 @@ IBD_SHANI void Double64x1(const uint8_t* messages, size_t count, Hash32* out)
 {
     for (size_t i = 0; i < count; ++i) {
         Stream x;
-        LoadState(x, kSha256Initial);
+        LoadState(x, kSha256Initial.data());
         LoadBlock(x, messages + 64 * i);
         Compress(x);
         CompressNodePadding(x);
-        LoadDigest(x);
+        DigestAgain(x);
         Compress(x);
         StoreDigest(x, out[i]);
     }
@@ -247,19 +276,43 @@ IBD_SHANI void Double64x2(const uint8_t* messages, size_t count, Hash32* out)
     size_t i = 0;
     for (; i + 2 <= count; i += 2) {
         Stream x, y;
-        LoadState(x, kSha256Initial);
-        LoadState(y, kSha256Initial);
+        LoadState(x, kSha256Initial.data());
+        LoadState(y, kSha256Initial.data());
         LoadBlock(x, messages + 64 * i);
         LoadBlock(y, messages + 64 * i + 64);
         Compress(x, y);
         CompressNodePadding(x, y);
-        LoadDigest(x);
-        LoadDigest(y);
+        DigestAgain(x);
+        DigestAgain(y);
         Compress(x, y);
         StoreDigest(x, out[i]);
         StoreDigest(y, out[i + 1]);
     }
     Double64x1(messages + 64 * i, count - i, out + i);
+}
+
+IBD_SHANI void Digests1(Hash32* digests, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        Stream x;
+        LoadDigest(x, digests[i]);
+        Compress(x);
+        StoreDigest(x, digests[i]);
+    }
+}
+
+IBD_SHANI void Digests2(Hash32* digests, size_t count)
+{
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        Stream x, y;
+        LoadDigest(x, digests[i]);
+        LoadDigest(y, digests[i + 1]);
+        Compress(x, y);
+        StoreDigest(x, digests[i]);
+        StoreDigest(y, digests[i + 1]);
+    }
+    Digests1(digests + i, count - i);
 }
 
 bool HasShaNi()
@@ -273,12 +326,28 @@ bool HasShaNi()
 
 Sha256Backend ShaNiBackend()
 {
-    return {"sha-ni", HasShaNi(), 1, Transform, LanesTransform1, Outpoints1, Double64x1};
+    return {.name = "sha-ni",
+            .available = HasShaNi(),
+            .lanes = 1,
+            .word_stride = 1,
+            .lane_stride = 8,
+            .transform = Transform,
+            .lanes_transform = LanesTransform1,
+            .digests = Digests1,
+            .outpoints = Outpoints1,
+            .double64 = Double64x1};
 }
 
 Sha256Backend ShaNi2Backend()
 {
-    return {"sha-ni x2", HasShaNi(), 2, Transform, LanesTransform2, Outpoints2, Double64x2};
+    Sha256Backend backend = ShaNiBackend();
+    backend.name = "sha-ni x2";
+    backend.lanes = 2;
+    backend.lanes_transform = LanesTransform2;
+    backend.digests = Digests2;
+    backend.outpoints = Outpoints2;
+    backend.double64 = Double64x2;
+    return backend;
 }
 
 } // namespace ibd::sha256

@@ -12,9 +12,6 @@
 
 namespace ibd::sha256 {
 
-Sha256Backend Vector4Backend()
-{
-    return {"4 lanes", true, kLanes, TransformPortable, LanesTransform, Outpoints, Double64};
-}
+Sha256Backend Vector4Backend() { return LanesBackend("4 lanes", true); }
 
 } // namespace ibd::sha256
