@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #define IBD_LANES 8
+#define IBD_LANES_VECTORS 1
 #define IBD_LANES_TARGET __attribute__((target("avx2")))
 #define IBD_LANES_BSWAP(v)                                                                         \
     (V) _mm256_shuffle_epi8((__m256i)(v),                                                          \

@@ -1,8 +1,9 @@
-// SHA-256 in sixteen AVX-512 lanes.
+// SHA-256 in two times sixteen AVX-512 lanes.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #define IBD_LANES 16
+#define IBD_LANES_VECTORS 2
 #define IBD_LANES_TARGET __attribute__((target("avx512f,avx512bw")))
 #define IBD_LANES_BSWAP(v)                                                                         \
     (V) _mm512_shuffle_epi8((__m512i)(v),                                                          \

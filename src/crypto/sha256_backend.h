@@ -12,7 +12,7 @@ namespace ibd {
 constexpr size_t kOutpointSize = 36;
 
 /** Most lanes of any backend. */
-constexpr size_t kSha256MaxLanes = 16;
+constexpr size_t kSha256MaxLanes = 32;
 
 struct Sha256Backend {
     const char* name;
@@ -20,7 +20,8 @@ struct Sha256Backend {
     /** Whether this CPU and operating system can run it; its functions must not be called else. */
     bool available;
 
-    /** Independent messages processed side by side by `lanes_transform`, at most 32. */
+    /** Independent messages processed side by side by `lanes_transform`, at most
+     *  kSha256MaxLanes. */
     size_t lanes;
 
     /** Word j of lane i of the states that it takes is at j * word_stride + i * lane_stride. */

@@ -103,8 +103,8 @@ public:
     void Run()
     {
         while (m_active < m_backend.lanes && StartNext(m_active)) ++m_active;
-        // With half of the lanes idle, one message at a time is no slower.
-        while (m_active * 2 > m_backend.lanes) Step();
+        // With three quarters of the lanes idle, one message at a time is no slower.
+        while (m_active * 4 > m_backend.lanes) Step();
         for (size_t lane = 0; lane < m_active; ++lane) FinishAlone(lane);
     }
 
@@ -206,9 +206,8 @@ void Sha256dManyWith(const Sha256Backend& backend, std::span<const HashMessage> 
                      Hash32* out)
 {
     Sha256ManyWith(backend, messages, out);
-    // What does not fill half of the lanes is faster alone.
     const size_t rest = messages.size() % backend.lanes;
-    const size_t alone = rest * 2 > backend.lanes ? 0 : rest;
+    const size_t alone = rest * 4 > backend.lanes ? 0 : rest;
     backend.digests(out, messages.size() - alone);
     Sha256StreamBackend().digests(out + messages.size() - alone, alone);
 }

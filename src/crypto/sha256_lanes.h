@@ -1,6 +1,8 @@
-// SHA-256 of IBD_LANES messages side by side, one in each 32-bit element of a vector register.
+// SHA-256 of many messages side by side, one in each 32-bit element of one or more vectors.
 // Included by the file of each vector instruction set, which first defines
-//   IBD_LANES            4, 8 or 16
+//   IBD_LANES            4, 8 or 16: elements of a vector
+//   IBD_LANES_VECTORS    how many are worked on at a time: a round waits for the one before it,
+//                        and where there are registers enough another vector fills the wait
 //   IBD_LANES_TARGET     the function attribute that enables the instructions
 //   IBD_LANES_BSWAP(v)   each element from big-endian to native byte order
 // and, if there is one instruction for it,
@@ -25,8 +27,16 @@ namespace ibd::sha256 {
 
 namespace {
 
-constexpr size_t kLanes = IBD_LANES;
+constexpr size_t kWidth = IBD_LANES;
+constexpr size_t kVectors = IBD_LANES_VECTORS;
+constexpr size_t kLanes = kWidth * kVectors;
 typedef uint32_t V __attribute__((vector_size(4 * IBD_LANES)));
+
+/** States and blocks of N vectors of lanes, word by word. */
+template <size_t N>
+using States = V[N][8];
+template <size_t N>
+using Blocks = V[N][16];
 
 #define IBD_ROTR(x, n) (((x) >> (n)) | ((x) << (32 - (n))))
 
@@ -58,46 +68,92 @@ IBD_LANES_INLINE void LaneExpand(V (&w)[16])
             (IBD_ROTR(y, 17) ^ IBD_ROTR(y, 19) ^ (y >> 10));
 }
 
-template <size_t... J>
-IBD_LANES_INLINE void FirstRounds(V (&s)[8], const V (&w)[16], std::index_sequence<J...>)
+template <size_t J, size_t N>
+IBD_LANES_INLINE void FirstRound(States<N>& s, const Blocks<N>& w)
 {
-    (LaneRound<J>(s, w[J], kRound[J]), ...);
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) LaneRound<J>(s[n], w[n][J], kRound[J]);
 }
 
-template <size_t... J>
-IBD_LANES_INLINE void NextRounds(V (&s)[8], V (&w)[16], const uint32_t* k,
+template <size_t J, size_t N>
+IBD_LANES_INLINE void NextRound(States<N>& s, Blocks<N>& w, const uint32_t* k)
+{
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) {
+        LaneExpand<J>(w[n]);
+        LaneRound<J>(s[n], w[n][J], k[J]);
+    }
+}
+
+template <size_t J, size_t N>
+IBD_LANES_INLINE void ConstantRound(States<N>& s, const uint32_t* kw)
+{
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) LaneRound<J>(s[n], V{}, kw[J]);
+}
+
+template <size_t N, size_t... J>
+IBD_LANES_INLINE void FirstRounds(States<N>& s, const Blocks<N>& w, std::index_sequence<J...>)
+{
+    (FirstRound<J>(s, w), ...);
+}
+
+template <size_t N, size_t... J>
+IBD_LANES_INLINE void NextRounds(States<N>& s, Blocks<N>& w, const uint32_t* k,
                                  std::index_sequence<J...>)
 {
-    ((LaneExpand<J>(w), LaneRound<J>(s, w[J], k[J])), ...);
+    (NextRound<J>(s, w, k), ...);
 }
 
-template <size_t... J>
-IBD_LANES_INLINE void ConstantRounds(V (&s)[8], const uint32_t* kw, std::index_sequence<J...>)
+template <size_t N, size_t... J>
+IBD_LANES_INLINE void ConstantRounds(States<N>& s, const uint32_t* kw, std::index_sequence<J...>)
 {
-    (LaneRound<J>(s, V{}, kw[J]), ...);
+    (ConstantRound<J>(s, kw), ...);
+}
+
+template <size_t N>
+IBD_LANES_INLINE void CopyStates(States<N>& to, const States<N>& from)
+{
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) {
+        IBD_LANES_UNROLL
+        for (size_t j = 0; j < 8; ++j) to[n][j] = from[n][j];
+    }
+}
+
+template <size_t N>
+IBD_LANES_INLINE void AddStates(States<N>& to, const States<N>& from)
+{
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) {
+        IBD_LANES_UNROLL
+        for (size_t j = 0; j < 8; ++j) to[n][j] += from[n][j];
+    }
 }
 
 /** s = s + rounds(s, w); destroys w. */
-IBD_LANES_INLINE void LaneCompress(V (&s)[8], V (&w)[16])
+template <size_t N>
+IBD_LANES_INLINE void LaneCompress(States<N>& s, Blocks<N>& w)
 {
     constexpr auto kSixteen = std::make_index_sequence<16>{};
-    V v[8] = {s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]};
-    FirstRounds(v, w, kSixteen);
-    for (size_t base = 16; base < 64; base += 16) NextRounds(v, w, &kRound[base], kSixteen);
-    IBD_LANES_UNROLL
-    for (size_t i = 0; i < 8; ++i) s[i] += v[i];
+    States<N> v;
+    CopyStates<N>(v, s);
+    FirstRounds<N>(v, w, kSixteen);
+    for (size_t base = 16; base < 64; base += 16) NextRounds<N>(v, w, &kRound[base], kSixteen);
+    AddStates<N>(s, v);
 }
 
 /** As LaneCompress for the padding block of a 64-byte message. */
-IBD_LANES_INLINE void LaneCompressNodePadding(V (&s)[8])
+template <size_t N>
+IBD_LANES_INLINE void LaneCompressNodePadding(States<N>& s)
 {
     constexpr auto kSixteen = std::make_index_sequence<16>{};
-    V v[8] = {s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]};
+    States<N> v;
+    CopyStates<N>(v, s);
     for (size_t base = 0; base < 64; base += 16) {
-        ConstantRounds(v, &kNodePaddingRounds[base], kSixteen);
+        ConstantRounds<N>(v, &kNodePaddingRounds[base], kSixteen);
     }
-    IBD_LANES_UNROLL
-    for (size_t i = 0; i < 8; ++i) s[i] += v[i];
+    AddStates<N>(s, v);
 }
 
 #if IBD_LANES == 4
@@ -112,19 +168,19 @@ IBD_LANES_INLINE void LaneCompressNodePadding(V (&s)[8])
 #endif
 
 /** Transposes a square of words. Interleaving row i with row i + half moves the top bit of the
- *  row number to the bottom of the word address; after log2(lanes) times rows are columns. */
-IBD_LANES_INLINE void Transpose(V (&rows)[kLanes])
+ *  row number to the bottom of the word address; after log2(width) times rows are columns. */
+IBD_LANES_INLINE void Transpose(V (&rows)[kWidth])
 {
     IBD_LANES_UNROLL
-    for (size_t size = 1; size < kLanes; size *= 2) {
-        V next[kLanes];
+    for (size_t size = 1; size < kWidth; size *= 2) {
+        V next[kWidth];
         IBD_LANES_UNROLL
-        for (size_t i = 0; i < kLanes / 2; ++i) {
-            next[2 * i] = __builtin_shufflevector(rows[i], rows[i + kLanes / 2], IBD_LOW);
-            next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + kLanes / 2], IBD_HIGH);
+        for (size_t i = 0; i < kWidth / 2; ++i) {
+            next[2 * i] = __builtin_shufflevector(rows[i], rows[i + kWidth / 2], IBD_LOW);
+            next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + kWidth / 2], IBD_HIGH);
         }
         IBD_LANES_UNROLL
-        for (size_t i = 0; i < kLanes; ++i) rows[i] = next[i];
+        for (size_t i = 0; i < kWidth; ++i) rows[i] = next[i];
     }
 }
 
@@ -142,22 +198,22 @@ IBD_LANES_INLINE void LoadWords(V (&w)[16], const uint8_t* const* messages)
 {
     IBD_LANES_UNROLL
     for (size_t j = Words; j < 16; ++j) w[j] = V{};
-    constexpr size_t kFull = Words / kLanes * kLanes;
+    constexpr size_t kFull = Words / kWidth * kWidth;
     IBD_LANES_UNROLL
-    for (size_t base = 0; base < kFull; base += kLanes) {
-        V rows[kLanes];
+    for (size_t base = 0; base < kFull; base += kWidth) {
+        V rows[kWidth];
         IBD_LANES_UNROLL
-        for (size_t i = 0; i < kLanes; ++i) {
+        for (size_t i = 0; i < kWidth; ++i) {
             std::memcpy(&rows[i], messages[i] + 4 * base, sizeof(V));
         }
         Transpose(rows);
         IBD_LANES_UNROLL
-        for (size_t i = 0; i < kLanes; ++i) w[base + i] = IBD_LANES_BSWAP(rows[i]);
+        for (size_t i = 0; i < kWidth; ++i) w[base + i] = IBD_LANES_BSWAP(rows[i]);
     }
     if constexpr (kFull < Words) {
-        V rows[kLanes];
+        V rows[kWidth];
         IBD_LANES_UNROLL
-        for (size_t i = 0; i < kLanes; ++i) {
+        for (size_t i = 0; i < kWidth; ++i) {
             IBD_LANES_LOAD(rows[i], messages[i] + 4 * kFull, Words - kFull);
         }
         Transpose(rows);
@@ -166,35 +222,56 @@ IBD_LANES_INLINE void LoadWords(V (&w)[16], const uint8_t* const* messages)
     }
 }
 
-/** What follows a message that ends within this block, after its `Words` words. */
-template <size_t Words>
-IBD_LANES_INLINE void Pad(V (&w)[16], uint32_t bits)
-{
-    w[Words] += 0x80000000;
-    w[15] += bits;
-}
-
-IBD_LANES_INLINE void StartAll(V (&s)[8], const Sha256State& state)
+template <size_t Words, size_t N>
+IBD_LANES_INLINE void LoadAll(Blocks<N>& w, const uint8_t* const* messages)
 {
     IBD_LANES_UNROLL
-    for (size_t j = 0; j < 8; ++j) s[j] = V{} + state[j];
+    for (size_t n = 0; n < N; ++n) LoadWords<Words>(w[n], messages + n * kWidth);
 }
 
-/** The states of all lanes as digests, one after the other. */
+/** What follows messages that end within this block, after `Words` words. */
+template <size_t Words, size_t N>
+IBD_LANES_INLINE void PadAll(Blocks<N>& w, uint32_t bits)
+{
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) {
+        w[n][Words] += 0x80000000;
+        w[n][15] += bits;
+    }
+}
+
+template <size_t N>
+IBD_LANES_INLINE void StartAll(States<N>& s, const Sha256State& state)
+{
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) {
+        IBD_LANES_UNROLL
+        for (size_t j = 0; j < 8; ++j) s[n][j] = V{} + state[j];
+    }
+}
+
+/** The states of a vector's lanes as digests, one after the other. */
 IBD_LANES_INLINE void StoreDigests(const V (&s)[8], Hash32* out)
 {
-    constexpr size_t kWords = kLanes < 8 ? kLanes : 8; // of a digest, in one row
+    constexpr size_t kWords = kWidth < 8 ? kWidth : 8; // of a digest, in one row
     IBD_LANES_UNROLL
     for (size_t base = 0; base < 8; base += kWords) {
-        V rows[kLanes]{};
+        V rows[kWidth]{};
         IBD_LANES_UNROLL
         for (size_t j = 0; j < kWords; ++j) rows[j] = IBD_LANES_BSWAP(s[base + j]);
         Transpose(rows);
         IBD_LANES_UNROLL
-        for (size_t i = 0; i < kLanes; ++i) {
+        for (size_t i = 0; i < kWidth; ++i) {
             std::memcpy(out[i].data() + 4 * base, &rows[i], 4 * kWords);
         }
     }
+}
+
+template <size_t N>
+IBD_LANES_INLINE void StoreAll(const States<N>& s, Hash32* out)
+{
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < N; ++n) StoreDigests(s[n], out + n * kWidth);
 }
 
 /** All ones in the lanes whose bit is set. */
@@ -202,100 +279,134 @@ IBD_LANES_INLINE void MaskOf(V& mask, uint32_t bits)
 {
     V number{};
     IBD_LANES_UNROLL
-    for (size_t i = 0; i < kLanes; ++i) number[i] = static_cast<uint32_t>(i);
+    for (size_t i = 0; i < kWidth; ++i) number[i] = static_cast<uint32_t>(i);
     mask = V{} - (((V{} + bits) >> number) & 1);
 }
 
+/** Word j of all lanes lies together, at j * kLanes. */
 IBD_LANES_TARGET void LanesTransform(uint32_t* states, uint32_t fresh, const uint8_t* const* data,
                                      size_t blocks)
 {
     const uint8_t* at[kLanes];
+    std::memcpy(at, data, sizeof at);
+    States<kVectors> s;
     IBD_LANES_UNROLL
-    for (size_t i = 0; i < kLanes; ++i) at[i] = data[i];
-    V s[8];
-    std::memcpy(s, states, sizeof s);
-    V started;
-    MaskOf(started, fresh);
-    IBD_LANES_UNROLL
-    for (size_t j = 0; j < 8; ++j) s[j] = (s[j] & ~started) | (started & kSha256Initial[j]);
-    for (size_t n = 0; n < blocks; ++n) {
-        V w[16];
-        LoadWords<16>(w, at);
-        LaneCompress(s, w);
+    for (size_t n = 0; n < kVectors; ++n) {
+        V started;
+        MaskOf(started, fresh >> n * kWidth);
+        IBD_LANES_UNROLL
+        for (size_t j = 0; j < 8; ++j) {
+            std::memcpy(&s[n][j], states + j * kLanes + n * kWidth, sizeof(V));
+            s[n][j] = (s[n][j] & ~started) | (started & kSha256Initial[j]);
+        }
+    }
+    for (size_t block = 0; block < blocks; ++block) {
+        Blocks<kVectors> w;
+        LoadAll<16, kVectors>(w, at);
+        LaneCompress<kVectors>(s, w);
         for (const uint8_t*& p : at) p += 64;
     }
-    std::memcpy(states, s, sizeof s);
-}
-
-/** Calls `take` with the addresses of messages of every lane and room for their digests, until none
- *  of `count` is left. Lanes without a message repeat the last one. `at` says where message i is.
- */
-template <typename At, typename Take>
-IBD_LANES_INLINE void ForAll(size_t count, Hash32* out, const At& at, const Take& take)
-{
-    for (size_t done = 0; done < count; done += kLanes) {
-        const size_t n = count - done < kLanes ? count - done : kLanes;
-        const uint8_t* messages[kLanes];
+    IBD_LANES_UNROLL
+    for (size_t n = 0; n < kVectors; ++n) {
         IBD_LANES_UNROLL
-        for (size_t i = 0; i < kLanes; ++i) messages[i] = at(done + (i < n ? i : n - 1));
-        Hash32 digests[kLanes];
-        take(messages, n == kLanes ? out + done : digests);
-        if (n < kLanes) std::memcpy(out + done, digests, n * sizeof(Hash32));
+        for (size_t j = 0; j < 8; ++j) {
+            std::memcpy(states + j * kLanes + n * kWidth, &s[n][j], sizeof(V));
+        }
     }
 }
+
+/** Hashes up to N vectors of messages. Lanes without a message repeat the last one. */
+template <size_t N, typename Hasher>
+IBD_LANES_INLINE void HashSome(const Hasher& hasher, const uint8_t* messages, size_t stride,
+                               size_t count, Hash32* out)
+{
+    constexpr size_t kMost = N * kWidth;
+    const uint8_t* at[kMost];
+    for (size_t i = 0; i < kMost; ++i) at[i] = messages + (i < count ? i : count - 1) * stride;
+    States<N> s;
+    hasher.template Hash<N>(s, at);
+    Hash32 digests[kMost];
+    StoreAll<N>(s, count < kMost ? digests : out);
+    if (count < kMost) std::memcpy(out, digests, count * sizeof(Hash32));
+}
+
+/** Digests of `count` messages; `out` may be where they begin, if `stride` is a digest or more. */
+template <typename Hasher>
+IBD_LANES_INLINE void HashAll(const Hasher& hasher, const uint8_t* messages, size_t stride,
+                              size_t count, Hash32* out)
+{
+    size_t done = 0;
+    for (; count - done > kWidth; done += count - done < kLanes ? count - done : kLanes) {
+        HashSome<kVectors>(hasher, messages + done * stride, stride, count - done, out + done);
+    }
+    if (done == count) return;
+    HashSome<1>(hasher, messages + done * stride, stride, count - done, out + done);
+}
+
+struct OutpointHasher {
+    const Sha256State& midstate;
+
+    template <size_t N>
+    IBD_LANES_INLINE void Hash(States<N>& s, const uint8_t* const* messages) const
+    {
+        Blocks<N> w;
+        LoadAll<9, N>(w, messages);
+        PadAll<9, N>(w, kOutpointBits);
+        StartAll<N>(s, midstate);
+        LaneCompress<N>(s, w);
+    }
+};
+
+struct DigestHasher {
+    template <size_t N>
+    IBD_LANES_INLINE void Hash(States<N>& s, const uint8_t* const* messages) const
+    {
+        Blocks<N> w;
+        LoadAll<8, N>(w, messages);
+        PadAll<8, N>(w, kDigestBits);
+        StartAll<N>(s, kSha256Initial);
+        LaneCompress<N>(s, w);
+    }
+};
+
+struct NodeHasher {
+    template <size_t N>
+    IBD_LANES_INLINE void Hash(States<N>& s, const uint8_t* const* messages) const
+    {
+        Blocks<N> w;
+        LoadAll<16, N>(w, messages);
+        StartAll<N>(s, kSha256Initial);
+        LaneCompress<N>(s, w);
+        LaneCompressNodePadding<N>(s);
+        IBD_LANES_UNROLL
+        for (size_t n = 0; n < N; ++n) {
+            IBD_LANES_UNROLL
+            for (size_t j = 0; j < 8; ++j) {
+                w[n][j] = s[n][j];
+                w[n][8 + j] = V{};
+            }
+        }
+        PadAll<8, N>(w, kDigestBits);
+        StartAll<N>(s, kSha256Initial);
+        LaneCompress<N>(s, w);
+    }
+};
 
 IBD_LANES_TARGET void Outpoints(const Sha256State& midstate, const uint8_t* messages, size_t stride,
                                 size_t count, Hash32* out)
 {
-    const auto at = [&](size_t i) { return messages + i * stride; };
-    const auto hash = [&](const uint8_t* const* lanes, Hash32* digests) IBD_LANES_TARGET {
-        V w[16];
-        V s[8];
-        LoadWords<9>(w, lanes);
-        Pad<9>(w, kOutpointBits);
-        StartAll(s, midstate);
-        LaneCompress(s, w);
-        StoreDigests(s, digests);
-    };
-    ForAll(count, out, at, hash);
+    HashAll(OutpointHasher{midstate}, messages, stride, count, out);
 }
 
 IBD_LANES_TARGET void Digests(Hash32* digests, size_t count)
 {
-    const auto at = [&](size_t i) { return digests[i].data(); };
-    const auto hash = [](const uint8_t* const* lanes, Hash32* out) IBD_LANES_TARGET {
-        V w[16];
-        V s[8];
-        LoadWords<8>(w, lanes);
-        Pad<8>(w, kDigestBits);
-        StartAll(s, kSha256Initial);
-        LaneCompress(s, w);
-        StoreDigests(s, out);
-    };
-    ForAll(count, digests, at, hash);
+    const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(digests);
+    HashAll(DigestHasher{}, bytes, sizeof(Hash32), count, digests);
 }
 
 IBD_LANES_TARGET void Double64(const uint8_t* messages, size_t count, Hash32* out)
 {
-    const auto at = [&](size_t i) { return messages + i * 64; };
-    const auto hash = [](const uint8_t* const* lanes, Hash32* digests) IBD_LANES_TARGET {
-        V w[16];
-        V s[8];
-        LoadWords<16>(w, lanes);
-        StartAll(s, kSha256Initial);
-        LaneCompress(s, w);
-        LaneCompressNodePadding(s);
-        IBD_LANES_UNROLL
-        for (size_t j = 0; j < 8; ++j) {
-            w[j] = s[j];
-            w[8 + j] = V{};
-        }
-        Pad<8>(w, kDigestBits);
-        StartAll(s, kSha256Initial);
-        LaneCompress(s, w);
-        StoreDigests(s, digests);
-    };
-    ForAll(count, out, at, hash);
+    HashAll(NodeHasher{}, messages, 64, count, out);
 }
 
 [[maybe_unused]] Sha256Backend LanesBackend(const char* name, bool available)

@@ -2,6 +2,7 @@
 #include "util/bytes.h"
 
 #define IBD_LANES 4
+#define IBD_LANES_VECTORS 1
 #define IBD_LANES_TARGET
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define IBD_LANES_BSWAP(v) (v)
