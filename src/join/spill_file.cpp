@@ -12,11 +12,12 @@ namespace ibd {
 namespace {
 
 constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 's', 'p', 'i', 'l', 1};
-constexpr size_t kHeaderSize = 48;     // magic, number, partitions, join id
-constexpr size_t kPageHeadBytes = 8;   // partition, length of the records
+constexpr size_t kHeaderSize = 48;      // magic, number, partitions, join id
+constexpr size_t kPageHeadBytes = 8;    // partition, length of the records
 constexpr size_t kPageHeaderBytes = 12; // and their checksum
 constexpr size_t kIndexEntrySize = 16;
 constexpr size_t kTrailerSize = 32;
+constexpr uint64_t kSyncStretch = 8 << 20; // begun to be synced at once
 
 Bytes Header(uint32_t number, const SpillOwner& owner)
 {
@@ -102,7 +103,15 @@ Result<> SpillWriter::Put(uint32_t partition, ByteSpan records)
     m_pages.push_back({partition, static_cast<uint32_t>(records.size()), m_out.Size()});
     IBD_RETURN_IF_ERROR(m_out.Add(head));
     IBD_RETURN_IF_ERROR(m_out.Add(checksum));
-    return m_out.Add(records);
+    IBD_RETURN_IF_ERROR(m_out.Add(records));
+    return m_out.Written() - m_sync_started < kSyncStretch ? Result<>() : StartSync();
+}
+
+/** So that whoever syncs the complete file, while nothing else is done, waits for its end only. */
+Result<> SpillWriter::StartSync()
+{
+    const uint64_t begin = std::exchange(m_sync_started, m_out.Written());
+    return m_out.File().StartSync(begin, m_sync_started - begin);
 }
 
 size_t SpillWriter::Pages() const

@@ -67,12 +67,14 @@ private:
 
     SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number, const SpillOwner& owner);
     Result<> Put(uint32_t partition, ByteSpan records) IBD_REQUIRES(m_mutex);
+    Result<> StartSync() IBD_REQUIRES(m_mutex);
     Result<WrittenSpill> Complete() IBD_REQUIRES(m_mutex);
 
     const uint32_t m_number;
     const Bytes m_header;
     mutable Mutex m_mutex;
     FileAppender m_out IBD_GUARDED_BY(m_mutex);
+    uint64_t m_sync_started IBD_GUARDED_BY(m_mutex) = 0; //!< up to where
     std::vector<Page> m_pages IBD_GUARDED_BY(m_mutex);
     Result<> m_status IBD_GUARDED_BY(m_mutex);
 };

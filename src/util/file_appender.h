@@ -33,6 +33,8 @@ public:
         m_pending.clear();
         return {};
     }
+    /** What the file has by now. */
+    uint64_t Written() const { return m_written; }
     /** Where the next byte goes. */
     uint64_t Size() const { return m_written + m_pending.size(); }
     WritableFile& File() { return *m_file; }
