@@ -26,11 +26,11 @@ uint64_t RunBytes(const LoadTask& task)
 }
 
 /** Twice the cores, as half of the threads wait for a sync; less if the mergers' pages would not
- *  fit in the memory given. */
+ *  fit in the memory given, but two, for which the number of runs was limited (LoadPhase). */
 unsigned ThreadCount(const LoadTask& task, uint64_t ranges)
 {
     const size_t merger = std::max<size_t>(1, task.runs.size()) * kRunPageBytes + (4 << 20);
-    const size_t fit = std::max<size_t>(1, task.memory_bytes / merger);
+    const size_t fit = std::max<size_t>(2, task.memory_bytes / merger);
     return static_cast<unsigned>(std::min({uint64_t{2} * task.threads, uint64_t{fit}, ranges}));
 }
 
