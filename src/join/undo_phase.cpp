@@ -12,8 +12,13 @@ namespace {
 /** Coins ahead that are asked to be brought near: they lie in the order of their making. */
 constexpr size_t kAhead = 12;
 
-/** Of a thread's memory for coins; their offsets and the records made of them take the rest. */
+/** Of a thread's memory for coins. Their offsets and the records made of them take as much, and
+ *  records that wait for their turn what is left. */
 size_t MostCoinBytes(const JoinOptions& options) { return JoinBytes(options) / 5 * 2; }
+size_t MostWaitingBytes(const JoinOptions& options)
+{
+    return JoinBytes(options) / 5 * JoinThreads(options);
+}
 
 } // namespace
 
@@ -32,18 +37,11 @@ public:
     Result<bool> WriteRange(uint32_t range);
 
 private:
-    struct Record {
-        const HeaderNode* node = nullptr;
-        size_t begin = 0; //!< in m_undo
-        size_t size = 0;
-    };
-
     Result<bool> WriteSpan(uint32_t range, HeightSpan span);
     Result<> Build(uint32_t range);
     Result<> BuildBlock(const HeaderNode& node, const PlainBlock& block);
     Result<> FindCoins(const HeaderNode& node, const PlainBlock& block);
     void AppendRecord(const PlainBlock& block);
-    Result<> HandOn();
 
     UndoPhase& m_phase;
     JoinJob& m_job;
@@ -52,10 +50,8 @@ private:
     SpanBlocks m_blocks;
     SpentRules m_rules;
     // Of the span at hand.
-    HeightSpan m_span;                  //!< those of it whose records are wanted
-    Bytes m_undo;                       //!< records, in the order of the files
-    std::vector<Record> m_records;      //!< by height
-    std::optional<BrokenRule> m_broken; //!< the lowest
+    HeightSpan m_span; //!< those of it whose records are wanted
+    UndoSpan m_made;
     // Of the block at hand.
     std::vector<ByteSpan> m_spent; //!< in undo form, by number of the input without the coinbase's
 };
@@ -67,33 +63,32 @@ Result<bool> UndoPhase::Worker::WriteRange(uint32_t range)
     IBD_ASSIGN_OR_RETURN(const auto spans, CutRange(m_spills, range, whole, CoinRecordSize, most));
     for (const HeightSpan& span : spans) {
         const bool giant = span.Blocks() == 1 && m_spills.Bytes(range) > most;
-        if (giant && !m_phase.AwaitTurn(span.first)) return false; // one at a time
+        if (giant && !m_phase.m_handover.AwaitTurn(span.first)) return false; // one at a time
         IBD_ASSIGN_OR_RETURN(const bool go_on, WriteSpan(range, span));
         if (!go_on) return false;
         if (giant) m_coins.Release();
-        if (giant) m_undo = {};
     }
     return true;
 }
 
 Result<bool> UndoPhase::Worker::WriteSpan(uint32_t range, HeightSpan span)
 {
+    if (span.Blocks() == 0) return true;
     m_span = span;
     m_span.first = std::max(span.first, static_cast<uint32_t>(m_phase.m_options.first_height));
-    m_broken.reset();
+    m_made = m_phase.m_handover.Spare();
+    m_made.span = span;
     if (m_span.first < span.end) IBD_RETURN_IF_ERROR(Build(range));
-    if (m_job.stop || !m_phase.AwaitTurn(span.first)) return false;
-    IBD_RETURN_IF_ERROR(HandOn());
-    return m_phase.EndTurn(span.end, m_broken);
+    if (m_job.stop) return false;
+    return m_phase.m_handover.Give(std::move(m_made));
 }
 
 Result<> UndoPhase::Worker::Build(uint32_t range)
 {
     IBD_RETURN_IF_ERROR(m_coins.Load(m_spills, range, m_span));
-    m_records.assign(m_span.Blocks(), {});
-    m_undo.clear();
+    m_made.records.assign(m_span.Blocks(), {});
     // A count of a transaction's coins takes less than what stands before them in the spill.
-    m_undo.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
+    m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
     return m_blocks.ForEach(m_span, [&](const HeaderNode& node, const PlainBlock& block) {
         return m_job.stop ? Result<>() : BuildBlock(node, block);
     });
@@ -101,17 +96,17 @@ Result<> UndoPhase::Worker::Build(uint32_t range)
 
 Result<> UndoPhase::Worker::BuildBlock(const HeaderNode& node, const PlainBlock& block)
 {
-    if (m_broken && m_broken->height < node.height) return {};
+    if (m_made.broken && m_made.broken->height < node.height) return {};
     IBD_RETURN_IF_ERROR(FindCoins(node, block));
     IBD_ASSIGN_OR_RETURN(const auto broken, m_rules.Check(node, block, m_spent));
     if (broken) {
-        m_broken = {node.height, *broken};
+        m_made.broken = {node.height, *broken};
         return {};
     }
-    Record& record = m_records[static_cast<uint32_t>(node.height) - m_span.first];
-    record = {&node, m_undo.size(), 0};
+    auto& record = m_made.records[static_cast<uint32_t>(node.height) - m_span.first];
+    record = {&node, m_made.bytes.size(), 0};
     AppendRecord(block);
-    record.size = m_undo.size() - record.begin;
+    record.size = m_made.bytes.size() - record.begin;
     return {};
 }
 
@@ -139,33 +134,20 @@ Result<> UndoPhase::Worker::FindCoins(const HeaderNode& node, const PlainBlock& 
 void UndoPhase::Worker::AppendRecord(const PlainBlock& block)
 {
     const auto txs = block.Txs().subspan(1);
-    Writer writer(m_undo);
+    Writer writer(m_made.bytes);
     writer.CompactSize(txs.size());
     auto coin = m_spent.begin();
     for (const TxView& tx : txs) {
         writer.CompactSize(tx.inputs.size());
-        for (size_t i = 0; i < tx.inputs.size(); ++i) Append(m_undo, *coin++);
+        for (size_t i = 0; i < tx.inputs.size(); ++i) Append(m_made.bytes, *coin++);
     }
-}
-
-/** All blocks of the span below one that breaks a rule. */
-Result<> UndoPhase::Worker::HandOn()
-{
-    for (uint32_t height = m_span.first; height < m_span.end; ++height) {
-        const Record& record = m_records[height - m_span.first];
-        if (m_broken && m_broken->height <= static_cast<int32_t>(height)) break;
-        const ByteSpan undo = ByteSpan(m_undo).subspan(record.begin, record.size);
-        const Result<> taken = m_phase.m_consumer.Take(*record.node, undo);
-        if (!taken) return Error{taken.Message(), Error::Kind::kSystem}; // bad data is a spill's
-        m_job.undo_blocks.fetch_add(1, std::memory_order_relaxed);
-    }
-    return {};
 }
 
 UndoPhase::UndoPhase(JoinJob& job, const UndoOptions& options, const BlockStore& store,
                      const BlockPlaces& places, const JoinState& state, UndoConsumer& consumer)
     : m_job(job), m_options(options), m_store(store), m_places(places), m_state(state),
-      m_consumer(consumer), m_spending(state.SpendingRanges())
+      m_spending(state.SpendingRanges()),
+      m_handover(consumer, job.undo_blocks, MostWaitingBytes(job.options))
 {
 }
 
@@ -183,8 +165,7 @@ Result<std::optional<BrokenRule>> UndoPhase::Run()
     IBD_RETURN_IF_ERROR(RunJoinThreads(
         m_job, {.label = "Undo: writing", .unit = "blocks", .total = blocks},
         [&] { return Work(coins); }, [&] { return uint64_t{m_job.undo_blocks}; }));
-    const Lock lock(m_mutex);
-    return std::move(m_broken);
+    return m_handover.Broken();
 }
 
 Result<> UndoPhase::Work(const SpillReader& coins)
@@ -195,35 +176,9 @@ Result<> UndoPhase::Work(const SpillReader& coins)
         if (range >= m_spending.Count()) return {};
         const Result<bool> go_on = worker.WriteRange(range);
         if (go_on && *go_on) continue;
-        EndAll();
+        m_handover.End();
         return go_on ? Result<>() : go_on.GetError();
     }
-}
-
-/** Ranges are claimed from the lowest up, so whoever has the lowest of those claimed never waits.
- */
-bool UndoPhase::AwaitTurn(uint32_t height)
-{
-    const Lock lock(m_mutex);
-    while (!m_ended && m_turn < height) m_turned.wait(m_mutex);
-    return !m_ended;
-}
-
-bool UndoPhase::EndTurn(uint32_t next_height, const std::optional<BrokenRule>& broken)
-{
-    const Lock lock(m_mutex);
-    m_turn = next_height;
-    m_broken = broken;
-    if (broken) m_ended = true;
-    m_turned.notify_all();
-    return !broken;
-}
-
-void UndoPhase::EndAll()
-{
-    const Lock lock(m_mutex);
-    m_ended = true;
-    m_turned.notify_all();
 }
 
 } // namespace ibd

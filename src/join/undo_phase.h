@@ -7,17 +7,9 @@
 #include "join/join_job.h"
 #include "join/span_blocks.h"
 #include "join/span_records.h"
-#include "join/undo_options.h"
-
-#include <condition_variable>
+#include "join/undo_handover.h"
 
 namespace ibd {
-
-/** A block that breaks a rule. */
-struct BrokenRule {
-    int32_t height = -1;
-    std::string reason;
-};
 
 class UndoPhase {
 public:
@@ -33,25 +25,14 @@ private:
     class Worker;
     Result<> Work(const SpillReader& coins);
 
-    // Whose turn it is to hand on.
-    bool AwaitTurn(uint32_t height);
-    bool EndTurn(uint32_t next_height, const std::optional<BrokenRule>& broken);
-    void EndAll();
-
     JoinJob& m_job;
     const UndoOptions& m_options;
     const BlockStore& m_store;
     const BlockPlaces& m_places;
     const JoinState& m_state;
-    UndoConsumer& m_consumer;
     const HeightRanges m_spending;
+    UndoHandover m_handover;
     std::atomic<uint32_t> m_next = 0; //!< range that nobody has claimed
-
-    Mutex m_mutex;
-    std::condition_variable_any m_turned;
-    uint32_t m_turn IBD_GUARDED_BY(m_mutex) = 0;  //!< all below this height is handed on
-    bool m_ended IBD_GUARDED_BY(m_mutex) = false; //!< nothing more is
-    std::optional<BrokenRule> m_broken IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd
