@@ -303,6 +303,9 @@ void BenchJoin(Chain& chain, Options& args)
 /** Writes undo files as a node does, but into a folder of their own. */
 class UndoFiles final : public UndoConsumer {
 public:
+    /** As UndoRun has it. */
+    static constexpr uint64_t kDurableBytes = 64 << 20;
+
     UndoFiles(Chain& chain, const Path& folder)
     {
         std::filesystem::create_directories(folder);
@@ -315,8 +318,8 @@ public:
     {
         IBD_RETURN_IF_ERROR(m_store->WriteUndo(node.file, undo, node.PrevHash(),
                                                static_cast<uint32_t>(node.height)));
-        m_bytes += undo.size();
-        return {};
+        const uint64_t before = std::exchange(m_bytes, m_bytes + undo.size());
+        return before / kDurableBytes == m_bytes / kDurableBytes ? Result<>() : Sync();
     }
     Result<> Sync() { return m_store->Flush(); }
     uint64_t Bytes() const { return m_bytes; }

@@ -30,7 +30,7 @@ class UndoSource;
 inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
 inline constexpr uint64_t kBlockFileChunk = 16 << 20; //!< preallocation step of blk files
 inline constexpr uint64_t kUndoFileChunk = 1 << 20;   //!< preallocation step of rev files
-inline constexpr uint64_t kBlockStretch = 8 << 20;    //!< of blocks, what goes to disk together
+inline constexpr uint64_t kFileStretch = 8 << 20;     //!< of a file, what goes to disk together
 inline constexpr uint32_t kUndoChecksumSize = 32;
 
 /** Where a block or undo record lies: file number and offset of its first byte, after the frame. */
@@ -49,7 +49,7 @@ struct BlockStoreOptions {
     uint64_t max_file_size = kMaxBlockFileSize;
     uint64_t block_chunk = kBlockFileChunk;
     uint64_t undo_chunk = kUndoFileChunk;
-    uint64_t stretch = kBlockStretch;
+    uint64_t stretch = kFileStretch;
 };
 
 /** When a block that is written is likely to be read again. */
@@ -127,7 +127,8 @@ public:
                                ReadAgain again = ReadAgain::kSoon);
     /** Records a block found in place by ScanFile. */
     void AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time);
-    /** Appends undo data to the rev file of the block's file. `height` is the block's. */
+    /** Appends undo data to the rev file of the block's file, with stretches as above. `height` is
+     *  the block's. */
     Result<FilePos> WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                               uint32_t height);
     /** Syncs all files written since the last Flush, and holds nobody up who writes; call before
@@ -160,11 +161,11 @@ private:
     struct OpenFile {
         std::shared_ptr<WritableFile> file; //!< shared with who syncs it without the lock
         uint64_t reserved = 0;              //!< size on disk, preallocation included
-        uint64_t started = 0;               //!< of blocks: where the next stretch begins
+        uint64_t started = 0;               //!< where the next stretch begins
         bool dirty = false;
         bool complete = false; //!< nothing more will come
     };
-    /** Of a block file: what the system is to begin with. */
+    /** Of a file: what the system is to begin with. */
     struct Stretch {
         std::shared_ptr<WritableFile> file;
         uint64_t begin = 0, end = 0;
@@ -184,13 +185,16 @@ private:
     Result<OpenFile*> OpenForWriting(FileId id) IBD_REQUIRES(m_mutex);
     Result<FilePos> AppendBlock(ByteSpan raw, uint32_t height, uint32_t time, ReadAgain again)
         IBD_EXCLUDES(m_mutex);
+    Result<FilePos> AppendUndo(int32_t file, ByteSpan undo, ByteSpan checksum, uint32_t height)
+        IBD_EXCLUDES(m_mutex);
     Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)
         IBD_REQUIRES(m_mutex);
     Result<> Reserve(FileId id, OpenFile& out, uint64_t end) IBD_REQUIRES(m_mutex);
-    Result<> Finish(FileId id) IBD_REQUIRES(m_mutex);
+    uint64_t SizeOf(FileId id) IBD_REQUIRES(m_mutex);
+    Result<> Finish(FileId id, ReadAgain again) IBD_REQUIRES(m_mutex);
     Result<int32_t> FileFor(uint64_t frame_size, ReadAgain again) IBD_REQUIRES(m_mutex);
     Result<> MakeRoomToOpen() IBD_REQUIRES(m_mutex);
-    void EndStretch(OpenFile& out, uint64_t end, ReadAgain again) IBD_REQUIRES(m_mutex);
+    void EndStretch(FileId id, uint64_t least, ReadAgain again) IBD_REQUIRES(m_mutex);
     void StartStretches() IBD_EXCLUDES(m_mutex);
     Result<> SyncAll(std::span<const std::shared_ptr<WritableFile>> files, bool new_names);
     void NoteFailure(const Error& error) IBD_REQUIRES(m_mutex);

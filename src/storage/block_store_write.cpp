@@ -24,6 +24,13 @@ BlockFileInfo& BlockStore::Info(int32_t n)
     return m_files[static_cast<size_t>(n)];
 }
 
+/** Up to where the file is written, by its record. */
+uint64_t BlockStore::SizeOf(FileId id)
+{
+    const BlockFileInfo& info = Info(id.second);
+    return id.first == Kind::kUndo ? info.undo_size : info.size;
+}
+
 Result<BlockStore::OpenFile*> BlockStore::OpenForWriting(FileId id)
 {
     if (const auto it = m_open.find(id); it != m_open.end()) return &it->second;
@@ -32,7 +39,7 @@ Result<BlockStore::OpenFile*> BlockStore::OpenForWriting(FileId id)
     m_new_names = m_new_names || !m_env.Exists(PathOf(id));
     IBD_ASSIGN_OR_RETURN(out.file, m_env.OpenWrite(PathOf(id), /*truncate=*/false));
     IBD_ASSIGN_OR_RETURN(out.reserved, out.file->Size());
-    out.started = Info(id.second).size;
+    out.started = SizeOf(id);
     return &m_open.emplace(id, std::move(out)).first->second;
 }
 
@@ -93,14 +100,14 @@ Result<> BlockStore::Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan t
 }
 
 /** Nothing more will come: cuts the preallocated rest off. */
-Result<> BlockStore::Finish(FileId id)
+Result<> BlockStore::Finish(FileId id, ReadAgain again)
 {
     IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
-    const BlockFileInfo& info = Info(id.second);
-    out->reserved = id.first == Kind::kUndo ? info.undo_size : info.size;
+    out->reserved = SizeOf(id);
     IBD_RETURN_IF_ERROR(out->file->Truncate(out->reserved));
     out->dirty = true;
     out->complete = true;
+    EndStretch(id, 1, again);
     return {};
 }
 
@@ -110,19 +117,20 @@ Result<int32_t> BlockStore::FileFor(uint64_t frame_size, ReadAgain again)
     const int32_t last = static_cast<int32_t>(m_files.size()) - 1;
     const BlockFileInfo full = Info(last);
     if (full.size == 0 || full.size + frame_size < m_options.max_file_size) return last;
-    IBD_RETURN_IF_ERROR(Finish({Kind::kBlocks, last}));
-    EndStretch(m_open.at({Kind::kBlocks, last}), full.size, again);
+    IBD_RETURN_IF_ERROR(Finish({Kind::kBlocks, last}, again));
     if (full.undo_size > 0 && full.height_last == m_last_undo_height) {
-        IBD_RETURN_IF_ERROR(Finish({Kind::kUndo, last}));
+        IBD_RETURN_IF_ERROR(Finish({Kind::kUndo, last}, ReadAgain::kSoon));
     }
     Info(last + 1);
     return last + 1;
 }
 
-/** What was written to a block file up to `end` is due. */
-void BlockStore::EndStretch(OpenFile& out, uint64_t end, ReadAgain again)
+/** What was written to the file is due, if it is so many bytes. */
+void BlockStore::EndStretch(FileId id, uint64_t least, ReadAgain again)
 {
-    if (end == out.started) return;
+    OpenFile& out = m_open.at(id);
+    const uint64_t end = SizeOf(id);
+    if (end - out.started < least) return;
     m_due.push_back({out.file, out.started, end, again});
     out.started = end;
 }
@@ -173,8 +181,7 @@ Result<FilePos> BlockStore::AppendBlock(ByteSpan raw, uint32_t height, uint32_t 
     Info(n).AddBlock(height, time);
     Info(n).size += frame_size;
     m_dirty.insert(n);
-    OpenFile& out = m_open.at({Kind::kBlocks, n});
-    if (Info(n).size - out.started >= m_options.stretch) EndStretch(out, Info(n).size, again);
+    EndStretch({Kind::kBlocks, n}, m_options.stretch, again);
     return pos;
 }
 
@@ -191,22 +198,30 @@ Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHa
                                       uint32_t height)
 {
     CHECK(undo.size() <= kMaxUndoSize); // ReadUndo would refuse it
-    const Hash32 sum = UndoChecksum(prev_hash, undo);
+    const Result<FilePos> pos = AppendUndo(file, undo, UndoChecksum(prev_hash, undo), height);
+    StartStretches();
+    return pos;
+}
 
+Result<FilePos> BlockStore::AppendUndo(int32_t file, ByteSpan undo, ByteSpan checksum,
+                                       uint32_t height)
+{
     const Lock lock(m_mutex);
+    const FileId id{Kind::kUndo, file};
     const FilePos pos{file, Info(file).undo_size + kFrameHeaderSize};
     if (pos.offset + undo.size() + kUndoChecksumSize > std::numeric_limits<uint32_t>::max()) {
         return SystemError("{}: no room for {} bytes of undo data: the format ends at 4 GiB",
                            UndoPath(file).string(), undo.size());
     }
-    IBD_RETURN_IF_ERROR(Append({Kind::kUndo, file}, pos.offset, undo, sum));
+    IBD_RETURN_IF_ERROR(Append(id, pos.offset, undo, checksum));
     BlockFileInfo& info = Info(file);
     info.undo_size += kFrameHeaderSize + static_cast<uint32_t>(undo.size()) + kUndoChecksumSize;
     m_dirty.insert(file);
     m_last_undo_height = height;
     const bool complete =
         static_cast<size_t>(file) + 1 < m_files.size() && height == info.height_last;
-    if (complete) IBD_RETURN_IF_ERROR(Finish({Kind::kUndo, file}));
+    if (complete) IBD_RETURN_IF_ERROR(Finish(id, ReadAgain::kSoon));
+    EndStretch(id, m_options.stretch, ReadAgain::kSoon);
     return pos;
 }
 

@@ -163,6 +163,24 @@ TEST_CASE("blocks are on their way to the disk before a flush, each byte once")
     CHECK(store->Files().back().size - end < 10'000);
 }
 
+TEST_CASE("undo data is on its way to the disk before a flush, each byte once")
+{
+    const TempDir dir;
+    FailingEnv env;
+    BlockStoreOptions options = Options(dir);
+    options.stretch = 10'000;
+    const auto store = Must(BlockStore::Open(env, TestLog(), options));
+    for (int i = 0; i < 30; ++i) Must(store->WriteUndo(0, RandomBytes(3000), BlockHash(), 0));
+    uint64_t end = 0;
+    for (const auto& [from, to] : env.started) {
+        CHECK(from == end);
+        CHECK(to - from >= 10'000);
+        CHECK(to - from < 10'000 + 4000);
+        end = to;
+    }
+    CHECK(store->Files().front().undo_size - end < 10'000);
+}
+
 TEST_CASE("a disk that fails before the flush is told by the flush")
 {
     const TempDir dir;
