@@ -82,8 +82,13 @@ bool HotTable::Take(ShardedRecords& records, PairCollector* pairs)
 {
     std::array<uint32_t, kShards + 1> starts;
     Group(records, starts);
+    if (records.Size() == 0) return true;
+    // Each block begins somewhere else, so that threads do not follow one another from lock to
+    // lock.
+    const size_t first = ShardOf(records.Records().front());
     bool ok = true;
-    for (size_t s = 0; s < kShards; ++s) {
+    for (size_t i = 0; i < kShards; ++i) {
+        const size_t s = (first + i) % kShards;
         if (starts[s] == starts[s + 1]) continue;
         const auto of_shard =
             std::span(records.m_grouped).subspan(starts[s], starts[s + 1] - starts[s]);

@@ -93,8 +93,11 @@ Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
         if (!m_table->Take(records, m_pairs.empty() ? nullptr : m_pairs[worker].get())) {
             return WriteError();
         }
-        if (m_writer->Pages() >= SpillWriter::kMaxPages) m_step_full = true;
-        if (m_pair_writer && m_pair_writer->Pages() >= SpillWriter::kMaxPages) m_step_full = true;
+        for (SpillWriter* writer : {m_writer.get(), m_pair_writer.get()}) {
+            if (!writer) continue;
+            writer->WriteGathered();
+            if (writer->Pages() >= SpillWriter::kMaxPages) m_step_full = true;
+        }
         const Lock lock(m_mutex);
         m_step.blocks.push_back(block);
         m_step.bytes += bytes;

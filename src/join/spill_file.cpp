@@ -17,6 +17,8 @@ constexpr size_t kPageHeadBytes = 8;    // partition, length of the records
 constexpr size_t kPageHeaderBytes = 12; // and their checksum
 constexpr size_t kIndexEntrySize = 16;
 constexpr size_t kTrailerSize = 32;
+constexpr size_t kWorthWriting = 512 << 10;
+constexpr size_t kMostGathered = 1 << 20;
 constexpr uint64_t kSyncStretch = 8 << 20; // begun to be synced at once
 
 Bytes Header(uint32_t number, const SpillOwner& owner)
@@ -71,47 +73,85 @@ Path SpillPath(const Path& directory, uint32_t number)
 
 SpillWriter::SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number,
                          const SpillOwner& owner)
-    : m_number(number), m_header(Header(number, owner)), m_out(std::move(file))
+    : m_number(number), m_header(Header(number, owner)), m_gathered(m_header),
+      m_file(std::move(file))
 {
+    m_gathered.reserve(kMostGathered);
+    m_leaving.reserve(kMostGathered);
 }
 
 Result<std::unique_ptr<SpillWriter>> SpillWriter::Create(Env& env, const Path& directory,
                                                          uint32_t number, const SpillOwner& owner)
 {
     IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(SpillPath(directory, number), true));
-    std::unique_ptr<SpillWriter> writer(new SpillWriter(std::move(file), number, owner));
-    const Lock lock(writer->m_mutex);
-    IBD_RETURN_IF_ERROR(writer->m_out.Add(writer->m_header));
-    return writer;
+    return std::unique_ptr<SpillWriter>(new SpillWriter(std::move(file), number, owner));
 }
 
 bool SpillWriter::Add(uint32_t partition, ByteSpan records)
 {
     CHECK(!records.empty() && records.size() <= kMaxPageBytes);
     const Lock lock(m_mutex);
-    if (m_status) m_status = Put(partition, records);
+    MakeRoom(kPageHeaderBytes + records.size());
+    if (m_status) Put(partition, records);
     return m_status.Ok();
 }
 
-Result<> SpillWriter::Put(uint32_t partition, ByteSpan records)
+/** For so many bytes, unless there was an error. */
+void SpillWriter::MakeRoom(size_t size)
+{
+    while (m_status && m_gathered.size() + size > kMostGathered) Advance();
+}
+
+/** Writes what has gathered, or waits until what gathered before is written. */
+void SpillWriter::Advance()
+{
+    if (!m_writing) return WriteOut();
+    while (m_writing) m_written.wait(m_mutex);
+}
+
+/** Without the lock meanwhile; nobody else writes. */
+void SpillWriter::WriteOut()
+{
+    m_writing = true;
+    m_leaving.swap(m_gathered);
+    const uint64_t offset = std::exchange(m_gathered_at, m_gathered_at + m_leaving.size());
+    m_mutex.unlock();
+    const Result<> written = WriteAt(offset, m_leaving);
+    m_leaving.clear();
+    m_mutex.lock();
+    if (m_status) m_status = written;
+    m_writing = false;
+    m_written.notify_all();
+}
+
+/** Has the system begin with what is written, so that whoever syncs the complete file, while
+ *  nothing else is done, waits for its end only. */
+Result<> SpillWriter::WriteAt(uint64_t offset, ByteSpan data)
+{
+    IBD_RETURN_IF_ERROR(m_file->WriteAt(offset, data));
+    const uint64_t end = offset + data.size();
+    if (end - m_sync_started < kSyncStretch) return {};
+    const uint64_t begin = std::exchange(m_sync_started, end);
+    return m_file->StartSync(begin, end - begin);
+}
+
+void SpillWriter::Put(uint32_t partition, ByteSpan records)
 {
     uint8_t head[kPageHeadBytes];
     uint8_t checksum[4];
     WriteLE32(head, partition);
     WriteLE32(head + 4, static_cast<uint32_t>(records.size()));
-    WriteLE32(checksum, PageChecksum(m_out.Size(), head, records));
-    m_pages.push_back({partition, static_cast<uint32_t>(records.size()), m_out.Size()});
-    IBD_RETURN_IF_ERROR(m_out.Add(head));
-    IBD_RETURN_IF_ERROR(m_out.Add(checksum));
-    IBD_RETURN_IF_ERROR(m_out.Add(records));
-    return m_out.Written() - m_sync_started < kSyncStretch ? Result<>() : StartSync();
+    WriteLE32(checksum, PageChecksum(Size(), head, records));
+    m_pages.push_back({partition, static_cast<uint32_t>(records.size()), Size()});
+    Append(m_gathered, head);
+    Append(m_gathered, checksum);
+    Append(m_gathered, records);
 }
 
-/** So that whoever syncs the complete file, while nothing else is done, waits for its end only. */
-Result<> SpillWriter::StartSync()
+void SpillWriter::WriteGathered()
 {
-    const uint64_t begin = std::exchange(m_sync_started, m_out.Written());
-    return m_out.File().StartSync(begin, m_sync_started - begin);
+    const Lock lock(m_mutex);
+    if (m_status && !m_writing && m_gathered.size() >= kWorthWriting) WriteOut();
 }
 
 size_t SpillWriter::Pages() const
@@ -123,6 +163,7 @@ size_t SpillWriter::Pages() const
 Result<WrittenSpill> SpillWriter::Finish()
 {
     const Lock lock(m_mutex);
+    while (m_status && (m_writing || !m_gathered.empty())) Advance();
     IBD_RETURN_IF_ERROR(m_status);
     m_status = SystemError("the spill is closed");
     return Complete();
@@ -132,9 +173,9 @@ Result<WrittenSpill> SpillWriter::Complete()
 {
     std::stable_sort(m_pages.begin(), m_pages.end(),
                      [](const Page& a, const Page& b) { return a.partition < b.partition; });
-    const uint64_t index_at = m_out.Size();
+    const uint64_t index_at = m_gathered_at;
     Bytes index;
-    index.reserve(m_pages.size() * kIndexEntrySize);
+    index.reserve(m_pages.size() * kIndexEntrySize + kTrailerSize);
     Writer entries(index);
     for (const Page& page : m_pages) {
         entries.U32(page.partition);
@@ -149,10 +190,9 @@ Result<WrittenSpill> SpillWriter::Complete()
     const ShortDigest checksum = Digest(m_header, index, trailer);
     writer.Raw(checksum);
     CHECK(trailer.size() == kTrailerSize);
-    IBD_RETURN_IF_ERROR(m_out.Add(index));
-    IBD_RETURN_IF_ERROR(m_out.Add(trailer));
-    IBD_RETURN_IF_ERROR(m_out.Flush());
-    return WrittenSpill{{m_number, m_out.Size(), checksum}, m_out.Release()};
+    Append(index, trailer);
+    IBD_RETURN_IF_ERROR(WriteAt(index_at, index));
+    return WrittenSpill{{m_number, index_at + index.size(), checksum}, std::move(m_file)};
 }
 
 Result<SpillReader> SpillReader::Open(Env& env, const Path& directory,

@@ -6,6 +6,7 @@
 #include "swiftsync/run_file.h"
 #include "util/mutex.h"
 
+#include <condition_variable>
 #include <functional>
 
 namespace ibd {
@@ -43,7 +44,8 @@ public:
     virtual bool Add(uint32_t partition, ByteSpan records) = 0;
 };
 
-/** Memory: 1 MiB, and 16 bytes a page. After an error it is of no more use. */
+/** What is added gathers, and is written by one while others add more. Memory: 2 MiB, and 16 bytes
+ * a page. After an error it is of no more use. */
 class SpillWriter final : public PageSink {
 public:
     /** More would take more than 16 MiB for the index: whoever writes begins another spill. */
@@ -52,7 +54,11 @@ public:
     static Result<std::unique_ptr<SpillWriter>> Create(Env& env, const Path& directory,
                                                        uint32_t number, const SpillOwner& owner);
 
+    /** Writes only if nobody has called WriteGathered() for long. */
     bool Add(uint32_t partition, ByteSpan records) override;
+    /** Writes what has gathered if it is worth it and nobody else does. For who holds no lock that
+     *  others wait for. */
+    void WriteGathered();
     /** Pages so far. */
     size_t Pages() const;
     /** Completes the file; after it Add() and Finish() fail. */
@@ -66,17 +72,27 @@ private:
     };
 
     SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number, const SpillOwner& owner);
-    Result<> Put(uint32_t partition, ByteSpan records) IBD_REQUIRES(m_mutex);
-    Result<> StartSync() IBD_REQUIRES(m_mutex);
+    uint64_t Size() const IBD_REQUIRES(m_mutex) { return m_gathered_at + m_gathered.size(); }
+    void MakeRoom(size_t size) IBD_REQUIRES(m_mutex);
+    void Advance() IBD_REQUIRES(m_mutex);
+    void WriteOut() IBD_REQUIRES(m_mutex);
+    Result<> WriteAt(uint64_t offset, ByteSpan data);
+    void Put(uint32_t partition, ByteSpan records) IBD_REQUIRES(m_mutex);
     Result<WrittenSpill> Complete() IBD_REQUIRES(m_mutex);
 
     const uint32_t m_number;
     const Bytes m_header;
     mutable Mutex m_mutex;
-    FileAppender m_out IBD_GUARDED_BY(m_mutex);
-    uint64_t m_sync_started IBD_GUARDED_BY(m_mutex) = 0; //!< up to where
+    std::condition_variable_any m_written;
+    Bytes m_gathered IBD_GUARDED_BY(m_mutex);
+    uint64_t m_gathered_at IBD_GUARDED_BY(m_mutex) = 0; //!< where it goes
+    bool m_writing IBD_GUARDED_BY(m_mutex) = false;     //!< what was gathered before
     std::vector<Page> m_pages IBD_GUARDED_BY(m_mutex);
     Result<> m_status IBD_GUARDED_BY(m_mutex);
+    // Of whoever writes.
+    std::unique_ptr<WritableFile> m_file;
+    Bytes m_leaving;             //!< keeps its capacity
+    uint64_t m_sync_started = 0; //!< up to where
 };
 
 /** A set of finished spills. Immutable after Open(), any thread. Memory: 4 bytes for each partition

@@ -5,9 +5,17 @@ namespace ibd {
 
 bool SpillSeries::Add(uint32_t partition, ByteSpan records)
 {
+    const auto writer = AddTo(partition, records);
+    if (writer) writer->WriteGathered(); // what it meets with, the next to add is told
+    return writer != nullptr;
+}
+
+/** Where it was added; null after an error. */
+std::shared_ptr<SpillWriter> SpillSeries::AddTo(uint32_t partition, ByteSpan records)
+{
     const Lock lock(m_mutex);
     if (m_status) m_status = Put(partition, records);
-    return m_status.Ok();
+    return m_status ? m_writer : nullptr;
 }
 
 Result<> SpillSeries::Put(uint32_t partition, ByteSpan records)

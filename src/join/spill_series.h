@@ -22,6 +22,7 @@ public:
     Result<std::vector<SpillInfo>> Finish();
 
 private:
+    std::shared_ptr<SpillWriter> AddTo(uint32_t partition, ByteSpan records);
     Result<> Put(uint32_t partition, ByteSpan records) IBD_REQUIRES(m_mutex);
     Result<> Retire() IBD_REQUIRES(m_mutex);
 
@@ -32,7 +33,7 @@ private:
 
     Mutex m_mutex;
     uint32_t m_next_number IBD_GUARDED_BY(m_mutex);
-    std::unique_ptr<SpillWriter> m_writer IBD_GUARDED_BY(m_mutex);
+    std::shared_ptr<SpillWriter> m_writer IBD_GUARDED_BY(m_mutex);
     std::vector<WrittenSpill> m_written IBD_GUARDED_BY(m_mutex);
     Result<> m_status IBD_GUARDED_BY(m_mutex);
 };

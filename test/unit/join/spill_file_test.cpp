@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -65,8 +66,8 @@ TEST_CASE("A spill gives the pages of each partition in the order in which they 
     Pages all;
     std::vector<SpillInfo> spills;
     for (const size_t pages : {0, 1, 40, 3}) {
-        spills.push_back(WriteSome(env, dir.Get(), static_cast<uint32_t>(spills.size()), pages,
-                                   all));
+        spills.push_back(
+            WriteSome(env, dir.Get(), static_cast<uint32_t>(spills.size()), pages, all));
     }
     CHECK(Must(ReadAll(env, dir.Get(), spills)) == all);
 }
@@ -121,6 +122,40 @@ TEST_CASE("A disk that fails while a spill is written is told of when it ends", 
     const auto end = writer->Finish();
     REQUIRE_FALSE(end.Ok());
     CHECK(end.GetError().kind == Error::Kind::kSystem);
+}
+
+TEST_CASE("Of what several threads add to a spill nothing is lost, or an error is told", "[spill]")
+{
+    for (const uint64_t fails_at : {0, 1, 3, 7}) {
+        TempDir dir(MemoryFolder());
+        FaultEnv env;
+        std::atomic<uint64_t> writes = 0;
+        env.SetScript([&](const FaultEnv::Operation& operation) {
+            return operation.kind == "write" && ++writes == fails_at;
+        });
+        std::map<uint32_t, std::vector<Bytes>> pages;
+        for (uint32_t thread = 0; thread < 4; ++thread) {
+            for (int i = 0; i < 40; ++i) {
+                const size_t size = 1 + TestRng().Below(SpillWriter::kMaxPageBytes);
+                pages[thread].push_back(RandomBytes(size));
+            }
+        }
+        const auto writer = Must(SpillWriter::Create(env, dir.Get(), 0, kOwner));
+        const auto add = [&](uint32_t thread) {
+            for (const Bytes& page : pages[thread]) {
+                if (!writer->Add(thread, page)) return;
+                if (thread != 0) writer->WriteGathered();
+            }
+        };
+        std::vector<std::thread> threads;
+        for (uint32_t thread = 0; thread < 4; ++thread) threads.emplace_back(add, thread);
+        for (std::thread& thread : threads) thread.join();
+        const auto written = writer->Finish();
+        REQUIRE(written.Ok() == (fails_at == 0));
+        REQUIRE_FALSE(writer->Finish().Ok());
+        REQUIRE_FALSE(writer->Add(0, pages[0].front()));
+        if (written) CHECK(Must(ReadAll(env, dir.Get(), std::array{written->info})) == pages);
+    }
 }
 
 TEST_CASE("The worked example of doc/formats/spill.md", "[spill]")
