@@ -97,24 +97,29 @@ private:
     void Walk(const sim::BlockDraft& block)
     {
         const uint32_t height = Height();
-        std::map<OutPoint, Made> made;
+        for (const MutableTransaction& tx : block.txs) {
+            ForEachOutput(tx, [&](const OutPoint& out) {
+                if (m_unspent.contains(out)) Fail("bad-txns-BIP30", out, height);
+            });
+        }
         uint32_t index = 0;
         for (const MutableTransaction& tx : block.txs) {
-            for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
-                if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
-                made[{tx.Id(), i}] = {height, index++};
-                const OutPoint out{tx.Id(), i};
-                if (m_unspent.contains(out)) Fail("bad-txns-BIP30", out, height);
-            }
-        }
-        m_counted.push_back(index);
-        for (size_t t = 1; t < block.txs.size(); ++t) {
-            for (const auto& input : block.txs[t].inputs) {
-                if (m_unspent.erase(input.prevout) + made.erase(input.prevout) == 1) continue;
+            const bool coinbase = &tx == block.txs.data();
+            for (const auto& input : tx.inputs) {
+                if (coinbase || m_unspent.erase(input.prevout) == 1) continue;
                 Fail("bad-txns-inputs-missingorspent", input.prevout, height);
             }
+            ForEachOutput(tx, [&](const OutPoint& out) { m_unspent[out] = {height, index++}; });
         }
-        m_unspent.merge(made);
+        m_counted.push_back(index);
+    }
+    /** That can be spent. */
+    static void ForEachOutput(const MutableTransaction& tx,
+                              const std::function<void(const OutPoint&)>& take)
+    {
+        for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+            if (!IsUnspendable(tx.outputs[i].script_pubkey)) take({tx.Id(), i});
+        }
     }
     void Fail(const std::string& reason, const OutPoint& outpoint, uint32_t height)
     {
