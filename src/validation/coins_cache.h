@@ -4,34 +4,13 @@
 // Memory: MemoryUsage() bytes, bounded by whoever calls Flush.
 #pragma once
 
-#include "storage/coins_db.h"
+#include "storage/coins_reader.h"
 #include "util/threads.h"
 #include "validation/coin_table.h"
 
 #include <span>
 
 namespace ibd {
-
-/** A set of coins that can be asked for one. */
-class CoinsReader {
-public:
-    virtual ~CoinsReader() = default;
-    /** The coin if it is unspent. Errors are of the disk. */
-    virtual Result<std::optional<Coin>> Read(const OutPoint& outpoint) const = 0;
-};
-
-/** The database as a base for a cache. Read() may be called from several threads. */
-class CoinsDbReader final : public CoinsReader {
-public:
-    explicit CoinsDbReader(const CoinsDb& db) : m_db(db) {}
-    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
-    {
-        return m_db.Get(outpoint);
-    }
-
-private:
-    const CoinsDb& m_db;
-};
 
 class CoinsCache final : public CoinsReader {
 public:
