@@ -1,0 +1,28 @@
+// See eviction.h.
+#include "mempool/eviction.h"
+
+#include "mempool/linearize.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+Amount Trim(TxPool& pool)
+{
+    const size_t most = pool.Limits().max_bytes;
+    if (pool.MemoryUsage() <= most) return 0;
+    Amount best = 0;
+    std::vector<Chunk> chunks = ChunksByRate(pool);
+    // From the back each chunk goes before what it hangs on.
+    while (pool.MemoryUsage() > most && !chunks.empty()) {
+        const Chunk& worst = chunks.back();
+        best = std::max(best, worst.fee * 1'000 / worst.vsize);
+        for (auto tx = worst.txs.rbegin(); tx != worst.txs.rend(); ++tx) {
+            pool.RemoveWithDescendants(Txid((*tx)->Id()));
+        }
+        chunks.pop_back();
+    }
+    return best;
+}
+
+} // namespace ibd

@@ -1,0 +1,156 @@
+// See spend_policy.h.
+#include "mempool/spend_policy.h"
+
+#include "script/interpreter.h"
+#include "script/standard.h"
+#include "script/taproot.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ibd {
+
+namespace {
+
+constexpr unsigned kMostP2shSigOps = 15;
+constexpr unsigned kMostLegacySigOps = 2'500; //!< BIP54
+constexpr size_t kMaxP2wshScript = 3'600;     //!< bytes
+constexpr size_t kMaxP2wshItems = 100;        //!< besides the script
+constexpr size_t kMaxP2wshItem = 80;          //!< bytes
+constexpr size_t kMaxTapscriptItem = 80;      //!< bytes
+constexpr uint8_t kAnnexTag = 0x50;           //!< BIP341
+constexpr size_t kProgramSize = 32;           //!< of P2WSH and P2TR
+
+/** For scripts that only push: nobody asks it anything. */
+class NoSignatures final : public SignatureChecker {
+public:
+    bool CheckEcdsa(ByteSpan, ByteSpan, ByteSpan, SigVersion) const override { return false; }
+    ScriptError CheckSchnorr(ByteSpan, ByteSpan, const TaprootContext&) const override
+    {
+        return ScriptError::kSchnorrSig;
+    }
+    bool CheckLockTime(int64_t) const override { return false; }
+    bool CheckSequence(int64_t) const override { return false; }
+};
+
+ScriptError Pushes(ByteSpan script_sig, ScriptStack& stack)
+{
+    return EvalScript(stack, script_sig, kVerifyNone, NoSignatures(), SigVersion::kBase);
+}
+
+template <typename... Args>
+RuleViolation NotStandardInput(fmt::format_string<Args...> text, Args&&... args)
+{
+    return Violation(RuleViolation::Kind::kInputsNotStandard, "bad-txns-nonstandard-inputs",
+                     fmt::format(text, std::forward<Args>(args)...));
+}
+
+/** Counted where they may be executed, exactly (BIP54). */
+bool HasTooManyLegacySigOps(const TxView& tx, std::span<const SpentCoin> coins)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < coins.size() && count <= kMostLegacySigOps; ++i) {
+        count += CountSigOps(tx.inputs[i].script_sig, true);
+        count += CountP2shSigOps(coins[i].script_pubkey, tx.inputs[i].script_sig);
+    }
+    return count > kMostLegacySigOps;
+}
+
+RuleResult CheckRedeemScript(size_t number, ByteSpan script_sig)
+{
+    ScriptStack stack;
+    const ScriptError error = Pushes(script_sig, stack);
+    if (error != ScriptError::kOk) {
+        return NotStandardInput("p2sh scriptsig malformed (input {}: {})", number,
+                                ScriptErrorText(error));
+    }
+    if (stack.empty()) return NotStandardInput("input {} P2SH redeemscript missing", number);
+    const unsigned count = CountSigOps(stack.back(), true);
+    if (count <= kMostP2shSigOps) return {};
+    return NotStandardInput("p2sh redeemscript sigops exceed limit (input {}: {} > {})", number,
+                            count, kMostP2shSigOps);
+}
+
+std::vector<ByteSpan> WitnessItems(const InputView& input)
+{
+    std::vector<ByteSpan> items;
+    items.reserve(input.witness_items);
+    ForEachWitnessItem(input, [&](ByteSpan item) { items.push_back(item); });
+    return items;
+}
+
+bool AllWithin(std::span<const ByteSpan> items, size_t most)
+{
+    return std::all_of(items.begin(), items.end(),
+                       [&](ByteSpan item) { return item.size() <= most; });
+}
+
+bool IsStandardP2wsh(std::span<const ByteSpan> items)
+{
+    const std::span<const ByteSpan> arguments = items.first(items.size() - 1);
+    return items.back().size() <= kMaxP2wshScript && arguments.size() <= kMaxP2wshItems &&
+           AllWithin(arguments, kMaxP2wshItem);
+}
+
+bool IsStandardTaproot(std::span<const ByteSpan> items)
+{
+    if (items.size() < 2) return true; // by key
+    if (!items.back().empty() && items.back()[0] == kAnnexTag) return false;
+    const ByteSpan control = items.back();
+    if (control.empty()) return false;
+    if ((control[0] & kLeafMask) != kLeafTapscript) return true;
+    return AllWithin(items.first(items.size() - 2), kMaxTapscriptItem);
+}
+
+/** Of an input with at least one item. */
+bool IsStandardWitness(const InputView& input, ByteSpan script_pubkey)
+{
+    if (IsPayToAnchor(script_pubkey)) return false;
+    ScriptStack stack;
+    const bool p2sh = IsPayToScriptHash(script_pubkey);
+    if (p2sh) {
+        if (Pushes(input.script_sig, stack) != ScriptError::kOk || stack.empty()) return false;
+        script_pubkey = stack.back();
+    }
+    const auto program = ParseWitnessProgram(script_pubkey);
+    if (!program) return false;
+    if (program->program.size() != kProgramSize) return true;
+    if (program->version == 0) return IsStandardP2wsh(WitnessItems(input));
+    if (program->version == 1 && !p2sh) return IsStandardTaproot(WitnessItems(input));
+    return true;
+}
+
+} // namespace
+
+RuleResult CheckStandardSpends(const TxView& tx, std::span<const SpentCoin> coins)
+{
+    if (HasTooManyLegacySigOps(tx, coins)) {
+        return NotStandardInput("non-witness sigops exceed bip54 limit");
+    }
+    for (size_t i = 0; i < coins.size(); ++i) {
+        switch (ClassifyScript(coins[i].script_pubkey).kind) {
+        case ScriptKind::kNonStandard: return NotStandardInput("input {} script unknown", i);
+        case ScriptKind::kWitnessUnknown:
+            return NotStandardInput("input {} witness program is undefined", i);
+        case ScriptKind::kScriptHash:
+            IBD_RETURN_IF_VIOLATED(CheckRedeemScript(i, tx.inputs[i].script_sig));
+            break;
+        default: break;
+        }
+    }
+    return {};
+}
+
+bool IsStandardWitness(const TxView& tx, std::span<const SpentCoin> coins)
+{
+    for (size_t i = 0; i < coins.size(); ++i) {
+        const InputView& input = tx.inputs[i];
+        if (input.witness_items > 0 && !IsStandardWitness(input, coins[i].script_pubkey)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace ibd

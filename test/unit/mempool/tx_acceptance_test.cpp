@@ -1,0 +1,426 @@
+// What the pool says to transactions, one for each reason to refuse them.
+#include "crypto/ripemd160.h"
+#include "kit.h"
+#include "script/standard.h"
+
+namespace ibd::test {
+
+namespace {
+
+constexpr int kTipHeight = 200;
+constexpr Amount kValue = 1'000'000;
+constexpr Amount kFee = 10'000;
+
+const ChainParams& Regtest()
+{
+    static const ChainParams params = MakeChainParams(Network::kRegtest);
+    return params;
+}
+
+/** Headers in a row, ten minutes apart, and a pool on top. */
+class Desk {
+public:
+    explicit Desk(PolicyOptions policy = {}, PoolLimits limits = {})
+        : pool(limits), rules(Regtest().consensus, policy, &m_caches), m_headers(kTipHeight + 1)
+    {
+        for (int i = 0; i <= kTipHeight; ++i) {
+            m_headers[i].height = i;
+            m_headers[i].time = static_cast<uint32_t>(kFirstTime + 600 * i);
+            m_headers[i].hash.data()[0] = static_cast<uint8_t>(i);
+            m_headers[i].prev = i > 0 ? &m_headers[i - 1] : nullptr;
+        }
+    }
+
+    OutPoint AddCoin(Bytes script = kTrueHash, Amount value = kValue, uint32_t height = 1,
+                     bool coinbase = false)
+    {
+        const OutPoint name = Name(m_made++);
+        Coin coin;
+        coin.value = value;
+        coin.script = ScriptBytes(script);
+        coin.height = height;
+        coin.coinbase = coinbase;
+        coins.coins[name] = coin;
+        return name;
+    }
+    /** "" if it would be taken. */
+    std::string Test(const MutableTransaction& tx)
+    {
+        const Lock lock(pool.mutex);
+        const TxVerdict verdict = Must(rules.Test(tx.Freeze(), At(), pool));
+        return verdict.violation ? verdict.violation->reason : "";
+    }
+    std::string Accept(const MutableTransaction& tx, int64_t now = kFirstTime)
+    {
+        const Lock lock(pool.mutex);
+        const TxVerdict verdict = Must(rules.Accept(tx.Freeze(), At(), pool, now));
+        return verdict.violation ? verdict.violation->reason : "";
+    }
+    /** Of the package, or else of its first transaction that is refused. */
+    std::string TestPackage(const std::vector<MutableTransaction>& txs)
+    {
+        std::vector<TransactionRef> package;
+        for (const MutableTransaction& tx : txs) package.push_back(tx.Freeze());
+        const Lock lock(pool.mutex);
+        const PackageVerdict verdict = Must(rules.TestPackage(package, At(), pool));
+        if (verdict.violation) return verdict.violation->reason;
+        for (const auto& [id, one] : verdict.txs) {
+            if (one.violation) return one.violation->reason;
+        }
+        CHECK(verdict.txs.size() == txs.size());
+        return "";
+    }
+    size_t Size()
+    {
+        const Lock lock(pool.mutex);
+        return pool.Size();
+    }
+    CoinsAtTip At() const { return {m_headers.back(), coins}; }
+    /** A transaction that would be taken. */
+    MutableTransaction Good() { return Spending({AddCoin()}, {kValue - kFee}); }
+    /** The same, spending a coin of this script so. */
+    MutableTransaction Spend(const Bytes& script, const Bytes& script_sig,
+                             std::vector<Bytes> witness = {})
+    {
+        MutableTransaction tx = Spending({AddCoin(script)}, {kValue - kFee});
+        tx.inputs[0].script_sig = script_sig;
+        tx.inputs[0].witness = std::move(witness);
+        return tx;
+    }
+
+    static constexpr int64_t kFirstTime = 1'600'000'000;
+    MapCoins coins;
+    TxPool pool;
+
+private:
+    VerificationCaches m_caches{1 << 20, CacheSalt{}};
+
+public:
+    TxAcceptance rules;
+
+private:
+    std::vector<HeaderNode> m_headers;
+    uint32_t m_made = 0;
+};
+
+Bytes Repeat(uint8_t byte, size_t count) { return Bytes(count, byte); }
+
+/** OP_RETURN and a push, together of `size` bytes. */
+Bytes DataScript(size_t size)
+{
+    Bytes script = {OP_RETURN};
+    constexpr size_t kHead = 6; // with OP_PUSHDATA4
+    const auto length = static_cast<uint32_t>(size - kHead);
+    script.push_back(OP_PUSHDATA4);
+    for (int shift = 0; shift < 32; shift += 8) {
+        script.push_back(static_cast<uint8_t>(length >> shift));
+    }
+    script.resize(size);
+    return script;
+}
+
+/** One of one. */
+Bytes MultisigScript()
+{
+    Bytes script = {OP_1, 33, 0x02};
+    script.resize(35, 0x11);
+    script.insert(script.end(), {OP_1, OP_CHECKMULTISIG});
+    return script;
+}
+
+} // namespace
+
+TEST_CASE("a transaction that keeps all rules is taken, once", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction tx = desk.Good();
+    CHECK(desk.Test(tx).empty());
+    CHECK(desk.Size() == 0);
+    CHECK(desk.Accept(tx).empty());
+    CHECK(desk.Size() == 1);
+    CHECK(desk.Test(tx) == "txn-already-in-mempool");
+    MutableTransaction same = tx;
+    same.inputs[0].witness = {{0x01}};
+    CHECK(desk.Test(same) == "txn-same-nonwitness-data-in-mempool");
+    MutableTransaction other = tx;
+    other.outputs[0].value -= kFee;
+    CHECK(desk.Test(other) == "txn-mempool-conflict");
+    CHECK(desk.TestPackage({other, desk.Good()}) == "bip125-replacement-disallowed");
+    const MutableTransaction child = Spending({{tx.Id(), 0}}, {kValue - 3 * kFee});
+    CHECK(desk.Test(child).empty());
+    CHECK(desk.Test(Spending({{tx.Id(), 1}}, {1000})) == "bad-txns-inputs-missingorspent");
+}
+
+TEST_CASE("what is wrong with a transaction alone", "[mempool]")
+{
+    Desk desk;
+    MutableTransaction tx = desk.Good();
+    tx.outputs.clear();
+    CHECK(desk.Test(tx) == "bad-txns-vout-empty");
+    tx = desk.Good();
+    tx.inputs[0].prevout = {Txid{}, 0xffffffff};
+    CHECK(desk.Test(tx) == "coinbase");
+    for (const uint32_t version : {0U, 4U, 0xffffffffU}) {
+        tx = desk.Good();
+        tx.version = version;
+        CHECK(desk.Test(tx) == "version");
+    }
+    tx = desk.Good();
+    tx.outputs.push_back({0, DataScript(100'000)});
+    CHECK(desk.Test(tx) == "tx-size");
+    tx = desk.Good();
+    tx.inputs[0].script_sig = Repeat(OP_0, 1651);
+    CHECK(desk.Test(tx) == "scriptsig-size");
+    tx = desk.Good();
+    tx.inputs[0].script_sig = {OP_NOP, 0x01, 0x51};
+    CHECK(desk.Test(tx) == "scriptsig-not-pushonly");
+    tx = desk.Good();
+    tx.outputs[0].script_pubkey = kTrue;
+    CHECK(desk.Test(tx) == "scriptpubkey");
+    tx = desk.Good();
+    tx.outputs.assign(2, {1, kTrueHash});
+    CHECK(desk.Test(tx) == "dust");
+    tx = desk.Good();
+    tx.outputs[0] = {0, {OP_RETURN}};
+    tx.inputs[0].script_sig.clear();
+    CHECK(desk.Test(tx) == "tx-size-small");
+}
+
+TEST_CASE("limits that options set", "[mempool]")
+{
+    PolicyOptions policy;
+    policy.max_datacarrier = 83;
+    policy.permit_bare_multisig = false;
+    Desk desk(policy);
+    MutableTransaction tx = desk.Good();
+    tx.outputs.push_back({0, DataScript(83)});
+    CHECK(desk.Test(tx).empty());
+    tx.outputs.push_back({0, {OP_RETURN}});
+    CHECK(desk.Test(tx) == "datacarrier");
+    tx = desk.Good();
+    tx.outputs[0].script_pubkey = MultisigScript();
+    CHECK(desk.Test(tx) == "bare-multisig");
+
+    policy.require_standard = false;
+    Desk open(policy);
+    tx.inputs[0].prevout = open.AddCoin();
+    CHECK(open.Test(tx).empty());
+}
+
+TEST_CASE("locks of time", "[mempool]")
+{
+    Desk desk;
+    MutableTransaction tx = desk.Good();
+    tx.inputs[0].sequence = 0xfffffffe;
+    tx.lock_time = kTipHeight;
+    CHECK(desk.Test(tx).empty());
+    tx.lock_time = kTipHeight + 1;
+    CHECK(desk.Test(tx) == "non-final");
+    // BIP68: the next block is one above the tip.
+    tx = Spending({desk.AddCoin(kTrueHash, kValue, kTipHeight - 3)}, {kValue - kFee});
+    tx.inputs[0].sequence = 4;
+    CHECK(desk.Test(tx).empty());
+    tx.inputs[0].sequence = 5;
+    CHECK(desk.Test(tx) == "non-BIP68-final");
+    // What no block holds yet counts as made in the next one.
+    const MutableTransaction parent = desk.Good();
+    REQUIRE(desk.Accept(parent).empty());
+    tx = Spending({{parent.Id(), 0}}, {kValue - 3 * kFee});
+    tx.inputs[0].sequence = 1;
+    CHECK(desk.Test(tx) == "non-BIP68-final");
+    tx.inputs[0].sequence = 0;
+    CHECK(desk.Test(tx).empty());
+}
+
+TEST_CASE("coins that are not there, not ripe, or too few", "[mempool]")
+{
+    Desk desk;
+    CHECK(desk.Test(Spending({Name(9999)}, {1000})) == "bad-txns-inputs-missingorspent");
+    MutableTransaction known = Spending({Name(9999)}, {1000});
+    desk.coins.coins[{known.Id(), 0}] = Coin();
+    CHECK(desk.Test(known) == "txn-already-known");
+    const auto spend_coinbase = [&](uint32_t height) {
+        return Spending({desk.AddCoin(kTrueHash, kValue, height, true)}, {kValue - kFee});
+    };
+    CHECK(desk.Test(spend_coinbase(kTipHeight + 1 - 100)).empty());
+    CHECK(desk.Test(spend_coinbase(kTipHeight + 2 - 100)) ==
+          "bad-txns-premature-spend-of-coinbase");
+    CHECK(desk.Test(Spending({desk.AddCoin()}, {kValue + 1})) == "bad-txns-in-belowout");
+}
+
+TEST_CASE("the least fee is that of virtual bytes, rounded up", "[mempool]")
+{
+    Desk desk;
+    const int64_t size = static_cast<int64_t>(desk.Good().Serialize().size());
+    const Amount least = (size * 100 + 999) / 1000;
+    CHECK(desk.Test(Spending({desk.AddCoin()}, {kValue - least})).empty());
+    CHECK(desk.Test(Spending({desk.AddCoin()}, {kValue - least + 1})) == "min relay fee not met");
+    CHECK(VirtualSize(400, 0, 20) == 100);
+    CHECK(VirtualSize(401, 20, 20) == 101);
+    CHECK(VirtualSize(401, 21, 20) == 105);
+}
+
+TEST_CASE("scripts and witnesses that are not standard", "[mempool]")
+{
+    Desk desk;
+    CHECK(desk.Test(desk.Spend(kTrue, {})) == "bad-txns-nonstandard-inputs");
+    CHECK(desk.Test(desk.Spend({OP_2, 2, 1, 1}, {})) == "bad-txns-nonstandard-inputs");
+    CHECK(desk.Test(desk.Spend({OP_1, 2, 0x4e, 0x73}, {})).empty());
+    CHECK(desk.Test(desk.Spend({OP_1, 2, 0x4e, 0x73}, {}, {{1}})) == "bad-witness-nonstandard");
+    CHECK(desk.Test(desk.Spend(kTrueHash, kSpendTrue, {{1}})) == "bad-witness-nonstandard");
+    CHECK(desk.Test(desk.Spend(kTrueHash, {OP_1, 1, 0x51})) ==
+          "mempool-script-verify-flag-failed (Stack size must be exactly one after execution)");
+    CHECK(desk.Test(desk.Spend(kTrueHash, {1, 0x52})) ==
+          "mempool-script-verify-flag-failed (Script evaluated without error but finished with a "
+          "false/empty top stack element)");
+    // Outside of what is executed CHECKMULTISIG counts 20, times four.
+    MutableTransaction tx = Spending({desk.AddCoin(kTrueHash, 100 * kValue)}, {});
+    tx.outputs.assign(200, {1000, MultisigScript()});
+    CHECK(desk.Test(tx).empty());
+    tx.outputs.push_back({1000, MultisigScript()});
+    CHECK(desk.Test(tx) == "bad-txns-too-many-sigops");
+}
+
+TEST_CASE("signature operations have limits of their own", "[mempool]")
+{
+    Desk desk;
+    const auto redeem = [](size_t count) {
+        Bytes script = {OP_0, OP_IF};
+        script.resize(2 + count, OP_CHECKSIG);
+        script.insert(script.end(), {OP_ENDIF, OP_1});
+        return script;
+    };
+    const auto spend = [&](size_t count, size_t inputs) {
+        const Bytes script = redeem(count);
+        Bytes script_sig;
+        AppendPush(script_sig, script);
+        MutableTransaction tx;
+        for (size_t i = 0; i < inputs; ++i) {
+            const OutPoint coin = desk.AddCoin(ScriptHashScript(Hash160(script)));
+            tx.inputs.push_back({coin, script_sig, 0xffffffff, {}});
+        }
+        tx.outputs.push_back({1000, kTrueHash});
+        return tx;
+    };
+    CHECK(desk.Test(spend(15, 1)).empty());
+    CHECK(desk.Test(spend(16, 1)) == "bad-txns-nonstandard-inputs");
+    // BIP54: 166 * 15 = 2,490; 167 * 15 = 2,505.
+    CHECK(desk.Test(spend(15, 166)).empty());
+    CHECK(desk.Test(spend(15, 167)) == "bad-txns-nonstandard-inputs");
+}
+
+TEST_CASE("a cluster has its limits", "[mempool]")
+{
+    PoolLimits limits;
+    limits.cluster_count = 3;
+    Desk desk({}, limits);
+    MutableTransaction last = desk.Good();
+    for (int i = 0; i < 3; ++i) {
+        CHECK(desk.Accept(last).empty());
+        last = Spending({{last.Id(), 0}}, {last.outputs[0].value - kFee});
+    }
+    CHECK(desk.Test(last) == "too-large-cluster");
+    limits = {};
+    limits.cluster_vsize = 200;
+    Desk narrow({}, limits);
+    const MutableTransaction parent = narrow.Good();
+    const MutableTransaction child = Spending({{parent.Id(), 0}}, {kValue - 2 * kFee});
+    CHECK(narrow.Accept(parent).empty());
+    CHECK(narrow.Accept(child).empty());
+    CHECK(narrow.Test(Spending({{child.Id(), 0}}, {kValue - 3 * kFee})) == "too-large-cluster");
+}
+
+TEST_CASE("TRUC transactions keep their family small", "[mempool]")
+{
+    Desk desk;
+    const auto truc = [](MutableTransaction tx) {
+        tx.version = 3;
+        return tx;
+    };
+    const auto spend = [](const MutableTransaction& parent) {
+        return Spending({{parent.Id(), 0}}, {parent.outputs[0].value - kFee});
+    };
+    const MutableTransaction parent = truc(Spending({desk.AddCoin()}, {kValue / 4, kValue / 4}));
+    REQUIRE(desk.Accept(parent).empty());
+    CHECK(desk.Test(spend(parent)) == "TRUC-violation");
+    MutableTransaction large = truc(spend(parent));
+    large.outputs.push_back({0, DataScript(1000)});
+    CHECK(desk.Test(large) == "TRUC-violation");
+    const MutableTransaction child = truc(spend(parent));
+    REQUIRE(desk.Accept(child).empty());
+    CHECK(desk.Test(truc(spend(child))) == "TRUC-violation");
+    CHECK(desk.Test(truc(Spending({{parent.Id(), 1}}, {1000}))) == "TRUC-violation");
+    MutableTransaction huge = truc(desk.Good());
+    huge.outputs.push_back({0, DataScript(10'000)});
+    CHECK(desk.Test(huge) == "TRUC-violation");
+    const MutableTransaction plain = desk.Good();
+    REQUIRE(desk.Accept(plain).empty());
+    CHECK(desk.Test(truc(spend(plain))) == "TRUC-violation");
+}
+
+TEST_CASE("packages", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction parent = desk.Good();
+    const MutableTransaction child = Spending({{parent.Id(), 0}}, {kValue - 2 * kFee});
+    CHECK(desk.TestPackage({parent, child}).empty());
+    CHECK(desk.TestPackage({child, parent}) == "package-not-sorted");
+    CHECK(desk.TestPackage({parent, parent}) == "package-contains-duplicates");
+    MutableTransaction other = parent;
+    other.outputs[0].value -= 1;
+    CHECK(desk.TestPackage({parent, other}) == "conflict-in-package");
+    CHECK(desk.TestPackage(std::vector<MutableTransaction>(26, parent)) ==
+          "package-too-many-transactions");
+    std::vector<MutableTransaction> large(2);
+    for (MutableTransaction& tx : large) {
+        tx = desk.Good();
+        tx.outputs.push_back({0, DataScript(50'600)});
+    }
+    CHECK(desk.TestPackage(large) == "package-too-large");
+
+    // Dust is allowed where it pays nothing, and its child takes it; together they pay too little.
+    PolicyOptions free;
+    free.min_relay_fee = 0;
+    Desk poor(free);
+    const MutableTransaction dusty = Spending({poor.AddCoin()}, {kValue, 0});
+    CHECK(poor.Test(dusty).empty());
+    CHECK(poor.Test(Spending({poor.AddCoin()}, {kValue - 1, 0})) == "dust");
+    CHECK(poor.TestPackage({dusty, Spending({{dusty.Id(), 0}}, {kValue})}) ==
+          "missing-ephemeral-spends");
+    CHECK(
+        poor.TestPackage({dusty, Spending({{dusty.Id(), 0}, {dusty.Id(), 1}}, {kValue})}).empty());
+}
+
+TEST_CASE("a full pool takes what pays more than its worst", "[mempool]")
+{
+    PoolLimits limits;
+    limits.max_bytes = 5'000;
+    Desk desk({}, limits);
+    size_t taken = 0;
+    Amount fee = kFee;
+    while (desk.Accept(Spending({desk.AddCoin()}, {kValue - fee})).empty()) {
+        REQUIRE(++taken < 100);
+        fee -= 100;
+    }
+    CHECK(desk.Size() == taken);
+    CHECK(desk.Accept(Spending({desk.AddCoin()}, {kValue - 2 * kFee})).empty());
+    CHECK(desk.Size() == taken);
+    CHECK(desk.Accept(Spending({desk.AddCoin()}, {kValue - 500})) == "mempool full");
+    // All that is older than -mempoolexpiry goes with the next that comes.
+    CHECK(desk.Accept(desk.Good(), Desk::kFirstTime + limits.expiry + 1).empty());
+    CHECK(desk.Size() == 1);
+}
+
+TEST_CASE("what was in a block comes back without the fee of strangers", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction cheap = Spending({desk.AddCoin()}, {kValue});
+    CHECK(desk.Test(cheap) == "min relay fee not met");
+    const Lock lock(desk.pool.mutex);
+    CHECK(Must(desk.rules.Restore({.tx = cheap.Freeze()}, desk.At(), desk.pool)));
+    CHECK(desk.pool.Size() == 1);
+    CHECK_FALSE(Must(
+        desk.rules.Restore({.tx = Spending({Name(9999)}, {1}).Freeze()}, desk.At(), desk.pool)));
+}
+
+} // namespace ibd::test
