@@ -73,6 +73,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .user_agent = UserAgent(args),
                       .fatal = [this](const Error& error) { StopFor(error); },
                       .undo_state = [this] { return m_undo.Describe(); }},
+      m_pool(m_options.pool), m_acceptance(params.consensus, m_options.policy, &m_caches),
       m_assembler(env, log, m_options.assembler), m_mining{m_chain_context, m_assembler,
                                                            [this] { return CountPeers(); }}
 {
@@ -141,6 +142,7 @@ Result<> Node::StartRpc()
     AddTxProofMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
     AddMempoolMethods(m_table, m_chain_context);
+    AddTestAcceptMethod(m_table, m_pool_context);
     AddMiningMethods(m_table, m_mining);
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);

@@ -10,6 +10,7 @@
 #include "node/node_network.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
+#include "rpc/mempool.h"
 #include "rpc/mining.h"
 #include "rpc/network.h"
 #include "rpc/server.h"
@@ -105,6 +106,9 @@ private:
     RpcTable m_table;
     ControlContext m_control;
     ChainContext m_chain_context;
+    TxPool m_pool;
+    TxAcceptance m_acceptance;
+    PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance};
     BlockAssembler m_assembler;
     MiningContext m_mining;
     NetContext m_net{m_chain_context};

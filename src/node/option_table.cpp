@@ -123,12 +123,9 @@ constexpr const char* kWithoutEffect[] = {
     // peers
     "-peerblockfilters", "-privatebroadcast", "-txreconciliation",
     // pool of transactions, fee estimates, mining
-    "-acceptnonstdtxn", "-acceptstalefeeestimates", "-blockmaxweight",
-    "-blockreconstructionextratxn", "-bytespersigop", "-checkmempool", "-datacarrier",
-    "-datacarriersize", "-dustrelayfee", "-incrementalrelayfee", "-limitancestorcount",
-    "-limitclustercount", "-limitclustersize", "-limitdescendantcount", "-maxmempool",
-    "-mempoolexpiry", "-minrelaytxfee", "-permitbaremultisig", "-persistmempool",
-    "-persistmempoolv1", "-printpriority",
+    "-acceptstalefeeestimates", "-blockmaxweight", "-blockreconstructionextratxn",
+    "-checkmempool", "-limitancestorcount", "-limitdescendantcount", "-maxmempool",
+    "-mempoolexpiry", "-persistmempool", "-persistmempoolv1", "-printpriority",
     // wallet
     "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-discardfee",
     "-fallbackfee", "-keypool", "-maxapsfee", "-maxtxfee", "-mintxfee", "-signer",

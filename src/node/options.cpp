@@ -1,6 +1,7 @@
 // See options.h.
 #include "node/options.h"
 #include "node/option_table.h"
+#include "node/pool_config.h"
 #include "node/start_checks.h"
 #include "util/hex.h"
 
@@ -439,6 +440,8 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
             args.GetInt("-maxsigcachesize", kDefaultSignatureCache), 0, kMaxSignatureCache))
         << 20;
     out.max_tip_age = args.GetInt("-maxtipage", kDefaultTipAge);
+    out.policy = ReadPolicy(args);
+    out.pool = ReadPoolLimits(args);
     out.assembler = ReadAssembler(args);
     out.alert_notify = args.Get("-alertnotify", "");
     out.block_notify = args.Get("-blocknotify", "");

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "consensus/params.h"
+#include "mempool/policy.h"
+#include "mempool/tx_pool.h"
 #include "mining/block_assembler.h"
 #include "net/network_options.h"
 #include "node/hints_choice.h"
@@ -58,6 +60,8 @@ struct NodeOptions {
     int64_t hints_wait_seconds = 60;  //!< -ibdboosterwait
     BoosterOptions booster;           //!< without `chainstate`
     int booster_peers = 2;            //!< -ibdboosterpeers
+    PolicyOptions policy;
+    PoolLimits pool;
     AssemblerOptions assembler;
     PeerNetworkOptions network; //!< read apart from the rest (network_config.h)
     std::string alert_notify;

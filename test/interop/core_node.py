@@ -81,11 +81,13 @@ class Pair(contextlib.AbstractContextManager):
 
 
 class PairTest(FunctionalTest):
-    """Both nodes run, and `ask` puts one question to both."""
+    """Both nodes run, with `options`, and `ask` puts one question to both."""
+
+    options = ()
 
     def setUp(self):
         super().setUp()
-        self.pair = Pair(self.dir)
+        self.pair = Pair(self.dir, options=self.options)
         self.nodes += [self.pair.core, self.pair.ours]
         for node in self.nodes:
             node.start()

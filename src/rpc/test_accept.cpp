@@ -1,0 +1,148 @@
+// The call that asks whether transactions would come into the pool; see mempool.h.
+#include "rpc/json.h"
+#include "rpc/mempool.h"
+#include "rpc/tx_build.h"
+#include "rpc/tx_decode.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr const char* kDefaultMaxFeeRate = "0.10";
+
+void RequireCount(const UniValue& array)
+{
+    if (array.size() >= 1 && array.size() <= kMaxPackageCount) return;
+    ThrowRpc(RpcCode::kInvalidParameter, "Array must contain between 1 and {} transactions.",
+             kMaxPackageCount);
+}
+
+std::vector<TransactionRef> ParsePackage(const UniValue& array)
+{
+    std::vector<TransactionRef> txs;
+    for (const UniValue& hex : array.getValues()) {
+        TransactionRef tx = DecodeTx(ParseString(hex), /*is_witness=*/true);
+        if (!tx) {
+            ThrowRpc(RpcCode::kDeserialization,
+                     "TX decode failed: {} Make sure the tx has at least one input.",
+                     hex.get_str());
+        }
+        txs.push_back(std::move(tx));
+    }
+    return txs;
+}
+
+/** One alone is told more than a package of one would be. */
+PackageVerdict Ask(const PoolContext& context, Package txs)
+{
+    const CoinsGuard coins = context.chain.Chain().HoldCoins();
+    const CoinsAtTip at{coins.Tip(), coins.Cache()};
+    const Lock lock(context.pool.mutex);
+    if (txs.size() > 1) return OrThrow(context.acceptance.TestPackage(txs, at, context.pool));
+    PackageVerdict out;
+    out.txs[txs[0]->WitnessId()] = OrThrow(context.acceptance.Test(txs[0], at, context.pool));
+    return out;
+}
+
+void AppendRefused(UniValue& out, const RuleViolation& why)
+{
+    out.pushKV("allowed", Bool(false));
+    if (why.kind == RuleViolation::Kind::kMissingInputs) {
+        out.pushKV("reject-reason", "missing-inputs");
+        return;
+    }
+    out.pushKV("reject-reason", why.reason);
+    out.pushKV("reject-details", why.ToString());
+}
+
+void AppendAllowed(UniValue& out, const Wtxid& id, const TxVerdict& verdict)
+{
+    constexpr Amount kKvb = 1'000;
+    UniValue together(UniValue::VARR);
+    together.push_back(id.ToHex());
+    UniValue fees(UniValue::VOBJ);
+    fees.pushKV("base", AmountJson(verdict.fee));
+    fees.pushKV("effective-feerate", AmountJson(verdict.fee * kKvb / verdict.vsize));
+    fees.pushKV("effective-includes", together);
+    out.pushKV("allowed", Bool(true));
+    out.pushKV("vsize", Num(verdict.vsize));
+    out.pushKV("fees", fees);
+}
+
+/** False: it pays more than `max_rate`, and what comes after it is not told. */
+bool AppendVerdict(UniValue& out, const Wtxid& id, const TxVerdict& verdict, Amount max_rate)
+{
+    const Amount most = FeeAt(max_rate, verdict.vsize);
+    if (verdict.violation) {
+        AppendRefused(out, *verdict.violation);
+    } else if (most > 0 && verdict.fee > most) {
+        out.pushKV("allowed", Bool(false));
+        out.pushKV("reject-reason", "max-fee-exceeded");
+        return false;
+    } else {
+        AppendAllowed(out, id, verdict);
+    }
+    return true;
+}
+
+UniValue TestAccept(const PoolContext& context, const RpcCall& call)
+{
+    RequireCount(call.At(0));
+    const Amount max_rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
+    const std::vector<TransactionRef> txs = ParsePackage(call.At(0));
+    const PackageVerdict verdict = Ask(context, txs);
+    UniValue answers(UniValue::VARR);
+    bool told = true;
+    for (const TransactionRef& tx : txs) {
+        const Wtxid& id = tx->WitnessId();
+        UniValue answer(UniValue::VOBJ);
+        answer.pushKV("txid", tx->Id().ToHex());
+        answer.pushKV("wtxid", id.ToHex());
+        if (verdict.violation) answer.pushKV("package-error", verdict.violation->ToString());
+        const auto it = verdict.txs.find(id);
+        if (told && it != verdict.txs.end()) {
+            told = AppendVerdict(answer, id, it->second, max_rate);
+        }
+        answers.push_back(answer);
+    }
+    return answers;
+}
+
+} // namespace
+
+Amount ParseFeeRate(const UniValue& value)
+{
+    const Amount rate = ParseAmount(value);
+    if (rate < kCoin) return rate;
+    throw RpcError{RpcCode::kInvalidParameter,
+                   "Fee rates larger than or equal to 1BTC/kvB are not accepted"};
+}
+
+void AddTestAcceptMethod(RpcTable& table, PoolContext& context)
+{
+    table.Add({"rawtransactions",
+               "testmempoolaccept",
+               "Whether transactions would come into the pool, by the rules of consensus and of "
+               "policy. Nothing is kept.",
+               {{"rawtxs",
+                 RpcType::kArray,
+                 true,
+                 "",
+                 "Up to 25 transactions as hex, parents first; if they spend each other, they are "
+                 "asked about together",
+                 {{"rawtx", RpcType::kHex, false, "", "One of them"}}},
+                {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
+                 "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"}},
+               "[\n  {\n"
+               "    \"txid\": \"hex\", \"wtxid\": \"hex\",\n"
+               "    \"package-error\": \"str\",    (string) What is wrong with all together\n"
+               "    \"allowed\": bool,          (boolean) Left out if that was not found out\n"
+               "    \"vsize\": n,               (numeric) Virtual bytes\n"
+               "    \"fees\": { \"base\", \"effective-feerate\", \"effective-includes\" },\n"
+               "    \"reject-reason\": \"str\", \"reject-details\": \"str\"\n"
+               "  }, ...\n]",
+               "'[\"signedhex\"]'",
+               [&context](const RpcCall& call) { return TestAccept(context, call); }});
+}
+
+} // namespace ibd
