@@ -130,6 +130,8 @@ private:
     void Discourage(const NetAddress& address) override { m_bans.Discourage(address); }
     PeerTraffic Traffic(PeerId peer) const override { return m_connections.Traffic(peer); }
     bool MayUploadHistory() const override;
+    bool MayUpload() const override;
+    UploadMeter UploadNow(int64_t now) const;
     Bytes GroupOf(const NetAddress& address) const override
     {
         return m_options.groups.GroupOf(address);

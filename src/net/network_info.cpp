@@ -36,13 +36,20 @@ PeerNetwork::Totals PeerNetwork::Impl::TotalTraffic()
 }
 
 // By what has really gone out until now, not what was counted at the last tick.
-bool PeerNetwork::Impl::MayUploadHistory() const
+UploadMeter PeerNetwork::Impl::UploadNow(int64_t now) const
 {
     UploadMeter meter = m_upload;
-    const int64_t now = NowSeconds();
     meter.Update(m_connections.BytesSent(), now);
-    return meter.ServesHistorical(now);
+    return meter;
 }
+
+bool PeerNetwork::Impl::MayUploadHistory() const
+{
+    const int64_t now = NowSeconds();
+    return UploadNow(now).ServesHistorical(now);
+}
+
+bool PeerNetwork::Impl::MayUpload() const { return !UploadNow(NowSeconds()).IsReached(); }
 
 /** Sends one of those who called us away; false: nobody may be. */
 bool PeerNetwork::Impl::EvictInbound()

@@ -78,6 +78,8 @@ public:
     virtual PeerTraffic Traffic(PeerId peer) const = 0;
     /** Whether what is left of -maxuploadtarget suffices for old blocks, too. */
     virtual bool MayUploadHistory() const { return true; }
+    /** Whether anything is left of it. */
+    virtual bool MayUpload() const { return true; }
     /** The network group of an address: who has one address of it easily has more. */
     virtual Bytes GroupOf(const NetAddress& address) const { return NetGroups().GroupOf(address); }
 };

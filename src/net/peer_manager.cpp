@@ -225,16 +225,20 @@ void PeerManager::HandlePong(Peer& peer, ByteSpan payload)
     if (finished) peer.ping_nonce = 0;
 }
 
-/** There is no pool: what is said of transactions is not heard, where it is permitted. */
+/** Transactions are not exchanged: what is said of them is not heard, where it is permitted. */
 void PeerManager::HandleTransactions(Peer& peer, const ReceivedMessage& message)
 {
     if (message.type == TxMessage::kType) {
         const bool unwanted = peer.Is(ConnectionKind::kBlockRelay) ||
                               (m_options.blocks_only && !peer.Permits(kPermitRelay));
         if (unwanted) Drop(peer, "transaction sent in violation of protocol");
-    } else if (message.type == MempoolMessage::kType && !(peer.our_services & kNodeBloom) &&
-               !peer.Permits(kPermitMempool) && !peer.Permits(kPermitNoBan)) {
-        Drop(peer, "mempool request with bloom filters disabled");
+    } else if (message.type == MempoolMessage::kType && !peer.Permits(kPermitMempool) &&
+               !peer.Permits(kPermitNoBan)) {
+        if (!(peer.our_services & kNodeBloom)) {
+            Drop(peer, "mempool request with bloom filters disabled");
+        } else if (!m_at.link.MayUpload()) {
+            Drop(peer, "mempool request with bandwidth limit reached");
+        }
     }
 }
 
@@ -243,8 +247,8 @@ void PeerManager::HandleFilterRequest(Peer& peer, const ReceivedMessage& message
 {
     const auto refuse = [&](const auto& request) {
         if (!request) return;
-        Drop(peer, fmt::format("peer requested unsupported block filter type: {}",
-                               request->filter_type));
+        Drop(peer,
+             fmt::format("peer requested unsupported block filter type: {}", request->filter_type));
     };
     const std::string& type = message.type;
     if (type == GetCFiltersMessage::kType) refuse(Read<GetCFiltersMessage>(peer, message.payload));

@@ -132,6 +132,14 @@ TEST_CASE("filters are taken where they are offered", "[bloom]")
     CHECK_FALSE(node.Info(peer).bloom_filter);
     CHECK_FALSE(node.IsClosed(peer));
 
+    for (const uint32_t permissions : {uint32_t{kPermitNone}, uint32_t{kPermitMempool}}) {
+        TestNode spent(RegtestParams(), WithServices(kNodeNetwork | kNodeWitness | kNodeBloom));
+        spent.link.may_upload = false;
+        const PeerId asking = tell(spent, permissions);
+        spent.SayRaw(asking, "mempool");
+        CHECK(spent.IsClosed(asking) == (permissions == kPermitNone));
+    }
+
     const auto punished = [&](const auto& message, bool with_filter) {
         const PeerId id = node.Befriend(ConnectionKind::kInbound, "8.8.4.4:8333");
         if (with_filter) node.Say(id, Filter(10));

@@ -185,12 +185,14 @@ public:
     }
     PeerTraffic Traffic(PeerId) const override { return traffic; }
     bool MayUploadHistory() const override { return may_upload_history; }
+    bool MayUpload() const override { return may_upload; }
 
     std::map<PeerId, std::deque<OutgoingMessage>> sent;
     std::set<PeerId> paused, closed;
     std::vector<std::string> discouraged;
     size_t consumed = 0;
     bool may_upload_history = true;
+    bool may_upload = true;
     PeerTraffic traffic;
 };
 
