@@ -3,6 +3,18 @@
 
 namespace ibd {
 
+namespace {
+
+// Of calls that cannot do without undo data, and of those that only show more with it.
+constexpr const char* kUndoUnreadable =
+    "Can't read undo data from disk. This could be due to disk corruption or a conflict with a "
+    "pruning event.";
+constexpr const char* kUndoExpected =
+    "Undo data expected but can't be read. This could be due to disk corruption or a conflict with "
+    "a pruning event.";
+
+} // namespace
+
 ChainManager& ChainContext::Headers() const
 {
     if (ChainManager* const manager = chain) return *manager;
@@ -108,7 +120,10 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
         return data;
     }
     auto undo = ReadUndo(blocks, block);
-    if (!undo.Ok()) throw RpcError{RpcCode::kMisc, undo.Message()};
+    if (!undo.Ok()) {
+        if (need_undo) throw RpcError{RpcCode::kMisc, kUndoUnreadable};
+        throw RpcError{RpcCode::kInternalError, kUndoExpected};
+    }
     data->undo = std::move(undo).Value();
     if (data->undo->txs.size() + 1 != data->view.Txs().size()) {
         throw RpcError{RpcCode::kInternalError, "Undo data does not fit the block"};
