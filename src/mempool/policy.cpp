@@ -70,10 +70,15 @@ Amount FeeAt(Amount rate, int64_t size)
     return (rate * size + kDivisor - 1) / kDivisor;
 }
 
+int64_t AdjustedWeight(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop)
+{
+    return std::max(weight, sigop_cost * int64_t{bytes_per_sigop});
+}
+
 int64_t VirtualSize(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop)
 {
-    const int64_t most = std::max(weight, sigop_cost * int64_t{bytes_per_sigop});
-    return (most + kWitnessScaleFactor - 1) / kWitnessScaleFactor;
+    const int64_t adjusted = AdjustedWeight(weight, sigop_cost, bytes_per_sigop);
+    return (adjusted + kWitnessScaleFactor - 1) / kWitnessScaleFactor;
 }
 
 Amount DustLimit(const OutputView& output, Amount dust_fee)

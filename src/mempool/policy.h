@@ -29,6 +29,8 @@ struct PolicyOptions {
 /** Fee of `size` bytes at `rate` satoshi for 1,000, rounded up. */
 Amount FeeAt(Amount rate, int64_t size);
 
+/** Weight, or more for many signature operations. */
+int64_t AdjustedWeight(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop);
 /** Bytes of weight/4, rounded up, or more for many signature operations. */
 int64_t VirtualSize(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop);
 

@@ -378,7 +378,8 @@ Result<TxVerdict> TxAcceptance::Accept(const TransactionRef& tx, const CoinsAtTi
                   .vsize = checked.candidate.vsize,
                   .sigop_cost = checked.sigop_cost,
                   .time = now,
-                  .height = at.tip.height});
+                  .height = at.tip.height,
+                  .own = true});
         pool.Expire(now - pool.Limits().expiry);
         Trim(pool);
         if (!pool.Find(tx->Id())) bad = Violation(Kind::kReconsiderable, "mempool full");

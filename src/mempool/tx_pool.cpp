@@ -138,6 +138,7 @@ size_t TxPool::RemoveWithDescendants(const Txid& id)
 
 void TxPool::Confirm(const BlockView& block)
 {
+    if (m_txs.empty()) return;
     for (const TxView& tx : block.Txs()) {
         if (const PoolTx* const confirmed = Find(tx.txid)) Remove(*confirmed);
         for (const InputView& input : tx.inputs) {

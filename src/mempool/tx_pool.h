@@ -37,6 +37,7 @@ struct PoolTx {
     int64_t sigop_cost = 0;
     int64_t time = 0;      //!< of arrival, seconds since 1970
     int32_t height = 0;    //!< of the tip then
+    bool own = false;      //!< given by a user of this node, not by a block
     uint64_t sequence = 0; //!< order of arrival
     mutable PoolTxSet parents = {};
     mutable PoolTxSet children = {};

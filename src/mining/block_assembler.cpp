@@ -5,6 +5,7 @@
 #include "consensus/limits.h"
 #include "consensus/pow.h"
 #include "consensus/subsidy.h"
+#include "mempool/linearize.h"
 
 namespace ibd {
 
@@ -27,6 +28,56 @@ MutableTransaction MakeCoinbase(int height, Amount value, ByteSpan script, bool 
     return tx;
 }
 
+uint64_t WeightOf(const Transaction& tx) { return static_cast<uint64_t>(tx->Weight()); }
+
+/** Puts chunks into a template as long as there is room. */
+class Filler {
+public:
+    Filler(const AssemblerOptions& options, BlockTemplate& block)
+        : m_options(options), m_block(block), m_weight(options.reserved_weight)
+    {
+    }
+
+    bool Pays(const Chunk& chunk) const
+    {
+        return !chunk.PaysLessThan({{}, m_options.min_fee_rate, 1'000});
+    }
+
+    /** One that does not fit, or hangs on one that did not, is left out. */
+    void TakeIfItFits(const Chunk& chunk)
+    {
+        uint64_t weight = 0;
+        int64_t sigops = 0;
+        std::set<Txid> ids;
+        for (const PoolTx* tx : chunk.txs) {
+            for (const PoolTx* parent : tx->parents) {
+                if (!m_taken.contains(parent->Id()) && !ids.contains(parent->Id())) return;
+            }
+            ids.insert(tx->Id());
+            weight += WeightOf(*tx->tx);
+            sigops += tx->sigop_cost;
+        }
+        // As Core does it, a block is never filled to the brim.
+        if (m_weight + weight >= m_options.max_weight) return;
+        if (m_sigops + sigops >= kMaxBlockSigOpsCost) return;
+        m_weight += weight;
+        m_sigops += sigops;
+        m_taken.merge(ids);
+        for (const PoolTx* tx : chunk.txs) {
+            m_block.txs.push_back(tx->tx);
+            m_block.costs.push_back({tx->fee, tx->sigop_cost});
+            m_block.fees += tx->fee;
+        }
+    }
+
+private:
+    const AssemblerOptions& m_options;
+    BlockTemplate& m_block;
+    uint64_t m_weight;
+    int64_t m_sigops = kReservedSigOpsCost;
+    std::set<Txid> m_taken;
+};
+
 } // namespace
 
 int32_t BlockAssembler::VersionAfter(const HeaderNode& tip, const ConsensusParams& params)
@@ -46,13 +97,24 @@ BlockHeader BlockAssembler::NextHeader(const HeaderNode& tip, const ConsensusPar
     return header;
 }
 
-Result<BlockTemplate> BlockAssembler::Assemble(ChainManager& chain, ByteSpan script)
+void BlockAssembler::TakeFromPool(BlockTemplate& block)
+{
+    Filler filler(m_options, block);
+    const Lock lock(m_pool.mutex);
+    for (const Chunk& chunk : ChunksByRate(m_pool)) {
+        if (!filler.Pays(chunk)) return; // nor do those that follow
+        filler.TakeIfItFits(chunk);
+    }
+}
+
+Result<BlockTemplate> BlockAssembler::Assemble(ChainManager& chain, ByteSpan script, Fill fill)
 {
     const HeaderNode& tip = *chain.Tip();
     const ConsensusParams& params = chain.Params().consensus;
     BlockTemplate block;
     block.height = tip.height + 1;
     block.header = NextHeader(tip, params);
+    if (fill == Fill::kFromPool) TakeFromPool(block);
     block.coinbase = MakeCoinbase(block.height, block.fees + BlockSubsidy(block.height, params),
                                   script, block.height >= params.segwit_height);
     block.Commit();
@@ -60,11 +122,15 @@ Result<BlockTemplate> BlockAssembler::Assemble(ChainManager& chain, ByteSpan scr
     const Bytes raw = block.Serialize();
     BlockView view;
     CHECK(view.Parse(raw).Ok());
+    Last last{m_options.reserved_weight, block.txs.size()};
+    int64_t sigops = kReservedSigOpsCost;
+    for (const TransactionRef& tx : block.txs) last.weight += WeightOf(*tx);
+    for (const BlockTemplate::Cost& cost : block.costs) sigops += cost.sigops;
     m_log.Info("CreateNewBlock(): block weight: {} txs: {} fees: {} sigops {}", view.Weight(),
-               block.txs.size(), block.fees, kReservedSigOpsCost);
+               block.txs.size(), block.fees, sigops);
     {
         const Lock lock(m_mutex);
-        m_last = Last{m_options.reserved_weight, block.txs.size()};
+        m_last = last;
     }
     IBD_ASSIGN_OR_RETURN(block.violation, chain.TestBlock(view, /*check_merkle_root=*/false));
     return block;

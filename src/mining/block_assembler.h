@@ -1,7 +1,9 @@
 // BlockAssembler: makes templates of the block that comes next. Owned by the node; any thread.
-// There is no pool of transactions in this version, so that templates hold a coinbase alone.
+// Transactions of the pool go in by falling fee rate, with all that they spend.
 #pragma once
 
+#include "consensus/limits.h"
+#include "mempool/tx_pool.h"
 #include "mining/block_template.h"
 #include "util/log.h"
 #include "validation/chain_manager.h"
@@ -17,36 +19,45 @@ inline constexpr int kReservedSigOpsCost = 400;
 struct AssemblerOptions {
     Amount min_fee_rate = 1; //!< -blockmintxfee, satoshi for 1,000 virtual bytes
     uint64_t reserved_weight = kDefaultReservedWeight; //!< -blockreservedweight
+    uint64_t max_weight = kMaxBlockWeight;             //!< -blockmaxweight, with that
     std::optional<int32_t> version;                    //!< -blockversion, on regtest only
 };
 
 class BlockAssembler {
 public:
+    enum class Fill {
+        kFromPool,
+        kNot, //!< a coinbase alone
+    };
+
     /** What the template that was made last takes. */
     struct Last {
         uint64_t weight = 0; //!< with the weight that is kept for header and coinbase
         size_t txs = 0;      //!< without the coinbase
     };
 
-    BlockAssembler(Env& env, Logger& log, AssemblerOptions options)
-        : m_env(env), m_log(log), m_options(options)
+    BlockAssembler(Env& env, Logger& log, const TxPool& pool, AssemblerOptions options)
+        : m_env(env), m_log(log), m_pool(pool), m_options(options)
     {
     }
 
     /** A block on top of the tip, which must be there, whose coinbase pays to `script` all that it
      *  may. Tests the block on the coins, so it is a matter for the thread that changes the chain.
      */
-    Result<BlockTemplate> Assemble(ChainManager& chain, ByteSpan script);
+    Result<BlockTemplate> Assemble(ChainManager& chain, ByteSpan script,
+                                   Fill fill = Fill::kFromPool);
 
     const AssemblerOptions& Options() const { return m_options; }
     std::optional<Last> LastMade() const;
 
 private:
     int32_t VersionAfter(const HeaderNode& tip, const ConsensusParams& params);
+    void TakeFromPool(BlockTemplate& block) IBD_EXCLUDES(m_pool.mutex);
     BlockHeader NextHeader(const HeaderNode& tip, const ConsensusParams& params);
 
     Env& m_env;
     Logger& m_log;
+    const TxPool& m_pool;
     const AssemblerOptions m_options;
     mutable Mutex m_mutex;
     VersionBitsCache m_version_bits IBD_GUARDED_BY(m_mutex);

@@ -17,7 +17,12 @@ struct BlockTemplate {
     BlockHeader header; //!< its merkle root is what Seal() found
     MutableTransaction coinbase;
     std::vector<TransactionRef> txs; //!< behind the coinbase
-    Amount fees = 0;                 //!< of txs
+    struct Cost {
+        Amount fee = 0;
+        int64_t sigops = 0;
+    };
+    std::vector<Cost> costs; //!< of each of txs, if they came from the pool
+    Amount fees = 0;         //!< of txs
     /** What the chain would say against the block but for its proof of work: a template with this
      *  is of no use. */
     RuleResult violation;

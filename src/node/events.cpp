@@ -52,6 +52,7 @@ void Events::Stop()
 
 void Events::TipChanged(const HeaderNode& node)
 {
+    if (m_first) m_first->TipChanged(node);
     if (m_on_tip) m_on_tip(node);
     Push(TipEvent{{node.hash, node.height}, m_chain->IsInitialBlockDownload()});
 }

@@ -45,6 +45,9 @@ public:
     void AddConsumer(EventConsumer& consumer) { m_consumers.push_back(&consumer); }
     /** What cannot wait for a thread: called with each new tip under the state lock. */
     void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
+    /** The one that follows the chain step by step; told before all others, under the state lock.
+     */
+    void SetFirst(ChainObserver& first) { m_first = &first; }
     /** What cannot wait either: called with each verdict, on the thread that found it. */
     void OnChecked(std::function<void(const BlockHash&, const RuleResult&)> call)
     {
@@ -59,6 +62,14 @@ public:
     /** Tells what is queued, and ends. */
     void Stop();
 
+    void BlockConnected(const HeaderNode& node, const BlockView& block) override
+    {
+        if (m_first) m_first->BlockConnected(node, block);
+    }
+    void BlockDisconnected(const HeaderNode& node, const BlockView& block) override
+    {
+        if (m_first) m_first->BlockDisconnected(node, block);
+    }
     void TipChanged(const HeaderNode& node) override;
     void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
     {
@@ -73,6 +84,7 @@ private:
 
     NodeWarnings& m_warnings;
     const ChainManager* m_chain = nullptr;
+    ChainObserver* m_first = nullptr;
     std::vector<EventConsumer*> m_consumers;
     std::function<void(const HeaderNode&)> m_on_tip;
     std::function<void(const BlockHash&, const RuleResult&)> m_on_checked;

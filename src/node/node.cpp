@@ -74,10 +74,14 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .fatal = [this](const Error& error) { StopFor(error); },
                       .undo_state = [this] { return m_undo.Describe(); }},
       m_pool(m_options.pool), m_acceptance(params.consensus, m_options.policy, &m_caches),
-      m_assembler(env, log, m_options.assembler), m_mining{m_chain_context, m_assembler,
-                                                           [this] { return CountPeers(); }}
+      m_pool_feed(m_pool, m_acceptance, m_chain_context.chain,
+                  [this](const Error& error) { StopFor(error); }),
+      m_assembler(env, log, m_pool, m_options.assembler), m_mining{m_chain_context, m_assembler,
+                                                                   m_pool,
+                                                                   [this] { return CountPeers(); }}
 {
     m_scripts.SetCaches(&m_caches);
+    m_events.SetFirst(m_pool_feed);
     m_events.AddConsumer(m_waiter_feed);
     m_events.AddConsumer(m_commands);
     m_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
@@ -135,13 +139,14 @@ Result<> Node::StartRpc()
     AddChainInfoMethods(m_table, m_chain_context);
     AddDeploymentMethods(m_table, m_chain_context);
     AddBlockMethods(m_table, m_chain_context);
-    AddCoinsMethods(m_table, m_chain_context);
+    AddCoinsMethods(m_table, m_chain_context, m_pool);
     AddScanMethods(m_table, m_chain_context);
     AddDescriptorMethods(m_table, m_chain_context);
-    AddTransactionMethods(m_table, m_chain_context);
+    AddTransactionMethods(m_table, m_chain_context, m_pool);
     AddTxProofMethods(m_table, m_chain_context);
     AddChainControlMethods(m_table, m_chain_context);
-    AddMempoolMethods(m_table, m_chain_context);
+    AddMempoolMethods(m_table, m_pool_context);
+    AddSendMethod(m_table, m_pool_context);
     AddTestAcceptMethod(m_table, m_pool_context);
     AddMiningMethods(m_table, m_mining);
     AddBlockTemplateMethods(m_table, m_mining);

@@ -8,6 +8,7 @@
 #include "node/hints_from_peers.h"
 #include "node/hints_library.h"
 #include "node/node_network.h"
+#include "node/pool_feed.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mempool.h"
@@ -108,7 +109,8 @@ private:
     ChainContext m_chain_context;
     TxPool m_pool;
     TxAcceptance m_acceptance;
-    PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance};
+    PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance, m_log};
+    PoolFeed m_pool_feed;
     BlockAssembler m_assembler;
     MiningContext m_mining;
     NetContext m_net{m_chain_context};

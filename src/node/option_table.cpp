@@ -38,11 +38,8 @@ constexpr OptionRow kGeneral[] = {
      "is less than 4 GiB of memory)"},
     {"-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)"},
     {"-loadblock", "=<file>", "Take the blocks of this file at start"},
-    {"-maxmempool", "=<n>",
-     "Memory for unconfirmed transactions, MB, at least 5; no effect in this version (default: "
-     "300)"},
-    {"-mempoolexpiry", "=<n>",
-     "Hours an unconfirmed transaction is kept; no effect in this version (default: 336)"},
+    {"-maxmempool", "=<n>", "Memory for unconfirmed transactions, MB, at least 5 (default: 300)"},
+    {"-mempoolexpiry", "=<n>", "Hours an unconfirmed transaction is kept (default: 336)"},
     {"-minimumchainwork", "=<hex>",
      "Work that the best chain must have (default: set by the network)", kHidden},
     {"-par", "=<n>",
@@ -123,9 +120,9 @@ constexpr const char* kWithoutEffect[] = {
     // peers
     "-peerblockfilters", "-privatebroadcast", "-txreconciliation",
     // pool of transactions, fee estimates, mining
-    "-acceptstalefeeestimates", "-blockmaxweight", "-blockreconstructionextratxn",
-    "-checkmempool", "-limitancestorcount", "-limitdescendantcount", "-maxmempool",
-    "-mempoolexpiry", "-persistmempool", "-persistmempoolv1", "-printpriority",
+    "-acceptstalefeeestimates", "-blockreconstructionextratxn", "-checkmempool",
+    "-limitancestorcount", "-limitdescendantcount", "-persistmempool", "-persistmempoolv1",
+    "-printpriority",
     // wallet
     "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-discardfee",
     "-fallbackfee", "-keypool", "-maxapsfee", "-maxtxfee", "-mintxfee", "-signer",

@@ -398,6 +398,9 @@ AssemblerOptions ReadAssembler(const ArgsManager& args)
     if (const auto reserved = args.GetInt("-blockreservedweight")) {
         out.reserved_weight = static_cast<uint64_t>(*reserved);
     }
+    if (const auto most = args.GetInt("-blockmaxweight")) {
+        out.max_weight = static_cast<uint64_t>(*most);
+    }
     if (const auto version = args.GetInt("-blockversion")) {
         out.version = static_cast<int32_t>(*version);
     }

@@ -28,7 +28,7 @@ Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log
     if (pool < 0 || (pool > 0 && pool < least)) {
         return BadData("-maxmempool must be at least {} MB", (least + kMegabyte - 1) / kMegabyte);
     }
-    // There is no pool yet whose room could be lent.
+    // None of the room for transactions is lent.
     log.Info("* Using {:.1f} MiB for in-memory UTXO set (plus up to {:.1f} MiB of unused mempool "
              "space)",
              Mebibytes(static_cast<int64_t>(cache.coins)), 0.0);

@@ -4,6 +4,7 @@
 #include "rpc/mining.h"
 #include "util/hex.h"
 
+#include <map>
 #include <set>
 
 namespace ibd {
@@ -13,6 +14,8 @@ namespace {
 /** A waiting call looks for changes of the pool after that. */
 constexpr std::chrono::milliseconds kFirstLookAtPool = std::chrono::minutes(1);
 constexpr size_t kHashDigits = 64;
+/** New transactions bring no new template within that time. */
+constexpr int64_t kSecondsPerTemplate = 5;
 /** Pays to anybody: who asks for a template makes the coinbase anew. */
 constexpr uint8_t kAnyone[] = {OP_1};
 
@@ -61,17 +64,20 @@ UniValue Propose(const ChainContext& context, const UniValue& data)
         context.OnChainThread([&] { return chain.TestBlock(view, /*check_merkle_root=*/true); })));
 }
 
-/** What the pool of transactions went through: without one, the blocks that came and went. */
-int64_t PoolChanges(const ChainContext& context)
+/** What the pool of transactions went through, and the blocks that came and went. */
+int64_t PoolChanges(const MiningContext& context)
 {
-    return static_cast<int64_t>(context.Chain().Steps());
+    const uint64_t steps = context.chain.Chain().Steps();
+    const Lock lock(context.pool.mutex);
+    return static_cast<int64_t>(steps + context.pool.Sequence() - 1); // which begins with 1
 }
 
 /** Returns when the template that `id` names is no longer the best one: "<tip><pool changes>". */
-void WaitForNews(ChainContext& context, const UniValue& id)
+void WaitForNews(const MiningContext& mining, const UniValue& id)
 {
+    const ChainContext& context = mining.chain;
     BlockHash watched;
-    int64_t changes = PoolChanges(context);
+    int64_t changes = PoolChanges(mining);
     if (id.isStr()) {
         const std::string& text = id.getValStr();
         watched = ParseHash(text.substr(0, kHashDigits), "longpollid");
@@ -80,7 +86,7 @@ void WaitForNews(ChainContext& context, const UniValue& id)
         watched = context.Current().hash;
     }
     const auto other = [&](const TipInfo& tip) { return tip.hash != watched; };
-    const bool is_now = changes == PoolChanges(context);
+    const bool is_now = changes == PoolChanges(mining);
     context.WaitForTip(other, is_now ? std::chrono::milliseconds(0) : kFirstLookAtPool);
     if (context.interrupt) throw RpcError{RpcCode::kClientNotConnected, "Shutting down"};
 }
@@ -99,14 +105,20 @@ void RequireRules(const ConsensusParams& params, const std::set<std::string>& ru
     }
 }
 
-/** The template on the tip. Made once for each tip, so that its time never goes back. */
+/** The template on the tip. */
 const BlockTemplate& Current(MiningContext& context, ChainManager& chain)
     IBD_REQUIRES(context.mutex)
 {
     const BlockHash tip = chain.Current().hash;
-    if (context.last && context.last->header.prev_hash == tip) return *context.last;
+    const int64_t now = context.chain.env.UnixTime();
+    const int64_t changes = PoolChanges(context);
+    if (context.last && context.last->header.prev_hash == tip &&
+        (changes == context.changes || now - context.made <= kSecondsPerTemplate)) {
+        return *context.last;
+    }
     context.last.reset();
-    context.changes = PoolChanges(context.chain);
+    context.changes = changes;
+    context.made = now;
     BlockTemplate made = context.chain.OrFatal(
         context.chain.OnChainThread([&] { return context.assembler.Assemble(chain, kAnyone); }));
     if (made.violation) {
@@ -160,6 +172,34 @@ UniValue Strings(std::initializer_list<const char*> texts)
     return out;
 }
 
+/** "depends": places, from 1, of the parents in the template. */
+UniValue TransactionsJson(const BlockTemplate& block, bool segwit)
+{
+    std::map<Txid, size_t> places;
+    UniValue out(UniValue::VARR);
+    for (size_t i = 0; i < block.txs.size(); ++i) {
+        const Transaction& tx = *block.txs[i];
+        places[tx.Id()] = i + 1;
+        std::set<size_t> parents;
+        for (const InputView& input : tx->inputs) {
+            const auto it = places.find(input.Prevout().txid);
+            if (it != places.end()) parents.insert(it->second);
+        }
+        UniValue depends(UniValue::VARR);
+        for (const size_t place : parents) depends.push_back(Num(place));
+        UniValue one(UniValue::VOBJ);
+        one.pushKV("data", ToHex(tx->raw));
+        one.pushKV("txid", tx.Id().ToHex());
+        one.pushKV("hash", tx.WitnessId().ToHex());
+        one.pushKV("depends", depends);
+        one.pushKV("fee", Num(block.costs[i].fee));
+        one.pushKV("sigops", Num(block.costs[i].sigops / (segwit ? 1 : kWitnessScaleFactor)));
+        one.pushKV("weight", Num(tx->Weight()));
+        out.push_back(one);
+    }
+    return out;
+}
+
 UniValue TemplateJson(MiningContext& context, ChainManager& chain)
 {
     const Lock own(context.mutex);
@@ -172,7 +212,7 @@ UniValue TemplateJson(MiningContext& context, ChainManager& chain)
     out.pushKV("capabilities", Strings({"proposal"}));
     AddRules(out, block, tip, params);
     out.pushKV("previousblockhash", tip.hash.ToHex());
-    out.pushKV("transactions", UniValue(UniValue::VARR));
+    out.pushKV("transactions", TransactionsJson(block, block.height >= params.segwit_height));
     out.pushKV("coinbaseaux", UniValue(UniValue::VOBJ));
     out.pushKV("coinbasevalue", Num(block.coinbase.outputs[0].value));
     out.pushKV("longpollid", tip.hash.ToHex() + std::to_string(context.changes));
@@ -207,7 +247,7 @@ UniValue GetTemplate(MiningContext& context, const RpcCall& call)
                            "ibd-booster is in initial sync and waiting for blocks..."};
         }
     }
-    if (!request["longpollid"].isNull()) WaitForNews(context.chain, request["longpollid"]);
+    if (!request["longpollid"].isNull()) WaitForNews(context, request["longpollid"]);
     RequireRules(chain.Params().consensus, rules);
     return TemplateJson(context, chain);
 }
@@ -232,7 +272,7 @@ void AddBlockTemplateMethods(RpcTable& table, MiningContext& context)
            "\"longpollid\":\"str\",\"data\":\"hex\"}"}},
          "{\n  \"capabilities\": [ \"proposal\" ], \"version\": n, \"rules\": [ \"str\", ... ],\n"
          "  \"vbavailable\": { \"name\": bit, ... }, \"vbrequired\": 0,\n"
-         "  \"previousblockhash\": \"hex\", \"transactions\": [ ], \"coinbaseaux\": { },\n"
+         "  \"previousblockhash\": \"hex\", \"transactions\": [ ... ], \"coinbaseaux\": { },\n"
          "  \"coinbasevalue\": n, \"longpollid\": \"str\", \"target\": \"hex\", \"mintime\": n,\n"
          "  \"mutable\": [ \"time\", \"transactions\", \"prevblock\" ],\n"
          "  \"noncerange\": \"00000000ffffffff\", \"sigoplimit\": n, \"sizelimit\": n,\n"

@@ -7,25 +7,25 @@
 
 namespace ibd {
 
-// `context` must outlive the table.
+class TxPool; // mempool/tx_pool.h
+
+// `context` and `pool` must outlive the table.
 
 /** getblockchaininfo, getblockcount, getbestblockhash, getdifficulty, getchaintips,
  *  getchainstates, getchaintxstats and the waiting calls. */
 void AddChainInfoMethods(RpcTable& table, ChainContext& context);
 /** getdeploymentinfo. */
 void AddDeploymentMethods(RpcTable& table, ChainContext& context);
-/** getmempoolinfo, getrawmempool, syncwithvalidationinterfacequeue. */
-void AddMempoolMethods(RpcTable& table, ChainContext& context);
 /** getblockhash, getblockheader, getblock, getblockstats. */
 void AddBlockMethods(RpcTable& table, ChainContext& context);
 /** gettxout, gettxoutsetinfo, dumptxoutset. */
-void AddCoinsMethods(RpcTable& table, ChainContext& context);
+void AddCoinsMethods(RpcTable& table, ChainContext& context, const TxPool& pool);
 /** scantxoutset. */
 void AddScanMethods(RpcTable& table, ChainContext& context);
 /** getdescriptorinfo, deriveaddresses. */
 void AddDescriptorMethods(RpcTable& table, ChainContext& context);
 /** getrawtransaction, decoderawtransaction. */
-void AddTransactionMethods(RpcTable& table, ChainContext& context);
+void AddTransactionMethods(RpcTable& table, ChainContext& context, const TxPool& pool);
 /** gettxoutproof, verifytxoutproof. */
 void AddTxProofMethods(RpcTable& table, ChainContext& context);
 /** verifychain, invalidateblock, reconsiderblock, preciousblock, submitblock, submitheader,

@@ -1,5 +1,6 @@
 // Calls about the set of unspent outputs; see blockchain.h.
 #include "consensus/subsidy.h"
+#include "mempool/tx_pool.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
 #include "rpc/new_file.h"
@@ -12,24 +13,48 @@ namespace ibd {
 
 namespace {
 
-UniValue TxOut(const ChainContext& context, const RpcCall& call)
+/** An output of the pool, or one that it spends; nothing if it knows neither. */
+struct PoolView {
+    std::optional<Coin> coin;
+    bool spent = false;
+};
+
+PoolView LookInPool(const TxPool& pool, const OutPoint& outpoint)
+{
+    const Lock lock(pool.mutex);
+    PoolView out;
+    out.spent = pool.Spender(outpoint) != nullptr;
+    const PoolTx* const tx = pool.Find(outpoint.txid);
+    if (tx && outpoint.vout < (*tx->tx)->outputs.size()) {
+        const OutputView& output = (*tx->tx)->outputs[outpoint.vout];
+        out.coin.emplace();
+        out.coin->value = output.value;
+        out.coin->script = output.script_pubkey;
+    }
+    return out;
+}
+
+UniValue TxOut(const ChainContext& context, const TxPool& pool, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "txid");
     const uint32_t n = call.Uint32(1);
     const CoinsGuard coins = context.Chain().HoldCoins();
-    const auto coin = OrThrow(coins.Cache().Read({txid, n}));
-    if (!coin) return {};
+    PoolView unconfirmed;
+    if (call.Bool(2, true)) unconfirmed = LookInPool(pool, {txid, n});
+    const auto coin = unconfirmed.coin ? unconfirmed.coin : OrThrow(coins.Cache().Read({txid, n}));
+    if (!coin || unconfirmed.spent) return {};
     const HeaderNode& tip = coins.Tip();
     UniValue out(UniValue::VOBJ);
     out.pushKV("bestblock", tip.hash.ToHex());
-    out.pushKV("confirmations", Num(tip.height - static_cast<int64_t>(coin->height) + 1));
+    const int64_t depth = tip.height - static_cast<int64_t>(coin->height) + 1;
+    out.pushKV("confirmations", Num(unconfirmed.coin ? 0 : depth));
     out.pushKV("value", AmountJson(coin->value));
     out.pushKV("scriptPubKey", ScriptPubKeyJson(coin->script, context.Prefixes()));
     out.pushKV("coinbase", Bool(coin->coinbase));
     return out;
 }
 
-RpcMethod GetTxOut(ChainContext& context)
+RpcMethod GetTxOut(ChainContext& context, const TxPool& pool)
 {
     return {"blockchain",
             "gettxout",
@@ -37,14 +62,14 @@ RpcMethod GetTxOut(ChainContext& context)
             {{"txid", RpcType::kHex, true, "", "Its transaction"},
              {"n", RpcType::kNumber, true, "", "Its number there"},
              {"include_mempool", RpcType::kBool, false, "true",
-              "Whether unconfirmed transactions count; this node keeps none"}},
+              "Whether transactions of the pool count"}},
             "{\n  \"bestblock\": \"hex\",      (string) The tip\n"
             "  \"confirmations\": n,      (numeric) Blocks from its own to the tip\n"
             "  \"value\": n,              (numeric) Bitcoin\n"
             "  \"scriptPubKey\": { \"asm\", \"desc\", \"hex\", \"address\", \"type\" },\n"
             "  \"coinbase\": bool         (boolean) Whether it was made by a coinbase\n}",
             "\"txid\" 1",
-            [&context](const RpcCall& call) { return TxOut(context, call); }};
+            [&context, &pool](const RpcCall& call) { return TxOut(context, pool, call); }};
 }
 
 /** The amounts by which a block changed the sum of all coins. */
@@ -305,9 +330,9 @@ RpcMethod MakeDumpTxOutSet(ChainContext& context)
 
 } // namespace
 
-void AddCoinsMethods(RpcTable& table, ChainContext& context)
+void AddCoinsMethods(RpcTable& table, ChainContext& context, const TxPool& pool)
 {
-    table.Add(GetTxOut(context));
+    table.Add(GetTxOut(context, pool));
     table.Add(GetTxOutSetInfo(context));
     table.Add(MakeDumpTxOutSet(context));
 }

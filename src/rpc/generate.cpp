@@ -121,12 +121,18 @@ RpcMethod GenerateToDescriptor(MiningContext& context)
             }};
 }
 
-std::vector<TransactionRef> DecodeAll(const UniValue& list)
+/** Hex of transactions, or ids of those of the pool. */
+std::vector<TransactionRef> DecodeAll(const TxPool& pool, const UniValue& list)
 {
     std::vector<TransactionRef> out;
     for (const UniValue& entry : list.getValues()) {
         const std::string& text = ParseString(entry);
-        if (Uint256::FromHex(text)) {
+        if (const auto id = Uint256::FromHex(text)) {
+            const Lock lock(pool.mutex);
+            if (const PoolTx* const tx = pool.Find(Txid(*id))) {
+                out.push_back(tx->tx);
+                continue;
+            }
             ThrowRpc(RpcCode::kInvalidAddressOrKey, "Transaction {} not in mempool.", text);
         }
         out.push_back(DecodeTx(text));
@@ -163,7 +169,8 @@ BlockTemplate MakeFilled(MiningContext& context, ChainManager& chain, ByteSpan s
     BlockTemplate block;
     bool filled = false;
     context.chain.OrFatal(context.chain.OnChainThread([&]() -> Result<> {
-        IBD_ASSIGN_OR_RETURN(block, context.assembler.Assemble(chain, script));
+        IBD_ASSIGN_OR_RETURN(block,
+                             context.assembler.Assemble(chain, script, BlockAssembler::Fill::kNot));
         if (block.violation) return {};
         filled = true;
         return Fill(chain, block, std::move(txs));
@@ -183,7 +190,7 @@ UniValue GenerateOne(MiningContext& context, const RpcCall& call)
     if (!script) {
         throw RpcError{RpcCode::kInvalidAddressOrKey, "Error: Invalid address or descriptor"};
     }
-    std::vector<TransactionRef> txs = DecodeAll(call.At(1));
+    std::vector<TransactionRef> txs = DecodeAll(context.pool, call.At(1));
     const bool submit = call.Bool(2, true);
     BlockTemplate block = MakeFilled(context, chain, *script, std::move(txs));
     uint64_t tries = kDefaultTries;
@@ -209,7 +216,7 @@ RpcMethod GenerateBlock(MiningContext& context)
           RpcType::kArray,
           true,
           "",
-          "Transactions as hex; ids name those of the pool, which is empty in this version",
+          "Transactions as hex; ids name those of the pool",
           {{"rawtx/txid", RpcType::kHex, false, "", "One of them"}}},
          {"submit", RpcType::kBool, false, "true",
           "Whether the node takes the block; else it is returned"}},

@@ -11,13 +11,21 @@ struct PoolContext {
     ChainContext& chain;
     TxPool& pool;
     const TxAcceptance& acceptance;
+    Logger& log;
+    std::atomic<bool> told = false; //!< that transactions are not announced
 };
 
 // `context` must outlive the table.
 
+/** getmempoolinfo, getrawmempool, getmempoolentry, getmempoolancestors, getmempooldescendants,
+ *  syncwithvalidationinterfacequeue. */
+void AddMempoolMethods(RpcTable& table, PoolContext& context);
+/** sendrawtransaction. */
+void AddSendMethod(RpcTable& table, PoolContext& context);
 /** testmempoolaccept. */
 void AddTestAcceptMethod(RpcTable& table, PoolContext& context);
 
+inline constexpr const char* kDefaultMaxFeeRate = "0.10";
 /** A fee rate in bitcoin for 1,000 virtual bytes, below 1. */
 Amount ParseFeeRate(const UniValue& value);
 

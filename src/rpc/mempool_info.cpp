@@ -1,66 +1,201 @@
-// Calls about the pool of unconfirmed transactions. There is none yet: they answer for an empty
-// one, for programs that ask before they begin; see blockchain.h.
-#include "rpc/blockchain.h"
+// Calls that look into the pool of unconfirmed transactions; see mempool.h.
+#include "mempool/linearize.h"
 #include "rpc/json.h"
+#include "rpc/mempool.h"
+
+#include <algorithm>
 
 namespace ibd {
 
 namespace {
 
-// Core's defaults of the options of the same names, and its least fee rates for 1,000 virtual
-// bytes.
-constexpr int64_t kMaxMempool = 300'000'000;
-constexpr Amount kMinRelayFee = 100;
-constexpr int64_t kMaxDataCarrierSize = 100'000;
-constexpr int64_t kLimitClusterCount = 64;
-constexpr int64_t kLimitClusterSize = 101'000;
-
-UniValue MempoolInfo(const ChainContext& context)
+UniValue MempoolInfo(const PoolContext& context)
 {
+    const TxPool& pool = context.pool;
+    const PolicyOptions& policy = context.acceptance.Policy();
+    const UniValue least = AmountJson(policy.min_relay_fee);
+    const Lock lock(pool.mutex);
+    const auto own = std::count_if(pool.All().begin(), pool.All().end(),
+                                   [](const auto& tx) { return tx.second->own; });
     UniValue out(UniValue::VOBJ);
-    out.pushKV("loaded", Bool(context.import_done));
-    out.pushKV("size", 0);
-    out.pushKV("bytes", 0);
-    out.pushKV("usage", 0);
-    out.pushKV("total_fee", AmountJson(0));
-    out.pushKV("maxmempool", Num(kMaxMempool));
-    out.pushKV("mempoolminfee", AmountJson(kMinRelayFee));
-    out.pushKV("minrelaytxfee", AmountJson(kMinRelayFee));
-    out.pushKV("incrementalrelayfee", AmountJson(kMinRelayFee));
-    out.pushKV("unbroadcastcount", 0);
-    out.pushKV("permitbaremultisig", Bool(true));
-    out.pushKV("maxdatacarriersize", Num(kMaxDataCarrierSize));
-    out.pushKV("limitclustercount", Num(kLimitClusterCount));
-    out.pushKV("limitclustersize", Num(kLimitClusterSize));
+    out.pushKV("loaded", Bool(context.chain.import_done));
+    out.pushKV("size", Num(pool.Size()));
+    out.pushKV("bytes", Num(pool.VirtualBytes()));
+    out.pushKV("usage", Num(pool.MemoryUsage()));
+    out.pushKV("total_fee", AmountJson(pool.Fees()));
+    out.pushKV("maxmempool", Num(pool.Limits().max_bytes));
+    out.pushKV("mempoolminfee", least);
+    out.pushKV("minrelaytxfee", least);
+    out.pushKV("incrementalrelayfee", AmountJson(policy.incremental_fee));
+    out.pushKV("unbroadcastcount", Num(static_cast<int64_t>(own)));
+    out.pushKV("permitbaremultisig", Bool(policy.permit_bare_multisig));
+    out.pushKV("maxdatacarriersize", Num(policy.max_datacarrier));
+    out.pushKV("limitclustercount", Num(pool.Limits().cluster_count));
+    out.pushKV("limitclustersize", Num(pool.Limits().cluster_vsize));
     out.pushKV("optimal", Bool(true));
     return out;
 }
 
-UniValue RawMempool(const RpcCall& call)
-{
-    const bool with_sequence = call.Bool(1, false);
-    if (call.Bool(0, false)) {
-        if (with_sequence) {
-            throw RpcError{RpcCode::kInvalidParameter,
-                           "Verbose results cannot contain mempool sequence values."};
+/** What several transactions have together. */
+struct Sums {
+    explicit Sums(const PoolTx& tx, const PoolTxSet& others)
+        : count(others.size() + 1), vsize(tx.vsize), fees(tx.fee)
+    {
+        for (const PoolTx* other : others) {
+            vsize += other->vsize;
+            fees += other->fee;
         }
-        return UniValue(UniValue::VOBJ);
+    }
+    size_t count;
+    int64_t vsize;
+    Amount fees;
+};
+
+UniValue IdsJson(const PoolTxSet& txs)
+{
+    UniValue ids(UniValue::VARR);
+    for (const PoolTx* tx : txs) ids.push_back(tx->Id().ToHex());
+    return ids;
+}
+
+/** In the order of their hex. */
+UniValue SortedIdsJson(const PoolTxSet& txs)
+{
+    std::set<std::string> sorted;
+    for (const PoolTx* tx : txs) sorted.insert(tx->Id().ToHex());
+    UniValue ids(UniValue::VARR);
+    for (const std::string& id : sorted) ids.push_back(id);
+    return ids;
+}
+
+Chunk ChunkWith(const PoolTx& tx)
+{
+    for (Chunk& chunk : Linearize(TxPool::Cluster({&tx}))) {
+        if (std::find(chunk.txs.begin(), chunk.txs.end(), &tx) != chunk.txs.end()) return chunk;
+    }
+    return {};
+}
+
+UniValue EntryJson(const PoolTx& tx, uint32_t bytes_per_sigop)
+{
+    const Sums up(tx, TxPool::Ancestors(tx));
+    const Sums down(tx, TxPool::Descendants(tx));
+    const Chunk chunk = ChunkWith(tx);
+    int64_t chunk_weight = 0;
+    for (const PoolTx* other : chunk.txs) {
+        chunk_weight += AdjustedWeight((*other->tx)->Weight(), other->sigop_cost, bytes_per_sigop);
+    }
+    UniValue fees(UniValue::VOBJ);
+    fees.pushKV("base", AmountJson(tx.fee));
+    fees.pushKV("modified", AmountJson(tx.fee));
+    fees.pushKV("ancestor", AmountJson(up.fees));
+    fees.pushKV("descendant", AmountJson(down.fees));
+    fees.pushKV("chunk", AmountJson(chunk.fee));
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("vsize", Num(tx.vsize));
+    out.pushKV("weight", Num((*tx.tx)->Weight()));
+    out.pushKV("time", Num(tx.time));
+    out.pushKV("height", Num(tx.height));
+    out.pushKV("descendantcount", Num(down.count));
+    out.pushKV("descendantsize", Num(down.vsize));
+    out.pushKV("ancestorcount", Num(up.count));
+    out.pushKV("ancestorsize", Num(up.vsize));
+    out.pushKV("wtxid", tx.tx->WitnessId().ToHex());
+    out.pushKV("chunkweight", Num(chunk_weight));
+    out.pushKV("fees", fees);
+    out.pushKV("depends", SortedIdsJson(tx.parents));
+    out.pushKV("spentby", IdsJson(tx.children));
+    out.pushKV("unbroadcast", Bool(tx.own));
+    return out;
+}
+
+UniValue EntriesJson(const PoolTxSet& txs, const PoolContext& context)
+{
+    UniValue out(UniValue::VOBJ);
+    const uint32_t bytes_per_sigop = context.acceptance.Policy().bytes_per_sigop;
+    for (const PoolTx* tx : txs) out.pushKV(tx->Id().ToHex(), EntryJson(*tx, bytes_per_sigop));
+    return out;
+}
+
+UniValue RawMempool(const PoolContext& context, const RpcCall& call)
+{
+    const TxPool& pool = context.pool;
+    const bool with_sequence = call.Bool(1, false);
+    const bool verbose = call.Bool(0, false);
+    if (verbose && with_sequence) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Verbose results cannot contain mempool sequence values."};
+    }
+    const Lock lock(pool.mutex);
+    if (verbose) {
+        PoolTxSet all;
+        for (const auto& [id, tx] : pool.All()) all.insert(tx.get());
+        return EntriesJson(all, context);
     }
     UniValue ids(UniValue::VARR);
+    for (const Chunk& chunk : ChunksByRate(pool)) {
+        for (const PoolTx* tx : chunk.txs) ids.push_back(tx->Id().ToHex());
+    }
     if (!with_sequence) return ids;
     UniValue out(UniValue::VOBJ);
     out.pushKV("txids", ids);
-    out.pushKV("mempool_sequence", 1);
+    out.pushKV("mempool_sequence", Num(pool.Sequence()));
     return out;
+}
+
+const PoolTx& FindIn(const TxPool& pool, const RpcCall& call) IBD_REQUIRES(pool.mutex)
+{
+    if (const PoolTx* const tx = pool.Find(Txid(call.Hash(0, "txid")))) return *tx;
+    throw RpcError{RpcCode::kInvalidAddressOrKey, "Transaction not in mempool"};
+}
+
+RpcMethod Relatives(const PoolContext& context, const char* name, const char* description,
+                    PoolTxSet (*relatives)(const PoolTx&))
+{
+    return {"blockchain",
+            name,
+            description,
+            {{"txid", RpcType::kHex, true, "", "The transaction, which must be in the pool"},
+             {"verbose", RpcType::kBool, false, "false", "true: an object, false: ids"}},
+            "[ \"txid\", ... ]    (json array) Ids\n"
+            "{ \"txid\": { ... }, ... }    (json object) With verbose; see getmempoolentry",
+            "\"mytxid\"",
+            [&context, relatives](const RpcCall& call) {
+                const Lock lock(context.pool.mutex);
+                const PoolTxSet txs = relatives(FindIn(context.pool, call));
+                return call.Bool(1, false) ? EntriesJson(txs, context) : IdsJson(txs);
+            }};
+}
+
+RpcMethod MempoolEntry(const PoolContext& context)
+{
+    return {
+        "blockchain",
+        "getmempoolentry",
+        "What the pool knows about one of its transactions.",
+        {{"txid", RpcType::kHex, true, "", "The transaction, which must be in the pool"}},
+        "{\n  \"vsize\": n, \"weight\": n, \"time\": n, \"height\": n,\n"
+        "  \"descendantcount\": n, \"descendantsize\": n, \"ancestorcount\": n, "
+        "\"ancestorsize\": n,\n"
+        "  \"wtxid\": \"hex\", \"chunkweight\": n,\n"
+        "  \"fees\": { \"base\", \"modified\", \"ancestor\", \"descendant\", \"chunk\" },\n"
+        "  \"depends\": [ \"txid\" ], \"spentby\": [ \"txid\" ],\n"
+        "  \"unbroadcast\": bool    (boolean) Given by a user; no peer has it from this node\n}",
+        "\"mytxid\"",
+        [&context](const RpcCall& call) {
+            const Lock lock(context.pool.mutex);
+            return EntryJson(FindIn(context.pool, call),
+                             context.acceptance.Policy().bytes_per_sigop);
+        }};
 }
 
 } // namespace
 
-void AddMempoolMethods(RpcTable& table, ChainContext& context)
+void AddMempoolMethods(RpcTable& table, PoolContext& context)
 {
     table.Add({"blockchain",
                "getmempoolinfo",
-               "State of the pool of unconfirmed transactions, which is empty in this version.",
+               "State of the pool of unconfirmed transactions.",
                {},
                "{\n  \"loaded\": bool,        (boolean) Whether imports and -reindex are over\n"
                "  \"size\": n, \"bytes\": n, \"usage\": n, \"total_fee\": n, \"maxmempool\": n,\n"
@@ -72,7 +207,7 @@ void AddMempoolMethods(RpcTable& table, ChainContext& context)
                [&context](const RpcCall&) { return MempoolInfo(context); }});
     table.Add({"blockchain",
                "getrawmempool",
-               "The unconfirmed transactions, of which there are none in this version.",
+               "The unconfirmed transactions, those that are mined first in front.",
                {{"verbose", RpcType::kBool, false, "false", "true: an object, false: ids"},
                 {"mempool_sequence", RpcType::kBool, false, "false",
                  "With ids: tell the number of the pool's latest change too"}},
@@ -80,7 +215,12 @@ void AddMempoolMethods(RpcTable& table, ChainContext& context)
                "{ }    (json object) With verbose\n"
                "{ \"txids\": [ ], \"mempool_sequence\": n }    With mempool_sequence",
                "true",
-               RawMempool});
+               [&context](const RpcCall& call) { return RawMempool(context, call); }});
+    table.Add(MempoolEntry(context));
+    table.Add(Relatives(context, "getmempoolancestors", "What a transaction of the pool hangs on.",
+                        TxPool::Ancestors));
+    table.Add(Relatives(context, "getmempooldescendants",
+                        "What hangs on a transaction of the pool.", TxPool::Descendants));
     table.Add({"hidden",
                "syncwithvalidationinterfacequeue",
                "Returns when all that happened to the chain so far was told to whom it concerns.",
@@ -88,7 +228,7 @@ void AddMempoolMethods(RpcTable& table, ChainContext& context)
                "null",
                "",
                [&context](const RpcCall&) -> UniValue {
-                   if (context.drain_events) context.drain_events();
+                   if (context.chain.drain_events) context.chain.drain_events();
                    return {};
                }});
 }

@@ -2,6 +2,7 @@
 #include "rpc/mining.h"
 
 #include "consensus/pow.h"
+#include "mempool/tx_pool.h"
 #include "rpc/json.h"
 #include "util/hex.h"
 
@@ -41,6 +42,12 @@ void AddTarget(UniValue& out, uint32_t bits)
     out.pushKV("target", Arith256::FromCompact(bits).ToHex());
 }
 
+size_t PoolSize(const TxPool& pool)
+{
+    const Lock lock(pool.mutex);
+    return pool.Size();
+}
+
 UniValue MiningInfo(const MiningContext& context)
 {
     const ChainManager& chain = context.chain.Chain();
@@ -54,7 +61,7 @@ UniValue MiningInfo(const MiningContext& context)
     }
     AddTarget(out, tip.bits);
     out.pushKV("networkhashps", HashRate(tip, kBlocksOfEstimate));
-    out.pushKV("pooledtx", 0);
+    out.pushKV("pooledtx", Num(PoolSize(context.pool)));
     out.pushKV("blockmintxfee", AmountJson(context.assembler.Options().min_fee_rate));
     out.pushKV("chain", chain.Params().name);
     UniValue next(UniValue::VOBJ);

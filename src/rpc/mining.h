@@ -10,11 +10,14 @@ namespace ibd {
 struct MiningContext {
     ChainContext& chain;
     BlockAssembler& assembler;
+    const TxPool& pool;
     std::function<size_t()> count_peers = {};
     Mutex mutex = {}; //!< held by who waits for the chain's thread
-    /** What getblocktemplate answered last: it holds until there is another tip. */
+    /** What getblocktemplate answered last: it holds until there is another tip, or other
+     *  transactions and some seconds went by. */
     std::optional<BlockTemplate> last IBD_GUARDED_BY(mutex) = {};
     int64_t changes IBD_GUARDED_BY(mutex) = 0; //!< of the pool when it was made
+    int64_t made IBD_GUARDED_BY(mutex) = 0;    //!< seconds since 1970
 };
 
 // `context` must outlive the table.

@@ -8,8 +8,6 @@ namespace ibd {
 
 namespace {
 
-constexpr const char* kDefaultMaxFeeRate = "0.10";
-
 void RequireCount(const UniValue& array)
 {
     if (array.size() >= 1 && array.size() <= kMaxPackageCount) return;

@@ -1,4 +1,5 @@
 // Calls about single transactions; see blockchain.h.
+#include "mempool/tx_pool.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
 #include "rpc/tx_decode.h"
@@ -47,7 +48,28 @@ void AppendConfirmation(UniValue& out, const ChainReader& chain, const HeaderNod
     out.pushKV("blocktime", Num(node.time));
 }
 
-UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
+/** A transaction of the pool: whatever it spends is not told. */
+UniValue Unconfirmed(const ChainContext& context, const TxPool& pool, const Txid& txid,
+                     int verbosity)
+{
+    const TransactionRef tx = [&]() -> TransactionRef {
+        const Lock lock(pool.mutex);
+        const PoolTx* const found = pool.Find(txid);
+        return found ? found->tx : nullptr;
+    }();
+    if (!tx) {
+        throw RpcError{
+            RpcCode::kInvalidAddressOrKey,
+            "No such mempool transaction. Use -txindex or provide a block hash to enable "
+            "blockchain transaction queries. Use gettransaction for wallet transactions."};
+    }
+    if (verbosity <= 0) return ToHex(tx->View().raw);
+    UniValue out(UniValue::VOBJ);
+    AppendTxJson(out, tx->View(), context.Prefixes(), {});
+    return out;
+}
+
+UniValue RawTransaction(const ChainContext& context, const TxPool& pool, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "parameter 1");
     const int verbosity = call.Verbosity(1, 0);
@@ -58,12 +80,7 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
                        "The genesis block coinbase is not considered an ordinary transaction and "
                        "cannot be retrieved"};
     }
-    if (!call.Has(2)) {
-        throw RpcError{
-            RpcCode::kInvalidAddressOrKey,
-            "No such mempool transaction. Use -txindex or provide a block hash to enable "
-            "blockchain transaction queries. Use gettransaction for wallet transactions."};
-    }
+    if (!call.Has(2)) return Unconfirmed(context, pool, txid, verbosity);
     const HeaderNode* node = manager.Read().Find(call.Hash(2, "parameter 3"));
     if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block hash not found"};
     const auto block = ReadBlockData(manager.Blocks(), manager.Where(*node), /*need_undo=*/false);
@@ -96,17 +113,17 @@ UniValue RawTransaction(const ChainContext& context, const RpcCall& call)
     return out;
 }
 
-RpcMethod GetRawTransaction(ChainContext& context)
+RpcMethod GetRawTransaction(ChainContext& context, const TxPool& pool)
 {
     return {"rawtransactions",
             "getrawtransaction",
-            "A transaction of a given block, as hex or as an object.",
+            "A transaction of the pool or of a given block, as hex or as an object.",
             {{"txid", RpcType::kHex, true, "", "The transaction"},
              {"verbosity|verbose", RpcType::kAny, false, "0",
               "0: hex; 1: object; 2: with fee and the outputs that it spends"},
              {"blockhash", RpcType::kHex, false, "",
               "The block it is in; this node has no index of "
-              "transactions, so it is needed"}},
+              "transactions, so it is needed for all but those of the pool"}},
             "\"hex\"    (string) With verbosity 0\n"
             "{\n  \"in_active_chain\": bool,\n"
             "  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"
@@ -117,14 +134,14 @@ RpcMethod GetRawTransaction(ChainContext& context)
             "  \"fee\": n, \"hex\": \"hex\", \"blockhash\": \"hex\", \"confirmations\": n,\n"
             "  \"time\": n, \"blocktime\": n\n}",
             "\"txid\" 1 \"blockhash\"",
-            [&context](const RpcCall& call) { return RawTransaction(context, call); }};
+            [&context, &pool](const RpcCall& call) { return RawTransaction(context, pool, call); }};
 }
 
 } // namespace
 
-void AddTransactionMethods(RpcTable& table, ChainContext& context)
+void AddTransactionMethods(RpcTable& table, ChainContext& context, const TxPool& pool)
 {
-    table.Add(GetRawTransaction(context));
+    table.Add(GetRawTransaction(context, pool));
     table.Add(DecodeRawTransaction(context));
 }
 

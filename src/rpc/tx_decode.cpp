@@ -14,12 +14,7 @@ namespace {
 bool LooksSane(const TxView& tx)
 {
     const auto sane = [](ByteSpan script) {
-        if (script.size() > kMaxScriptSize) return false;
-        ScriptIterator it(script);
-        while (it.Next()) {
-            if (it.Op() > kMaxOpcode || it.Data().size() > kMaxScriptElementSize) return false;
-        }
-        return !it.Failed();
+        return script.size() <= kMaxScriptSize && HasValidOperations(script);
     };
     const bool inputs_sane =
         tx.IsCoinbase() || std::all_of(tx.inputs.begin(), tx.inputs.end(),
@@ -31,6 +26,15 @@ bool LooksSane(const TxView& tx)
 }
 
 } // namespace
+
+bool HasValidOperations(ByteSpan script)
+{
+    ScriptIterator it(script);
+    while (it.Next()) {
+        if (it.Op() > kMaxOpcode || it.Data().size() > kMaxScriptElementSize) return false;
+    }
+    return !it.Failed();
+}
 
 TransactionRef DecodeTx(const std::string& hex, std::optional<bool> is_witness)
 {

@@ -11,4 +11,7 @@ namespace ibd {
  *  of which it looks like a real transaction. Null if it is none. */
 TransactionRef DecodeTx(const std::string& hex, std::optional<bool> is_witness = std::nullopt);
 
+/** Only operations that exist, all whole, none pushing more than may be pushed. */
+bool HasValidOperations(ByteSpan script);
+
 } // namespace ibd

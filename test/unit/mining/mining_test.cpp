@@ -21,7 +21,7 @@ const ChainParams& Regtest()
 class Miner {
 public:
     explicit Miner(const ChainParams& params = Regtest(), AssemblerOptions options = {})
-        : engine(params, dir.Get()), assembler(*m_env, engine.GetLog(), options)
+        : engine(params, dir.Get()), assembler(*m_env, engine.GetLog(), pool, options)
     {
         engine.Start();
     }
@@ -50,6 +50,7 @@ public:
     std::atomic<int64_t> now{1'300'000'000};
     TempDir dir;
     Engine engine;
+    TxPool pool{PoolLimits()};
 
 private:
     std::unique_ptr<Env> m_env = MakePosixEnv(&now);
@@ -194,6 +195,46 @@ TEST_CASE("the search for a nonce ends", "[mining]")
     header.nonce = 0xfffffffd;
     CHECK(FindProof(header, tries, params, running) == ProofSearch::kNoneLeft);
     CHECK(tries == 8);
+}
+
+TEST_CASE("transactions go in by fee rate, whole chunks, as far as there is room", "[mining]")
+{
+    AssemblerOptions options;
+    options.min_fee_rate = 1'000;
+    Miner roomy(Regtest(), options);
+    std::vector<BlockTemplate> blocks;
+    for (int i = 0; i < 103; ++i) blocks.push_back(roomy.Mine());
+    const TransactionRef low = Spend(blocks[0], 1000);
+    const TransactionRef child = SpendTx({{low->Id(), 0}}, {900}).Freeze();
+    const TransactionRef high = Spend(blocks[1], 1000);
+    const TransactionRef poor = Spend(blocks[2], 1000);
+    const auto fill = [&](TxPool& pool) {
+        const Lock lock(pool.mutex);
+        pool.Add({.tx = low, .fee = 100, .vsize = 100});
+        pool.Add({.tx = child, .fee = 1000, .vsize = 100, .sigop_cost = 4});
+        pool.Add({.tx = high, .fee = 5000, .vsize = 100});
+        pool.Add({.tx = poor, .fee = 99, .vsize = 100});
+    };
+    fill(roomy.pool);
+    // These fees are not what the transactions pay: the chain's verdict is no matter here.
+    const BlockTemplate all = roomy.Assemble();
+    CHECK(all.txs == std::vector<TransactionRef>{high, low, child});
+    CHECK(all.fees == 6100);
+    REQUIRE(all.costs.size() == 3);
+    CHECK(all.costs[2].fee == 1000);
+    CHECK(all.costs[2].sigops == 4);
+    CHECK(roomy.assembler.LastMade()->txs == 3);
+    const uint64_t weight = static_cast<uint64_t>(high->View().Weight());
+    CHECK(roomy.assembler.LastMade()->weight == 8000 + 3 * weight);
+    CHECK(Must(roomy.assembler.Assemble(*roomy.engine.chain, kAnyone, BlockAssembler::Fill::kNot))
+              .txs.empty());
+
+    // Room for one and a bit: the pair is left out whole, and what follows it still fits.
+    options.max_weight = 8000 + 2 * weight + 1;
+    options.min_fee_rate = 0;
+    BlockAssembler narrow(roomy.engine.GetEnv(), roomy.engine.GetLog(), roomy.pool, options);
+    CHECK(Must(narrow.Assemble(*roomy.engine.chain, kAnyone)).txs ==
+          std::vector<TransactionRef>{high, poor});
 }
 
 } // namespace ibd::test

@@ -1,5 +1,6 @@
 // The answers of Core for the real chain 0..14131, field by field and in order, from the data
 // directory that Core wrote.
+#include "mempool/tx_pool.h"
 #include "rpc/blockchain.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
@@ -35,8 +36,8 @@ public:
         m_context.net_dir = m_dir.Get();
         AddChainInfoMethods(m_table, m_context);
         AddBlockMethods(m_table, m_context);
-        AddCoinsMethods(m_table, m_context);
-        AddTransactionMethods(m_table, m_context);
+        AddCoinsMethods(m_table, m_context, m_pool);
+        AddTransactionMethods(m_table, m_context, m_pool);
         AddChainControlMethods(m_table, m_context);
         m_table.EndWarmup();
     }
@@ -72,6 +73,7 @@ private:
     TipWaiters m_waiters;
     NodeWarnings m_warnings;
     std::unique_ptr<ChainStack> m_stack;
+    TxPool m_pool{PoolLimits()};
     ChainContext m_context{*m_env, m_waiters, m_warnings, m_interrupt};
     RpcTable m_table{*m_env};
 };

@@ -1,0 +1,93 @@
+// The call that puts a transaction into the pool; see mempool.h.
+#include "rpc/json.h"
+#include "rpc/mempool.h"
+#include "rpc/tx_build.h"
+#include "rpc/tx_decode.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+void RefuseBurning(const TxView& tx, Amount most)
+{
+    const bool burns = std::any_of(tx.outputs.begin(), tx.outputs.end(), [&](const auto& output) {
+        const bool lost =
+            IsUnspendable(output.script_pubkey) || !HasValidOperations(output.script_pubkey);
+        return lost && output.value > most;
+    });
+    if (!burns) return;
+    throw RpcError{RpcCode::kVerify,
+                   "Unspendable output exceeds maximum configured by user (maxburnamount)"};
+}
+
+/** An error of the verdict, if it is one. */
+void RequireTaken(const TxVerdict& verdict)
+{
+    if (!verdict.violation) return;
+    const bool missing = verdict.violation->kind == RuleViolation::Kind::kMissingInputs;
+    throw RpcError{missing ? RpcCode::kVerify : RpcCode::kVerifyRejected,
+                   verdict.violation->ToString()};
+}
+
+/** `most`: fee; 0 for no limit. */
+void Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
+{
+    const CoinsGuard coins = context.chain.Chain().HoldCoins();
+    const CoinsAtTip at{coins.Tip(), coins.Cache()};
+    for (uint32_t i = 0; i < (*tx)->outputs.size(); ++i) {
+        if (!OrThrow(at.coins.Read({tx->Id(), i}))) continue;
+        throw RpcError{RpcCode::kVerifyAlreadyInChain, "Transaction outputs already in utxo set"};
+    }
+    TxPool& pool = context.pool;
+    const Lock lock(pool.mutex);
+    if (pool.Find(tx->Id())) return;
+    const TxVerdict tested = OrThrow(context.acceptance.Test(tx, at, pool));
+    RequireTaken(tested);
+    if (most > 0 && tested.fee > most) {
+        throw RpcError{RpcCode::kVerify, "Fee exceeds maximum configured by user (e.g. -maxtxfee, "
+                                         "maxfeerate)"};
+    }
+    const int64_t now = context.chain.env.UnixTime();
+    RequireTaken(OrThrow(context.acceptance.Accept(tx, at, pool, now)));
+}
+
+UniValue Send(PoolContext& context, const RpcCall& call)
+{
+    const Amount most_burnt = call.Has(2) ? ParseAmount(call.At(2)) : 0;
+    const TransactionRef tx = DecodeTx(call.String(0), /*is_witness=*/true);
+    if (!tx) {
+        throw RpcError{RpcCode::kDeserialization,
+                       "TX decode failed. Make sure the tx has at least one input."};
+    }
+    RefuseBurning(tx->View(), most_burnt);
+    const Amount rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
+    const int64_t vsize = VirtualSize((*tx)->Weight(), 0, 0);
+    Accept(context, tx, FeeAt(rate, vsize));
+    if (!context.told.exchange(true)) {
+        context.log.Warning("This version announces no transactions to its peers: what "
+                            "sendrawtransaction is given is mined by this node, or not at all");
+    }
+    return tx->Id().ToHex();
+}
+
+} // namespace
+
+void AddSendMethod(RpcTable& table, PoolContext& context)
+{
+    table.Add({"rawtransactions",
+               "sendrawtransaction",
+               "Puts a transaction into this node's pool, from which blocks are made. This version "
+               "announces it to no peer.",
+               {{"hexstring", RpcType::kHex, true, "", "The transaction"},
+                {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
+                 "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
+                {"maxburnamount", RpcType::kAmount, false, "0.00",
+                 "Refuse an output that nobody can spend of more than this, bitcoin"}},
+               "\"hex\"    (string) Its id",
+               "\"signedhex\"",
+               [&context](const RpcCall& call) { return Send(context, call); }});
+}
+
+} // namespace ibd

@@ -1,0 +1,163 @@
+"""The pool of transactions: into it, into blocks, and back."""
+
+from framework import FunctionalTest
+from regtest_chain import COIN, Chain
+from wire import Tx
+
+REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
+ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
+FINAL = 0xffffffff
+FEE = 10_000
+COINS = 8
+VALUE = COIN
+
+
+def spend(*coins, value, outputs=1, fee=FEE, lock_time=0):
+    """Spends P2SH coins of together `value`."""
+    sequence = FINAL - 1 if lock_time else FINAL
+    return Tx([(txid, vout, b"\x01\x51", sequence) for txid, vout in coins],
+              [((value - fee) // outputs, REDEEMED)] * outputs, lock_time=lock_time)
+
+
+class Pool(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.main = self.node().start()
+        chain = Chain().grow(101)
+        coinbase = chain.blocks[0].txs[0]
+        split = Tx([(coinbase.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
+        chain.blocks.append(chain.candidate([split]))
+        for block in chain.blocks:
+            self.assertIsNone(self.main.rpc("submitblock", block.raw().hex()))
+        self.coins = [(split.txid(), i) for i in range(COINS)]
+        self.main.rpc("setmocktime", chain.blocks[-1].time + 600)
+
+    def send(self, tx, *args):
+        return self.main.rpc("sendrawtransaction", tx.raw().hex(), *args)
+
+    def pool(self):
+        return set(self.main.rpc("getrawmempool"))
+
+    def mine(self, count=1):
+        return self.main.rpc("generatetoaddress", count, ADDRESS)
+
+    def test_there_and_back(self):
+        """A family is sent, mined, taken back by a reorganisation, and mined again."""
+        rpc = self.main.rpc
+        parent = spend(self.coins[0], value=VALUE, outputs=2, fee=0)
+        child = spend((parent.txid(), 0), value=VALUE // 2)
+        self.assert_rpc_error(-26, "min relay fee not met, 0 < ", self.send, parent)
+        parent = spend(self.coins[0], value=VALUE, outputs=2, fee=100)
+        child = spend((parent.txid(), 0), value=(VALUE - 100) // 2)
+        ids = [self.send(tx) for tx in (parent, child)]
+        self.assertEqual(ids, [parent.txid(), child.txid()])
+        self.assertEqual(self.send(parent), parent.txid())
+        self.assertEqual(self.main.log_text.count("announces no transactions"), 1)
+        self.assertEqual(rpc("getrawmempool"), ids)
+        info = rpc("getmempoolinfo")
+        self.assertEqual((info["size"], info["unbroadcastcount"]), (2, 2))
+        self.assertEqual(info["bytes"], len(parent.raw()) + len(child.raw()))
+        self.assertEqual(rpc("getmempoolancestors", ids[1]), ids[:1])
+        self.assertEqual(rpc("getmempooldescendants", ids[0]), ids[1:])
+        entry = rpc("getmempoolentry", ids[0])
+        self.assertEqual((entry["depends"], entry["spentby"]), ([], ids[1:]))
+        self.assertEqual(rpc("getrawmempool", True)[ids[0]], entry)
+        self.assert_rpc_error(-5, "Transaction not in mempool", rpc, "getmempoolentry", "11" * 32)
+        self.assertEqual(rpc("getrawtransaction", ids[1]), child.raw().hex())
+        self.assertEqual(rpc("getrawtransaction", ids[1], 1)["txid"], ids[1])
+        self.assertIsNone(rpc("gettxout", *self.coins[0]))
+        self.assertEqual(rpc("gettxout", *self.coins[0], False)["confirmations"], 1)
+        self.assertEqual(rpc("gettxout", ids[0], 1)["confirmations"], 0)
+        self.assertIsNone(rpc("gettxout", ids[0], 1, False))
+        self.assertIsNone(rpc("gettxout", ids[0], 0))
+        self.assertEqual(rpc("getmininginfo")["pooledtx"], 2)
+
+        block = self.mine()[0]
+        self.assertEqual(rpc("getblock", block)["tx"][1:], ids)
+        self.assertEqual(self.pool(), set())
+        self.assert_rpc_error(-27, "Transaction outputs already in utxo set", self.send, parent)
+        rpc("invalidateblock", block)
+        self.assertEqual(rpc("getrawmempool"), ids)
+        self.assertEqual(rpc("getmempoolinfo")["unbroadcastcount"], 0)
+        later = rpc("getblockheader", rpc("getbestblockhash"))["time"] + 601
+        rpc("setmocktime", later)  # the same block would be as invalid as before
+        again = self.mine()[0]
+        self.assertEqual(rpc("getblock", again)["tx"][1:], ids)
+
+    def test_refused(self):
+        one = spend(self.coins[0], value=VALUE)
+        self.send(one)
+        self.assert_rpc_error(-26, "txn-mempool-conflict", self.send,
+                              spend(self.coins[0], value=VALUE, fee=10 * FEE))
+        self.assert_rpc_error(-25, "bad-txns-inputs-missingorspent", self.send,
+                              spend(("11" * 32, 0), value=VALUE))
+        costly = spend(self.coins[1], value=VALUE, fee=VALUE // 2)
+        self.assert_rpc_error(-25, "Fee exceeds maximum configured by user", self.send, costly)
+        burning = spend(self.coins[2], value=VALUE)
+        burning.outputs.append((1000, b"\x6a"))
+        burning.outputs[0] = (VALUE - 2 * FEE, REDEEMED)
+        self.assert_rpc_error(-25, "Unspendable output exceeds maximum", self.send, burning)
+        self.assert_rpc_error(-22, "TX decode failed", self.main.rpc, "sendrawtransaction", "00")
+        self.assertEqual(self.pool(), {one.txid()})
+        self.send(costly, 0)
+        self.send(burning, 0.1, 0.00001)
+        self.assertEqual(len(self.pool()), 3)
+
+    def test_blocks_of_others(self):
+        """What a block spends otherwise goes, with all that hangs on it."""
+        mine = spend(self.coins[0], value=VALUE)
+        child = spend((mine.txid(), 0), value=VALUE - FEE)
+        other = spend(self.coins[1], value=VALUE)
+        for tx in (mine, child, other):
+            self.send(tx)
+        theirs = spend(self.coins[0], value=VALUE, fee=2 * FEE)
+        block = self.main.rpc("generateblock", ADDRESS, [theirs.raw().hex()])["hash"]
+        self.assertEqual(self.pool(), {other.txid()})
+        # Taken back, theirs is what the pool has; the conflict of before is forgotten.
+        self.main.rpc("invalidateblock", block)
+        self.assertEqual(self.pool(), {theirs.txid(), other.txid()})
+        # By id, from the pool, and only that.
+        block = self.main.rpc("generateblock", ADDRESS, [other.txid()])["hash"]
+        self.assertEqual(self.main.rpc("getblock", block)["tx"][1:], [other.txid()])
+        self.assertEqual(self.pool(), {theirs.txid()})
+
+    def test_no_longer_final(self):
+        """What a shorter chain does not allow any more goes."""
+        height = self.main.rpc("getblockcount")
+        tip = self.mine(2)
+        late = spend(self.coins[0], value=VALUE, lock_time=height + 2)
+        early = spend(self.coins[1], value=VALUE, lock_time=height)
+        for tx in (late, early):
+            self.send(tx)
+        self.main.rpc("invalidateblock", tip[0])
+        self.assertEqual(self.pool(), {early.txid()})
+
+    def test_template(self):
+        low = spend(self.coins[0], value=VALUE)
+        high = spend(self.coins[1], value=VALUE, fee=3 * FEE)
+        child = spend((low.txid(), 0), value=VALUE - FEE)
+        for tx in (low, high, child):
+            self.send(tx)
+        template = self.main.rpc("getblocktemplate", {"rules": ["segwit"]})
+        txs = template["transactions"]
+        self.assertEqual([tx["txid"] for tx in txs], [high.txid(), low.txid(), child.txid()])
+        self.assertEqual([tx["depends"] for tx in txs], [[], [], [2]])
+        self.assertEqual([tx["fee"] for tx in txs], [3 * FEE, FEE, FEE])
+        self.assertEqual(template["coinbasevalue"], 50 * COIN + 5 * FEE)
+        # New ones are in it after some seconds.
+        self.send(spend(self.coins[2], value=VALUE))
+        ask = lambda: self.main.rpc("getblocktemplate", {"rules": ["segwit"]})  # noqa: E731
+        self.assertEqual(len(ask()["transactions"]), 3)
+        now = self.main.rpc("getblockheader", self.main.rpc("getbestblockhash"))["time"] + 700
+        self.main.rpc("setmocktime", now)
+        self.assertEqual(len(ask()["transactions"]), 4)
+
+    def test_small_blocks_and_expiry(self):
+        self.main.stop().start("-blockmaxweight=9000", "-mempoolexpiry=1", "-mocktime=1600070000")
+        sent = [self.send(spend(coin, value=VALUE, fee=FEE + i))
+                for i, coin in enumerate(self.coins[:4])]
+        self.assertEqual(len(self.main.rpc("getblock", self.mine()[0])["tx"]) - 1, 2)
+        self.assertEqual(self.pool(), set(sent[:2]))
+        self.main.rpc("setmocktime", 1_600_070_000 + 3601)
+        last = self.send(spend(self.coins[5], value=VALUE))
+        self.assertEqual(self.pool(), {last})
