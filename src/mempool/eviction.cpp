@@ -1,6 +1,7 @@
 // See eviction.h.
 #include "mempool/eviction.h"
 
+#include "consensus/limits.h"
 #include "mempool/linearize.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ Amount Trim(TxPool& pool)
     // From the back each chunk goes before what it hangs on.
     while (pool.MemoryUsage() > most && !chunks.empty()) {
         const Chunk& worst = chunks.back();
-        best = std::max(best, worst.fee * 1'000 / worst.vsize);
+        best = std::max(best, worst.fee * 1'000 * kWitnessScaleFactor / worst.weight);
         for (auto tx = worst.txs.rbegin(); tx != worst.txs.rend(); ++tx) {
             pool.RemoveWithDescendants(Txid((*tx)->Id()));
         }

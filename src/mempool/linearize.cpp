@@ -17,9 +17,9 @@ constexpr size_t kMostTxs = 64;
 constexpr Mask Bit(size_t at) { return Mask{1} << at; }
 
 /** Fee and size are below 2^51 and 2^27: the products fit. */
-bool PaysLess(Amount fee, int64_t vsize, Amount other_fee, int64_t other_vsize)
+bool PaysLess(Amount fee, int64_t weight, Amount other_fee, int64_t other_weight)
 {
-    return static_cast<Int128>(fee) * other_vsize < static_cast<Int128>(other_fee) * vsize;
+    return static_cast<Int128>(fee) * other_weight < static_cast<Int128>(other_fee) * weight;
 }
 
 class Linearizer {
@@ -65,7 +65,7 @@ private:
             const PoolTx* const tx = m_txs[static_cast<size_t>(std::countr_zero(mask))];
             chunk.txs.push_back(tx);
             chunk.fee += tx->fee;
-            chunk.vsize += tx->vsize;
+            chunk.weight += tx->weight;
         }
         return chunk;
     }
@@ -92,7 +92,7 @@ private:
         Chunk& into = chunks.back();
         into.txs.insert(into.txs.end(), last.txs.begin(), last.txs.end());
         into.fee += last.fee;
-        into.vsize += last.vsize;
+        into.weight += last.weight;
     }
 
     std::vector<const PoolTx*> m_txs;
@@ -103,7 +103,7 @@ private:
 
 bool Chunk::PaysLessThan(const Chunk& other) const
 {
-    return PaysLess(fee, vsize, other.fee, other.vsize);
+    return PaysLess(fee, weight, other.fee, other.weight);
 }
 
 std::vector<Chunk> Linearize(const PoolTxSet& cluster) { return Linearizer(cluster).Run(); }

@@ -11,7 +11,7 @@ namespace ibd {
 struct Chunk {
     std::vector<const PoolTx*> txs; //!< parents before children
     Amount fee = 0;
-    int64_t vsize = 0;
+    int64_t weight = 0; //!< AdjustedWeight
 
     /** Pays less for its size. */
     bool PaysLessThan(const Chunk& other) const;

@@ -20,7 +20,8 @@ RuleResult CheckPackageForm(Package package);
 /** A transaction that is checked with others of its package and those of the pool. */
 struct Candidate {
     TransactionRef tx;
-    int64_t vsize = 0;
+    int64_t vsize = 0;      //!< VirtualSize
+    int64_t weight = 0;     //!< AdjustedWeight
     PoolTxSet parents = {}; //!< in the pool
 };
 

@@ -75,10 +75,9 @@ int64_t AdjustedWeight(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_si
     return std::max(weight, sigop_cost * int64_t{bytes_per_sigop});
 }
 
-int64_t VirtualSize(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop)
+int64_t VirtualSize(int64_t adjusted_weight)
 {
-    const int64_t adjusted = AdjustedWeight(weight, sigop_cost, bytes_per_sigop);
-    return (adjusted + kWitnessScaleFactor - 1) / kWitnessScaleFactor;
+    return (adjusted_weight + kWitnessScaleFactor - 1) / kWitnessScaleFactor;
 }
 
 Amount DustLimit(const OutputView& output, Amount dust_fee)

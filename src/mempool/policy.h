@@ -31,8 +31,8 @@ Amount FeeAt(Amount rate, int64_t size);
 
 /** Weight, or more for many signature operations. */
 int64_t AdjustedWeight(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop);
-/** Bytes of weight/4, rounded up, or more for many signature operations. */
-int64_t VirtualSize(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop);
+/** A quarter of that, rounded up. */
+int64_t VirtualSize(int64_t adjusted_weight);
 
 /** Least value of an output that is no dust; 0 for one that nobody can spend. */
 Amount DustLimit(const OutputView& output, Amount dust_fee);

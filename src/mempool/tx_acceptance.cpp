@@ -72,11 +72,11 @@ struct NewCluster {
     PoolTxSet pool;
 
     size_t Count() const { return txs.size() + pool.size(); }
-    int64_t Vsize() const
+    int64_t Weight() const
     {
         int64_t sum = 0;
-        for (const Candidate* tx : txs) sum += tx->vsize;
-        for (const PoolTx* tx : pool) sum += tx->vsize;
+        for (const Candidate* tx : txs) sum += tx->weight;
+        for (const PoolTx* tx : pool) sum += tx->weight;
         return sum;
     }
     /** `other` came earlier in the package. */
@@ -153,7 +153,7 @@ public:
             clusters.push_back(std::move(all));
         }
         const bool fit = std::all_of(clusters.begin(), clusters.end(), [&](const auto& cluster) {
-            return m_pool.Fits(cluster.Count(), cluster.Vsize());
+            return m_pool.Fits(cluster.Count(), cluster.Weight());
         });
         if (fit) return {};
         return Violation(Kind::kMempoolPolicy, "too-large-cluster");
@@ -277,7 +277,8 @@ private:
         }
         out.sigop_cost = TransactionSigOpCost(tx, spent, kStandardScriptFlags);
         Candidate& candidate = out.candidate;
-        candidate.vsize = VirtualSize(tx.Weight(), out.sigop_cost, m_policy.bytes_per_sigop);
+        candidate.weight = AdjustedWeight(tx.Weight(), out.sigop_cost, m_policy.bytes_per_sigop);
+        candidate.vsize = VirtualSize(candidate.weight);
         candidate.parents = m_pool.ParentsOf(tx);
         if (m_policy.require_standard) IBD_RETURN_IF_VIOLATED(CheckDustFee(tx, out.fee, m_policy));
         if (out.sigop_cost > kMaxStandardSigOpsCost) {
@@ -376,6 +377,7 @@ Result<TxVerdict> TxAcceptance::Accept(const TransactionRef& tx, const CoinsAtTi
         pool.Add({.tx = tx,
                   .fee = checked.fee,
                   .vsize = checked.candidate.vsize,
+                  .weight = checked.candidate.weight,
                   .sigop_cost = checked.sigop_cost,
                   .time = now,
                   .height = at.tip.height,
@@ -395,6 +397,7 @@ Result<bool> TxAcceptance::Restore(PoolTx tx, const CoinsAtTip& at, TxPool& pool
     if (bad) return false;
     tx.fee = checked.fee;
     tx.vsize = checked.candidate.vsize;
+    tx.weight = checked.candidate.weight;
     tx.sigop_cost = checked.sigop_cost;
     pool.Add(std::move(tx));
     return true;

@@ -1,6 +1,8 @@
 // See tx_pool.h.
 #include "mempool/tx_pool.h"
 
+#include "consensus/limits.h"
+
 #include <algorithm>
 
 namespace ibd {
@@ -88,9 +90,10 @@ PoolTxSet TxPool::Descendants(const PoolTx& tx)
     return Without(Reach({&tx}, [](const PoolTx& at, auto visit) { visit(at.children); }), tx);
 }
 
-bool TxPool::Fits(size_t count, int64_t vsize) const
+bool TxPool::Fits(size_t count, int64_t weight) const
 {
-    return count <= m_limits.cluster_count && vsize <= m_limits.cluster_vsize;
+    return count <= m_limits.cluster_count &&
+           weight <= m_limits.cluster_vsize * kWitnessScaleFactor;
 }
 
 void TxPool::Add(PoolTx tx)

@@ -33,7 +33,8 @@ using PoolTxSet = std::set<const PoolTx*, LessTxid>;
 struct PoolTx {
     TransactionRef tx;
     Amount fee = 0;
-    int64_t vsize = 0; //!< VirtualSize
+    int64_t vsize = 0;  //!< VirtualSize
+    int64_t weight = 0; //!< AdjustedWeight
     int64_t sigop_cost = 0;
     int64_t time = 0;      //!< of arrival, seconds since 1970
     int32_t height = 0;    //!< of the tip then
@@ -71,8 +72,8 @@ public:
     static PoolTxSet Ancestors(const PoolTx& tx);
     static PoolTxSet Descendants(const PoolTx& tx);
 
-    /** Whether a cluster may have so many transactions of so many virtual bytes. */
-    bool Fits(size_t count, int64_t vsize) const;
+    /** Whether a cluster may have so many transactions of so much weight together. */
+    bool Fits(size_t count, int64_t weight) const;
 
     /** Spends what nobody in the pool does, is not there, and none there spends it: else CHECK. */
     void Add(PoolTx tx) IBD_REQUIRES(mutex);

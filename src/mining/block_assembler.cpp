@@ -40,7 +40,7 @@ public:
 
     bool Pays(const Chunk& chunk) const
     {
-        return !chunk.PaysLessThan({{}, m_options.min_fee_rate, 1'000});
+        return !chunk.PaysLessThan({{}, m_options.min_fee_rate, 1'000 * kWitnessScaleFactor});
     }
 
     /** One that does not fit, or hangs on one that did not, is left out. */

@@ -76,15 +76,11 @@ Chunk ChunkWith(const PoolTx& tx)
     return {};
 }
 
-UniValue EntryJson(const PoolTx& tx, uint32_t bytes_per_sigop)
+UniValue EntryJson(const PoolTx& tx)
 {
     const Sums up(tx, TxPool::Ancestors(tx));
     const Sums down(tx, TxPool::Descendants(tx));
     const Chunk chunk = ChunkWith(tx);
-    int64_t chunk_weight = 0;
-    for (const PoolTx* other : chunk.txs) {
-        chunk_weight += AdjustedWeight((*other->tx)->Weight(), other->sigop_cost, bytes_per_sigop);
-    }
     UniValue fees(UniValue::VOBJ);
     fees.pushKV("base", AmountJson(tx.fee));
     fees.pushKV("modified", AmountJson(tx.fee));
@@ -101,7 +97,7 @@ UniValue EntryJson(const PoolTx& tx, uint32_t bytes_per_sigop)
     out.pushKV("ancestorcount", Num(up.count));
     out.pushKV("ancestorsize", Num(up.vsize));
     out.pushKV("wtxid", tx.tx->WitnessId().ToHex());
-    out.pushKV("chunkweight", Num(chunk_weight));
+    out.pushKV("chunkweight", Num(chunk.weight));
     out.pushKV("fees", fees);
     out.pushKV("depends", SortedIdsJson(tx.parents));
     out.pushKV("spentby", IdsJson(tx.children));
@@ -109,11 +105,10 @@ UniValue EntryJson(const PoolTx& tx, uint32_t bytes_per_sigop)
     return out;
 }
 
-UniValue EntriesJson(const PoolTxSet& txs, const PoolContext& context)
+UniValue EntriesJson(const PoolTxSet& txs)
 {
     UniValue out(UniValue::VOBJ);
-    const uint32_t bytes_per_sigop = context.acceptance.Policy().bytes_per_sigop;
-    for (const PoolTx* tx : txs) out.pushKV(tx->Id().ToHex(), EntryJson(*tx, bytes_per_sigop));
+    for (const PoolTx* tx : txs) out.pushKV(tx->Id().ToHex(), EntryJson(*tx));
     return out;
 }
 
@@ -130,7 +125,7 @@ UniValue RawMempool(const PoolContext& context, const RpcCall& call)
     if (verbose) {
         PoolTxSet all;
         for (const auto& [id, tx] : pool.All()) all.insert(tx.get());
-        return EntriesJson(all, context);
+        return EntriesJson(all);
     }
     UniValue ids(UniValue::VARR);
     for (const Chunk& chunk : ChunksByRate(pool)) {
@@ -163,7 +158,7 @@ RpcMethod Relatives(const PoolContext& context, const char* name, const char* de
             [&context, relatives](const RpcCall& call) {
                 const Lock lock(context.pool.mutex);
                 const PoolTxSet txs = relatives(FindIn(context.pool, call));
-                return call.Bool(1, false) ? EntriesJson(txs, context) : IdsJson(txs);
+                return call.Bool(1, false) ? EntriesJson(txs) : IdsJson(txs);
             }};
 }
 
@@ -184,8 +179,7 @@ RpcMethod MempoolEntry(const PoolContext& context)
         "\"mytxid\"",
         [&context](const RpcCall& call) {
             const Lock lock(context.pool.mutex);
-            return EntryJson(FindIn(context.pool, call),
-                             context.acceptance.Policy().bytes_per_sigop);
+            return EntryJson(FindIn(context.pool, call));
         }};
 }
 

@@ -63,7 +63,7 @@ UniValue Send(PoolContext& context, const RpcCall& call)
     }
     RefuseBurning(tx->View(), most_burnt);
     const Amount rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
-    const int64_t vsize = VirtualSize((*tx)->Weight(), 0, 0);
+    const int64_t vsize = VirtualSize((*tx)->Weight());
     Accept(context, tx, FeeAt(rate, vsize));
     if (!context.told.exchange(true)) {
         context.log.Warning("This version announces no transactions to its peers: what "

@@ -255,9 +255,10 @@ TEST_CASE("the least fee is that of virtual bytes, rounded up", "[mempool]")
     const Amount least = (size * 100 + 999) / 1000;
     CHECK(desk.Test(Spending({desk.AddCoin()}, {kValue - least})).empty());
     CHECK(desk.Test(Spending({desk.AddCoin()}, {kValue - least + 1})) == "min relay fee not met");
-    CHECK(VirtualSize(400, 0, 20) == 100);
-    CHECK(VirtualSize(401, 20, 20) == 101);
-    CHECK(VirtualSize(401, 21, 20) == 105);
+    CHECK(VirtualSize(400) == 100);
+    CHECK(VirtualSize(401) == 101);
+    CHECK(AdjustedWeight(401, 20, 20) == 401);
+    CHECK(AdjustedWeight(401, 21, 20) == 420);
 }
 
 TEST_CASE("scripts and witnesses that are not standard", "[mempool]")

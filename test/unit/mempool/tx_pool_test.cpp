@@ -120,6 +120,7 @@ public:
         return {.tx = Spending(from, {1, 2, 3}).Freeze(),
                 .fee = static_cast<Amount>(m_rng() % 1000),
                 .vsize = static_cast<int64_t>(1 + m_rng() % 500),
+                .weight = static_cast<int64_t>(4 + m_rng() % 2000),
                 .time = static_cast<int64_t>(m_rng() % 1000)};
     }
 
@@ -209,15 +210,15 @@ TEST_CASE("chunks hold everything once, parents first, at falling rates", "[memp
         std::set<Txid> seen;
         for (size_t i = 0; i < chunks.size(); ++i) {
             Amount fee = 0;
-            int64_t vsize = 0;
+            int64_t weight = 0;
             for (const PoolTx* tx : chunks[i].txs) {
                 for (const PoolTx* parent : tx->parents) CHECK(seen.count(parent->Id()) == 1);
                 CHECK(seen.insert(tx->Id()).second);
                 fee += tx->fee;
-                vsize += tx->vsize;
+                weight += tx->weight;
             }
             CHECK(chunks[i].fee == fee);
-            CHECK(chunks[i].vsize == vsize);
+            CHECK(chunks[i].weight == weight);
             if (i > 0) CHECK_FALSE(chunks[i - 1].PaysLessThan(chunks[i]));
         }
         CHECK(seen.size() == pool.Size());
@@ -228,9 +229,12 @@ TEST_CASE("a child pays for its parent", "[mempool]")
 {
     TxPool pool{PoolLimits()};
     const Lock lock(pool.mutex);
-    const PoolTx parent{.tx = Spending({Name(1)}, {1, 2}).Freeze(), .fee = 0, .vsize = 100};
-    const PoolTx child{.tx = Spending({{parent.Id(), 0}}, {1}).Freeze(), .fee = 1000, .vsize = 100};
-    const PoolTx other{.tx = Spending({Name(2)}, {1}).Freeze(), .fee = 400, .vsize = 100};
+    const PoolTx parent{
+        .tx = Spending({Name(1)}, {1, 2}).Freeze(), .fee = 0, .vsize = 100, .weight = 400};
+    const PoolTx child{
+        .tx = Spending({{parent.Id(), 0}}, {1}).Freeze(), .fee = 1000, .vsize = 100, .weight = 400};
+    const PoolTx other{
+        .tx = Spending({Name(2)}, {1}).Freeze(), .fee = 400, .vsize = 100, .weight = 400};
     for (const PoolTx& tx : {parent, child, other}) pool.Add(tx);
     const std::vector<Chunk> chunks = ChunksByRate(pool);
     REQUIRE(chunks.size() == 2);

@@ -210,10 +210,10 @@ TEST_CASE("transactions go in by fee rate, whole chunks, as far as there is room
     const TransactionRef poor = Spend(blocks[2], 1000);
     const auto fill = [&](TxPool& pool) {
         const Lock lock(pool.mutex);
-        pool.Add({.tx = low, .fee = 100, .vsize = 100});
-        pool.Add({.tx = child, .fee = 1000, .vsize = 100, .sigop_cost = 4});
-        pool.Add({.tx = high, .fee = 5000, .vsize = 100});
-        pool.Add({.tx = poor, .fee = 99, .vsize = 100});
+        pool.Add({.tx = low, .fee = 100, .vsize = 100, .weight = 400});
+        pool.Add({.tx = child, .fee = 1000, .vsize = 100, .weight = 400, .sigop_cost = 4});
+        pool.Add({.tx = high, .fee = 5000, .vsize = 100, .weight = 400});
+        pool.Add({.tx = poor, .fee = 99, .vsize = 100, .weight = 400});
     };
     fill(roomy.pool);
     // These fees are not what the transactions pay: the chain's verdict is no matter here.
