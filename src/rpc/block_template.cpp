@@ -172,7 +172,7 @@ UniValue Strings(std::initializer_list<const char*> texts)
     return out;
 }
 
-/** "depends": places, from 1, of the parents in the template. */
+/** "depends": for each input that spends a transaction of the template, its place, from 1. */
 UniValue TransactionsJson(const BlockTemplate& block, bool segwit)
 {
     std::map<Txid, size_t> places;
@@ -180,13 +180,11 @@ UniValue TransactionsJson(const BlockTemplate& block, bool segwit)
     for (size_t i = 0; i < block.txs.size(); ++i) {
         const Transaction& tx = *block.txs[i];
         places[tx.Id()] = i + 1;
-        std::set<size_t> parents;
+        UniValue depends(UniValue::VARR);
         for (const InputView& input : tx->inputs) {
             const auto it = places.find(input.Prevout().txid);
-            if (it != places.end()) parents.insert(it->second);
+            if (it != places.end()) depends.push_back(Num(it->second));
         }
-        UniValue depends(UniValue::VARR);
-        for (const size_t place : parents) depends.push_back(Num(place));
         UniValue one(UniValue::VOBJ);
         one.pushKV("data", ToHex(tx->raw));
         one.pushKV("txid", tx.Id().ToHex());
