@@ -20,7 +20,7 @@ void PeerManager::SendVersion(Peer& peer)
     out.nonce = peer.our_nonce;
     out.user_agent = m_options.user_agent;
     out.start_height = m_at.chain.Tip().height;
-    out.relay = false; // there is no pool to put transactions into
+    out.relay = false; // transactions of peers are not taken yet
     Send(peer, out);
     m_at.log.Debug(LogCategory::kNet,
                    "send version message: version={}, blocks={}{}, txrelay={}, "

@@ -186,7 +186,7 @@ void Start::LogStart()
     if (!m_args.GetBool("-logratelimit", true)) m_log.Info("Log rate limiting disabled");
     if (const auto names = OptionsWithoutEffect(m_args); !names.empty()) {
         m_log.Warning(
-            "options without effect, as this version has no pool, wallet, REST or ZMQ: {}",
+            "options without effect, as this version has no wallet, REST or ZMQ: {}",
             fmt::join(names, " "));
     }
     if (const std::string text = DbCacheWarning(m_args, MachineMemory()); !text.empty()) {

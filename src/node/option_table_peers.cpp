@@ -1,6 +1,4 @@
-// See option_table.h. Options about peers, the pool of transactions and mining. This version has
-// no pool; Core's checks of the values are made (network_config.h), so that a mistake is told at
-// once.
+// See option_table.h. Options about peers, the pool of transactions and mining.
 #include "node/option_table.h"
 
 namespace ibd {

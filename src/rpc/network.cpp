@@ -50,7 +50,7 @@ UniValue NetworkInfo(const NetContext& context)
     out.pushKV("subversion", context.chain.user_agent);
     out.pushKV("protocolversion", kProtocolVersion);
     PushServices(out, "localservices", options.peers.services);
-    out.pushKV("localrelay", Bool(false)); // there is no pool that could want any
+    out.pushKV("localrelay", Bool(false)); // transactions of peers are not taken yet
     out.pushKV("timeoffset", Num(network.TimeOffset()));
     out.pushKV("networkactive", Bool(network.IsActive()));
     out.pushKV("connections", Num(counts.in + counts.out));
