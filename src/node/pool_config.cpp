@@ -5,6 +5,7 @@
 #include "util/config.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ibd {
 
@@ -16,12 +17,12 @@ Amount FeeRate(const ArgsManager& args, const char* name, Amount otherwise)
     return text ? ParseMoney(*text).value_or(otherwise) : otherwise;
 }
 
-/** Where a number below zero means nothing at all. */
+/** What 32 bits hold, so that units can be multiplied; below zero is nothing at all. */
 template <typename T>
 T Count(const ArgsManager& args, const char* name, T otherwise)
 {
     const int64_t value = args.GetInt(name, static_cast<int64_t>(otherwise));
-    return static_cast<T>(std::max<int64_t>(value, 0));
+    return static_cast<T>(std::clamp<int64_t>(value, 0, std::numeric_limits<uint32_t>::max()));
 }
 
 } // namespace
