@@ -67,7 +67,8 @@ UniValue Block(const ChainContext& context, const RpcCall& call)
         if (verbosity > 0) out = HeaderJson(chain, node);
         return StoredBlock(node);
     }();
-    const auto block = ReadBlockData(manager.Blocks(), stored, /*need_undo=*/false);
+    const auto block = ReadBlockData(manager.Blocks(), stored,
+                                     verbosity >= 2 ? UndoUse::kIfThere : UndoUse::kNone);
     if (verbosity <= 0) return ToHex(block->raw);
     if (verbosity >= 3) RequireUndoIfMade(context, stored);
     AppendBlockJson(out, *block, context.Prefixes(), verbosity);
@@ -129,7 +130,7 @@ RpcMethod GetBlockStats(ChainContext& context)
             const HeaderNode& node = FindBlockByHashOrHeight(manager.Read(), call.At(0));
             const StoredBlock stored = manager.Where(node);
             RequireUndoIfMade(context, stored);
-            const auto block = ReadBlockData(manager.Blocks(), stored, /*need_undo=*/true);
+            const auto block = ReadBlockData(manager.Blocks(), stored, UndoUse::kRequired);
             return SelectBlockStats(ComputeBlockStats(*block, node, manager.Params()), call.At(1));
         }};
 }

@@ -97,7 +97,7 @@ const HeaderNode& FindBlockByHashOrHeight(const ChainReader& chain, const UniVal
 }
 
 std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
-                                         bool need_undo)
+                                         UndoUse use)
 {
     if (block.data.IsNull()) {
         throw RpcError{RpcCode::kMisc, block.seen ? "Block not available (pruned data)"
@@ -111,17 +111,16 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
     data->raw = std::move(raw).Value();
     const auto parsed = data->view.Parse(data->raw);
     if (!parsed.Ok()) throw RpcError{RpcCode::kMisc, parsed.Message()};
+    const bool required = use == UndoUse::kRequired;
     if (block.height == 0) {
-        if (need_undo) data->undo.emplace(); // nothing is spent by the first block
+        if (required) data->undo.emplace(); // nothing is spent by the first block
         return data;
     }
-    if (block.undo.IsNull()) {
-        if (need_undo) throw RpcError{RpcCode::kMisc, "Undo data not available"};
-        return data;
-    }
+    if (required && block.undo.IsNull()) throw RpcError{RpcCode::kMisc, "Undo data not available"};
+    if (use == UndoUse::kNone || block.undo.IsNull()) return data;
     auto undo = ReadUndo(blocks, block);
     if (!undo.Ok()) {
-        if (need_undo) throw RpcError{RpcCode::kMisc, kUndoUnreadable};
+        if (required) throw RpcError{RpcCode::kMisc, kUndoUnreadable};
         throw RpcError{RpcCode::kInternalError, kUndoExpected};
     }
     data->undo = std::move(undo).Value();

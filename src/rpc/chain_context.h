@@ -93,10 +93,15 @@ struct BlockData {
 const HeaderNode& FindBlock(const ChainReader& chain, const BlockHash& hash);
 /** A height of the active chain or a block hash. */
 const HeaderNode& FindBlockByHashOrHeight(const ChainReader& chain, const UniValue& value);
-/** Reads from disk, so not with a ChainReader at hand. -1 when the block or, with `need_undo`, its
- *  undo data is not there; without, undo is read if it is. */
+enum class UndoUse {
+    kNone,     //!< not looked at: a block can be shown without
+    kIfThere,  //!< -32603 if it should be there and cannot be read
+    kRequired, //!< -1 if it is not there, or cannot be read
+};
+
+/** Reads from disk, so not with a ChainReader at hand. -1 when the block is not there. */
 std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
-                                         bool need_undo);
+                                         UndoUse use);
 /** -1 with UndoNote() when the block's undo data is yet to be made: no caller is to take what is
  *  left out without it for all there is. */
 void RequireUndoIfMade(const ChainContext& context, const StoredBlock& block);

@@ -83,7 +83,8 @@ UniValue RawTransaction(const ChainContext& context, const TxPool& pool, const R
     if (!call.Has(2)) return Unconfirmed(context, pool, txid, verbosity);
     const HeaderNode* node = manager.Read().Find(call.Hash(2, "parameter 3"));
     if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block hash not found"};
-    const auto block = ReadBlockData(manager.Blocks(), manager.Where(*node), /*need_undo=*/false);
+    const auto block = ReadBlockData(manager.Blocks(), manager.Where(*node),
+                                     verbosity >= 2 ? UndoUse::kIfThere : UndoUse::kNone);
     const auto txs = block->view.Txs();
     const auto it =
         std::find_if(txs.begin(), txs.end(), [&](const TxView& tx) { return tx.txid == txid; });

@@ -66,7 +66,7 @@ UniValue TxOutProof(const ChainContext& context, const RpcCall& call)
     const std::set<Txid> wanted = WantedOf(call.At(0));
     ChainManager& manager = context.Chain();
     const HeaderNode& node = BlockOf(manager, wanted, call);
-    const auto block = ReadBlockData(manager.Blocks(), manager.Where(node), /*need_undo=*/false);
+    const auto block = ReadBlockData(manager.Blocks(), manager.Where(node), UndoUse::kNone);
     std::vector<Uint256> txids;
     std::vector<bool> shown;
     size_t found = 0;

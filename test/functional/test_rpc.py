@@ -204,6 +204,22 @@ class Protocol(FunctionalTest):
         self.assert_rpc_error(BAD_VALUE, "Verbose results cannot", rpc, "getrawmempool", True, True)
         self.assertIsNone(rpc("syncwithvalidationinterfacequeue"))
 
+    def test_a_block_without_its_undo_data(self):
+        """It is shown, unless what it spends is asked for."""
+        rpc = self.main.rpc
+        block, = rpc("generatetodescriptor", 1, "raw(51)")
+        coinbase = rpc("getblock", block)["tx"][0]
+        undo = self.main.datadir / "regtest" / "blocks" / "rev00000.dat"
+        undo.rename(undo.with_name("elsewhere"))
+        for call in (("getblock", block, 0), ("getblock", block, 1),
+                     ("getrawtransaction", coinbase, 1, block), ("gettxoutproof", [coinbase])):
+            self.assertTrue(rpc(*call))
+        for call in (("getblock", block, 2), ("getblock", block, 3)):
+            self.assert_rpc_error(-32603, "Undo data expected but can't be read.", rpc, *call)
+        self.assert_rpc_error(USAGE, "Can't read undo data from disk.", rpc, "getblockstats", block)
+        undo.with_name("elsewhere").rename(undo)
+        self.assertTrue(rpc("getblock", block, 2))
+
     def test_amounts_have_eight_decimals(self):
         _, text = self.main.post(json.dumps({"id": 1, "method": "gettxoutsetinfo"}))
         self.assertIn('"total_amount":0.00000000', text)
