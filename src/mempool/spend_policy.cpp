@@ -2,6 +2,7 @@
 #include "mempool/spend_policy.h"
 
 #include "script/interpreter.h"
+#include "script/no_signatures.h"
 #include "script/standard.h"
 #include "script/taproot.h"
 
@@ -21,18 +22,6 @@ constexpr size_t kMaxP2wshItem = 80;          //!< bytes
 constexpr size_t kMaxTapscriptItem = 80;      //!< bytes
 constexpr uint8_t kAnnexTag = 0x50;           //!< BIP341
 constexpr size_t kProgramSize = 32;           //!< of P2WSH and P2TR
-
-/** For scripts that only push: nobody asks it anything. */
-class NoSignatures final : public SignatureChecker {
-public:
-    bool CheckEcdsa(ByteSpan, ByteSpan, ByteSpan, SigVersion) const override { return false; }
-    ScriptError CheckSchnorr(ByteSpan, ByteSpan, const TaprootContext&) const override
-    {
-        return ScriptError::kSchnorrSig;
-    }
-    bool CheckLockTime(int64_t) const override { return false; }
-    bool CheckSequence(int64_t) const override { return false; }
-};
 
 ScriptError Pushes(ByteSpan script_sig, ScriptStack& stack)
 {

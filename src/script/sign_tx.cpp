@@ -2,24 +2,13 @@
 #include "script/sign.h"
 
 #include "crypto/sign_low_r.h"
+#include "script/no_signatures.h"
 
 #include <algorithm>
 
 namespace ibd {
 
 namespace {
-
-/** Has seen nothing, so every signature is wrong: to run scripts that only push. */
-class NoSignatures final : public SignatureChecker {
-public:
-    bool CheckEcdsa(ByteSpan, ByteSpan, ByteSpan, SigVersion) const override { return false; }
-    ScriptError CheckSchnorr(ByteSpan, ByteSpan, const TaprootContext&) const override
-    {
-        return ScriptError::kSchnorrSig;
-    }
-    bool CheckLockTime(int64_t) const override { return false; }
-    bool CheckSequence(int64_t) const override { return false; }
-};
 
 class AnySignatures final : public SignatureChecker {
 public:
