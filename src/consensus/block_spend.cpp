@@ -29,21 +29,26 @@ BlockSpendRules::BlockSpendRules(int height, const BlockHash& hash, const Ancest
 RuleResult BlockSpendRules::Add(const TxView& tx, std::span<const Coin> spent)
 {
     m_spent.clear();
-    m_heights.clear();
     for (const Coin& coin : spent) {
         m_spent.push_back({coin.value, coin.script, static_cast<int>(coin.height), coin.coinbase});
-        m_heights.push_back(static_cast<int>(coin.height));
     }
-    if (!tx.IsCoinbase()) IBD_RETURN_IF_VIOLATED(CheckSpend(tx));
-    m_sigop_cost += TransactionSigOpCost(tx, m_spent, m_flags);
+    return Add(tx, m_spent);
+}
+
+RuleResult BlockSpendRules::Add(const TxView& tx, std::span<const SpentCoin> spent)
+{
+    if (!tx.IsCoinbase()) IBD_RETURN_IF_VIOLATED(CheckSpend(tx, spent));
+    m_sigop_cost += TransactionSigOpCost(tx, spent, m_flags);
     if (m_sigop_cost > kMaxBlockSigOpsCost) return Invalid("bad-blk-sigops", "too many sigops");
     return std::nullopt;
 }
 
-RuleResult BlockSpendRules::CheckSpend(const TxView& tx)
+RuleResult BlockSpendRules::CheckSpend(const TxView& tx, std::span<const SpentCoin> spent)
 {
+    m_heights.clear();
+    for (const SpentCoin& coin : spent) m_heights.push_back(coin.height);
     Amount fee = 0;
-    if (auto bad = CheckTxInputs(tx, m_spent, m_height, fee))
+    if (auto bad = CheckTxInputs(tx, spent, m_height, fee))
         return BlockViolation(std::move(*bad), tx);
     m_fees += fee;
     if (!MoneyRange(m_fees)) {
@@ -55,7 +60,7 @@ RuleResult BlockSpendRules::CheckSpend(const TxView& tx)
         return Invalid("bad-txns-nonfinal",
                        "contains a non-BIP68-final transaction " + tx.txid.ToHex());
     }
-    m_inputs += m_spent.size();
+    m_inputs += spent.size();
     return std::nullopt;
 }
 

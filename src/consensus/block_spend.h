@@ -30,6 +30,7 @@ public:
      *  input, none above the block's height; nothing for the coinbase. Maturity, values, fees,
      *  BIP68, sigop cost. */
     RuleResult Add(const TxView& tx, std::span<const Coin> spent);
+    RuleResult Add(const TxView& tx, std::span<const SpentCoin> spent);
 
     /** After the last: the coinbase takes no more than fees and subsidy. */
     RuleResult CheckCoinbaseValue(const TxView& coinbase) const;
@@ -41,7 +42,7 @@ public:
     int64_t SigOpCost() const { return m_sigop_cost; }
 
 private:
-    RuleResult CheckSpend(const TxView& tx);
+    RuleResult CheckSpend(const TxView& tx, std::span<const SpentCoin> spent);
 
     const int m_height;
     const Ancestry& m_prev;

@@ -47,10 +47,9 @@ Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxVie
     RuleResult bad_script;
     for (const TxView& tx : txs) {
         const size_t inputs = &tx == txs.data() ? 0 : tx.inputs.size();
-        IBD_RETURN_IF_ERROR(Decode(spent.first(inputs)));
+        IBD_RETURN_IF_ERROR(View(spent.first(inputs)));
         spent = spent.subspan(inputs);
-        const std::span<const Coin> coins = std::span(m_coins).first(inputs);
-        if (auto broken = rules.Add(tx, coins)) {
+        if (auto broken = rules.Add(tx, m_views)) {
             return RuleResult(NameInput(std::move(*broken), tx, node.height));
         }
         if (m_checks == UndoChecks::kScripts && inputs > 0 && !bad_script) {
@@ -61,23 +60,26 @@ Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxVie
     return bad_script;
 }
 
-Result<> SpentRules::Decode(std::span<const ByteSpan> spent)
+/** Scripts of the greatest size stay where they lie: a block can spend 244 MB of them. */
+Result<> SpentRules::View(std::span<const ByteSpan> spent)
 {
     if (m_coins.size() < spent.size()) m_coins.resize(spent.size());
+    m_views.clear();
     for (size_t i = 0; i < spent.size(); ++i) {
         Reader in(spent[i]);
-        if (!ReadSpentCoin(in, m_coins[i])) return BadData("a spilled coin is malformed");
+        Coin& coin = m_coins[i];
+        const std::optional<ByteSpan> script = ViewSpentCoin(in, coin);
+        if (!script) return BadData("a spilled coin is malformed");
+        m_views.push_back({coin.value, *script, static_cast<int>(coin.height), coin.coinbase});
     }
     return {};
 }
 
-/** The coins are those of Decode(). */
+/** The coins are those of View(). */
 RuleResult SpentRules::RunScripts(const TxView& tx, ScriptFlags flags)
 {
     m_outputs.clear();
-    for (size_t i = 0; i < tx.inputs.size(); ++i) {
-        m_outputs.push_back({m_coins[i].value, m_coins[i].script});
-    }
+    for (const SpentCoin& coin : m_views) m_outputs.push_back({coin.value, coin.script_pubkey});
     const TxHashes hashes(tx, m_outputs);
     return CheckInputScripts(tx, m_outputs, hashes, flags, 0, m_outputs.size());
 }

@@ -1,6 +1,6 @@
 // SpentRules: holds a stored block against the rules about the coins that it spends, or against all
-// rules and scripts, as asked. Reasons are the serial engine's. One for each thread. Memory: the
-// coins of the largest transaction so far, and the arrays of a block.
+// rules and scripts, as asked. Reasons are the serial engine's. One for each thread. Memory: views
+// of the coins of the largest transaction so far, and the arrays of a block.
 #pragma once
 
 #include "consensus/block_spend.h"
@@ -29,16 +29,18 @@ private:
                               std::span<const ByteSpan> spent);
     Result<RuleResult> Run(const HeaderNode& node, std::span<const TxView> txs,
                            std::span<const ByteSpan> spent);
-    Result<> Decode(std::span<const ByteSpan> spent);
+    Result<> View(std::span<const ByteSpan> spent);
     RuleResult RunScripts(const TxView& tx, ScriptFlags flags);
     RuleViolation NameInput(RuleViolation violation, const TxView& tx, int height) const;
 
     const ChainParams& m_params;
     const BlockStore& m_store;
     const UndoChecks m_checks;
-    BlockView m_view;                   //!< with ids, where they are needed
-    std::vector<Coin> m_coins;          //!< of the transaction at hand
-    std::vector<SpentOutput> m_outputs; //!< likewise
+    BlockView m_view; //!< with ids, where they are needed
+    // Of the transaction at hand.
+    std::vector<Coin> m_coins; //!< their scripts only where they had to be made
+    std::vector<SpentCoin> m_views;
+    std::vector<SpentOutput> m_outputs;
 };
 
 } // namespace ibd

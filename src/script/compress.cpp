@@ -117,31 +117,34 @@ void AppendCompressedScript(Bytes& out, ByteSpan script)
     Append(out, script);
 }
 
-bool ReadCompressedScript(Reader& in, ScriptBytes& script)
+std::optional<ByteSpan> ViewCompressedScript(Reader& in, ScriptBytes& space)
 {
     const uint64_t code = in.VarInt();
-    if (!in.Ok()) return false;
+    if (!in.Ok()) return std::nullopt;
     if (code < kSpecialTypes) {
         const uint8_t type = static_cast<uint8_t>(code);
         const ByteSpan payload = in.Span(type <= kP2sh ? 20 : 32);
-        if (!in.Ok()) return false;
+        if (!in.Ok()) return std::nullopt;
         if (type <= kP2sh) {
-            FillHashScript(script, type, payload.data());
-        } else if (!FillKeyScript(script, type, payload.data())) {
+            FillHashScript(space, type, payload.data());
+        } else if (!FillKeyScript(space, type, payload.data())) {
             in.Fail();
+            return std::nullopt;
         }
-        return in.Ok();
+        return space;
     }
     const uint64_t size = code - kSpecialTypes;
     const ByteSpan raw = size <= in.Remaining() ? in.Span(size) : ByteSpan();
     if (raw.size() != size) in.Fail();
-    if (!in.Ok()) return false;
-    if (size > kMaxScriptSize) {
-        script.Assign(ByteSpan(&kOpReturn, 1));
-    } else {
-        script.Assign(raw);
-    }
-    return true;
+    if (!in.Ok()) return std::nullopt;
+    return size > kMaxScriptSize ? ByteSpan(&kOpReturn, 1) : raw;
+}
+
+bool ReadCompressedScript(Reader& in, ScriptBytes& script)
+{
+    const std::optional<ByteSpan> read = ViewCompressedScript(in, script);
+    if (read && read->data() != script.data()) script.Assign(*read);
+    return read.has_value();
 }
 
 void AppendCompressedOutput(Bytes& out, Amount value, ByteSpan script)

@@ -6,6 +6,8 @@
 #include "primitives/tx_view.h"
 #include "script/script_bytes.h"
 
+#include <optional>
+
 namespace ibd {
 
 /** Maps an amount to a number that is small for round amounts: trailing decimal zeros become an
@@ -22,6 +24,8 @@ void AppendCompressedScript(Bytes& out, ByteSpan script);
  *  replaced by a lone OP_RETURN, as its output cannot be spent. False (and the reader failed) when
  *  truncated or when an uncompressed key's x is not on the curve. */
 bool ReadCompressedScript(Reader& in, ScriptBytes& script);
+/** The same where it lies, if it lies there as it is, else in `space`. Nothing: false above. */
+std::optional<ByteSpan> ViewCompressedScript(Reader& in, ScriptBytes& space);
 
 /** VARINT compressed amount, then the compressed script. */
 void AppendCompressedOutput(Bytes& out, Amount value, ByteSpan script);

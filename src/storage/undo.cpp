@@ -46,11 +46,19 @@ void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height,
     AppendCompressedOutput(out, value, script);
 }
 
-bool ReadSpentCoin(Reader& in, Coin& coin)
+std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin)
 {
     ReadCoinOrigin(in, coin);
     if (coin.height > 0) in.VarInt();
-    return in.Ok() && ReadCompressedOutput(in, coin.value, coin.script);
+    coin.value = static_cast<Amount>(DecompressAmount(in.VarInt()));
+    return in.Ok() ? ViewCompressedScript(in, coin.script) : std::nullopt;
+}
+
+bool ReadSpentCoin(Reader& in, Coin& coin)
+{
+    const std::optional<ByteSpan> script = ViewSpentCoin(in, coin);
+    if (script && script->data() != coin.script.data()) coin.script.Assign(*script);
+    return script.has_value();
 }
 
 Bytes BlockUndo::Encode() const

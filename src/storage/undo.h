@@ -60,3 +60,6 @@ void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height,
 bool ReadSpentCoin(Reader& in, Coin& coin);
 
 } // namespace ibd
+/** The same but for the script, which is returned: where it lies, or in `coin` if it had to be made
+ *  of what lies there. Nothing: malformed. */
+std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin);
