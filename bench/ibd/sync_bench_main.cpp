@@ -314,11 +314,11 @@ public:
         options.magic = chain.params.magic;
         m_store = Require(BlockStore::Open(*chain.env, *chain.log, options, chain.store->Files()));
     }
-    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
     {
-        IBD_RETURN_IF_ERROR(m_store->WriteUndo(node.file, undo, node.PrevHash(),
-                                               static_cast<uint32_t>(node.height)));
-        const uint64_t before = std::exchange(m_bytes, m_bytes + undo.size());
+        IBD_RETURN_IF_ERROR(
+            m_store->WriteUndo(node.file, undo, static_cast<uint32_t>(node.height)));
+        const uint64_t before = std::exchange(m_bytes, m_bytes + undo.Size());
         return before / kDurableBytes == m_bytes / kDurableBytes ? Result<>() : Sync();
     }
     Result<> Sync() { return m_store->Flush(); }

@@ -55,8 +55,8 @@ Result<> FetchPhase::Worker::FetchRange(uint32_t range)
     const HeightSpan whole = m_phase.m_making.Span(range);
     const size_t most = MostPairBytes(m_phase.m_job.options);
     IBD_ASSIGN_OR_RETURN(const auto spans, CutRange(m_spills, range, whole, PairSize, most));
-    for (const HeightSpan& span : spans) {
-        IBD_RETURN_IF_ERROR(m_pairs.Load(m_spills, range, span));
+    for (const auto& [span, bytes] : spans) {
+        IBD_RETURN_IF_ERROR(m_pairs.Load(m_spills, range, span, bytes));
         if (m_pairs.Bytes() == 0) continue;
         IBD_RETURN_IF_ERROR(m_blocks.ForEach(
             span, [&](uint32_t height) { return IsWanted(height); },

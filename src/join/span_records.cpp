@@ -34,10 +34,12 @@ Error Garbled(uint32_t range)
 
 } // namespace
 
-Result<> SpanRecords::Load(const SpillReader& spills, uint32_t range, HeightSpan span)
+Result<> SpanRecords::Load(const SpillReader& spills, uint32_t range, HeightSpan span,
+                           uint64_t bytes)
 {
     m_span = span;
     m_records.clear();
+    m_records.reserve(bytes); // growing would hold the largest twice
     m_starts.assign(size_t{span.Blocks()} + 1, 0);
     uint32_t count = 0;
     bool sound = true;
@@ -80,10 +82,11 @@ void SpanRecords::Release()
     m_grouped = {};
 }
 
-Result<std::vector<HeightSpan>> CutRange(const SpillReader& spills, uint32_t range,
-                                         HeightSpan whole, RecordSize size_of, size_t most_bytes)
+Result<std::vector<SizedSpan>> CutRange(const SpillReader& spills, uint32_t range, HeightSpan whole,
+                                        RecordSize size_of, size_t most_bytes)
 {
-    if (spills.Bytes(range) <= most_bytes) return std::vector{whole};
+    if (spills.Bytes(range) <= most_bytes)
+        return std::vector{SizedSpan{whole, spills.Bytes(range)}};
     std::vector<uint64_t> bytes(whole.Blocks());
     ibd::Bytes buffer;
     bool sound = true;
@@ -93,16 +96,14 @@ Result<std::vector<HeightSpan>> CutRange(const SpillReader& spills, uint32_t ran
                 });
     }));
     if (!sound) return Garbled(range);
-    std::vector<HeightSpan> spans = {{whole.first, whole.first}};
-    uint64_t in_span = 0;
+    std::vector<SizedSpan> spans = {{{whole.first, whole.first}, 0}};
     for (uint32_t height = whole.first; height < whole.end; ++height) {
         const uint64_t here = bytes[height - whole.first];
-        if (spans.back().Blocks() > 0 && in_span + here > most_bytes) {
-            spans.push_back({height, height});
-            in_span = 0;
+        if (spans.back().heights.Blocks() > 0 && spans.back().bytes + here > most_bytes) {
+            spans.push_back({{height, height}, 0});
         }
-        spans.back().end = height + 1;
-        in_span += here;
+        spans.back().heights.end = height + 1;
+        spans.back().bytes += here;
     }
     return spans;
 }

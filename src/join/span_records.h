@@ -15,9 +15,9 @@ class SpanRecords {
 public:
     explicit SpanRecords(RecordSize size_of) : m_size_of(size_of) {}
 
-    /** Loads those of the span out of `range`, which it lies in. Bad data: the spills are damaged.
-     */
-    Result<> Load(const SpillReader& spills, uint32_t range, HeightSpan span);
+    /** Loads those of the span out of `range`, which it lies in: so many bytes, or less. Bad data:
+     *  the spills are damaged. */
+    Result<> Load(const SpillReader& spills, uint32_t range, HeightSpan span, uint64_t bytes);
 
     /** Where the records of a height of the span lie in Data(). */
     std::span<const uint32_t> At(uint32_t height) const
@@ -46,10 +46,16 @@ private:
     std::vector<uint32_t> m_grouped; //!< offsets, by height
 };
 
+/** A span of heights, and how many bytes its records take at most. */
+struct SizedSpan {
+    HeightSpan heights;
+    uint64_t bytes;
+};
+
 /** Cuts a range of heights into spans whose records take at most `most_bytes`, or which are of one
  *  block. What fits whole is not looked at; else the range is read once. Bad data: the spills are
  *  damaged. */
-Result<std::vector<HeightSpan>> CutRange(const SpillReader& spills, uint32_t range,
-                                         HeightSpan whole, RecordSize size_of, size_t most_bytes);
+Result<std::vector<SizedSpan>> CutRange(const SpillReader& spills, uint32_t range, HeightSpan whole,
+                                        RecordSize size_of, size_t most_bytes);
 
 } // namespace ibd

@@ -1,6 +1,8 @@
 // See undo_handover.h.
 #include "join/undo_handover.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 namespace {
@@ -16,6 +18,12 @@ uint64_t Capacity(const UndoSpan& span)
 }
 
 } // namespace
+
+bool UndoSpan::IsScattered() const
+{
+    return std::any_of(records.begin(), records.end(),
+                       [](const Record& record) { return record.scattered != nullptr; });
+}
 
 bool UndoHandover::AwaitTurn(uint32_t height)
 {
@@ -51,8 +59,9 @@ Result<bool> UndoHandover::Give(UndoSpan span)
 bool UndoHandover::Keep(UndoSpan& span)
 {
     const uint64_t size = SizeOf(span);
+    const bool may_wait = !span.IsScattered();
     while (!m_ended && m_turn < span.span.first) {
-        if (m_waiting_bytes == 0 || m_waiting_bytes + size <= m_most_bytes) {
+        if (may_wait && (m_waiting_bytes == 0 || m_waiting_bytes + size <= m_most_bytes)) {
             m_waiting_bytes += size;
             m_waiting.emplace(span.span.first, std::move(span));
             return true;
@@ -69,8 +78,10 @@ Result<> UndoHandover::HandOn(const UndoSpan& span)
     for (size_t i = 0; i < span.records.size(); ++i) {
         if (span.broken && span.broken->height <= static_cast<int32_t>(first + i)) break;
         const UndoSpan::Record& record = span.records[i];
-        const ByteSpan undo = ByteSpan(span.bytes).subspan(record.begin, record.size);
-        const Result<> taken = m_consumer.Take(*record.node, undo);
+        const ByteSpan whole = ByteSpan(span.bytes).subspan(record.begin, record.size);
+        const std::span<const ByteSpan> pieces =
+            record.scattered ? record.scattered->pieces : std::span(&whole, 1);
+        const Result<> taken = m_consumer.Take(*record.node, {pieces, record.checksum});
         if (!taken) return Error{taken.Message(), Error::Kind::kSystem}; // bad data is a spill's
         m_handed_on.fetch_add(1, std::memory_order_relaxed);
     }

@@ -1,7 +1,8 @@
 // UndoHandover: brings the undo records that several threads make at once to their consumer in the
 // order of the chain. A thread that is early leaves its records and goes on; whoever brings what is
 // due hands on all that has waited for it. Owned by UndoPhase; any thread. Memory: what waits and
-// spare buffers, at most `most_bytes`, or one span that waits alone.
+// spare buffers, at most `most_bytes`, or one span that waits alone. What is scattered does not
+// wait.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -10,6 +11,7 @@
 
 #include <condition_variable>
 #include <map>
+#include <memory>
 
 namespace ibd {
 
@@ -19,18 +21,29 @@ struct BrokenRule {
     std::string reason;
 };
 
+/** A record too large to be held twice: views of its coins, wherever they lie. */
+struct ScatteredUndo {
+    Bytes counts; //!< of transactions and coins, which stand between the coins
+    std::vector<ByteSpan> pieces;
+};
+
 /** The records of a span of heights. */
 struct UndoSpan {
     struct Record {
         const HeaderNode* node = nullptr;
         size_t begin = 0; //!< in `bytes`
         size_t size = 0;
+        Hash32 checksum{};
+        std::unique_ptr<ScatteredUndo> scattered{}; //!< null, or in place of `bytes`
     };
 
     HeightSpan span;                  //!< whose turn it is, with blocks that want no records
     Bytes bytes;                      //!< in the order of the files
     std::vector<Record> records;      //!< by height, of the last blocks of the span
     std::optional<BrokenRule> broken; //!< the lowest; what is above is not handed on
+
+    /** Whether it refers to what its maker holds. */
+    bool IsScattered() const;
 };
 
 class UndoHandover {
@@ -45,7 +58,8 @@ public:
     bool AwaitTurn(uint32_t height);
 
     /** Takes a span, not an empty one; hands it on if it is due, and what waited for it. Waits
-     *  while too much is waiting. False: nothing more is handed on. An error is the consumer's. */
+     *  while too much is waiting, and with a scattered one until it is due. False: nothing more is
+     *  handed on. An error is the consumer's. */
     Result<bool> Give(UndoSpan span);
 
     /** An empty one; its buffers may be those of a span that was handed on. */

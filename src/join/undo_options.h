@@ -8,9 +8,12 @@
 
 namespace ibd {
 
+/** A record above this is not put together: its coins go to the consumer as they lie. */
+inline constexpr uint64_t kGiantUndoBytes = 16 << 20;
 /** A block whose coins are more than a thread's share of the memory is dealt with alone: its coins,
- *  its record, and the coins of one transaction while they are checked. */
-inline constexpr uint64_t kMaxGiantUndoBytes = 3 * uint64_t{kMaxUndoSize};
+ *  once, and for each of them where it lies and what the rules look at. */
+inline constexpr uint64_t kMaxGiantUndoBytes =
+    uint64_t{kMaxUndoSize} + uint64_t{kMaxBlockInputs} * 256;
 
 /** What is checked with the coins. */
 enum class UndoChecks : uint8_t {
@@ -24,6 +27,7 @@ struct UndoOptions {
     UndoChecks checks = UndoChecks::kRules;
     /** Blocks below this height have their undo data: they are not checked again. At least 1. */
     int32_t first_height = 1;
+    uint64_t giant_bytes = kGiantUndoBytes; //!< for tests
     /** Where a block lies; nothing: its node says so, and nobody changes nodes meanwhile. */
     std::function<FilePos(const HeaderNode&)> place = {};
 };
@@ -34,10 +38,10 @@ public:
     virtual ~UndoConsumer() = default;
 
     /** The record of a block that keeps the rules, as BlockStore::WriteUndo() takes it; valid
-     * during the call. In the order of heights, each once, one call at a time, on any thread. An
-     * error ends the rebuild. What the consumer has made durable it leaves out of the next one
+     *  during the call. In the order of heights, each once, one call at a time, on any thread. An
+     *  error ends the rebuild. What the consumer has made durable it leaves out of the next one
      *  (UndoOptions::first_height). */
-    virtual Result<> Take(const HeaderNode& node, ByteSpan undo) = 0;
+    virtual Result<> Take(const HeaderNode& node, const UndoRecord& undo) = 0;
 };
 
 } // namespace ibd

@@ -1,9 +1,12 @@
 // See undo_phase.h.
 #include "join/undo_phase.h"
 
+#include "crypto/sha256_batch.h"
 #include "join/coin_record.h"
 #include "join/join_threads.h"
 #include "join/spent_rules.h"
+
+#include <numeric>
 
 namespace ibd {
 
@@ -37,11 +40,14 @@ public:
     Result<bool> WriteRange(uint32_t range);
 
 private:
-    Result<bool> WriteSpan(uint32_t range, HeightSpan span);
-    Result<> Build(uint32_t range);
+    Result<bool> WriteSpan(uint32_t range, const SizedSpan& cut);
+    Result<> Build(uint32_t range, uint64_t bytes);
     Result<> BuildBlock(const HeaderNode& node, const PlainBlock& block);
     Result<> FindCoins(const HeaderNode& node, const PlainBlock& block);
     void AppendRecord(const PlainBlock& block);
+    std::unique_ptr<ScatteredUndo> ScatterRecord(const PlainBlock& block) const;
+    uint64_t SpentBytes() const;
+    void AddChecksums();
 
     UndoPhase& m_phase;
     JoinJob& m_job;
@@ -52,6 +58,8 @@ private:
     // Of the span at hand.
     HeightSpan m_span; //!< those of it whose records are wanted
     UndoSpan m_made;
+    std::vector<HashMessage> m_messages; //!< that give the checksums
+    std::vector<Hash32> m_checksums;
     // Of the block at hand.
     std::vector<ByteSpan> m_spent; //!< in undo form, by number of the input without the coinbase's
 };
@@ -61,34 +69,40 @@ Result<bool> UndoPhase::Worker::WriteRange(uint32_t range)
     const HeightSpan whole = m_phase.m_spending.Span(range);
     const size_t most = MostCoinBytes(m_job.options);
     IBD_ASSIGN_OR_RETURN(const auto spans, CutRange(m_spills, range, whole, CoinRecordSize, most));
-    for (const HeightSpan& span : spans) {
-        const bool giant = span.Blocks() == 1 && m_spills.Bytes(range) > most;
-        if (giant && !m_phase.m_handover.AwaitTurn(span.first)) return false; // one at a time
+    for (const SizedSpan& span : spans) {
+        const bool too_large = span.bytes > most;
+        if (too_large && !m_phase.m_handover.AwaitTurn(span.heights.first)) {
+            return false; // one at a time
+        }
         IBD_ASSIGN_OR_RETURN(const bool go_on, WriteSpan(range, span));
         if (!go_on) return false;
-        if (giant) m_coins.Release();
+        if (too_large) m_coins.Release();
     }
     return true;
 }
 
-Result<bool> UndoPhase::Worker::WriteSpan(uint32_t range, HeightSpan span)
+Result<bool> UndoPhase::Worker::WriteSpan(uint32_t range, const SizedSpan& cut)
 {
+    const HeightSpan span = cut.heights;
     if (span.Blocks() == 0) return true;
     m_span = span;
     m_span.first = std::max(span.first, static_cast<uint32_t>(m_phase.m_options.first_height));
     m_made = m_phase.m_handover.Spare();
     m_made.span = span;
-    if (m_span.first < span.end) IBD_RETURN_IF_ERROR(Build(range));
+    if (m_span.first < span.end) IBD_RETURN_IF_ERROR(Build(range, cut.bytes));
     if (m_job.stop) return false;
+    AddChecksums();
     return m_phase.m_handover.Give(std::move(m_made));
 }
 
-Result<> UndoPhase::Worker::Build(uint32_t range)
+Result<> UndoPhase::Worker::Build(uint32_t range, uint64_t bytes)
 {
-    IBD_RETURN_IF_ERROR(m_coins.Load(m_spills, range, m_span));
-    m_made.records.assign(m_span.Blocks(), {});
+    IBD_RETURN_IF_ERROR(m_coins.Load(m_spills, range, m_span, bytes));
+    m_made.records.clear();
+    m_made.records.resize(m_span.Blocks());
+    const bool giant = m_span.Blocks() == 1 && m_coins.Bytes() > m_phase.m_options.giant_bytes;
     // A count of a transaction's coins takes less than what stands before them in the spill.
-    m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
+    if (!giant) m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
     return m_blocks.ForEach(m_span, [&](const HeaderNode& node, const PlainBlock& block) {
         return m_job.stop ? Result<>() : BuildBlock(node, block);
     });
@@ -104,10 +118,21 @@ Result<> UndoPhase::Worker::BuildBlock(const HeaderNode& node, const PlainBlock&
         return {};
     }
     auto& record = m_made.records[static_cast<uint32_t>(node.height) - m_span.first];
-    record = {&node, m_made.bytes.size(), 0};
-    AppendRecord(block);
-    record.size = m_made.bytes.size() - record.begin;
+    record.node = &node;
+    if (SpentBytes() > m_phase.m_options.giant_bytes) {
+        record.scattered = ScatterRecord(block);
+    } else {
+        record.begin = m_made.bytes.size();
+        AppendRecord(block);
+        record.size = m_made.bytes.size() - record.begin;
+    }
     return {};
+}
+
+uint64_t UndoPhase::Worker::SpentBytes() const
+{
+    return std::accumulate(m_spent.begin(), m_spent.end(), uint64_t{0},
+                           [](uint64_t size, ByteSpan coin) { return size + coin.size(); });
 }
 
 /** The coin of each input, by their numbers, which JoinWorker gave them. */
@@ -140,6 +165,52 @@ void UndoPhase::Worker::AppendRecord(const PlainBlock& block)
     for (const TxView& tx : txs) {
         writer.CompactSize(tx.inputs.size());
         for (size_t i = 0; i < tx.inputs.size(); ++i) Append(m_made.bytes, *coin++);
+    }
+}
+
+/** As AppendRecord(), but the coins stay where they lie. */
+std::unique_ptr<ScatteredUndo> UndoPhase::Worker::ScatterRecord(const PlainBlock& block) const
+{
+    constexpr size_t kMostOfCount = 9;
+    const auto txs = block.Txs().subspan(1);
+    auto out = std::make_unique<ScatteredUndo>();
+    out->counts.reserve(kMostOfCount * (1 + txs.size())); // it must not move
+    out->pieces.reserve(1 + txs.size() + m_spent.size());
+    const auto add_count = [&](size_t count) {
+        const size_t begin = out->counts.size();
+        Writer(out->counts).CompactSize(count);
+        out->pieces.push_back(ByteSpan(out->counts).subspan(begin));
+    };
+    add_count(txs.size());
+    auto coin = m_spent.begin();
+    for (const TxView& tx : txs) {
+        add_count(tx.inputs.size());
+        out->pieces.insert(out->pieces.end(), coin, coin + static_cast<int64_t>(tx.inputs.size()));
+        coin += static_cast<int64_t>(tx.inputs.size());
+    }
+    return out;
+}
+
+/** Of all records of the span at once, in as many lanes as there are; of the scattered ones alone.
+ */
+void UndoPhase::Worker::AddChecksums()
+{
+    m_messages.clear();
+    for (UndoSpan::Record& record : m_made.records) {
+        if (!record.node) continue; // a rule is broken below it
+        const BlockHash& before = record.node->prev->hash;
+        if (record.scattered) {
+            record.checksum = UndoChecksum(before, record.scattered->pieces);
+        } else {
+            const ByteSpan whole = ByteSpan(m_made.bytes).subspan(record.begin, record.size);
+            m_messages.push_back({before.Span(), whole, {}});
+        }
+    }
+    m_checksums.resize(m_messages.size());
+    Sha256dMany(m_messages, m_checksums.data());
+    auto next = m_checksums.begin();
+    for (UndoSpan::Record& record : m_made.records) {
+        if (record.node && !record.scattered) record.checksum = *next++;
     }
 }
 

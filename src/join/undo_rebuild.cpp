@@ -27,7 +27,7 @@ public:
     /** The lowest block that it has not; not while others work. */
     int32_t Next() const { return m_next; }
 
-    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
     {
         IBD_RETURN_IF_ERROR(m_consumer.Take(node, undo));
         m_next = node.height + 1;

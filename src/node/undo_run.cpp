@@ -88,11 +88,11 @@ public:
     {
     }
 
-    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
     {
         IBD_RETURN_IF_ERROR(m_chain.PutUndo(node, undo));
         m_run.m_done = node.height;
-        m_bytes += undo.size();
+        m_bytes += undo.Size();
         const bool due = m_run.m_env.MonotonicMicros() - m_since >= m_interval;
         return m_bytes < kDurableBytes && !due ? Result<>() : MakeDurable();
     }

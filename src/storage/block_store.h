@@ -25,6 +25,7 @@
 namespace ibd {
 
 struct BlockUndo; // storage/undo.h
+struct UndoRecord;
 class UndoSource;
 
 inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
@@ -129,6 +130,7 @@ public:
     void AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time);
     /** Appends undo data to the rev file of the block's file, with stretches as above. `height` is
      *  the block's. */
+    Result<FilePos> WriteUndo(int32_t file, const UndoRecord& record, uint32_t height);
     Result<FilePos> WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                               uint32_t height);
     /** Syncs all files written since the last Flush, and holds nobody up who writes; call before
@@ -185,10 +187,10 @@ private:
     Result<OpenFile*> OpenForWriting(FileId id) IBD_REQUIRES(m_mutex);
     Result<FilePos> AppendBlock(ByteSpan raw, uint32_t height, uint32_t time, ReadAgain again)
         IBD_EXCLUDES(m_mutex);
-    Result<FilePos> AppendUndo(int32_t file, ByteSpan undo, ByteSpan checksum, uint32_t height)
-        IBD_EXCLUDES(m_mutex);
-    Result<> Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)
-        IBD_REQUIRES(m_mutex);
+    Result<FilePos> AppendUndo(int32_t file, const UndoRecord& record, uint64_t size,
+                               uint32_t height) IBD_EXCLUDES(m_mutex);
+    Result<> Append(FileId id, uint32_t at, std::span<const ByteSpan> payload, uint64_t size,
+                    ByteSpan trailer) IBD_REQUIRES(m_mutex);
     Result<> Reserve(FileId id, OpenFile& out, uint64_t end) IBD_REQUIRES(m_mutex);
     uint64_t SizeOf(FileId id) IBD_REQUIRES(m_mutex);
     Result<> Finish(FileId id, ReadAgain again) IBD_REQUIRES(m_mutex);

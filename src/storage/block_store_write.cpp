@@ -15,6 +15,44 @@ namespace {
  *  thousands of scripts of the greatest size. */
 constexpr size_t kWriteWindow = 8 << 20;
 
+/** Brings bytes to a file, obfuscated, as many at a time as fit into the window. */
+class WriteWindow {
+public:
+    /** They begin at `start` of the file and are `size` in all. */
+    WriteWindow(WritableFile& file, const XorKey& key, uint64_t start, uint64_t size)
+        : m_file(file), m_key(key), m_start(start)
+    {
+        m_bytes.reserve(std::min<uint64_t>(size, kWriteWindow));
+    }
+
+    Result<> Add(ByteSpan bytes)
+    {
+        while (!bytes.empty()) {
+            if (m_bytes.size() == kWriteWindow) IBD_RETURN_IF_ERROR(Write());
+            const size_t count = std::min(bytes.size(), kWriteWindow - m_bytes.size());
+            ibd::Append(m_bytes, bytes.first(count));
+            bytes = bytes.subspan(count);
+        }
+        return {};
+    }
+
+    /** What has been added since the last time. */
+    Result<> Write()
+    {
+        m_key.Apply(m_bytes, m_start);
+        IBD_RETURN_IF_ERROR(m_file.WriteAt(m_start, m_bytes));
+        m_start += m_bytes.size();
+        m_bytes.clear();
+        return {};
+    }
+
+private:
+    WritableFile& m_file;
+    const XorKey& m_key;
+    uint64_t m_start; //!< of m_bytes in the file
+    Bytes m_bytes;
+};
+
 } // namespace
 
 BlockFileInfo& BlockStore::Info(int32_t n)
@@ -79,24 +117,21 @@ Result<> BlockStore::Reserve(FileId id, OpenFile& out, uint64_t end)
 
 /** Writes magic, length, payload and trailer so that the payload comes to lie at `at`: at once, or
  *  piece by piece where it is undo data of an extreme size. */
-Result<> BlockStore::Append(FileId id, uint32_t at, ByteSpan payload, ByteSpan trailer)
+Result<> BlockStore::Append(FileId id, uint32_t at, std::span<const ByteSpan> payload,
+                            uint64_t size, ByteSpan trailer)
 {
     IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
-    Bytes piece(kFrameHeaderSize);
-    std::memcpy(piece.data(), m_options.magic.data(), 4);
-    WriteLE32(&piece[4], static_cast<uint32_t>(payload.size()));
-    piece.reserve(std::min(kFrameHeaderSize + payload.size(), kWriteWindow) + trailer.size());
-    IBD_RETURN_IF_ERROR(Reserve(id, *out, at + payload.size() + trailer.size()));
+    IBD_RETURN_IF_ERROR(Reserve(id, *out, at + size + trailer.size()));
     out->dirty = true;
-    for (uint64_t start = at - kFrameHeaderSize;; start += piece.size(), piece.clear()) {
-        const size_t count = std::min(payload.size(), kWriteWindow - piece.size());
-        ibd::Append(piece, payload.first(count));
-        payload = payload.subspan(count);
-        if (payload.empty()) ibd::Append(piece, trailer);
-        m_key.Apply(piece, start);
-        IBD_RETURN_IF_ERROR(out->file->WriteAt(start, piece));
-        if (payload.empty()) return {};
-    }
+    std::array<uint8_t, kFrameHeaderSize> header;
+    std::memcpy(header.data(), m_options.magic.data(), 4);
+    WriteLE32(&header[4], static_cast<uint32_t>(size));
+    WriteWindow window(*out->file, m_key, at - kFrameHeaderSize,
+                       kFrameHeaderSize + size + trailer.size());
+    IBD_RETURN_IF_ERROR(window.Add(header));
+    for (const ByteSpan piece : payload) IBD_RETURN_IF_ERROR(window.Add(piece));
+    IBD_RETURN_IF_ERROR(window.Add(trailer));
+    return window.Write();
 }
 
 /** Nothing more will come: cuts the preallocated rest off. */
@@ -177,7 +212,7 @@ Result<FilePos> BlockStore::AppendBlock(ByteSpan raw, uint32_t height, uint32_t 
     const uint32_t frame_size = kFrameHeaderSize + static_cast<uint32_t>(raw.size());
     IBD_ASSIGN_OR_RETURN(const int32_t n, FileFor(frame_size, again));
     const FilePos pos{n, Info(n).size + kFrameHeaderSize};
-    IBD_RETURN_IF_ERROR(Append({Kind::kBlocks, n}, pos.offset, raw, {}));
+    IBD_RETURN_IF_ERROR(Append({Kind::kBlocks, n}, pos.offset, {&raw, 1}, raw.size(), {}));
     Info(n).AddBlock(height, time);
     Info(n).size += frame_size;
     m_dirty.insert(n);
@@ -197,25 +232,32 @@ void BlockStore::AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32
 Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                                       uint32_t height)
 {
-    CHECK(undo.size() <= kMaxUndoSize); // ReadUndo would refuse it
-    const Result<FilePos> pos = AppendUndo(file, undo, UndoChecksum(prev_hash, undo), height);
+    const std::span<const ByteSpan> whole(&undo, 1);
+    return WriteUndo(file, {whole, UndoChecksum(prev_hash, whole)}, height);
+}
+
+Result<FilePos> BlockStore::WriteUndo(int32_t file, const UndoRecord& record, uint32_t height)
+{
+    const uint64_t size = record.Size();
+    CHECK(size <= kMaxUndoSize); // ReadUndo would refuse it
+    const Result<FilePos> pos = AppendUndo(file, record, size, height);
     StartStretches();
     return pos;
 }
 
-Result<FilePos> BlockStore::AppendUndo(int32_t file, ByteSpan undo, ByteSpan checksum,
+Result<FilePos> BlockStore::AppendUndo(int32_t file, const UndoRecord& record, uint64_t size,
                                        uint32_t height)
 {
     const Lock lock(m_mutex);
     const FileId id{Kind::kUndo, file};
     const FilePos pos{file, Info(file).undo_size + kFrameHeaderSize};
-    if (pos.offset + undo.size() + kUndoChecksumSize > std::numeric_limits<uint32_t>::max()) {
+    if (pos.offset + size + kUndoChecksumSize > std::numeric_limits<uint32_t>::max()) {
         return SystemError("{}: no room for {} bytes of undo data: the format ends at 4 GiB",
-                           UndoPath(file).string(), undo.size());
+                           UndoPath(file).string(), size);
     }
-    IBD_RETURN_IF_ERROR(Append(id, pos.offset, undo, checksum));
+    IBD_RETURN_IF_ERROR(Append(id, pos.offset, record.pieces, size, record.checksum));
     BlockFileInfo& info = Info(file);
-    info.undo_size += kFrameHeaderSize + static_cast<uint32_t>(undo.size()) + kUndoChecksumSize;
+    info.undo_size += kFrameHeaderSize + static_cast<uint32_t>(size) + kUndoChecksumSize;
     m_dirty.insert(file);
     m_last_undo_height = height;
     const bool complete =

@@ -1,6 +1,8 @@
 // See undo.h.
 #include "storage/undo.h"
 
+#include <numeric>
+
 namespace ibd {
 
 namespace {
@@ -32,9 +34,18 @@ Result<uint64_t> ReadCount(UndoSource& source, const char* what, uint64_t size, 
 
 } // namespace
 
-Hash32 UndoChecksum(const BlockHash& prev_hash, ByteSpan data)
+Hash32 UndoChecksum(const BlockHash& prev_hash, std::span<const ByteSpan> pieces)
 {
-    return Sha256Of(Sha256().Write(prev_hash.Span()).Write(data).Finalize());
+    Sha256 hasher;
+    hasher.Write(prev_hash.Span());
+    for (const ByteSpan piece : pieces) hasher.Write(piece);
+    return Sha256Of(hasher.Finalize());
+}
+
+uint64_t UndoRecord::Size() const
+{
+    return std::accumulate(pieces.begin(), pieces.end(), uint64_t{0},
+                           [](uint64_t size, ByteSpan piece) { return size + piece.size(); });
 }
 
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase)

@@ -6,6 +6,8 @@
 #include "script/coin.h"
 #include "script/script.h"
 
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace ibd {
@@ -18,8 +20,19 @@ inline constexpr uint32_t kMaxSpentCoinSize = uint32_t{kMaxScriptSize} + 32;
 /** Most bytes of a record of undo data. */
 inline constexpr uint32_t kMaxUndoSize = kMaxBlockInputs * kMaxSpentCoinSize;
 
-/** Checksum of a record in a rev file: SHA-256d over the previous block's hash and the data. */
-Hash32 UndoChecksum(const BlockHash& prev_hash, ByteSpan data);
+/** Checksum of a record in a rev file: SHA-256d over the previous block's hash and the data, which
+ *  may be in pieces. */
+Hash32 UndoChecksum(const BlockHash& prev_hash, std::span<const ByteSpan> pieces);
+
+/** A record on its way to its file. Its bytes belong to others and need not lie together: those of
+ *  a giant one are never held twice. */
+struct UndoRecord {
+    std::span<const ByteSpan> pieces;
+    Hash32 checksum; //!< UndoChecksum() of them
+
+    /** At most kMaxUndoSize. */
+    uint64_t Size() const;
+};
 
 /** The coins spent by one transaction, in input order. */
 struct TxUndo {
@@ -58,8 +71,8 @@ struct BlockUndo {
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
 /** Reads one; false with the reader failed when malformed. */
 bool ReadSpentCoin(Reader& in, Coin& coin);
-
-} // namespace ibd
 /** The same but for the script, which is returned: where it lies, or in `coin` if it had to be made
  *  of what lies there. Nothing: malformed. */
 std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin);
+
+} // namespace ibd

@@ -268,14 +268,14 @@ Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool i
     return {};
 }
 
-Result<> ChainManager::PutUndo(const HeaderNode& node, ByteSpan undo)
+Result<> ChainManager::PutUndo(const HeaderNode& node, const UndoRecord& undo)
 {
     const StoredBlock stored = Where(node);
     if (!stored.undo.IsNull()) return {};
     CHECK(!stored.data.IsNull());
-    IBD_ASSIGN_OR_RETURN(const FilePos pos,
-                         m_stores.blocks.WriteUndo(stored.data.file, undo, node.prev->hash,
-                                                   static_cast<uint32_t>(node.height)));
+    IBD_ASSIGN_OR_RETURN(
+        const FilePos pos,
+        m_stores.blocks.WriteUndo(stored.data.file, undo, static_cast<uint32_t>(node.height)));
     const Lock lock(m_headers.mutex);
     m_index.SetUndo(*m_headers.tree.Find(node.hash), pos);
     return {};

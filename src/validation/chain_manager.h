@@ -150,7 +150,7 @@ public:
     Result<> StoreSound(const BlockView& block, const HeaderNode& node);
     /** Writes the undo record of a stored block, as connecting the block would have left it, unless
      *  it is there. The record must have been held against the block. Any thread. */
-    Result<> PutUndo(const HeaderNode& node, ByteSpan undo);
+    Result<> PutUndo(const HeaderNode& node, const UndoRecord& undo);
     /** Undo data of blocks of the active chain has come: branches that were left aside for want of
      *  it are candidates again, for the next ActivateBestChain(). Any thread. */
     void UndoHasCome();

@@ -3,6 +3,7 @@
 #include "setup.h"
 
 #include "script/opcodes.h"
+#include "support/undo_record.h"
 
 using namespace ibd;
 using namespace ibd::test;
@@ -15,11 +16,10 @@ class Comparing final : public UndoConsumer {
 public:
     explicit Comparing(const FullSetup& setup, int first = 1) : m_setup(setup), m_last(first - 1) {}
 
-    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
     {
-        const Bytes right = m_setup.UndoAt(node.height).Encode();
         m_equal = m_equal && node.height == ++m_last &&
-                  std::equal(right.begin(), right.end(), undo.begin(), undo.end());
+                  Together(undo) == m_setup.UndoAt(node.height).Encode();
         return {};
     }
     bool AllEqual() const { return m_equal && m_last == m_setup.Height(); }
@@ -40,6 +40,7 @@ TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is check
             UndoOptions options = setup.RebuildOptions(checks);
             options.join.threads = threads;
             options.join.background = threads > 1;
+            options.giant_bytes = threads > 1 ? 500 : kGiantUndoBytes;
             Comparing consumer(setup);
             REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == JoinVerdict::Kind::kDone);
             REQUIRE(consumer.AllEqual());

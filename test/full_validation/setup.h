@@ -24,7 +24,7 @@ BlockUndo ApplyBlock(ByteSpan raw, int height, Coins& coins);
 /** Wants no undo data: only the checks. */
 class NoConsumer final : public UndoConsumer {
 public:
-    Result<> Take(const HeaderNode&, ByteSpan) override { return {}; }
+    Result<> Take(const HeaderNode&, const UndoRecord&) override { return {}; }
 };
 
 /** The serial engine's opinion of blocks on top of the chain. */

@@ -36,8 +36,9 @@ public:
     HeightSpan operator[](size_t i) const { return m_spans[i]; }
     const std::vector<Bytes>& Undo() const { return m_undo; }
 
-    /** As a worker makes it; nothing from a block on that breaks a rule. */
-    UndoSpan Make(size_t i, UndoHandover& handover, uint32_t broken) const
+    /** As a worker makes it; nothing from a block on that breaks a rule. Every third record may be
+     *  scattered. */
+    UndoSpan Make(size_t i, UndoHandover& handover, uint32_t broken, bool scattered) const
     {
         UndoSpan made = handover.Spare();
         made.span = m_spans[i];
@@ -46,13 +47,29 @@ public:
             if (height == broken) made.broken = BrokenRule{static_cast<int32_t>(height), "rule"};
             made.records.emplace_back();
             if (height >= broken) continue;
-            made.records.back() = {&m_nodes[height], made.bytes.size(), m_undo[height].size()};
-            Append(made.bytes, m_undo[height]);
+            if (scattered && height % 3 == 0) {
+                made.records.back().node = &m_nodes[height];
+                made.records.back().scattered = Scatter(m_undo[height]);
+            } else {
+                made.records.back() = {&m_nodes[height], made.bytes.size(), m_undo[height].size()};
+                Append(made.bytes, m_undo[height]);
+            }
         }
         return made;
     }
 
 private:
+    static std::unique_ptr<ScatteredUndo> Scatter(ByteSpan undo)
+    {
+        auto out = std::make_unique<ScatteredUndo>();
+        while (!undo.empty()) {
+            const size_t size = 1 + undo.size() / 3;
+            out->pieces.push_back(undo.first(size));
+            undo = undo.subspan(size);
+        }
+        return out;
+    }
+
     const uint32_t m_first_wanted;
     std::vector<HeightSpan> m_spans;
     std::vector<HeaderNode> m_nodes;
@@ -70,7 +87,7 @@ size_t GiveAll(const Spans& spans, UndoHandover& handover, size_t threads, uint3
         for (size_t i = next++; i < spans.Count(); i = next++) {
             const bool alone = i % 7 == 3;
             if (alone && !handover.AwaitTurn(spans[i].first)) return;
-            const auto given = handover.Give(spans.Make(i, handover, broken));
+            const auto given = handover.Give(spans.Make(i, handover, broken, i % 5 == 1));
             if (given && *given) continue;
             errors += !given.Ok();
             handover.End();
@@ -94,7 +111,7 @@ struct Setup {
     {
         kept.first = static_cast<int32_t>(first);
     }
-    UndoSpan Make(size_t i) { return spans.Make(i, handover, kNever); }
+    UndoSpan Make(size_t i) { return spans.Make(i, handover, kNever, false); }
     void RequireTaken(uint32_t end) const;
 };
 
@@ -122,6 +139,30 @@ TEST_CASE("Records come in order whichever thread is early")
             REQUIRE_FALSE(setup.handover.Broken());
         }
     }
+}
+
+TEST_CASE("A scattered record waits with its maker, however much may be left")
+{
+    Setup setup(10'000'000);
+    REQUIRE(setup.spans.Count() > 2);
+    bool given = false;
+    std::atomic<bool> back = false;
+    std::thread early([&] {
+        auto made = setup.Make(1);
+        made.records.back().scattered = std::make_unique<ScatteredUndo>();
+        const Bytes& undo = setup.spans.Undo()[setup.spans[1].end - 1];
+        const Bytes held = undo;
+        made.records.back().scattered->pieces = {ByteSpan(held)};
+        const auto done = setup.handover.Give(std::move(made));
+        given = done && *done;
+        back = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    REQUIRE_FALSE(back);
+    REQUIRE(Must(setup.handover.Give(setup.Make(0))));
+    early.join();
+    REQUIRE(given);
+    setup.RequireTaken(setup.spans[1].end);
 }
 
 TEST_CASE("What is left early, in any order, is handed on by whoever brings what is due")

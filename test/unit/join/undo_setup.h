@@ -3,6 +3,7 @@
 
 #include "join/undo_rebuild.h"
 #include "join_setup.h"
+#include "support/undo_record.h"
 
 namespace ibd::test {
 
@@ -41,16 +42,20 @@ inline std::vector<Bytes> WalkUndo(uint32_t blocks, const std::function<ByteSpan
 class KeptUndo final : public UndoConsumer {
 public:
     /** In order; the next is that of NextHeight(). */
-    Result<> Take(const HeaderNode& node, ByteSpan undo) override
+    Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
     {
         if (fails_at == node.height) return BadData("no room");
         const bool next = node.height == NextHeight();
         m_ordered = m_ordered && next;
-        m_records.emplace_back(undo.begin(), undo.end());
+        const bool right =
+            !node.prev || undo.checksum == UndoChecksum(node.prev->hash, undo.pieces);
+        m_checksums_right = m_checksums_right && right;
+        m_records.push_back(Together(undo));
         return {};
     }
     int32_t NextHeight() const { return first + static_cast<int32_t>(m_records.size()); }
     bool Ordered() const { return m_ordered; }
+    bool ChecksumsRight() const { return m_checksums_right; }
     const std::vector<Bytes>& Records() const { return m_records; }
     /** As if what came last had not been durable. */
     void Keep(size_t records) { m_records.resize(std::min(records, m_records.size())); }
@@ -61,6 +66,7 @@ public:
 private:
     std::vector<Bytes> m_records;
     bool m_ordered = true;
+    bool m_checksums_right = true;
 };
 
 /** A chain on disk, and what its undo data is. */
@@ -85,6 +91,8 @@ public:
         UndoOptions options;
         options.join = MakeJoinOptions(Directory(), threads, memory);
         options.checks = UndoChecks::kNone; // the chain breaks rules: see test/full_validation
+        options.giant_bytes =
+            std::array{uint64_t{0}, uint64_t{300}, kGiantUndoBytes}[TestRng().Below(3)];
         return options;
     }
     Result<JoinVerdict> Rebuild(Env& env, UndoOptions options)
@@ -129,12 +137,14 @@ public:
     void RequireRight()
     {
         REQUIRE(m_kept.Ordered());
+        REQUIRE(m_kept.ChecksumsRight());
         REQUIRE(m_kept.Records() == m_right);
         RequireClean(Directory());
     }
     void RequireRightLast()
     {
         REQUIRE(m_last.Ordered());
+        REQUIRE(m_last.ChecksumsRight());
         const std::vector<Bytes> right(m_right.begin() + m_last.first - 1, m_right.end());
         REQUIRE(m_last.Records() == right);
     }

@@ -216,10 +216,10 @@ TEST_CASE("Undo files are those that a serial walk would have written", "[keysto
     class Writing final : public UndoConsumer {
     public:
         explicit Writing(BlockStore& store) : m_store(store) {}
-        Result<> Take(const HeaderNode& node, ByteSpan undo) override
+        Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
         {
-            IBD_RETURN_IF_ERROR(m_store.WriteUndo(node.file, undo, node.PrevHash(),
-                                                  static_cast<uint32_t>(node.height)));
+            IBD_RETURN_IF_ERROR(
+                m_store.WriteUndo(node.file, undo, static_cast<uint32_t>(node.height)));
             return {};
         }
 
@@ -233,10 +233,12 @@ TEST_CASE("Undo files are those that a serial walk would have written", "[keysto
     store.block_chunk = 4 << 10;
     const auto serial = Must(BlockStore::Open(setup.Setup().CleanEnv(), setup.Setup().Log(), store,
                                               setup.Setup().Blocks().Files()));
-    Writing right(*serial), rebuilt(setup.Setup().Blocks());
+    Writing rebuilt(setup.Setup().Blocks());
     const HeaderNode& tip = setup.Setup().Chain().Tip();
     for (int h = 1; h <= tip.height; ++h) {
-        Must(right.Take(*tip.Ancestor(h), setup.Right()[static_cast<size_t>(h) - 1]));
+        const HeaderNode& node = *tip.Ancestor(h);
+        Must(serial->WriteUndo(node.file, setup.Right()[static_cast<size_t>(h) - 1],
+                               node.PrevHash(), static_cast<uint32_t>(h)));
     }
     FaultEnv env;
     FileBlockSupply files(env, setup.Setup().Blocks(), tip);

@@ -193,6 +193,23 @@ TEST_CASE("reads of what is not there are errors that name file and offset")
     CHECK_FALSE(store->ReadBlock(pos).Ok());
 }
 
+namespace {
+
+/** All of it, cut into up to a hundred pieces, of which some may be empty. */
+std::vector<ByteSpan> RandomPieces(ByteSpan whole)
+{
+    std::vector<ByteSpan> pieces;
+    for (uint64_t left = RandomBelow(100); left > 0; --left) {
+        const size_t size = RandomBelow(2 * whole.size() / left + 1);
+        pieces.push_back(whole.first(std::min(size, whole.size())));
+        whole = whole.subspan(pieces.back().size());
+    }
+    pieces.push_back(whole);
+    return pieces;
+}
+
+} // namespace
+
 TEST_CASE("undo data that is decoded while it is read is the same as of a record read at once")
 {
     const TempDir dir;
@@ -208,7 +225,10 @@ TEST_CASE("undo data that is decoded while it is read is the same as of a record
             undo.txs[RandomBelow(undo.txs.size())].spent.push_back(coin);
         }
         const Bytes bytes = undo.Encode();
-        const FilePos pos = Must(store->WriteUndo(0, bytes, prev, 0));
+        const std::vector<ByteSpan> pieces = RandomPieces(bytes);
+        const UndoRecord record{pieces, UndoChecksum(prev, pieces)};
+        const FilePos pos = Must(RandomBelow(2) == 0 ? store->WriteUndo(0, bytes, prev, 0)
+                                                     : store->WriteUndo(0, record, 0));
         Must(store->Flush());
         CHECK(Must(store->ReadUndo(pos, prev)) == bytes);
         CHECK(Must(BlockUndo::Decode(bytes)) == undo);
@@ -364,7 +384,6 @@ TEST_CASE("blocks found by a scan are recorded and written on behind")
     blocks.push_back(RandomBlock(300));
     CHECK(Must(store->WriteBlock(blocks.back(), 11, 0)) == FilePos{0, uint32_t(end + 8)});
     CHECK(Scan(*store).size() == 6);
-
 }
 
 TEST_CASE("a file that is forgotten and deleted leaves the others as they are")

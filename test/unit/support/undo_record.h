@@ -1,0 +1,15 @@
+// What a record of undo data in pieces is, put together.
+#pragma once
+
+#include "storage/undo.h"
+
+namespace ibd::test {
+
+inline Bytes Together(const UndoRecord& record)
+{
+    Bytes out;
+    for (const ByteSpan piece : record.pieces) Append(out, piece);
+    return out;
+}
+
+} // namespace ibd::test
