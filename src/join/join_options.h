@@ -25,6 +25,9 @@ struct JoinOptions {
     std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
     /** False: all on the calling thread, so that a test repeats exactly. */
     bool background = true;
+    /** The blocks were checked when they were connected or folded: only whether each still is what
+     *  its header says is looked at. */
+    bool connected = false;
     /** Keep which input spends which output, for an UndoRebuild in the same directory. */
     bool pairs = false;
     /** Sum outputs and inputs by this, for who folds the blocks after the join: see FirstPass. */

@@ -1,6 +1,7 @@
 // See join_worker.h.
 #include "join/join_worker.h"
 
+#include "consensus/block_check.h"
 #include "script/coin.h"
 #include "storage/crc32c.h"
 
@@ -16,11 +17,19 @@ uint64_t SecretOf(const AggregateSalt& salt)
     return ReadLE64(digest.data());
 }
 
+/** Rules and order of spending were seen to before: of all that is looked at here the transactions
+ *  are vouched for by the merkle root. */
+Result<RuleResult> CheckIsSame(const BlockView& block, const HeaderNode&)
+{
+    return CheckMerkleRoot(block);
+}
+
 } // namespace
 
 JoinWorker::JoinWorker(const JoinContext& context, size_t number, JoinCounters& counters)
     : m_context(context), m_number(number), m_counters(counters),
-      m_taker(context.params, SecretOf(context.salt)),
+      m_taker(context.params, SecretOf(context.salt),
+              context.connected ? BlockTaker::OtherCheck(CheckIsSame) : nullptr),
       m_namer(MakeAggregate(AggregateKind::kSha256, context.salt)), m_sum(context.log.NewSum())
 {
 }

@@ -23,6 +23,7 @@ struct JoinContext {
     const UniqueCoinbases unique; //!< whose ids must differ for pairs to be found in any order
     const AggregateSalt& salt;    //!< what outpoints are named under
     JoinLog& log;
+    const bool connected;          //!< see JoinOptions
     const std::atomic<bool>& stop; //!< asked to end early: keep what is done
 };
 

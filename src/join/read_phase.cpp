@@ -145,7 +145,8 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
     // In the chain's order repeated ones are judged by when they were spent.
     const UniqueCoinbases unique = log.State().ordered ? UniqueCoinbases{} : m_job.unique;
     const JoinContext context{
-        m_job.params, m_job.rules, unique, log.State().salt, log, m_job.stop,
+        m_job.params, m_job.rules, unique, log.State().salt, log, m_job.options.connected,
+        m_job.stop,
     };
     if (!m_job.options.background) {
         Work(context, 0);

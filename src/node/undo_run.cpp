@@ -265,11 +265,12 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(chain, gap, options));
     LiveSupply supply(m_env, chain, *terminal);
-    IBD_ASSIGN_OR_RETURN(
-        const JoinVerdict verdict,
-        Make(
-            chain, blocks, options,
-            {.terminal = *terminal, .supply = supply, .first = gap.first, .last_only = last_only}));
+    IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make(chain, blocks, options,
+                                                         {.terminal = *terminal,
+                                                          .supply = supply,
+                                                          .first = gap.first,
+                                                          .connected = true,
+                                                          .last_only = last_only}));
     if (verdict.kind == JoinVerdict::Kind::kInterrupted) return false;
     if (verdict.kind != JoinVerdict::Kind::kDone) {
         m_broken = terminal->Ancestor(verdict.height);
@@ -306,6 +307,7 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
     UndoOptions undo;
     undo.join = JoinOptionsFrom(options, UndoFolder(options.directory));
     undo.join.tty = options.tty;
+    undo.join.connected = task.connected;
     undo.checks = task.checks;
     undo.first_height = task.first;
     undo.place = [&chain](const HeaderNode& node) { return chain.Where(node).data; };

@@ -52,7 +52,7 @@ Result<RuleResult> BlockTaker::Check(const SuppliedBlock& block)
         return Violation(Kind::kMutated,
                          "another block lies in its place: " + m_view.Hash().ToHex());
     }
-    if (m_full) return m_full(m_view, node);
+    if (m_other) return m_other(m_view, node);
     return block.indexed ? CheckStored(node) : CheckAnew(node);
 }
 
@@ -82,7 +82,7 @@ RuleResult BlockTaker::CheckStored(const HeaderNode& node) const
 /** Of what is folded only: the index's verdict on a block looks at no coin either. */
 std::optional<FoldFailure> BlockTaker::CheckSpendOrder(const HeaderNode& node)
 {
-    if (m_full) return std::nullopt; // undo data says more
+    if (m_other) return std::nullopt;
     const auto wrong = m_order.Check(m_view.Txs());
     if (!wrong) return std::nullopt;
     const auto id = [this](size_t tx) { return m_view.Txs()[tx].txid.ToHex(); };

@@ -35,13 +35,14 @@ inline void AddTo(std::atomic<uint64_t>& counter, uint64_t n)
 
 class BlockTaker {
 public:
-    /** Every rule of a block, in place of those that need no coins. Errors of kind kBadData are
+    /** What a block is held against in place of the rules that need no coins and of the order of
+     *  spending: every rule, or no more than whether it is the same. Errors of kind kBadData are
      *  those of undo data. */
-    using FullCheck = std::function<Result<RuleResult>(const BlockView&, const HeaderNode&)>;
+    using OtherCheck = std::function<Result<RuleResult>(const BlockView&, const HeaderNode&)>;
 
-    /** `secret`: see SpendOrder. `full`: empty, or what says more than the rules here do. */
-    BlockTaker(const ChainParams& params, uint64_t secret, FullCheck full = {})
-        : m_params(params.consensus), m_order(secret), m_full(std::move(full))
+    /** `secret`: see SpendOrder. `other`: may be empty. */
+    BlockTaker(const ChainParams& params, uint64_t secret, OtherCheck other = {})
+        : m_params(params.consensus), m_order(secret), m_other(std::move(other))
     {
     }
 
@@ -60,7 +61,7 @@ private:
     const ConsensusParams& m_params;
     BlockView m_view;
     SpendOrder m_order;
-    const FullCheck m_full;
+    const OtherCheck m_other;
 };
 
 } // namespace ibd

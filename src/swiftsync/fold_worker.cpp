@@ -40,7 +40,7 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
 }
 
 /** Makes m_full, if it is asked for. */
-BlockTaker::FullCheck FoldWorker::MakeFullCheck()
+BlockTaker::OtherCheck FoldWorker::MakeFullCheck()
 {
     if (!m_context.options.full_validation) return {};
     m_full.emplace(m_context.params, m_context.blocks);

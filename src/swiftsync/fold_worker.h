@@ -58,7 +58,7 @@ private:
     bool IsKnown(const SuppliedBlock& block);
     std::optional<FoldFailure> FoldOne(const SuppliedBlock& block, bool known);
     void ComputeIds(uint32_t height);
-    BlockTaker::FullCheck MakeFullCheck();
+    BlockTaker::OtherCheck MakeFullCheck();
     bool CollectsCoinbase(uint32_t height) const;
     Result<> Account(uint32_t height, const TxView& coinbase, size_t block_bytes);
     bool EpochIsDue();

@@ -90,6 +90,7 @@ public:
     {
         UndoOptions options;
         options.join = MakeJoinOptions(Directory(), threads, memory);
+        options.join.connected = TestRng().Below(2) == 0;
         options.checks = UndoChecks::kNone; // the chain breaks rules: see test/full_validation
         options.giant_bytes =
             std::array{uint64_t{0}, uint64_t{300}, kGiantUndoBytes}[TestRng().Below(3)];

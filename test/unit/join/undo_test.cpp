@@ -186,6 +186,27 @@ TEST_CASE("A block that has changed since it was joined is read again, or is an 
     }
 }
 
+TEST_CASE("A damaged block is noticed by a join that need not check rules, too")
+{
+    for (const bool connected : {false, true}) {
+        UndoSetup setup(TestRng()());
+        UndoOptions options = setup.Options(1, 1 << 16);
+        options.join.connected = connected;
+        FaultEnv env;
+        const HeaderNode& node = *setup.Setup().Chain().Tip().Ancestor(30);
+        const Path path = setup.Setup().Blocks().BlockPath(node.file);
+        Bytes file = Must(ReadWholeFile(env, path));
+        // The first byte of the coinbase's id: its version.
+        const size_t version = node.data_pos + BlockHeader::kSize + 1;
+        file[version] ^= 1;
+        Must(WriteFileAtomically(env, path, file));
+        const auto verdict = setup.Rebuild(env, options);
+        REQUIRE_FALSE(verdict.Ok());
+        CHECK(verdict.Message().find("hashMerkleRoot mismatch") != std::string::npos);
+        REQUIRE(setup.Kept().Records().empty());
+    }
+}
+
 TEST_CASE("A consumer that fails ends the rebuild, and the next begins behind what it has",
           "[keystone]")
 {
