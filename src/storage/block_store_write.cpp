@@ -20,17 +20,18 @@ class WriteWindow {
 public:
     /** They begin at `start` of the file and are `size` in all. */
     WriteWindow(WritableFile& file, const XorKey& key, uint64_t start, uint64_t size)
-        : m_file(file), m_key(key), m_start(start)
+        : m_file(file), m_key(key), m_start(start), m_room(std::min<uint64_t>(size, kWriteWindow)),
+          m_bytes(std::make_unique_for_overwrite<uint8_t[]>(m_room))
     {
-        m_bytes.reserve(std::min<uint64_t>(size, kWriteWindow));
     }
 
     Result<> Add(ByteSpan bytes)
     {
         while (!bytes.empty()) {
-            if (m_bytes.size() == kWriteWindow) IBD_RETURN_IF_ERROR(Write());
-            const size_t count = std::min(bytes.size(), kWriteWindow - m_bytes.size());
-            ibd::Append(m_bytes, bytes.first(count));
+            if (m_size == m_room) IBD_RETURN_IF_ERROR(Write());
+            const size_t count = std::min(bytes.size(), m_room - m_size);
+            m_key.Apply(&m_bytes[m_size], bytes.data(), count, m_start + m_size);
+            m_size += count;
             bytes = bytes.subspan(count);
         }
         return {};
@@ -39,10 +40,8 @@ public:
     /** What has been added since the last time. */
     Result<> Write()
     {
-        m_key.Apply(m_bytes, m_start);
-        IBD_RETURN_IF_ERROR(m_file.WriteAt(m_start, m_bytes));
-        m_start += m_bytes.size();
-        m_bytes.clear();
+        IBD_RETURN_IF_ERROR(m_file.WriteAt(m_start, {m_bytes.get(), m_size}));
+        m_start += std::exchange(m_size, 0);
         return {};
     }
 
@@ -50,7 +49,9 @@ private:
     WritableFile& m_file;
     const XorKey& m_key;
     uint64_t m_start; //!< of m_bytes in the file
-    Bytes m_bytes;
+    const size_t m_room;
+    const std::unique_ptr<uint8_t[]> m_bytes;
+    size_t m_size = 0;
 };
 
 } // namespace
