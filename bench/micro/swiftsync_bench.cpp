@@ -1,7 +1,8 @@
-// What a worker of the booster does for one block, and what the order of spending within it adds to
-// that. Usage: bench_swiftsync [--once]
+// What a worker of the booster does for one block, what the order of spending within it adds to
+// that, and checksums of pages and blocks. Usage: bench_swiftsync [--once]
 #include "bench_support.h"
 #include "consensus/block_check.h"
+#include "storage/crc32c.h"
 #include "swiftsync/aggregate.h"
 #include "swiftsync/fold.h"
 #include "swiftsync/spend_order.h"
@@ -54,6 +55,14 @@ void Run(int argc, char** argv)
         worker.CheckOrder();
     });
     std::printf("block of %zu bytes, %zu transactions\n", block.size(), kTransactions);
+    for (const size_t kib : {8, 1024}) {
+        const Bytes data(kib << 10, 0x5a);
+        for (const Crc32cWay& way : Crc32cWays()) {
+            const std::string name = "CRC-32C by " + std::string(way.name) + ", of " +
+                                     std::to_string(kib) + " KiB: a KiB";
+            runner.Run(name.c_str(), static_cast<double>(kib), [&] { Keep(way.compute(data, 0)); });
+        }
+    }
 }
 
 } // namespace

@@ -2,9 +2,10 @@
 #include "storage/crc32c.h"
 
 #include <array>
+#include <vector>
 
 #if defined(__x86_64__)
-#include <nmmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace ibd {
@@ -21,6 +22,13 @@ constexpr std::array<uint32_t, 256> MakeTable()
     return table;
 }
 constexpr std::array<uint32_t, 256> kTable = MakeTable();
+
+uint32_t ByTable(ByteSpan data, uint32_t crc)
+{
+    crc = ~crc;
+    for (const uint8_t b : data) crc = kTable[(crc ^ b) & 0xff] ^ (crc >> 8);
+    return ~crc;
+}
 
 #if defined(__x86_64__)
 /** Bytes of each of the three streams that the processor works on at a time: an instruction takes
@@ -58,7 +66,7 @@ uint64_t Word(const uint8_t* p)
     return word;
 }
 
-__attribute__((target("sse4.2"))) uint32_t Crc32cSse42(ByteSpan data, uint32_t crc)
+__attribute__((target("sse4.2"))) uint32_t ByInstruction(ByteSpan data, uint32_t crc)
 {
     static const ZeroStream zeros;
     uint64_t c = ~crc;
@@ -78,24 +86,90 @@ __attribute__((target("sse4.2"))) uint32_t Crc32cSse42(ByteSpan data, uint32_t c
     for (; n > 0; ++p, --n) c = _mm_crc32_u8(static_cast<uint32_t>(c), *p);
     return ~static_cast<uint32_t>(c);
 }
+
+/** x^power modulo the polynomial, as the upper half of a word whose bit i is the coefficient of
+ *  x^(63 - i): the order in which carry-less products of data as it lies in memory come out. */
+constexpr uint64_t PowerOfX(unsigned power)
+{
+    uint32_t c = 0x80000000; // x^0, likewise with bit i for x^(31 - i)
+    for (; power > 0; --power) c = c & 1 ? (c >> 1) ^ 0x82f63b78 : c >> 1;
+    return uint64_t{c} << 32;
+}
+
+#define IBD_VECTOR_TARGET __attribute__((target("avx512f,vpclmulqdq,pclmul,sse4.2")))
+
+/** What moves a vector over `bits` of what follows it: each 16 bytes of it are two words, of which
+ *  the first stands 64 bits higher. A product of two words comes out times x, hence the one less.
+ */
+IBD_VECTOR_TARGET inline __m512i Mover(unsigned bits)
+{
+    const uint64_t first = PowerOfX(bits + 63), second = PowerOfX(bits - 1);
+    const std::array<uint64_t, 8> words = {first, second, first, second,
+                                           first, second, first, second};
+    return _mm512_loadu_si512(words.data());
+}
+
+IBD_VECTOR_TARGET inline __m512i Load(const uint8_t* p) { return _mm512_loadu_si512(p); }
+
+/** `high` moved over what lies between, and `low` added. */
+IBD_VECTOR_TARGET inline __m512i Fold(__m512i high, __m512i mover, __m512i low)
+{
+    return _mm512_clmulepi64_epi128(high, mover, 0x00) ^
+           _mm512_clmulepi64_epi128(high, mover, 0x11) ^ low;
+}
+
+/** A message is a polynomial, and its checksum the remainder of its division: a vector of it may be
+ *  replaced by anything of the same remainder further on. So four vectors are moved along the
+ *  message, then into one, and the rest is the instruction's. */
+IBD_VECTOR_TARGET uint32_t ByVectors(ByteSpan data, uint32_t crc)
+{
+    constexpr size_t kVector = 64, kStep = 4 * kVector;
+    if (data.size() < kStep) return ByInstruction(data, crc);
+    static const __m512i over_four = Mover(8 * kStep);
+    static const __m512i over_one = Mover(8 * kVector);
+    const uint8_t* p = data.data();
+    size_t n = data.size();
+    // What the checksum starts from is added to the first bits of the message.
+    const std::array<uint64_t, 8> start = {~crc};
+    __m512i a = Load(p) ^ Load(reinterpret_cast<const uint8_t*>(start.data()));
+    __m512i b = Load(p + kVector), c = Load(p + 2 * kVector), d = Load(p + 3 * kVector);
+    for (p += kStep, n -= kStep; n >= kStep; p += kStep, n -= kStep) {
+        a = Fold(a, over_four, Load(p));
+        b = Fold(b, over_four, Load(p + kVector));
+        c = Fold(c, over_four, Load(p + 2 * kVector));
+        d = Fold(d, over_four, Load(p + 3 * kVector));
+    }
+    d = Fold(Fold(Fold(a, over_one, b), over_one, c), over_one, d);
+    for (; n >= kVector; p += kVector, n -= kVector) d = Fold(d, over_one, Load(p));
+    std::array<uint8_t, kVector> rest;
+    _mm512_storeu_si512(rest.data(), d);
+    return ByInstruction(data.last(n), ByInstruction(rest, ~uint32_t{0}));
+}
 #endif
 
 } // namespace
 
-uint32_t Crc32cPortable(ByteSpan data, uint32_t crc)
+std::span<const Crc32cWay> Crc32cWays()
 {
-    crc = ~crc;
-    for (uint8_t b : data) crc = kTable[(crc ^ b) & 0xff] ^ (crc >> 8);
-    return ~crc;
+    static const std::vector<Crc32cWay> ways = [] {
+        std::vector<Crc32cWay> all = {{"table", ByTable}};
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("sse4.2")) {
+            all.push_back({"instruction", ByInstruction});
+            if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq")) {
+                all.push_back({"vectors", ByVectors});
+            }
+        }
+#endif
+        return all;
+    }();
+    return ways;
 }
 
 uint32_t Crc32c(ByteSpan data, uint32_t crc)
 {
-#if defined(__x86_64__)
-    static const bool fast = __builtin_cpu_supports("sse4.2");
-    if (fast) return Crc32cSse42(data, crc);
-#endif
-    return Crc32cPortable(data, crc);
+    static const auto fastest = Crc32cWays().back().compute;
+    return fastest(data, crc);
 }
 
 } // namespace ibd
