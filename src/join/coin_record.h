@@ -15,10 +15,13 @@ inline void AppendCoinRecord(Bytes& out, uint64_t spent_at, const OutputView& ou
                              uint32_t height, bool coinbase)
 {
     const size_t at = out.size();
-    out.resize(at + kCoinHeadBytes);
-    AppendSpentCoin(out, output.value, output.script_pubkey, height, coinbase);
-    WriteLE64(&out[at], spent_at);
-    WriteLE16(&out[at + 8], static_cast<uint16_t>(out.size() - at - kCoinHeadBytes));
+    out.resize(at + kCoinHeadBytes + kSpentCoinRoom + output.script_pubkey.size());
+    uint8_t* const head = &out[at];
+    uint8_t* const coin = head + kCoinHeadBytes;
+    uint8_t* const end = PutSpentCoin(coin, output.value, output.script_pubkey, height, coinbase);
+    WriteLE64(head, spent_at);
+    WriteLE16(head + 8, static_cast<uint16_t>(end - coin));
+    out.resize(static_cast<size_t>(end - out.data()));
 }
 
 /** As RecordSize. */

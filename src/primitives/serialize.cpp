@@ -59,17 +59,31 @@ void Writer::CompactSize(uint64_t v)
     }
 }
 
+// Found from the last byte to the first, and put together in a word whose lowest byte is the first:
+// what is written to memory byte by byte would have to be there before it can be read as a whole.
+uint8_t* PutVarInt(uint8_t* to, uint64_t v)
+{
+    constexpr int kWord = 8;
+    uint64_t word = v & 0x7f;
+    int size = 1;
+    for (; v > 0x7f && size < kWord; ++size) {
+        v = (v >> 7) - 1;
+        word = word << 8 | 0x80 | (v & 0x7f);
+    }
+    if (v > 0x7f) { // up to two of the ten bytes that there may be do not fit
+        v = (v >> 7) - 1;
+        if (v > 0x7f) *to++ = static_cast<uint8_t>(0x80 | ((v >> 7) - 1));
+        *to++ = static_cast<uint8_t>(0x80 | (v & 0x7f));
+    }
+    WriteLE64(to, word);
+    return to + size;
+}
+
 void Writer::VarInt(uint64_t v)
 {
-    constexpr size_t kLongest = 10; // ceil(64 / 7)
-    uint8_t bytes[kLongest];
-    size_t at = kLongest; // from the last byte to the first
-    bytes[--at] = static_cast<uint8_t>(v & 0x7f);
-    while (v > 0x7f) {
-        v = (v >> 7) - 1;
-        bytes[--at] = static_cast<uint8_t>((v & 0x7f) | 0x80);
-    }
-    Raw({bytes + at, kLongest - at});
+    const size_t at = m_out.size();
+    m_out.resize(at + kVarIntRoom);
+    m_out.resize(static_cast<size_t>(PutVarInt(&m_out[at], v) - m_out.data()));
 }
 
 } // namespace ibd

@@ -87,6 +87,11 @@ private:
     bool m_ok = true;
 };
 
+/** Most bytes that PutVarInt() writes, what it may write behind the number included. */
+inline constexpr size_t kVarIntRoom = 10;
+/** Writes a VARINT to memory with so much room; behind it. */
+uint8_t* PutVarInt(uint8_t* to, uint64_t v);
+
 /** Appends to a byte string that the caller owns. */
 class Writer {
 public:

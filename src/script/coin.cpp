@@ -5,8 +5,10 @@ namespace ibd {
 
 void AppendCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase)
 {
-    Writer(out).VarInt(uint64_t{height} * 2 + coinbase);
-    AppendCompressedOutput(out, value, script);
+    const size_t at = out.size();
+    out.resize(at + kVarIntRoom + kCompressedOutputRoom + script.size());
+    uint8_t* const origin = PutVarInt(&out[at], uint64_t{height} * 2 + coinbase);
+    out.resize(static_cast<size_t>(PutCompressedOutput(origin, value, script) - out.data()));
 }
 
 void AppendCoin(Bytes& out, const Coin& coin)

@@ -37,10 +37,25 @@ bool IsUncompressedP2pk(ByteSpan s)
            IsValidPublicKey(s.subspan(1, 65));
 }
 
-void AppendTyped(Bytes& out, uint8_t type, ByteSpan payload)
+template <size_t Size>
+uint8_t* PutTyped(uint8_t* to, uint8_t type, const uint8_t* payload)
 {
-    out.push_back(type);
-    Append(out, payload);
+    *to++ = type;
+    std::memcpy(to, payload, Size);
+    return to + Size;
+}
+
+uint8_t* PutCompressedScript(uint8_t* to, ByteSpan script)
+{
+    if (IsP2pkh(script)) return PutTyped<20>(to, kP2pkh, &script[3]);
+    if (IsP2sh(script)) return PutTyped<20>(to, kP2sh, &script[2]);
+    if (IsCompressedP2pk(script)) return PutTyped<32>(to, script[1], &script[2]);
+    if (IsUncompressedP2pk(script)) {
+        return PutTyped<32>(to, kUncompressedEven | (script[65] & 1), &script[2]);
+    }
+    to = PutVarInt(to, script.size() + kSpecialTypes);
+    if (!script.empty()) std::memcpy(to, script.data(), script.size());
+    return to + script.size();
 }
 
 void FillHashScript(ScriptBytes& script, uint8_t type, const uint8_t* hash)
@@ -106,15 +121,9 @@ uint64_t DecompressAmount(uint64_t code)
 
 void AppendCompressedScript(Bytes& out, ByteSpan script)
 {
-    if (IsP2pkh(script)) return AppendTyped(out, kP2pkh, script.subspan(3, 20));
-    if (IsP2sh(script)) return AppendTyped(out, kP2sh, script.subspan(2, 20));
-    if (IsCompressedP2pk(script)) return AppendTyped(out, script[1], script.subspan(2, 32));
-    if (IsUncompressedP2pk(script)) {
-        const uint8_t type = kUncompressedEven | (script[65] & 1);
-        return AppendTyped(out, type, script.subspan(2, 32));
-    }
-    Writer(out).VarInt(script.size() + kSpecialTypes);
-    Append(out, script);
+    const size_t at = out.size();
+    out.resize(at + kVarIntRoom + script.size());
+    out.resize(static_cast<size_t>(PutCompressedScript(&out[at], script) - out.data()));
 }
 
 std::optional<ByteSpan> ViewCompressedScript(Reader& in, ScriptBytes& space)
@@ -147,10 +156,16 @@ bool ReadCompressedScript(Reader& in, ScriptBytes& script)
     return read.has_value();
 }
 
+uint8_t* PutCompressedOutput(uint8_t* to, Amount value, ByteSpan script)
+{
+    return PutCompressedScript(PutVarInt(to, CompressAmount(static_cast<uint64_t>(value))), script);
+}
+
 void AppendCompressedOutput(Bytes& out, Amount value, ByteSpan script)
 {
-    Writer(out).VarInt(CompressAmount(static_cast<uint64_t>(value)));
-    AppendCompressedScript(out, script);
+    const size_t at = out.size();
+    out.resize(at + kCompressedOutputRoom + script.size());
+    out.resize(static_cast<size_t>(PutCompressedOutput(&out[at], value, script) - out.data()));
 }
 
 bool ReadCompressedOutput(Reader& in, Amount& value, ScriptBytes& script)

@@ -27,7 +27,10 @@ bool ReadCompressedScript(Reader& in, ScriptBytes& script);
 /** The same where it lies, if it lies there as it is, else in `space`. Nothing: false above. */
 std::optional<ByteSpan> ViewCompressedScript(Reader& in, ScriptBytes& space);
 
-/** VARINT compressed amount, then the compressed script. */
+/** Room that PutCompressedOutput() takes besides the script's own size. */
+inline constexpr size_t kCompressedOutputRoom = 2 * kVarIntRoom;
+/** VARINT compressed amount, then the compressed script, to memory with room; behind it. */
+uint8_t* PutCompressedOutput(uint8_t* to, Amount value, ByteSpan script);
 void AppendCompressedOutput(Bytes& out, Amount value, ByteSpan script);
 bool ReadCompressedOutput(Reader& in, Amount& value, ScriptBytes& script);
 

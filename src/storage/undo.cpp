@@ -48,13 +48,20 @@ uint64_t UndoRecord::Size() const
                            [](uint64_t size, ByteSpan piece) { return size + piece.size(); });
 }
 
+uint8_t* PutSpentCoin(uint8_t* to, Amount value, ByteSpan script, uint32_t height, bool coinbase)
+{
+    to = PutVarInt(to, uint64_t{height} * 2 + coinbase);
+    // Old nodes kept the transaction's version here; readers still expect a number.
+    if (height > 0) *to++ = 0;
+    return PutCompressedOutput(to, value, script);
+}
+
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase)
 {
-    Writer w(out);
-    w.VarInt(uint64_t{height} * 2 + coinbase);
-    // Old nodes kept the transaction's version here; readers still expect a number.
-    if (height > 0) w.U8(0);
-    AppendCompressedOutput(out, value, script);
+    const size_t at = out.size();
+    out.resize(at + kSpentCoinRoom + script.size());
+    out.resize(
+        static_cast<size_t>(PutSpentCoin(&out[at], value, script, height, coinbase) - out.data()));
 }
 
 std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin)

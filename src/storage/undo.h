@@ -67,7 +67,11 @@ struct BlockUndo {
     static Result<BlockUndo> Decode(ByteSpan bytes);
 };
 
-/** Appends one spent coin in undo form; lets an engine write undo data without BlockUndo. */
+/** Room that PutSpentCoin() takes besides the script's own size. */
+inline constexpr size_t kSpentCoinRoom = kVarIntRoom + 1 + kCompressedOutputRoom;
+/** Writes one spent coin in undo form to memory with room; behind it. */
+uint8_t* PutSpentCoin(uint8_t* to, Amount value, ByteSpan script, uint32_t height, bool coinbase);
+/** Appends one. */
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
 /** Reads one; false with the reader failed when malformed. */
 bool ReadSpentCoin(Reader& in, Coin& coin);
