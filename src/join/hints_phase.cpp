@@ -107,7 +107,7 @@ void HintsPhase::Take(const std::optional<JoinRecord>& problem, uint64_t unspent
     const Lock lock(m_mutex);
     m_end.unspent += unspent;
     if (!problem) return;
-    if (!m_end.problem || problem->event < m_end.problem->event) m_end.problem = problem;
+    if (!m_end.problem || problem->Event() < m_end.problem->Event()) m_end.problem = problem;
 }
 
 } // namespace ibd

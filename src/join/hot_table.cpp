@@ -14,8 +14,6 @@ constexpr size_t kMaxPageRecords = SpillWriter::kMaxPageBytes / sizeof(JoinRecor
  *  that no cache holds. */
 constexpr size_t kAhead = 6;
 
-bool IsFree(const JoinRecord& slot) { return slot.event == 0; }
-
 // Both by selection in place of std::copy(), which for so few bytes spends most on its call.
 
 /** Removes slot `i`, so that those behind it move up. */
@@ -113,7 +111,7 @@ void HotTable::Group(ShardedRecords& records, std::array<uint32_t, kShards + 1>&
 /** The bits behind the shard's, scaled. */
 size_t HotTable::BucketOf(const JoinRecord& record) const
 {
-    const uint64_t fraction = record.key.first << kShardBits >> 32;
+    const uint64_t fraction = record.name << kShardBits >> 32;
     return static_cast<size_t>(fraction * m_shape.buckets >> 32);
 }
 
@@ -150,7 +148,7 @@ bool HotTable::TakeOne(Shard& shard, const JoinRecord& record, PairCollector* pa
         displaced = PushFront(bucket.created, record);
     } else {
         for (size_t i = 0; i < kCreatedWays; ++i) {
-            if (IsFree(bucket.created[i]) || !Meet(bucket.created[i], record)) continue;
+            if (bucket.created[i].IsNone() || !Meet(bucket.created[i], record)) continue;
             ++shard.met;
             const bool ok = !pairs || pairs->Add(bucket.created[i], record);
             Remove(bucket.created, i);
@@ -158,12 +156,12 @@ bool HotTable::TakeOne(Shard& shard, const JoinRecord& record, PairCollector* pa
         }
         displaced = PushFront(bucket.spent, record);
     }
-    return IsFree(displaced) || Spill(shard, displaced);
+    return displaced.IsNone() || Spill(shard, displaced);
 }
 
 bool HotTable::Spill(Shard& shard, const JoinRecord& record)
 {
-    const auto partition = static_cast<uint32_t>(record.key.first >> (64 - m_shape.partition_bits));
+    const auto partition = static_cast<uint32_t>(record.name >> (64 - m_shape.partition_bits));
     const size_t page = partition % shard.filled.size();
     shard.pages[page * m_shape.page_records + shard.filled[page]] = record;
     return ++shard.filled[page] < m_shape.page_records || WritePage(shard, page, partition);
@@ -191,8 +189,8 @@ bool HotTable::FlushShard(size_t number)
     const Lock lock(shard.mutex);
     bool ok = true;
     for (Bucket& bucket : shard.buckets) {
-        for (const JoinRecord& r : bucket.created) ok = (IsFree(r) || Spill(shard, r)) && ok;
-        for (const JoinRecord& r : bucket.spent) ok = (IsFree(r) || Spill(shard, r)) && ok;
+        for (const JoinRecord& r : bucket.created) ok = (r.IsNone() || Spill(shard, r)) && ok;
+        for (const JoinRecord& r : bucket.spent) ok = (r.IsNone() || Spill(shard, r)) && ok;
         bucket = {};
     }
     for (size_t page = 0; page < shard.filled.size(); ++page) {

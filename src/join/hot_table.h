@@ -89,10 +89,7 @@ private:
         uint64_t met IBD_GUARDED_BY(mutex) = 0;
     };
 
-    static size_t ShardOf(const JoinRecord& record)
-    {
-        return record.key.first >> (64 - kShardBits);
-    }
+    static size_t ShardOf(const JoinRecord& record) { return record.name >> (64 - kShardBits); }
     void Group(ShardedRecords& records, std::array<uint32_t, kShards + 1>& starts) const;
     size_t BucketOf(const JoinRecord& record) const;
     bool TakeShard(Shard& shard, std::span<const JoinRecord> records, PairCollector* pairs);

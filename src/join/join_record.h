@@ -1,5 +1,5 @@
 // JoinRecord: one event in the life of an output - it was made, or it was spent - under the name of
-// its outpoint, a keyed hash. A value of 24 bytes; spills hold it as it lies in memory, since no
+// its outpoint, a keyed hash. A value of 16 bytes; spills hold it as it lies in memory, since no
 // other machine reads them.
 #pragma once
 
@@ -17,46 +17,69 @@ enum class JoinKind : uint8_t {
 };
 
 struct JoinRecord {
-    OutpointName key;
-    /** Height (40 bits), kind (2), index (22), so that numbers ascend as events of an output follow
-     *  each other in the chain: in a block, what is spent there was made there before. */
-    uint64_t event = 0;
+    /** The first 64 bits of the name. */
+    uint64_t name = 0;
+    /** 21 more bits of it, then height (24 bits), kind (2), index (17), so that numbers of one name
+     *  ascend as events of an output follow each other in the chain: in a block, what is spent
+     *  there was made there before. Zero: no record. */
+    uint64_t rest = 0;
 
-    static constexpr int kIndexBits = 22;
+    static constexpr int kIndexBits = 17; // a block has at most 111,111 outputs, and 24,390 inputs
     static constexpr uint32_t kMaxIndex = (1 << kIndexBits) - 1;
     static constexpr int kKindBits = 2;
+    static constexpr int kHeightBits = 24;
+    static constexpr uint32_t kMaxHeight = (1 << kHeightBits) - 1;
+    static constexpr int kEventBits = kHeightBits + kKindBits + kIndexBits;
 
+    /** Within the limits above. */
+    static JoinRecord Of(const OutpointName& name, JoinKind kind, uint32_t height, uint32_t index)
+    {
+        return {name.first, name.second << kEventBits | Event(kind, height, index)};
+    }
     static constexpr uint64_t Event(JoinKind kind, uint32_t height, uint32_t index)
     {
         return (uint64_t{height} << kKindBits | static_cast<uint64_t>(kind)) << kIndexBits | index;
     }
-    JoinKind Kind() const { return static_cast<JoinKind>(event >> kIndexBits & 3); }
-    uint32_t Height() const { return static_cast<uint32_t>(event >> (kIndexBits + kKindBits)); }
-    uint32_t Index() const { return static_cast<uint32_t>(event) & kMaxIndex; }
+    bool IsNone() const { return rest == 0; }
+    uint64_t NameRest() const { return rest >> kEventBits; }
+    bool HasNameOf(const JoinRecord& other) const
+    {
+        return name == other.name && NameRest() == other.NameRest();
+    }
+    uint64_t Event() const { return rest & ((uint64_t{1} << kEventBits) - 1); }
+    JoinKind Kind() const { return static_cast<JoinKind>(rest >> kIndexBits & 3); }
+    uint32_t Height() const
+    {
+        return static_cast<uint32_t>(rest >> (kIndexBits + kKindBits)) & kMaxHeight;
+    }
+    uint32_t Index() const { return static_cast<uint32_t>(rest) & kMaxIndex; }
+
+    static constexpr int kPlaceIndexBits = 22;
+    static constexpr uint32_t kMaxPlaceIndex = (1 << kPlaceIndexBits) - 1;
     /** Where in the chain: height, then index. */
     uint64_t Place() const { return PlaceOf(Height(), Index()); }
     static constexpr uint64_t PlaceOf(uint32_t height, uint32_t index)
     {
-        return uint64_t{height} << kIndexBits | index;
+        return uint64_t{height} << kPlaceIndexBits | index;
     }
     static constexpr uint32_t HeightOf(uint64_t place)
     {
-        return static_cast<uint32_t>(place >> kIndexBits);
+        return static_cast<uint32_t>(place >> kPlaceIndexBits);
     }
     static constexpr uint32_t IndexOf(uint64_t place)
     {
-        return static_cast<uint32_t>(place) & kMaxIndex;
+        return static_cast<uint32_t>(place) & kMaxPlaceIndex;
     }
 
     bool operator==(const JoinRecord&) const = default;
 };
-static_assert(sizeof(JoinRecord) == 24 && std::is_trivially_copyable_v<JoinRecord>);
+static_assert(sizeof(JoinRecord) == 16 && std::is_trivially_copyable_v<JoinRecord>);
 
 /** Whether the two, of one outpoint, are its making and a spend that does not come before it; the
  *  order within a block was checked when it was read. */
 inline bool Meet(const JoinRecord& created, const JoinRecord& spent)
 {
-    return created.key == spent.key && created.Height() <= spent.Height();
+    return created.HasNameOf(spent) && created.Height() <= spent.Height();
 }
 
 } // namespace ibd

@@ -81,7 +81,7 @@ void JoinWorker::AddCoinbaseId(uint32_t height)
     OutpointName name;
     const auto unsummed = MakeAggregate(AggregateKind::kSha256, m_context.salt);
     unsummed->AddNamed(false, m_listed.data(), 1, &name);
-    m_records.Add({name, JoinRecord::Event(JoinKind::kCoinbaseId, height, 0)});
+    m_records.Add(JoinRecord::Of(name, JoinKind::kCoinbaseId, height, 0));
 }
 
 /** What the fold counts, so that hints fit: see fold.h. Returns their number. */
@@ -115,13 +115,14 @@ void JoinWorker::AddListed(JoinKind kind, uint32_t height, uint32_t first)
     const bool spent = kind == JoinKind::kSpent;
     const uint8_t* const outpoints = m_listed.data();
     const size_t count = m_listed.size();
+    CHECK(first + count <= JoinRecord::kMaxIndex);
     if (m_names.size() < count) m_names.resize(count);
     m_namer->AddNamed(spent, outpoints, count, m_names.data());
     if (m_sum && m_sum->Kind() != m_namer->Kind()) {
         spent ? m_sum->AddSpent(outpoints, count) : m_sum->AddCreated(outpoints, count);
     }
     for (uint32_t i = 0; i < count; ++i) {
-        m_records.Add({m_names[i], JoinRecord::Event(kind, height, first + i)});
+        m_records.Add(JoinRecord::Of(m_names[i], kind, height, first + i));
     }
 }
 

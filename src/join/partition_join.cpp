@@ -1,6 +1,8 @@
 // See partition_join.h.
 #include "join/partition_join.h"
 
+#include "join/hot_table.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -8,13 +10,14 @@ namespace ibd {
 
 namespace {
 
+constexpr size_t kAhead = 16;
 constexpr unsigned kDigitBits = 8;
 constexpr size_t kDigits = size_t{1} << kDigitBits;
+/** Above, the bits of a name are the partition's. */
+constexpr int kDigitsEnd = 48;
+static_assert(kDigitsEnd + TableShape::kMaxPartitionBits <= 64);
 
-size_t DigitOf(const JoinRecord& record, int shift)
-{
-    return record.key.second >> shift & (kDigits - 1);
-}
+size_t DigitOf(const JoinRecord& record, int shift) { return record.name >> shift & (kDigits - 1); }
 
 /** Groups records by a digit of the key, in place; `starts`: of each group, and the end. */
 void GroupByDigit(std::span<JoinRecord> records, int shift, std::array<size_t, kDigits + 1>& starts)
@@ -26,13 +29,11 @@ void GroupByDigit(std::span<JoinRecord> records, int shift, std::array<size_t, k
     std::copy_n(starts.begin(), kDigits, next.begin());
     for (size_t d = 0; d < kDigits; ++d) {
         while (next[d] < starts[d + 1]) {
-            JoinRecord& here = records[next[d]];
-            const size_t home = DigitOf(here, shift);
-            if (home == d) {
-                ++next[d];
-            } else {
-                std::swap(here, records[next[home]++]);
+            JoinRecord record = records[next[d]]; // each is put where the next to be put lies
+            for (size_t home; (home = DigitOf(record, shift)) != d;) {
+                std::swap(record, records[next[home]++]);
             }
+            records[next[d]++] = record;
         }
     }
 }
@@ -51,7 +52,7 @@ Result<> PartitionJoin::Run(uint32_t partition, const Unspent& unspent)
     const unsigned bits = PartBits(partition);
     for (uint64_t part = 0; part < uint64_t{1} << bits; ++part) {
         IBD_RETURN_IF_ERROR(Load(partition, bits, part));
-        Divide({m_records.get(), m_count}, 64 - kDigitBits, unspent);
+        Divide({m_records.get(), m_count}, 0, unspent);
     }
     return {};
 }
@@ -85,9 +86,7 @@ Result<> PartitionJoin::Load(uint32_t partition, unsigned part_bits, uint64_t pa
         if (m_count + count > m_capacity) MakeRoom((m_count + count) * 2);
         JoinRecord* const added = m_records.get() + m_count;
         std::memcpy(added, page.data(), count * sizeof(JoinRecord));
-        const auto other = [&](const JoinRecord& r) {
-            return r.key.second >> (64 - part_bits) != part;
-        };
+        const auto other = [&](const JoinRecord& r) { return r.rest >> (64 - part_bits) != part; };
         m_count += part_bits == 0
                        ? count
                        : static_cast<size_t>(std::remove_if(added, added + count, other) - added);
@@ -98,7 +97,7 @@ Result<> PartitionJoin::Load(uint32_t partition, unsigned part_bits, uint64_t pa
 
 void PartitionJoin::Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent)
 {
-    if (records.size() <= kChunkRecords || shift < 0) {
+    if (records.size() <= kChunkRecords || shift >= kDigitsEnd) {
         JoinChunk(records, unspent);
         return;
     }
@@ -106,7 +105,7 @@ void PartitionJoin::Divide(std::span<JoinRecord> records, int shift, const Unspe
     GroupByDigit(records, shift, starts);
     for (size_t d = 0; d < kDigits; ++d) {
         Divide(records.subspan(starts[d], starts[d + 1] - starts[d]),
-               shift - static_cast<int>(kDigitBits), unspent);
+               shift + static_cast<int>(kDigitBits), unspent);
     }
 }
 
@@ -117,9 +116,12 @@ void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent
     m_slots.assign(slots, 0);
     m_fates.assign(records.size(), Fate::kAlone);
     m_partners.resize(records.size());
+    // The digits are of the rest of the name.
+    const auto slot_of = [&](size_t i) { return records[i].NameRest() & (slots - 1); };
     for (size_t i = 0; i < records.size(); ++i) {
-        size_t slot = records[i].key.first & (slots - 1); // the partition is in the upper bits
-        while (m_slots[slot] != 0 && records[m_slots[slot] - 1].key != records[i].key) {
+        if (i + kAhead < records.size()) __builtin_prefetch(&m_slots[slot_of(i + kAhead)], 1);
+        size_t slot = slot_of(i);
+        while (m_slots[slot] != 0 && !records[m_slots[slot] - 1].HasNameOf(records[i])) {
             slot = (slot + 1) & (slots - 1);
         }
         if (m_slots[slot] == 0) {
@@ -134,7 +136,7 @@ void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent
     }
     for (size_t i = 0; i < records.size(); ++i) {
         if (m_fates[i] == Fate::kMet) TellPair(records[i], records[m_partners[i]]);
-        if (m_fates[i] == Fate::kOdd) Settle(records, records[i].key, unspent);
+        if (m_fates[i] == Fate::kOdd) Settle(records, records[i], unspent);
         if (m_fates[i] != Fate::kAlone) continue;
         if (records[i].Kind() == JoinKind::kCreated) unspent(records[i]);
         if (records[i].Kind() == JoinKind::kSpent) Note(records[i]);
@@ -143,14 +145,14 @@ void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent
 
 /** An outpoint with other events than one pair: in the chain's order it must be made and spent in
  *  turn. No valid chain but one with repeated coinbases has such, and few. */
-void PartitionJoin::Settle(std::span<const JoinRecord> records, const OutpointName& key,
+void PartitionJoin::Settle(std::span<const JoinRecord> records, const JoinRecord& name,
                            const Unspent& unspent)
 {
     m_events.clear();
     std::copy_if(records.begin(), records.end(), std::back_inserter(m_events),
-                 [&](const JoinRecord& record) { return record.key == key; });
+                 [&](const JoinRecord& record) { return record.HasNameOf(name); });
     std::sort(m_events.begin(), m_events.end(),
-              [](const JoinRecord& a, const JoinRecord& b) { return a.event < b.event; });
+              [](const JoinRecord& a, const JoinRecord& b) { return a.Event() < b.Event(); });
     const JoinRecord* there = nullptr;
     for (const JoinRecord& event : m_events) {
         const bool makes = event.Kind() != JoinKind::kSpent;
@@ -170,7 +172,7 @@ void PartitionJoin::TellPair(const JoinRecord& a, const JoinRecord& b) const
 
 void PartitionJoin::Note(const JoinRecord& event)
 {
-    if (!m_problem || event.event < m_problem->event) m_problem = event;
+    if (!m_problem || event.Event() < m_problem->Event()) m_problem = event;
 }
 
 } // namespace ibd

@@ -34,15 +34,15 @@ public:
     static constexpr size_t kMinRecords = 1024;
 
 private:
-    /** Joined at once: what fits into the nearest cache with its table. */
-    static constexpr size_t kChunkRecords = 1024;
+    /** Joined at once: what fits into a core's cache with its table. */
+    static constexpr size_t kChunkRecords = 8192;
 
     unsigned PartBits(uint32_t partition) const;
     void MakeRoom(size_t records);
     Result<> Load(uint32_t partition, unsigned part_bits, uint64_t part);
     void Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent);
     void JoinChunk(std::span<const JoinRecord> records, const Unspent& unspent);
-    void Settle(std::span<const JoinRecord> records, const OutpointName& key,
+    void Settle(std::span<const JoinRecord> records, const JoinRecord& name,
                 const Unspent& unspent);
     void TellPair(const JoinRecord& a, const JoinRecord& b) const;
     void Note(const JoinRecord& event);

@@ -109,8 +109,9 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     m_job.resumed_bytes = 0;
     JoinState fresh = m_job.NewState();
     fresh.ordered = ordered;
+    // A partition is to fit even if half more than expected is spilled: else it is read twice.
     fresh.partition_bits = static_cast<uint8_t>(TableShape::PartitionBits(
-        ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered), JoinBytes(m_job.options)));
+        ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered) / 2 * 3, JoinBytes(m_job.options)));
     fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
     fresh.outputs[0] = 0; // genesis made no coin
     fresh.pairs = m_job.options.pairs;

@@ -14,13 +14,12 @@ using Lives = std::map<std::pair<uint64_t, uint64_t>, std::set<uint64_t>>;
 
 inline JoinRecord MakeEvent(OutpointName key, JoinKind kind, uint64_t height, uint64_t index = 0)
 {
-    return {key,
-            JoinRecord::Event(kind, static_cast<uint32_t>(height), static_cast<uint32_t>(index))};
+    return JoinRecord::Of(key, kind, static_cast<uint32_t>(height), static_cast<uint32_t>(index));
 }
 
 inline void AddTo(Lives& lives, const JoinRecord& record)
 {
-    lives[{record.key.first, record.key.second}].insert(record.event);
+    lives[{record.name, record.NameRest()}].insert(record.Event());
 }
 
 /** What is made and not spent at the end, and the first event that cannot be. */
@@ -36,7 +35,7 @@ inline Judgement Judge(const Lives& lives)
         std::optional<uint64_t> there;
         bool sound = true;
         for (const uint64_t event : events) {
-            const bool makes = JoinRecord{{}, event}.Kind() != JoinKind::kSpent;
+            const bool makes = JoinRecord{0, event}.Kind() != JoinKind::kSpent;
             sound = makes != there.has_value();
             if (!sound) {
                 if (!out.problem || event < *out.problem) out.problem = event;
@@ -44,7 +43,7 @@ inline Judgement Judge(const Lives& lives)
             }
             there = makes ? std::optional(event) : std::nullopt;
         }
-        if (sound && there && JoinRecord{{}, *there}.Kind() == JoinKind::kCreated) {
+        if (sound && there && JoinRecord{0, *there}.Kind() == JoinKind::kCreated) {
             out.unspent.insert(*there);
         }
     }
