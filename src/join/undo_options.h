@@ -42,6 +42,9 @@ public:
      *  error ends the rebuild. What the consumer has made durable it leaves out of the next one
      *  (UndoOptions::first_height). */
     virtual Result<> Take(const HeaderNode& node, const UndoRecord& undo) = 0;
+    /** All that there are have been taken, and are to be durable: what they were made of is removed
+     *  next. An error keeps that. */
+    virtual Result<> End() = 0;
 };
 
 } // namespace ibd

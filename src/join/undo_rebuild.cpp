@@ -34,6 +34,7 @@ public:
         return {};
     }
 
+    Result<> End() override { return m_consumer.End(); }
 private:
     UndoConsumer& m_consumer;
     int32_t m_next;
@@ -241,3 +242,5 @@ Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces
 }
 
 } // namespace ibd
+    const Result<> ended = consumer.End();
+    if (!ended) return Error{ended.Message(), Error::Kind::kSystem}; // bad data is a spill's

@@ -96,6 +96,7 @@ public:
         const bool due = m_run.m_env.MonotonicMicros() - m_since >= m_interval;
         return m_bytes < kDurableBytes && !due ? Result<>() : MakeDurable();
     }
+    Result<> End() override { return MakeDurable(); }
     Result<> MakeDurable()
     {
         IBD_RETURN_IF_ERROR(m_chain.FlushIndex());

@@ -22,12 +22,18 @@ public:
                   Together(undo) == m_setup.UndoAt(node.height).Encode();
         return {};
     }
-    bool AllEqual() const { return m_equal && m_last == m_setup.Height(); }
+    Result<> End() override
+    {
+        m_ended = true;
+        return {};
+    }
+    bool AllEqual() const { return m_equal && m_ended && m_last == m_setup.Height(); }
 
 private:
     const FullSetup& m_setup;
     int m_last;
     bool m_equal = true;
+    bool m_ended = false;
 };
 
 } // namespace

@@ -25,6 +25,7 @@ BlockUndo ApplyBlock(ByteSpan raw, int height, Coins& coins);
 class NoConsumer final : public UndoConsumer {
 public:
     Result<> Take(const HeaderNode&, const UndoRecord&) override { return {}; }
+    Result<> End() override { return {}; }
 };
 
 /** The serial engine's opinion of blocks on top of the chain. */

@@ -53,6 +53,11 @@ public:
         m_records.push_back(Together(undo));
         return {};
     }
+    Result<> End() override
+    {
+        ++ended;
+        return fails_at_end ? BadData("no room at the end") : Result<>();
+    }
     int32_t NextHeight() const { return first + static_cast<int32_t>(m_records.size()); }
     bool Ordered() const { return m_ordered; }
     bool ChecksumsRight() const { return m_checksums_right; }
@@ -62,6 +67,8 @@ public:
 
     int32_t first = 1; //!< height
     int32_t fails_at = 0;
+    bool fails_at_end = false;
+    int ended = 0;
 
 private:
     std::vector<Bytes> m_records;

@@ -222,7 +222,16 @@ TEST_CASE("A consumer that fails ends the rebuild, and the next begins behind wh
         REQUIRE(setup.Kept().NextHeight() == 31);
         REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kFetched);
         setup.Kept().fails_at = 0;
+        // What is not durable in the end can be made again without a join.
+        setup.Kept().fails_at_end = true;
+        const auto not_durable = setup.Rebuild(env, options);
+        REQUIRE_FALSE(not_durable.Ok());
+        REQUIRE(not_durable.GetError().kind == Error::Kind::kSystem);
+        REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kFetched);
+        setup.Kept().fails_at_end = false;
+        setup.Kept().Keep(40);
         RequireDone(setup.Rebuild(env, options));
+        REQUIRE(setup.Kept().ended == 2);
         setup.RequireRight();
     }
 }
@@ -243,6 +252,7 @@ TEST_CASE("Undo files are those that a serial walk would have written", "[keysto
                 m_store.WriteUndo(node.file, undo, static_cast<uint32_t>(node.height)));
             return {};
         }
+        Result<> End() override { return m_store.Flush(); }
 
     private:
         BlockStore& m_store;
