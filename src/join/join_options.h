@@ -28,6 +28,8 @@ struct JoinOptions {
     /** The blocks were checked when they were connected or folded: only whether each still is what
      *  its header says is looked at. */
     bool connected = false;
+    /** Events stay when they are of no use any more: the caller removes them. */
+    bool leave_events = false;
     /** Keep which input spends which output, for an UndoRebuild in the same directory. */
     bool pairs = false;
     /** Sum outputs and inputs by this, for who folds the blocks after the join: see FirstPass. */

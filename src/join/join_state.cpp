@@ -229,17 +229,25 @@ Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory)
     return std::move(*state);
 }
 
-Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept)
+Result<std::vector<Path>> OtherSpills(Env& env, const Path& directory,
+                                      const std::vector<SpillInfo>& kept)
 {
     std::set<std::string> names;
     for (const SpillInfo& spill : kept) {
         names.insert(SpillPath(directory, spill.number).filename().string());
     }
     IBD_ASSIGN_OR_RETURN(const auto there, env.List(directory));
+    std::vector<Path> others;
     for (const std::string& name : there) {
-        if (!IsSpillFile(name) || names.contains(name)) continue;
-        IBD_RETURN_IF_ERROR(env.Remove(directory / name));
+        if (IsSpillFile(name) && !names.contains(name)) others.push_back(directory / name);
     }
+    return others;
+}
+
+Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept)
+{
+    IBD_ASSIGN_OR_RETURN(const auto others, OtherSpills(env, directory, kept));
+    for (const Path& path : others) IBD_RETURN_IF_ERROR(env.Remove(path));
     return {};
 }
 

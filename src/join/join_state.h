@@ -82,7 +82,10 @@ Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state);
 Result<> SaveStage(Env& env, const Path& directory, const JoinState& state);
 /** Nothing if there is none. Bad data, naming the file: it is damaged. */
 Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory);
-/** Removes the spills that `kept` does not name, whatever they are of. */
+/** The spills that `kept` does not name, whatever they are of. */
+Result<std::vector<Path>> OtherSpills(Env& env, const Path& directory,
+                                      const std::vector<SpillInfo>& kept);
+/** Removes them. */
 Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept);
 /** Opens all that the state names, so that it is known to be whole. Errors as of SpillReader. */
 Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state);

@@ -168,7 +168,8 @@ Result<> SpendJoin::KeepPairs(JoinState& state, std::span<const SpillInfo> found
     state.pair_spills.insert(state.pair_spills.end(), found.begin(), found.end());
     state.spills.clear();
     state.stage = JoinStage::kPaired;
-    return SaveStage(m_job.env, m_job.options.directory, state);
+    const auto save = m_job.options.leave_events ? SaveJoinState : SaveStage;
+    return save(m_job.env, m_job.options.directory, state);
 }
 
 Result<JoinVerdict> SpendJoin::Refuse(const JoinRecord& problem)

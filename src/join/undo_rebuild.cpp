@@ -13,6 +13,7 @@ UndoOptions Normalized(UndoOptions options)
     JoinOptions& join = options.join;
     join.threads = join.background ? std::max(1u, join.threads) : 1;
     join.pairs = true;
+    join.leave_events = true;
     options.first_height = std::max(1, options.first_height);
     return options;
 }
@@ -33,8 +34,8 @@ public:
         m_next = node.height + 1;
         return {};
     }
-
     Result<> End() override { return m_consumer.End(); }
+
 private:
     UndoConsumer& m_consumer;
     int32_t m_next;
@@ -47,7 +48,8 @@ UndoRebuild::UndoRebuild(Env& env, Logger& log, const ChainParams& params,
                          UndoOptions options, const std::atomic<bool>& stop)
     : m_options(Normalized(std::move(options))),
       m_job(env, log, params, terminal, m_options.join, stop), m_store(store), m_supply(supply),
-      m_join(env, log, params, terminal, supply, m_options.join, stop)
+      m_join(env, log, params, terminal, supply, m_options.join, stop),
+      m_removal(env, m_options.join.background)
 {
 }
 
@@ -76,6 +78,8 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
         m_options.first_height = remembering.Next();
         m_job.Enter(JoinProgress::Phase::kIdle);
         if (verdict && verdict->kind == JoinVerdict::Kind::kInterrupted) return verdict;
+        const Result<> removed = m_removal.Wait();
+        if (!removed && verdict) return removed.GetError();
         const bool damaged = !verdict && verdict.GetError().kind == Error::Kind::kBadData;
         if (!verdict && !damaged) return verdict;
         IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
@@ -196,6 +200,7 @@ Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
     m_job.undo_blocks = 0;
     IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(m_job.env, m_job.options.directory));
     if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is gone");
+    IBD_RETURN_IF_ERROR(RemoveUseless(*state));
     IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
     if (state->stage == JoinStage::kPaired) {
         IBD_ASSIGN_OR_RETURN(const bool fetched, Fetch(*state, places));
@@ -221,8 +226,18 @@ Result<bool> UndoRebuild::Fetch(JoinState& state, const BlockPlaces& places)
     state.coin_spills = std::move(*coins);
     state.pair_spills.clear();
     state.stage = JoinStage::kFetched;
-    IBD_RETURN_IF_ERROR(SaveStage(m_job.env, m_job.options.directory, state));
+    IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, state));
+    IBD_RETURN_IF_ERROR(RemoveUseless(state));
     return true;
+}
+
+/** While the next phase is at work; nothing but what is durable may be in the directory. */
+Result<> UndoRebuild::RemoveUseless(const JoinState& state)
+{
+    IBD_RETURN_IF_ERROR(m_removal.Wait()); // what is being removed may still be there
+    IBD_ASSIGN_OR_RETURN(auto others,
+                         OtherSpills(m_job.env, m_job.options.directory, state.AllSpills()));
+    return m_removal.Begin(std::move(others));
 }
 
 Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces& places,
@@ -238,9 +253,9 @@ Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces
     } else if (m_job.stop) {
         return Interrupted();
     }
+    const Result<> ended = consumer.End();
+    if (!ended) return Error{ended.Message(), Error::Kind::kSystem}; // bad data is a spill's
     return verdict;
 }
 
 } // namespace ibd
-    const Result<> ended = consumer.End();
-    if (!ended) return Error{ended.Message(), Error::Kind::kSystem}; // bad data is a spill's

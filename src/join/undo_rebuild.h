@@ -10,6 +10,7 @@
 #include "join/scan_phase.h"
 #include "join/span_blocks.h"
 #include "join/spend_join.h"
+#include "join/spill_removal.h"
 #include "join/undo_options.h"
 
 namespace ibd {
@@ -52,6 +53,7 @@ private:
                                                 UndoConsumer& consumer);
     Result<BlockPlaces> FindPlaces() const;
     Result<bool> Fetch(JoinState& state, const BlockPlaces& places);
+    Result<> RemoveUseless(const JoinState& state);
     Result<JoinVerdict> Write(const JoinState& state, const BlockPlaces& places,
                               UndoConsumer& consumer);
 
@@ -60,6 +62,7 @@ private:
     const BlockStore& m_store;
     BlockSupply& m_supply;
     SpendJoin m_join;
+    SpillRemoval m_removal;
     std::atomic<bool> m_joined = false;
 };
 
