@@ -5,27 +5,61 @@ namespace ibd {
 
 namespace {
 
-/** Two keys: a register of every machine with vectors, plain words on others. */
-typedef uint64_t Vector __attribute__((vector_size(16)));
-static_assert(sizeof(Vector) == 2 * XorKey::kSize);
+/** XORs whole vectors of so many bytes; how many bytes that were. `key`: as it meets byte 0, at
+ *  least a vector of it. */
+template <size_t Size>
+[[gnu::always_inline]] inline size_t ApplyVectors(uint8_t* to, const uint8_t* from, size_t size,
+                                                  const uint8_t* key)
+{
+    typedef uint64_t Vector __attribute__((vector_size(Size)));
+    static_assert(Size % XorKey::kSize == 0);
+    Vector turned;
+    std::memcpy(&turned, key, Size);
+    size_t i = 0;
+    for (; i + Size <= size; i += Size) {
+        Vector some;
+        std::memcpy(&some, from + i, Size);
+        some ^= turned;
+        std::memcpy(to + i, &some, Size);
+    }
+    return i;
+}
+
+using ApplyFunction = size_t (*)(uint8_t* to, const uint8_t* from, size_t size, const uint8_t* key);
+
+/** A register of every machine with vectors, plain words on others. */
+size_t ApplySixteen(uint8_t* to, const uint8_t* from, size_t size, const uint8_t* key)
+{
+    return ApplyVectors<16>(to, from, size, key);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) size_t ApplySixtyFour(uint8_t* to, const uint8_t* from,
+                                                         size_t size, const uint8_t* key)
+{
+    return ApplyVectors<64>(to, from, size, key);
+}
+#endif
+
+ApplyFunction Fastest()
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) return ApplySixtyFour;
+#endif
+    return ApplySixteen;
+}
 
 } // namespace
 
 void XorKey::Apply(uint8_t* to, const uint8_t* from, size_t size, uint64_t offset) const
 {
-    // The key as it meets byte 0 of the data, a vector of it in a register.
-    uint8_t turned[2 * kSize];
-    for (size_t i = 0; i < sizeof turned; ++i) turned[i] = m_bytes[(offset + i) % kSize];
-    Vector key;
-    std::memcpy(&key, turned, sizeof key);
-    size_t i = 0;
-    for (; i + sizeof key <= size; i += sizeof key) {
-        Vector some;
-        std::memcpy(&some, from + i, sizeof some);
-        some ^= key;
-        std::memcpy(to + i, &some, sizeof some);
-    }
-    for (; i < size; ++i) to[i] = static_cast<uint8_t>(from[i] ^ turned[i % sizeof turned]);
+    static const ApplyFunction apply_vectors = Fastest();
+    constexpr size_t kMost = 64;
+    uint8_t turned[kMost]; // the key as it meets byte 0 of the data
+    for (size_t i = 0; i < kMost; ++i) turned[i] = m_bytes[(offset + i) % kSize];
+    size_t i = size < kMost ? 0 : apply_vectors(to, from, size, turned);
+    i += ApplySixteen(to + i, from + i, size - i, turned);
+    for (; i < size; ++i) to[i] = static_cast<uint8_t>(from[i] ^ turned[i % kMost]);
 }
 
 } // namespace ibd

@@ -78,7 +78,7 @@ TEST_CASE("the XOR key applies by file offset, in any pieces")
     for (size_t i = 0; i < plain.size(); ++i) REQUIRE(whole[i] == (plain[i] ^ (1 + (i + 3) % 8)));
     Bytes pieces = plain;
     for (size_t at = 0; at < pieces.size();) {
-        const size_t n = std::min<size_t>(RandomBelow(40), pieces.size() - at);
+        const size_t n = std::min<size_t>(RandomBelow(300), pieces.size() - at);
         key.Apply(MutableByteSpan(pieces).subspan(at, n), at + 3);
         at += n;
     }
