@@ -134,11 +134,10 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
 }
 
 FetchPhase::FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
-                       const JoinState& state, uint32_t first_spent)
+                       const JoinState& state, uint32_t first_spill, uint32_t first_spent)
     : m_job(job), m_store(store), m_places(places), m_state(state), m_first_spent(first_spent),
       m_making(state.MakingRanges()), m_spending(state.SpendingRanges()),
-      m_coins(job.env, job.options.directory, state.NextSpillNumber(),
-              state.OwnerOf(m_spending.Count()))
+      m_coins(job.env, job.options.directory, first_spill, state.OwnerOf(m_spending.Count()))
 {
 }
 

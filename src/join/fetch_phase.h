@@ -13,10 +13,11 @@ namespace ibd {
 
 class FetchPhase {
 public:
-    /** All must outlive it. `state`: kPaired. `first_spent`: coins that are spent in blocks below
-     *  are not wanted. */
+    /** All must outlive it. `state`: kPaired. `first_spill`: the number of the first spill of
+     *  coins; none from there on is in the directory. `first_spent`: coins that are spent in
+     *  blocks below are not wanted. */
     FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
-               const JoinState& state, uint32_t first_spent = 0);
+               const JoinState& state, uint32_t first_spill, uint32_t first_spent = 0);
 
     /** Once. The spills of coins, durable; nothing if the job was stopped. Bad data: a spill of
      *  pairs is damaged. */

@@ -5,6 +5,7 @@
 #include "join/hot_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 namespace ibd {
@@ -16,15 +17,16 @@ constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr size_t kSpillEntrySize = 20;
 constexpr const char* kStateFile = "join.dat";
 
-/** A name that SpillPath() gives. */
-bool IsSpillFile(std::string_view name)
+/** That of a name that SpillPath() gives. */
+std::optional<uint32_t> SpillNumberIn(const std::string& name)
 {
     constexpr std::string_view kBefore = "spill";
-    constexpr std::string_view kAfter = ".dat";
-    if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return false;
-    name.remove_prefix(kBefore.size());
-    name.remove_suffix(kAfter.size());
-    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!name.starts_with(kBefore)) return std::nullopt;
+    uint32_t number = 0;
+    const auto read =
+        std::from_chars(name.data() + kBefore.size(), name.data() + name.size(), number);
+    if (read.ec != std::errc() || SpillPath({}, number) != name) return std::nullopt;
+    return number;
 }
 
 void WriteSpillInfo(Writer& writer, const SpillInfo& spill)
@@ -229,17 +231,16 @@ Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory)
     return std::move(*state);
 }
 
-Result<std::vector<Path>> OtherSpills(Env& env, const Path& directory,
-                                      const std::vector<SpillInfo>& kept)
+Result<std::vector<uint32_t>> OtherSpills(Env& env, const Path& directory,
+                                          const std::vector<SpillInfo>& kept)
 {
-    std::set<std::string> names;
-    for (const SpillInfo& spill : kept) {
-        names.insert(SpillPath(directory, spill.number).filename().string());
-    }
+    std::set<uint32_t> numbers;
+    for (const SpillInfo& spill : kept) numbers.insert(spill.number);
     IBD_ASSIGN_OR_RETURN(const auto there, env.List(directory));
-    std::vector<Path> others;
+    std::vector<uint32_t> others;
     for (const std::string& name : there) {
-        if (IsSpillFile(name) && !names.contains(name)) others.push_back(directory / name);
+        const auto number = SpillNumberIn(name);
+        if (number && !numbers.contains(*number)) others.push_back(*number);
     }
     return others;
 }
@@ -247,7 +248,9 @@ Result<std::vector<Path>> OtherSpills(Env& env, const Path& directory,
 Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept)
 {
     IBD_ASSIGN_OR_RETURN(const auto others, OtherSpills(env, directory, kept));
-    for (const Path& path : others) IBD_RETURN_IF_ERROR(env.Remove(path));
+    for (const uint32_t number : others) {
+        IBD_RETURN_IF_ERROR(env.Remove(SpillPath(directory, number)));
+    }
     return {};
 }
 

@@ -82,9 +82,9 @@ Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state);
 Result<> SaveStage(Env& env, const Path& directory, const JoinState& state);
 /** Nothing if there is none. Bad data, naming the file: it is damaged. */
 Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory);
-/** The spills that `kept` does not name, whatever they are of. */
-Result<std::vector<Path>> OtherSpills(Env& env, const Path& directory,
-                                      const std::vector<SpillInfo>& kept);
+/** The numbers of the spills that `kept` does not name, whatever they are of. */
+Result<std::vector<uint32_t>> OtherSpills(Env& env, const Path& directory,
+                                          const std::vector<SpillInfo>& kept);
 /** Removes them. */
 Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept);
 /** Opens all that the state names, so that it is known to be whole. Errors as of SpillReader. */

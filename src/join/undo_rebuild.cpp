@@ -77,8 +77,8 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
         auto verdict = Try(remembering);
         m_options.first_height = remembering.Next();
         m_job.Enter(JoinProgress::Phase::kIdle);
-        if (verdict && verdict->kind == JoinVerdict::Kind::kInterrupted) return verdict;
         const Result<> removed = m_removal.Wait();
+        if (verdict && verdict->kind == JoinVerdict::Kind::kInterrupted) return verdict;
         if (!removed && verdict) return removed.GetError();
         const bool damaged = !verdict && verdict.GetError().kind == Error::Kind::kBadData;
         if (!verdict && !damaged) return verdict;
@@ -179,7 +179,8 @@ Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, 
     JoinState state = kept;
     if (use_kept && kept.stage == JoinStage::kPaired) {
         m_job.total_bytes = kept.bytes;
-        IBD_ASSIGN_OR_RETURN(auto coins, FetchPhase(m_job, m_store, places, kept, first).Run());
+        FetchPhase fetch(m_job, m_store, places, kept, kept.NextSpillNumber(), first);
+        IBD_ASSIGN_OR_RETURN(auto coins, fetch.Run());
         if (!coins) return std::optional(Interrupted());
         state.coin_spills = std::move(*coins);
     } else if (!use_kept) {
@@ -200,10 +201,10 @@ Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
     m_job.undo_blocks = 0;
     IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(m_job.env, m_job.options.directory));
     if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is gone");
-    IBD_RETURN_IF_ERROR(RemoveUseless(*state));
+    IBD_ASSIGN_OR_RETURN(const uint32_t next_spill, RemoveUseless(*state));
     IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
     if (state->stage == JoinStage::kPaired) {
-        IBD_ASSIGN_OR_RETURN(const bool fetched, Fetch(*state, places));
+        IBD_ASSIGN_OR_RETURN(const bool fetched, Fetch(*state, places, next_spill));
         if (!fetched) return Interrupted();
     }
     return Write(*state, places, consumer);
@@ -219,9 +220,9 @@ Result<BlockPlaces> UndoRebuild::FindPlaces() const
 }
 
 /** False: the job was stopped. */
-Result<bool> UndoRebuild::Fetch(JoinState& state, const BlockPlaces& places)
+Result<bool> UndoRebuild::Fetch(JoinState& state, const BlockPlaces& places, uint32_t first_spill)
 {
-    IBD_ASSIGN_OR_RETURN(auto coins, FetchPhase(m_job, m_store, places, state).Run());
+    IBD_ASSIGN_OR_RETURN(auto coins, FetchPhase(m_job, m_store, places, state, first_spill).Run());
     if (!coins) return false;
     state.coin_spills = std::move(*coins);
     state.pair_spills.clear();
@@ -231,13 +232,21 @@ Result<bool> UndoRebuild::Fetch(JoinState& state, const BlockPlaces& places)
     return true;
 }
 
-/** While the next phase is at work; nothing but what is durable may be in the directory. */
-Result<> UndoRebuild::RemoveUseless(const JoinState& state)
+/** While the next phase is at work, whose spills have the numbers from that on which is returned:
+ *  no file that is being removed has one. */
+Result<uint32_t> UndoRebuild::RemoveUseless(const JoinState& state)
 {
+    const Path& directory = m_job.options.directory;
     IBD_RETURN_IF_ERROR(m_removal.Wait()); // what is being removed may still be there
-    IBD_ASSIGN_OR_RETURN(auto others,
-                         OtherSpills(m_job.env, m_job.options.directory, state.AllSpills()));
-    return m_removal.Begin(std::move(others));
+    IBD_ASSIGN_OR_RETURN(const auto others, OtherSpills(m_job.env, directory, state.AllSpills()));
+    uint32_t next = state.NextSpillNumber();
+    std::vector<Path> files;
+    for (const uint32_t number : others) {
+        next = std::max(next, number + 1);
+        files.push_back(SpillPath(directory, number));
+    }
+    IBD_RETURN_IF_ERROR(m_removal.Begin(std::move(files)));
+    return next;
 }
 
 Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces& places,

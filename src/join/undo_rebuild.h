@@ -52,8 +52,8 @@ private:
     Result<std::optional<JoinVerdict>> MakeLast(const JoinState& kept, bool use_kept,
                                                 UndoConsumer& consumer);
     Result<BlockPlaces> FindPlaces() const;
-    Result<bool> Fetch(JoinState& state, const BlockPlaces& places);
-    Result<> RemoveUseless(const JoinState& state);
+    Result<bool> Fetch(JoinState& state, const BlockPlaces& places, uint32_t first_spill);
+    Result<uint32_t> RemoveUseless(const JoinState& state);
     Result<JoinVerdict> Write(const JoinState& state, const BlockPlaces& places,
                               UndoConsumer& consumer);
 

@@ -207,6 +207,45 @@ TEST_CASE("A damaged block is noticed by a join that need not check rules, too")
     }
 }
 
+TEST_CASE("No spill is written under the name of one that is being removed", "[keystone]")
+{
+    for (int round = 0; round < 12; ++round) {
+        UndoSetup setup(TestRng()());
+        // All meet in memory, so that the spill of the last events comes behind all pairs.
+        UndoOptions options = setup.Options(2, 1 << 22);
+        options.join.checkpoint_bytes = 3'000 + TestRng().Below(3'000);
+        FaultEnv env;
+        std::mutex mutex;
+        std::set<std::string> there, created;
+        /** As the state was saved, which is last done with pairs, then with their coins. */
+        std::vector<std::set<std::string>> there_then, created_before;
+        env.SetScript([&](const FaultEnv::Operation& op) {
+            const std::lock_guard lock(mutex);
+            const std::string name = op.path.filename().string();
+            if (op.kind == "rename") {
+                there_then.push_back(there);
+                created_before.push_back(std::exchange(created, {}));
+            }
+            if (!name.starts_with("spill")) return false;
+            if (op.kind == "remove") there.erase(name);
+            if (op.kind == "create") {
+                there.insert(name);
+                created.insert(name);
+            }
+            return false;
+        });
+        RequireDone(setup.Rebuild(env, options));
+        setup.RequireRight();
+        REQUIRE(there_then.size() > 2);
+        REQUIRE_FALSE(created_before.back().empty());
+        for (const std::string& coins : created_before.back()) {
+            CAPTURE(coins);
+            REQUIRE_FALSE(there_then[there_then.size() - 2].contains(coins));
+        }
+        setup.Reset();
+    }
+}
+
 TEST_CASE("A consumer that fails ends the rebuild, and the next begins behind what it has",
           "[keystone]")
 {
