@@ -64,7 +64,7 @@ SpendJoin::SpendJoin(Env& env, Logger& log, const ChainParams& params, const Hea
                      BlockSupply& supply, JoinOptions options, const std::atomic<bool>& stop)
     : m_job(env, log, params, terminal, Normalized(std::move(options)), stop), m_supply(supply)
 {
-    CHECK(terminal.height >= 1);
+    CHECK(terminal.height >= 1 && static_cast<uint32_t>(terminal.height) <= JoinRecord::kMaxHeight);
 }
 
 JoinProgress SpendJoin::Progress() const { return m_job.Progress(); }
