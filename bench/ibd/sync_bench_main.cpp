@@ -4,6 +4,7 @@
 #include "ibd/block_index.h"
 #include "ibd/command_line.h"
 #include "ibd/floor.h"
+#include "join/durable_undo.h"
 #include "join/undo_rebuild.h"
 #include "storage/coins_db.h"
 #include "swiftsync/engine.h"
@@ -301,11 +302,8 @@ void BenchJoin(Chain& chain, Options& args)
 }
 
 /** Writes undo files as a node does, but into a folder of their own. */
-class UndoFiles final : public UndoConsumer {
+class UndoFiles final : public UndoSink {
 public:
-    /** As UndoRun has it. */
-    static constexpr uint64_t kDurableBytes = 256 << 20;
-
     UndoFiles(Chain& chain, const Path& folder) : m_env(*chain.env)
     {
         std::filesystem::create_directories(folder);
@@ -314,28 +312,27 @@ public:
         options.magic = chain.params.magic;
         m_store = Require(BlockStore::Open(*chain.env, *chain.log, options, chain.store->Files()));
     }
-    Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
+    Result<> Put(const HeaderNode& node, const UndoRecord& undo) override
     {
         IBD_RETURN_IF_ERROR(
             m_store->WriteUndo(node.file, undo, static_cast<uint32_t>(node.height)));
-        const uint64_t before = std::exchange(m_bytes, m_bytes + undo.Size());
-        return before / kDurableBytes == m_bytes / kDurableBytes ? Result<>() : Sync();
-    }
-    Result<> End() override
-    {
-        IBD_RETURN_IF_ERROR(Sync());
-        m_ended = m_env.MonotonicMicros();
+        m_bytes += undo.Size();
         return {};
     }
-    /** When all were durable: MonotonicMicros. */
-    int64_t Ended() const { return m_ended; }
-    Result<> Sync() { return m_store->Flush(); }
+    Result<> MakeDurable(int32_t) override
+    {
+        IBD_RETURN_IF_ERROR(m_store->Flush());
+        m_durable = m_env.MonotonicMicros();
+        return {};
+    }
+    /** When they last were: MonotonicMicros. */
+    int64_t Durable() const { return m_durable; }
     uint64_t Bytes() const { return m_bytes; }
 
 private:
     Env& m_env;
     std::unique_ptr<BlockStore> m_store;
-    int64_t m_ended = 0;
+    int64_t m_durable = 0;
     uint64_t m_bytes = 0;
 };
 
@@ -360,8 +357,9 @@ void BenchUndo(Chain& chain, Options& args)
     UndoFiles files(chain, work / "blocks");
     UndoRebuild rebuild(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
                         *chain.store, supply, options, stop);
-    const JoinVerdict verdict = Require(last > 0 ? rebuild.RunLast(files) : rebuild.Run(files));
-    const double seconds = static_cast<double>(files.Ended() - start) / 1e6;
+    DurableUndo durable(*chain.env, files, {.micros = 3600 * int64_t{1'000'000}});
+    const JoinVerdict verdict = Require(last > 0 ? rebuild.RunLast(durable) : rebuild.Run(durable));
+    const double seconds = static_cast<double>(files.Durable() - start) / 1e6;
     const double cpu = CpuSeconds() - cpu_before;
     if (verdict.kind != JoinVerdict::Kind::kDone) Fail("no undo data: " + verdict.reason);
     const JoinTotals& totals = verdict.totals;

@@ -1,6 +1,7 @@
 // See undo_run.h.
 #include "node/undo_run.h"
 
+#include "join/durable_undo.h"
 #include "join/join_state.h"
 #include "join/undo_rebuild.h"
 #include "rpc/live_supply.h"
@@ -80,39 +81,30 @@ std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks, const
 } // namespace
 
 /** Appends each record to the file of its block. */
-class UndoRun::Keeper final : public UndoConsumer {
+class UndoRun::Keeper final : public UndoSink {
 public:
-    Keeper(UndoRun& run, ChainManager& chain, int64_t seconds, const UndoTask& task)
-        : m_run(run), m_chain(chain), m_interval(seconds * 1'000'000), m_task(task),
-          m_since(run.m_env.MonotonicMicros())
+    Keeper(UndoRun& run, ChainManager& chain, const UndoTask& task)
+        : m_run(run), m_chain(chain), m_task(task)
     {
     }
 
-    Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
+    Result<> Put(const HeaderNode& node, const UndoRecord& undo) override
     {
         IBD_RETURN_IF_ERROR(m_chain.PutUndo(node, undo));
         m_run.m_done = node.height;
-        m_bytes += undo.Size();
-        const bool due = m_run.m_env.MonotonicMicros() - m_since >= m_interval;
-        return m_bytes < kDurableBytes && !due ? Result<>() : MakeDurable();
+        return {};
     }
-    Result<> End() override { return MakeDurable(); }
-    Result<> MakeDurable()
+    Result<> MakeDurable(int32_t height) override
     {
         IBD_RETURN_IF_ERROR(m_chain.FlushIndex());
-        m_bytes = 0;
-        m_since = m_run.m_env.MonotonicMicros();
-        const bool told = m_task.durable && m_run.m_done >= m_task.first;
-        return told ? m_task.durable(m_run.m_done) : Result<>();
+        const bool told = m_task.durable && height >= m_task.first;
+        return told ? m_task.durable(height) : Result<>();
     }
 
 private:
     UndoRun& m_run;
     ChainManager& m_chain;
-    const int64_t m_interval; //!< microseconds
     const UndoTask& m_task;
-    uint64_t m_bytes = 0; //!< since the index was written
-    int64_t m_since;      //!< when that was, MonotonicMicros
 };
 
 // A few blocks at a time: the chain is long, and others want the lock.
@@ -320,15 +312,16 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
         m_last = task.terminal.height;
         m_last_only = task.last_only;
     }
-    Keeper keeper(*this, chain, options.checkpoint_seconds, task);
-    auto verdict = task.last_only ? rebuild.RunLast(keeper, std::exchange(m_found, std::nullopt))
-                                  : rebuild.Run(keeper);
+    Keeper keeper(*this, chain, task);
+    DurableUndo durable(m_env, keeper, {.micros = options.checkpoint_seconds * 1'000'000});
+    auto verdict = task.last_only ? rebuild.RunLast(durable, std::exchange(m_found, std::nullopt))
+                                  : rebuild.Run(durable);
     {
         const Lock lock(m_mutex);
         m_rebuild = nullptr;
     }
     // What is there stays, whatever came then.
-    IBD_RETURN_IF_ERROR(keeper.MakeDurable());
+    IBD_RETURN_IF_ERROR(durable.End());
     return verdict;
 }
 

@@ -43,10 +43,6 @@ struct FoldTask {
 
 class UndoRun {
 public:
-    /** Bytes of undo data after which the index is made to name them: a crash costs no more, nor
-     *  more than BoosterOptions::checkpoint_seconds of writing. */
-    static constexpr uint64_t kDurableBytes = uint64_t{256} << 20;
-
     /** `if_room`: without room Run() says so and RunLast() nothing, and neither fails. */
     UndoRun(Env& env, Logger& log, const ChainParams& params, bool if_room = false)
         : m_env(env), m_log(log), m_params(params), m_if_room(if_room)
