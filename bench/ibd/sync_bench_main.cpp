@@ -315,7 +315,8 @@ public:
     Result<> Put(const HeaderNode& node, const UndoRecord& undo) override
     {
         IBD_RETURN_IF_ERROR(
-            m_store->WriteUndo(node.file, undo, static_cast<uint32_t>(node.height)));
+            m_store->WriteUndo(node.file, undo, static_cast<uint32_t>(node.height),
+                               ReadAgain::kLate));
         m_bytes += undo.Size();
         return {};
     }

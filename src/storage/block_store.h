@@ -53,7 +53,7 @@ struct BlockStoreOptions {
     uint64_t stretch = kFileStretch;
 };
 
-/** When a block that is written is likely to be read again. */
+/** When a block or its undo data that is written is likely to be read again. */
 enum class ReadAgain {
     kSoon, //!< it stays in the system's cache, as of any file
     kLate, //!< once on the disk it leaves the cache to others
@@ -81,7 +81,7 @@ class BlockStore {
 public:
     static constexpr size_t kScanWindow = 8 << 20;
     static constexpr size_t kMaxOpen = 64; //!< files kept open for writing between flushes
-    /** Stretches of blocks that are read late which the system's cache keeps nevertheless, as the
+    /** Stretches of what is read late which the system's cache keeps nevertheless, as the
      *  disk may not have them yet. */
     static constexpr size_t kCachedStretches = 8;
 
@@ -130,7 +130,8 @@ public:
     void AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time);
     /** Appends undo data to the rev file of the block's file, with stretches as above. `height` is
      *  the block's. */
-    Result<FilePos> WriteUndo(int32_t file, const UndoRecord& record, uint32_t height);
+    Result<FilePos> WriteUndo(int32_t file, const UndoRecord& record, uint32_t height,
+                              ReadAgain again = ReadAgain::kSoon);
     Result<FilePos> WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                               uint32_t height);
     /** Syncs all files written since the last Flush, and holds nobody up who writes; call before
@@ -188,7 +189,7 @@ private:
     Result<FilePos> AppendBlock(ByteSpan raw, uint32_t height, uint32_t time, ReadAgain again)
         IBD_EXCLUDES(m_mutex);
     Result<FilePos> AppendUndo(int32_t file, const UndoRecord& record, uint64_t size,
-                               uint32_t height) IBD_EXCLUDES(m_mutex);
+                               uint32_t height, ReadAgain again) IBD_EXCLUDES(m_mutex);
     Result<> Append(FileId id, uint32_t at, std::span<const ByteSpan> payload, uint64_t size,
                     ByteSpan trailer) IBD_REQUIRES(m_mutex);
     Result<> Reserve(FileId id, OpenFile& out, uint64_t end) IBD_REQUIRES(m_mutex);

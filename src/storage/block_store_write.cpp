@@ -237,17 +237,18 @@ Result<FilePos> BlockStore::WriteUndo(int32_t file, ByteSpan undo, const BlockHa
     return WriteUndo(file, {whole, UndoChecksum(prev_hash, whole)}, height);
 }
 
-Result<FilePos> BlockStore::WriteUndo(int32_t file, const UndoRecord& record, uint32_t height)
+Result<FilePos> BlockStore::WriteUndo(int32_t file, const UndoRecord& record, uint32_t height,
+                                      ReadAgain again)
 {
     const uint64_t size = record.Size();
     CHECK(size <= kMaxUndoSize); // ReadUndo would refuse it
-    const Result<FilePos> pos = AppendUndo(file, record, size, height);
+    const Result<FilePos> pos = AppendUndo(file, record, size, height, again);
     StartStretches();
     return pos;
 }
 
 Result<FilePos> BlockStore::AppendUndo(int32_t file, const UndoRecord& record, uint64_t size,
-                                       uint32_t height)
+                                       uint32_t height, ReadAgain again)
 {
     const Lock lock(m_mutex);
     const FileId id{Kind::kUndo, file};
@@ -263,8 +264,8 @@ Result<FilePos> BlockStore::AppendUndo(int32_t file, const UndoRecord& record, u
     m_last_undo_height = height;
     const bool complete =
         static_cast<size_t>(file) + 1 < m_files.size() && height == info.height_last;
-    if (complete) IBD_RETURN_IF_ERROR(Finish(id, ReadAgain::kSoon));
-    EndStretch(id, m_options.stretch, ReadAgain::kSoon);
+    if (complete) IBD_RETURN_IF_ERROR(Finish(id, again));
+    EndStretch(id, m_options.stretch, again);
     return pos;
 }
 

@@ -275,7 +275,8 @@ Result<> ChainManager::PutUndo(const HeaderNode& node, const UndoRecord& undo)
     CHECK(!stored.data.IsNull());
     IBD_ASSIGN_OR_RETURN(
         const FilePos pos,
-        m_stores.blocks.WriteUndo(stored.data.file, undo, static_cast<uint32_t>(node.height)));
+        m_stores.blocks.WriteUndo(stored.data.file, undo, static_cast<uint32_t>(node.height),
+                                  ReadAgain::kLate));
     const Lock lock(m_headers.mutex);
     m_index.SetUndo(*m_headers.tree.Find(node.hash), pos);
     return {};
