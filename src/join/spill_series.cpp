@@ -5,45 +5,64 @@ namespace ibd {
 
 bool SpillSeries::Add(uint32_t partition, ByteSpan records)
 {
-    const auto writer = AddTo(partition, records);
-    if (writer) writer->WriteGathered(); // what it meets with, the next to add is told
-    return writer != nullptr;
+    auto writer = Take();
+    if (!writer) return false;
+    const bool added = writer->Add(partition, records);
+    if (added) writer->WriteGathered(); // what it meets with, the next to add is told
+    return PutBack(std::move(writer), added);
 }
 
-/** Where it was added; null after an error. */
-std::shared_ptr<SpillWriter> SpillSeries::AddTo(uint32_t partition, ByteSpan records)
+/** One that nobody else uses; null after an error. */
+std::unique_ptr<SpillWriter> SpillSeries::Take()
 {
     const Lock lock(m_mutex);
-    if (m_status) m_status = Put(partition, records);
-    return m_status ? m_writer : nullptr;
-}
-
-Result<> SpillSeries::Put(uint32_t partition, ByteSpan records)
-{
-    if (m_writer && m_writer->Pages() >= m_most_pages) IBD_RETURN_IF_ERROR(Retire());
-    if (!m_writer) {
-        IBD_ASSIGN_OR_RETURN(m_writer,
-                             SpillWriter::Create(m_env, m_directory, m_next_number, m_owner));
-        ++m_next_number;
+    if (!m_status) return nullptr;
+    if (!m_idle.empty()) {
+        auto writer = std::move(m_idle.back());
+        m_idle.pop_back();
+        return writer;
     }
-    if (m_writer->Add(partition, records)) return {};
-    return m_writer->Finish().GetError();
+    auto made = SpillWriter::Create(m_env, m_directory, m_next_number, m_owner);
+    if (!made) {
+        m_status = made.GetError();
+        return nullptr;
+    }
+    ++m_next_number;
+    return std::move(*made);
 }
 
-Result<> SpillSeries::Retire()
+/** False after an error. */
+bool SpillSeries::PutBack(std::unique_ptr<SpillWriter> writer, bool added)
 {
-    IBD_ASSIGN_OR_RETURN(WrittenSpill written, m_writer->Finish());
-    m_written.push_back(std::move(written));
-    m_writer.reset();
-    return {};
+    const bool going_on = added && writer->Pages() < m_most_pages;
+    if (!going_on) Retire(*writer);
+    const Lock lock(m_mutex);
+    if (going_on) m_idle.push_back(std::move(writer));
+    return m_status.Ok();
+}
+
+void SpillSeries::Retire(SpillWriter& writer)
+{
+    auto written = writer.Finish();
+    const Lock lock(m_mutex);
+    if (written) {
+        m_written.push_back(std::move(*written));
+    } else if (m_status) {
+        m_status = written.GetError();
+    }
 }
 
 Result<std::vector<SpillInfo>> SpillSeries::Finish()
 {
+    std::vector<std::unique_ptr<SpillWriter>> writers;
+    {
+        const Lock lock(m_mutex);
+        writers.swap(m_idle);
+    }
+    for (const auto& writer : writers) Retire(*writer);
     const Lock lock(m_mutex);
     IBD_RETURN_IF_ERROR(m_status);
     m_status = SystemError("the spills are closed");
-    if (m_writer) IBD_RETURN_IF_ERROR(Retire());
     std::vector<SpillInfo> infos;
     for (WrittenSpill& written : m_written) {
         IBD_RETURN_IF_ERROR(written.file->Sync());

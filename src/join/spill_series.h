@@ -1,12 +1,14 @@
-// SpillSeries: spills that follow one another, since the index of one is bounded. For what is
-// written in one go: a part of it is of no use. Any thread may add.
+// SpillSeries: the spills of what is written in one go, of which a part is of no use. Any thread
+// may add: each to a spill that no other adds to meanwhile, as the system has one at a time write
+// to a file. Others follow when their indices are full.
 #pragma once
 
 #include "join/spill_file.h"
 
 namespace ibd {
 
-/** Memory: a SpillWriter's. Each finished spill stays open until all are synced. */
+/** Memory: a SpillWriter's for each thread that adds. Each finished spill stays open until all are
+ *  synced. */
 class SpillSeries final : public PageSink {
 public:
     /** `first_number`: of the first; the others follow. */
@@ -22,9 +24,9 @@ public:
     Result<std::vector<SpillInfo>> Finish();
 
 private:
-    std::shared_ptr<SpillWriter> AddTo(uint32_t partition, ByteSpan records);
-    Result<> Put(uint32_t partition, ByteSpan records) IBD_REQUIRES(m_mutex);
-    Result<> Retire() IBD_REQUIRES(m_mutex);
+    std::unique_ptr<SpillWriter> Take();
+    bool PutBack(std::unique_ptr<SpillWriter> writer, bool added);
+    void Retire(SpillWriter& writer);
 
     Env& m_env;
     const Path m_directory;
@@ -33,7 +35,7 @@ private:
 
     Mutex m_mutex;
     uint32_t m_next_number IBD_GUARDED_BY(m_mutex);
-    std::shared_ptr<SpillWriter> m_writer IBD_GUARDED_BY(m_mutex);
+    std::vector<std::unique_ptr<SpillWriter>> m_idle IBD_GUARDED_BY(m_mutex);
     std::vector<WrittenSpill> m_written IBD_GUARDED_BY(m_mutex);
     Result<> m_status IBD_GUARDED_BY(m_mutex);
 };

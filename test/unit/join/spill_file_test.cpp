@@ -1,5 +1,5 @@
 // Spills: what was written is read, by partition; damage of any byte is noticed.
-#include "join/spill_file.h"
+#include "join/spill_series.h"
 
 #include "sim/fault_env.h"
 #include "support/must.h"
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <thread>
 
 using namespace ibd;
@@ -155,6 +156,61 @@ TEST_CASE("Of what several threads add to a spill nothing is lost, or an error i
         REQUIRE_FALSE(writer->Finish().Ok());
         REQUIRE_FALSE(writer->Add(0, pages[0].front()));
         if (written) CHECK(Must(ReadAll(env, dir.Get(), std::array{written->info})) == pages);
+    }
+}
+
+TEST_CASE("Of what several threads add to a series nothing is lost, or an error is told", "[spill]")
+{
+    constexpr uint32_t kThreads = 4;
+    constexpr size_t kPages = 60, kMostPages = 7; // of a thread, and of a spill
+    const std::array fails = {"", "create", "write", "sync"};
+    for (const std::string kind : fails) {
+        for (const uint64_t at : {1, 3, 9}) {
+            CAPTURE(kind, at);
+            TempDir dir(MemoryFolder());
+            FaultEnv env;
+            std::atomic<uint64_t> operations = 0;
+            env.SetScript([&](const FaultEnv::Operation& operation) {
+                return operation.kind == kind && ++operations == at;
+            });
+            SpillSeries series(env, dir.Get(), 5, kOwner, kMostPages);
+            Pages pages;
+            for (uint32_t thread = 0; thread < kThreads; ++thread) {
+                for (size_t i = 0; i < kPages; ++i) {
+                    const size_t size = 1 + TestRng().Below(SpillWriter::kMaxPageBytes);
+                    pages[thread].push_back(RandomBytes(size));
+                }
+            }
+            const auto add = [&](uint32_t thread) {
+                for (const Bytes& page : pages[thread]) {
+                    if (!series.Add(thread, page)) return;
+                }
+            };
+            std::vector<std::thread> threads;
+            for (uint32_t thread = 0; thread < kThreads; ++thread)
+                threads.emplace_back(add, thread);
+            for (std::thread& thread : threads) thread.join();
+            const auto spills = series.Finish();
+            REQUIRE(spills.Ok() == kind.empty());
+            REQUIRE_FALSE(series.Finish().Ok());
+            REQUIRE_FALSE(series.Add(0, pages[0].front()));
+            if (!spills) {
+                CHECK(spills.GetError().kind == Error::Kind::kSystem);
+                continue;
+            }
+            REQUIRE(spills->size() >= kThreads * kPages / kMostPages);
+            std::set<uint32_t> numbers;
+            for (const SpillInfo& spill : *spills) numbers.insert(spill.number);
+            REQUIRE(numbers.size() == spills->size());
+            REQUIRE(*numbers.begin() == 5);
+            REQUIRE(*numbers.rbegin() == 4 + spills->size());
+            Pages found = Must(ReadAll(env, dir.Get(), *spills));
+            for (auto& [thread, list] : found) {
+                std::sort(list.begin(), list.end());
+                std::sort(pages[thread].begin(), pages[thread].end());
+            }
+            REQUIRE(found == pages);
+        }
     }
 }
 
