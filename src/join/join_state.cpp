@@ -104,12 +104,13 @@ SpillOwner JoinState::Owner() const
 
 // Of about equal size, so that what is in a range fits into a thread's memory, which the partitions
 // of events were chosen by: pairs take two thirds of the bytes of the spilled events and have half
-// of the memory, coins take twice the bytes and have two fifths. More than are needed for that
-// would make for short pages, and each is a read of its own.
+// of the memory, coins take twice the bytes and have two fifths, and are spread less evenly. A
+// range that does not fit is read over and over, and its blocks wait for one thread. More ranges
+// than that takes would make for short pages, and each is a read of its own.
 
 HeightRanges JoinState::MakingRanges() const { return HeightRanges(terminal_height, RangesFor(2)); }
 
-HeightRanges JoinState::SpendingRanges() const { return HeightRanges(outputs, RangesFor(6)); }
+HeightRanges JoinState::SpendingRanges() const { return HeightRanges(outputs, RangesFor(8)); }
 
 /** So many for each partition of events, as far as there may be. */
 uint32_t JoinState::RangesFor(uint32_t each) const
