@@ -45,6 +45,7 @@ Result<> FileBlockSource::StartStretch()
     const uint64_t begin = first.offset - kFrameHeaderSize;
     m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
     m_window_size = 0;
+    if (m_stretch.size() == 1) return {}; // a block is read in one go
     // How long the last block is, nothing says; the buffer has held the largest one so far.
     m_file->WillNeed(begin, m_stretch_end - begin + std::min(m_buffer.size(), kReadBytes));
     return {};
