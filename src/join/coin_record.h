@@ -1,34 +1,37 @@
-// A spent coin as it is spilled: the place in the chain of the input that spends it (8 bytes, see
-// JoinRecord::Place), the length of the rest (2), and the rest as undo data has it. Pure functions.
+// A spent coin as it is spilled: 8 bytes, whose low bits are the place in the chain of the input
+// that spends it (JoinRecord::Place) and the high ones the length of the rest, and the rest as undo
+// data has it. Pure functions.
 #pragma once
 
+#include "join/join_record.h"
 #include "storage/undo.h"
-#include "util/endian.h"
 
 namespace ibd {
 
-inline constexpr size_t kCoinHeadBytes = 10;
-static_assert(kMaxSpentCoinSize <= 0xffff);
+inline constexpr size_t kCoinHeadBytes = 8;
+static_assert(kMaxSpentCoinSize >> (64 - JoinRecord::kPlaceBits) == 0);
 
-/** Appends one. */
-inline void AppendCoinRecord(Bytes& out, uint64_t spent_at, const OutputView& output,
-                             uint32_t height, bool coinbase)
+/** Bytes that PutCoinRecord() takes at most. */
+inline size_t CoinRecordRoom(const OutputView& output)
 {
-    const size_t at = out.size();
-    out.resize(at + kCoinHeadBytes + kSpentCoinRoom + output.script_pubkey.size());
-    uint8_t* const head = &out[at];
-    uint8_t* const coin = head + kCoinHeadBytes;
+    return kCoinHeadBytes + kSpentCoinRoom + output.script_pubkey.size();
+}
+
+/** Writes one to memory with room; behind it. */
+inline uint8_t* PutCoinRecord(uint8_t* to, uint64_t spent_at, const OutputView& output,
+                              uint32_t height, bool coinbase)
+{
+    uint8_t* const coin = to + kCoinHeadBytes;
     uint8_t* const end = PutSpentCoin(coin, output.value, output.script_pubkey, height, coinbase);
-    WriteLE64(head, spent_at);
-    WriteLE16(head + 8, static_cast<uint16_t>(end - coin));
-    out.resize(static_cast<size_t>(end - out.data()));
+    WriteLE64(to, spent_at | static_cast<uint64_t>(end - coin) << JoinRecord::kPlaceBits);
+    return end;
 }
 
 /** As RecordSize. */
 inline size_t CoinRecordSize(ByteSpan bytes)
 {
     if (bytes.size() < kCoinHeadBytes) return 0;
-    const size_t size = kCoinHeadBytes + ReadLE16(bytes.data() + 8);
+    const size_t size = kCoinHeadBytes + (ReadLE64(bytes.data()) >> JoinRecord::kPlaceBits);
     return size <= bytes.size() ? size : 0;
 }
 

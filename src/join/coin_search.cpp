@@ -114,9 +114,10 @@ void CoinSearch::Finder::TakeAll(uint32_t height)
     for (const Candidate& candidate : std::span(m_candidates).first(std::exchange(m_count, 0))) {
         const auto spender = m_search.m_sought->Take(candidate.prepared, height, m_again);
         if (!spender) continue;
-        AppendCoinRecord(m_coins.Record(), *spender, *candidate.output, height, candidate.coinbase);
+        const uint8_t* const end =
+            PutCoinRecord(m_coins.Room(), *spender, *candidate.output, height, candidate.coinbase);
         const uint32_t range = m_search.m_spending.Of(JoinRecord::HeightOf(*spender));
-        m_written = m_coins.Close(range) && m_written;
+        m_written = m_coins.Close(range, end) && m_written;
     }
 }
 

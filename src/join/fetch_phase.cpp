@@ -3,15 +3,13 @@
 
 #include "join/coin_record.h"
 #include "join/join_threads.h"
+#include "join/spend_pair.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace ibd {
 
 namespace {
-
-size_t PairSize(ByteSpan bytes) { return bytes.size() < sizeof(SpendPair) ? 0 : sizeof(SpendPair); }
 
 /** Pairs ahead that are asked to be brought near: they lie in the order of their finding. */
 constexpr size_t kAhead = 12;
@@ -25,7 +23,7 @@ size_t MostPairBytes(const JoinOptions& options) { return JoinBytes(options) / 2
 class FetchPhase::Worker {
 public:
     Worker(FetchPhase& phase, const SpillReader& pairs)
-        : m_phase(phase), m_spills(pairs), m_pairs(PairSize),
+        : m_phase(phase), m_spills(pairs), m_pairs(SpendPair::SizeOf),
           m_blocks(phase.m_job.env, phase.m_store, phase.m_job.terminal, phase.m_places,
                    phase.m_state.checksums),
           m_coins(phase.m_spending.Count(), CollectorBytes(JoinBytes(phase.m_job.options) / 4))
@@ -57,7 +55,8 @@ Result<> FetchPhase::Worker::FetchRange(uint32_t range)
 {
     const HeightSpan whole = m_phase.m_making.Span(range);
     const size_t most = MostPairBytes(m_phase.m_job.options);
-    IBD_ASSIGN_OR_RETURN(const auto spans, CutRange(m_spills, range, whole, PairSize, most));
+    IBD_ASSIGN_OR_RETURN(const auto spans,
+                         CutRange(m_spills, range, whole, SpendPair::SizeOf, most));
     for (const auto& [span, bytes] : spans) {
         IBD_RETURN_IF_ERROR(m_pairs.Load(m_spills, range, span, bytes));
         if (m_pairs.Bytes() == 0) continue;
@@ -76,7 +75,7 @@ bool FetchPhase::Worker::IsWanted(uint32_t height) const
 {
     const auto offsets = m_pairs.At(height);
     return std::any_of(offsets.begin(), offsets.end(), [&](uint32_t offset) {
-        const uint64_t spent = ReadLE64(m_pairs.Data() + offset + offsetof(SpendPair, spent));
+        const uint64_t spent = SpendPair::At(m_pairs.Data() + offset).spent;
         return JoinRecord::HeightOf(spent) >= m_phase.m_first_spent;
     });
 }
@@ -108,8 +107,7 @@ Result<> FetchPhase::Worker::TakeSpenders(const HeaderNode& node, size_t outputs
     for (size_t i = 0; i < offsets.size(); ++i) {
         const uint32_t offset = offsets[i];
         if (i + kAhead < offsets.size()) __builtin_prefetch(m_pairs.Data() + offsets[i + kAhead]);
-        SpendPair pair;
-        std::memcpy(&pair, m_pairs.Data() + offset, sizeof(pair));
+        const SpendPair pair = SpendPair::At(m_pairs.Data() + offset);
         const uint32_t index = JoinRecord::IndexOf(pair.made);
         if (index >= outputs || m_spenders[index] != 0 ||
             JoinRecord::HeightOf(pair.spent) > m_phase.m_spending.Top()) {
@@ -128,9 +126,9 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
 {
     const uint64_t spender = index < m_spenders.size() ? m_spenders[index] : 0;
     if (spender == 0) return;
-    AppendCoinRecord(m_coins.Record(), spender, output, height, coinbase);
+    const uint8_t* const end = PutCoinRecord(m_coins.Room(), spender, output, height, coinbase);
     const uint32_t range = m_phase.m_spending.Of(JoinRecord::HeightOf(spender));
-    m_written = m_coins.Close(range) && m_written;
+    m_written = m_coins.Close(range, end) && m_written;
 }
 
 FetchPhase::FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,

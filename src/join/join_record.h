@@ -4,6 +4,7 @@
 #pragma once
 
 #include "swiftsync/aggregate.h"
+#include "util/endian.h"
 
 #include <type_traits>
 
@@ -54,22 +55,25 @@ struct JoinRecord {
     }
     uint32_t Index() const { return static_cast<uint32_t>(rest) & kMaxIndex; }
 
-    static constexpr int kPlaceIndexBits = 22;
-    static constexpr uint32_t kMaxPlaceIndex = (1 << kPlaceIndexBits) - 1;
+    static constexpr int kPlaceBits = kHeightBits + kIndexBits;
+    static constexpr uint64_t kPlaceMask = (uint64_t{1} << kPlaceBits) - 1;
     /** Where in the chain: height, then index. */
     uint64_t Place() const { return PlaceOf(Height(), Index()); }
     static constexpr uint64_t PlaceOf(uint32_t height, uint32_t index)
     {
-        return uint64_t{height} << kPlaceIndexBits | index;
+        return uint64_t{height} << kIndexBits | index;
     }
     static constexpr uint32_t HeightOf(uint64_t place)
     {
-        return static_cast<uint32_t>(place >> kPlaceIndexBits);
+        return static_cast<uint32_t>(place >> kIndexBits);
     }
     static constexpr uint32_t IndexOf(uint64_t place)
     {
-        return static_cast<uint32_t>(place) & kMaxPlaceIndex;
+        return static_cast<uint32_t>(place) & kMaxIndex;
     }
+
+    /** That in the low bits of the first 8 bytes of a spilled record which begins with one. */
+    static uint64_t PlaceIn(const uint8_t* record) { return ReadLE64(record) & kPlaceMask; }
 
     bool operator==(const JoinRecord&) const = default;
 };

@@ -1,19 +1,12 @@
 // PairCollector: gathers which input spends which output, as pages by range of the output's block.
-// A pair is 16 bytes: the places in the chain (JoinRecord::Place) of output and input. One for each
-// thread.
+// One for each thread.
 #pragma once
 
 #include "join/height_ranges.h"
-#include "join/join_record.h"
 #include "join/range_collector.h"
+#include "join/spend_pair.h"
 
 namespace ibd {
-
-struct SpendPair {
-    uint64_t made = 0;
-    uint64_t spent = 0;
-};
-static_assert(sizeof(SpendPair) == 16 && std::is_trivially_copyable_v<SpendPair>);
 
 class PairCollector {
 public:
@@ -27,9 +20,9 @@ public:
     /** False: the sink has failed. */
     bool Add(const JoinRecord& made, const JoinRecord& spent)
     {
-        const SpendPair pair{made.Place(), spent.Place()};
-        return m_collector.Add(m_ranges.Of(made.Height()),
-                               {reinterpret_cast<const uint8_t*>(&pair), sizeof(pair)});
+        uint8_t* const room = m_collector.Room();
+        SpendPair{made.Place(), spent.Place()}.Write(room);
+        return m_collector.Close(m_ranges.Of(made.Height()), room + SpendPair::kBytes);
     }
     bool Flush() { return m_collector.Flush(); }
 

@@ -26,7 +26,7 @@ bool RangeCollector::Flush()
         from = end;
     }
     m_entries.clear();
-    m_records.clear();
+    m_used = 0;
     return ok;
 }
 
@@ -43,7 +43,7 @@ bool RangeCollector::WriteRange(uint32_t range, std::span<const uint32_t> number
             ok = m_sink->Add(range, ByteSpan(m_page).first(used)) && ok;
             used = 0;
         }
-        std::memcpy(m_page.data() + used, m_records.data() + begin, size);
+        std::memcpy(m_page.data() + used, m_records.get() + begin, size);
         used += size;
     }
     return m_sink->Add(range, ByteSpan(m_page).first(used)) && ok;

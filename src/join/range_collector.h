@@ -1,34 +1,34 @@
 // RangeCollector: gathers records in memory and hands them on in pages by range. One for each
-// thread. Memory: as given, half as much again for short records, and a page.
+// thread. Memory: as given, half as much again for short records, and two pages.
 #pragma once
 
 #include "join/spill_file.h"
+
+#include <memory>
 
 namespace ibd {
 
 class RangeCollector {
 public:
     /** `capacity`: bytes that are gathered before they go to pages. */
-    RangeCollector(uint32_t ranges, size_t capacity) : m_ranges(ranges), m_capacity(capacity)
+    RangeCollector(uint32_t ranges, size_t capacity)
+        : m_ranges(ranges), m_capacity(capacity),
+          m_records(std::make_unique_for_overwrite<uint8_t[]>(capacity + PageSink::kMaxPageBytes))
     {
-        m_records.reserve(capacity);
     }
 
     /** Where pages go from now on. With nothing gathered. */
     void SetSink(PageSink* sink) { m_sink = sink; }
 
-    /** Append one record to this, of at most PageSink::kMaxPageBytes, and close it. */
-    Bytes& Record() { return m_records; }
-    /** What was appended is a record of that range. False: the sink has failed. */
-    bool Close(uint32_t range)
+    /** Room for one record, of at most PageSink::kMaxPageBytes, which is to be closed. */
+    uint8_t* Room() { return m_records.get() + m_used; }
+    /** What was written there, up to `end`, is a record of that range. False: the sink has failed.
+     */
+    bool Close(uint32_t range, const uint8_t* end)
     {
-        m_entries.push_back({range, static_cast<uint32_t>(m_records.size())});
-        return m_records.size() < m_capacity || Flush();
-    }
-    bool Add(uint32_t range, ByteSpan record)
-    {
-        Append(m_records, record);
-        return Close(range);
+        m_used = static_cast<size_t>(end - m_records.get());
+        m_entries.push_back({range, static_cast<uint32_t>(m_used)});
+        return m_used < m_capacity || Flush();
     }
 
     /** All that is gathered goes to the sink. False: it has failed. */
@@ -44,7 +44,8 @@ private:
     const uint32_t m_ranges;
     const size_t m_capacity;
     PageSink* m_sink = nullptr;
-    Bytes m_records;
+    const std::unique_ptr<uint8_t[]> m_records;
+    size_t m_used = 0;
     std::vector<Entry> m_entries;
     std::vector<uint32_t> m_starts;  //!< of each range in m_grouped, and the end
     std::vector<uint32_t> m_grouped; //!< numbers of entries, by range

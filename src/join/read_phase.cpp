@@ -25,13 +25,13 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered)
 {
     const uint64_t events = ExpectedSpillBytes(block_bytes, ordered);
-    return ExpectedInputs(block_bytes) * sizeof(SpendPair) +
+    return ExpectedInputs(block_bytes) * SpendPair::kBytes +
            std::max(events, ExpectedCoinBytes(block_bytes));
 }
 
 uint64_t ExpectedCoinBytes(uint64_t block_bytes)
 {
-    constexpr uint64_t kEach = 48; // as spilled, on average
+    constexpr uint64_t kEach = 46; // as spilled, on average
     return ExpectedInputs(block_bytes) * kEach;
 }
 

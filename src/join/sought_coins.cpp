@@ -51,8 +51,8 @@ std::array<uint32_t, 3> SoughtCoins::KeyOf(const Hash128& hash)
 uint64_t SoughtCoins::PlaceOf(uint32_t spent) const
 {
     const uint32_t at = spent & ~kTaken;
-    return JoinRecord::PlaceOf(m_first + (at >> JoinRecord::kPlaceIndexBits),
-                               at & JoinRecord::kMaxPlaceIndex);
+    return JoinRecord::PlaceOf(m_first + (at >> JoinRecord::kIndexBits),
+                               at & JoinRecord::kMaxIndex);
 }
 
 bool SoughtCoins::Add(const uint8_t* outpoint, uint64_t place)
@@ -66,7 +66,7 @@ bool SoughtCoins::Add(const uint8_t* outpoint, uint64_t place)
     for (; m_slots[i].spent != 0; i = (i + 1) & (m_slots.size() - 1)) {
         if (m_slots[i].key == key) m_repeated = true;
     }
-    m_slots[i] = {key, height << JoinRecord::kPlaceIndexBits | JoinRecord::IndexOf(place)};
+    m_slots[i] = {key, height << JoinRecord::kIndexBits | JoinRecord::IndexOf(place)};
     const uint64_t bit = FilterBit(outpoint);
     m_filter[bit / 64] |= uint64_t{1} << bit % 64;
     ++m_size;

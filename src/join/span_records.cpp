@@ -19,7 +19,7 @@ bool ForEachRecord(ByteSpan page, HeightSpan range, RecordSize size_of, Visit vi
     while (!page.empty()) {
         const size_t size = size_of(page);
         if (size < kPlaceBytes || size > page.size()) return false;
-        const uint32_t height = JoinRecord::HeightOf(ReadLE64(page.data()));
+        const uint32_t height = JoinRecord::HeightOf(JoinRecord::PlaceIn(page.data()));
         if (height < range.first || height >= range.end) return false;
         visit(height, page.first(size));
         page = page.subspan(size);

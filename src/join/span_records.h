@@ -1,5 +1,5 @@
 // SpanRecords: the spilled records of a span of heights, in memory and grouped by height. A record
-// begins with a place in the chain (JoinRecord::Place), 8 bytes. One for each thread. Memory: the
+// begins with a place in the chain (JoinRecord::PlaceIn). One for each thread. Memory: the
 // records, 4 bytes for each, and a page.
 #pragma once
 

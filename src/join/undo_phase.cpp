@@ -145,7 +145,7 @@ Result<> UndoPhase::Worker::FindCoins(const HeaderNode& node, const PlainBlock& 
     for (size_t i = 0; i < offsets.size(); ++i) {
         const uint32_t offset = offsets[i];
         if (i + kAhead < offsets.size()) __builtin_prefetch(m_coins.Data() + offsets[i + kAhead]);
-        const uint32_t input = JoinRecord::IndexOf(ReadLE64(m_coins.Data() + offset));
+        const uint32_t input = JoinRecord::IndexOf(JoinRecord::PlaceIn(m_coins.Data() + offset));
         fits = fits && input >= before && input - before < m_spent.size() &&
                m_spent[input - before].empty();
         if (fits) m_spent[input - before] = UndoOf(m_coins.RecordAt(offset));
