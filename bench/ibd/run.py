@@ -216,15 +216,18 @@ def main():
     parser.add_argument("--no-serial", action="store_true")
     parser.add_argument("--only-reindex", action="store_true")
     parser.add_argument("--only-own-hints", action="store_true")
+    parser.add_argument("--only-engine", action="store_true",
+                        help="floor, booster and join, without bitcoind")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
-    if not args.only_reindex:
+    if not (args.only_reindex or args.only_engine):
         own = own_hints(args)
         measure.write(args.work, "own-hints", "\n".join(own_hints_report(own)), own)
     if args.only_own_hints:
         return 0
-    indexed = reindex(args)
-    measure.write(args.work, "reindex", "\n".join(reindex_report(indexed)), indexed)
+    if not args.only_engine:
+        indexed = reindex(args)
+        measure.write(args.work, "reindex", "\n".join(reindex_report(indexed)), indexed)
     if args.only_reindex:
         return 0
     folder = args.work / f"chain-{args.outputs}"
@@ -238,11 +241,11 @@ def main():
         for threads in (1, 2):
             runs[f"floor{threads}"].append(bench(args, "floor", blocks, threads))
             runs[f"booster{threads}"].append(bench(args, "booster", blocks, threads, bitmap))
-        for mode in ("join", "undo"):
+        for mode, checks in (("join", []), ("undo", ["--checks", "none"])):
             runs[f"{mode}2"].append(
-                bench(args, mode, blocks, 2, container, "--live-ratio", LIVE_RATIO))
+                bench(args, mode, blocks, 2, container, "--live-ratio", LIVE_RATIO, *checks))
     results = {name: measure.median_run(r) for name, r in runs.items()}
-    if not args.no_serial:
+    if not (args.no_serial or args.only_engine):
         results["serial"] = serial(args, folder, summary)
     measure.write(args.work, "results", report(args, summary, results),
                   {"summary": summary, "runs": runs, "results": results})
