@@ -76,7 +76,6 @@ bool CoinSearch::AllAdded() const
 Result<JoinState> CoinSearch::Finish()
 {
     IBD_ASSIGN_OR_RETURN(m_state.coin_spills, m_coins.Finish());
-    m_state.stage = JoinStage::kFetched;
     return std::move(m_state);
 }
 

@@ -28,7 +28,7 @@ public:
                    phase.m_state.checksums),
           m_coins(phase.m_spending.Count(), CollectorBytes(JoinBytes(phase.m_job.options) / 4))
     {
-        m_coins.SetSink(&phase.m_coins);
+        m_coins.SetSink(&phase.m_task.coins);
     }
 
     Result<> FetchRange(uint32_t range);
@@ -57,7 +57,9 @@ Result<> FetchPhase::Worker::FetchRange(uint32_t range)
     const size_t most = MostPairBytes(m_phase.m_job.options);
     IBD_ASSIGN_OR_RETURN(const auto spans,
                          CutRange(m_spills, range, whole, SpendPair::SizeOf, most));
-    for (const auto& [span, bytes] : spans) {
+    for (const auto& [heights, bytes] : spans) {
+        const HeightSpan span = Common(heights, m_phase.m_task.made);
+        if (span.Blocks() == 0) continue;
         IBD_RETURN_IF_ERROR(m_pairs.Load(m_spills, range, span, bytes));
         if (m_pairs.Bytes() == 0) continue;
         IBD_RETURN_IF_ERROR(m_blocks.ForEach(
@@ -76,7 +78,7 @@ bool FetchPhase::Worker::IsWanted(uint32_t height) const
     const auto offsets = m_pairs.At(height);
     return std::any_of(offsets.begin(), offsets.end(), [&](uint32_t offset) {
         const uint64_t spent = SpendPair::At(m_pairs.Data() + offset).spent;
-        return JoinRecord::HeightOf(spent) >= m_phase.m_first_spent;
+        return m_phase.m_task.spent.Contains(JoinRecord::HeightOf(spent));
     });
 }
 
@@ -114,7 +116,7 @@ Result<> FetchPhase::Worker::TakeSpenders(const HeaderNode& node, size_t outputs
             return BadData("block at height {}: output {} is spent twice, or not there",
                            node.height, index);
         }
-        if (JoinRecord::HeightOf(pair.spent) >= m_phase.m_first_spent) {
+        if (m_phase.m_task.spent.Contains(JoinRecord::HeightOf(pair.spent))) {
             m_spenders[index] = pair.spent;
         }
     }
@@ -132,27 +134,21 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
 }
 
 FetchPhase::FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
-                       const JoinState& state, uint32_t first_spill, uint32_t first_spent)
-    : m_job(job), m_store(store), m_places(places), m_state(state), m_first_spent(first_spent),
+                       const JoinState& state, const FetchTask& task)
+    : m_job(job), m_store(store), m_places(places), m_state(state), m_task(task),
       m_making(state.MakingRanges()), m_spending(state.SpendingRanges()),
-      m_coins(job.env, job.options.directory, first_spill, state.OwnerOf(m_spending.Count()))
+      m_end(task.made.Blocks() == 0 ? 0 : m_making.Of(task.made.end - 1) + 1),
+      m_next(task.made.Blocks() == 0 ? 0 : m_making.Of(task.made.first))
 {
 }
 
-Result<std::optional<std::vector<SpillInfo>>> FetchPhase::Run()
+Result<bool> FetchPhase::Run(JoinMeter& meter)
 {
     IBD_ASSIGN_OR_RETURN(const auto pairs,
                          SpillReader::Open(m_job.env, m_job.options.directory, m_state.pair_spills,
                                            m_state.OwnerOf(m_making.Count())));
-    m_job.Enter(JoinProgress::Phase::kFetching);
-    m_job.log.Info("Undo: fetching the coins of {} MB of pairs from the blocks",
-                   pairs.TotalBytes() / 1'000'000);
-    IBD_RETURN_IF_ERROR(RunJoinThreads(
-        m_job, {.label = "Undo: fetching", .unit = "bytes", .total = m_state.bytes},
-        [&] { return Work(pairs); }, [&] { return m_job.fetched_bytes.load(); }));
-    if (m_job.stop) return std::nullopt;
-    IBD_ASSIGN_OR_RETURN(auto coins, m_coins.Finish());
-    return std::optional(std::move(coins));
+    IBD_RETURN_IF_ERROR(RunJoinThreads(m_job, meter, [&] { return Work(pairs); }));
+    return !m_job.stop;
 }
 
 Result<> FetchPhase::Work(const SpillReader& pairs)
@@ -160,9 +156,9 @@ Result<> FetchPhase::Work(const SpillReader& pairs)
     Worker worker(*this, pairs);
     while (!m_job.stop && worker.Written()) {
         const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
-        if (range >= m_making.Count()) break;
+        if (range >= m_end) break;
         if (const Result<> done = worker.FetchRange(range); !done) {
-            m_next = m_making.Count(); // nobody gets another
+            m_next = m_end; // nobody gets another
             return done;
         }
     }

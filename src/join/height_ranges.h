@@ -4,6 +4,7 @@
 
 #include "util/check.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,7 +17,21 @@ struct HeightSpan {
     uint32_t end = 0;
 
     uint32_t Blocks() const { return end - first; }
+    bool Contains(uint32_t height) const { return height >= first && height < end; }
     bool operator==(const HeightSpan&) const = default;
+};
+
+/** The heights that are in both; may be none. */
+inline HeightSpan Common(const HeightSpan& a, const HeightSpan& b)
+{
+    const uint32_t first = std::max(a.first, b.first);
+    return {first, std::max(first, std::min(a.end, b.end))};
+}
+
+/** Numbers of ranges from `first` to before `end`. */
+struct RangeSpan {
+    uint32_t first = 0;
+    uint32_t end = 0;
 };
 
 class HeightRanges {

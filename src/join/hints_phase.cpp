@@ -55,10 +55,11 @@ Result<> HintsPhase::JoinPartitions()
     m_job.log.Info("Join: joining {} MB of spills in {} partitions; {} of {} records met in memory",
                    spills.TotalBytes() / 1'000'000, m_state.Owner().partitions, m_state.met,
                    m_state.records);
-    return RunJoinThreads(
+    JoinMeter meter(
         m_job,
         {.label = "Join: joining", .unit = "partitions", .total = m_state.Owner().partitions},
-        [&] { return Work(spills); }, [&] { return uint64_t{m_job.joined}; });
+        [this] { return uint64_t{m_job.joined}; });
+    return RunJoinThreads(m_job, meter, [&] { return Work(spills); });
 }
 
 Result<> HintsPhase::Work(const SpillReader& spills)

@@ -108,7 +108,7 @@ SpillOwner JoinState::Owner() const
 // range that does not fit is read over and over, and its blocks wait for one thread. More ranges
 // than that takes would make for short pages, and each is a read of its own.
 
-HeightRanges JoinState::MakingRanges() const { return HeightRanges(terminal_height, RangesFor(2)); }
+HeightRanges JoinState::MakingRanges() const { return HeightRanges(terminal_height, RangesFor(8)); }
 
 HeightRanges JoinState::SpendingRanges() const { return HeightRanges(outputs, RangesFor(8)); }
 
@@ -136,6 +136,7 @@ Bytes JoinState::Encode() const
     writer.U8(partition_bits);
     writer.Raw(salt);
     for (const uint64_t number : {bytes, records, met}) writer.U64(number);
+    for (const uint32_t height : {fetched_to, fetched_for}) writer.U32(height);
     writer.U8(aggregate ? 1 + static_cast<uint8_t>(*aggregate) : 0);
     if (aggregate) {
         writer.U16(static_cast<uint16_t>(sum.size()));
@@ -171,6 +172,7 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
     s.partition_bits = reader.U8();
     const ByteSpan salt = reader.Span(s.salt.size());
     for (uint64_t* number : {&s.bytes, &s.records, &s.met}) *number = reader.U64();
+    for (uint32_t* height : {&s.fetched_to, &s.fetched_for}) *height = reader.U32();
     const bool summed = ReadSum(reader, s);
     const size_t counts = size_t{s.terminal_height} + 1;
     if (!reader.Ok() || reader.Remaining() / (s.KeepsChecksums() ? 8 : 4) < counts) {

@@ -14,8 +14,7 @@ namespace ibd {
 enum class JoinStage : uint8_t {
     kReading = 0, //!< blocks, until all are read; then partitions are joined
     kPaired = 1,  //!< it is known which input spends which output
-    kFetched = 2, //!< and the coin that it is
-    kHinted = 3,  //!< the hints are made: what is left is of use as a FirstPass only
+    kHinted = 2,  //!< the hints are made: what is left is of use as a FirstPass only
 };
 
 struct JoinState {
@@ -42,19 +41,20 @@ struct JoinState {
     std::vector<uint32_t> outputs; //!< by height from 0, as hints count; kNotRead: yet to be read
     /** If KeepsChecksums(), by height from 0: CRC-32C of the block. */
     std::vector<uint32_t> checksums;
-    std::vector<SpillInfo> spills;      //!< of events; none once they are paired
-    std::vector<SpillInfo> pair_spills; //!< none once the coins are fetched
+    std::vector<SpillInfo> spills; //!< of events; none once they are paired
+    std::vector<SpillInfo> pair_spills;
+    /** Of the outputs made below `fetched_to` those that are spent there or above, and not below
+     *  `fetched_for`. */
     std::vector<SpillInfo> coin_spills;
+    uint32_t fetched_to = 0;  //!< height
+    uint32_t fetched_for = 0; //!< likewise
 
     static constexpr uint32_t kNotRead = ~uint32_t{0};
 
     bool KeepsChecksums() const { return pairs || aggregate; }
     bool IsRead(uint32_t height) const { return outputs[height] != kNotRead; }
     /** Which output each input spends is known, and kept. */
-    bool SaysWhatIsSpent() const
-    {
-        return pairs && (stage == JoinStage::kPaired || stage == JoinStage::kFetched);
-    }
+    bool SaysWhatIsSpent() const { return pairs && stage == JoinStage::kPaired; }
     uint32_t BlocksRead() const;
     uint32_t NextSpillNumber() const;
     std::vector<SpillInfo> AllSpills() const;

@@ -23,13 +23,17 @@ size_t JoinBytes(const JoinOptions& options)
     return std::max(options.memory_bytes / JoinThreads(options), options.least_thread_bytes);
 }
 
-Result<> RunJoinThreads(JoinJob& job, ProgressOptions meter_options,
-                        const std::function<Result<>()>& work,
-                        const std::function<uint64_t()>& done)
+JoinMeter::JoinMeter(JoinJob& job, ProgressOptions options, std::function<uint64_t()> done)
+    : m_done(std::move(done))
+{
+    if (!job.options.background) return;
+    options.tty = job.options.tty;
+    m_meter.emplace(job.env, job.log, std::move(options));
+}
+
+Result<> RunJoinThreads(JoinJob& job, JoinMeter& meter, const std::function<Result<>()>& work)
 {
     if (!job.options.background) return work();
-    meter_options.tty = job.options.tty;
-    ProgressMeter meter(job.env, job.log, std::move(meter_options));
     Mutex mutex;
     Result<> status;
     const auto body = [&](size_t) {
@@ -37,7 +41,7 @@ Result<> RunJoinThreads(JoinJob& job, ProgressOptions meter_options,
         const Lock lock(mutex);
         if (status) status = ended;
     };
-    RunWatched("join", JoinThreads(job.options), body, [&] { meter.Update(done()); });
+    RunWatched("join", JoinThreads(job.options), body, [&] { meter.Update(); });
     return status;
 }
 

@@ -11,10 +11,20 @@ namespace ibd {
 size_t JoinThreads(const JoinOptions& options);
 size_t JoinBytes(const JoinOptions& options);
 
+/** How far something is, while several threads work on it or on parts of it in turn. */
+class JoinMeter {
+public:
+    /** `done`: in what `options` name. It shows nothing without JoinOptions::background. */
+    JoinMeter(JoinJob& job, ProgressOptions options, std::function<uint64_t()> done);
+    void Update() { m_meter->Update(m_done()); }
+
+private:
+    std::optional<ProgressMeter> m_meter;
+    const std::function<uint64_t()> m_done;
+};
+
 /** Runs `work` on each of them, or on the caller's alone without JoinOptions::background, and shows
- *  how far it is: `done`, in what `meter` names. The first error; `work` sees to it that the others
- *  end too. */
-Result<> RunJoinThreads(JoinJob& job, ProgressOptions meter, const std::function<Result<>()>& work,
-                        const std::function<uint64_t()>& done);
+ *  how far it is. The first error; `work` sees to it that the others end too. */
+Result<> RunJoinThreads(JoinJob& job, JoinMeter& meter, const std::function<Result<>()>& work);
 
 } // namespace ibd

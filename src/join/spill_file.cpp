@@ -72,8 +72,8 @@ Path SpillPath(const Path& directory, uint32_t number)
 }
 
 SpillWriter::SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number,
-                         const SpillOwner& owner)
-    : m_number(number), m_header(Header(number, owner)), m_gathered(m_header),
+                         const SpillOwner& owner, uint64_t old_size)
+    : m_number(number), m_header(Header(number, owner)), m_old_size(old_size), m_gathered(m_header),
       m_file(std::move(file))
 {
     m_gathered.reserve(kMostGathered);
@@ -83,8 +83,9 @@ SpillWriter::SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number,
 Result<std::unique_ptr<SpillWriter>> SpillWriter::Create(Env& env, const Path& directory,
                                                          uint32_t number, const SpillOwner& owner)
 {
-    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(SpillPath(directory, number), true));
-    return std::unique_ptr<SpillWriter>(new SpillWriter(std::move(file), number, owner));
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(SpillPath(directory, number), false));
+    IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+    return std::unique_ptr<SpillWriter>(new SpillWriter(std::move(file), number, owner, size));
 }
 
 bool SpillWriter::Add(uint32_t partition, ByteSpan records)
@@ -192,7 +193,9 @@ Result<WrittenSpill> SpillWriter::Complete()
     CHECK(trailer.size() == kTrailerSize);
     Append(index, trailer);
     IBD_RETURN_IF_ERROR(WriteAt(index_at, index));
-    return WrittenSpill{{m_number, index_at + index.size(), checksum}, std::move(m_file)};
+    const uint64_t size = index_at + index.size();
+    if (size < m_old_size) IBD_RETURN_IF_ERROR(m_file->Truncate(size));
+    return WrittenSpill{{m_number, size, checksum}, std::move(m_file)};
 }
 
 Result<SpillReader> SpillReader::Open(Env& env, const Path& directory,

@@ -51,6 +51,7 @@ public:
     /** More would take more than 16 MiB for the index: whoever writes begins another spill. */
     static constexpr size_t kMaxPages = 1 << 20;
 
+    /** Writes over what lies there: what the system holds of it need not be found anew. */
     static Result<std::unique_ptr<SpillWriter>> Create(Env& env, const Path& directory,
                                                        uint32_t number, const SpillOwner& owner);
 
@@ -71,7 +72,8 @@ private:
         uint64_t offset;
     };
 
-    SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number, const SpillOwner& owner);
+    SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number, const SpillOwner& owner,
+                uint64_t old_size);
     uint64_t Size() const IBD_REQUIRES(m_mutex) { return m_gathered_at + m_gathered.size(); }
     void MakeRoom(size_t size) IBD_REQUIRES(m_mutex);
     void Advance() IBD_REQUIRES(m_mutex);
@@ -82,6 +84,7 @@ private:
 
     const uint32_t m_number;
     const Bytes m_header;
+    const uint64_t m_old_size; //!< of what is written over
     mutable Mutex m_mutex;
     std::condition_variable_any m_written;
     Bytes m_gathered IBD_GUARDED_BY(m_mutex);

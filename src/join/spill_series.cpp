@@ -52,7 +52,7 @@ void SpillSeries::Retire(SpillWriter& writer)
     }
 }
 
-Result<std::vector<SpillInfo>> SpillSeries::Finish()
+Result<std::vector<SpillInfo>> SpillSeries::Finish(bool durable)
 {
     std::vector<std::unique_ptr<SpillWriter>> writers;
     {
@@ -65,11 +65,11 @@ Result<std::vector<SpillInfo>> SpillSeries::Finish()
     m_status = SystemError("the spills are closed");
     std::vector<SpillInfo> infos;
     for (WrittenSpill& written : m_written) {
-        IBD_RETURN_IF_ERROR(written.file->Sync());
+        if (durable) IBD_RETURN_IF_ERROR(written.file->Sync());
         written.file.reset();
         infos.push_back(written.info);
     }
-    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
+    if (durable) IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
     return infos;
 }
 

@@ -20,8 +20,9 @@ public:
     }
 
     bool Add(uint32_t partition, ByteSpan records) override;
-    /** Completes them; durable on return. No Add() may follow or be under way. */
-    Result<std::vector<SpillInfo>> Finish();
+    /** Completes them; durable on return unless that is not wanted. No Add() may follow or be under
+     *  way. */
+    Result<std::vector<SpillInfo>> Finish(bool durable = true);
 
 private:
     std::unique_ptr<SpillWriter> Take();

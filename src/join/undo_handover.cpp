@@ -25,6 +25,13 @@ bool UndoSpan::IsScattered() const
                        [](const Record& record) { return record.scattered != nullptr; });
 }
 
+void UndoHandover::Begin(uint32_t height)
+{
+    const Lock lock(m_mutex);
+    CHECK(m_waiting.empty());
+    m_turn = height;
+}
+
 bool UndoHandover::AwaitTurn(uint32_t height)
 {
     const Lock lock(m_mutex);

@@ -54,6 +54,9 @@ public:
     {
     }
 
+    /** All below `height` is handed on, now that nothing waits. */
+    void Begin(uint32_t height);
+
     /** Waits until all below `height` is handed on. False: nothing more is. */
     bool AwaitTurn(uint32_t height);
 

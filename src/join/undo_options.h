@@ -15,6 +15,10 @@ inline constexpr uint64_t kGiantUndoBytes = 16 << 20;
 inline constexpr uint64_t kMaxGiantUndoBytes =
     uint64_t{kMaxUndoSize} + uint64_t{kMaxBlockInputs} * 256;
 
+/** Ranges of blocks (JoinState::SpendingRanges) whose undo data is made together. Fewer would leave
+ *  more coins for later portions and threads waiting for each other more often. */
+inline constexpr uint32_t kUndoPortionRanges = 128;
+
 /** What is checked with the coins. */
 enum class UndoChecks : uint8_t {
     kNone,    //!< nothing
@@ -27,7 +31,8 @@ struct UndoOptions {
     UndoChecks checks = UndoChecks::kRules;
     /** Blocks below this height have their undo data: they are not checked again. At least 1. */
     int32_t first_height = 1;
-    uint64_t giant_bytes = kGiantUndoBytes; //!< for tests
+    uint64_t giant_bytes = kGiantUndoBytes;       //!< for tests
+    uint32_t portion_ranges = kUndoPortionRanges; //!< for tests
     /** Where a block lies; nothing: its node says so, and nobody changes nodes meanwhile. */
     std::function<FilePos(const HeaderNode&)> place = {};
 };

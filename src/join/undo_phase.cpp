@@ -222,29 +222,24 @@ UndoPhase::UndoPhase(JoinJob& job, const UndoOptions& options, const BlockStore&
 {
 }
 
-Result<std::optional<BrokenRule>> UndoPhase::Run()
+Result<std::optional<BrokenRule>> UndoPhase::Run(RangeSpan ranges, std::span<const SpillInfo> coins,
+                                                 JoinMeter& meter)
 {
-    IBD_ASSIGN_OR_RETURN(const auto coins,
-                         SpillReader::Open(m_job.env, m_job.options.directory, m_state.coin_spills,
+    IBD_ASSIGN_OR_RETURN(const auto spills,
+                         SpillReader::Open(m_job.env, m_job.options.directory, coins,
                                            m_state.OwnerOf(m_spending.Count())));
-    m_job.Enter(JoinProgress::Phase::kUndo);
-    const auto blocks = static_cast<uint64_t>(m_job.terminal.height - m_options.first_height + 1);
-    m_job.log.Info("Undo: making that of {} blocks from {} MB of coins{}", blocks,
-                   coins.TotalBytes() / 1'000'000,
-                   m_options.checks == UndoChecks::kScripts ? ", checking every rule and script"
-                                                            : "");
-    IBD_RETURN_IF_ERROR(RunJoinThreads(
-        m_job, {.label = "Undo: writing", .unit = "blocks", .total = blocks},
-        [&] { return Work(coins); }, [&] { return uint64_t{m_job.undo_blocks}; }));
+    m_next = ranges.first;
+    m_handover.Begin(m_spending.Span(ranges.first).first);
+    IBD_RETURN_IF_ERROR(RunJoinThreads(m_job, meter, [&] { return Work(spills, ranges.end); }));
     return m_handover.Broken();
 }
 
-Result<> UndoPhase::Work(const SpillReader& coins)
+Result<> UndoPhase::Work(const SpillReader& coins, uint32_t end)
 {
     Worker worker(*this, coins);
     while (true) {
         const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
-        if (range >= m_spending.Count()) return {};
+        if (range >= end) return {};
         const Result<bool> go_on = worker.WriteRange(range);
         if (go_on && *go_on) continue;
         m_handover.End();

@@ -11,19 +11,23 @@
 
 namespace ibd {
 
+class JoinMeter;
+
 class UndoPhase {
 public:
-    /** All must outlive it. `state`: kFetched. */
+    /** All must outlive it. */
     UndoPhase(JoinJob& job, const UndoOptions& options, const BlockStore& store,
               const BlockPlaces& places, const JoinState& state, UndoConsumer& consumer);
 
-    /** Once. The lowest block that breaks a rule, if there is one. Bad data: a spill of coins is
+    /** Of the blocks of some of JoinState::SpendingRanges(), which `coins` are spent in among
+     *  others. The lowest that breaks a rule, if there is one. Bad data: a spill of coins is
      *  damaged. Before the last height if the job was stopped. */
-    Result<std::optional<BrokenRule>> Run();
+    Result<std::optional<BrokenRule>> Run(RangeSpan ranges, std::span<const SpillInfo> coins,
+                                          JoinMeter& meter);
 
 private:
     class Worker;
-    Result<> Work(const SpillReader& coins);
+    Result<> Work(const SpillReader& coins, uint32_t end);
 
     JoinJob& m_job;
     const UndoOptions& m_options;
@@ -32,7 +36,7 @@ private:
     const JoinState& m_state;
     const HeightRanges m_spending;
     UndoHandover m_handover;
-    std::atomic<uint32_t> m_next = 0; //!< range that nobody has claimed
+    std::atomic<uint32_t> m_next{0}; //!< range that nobody has claimed
 };
 
 } // namespace ibd

@@ -1,8 +1,9 @@
 // See undo_rebuild.h.
 #include "join/undo_rebuild.h"
 
-#include "join/fetch_phase.h"
-#include "join/undo_phase.h"
+#include "join/join_threads.h"
+#include "join/spill_series.h"
+#include "join/undo_portions.h"
 
 namespace ibd {
 
@@ -177,13 +178,12 @@ Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, 
     const auto first = static_cast<uint32_t>(m_options.first_height);
     IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
     JoinState state = kept;
-    if (use_kept && kept.stage == JoinStage::kPaired) {
+    if (use_kept) {
         m_job.total_bytes = kept.bytes;
-        FetchPhase fetch(m_job, m_store, places, kept, kept.NextSpillNumber(), first);
-        IBD_ASSIGN_OR_RETURN(auto coins, fetch.Run());
+        IBD_ASSIGN_OR_RETURN(auto coins, FetchLast(kept, places, first));
         if (!coins) return std::optional(Interrupted());
         state.coin_spills = std::move(*coins);
-    } else if (!use_kept) {
+    } else {
         ScanPhase scan(m_job, m_supply, first, kept.NextSpillNumber());
         IBD_ASSIGN_OR_RETURN(ScanEnd end, scan.Run());
         if (end.kind == ScanEnd::Kind::kRepeated) return std::optional<JoinVerdict>();
@@ -203,11 +203,16 @@ Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
     if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is gone");
     IBD_ASSIGN_OR_RETURN(const uint32_t next_spill, RemoveUseless(*state));
     IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
-    if (state->stage == JoinStage::kPaired) {
-        IBD_ASSIGN_OR_RETURN(const bool fetched, Fetch(*state, places, next_spill));
-        if (!fetched) return Interrupted();
-    }
-    return Write(*state, places, consumer);
+    m_job.total_bytes = state->bytes;
+    m_job.log.Info(
+        "Undo: making that of blocks {} to {} from {} MB of pairs{}", m_options.first_height,
+        m_job.terminal.height, SizeOf(state->pair_spills) / 1'000'000,
+        m_options.checks == UndoChecks::kScripts ? ", checking every rule and script" : "");
+    UndoPortions portions(m_job, m_options, m_store, places, *state, next_spill, consumer);
+    IBD_ASSIGN_OR_RETURN(auto broken, portions.Run());
+    JoinTotals totals = TotalsOf(*state);
+    totals.coin_bytes = portions.CoinBytes();
+    return End(totals, std::move(broken), consumer);
 }
 
 Result<BlockPlaces> UndoRebuild::FindPlaces() const
@@ -219,17 +224,23 @@ Result<BlockPlaces> UndoRebuild::FindPlaces() const
     return places;
 }
 
-/** False: the job was stopped. */
-Result<bool> UndoRebuild::Fetch(JoinState& state, const BlockPlaces& places, uint32_t first_spill)
+/** Of the blocks from `first` on, in spills; nothing: the job was stopped. */
+Result<std::optional<std::vector<SpillInfo>>>
+UndoRebuild::FetchLast(const JoinState& kept, const BlockPlaces& places, uint32_t first)
 {
-    IBD_ASSIGN_OR_RETURN(auto coins, FetchPhase(m_job, m_store, places, state, first_spill).Run());
-    if (!coins) return false;
-    state.coin_spills = std::move(*coins);
-    state.pair_spills.clear();
-    state.stage = JoinStage::kFetched;
-    IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, state));
-    IBD_RETURN_IF_ERROR(RemoveUseless(state));
-    return true;
+    const uint32_t end = kept.terminal_height + 1;
+    SpillSeries coins(m_job.env, m_job.options.directory, kept.NextSpillNumber(),
+                      kept.OwnerOf(kept.SpendingRanges().Count()));
+    m_job.Enter(JoinProgress::Phase::kFetching);
+    m_job.log.Info("Undo: fetching the coins of {} MB of pairs from the blocks",
+                   SizeOf(kept.pair_spills) / 1'000'000);
+    JoinMeter meter(m_job, {.label = "Undo: fetching", .unit = "bytes", .total = kept.bytes},
+                    [this] { return m_job.fetched_bytes.load(); });
+    FetchPhase fetch(m_job, m_store, places, kept, {{0, end}, {first, end}, coins});
+    IBD_ASSIGN_OR_RETURN(const bool done, fetch.Run(meter));
+    if (!done) return std::nullopt;
+    IBD_ASSIGN_OR_RETURN(auto spills, coins.Finish());
+    return std::optional(std::move(spills));
 }
 
 /** While the next phase is at work, whose spills have the numbers from that on which is returned:
@@ -242,6 +253,7 @@ Result<uint32_t> UndoRebuild::RemoveUseless(const JoinState& state)
     uint32_t next = state.NextSpillNumber();
     std::vector<Path> files;
     for (const uint32_t number : others) {
+        if (number >= UndoPortions::kNearSpills) continue; // they are written over
         next = std::max(next, number + 1);
         files.push_back(SpillPath(directory, number));
     }
@@ -249,12 +261,26 @@ Result<uint32_t> UndoRebuild::RemoveUseless(const JoinState& state)
     return next;
 }
 
+/** With all the coins that the blocks spend. */
 Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces& places,
                                        UndoConsumer& consumer)
 {
-    IBD_ASSIGN_OR_RETURN(auto broken,
-                         UndoPhase(m_job, m_options, m_store, places, state, consumer).Run());
-    JoinVerdict verdict{JoinVerdict::Kind::kDone, {}, m_job.terminal.height, TotalsOf(state)};
+    m_job.Enter(JoinProgress::Phase::kUndo);
+    const auto blocks = static_cast<uint64_t>(m_job.terminal.height - m_options.first_height + 1);
+    m_job.log.Info("Undo: making that of {} blocks from {} MB of coins", blocks,
+                   SizeOf(state.coin_spills) / 1'000'000);
+    JoinMeter meter(m_job, {.label = "Undo: writing", .unit = "blocks", .total = blocks},
+                    [this] { return uint64_t{m_job.undo_blocks}; });
+    UndoPhase records(m_job, m_options, m_store, places, state, consumer);
+    const RangeSpan all{0, state.SpendingRanges().Count()};
+    IBD_ASSIGN_OR_RETURN(auto broken, records.Run(all, state.coin_spills, meter));
+    return End(TotalsOf(state), std::move(broken), consumer);
+}
+
+Result<JoinVerdict> UndoRebuild::End(const JoinTotals& totals, std::optional<BrokenRule> broken,
+                                     UndoConsumer& consumer)
+{
+    JoinVerdict verdict{JoinVerdict::Kind::kDone, {}, m_job.terminal.height, totals};
     if (broken) {
         verdict.kind = JoinVerdict::Kind::kBlockInvalid;
         verdict.reason = std::move(broken->reason);

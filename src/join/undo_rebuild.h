@@ -15,6 +15,8 @@
 
 namespace ibd {
 
+struct BrokenRule;
+
 class UndoRebuild {
 public:
     /** Of the blocks 1 to `terminal`. `supply` gives them to the join; when it is done they are in
@@ -52,10 +54,13 @@ private:
     Result<std::optional<JoinVerdict>> MakeLast(const JoinState& kept, bool use_kept,
                                                 UndoConsumer& consumer);
     Result<BlockPlaces> FindPlaces() const;
-    Result<bool> Fetch(JoinState& state, const BlockPlaces& places, uint32_t first_spill);
+    Result<std::optional<std::vector<SpillInfo>>>
+    FetchLast(const JoinState& kept, const BlockPlaces& places, uint32_t first);
     Result<uint32_t> RemoveUseless(const JoinState& state);
     Result<JoinVerdict> Write(const JoinState& state, const BlockPlaces& places,
                               UndoConsumer& consumer);
+    Result<JoinVerdict> End(const JoinTotals& totals, std::optional<BrokenRule> broken,
+                            UndoConsumer& consumer);
 
     UndoOptions m_options;
     JoinJob m_job;

@@ -35,7 +35,7 @@ constexpr int kNodesAtOnce = 512; //!< under one headers lock
 struct Shares {
     double read, join, fetch, write;
 };
-constexpr Shares kShares = {.read = 0.40, .join = 0.06, .fetch = 0.24, .write = 0.30};
+constexpr Shares kShares = {.read = 0.42, .join = 0.10, .fetch = 0, .write = 0.48};
 constexpr Shares kSharesOfLast = {.read = 0, .join = 0, .fetch = 0.97, .write = 0.03};
 
 double Part(uint64_t done, uint64_t total)
@@ -163,8 +163,7 @@ Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& cha
         IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
         spills = ExpectedPairedBytes(supply.EstimatedBytes(), false);
         if (kept && *kept) {
-            const bool fetched = (*kept)->stage == JoinStage::kFetched;
-            spills -= std::min(spills, fetched ? spills : SizeOf((*kept)->AllSpills()));
+            spills -= std::min(spills, SizeOf((*kept)->AllSpills()));
         }
     }
     const RoomNeed needs[] = {{UndoFolder(options.directory), spills},

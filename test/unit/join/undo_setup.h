@@ -101,6 +101,7 @@ public:
         options.checks = UndoChecks::kNone; // the chain breaks rules: see test/full_validation
         options.giant_bytes =
             std::array{uint64_t{0}, uint64_t{300}, kGiantUndoBytes}[TestRng().Below(3)];
+        options.portion_ranges = std::array{8u, 50u, kUndoPortionRanges}[TestRng().Below(3)];
         return options;
     }
     Result<JoinVerdict> Rebuild(Env& env, UndoOptions options)

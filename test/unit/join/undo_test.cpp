@@ -1,9 +1,9 @@
 // The keystone of undo data from blocks alone: whatever the seed, order and supply of blocks,
 // threads, memory, spills and moment of death, the records are those of a walk over a map, byte for
 // byte.
-#include "undo_setup.h"
-
+#include "join/undo_portions.h"
 #include "support/testdata.h"
+#include "undo_setup.h"
 
 using namespace ibd;
 using namespace ibd::test;
@@ -118,7 +118,7 @@ TEST_CASE("A rebuild of undo data that is stopped goes on where it was", "[keyst
         setup.RequireRight();
         setup.Reset();
     }
-    REQUIRE(stages.size() == 3);
+    REQUIRE(stages.size() == 2);
 }
 
 TEST_CASE("Bit rot in the spills of a rebuild is noticed, and it starts over", "[keystone]")
@@ -214,33 +214,32 @@ TEST_CASE("No spill is written under the name of one that is being removed", "[k
         // All meet in memory, so that the spill of the last events comes behind all pairs.
         UndoOptions options = setup.Options(2, 1 << 22);
         options.join.checkpoint_bytes = 3'000 + TestRng().Below(3'000);
+        options.portion_ranges = 10;
         FaultEnv env;
         std::mutex mutex;
-        std::set<std::string> there, created;
-        /** As the state was saved, which is last done with pairs, then with their coins. */
-        std::vector<std::set<std::string>> there_then, created_before;
+        bool paired = false; // all is joined, and what the state does not name is being removed
+        std::set<std::string> there, there_when_paired, coins;
+        const std::string first_of_portion =
+            SpillPath({}, UndoPortions::kNearSpills).filename().string();
         env.SetScript([&](const FaultEnv::Operation& op) {
             const std::lock_guard lock(mutex);
             const std::string name = op.path.filename().string();
-            if (op.kind == "rename") {
-                there_then.push_back(there);
-                created_before.push_back(std::exchange(created, {}));
-            }
+            if (op.kind == "rename" && !paired) there_when_paired = there;
             if (!name.starts_with("spill")) return false;
+            paired = paired || name == first_of_portion;
             if (op.kind == "remove") there.erase(name);
-            if (op.kind == "create") {
-                there.insert(name);
-                created.insert(name);
-            }
+            if (op.kind != "create") return false;
+            there.insert(name);
+            if (paired) coins.insert(name);
             return false;
         });
         RequireDone(setup.Rebuild(env, options));
         setup.RequireRight();
-        REQUIRE(there_then.size() > 2);
-        REQUIRE_FALSE(created_before.back().empty());
-        for (const std::string& coins : created_before.back()) {
-            CAPTURE(coins);
-            REQUIRE_FALSE(there_then[there_then.size() - 2].contains(coins));
+        REQUIRE_FALSE(there_when_paired.empty());
+        REQUIRE(coins.size() > 3);
+        for (const std::string& name : coins) {
+            CAPTURE(name);
+            REQUIRE_FALSE(there_when_paired.contains(name));
         }
         setup.Reset();
     }
@@ -259,20 +258,65 @@ TEST_CASE("A consumer that fails ends the rebuild, and the next begins behind wh
         REQUIRE(verdict.GetError().kind == Error::Kind::kSystem);
         REQUIRE(verdict.Message() == "no room");
         REQUIRE(setup.Kept().NextHeight() == 31);
-        REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kFetched);
+        REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kPaired);
         setup.Kept().fails_at = 0;
         // What is not durable in the end can be made again without a join.
         setup.Kept().fails_at_end = true;
         const auto not_durable = setup.Rebuild(env, options);
         REQUIRE_FALSE(not_durable.Ok());
         REQUIRE(not_durable.GetError().kind == Error::Kind::kSystem);
-        REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kFetched);
+        REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kPaired);
         setup.Kept().fails_at_end = false;
         setup.Kept().Keep(40);
         RequireDone(setup.Rebuild(env, options));
         REQUIRE(setup.Kept().ended == 2);
         setup.RequireRight();
     }
+}
+
+TEST_CASE("A rebuild begins at any height, and lower again if undo data is gone", "[keystone]")
+{
+    for (int round = 0; round < 10; ++round) {
+        UndoSetup setup(TestRng()());
+        UndoOptions options = setup.Options(1 + TestRng()() % 2, 1 << 16);
+        options.portion_ranges = 1 + static_cast<uint32_t>(TestRng().Below(20));
+        const size_t blocks = setup.Right().size();
+        FaultEnv env;
+        RequireDone(setup.Rebuild(env, options));
+        const size_t kept = TestRng().Below(blocks);
+        setup.Kept().Keep(kept);
+        const size_t fails_at = kept + 1 + TestRng().Below(blocks - kept);
+        CAPTURE(options.portion_ranges, kept, fails_at);
+        setup.Kept().fails_at = static_cast<int32_t>(fails_at);
+        REQUIRE_FALSE(setup.Rebuild(env, options).Ok());
+        REQUIRE(Must(LoadJoinState(env, setup.Directory()))->fetched_for <= kept + 1);
+        setup.Kept().fails_at = 0;
+        if (round % 2 == 0) setup.Kept().Keep(TestRng().Below(kept + 1));
+        RequireDone(setup.Rebuild(env, options));
+        setup.RequireRight();
+        setup.Reset();
+    }
+}
+
+TEST_CASE("Of the coins of a rebuild those are kept that a later portion spends")
+{
+    UndoSetup setup(7, {.blocks = 120, .txs_per_block = 10});
+    std::map<uint32_t, uint64_t> bytes;
+    for (const uint32_t ranges : {1u, 30u, kUndoPortionRanges}) {
+        UndoOptions options = setup.Options(1, 1 << 16);
+        options.portion_ranges = ranges;
+        FaultEnv env;
+        setup.Kept().fails_at = static_cast<int32_t>(setup.Right().size());
+        REQUIRE_FALSE(setup.Rebuild(env, options).Ok());
+        bytes[ranges] = SizeOf(Must(LoadJoinState(env, setup.Directory()))->coin_spills);
+        setup.Kept().fails_at = 0;
+        RequireDone(setup.Rebuild(env, options));
+        setup.RequireRight();
+        setup.Reset();
+    }
+    CHECK(bytes[1] > bytes[30]);
+    CHECK(bytes[30] > 0);
+    CHECK(bytes[kUndoPortionRanges] == 0);
 }
 
 TEST_CASE("Undo files are those that a serial walk would have written", "[keystone]")

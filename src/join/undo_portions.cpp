@@ -1,0 +1,127 @@
+// See undo_portions.h.
+#include "join/undo_portions.h"
+
+#include "join/spill_series.h"
+
+namespace ibd {
+
+namespace {
+
+/** Coins that are spent in ranges below `near_end` go one way, the others another, if at all. */
+class NearAndFar final : public PageSink {
+public:
+    NearAndFar(PageSink& near, PageSink& far, uint32_t near_end)
+        : m_near(near), m_far(far), m_near_end(near_end)
+    {
+    }
+    bool Add(uint32_t range, ByteSpan records) override
+    {
+        return (range < m_near_end ? m_near : m_far).Add(range, records);
+    }
+
+private:
+    PageSink& m_near;
+    PageSink& m_far;
+    const uint32_t m_near_end;
+};
+
+} // namespace
+
+UndoPortions::UndoPortions(JoinJob& job, const UndoOptions& options, const BlockStore& store,
+                           const BlockPlaces& places, JoinState& state, uint32_t first_spill,
+                           UndoConsumer& consumer)
+    : m_job(job), m_options(options), m_store(store), m_places(places), m_state(state),
+      m_first_spill(first_spill), m_spending(state.SpendingRanges()),
+      m_records(job, options, store, places, state, consumer),
+      m_meter(job,
+              {.label = "Undo: writing",
+               .unit = "blocks",
+               .total = static_cast<uint64_t>(job.terminal.height - options.first_height + 1)},
+              [&job] { return uint64_t{job.undo_blocks}; })
+{
+}
+
+Result<std::optional<BrokenRule>> UndoPortions::Run()
+{
+    IBD_ASSIGN_OR_RETURN(uint32_t range, Begin());
+    m_job.Enter(JoinProgress::Phase::kUndo);
+    while (range < m_spending.Count() && !m_job.stop) {
+        const RangeSpan ranges{range,
+                               std::min(range + m_options.portion_ranges, m_spending.Count())};
+        const HeightSpan portion{m_spending.Span(ranges.first).first,
+                                 m_spending.Span(ranges.end - 1).end};
+        IBD_ASSIGN_OR_RETURN(auto coins, Fetch(portion));
+        if (m_job.stop) break;
+        coins.insert(coins.end(), m_state.coin_spills.begin(), m_state.coin_spills.end());
+        IBD_ASSIGN_OR_RETURN(auto broken, m_records.Run(ranges, coins, m_meter));
+        if (broken) return broken;
+        range = ranges.end;
+    }
+    return std::nullopt;
+}
+
+/** The first range of the portion whose records are made first. */
+Result<uint32_t> UndoPortions::Begin()
+{
+    const auto first = static_cast<uint32_t>(m_options.first_height);
+    const uint32_t range =
+        m_spending.Of(first) / m_options.portion_ranges * m_options.portion_ranges;
+    const uint32_t begin = m_spending.Span(range).first;
+    if (begin < m_state.fetched_for) { // undo data that was there is gone
+        m_state.coin_spills.clear();
+        m_state.fetched_to = 0;
+    }
+    if (m_state.fetched_to == 0) m_state.fetched_for = begin;
+    if (m_state.fetched_to < begin) IBD_RETURN_IF_ERROR(FetchBelow(begin));
+    return range;
+}
+
+/** Coins that are made below a height and spent there or above. */
+Result<> UndoPortions::FetchBelow(uint32_t height)
+{
+    m_job.Enter(JoinProgress::Phase::kFetching);
+    SpillSeries far(m_job.env, m_job.options.directory, NextSpill(),
+                    m_state.OwnerOf(m_spending.Count()));
+    const FetchTask task{{m_state.fetched_to, height}, {height, m_spending.Top() + 1}, far};
+    JoinMeter meter(m_job, {.label = "Undo: fetching", .unit = "bytes", .total = m_job.total_bytes},
+                    [this] { return m_job.fetched_bytes.load(); });
+    IBD_ASSIGN_OR_RETURN(const bool done,
+                         FetchPhase(m_job, m_store, m_places, m_state, task).Run(meter));
+    if (!done) return {};
+    IBD_ASSIGN_OR_RETURN(auto spills, far.Finish());
+    return Keep(std::move(spills), height);
+}
+
+/** Coins that the portion's blocks make: spills of those that its own blocks spend, of use for now;
+ *  the others are kept. Of no meaning if the job was stopped. */
+Result<std::vector<SpillInfo>> UndoPortions::Fetch(HeightSpan portion)
+{
+    const Path& directory = m_job.options.directory;
+    const SpillOwner owner = m_state.OwnerOf(m_spending.Count());
+    const bool keep = portion.end > m_state.fetched_to;
+    SpillSeries near(m_job.env, directory, kNearSpills, owner);
+    SpillSeries far(m_job.env, directory, NextSpill(), owner);
+    NearAndFar coins(near, far, m_spending.Of(portion.end - 1) + 1);
+    const FetchTask task{
+        portion, {portion.first, keep ? m_spending.Top() + 1 : portion.end}, coins};
+    IBD_ASSIGN_OR_RETURN(const bool done,
+                         FetchPhase(m_job, m_store, m_places, m_state, task).Run(m_meter));
+    if (!done) return std::vector<SpillInfo>();
+    IBD_ASSIGN_OR_RETURN(auto near_spills, near.Finish(false));
+    m_coin_bytes += SizeOf(near_spills);
+    if (keep) {
+        IBD_ASSIGN_OR_RETURN(auto far_spills, far.Finish());
+        IBD_RETURN_IF_ERROR(Keep(std::move(far_spills), portion.end));
+    }
+    return near_spills;
+}
+
+Result<> UndoPortions::Keep(std::vector<SpillInfo> far, uint32_t fetched_to)
+{
+    m_coin_bytes += SizeOf(far);
+    m_state.coin_spills.insert(m_state.coin_spills.end(), far.begin(), far.end());
+    m_state.fetched_to = fetched_to;
+    return SaveJoinState(m_job.env, m_job.options.directory, m_state);
+}
+
+} // namespace ibd
