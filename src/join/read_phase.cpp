@@ -25,8 +25,9 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered)
 {
     const uint64_t events = ExpectedSpillBytes(block_bytes, ordered);
+    // Most coins are spent in the portion that makes them (undo_portions.h).
     return ExpectedInputs(block_bytes) * SpendPair::kBytes +
-           std::max(events, ExpectedCoinBytes(block_bytes));
+           std::max(events, ExpectedCoinBytes(block_bytes) / 2);
 }
 
 uint64_t ExpectedCoinBytes(uint64_t block_bytes)

@@ -44,8 +44,8 @@ private:
 /** Bytes of spills for each byte of blocks: a record for each output and input, of which there is
  *  one in about 110 bytes; half of them usually meet in memory. */
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
-/** The most that is on the disk where pairs are kept: events beside them, or the coins that an
- *  UndoRebuild fetches for them. */
+/** The most that is on the disk where pairs are kept: events beside them, or half of the coins, of
+ *  which an UndoRebuild as a rule keeps fewer. */
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered);
 /** The coins among these. */
 uint64_t ExpectedCoinBytes(uint64_t block_bytes);
