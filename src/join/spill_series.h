@@ -11,9 +11,12 @@ namespace ibd {
  *  synced. */
 class SpillSeries final : public PageSink {
 public:
+    /** Of a spill: 4 MiB for the index of each that is being written. */
+    static constexpr size_t kMostPages = 1 << 18;
+
     /** `first_number`: of the first; the others follow. */
     SpillSeries(Env& env, const Path& directory, uint32_t first_number, const SpillOwner& owner,
-                size_t most_pages = SpillWriter::kMaxPages)
+                size_t most_pages = kMostPages)
         : m_env(env), m_directory(directory), m_owner(owner), m_most_pages(most_pages),
           m_next_number(first_number)
     {
