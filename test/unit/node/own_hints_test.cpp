@@ -265,8 +265,8 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
 TEST_CASE("own hints: pairs are kept by default where there is room for undo data as well")
 {
     const TempDir dir{MemoryFolder()};
-    // Of 200 blocks of 8.7 MB: 2,250 MiB would do for the pairs alone.
-    for (const uint64_t room : {2'000, 2'250, 3'000}) {
+    // Of 200 blocks of 8.7 MB: 2,000 MiB would do for the pairs alone.
+    for (const uint64_t room : {1'700, 2'000, 3'000}) {
         OwnHintsOptions own = Own(Mode::kAsked);
         own.undo = UndoWanted::kIfRoom;
         Start start(dir / fmt::format("{}", room), own);
