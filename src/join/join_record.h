@@ -3,7 +3,7 @@
 // other machine reads them.
 #pragma once
 
-#include "swiftsync/aggregate.h"
+#include "join/outpoint_namer.h"
 #include "util/endian.h"
 
 #include <type_traits>

@@ -30,7 +30,7 @@ JoinWorker::JoinWorker(const JoinContext& context, size_t number, JoinCounters& 
     : m_context(context), m_number(number), m_counters(counters),
       m_taker(context.params, SecretOf(context.salt),
               context.connected ? BlockTaker::OtherCheck(CheckIsSame) : nullptr),
-      m_namer(MakeAggregate(AggregateKind::kSha256, context.salt)), m_sum(context.log.NewSum())
+      m_namer(context.salt), m_sum(context.log.NewSum())
 {
 }
 
@@ -57,16 +57,13 @@ Result<> JoinWorker::Record(const SuppliedBlock& block)
     const auto height = static_cast<uint32_t>(block.node->height);
     const BlockView& view = m_taker.View();
     m_records.Reset(1 + view.Outputs().size() + view.Inputs().size()); // one for the coinbase's id
-    m_namer->Clear();
     if (m_sum) m_sum->Clear();
     AddCoinbaseId(height);
     const uint32_t outputs = AddCreated(height);
     AddSpent(height);
-    const bool named = m_sum && m_sum->Kind() == m_namer->Kind();
     const uint32_t checksum = m_context.log.KeepsChecksums() ? Crc32c(view.Raw()) : 0;
     IBD_RETURN_IF_ERROR(m_context.log.Record(m_number, {height, outputs, checksum},
-                                             block.bytes.size(), m_records,
-                                             named ? m_namer.get() : m_sum.get()));
+                                             block.bytes.size(), m_records, m_sum.get()));
     AddTo(m_counters.blocks, 1);
     AddTo(m_counters.bytes, block.bytes.size());
     return {};
@@ -78,9 +75,7 @@ void JoinWorker::AddCoinbaseId(uint32_t height)
     if (!m_context.unique.Contains(height) || m_context.rules.IsOverwritten(height)) return;
     m_listed.Reset(1);
     m_listed.Add(m_taker.View().Txs()[0].txid, OutPoint::kNullIndex);
-    OutpointName name;
-    const auto unsummed = MakeAggregate(AggregateKind::kSha256, m_context.salt);
-    unsummed->AddNamed(false, m_listed.data(), 1, &name);
+    const OutpointName name = m_namer.NameOf(m_listed.data());
     m_records.Add(JoinRecord::Of(name, JoinKind::kCoinbaseId, height, 0));
 }
 
@@ -116,13 +111,10 @@ void JoinWorker::AddListed(JoinKind kind, uint32_t height, uint32_t first)
     const uint8_t* const outpoints = m_listed.data();
     const size_t count = m_listed.size();
     CHECK(first + count <= JoinRecord::kMaxIndex);
-    if (m_names.size() < count) m_names.resize(count);
-    m_namer->AddNamed(spent, outpoints, count, m_names.data());
-    if (m_sum && m_sum->Kind() != m_namer->Kind()) {
-        spent ? m_sum->AddSpent(outpoints, count) : m_sum->AddCreated(outpoints, count);
-    }
+    if (m_sum) spent ? m_sum->AddSpent(outpoints, count) : m_sum->AddCreated(outpoints, count);
     for (uint32_t i = 0; i < count; ++i) {
-        m_records.Add(JoinRecord::Of(m_names[i], kind, height, first + i));
+        const OutpointName name = m_namer.NameOf(outpoints + i * kOutpointSize);
+        m_records.Add(JoinRecord::Of(name, kind, height, first + i));
     }
 }
 

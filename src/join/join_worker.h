@@ -47,10 +47,9 @@ private:
     JoinCounters& m_counters;
     BlockTaker m_taker;
     ShardedRecords m_records;
-    const std::unique_ptr<Aggregate> m_namer; //!< of a block: gives the names, and sums them
-    const std::unique_ptr<Aggregate> m_sum;   //!< of a block, as is asked for; null: none
-    OutpointList m_listed;                    //!< outputs of a block, or its inputs
-    std::vector<OutpointName> m_names;        //!< of these
+    const OutpointNamer m_namer;
+    const std::unique_ptr<Aggregate> m_sum; //!< of a block; null: none is asked for
+    OutpointList m_listed;                  //!< outputs of a block, or its inputs
 };
 
 } // namespace ibd

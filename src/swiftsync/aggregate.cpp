@@ -44,11 +44,6 @@ Limbs LimbsOf(const uint8_t* bytes)
     return {ReadLE64(bytes), ReadLE64(bytes + 8), ReadLE64(bytes + 16), ReadLE64(bytes + 24)};
 }
 
-OutpointName NameOf(const Hash32& digest)
-{
-    return {ReadLE64(digest.data()), ReadLE64(digest.data() + 8)};
-}
-
 __extension__ typedef unsigned __int128 Uint128;
 
 /** Sum of the digests. The columns are added up apart, so that no limb waits for the carry of
@@ -93,11 +88,6 @@ public:
     {
         AddTo(m_sum, Negated(SumOf(outpoints, count)));
     }
-    void AddNamed(bool spent, const uint8_t* outpoints, size_t count, OutpointName* names) override
-    {
-        const Limbs sum = SumOf(outpoints, count, names);
-        AddTo(m_sum, spent ? Negated(sum) : sum);
-    }
     // Not in lanes: whole coins come with their scripts, which take 100 times as long to run.
     void AddCreatedCoin(ByteSpan coin) override { AddTo(m_sum, LimbsOf(Digest(coin).data())); }
     void AddSpentCoin(ByteSpan coin) override
@@ -127,15 +117,13 @@ public:
 
 private:
     Hash32 Digest(ByteSpan message) const { return Sha256(m_salted).Write(message).Finalize(); }
-    /** `names`: null if they are not wanted. */
-    Limbs SumOf(const uint8_t* outpoints, size_t count, OutpointName* names = nullptr)
+    Limbs SumOf(const uint8_t* outpoints, size_t count)
     {
         Limbs sum{};
         while (count > 0) {
             const size_t n = std::min(count, kBatch);
             HashOutpoints(m_midstate, outpoints, kOutpointSize, n, m_digests.data());
             AddTo(sum, SumOfDigests(std::span(m_digests).first(n)));
-            for (size_t i = 0; names && i < n; ++i) *names++ = NameOf(m_digests[i]);
             outpoints += n * kOutpointSize;
             count -= n;
         }
@@ -219,13 +207,6 @@ public:
     {
         for (size_t i = 0; i < count; ++i) AddSpentCoin({outpoints + i * kOutpointSize, 36});
     }
-    void AddNamed(bool spent, const uint8_t* outpoints, size_t count, OutpointName* names) override
-    {
-        spent ? AddSpent(outpoints, count) : AddCreated(outpoints, count);
-        for (size_t i = 0; i < count; ++i) {
-            names[i] = NameOf(Digest({outpoints + i * kOutpointSize, kOutpointSize}));
-        }
-    }
     void AddCreatedCoin(ByteSpan coin) override { AddBytes(Digest(coin)); }
     void AddSpentCoin(ByteSpan coin) override { SubtractBytes(Digest(coin)); }
     void Combine(const Aggregate& other) override
@@ -276,8 +257,6 @@ private:
 };
 
 } // namespace
-
-void Aggregate::AddNamed(bool, const uint8_t*, size_t, OutpointName*) { CHECK(false); }
 
 const char* AggregateKindName(AggregateKind kind)
 {

@@ -24,15 +24,6 @@ std::optional<AggregateKind> AggregateKindFromName(std::string_view name);
 /** The secret of one sync; from Env::RandomBytes. */
 using AggregateSalt = std::array<uint8_t, Sha256::kBlockSize>;
 
-/** The first half of an outpoint's digest under the salt, as two little-endian words: a name that
- *  nobody who does not know the salt can give to two outpoints but by chance. */
-struct OutpointName {
-    uint64_t first = 0;
-    uint64_t second = 0;
-
-    bool operator==(const OutpointName&) const = default;
-};
-
 class Aggregate {
 public:
     virtual ~Aggregate() = default;
@@ -41,9 +32,6 @@ public:
     virtual void AddCreated(const uint8_t* outpoints, size_t count) = 0;
     /** Subtracts them. */
     virtual void AddSpent(const uint8_t* outpoints, size_t count) = 0;
-    /** Adds or subtracts as these two do, and says the outpoints' names: one for each to `names`.
-     *  kSha256 only, which takes those digests anyway. */
-    virtual void AddNamed(bool spent, const uint8_t* outpoints, size_t count, OutpointName* names);
     /** Adds one whole coin, a message of any length. A sync sums outpoints or coins, not both. */
     virtual void AddCreatedCoin(ByteSpan coin) = 0;
     /** Subtracts it. */

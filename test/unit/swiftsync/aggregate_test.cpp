@@ -42,28 +42,6 @@ TEST_CASE("Aggregate: the batched sum equals its slow twin")
     }
 }
 
-TEST_CASE("Aggregate: names come with the sum and equal the slow twin's")
-{
-    for (const size_t count : {0u, 1u, 7u, 256u, 257u, 1025u}) {
-        const AggregateSalt salt = SomeSalt();
-        const Bytes outpoints = RandomBytes(36 * count);
-        const bool spent = count % 2 == 0;
-        auto fast = MakeAggregate(AggregateKind::kSha256, salt);
-        auto slow = MakeSlowSha256Aggregate(salt);
-        auto nameless = MakeAggregate(AggregateKind::kSha256, salt);
-        std::vector<OutpointName> names(count);
-        std::vector<OutpointName> right(count);
-        fast->AddNamed(spent, outpoints.data(), count, names.data());
-        slow->AddNamed(spent, outpoints.data(), count, right.data());
-        spent ? nameless->AddSpent(outpoints.data(), count)
-              : nameless->AddCreated(outpoints.data(), count);
-        REQUIRE(fast->Serialize() == slow->Serialize());
-        REQUIRE(fast->Serialize() == nameless->Serialize());
-        REQUIRE(names == right);
-        for (size_t i = 1; i < count; ++i) REQUIRE_FALSE(names[i] == names[0]);
-    }
-}
-
 TEST_CASE("Aggregate: zero exactly when both multisets are equal, in any order and split")
 {
     for (const AggregateKind kind : kKinds) {
