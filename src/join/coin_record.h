@@ -11,12 +11,6 @@ namespace ibd {
 inline constexpr size_t kCoinHeadBytes = 8;
 static_assert(kMaxSpentCoinSize >> (64 - JoinRecord::kPlaceBits) == 0);
 
-/** Bytes that PutCoinRecord() takes at most. */
-inline size_t CoinRecordRoom(const OutputView& output)
-{
-    return kCoinHeadBytes + kSpentCoinRoom + output.script_pubkey.size();
-}
-
 /** Writes one to memory with room; behind it. */
 inline uint8_t* PutCoinRecord(uint8_t* to, uint64_t spent_at, const OutputView& output,
                               uint32_t height, bool coinbase)

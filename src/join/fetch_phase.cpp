@@ -4,6 +4,7 @@
 #include "join/coin_record.h"
 #include "join/join_threads.h"
 #include "join/spend_pair.h"
+#include "join/spill_series.h"
 
 #include <algorithm>
 
@@ -22,13 +23,13 @@ size_t MostPairBytes(const JoinOptions& options) { return JoinBytes(options) / 2
 /** One thread's share. */
 class FetchPhase::Worker {
 public:
-    Worker(FetchPhase& phase, const SpillReader& pairs)
-        : m_phase(phase), m_spills(pairs), m_pairs(SpendPair::SizeOf),
+    Worker(const FetchPhase& phase, const FetchTask& task)
+        : m_phase(phase), m_task(task), m_spills(*phase.m_pairs), m_pairs(SpendPair::SizeOf),
           m_blocks(phase.m_job.env, phase.m_store, phase.m_job.terminal, phase.m_places,
                    phase.m_state.checksums),
           m_coins(phase.m_spending.Count(), CollectorBytes(JoinBytes(phase.m_job.options) / 4))
     {
-        m_coins.SetSink(&phase.m_task.coins);
+        m_coins.SetSink(&task.coins);
     }
 
     Result<> FetchRange(uint32_t range);
@@ -42,7 +43,8 @@ private:
     Result<> TakeSpenders(const HeaderNode& node, size_t outputs);
     void TakeOutput(const OutputView& output, uint32_t height, bool coinbase, uint32_t index);
 
-    FetchPhase& m_phase;
+    const FetchPhase& m_phase;
+    const FetchTask& m_task;
     const SpillReader& m_spills;
     SpanRecords m_pairs;
     SpanBlocks m_blocks;
@@ -58,7 +60,7 @@ Result<> FetchPhase::Worker::FetchRange(uint32_t range)
     IBD_ASSIGN_OR_RETURN(const auto spans,
                          CutRange(m_spills, range, whole, SpendPair::SizeOf, most));
     for (const auto& [heights, bytes] : spans) {
-        const HeightSpan span = Common(heights, m_phase.m_task.made);
+        const HeightSpan span = Common(heights, m_task.made);
         if (span.Blocks() == 0) continue;
         IBD_RETURN_IF_ERROR(m_pairs.Load(m_spills, range, span, bytes));
         if (m_pairs.Bytes() == 0) continue;
@@ -78,7 +80,7 @@ bool FetchPhase::Worker::IsWanted(uint32_t height) const
     const auto offsets = m_pairs.At(height);
     return std::any_of(offsets.begin(), offsets.end(), [&](uint32_t offset) {
         const uint64_t spent = SpendPair::At(m_pairs.Data() + offset).spent;
-        return m_phase.m_task.spent.Contains(JoinRecord::HeightOf(spent));
+        return m_task.spent.Contains(JoinRecord::HeightOf(spent));
     });
 }
 
@@ -116,7 +118,7 @@ Result<> FetchPhase::Worker::TakeSpenders(const HeaderNode& node, size_t outputs
             return BadData("block at height {}: output {} is spent twice, or not there",
                            node.height, index);
         }
-        if (m_phase.m_task.spent.Contains(JoinRecord::HeightOf(pair.spent))) {
+        if (m_task.spent.Contains(JoinRecord::HeightOf(pair.spent))) {
             m_spenders[index] = pair.spent;
         }
     }
@@ -134,31 +136,49 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
 }
 
 FetchPhase::FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
-                       const JoinState& state, const FetchTask& task)
-    : m_job(job), m_store(store), m_places(places), m_state(state), m_task(task),
-      m_making(state.MakingRanges()), m_spending(state.SpendingRanges()),
-      m_end(task.made.Blocks() == 0 ? 0 : m_making.Of(task.made.end - 1) + 1),
-      m_next(task.made.Blocks() == 0 ? 0 : m_making.Of(task.made.first))
+                       const JoinState& state)
+    : m_job(job), m_store(store), m_places(places), m_state(state), m_making(state.MakingRanges()),
+      m_spending(state.SpendingRanges())
 {
 }
 
-Result<bool> FetchPhase::Run(JoinMeter& meter)
+Result<bool> FetchPhase::Run(const FetchTask& task, JoinMeter& meter)
 {
-    IBD_ASSIGN_OR_RETURN(const auto pairs,
-                         SpillReader::Open(m_job.env, m_job.options.directory, m_state.pair_spills,
-                                           m_state.OwnerOf(m_making.Count())));
-    IBD_RETURN_IF_ERROR(RunJoinThreads(m_job, meter, [&] { return Work(pairs); }));
+    if (task.made.Blocks() == 0) return !m_job.stop;
+    if (!m_pairs) {
+        IBD_ASSIGN_OR_RETURN(m_pairs, SpillReader::Open(m_job.env, m_job.options.directory,
+                                                        m_state.pair_spills,
+                                                        m_state.OwnerOf(m_making.Count())));
+    }
+    m_next = m_making.Of(task.made.first);
+    const uint32_t end = m_making.Of(task.made.end - 1) + 1;
+    IBD_RETURN_IF_ERROR(RunJoinThreads(m_job, meter, [&] { return Work(task, end); }));
     return !m_job.stop;
 }
 
-Result<> FetchPhase::Work(const SpillReader& pairs)
+Result<std::optional<std::vector<SpillInfo>>>
+FetchPhase::RunAlone(HeightSpan made, HeightSpan spent, uint32_t first_spill)
 {
-    Worker worker(*this, pairs);
+    m_job.Enter(JoinProgress::Phase::kFetching);
+    SpillSeries coins(m_job.env, m_job.options.directory, first_spill,
+                      m_state.OwnerOf(m_spending.Count()));
+    JoinMeter meter(m_job, {.label = "Undo: fetching", .unit = "bytes", .total = m_job.total_bytes},
+                    [this] { return m_job.fetched_bytes.load(); });
+    IBD_ASSIGN_OR_RETURN(const bool done, Run({made, spent, coins}, meter));
+    if (!done) return std::nullopt;
+    IBD_ASSIGN_OR_RETURN(auto spills, coins.Finish());
+    return std::optional(std::move(spills));
+}
+
+/** Ranges of blocks that make coins, below `end`. */
+Result<> FetchPhase::Work(const FetchTask& task, uint32_t end)
+{
+    Worker worker(*this, task);
     while (!m_job.stop && worker.Written()) {
         const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
-        if (range >= m_end) break;
+        if (range >= end) break;
         if (const Result<> done = worker.FetchRange(range); !done) {
-            m_next = m_end; // nobody gets another
+            m_next = end; // nobody gets another
             return done;
         }
     }

@@ -1,7 +1,8 @@
 // FetchPhase: from which input spends which output to the coin that each input spends. Blocks are
 // read once more, by ranges of those that make the outputs, on several threads, and each spent
-// output goes to a sink by ranges of the blocks that spend it. Called by UndoRebuild on its thread.
-// Memory: JoinOptions::memory_bytes, and the blocks being parsed.
+// output goes to a sink by ranges of the blocks that spend it. Owned by who rebuilds undo data, for
+// one portion of the chain after the other; its thread. Memory: JoinOptions::memory_bytes, and the
+// blocks being parsed.
 #pragma once
 
 #include "join/join_job.h"
@@ -21,26 +22,29 @@ struct FetchTask {
 
 class FetchPhase {
 public:
-    /** All must outlive it. `state`: kPaired. */
+    /** All must outlive it. `state`: kPaired, and its pairs stay. */
     FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
-               const JoinState& state, const FetchTask& task);
+               const JoinState& state);
 
-    /** Once. False: the job was stopped. Bad data: a spill of pairs is damaged. */
-    Result<bool> Run(JoinMeter& meter);
+    /** False: the job was stopped. Bad data: a spill of pairs is damaged. */
+    Result<bool> Run(const FetchTask& task, JoinMeter& meter);
+    /** Likewise as a phase of its own, with its meter, to spills from a number on. Nothing: the job
+     *  was stopped. */
+    Result<std::optional<std::vector<SpillInfo>>> RunAlone(HeightSpan made, HeightSpan spent,
+                                                           uint32_t first_spill);
 
 private:
     class Worker;
-    Result<> Work(const SpillReader& pairs);
+    Result<> Work(const FetchTask& task, uint32_t end);
 
     JoinJob& m_job;
     const BlockStore& m_store;
     const BlockPlaces& m_places;
     const JoinState& m_state;
-    const FetchTask m_task;
     const HeightRanges m_making;
     const HeightRanges m_spending;
-    const uint32_t m_end;         //!< of the ranges of blocks that make the coins
-    std::atomic<uint32_t> m_next; //!< range that nobody has claimed
+    std::optional<SpillReader> m_pairs;
+    std::atomic<uint32_t> m_next{0}; //!< range that nobody has claimed
 };
 
 } // namespace ibd

@@ -30,8 +30,8 @@ private:
 UndoPortions::UndoPortions(JoinJob& job, const UndoOptions& options, const BlockStore& store,
                            const BlockPlaces& places, JoinState& state, uint32_t first_spill,
                            UndoConsumer& consumer)
-    : m_job(job), m_options(options), m_store(store), m_places(places), m_state(state),
-      m_first_spill(first_spill), m_spending(state.SpendingRanges()),
+    : m_job(job), m_options(options), m_state(state), m_first_spill(first_spill),
+      m_spending(state.SpendingRanges()), m_fetch(job, store, places, state),
       m_records(job, options, store, places, state, consumer),
       m_meter(job,
               {.label = "Undo: writing",
@@ -79,17 +79,9 @@ Result<uint32_t> UndoPortions::Begin()
 /** Coins that are made below a height and spent there or above. */
 Result<> UndoPortions::FetchBelow(uint32_t height)
 {
-    m_job.Enter(JoinProgress::Phase::kFetching);
-    SpillSeries far(m_job.env, m_job.options.directory, NextSpill(),
-                    m_state.OwnerOf(m_spending.Count()));
-    const FetchTask task{{m_state.fetched_to, height}, {height, m_spending.Top() + 1}, far};
-    JoinMeter meter(m_job, {.label = "Undo: fetching", .unit = "bytes", .total = m_job.total_bytes},
-                    [this] { return m_job.fetched_bytes.load(); });
-    IBD_ASSIGN_OR_RETURN(const bool done,
-                         FetchPhase(m_job, m_store, m_places, m_state, task).Run(meter));
-    if (!done) return {};
-    IBD_ASSIGN_OR_RETURN(auto spills, far.Finish());
-    return Keep(std::move(spills), height);
+    IBD_ASSIGN_OR_RETURN(auto far, m_fetch.RunAlone({m_state.fetched_to, height},
+                                                    {height, m_spending.Top() + 1}, NextSpill()));
+    return far ? Keep(std::move(*far), height) : Result<>();
 }
 
 /** Coins that the portion's blocks make: spills of those that its own blocks spend, of use for now;
@@ -104,8 +96,7 @@ Result<std::vector<SpillInfo>> UndoPortions::Fetch(HeightSpan portion)
     NearAndFar coins(near, far, m_spending.Of(portion.end - 1) + 1);
     const FetchTask task{
         portion, {portion.first, keep ? m_spending.Top() + 1 : portion.end}, coins};
-    IBD_ASSIGN_OR_RETURN(const bool done,
-                         FetchPhase(m_job, m_store, m_places, m_state, task).Run(m_meter));
+    IBD_ASSIGN_OR_RETURN(const bool done, m_fetch.Run(task, m_meter));
     if (!done) return std::vector<SpillInfo>();
     IBD_ASSIGN_OR_RETURN(auto near_spills, near.Finish(false));
     m_coin_bytes += SizeOf(near_spills);

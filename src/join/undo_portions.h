@@ -39,11 +39,10 @@ private:
 
     JoinJob& m_job;
     const UndoOptions& m_options;
-    const BlockStore& m_store;
-    const BlockPlaces& m_places;
     JoinState& m_state;
     const uint32_t m_first_spill;
     const HeightRanges m_spending;
+    FetchPhase m_fetch;
     UndoPhase m_records;
     JoinMeter m_meter;
     uint64_t m_coin_bytes = 0;

@@ -2,7 +2,6 @@
 #include "join/undo_rebuild.h"
 
 #include "join/join_threads.h"
-#include "join/spill_series.h"
 #include "join/undo_portions.h"
 
 namespace ibd {
@@ -180,7 +179,12 @@ Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, 
     JoinState state = kept;
     if (use_kept) {
         m_job.total_bytes = kept.bytes;
-        IBD_ASSIGN_OR_RETURN(auto coins, FetchLast(kept, places, first));
+        m_job.log.Info("Undo: fetching the coins of {} MB of pairs from the blocks",
+                       SizeOf(kept.pair_spills) / 1'000'000);
+        const uint32_t end = kept.terminal_height + 1;
+        FetchPhase fetch(m_job, m_store, places, kept);
+        IBD_ASSIGN_OR_RETURN(auto coins,
+                             fetch.RunAlone({0, end}, {first, end}, kept.NextSpillNumber()));
         if (!coins) return std::optional(Interrupted());
         state.coin_spills = std::move(*coins);
     } else {
@@ -222,25 +226,6 @@ Result<BlockPlaces> UndoRebuild::FindPlaces() const
         return SystemError("block at height {} is not in the block files", missing);
     }
     return places;
-}
-
-/** Of the blocks from `first` on, in spills; nothing: the job was stopped. */
-Result<std::optional<std::vector<SpillInfo>>>
-UndoRebuild::FetchLast(const JoinState& kept, const BlockPlaces& places, uint32_t first)
-{
-    const uint32_t end = kept.terminal_height + 1;
-    SpillSeries coins(m_job.env, m_job.options.directory, kept.NextSpillNumber(),
-                      kept.OwnerOf(kept.SpendingRanges().Count()));
-    m_job.Enter(JoinProgress::Phase::kFetching);
-    m_job.log.Info("Undo: fetching the coins of {} MB of pairs from the blocks",
-                   SizeOf(kept.pair_spills) / 1'000'000);
-    JoinMeter meter(m_job, {.label = "Undo: fetching", .unit = "bytes", .total = kept.bytes},
-                    [this] { return m_job.fetched_bytes.load(); });
-    FetchPhase fetch(m_job, m_store, places, kept, {{0, end}, {first, end}, coins});
-    IBD_ASSIGN_OR_RETURN(const bool done, fetch.Run(meter));
-    if (!done) return std::nullopt;
-    IBD_ASSIGN_OR_RETURN(auto spills, coins.Finish());
-    return std::optional(std::move(spills));
 }
 
 /** While the next phase is at work, whose spills have the numbers from that on which is returned:

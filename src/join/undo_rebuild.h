@@ -54,8 +54,6 @@ private:
     Result<std::optional<JoinVerdict>> MakeLast(const JoinState& kept, bool use_kept,
                                                 UndoConsumer& consumer);
     Result<BlockPlaces> FindPlaces() const;
-    Result<std::optional<std::vector<SpillInfo>>>
-    FetchLast(const JoinState& kept, const BlockPlaces& places, uint32_t first);
     Result<uint32_t> RemoveUseless(const JoinState& state);
     Result<JoinVerdict> Write(const JoinState& state, const BlockPlaces& places,
                               UndoConsumer& consumer);
