@@ -34,7 +34,8 @@ JoinState FreshState(const JoinJob& job, uint32_t first)
 CoinSearch::CoinSearch(JoinJob& job, uint32_t first, uint32_t first_spill)
     : m_job(job), m_first(first), m_state(FreshState(job, first)),
       m_spending(m_state.SpendingRanges()), m_next_input(m_state.terminal_height - first + 1),
-      m_coins(job.env, job.options.directory, first_spill, m_state.OwnerOf(m_spending.Count()))
+      m_coins(job.env, job.options.directory, first_spill, m_state.OwnerOf(m_spending.Count()),
+              SpillUse::kPassing)
 {
     CHECK(first >= 1 && m_next_input.size() <= SoughtCoins::kMostBlocks);
 }

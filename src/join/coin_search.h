@@ -35,7 +35,7 @@ public:
     SoughtCoins& Sought() { return *m_sought; }
 
     /** When the finders are flushed, with all found: the state of a join whose coins are fetched,
-     *  of these blocks. Durable on return. */
+     *  of these blocks, for this process alone. */
     Result<JoinState> Finish();
 
 private:

@@ -31,7 +31,7 @@ public:
     /** Likewise as a phase of its own, with its meter, to spills from a number on. Nothing: the job
      *  was stopped. */
     Result<std::optional<std::vector<SpillInfo>>> RunAlone(HeightSpan made, HeightSpan spent,
-                                                           uint32_t first_spill);
+                                                           uint32_t first_spill, SpillUse use);
 
 private:
     class Worker;

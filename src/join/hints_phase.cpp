@@ -25,11 +25,13 @@ Result<> HintsPhase::Begin(bool hints)
     uint32_t next_spill = m_state.NextSpillNumber();
     if (hints) {
         IBD_ASSIGN_OR_RETURN(m_numbers, SpillWriter::Create(m_job.env, directory, next_spill++,
-                                                            m_state.OwnerOf(m_bits.Ranges())));
+                                                            m_state.OwnerOf(m_bits.Ranges()),
+                                                            SpillUse::kPassing));
     }
     if (m_state.pairs) {
         m_ranges = m_state.MakingRanges();
-        m_pairs.emplace(m_job.env, directory, next_spill, m_state.OwnerOf(m_ranges->Count()));
+        m_pairs.emplace(m_job.env, directory, next_spill, m_state.OwnerOf(m_ranges->Count()),
+                        SpillUse::kKept);
     }
     return {};
 }
@@ -37,7 +39,7 @@ Result<> HintsPhase::Begin(bool hints)
 Result<> HintsPhase::WriteHints(const MakeHintsWriter& make_writer)
 {
     IBD_ASSIGN_OR_RETURN(WrittenSpill written, m_numbers->Finish());
-    written.file.reset(); // of no use after a crash, so it is not synced
+    written.file.reset();
     const SpillInfo infos[] = {written.info};
     IBD_ASSIGN_OR_RETURN(const auto unspent,
                          SpillReader::Open(m_job.env, m_job.options.directory, infos,

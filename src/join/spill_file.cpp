@@ -72,20 +72,21 @@ Path SpillPath(const Path& directory, uint32_t number)
 }
 
 SpillWriter::SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number,
-                         const SpillOwner& owner, uint64_t old_size)
-    : m_number(number), m_header(Header(number, owner)), m_old_size(old_size), m_gathered(m_header),
-      m_file(std::move(file))
+                         const SpillOwner& owner, SpillUse use, uint64_t old_size)
+    : m_number(number), m_header(Header(number, owner)), m_use(use), m_old_size(old_size),
+      m_gathered(m_header), m_file(std::move(file))
 {
     m_gathered.reserve(kMostGathered);
     m_leaving.reserve(kMostGathered);
 }
 
 Result<std::unique_ptr<SpillWriter>> SpillWriter::Create(Env& env, const Path& directory,
-                                                         uint32_t number, const SpillOwner& owner)
+                                                         uint32_t number, const SpillOwner& owner,
+                                                         SpillUse use)
 {
     IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(SpillPath(directory, number), false));
     IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-    return std::unique_ptr<SpillWriter>(new SpillWriter(std::move(file), number, owner, size));
+    return std::unique_ptr<SpillWriter>(new SpillWriter(std::move(file), number, owner, use, size));
 }
 
 bool SpillWriter::Add(uint32_t partition, ByteSpan records)
@@ -125,13 +126,13 @@ void SpillWriter::WriteOut()
     m_written.notify_all();
 }
 
-/** Has the system begin with what is written, so that whoever syncs the complete file, while
- *  nothing else is done, waits for its end only. */
+/** Has the system begin with what is written and kept, so that whoever syncs the complete file,
+ *  while nothing else is done, waits for its end only. */
 Result<> SpillWriter::WriteAt(uint64_t offset, ByteSpan data)
 {
     IBD_RETURN_IF_ERROR(m_file->WriteAt(offset, data));
     const uint64_t end = offset + data.size();
-    if (end - m_sync_started < kSyncStretch) return {};
+    if (m_use == SpillUse::kPassing || end - m_sync_started < kSyncStretch) return {};
     const uint64_t begin = std::exchange(m_sync_started, end);
     return m_file->StartSync(begin, end - begin);
 }

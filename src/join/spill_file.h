@@ -26,6 +26,12 @@ struct SpillOwner {
     uint32_t partitions = 0;
 };
 
+/** Who is to read a spill. */
+enum class SpillUse : uint8_t {
+    kKept, //!< whoever goes on after a death too: the system begins at once to bring it to the disk
+    kPassing, //!< this process: most of it is written over or removed before the system does
+};
+
 Path SpillPath(const Path& directory, uint32_t number);
 
 struct WrittenSpill {
@@ -53,7 +59,8 @@ public:
 
     /** Writes over what lies there: what the system holds of it need not be found anew. */
     static Result<std::unique_ptr<SpillWriter>> Create(Env& env, const Path& directory,
-                                                       uint32_t number, const SpillOwner& owner);
+                                                       uint32_t number, const SpillOwner& owner,
+                                                       SpillUse use = SpillUse::kKept);
 
     /** Writes only if nobody has called WriteGathered() for long. */
     bool Add(uint32_t partition, ByteSpan records) override;
@@ -73,7 +80,7 @@ private:
     };
 
     SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number, const SpillOwner& owner,
-                uint64_t old_size);
+                SpillUse use, uint64_t old_size);
     uint64_t Size() const IBD_REQUIRES(m_mutex) { return m_gathered_at + m_gathered.size(); }
     void MakeRoom(size_t size) IBD_REQUIRES(m_mutex);
     void Advance() IBD_REQUIRES(m_mutex);
@@ -84,6 +91,7 @@ private:
 
     const uint32_t m_number;
     const Bytes m_header;
+    const SpillUse m_use;
     const uint64_t m_old_size; //!< of what is written over
     mutable Mutex m_mutex;
     std::condition_variable_any m_written;

@@ -22,7 +22,7 @@ std::unique_ptr<SpillWriter> SpillSeries::Take()
         m_idle.pop_back();
         return writer;
     }
-    auto made = SpillWriter::Create(m_env, m_directory, m_next_number, m_owner);
+    auto made = SpillWriter::Create(m_env, m_directory, m_next_number, m_owner, m_use);
     if (!made) {
         m_status = made.GetError();
         return nullptr;
@@ -52,7 +52,7 @@ void SpillSeries::Retire(SpillWriter& writer)
     }
 }
 
-Result<std::vector<SpillInfo>> SpillSeries::Finish(bool durable)
+Result<std::vector<SpillInfo>> SpillSeries::Finish()
 {
     std::vector<std::unique_ptr<SpillWriter>> writers;
     {
@@ -63,13 +63,14 @@ Result<std::vector<SpillInfo>> SpillSeries::Finish(bool durable)
     const Lock lock(m_mutex);
     IBD_RETURN_IF_ERROR(m_status);
     m_status = SystemError("the spills are closed");
+    const bool kept = m_use == SpillUse::kKept;
     std::vector<SpillInfo> infos;
     for (WrittenSpill& written : m_written) {
-        if (durable) IBD_RETURN_IF_ERROR(written.file->Sync());
+        if (kept) IBD_RETURN_IF_ERROR(written.file->Sync());
         written.file.reset();
         infos.push_back(written.info);
     }
-    if (durable) IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
+    if (kept) IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
     return infos;
 }
 

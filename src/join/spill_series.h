@@ -16,16 +16,15 @@ public:
 
     /** `first_number`: of the first; the others follow. */
     SpillSeries(Env& env, const Path& directory, uint32_t first_number, const SpillOwner& owner,
-                size_t most_pages = kMostPages)
-        : m_env(env), m_directory(directory), m_owner(owner), m_most_pages(most_pages),
+                SpillUse use, size_t most_pages = kMostPages)
+        : m_env(env), m_directory(directory), m_owner(owner), m_use(use), m_most_pages(most_pages),
           m_next_number(first_number)
     {
     }
 
     bool Add(uint32_t partition, ByteSpan records) override;
-    /** Completes them; durable on return unless that is not wanted. No Add() may follow or be under
-     *  way. */
-    Result<std::vector<SpillInfo>> Finish(bool durable = true);
+    /** Completes them; what is kept is durable on return. No Add() may follow or be under way. */
+    Result<std::vector<SpillInfo>> Finish();
 
 private:
     std::unique_ptr<SpillWriter> Take();
@@ -35,6 +34,7 @@ private:
     Env& m_env;
     const Path m_directory;
     const SpillOwner m_owner;
+    const SpillUse m_use;
     const size_t m_most_pages;
 
     Mutex m_mutex;

@@ -80,7 +80,8 @@ Result<uint32_t> UndoPortions::Begin()
 Result<> UndoPortions::FetchBelow(uint32_t height)
 {
     IBD_ASSIGN_OR_RETURN(auto far, m_fetch.RunAlone({m_state.fetched_to, height},
-                                                    {height, m_spending.Top() + 1}, NextSpill()));
+                                                    {height, m_spending.Top() + 1}, NextSpill(),
+                                                    SpillUse::kKept));
     return far ? Keep(std::move(*far), height) : Result<>();
 }
 
@@ -91,14 +92,14 @@ Result<std::vector<SpillInfo>> UndoPortions::Fetch(HeightSpan portion)
     const Path& directory = m_job.options.directory;
     const SpillOwner owner = m_state.OwnerOf(m_spending.Count());
     const bool keep = portion.end > m_state.fetched_to;
-    SpillSeries near(m_job.env, directory, kNearSpills, owner);
-    SpillSeries far(m_job.env, directory, NextSpill(), owner);
+    SpillSeries near(m_job.env, directory, kNearSpills, owner, SpillUse::kPassing);
+    SpillSeries far(m_job.env, directory, NextSpill(), owner, SpillUse::kKept);
     NearAndFar coins(near, far, m_spending.Of(portion.end - 1) + 1);
     const FetchTask task{
         portion, {portion.first, keep ? m_spending.Top() + 1 : portion.end}, coins};
     IBD_ASSIGN_OR_RETURN(const bool done, m_fetch.Run(task, m_meter));
     if (!done) return std::vector<SpillInfo>();
-    IBD_ASSIGN_OR_RETURN(auto near_spills, near.Finish(false));
+    IBD_ASSIGN_OR_RETURN(auto near_spills, near.Finish());
     m_coin_bytes += SizeOf(near_spills);
     if (keep) {
         IBD_ASSIGN_OR_RETURN(auto far_spills, far.Finish());

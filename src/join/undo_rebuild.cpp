@@ -183,8 +183,9 @@ Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, 
                        SizeOf(kept.pair_spills) / 1'000'000);
         const uint32_t end = kept.terminal_height + 1;
         FetchPhase fetch(m_job, m_store, places, kept);
-        IBD_ASSIGN_OR_RETURN(auto coins,
-                             fetch.RunAlone({0, end}, {first, end}, kept.NextSpillNumber()));
+        IBD_ASSIGN_OR_RETURN(
+            auto coins,
+            fetch.RunAlone({0, end}, {first, end}, kept.NextSpillNumber(), SpillUse::kPassing));
         if (!coins) return std::optional(Interrupted());
         state.coin_spills = std::move(*coins);
     } else {

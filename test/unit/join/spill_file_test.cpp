@@ -73,6 +73,29 @@ TEST_CASE("A spill gives the pages of each partition in the order in which they 
     CHECK(Must(ReadAll(env, dir.Get(), spills)) == all);
 }
 
+TEST_CASE("A spill that is kept is begun to be synced early, one in passing is not synced",
+          "[spill]")
+{
+    const auto use = GENERATE(SpillUse::kKept, SpillUse::kPassing);
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    std::map<std::string, int> syncs;
+    env.SetScript([&](const FaultEnv::Operation& operation) {
+        if (operation.kind.find("sync") != std::string::npos) ++syncs[operation.kind];
+        return false;
+    });
+    SpillSeries series(env, dir.Get(), 0, kOwner, use);
+    Pages pages;
+    for (size_t i = 0; i < 200; ++i) { // more than a stretch that is synced at once
+        pages[1].push_back(RandomBytes(SpillWriter::kMaxPageBytes));
+        REQUIRE(series.Add(1, pages[1].back()));
+    }
+    const auto spills = Must(series.Finish());
+    CHECK(syncs.empty() == (use == SpillUse::kPassing));
+    CHECK((syncs["startsync"] > 0) == (use == SpillUse::kKept));
+    CHECK(Must(ReadAll(env, dir.Get(), spills)) == pages);
+}
+
 TEST_CASE("Every byte of a spill that changes is noticed", "[spill]")
 {
     TempDir dir(MemoryFolder());
@@ -173,7 +196,7 @@ TEST_CASE("Of what several threads add to a series nothing is lost, or an error 
             env.SetScript([&](const FaultEnv::Operation& operation) {
                 return operation.kind == kind && ++operations == at;
             });
-            SpillSeries series(env, dir.Get(), 5, kOwner, kMostPages);
+            SpillSeries series(env, dir.Get(), 5, kOwner, SpillUse::kKept, kMostPages);
             Pages pages;
             for (uint32_t thread = 0; thread < kThreads; ++thread) {
                 for (size_t i = 0; i < kPages; ++i) {
