@@ -5,20 +5,27 @@
 #include "util/check.h"
 #include "util/endian.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ibd {
 namespace {
+
+/** Of the witness script, which is the last item. */
+unsigned WitnessScriptSigOps(const InputView& input)
+{
+    if (input.witness_items == 0) return 0;
+    ByteSpan script;
+    ForEachWitnessItem(input, [&](ByteSpan item) { script = item; });
+    return CountSigOps(script, true);
+}
 
 /** BIP141: 1 for a key hash, the witness script's operations for a script hash, else 0. */
 unsigned ProgramSigOps(const WitnessProgram& program, const InputView& input)
 {
     if (program.version != 0) return 0;
     if (program.program.size() == 20) return 1;
-    if (program.program.size() != 32 || input.witness_items == 0) return 0;
-    ByteSpan script;
-    ForEachWitnessItem(input, [&](ByteSpan item) { script = item; });
-    return CountSigOps(script, true);
+    return program.program.size() == 32 ? WitnessScriptSigOps(input) : 0;
 }
 
 /** What a push-only script pushes last; empty if it is not push-only. */
@@ -118,6 +125,18 @@ int64_t TransactionSigOpCost(const TxView& tx, std::span<const SpentCoin> coins,
     if (flags & kVerifyP2sh) cost += int64_t{P2shSigOpCount(tx, coins)} * kWitnessScaleFactor;
     for (size_t i = 0; i < coins.size(); ++i) {
         cost += WitnessSigOpCount(tx.inputs[i], coins[i].script_pubkey, flags);
+    }
+    return cost;
+}
+
+int64_t MostSigOpCost(const TxView& tx)
+{
+    int64_t cost = int64_t{LegacySigOpCount(tx.inputs, tx.outputs)} * kWitnessScaleFactor;
+    if (tx.IsCoinbase()) return cost;
+    for (const InputView& input : tx.inputs) {
+        // As if each coin were of a script hash, and of a key hash or a script hash in a witness.
+        cost += int64_t{CountSigOps(LastPush(input.script_sig), true)} * kWitnessScaleFactor;
+        cost += std::max(1u, WitnessScriptSigOps(input));
     }
     return cost;
 }

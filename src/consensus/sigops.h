@@ -17,6 +17,9 @@ unsigned P2shSigOpCount(const TxView& tx, std::span<const SpentCoin> coins);
  *  each input; not read for a coinbase. */
 int64_t TransactionSigOpCost(const TxView& tx, std::span<const SpentCoin> coins, ScriptFlags flags);
 
+/** No less than TransactionSigOpCost(), whatever coins are spent under whatever flags. */
+int64_t MostSigOpCost(const TxView& tx);
+
 /** Cost of the witness of one input. */
 unsigned WitnessSigOpCount(const InputView& input, ByteSpan script_pubkey, ScriptFlags flags);
 

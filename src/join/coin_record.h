@@ -1,6 +1,7 @@
 // A spent coin as it is spilled: 8 bytes, whose low bits are the place in the chain of the input
 // that spends it (JoinRecord::Place) and the high ones the length of the rest, and the rest as undo
-// data has it. Pure functions.
+// data has it. Likewise the outline of a block, at the place of its coinbase's input, which spends
+// no coin. Pure functions.
 #pragma once
 
 #include "join/join_record.h"
@@ -19,6 +20,17 @@ inline uint8_t* PutCoinRecord(uint8_t* to, uint64_t spent_at, const OutputView& 
     uint8_t* const end = PutSpentCoin(coin, output.value, output.script_pubkey, height, coinbase);
     WriteLE64(to, spent_at | static_cast<uint64_t>(end - coin) << JoinRecord::kPlaceBits);
     return end;
+}
+
+/** The number of the input where the outline is: the coinbase's. */
+inline constexpr uint32_t kOutlineIndex = 0;
+
+/** Writes one to memory with room; behind it. `outline`: encoded. */
+inline uint8_t* PutOutlineRecord(uint8_t* to, uint32_t height, ByteSpan outline)
+{
+    WriteLE64(to, JoinRecord::PlaceOf(height, kOutlineIndex) | uint64_t{outline.size()}
+                                                                   << JoinRecord::kPlaceBits);
+    return std::copy(outline.begin(), outline.end(), to + kCoinHeadBytes);
 }
 
 /** As RecordSize. */

@@ -1,6 +1,7 @@
 // See fetch_phase.h.
 #include "join/fetch_phase.h"
 
+#include "join/block_outline.h"
 #include "join/coin_record.h"
 #include "join/join_threads.h"
 #include "join/spend_pair.h"
@@ -42,6 +43,8 @@ private:
     Result<> FetchBlock(const HeaderNode& node, const PlainBlock& block);
     Result<> TakeSpenders(const HeaderNode& node, size_t outputs);
     void TakeOutput(const OutputView& output, uint32_t height, bool coinbase, uint32_t index);
+    void TakeOutline(const PlainBlock& block, uint32_t height);
+    void Close(uint32_t height, const uint8_t* end);
 
     const FetchPhase& m_phase;
     const FetchTask& m_task;
@@ -51,6 +54,8 @@ private:
     RangeCollector m_coins;
     bool m_written = true;
     std::vector<uint64_t> m_spenders; //!< by number of the output in the block: the input's place
+    BlockOutline m_outline;           //!< of the block at hand
+    Bytes m_encoded;                  //!< the same
 };
 
 Result<> FetchPhase::Worker::FetchRange(uint32_t range)
@@ -100,6 +105,7 @@ Result<> FetchPhase::Worker::FetchBlock(const HeaderNode& node, const PlainBlock
         }
         coinbase = false;
     }
+    if (m_task.outlines) TakeOutline(block, height);
     m_phase.m_job.fetched_bytes.fetch_add(block.Raw().size(), std::memory_order_relaxed);
     return {};
 }
@@ -130,9 +136,29 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
 {
     const uint64_t spender = index < m_spenders.size() ? m_spenders[index] : 0;
     if (spender == 0) return;
-    const uint8_t* const end = PutCoinRecord(m_coins.Room(), spender, output, height, coinbase);
-    const uint32_t range = m_phase.m_spending.Of(JoinRecord::HeightOf(spender));
-    m_written = m_coins.Close(range, end) && m_written;
+    Close(JoinRecord::HeightOf(spender),
+          PutCoinRecord(m_coins.Room(), spender, output, height, coinbase));
+}
+
+/** Counts alone where there is no room in a page for more. */
+void FetchPhase::Worker::TakeOutline(const PlainBlock& block, uint32_t height)
+{
+    m_encoded.clear();
+    m_outline.TakeAll(block.Txs());
+    m_outline.Encode(m_encoded);
+    if (kCoinHeadBytes + m_encoded.size() > PageSink::kMaxPageBytes) {
+        m_encoded.clear();
+        m_outline.TakeCounts(block.Txs());
+        m_outline.Encode(m_encoded);
+    }
+    CHECK(kCoinHeadBytes + m_encoded.size() <= PageSink::kMaxPageBytes); // 16,666 of 60 bytes
+    Close(height, PutOutlineRecord(m_coins.Room(), height, m_encoded));
+}
+
+/** A record of the block at a height that ends there. */
+void FetchPhase::Worker::Close(uint32_t height, const uint8_t* end)
+{
+    m_written = m_coins.Close(m_phase.m_spending.Of(height), end) && m_written;
 }
 
 FetchPhase::FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,

@@ -15,9 +15,10 @@ class JoinMeter;
 
 /** Which coins are wanted, and where they go. */
 struct FetchTask {
-    HeightSpan made;  //!< in these blocks
-    HeightSpan spent; //!< and in these
-    PageSink& coins;  //!< by JoinState::SpendingRanges(); complete when it is finished
+    HeightSpan made;       //!< in these blocks
+    HeightSpan spent;      //!< and in these
+    PageSink& coins;       //!< by JoinState::SpendingRanges(); complete when it is finished
+    bool outlines = false; //!< besides, those of the blocks that are read
 };
 
 class FetchPhase {

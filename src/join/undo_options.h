@@ -33,9 +33,16 @@ struct UndoOptions {
     int32_t first_height = 1;
     uint64_t giant_bytes = kGiantUndoBytes;       //!< for tests
     uint32_t portion_ranges = kUndoPortionRanges; //!< for tests
+    bool outlines = true;                         //!< for tests; else each block is read thrice
     /** Where a block lies; nothing: its node says so, and nobody changes nodes meanwhile. */
     std::function<FilePos(const HeaderNode&)> place = {};
 };
+
+/** Whether a block that was read for coins is read again only if an outline does not do. */
+inline bool TakesOutlines(const UndoOptions& options)
+{
+    return options.checks != UndoChecks::kScripts && options.outlines;
+}
 
 /** Who is given the undo data. */
 class UndoConsumer {

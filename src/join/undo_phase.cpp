@@ -2,6 +2,7 @@
 #include "join/undo_phase.h"
 
 #include "crypto/sha256_batch.h"
+#include "join/block_outline.h"
 #include "join/coin_record.h"
 #include "join/join_threads.h"
 #include "join/spent_rules.h"
@@ -42,10 +43,15 @@ public:
 private:
     Result<bool> WriteSpan(uint32_t range, const SizedSpan& cut);
     Result<> Build(uint32_t range, uint64_t bytes);
+    Result<> BuildByOutlines();
     Result<> BuildBlock(const HeaderNode& node, const PlainBlock& block);
-    Result<> FindCoins(const HeaderNode& node, const PlainBlock& block);
-    void AppendRecord(const PlainBlock& block);
-    std::unique_ptr<ScatteredUndo> ScatterRecord(const PlainBlock& block) const;
+    UndoSpan::Record& RecordOf(uint32_t height) { return m_made.records[height - m_span.first]; }
+    bool FindCoins(uint32_t height);
+    Result<> RequireFit(uint32_t height, bool fits) const;
+    bool KeepsRules(const HeaderNode& node);
+    void MakeRecord(const HeaderNode& node);
+    void AppendRecord();
+    std::unique_ptr<ScatteredUndo> ScatterRecord() const;
     uint64_t SpentBytes() const;
     void AddChecksums();
 
@@ -61,7 +67,9 @@ private:
     std::vector<HashMessage> m_messages; //!< that give the checksums
     std::vector<Hash32> m_checksums;
     // Of the block at hand.
-    std::vector<ByteSpan> m_spent; //!< in undo form, by number of the input without the coinbase's
+    std::vector<ByteSpan> m_by_input;  //!< coins in undo form; at the coinbase's place the outline
+    std::span<const ByteSpan> m_spent; //!< the coins of these
+    BlockOutline m_outline;
 };
 
 Result<bool> UndoPhase::Worker::WriteRange(uint32_t range)
@@ -103,30 +111,63 @@ Result<> UndoPhase::Worker::Build(uint32_t range, uint64_t bytes)
     const bool giant = m_span.Blocks() == 1 && m_coins.Bytes() > m_phase.m_options.giant_bytes;
     // A count of a transaction's coins takes less than what stands before them in the spill.
     if (!giant) m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
-    return m_blocks.ForEach(m_span, [&](const HeaderNode& node, const PlainBlock& block) {
-        return m_job.stop ? Result<>() : BuildBlock(node, block);
-    });
+    if (TakesOutlines(m_phase.m_options)) IBD_RETURN_IF_ERROR(BuildByOutlines());
+    return m_blocks.ForEach(
+        m_span, [&](uint32_t height) { return !RecordOf(height).node; },
+        [&](const HeaderNode& node, const PlainBlock& block) {
+            return m_job.stop ? Result<>() : BuildBlock(node, block);
+        });
+}
+
+/** Of the blocks whose outline came with their coins and is enough. */
+Result<> UndoPhase::Worker::BuildByOutlines()
+{
+    for (uint32_t height = m_span.first; height < m_span.end && !m_job.stop; ++height) {
+        const bool fits = FindCoins(height);
+        if (m_by_input[kOutlineIndex].empty()) continue;
+        IBD_RETURN_IF_ERROR(
+            RequireFit(height, m_outline.Decode(m_by_input[kOutlineIndex]) && fits));
+        const HeaderNode& node = *m_job.terminal.Ancestor(static_cast<int>(height));
+        if (KeepsRules(node)) MakeRecord(node);
+    }
+    return {};
+}
+
+/** By the outline of the block at hand. False says nothing. */
+bool UndoPhase::Worker::KeepsRules(const HeaderNode& node)
+{
+    return m_phase.m_options.checks == UndoChecks::kNone ||
+           m_outline.KeepsRules(node, m_job.params.consensus, m_spent);
 }
 
 Result<> UndoPhase::Worker::BuildBlock(const HeaderNode& node, const PlainBlock& block)
 {
     if (m_made.broken && m_made.broken->height < node.height) return {};
-    IBD_RETURN_IF_ERROR(FindCoins(node, block));
+    const auto height = static_cast<uint32_t>(node.height);
+    const bool fits = FindCoins(height);
+    m_outline.TakeCounts(block.Txs());
+    IBD_RETURN_IF_ERROR(RequireFit(height, fits));
     IBD_ASSIGN_OR_RETURN(const auto broken, m_rules.Check(node, block, m_spent));
     if (broken) {
         m_made.broken = {node.height, *broken};
-        return {};
-    }
-    auto& record = m_made.records[static_cast<uint32_t>(node.height) - m_span.first];
-    record.node = &node;
-    if (SpentBytes() > m_phase.m_options.giant_bytes) {
-        record.scattered = ScatterRecord(block);
     } else {
-        record.begin = m_made.bytes.size();
-        AppendRecord(block);
-        record.size = m_made.bytes.size() - record.begin;
+        MakeRecord(node);
     }
     return {};
+}
+
+/** Of the block at hand, whose coins fit. */
+void UndoPhase::Worker::MakeRecord(const HeaderNode& node)
+{
+    auto& record = RecordOf(static_cast<uint32_t>(node.height));
+    record.node = &node;
+    if (SpentBytes() > m_phase.m_options.giant_bytes) {
+        record.scattered = ScatterRecord();
+    } else {
+        record.begin = m_made.bytes.size();
+        AppendRecord();
+        record.size = m_made.bytes.size() - record.begin;
+    }
 }
 
 uint64_t UndoPhase::Worker::SpentBytes() const
@@ -135,45 +176,53 @@ uint64_t UndoPhase::Worker::SpentBytes() const
                            [](uint64_t size, ByteSpan coin) { return size + coin.size(); });
 }
 
-/** The coin of each input, by their numbers, which JoinWorker gave them. */
-Result<> UndoPhase::Worker::FindCoins(const HeaderNode& node, const PlainBlock& block)
+/** The coin of each input of a block, by their numbers, which JoinWorker gave them, and its outline
+ *  if it is there. False: there is none for an input, or two. */
+bool UndoPhase::Worker::FindCoins(uint32_t height)
 {
-    const size_t before = block.Txs()[0].inputs.size();
-    m_spent.assign(block.Inputs() - before, {});
-    const auto offsets = m_coins.At(static_cast<uint32_t>(node.height));
-    bool fits = offsets.size() == m_spent.size();
+    const auto offsets = m_coins.At(height);
+    m_by_input.assign(offsets.size() + 1, {});
+    bool fits = true;
     for (size_t i = 0; i < offsets.size(); ++i) {
         const uint32_t offset = offsets[i];
         if (i + kAhead < offsets.size()) __builtin_prefetch(m_coins.Data() + offsets[i + kAhead]);
         const uint32_t input = JoinRecord::IndexOf(JoinRecord::PlaceIn(m_coins.Data() + offset));
-        fits = fits && input >= before && input - before < m_spent.size() &&
-               m_spent[input - before].empty();
-        if (fits) m_spent[input - before] = UndoOf(m_coins.RecordAt(offset));
+        fits = fits && input < m_by_input.size() && m_by_input[input].empty();
+        if (fits) m_by_input[input] = UndoOf(m_coins.RecordAt(offset));
     }
-    if (fits) return {};
-    return BadData("block at height {}: {} spilled coins do not fit its {} inputs", node.height,
-                   offsets.size(), m_spent.size());
+    // All are in different places, so that of the inputs none is left out, unless the last is.
+    const size_t outlines = m_by_input[kOutlineIndex].empty() ? 0 : 1;
+    m_spent = std::span(m_by_input).subspan(1, offsets.size() - outlines);
+    return fits && (outlines == 0 || m_by_input.back().empty());
+}
+
+/** Whether each input of the block at hand has its coin. */
+Result<> UndoPhase::Worker::RequireFit(uint32_t height, bool fits) const
+{
+    const uint64_t inputs = m_outline.Inputs();
+    if (fits && inputs == m_spent.size()) return {};
+    return BadData("block at height {}: {} spilled coins do not fit its {} inputs", height,
+                   m_spent.size(), inputs);
 }
 
 /** As BlockUndo::Encode(). */
-void UndoPhase::Worker::AppendRecord(const PlainBlock& block)
+void UndoPhase::Worker::AppendRecord()
 {
-    const auto txs = block.Txs().subspan(1);
     Writer writer(m_made.bytes);
-    writer.CompactSize(txs.size());
+    writer.CompactSize(m_outline.Txs().size());
     auto coin = m_spent.begin();
-    for (const TxView& tx : txs) {
-        writer.CompactSize(tx.inputs.size());
-        for (size_t i = 0; i < tx.inputs.size(); ++i) Append(m_made.bytes, *coin++);
+    for (const BlockOutline::Tx& tx : m_outline.Txs()) {
+        writer.CompactSize(tx.inputs);
+        for (uint32_t i = 0; i < tx.inputs; ++i) Append(m_made.bytes, *coin++);
     }
 }
 
 /** As AppendRecord(), but the coins stay where they lie. */
-std::unique_ptr<ScatteredUndo> UndoPhase::Worker::ScatterRecord(const PlainBlock& block) const
+std::unique_ptr<ScatteredUndo> UndoPhase::Worker::ScatterRecord() const
 {
     constexpr size_t kMostOfCount = 9;
-    const auto txs = block.Txs().subspan(1);
     auto out = std::make_unique<ScatteredUndo>();
+    const auto txs = m_outline.Txs();
     out->counts.reserve(kMostOfCount * (1 + txs.size())); // it must not move
     out->pieces.reserve(1 + txs.size() + m_spent.size());
     const auto add_count = [&](size_t count) {
@@ -183,10 +232,10 @@ std::unique_ptr<ScatteredUndo> UndoPhase::Worker::ScatterRecord(const PlainBlock
     };
     add_count(txs.size());
     auto coin = m_spent.begin();
-    for (const TxView& tx : txs) {
-        add_count(tx.inputs.size());
-        out->pieces.insert(out->pieces.end(), coin, coin + static_cast<int64_t>(tx.inputs.size()));
-        coin += static_cast<int64_t>(tx.inputs.size());
+    for (const BlockOutline::Tx& tx : txs) {
+        add_count(tx.inputs);
+        out->pieces.insert(out->pieces.end(), coin, coin + tx.inputs);
+        coin += tx.inputs;
     }
     return out;
 }

@@ -1,7 +1,8 @@
 // UndoPhase: from the coins that inputs spend to the undo data of each block, in the order of the
-// chain. The blocks are read once more, by ranges, on several threads, and held against the rules
-// with their coins. Called by UndoRebuild on its thread. Memory: JoinOptions::memory_bytes, the
-// blocks being parsed, and kMaxGiantUndoBytes for one block whose coins do not fit.
+// chain, by ranges, on several threads. A block is held against the rules with its coins: by the
+// outline that came with these, or else it is read once more. Called by UndoRebuild on its thread.
+// Memory: JoinOptions::memory_bytes, the blocks being parsed, and kMaxGiantUndoBytes for one block
+// whose coins do not fit.
 #pragma once
 
 #include "join/join_job.h"

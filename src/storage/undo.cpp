@@ -64,12 +64,17 @@ void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height,
         static_cast<size_t>(PutSpentCoin(&out[at], value, script, height, coinbase) - out.data()));
 }
 
-std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin)
+bool ReadSpentCoinHead(Reader& in, Coin& coin)
 {
     ReadCoinOrigin(in, coin);
     if (coin.height > 0) in.VarInt();
     coin.value = static_cast<Amount>(DecompressAmount(in.VarInt()));
-    return in.Ok() ? ViewCompressedScript(in, coin.script) : std::nullopt;
+    return in.Ok();
+}
+
+std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin)
+{
+    return ReadSpentCoinHead(in, coin) ? ViewCompressedScript(in, coin.script) : std::nullopt;
 }
 
 bool ReadSpentCoin(Reader& in, Coin& coin)

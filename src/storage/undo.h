@@ -75,6 +75,8 @@ uint8_t* PutSpentCoin(uint8_t* to, Amount value, ByteSpan script, uint32_t heigh
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
 /** Reads one; false with the reader failed when malformed. */
 bool ReadSpentCoin(Reader& in, Coin& coin);
+/** The same but for the script, which is not looked at. */
+bool ReadSpentCoinHead(Reader& in, Coin& coin);
 /** The same but for the script, which is returned: where it lies, or in `coin` if it had to be made
  *  of what lies there. Nothing: malformed. */
 std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin);

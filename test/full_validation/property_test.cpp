@@ -87,6 +87,29 @@ bool CanBeSealed(const DraftBlock& draft)
     return !draft.renew_commitment || !coinbase.inputs[0].witness.empty();
 }
 
+/** Who makes undo data and checks all but scripts refuses no block that the serial engine accepts,
+ *  and each that breaks a rule about the coins it spends. */
+void RequireRulesAgree(FullSetup& setup, const Bytes& raw, const SerialVerdict& serial)
+{
+    NoConsumer nobody;
+    const auto rebuilt = setup.Rebuild({raw}, setup.RebuildOptions(UndoChecks::kRules), nobody);
+    if (serial.valid) REQUIRE(Must(rebuilt).kind == JoinVerdict::Kind::kDone);
+    const char* const about_coins[] = {
+        "bad-txns-inputs-missingorspent",
+        "bad-txns-in-belowout",
+        "bad-txns-inputvalues-outofrange",
+        "bad-txns-premature-spend-of-coinbase",
+        "bad-cb-amount",
+        "bad-blk-sigops",
+        "contains a non-BIP68-final",
+    };
+    for (const std::string_view rule : about_coins) {
+        if (serial.reason.find(rule) == serial.reason.npos) continue;
+        REQUIRE(rebuilt);
+        REQUIRE(rebuilt->kind == JoinVerdict::Kind::kBlockInvalid);
+    }
+}
+
 } // namespace
 
 TEST_CASE("Full validation and serial validation agree on randomly changed blocks")
@@ -124,6 +147,7 @@ TEST_CASE("Full validation and serial validation agree on randomly changed block
                 REQUIRE_FALSE(setup.HasPublished());
                 REQUIRE_FALSE(reason.empty());
             }
+            RequireRulesAgree(setup, raw, serial);
             ++(serial.valid ? valid : invalid);
             setup.Reset();
         }

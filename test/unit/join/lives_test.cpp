@@ -173,6 +173,7 @@ void RequireUndo(WildChain& chain, unsigned threads, size_t memory)
     UndoOptions options;
     options.join = MakeJoinOptions(dir.Get() / "join", threads, memory);
     options.checks = UndoChecks::kNone;
+    options.outlines = TestRng().Below(2) == 0;
     KeptUndo undo;
     UndoRebuild rebuild(env, *log, chain.Params(), chain.Tip(), *store, supply, options, stop);
     const auto verdict = Must(rebuild.Run(undo));

@@ -99,6 +99,7 @@ public:
         options.join = MakeJoinOptions(Directory(), threads, memory);
         options.join.connected = TestRng().Below(2) == 0;
         options.checks = UndoChecks::kNone; // the chain breaks rules: see test/full_validation
+        options.outlines = TestRng().Below(2) == 0;
         options.giant_bytes =
             std::array{uint64_t{0}, uint64_t{300}, kGiantUndoBytes}[TestRng().Below(3)];
         options.portion_ranges = std::array{8u, 50u, kUndoPortionRanges}[TestRng().Below(3)];

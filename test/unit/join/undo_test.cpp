@@ -319,6 +319,26 @@ TEST_CASE("Of the coins of a rebuild those are kept that a later portion spends"
     CHECK(bytes[kUndoPortionRanges] == 0);
 }
 
+TEST_CASE("A block whose outline came with its coins is not read again")
+{
+    UndoSetup setup(TestRng()());
+    UndoOptions options = setup.Options(1, 1 << 22);
+    std::array<uint64_t, 2> reads{};
+    for (const bool outlines : {false, true}) {
+        FaultEnv env;
+        env.SetScript([&](const FaultEnv::Operation& op) {
+            const bool block = op.path.filename().string().starts_with("blk");
+            reads[outlines] += block && op.kind == "read";
+            return false;
+        });
+        options.outlines = outlines;
+        RequireDone(setup.Rebuild(env, options));
+        setup.RequireRight();
+        setup.Reset();
+    }
+    CHECK(reads[true] < reads[false]);
+}
+
 TEST_CASE("Undo files are those that a serial walk would have written", "[keystone]")
 {
     UndoSetup setup(TestRng()());

@@ -1,0 +1,166 @@
+// See block_outline.h.
+#include "join/block_outline.h"
+
+#include "consensus/block_spend.h"
+#include "consensus/sigops.h"
+#include "storage/undo.h"
+
+#include <numeric>
+
+namespace ibd {
+
+namespace {
+
+/** Nothing: out of range, as in no block that passed CheckBlock. */
+std::optional<Amount> SumOf(std::span<const OutputView> outputs)
+{
+    Amount sum = 0;
+    for (const OutputView& output : outputs) {
+        if (!MoneyRange(output.value) || !MoneyRange(sum += output.value)) return std::nullopt;
+    }
+    return sum;
+}
+
+bool HasLock(const TxView& tx)
+{
+    return tx.version >= 2 && std::any_of(tx.inputs.begin(), tx.inputs.end(), [](const auto& in) {
+               return !(in.sequence & kSequenceDisableFlag) &&
+                      in.sequence & (kSequenceTypeFlag | kSequenceMask);
+           });
+}
+
+} // namespace
+
+void BlockOutline::TakeCounts(std::span<const TxView> txs)
+{
+    m_complete = false;
+    m_txs.clear();
+    for (const TxView& tx : txs.subspan(1)) {
+        m_txs.push_back({.inputs = static_cast<uint32_t>(tx.inputs.size())});
+    }
+}
+
+void BlockOutline::TakeAll(std::span<const TxView> txs)
+{
+    TakeCounts(txs);
+    m_complete = TakeSums(txs);
+}
+
+bool BlockOutline::TakeSums(std::span<const TxView> txs)
+{
+    m_sequences.clear();
+    const auto coinbase_value = SumOf(txs[0].outputs);
+    if (!coinbase_value) return false;
+    m_coinbase_value = *coinbase_value;
+    m_sigop_cost = MostSigOpCost(txs[0]);
+    for (size_t i = 0; i < m_txs.size(); ++i) {
+        const TxView& tx = txs[i + 1];
+        const auto value_out = SumOf(tx.outputs);
+        if (!value_out) return false;
+        m_txs[i].value_out = *value_out;
+        m_sigop_cost += MostSigOpCost(tx);
+        m_txs[i].locked = HasLock(tx);
+        if (!m_txs[i].locked) continue;
+        for (const InputView& input : tx.inputs) m_sequences.push_back(input.sequence);
+    }
+    return true;
+}
+
+void BlockOutline::Encode(Bytes& out) const
+{
+    Writer writer(out);
+    writer.CompactSize(m_txs.size());
+    for (const Tx& tx : m_txs) writer.CompactSize(tx.inputs);
+    if (!m_complete) return;
+    writer.VarInt(static_cast<uint64_t>(m_coinbase_value));
+    writer.VarInt(static_cast<uint64_t>(m_sigop_cost));
+    for (const Tx& tx : m_txs) {
+        writer.VarInt(static_cast<uint64_t>(tx.value_out) << 1 | uint64_t{tx.locked});
+    }
+    for (const uint32_t sequence : m_sequences) writer.U32(sequence);
+}
+
+bool BlockOutline::Decode(ByteSpan encoded)
+{
+    Reader reader(encoded);
+    m_txs.resize(reader.Count(1));
+    for (Tx& tx : m_txs) tx = {.inputs = static_cast<uint32_t>(reader.CompactSize())};
+    m_complete = reader.Ok() && reader.Remaining() > 0;
+    if (!m_complete) return reader.Ok();
+    m_coinbase_value = static_cast<Amount>(reader.VarInt());
+    m_sigop_cost = static_cast<int64_t>(reader.VarInt());
+    uint64_t sequences = 0;
+    bool in_range = MoneyRange(m_coinbase_value);
+    for (Tx& tx : m_txs) {
+        const uint64_t value = reader.VarInt();
+        tx.value_out = static_cast<Amount>(value >> 1);
+        tx.locked = value & 1;
+        in_range = in_range && MoneyRange(tx.value_out);
+        if (tx.locked) sequences += tx.inputs;
+    }
+    if (!in_range || sequences * sizeof(uint32_t) != reader.Remaining()) return false;
+    m_sequences.resize(sequences);
+    for (uint32_t& sequence : m_sequences) sequence = reader.U32();
+    return reader.AtEnd();
+}
+
+uint64_t BlockOutline::Inputs() const
+{
+    return std::accumulate(m_txs.begin(), m_txs.end(), uint64_t{0},
+                           [](uint64_t sum, const Tx& tx) { return sum + tx.inputs; });
+}
+
+/** The rules' own code, over transactions that differ from the block's only where it does not look
+ *  - but for signature operations, of which these have none and the block's are counted already, as
+ *  if each coin were of the kind that has most. */
+bool BlockOutline::KeepsRules(const HeaderNode& node, const ConsensusParams& params,
+                              std::span<const ByteSpan> spent)
+{
+    if (!m_complete || m_sigop_cost > kMaxBlockSigOpsCost) return false;
+    const NodeAncestry prev(node.prev);
+    BlockSpendRules rules(node.height, node.hash, prev, params);
+    std::span<const uint32_t> sequences = m_sequences;
+    OutputView output;
+    for (const Tx& tx : m_txs) {
+        const size_t locks = tx.locked ? tx.inputs : 0;
+        if (!ViewCoins(spent.first(tx.inputs))) return false;
+        if (rules.Add(StandIn(tx, sequences.first(locks), output), m_coins)) return false;
+        spent = spent.subspan(tx.inputs);
+        sequences = sequences.subspan(locks);
+    }
+    output.value = m_coinbase_value;
+    TxView coinbase;
+    coinbase.outputs = {&output, 1};
+    return !rules.CheckCoinbaseValue(coinbase);
+}
+
+/** All but their scripts. */
+bool BlockOutline::ViewCoins(std::span<const ByteSpan> spent)
+{
+    m_coins.clear();
+    Coin coin;
+    for (const ByteSpan bytes : spent) {
+        Reader in(bytes);
+        if (!ReadSpentCoinHead(in, coin)) return false;
+        m_coins.push_back({coin.value, {}, static_cast<int>(coin.height), coin.coinbase});
+    }
+    return true;
+}
+
+/** Its inputs spend something, it does not matter what, and it has one output. */
+TxView BlockOutline::StandIn(const Tx& tx, std::span<const uint32_t> sequences, OutputView& output)
+{
+    static constexpr std::array<uint8_t, kOutpointSize> kSomething = {1};
+    InputView input;
+    input.prevout_bytes = kSomething.data();
+    if (m_inputs.size() < tx.inputs) m_inputs.resize(tx.inputs, input);
+    for (size_t i = 0; i < sequences.size(); ++i) m_inputs[i].sequence = sequences[i];
+    output.value = tx.value_out;
+    TxView out;
+    out.version = tx.locked ? 2 : 1; // 1: sequences are not looked at
+    out.inputs = std::span(m_inputs).first(tx.inputs);
+    out.outputs = {&output, 1};
+    return out;
+}
+
+} // namespace ibd
