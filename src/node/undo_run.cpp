@@ -35,7 +35,7 @@ constexpr int kNodesAtOnce = 512; //!< under one headers lock
 struct Shares {
     double read, join, fetch, write;
 };
-constexpr Shares kShares = {.read = 0.42, .join = 0.10, .fetch = 0, .write = 0.48};
+constexpr Shares kShares = {.read = 0.51, .join = 0.09, .fetch = 0, .write = 0.40};
 constexpr Shares kSharesOfLast = {.read = 0, .join = 0, .fetch = 0.97, .write = 0.03};
 
 double Part(uint64_t done, uint64_t total)
