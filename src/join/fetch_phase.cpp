@@ -105,7 +105,7 @@ Result<> FetchPhase::Worker::FetchBlock(const HeaderNode& node, const PlainBlock
         }
         coinbase = false;
     }
-    if (m_task.outlines) TakeOutline(block, height);
+    if (m_task.outlines != OutlineUse::kNone) TakeOutline(block, height);
     m_phase.m_job.fetched_bytes.fetch_add(block.Raw().size(), std::memory_order_relaxed);
     return {};
 }
@@ -143,15 +143,18 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
 /** Counts alone where there is no room in a page for more. */
 void FetchPhase::Worker::TakeOutline(const PlainBlock& block, uint32_t height)
 {
+    constexpr size_t kRoom = PageSink::kMaxPageBytes - kCoinHeadBytes;
     m_encoded.clear();
-    m_outline.TakeAll(block.Txs());
-    m_outline.Encode(m_encoded);
-    if (kCoinHeadBytes + m_encoded.size() > PageSink::kMaxPageBytes) {
+    if (m_task.outlines == OutlineUse::kAll) {
+        m_outline.TakeAll(block.Txs());
+        m_outline.Encode(m_encoded);
+    }
+    if (m_encoded.empty() || m_encoded.size() > kRoom) {
         m_encoded.clear();
         m_outline.TakeCounts(block.Txs());
         m_outline.Encode(m_encoded);
     }
-    CHECK(kCoinHeadBytes + m_encoded.size() <= PageSink::kMaxPageBytes); // 16,666 of 60 bytes
+    CHECK(m_encoded.size() <= kRoom); // 16,666 of 60 bytes
     Close(height, PutOutlineRecord(m_coins.Room(), height, m_encoded));
 }
 

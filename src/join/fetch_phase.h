@@ -8,6 +8,7 @@
 #include "join/join_job.h"
 #include "join/span_blocks.h"
 #include "join/span_records.h"
+#include "join/undo_options.h"
 
 namespace ibd {
 
@@ -15,10 +16,10 @@ class JoinMeter;
 
 /** Which coins are wanted, and where they go. */
 struct FetchTask {
-    HeightSpan made;       //!< in these blocks
-    HeightSpan spent;      //!< and in these
-    PageSink& coins;       //!< by JoinState::SpendingRanges(); complete when it is finished
-    bool outlines = false; //!< besides, those of the blocks that are read
+    HeightSpan made;  //!< in these blocks
+    HeightSpan spent; //!< and in these
+    PageSink& coins;  //!< by JoinState::SpendingRanges(); complete when it is finished
+    OutlineUse outlines = OutlineUse::kNone; //!< besides, of the blocks that are read
 };
 
 class FetchPhase {

@@ -38,10 +38,18 @@ struct UndoOptions {
     std::function<FilePos(const HeaderNode&)> place = {};
 };
 
-/** Whether a block that was read for coins is read again only if an outline does not do. */
-inline bool TakesOutlines(const UndoOptions& options)
+/** What of a block that was read for coins goes with these (block_outline.h), so that it need not
+ * be read again. */
+enum class OutlineUse : uint8_t {
+    kNone,   //!< nothing
+    kCounts, //!< what its record takes
+    kAll,    //!< what the rules but scripts look at, too
+};
+
+inline OutlineUse OutlinesOf(const UndoOptions& options)
 {
-    return options.checks != UndoChecks::kScripts && options.outlines;
+    if (!options.outlines || options.checks == UndoChecks::kScripts) return OutlineUse::kNone;
+    return options.checks == UndoChecks::kNone ? OutlineUse::kCounts : OutlineUse::kAll;
 }
 
 /** Who is given the undo data. */

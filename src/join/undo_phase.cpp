@@ -111,7 +111,7 @@ Result<> UndoPhase::Worker::Build(uint32_t range, uint64_t bytes)
     const bool giant = m_span.Blocks() == 1 && m_coins.Bytes() > m_phase.m_options.giant_bytes;
     // A count of a transaction's coins takes less than what stands before them in the spill.
     if (!giant) m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
-    if (TakesOutlines(m_phase.m_options)) IBD_RETURN_IF_ERROR(BuildByOutlines());
+    if (OutlinesOf(m_phase.m_options) != OutlineUse::kNone) IBD_RETURN_IF_ERROR(BuildByOutlines());
     return m_blocks.ForEach(
         m_span, [&](uint32_t height) { return !RecordOf(height).node; },
         [&](const HeaderNode& node, const PlainBlock& block) {
