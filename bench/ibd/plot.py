@@ -4,7 +4,8 @@ import measure
 
 WIDTH, HEIGHT, LEFT, TOP, PLOT_W, PLOT_H = 900, 620, 70, 40, 800, 260
 COLOURS = {"booster1": "#1f77b4", "booster2": "#d62728", "floor1": "#7f7f7f", "floor2": "#b0b0b0",
-           "join2": "#9467bd", "undo2": "#8c564b", "serial": "#2ca02c"}
+           "join2": "#9467bd", "undo2": "#8c564b", "checked2": "#e377c2",
+           "serial": "#2ca02c"}
 
 
 def text(x, y, content, anchor="start", size=13):

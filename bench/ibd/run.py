@@ -28,7 +28,7 @@ MAX_REINDEX_RATIO_WITNESS = 1.5  # where more than a third of the bytes is witne
 # With so little memory that the unspent outputs need LIVE_RATIO times
 # the table, as on mainnet.
 MAX_JOIN_RATIO = 1.5
-MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync
+MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync, nothing checked
 MAX_JOIN_RSS = 300 << 20
 LIVE_RATIO = 20
 COIN_BYTES = 120  # in the cache of serial validation, at most
@@ -73,9 +73,10 @@ def tailed(args):
 
 
 def own_hints(args):
-    """bitcoind -reindex-chainstate with hints, without, and serially: medians of runs in turn, one
-    serially, with so little memory that the coins need LIVE_RATIO times the table; and serially
-    with so little that they need LIVE_RATIO times the cache."""
+    """bitcoind -reindex-chainstate with hints, without, without but with a chainstate that waits
+    for the check of every rule but scripts, and serially: medians of runs in turn, one serially,
+    with so little memory that the coins need LIVE_RATIO times the table; and serially with so
+    little that they need LIVE_RATIO times the cache."""
     hints, summary, command = tailed(args)
     memory = max(1, round(summary["unspent"] * 24 / LIVE_RATIO * 4 / 3 / 2**20))
     command += ["-reindex-chainstate", f"-ibdboostermem={memory}"]
@@ -84,6 +85,7 @@ def own_hints(args):
         measure.timed([*command[:-2], "-reindex", f"-ibdboosterfile={hints}"])
     cache = max(4, round(summary["unspent"] * COIN_BYTES / LIVE_RATIO / 2**20))
     ways = {"with hints": [f"-ibdboosterfile={hints}"], "without": ["-ibdbooster"],
+            "without, checked": ["-ibdbooster", "-ibdboosterchecks"],
             "serially": ["-ibdbooster=0"],
             "serially, little memory": ["-ibdbooster=0", f"-dbcache={cache}"]}
     runs = {name: [] for name in ways}
@@ -99,8 +101,11 @@ def own_hints(args):
 
 
 def own_hints_verdicts(own):
-    rows = [(f"without hints / with, {what}", own["without"][key] / own["with hints"][key], "<=",
-             MAX_OWN_HINTS_RATIO) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
+    rows = [(f"{name} / with, {what}", own[way][key] / own["with hints"][key], "<=",
+             MAX_OWN_HINTS_RATIO)
+            for way, name in (("without", "without hints"),
+                              ("without, checked", "without hints, all but scripts checked first"))
+            for what, key in (("time", "seconds"), ("CPU", "cpu"))]
     caches = {"serially": "all coins in the cache",
               "serially, little memory": "a twentieth of them"}
     return [*rows, *[(f"serially / without hints, time, {cache}",
@@ -191,7 +196,7 @@ def report(args, summary, results):
         f"{summary['unspent']:,} coins. {args.repeat} run(s) each, median; page cache warm.", "",
         *measure.table(("", "seconds", "CPU s", "M outputs/s", "GB/s"), *rows), "",
         *measure.verdict_table(verdicts(results)), "", spilled(results["join2"]), "",
-        rebuilt(results["undo2"]), ""])
+        rebuilt(results["undo2"], results["checked2"]), ""])
 
 
 def spilled(join):
@@ -202,13 +207,14 @@ def spilled(join):
             "bytes for each output.")
 
 
-def rebuilt(undo):
+def rebuilt(undo, checked):
     """What the rebuild of undo data had to write, for each output."""
     each = {what: undo[f"{what}_bytes"] / undo["outputs"]
             for what in ("spilled", "pair", "coin", "undo")}
     return (f"Undo data from blocks with {undo['memory'] / 1e6:.1f} MB, bytes for each output: "
             f"{each['spilled']:.1f} of events spilled, {each['pair']:.1f} of pairs, "
-            f"{each['coin']:.1f} of coins, {each['undo']:.1f} of undo data.")
+            f"{each['coin']:.1f} of coins, {each['undo']:.1f} of undo data. With every rule but "
+            f"scripts checked it takes {checked['seconds'] / undo['seconds']:.2f} times as long.")
 
 
 def main():
@@ -236,13 +242,15 @@ def main():
                             "--preallocate", "--bitmap", bitmap, "--container", container)
     blocks = folder / "regtest/blocks"
     measure.warm(blocks)
-    runs = {name: [] for name in ("floor1", "floor2", "booster1", "booster2", "join2", "undo2")}
+    runs = {name: [] for name in
+            ("floor1", "floor2", "booster1", "booster2", "join2", "undo2", "checked2")}
     for _ in range(args.repeat):
         for threads in (1, 2):
             runs[f"floor{threads}"].append(bench(args, "floor", blocks, threads))
             runs[f"booster{threads}"].append(bench(args, "booster", blocks, threads, bitmap))
-        for mode, checks in (("join", []), ("undo", ["--checks", "none"])):
-            runs[f"{mode}2"].append(
+        for name, mode, checks in (("join2", "join", []), ("undo2", "undo", ["--checks", "none"]),
+                                   ("checked2", "undo", ["--checks", "rules"])):
+            runs[name].append(
                 bench(args, mode, blocks, 2, container, "--live-ratio", LIVE_RATIO, *checks))
     results = {name: measure.median_run(r) for name, r in runs.items()}
     if not (args.no_serial or args.only_engine):
