@@ -29,6 +29,7 @@ enum class UndoChecks : uint8_t {
 struct UndoOptions {
     JoinOptions join; //!< `pairs` is set
     UndoChecks checks = UndoChecks::kRules;
+    bool records = true; //!< false: blocks are only checked, and records have no bytes
     /** Blocks below this height have their undo data: they are not checked again. At least 1. */
     int32_t first_height = 1;
     uint64_t giant_bytes = kGiantUndoBytes;       //!< for tests

@@ -99,7 +99,7 @@ Result<bool> UndoPhase::Worker::WriteSpan(uint32_t range, const SizedSpan& cut)
     m_made.span = span;
     if (m_span.first < span.end) IBD_RETURN_IF_ERROR(Build(range, cut.bytes));
     if (m_job.stop) return false;
-    AddChecksums();
+    if (m_phase.m_options.records) AddChecksums();
     return m_phase.m_handover.Give(std::move(m_made));
 }
 
@@ -110,7 +110,8 @@ Result<> UndoPhase::Worker::Build(uint32_t range, uint64_t bytes)
     m_made.records.resize(m_span.Blocks());
     const bool giant = m_span.Blocks() == 1 && m_coins.Bytes() > m_phase.m_options.giant_bytes;
     // A count of a transaction's coins takes less than what stands before them in the spill.
-    if (!giant) m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
+    if (!giant && m_phase.m_options.records)
+        m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
     if (OutlinesOf(m_phase.m_options) != OutlineUse::kNone) IBD_RETURN_IF_ERROR(BuildByOutlines());
     return m_blocks.ForEach(
         m_span, [&](uint32_t height) { return !RecordOf(height).node; },
@@ -161,6 +162,7 @@ void UndoPhase::Worker::MakeRecord(const HeaderNode& node)
 {
     auto& record = RecordOf(static_cast<uint32_t>(node.height));
     record.node = &node;
+    if (!m_phase.m_options.records) return;
     if (SpentBytes() > m_phase.m_options.giant_bytes) {
         record.scattered = ScatterRecord();
     } else {

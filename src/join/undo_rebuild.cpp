@@ -209,10 +209,11 @@ Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
     IBD_ASSIGN_OR_RETURN(const uint32_t next_spill, RemoveUseless(*state));
     IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
     m_job.total_bytes = state->bytes;
-    m_job.log.Info(
-        "Undo: making that of blocks {} to {} from {} MB of pairs{}", m_options.first_height,
-        m_job.terminal.height, SizeOf(state->pair_spills) / 1'000'000,
-        m_options.checks == UndoChecks::kScripts ? ", checking every rule and script" : "");
+    m_job.log.Info("Undo: {} blocks {} to {} from {} MB of pairs{}",
+                   m_options.records ? "making that of" : "checking", m_options.first_height,
+                   m_job.terminal.height, SizeOf(state->pair_spills) / 1'000'000,
+                   m_options.checks == UndoChecks::kScripts ? ", checking every rule and script"
+                                                            : "");
     UndoPortions portions(m_job, m_options, m_store, places, *state, next_spill, consumer);
     IBD_ASSIGN_OR_RETURN(auto broken, portions.Run());
     JoinTotals totals = TotalsOf(*state);

@@ -31,8 +31,8 @@ Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockSt
     return bare != nullptr;
 }
 
-/** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo data.
- *  Nothing: all blocks up to `terminal` keep every rule. */
+/** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo data
+ *  unless it is not wanted. Nothing: all blocks up to `terminal` keep every rule. */
 Result<std::optional<BoosterRun::Outcome>>
 BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
                      const BoosterOptions& options, BlockFetcher* peers)
@@ -43,8 +43,12 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
         checks == UndoChecks::kScripts ? "rule and script" : "rule but scripts";
     const FullMark mark(m_env, options.directory, m_params, terminal, checks);
     IBD_ASSIGN_OR_RETURN(int32_t done, mark.Load());
-    IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare, FirstWithoutUndo(m_env, blocks, terminal));
-    if (bare && bare->height <= done) done = 0; // the index was made anew
+    const bool records = m_own_options.undo != UndoWanted::kNo;
+    if (records) {
+        IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare,
+                             FirstWithoutUndo(m_env, blocks, terminal));
+        if (bare && bare->height <= done) done = 0; // the index was made anew, or none was wanted
+    }
     if (done == terminal.height) return std::optional<Outcome>();
     m_log.Info("IBD Booster: checking every {} of blocks {} to {}, with coins that "
                "are joined from the blocks",
@@ -55,6 +59,7 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
             const UndoTask task{.terminal = terminal,
                                 .supply = supply,
                                 .checks = checks,
+                                .records = records,
                                 .first = done + 1,
                                 .durable = [&](int32_t height) { return mark.Save(height); }};
             IBD_ASSIGN_OR_RETURN(verdict, m_validation.Make(chain, blocks, options, task));
@@ -63,8 +68,8 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     if (verdict.kind == JoinVerdict::Kind::kInterrupted)
         return std::optional(Outcome::kInterrupted);
     if (verdict.kind != JoinVerdict::Kind::kDone) return std::optional(GiveUp(terminal, verdict));
-    m_log.Info("IBD Booster: all blocks up to height {} keep every {}; their undo data is written",
-               terminal.height, what);
+    m_log.Info("IBD Booster: all blocks up to height {} keep every {}{}", terminal.height, what,
+               records ? "; their undo data is written" : "");
     IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
     return std::optional<Outcome>();
 }

@@ -90,13 +90,13 @@ public:
 
     Result<> Put(const HeaderNode& node, const UndoRecord& undo) override
     {
-        IBD_RETURN_IF_ERROR(m_chain.PutUndo(node, undo));
+        if (m_task.records) IBD_RETURN_IF_ERROR(m_chain.PutUndo(node, undo));
         m_run.m_done = node.height;
         return {};
     }
     Result<> MakeDurable(int32_t height) override
     {
-        IBD_RETURN_IF_ERROR(m_chain.FlushIndex());
+        if (m_task.records) IBD_RETURN_IF_ERROR(m_chain.FlushIndex());
         const bool told = m_task.durable && height >= m_task.first;
         return told ? m_task.durable(height) : Result<>();
     }
@@ -301,6 +301,7 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
     undo.join.tty = options.tty;
     undo.join.connected = task.connected;
     undo.checks = task.checks;
+    undo.records = task.records;
     undo.first_height = task.first;
     undo.place = [&chain](const HeaderNode& node) { return chain.Where(node).data; };
     UndoRebuild rebuild(m_env, m_log, m_params, task.terminal, blocks, task.supply, undo, m_stop);

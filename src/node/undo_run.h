@@ -24,11 +24,13 @@ struct UndoTask {
     const HeaderNode& terminal;
     BlockSupply& supply; //!< of the blocks 1 to `terminal`, if they are yet to be joined
     UndoChecks checks = UndoChecks::kRules;
-    int32_t first = 1;      //!< all below have undo data and are not checked again
+    bool records = true; //!< false: the blocks are only checked
+    int32_t first = 1;   //!< all below have undo data, if it is wanted, and are not checked again
     bool connected = false; //!< see JoinOptions
     /** Only few blocks: UndoRebuild::RunLast(). */
     bool last_only = false;
-    /** Is told when the undo data of all blocks up to a height is on disk; may be empty. */
+    /** Is told when all blocks up to a height are checked and their undo data is on disk; may be
+     *  empty. */
     std::function<Result<>(int32_t height)> durable = {};
 };
 

@@ -54,6 +54,39 @@ TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is check
     }
 }
 
+TEST_CASE("Where blocks are only checked, their consumer is told of each, without a record")
+{
+    class Counting final : public UndoConsumer {
+    public:
+        Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
+        {
+            in_order = in_order && node.height == ++last && undo.Size() == 0;
+            return {};
+        }
+        Result<> End() override { return {}; }
+        int last = 0;
+        bool in_order = true;
+    };
+    FullSetup setup({.seed = 45, .blocks = 160, .outputs_per_block = 60, .signed_spends = true});
+    for (const auto checks : {UndoChecks::kRules, UndoChecks::kScripts}) {
+        UndoOptions options = setup.RebuildOptions(checks);
+        options.records = false;
+        options.giant_bytes = 500;
+        Counting consumer;
+        REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == JoinVerdict::Kind::kDone);
+        CHECK(consumer.in_order);
+        CHECK(consumer.last == setup.Height());
+        DraftBlock draft = setup.NextDraft();
+        draft.Coinbase().outputs[0].value = 5'000 * kCoin;
+        const Bytes block = draft.Seal(setup.TipHash(), setup.Params());
+        Counting until;
+        const auto refused = Must(setup.Rebuild({block}, options, until));
+        CHECK(refused.kind == JoinVerdict::Kind::kBlockInvalid);
+        CHECK_THAT(refused.reason, Contains("bad-cb-amount"));
+        CHECK(until.last == setup.Height());
+    }
+}
+
 TEST_CASE("Undo data of the last blocks is the serial engine's, with pairs that a join kept or not")
 {
     FullSetup setup({.seed = 47, .blocks = 160, .outputs_per_block = 60, .signed_spends = true});

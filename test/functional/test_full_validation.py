@@ -13,7 +13,7 @@ from generated import chain
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_network_booster import SUCCESS, NetworkBooster
 from test_own_hints import place_blocks
-from test_undo import UndoTest, breaking_chain
+from test_undo import UndoTest, breaking_chain, undo_files
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
 FULL = "-ibdboosterfullvalidation"
@@ -175,6 +175,24 @@ class RulesFirst(FullTest):
                               f"{made.terminal_height}", node.log_text)
                 self.assertNotIn("but also amounts", node.log_text)
                 self.assert_as_serial(node, made, wanted)
+
+    def test_without_undo_data(self):
+        """Where none is wanted none is made; a later start that wants it makes it."""
+        made = signed_chain()
+        wanted = self.serial(made)
+        node = made.place(self.node())
+        self.assertEqual(node.run("-reindex", "-ibdbooster", "-ibdboosterchecks", NO_UNDO,
+                                  *made.trust, made.to_tip), (0, ""))
+        self.assertIn(f"all blocks up to height {made.terminal_height} keep every rule but scripts",
+                      node.log_text)
+        self.assertNotIn("undo data is written", node.log_text)
+        written, of_all = (sum(len(data.rstrip(b"\0")) for data in files.values())
+                           for files in (undo_files(node), wanted[0]))
+        self.assertLess(written, of_all / 2)
+        self.assertEqual(left_by_booster(node), [])
+        node.start("-ibdboosterundo=now")
+        self.assertEqual(coins(node), wanted[1])
+        self.assertIn("Undo data: all blocks up to height", node.log_text)
 
     def test_scripts_are_assumed(self):
         made = signed_chain("--bad-script", "150")

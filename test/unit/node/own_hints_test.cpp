@@ -73,15 +73,17 @@ TEST_CASE("full validation from blocks alone: a death at any operation, stored o
     CAPTURE(seed);
     sim::Rng rng(seed);
     size_t deaths = 0;
-    for (int round = 0; round < 10; ++round) {
+    for (int round = 0; round < 12; ++round) {
         Machine machine(TheWorld(), dir / fmt::format("{}", round));
+        OwnHintsOptions own = Own(Mode::kAsked);
+        own.undo = round % 4 < 3 ? UndoWanted::kYes : UndoWanted::kNo;
         for (int start = 0;; ++start) {
             CAPTURE(round, start);
             REQUIRE(start < 20);
             FaultEnv env(rng());
             env.CrashAt(start < 5 ? rng.Below(6'000) : UINT64_MAX);
             const auto log = MakeNullLogger();
-            BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
+            BoosterRun booster(env, *log, TheWorld().params, own);
             const auto run = [&]() -> Result<Outcome> {
                 IBD_RETURN_IF_ERROR(machine.Open(env));
                 for (size_t h = 1; round % 2 && h <= TheWorld().HintsHeight(); ++h) {
@@ -108,8 +110,8 @@ TEST_CASE("full validation from blocks alone: a death at any operation, stored o
         Must(machine.Open(env));
         Must(machine.Attach());
         CHECK(machine.Chain().Tip()->height > 0);
-        CHECK_FALSE(UndoRun::IsNeeded(machine.Chain()));
-        CHECK(Must(VerifyChain(machine.Chain(), 4, 0)).sound);
+        CHECK(UndoRun::IsNeeded(machine.Chain()) == (own.undo == UndoWanted::kNo));
+        CHECK(Must(VerifyChain(machine.Chain(), own.undo == UndoWanted::kNo ? 1 : 4, 0)).sound);
         CHECK(LeavesNothing(machine));
         machine.Close();
     }
