@@ -1,5 +1,6 @@
 // Real blocks of every era pass; with one thing changed they fail for the right reason.
 #include "block_fixture.h"
+#include "consensus/sigops.h"
 #include "consensus/tx_check.h"
 #include "consensus/witness_commitment.h"
 
@@ -159,4 +160,19 @@ TEST_CASE("real blocks pass and their mutations do not")
     }
     // Less than all of them: TestData() counted this test as skipped.
     if (checked == std::size(kBlocks)) CHECK(with_witness >= 8);
+}
+
+TEST_CASE("the bound on signature operations of real blocks is far below the limit")
+{
+    // Above it a block would be read once more for nothing: see join/block_outline.h.
+    for (const RealBlock& real : kBlocks) {
+        const Bytes raw = ReadBlock(real);
+        if (raw.empty()) continue;
+        CAPTURE(real.file);
+        BlockView view;
+        REQUIRE(view.Parse(raw));
+        int64_t bound = 0;
+        for (const TxView& tx : view.Txs()) bound += MostSigOpCost(tx);
+        CHECK(bound <= kMaxBlockSigOpsCost * 6 / 10);
+    }
 }
