@@ -11,16 +11,6 @@ namespace ibd {
 
 namespace {
 
-/** Nothing: out of range, as in no block that passed CheckBlock. */
-std::optional<Amount> SumOf(std::span<const OutputView> outputs)
-{
-    Amount sum = 0;
-    for (const OutputView& output : outputs) {
-        if (!MoneyRange(output.value) || !MoneyRange(sum += output.value)) return std::nullopt;
-    }
-    return sum;
-}
-
 bool HasLock(const TxView& tx)
 {
     return tx.version >= 2 && std::any_of(tx.inputs.begin(), tx.inputs.end(), [](const auto& in) {
@@ -43,27 +33,18 @@ void BlockOutline::TakeCounts(std::span<const TxView> txs)
 void BlockOutline::TakeAll(std::span<const TxView> txs)
 {
     TakeCounts(txs);
-    m_complete = TakeSums(txs);
-}
-
-bool BlockOutline::TakeSums(std::span<const TxView> txs)
-{
-    m_sequences.clear();
-    const auto coinbase_value = SumOf(txs[0].outputs);
-    if (!coinbase_value) return false;
-    m_coinbase_value = *coinbase_value;
+    m_complete = true;
+    m_coinbase_value = ValueOut(txs[0]);
     m_sigop_cost = MostSigOpCost(txs[0]);
+    m_sequences.clear();
     for (size_t i = 0; i < m_txs.size(); ++i) {
         const TxView& tx = txs[i + 1];
-        const auto value_out = SumOf(tx.outputs);
-        if (!value_out) return false;
-        m_txs[i].value_out = *value_out;
+        m_txs[i].value_out = ValueOut(tx);
         m_sigop_cost += MostSigOpCost(tx);
         m_txs[i].locked = HasLock(tx);
         if (!m_txs[i].locked) continue;
         for (const InputView& input : tx.inputs) m_sequences.push_back(input.sequence);
     }
-    return true;
 }
 
 void BlockOutline::Encode(Bytes& out) const

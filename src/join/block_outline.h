@@ -41,7 +41,6 @@ public:
                     std::span<const ByteSpan> spent);
 
 private:
-    bool TakeSums(std::span<const TxView> txs);
     bool ViewCoins(std::span<const ByteSpan> spent);
     TxView StandIn(const Tx& tx, std::span<const uint32_t> sequences, OutputView& output);
 

@@ -72,7 +72,7 @@ RandomBlock::RandomBlock(const ConsensusParams& params)
         for (size_t i = first; i < coins.size(); ++i) value += coins[i].value;
         const Amount kept = rng.Chance(1, 10) ? -1 : static_cast<Amount>(rng.Below(50));
         const Amount half = value / 2;
-        tx.outputs.push_back({std::min(half, kMaxMoney), RandomBytes(rng.Below(30))});
+        tx.outputs.push_back({std::min(half, kMaxMoney / 2), RandomBytes(rng.Below(30))});
         tx.outputs.push_back({std::clamp<Amount>(value - half - kept, 0, kMaxMoney / 2), {OP_1}});
         fees += value - tx.outputs[0].value - tx.outputs[1].value;
         txs.push_back(tx);
