@@ -128,8 +128,7 @@ class Files(FunctionalTest):
         # A question to the user stands without "Error:", as with Core.
         self.assertEqual(node.run(), (1, "Error initializing block database.\n" + REINDEX))
         node.start("-test=reindex_after_failure_noninteractive_yes")
-        self.assertEqual(node.rpc("getblockcount"), 3)
-        node.stop()
+        node.wait_for_height(3).stop()
 
     def test_damaged_databases(self):
         for folder, what in (("chainstate", "coins"), ("blocks/index", "block")):
