@@ -5,6 +5,7 @@
 #include "consensus/sigops.h"
 #include "storage/undo.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace ibd {

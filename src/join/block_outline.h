@@ -1,7 +1,7 @@
 // BlockOutline: what undo data and the rules about coins look at in a block beside its coins -
 // counts, sums, relative locks - small enough to be spilled with them, so that the block need not
 // be read again. With the coins it says that a block keeps these rules, never that it breaks one:
-// who is not told that it does reads the block and asks SpentRules. A value; one thread. Memory: 24
+// who is not told that it does reads the block and asks SpentRules. A value; one thread. Memory: 16
 // bytes for each transaction of the block, 4 for each input of those with a lock, and views of the
 // inputs of one. Format: doc/formats/spill.md.
 #pragma once

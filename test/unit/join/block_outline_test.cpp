@@ -56,7 +56,6 @@ private:
 };
 
 RandomBlock::RandomBlock(const ConsensusParams& params)
-    : m_sigops(TestRng().Chance(1, 5) ? 1'000 : 1)
 {
     auto& rng = TestRng();
     MutableTransaction coinbase;
