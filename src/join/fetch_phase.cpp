@@ -6,6 +6,7 @@
 #include "join/join_threads.h"
 #include "join/spend_pair.h"
 #include "join/spill_series.h"
+#include "swiftsync/side_fold.h"
 
 #include <algorithm>
 
@@ -24,10 +25,10 @@ size_t MostPairBytes(const JoinOptions& options) { return JoinBytes(options) / 2
 /** One thread's share. */
 class FetchPhase::Worker {
 public:
-    Worker(const FetchPhase& phase, const FetchTask& task)
-        : m_phase(phase), m_task(task), m_spills(*phase.m_pairs), m_pairs(SpendPair::SizeOf),
-          m_blocks(phase.m_job.env, phase.m_store, phase.m_job.terminal, phase.m_places,
-                   phase.m_state.checksums),
+    Worker(const FetchPhase& phase, const FetchTask& task, size_t number)
+        : m_phase(phase), m_task(task), m_number(number), m_spills(*phase.m_pairs),
+          m_pairs(SpendPair::SizeOf), m_blocks(phase.m_job.env, phase.m_store, phase.m_job.terminal,
+                                               phase.m_places, phase.m_state.checksums),
           m_coins(phase.m_spending.Count(), CollectorBytes(JoinBytes(phase.m_job.options) / 4))
     {
         m_coins.SetSink(&task.coins);
@@ -40,7 +41,7 @@ public:
 
 private:
     bool IsWanted(uint32_t height) const;
-    Result<> FetchBlock(const HeaderNode& node, const PlainBlock& block);
+    Result<> FetchBlock(const HeaderNode& node, PlainBlock& block);
     Result<> TakeSpenders(const HeaderNode& node, size_t outputs);
     void TakeOutput(const OutputView& output, uint32_t height, bool coinbase, uint32_t index);
     void TakeOutline(const PlainBlock& block, uint32_t height);
@@ -48,6 +49,7 @@ private:
 
     const FetchPhase& m_phase;
     const FetchTask& m_task;
+    const size_t m_number;
     const SpillReader& m_spills;
     SpanRecords m_pairs;
     SpanBlocks m_blocks;
@@ -71,9 +73,7 @@ Result<> FetchPhase::Worker::FetchRange(uint32_t range)
         if (m_pairs.Bytes() == 0) continue;
         IBD_RETURN_IF_ERROR(m_blocks.ForEach(
             span, [&](uint32_t height) { return IsWanted(height); },
-            [&](const HeaderNode& node, const PlainBlock& block) {
-                return FetchBlock(node, block);
-            }));
+            [&](const HeaderNode& node, PlainBlock& block) { return FetchBlock(node, block); }));
         if (!m_written || m_phase.m_job.stop) break;
     }
     return {};
@@ -90,7 +90,7 @@ bool FetchPhase::Worker::IsWanted(uint32_t height) const
 }
 
 /** Outputs are numbered as JoinWorker numbers them. */
-Result<> FetchPhase::Worker::FetchBlock(const HeaderNode& node, const PlainBlock& block)
+Result<> FetchPhase::Worker::FetchBlock(const HeaderNode& node, PlainBlock& block)
 {
     const auto height = static_cast<uint32_t>(node.height);
     IBD_RETURN_IF_ERROR(TakeSpenders(node, m_phase.m_state.outputs[height]));
@@ -106,6 +106,7 @@ Result<> FetchPhase::Worker::FetchBlock(const HeaderNode& node, const PlainBlock
         coinbase = false;
     }
     if (m_task.outlines != OutlineUse::kNone) TakeOutline(block, height);
+    if (m_task.side_fold) m_task.side_fold->Take(m_number, node, block);
     m_phase.m_job.fetched_bytes.fetch_add(block.Raw().size(), std::memory_order_relaxed);
     return {};
 }
@@ -180,6 +181,7 @@ Result<bool> FetchPhase::Run(const FetchTask& task, JoinMeter& meter)
                                                         m_state.OwnerOf(m_making.Count())));
     }
     m_next = m_making.Of(task.made.first);
+    m_workers = 0;
     const uint32_t end = m_making.Of(task.made.end - 1) + 1;
     IBD_RETURN_IF_ERROR(RunJoinThreads(m_job, meter, [&] { return Work(task, end); }));
     return !m_job.stop;
@@ -202,7 +204,7 @@ FetchPhase::RunAlone(HeightSpan made, HeightSpan spent, uint32_t first_spill, Sp
 /** Ranges of blocks that make coins, below `end`. */
 Result<> FetchPhase::Work(const FetchTask& task, uint32_t end)
 {
-    Worker worker(*this, task);
+    Worker worker(*this, task, m_workers++);
     while (!m_job.stop && worker.Written()) {
         const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
         if (range >= end) break;

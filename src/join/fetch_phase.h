@@ -20,6 +20,7 @@ struct FetchTask {
     HeightSpan spent; //!< and in these
     PageSink& coins;  //!< by JoinState::SpendingRanges(); complete when it is finished
     OutlineUse outlines = OutlineUse::kNone; //!< besides, of the blocks that are read
+    SideFold* side_fold = nullptr;           //!< is given these blocks; null: nobody
 };
 
 class FetchPhase {
@@ -46,7 +47,8 @@ private:
     const HeightRanges m_making;
     const HeightRanges m_spending;
     std::optional<SpillReader> m_pairs;
-    std::atomic<uint32_t> m_next{0}; //!< range that nobody has claimed
+    std::atomic<uint32_t> m_next{0};  //!< range that nobody has claimed
+    std::atomic<size_t> m_workers{0}; //!< of the task at hand
 };
 
 } // namespace ibd

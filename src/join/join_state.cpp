@@ -271,6 +271,9 @@ Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state)
 Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state)
 {
     state.spills.clear();
+    state.pair_spills.clear();
+    state.coin_spills.clear();
+    state.pairs = false;
     state.stage = JoinStage::kHinted;
     return SaveStage(env, directory, state);
 }

@@ -31,7 +31,8 @@ private:
 /** One for each thread. Memory: a buffer for the largest block, and its arrays. */
 class SpanBlocks {
 public:
-    using Visit = std::function<Result<>(const HeaderNode& node, const PlainBlock& block)>;
+    /** `block`: for the call, and its own while that lasts. */
+    using Visit = std::function<Result<>(const HeaderNode& node, PlainBlock& block)>;
     using Wanted = std::function<bool(uint32_t height)>;
 
     /** `checksums`: CRC-32C by height, from 0. All must outlive it. */

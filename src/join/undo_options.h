@@ -8,6 +8,8 @@
 
 namespace ibd {
 
+class SideFold;
+
 /** A record above this is not put together: its coins go to the consumer as they lie. */
 inline constexpr uint64_t kGiantUndoBytes = 16 << 20;
 /** A block whose coins are more than a thread's share of the memory is dealt with alone: its coins,
@@ -37,6 +39,8 @@ struct UndoOptions {
     bool outlines = true;                         //!< for tests; else each block is read thrice
     /** Where a block lies; nothing: its node says so, and nobody changes nodes meanwhile. */
     std::function<FilePos(const HeaderNode&)> place = {};
+    /** Is given the blocks that are read for coins; null: nobody. */
+    SideFold* side_fold = nullptr;
 };
 
 /** What of a block that was read for coins goes with these (block_outline.h), so that it need not

@@ -96,7 +96,7 @@ Result<std::vector<SpillInfo>> UndoPortions::Fetch(HeightSpan portion)
     SpillSeries far(m_job.env, directory, NextSpill(), owner, SpillUse::kKept);
     NearAndFar coins(near, far, m_spending.Of(portion.end - 1) + 1);
     const HeightSpan spent{portion.first, keep ? m_spending.Top() + 1 : portion.end};
-    const FetchTask task{portion, spent, coins, OutlinesOf(m_options)};
+    const FetchTask task{portion, spent, coins, OutlinesOf(m_options), m_options.side_fold};
     IBD_ASSIGN_OR_RETURN(const bool done, m_fetch.Run(task, m_meter));
     if (!done) return std::vector<SpillInfo>();
     IBD_ASSIGN_OR_RETURN(auto near_spills, near.Finish());

@@ -4,6 +4,7 @@
 #include "node/booster_run.h"
 #include "node/full_mark.h"
 #include "swiftsync/full_validation.h"
+#include "swiftsync/side_fold.h"
 
 namespace ibd {
 
@@ -12,6 +13,16 @@ namespace {
 UndoChecks ChecksOf(const BoosterOptions& options)
 {
     return options.full_validation ? UndoChecks::kScripts : UndoChecks::kRules;
+}
+
+/** Of the memory, while blocks are read for coins as well. */
+size_t SideFoldBytes(const BoosterOptions& options) { return options.memory_bytes / 4; }
+
+/** Of the fold, which need not check what was checked. */
+BoosterOptions AfterValidation(BoosterOptions options)
+{
+    options.full_validation = false;
+    return options;
 }
 
 } // namespace
@@ -32,10 +43,11 @@ Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockSt
 }
 
 /** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo data
- *  unless it is not wanted. Nothing: all blocks up to `terminal` keep every rule. */
+ *  unless it is not wanted. With hints of its own, of the blocks that are read for that the
+ * chainstate's coins are taken, too. Nothing: all blocks up to `terminal` keep every rule. */
 Result<std::optional<BoosterRun::Outcome>>
 BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
-                     const BoosterOptions& options, BlockFetcher* peers)
+                     const BoosterOptions& options, BlockFetcher* peers, const OwnStart* own)
 {
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(options.directory));
     const UndoChecks checks = ChecksOf(options);
@@ -53,25 +65,50 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     m_log.Info("IBD Booster: checking every {} of blocks {} to {}, with coins that "
                "are joined from the blocks",
                what, done + 1, terminal.height);
+    std::unique_ptr<SideFold> side_fold;
+    if (own) {
+        IBD_ASSIGN_OR_RETURN(side_fold, FoldBesides(terminal, blocks, options, *own));
+    }
+    BoosterOptions rest = options;
+    if (side_fold) rest.memory_bytes -= SideFoldBytes(options);
     JoinVerdict verdict;
-    IBD_RETURN_IF_ERROR(WithBlocks(
-        chain, terminal, blocks, options, peers, true, [&](BlockSupply& supply) -> Result<> {
+    const Result<> made = WithBlocks(
+        chain, terminal, blocks, rest, peers, true, [&](BlockSupply& supply) -> Result<> {
             const UndoTask task{.terminal = terminal,
                                 .supply = supply,
                                 .checks = checks,
                                 .records = records,
                                 .first = done + 1,
+                                .side_fold = side_fold.get(),
                                 .durable = [&](int32_t height) { return mark.Save(height); }};
-            IBD_ASSIGN_OR_RETURN(verdict, m_validation.Make(chain, blocks, options, task));
+            IBD_ASSIGN_OR_RETURN(verdict, m_validation.Make(chain, blocks, rest, task));
             return {};
-        }));
+        });
+    if (side_fold) side_fold->End(); // whatever came of the rest
+    IBD_RETURN_IF_ERROR(made);
     if (verdict.kind == JoinVerdict::Kind::kInterrupted)
         return std::optional(Outcome::kInterrupted);
-    if (verdict.kind != JoinVerdict::Kind::kDone) return std::optional(GiveUp(terminal, verdict));
+    if (verdict.kind != JoinVerdict::Kind::kDone) {
+        IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, options.directory));
+        return std::optional(GiveUp(terminal, verdict));
+    }
     m_log.Info("IBD Booster: all blocks up to height {} keep every {}{}", terminal.height, what,
                records ? "; their undo data is written" : "");
     IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
     return std::optional<Outcome>();
+}
+
+/** Null: nothing says that the blocks are checked already. What the join has found for the fold is
+ *  put where it stays when the join goes. */
+Result<std::unique_ptr<SideFold>> BoosterRun::FoldBesides(const HeaderNode& terminal,
+                                                          const BlockStore& blocks,
+                                                          const BoosterOptions& options,
+                                                          const OwnStart& start)
+{
+    if (!start.first) return std::unique_ptr<SideFold>();
+    IBD_RETURN_IF_ERROR(m_own.KeepFirst(options.directory));
+    return SideFold::Begin(m_env, m_log, m_params, terminal, blocks, *start.hints,
+                           AfterValidation(options), *start.first, SideFoldBytes(options));
 }
 
 HintsStanding BoosterRun::JudgeBuried(const ChainManager& chain) const

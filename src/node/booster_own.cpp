@@ -214,7 +214,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     }
     std::optional<Outcome> outcome;
     if (joins) {
-        IBD_ASSIGN_OR_RETURN(outcome, Validate(chain, *terminal, blocks, options, nullptr));
+        IBD_ASSIGN_OR_RETURN(outcome, Validate(chain, *terminal, blocks, options, nullptr, &start));
     }
     if (!outcome) {
         BoosterOptions fold = options;

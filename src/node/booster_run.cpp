@@ -171,7 +171,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
         return Outcome::kSerial;
     }
     IBD_ASSIGN_OR_RETURN(std::optional<Outcome> outcome,
-                         Validate(chain, terminal, blocks, options, peers));
+                         Validate(chain, terminal, blocks, options, peers, nullptr));
     if (!outcome) {
         BoosterOptions fold = options;
         fold.full_validation = false;

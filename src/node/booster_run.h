@@ -135,7 +135,11 @@ private:
                                const BoosterOptions& options) const;
     Result<std::optional<Outcome>> Validate(ChainManager& chain, const HeaderNode& terminal,
                                             const BlockStore& blocks, const BoosterOptions& options,
-                                            BlockFetcher* peers);
+                                            BlockFetcher* peers, const OwnStart* own);
+    Result<std::unique_ptr<SideFold>> FoldBesides(const HeaderNode& terminal,
+                                                  const BlockStore& blocks,
+                                                  const BoosterOptions& options,
+                                                  const OwnStart& start);
     HintsStanding JudgeBuried(const ChainManager& chain) const;
     Result<Outcome> FoldOwnHints(const HeaderNode& terminal, const BlockStore& blocks,
                                  const BoosterOptions& options, const Hints& hints,

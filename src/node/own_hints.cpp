@@ -77,8 +77,10 @@ std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& bl
     const uint64_t coins = block_bytes / kBlockBytesPerCoinByte;
     const uint64_t spills =
         undo ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false);
-    // Events are gone when the runs come, runs when an UndoRun fetches coins.
-    return {{options.directory, std::max(spills, coins)},
+    // Events are gone when the runs come, runs when an UndoRun fetches coins - unless that comes
+    // first, as it checks.
+    const bool at_once = undo && (options.check_rules || options.full_validation);
+    return {{options.directory, at_once ? spills + coins : std::max(spills, coins)},
             {options.chainstate.parent_path(), coins},
             {blocks_dir, undo ? ExpectedUndoBytes(block_bytes) : 0}};
 }
@@ -177,6 +179,14 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
         IBD_ASSIGN_OR_RETURN(made.first, FindFirstPass(directory, terminal.hash));
     }
     return made;
+}
+
+Result<> OwnHints::KeepFirst(const Path& directory)
+{
+    auto state = LoadJoinState(m_env, UndoFolder(directory));
+    if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
+    if (!state || !*state || !FirstPassOf(**state)) return {};
+    return KeepFirstPass(m_env, directory, std::move(**state));
 }
 
 Result<> OwnHints::Remove(const Path& directory, bool keep_pairs)

@@ -97,6 +97,10 @@ public:
     Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply,
                       const BoosterOptions& options, bool pairs);
 
+    /** Puts what Make() found besides the hints where it is found again when what the join has kept
+     *  in UndoFolder() is gone. */
+    Result<> KeepFirst(const Path& directory);
+
     /** The hints and what was done for them, the pairs too unless they are kept; when nobody has
      *  them open. */
     Result<> Remove(const Path& directory, bool keep_pairs);

@@ -303,6 +303,7 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
     undo.checks = task.checks;
     undo.records = task.records;
     undo.first_height = task.first;
+    undo.side_fold = task.side_fold;
     undo.place = [&chain](const HeaderNode& node) { return chain.Where(node).data; };
     UndoRebuild rebuild(m_env, m_log, m_params, task.terminal, blocks, task.supply, undo, m_stop);
     {

@@ -29,6 +29,8 @@ struct UndoTask {
     bool connected = false; //!< see JoinOptions
     /** Only few blocks: UndoRebuild::RunLast(). */
     bool last_only = false;
+    /** See UndoOptions. */
+    SideFold* side_fold = nullptr;
     /** Is told when all blocks up to a height are checked and their undo data is on disk; may be
      *  empty. */
     std::function<Result<>(int32_t height)> durable = {};

@@ -1,76 +1,22 @@
 // See fold_phase.h.
 #include "swiftsync/fold_phase.h"
 
-#include "consensus/subsidy.h"
-#include "storage/chainstate_builder.h"
+#include "swiftsync/fold_start.h"
 #include "util/progress.h"
 #include "util/watched_threads.h"
 
-#include <algorithm>
-
 namespace ibd {
-
-namespace {
-
-/** The least that a worker can do useful work with. */
-constexpr size_t kMinBufferBytes = 4 << 10;
-
-} // namespace
 
 Result<FoldEnd> FoldPhase::Run()
 {
-    IBD_ASSIGN_OR_RETURN(Checkpoint start, Resume());
-    const HintsInfo& hints = m_job.hints.Info();
-    const Amount mined = MaxSupply(m_job.terminal.height, m_job.params.consensus);
-    Committer committer(
-        m_job.env, m_job.options.directory, std::move(start), m_job.options.threads,
-        m_job.options.background,
-        [&hints, mined](const FoldTotals& totals) { return RefuteTotals(totals, hints, mined); },
-        m_progress.DiskBytes());
+    IBD_ASSIGN_OR_RETURN(Checkpoint start, BeginFold(m_job));
+    m_progress.Resume(start.totals, start.folded.Count());
+    Committer committer = MakeCommitter(m_job, std::move(start), m_progress.DiskBytes());
     auto failure = FoldAll(committer);
     const Result<> durable = committer.Finish();
     if (!failure) return failure.GetError();
     if (!durable) return durable.GetError();
     return FoldEnd{committer.State(), std::move(*failure)};
-}
-
-/** Where to start: the checkpoint if it is of this sync and its runs are whole, else from nothing.
- *  What cannot be read now is not damaged for that: the work stays for a start that can. */
-Result<Checkpoint> FoldPhase::Resume()
-{
-    const Path& directory = m_job.options.directory;
-    IBD_RETURN_IF_ERROR(RecoverPublish(m_job.env, m_job.log, m_job.options.chainstate));
-    auto loaded = LoadCheckpoint(m_job.env, directory);
-    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
-    std::string unusable = loaded ? "" : loaded.Message();
-    std::optional<Checkpoint> kept = loaded ? std::move(*loaded) : std::nullopt;
-    if (kept && kept->published) {
-        kept.reset(); // and its chainstate is not what is wanted now
-    } else if (kept && !m_job.Owns(*kept)) {
-        unusable = "the checkpoint belongs to other hints, options or rules";
-    } else if (kept) {
-        const auto opened = m_job.OpenRunsOf(*kept);
-        if (!opened && opened.GetError().kind == Error::Kind::kSystem) return opened.GetError();
-        if (!opened) unusable = opened.Message();
-    }
-    if (!unusable.empty()) m_job.log.Warning("Booster: cannot go on from before: {}", unusable);
-    if (!kept || !unusable.empty()) return StartNew();
-    m_job.log.Info("Booster: going on from a checkpoint: {} of {} blocks folded, {} bytes, {} "
-                   "coins in {} runs",
-                   kept->folded.Count(), kept->terminal_height, kept->totals.bytes,
-                   kept->totals.coins, kept->runs.size());
-    IBD_RETURN_IF_ERROR(RemoveOtherRuns(m_job.env, directory, *kept));
-    m_progress.Resume(kept->totals, kept->folded.Count());
-    return std::move(*kept);
-}
-
-Result<Checkpoint> FoldPhase::StartNew()
-{
-    IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_job.env, m_job.options.directory));
-    Checkpoint fresh = m_job.NewCheckpoint();
-    IBD_RETURN_IF_ERROR(SaveCheckpoint(m_job.env, m_job.options.directory, fresh));
-    m_progress.Resume({}, 0);
-    return fresh;
 }
 
 Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
@@ -87,22 +33,8 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
     m_job.log.Info("Booster: folding {} blocks up to height {} on {} threads{}",
                    m_supply.BlocksToFold(), m_job.terminal.height, options.threads, mode);
     std::atomic<uint32_t> next_run = committer.State().NextRunNumber();
-    const FoldContext context{
-        .env = m_job.env,
-        .params = m_job.params,
-        .blocks = m_job.blocks,
-        .hints = m_job.hints,
-        .first = m_job.first,
-        .rules = m_job.Rules(),
-        .options = options,
-        .salt = committer.State().salt,
-        .unique = m_job.Unique(),
-        .buffer_bytes = std::max(kMinBufferBytes, options.memory_bytes / options.threads),
-        .committer = committer,
-        .next_run = next_run,
-        .observer = FindObserver(folded),
-        .stop = m_job.stop,
-    };
+    const FoldContext context = MakeFoldContext(m_job, committer, next_run, options.memory_bytes,
+                                                FindObserver(folded));
     auto failure = options.background
                        ? RunWorkers(context)
                        : FoldWorker(context, 0, m_progress.Worker(0)).Run(*m_sources[0]);

@@ -26,8 +26,6 @@ public:
     Result<FoldEnd> Run();
 
 private:
-    Result<Checkpoint> Resume();
-    Result<Checkpoint> StartNew();
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer);
     FoldObserver* FindObserver(const HeightSet& folded) const;
     std::optional<FoldFailure> RunWorkers(const FoldContext& context);

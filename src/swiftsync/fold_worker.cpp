@@ -59,22 +59,28 @@ std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
         if (!more) failure = Failed(FoldFailure::Kind::kMachine, more.GetError());
         if (!more || !*more) break;
         failure = Take(block);
-        if (!failure && EpochIsDue()) {
-            if (const Result<> done = Spill(); !done) return NotTaken(done.GetError());
-        }
+        if (failure) continue;
+        if (auto not_taken = SpillIfDue()) return not_taken;
     }
     // After a failure too: what was folded before is sound, and the next start goes on from it.
+    auto not_taken = Finish();
+    return failure ? std::move(failure) : std::move(not_taken);
+}
+
+std::optional<FoldFailure> FoldWorker::Finish()
+{
     const Result<> done = Spill();
-    if (!done && !failure) failure = NotTaken(done.GetError());
-    return failure;
+    return done ? std::nullopt : std::optional(NotTaken(done.GetError()));
 }
 
 std::optional<FoldFailure> FoldWorker::Take(const SuppliedBlock& block)
 {
-    if (m_context.first && block.fold && IsKnown(block)) return FoldOne(block, true);
+    if (m_context.first && block.fold && IsKnown(block)) {
+        return FoldOneKnown(*block.node, m_known, block.bytes.size());
+    }
     bool kept = false;
     if (auto failure = m_taker.Take(*m_source, block, kept)) return failure;
-    if (kept && block.fold) return FoldOne(block, false);
+    if (kept && block.fold) return FoldChecked(*block.node, block.bytes.size());
     if (kept) AddTo(m_counters.checked_bytes, block.bytes.size());
     return std::nullopt;
 }
@@ -88,38 +94,63 @@ bool FoldWorker::IsKnown(const SuppliedBlock& block)
            Crc32c(m_known.Raw()) == m_context.first->checksums[height];
 }
 
-std::optional<FoldFailure> FoldWorker::FoldOne(const SuppliedBlock& block, bool known)
+std::optional<FoldFailure> FoldWorker::FoldKnown(const HeaderNode& node, PlainBlock& block)
 {
-    const auto height = static_cast<uint32_t>(block.node->height);
-    if (const Result<> read = m_context.hints.Read(height, m_hints); !read) {
-        const bool damaged = read.GetError().kind == Error::Kind::kBadData;
-        return Failed(damaged ? FoldFailure::Kind::kHints : FoldFailure::Kind::kMachine,
-                      read.GetError(), block.node->height);
-    }
-    const std::span<const TxView> txs = known ? m_known.Txs() : m_taker.View().Txs();
+    if (auto failure = FoldOneKnown(node, block, block.Raw().size())) return failure;
+    return SpillIfDue();
+}
+
+/** By the coins alone. */
+std::optional<FoldFailure> FoldWorker::FoldOneKnown(const HeaderNode& node, PlainBlock& block,
+                                                    size_t block_bytes)
+{
+    const auto height = static_cast<uint32_t>(node.height);
+    if (auto failure = ReadHints(node)) return failure;
+    const Result<> folded = FoldCoins(block.Txs(), height, m_hints, m_context.rules, m_delta);
+    if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), node.height);
+    ComputeIds(height, block);
+    m_delta.SpendCoins();
+    const Result<> kept = Account(height, block.Txs().front(), block_bytes);
+    return kept ? std::nullopt : std::optional(NotTaken(kept.GetError()));
+}
+
+/** One that m_taker has checked. */
+std::optional<FoldFailure> FoldWorker::FoldChecked(const HeaderNode& node, size_t block_bytes)
+{
+    const auto height = static_cast<uint32_t>(node.height);
+    const BlockView& block = m_taker.View();
+    if (auto failure = ReadHints(node)) return failure;
     const Result<> folded = m_context.first
-                                ? FoldCoins(txs, height, m_hints, m_context.rules, m_delta)
-                                : Fold(m_taker.View(), height, m_hints, m_context.rules, m_delta);
-    if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), block.node->height);
-    if (known) ComputeIds(height);
+                                ? FoldCoins(block.Txs(), height, m_hints, m_context.rules, m_delta)
+                                : Fold(block, height, m_hints, m_context.rules, m_delta);
+    if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), node.height);
     if (m_context.first) m_delta.SpendCoins();
-    if (const Result<> kept = Account(height, txs.front(), block.bytes.size()); !kept) {
+    if (const Result<> kept = Account(height, block.Txs().front(), block_bytes); !kept) {
         return NotTaken(kept.GetError());
     }
-    if (m_context.observer) m_context.observer->Folded(m_number, m_taker.View(), height);
+    if (m_context.observer) m_context.observer->Folded(m_number, block, height);
     return std::nullopt;
 }
 
-/** Of the transactions of m_known that made a coin, and of the coinbase if it is collected. */
-void FoldWorker::ComputeIds(uint32_t height)
+std::optional<FoldFailure> FoldWorker::ReadHints(const HeaderNode& node)
+{
+    const Result<> read = m_context.hints.Read(static_cast<uint32_t>(node.height), m_hints);
+    if (read) return std::nullopt;
+    const bool damaged = read.GetError().kind == Error::Kind::kBadData;
+    return Failed(damaged ? FoldFailure::Kind::kHints : FoldFailure::Kind::kMachine,
+                  read.GetError(), node.height);
+}
+
+/** Of the transactions that made a coin, and of the coinbase if it is collected. */
+void FoldWorker::ComputeIds(uint32_t height, PlainBlock& block)
 {
     m_to_hash.clear();
     if (CollectsCoinbase(height)) m_to_hash.push_back(0);
     for (const SurvivingCoin& coin : m_delta.coins) {
-        const auto number = static_cast<uint32_t>(coin.tx - m_known.Txs().data());
+        const auto number = static_cast<uint32_t>(coin.tx - block.Txs().data());
         if (m_to_hash.empty() || m_to_hash.back() != number) m_to_hash.push_back(number);
     }
-    m_known.ComputeIds(m_to_hash);
+    block.ComputeIds(m_to_hash);
 }
 
 /** Whether the id of that height's coinbase is one of those that must differ. */
@@ -150,6 +181,11 @@ Result<> FoldWorker::Account(uint32_t height, const TxView& coinbase, size_t blo
     AddTo(m_counters.bytes, block_bytes);
     AddTo(m_counters.coins, m_delta.coins.size());
     return {};
+}
+
+std::optional<FoldFailure> FoldWorker::SpillIfDue()
+{
+    return EpochIsDue() ? Finish() : std::nullopt;
 }
 
 bool FoldWorker::EpochIsDue()

@@ -53,15 +53,25 @@ public:
      *  committer's work. */
     std::optional<FoldFailure> Run(BlockSource& source);
 
+    /** In place of Run(): folds a block that the first pass has checked and that is still the same,
+     *  whoever has read it. */
+    std::optional<FoldFailure> FoldKnown(const HeaderNode& node, PlainBlock& block);
+    /** After the last of these: hands over the epoch under way. */
+    std::optional<FoldFailure> Finish();
+
 private:
     std::optional<FoldFailure> Take(const SuppliedBlock& block);
     bool IsKnown(const SuppliedBlock& block);
-    std::optional<FoldFailure> FoldOne(const SuppliedBlock& block, bool known);
-    void ComputeIds(uint32_t height);
+    std::optional<FoldFailure> FoldOneKnown(const HeaderNode& node, PlainBlock& block,
+                                            size_t block_bytes);
+    std::optional<FoldFailure> FoldChecked(const HeaderNode& node, size_t block_bytes);
+    std::optional<FoldFailure> ReadHints(const HeaderNode& node);
+    void ComputeIds(uint32_t height, PlainBlock& block);
     BlockTaker::OtherCheck MakeFullCheck();
     bool CollectsCoinbase(uint32_t height) const;
     Result<> Account(uint32_t height, const TxView& coinbase, size_t block_bytes);
     bool EpochIsDue();
+    std::optional<FoldFailure> SpillIfDue();
     Result<> Spill();
 
     const FoldContext& m_context;
@@ -73,7 +83,7 @@ private:
     std::optional<FullValidation> m_full; //!< with -ibdboosterfullvalidation
     BlockTaker m_taker;
     PlainBlock m_known;              //!< a block that the first pass has checked
-    std::vector<uint32_t> m_to_hash; //!< transactions of m_known
+    std::vector<uint32_t> m_to_hash; //!< transactions of a known block
     BlockHints m_hints;
     BlockDelta m_delta;
     CoinBuffer m_coins;

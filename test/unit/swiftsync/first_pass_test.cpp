@@ -12,13 +12,6 @@ using Catch::Contains;
 
 namespace {
 
-AggregateSalt RandomSalt()
-{
-    AggregateSalt salt;
-    for (uint8_t& byte : salt) byte = static_cast<uint8_t>(TestRng()());
-    return salt;
-}
-
 /** A setup whose first pass is done. */
 struct FirstPassSetup : SyncSetup {
     explicit FirstPassSetup(uint64_t seed, const TestChainOptions& shape = {})

@@ -4,6 +4,7 @@
 #include "sim/fault_env.h"
 #include "sim/lying_supply.h"
 #include "storage/crc32c.h"
+#include "support/testdata.h"
 #include "swiftsync/terminal.h"
 #include "test_chain.h"
 
@@ -15,6 +16,13 @@ inline void Overwrite(const Path& path, ByteSpan bytes)
 {
     std::ofstream(path, std::ios::binary | std::ios::trunc)
         .write(AsChars(bytes).data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+inline AggregateSalt RandomSalt()
+{
+    AggregateSalt salt;
+    for (uint8_t& byte : salt) byte = static_cast<uint8_t>(TestRng()());
+    return salt;
 }
 
 /** What a first pass over all blocks of `chain` finds, done naively. */
