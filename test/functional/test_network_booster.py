@@ -279,8 +279,7 @@ class OwnHints(NetworkBooster):
         server = self.serve(made)
         node = self.node()
         node.launch(*self.from_peer(made, server.p2p_port))
-        hints = node.net_dir / "ibdbooster" / "own.hints"
-        wait_until(hints.exists, "hints")
+        wait_until(lambda: "Join: hints of" in node.log_text, "hints")
         node.kill()
         node.start("-connect=0", "-ibdbooster", *made.trust)
         self.assertGreaterEqual(node.rpc("getblockcount"), made.terminal_height)
