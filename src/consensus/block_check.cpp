@@ -54,9 +54,10 @@ RuleResult CheckEachTransaction(const BlockView& block)
     return {};
 }
 
-RuleResult CheckSigOps(const BlockView& block)
+RuleResult CheckSigOps(const BlockView& block, int64_t* told)
 {
     const int64_t sigops = LegacySigOpCount(block.Inputs(), block.Outputs());
+    if (told) *told = sigops;
     if (sigops * kWitnessScaleFactor > kMaxBlockSigOpsCost) {
         return Invalid("bad-blk-sigops", "out-of-bounds SigOpCount");
     }
@@ -158,7 +159,7 @@ RuleResult CheckBlock(const BlockView& block, const ConsensusParams& params,
         IBD_RETURN_IF_VIOLATED(CheckCoinbasePosition(block));
         IBD_RETURN_IF_VIOLATED(CheckEachTransaction(block));
     }
-    return CheckSigOps(block);
+    return CheckSigOps(block, options.legacy_sigops);
 }
 
 RuleResult ContextualCheckBlock(const BlockView& block, const Ancestry& prev,

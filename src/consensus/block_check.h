@@ -23,6 +23,7 @@ struct BlockCheckOptions {
     bool check_pow = true; //!< and the signet solution
     bool check_merkle_root = true;
     const SignetVerifier* signet = nullptr; //!< in place of the interpreter
+    int64_t* legacy_sigops = nullptr;       //!< if not null: is told of them, if it comes so far
 };
 
 /** Header hash, signet solution, merkle root and its mutation, size, coinbase position, every

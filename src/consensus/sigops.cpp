@@ -133,10 +133,22 @@ int64_t MostSigOpCost(const TxView& tx)
 {
     int64_t cost = int64_t{LegacySigOpCount(tx.inputs, tx.outputs)} * kWitnessScaleFactor;
     if (tx.IsCoinbase()) return cost;
-    for (const InputView& input : tx.inputs) {
-        // As if each coin were of a script hash, and of a key hash or a script hash in a witness.
-        cost += int64_t{CountSigOps(LastPush(input.script_sig), true)} * kWitnessScaleFactor;
-        cost += std::max(1u, WitnessScriptSigOps(input));
+    for (const InputView& input : tx.inputs) cost += MostSpendSigOpCost(input);
+    return cost;
+}
+
+/** As if the coin were of a script hash, and of a key hash or a script hash in a witness. */
+int64_t MostSpendSigOpCost(const InputView& input)
+{
+    return int64_t{CountSigOps(LastPush(input.script_sig), true)} * kWitnessScaleFactor +
+           std::max(1u, WitnessScriptSigOps(input));
+}
+
+int64_t SpendSigOpCost(const InputView& input, ByteSpan script_pubkey, ScriptFlags flags)
+{
+    int64_t cost = WitnessSigOpCount(input, script_pubkey, flags);
+    if ((flags & kVerifyP2sh) && IsPayToScriptHash(script_pubkey)) {
+        cost += int64_t{CountP2shSigOps(script_pubkey, input.script_sig)} * kWitnessScaleFactor;
     }
     return cost;
 }

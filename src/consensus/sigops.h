@@ -20,6 +20,11 @@ int64_t TransactionSigOpCost(const TxView& tx, std::span<const SpentCoin> coins,
 /** No less than TransactionSigOpCost(), whatever coins are spent under whatever flags. */
 int64_t MostSigOpCost(const TxView& tx);
 
+/** What one input adds for the coin that it spends: what of its scripts and witness counts. */
+int64_t SpendSigOpCost(const InputView& input, ByteSpan script_pubkey, ScriptFlags flags);
+/** No less than that, whatever the coin and the flags. */
+int64_t MostSpendSigOpCost(const InputView& input);
+
 /** Cost of the witness of one input. */
 unsigned WitnessSigOpCount(const InputView& input, ByteSpan script_pubkey, ScriptFlags flags);
 

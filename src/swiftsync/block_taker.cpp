@@ -3,6 +3,7 @@
 
 #include "consensus/block_check.h"
 #include "consensus/script_flags.h"
+#include "consensus/sigops.h"
 
 namespace ibd {
 
@@ -41,10 +42,16 @@ std::optional<FoldFailure> BlockTaker::Take(BlockSource& source, const SuppliedB
     return block.fold ? CheckSpendOrder(node) : std::nullopt;
 }
 
+int64_t BlockTaker::LegacySigOps() const
+{
+    return m_sigops >= 0 ? m_sigops : LegacySigOpCount(m_view.Inputs(), m_view.Outputs());
+}
+
 Result<RuleResult> BlockTaker::Check(const SuppliedBlock& block)
 {
     using Kind = RuleViolation::Kind;
     const HeaderNode& node = *block.node;
+    m_sigops = -1;
     if (const Result<> parsed = m_view.Parse(block.bytes); !parsed) {
         return Violation(Kind::kMutated, parsed.Message());
     }
@@ -58,9 +65,9 @@ Result<RuleResult> BlockTaker::Check(const SuppliedBlock& block)
 
 /** By all rules that need no coins. What is wrong with bytes that came from a stranger may say
  *  nothing of the block that the header names, even when another rule than that fails first. */
-RuleResult BlockTaker::CheckAnew(const HeaderNode& node) const
+RuleResult BlockTaker::CheckAnew(const HeaderNode& node)
 {
-    RuleResult broken = CheckBlock(m_view, m_params);
+    RuleResult broken = CheckBlock(m_view, m_params, {.legacy_sigops = &m_sigops});
     if (!broken && node.prev) {
         broken = ContextualCheckBlock(m_view, NodeAncestry(node.prev), m_params);
     }
@@ -72,9 +79,10 @@ RuleResult BlockTaker::CheckAnew(const HeaderNode& node) const
 }
 
 /** By those of them that tell whether it still is the block that was checked once. */
-RuleResult BlockTaker::CheckStored(const HeaderNode& node) const
+RuleResult BlockTaker::CheckStored(const HeaderNode& node)
 {
-    if (auto broken = CheckBlock(m_view, m_params, {.check_pow = false})) return broken;
+    const BlockCheckOptions options{.check_pow = false, .legacy_sigops = &m_sigops};
+    if (auto broken = CheckBlock(m_view, m_params, options)) return broken;
     if (node.prev == nullptr) return {}; // genesis stands, whatever the heights
     return CheckCoinbaseHeight(m_view, node.height, m_params);
 }

@@ -51,15 +51,18 @@ public:
     std::optional<FoldFailure> Take(BlockSource& source, const SuppliedBlock& block, bool& kept);
 
     const BlockView& View() const { return m_view; }
+    /** Of View(): as LegacySigOpCount(). */
+    int64_t LegacySigOps() const;
 
 private:
     Result<RuleResult> Check(const SuppliedBlock& block);
-    RuleResult CheckAnew(const HeaderNode& node) const;
-    RuleResult CheckStored(const HeaderNode& node) const;
+    RuleResult CheckAnew(const HeaderNode& node);
+    RuleResult CheckStored(const HeaderNode& node);
     std::optional<FoldFailure> CheckSpendOrder(const HeaderNode& node);
 
     const ConsensusParams& m_params;
     BlockView m_view;
+    int64_t m_sigops = -1; //!< of it; below 0: they were not counted
     SpendOrder m_order;
     const OtherCheck m_other;
 };
