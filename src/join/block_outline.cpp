@@ -10,18 +10,6 @@
 
 namespace ibd {
 
-namespace {
-
-bool HasLock(const TxView& tx)
-{
-    return tx.version >= 2 && std::any_of(tx.inputs.begin(), tx.inputs.end(), [](const auto& in) {
-               return !(in.sequence & kSequenceDisableFlag) &&
-                      in.sequence & (kSequenceTypeFlag | kSequenceMask);
-           });
-}
-
-} // namespace
-
 void BlockOutline::TakeCounts(std::span<const TxView> txs)
 {
     m_complete = false;
@@ -42,7 +30,7 @@ void BlockOutline::TakeAll(std::span<const TxView> txs)
         const TxView& tx = txs[i + 1];
         m_txs[i].value_out = ValueOut(tx);
         m_sigop_cost += MostSigOpCost(tx);
-        m_txs[i].locked = HasLock(tx);
+        m_txs[i].locked = HasRelativeLock(tx);
         if (!m_txs[i].locked) continue;
         for (const InputView& input : tx.inputs) m_sequences.push_back(input.sequence);
     }
@@ -102,18 +90,15 @@ bool BlockOutline::KeepsRules(const HeaderNode& node, const ConsensusParams& par
     const NodeAncestry prev(node.prev);
     BlockSpendRules rules(node.height, node.hash, prev, params);
     std::span<const uint32_t> sequences = m_sequences;
-    OutputView output;
     for (const Tx& tx : m_txs) {
         const size_t locks = tx.locked ? tx.inputs : 0;
         if (!ViewCoins(spent.first(tx.inputs))) return false;
-        if (rules.Add(StandIn(tx, sequences.first(locks), output), m_coins)) return false;
+        const TxView stand_in = m_stand_in.Of(tx.inputs, sequences.first(locks), tx.value_out);
+        if (rules.Add(stand_in, m_coins)) return false;
         spent = spent.subspan(tx.inputs);
         sequences = sequences.subspan(locks);
     }
-    output.value = m_coinbase_value;
-    TxView coinbase;
-    coinbase.outputs = {&output, 1};
-    return !rules.CheckCoinbaseValue(coinbase);
+    return !rules.CheckCoinbaseValue(m_stand_in.Coinbase(m_coinbase_value));
 }
 
 /** All but their scripts. */
@@ -127,22 +112,6 @@ bool BlockOutline::ViewCoins(std::span<const ByteSpan> spent)
         m_coins.push_back({coin.value, {}, static_cast<int>(coin.height), coin.coinbase});
     }
     return true;
-}
-
-/** Its inputs spend something, it does not matter what, and it has one output. */
-TxView BlockOutline::StandIn(const Tx& tx, std::span<const uint32_t> sequences, OutputView& output)
-{
-    static constexpr std::array<uint8_t, kOutpointSize> kSomething = {1};
-    InputView input;
-    input.prevout_bytes = kSomething.data();
-    if (m_inputs.size() < tx.inputs) m_inputs.resize(tx.inputs, input);
-    for (size_t i = 0; i < sequences.size(); ++i) m_inputs[i].sequence = sequences[i];
-    output.value = tx.value_out;
-    TxView out;
-    out.version = tx.locked ? 2 : 1; // 1: sequences are not looked at
-    out.inputs = std::span(m_inputs).first(tx.inputs);
-    out.outputs = {&output, 1};
-    return out;
 }
 
 } // namespace ibd

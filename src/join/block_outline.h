@@ -9,6 +9,7 @@
 #include "chain/header_node.h"
 #include "consensus/params.h"
 #include "consensus/tx_verify.h"
+#include "join/stand_in_tx.h"
 
 namespace ibd {
 
@@ -42,7 +43,6 @@ public:
 
 private:
     bool ViewCoins(std::span<const ByteSpan> spent);
-    TxView StandIn(const Tx& tx, std::span<const uint32_t> sequences, OutputView& output);
 
     std::vector<Tx> m_txs;
     bool m_complete = false; //!< there is more than counts
@@ -50,7 +50,7 @@ private:
     int64_t m_sigop_cost = 0;          //!< at most
     std::vector<uint32_t> m_sequences; //!< of the inputs of those with a lock
     // Of the transaction at hand.
-    std::vector<InputView> m_inputs;
+    StandInTx m_stand_in;
     std::vector<SpentCoin> m_coins;
 };
 

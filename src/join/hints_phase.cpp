@@ -2,6 +2,8 @@
 #include "join/hints_phase.h"
 
 #include "join/join_threads.h"
+#include "join/rules_phase.h"
+#include "util/threads.h"
 
 namespace ibd {
 
@@ -12,10 +14,14 @@ Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
     IBD_RETURN_IF_ERROR(JoinPartitions());
     HintsEnd end = End();
     if (end.problem || end.interrupted) return end;
-    if (make_writer) IBD_RETURN_IF_ERROR(WriteHints(make_writer));
     if (m_pairs) {
         IBD_ASSIGN_OR_RETURN(end.pairs, m_pairs->Finish());
     }
+    if (m_values) {
+        IBD_ASSIGN_OR_RETURN(end.values, m_values->Finish());
+    }
+    IBD_RETURN_IF_ERROR(WriteBeside(make_writer, end));
+    end.interrupted = m_job.stop;
     return end;
 }
 
@@ -28,10 +34,42 @@ Result<> HintsPhase::Begin(bool hints)
                                                             m_state.OwnerOf(m_bits.Ranges()),
                                                             SpillUse::kPassing));
     }
+    if (!m_state.pairs && !m_state.values) return {};
+    m_ranges = m_state.MakingRanges();
+    const SpillOwner owner = m_state.OwnerOf(m_ranges->Count());
     if (m_state.pairs) {
-        m_ranges = m_state.MakingRanges();
-        m_pairs.emplace(m_job.env, directory, next_spill, m_state.OwnerOf(m_ranges->Count()),
-                        SpillUse::kKept);
+        m_pairs.emplace(m_job.env, directory, next_spill, owner, SpillUse::kKept);
+    }
+    if (m_state.values) {
+        m_values.emplace(m_job.env, directory, kPassingSpills, owner, SpillUse::kPassing);
+    }
+    return {};
+}
+
+/** The hints; blocks are held against the rules meanwhile, which takes longer. */
+Result<> HintsPhase::WriteBeside(const MakeHintsWriter& make_writer, HintsEnd& end)
+{
+    Result<> written, checked;
+    const auto write = [&] {
+        if (make_writer) written = WriteHints(make_writer);
+    };
+    {
+        NamedThread writer;
+        if (m_values && m_job.options.background) {
+            writer = NamedThread("join-hints", write);
+        } else {
+            write();
+        }
+        if (m_values) checked = CheckRules(end);
+    }
+    return written ? checked : written;
+}
+
+Result<> HintsPhase::CheckRules(HintsEnd& end)
+{
+    IBD_ASSIGN_OR_RETURN(end.rules_kept, RulesPhase(m_job, m_state, end.values).Run());
+    for (const SpillInfo& spill : end.values) {
+        IBD_RETURN_IF_ERROR(m_job.env.Remove(SpillPath(m_job.options.directory, spill.number)));
     }
     return {};
 }
@@ -50,6 +88,66 @@ Result<> HintsPhase::WriteHints(const MakeHintsWriter& make_writer)
     return out->Finish(m_job.terminal.hash);
 }
 
+/** One thread's share, with its collectors. */
+template <typename Record>
+class HintsPhase::Worker {
+public:
+    Worker(HintsPhase& phase, const SpillReader& spills)
+        : m_phase(phase), m_join(spills, JoinBytes(phase.m_job.options), PairedIfWanted())
+    {
+        const size_t bytes = CollectorBytes(JoinBytes(phase.m_job.options) / 4);
+        if (phase.m_numbers) m_numbers.emplace(phase.m_bits, *phase.m_numbers);
+        if (phase.m_pairs) m_pairs.emplace(*phase.m_ranges, bytes).SetSink(&*phase.m_pairs);
+        if (phase.m_values) m_values.emplace(*phase.m_ranges, bytes).SetSink(&*phase.m_values);
+    }
+
+    Result<> Run();
+
+private:
+    typename PartitionJoin<Record>::Paired PairedIfWanted()
+    {
+        if (!m_phase.m_ranges) return {};
+        return [this](const Record& made, const Record& spent) { Take(made, spent); };
+    }
+    void Take(const Record& made, const Record& spent)
+    {
+        if (m_pairs) m_written = m_pairs->Add(made, spent) && m_written;
+        if constexpr (std::is_same_v<Record, ValuedRecord>) {
+            if (m_values) m_written = m_values->Met(made, spent) && m_written;
+        }
+    }
+
+    HintsPhase& m_phase;
+    PartitionJoin<Record> m_join;
+    std::optional<HintBits::Collector> m_numbers;
+    std::optional<PairCollector> m_pairs;
+    std::optional<ValueCollector> m_values;
+    bool m_written = true;
+};
+
+template <typename Record>
+Result<> HintsPhase::Worker<Record>::Run()
+{
+    const uint32_t partitions = m_phase.m_state.Owner().partitions;
+    const auto unspent = [&](const Record& created) {
+        if (m_numbers) m_numbers->Add(created.Height(), created.Index());
+    };
+    while (!m_phase.m_job.stop && m_written) { // Finish() says why it was not
+        const uint32_t partition = m_phase.m_next.fetch_add(1, std::memory_order_relaxed);
+        if (partition >= partitions) break;
+        if (const Result<> done = m_join.Run(partition, unspent); !done) {
+            m_phase.m_next = partitions; // nobody gets another
+            return done;
+        }
+        m_phase.m_job.joined.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (m_numbers) m_numbers->Flush();
+    if (m_pairs) (void)m_pairs->Flush();
+    if (m_values) (void)m_values->Flush();
+    m_phase.Take(m_join.FirstProblem(), m_numbers ? m_numbers->Count() : 0);
+    return {};
+}
+
 Result<> HintsPhase::JoinPartitions()
 {
     IBD_ASSIGN_OR_RETURN(const auto spills, SpillReader::Open(m_job.env, m_job.options.directory,
@@ -61,41 +159,10 @@ Result<> HintsPhase::JoinPartitions()
         m_job,
         {.label = "Join: joining", .unit = "partitions", .total = m_state.Owner().partitions},
         [this] { return uint64_t{m_job.joined}; });
-    return RunJoinThreads(m_job, meter, [&] { return Work(spills); });
-}
-
-Result<> HintsPhase::Work(const SpillReader& spills)
-{
-    const uint32_t partitions = m_state.Owner().partitions;
-    std::optional<HintBits::Collector> numbers;
-    if (m_numbers) numbers.emplace(m_bits, *m_numbers);
-    std::optional<PairCollector> pairs;
-    PartitionJoin::Paired paired;
-    bool written = true;
-    if (m_pairs) {
-        pairs.emplace(*m_ranges, CollectorBytes(JoinBytes(m_job.options) / 8));
-        pairs->SetSink(&*m_pairs);
-        paired = [&](const JoinRecord& made, const JoinRecord& spent) {
-            written = pairs->Add(made, spent) && written;
-        };
-    }
-    PartitionJoin join(spills, JoinBytes(m_job.options), paired);
-    const auto unspent = [&](const JoinRecord& created) {
-        if (numbers) numbers->Add(created.Height(), created.Index());
-    };
-    while (!m_job.stop && written) { // Finish() says why it was not
-        const uint32_t partition = m_next.fetch_add(1, std::memory_order_relaxed);
-        if (partition >= partitions) break;
-        if (const Result<> done = join.Run(partition, unspent); !done) {
-            m_next = partitions; // nobody gets another
-            return done;
-        }
-        m_job.joined.fetch_add(1, std::memory_order_relaxed);
-    }
-    if (numbers) numbers->Flush();
-    if (pairs) (void)pairs->Flush();
-    Take(join.FirstProblem(), numbers ? numbers->Count() : 0);
-    return {};
+    return RunJoinThreads(m_job, meter, [&] {
+        return m_state.values ? Worker<ValuedRecord>(*this, spills).Run()
+                              : Worker<JoinRecord>(*this, spills).Run();
+    });
 }
 
 HintsEnd HintsPhase::End()

@@ -9,6 +9,7 @@
 #include "join/join_job.h"
 #include "join/partition_join.h"
 #include "join/spill_series.h"
+#include "join/value_record.h"
 
 namespace ibd {
 
@@ -22,6 +23,8 @@ struct HintsEnd {
     bool interrupted = false;
     uint64_t unspent = 0;
     std::vector<SpillInfo> pairs; //!< if they are kept: those found here, durable
+    std::vector<SpillInfo> values; //!< if they are joined: likewise, gone by now
+    bool rules_kept = false;       //!< likewise: see JoinVerdict
 };
 
 class HintsPhase {
@@ -39,8 +42,11 @@ public:
 private:
     Result<> Begin(bool hints);
     Result<> JoinPartitions();
-    Result<> Work(const SpillReader& spills);
+    template <typename Record>
+    class Worker;
+    Result<> WriteBeside(const MakeHintsWriter& make_writer, HintsEnd& end);
     Result<> WriteHints(const MakeHintsWriter& make_writer);
+    Result<> CheckRules(HintsEnd& end);
     void Take(const std::optional<JoinRecord>& problem, uint64_t unspent);
     HintsEnd End();
 
@@ -48,8 +54,9 @@ private:
     const JoinState& m_state;
     const HintBits m_bits;
     std::unique_ptr<SpillWriter> m_numbers; //!< of what is unspent; null: no hints are wanted
-    std::optional<HeightRanges> m_ranges;   //!< of pairs; none: they are not kept
-    std::optional<SpillSeries> m_pairs;
+    std::optional<HeightRanges> m_ranges;   //!< of pairs and values
+    std::optional<SpillSeries> m_pairs;     //!< if they are kept
+    std::optional<SpillSeries> m_values;    //!< likewise
     std::atomic<uint32_t> m_next = 0; //!< partition that nobody has claimed
     Mutex m_mutex;
     HintsEnd m_end IBD_GUARDED_BY(m_mutex);

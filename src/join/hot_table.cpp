@@ -8,37 +8,26 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kMinPageRecords = (8 << 10) / sizeof(JoinRecord);
-constexpr size_t kMaxPageRecords = SpillWriter::kMaxPageBytes / sizeof(JoinRecord);
+constexpr size_t kMinPageBytes = 8 << 10;
 /** Records ahead for which a bucket is asked to be brought near: it may lie anywhere in a table
  *  that no cache holds. */
-constexpr size_t kAhead = 6;
+constexpr size_t kAhead = 8;
 
-// Both by selection in place of std::copy(), which for so few bytes spends most on its call.
-
-/** Removes slot `i`, so that those behind it move up. */
-template <size_t N>
-void Remove(std::array<JoinRecord, N>& slots, size_t i)
+/** Puts a record in place of the oldest by its place in the chain, or of none; what was there. */
+template <typename Record, size_t N>
+Record Replace(std::array<Record, N>& slots, const Record& record)
 {
-    for (size_t to = 0; to + 1 < N; ++to) slots[to] = slots[to < i ? to : to + 1];
-    slots.back() = {};
-}
-
-/** Puts a record before all others; what falls out at the end, which may be a free slot. */
-template <size_t N>
-JoinRecord PushFront(std::array<JoinRecord, N>& slots, const JoinRecord& record)
-{
-    JoinRecord moved = record;
-    for (JoinRecord& slot : slots) std::swap(slot, moved);
-    return moved;
+    size_t oldest = 0;
+    uint64_t place = slots[0].Event();
+    for (size_t i = 1; i < N; ++i) { // without branches: which is the oldest nobody can predict
+        const uint64_t other = slots[i].Event();
+        oldest = other < place ? i : oldest;
+        place = std::min(place, other);
+    }
+    return std::exchange(slots[oldest], record);
 }
 
 } // namespace
-
-size_t TableShape::Slots() const
-{
-    return HotTable::kShards * buckets * (HotTable::kCreatedWays + HotTable::kSpentWays);
-}
 
 unsigned TableShape::PartitionBits(uint64_t spill_bytes, size_t partition_bytes)
 {
@@ -49,34 +38,33 @@ unsigned TableShape::PartitionBits(uint64_t spill_bytes, size_t partition_bytes)
 
 /** A quarter for pages, unless they would be too small or too large; the rest for the table, which
  *  is worth more. */
-TableShape TableShape::Fit(size_t memory_bytes, unsigned partition_bits)
+TableShape TableShape::Fit(size_t memory_bytes, unsigned partition_bits, size_t bucket_bytes)
 {
     TableShape shape;
     shape.partition_bits = partition_bits;
-    const size_t page_bytes = memory_bytes / 4 / shape.Partitions();
-    shape.page_records =
-        std::clamp(page_bytes / sizeof(JoinRecord), kMinPageRecords, kMaxPageRecords);
-    const size_t pages = shape.Partitions() * shape.page_records * sizeof(JoinRecord);
+    shape.page_bytes = std::clamp(memory_bytes / 4 / shape.Partitions(), kMinPageBytes,
+                                  SpillWriter::kMaxPageBytes);
+    const size_t pages = shape.Partitions() * shape.page_bytes;
     const size_t table = memory_bytes - std::min(pages, memory_bytes / 2);
-    constexpr size_t kBucketBytes =
-        (HotTable::kCreatedWays + HotTable::kSpentWays) * sizeof(JoinRecord);
-    shape.buckets = std::max<size_t>(1, table / HotTable::kShards / kBucketBytes);
+    shape.buckets = std::max<size_t>(1, table / kShards / bucket_bytes);
     return shape;
 }
 
-HotTable::HotTable(const TableShape& shape, bool meet)
-    : m_shape(shape), m_meet(meet), m_shards(kShards)
+template <typename Record>
+HotTable<Record>::HotTable(const TableShape& shape, bool meet)
+    : m_shape(shape), m_meet(meet), m_page_mask(shape.Partitions() / kShards - 1), m_shards(kShards)
 {
     const size_t partitions = shape.Partitions() / kShards;
     for (Shard& shard : m_shards) {
         const Lock lock(shard.mutex);
         if (meet) shard.buckets.resize(shape.buckets);
-        shard.pages.resize(partitions * shape.page_records);
+        shard.pages.resize(partitions * shape.page_bytes);
         shard.filled.resize(partitions);
     }
 }
 
-bool HotTable::Take(ShardedRecords& records, PairCollector* pairs)
+template <typename Record>
+bool HotTable<Record>::Take(ShardedRecords<Record>& records, MetSink<Record>* pairs)
 {
     std::array<uint32_t, kShards + 1> starts;
     Group(records, starts);
@@ -95,27 +83,32 @@ bool HotTable::Take(ShardedRecords& records, PairCollector* pairs)
     return ok;
 }
 
-void HotTable::Group(ShardedRecords& records, std::array<uint32_t, kShards + 1>& starts) const
+template <typename Record>
+void HotTable<Record>::Group(ShardedRecords<Record>& records,
+                             std::array<uint32_t, kShards + 1>& starts) const
 {
     starts.fill(0);
-    for (const JoinRecord& record : records.Records()) ++starts[ShardOf(record) + 1];
+    for (const Record& record : records.Records()) ++starts[ShardOf(record) + 1];
     for (size_t s = 0; s < kShards; ++s) starts[s + 1] += starts[s];
     std::array<uint32_t, kShards> next;
     std::copy_n(starts.begin(), kShards, next.begin());
     if (records.m_grouped.size() < records.Size()) records.m_grouped.resize(records.Size());
-    for (const JoinRecord& record : records.Records()) {
+    for (const Record& record : records.Records()) {
         records.m_grouped[next[ShardOf(record)]++] = record;
     }
 }
 
 /** The bits behind the shard's, scaled. */
-size_t HotTable::BucketOf(const JoinRecord& record) const
+template <typename Record>
+size_t HotTable<Record>::BucketOf(const Record& record) const
 {
-    const uint64_t fraction = record.name << kShardBits >> 32;
+    const uint64_t fraction = record.name << TableShape::kShardBits >> 32;
     return static_cast<size_t>(fraction * m_shape.buckets >> 32);
 }
 
-bool HotTable::TakeShard(Shard& shard, std::span<const JoinRecord> records, PairCollector* pairs)
+template <typename Record>
+bool HotTable<Record>::TakeShard(Shard& shard, std::span<const Record> records,
+                                 MetSink<Record>* pairs)
 {
     const Lock lock(shard.mutex);
     bool ok = true;
@@ -131,65 +124,76 @@ bool HotTable::TakeShard(Shard& shard, std::span<const JoinRecord> records, Pair
     return ok;
 }
 
-bool HotTable::TakeOne(Shard& shard, const JoinRecord& record, PairCollector* pairs)
+template <typename Record>
+bool HotTable<Record>::TakeOne(Shard& shard, const Record& record, MetSink<Record>* pairs)
 {
     const JoinKind kind = record.Kind();
     if (!m_meet || kind == JoinKind::kCoinbaseId) return Spill(shard, record);
     Bucket& bucket = shard.buckets[BucketOf(record)];
-    JoinRecord displaced;
     if (kind == JoinKind::kCreated) {
-        for (size_t i = 0; i < kSpentWays; ++i) {
-            if (!Meet(record, bucket.spent[i])) continue;
+        for (JoinRecord& slot : bucket.spent) {
+            if (!Meet(record, slot)) continue;
             ++shard.met;
-            const bool ok = !pairs || pairs->Add(record, bucket.spent[i]);
-            Remove(bucket.spent, i);
-            return ok;
+            const JoinRecord spent = std::exchange(slot, {});
+            return !pairs || pairs->Met(record, spent);
         }
-        displaced = PushFront(bucket.created, record);
-    } else {
-        for (size_t i = 0; i < kCreatedWays; ++i) {
-            if (bucket.created[i].IsNone() || !Meet(bucket.created[i], record)) continue;
-            ++shard.met;
-            const bool ok = !pairs || pairs->Add(bucket.created[i], record);
-            Remove(bucket.created, i);
-            return ok;
-        }
-        displaced = PushFront(bucket.spent, record);
+        return Put(shard, bucket.created, record);
     }
+    for (Record& slot : bucket.created) {
+        if (slot.IsNone() || !Meet(slot, record)) continue;
+        ++shard.met;
+        const Record made = std::exchange(slot, {});
+        return !pairs || pairs->Met(made, record);
+    }
+    return Put<JoinRecord>(shard, bucket.spent, record);
+}
+
+/** In place of the oldest, which is spilled. */
+template <typename Record>
+template <typename Any, size_t N>
+bool HotTable<Record>::Put(Shard& shard, std::array<Any, N>& slots, const Any& record)
+{
+    const Any displaced = Replace(slots, record);
     return displaced.IsNone() || Spill(shard, displaced);
 }
 
-bool HotTable::Spill(Shard& shard, const JoinRecord& record)
+/** As PartitionJoin reads them: of a spend there is no more than a JoinRecord. */
+template <typename Record>
+template <typename Any>
+bool HotTable<Record>::Spill(Shard& shard, const Any& record)
 {
     const auto partition = static_cast<uint32_t>(record.name >> (64 - m_shape.partition_bits));
-    const size_t page = partition % shard.filled.size();
-    shard.pages[page * m_shape.page_records + shard.filled[page]] = record;
-    return ++shard.filled[page] < m_shape.page_records || WritePage(shard, page, partition);
+    const size_t page = partition & m_page_mask;
+    uint32_t& filled = shard.filled[page];
+    std::memcpy(&shard.pages[page * m_shape.page_bytes + filled], &record, sizeof(Any));
+    filled += record.Kind() == JoinKind::kCreated ? sizeof(Any) : sizeof(JoinRecord);
+    return filled + sizeof(Record) <= m_shape.page_bytes || WritePage(shard, page, partition);
 }
 
-bool HotTable::WritePage(Shard& shard, size_t page, uint32_t partition)
+template <typename Record>
+bool HotTable<Record>::WritePage(Shard& shard, size_t page, uint32_t partition)
 {
-    const JoinRecord* first = shard.pages.data() + page * m_shape.page_records;
-    const size_t size = shard.filled[page] * sizeof(JoinRecord);
-    shard.filled[page] = 0;
+    const size_t size = std::exchange(shard.filled[page], 0);
     CHECK(m_writer);
-    return m_writer->Add(partition, {reinterpret_cast<const uint8_t*>(first), size});
+    return m_writer->Add(partition, {shard.pages.data() + page * m_shape.page_bytes, size});
 }
 
-bool HotTable::Flush()
+template <typename Record>
+bool HotTable<Record>::Flush()
 {
     bool ok = true;
     for (size_t s = 0; s < kShards; ++s) ok = FlushShard(s) && ok;
     return ok;
 }
 
-bool HotTable::FlushShard(size_t number)
+template <typename Record>
+bool HotTable<Record>::FlushShard(size_t number)
 {
     Shard& shard = m_shards[number];
     const Lock lock(shard.mutex);
     bool ok = true;
     for (Bucket& bucket : shard.buckets) {
-        for (const JoinRecord& r : bucket.created) ok = (r.IsNone() || Spill(shard, r)) && ok;
+        for (const Record& r : bucket.created) ok = (r.IsNone() || Spill(shard, r)) && ok;
         for (const JoinRecord& r : bucket.spent) ok = (r.IsNone() || Spill(shard, r)) && ok;
         bucket = {};
     }
@@ -201,7 +205,8 @@ bool HotTable::FlushShard(size_t number)
     return ok;
 }
 
-uint64_t HotTable::Met() const
+template <typename Record>
+uint64_t HotTable<Record>::Met() const
 {
     uint64_t met = 0;
     for (const Shard& shard : m_shards) {
@@ -210,5 +215,8 @@ uint64_t HotTable::Met() const
     }
     return met;
 }
+
+template class HotTable<JoinRecord>;
+template class HotTable<ValuedRecord>;
 
 } // namespace ibd

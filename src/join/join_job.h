@@ -12,7 +12,7 @@ namespace ibd {
 struct JoinState;
 
 struct JoinProgress {
-    enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting, kFetching, kUndo };
+    enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting, kChecking, kFetching, kUndo };
     Phase phase = Phase::kIdle;
     uint64_t bytes = 0;         //!< of blocks read, by earlier joins that this one goes on with too
     uint64_t resumed_bytes = 0; //!< of these, by earlier joins

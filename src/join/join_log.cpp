@@ -13,22 +13,41 @@ constexpr uint64_t kStepsAtStake = 4;
 /** Reading the clock may cost more than a small block. */
 constexpr uint64_t kBytesPerLook = 256 << 10;
 
+/** Null: none is written. */
+template <typename Collector>
+SpillWriter* WriterOf(const std::optional<StepSpill<Collector>>& spill)
+{
+    return spill ? spill->Writer() : nullptr;
+}
+
 } // namespace
 
 JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
     : m_env(env), m_options(options), m_state(std::move(state)), m_met_before(m_state.met),
       m_keeps_checksums(m_state.KeepsChecksums()), m_aggregate(m_state.aggregate),
       m_salt(m_state.salt),
-      m_ranges(m_state.pairs ? std::optional(m_state.MakingRanges()) : std::nullopt),
+      m_ranges(m_state.pairs || m_state.values ? std::optional(m_state.MakingRanges())
+                                               : std::nullopt),
       m_next_spill(m_state.NextSpillNumber())
 {
-    const size_t gathered = CollectorBytes(options.memory_bytes / options.threads / 8);
-    for (size_t i = 0; i < options.threads && m_ranges; ++i) {
-        m_pairs.push_back(std::make_unique<PairCollector>(*m_ranges, gathered));
+    const size_t each = options.memory_bytes / options.threads;
+    size_t gathered = 0;
+    if (m_state.pairs) {
+        const size_t bytes = CollectorBytes(each / 6);
+        m_pairs.emplace(options.threads, [&] { return PairCollector(*m_ranges, bytes); });
+        gathered += bytes * options.threads;
     }
-    const size_t table =
-        options.memory_bytes - std::min(gathered * m_pairs.size(), options.memory_bytes / 2);
-    m_table.emplace(TableShape::Fit(table, m_state.partition_bits), !m_state.ordered);
+    if (m_state.values) { // nearly all are of the block at hand, so that pages are long
+        const size_t bytes = CollectorBytes(each / 48);
+        m_values.emplace(options.threads, [&] { return ValueCollector(*m_ranges, bytes); });
+        gathered += bytes * options.threads;
+    }
+    const size_t table = options.memory_bytes - std::min(gathered, options.memory_bytes / 2);
+    const auto make = [&]<typename Table>(std::optional<Table>& made) {
+        made.emplace(TableShape::Fit(table, m_state.partition_bits, Table::kBucketBytes),
+                     !m_state.ordered);
+    };
+    m_state.values ? make(m_valued_table) : make(m_table);
     m_step.sum = NewSum();
 }
 
@@ -52,27 +71,22 @@ Result<> JoinLog::OpenSpill()
     IBD_ASSIGN_OR_RETURN(
         m_writer, SpillWriter::Create(m_env, m_options.directory, m_next_spill, m_state.Owner()));
     ++m_next_spill;
-    m_table->SetWriter(m_writer.get());
-    return m_ranges ? OpenPairs() : Result<>();
-}
-
-Result<> JoinLog::OpenPairs()
-{
+    OnTable([&](auto& table) { table.SetWriter(m_writer.get()); });
+    if (!m_ranges) return {};
     const SpillOwner owner = m_state.OwnerOf(m_ranges->Count());
-    IBD_ASSIGN_OR_RETURN(m_pair_writer,
-                         SpillWriter::Create(m_env, m_options.directory, m_next_spill, owner));
-    ++m_next_spill;
-    for (const auto& pairs : m_pairs) pairs->SetSink(m_pair_writer.get());
-    return {};
+    const auto open = [&](auto& beside) {
+        return beside ? beside->Open(m_env, m_options.directory, m_next_spill++, owner)
+                      : Result<>();
+    };
+    IBD_RETURN_IF_ERROR(open(m_pairs));
+    return open(m_values);
 }
 
-Result<std::optional<WrittenSpill>> JoinLog::ClosePairs()
+std::unique_ptr<BlockAccount> JoinLog::NewAccount(size_t worker, const ConsensusParams& params)
 {
-    if (!m_pair_writer) return std::nullopt;
-    for (const auto& pairs : m_pairs) (void)pairs->Flush(); // Finish() says why not
-    IBD_ASSIGN_OR_RETURN(WrittenSpill written, m_pair_writer->Finish());
-    m_pair_writer.reset();
-    return std::optional(std::move(written));
+    if (!m_values) return nullptr;
+    return std::make_unique<BlockAccount>(params, m_values->Of(worker),
+                                          m_pairs ? &m_pairs->Of(worker) : nullptr);
 }
 
 std::unique_ptr<Aggregate> JoinLog::NewSum() const
@@ -81,7 +95,29 @@ std::unique_ptr<Aggregate> JoinLog::NewSum() const
 }
 
 Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
-                         ShardedRecords& records, const Aggregate* sum)
+                         ShardedRecords<JoinRecord>& records, const Aggregate* sum)
+{
+    const auto take = [&] {
+        return m_table->Take(records, m_pairs ? &m_pairs->Of(worker) : nullptr);
+    };
+    return RecordBy(take, block, bytes, records.Size(), sum);
+}
+
+Result<> JoinLog::Record(size_t, const BlockRead& block, uint64_t bytes,
+                         ShardedRecords<ValuedRecord>& records, BlockAccount& account,
+                         const Aggregate* sum)
+{
+    const auto take = [&] {
+        const bool taken = m_valued_table->Take(records, &account);
+        return account.End() && taken;
+    };
+    return RecordBy(take, block, bytes, records.Size(), sum);
+}
+
+/** `take`: what else is to be done between two cuts; false: a spill has failed. */
+template <typename Take>
+Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t bytes,
+                           uint64_t records, const Aggregate* sum)
 {
     {
         {
@@ -89,11 +125,8 @@ Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
         }
         const SharedLock open(m_gate);
         IBD_RETURN_IF_ERROR(FirstError()); // then there may be no spills to write to
-        const uint64_t count = records.Size();
-        if (!m_table->Take(records, m_pairs.empty() ? nullptr : m_pairs[worker].get())) {
-            return WriteError();
-        }
-        for (SpillWriter* writer : {m_writer.get(), m_pair_writer.get()}) {
+        if (!take()) return WriteError();
+        for (SpillWriter* writer : {m_writer.get(), WriterOf(m_pairs), WriterOf(m_values)}) {
             if (!writer) continue;
             writer->WriteGathered();
             if (writer->Pages() >= SpillWriter::kMaxPages) m_step_full = true;
@@ -101,7 +134,7 @@ Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
         const Lock lock(m_mutex);
         m_step.blocks.push_back(block);
         m_step.bytes += bytes;
-        m_step.records += count;
+        m_step.records += records;
         if (sum) m_step.sum->Combine(*sum);
     }
     const uint64_t before = m_step_bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -113,8 +146,11 @@ Result<> JoinLog::Record(size_t worker, const BlockRead& block, uint64_t bytes,
 Error JoinLog::WriteError()
 {
     if (const Result<> known = FirstError(); !known) return known.GetError();
-    if (const auto events = m_writer->Finish(); !events) return events.GetError();
-    return m_pair_writer->Finish().GetError();
+    for (SpillWriter* writer : {m_writer.get(), WriterOf(m_pairs), WriterOf(m_values)}) {
+        if (!writer) continue;
+        if (const auto finished = writer->Finish(); !finished) return finished.GetError();
+    }
+    return SystemError("{}: spills cannot be written", m_options.directory.string());
 }
 
 bool JoinLog::IsDue(bool look_at_clock) const
@@ -152,12 +188,18 @@ Result<JoinLog::Step> JoinLog::Close(bool last)
 
 Result<JoinLog::Step> JoinLog::CloseStep(bool last)
 {
-    (void)m_table->Flush(); // Finish() says why not
+    OnTable([](auto& table) { (void)table.Flush(); }); // Finish() says why not
     IBD_ASSIGN_OR_RETURN(WrittenSpill spill, m_writer->Finish());
-    IBD_ASSIGN_OR_RETURN(auto pairs, ClosePairs());
+    const auto close = [](auto& beside) -> Result<std::optional<WrittenSpill>> {
+        if (!beside) return std::nullopt;
+        IBD_ASSIGN_OR_RETURN(WrittenSpill written, beside->Close());
+        return std::optional(std::move(written));
+    };
+    IBD_ASSIGN_OR_RETURN(auto pairs, close(m_pairs));
+    IBD_ASSIGN_OR_RETURN(auto values, close(m_values));
     if (last) {
         m_writer.reset();
-        m_table->SetWriter(nullptr);
+        OnTable([](auto& table) { table.SetWriter(nullptr); });
     } else {
         IBD_RETURN_IF_ERROR(OpenSpill());
     }
@@ -167,9 +209,11 @@ Result<JoinLog::Step> JoinLog::CloseStep(bool last)
     const Lock lock(m_mutex);
     Step step = std::exchange(m_step, Step());
     m_step.sum = NewSum();
-    step.met = m_met_before + 2 * m_table->Met();
+    step.met = m_met_before;
+    OnTable([&](auto& table) { step.met += 2 * table.Met(); });
     step.spill = std::move(spill);
     step.pairs = std::move(pairs);
+    step.values = std::move(values);
     return step;
 }
 
@@ -185,13 +229,17 @@ Result<> JoinLog::Commit(Step step)
 {
     if (step.blocks.empty()) return {};
     for (const auto& source : m_sources) IBD_RETURN_IF_ERROR(source->Sync());
-    IBD_RETURN_IF_ERROR(step.spill.file->Sync());
-    step.spill.file.reset();
-    if (step.pairs) {
-        IBD_RETURN_IF_ERROR(step.pairs->file->Sync());
-        step.pairs->file.reset();
-        m_state.pair_spills.push_back(step.pairs->info);
-    }
+    const auto sync = [](std::optional<WrittenSpill>& spill,
+                         std::vector<SpillInfo>& list) -> Result<> {
+        if (!spill) return {};
+        IBD_RETURN_IF_ERROR(spill->file->Sync());
+        spill->file.reset();
+        list.push_back(spill->info);
+        return {};
+    };
+    IBD_RETURN_IF_ERROR(sync(step.spill, m_state.spills));
+    IBD_RETURN_IF_ERROR(sync(step.pairs, m_state.pair_spills));
+    IBD_RETURN_IF_ERROR(sync(step.values, m_state.value_spills));
     // The name too must be durable before the state says it.
     IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.directory));
     for (const BlockRead& block : step.blocks) {
@@ -209,7 +257,6 @@ Result<> JoinLog::Commit(Step step)
         step.sum->Combine(*before);
         m_state.sum = step.sum->Serialize();
     }
-    m_state.spills.push_back(step.spill.info);
     return SaveJoinState(m_env, m_options.directory, m_state);
 }
 

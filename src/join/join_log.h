@@ -6,9 +6,11 @@
 #pragma once
 
 #include "chain/block_source.h"
+#include "join/block_account.h"
 #include "join/hot_table.h"
 #include "join/join_options.h"
 #include "join/join_state.h"
+#include "join/step_spill.h"
 #include "util/threads.h"
 
 namespace ibd {
@@ -31,9 +33,15 @@ public:
 
     /** Takes in a block of so many bytes whose records these are; `sum`: of its outputs and inputs,
      *  null if there are none. Any thread, each with its own number of a worker. */
-    Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes, ShardedRecords& records,
+    Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes,
+                    ShardedRecords<JoinRecord>& records, const Aggregate* sum);
+    /** Likewise, in a join of values; `account`: of this block, has begun. */
+    Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes,
+                    ShardedRecords<ValuedRecord>& records, BlockAccount& account,
                     const Aggregate* sum);
     bool KeepsChecksums() const { return m_keeps_checksums; }
+    /** An account for the blocks of a worker; null: this is no join of values. */
+    std::unique_ptr<BlockAccount> NewAccount(size_t worker, const ConsensusParams& params);
     /** An empty one for the blocks of a worker; null if none are kept. */
     std::unique_ptr<Aggregate> NewSum() const;
 
@@ -51,8 +59,9 @@ private:
         uint64_t records = 0;
         uint64_t met = 0; //!< in all until now
         std::unique_ptr<Aggregate> sum;
-        WrittenSpill spill;
+        std::optional<WrittenSpill> spill; //!< of events
         std::optional<WrittenSpill> pairs;
+        std::optional<WrittenSpill> values;
     };
 
     bool IsDue(bool look_at_clock) const;
@@ -60,8 +69,15 @@ private:
     Result<Step> Close(bool last);
     Result<Step> CloseStep(bool last);
     Result<> OpenSpill();
-    Result<> OpenPairs();
-    Result<std::optional<WrittenSpill>> ClosePairs();
+    /** Whichever there is. */
+    template <typename Do>
+    void OnTable(const Do& act)
+    {
+        m_table ? act(*m_table) : act(*m_valued_table);
+    }
+    template <typename Take>
+    Result<> RecordBy(const Take& take, const BlockRead& block, uint64_t bytes, uint64_t records,
+                      const Aggregate* sum);
     void Work();
     Result<> Commit(Step step);
     Result<> FirstError() const;
@@ -71,7 +87,9 @@ private:
     Env& m_env;
     const JoinOptions& m_options;
     JoinState m_state; //!< changed by the committing thread alone
-    std::optional<HotTable> m_table;
+    // One of these.
+    std::optional<HotTable<JoinRecord>> m_table;
+    std::optional<HotTable<ValuedRecord>> m_valued_table;
     std::span<const std::unique_ptr<BlockSource>> m_sources;
     const uint64_t m_met_before; //!< by earlier joins that this one goes on with
     const bool m_keeps_checksums;
@@ -83,9 +101,9 @@ private:
     Mutex m_door;       //!< held by who waits for the gate alone, so that others do not overtake it
     SharedMutex m_gate; //!< held shared while a block is taken in, alone while a step is cut
     std::unique_ptr<SpillWriter> m_writer;
-    const std::optional<HeightRanges> m_ranges;          //!< of pairs, if they are kept
-    std::vector<std::unique_ptr<PairCollector>> m_pairs; //!< by worker; none if they are not
-    std::unique_ptr<SpillWriter> m_pair_writer;
+    const std::optional<HeightRanges> m_ranges; //!< of pairs and values, if there are any
+    std::optional<StepSpill<PairCollector>> m_pairs;
+    std::optional<StepSpill<ValueCollector>> m_values;
     uint32_t m_next_spill = 0;
     std::atomic<uint64_t> m_step_bytes = 0;
     std::atomic<int64_t> m_step_began = 0; //!< MonotonicMicros

@@ -32,6 +32,9 @@ struct JoinOptions {
     bool leave_events = false;
     /** Keep which input spends which output, for an UndoRebuild in the same directory. */
     bool pairs = false;
+    /** Hold the blocks against the rules about the coins that they spend, but scripts: see
+     *  JoinVerdict::rules_kept. */
+    bool values = false;
     /** Sum outputs and inputs by this, for who folds the blocks after the join: see FirstPass. */
     std::optional<AggregateKind> aggregate;
 };
@@ -53,6 +56,7 @@ struct JoinTotals {
     uint64_t met = 0;           //!< of these, in pairs that met in memory
     uint64_t spilled_bytes = 0; //!< on disk, of what did not
     uint64_t pair_bytes = 0;    //!< on disk, of which input spends which output
+    uint64_t value_bytes = 0;   //!< on disk, of what the rules look at
     uint64_t coin_bytes = 0;    //!< on disk, of the coins spent
 };
 
@@ -67,6 +71,8 @@ struct JoinVerdict {
     std::string reason;
     int32_t height = -1; //!< of the invalid block
     JoinTotals totals;
+    /** If that was asked for: all blocks keep every rule but scripts. False says nothing. */
+    bool rules_kept = false;
 };
 
 } // namespace ibd

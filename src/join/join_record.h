@@ -79,6 +79,21 @@ struct JoinRecord {
 };
 static_assert(sizeof(JoinRecord) == 16 && std::is_trivially_copyable_v<JoinRecord>);
 
+/** One that says besides what an output that was made is worth to who spends it: 24 bytes. */
+struct ValuedRecord : JoinRecord {
+    uint64_t coin = 0; //!< MadeCoin::Number(); of what is no output 0
+};
+static_assert(sizeof(ValuedRecord) == 24 && std::is_trivially_copyable_v<ValuedRecord>);
+
+/** Who is told of the two events of an output that meet. */
+template <typename Record>
+class MetSink {
+public:
+    virtual ~MetSink() = default;
+    /** False: it has failed, and says why when it is finished. */
+    virtual bool Met(const Record& made, const JoinRecord& spent) = 0;
+};
+
 /** Whether the two, of one outpoint, are its making and a spend that does not come before it; the
  *  order within a block was checked when it was read. */
 inline bool Meet(const JoinRecord& created, const JoinRecord& spent)

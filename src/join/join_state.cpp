@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 8};
+constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'j', 'o', 'i', 'n', 9};
 constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr size_t kSpillEntrySize = 20;
 constexpr const char* kStateFile = "join.dat";
@@ -93,6 +93,7 @@ std::vector<SpillInfo> JoinState::AllSpills() const
 {
     std::vector<SpillInfo> all = spills;
     all.insert(all.end(), pair_spills.begin(), pair_spills.end());
+    all.insert(all.end(), value_spills.begin(), value_spills.end());
     all.insert(all.end(), coin_spills.begin(), coin_spills.end());
     return all;
 }
@@ -133,6 +134,8 @@ Bytes JoinState::Encode() const
     writer.U8(static_cast<uint8_t>(stage));
     writer.U8(ordered);
     writer.U8(pairs);
+    writer.U8(values);
+    writer.U8(rules_kept ? 1 + uint8_t{*rules_kept} : 0);
     writer.U8(partition_bits);
     writer.Raw(salt);
     for (const uint64_t number : {bytes, records, met}) writer.U64(number);
@@ -144,7 +147,9 @@ Bytes JoinState::Encode() const
     }
     for (const uint32_t count : outputs) writer.U32(count);
     for (const uint32_t checksum : checksums) writer.U32(checksum);
-    for (const auto* list : {&spills, &pair_spills, &coin_spills}) WriteSpillInfos(writer, *list);
+    for (const auto* list : {&spills, &pair_spills, &value_spills, &coin_spills}) {
+        WriteSpillInfos(writer, *list);
+    }
     writer.Raw(Shorten(Sha256Of(out)));
     return out;
 }
@@ -169,6 +174,8 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
     const uint8_t stage = reader.U8();
     s.ordered = reader.U8() != 0;
     s.pairs = reader.U8() != 0;
+    s.values = reader.U8() != 0;
+    if (const uint8_t kept = reader.U8()) s.rules_kept = kept > 1;
     s.partition_bits = reader.U8();
     const ByteSpan salt = reader.Span(s.salt.size());
     for (uint64_t* number : {&s.bytes, &s.records, &s.met}) *number = reader.U64();
@@ -181,7 +188,7 @@ Result<JoinState> JoinState::Decode(ByteSpan encoded)
     for (size_t i = 0; i < counts; ++i) s.outputs.push_back(reader.U32());
     for (size_t i = 0; i < counts && s.KeepsChecksums(); ++i) s.checksums.push_back(reader.U32());
     bool whole = summed && stage <= static_cast<uint8_t>(JoinStage::kHinted);
-    for (auto* list : {&s.spills, &s.pair_spills, &s.coin_spills}) {
+    for (auto* list : {&s.spills, &s.pair_spills, &s.value_spills, &s.coin_spills}) {
         whole = whole && ReadSpillInfos(reader, *list);
     }
     if (!whole || !reader.AtEnd()) return BadData("its fields contradict each other");
@@ -213,6 +220,7 @@ JoinTotals TotalsOf(const JoinState& state)
     totals.met = state.met;
     totals.spilled_bytes = SizeOf(state.spills);
     totals.pair_bytes = SizeOf(state.pair_spills);
+    totals.value_bytes = SizeOf(state.value_spills);
     totals.coin_bytes = SizeOf(state.coin_spills);
     return totals;
 }
@@ -260,8 +268,9 @@ Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<Sp
 Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state)
 {
     IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.spills, state.Owner()));
-    if (!state.pairs) return {};
     const SpillOwner making = state.OwnerOf(state.MakingRanges().Count());
+    IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.value_spills, making));
+    if (!state.pairs) return {};
     IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.pair_spills, making));
     const SpillOwner spending = state.OwnerOf(state.SpendingRanges().Count());
     IBD_RETURN_IF_ERROR(SpillReader::Open(env, directory, state.coin_spills, spending));
@@ -272,8 +281,9 @@ Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state)
 {
     state.spills.clear();
     state.pair_spills.clear();
+    state.value_spills.clear();
     state.coin_spills.clear();
-    state.pairs = false;
+    state.pairs = state.values = false;
     state.stage = JoinStage::kHinted;
     return SaveStage(env, directory, state);
 }
@@ -281,8 +291,8 @@ Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state)
 std::optional<FirstPass> FirstPassOf(const JoinState& state)
 {
     if (!state.aggregate || state.BlocksRead() != state.outputs.size()) return std::nullopt;
-    return FirstPass{state.terminal_hash, state.rules, *state.aggregate,
-                     state.salt,          state.sum,   state.checksums};
+    return FirstPass{state.terminal_hash, state.rules,     *state.aggregate, state.salt,
+                     state.sum,           state.checksums, state.rules_kept};
 }
 
 Result<> RemoveJoin(Env& env, const Path& directory)

@@ -5,6 +5,7 @@
 
 #include "join/height_ranges.h"
 #include "join/join_options.h"
+#include "join/join_record.h"
 #include "join/spill_file.h"
 #include "swiftsync/first_pass.h"
 
@@ -27,6 +28,8 @@ struct JoinState {
     // How it works.
     bool ordered = false; //!< all events are spilled and put in order, none meet before
     bool pairs = false;   //!< which input spends which output is kept
+    /** Events have values (ValuedRecord), and blocks are held against the rules. */
+    bool values = false;
     uint8_t partition_bits = 0;
     AggregateSalt salt{}; //!< what outpoints are named under, and summed
     /** What outputs and inputs are summed by, if they are. */
@@ -43,11 +46,14 @@ struct JoinState {
     std::vector<uint32_t> checksums;
     std::vector<SpillInfo> spills; //!< of events; none once they are paired
     std::vector<SpillInfo> pair_spills;
+    std::vector<SpillInfo> value_spills; //!< none once they are looked at
     /** Of the outputs made below `fetched_to` those that are spent there or above, and not below
      *  `fetched_for`. */
     std::vector<SpillInfo> coin_spills;
     uint32_t fetched_to = 0;  //!< height
     uint32_t fetched_for = 0; //!< likewise
+    /** By all blocks, but scripts; nothing: nobody has looked yet. False says no more than that. */
+    std::optional<bool> rules_kept;
 
     static constexpr uint32_t kNotRead = ~uint32_t{0};
 
@@ -59,6 +65,7 @@ struct JoinState {
     uint32_t NextSpillNumber() const;
     std::vector<SpillInfo> AllSpills() const;
     SpillOwner Owner() const;
+    size_t RecordBytes() const { return values ? sizeof(ValuedRecord) : sizeof(JoinRecord); }
     /** Of spills with another number of partitions. */
     SpillOwner OwnerOf(uint32_t partitions) const { return {Owner().join_id, partitions}; }
     /** Ranges of the chain by the block that makes an output, and by the one that spends it. */

@@ -17,6 +17,11 @@ uint64_t SecretOf(const AggregateSalt& salt)
     return ReadLE64(digest.data());
 }
 
+uint64_t CoinOf(const OutputView& output, bool coinbase)
+{
+    return MadeCoin{output.value, SpendKindOf(output.script_pubkey), coinbase}.Number();
+}
+
 /** Rules and order of spending were seen to before: of all that is looked at here the transactions
  *  are vouched for by the merkle root. */
 Result<RuleResult> CheckIsSame(const BlockView& block, const HeaderNode&)
@@ -30,7 +35,8 @@ JoinWorker::JoinWorker(const JoinContext& context, size_t number, JoinCounters& 
     : m_context(context), m_number(number), m_counters(counters),
       m_taker(context.params, SecretOf(context.salt),
               context.connected ? BlockTaker::OtherCheck(CheckIsSame) : nullptr),
-      m_namer(context.salt), m_sum(context.log.NewSum())
+      m_account(context.log.NewAccount(number, context.params.consensus)), m_namer(context.salt),
+      m_sum(context.log.NewSum())
 {
 }
 
@@ -56,14 +62,22 @@ Result<> JoinWorker::Record(const SuppliedBlock& block)
 {
     const auto height = static_cast<uint32_t>(block.node->height);
     const BlockView& view = m_taker.View();
-    m_records.Reset(1 + view.Outputs().size() + view.Inputs().size()); // one for the coinbase's id
+    const size_t most = 1 + view.Outputs().size() + view.Inputs().size(); // 1: the coinbase's id
+    m_account ? m_valued.Reset(most) : m_records.Reset(most);
     if (m_sum) m_sum->Clear();
     AddCoinbaseId(height);
     const uint32_t outputs = AddCreated(height);
     AddSpent(height);
     const uint32_t checksum = m_context.log.KeepsChecksums() ? Crc32c(view.Raw()) : 0;
-    IBD_RETURN_IF_ERROR(m_context.log.Record(m_number, {height, outputs, checksum},
-                                             block.bytes.size(), m_records, m_sum.get()));
+    const JoinLog::BlockRead read{height, outputs, checksum};
+    if (m_account) {
+        m_account->Begin(*block.node, view.Txs(), m_taker.LegacySigOps());
+        IBD_RETURN_IF_ERROR(m_context.log.Record(m_number, read, block.bytes.size(), m_valued,
+                                                 *m_account, m_sum.get()));
+    } else {
+        IBD_RETURN_IF_ERROR(
+            m_context.log.Record(m_number, read, block.bytes.size(), m_records, m_sum.get()));
+    }
     AddTo(m_counters.blocks, 1);
     AddTo(m_counters.bytes, block.bytes.size());
     return {};
@@ -76,7 +90,8 @@ void JoinWorker::AddCoinbaseId(uint32_t height)
     m_listed.Reset(1);
     m_listed.Add(m_taker.View().Txs()[0].txid, OutPoint::kNullIndex);
     const OutpointName name = m_namer.NameOf(m_listed.data());
-    m_records.Add(JoinRecord::Of(name, JoinKind::kCoinbaseId, height, 0));
+    const JoinRecord record = JoinRecord::Of(name, JoinKind::kCoinbaseId, height, 0);
+    m_account ? m_valued.Add({record, 0}) : m_records.Add(record);
 }
 
 /** What the fold counts, so that hints fit: see fold.h. Returns their number. */
@@ -84,11 +99,13 @@ uint32_t JoinWorker::AddCreated(uint32_t height)
 {
     const BlockView& view = m_taker.View();
     m_listed.Reset(view.Outputs().size());
+    m_coins.clear();
     const auto txs = view.Txs().subspan(m_context.rules.IsOverwritten(height) ? 1 : 0);
     for (const TxView& tx : txs) {
         for (size_t i = 0; i < tx.outputs.size(); ++i) {
             if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
             m_listed.Add(tx.txid, static_cast<uint32_t>(i));
+            if (m_account) m_coins.push_back(CoinOf(tx.outputs[i], &tx == view.Txs().data()));
         }
     }
     AddListed(JoinKind::kCreated, height, 0);
@@ -112,9 +129,16 @@ void JoinWorker::AddListed(JoinKind kind, uint32_t height, uint32_t first)
     const size_t count = m_listed.size();
     CHECK(first + count <= JoinRecord::kMaxIndex);
     if (m_sum) spent ? m_sum->AddSpent(outpoints, count) : m_sum->AddCreated(outpoints, count);
-    for (uint32_t i = 0; i < count; ++i) {
+    const auto record = [&](uint32_t i) {
         const OutpointName name = m_namer.NameOf(outpoints + i * kOutpointSize);
-        m_records.Add(JoinRecord::Of(name, kind, height, first + i));
+        return JoinRecord::Of(name, kind, height, first + i);
+    };
+    if (!m_account) {
+        for (uint32_t i = 0; i < count; ++i) m_records.Add(record(i));
+    } else if (spent) {
+        for (uint32_t i = 0; i < count; ++i) m_valued.Add({record(i), 0});
+    } else {
+        for (uint32_t i = 0; i < count; ++i) m_valued.Add({record(i), m_coins[i]});
     }
 }
 

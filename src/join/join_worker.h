@@ -46,7 +46,11 @@ private:
     const size_t m_number;
     JoinCounters& m_counters;
     BlockTaker m_taker;
-    ShardedRecords m_records;
+    ShardedRecords<JoinRecord> m_records;
+    // In a join of values in its place.
+    ShardedRecords<ValuedRecord> m_valued;
+    std::vector<uint64_t> m_coins;                 //!< of what is listed: MadeCoin::Number()
+    const std::unique_ptr<BlockAccount> m_account; //!< null: this is none
     const OutpointNamer m_namer;
     const std::unique_ptr<Aggregate> m_sum; //!< of a block; null: none is asked for
     OutpointList m_listed;                  //!< outputs of a block, or its inputs

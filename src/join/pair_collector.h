@@ -2,13 +2,13 @@
 // One for each thread.
 #pragma once
 
+#include "join/fixed_collector.h"
 #include "join/height_ranges.h"
-#include "join/range_collector.h"
 #include "join/spend_pair.h"
 
 namespace ibd {
 
-class PairCollector {
+class PairCollector final : public MetSink<JoinRecord> {
 public:
     /** `ranges` must outlive it; of the blocks that make outputs. */
     PairCollector(const HeightRanges& ranges, size_t capacity)
@@ -22,13 +22,14 @@ public:
     {
         uint8_t* const room = m_collector.Room();
         SpendPair{made.Place(), spent.Place()}.Write(room);
-        return m_collector.Close(m_ranges.Of(made.Height()), room + SpendPair::kBytes);
+        return m_collector.Close(m_ranges.Of(made.Height()));
     }
+    bool Met(const JoinRecord& made, const JoinRecord& spent) override { return Add(made, spent); }
     bool Flush() { return m_collector.Flush(); }
 
 private:
     const HeightRanges& m_ranges;
-    RangeCollector m_collector;
+    FixedCollector<SpendPair::kBytes> m_collector;
 };
 
 } // namespace ibd

@@ -20,22 +20,51 @@ static_assert(kDigitsEnd + TableShape::kMaxPartitionBits <= 64);
 size_t DigitOf(const JoinRecord& record, int shift) { return record.name >> shift & (kDigits - 1); }
 
 /** Groups records by a digit of the key, in place; `starts`: of each group, and the end. */
-void GroupByDigit(std::span<JoinRecord> records, int shift, std::array<size_t, kDigits + 1>& starts)
+template <typename Record>
+void GroupByDigit(std::span<Record> records, int shift, std::array<size_t, kDigits + 1>& starts)
 {
     starts.fill(0);
-    for (const JoinRecord& record : records) ++starts[DigitOf(record, shift) + 1];
+    for (const Record& record : records) ++starts[DigitOf(record, shift) + 1];
     for (size_t d = 0; d < kDigits; ++d) starts[d + 1] += starts[d];
     std::array<size_t, kDigits> next;
     std::copy_n(starts.begin(), kDigits, next.begin());
     for (size_t d = 0; d < kDigits; ++d) {
         while (next[d] < starts[d + 1]) {
-            JoinRecord record = records[next[d]]; // each is put where the next to be put lies
+            Record record = records[next[d]]; // each is put where the next to be put lies
             for (size_t home; (home = DigitOf(record, shift)) != d;) {
                 std::swap(record, records[next[home]++]);
             }
             records[next[d]++] = record;
         }
     }
+}
+
+/** Writes the records of a page, as HotTable has put them there, to memory with room; how many. 0:
+ *  it ends within one. */
+size_t Unpack(ByteSpan page, JoinRecord* to)
+{
+    const size_t count = page.size() / sizeof(JoinRecord);
+    if (page.size() % sizeof(JoinRecord) != 0) return 0;
+    std::memcpy(to, page.data(), page.size());
+    return count;
+}
+size_t Unpack(ByteSpan page, ValuedRecord* to)
+{
+    const uint8_t* from = page.data();
+    const uint8_t* const end = from + page.size();
+    ValuedRecord* const first = to;
+    while (static_cast<size_t>(end - from) >= sizeof(JoinRecord)) {
+        std::memcpy(static_cast<JoinRecord*>(to), from, sizeof(JoinRecord));
+        from += sizeof(JoinRecord);
+        to->coin = 0;
+        if (to->Kind() == JoinKind::kCreated) {
+            if (end - from < ptrdiff_t{sizeof(to->coin)}) return 0;
+            std::memcpy(&to->coin, from, sizeof(to->coin));
+            from += sizeof(to->coin);
+        }
+        ++to;
+    }
+    return from == end ? static_cast<size_t>(to - first) : 0;
 }
 
 /** One makes the output, the other spends it, in this order. */
@@ -47,7 +76,8 @@ bool ArePair(const JoinRecord& a, const JoinRecord& b)
 
 } // namespace
 
-Result<> PartitionJoin::Run(uint32_t partition, const Unspent& unspent)
+template <typename Record>
+Result<> PartitionJoin<Record>::Run(uint32_t partition, const Unspent& unspent)
 {
     const unsigned bits = PartBits(partition);
     for (uint64_t part = 0; part < uint64_t{1} << bits; ++part) {
@@ -57,36 +87,46 @@ Result<> PartitionJoin::Run(uint32_t partition, const Unspent& unspent)
     return {};
 }
 
-/** So many bits of the keys choose the part of a partition that is joined at once. */
-unsigned PartitionJoin::PartBits(uint32_t partition) const
+/** In a partition, roughly: of values half are spends, as a rule. */
+template <typename Record>
+uint64_t PartitionJoin<Record>::Records(uint32_t partition) const
 {
-    const uint64_t records = m_spills.Bytes(partition) / sizeof(JoinRecord);
+    return m_spills.Bytes(partition) / ((sizeof(Record) + sizeof(JoinRecord)) / 2);
+}
+
+/** So many bits of the keys choose the part of a partition that is joined at once. */
+template <typename Record>
+unsigned PartitionJoin<Record>::PartBits(uint32_t partition) const
+{
+    const uint64_t records = Records(partition);
     if (records <= m_most) return 0;
     return static_cast<unsigned>(std::bit_width((records + m_most - 1) / m_most));
 }
 
 /** Keeps those that are there. */
-void PartitionJoin::MakeRoom(size_t records)
+template <typename Record>
+void PartitionJoin<Record>::MakeRoom(size_t records)
 {
     if (records <= m_capacity) return;
-    auto larger = std::make_unique_for_overwrite<JoinRecord[]>(records);
+    auto larger = std::make_unique_for_overwrite<Record[]>(records);
     std::copy_n(m_records.get(), m_count, larger.get());
     m_records = std::move(larger);
     m_capacity = records;
 }
 
-Result<> PartitionJoin::Load(uint32_t partition, unsigned part_bits, uint64_t part)
+template <typename Record>
+Result<> PartitionJoin<Record>::Load(uint32_t partition, unsigned part_bits, uint64_t part)
 {
     m_count = 0;
-    MakeRoom(std::min<uint64_t>(m_most, m_spills.Bytes(partition) / sizeof(JoinRecord)));
+    MakeRoom(std::min<uint64_t>(m_most, Records(partition)));
     bool whole = true;
     IBD_RETURN_IF_ERROR(m_spills.Read(partition, m_page, [&](ByteSpan page) {
-        whole = whole && page.size() % sizeof(JoinRecord) == 0;
-        const size_t count = page.size() / sizeof(JoinRecord);
-        if (m_count + count > m_capacity) MakeRoom((m_count + count) * 2);
-        JoinRecord* const added = m_records.get() + m_count;
-        std::memcpy(added, page.data(), count * sizeof(JoinRecord));
-        const auto other = [&](const JoinRecord& r) { return r.rest >> (64 - part_bits) != part; };
+        const size_t most = page.size() / sizeof(JoinRecord);
+        if (m_count + most > m_capacity) MakeRoom(m_count + m_count / 4 + most);
+        Record* const added = m_records.get() + m_count;
+        const size_t count = Unpack(page, added);
+        whole = whole && count > 0;
+        const auto other = [&](const Record& r) { return r.rest >> (64 - part_bits) != part; };
         m_count += part_bits == 0
                        ? count
                        : static_cast<size_t>(std::remove_if(added, added + count, other) - added);
@@ -95,7 +135,8 @@ Result<> PartitionJoin::Load(uint32_t partition, unsigned part_bits, uint64_t pa
     return {};
 }
 
-void PartitionJoin::Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent)
+template <typename Record>
+void PartitionJoin<Record>::Divide(std::span<Record> records, int shift, const Unspent& unspent)
 {
     if (records.size() <= kChunkRecords || shift >= kDigitsEnd) {
         JoinChunk(records, unspent);
@@ -109,7 +150,8 @@ void PartitionJoin::Divide(std::span<JoinRecord> records, int shift, const Unspe
     }
 }
 
-void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent& unspent)
+template <typename Record>
+void PartitionJoin<Record>::JoinChunk(std::span<const Record> records, const Unspent& unspent)
 {
     if (records.empty()) return;
     const size_t slots = std::bit_ceil(2 * records.size());
@@ -145,16 +187,17 @@ void PartitionJoin::JoinChunk(std::span<const JoinRecord> records, const Unspent
 
 /** An outpoint with other events than one pair: in the chain's order it must be made and spent in
  *  turn. No valid chain but one with repeated coinbases has such, and few. */
-void PartitionJoin::Settle(std::span<const JoinRecord> records, const JoinRecord& name,
-                           const Unspent& unspent)
+template <typename Record>
+void PartitionJoin<Record>::Settle(std::span<const Record> records, const Record& name,
+                                   const Unspent& unspent)
 {
     m_events.clear();
     std::copy_if(records.begin(), records.end(), std::back_inserter(m_events),
-                 [&](const JoinRecord& record) { return record.HasNameOf(name); });
+                 [&](const Record& record) { return record.HasNameOf(name); });
     std::sort(m_events.begin(), m_events.end(),
-              [](const JoinRecord& a, const JoinRecord& b) { return a.Event() < b.Event(); });
-    const JoinRecord* there = nullptr;
-    for (const JoinRecord& event : m_events) {
+              [](const Record& a, const Record& b) { return a.Event() < b.Event(); });
+    const Record* there = nullptr;
+    for (const Record& event : m_events) {
         const bool makes = event.Kind() != JoinKind::kSpent;
         if (makes == (there != nullptr)) return Note(event);
         if (!makes) TellPair(*there, event);
@@ -163,16 +206,21 @@ void PartitionJoin::Settle(std::span<const JoinRecord> records, const JoinRecord
     if (there && there->Kind() == JoinKind::kCreated) unspent(*there);
 }
 
-void PartitionJoin::TellPair(const JoinRecord& a, const JoinRecord& b) const
+template <typename Record>
+void PartitionJoin<Record>::TellPair(const Record& a, const Record& b) const
 {
     if (!m_paired) return;
     const bool a_makes = a.Kind() == JoinKind::kCreated;
     m_paired(a_makes ? a : b, a_makes ? b : a);
 }
 
-void PartitionJoin::Note(const JoinRecord& event)
+template <typename Record>
+void PartitionJoin<Record>::Note(const JoinRecord& event)
 {
     if (!m_problem || event.Event() < m_problem->Event()) m_problem = event;
 }
+
+template class PartitionJoin<JoinRecord>;
+template class PartitionJoin<ValuedRecord>;
 
 } // namespace ibd

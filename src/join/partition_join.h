@@ -1,5 +1,6 @@
 // PartitionJoin: joins one partition of the spilled records: what was made and never spent, and
-// what cannot be. One for each thread; memory as given, and a page.
+// what cannot be. For either kind of record, as HotTable. One for each thread; memory as given, and
+// a page.
 #pragma once
 
 #include "join/join_record.h"
@@ -9,17 +10,18 @@
 
 namespace ibd {
 
+template <typename Record>
 class PartitionJoin {
 public:
     /** Told of each output that was made and not spent. */
-    using Unspent = std::function<void(const JoinRecord&)>;
+    using Unspent = std::function<void(const Record&)>;
     /** Told of each output that was made and spent, and by what. */
-    using Paired = std::function<void(const JoinRecord& made, const JoinRecord& spent)>;
+    using Paired = std::function<void(const Record& made, const Record& spent)>;
 
     /** `memory_bytes`: for the records that are joined at once. `paired`: may be empty. If there is
      *  a problem, what it is told means nothing. */
     PartitionJoin(const SpillReader& spills, size_t memory_bytes, Paired paired = {})
-        : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(JoinRecord))),
+        : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(Record))),
           m_paired(std::move(paired))
     {
     }
@@ -37,14 +39,14 @@ private:
     /** Joined at once: what fits into a core's cache with its table. */
     static constexpr size_t kChunkRecords = 8192;
 
+    uint64_t Records(uint32_t partition) const;
     unsigned PartBits(uint32_t partition) const;
     void MakeRoom(size_t records);
     Result<> Load(uint32_t partition, unsigned part_bits, uint64_t part);
-    void Divide(std::span<JoinRecord> records, int shift, const Unspent& unspent);
-    void JoinChunk(std::span<const JoinRecord> records, const Unspent& unspent);
-    void Settle(std::span<const JoinRecord> records, const JoinRecord& name,
-                const Unspent& unspent);
-    void TellPair(const JoinRecord& a, const JoinRecord& b) const;
+    void Divide(std::span<Record> records, int shift, const Unspent& unspent);
+    void JoinChunk(std::span<const Record> records, const Unspent& unspent);
+    void Settle(std::span<const Record> records, const Record& name, const Unspent& unspent);
+    void TellPair(const Record& a, const Record& b) const;
     void Note(const JoinRecord& event);
 
     const SpillReader& m_spills;
@@ -52,7 +54,7 @@ private:
     const Paired m_paired;
     std::optional<JoinRecord> m_problem;
     size_t m_count = 0;                      //!< of records to be joined now
-    std::unique_ptr<JoinRecord[]> m_records; //!< not filled with anything before
+    std::unique_ptr<Record[]> m_records;     //!< not filled with anything before
     size_t m_capacity = 0;
     Bytes m_page;
     // Of a chunk.
@@ -60,7 +62,7 @@ private:
     std::vector<uint32_t> m_slots;    //!< place of a record + 1, 0: free
     std::vector<Fate> m_fates;        //!< by place
     std::vector<uint32_t> m_partners; //!< by place of the first of a pair: the second's
-    std::vector<JoinRecord> m_events; //!< of one outpoint
+    std::vector<Record> m_events;     //!< of one outpoint
 };
 
 } // namespace ibd

@@ -30,6 +30,15 @@ uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered)
            std::max(events, ExpectedCoinBytes(block_bytes) / 2);
 }
 
+uint64_t ExpectedValueBytes(uint64_t block_bytes, bool ordered)
+{
+    constexpr uint64_t kAccount = 11; // for each transaction, of which there are fewer than inputs
+    const uint64_t inputs = ExpectedInputs(block_bytes);
+    const uint64_t missing = ordered ? inputs : inputs / 2;
+    return missing * (ValueRecord::kCoinBytes + kAccount) +
+           ExpectedSpillBytes(block_bytes, ordered) / 2; // events are half as large again
+}
+
 uint64_t ExpectedCoinBytes(uint64_t block_bytes)
 {
     constexpr uint64_t kEach = 46; // as spilled, on average
@@ -111,11 +120,15 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     JoinState fresh = m_job.NewState();
     fresh.ordered = ordered;
     // A partition is to fit even if half more than expected is spilled: else it is read twice.
-    fresh.partition_bits = static_cast<uint8_t>(TableShape::PartitionBits(
-        ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered) / 2 * 3, JoinBytes(m_job.options)));
+    const uint64_t spilled = ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered) *
+                             (m_job.options.values ? sizeof(ValuedRecord) : sizeof(JoinRecord)) /
+                             sizeof(JoinRecord);
+    fresh.partition_bits =
+        static_cast<uint8_t>(TableShape::PartitionBits(spilled / 2 * 3, JoinBytes(m_job.options)));
     fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
     fresh.outputs[0] = 0; // genesis made no coin
     fresh.pairs = m_job.options.pairs;
+    fresh.values = m_job.options.values;
     fresh.aggregate = m_job.options.aggregate;
     if (fresh.aggregate) fresh.sum = MakeAggregate(*fresh.aggregate, fresh.salt)->Serialize();
     if (fresh.KeepsChecksums()) fresh.checksums.resize(fresh.outputs.size());
@@ -127,8 +140,9 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
 Result<> ReadPhase::CheckRoom(const JoinState& state) const
 {
     const uint64_t to_read = m_supply.EstimatedBytes();
-    const uint64_t needed = state.pairs ? ExpectedPairedBytes(to_read, state.ordered)
-                                        : ExpectedSpillBytes(to_read, state.ordered);
+    const uint64_t needed = (state.pairs ? ExpectedPairedBytes(to_read, state.ordered)
+                                         : ExpectedSpillBytes(to_read, state.ordered)) +
+                            (state.values ? ExpectedValueBytes(to_read, state.ordered) : 0);
     const auto room = m_job.env.SpaceAvailable(m_job.options.directory);
     m_job.log.Info("Join: reading {} blocks of {} MB up to height {} on {} threads; spills take "
                    "about {} MB in {}",

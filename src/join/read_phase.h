@@ -47,6 +47,8 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
 /** The most that is on the disk where pairs are kept: events beside them, or half of the coins, of
  *  which an UndoRebuild as a rule keeps fewer. */
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered);
+/** Besides, where values are joined too. */
+uint64_t ExpectedValueBytes(uint64_t block_bytes, bool ordered);
 /** The coins among these. */
 uint64_t ExpectedCoinBytes(uint64_t block_bytes);
 /** Bytes of undo data. */

@@ -118,6 +118,7 @@ JoinVerdict SpendJoin::Done(const JoinState& state) const
     verdict.kind = JoinVerdict::Kind::kDone;
     verdict.height = m_job.terminal.height;
     verdict.totals = TotalsOf(state);
+    verdict.rules_kept = state.rules_kept.value_or(false);
     return verdict;
 }
 
@@ -154,10 +155,15 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
         outcome.verdict = {JoinVerdict::Kind::kInterrupted, "interrupted", -1, {}};
         return outcome;
     }
-    const uint64_t pair_bytes = SizeOf(state.pair_spills) + SizeOf(end->pairs);
+    if (state.values && !end->problem) {
+        state.rules_kept = end->rules_kept;
+        // Before there are hints: who finds these goes by it.
+        IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, state));
+    }
     outcome.verdict = Done(state);
     outcome.verdict.totals.unspent = end->unspent;
-    outcome.verdict.totals.pair_bytes = pair_bytes;
+    outcome.verdict.totals.pair_bytes = SizeOf(state.pair_spills) + SizeOf(end->pairs);
+    outcome.verdict.totals.value_bytes = SizeOf(state.value_spills) + SizeOf(end->values);
     if (state.pairs && !end->problem) IBD_RETURN_IF_ERROR(KeepPairs(state, end->pairs));
     return outcome;
 }
@@ -167,6 +173,7 @@ Result<> SpendJoin::KeepPairs(JoinState& state, std::span<const SpillInfo> found
 {
     state.pair_spills.insert(state.pair_spills.end(), found.begin(), found.end());
     state.spills.clear();
+    state.value_spills.clear();
     state.stage = JoinStage::kPaired;
     const auto save = m_job.options.leave_events ? SaveJoinState : SaveStage;
     return save(m_job.env, m_job.options.directory, state);

@@ -32,6 +32,9 @@ enum class SpillUse : uint8_t {
     kPassing, //!< this process: most of it is written over or removed before the system does
 };
 
+/** From this number on spills are of use to the process that writes them alone. */
+inline constexpr uint32_t kPassingSpills = 1 << 30;
+
 Path SpillPath(const Path& directory, uint32_t number);
 
 struct WrittenSpill {

@@ -41,6 +41,8 @@ struct UndoOptions {
     std::function<FilePos(const HeaderNode&)> place = {};
     /** Is given the blocks that are read for coins; null: nobody. */
     SideFold* side_fold = nullptr;
+    /** Where the join has shown that all rules are kept: its pairs stay for another rebuild. */
+    bool keep_pairs = false;
 };
 
 /** What of a block that was read for coins goes with these (block_outline.h), so that it need not

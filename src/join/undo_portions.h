@@ -15,7 +15,7 @@ namespace ibd {
 class UndoPortions {
 public:
     /** Spills from this number on are of the portion at hand, and of no use after a death. */
-    static constexpr uint32_t kNearSpills = 1 << 30;
+    static constexpr uint32_t kNearSpills = kPassingSpills;
 
     /** All must outlive it. `state`: kPaired; it goes on as saved. `first_spill`: no spill below
      *  kNearSpills with this number or above is in the directory. */

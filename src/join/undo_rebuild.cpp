@@ -74,6 +74,12 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
         if (joined.kind != JoinVerdict::Kind::kDone) return joined;
         m_joined = true;
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
+        if (joined.rules_kept && m_options.checks == UndoChecks::kRules && !m_options.records) {
+            if (!m_options.keep_pairs) {
+                IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
+            }
+            return joined;
+        }
         auto verdict = Try(remembering);
         m_options.first_height = remembering.Next();
         m_job.Enter(JoinProgress::Phase::kIdle);

@@ -42,9 +42,10 @@ Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockSt
     return bare != nullptr;
 }
 
-/** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo data
- *  unless it is not wanted. With hints of its own, of the blocks that are read for that the
- * chainstate's coins are taken, too. Nothing: all blocks up to `terminal` keep every rule. */
+/** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo data if
+ *  it is wanted before the chain is used, or wanted at all and scripts are run. With hints of its
+ *  own, of the blocks that are read for that the chainstate's coins are taken, too. Nothing: all
+ * blocks up to `terminal` keep every rule. */
 Result<std::optional<BoosterRun::Outcome>>
 BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
                      const BoosterOptions& options, BlockFetcher* peers, const OwnStart* own)
@@ -55,7 +56,9 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
         checks == UndoChecks::kScripts ? "rule and script" : "rule but scripts";
     const FullMark mark(m_env, options.directory, m_params, terminal, checks);
     IBD_ASSIGN_OR_RETURN(int32_t done, mark.Load());
-    const bool records = m_own_options.undo != UndoWanted::kNo;
+    const bool alone = !options.full_validation && !m_own_options.undo_first;
+    const bool later = m_own_options.undo != UndoWanted::kNo;
+    const bool records = later && !alone;
     if (records) {
         IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare,
                              FirstWithoutUndo(m_env, blocks, terminal));
@@ -73,13 +76,16 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     if (side_fold) rest.memory_bytes -= SideFoldBytes(options);
     JoinVerdict verdict;
     const Result<> made = WithBlocks(
-        chain, terminal, blocks, rest, peers, true, [&](BlockSupply& supply) -> Result<> {
+        chain, terminal, blocks, rest, peers, {.pairs = true, .values = alone && !own},
+        [&](BlockSupply& supply) -> Result<> {
             const UndoTask task{.terminal = terminal,
                                 .supply = supply,
                                 .checks = checks,
                                 .records = records,
                                 .first = done + 1,
                                 .side_fold = side_fold.get(),
+                                .keep_pairs = later && alone,
+                                .values = alone && !own,
                                 .durable = [&](int32_t height) { return mark.Save(height); }};
             IBD_ASSIGN_OR_RETURN(verdict, m_validation.Make(chain, blocks, rest, task));
             return {};
@@ -94,7 +100,7 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     }
     m_log.Info("IBD Booster: all blocks up to height {} keep every {}{}", terminal.height, what,
                records ? "; their undo data is written" : "");
-    IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
+    if (!later || !alone) IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
     return std::optional<Outcome>();
 }
 

@@ -48,14 +48,14 @@ HintsStanding BoosterRun::JudgeOwn(const ChainManager& chain, bool full_validati
 }
 
 void BoosterRun::LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,
-                             int32_t height)
+                             int32_t height, bool checks)
 {
     if (!m_told && trust.assume_valid.IsNull() && !options.full_validation) {
         m_log.Warning("IBD Booster: there is no assumed-valid block: up to height {}, the best "
                       "stored block, scripts are not run only because -ibdbooster was given",
                       height);
     }
-    LogStart(options, height);
+    LogStart(options, height, checks);
 }
 
 BoosterRun::BlockBytes BoosterRun::BytesUpTo(const ChainManager& chain,
@@ -66,10 +66,11 @@ BoosterRun::BlockBytes BoosterRun::BytesUpTo(const ChainManager& chain,
 }
 
 bool BoosterRun::HasRoom(const BoosterOptions& options, const BlockBytes& bytes,
-                         const BlockStore& blocks, bool undo) const
+                         const BlockStore& blocks, const JoinBesides& besides) const
 {
     const Path place = BlocksDir(blocks);
-    std::vector<RoomNeed> needs = OwnHintsRoom(options, place, bytes.stored + bytes.missing, undo);
+    std::vector<RoomNeed> needs =
+        OwnHintsRoom(options, place, bytes.stored + bytes.missing, besides);
     needs.push_back({place, bytes.missing});
     return !FindShortage(m_env, needs);
 }
@@ -79,12 +80,20 @@ bool BoosterRun::IsWorthIt(const BoosterOptions& options, const BlockBytes& byte
                            const BlockStore& blocks) const
 {
     return bytes.stored + bytes.missing > m_own_options.least_bytes &&
-           HasRoom(options, bytes, blocks, MustKeepPairs(options));
+           HasRoom(options, bytes, blocks,
+                   {.pairs = MustKeepPairs(options),
+                    .values = options.check_rules && JoinsValues(options)});
 }
 
 bool BoosterRun::MustKeepPairs(const BoosterOptions& options) const
 {
-    return options.check_rules || m_own_options.undo == UndoWanted::kYes;
+    return (options.check_rules && !JoinsValues(options)) || m_own_options.undo == UndoWanted::kYes;
+}
+
+/** Where undo data comes before the chainstate, it is what the rules are checked with. */
+bool BoosterRun::JoinsValues(const BoosterOptions& options) const
+{
+    return m_own_options.checks && !options.full_validation && !m_own_options.undo_first;
 }
 
 /** `room`: for them and what comes of them, or so it was when the join began. */
@@ -190,18 +199,21 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
         const BlockBytes bytes = BytesUpTo(chain, *terminal);
         if (!IsAsked() && !IsWorthIt(options, bytes, blocks)) return Outcome::kSerial;
         IBD_ASSIGN_OR_RETURN(const auto* bare, FirstWithoutUndo(m_env, blocks, *terminal));
-        start.pairs = bare != nullptr && HasRoom(options, bytes, blocks, true);
+        start.pairs = bare != nullptr && HasRoom(options, bytes, blocks, {.pairs = true});
+        start.values = options.check_rules ||
+                       HasRoom(options, bytes, blocks, {.pairs = start.pairs, .values = true});
     }
-    begins();
-    LogOwnStart(chain.Options(), options, terminal->height);
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(*terminal, blocks, options));
-    const bool pairs = joins || KeepsPairs(options, start.pairs);
+    JoinBesides besides{.values = start.values && JoinsValues(options)};
+    besides.pairs = (joins && !besides.values) || KeepsPairs(options, start.pairs);
+    begins();
+    LogOwnStart(chain.Options(), options, terminal->height, besides.values);
     if (!start.hints) {
         OwnHints::Made made;
-        IBD_RETURN_IF_ERROR(WithBlocks(chain, *terminal, blocks, options, start.peers, pairs,
+        IBD_RETURN_IF_ERROR(WithBlocks(chain, *terminal, blocks, options, start.peers, besides,
                                        [&](BlockSupply& supply) -> Result<> {
                                            IBD_ASSIGN_OR_RETURN(
-                                               made, Join(*terminal, supply, options, pairs));
+                                               made, Join(*terminal, supply, options, besides));
                                            return {};
                                        }));
         if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) return Outcome::kInterrupted;
@@ -213,7 +225,13 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
         start.first = std::move(made.first);
     }
     std::optional<Outcome> outcome;
-    if (joins) {
+    const auto kept = start.first ? start.first->rules_kept : std::nullopt;
+    if (kept == true && !options.full_validation) {
+        m_log.Info("IBD Booster: all blocks up to height {} keep every rule but scripts",
+                   terminal->height);
+    } else if (besides.values && !joins && !kept) {
+        WarnOfTrust(terminal->height); // the join was begun without, or what it found is lost
+    } else if (joins || kept == false) {
         IBD_ASSIGN_OR_RETURN(outcome, Validate(chain, *terminal, blocks, options, nullptr, &start));
     }
     if (!outcome) {
@@ -241,7 +259,7 @@ Result<> BoosterRun::CleanUp(const BoosterOptions& options, bool keep_pairs)
 
 Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
                                 const BlockStore& blocks, const BoosterOptions& options,
-                                BlockFetcher* peers, bool undo,
+                                BlockFetcher* peers, const JoinBesides& besides,
                                 const std::function<Result<>(BlockSupply&)>& work)
 {
     if (!peers) {
@@ -250,7 +268,7 @@ Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
     }
     uint64_t rest = 0;
     const uint64_t all = static_cast<uint64_t>(terminal.height) * UsualBlockBytes(chain);
-    for (const RoomNeed& need : OwnHintsRoom(options, BlocksDir(blocks), all, undo)) {
+    for (const RoomNeed& need : OwnHintsRoom(options, BlocksDir(blocks), all, besides)) {
         if (m_env.SameFileSystem(need.place, BlocksDir(blocks))) rest += need.bytes;
     }
     WarnIfRoomIsShort(chain, terminal, rest);
@@ -269,14 +287,14 @@ Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
 }
 
 Result<OwnHints::Made> BoosterRun::Join(const HeaderNode& terminal, BlockSupply& supply,
-                                        const BoosterOptions& options, bool pairs)
+                                        const BoosterOptions& options, const JoinBesides& besides)
 {
     {
         const Lock lock(m_mutex);
         m_progress.reset(); // of hints that were wrong
         m_joining = {.height = terminal.height, .hash = terminal.hash};
     }
-    return m_own.Make(terminal, supply, options, pairs);
+    return m_own.Make(terminal, supply, options, besides);
 }
 
 Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
@@ -332,10 +350,13 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     IBD_RETURN_IF_ERROR(supply.Begin(kNoneFolded));
     const BlockBytes bytes{.stored = supply.EstimatedBytes()};
     if (!IsAsked() && !begun && !IsWorthIt(options, bytes, blocks)) return false;
-    LogOwnStart(trust, options, terminal->height);
-    const bool room = begun ? kept->pairs : HasRoom(options, bytes, blocks, true);
-    IBD_ASSIGN_OR_RETURN(const auto made,
-                         Join(*terminal, supply, options, full || KeepsPairs(options, room)));
+    const bool room = begun ? kept->pairs : HasRoom(options, bytes, blocks, {.pairs = true});
+    JoinBesides besides{.pairs = full || KeepsPairs(options, room)};
+    besides.values = JoinsValues(options) &&
+                     (begun || options.check_rules ||
+                      HasRoom(options, bytes, blocks, {.pairs = besides.pairs, .values = true}));
+    LogOwnStart(trust, options, terminal->height, besides.values);
+    IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
     if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
         m_own_refused = true;
         IBD_RETURN_IF_ERROR(CleanUp(options, false));

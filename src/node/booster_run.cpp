@@ -115,12 +115,16 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     return {};
 }
 
-/** More is taken on trust than by Core's -assumevalid, and the user is to know it. */
-void BoosterRun::LogStart(const BoosterOptions& options, int32_t height)
+void BoosterRun::LogStart(const BoosterOptions& options, int32_t height, bool checks)
 {
     if (std::exchange(m_told, true)) return; // in FoldSurvey()
     m_log.Info("IBD Booster: runs and checkpoint are kept in '{}'", options.directory.string());
-    if (options.full_validation || options.check_rules) return;
+    if (!options.full_validation && !options.check_rules && !checks) WarnOfTrust(height);
+}
+
+/** More is taken on trust than by Core's -assumevalid, and the user is to know it. */
+void BoosterRun::WarnOfTrust(int32_t height)
+{
     m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, as "
                   "-assumevalid has it, but also amounts against inputs, coinbase maturity, "
                   "relative lock times, and that no block spends an output of a later block; "
@@ -178,7 +182,8 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
         IBD_ASSIGN_OR_RETURN(outcome, FoldGivenHints(chain, terminal, blocks, fold, nullptr));
     }
     if (outcome == Outcome::kInterrupted) return *outcome;
-    IBD_RETURN_IF_ERROR(CleanUp(options, false));
+    const bool keep = m_own_options.undo != UndoWanted::kNo && outcome == Outcome::kBuilt;
+    IBD_RETURN_IF_ERROR(CleanUp(options, keep));
     return *outcome;
 }
 

@@ -89,6 +89,7 @@ private:
         BlockFetcher* peers = nullptr;  //!< if blocks are missing
         bool begun = false;             //!< by an earlier start
         bool pairs = false;             //!< are kept by the join, if it is yet to end
+        bool values = true;             //!< there is room for them
     };
     Result<Outcome> FoldGivenHints(ChainManager& chain, const HeaderNode& terminal,
                                    const BlockStore& blocks, const BoosterOptions& options,
@@ -117,19 +118,21 @@ private:
     };
     BlockBytes BytesUpTo(const ChainManager& chain, const HeaderNode& terminal) const;
     bool HasRoom(const BoosterOptions& options, const BlockBytes& bytes, const BlockStore& blocks,
-                 bool undo) const;
+                 const JoinBesides& besides) const;
     bool IsWorthIt(const BoosterOptions& options, const BlockBytes& bytes,
                    const BlockStore& blocks) const;
     bool MustKeepPairs(const BoosterOptions& options) const;
     bool KeepsPairs(const BoosterOptions& options, bool room) const;
+    bool JoinsValues(const BoosterOptions& options) const;
     bool FetchingMayBeWorthIt(const ChainManager& chain, const BoosterOptions& options) const;
     /** Calls `work` with the supply of the blocks up to `terminal`, which are stored, and come from
-     *  `peers` where there are any. `undo`: as of OwnHintsRoom(). */
+     *  `peers` where there are any. `besides`: as of OwnHintsRoom(). */
     Result<> WithBlocks(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
-                        const BoosterOptions& options, BlockFetcher* peers, bool undo,
+                        const BoosterOptions& options, BlockFetcher* peers,
+                        const JoinBesides& besides,
                         const std::function<Result<>(BlockSupply&)>& work);
     Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
-                                const BoosterOptions& options, bool pairs);
+                                const BoosterOptions& options, const JoinBesides& besides);
     // booster_full.cpp
     Result<bool> MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
                                const BoosterOptions& options) const;
@@ -147,8 +150,9 @@ private:
     Result<> CleanUp(const BoosterOptions& options, bool keep_pairs);
     Outcome GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict);
     void LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,
-                     int32_t height);
-    void LogStart(const BoosterOptions& options, int32_t height);
+                     int32_t height, bool checks);
+    void LogStart(const BoosterOptions& options, int32_t height, bool checks = false);
+    void WarnOfTrust(int32_t height);
     HintsStanding Judge(const ChainManager& chain, bool full_validation) const;
     /** The terminal block of hints that wait, if they can be converted. */
     Result<const HeaderNode*> FindEndOfWaiting(const ChainManager& chain,

@@ -59,8 +59,9 @@ void AddBooster(ArgsManager& args)
         "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)");
     add("-ibdboosterchecks", "",
         "Hold blocks against all rules but scripts before the chainstate is written, with spent "
-        "coins joined from the blocks, so that only scripts are assumed valid (default: 0: it "
-        "follows in the background, with -ibdboosterundo=1)",
+        "coins joined from the blocks, so that only scripts are assumed valid (default: 1 without "
+        "a hints file, if there is room on the disk; with one 0: it follows in the background, "
+        "with -ibdboosterundo=1)",
         OptionSpec::kYesOrNo);
     add("-ibdboosterdir", "=<dir>",
         "Where runs and checkpoints lie while the booster works, in a folder for this data "
@@ -218,6 +219,7 @@ Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
     if (out.undo == UndoWhen::kOff) return {};
     const bool asked = args.IsSet("-ibdboosterundo");
     out.own_hints.undo = asked ? UndoWanted::kYes : UndoWanted::kIfRoom;
+    out.own_hints.undo_first = out.undo == UndoWhen::kNow;
     if (!pruned) return {};
     return BadData("-ibdboosterundo={} with -prune: undo data is made from all blocks, and these "
                    "are not kept. Leave out one",
@@ -296,6 +298,7 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
     if (booster.full_validation) out.assume_valid = {}; // above the terminal block neither
     booster.check_rules = args.GetBool("-ibdboosterchecks", false);
+    out.own_hints.checks = args.GetBool("-ibdboosterchecks", true);
     if (booster.check_rules && out.prune_target != 0) {
         return BadData("-ibdboosterchecks with -prune: all blocks are read again, and these are "
                        "not kept. Leave out one");

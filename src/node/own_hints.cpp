@@ -24,6 +24,7 @@ const char* PhaseName(JoinProgress::Phase phase)
     case JoinProgress::Phase::kReading: return "reading";
     case JoinProgress::Phase::kJoining: return "joining";
     case JoinProgress::Phase::kWriting: return "writing";
+    case JoinProgress::Phase::kChecking: return "checking";
     case JoinProgress::Phase::kFetching:
     case JoinProgress::Phase::kUndo: break; // not of hints
     }
@@ -72,11 +73,13 @@ JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
 }
 
 std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
-                                   uint64_t block_bytes, bool undo)
+                                   uint64_t block_bytes, const JoinBesides& besides)
 {
+    const bool undo = besides.pairs;
     const uint64_t coins = block_bytes / kBlockBytesPerCoinByte;
     const uint64_t spills =
-        undo ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false);
+        (undo ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false)) +
+        (besides.values ? ExpectedValueBytes(block_bytes, false) : 0);
     // Events are gone when the runs come, runs when an UndoRun fetches coins - unless that comes
     // first, as it checks.
     const bool at_once = undo && (options.check_rules || options.full_validation);
@@ -152,8 +155,9 @@ Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,
 }
 
 Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,
-                                      const BoosterOptions& options, bool pairs)
+                                      const BoosterOptions& options, const JoinBesides& besides)
 {
+    const bool pairs = besides.pairs;
     const Path& directory = options.directory;
     const Path path = HintsPath(directory);
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(directory));
@@ -162,6 +166,7 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
     JoinOptions join = JoinOptionsFrom(options, pairs ? UndoFolder(directory) : directory);
     join.tty = options.tty;
     join.pairs = pairs;
+    join.values = besides.values;
     // With full validation the fold sums whole coins, unless the join itself gives what it needs.
     if (!options.full_validation || pairs) join.aggregate = options.aggregate;
     m_log.Info("IBD Booster: making hints from the blocks up to height {}", terminal.height);

@@ -43,6 +43,10 @@ struct OwnHintsOptions {
     uint64_t least_bytes = kLeastBytes;
     /** The join is to keep what undo data is made of. */
     UndoWanted undo = UndoWanted::kNo;
+    /** That is made before the chain is used, not in the background. */
+    bool undo_first = false;
+    /** Where there is room, blocks are held against all rules but scripts while hints are made. */
+    bool checks = true;
 };
 
 /** Where a join keeps its pairs, and undo data is made of them. `booster`: the booster's folder. */
@@ -56,11 +60,16 @@ struct RoomNeed {
     Path place; //!< need not exist yet
     uint64_t bytes = 0;
 };
+/** What the join for hints does besides. */
+struct JoinBesides {
+    bool pairs = false;  //!< keeps in UndoFolder() what an UndoRun goes on with
+    bool values = false; //!< holds the blocks against all rules but scripts: see JoinOptions
+};
 /** What a sync with hints of its own writes for blocks of so many bytes, besides these: to the
- *  booster's folder and the chainstate. `undo`: pairs are kept, and undo data is made of them, in
+ *  booster's folder and the chainstate, and with pairs the undo data that is made of them, in
  *  `blocks_dir`. */
 std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
-                                   uint64_t block_bytes, bool undo);
+                                   uint64_t block_bytes, const JoinBesides& besides);
 /** A disk without room for all that goes to it, bytes. */
 struct RoomShortage {
     Path place;
@@ -92,10 +101,9 @@ public:
         std::unique_ptr<Hints> hints;   //!< if the verdict is kDone
         std::optional<FirstPass> first; //!< likewise, unless full validation is asked for
     };
-    /** Makes them, or goes on. `pairs`: keeps in UndoFolder() what an UndoRun goes on with. Errors:
-     *  the machine's; what is durable stays for the next start. */
+    /** Makes them, or goes on. Errors: the machine's; what is durable stays for the next start. */
     Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply,
-                      const BoosterOptions& options, bool pairs);
+                      const BoosterOptions& options, const JoinBesides& besides);
 
     /** Puts what Make() found besides the hints where it is found again when what the join has kept
      *  in UndoFolder() is gone. */

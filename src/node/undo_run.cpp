@@ -23,6 +23,7 @@ const char* PhaseName(JoinProgress::Phase phase)
     case JoinProgress::Phase::kReading: return "reading";
     case JoinProgress::Phase::kJoining:
     case JoinProgress::Phase::kWriting: return "joining";
+    case JoinProgress::Phase::kChecking: return "checking";
     case JoinProgress::Phase::kFetching: return "fetching";
     case JoinProgress::Phase::kUndo: return "writing";
     }
@@ -58,6 +59,7 @@ std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks, const
         break;
     case JoinProgress::Phase::kJoining:
     case JoinProgress::Phase::kWriting:
+    case JoinProgress::Phase::kChecking:
         before = shares.read;
         share = shares.join;
         done = Part(now.joined, now.partitions);
@@ -304,6 +306,8 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
     undo.records = task.records;
     undo.first_height = task.first;
     undo.side_fold = task.side_fold;
+    undo.keep_pairs = task.keep_pairs;
+    undo.join.values = task.values;
     undo.place = [&chain](const HeaderNode& node) { return chain.Where(node).data; };
     UndoRebuild rebuild(m_env, m_log, m_params, task.terminal, blocks, task.supply, undo, m_stop);
     {

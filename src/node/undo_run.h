@@ -31,6 +31,8 @@ struct UndoTask {
     bool last_only = false;
     /** See UndoOptions. */
     SideFold* side_fold = nullptr;
+    bool keep_pairs = false; //!< likewise
+    bool values = false;     //!< see JoinOptions; if they are yet to be joined
     /** Is told when all blocks up to a height are checked and their undo data is on disk; may be
      *  empty. */
     std::function<Result<>(int32_t height)> durable = {};

@@ -125,7 +125,7 @@ constexpr const char* kResult =
     "    \"rate\" : n              (numeric) bytes of these per second\n"
     "  },\n"
     "  \"join\" : {                (json object) while the node makes hints of its own\n"
-    "    \"phase\" : \"str\",        (string) reading, joining or writing\n"
+    "    \"phase\" : \"str\",        (string) reading, joining, checking or writing\n"
     "    \"bytes\" : n,            (numeric) of blocks read\n"
     "    \"totalbytes\" : n,       (numeric) of all blocks, estimated\n"
     "    \"partitions\" : n,       (numeric) in which outputs and spends meet\n"

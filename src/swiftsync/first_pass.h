@@ -6,6 +6,8 @@
 #include "primitives/uint256.h"
 #include "swiftsync/aggregate.h"
 
+#include <optional>
+
 namespace ibd {
 
 struct FirstPass {
@@ -18,6 +20,9 @@ struct FirstPass {
     Bytes sum;
     /** By height from 0: CRC-32C of the block, without bytes behind its last transaction. */
     std::vector<uint32_t> checksums;
+    /** Whether all blocks keep those about spent coins, too, but scripts; nothing: nobody has
+     * looked. False says no more than that it seems otherwise. */
+    std::optional<bool> rules_kept = {};
 };
 
 } // namespace ibd

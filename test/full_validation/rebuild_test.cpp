@@ -3,6 +3,7 @@
 #include "setup.h"
 
 #include "script/opcodes.h"
+#include "sim/fault_env.h"
 #include "support/undo_record.h"
 
 using namespace ibd;
@@ -156,4 +157,79 @@ TEST_CASE("A failing script is found if scripts are asked for, after all blocks 
     const auto assumed =
         Must(setup.Rebuild({block}, setup.RebuildOptions(UndoChecks::kRules), nobody));
     CHECK(assumed.kind == JoinVerdict::Kind::kDone);
+}
+
+TEST_CASE("Whether blocks keep the rules comes out the same after any crash or failing operation",
+          "[keystone]")
+{
+    FullSetup setup({.seed = 49, .blocks = 130, .outputs_per_block = 20});
+    UndoOptions options = setup.RebuildOptions(UndoChecks::kRules);
+    options.records = false;
+    options.join.values = true;
+    options.join.memory_bytes = 1 << 16;
+    options.join.checkpoint_bytes = 4'000;
+    DraftBlock draft = setup.NextDraft();
+    draft.Coinbase().outputs[0].value = 5'000 * kCoin;
+    const std::vector<Bytes> bad = {draft.Seal(setup.TipHash(), setup.Params())};
+    for (const bool broken : {false, true}) {
+        const auto run = [&](Env& env) {
+            NoConsumer nobody;
+            return setup.RebuildIn(env, broken ? bad : std::vector<Bytes>(), options, nobody);
+        };
+        const auto require_right = [&](const Result<JoinVerdict>& verdict) {
+            REQUIRE(Must(verdict).rules_kept == !broken);
+            REQUIRE((verdict->kind == JoinVerdict::Kind::kDone) == !broken);
+        };
+        FaultEnv counting(1);
+        require_right(run(counting));
+        int resumed = 0;
+        for (int round = 0; round < 60; ++round) {
+            const uint64_t point = TestRng().Below(counting.Operations());
+            const bool dies = TestRng().Below(2) == 0;
+            CAPTURE(broken, round, point, dies);
+            FaultEnv env(point);
+            if (dies) {
+                env.CrashAt(point);
+            } else {
+                env.SetScript([&](const auto& op) { return op.number == point; });
+            }
+            const auto outcome = run(env);
+            if (outcome) require_right(outcome); // its salt made for fewer spills
+            if (!outcome) REQUIRE(outcome.GetError().kind == Error::Kind::kSystem);
+            if (dies) env.LoseUnsynced();
+            resumed += std::filesystem::exists(options.join.directory / "join.dat");
+            FaultEnv after(point + 1);
+            require_right(run(after));
+        }
+        CHECK(resumed > 20);
+    }
+}
+
+TEST_CASE("Bit rot in what the rules are held against is noticed, and the join starts over",
+          "[keystone]")
+{
+    FullSetup setup({.seed = 50, .blocks = 130, .outputs_per_block = 20});
+    UndoOptions options = setup.RebuildOptions(UndoChecks::kRules);
+    options.records = false;
+    options.join.values = true;
+    options.join.memory_bytes = 1 << 16;
+    const auto is_spill = [](const Path& path) {
+        return path.filename().string().starts_with("spill");
+    };
+    NoConsumer nobody;
+    FaultEnv counting;
+    uint64_t reads = 0;
+    counting.CorruptReads([&](const Path& path) {
+        reads += is_spill(path);
+        return false;
+    });
+    REQUIRE(Must(setup.RebuildIn(counting, {}, options, nobody)).rules_kept);
+    REQUIRE(reads > 0);
+    for (uint64_t at = 1; at <= reads; at += 1 + reads / 60) {
+        CAPTURE(at, reads);
+        FaultEnv env;
+        uint64_t read = 0;
+        env.CorruptReads([&](const Path& path) { return is_spill(path) && ++read == at; });
+        REQUIRE(Must(setup.RebuildIn(env, {}, options, nobody)).rules_kept);
+    }
 }

@@ -34,6 +34,20 @@ JoinVerdict Rebuild(FullSetup& setup, const std::vector<Bytes>& on_top, UndoChec
     return Must(setup.Rebuild(on_top, setup.RebuildOptions(checks), consumer));
 }
 
+/** Blocks that are only held against the rules, by what the join itself has of their coins. */
+JoinVerdict JoinValues(FullSetup& setup, const std::vector<Bytes>& on_top)
+{
+    NoConsumer consumer;
+    UndoOptions options = setup.RebuildOptions(UndoChecks::kRules);
+    options.records = false;
+    options.join.values = true;
+    options.join.memory_bytes =
+        std::array{size_t{1}, size_t{1} << 16, size_t{1} << 24}[TestRng().Below(3)];
+    options.join.threads = 1 + static_cast<unsigned>(TestRng().Below(3));
+    options.join.background = options.join.threads > 1;
+    return Must(setup.Rebuild(on_top, options, consumer));
+}
+
 /** Whether it is none that UndoChecks::kRules looks for: a script, or what ContextualCheckBlock()
  *  finds when a block is indexed. */
 bool IsBesideRules(std::string_view serial)
@@ -78,6 +92,12 @@ void RequireSameReason(FullSetup& setup, const std::vector<Bytes>& on_top, const
         const bool missing = serial.starts_with("bad-txns-inputs-missingorspent");
         REQUIRE_THAT(rebuilt.reason, Contains(missing ? reason : serial));
         REQUIRE_THAT(rebuilt.reason, Contains("height " + std::to_string(verdict.height)));
+        if (checks == UndoChecks::kScripts) continue;
+        const JoinVerdict joined = JoinValues(setup, on_top);
+        REQUIRE_FALSE(joined.rules_kept);
+        REQUIRE(joined.kind == JoinVerdict::Kind::kBlockInvalid);
+        REQUIRE(joined.height == rebuilt.height);
+        REQUIRE_THAT(joined.reason, Contains(missing ? reason : serial));
     }
 }
 
@@ -92,6 +112,9 @@ void RequireBothAccept(FullSetup& setup, const std::vector<Bytes>& on_top)
     for (const auto checks : {UndoChecks::kRules, UndoChecks::kScripts}) {
         REQUIRE(Rebuild(setup, on_top, checks).kind == JoinVerdict::Kind::kDone);
     }
+    const JoinVerdict joined = JoinValues(setup, on_top);
+    REQUIRE(joined.kind == JoinVerdict::Kind::kDone);
+    REQUIRE(joined.rules_kept);
 }
 
 /** The next block with the coinbase and its first transaction alone, and a modest coinbase. */

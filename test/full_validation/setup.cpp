@@ -204,14 +204,14 @@ UndoOptions FullSetup::RebuildOptions(UndoChecks checks) const
     return options;
 }
 
-Result<JoinVerdict> FullSetup::Rebuild(const std::vector<Bytes>& on_top, const UndoOptions& options,
-                                       UndoConsumer& consumer)
+Result<JoinVerdict> FullSetup::RebuildIn(Env& env, const std::vector<Bytes>& on_top,
+                                         const UndoOptions& options, UndoConsumer& consumer)
 {
     const HeaderNode* tip = m_tip;
     for (const Bytes& raw : on_top) tip = AddBlock(raw, {}); // none of it is looked at
     FileBlockSupply supply(*m_env, *m_store, *tip);
     const std::atomic<bool> stop = false;
-    UndoRebuild rebuild(*m_env, *m_log, m_params, *tip, *m_store, supply, options, stop);
+    UndoRebuild rebuild(env, *m_log, m_params, *tip, *m_store, supply, options, stop);
     return rebuild.Run(consumer);
 }
 

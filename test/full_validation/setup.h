@@ -70,7 +70,13 @@ public:
                          std::function<void(BoosterOptions&)> tune = nullptr);
     /** Puts the blocks on top of the chain and makes the undo data of all from blocks alone. */
     Result<JoinVerdict> Rebuild(const std::vector<Bytes>& on_top, const UndoOptions& options,
-                                UndoConsumer& consumer);
+                                UndoConsumer& consumer)
+    {
+        return RebuildIn(*m_env, on_top, options, consumer);
+    }
+    /** Likewise with other files than the blocks in another environment. */
+    Result<JoinVerdict> RebuildIn(Env& env, const std::vector<Bytes>& on_top,
+                                  const UndoOptions& options, UndoConsumer& consumer);
     /** Likewise of the chain's own blocks from UndoOptions::first_height on, by RunLast(). */
     Result<JoinVerdict> RebuildLast(const UndoOptions& options, UndoConsumer& consumer,
                                     std::optional<FoundCoins> found = {});

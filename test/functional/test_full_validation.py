@@ -163,7 +163,22 @@ class Broken(FullTest):
 class RulesFirst(FullTest):
     """-ibdboosterchecks: all but scripts is checked before the chainstate is written."""
 
-    def test_a_valid_chain(self):
+    def test_undo_data_first(self):
+        """It is made with the coins that the blocks are checked with."""
+        made = signed_chain()
+        wanted = self.serial(made)
+        for args in ["-ibdbooster"], [f"-ibdboosterfile={made.container}"]:
+            with self.subTest(args=args):
+                node = made.place(self.node())
+                self.assertEqual(node.run("-reindex", *args, "-ibdboosterchecks",
+                                          "-ibdboosterundo=now", *made.trust, made.to_tip), (0, ""))
+                self.assertIn("checking every rule but scripts of blocks 1 to "
+                              f"{made.terminal_height}", node.log_text)
+                self.assertNotIn("but also amounts", node.log_text)
+                self.assert_as_serial(node, made, wanted)
+
+    def test_undo_data_later(self):
+        """The chainstate waits for the checks alone, and what the join has kept is gone on with."""
         made = signed_chain()
         wanted = self.serial(made)
         for args in ["-ibdbooster"], [f"-ibdboosterfile={made.container}"]:
@@ -171,10 +186,17 @@ class RulesFirst(FullTest):
                 node = made.place(self.node())
                 self.assertEqual(node.run("-reindex", *args, "-ibdboosterchecks", *made.trust,
                                           made.to_tip), (0, ""))
-                self.assertIn("checking every rule but scripts of blocks 1 to "
-                              f"{made.terminal_height}", node.log_text)
-                self.assertNotIn("but also amounts", node.log_text)
-                self.assert_as_serial(node, made, wanted)
+                self.assertIn(f"all blocks up to height {made.terminal_height} keep every rule but "
+                              "scripts", node.log_text)
+                for text in "but also amounts", "undo data is written", "Undo: checking":
+                    self.assertNotIn(text, node.log_text)
+                joins = node.log_text.count("Join: reading")
+                node.start("-ibdboosterundo=now")
+                self.assertEqual(coins(node), wanted[1])
+                self.assertIn("Undo data: all blocks up to height", node.log_text)
+                self.assertEqual(node.log_text.count("Join: reading"), joins)
+                node.stop()
+                self.assertEqual(left_by_booster(node), [])
 
     def test_without_undo_data(self):
         """Where none is wanted none is made; a later start that wants it makes it."""

@@ -86,6 +86,12 @@ class SameCoins(OwnHintsTest):
                 self.assert_made(self.main, self.made.terminal_height,
                                  "MuHash" if "muhash" in str(more) else "SHA256")
                 self.assert_coins_only(self.main)
+                self.assertIn(f"all blocks up to height {self.made.terminal_height} keep every "
+                              "rule but scripts", self.main.log_text)
+                self.assertNotIn("checking every rule", self.main.log_text)
+        self.assertNotIn("not only scripts are assumed valid", self.main.log_text)
+        self.coins_after(self.main, self.made, "-reindex-chainstate", "-ibdbooster",
+                         "-ibdboosterchecks=0", *self.made.trust)
         self.assertRegex(self.main.log_text, "not only scripts are assumed valid.*amounts against")
         left = [path.name for path in (self.dir / "elsewhere").glob("*/*")]
         self.assertEqual(left, [".lock"])

@@ -29,7 +29,7 @@ TEST_CASE("Once no spill can be begun, no worker writes to one")
     // The second pair of spills, of events and of pairs.
     const Path fails = SpillPath(dir.Get(), GENERATE(2, 3));
     env.SetScript([&](const FaultEnv::Operation& operation) { return operation.path == fails; });
-    ShardedRecords records;
+    ShardedRecords<JoinRecord> records;
     records.Reset(0);
     const auto first = log.Record(0, {1, 0, 0}, 1'000, records, nullptr);
     REQUIRE_FALSE(first);

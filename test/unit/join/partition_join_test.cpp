@@ -73,7 +73,7 @@ TEST_CASE("A partition's join is that of a plain map", "[join]")
         TempDir dir(MemoryFolder());
         FaultEnv env;
         const SpillReader spills = Spill(env, dir.Get(), records);
-        PartitionJoin join(spills, memory);
+        PartitionJoin<JoinRecord> join(spills, memory);
         std::multiset<uint64_t> unspent;
         Must(join.Run(0, [&](const JoinRecord& r) { unspent.insert(r.Event()); }));
         REQUIRE(std::vector(unspent.begin(), unspent.end()) ==
@@ -90,15 +90,16 @@ TEST_CASE("What the table does not spill are pairs that may meet", "[join]")
         const auto records = RandomRecords(3'000, rng.Below(2) * 20, 32);
         const bool meet = rng.Chance(4, 5);
         const unsigned bits = 6 + static_cast<unsigned>(rng.Below(4));
-        const TableShape shape = TableShape::Fit(rng.Below(2 << 20), bits);
-        CAPTURE(round, meet, bits, shape.buckets, shape.page_records);
+        const TableShape shape =
+            TableShape::Fit(rng.Below(2 << 20), bits, HotTable<JoinRecord>::kBucketBytes);
+        CAPTURE(round, meet, bits, shape.buckets, shape.page_bytes);
         TempDir dir(MemoryFolder());
         FaultEnv env;
         const SpillOwner owner{Uint256(), shape.Partitions()};
         const auto writer = Must(SpillWriter::Create(env, dir.Get(), 0, owner));
-        HotTable table(shape, meet);
+        HotTable<JoinRecord> table(shape, meet);
         table.SetWriter(writer.get());
-        ShardedRecords block;
+        ShardedRecords<JoinRecord> block;
         block.Reset(records.size());
         for (const JoinRecord& record : records) {
             block.Add(record);
@@ -151,14 +152,17 @@ TEST_CASE("A table is shaped by the memory it is given", "[join]")
     CHECK(TableShape::PartitionBits(~uint64_t{0}, 1) == TableShape::kMaxPartitionBits);
     for (const size_t memory : {size_t{4} << 20, size_t{96} << 20, size_t{1} << 30}) {
         for (unsigned bits = 6; bits <= 12; ++bits) {
-            const TableShape shape = TableShape::Fit(memory, bits);
-            const size_t pages = shape.Partitions() * shape.page_records;
+            const TableShape shape =
+                TableShape::Fit(memory, bits, HotTable<JoinRecord>::kBucketBytes);
+            const size_t pages = shape.Partitions() * shape.page_bytes;
+            const size_t table =
+                shape.buckets * TableShape::kShards * HotTable<JoinRecord>::kBucketBytes;
             CAPTURE(memory, bits);
             const size_t least = (8 << 10) * shape.Partitions(); // of pages
-            CHECK((pages + shape.Slots()) * sizeof(JoinRecord) <= memory + (1 << 20) + least);
-            CHECK(shape.Slots() * sizeof(JoinRecord) >= memory * 45 / 100);
-            CHECK((pages + shape.Slots()) * sizeof(JoinRecord) >= memory * 9 / 10);
-            CHECK(shape.page_records * sizeof(JoinRecord) <= SpillWriter::kMaxPageBytes);
+            CHECK(pages + table <= memory + (1 << 20) + least);
+            CHECK(table >= memory * 45 / 100);
+            CHECK(pages + table >= memory * 9 / 10);
+            CHECK(shape.page_bytes <= SpillWriter::kMaxPageBytes);
         }
     }
 }
