@@ -32,6 +32,8 @@ MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync, not
 MAX_JOIN_RSS = 300 << 20
 LIVE_RATIO = 20
 COIN_BYTES = 120  # in the cache of serial validation, at most
+# Of the join's table for each output that it has room for, alone and with its value.
+TABLE_BYTES, VALUED_TABLE_BYTES = 128 / 6, 192 / 6
 # bitcoind that makes its own hints, against bitcoind with a hints file and the serial engine.
 MAX_OWN_HINTS_RATIO = 2.3
 MIN_OWN_HINTS_SPEEDUP = 5.0
@@ -73,19 +75,26 @@ def tailed(args):
 
 
 def own_hints(args):
-    """bitcoind -reindex-chainstate with hints, without, without but with a chainstate that waits
-    for the check of every rule but scripts, and serially: medians of runs in turn, one serially,
-    with so little memory that the coins need LIVE_RATIO times the table; and serially with so
-    little that they need LIVE_RATIO times the cache."""
+    """bitcoind -reindex-chainstate with hints; without, as by default, so that every rule but
+    scripts is checked; without and nothing checked; and serially: medians of runs in turn, one
+    serially, with so little memory that the coins need LIVE_RATIO times the table; and serially
+    with so little that they need LIVE_RATIO times the cache."""
     hints, summary, command = tailed(args)
-    memory = max(1, round(summary["unspent"] * 24 / LIVE_RATIO * 4 / 3 / 2**20))
-    command += ["-reindex-chainstate", f"-ibdboostermem={memory}"]
+
+    def memory(each):
+        # Three quarters of it are the table.
+        return max(1, round(summary["unspent"] * each / LIVE_RATIO * 4 / 3 / 2**20))
+
+    plain, valued = memory(TABLE_BYTES), memory(VALUED_TABLE_BYTES)
+    command.append("-reindex-chainstate")
     if not (hints.parent / "regtest/blocks/index").exists():
         print("  indexing ...", flush=True)
-        measure.timed([*command[:-2], "-reindex", f"-ibdboosterfile={hints}"])
+        measure.timed([*command[:-1], "-reindex", f"-ibdboosterfile={hints}"])
     cache = max(4, round(summary["unspent"] * COIN_BYTES / LIVE_RATIO / 2**20))
-    ways = {"with hints": [f"-ibdboosterfile={hints}"], "without": ["-ibdbooster"],
-            "without, checked": ["-ibdbooster", "-ibdboosterchecks"],
+    ways = {"with hints": [f"-ibdboosterfile={hints}", f"-ibdboostermem={valued}"],
+            "without": ["-ibdbooster", f"-ibdboostermem={valued}"],
+            "without, unchecked": ["-ibdbooster", "-ibdboosterchecks=0",
+                                   f"-ibdboostermem={plain}"],
             "serially": ["-ibdbooster=0"],
             "serially, little memory": ["-ibdbooster=0", f"-dbcache={cache}"]}
     runs = {name: [] for name in ways}
@@ -96,15 +105,15 @@ def own_hints(args):
             measure.warm(hints.parent / "regtest/blocks")
             runs[name].append(measure.timed([*command, *options])[1])
             measure.say(f"-reindex-chainstate {name}", runs[name][-1])
-    return {"memory": memory, "cache": cache, "summary": summary, "runs": runs,
+    return {"memory": [valued, plain], "cache": cache, "summary": summary, "runs": runs,
             **{name: measure.median_run(results) for name, results in runs.items()}}
 
 
 def own_hints_verdicts(own):
     rows = [(f"{name} / with, {what}", own[way][key] / own["with hints"][key], "<=",
              MAX_OWN_HINTS_RATIO)
-            for way, name in (("without", "without hints"),
-                              ("without, checked", "without hints, all but scripts checked first"))
+            for way, name in (("without", "without hints, all but scripts checked"),
+                              ("without, unchecked", "without hints, nothing checked"))
             for what, key in (("time", "seconds"), ("CPU", "cpu"))]
     caches = {"serially": "all coins in the cache",
               "serially, little memory": "a twentieth of them"}
@@ -114,9 +123,9 @@ def own_hints_verdicts(own):
 
 
 def own_hints_report(own):
-    return [f"bitcoind -reindex-chainstate, -ibdboostermem={own['memory']}, serially "
-            f"-dbcache=450 and {own['cache']}, {own['summary']['outputs']:,} outputs, "
-            f"{own['summary']['unspent']:,} coins:", "",
+    return [f"bitcoind -reindex-chainstate, -ibdboostermem={own['memory'][0]}, unchecked "
+            f"{own['memory'][1]}, serially -dbcache=450 and {own['cache']}, "
+            f"{own['summary']['outputs']:,} outputs, {own['summary']['unspent']:,} coins:", "",
             *measure.table(("", "seconds", "CPU s"),
                            *[(name, f"{own[name]['seconds']:.2f}", f"{own[name]['cpu']:.2f}")
                              for name in own["runs"]]), "",
