@@ -37,6 +37,16 @@ private:
     bool m_ended = false;
 };
 
+/** The rules are checked by what the join itself has of coins, some of which find no room. */
+UndoOptions ValueOptions(const FullSetup& setup)
+{
+    UndoOptions options = setup.RebuildOptions(UndoChecks::kRules);
+    options.records = false;
+    options.join.values = true;
+    options.join.memory_bytes = 1 << 16;
+    return options;
+}
+
 } // namespace
 
 TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is checked")
@@ -163,10 +173,7 @@ TEST_CASE("Whether blocks keep the rules comes out the same after any crash or f
           "[keystone]")
 {
     FullSetup setup({.seed = 49, .blocks = 130, .outputs_per_block = 20});
-    UndoOptions options = setup.RebuildOptions(UndoChecks::kRules);
-    options.records = false;
-    options.join.values = true;
-    options.join.memory_bytes = 1 << 16;
+    UndoOptions options = ValueOptions(setup);
     options.join.checkpoint_bytes = 4'000;
     DraftBlock draft = setup.NextDraft();
     draft.Coinbase().outputs[0].value = 5'000 * kCoin;
@@ -209,10 +216,7 @@ TEST_CASE("Bit rot in what the rules are held against is noticed, and the join s
           "[keystone]")
 {
     FullSetup setup({.seed = 50, .blocks = 130, .outputs_per_block = 20});
-    UndoOptions options = setup.RebuildOptions(UndoChecks::kRules);
-    options.records = false;
-    options.join.values = true;
-    options.join.memory_bytes = 1 << 16;
+    UndoOptions options = ValueOptions(setup);
     const auto is_spill = [](const Path& path) {
         return path.filename().string().starts_with("spill");
     };
