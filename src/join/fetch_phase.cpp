@@ -12,16 +12,6 @@
 
 namespace ibd {
 
-namespace {
-
-/** Pairs ahead that are asked to be brought near: they lie in the order of their finding. */
-constexpr size_t kAhead = 12;
-
-/** Half of a thread's memory for pairs, which need a quarter more to be grouped. */
-size_t MostPairBytes(const JoinOptions& options) { return JoinBytes(options) / 2; }
-
-} // namespace
-
 /** One thread's share. */
 class FetchPhase::Worker {
 public:
@@ -63,7 +53,7 @@ private:
 Result<> FetchPhase::Worker::FetchRange(uint32_t range)
 {
     const HeightSpan whole = m_phase.m_making.Span(range);
-    const size_t most = MostPairBytes(m_phase.m_job.options);
+    const size_t most = MostGroupedBytes(m_phase.m_job.options);
     IBD_ASSIGN_OR_RETURN(const auto spans,
                          CutRange(m_spills, range, whole, SpendPair::SizeOf, most));
     for (const auto& [heights, bytes] : spans) {
@@ -117,7 +107,8 @@ Result<> FetchPhase::Worker::TakeSpenders(const HeaderNode& node, size_t outputs
     const auto offsets = m_pairs.At(static_cast<uint32_t>(node.height));
     for (size_t i = 0; i < offsets.size(); ++i) {
         const uint32_t offset = offsets[i];
-        if (i + kAhead < offsets.size()) __builtin_prefetch(m_pairs.Data() + offsets[i + kAhead]);
+        if (i + kRecordsAhead < offsets.size())
+            __builtin_prefetch(m_pairs.Data() + offsets[i + kRecordsAhead]);
         const SpendPair pair = SpendPair::At(m_pairs.Data() + offset);
         const uint32_t index = JoinRecord::IndexOf(pair.made);
         if (index >= outputs || m_spenders[index] != 0 ||

@@ -10,6 +10,8 @@ namespace ibd {
  *  each has for a partition that it joins. */
 size_t JoinThreads(const JoinOptions& options);
 size_t JoinBytes(const JoinOptions& options);
+/** Half of that, for records of one size or about that, which need a quarter more to be grouped. */
+inline size_t MostGroupedBytes(const JoinOptions& options) { return JoinBytes(options) / 2; }
 
 /** How far something is, while several threads work on it or on parts of it in turn. */
 class JoinMeter {

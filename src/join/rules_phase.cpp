@@ -9,16 +9,6 @@
 
 namespace ibd {
 
-namespace {
-
-/** Records ahead that are asked to be brought near: they lie in the order of their finding. */
-constexpr size_t kAhead = 12;
-
-/** Half of a thread's memory for records, which need a quarter more to be grouped. */
-size_t MostBytes(const JoinOptions& options) { return JoinBytes(options) / 2; }
-
-} // namespace
-
 /** One thread's share. */
 class RulesPhase::Worker {
 public:
@@ -49,7 +39,7 @@ Result<> RulesPhase::Worker::CheckRange(uint32_t range)
 {
     const HeightSpan whole = m_phase.m_ranges.Span(range);
     IBD_ASSIGN_OR_RETURN(const auto spans, CutRange(m_spills, range, whole, ValueRecord::SizeOf,
-                                                    MostBytes(m_phase.m_job.options)));
+                                                    MostGroupedBytes(m_phase.m_job.options)));
     for (const auto& [heights, bytes] : spans) {
         IBD_RETURN_IF_ERROR(m_records.Load(m_spills, range, heights, bytes));
         for (uint32_t height = std::max(heights.first, 1u); height < heights.end; ++height) {
@@ -82,7 +72,8 @@ void RulesPhase::Worker::Gather(uint32_t height)
     m_pieces.clear();
     m_by_input.clear();
     for (size_t i = 0; i < offsets.size(); ++i) {
-        if (i + kAhead < offsets.size()) __builtin_prefetch(m_records.Data() + offsets[i + kAhead]);
+        if (i + kRecordsAhead < offsets.size())
+            __builtin_prefetch(m_records.Data() + offsets[i + kRecordsAhead]);
         const uint8_t* const record = m_records.Data() + offsets[i];
         const uint32_t number = JoinRecord::IndexOf(JoinRecord::PlaceIn(record));
         if (ValueRecord::IsPiece(record)) {

@@ -8,6 +8,10 @@
 
 namespace ibd {
 
+/** Records ahead that are asked to be brought near where they are looked at by height: they lie in
+ *  the order of their finding. */
+inline constexpr size_t kRecordsAhead = 12;
+
 /** The size of the record that the bytes begin with; 0 if there is none. */
 using RecordSize = size_t (*)(ByteSpan bytes);
 

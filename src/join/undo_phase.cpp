@@ -13,9 +13,6 @@ namespace ibd {
 
 namespace {
 
-/** Coins ahead that are asked to be brought near: they lie in the order of their making. */
-constexpr size_t kAhead = 12;
-
 /** Of a thread's memory for coins. Their offsets and the records made of them take as much, and
  *  records that wait for their turn what is left. */
 size_t MostCoinBytes(const JoinOptions& options) { return JoinBytes(options) / 5 * 2; }
@@ -187,7 +184,8 @@ bool UndoPhase::Worker::FindCoins(uint32_t height)
     bool fits = true;
     for (size_t i = 0; i < offsets.size(); ++i) {
         const uint32_t offset = offsets[i];
-        if (i + kAhead < offsets.size()) __builtin_prefetch(m_coins.Data() + offsets[i + kAhead]);
+        if (i + kRecordsAhead < offsets.size())
+            __builtin_prefetch(m_coins.Data() + offsets[i + kRecordsAhead]);
         const uint32_t input = JoinRecord::IndexOf(JoinRecord::PlaceIn(m_coins.Data() + offset));
         fits = fits && input < m_by_input.size() && m_by_input[input].empty();
         if (fits) m_by_input[input] = UndoOf(m_coins.RecordAt(offset));
