@@ -282,7 +282,8 @@ void BenchJoin(Chain& chain, Options& args)
     const double cpu_before = CpuSeconds();
     const int64_t start = chain.env->MonotonicMicros();
     const std::atomic<bool> stop = false;
-    FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader());
+    FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader(),
+                           PlanOrder::OfChain());
     const GeneratedHints made =
         Require(GenerateHints(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
                               supply, options, stop, work / "hints", HintsFormat::kContainer1));
@@ -354,7 +355,8 @@ void BenchUndo(Chain& chain, Options& args)
     const double cpu_before = CpuSeconds();
     const int64_t start = chain.env->MonotonicMicros();
     const std::atomic<bool> stop = false;
-    FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader());
+    FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader(),
+                           PlanOrder::OfChain());
     UndoFiles files(chain, work / "blocks");
     UndoRebuild rebuild(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
                         *chain.store, supply, options, stop);

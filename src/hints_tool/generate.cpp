@@ -301,7 +301,7 @@ Result<> GenerateByJoin(const ToolContext& context, const ChainBlocks& blocks, c
     options.memory_bytes = memory;
     options.directory = out.string() + ".work";
     options.tty = stderr;
-    FileBlockSupply supply(context.env, blocks.Store(), blocks.Terminal());
+    FileBlockSupply supply(context.env, blocks.Store(), blocks.Terminal(), PlanOrder::OfChain());
     const std::atomic<bool> stop = false;
     IBD_ASSIGN_OR_RETURN(const GeneratedHints made,
                          GenerateHints(context.env, context.log, blocks.Params(), blocks.Terminal(),

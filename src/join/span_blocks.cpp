@@ -45,7 +45,7 @@ std::vector<PlannedBlock> SpanBlocks::Plan(HeightSpan span, const Wanted& wanted
 Result<> SpanBlocks::ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit)
 {
     // Each block is a stretch of its own, so that nothing is read of the others between them.
-    BlockPlan plan(Plan(span, wanted), 1);
+    BlockPlan plan(Plan(span, wanted), PlanOrder::OfFiles(1));
     FileBlockSource source(m_env, m_store, plan, std::move(m_buffer));
     SuppliedBlock block;
     Result<> done;

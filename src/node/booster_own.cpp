@@ -263,7 +263,7 @@ Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
                                 const std::function<Result<>(BlockSupply&)>& work)
 {
     if (!peers) {
-        FileBlockSupply supply(m_env, blocks, terminal);
+        FileBlockSupply supply(m_env, blocks, terminal, PlanOrder::OfChain());
         return work(supply);
     }
     uint64_t rest = 0;

@@ -1,6 +1,6 @@
 // LiveSupply: the stored blocks up to a block of a chain that goes on growing, for a join. Where
 // each lies is looked up under the headers lock, and it is read without. Begin() on one thread;
-// sources on one each. Memory: a plan of 24 bytes a block.
+// sources on one each. Memory: a plan of 28 bytes a block.
 #pragma once
 
 #include "swiftsync/file_block_source.h"
@@ -31,7 +31,7 @@ public:
             return BadData("block {} at height {} is not stored (pruned data)",
                            missing->hash.ToHex(), missing->height);
         }
-        m_plan.emplace(std::move(blocks));
+        m_plan.emplace(std::move(blocks), PlanOrder::OfChain());
         return {};
     }
     std::unique_ptr<BlockSource> MakeSource() override

@@ -103,7 +103,8 @@ struct SyncEngine::Impl {
          BlockSupply* s, const Hints& h, BoosterOptions o, const FirstPass* f)
         : job{e, l, p, t, b, h, Normalized(std::move(o)), nullptr}, progress(job),
           stored(e, b, t,
-                 job.options.full_validation ? kFullStretchBytes : BlockPlan::kStretchBytes),
+                 job.options.full_validation ? PlanOrder::OfFiles(kFullStretchBytes)
+                                             : PlanOrder::OfFiles()),
           supply(s ? *s : stored)
     {
         CHECK(h.Info().terminal_height == static_cast<uint32_t>(t.height));

@@ -8,7 +8,7 @@ namespace ibd {
 
 Result<> FileBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
-    m_plan.emplace(m_terminal, folded, m_stretch_bytes);
+    m_plan.emplace(m_terminal, folded, m_order);
     if (m_plan->Missing().empty()) return {};
     const HeaderNode& lowest = *m_plan->Missing().front();
     return BadData("block {} at height {} is not in the block files", lowest.hash.ToHex(),
@@ -26,17 +26,20 @@ Error FileBlockSource::Damaged(const PlannedBlock& block, std::string_view what)
                                 what);
 }
 
+Result<std::unique_ptr<ReadableFile>> FileBlockSource::OpenFileOf(const PlannedBlock& block) const
+{
+    auto file = m_env.OpenRead(m_store.BlockPath(block.file));
+    if (file) return file;
+    return SystemError("block {} at height {}: {}", block.node->hash.ToHex(), block.node->height,
+                       file.Message());
+}
+
 Result<> FileBlockSource::StartStretch()
 {
     const PlannedBlock& first = m_stretch.front();
     if (first.file != m_file_number || !m_file) {
         m_file_number = -1;
-        auto file = m_env.OpenRead(m_store.BlockPath(first.file));
-        if (!file) {
-            return SystemError("block {} at height {}: {}", first.node->hash.ToHex(),
-                               first.node->height, file.Message());
-        }
-        m_file = std::move(*file);
+        IBD_ASSIGN_OR_RETURN(m_file, OpenFileOf(first));
         m_file_number = first.file;
     }
     for (const PlannedBlock& block : m_stretch) {
@@ -45,9 +48,21 @@ Result<> FileBlockSource::StartStretch()
     const uint64_t begin = first.offset - kFrameHeaderSize;
     m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
     m_window_size = 0;
+    IBD_RETURN_IF_ERROR(ReadAhead(m_plan.AheadOf(m_stretch)));
     if (m_stretch.size() == 1) return {}; // a block is read in one go
     // How long the last block is, nothing says; the buffer has held the largest one so far.
     m_file->WillNeed(begin, m_stretch_end - begin + std::min(m_buffer.size(), kReadBytes));
+    return {};
+}
+
+Result<> FileBlockSource::ReadAhead(const BlockPlan::Ahead& ahead) const
+{
+    if (!ahead.block) return {};
+    std::unique_ptr<ReadableFile> other;
+    if (ahead.block->file != m_file_number) {
+        IBD_ASSIGN_OR_RETURN(other, OpenFileOf(*ahead.block));
+    }
+    (other ? other : m_file)->WillNeed(ahead.block->offset, ahead.bytes);
     return {};
 }
 

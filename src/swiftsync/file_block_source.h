@@ -1,4 +1,4 @@
-// FileBlockSource: the stored blocks of a plan, stretch by stretch, with large reads. A block that
+// FileBlockSource: the stored blocks of a plan in its order, with large reads. A block that
 // is not as its header names it is read once more, as the fault may have been on the way from the
 // disk; if that does not help, it is damaged: an error, no verdict. FileBlockSupply: the blocks up
 // to the terminal block, which the index says where to find; all of them must be there. Memory: 1
@@ -34,6 +34,8 @@ public:
 
 private:
     Result<> StartStretch();
+    Result<std::unique_ptr<ReadableFile>> OpenFileOf(const PlannedBlock& block) const;
+    Result<> ReadAhead(const BlockPlan::Ahead& ahead) const;
     Result<ByteSpan> ReadPlanned();
     Result<ByteSpan> ReadAgain();
     /** `size` bytes of the file at `offset`, as on disk; reads ahead within the stretch. */
@@ -58,10 +60,10 @@ private:
 
 class FileBlockSupply final : public BlockSupply {
 public:
-    /** `stretch_bytes`: how much one worker claims at a time. All must outlive the supply. */
+    /** All must outlive the supply. */
     FileBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
-                    uint64_t stretch_bytes = BlockPlan::kStretchBytes)
-        : m_env(env), m_store(store), m_terminal(terminal), m_stretch_bytes(stretch_bytes)
+                    PlanOrder order = PlanOrder::OfFiles())
+        : m_env(env), m_store(store), m_terminal(terminal), m_order(order)
     {
     }
 
@@ -75,7 +77,7 @@ private:
     Env& m_env;
     const BlockStore& m_store;
     const HeaderNode& m_terminal;
-    const uint64_t m_stretch_bytes;
+    const PlanOrder m_order;
     std::optional<BlockPlan> m_plan;
 };
 

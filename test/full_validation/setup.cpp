@@ -209,7 +209,7 @@ Result<JoinVerdict> FullSetup::RebuildIn(Env& env, const std::vector<Bytes>& on_
 {
     const HeaderNode* tip = m_tip;
     for (const Bytes& raw : on_top) tip = AddBlock(raw, {}); // none of it is looked at
-    FileBlockSupply supply(*m_env, *m_store, *tip);
+    FileBlockSupply supply(*m_env, *m_store, *tip, PlanOrder::OfChain());
     const std::atomic<bool> stop = false;
     UndoRebuild rebuild(env, *m_log, m_params, *tip, *m_store, supply, options, stop);
     return rebuild.Run(consumer);
@@ -218,7 +218,7 @@ Result<JoinVerdict> FullSetup::RebuildIn(Env& env, const std::vector<Bytes>& on_
 Result<JoinVerdict> FullSetup::RebuildLast(const UndoOptions& options, UndoConsumer& consumer,
                                            std::optional<FoundCoins> found)
 {
-    FileBlockSupply supply(*m_env, *m_store, *m_tip);
+    FileBlockSupply supply(*m_env, *m_store, *m_tip, PlanOrder::OfChain());
     const std::atomic<bool> stop = false;
     UndoRebuild rebuild(*m_env, *m_log, m_params, *m_tip, *m_store, supply, options, stop);
     return rebuild.RunLast(consumer, std::move(found));
@@ -247,7 +247,7 @@ std::optional<FoundCoins> FullSetup::FindWhileFolding(const UndoOptions& undo)
 
 Result<JoinVerdict> FullSetup::KeepPairs(const UndoOptions& options)
 {
-    FileBlockSupply supply(*m_env, *m_store, *m_tip);
+    FileBlockSupply supply(*m_env, *m_store, *m_tip, PlanOrder::OfChain());
     const std::atomic<bool> stop = false;
     JoinOptions join = options.join;
     join.pairs = true;

@@ -21,6 +21,13 @@ inline JoinOptions MakeJoinOptions(const Path& directory, unsigned threads, size
     return options;
 }
 
+/** Short stretches, or small windows: what comes of a join is the same. */
+inline PlanOrder AnyOrder()
+{
+    constexpr uint64_t kBytes = 1'000;
+    return TestRng().Below(2) == 0 ? PlanOrder::OfFiles(kBytes) : PlanOrder::OfChain(5 * kBytes);
+}
+
 /** Where nothing may be left after a join: its folder holds the lock alone. */
 inline void RequireClean(const Path& directory)
 {

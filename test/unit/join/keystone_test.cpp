@@ -26,7 +26,7 @@ public:
 
     Result<GeneratedHints> Join(Env& env, const JoinOptions& options)
     {
-        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), 1'000);
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), AnyOrder());
         auto made = JoinFrom(env, files, options);
         m_by_strangers = false;
         return made;

@@ -151,7 +151,7 @@ void RequireLastUndo(WildChain& chain, UndoOptions options, BlockStore& store,
     const std::atomic<bool> stop = false;
     const uint64_t first = 1 + TestRng().Below(chain.Height());
     CAPTURE(first);
-    FileBlockSupply supply(env, store, chain.Tip());
+    FileBlockSupply supply(env, store, chain.Tip(), AnyOrder());
     KeptUndo undo;
     undo.first = options.first_height = static_cast<int32_t>(first);
     UndoRebuild rebuild(env, *log, chain.Params(), chain.Tip(), store, supply, options, stop);

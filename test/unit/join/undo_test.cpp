@@ -375,7 +375,7 @@ TEST_CASE("Undo files are those that a serial walk would have written", "[keysto
                                node.PrevHash(), static_cast<uint32_t>(h)));
     }
     FaultEnv env;
-    FileBlockSupply files(env, setup.Setup().Blocks(), tip);
+    FileBlockSupply files(env, setup.Setup().Blocks(), tip, AnyOrder());
     RequireDone(setup.RebuildFrom(env, files, setup.Options(2, 1 << 16), rebuilt));
     Must(serial->Flush());
     Must(setup.Setup().Blocks().Flush());
