@@ -98,7 +98,11 @@ BlockPlan::Ahead BlockPlan::AheadOf(std::span<const PlannedBlock> claimed) const
     if (m_by_height.empty()) return {};
     const auto at = static_cast<uint32_t>(claimed.data() - m_blocks.data());
     const auto end = std::upper_bound(m_starts.begin(), m_starts.end(), at);
-    const size_t ahead = at + (*end - *(end - 1));
+    const auto first = m_by_height.begin() + *(end - 1);
+    const auto place = std::lower_bound(
+        first, m_by_height.begin() + *end, claimed[0].node->height,
+        [this](uint32_t index, int32_t height) { return m_blocks[index].node->height < height; });
+    const auto ahead = static_cast<size_t>(*end + (place - first));
     if (ahead >= m_blocks.size()) return {};
     const uint64_t known = ahead + 1 < m_blocks.size() ? BytesUpTo(ahead + 1) : 0;
     return {&m_blocks[ahead], known ? known : m_bytes / m_blocks.size()};

@@ -59,7 +59,7 @@ public:
         uint64_t bytes = 0;                  //!< roughly
     };
     /** By height, where the system cannot know what is read next: what it should read while
-     *  `claimed` is worked on, a block as far into the next window of the files. */
+     *  `claimed` is worked on, a block of the next window, one after the other as they lie. */
     Ahead AheadOf(std::span<const PlannedBlock> claimed) const;
 
     size_t Blocks() const { return m_blocks.size(); }
