@@ -155,7 +155,7 @@ Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& cha
                                                          const BoosterOptions& options,
                                                          const Gap& gap, bool last_only) const
 {
-    LiveSupply supply(m_env, chain, *gap.last);
+    LiveSupply supply(m_env, chain, *gap.last, PlanOrder::OfFiles()); // nothing is read
     IBD_RETURN_IF_ERROR(supply.Begin([&](int32_t height) { return height < gap.first; }));
     const uint64_t bytes = supply.EstimatedBytes();
     uint64_t spills = ExpectedCoinBytes(bytes);
@@ -258,7 +258,9 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
                                   const BoosterOptions& options, const Gap& gap, bool last_only)
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(chain, gap, options));
-    LiveSupply supply(m_env, chain, *terminal);
+    // What the last blocks spend is sought in all others, in any order.
+    LiveSupply supply(m_env, chain, *terminal,
+                      last_only ? PlanOrder::OfFiles() : PlanOrder::OfChain());
     IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make(chain, blocks, options,
                                                          {.terminal = *terminal,
                                                           .supply = supply,

@@ -45,7 +45,7 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
                  file.incomplete.string());
     }
     const HeaderNode& terminal = TerminalBlock(chain.Read(), call);
-    LiveSupply supply(context.env, chain, terminal);
+    LiveSupply supply(context.env, chain, terminal, PlanOrder::OfChain());
     auto result = GenerateHints(context.env, log, chain.Params(), terminal, supply, options,
                                 context.interrupt, file.path, HintsFormat::kContainer);
     if (!result) (void)context.env.Remove(file.incomplete);

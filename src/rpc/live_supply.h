@@ -1,6 +1,6 @@
 // LiveSupply: the stored blocks up to a block of a chain that goes on growing, for a join. Where
 // each lies is looked up under the headers lock, and it is read without. Begin() on one thread;
-// sources on one each. Memory: a plan of 28 bytes a block.
+// sources on one each. Memory: a BlockPlan.
 #pragma once
 
 #include "swiftsync/file_block_source.h"
@@ -12,8 +12,8 @@ namespace ibd {
 
 class LiveSupply final : public BlockSupply {
 public:
-    LiveSupply(Env& env, const ChainManager& chain, const HeaderNode& terminal)
-        : m_env(env), m_chain(chain), m_terminal(terminal)
+    LiveSupply(Env& env, const ChainManager& chain, const HeaderNode& terminal, PlanOrder order)
+        : m_env(env), m_chain(chain), m_terminal(terminal), m_order(order)
     {
     }
 
@@ -31,7 +31,7 @@ public:
             return BadData("block {} at height {} is not stored (pruned data)",
                            missing->hash.ToHex(), missing->height);
         }
-        m_plan.emplace(std::move(blocks), PlanOrder::OfChain());
+        m_plan.emplace(std::move(blocks), m_order);
         return {};
     }
     std::unique_ptr<BlockSource> MakeSource() override
@@ -46,6 +46,7 @@ private:
     Env& m_env;
     const ChainManager& m_chain;
     const HeaderNode& m_terminal;
+    const PlanOrder m_order;
     std::optional<BlockPlan> m_plan;
 };
 

@@ -2,7 +2,7 @@
 #include "swiftsync/block_plan.h"
 
 #include <algorithm>
-#include <numeric>
+#include <queue>
 
 namespace ibd {
 
@@ -33,16 +33,7 @@ void BlockPlan::Arrange(PlanOrder order)
         return a.file != b.file ? a.file < b.file : a.offset < b.offset;
     });
     Estimate();
-    Cut(order);
-    if (!order.by_height) return;
-    m_by_height.resize(m_blocks.size());
-    std::iota(m_by_height.begin(), m_by_height.end(), 0);
-    for (size_t piece = 0; piece + 1 < m_starts.size(); ++piece) {
-        std::sort(m_by_height.begin() + m_starts[piece], m_by_height.begin() + m_starts[piece + 1],
-                  [this](uint32_t a, uint32_t b) {
-                      return m_blocks[a].node->height < m_blocks[b].node->height;
-                  });
-    }
+    order.by_height ? OrderByHeight(order.bytes) : CutStretches(order.bytes);
 }
 
 /** From one block to the next in the same file; 0: it is in another file. */
@@ -66,46 +57,60 @@ void BlockPlan::Estimate()
     m_bytes = gaps ? known / gaps * m_blocks.size() : 0;
 }
 
-/** Into stretches, each of one file, or windows. */
-void BlockPlan::Cut(PlanOrder order)
+uint64_t BlockPlan::BytesAt(size_t index) const
 {
-    uint64_t bytes = 0; // of the piece, without its last block
+    const uint64_t known = index + 1 < m_blocks.size() ? BytesUpTo(index + 1) : 0;
+    if (known) return known;
+    return m_bytes ? m_bytes / m_blocks.size() : kMaxStoredBlockSize;
+}
+
+/** Each of one file. */
+void BlockPlan::CutStretches(uint64_t stretch_bytes)
+{
     for (size_t i = 0; i < m_blocks.size(); ++i) {
-        const bool other_file = i > 0 && m_blocks[i].file != m_blocks[i - 1].file;
-        if (i > 0) bytes += BytesUpTo(i);
-        if (i == 0 || bytes >= order.bytes || (other_file && !order.by_height)) {
+        const PlannedBlock& block = m_blocks[i];
+        const PlannedBlock& start = m_blocks[m_starts.empty() ? 0 : m_starts.back()];
+        if (i == 0 || block.file != start.file || block.offset - start.offset >= stretch_bytes) {
             m_starts.push_back(static_cast<uint32_t>(i));
-            bytes = 0;
         }
     }
     m_starts.push_back(static_cast<uint32_t>(m_blocks.size()));
 }
 
-std::span<const PlannedBlock> BlockPlan::Claim()
+/** What is far too high takes up room in the window until its turn comes. */
+void BlockPlan::OrderByHeight(uint64_t window_bytes)
+{
+    const auto higher = [this](uint32_t a, uint32_t b) {
+        return m_blocks[a].node->height > m_blocks[b].node->height;
+    };
+    std::priority_queue<uint32_t, std::vector<uint32_t>, decltype(higher)> window(higher);
+    uint64_t bytes = 0;
+    uint32_t end = 0;
+    while (m_by_height.size() < m_blocks.size()) {
+        while (end < m_blocks.size() && (window.empty() || bytes < window_bytes)) {
+            bytes += BytesAt(end);
+            window.push(end++);
+        }
+        m_by_height.push_back(window.top());
+        m_window_ends.push_back(end);
+        bytes -= BytesAt(window.top());
+        window.pop();
+    }
+}
+
+BlockPlan::Claimed BlockPlan::Claim()
 {
     // Relaxed: the blocks were written before any worker started.
     const size_t next = m_next.fetch_add(1, std::memory_order_relaxed);
-    if (!m_by_height.empty()) {
-        if (next >= m_by_height.size()) return {};
-        return std::span(m_blocks).subspan(m_by_height[next], 1);
+    const std::span<const PlannedBlock> all = m_blocks;
+    if (next < m_by_height.size()) {
+        const uint32_t read = next > 0 ? m_window_ends[next - 1] : 0;
+        return {all.subspan(m_by_height[next], 1), all.subspan(read, m_window_ends[next] - read)};
     }
-    if (next + 1 >= m_starts.size()) return {};
-    return std::span(m_blocks).subspan(m_starts[next], m_starts[next + 1] - m_starts[next]);
-}
-
-BlockPlan::Ahead BlockPlan::AheadOf(std::span<const PlannedBlock> claimed) const
-{
-    if (m_by_height.empty()) return {};
-    const auto at = static_cast<uint32_t>(claimed.data() - m_blocks.data());
-    const auto end = std::upper_bound(m_starts.begin(), m_starts.end(), at);
-    const auto first = m_by_height.begin() + *(end - 1);
-    const auto place = std::lower_bound(
-        first, m_by_height.begin() + *end, claimed[0].node->height,
-        [this](uint32_t index, int32_t height) { return m_blocks[index].node->height < height; });
-    const auto ahead = static_cast<size_t>(*end + (place - first));
-    if (ahead >= m_blocks.size()) return {};
-    const uint64_t known = ahead + 1 < m_blocks.size() ? BytesUpTo(ahead + 1) : 0;
-    return {&m_blocks[ahead], known ? known : m_bytes / m_blocks.size()};
+    if (next + 1 < m_starts.size()) {
+        return {all.subspan(m_starts[next], m_starts[next + 1] - m_starts[next]), {}};
+    }
+    return {};
 }
 
 } // namespace ibd

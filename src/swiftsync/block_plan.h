@@ -1,6 +1,6 @@
 // BlockPlan: which stored blocks are to be handed out, where they lie, and in what order: as in the
 // files, in stretches of a few MiB, or by height as far as a window of the files allows. Immutable
-// but for its claim counter. Memory: 24 bytes a block, 28 by height, 8 if it is missing.
+// but for its claim counter. Memory: 24 bytes a block, 32 by height, 8 if it is missing.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -23,7 +23,7 @@ struct PlannedBlock {
 /** The order in which blocks are handed out. */
 struct PlanOrder {
     bool by_height = false;
-    uint64_t bytes = 0; //!< of block files in a stretch or a window, roughly
+    uint64_t bytes = 0; //!< of block files in a stretch, or in the window, roughly
 
     /** As they lie there; a worker claims a stretch of one file. For who does not care: disks read
      *  on. */
@@ -31,9 +31,9 @@ struct PlanOrder {
     {
         return {false, stretch_bytes};
     }
-    /** By height within a window of the files; a worker claims one block. For who wants an output
-     *  near its spend: peers deliver blocks in any order, as far apart as a download window. */
-    static constexpr PlanOrder OfChain(uint64_t window_bytes = 128 << 20)
+    /** The lowest of a window that moves on through the files; a worker claims one block. For who
+     *  wants an output near its spend: peers deliver blocks in any order. */
+    static constexpr PlanOrder OfChain(uint64_t window_bytes = 256 << 20)
     {
         return {true, window_bytes};
     }
@@ -48,19 +48,18 @@ public:
     BlockPlan(const HeaderNode& terminal, const std::function<bool(int32_t height)>& folded,
               PlanOrder order = PlanOrder::OfFiles());
 
-    /** What nobody has claimed and is next, a stretch or a block; empty when there is nothing. Any
-     *  thread. */
-    std::span<const PlannedBlock> Claim();
+    struct Claimed {
+        std::span<const PlannedBlock> blocks; //!< a stretch or a block; empty: nothing is left
+        /** By height, where the system cannot know what is read next: what it should read
+         *  meanwhile, as it lies there; what comes into the window. */
+        std::span<const PlannedBlock> ahead;
+    };
+    /** What nobody has claimed and is next. Any thread. */
+    Claimed Claim();
     /** Nobody gets anything more. */
     void Stop() { m_next.store(m_blocks.size() + 1, std::memory_order_relaxed); }
-
-    struct Ahead {
-        const PlannedBlock* block = nullptr; //!< null: none
-        uint64_t bytes = 0;                  //!< roughly
-    };
-    /** By height, where the system cannot know what is read next: what it should read while
-     *  `claimed` is worked on, a block of the next window, one after the other as they lie. */
-    Ahead AheadOf(std::span<const PlannedBlock> claimed) const;
+    /** Of a block of this plan; an estimate if it is the last of its file. */
+    uint64_t BytesOf(const PlannedBlock& block) const { return BytesAt(&block - m_blocks.data()); }
 
     size_t Blocks() const { return m_blocks.size(); }
     /** Blocks that were to be planned and are not stored, lowest first. */
@@ -71,13 +70,17 @@ public:
 private:
     void Arrange(PlanOrder order);
     uint64_t BytesUpTo(size_t next) const;
+    uint64_t BytesAt(size_t index) const;
     void Estimate();
-    void Cut(PlanOrder order);
+    void CutStretches(uint64_t stretch_bytes);
+    void OrderByHeight(uint64_t window_bytes);
 
     std::vector<PlannedBlock> m_blocks; //!< by file and offset
-    std::vector<uint32_t> m_starts;     //!< index of each piece's first block, and the end
-    std::vector<uint32_t>
-        m_by_height; //!< indices, by height in each window; empty: in files' order
+    // Indices of these. In files' order of each stretch's first block, and the end:
+    std::vector<uint32_t> m_starts;
+    // By height of each claim's block, and of the first one that was not in the window then:
+    std::vector<uint32_t> m_by_height;
+    std::vector<uint32_t> m_window_ends;
     std::atomic<size_t> m_next = 0;
     uint64_t m_bytes = 0;
     std::vector<const HeaderNode*> m_missing;

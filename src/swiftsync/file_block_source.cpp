@@ -26,43 +26,49 @@ Error FileBlockSource::Damaged(const PlannedBlock& block, std::string_view what)
                                 what);
 }
 
-Result<std::unique_ptr<ReadableFile>> FileBlockSource::OpenFileOf(const PlannedBlock& block) const
+/** Unless it is open. */
+Result<> FileBlockSource::Open(OpenFile& file, const PlannedBlock& block) const
 {
-    auto file = m_env.OpenRead(m_store.BlockPath(block.file));
-    if (file) return file;
-    return SystemError("block {} at height {}: {}", block.node->hash.ToHex(), block.node->height,
-                       file.Message());
+    if (file.number == block.file) return {};
+    auto opened = m_env.OpenRead(m_store.BlockPath(block.file));
+    if (!opened) {
+        return SystemError("block {} at height {}: {}", block.node->hash.ToHex(),
+                           block.node->height, opened.Message());
+    }
+    file = {block.file, std::move(*opened)};
+    return {};
 }
 
-Result<> FileBlockSource::StartStretch()
+Result<> FileBlockSource::StartStretch(std::span<const PlannedBlock> ahead)
 {
     const PlannedBlock& first = m_stretch.front();
-    if (first.file != m_file_number || !m_file) {
-        m_file_number = -1;
-        IBD_ASSIGN_OR_RETURN(m_file, OpenFileOf(first));
-        m_file_number = first.file;
-    }
+    IBD_RETURN_IF_ERROR(Open(m_file, first));
     for (const PlannedBlock& block : m_stretch) {
         if (block.offset < kFrameHeaderSize) return Damaged(block, "no room for a frame");
     }
     const uint64_t begin = first.offset - kFrameHeaderSize;
     m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
     m_window_size = 0;
-    IBD_RETURN_IF_ERROR(ReadAhead(m_plan.AheadOf(m_stretch)));
-    if (m_stretch.size() == 1) return {}; // a block is read in one go
+    IBD_RETURN_IF_ERROR(ReadAhead(ahead));
+    if (m_stretch.size() == 1) return {}; // read at once
     // How long the last block is, nothing says; the buffer has held the largest one so far.
-    m_file->WillNeed(begin, m_stretch_end - begin + std::min(m_buffer.size(), kReadBytes));
+    m_file.file->WillNeed(begin, m_stretch_end - begin + std::min(m_buffer.size(), kReadBytes));
     return {};
 }
 
-Result<> FileBlockSource::ReadAhead(const BlockPlan::Ahead& ahead) const
+/** Each piece without a hole in one call. */
+Result<> FileBlockSource::ReadAhead(std::span<const PlannedBlock> ahead)
 {
-    if (!ahead.block) return {};
-    std::unique_ptr<ReadableFile> other;
-    if (ahead.block->file != m_file_number) {
-        IBD_ASSIGN_OR_RETURN(other, OpenFileOf(*ahead.block));
+    for (size_t i = 0; i < ahead.size();) {
+        const PlannedBlock& first = ahead[i];
+        const uint64_t begin = first.offset - std::min<uint64_t>(first.offset, kFrameHeaderSize);
+        uint64_t end = first.offset;
+        for (; i < ahead.size() && ahead[i].file == first.file && ahead[i].offset <= end; ++i) {
+            end = ahead[i].offset + m_plan.BytesOf(ahead[i]);
+        }
+        IBD_RETURN_IF_ERROR(Open(m_ahead, first));
+        m_ahead.file->WillNeed(begin, end - begin);
     }
-    (other ? other : m_file)->WillNeed(ahead.block->offset, ahead.bytes);
     return {};
 }
 
@@ -84,7 +90,7 @@ Result<MutableByteSpan> FileBlockSource::Need(uint64_t offset, size_t size)
         m_window_size = kept;
         if (target > kept) {
             const MutableByteSpan rest = MutableByteSpan(m_buffer).subspan(kept, target - kept);
-            IBD_ASSIGN_OR_RETURN(const size_t got, m_file->ReadAt(offset + kept, rest));
+            IBD_ASSIGN_OR_RETURN(const size_t got, m_file.file->ReadAt(offset + kept, rest));
             m_window_size += got;
         }
         if (m_window_size < size) return MutableByteSpan();
@@ -97,9 +103,10 @@ Result<bool> FileBlockSource::Next(SuppliedBlock& out)
     const bool again = std::exchange(m_again, false);
     if (!again) {
         if (m_stretch.empty()) {
-            m_stretch = m_plan.Claim();
-            if (m_stretch.empty()) return false;
-            IBD_RETURN_IF_ERROR(StartStretch());
+            const BlockPlan::Claimed claimed = m_plan.Claim();
+            if (claimed.blocks.empty()) return false;
+            m_stretch = claimed.blocks;
+            IBD_RETURN_IF_ERROR(StartStretch(claimed.ahead));
         }
         m_block = m_stretch.front();
         m_stretch = m_stretch.subspan(1);

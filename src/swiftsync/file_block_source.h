@@ -1,8 +1,8 @@
-// FileBlockSource: the stored blocks of a plan in its order, with large reads. A block that
-// is not as its header names it is read once more, as the fault may have been on the way from the
-// disk; if that does not help, it is damaged: an error, no verdict. FileBlockSupply: the blocks up
-// to the terminal block, which the index says where to find; all of them must be there. Memory: 1
-// to 5 MiB for each source.
+// FileBlockSource: the stored blocks of a plan in its order; of a stretch with large reads. A block
+// that is not as its header names it is read once more, as the fault may have been on the way from
+// the disk; if that does not help, it is damaged: an error, no verdict. FileBlockSupply: the blocks
+// up to the terminal block, which the index says where to find; all of them must be there. Memory:
+// 1 to 5 MiB for each source.
 #pragma once
 
 #include "chain/block_source.h"
@@ -33,9 +33,13 @@ public:
     Result<> Sync() override { return {}; }
 
 private:
-    Result<> StartStretch();
-    Result<std::unique_ptr<ReadableFile>> OpenFileOf(const PlannedBlock& block) const;
-    Result<> ReadAhead(const BlockPlan::Ahead& ahead) const;
+    Result<> StartStretch(std::span<const PlannedBlock> ahead);
+    struct OpenFile {
+        int32_t number = -1;
+        std::unique_ptr<ReadableFile> file;
+    };
+    Result<> Open(OpenFile& file, const PlannedBlock& block) const;
+    Result<> ReadAhead(std::span<const PlannedBlock> ahead);
     Result<ByteSpan> ReadPlanned();
     Result<ByteSpan> ReadAgain();
     /** `size` bytes of the file at `offset`, as on disk; reads ahead within the stretch. */
@@ -50,8 +54,8 @@ private:
     bool m_again = false;                    //!< it is to be handed out once more
     bool m_is_second = false;                //!< it was read a second time
     uint64_t m_stretch_end = 0;              //!< where its last block's frame starts
-    int32_t m_file_number = -1;
-    std::unique_ptr<ReadableFile> m_file;
+    OpenFile m_file;                         //!< of the stretch
+    OpenFile m_ahead;                        //!< what is read ahead lies there
     Bytes m_second;           //!< what the second reading gave
     Bytes m_buffer;           //!< grows to the largest block
     uint64_t m_window_at = 0; //!< file offset of the buffer's first byte

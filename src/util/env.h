@@ -23,7 +23,7 @@ public:
     /** Fills `out` from `offset`; returns the bytes read, fewer only at the end of the file. */
     virtual Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const = 0;
     virtual Result<uint64_t> Size() const = 0;
-    /** Tells the kernel that [offset, offset+length) is wanted soon; length 0 is to the end. */
+    /** Tells the kernel that [offset, offset+length) is wanted soon. */
     virtual void WillNeed(uint64_t offset, uint64_t length) const = 0;
     /** Tells the kernel that [offset, offset+length) need not stay in its cache. */
     virtual void DontNeed(uint64_t offset, uint64_t length) const = 0;

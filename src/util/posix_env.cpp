@@ -86,7 +86,11 @@ public:
     Result<uint64_t> Size() const override { return SizeOf(m_fd, m_path); }
     void WillNeed(uint64_t offset, uint64_t length) const override
     {
-        Advise(offset, length, POSIX_FADV_WILLNEED);
+        // Linux reads no more for one call than it would read ahead anyway, 128 KiB by default.
+        constexpr uint64_t kMostAtOnce = 128 << 10;
+        for (uint64_t at = 0; at < length; at += kMostAtOnce) {
+            Advise(offset + at, std::min(kMostAtOnce, length - at), POSIX_FADV_WILLNEED);
+        }
     }
     void DontNeed(uint64_t offset, uint64_t length) const override
     {

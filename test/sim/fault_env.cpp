@@ -23,7 +23,10 @@ public:
         return got;
     }
     Result<uint64_t> Size() const override { return m_inner->Size(); }
-    void WillNeed(uint64_t, uint64_t) const override {}
+    void WillNeed(uint64_t offset, uint64_t bytes) const override
+    {
+        m_env.WillNeed(m_path, offset, bytes);
+    }
     void DontNeed(uint64_t, uint64_t) const override {}
 
 private:

@@ -34,6 +34,9 @@ public:
     void CorruptReads(std::function<bool(const Path&)> matches) { m_corrupt = std::move(matches); }
     /** Reads of matching files give only half, as if the file ended there. */
     void CutReads(std::function<bool(const Path&)> matches) { m_cut = std::move(matches); }
+    /** Is told of what is to be read ahead, on any thread. */
+    using Advised = std::function<void(const Path&, uint64_t offset, uint64_t bytes)>;
+    void WatchAdvice(Advised advised) { m_advised = std::move(advised); }
     /** What the disk says that it has left, whatever it has. */
     void SetSpace(uint64_t bytes) { m_space = bytes; }
     /** Loses what was written but not synced, as a power cut does. Call when all is closed. */
@@ -75,6 +78,10 @@ public:
     void Synced(const Path& path);
     bool Corrupts(const Path& path) const { return m_corrupt && m_corrupt(path); }
     bool Cuts(const Path& path) const { return m_cut && m_cut(path); }
+    void WillNeed(const Path& path, uint64_t offset, uint64_t bytes) const
+    {
+        if (m_advised) m_advised(path, offset, bytes);
+    }
 
 private:
     struct Pending {
@@ -86,6 +93,7 @@ private:
     Script m_script;
     std::function<bool(const Path&)> m_corrupt;
     std::function<bool(const Path&)> m_cut;
+    Advised m_advised;
     std::optional<uint64_t> m_space;
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};

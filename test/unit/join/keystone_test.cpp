@@ -26,7 +26,7 @@ public:
 
     Result<GeneratedHints> Join(Env& env, const JoinOptions& options)
     {
-        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), AnyOrder());
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), m_order);
         auto made = JoinFrom(env, files, options);
         m_by_strangers = false;
         return made;
@@ -72,6 +72,7 @@ public:
 
 private:
     SyncSetup m_setup;
+    const PlanOrder m_order = AnyOrder();
     TempDir m_dir{MemoryFolder()};
     Bytes m_right;
     bool m_sums = false;         //!< the last join did sum

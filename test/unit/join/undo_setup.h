@@ -107,7 +107,7 @@ public:
     }
     Result<JoinVerdict> Rebuild(Env& env, UndoOptions options)
     {
-        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), AnyOrder());
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), m_order);
         return RebuildFrom(env, files, std::move(options), m_kept);
     }
     Result<JoinVerdict> RebuildFrom(Env& env, BlockSupply& supply, UndoOptions options,
@@ -122,7 +122,7 @@ public:
     Result<JoinVerdict> RebuildLast(Env& env, UndoOptions options, int32_t first,
                                     std::optional<FoundCoins> found = {})
     {
-        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), AnyOrder());
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), m_order);
         return RebuildLastFrom(env, files, std::move(options), first, std::move(found));
     }
     Result<JoinVerdict> RebuildLastFrom(Env& env, BlockSupply& supply, UndoOptions options,
@@ -138,7 +138,7 @@ public:
     void KeepPairs(JoinOptions join)
     {
         FaultEnv env;
-        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), AnyOrder());
+        FileBlockSupply files(env, m_setup.Blocks(), m_setup.Chain().Tip(), m_order);
         join.pairs = true;
         SpendJoin pairing(env, m_setup.Log(), m_setup.Chain().Params(), m_setup.Chain().Tip(),
                           files, join, m_stop);
@@ -167,6 +167,7 @@ public:
 
 private:
     SyncSetup m_setup;
+    const PlanOrder m_order = AnyOrder();
     const std::vector<Bytes> m_right;
     std::atomic<bool> m_stop = false;
     KeptUndo m_kept;

@@ -1,12 +1,11 @@
-// BlockPlan: each block is handed out once, in the order asked for; what the system is to read
-// ahead are those of the next window as they lie.
+// BlockPlan: each block is handed out once, in the order asked for; by height against a plain map.
 #include "swiftsync/block_plan.h"
 
 #include "support/testdata.h"
 
 #include <algorithm>
 #include <deque>
-#include <set>
+#include <map>
 
 #include "support/catch.h"
 
@@ -15,7 +14,7 @@ using namespace ibd::test;
 
 namespace {
 
-constexpr uint32_t kBlockBytes = 100; // of each but the last of a file, which may be any
+constexpr uint32_t kBlockBytes = 100; // of each
 
 /** Blocks of a chain that lie in files in any order. */
 class Disorder {
@@ -38,6 +37,7 @@ public:
         std::shuffle(blocks.begin(), blocks.end(), TestRng());
         return BlockPlan(std::move(blocks), order);
     }
+    const PlannedBlock& At(size_t index) const { return m_blocks[index]; }
     /** Where a block lies among all. */
     size_t IndexOf(const PlannedBlock& block) const
     {
@@ -60,11 +60,12 @@ TEST_CASE("Plan: in files' order stretches cover all, each of one file and of th
     const Disorder disorder(95, 30);
     BlockPlan plan = disorder.Plan(PlanOrder::OfFiles(5 * kBlockBytes));
     size_t next = 0;
-    for (auto stretch = plan.Claim(); !stretch.empty(); stretch = plan.Claim()) {
-        CHECK(stretch.size() == 5);
-        CHECK(!plan.AheadOf(stretch).block);
-        for (const PlannedBlock& block : stretch) {
-            CHECK(block.file == stretch.front().file);
+    for (auto got = plan.Claim(); !got.blocks.empty(); got = plan.Claim()) {
+        CHECK(got.blocks.size() == 5);
+        CHECK(got.ahead.empty());
+        for (const PlannedBlock& block : got.blocks) {
+            CHECK(block.file == got.blocks.front().file);
+            CHECK(plan.BytesOf(block) == kBlockBytes);
             CHECK(disorder.IndexOf(block) == next++);
         }
     }
@@ -72,38 +73,47 @@ TEST_CASE("Plan: in files' order stretches cover all, each of one file and of th
     CHECK(plan.EstimatedBytes() == 95 * kBlockBytes);
 }
 
-TEST_CASE("Plan: by height within windows, which may reach over files")
+TEST_CASE("Plan: by height it is the lowest in the window, and what comes in is to be read ahead")
 {
-    constexpr size_t kBlocks = 95, kWindow = 20;
-    const Disorder disorder(kBlocks, 200); // in one file windows are of one size
-    BlockPlan plan = disorder.Plan(PlanOrder::OfChain(kWindow * kBlockBytes));
-    std::set<size_t> claimed;
-    size_t ahead = 0;
-    int32_t height = 0;
-    for (auto block = plan.Claim(); !block.empty(); block = plan.Claim()) {
-        REQUIRE(block.size() == 1);
-        const size_t window = claimed.size() / kWindow;
-        if (claimed.size() % kWindow > 0) CHECK(block[0].node->height > height);
-        height = block[0].node->height;
-        CHECK(disorder.IndexOf(block[0]) / kWindow == window);
-        CHECK(claimed.insert(disorder.IndexOf(block[0])).second);
-        if (const auto next = plan.AheadOf(block); next.block) {
-            CHECK(next.bytes == kBlockBytes);
-            const size_t index = disorder.IndexOf(*next.block);
-            CHECK(index == kWindow + ahead++);
+    constexpr size_t kBlocks = 95;
+    for (const size_t room : {1u, 2u, 20u, 94u, 95u, 1000u}) {
+        const Disorder disorder(kBlocks, 2 + TestRng().Below(100));
+        BlockPlan plan = disorder.Plan(PlanOrder::OfChain(room * kBlockBytes));
+        std::map<int32_t, size_t> window; // index by height
+        size_t in = 0;
+        for (size_t out = 0; out < kBlocks; ++out) {
+            const size_t before = in;
+            for (; window.size() < room && in < kBlocks; ++in) {
+                window[disorder.At(in).node->height] = in;
+            }
+            const auto [blocks, ahead] = plan.Claim();
+            REQUIRE(blocks.size() == 1);
+            CHECK(disorder.IndexOf(blocks[0]) == window.begin()->second);
+            window.erase(window.begin());
+            REQUIRE(ahead.size() == in - before);
+            if (!ahead.empty()) CHECK(disorder.IndexOf(ahead.front()) == before);
         }
+        CHECK(plan.Claim().blocks.empty());
+        CHECK(in == kBlocks);
     }
-    CHECK(claimed.size() == kBlocks);
-    CHECK(ahead == kBlocks - kWindow); // nobody asks for the first
+}
 
-    const Disorder files(kBlocks, 7);
-    BlockPlan over = files.Plan(PlanOrder::OfChain(1 << 20)); // all in one window
-    height = 0;
-    for (auto block = over.Claim(); !block.empty(); block = over.Claim()) {
-        CHECK(block[0].node->height == ++height);
-        CHECK(!over.AheadOf(block).block);
-    }
-    CHECK(height == kBlocks);
+TEST_CASE("Plan: where no size is known a block is as large as may be")
+{
+    const Disorder disorder(5, 1);
+    BlockPlan plan = disorder.Plan(PlanOrder::OfChain(2 * kMaxStoredBlockSize));
+    CHECK(plan.Claim().ahead.size() == 2);
+    CHECK(plan.Claim().ahead.size() == 1);
+}
+
+TEST_CASE("Plan: a stretch does not reach over a hole that is larger")
+{
+    const std::array<HeaderNode, 2> nodes{};
+    BlockPlan plan({{.node = &nodes[0], .file = 0, .offset = 8},
+                    {.node = &nodes[1], .file = 0, .offset = 100 << 20}});
+    CHECK(plan.Claim().blocks.size() == 1);
+    CHECK(plan.Claim().blocks.size() == 1);
+    CHECK(plan.Claim().blocks.empty());
 }
 
 TEST_CASE("Plan: nothing is handed out once it is stopped, or if nothing is planned")
@@ -111,9 +121,10 @@ TEST_CASE("Plan: nothing is handed out once it is stopped, or if nothing is plan
     for (const PlanOrder order : {PlanOrder::OfFiles(kBlockBytes), PlanOrder::OfChain()}) {
         const Disorder disorder(10, 10);
         BlockPlan plan = disorder.Plan(order);
-        CHECK(!plan.Claim().empty());
+        CHECK(!plan.Claim().blocks.empty());
         plan.Stop();
-        CHECK(plan.Claim().empty());
-        CHECK(BlockPlan(std::vector<PlannedBlock>{}, order).Claim().empty());
+        CHECK(plan.Claim().blocks.empty());
+        CHECK(plan.Claim().ahead.empty());
+        CHECK(BlockPlan(std::vector<PlannedBlock>{}, order).Claim().blocks.empty());
     }
 }

@@ -5,6 +5,7 @@
 
 #include "support/testdata.h"
 #include "swiftsync/checkpoint.h"
+#include "swiftsync/file_block_source.h"
 
 using namespace ibd;
 using namespace ibd::test;
@@ -99,4 +100,36 @@ TEST_CASE("Supply: with fold_only all is folded and a later run judges")
     RequireAccepted(setup.SyncFrom(env, none, options));
     CHECK(none.BlocksToFold() == 0);
     setup.RequireRight();
+}
+
+TEST_CASE("Supply: by height the system is told of each block before it is read, and hardly more")
+{
+    SyncSetup setup(TestRng()());
+    FaultEnv env;
+    std::map<Path, std::map<uint64_t, uint64_t>> advised; // begin and end
+    uint64_t bytes = 0, read = 0, ahead = 0;
+    env.WatchAdvice([&](const Path& path, uint64_t offset, uint64_t size) {
+        advised[path][offset] = offset + size;
+        bytes += size;
+        ahead = std::max(ahead, bytes - std::min(bytes, read));
+    });
+    constexpr uint64_t kWindow = 4'000;
+    FileBlockSupply supply(env, setup.Blocks(), setup.Chain().Tip(), PlanOrder::OfChain(kWindow));
+    Must(supply.Begin([](int32_t height) { return height % 7 == 3; })); // holes
+    const auto source = supply.MakeSource();
+    SuppliedBlock block;
+    size_t blocks = 0, largest = 0;
+    while (Must(source->Next(block))) {
+        const auto& ranges = advised[setup.Blocks().BlockPath(block.node->file)];
+        const bool told = std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
+            return range.first <= block.node->data_pos && block.node->data_pos < range.second;
+        });
+        CHECK(told);
+        read += block.bytes.size();
+        largest = std::max(largest, block.bytes.size());
+        ++blocks;
+    }
+    CHECK(blocks == supply.BlocksToFold());
+    // Where a block is followed by a hole, as much is estimated.
+    CHECK(ahead < 2 * (kWindow + largest));
 }

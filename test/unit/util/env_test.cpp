@@ -86,7 +86,8 @@ TEST_CASE("files are written, read and cut")
     CHECK(std::equal(out.begin(), out.end(), data.begin()));
     CHECK(*(*file)->ReadAt(19990, out) == 10);
     CHECK(*(*file)->ReadAt(30000, out) == 0);
-    (*file)->WillNeed(0, 0);
+    (*file)->WillNeed(100, 0);
+    (*file)->WillNeed(0, 1 << 20);
     (*file)->DontNeed(0, 100);
     // Opening without truncation keeps the contents.
     REQUIRE(env->OpenWrite(dir / "a", false).Ok());
