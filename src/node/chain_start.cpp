@@ -398,7 +398,11 @@ Result<> ChainStart::MakeUndo()
 {
     const UndoWhen when = m_options.undo;
     if (when == UndoWhen::kOff || !UndoRun::IsNeeded(*m_chain)) return RemoveUndoWork();
-    if (when == UndoWhen::kBackground) return MakeLastUndo();
+    if (when == UndoWhen::kBackground) {
+        IBD_RETURN_IF_ERROR(MakeLastUndo());
+        m_parts.undo.Expect(*m_chain);
+        return {};
+    }
     m_parts.set_status("Making undo data…");
     m_parts.started(); // so can this
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());

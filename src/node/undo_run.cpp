@@ -177,15 +177,11 @@ Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const Boost
 {
     const Gap gap = FindGap(chain);
     if (!gap.last) return {};
+    Tell(gap);
     IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, false));
     if (shortage && m_if_room) {
-        LogShortage(gap, *shortage);
+        NoteShortage(gap, *shortage);
         return {};
-    }
-    m_done = gap.first - 1;
-    {
-        const Lock lock(m_mutex);
-        m_missing_to = gap.last->height;
     }
     m_log.Info("Undo data: making that of blocks {} to {}", gap.first, gap.last->height);
     const Result<bool> done =
@@ -200,13 +196,28 @@ Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const Boost
     return {};
 }
 
-void UndoRun::LogShortage(const Gap& gap, const RoomShortage& shortage)
+void UndoRun::Tell(const Gap& gap)
 {
-    m_log.Info("Undo data of blocks {} to {} is not made: it takes about {} in '{}', {} more than "
-               "is free. A start that finds this room makes it; with -ibdboosterdir what lies "
-               "there meanwhile goes to another disk",
-               gap.first, gap.last->height, FormatBytes(shortage.needed), shortage.place.string(),
-               FormatBytes(shortage.needed - shortage.free));
+    m_done = gap.first - 1;
+    const Lock lock(m_mutex);
+    m_missing_to = gap.last->height;
+}
+
+void UndoRun::Expect(const ChainManager& chain)
+{
+    if (const Gap gap = FindGap(chain); gap.last) Tell(gap);
+}
+
+void UndoRun::NoteShortage(const Gap& gap, const RoomShortage& shortage)
+{
+    const std::string why =
+        fmt::format("it takes about {} in '{}', {} more than is free", FormatBytes(shortage.needed),
+                    shortage.place.string(), FormatBytes(shortage.needed - shortage.free));
+    m_log.Info("Undo data of blocks {} to {} is not made: {}. A start that finds this room makes "
+               "it; with -ibdboosterdir what lies there meanwhile goes to another disk",
+               gap.first, gap.last->height, why);
+    const Lock lock(m_mutex);
+    m_failure = why;
 }
 
 std::unique_ptr<FoldObserver> UndoRun::WatchFold(const ChainManager& chain,
@@ -340,11 +351,16 @@ std::optional<UndoProgress> UndoRun::Progress() const
 
 std::optional<UndoProgress> UndoRun::ProgressHeld() const
 {
-    if (!m_rebuild) return std::nullopt;
-    const JoinProgress now = m_rebuild->Progress();
     UndoProgress out;
-    out.phase = PhaseName(now.phase);
     out.height = m_done;
+    if (!m_rebuild) {
+        if (m_missing_to == 0) return std::nullopt;
+        out.phase = m_failure.empty() ? "waiting" : "failed";
+        out.terminal_height = m_missing_to;
+        return out;
+    }
+    const JoinProgress now = m_rebuild->Progress();
+    out.phase = PhaseName(now.phase);
     out.terminal_height = m_last;
     out.bytes = m_last_only ? now.fetched_bytes : now.bytes;
     out.total_bytes = std::max(now.total_bytes, out.bytes);

@@ -71,6 +71,8 @@ public:
      * UndoRun, the chain and the task's nodes; all outlive it. */
     std::unique_ptr<FoldObserver> WatchFold(const ChainManager& chain, const BlockStore& blocks,
                                             const BoosterOptions& options, const FoldTask& fold);
+    /** Run() is to come: what is missing until then is told to users. */
+    void Expect(const ChainManager& chain);
     /** Run() on a thread of its own, which gives way to others; `ended` is called there with what
      * it returns. Once. */
     void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
@@ -79,8 +81,8 @@ public:
     void Stop();
     /** The block that breaks a rule; null: none was found. After Run(). */
     const HeaderNode* Broken() const { return m_broken; }
-    /** For users, while undo data of the active chain is missing and Run() is at work or has
-     *  failed: up to which height it is there, and when the rest will be; else nothing. */
+    /** For users, while undo data of the active chain is missing and Run() is to come, at work or
+     *  has failed: up to which height it is there, and when the rest will be; else nothing. */
     std::string Describe() const;
 
     /** Makes that of a task, on a chain whose stored blocks stay where they are. Any verdict but
@@ -90,7 +92,7 @@ public:
 
     /** Run() and Make() return soon, now and whenever they are called. */
     void Interrupt() { m_stop = true; }
-    /** While they are at work. */
+    /** While they are at work, or what Describe() says lasts. */
     std::optional<UndoProgress> Progress() const;
 
 private:
@@ -110,7 +112,8 @@ private:
     Result<std::optional<RoomShortage>> LookForRoom(const ChainManager& chain,
                                                     const BoosterOptions& options, const Gap& gap,
                                                     bool last_only) const;
-    void LogShortage(const Gap& gap, const RoomShortage& shortage);
+    void Tell(const Gap& gap);
+    void NoteShortage(const Gap& gap, const RoomShortage& shortage);
     /** False: it was interrupted. */
     Result<bool> MakeMissing(ChainManager& chain, const BlockStore& blocks,
                              const BoosterOptions& options, const Gap& gap, bool last_only);

@@ -166,7 +166,9 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
                            "hash_serialized_3 hash type cannot be queried for a specific block"};
         }
         target = &FindOnMainChain(chain.Read(), call.At(1));
-        const auto block = ReadBlockData(chain.Blocks(), chain.Where(*target), UndoUse::kRequired);
+        const StoredBlock stored = chain.Where(*target);
+        RequireUndoIfMade(context, stored);
+        const auto block = ReadBlockData(chain.Blocks(), stored, UndoUse::kRequired);
         amounts = AmountsOf(*block, *target, chain.Params());
     }
     const auto walk = context.WalkCoins(target);

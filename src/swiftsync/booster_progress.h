@@ -42,7 +42,7 @@ struct OwnHintsProgress {
 
 /** Of undo data that is made for blocks which were folded. */
 struct UndoProgress {
-    const char* phase = "";      //!< reading, joining, fetching or writing
+    const char* phase = "";      //!< waiting, reading, joining, fetching, writing, failed
     int32_t height = 0;          //!< all blocks up to here have it
     int32_t terminal_height = 0; //!< the last that is to have it
     uint64_t bytes = 0;          //!< of blocks read for the join
