@@ -27,13 +27,20 @@ BoosterOptions AfterValidation(BoosterOptions options)
 
 } // namespace
 
+/** All but scripts, with joined coins: asked for, or by default where undo data is made from these
+ *  before the chain is used. */
+bool BoosterRun::MustCheckRules(const BoosterOptions& options) const
+{
+    return options.check_rules || (!m_hints && m_own_options.checks && m_own_options.undo_first);
+}
+
 /** Full validation takes the coins of undo data where every block has it, as that is one pass over
  *  the blocks; else they are joined. What was begun with joined coins goes on so, although by then
  *  there is undo data. */
 Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
                                        const BoosterOptions& options) const
 {
-    if (!options.full_validation) return options.check_rules;
+    if (!options.full_validation) return MustCheckRules(options);
     IBD_ASSIGN_OR_RETURN(
         const int32_t done,
         FullMark(m_env, options.directory, m_params, terminal, ChecksOf(options)).Load());

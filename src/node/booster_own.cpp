@@ -81,8 +81,7 @@ bool BoosterRun::IsWorthIt(const BoosterOptions& options, const BlockBytes& byte
 {
     return bytes.stored + bytes.missing > m_own_options.least_bytes &&
            HasRoom(options, bytes, blocks,
-                   {.pairs = MustKeepPairs(options),
-                    .values = options.check_rules && JoinsValues(options)});
+                   {.pairs = MustKeepPairs(options), .values = JoinsValues(options)});
 }
 
 bool BoosterRun::MustKeepPairs(const BoosterOptions& options) const
@@ -199,15 +198,14 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
         const BlockBytes bytes = BytesUpTo(chain, *terminal);
         if (!IsAsked() && !IsWorthIt(options, bytes, blocks)) return Outcome::kSerial;
         IBD_ASSIGN_OR_RETURN(const auto* bare, FirstWithoutUndo(m_env, blocks, *terminal));
-        start.pairs = bare != nullptr && HasRoom(options, bytes, blocks, {.pairs = true});
-        start.values = options.check_rules ||
-                       HasRoom(options, bytes, blocks, {.pairs = start.pairs, .values = true});
+        LookForRoom(start, options, bytes, blocks);
+        start.pairs = start.pairs && bare;
     }
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(*terminal, blocks, options));
     JoinBesides besides{.values = start.values && JoinsValues(options)};
     besides.pairs = (joins && !besides.values) || KeepsPairs(options, start.pairs);
     begins();
-    LogOwnStart(chain.Options(), options, terminal->height, besides.values);
+    LogOwnStart(chain.Options(), options, terminal->height, besides.values || joins);
     if (!start.hints) {
         OwnHints::Made made;
         IBD_RETURN_IF_ERROR(WithBlocks(chain, *terminal, blocks, options, start.peers, besides,
@@ -224,16 +222,8 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
         start.hints = std::move(made.hints);
         start.first = std::move(made.first);
     }
-    std::optional<Outcome> outcome;
-    const auto kept = start.first ? start.first->rules_kept : std::nullopt;
-    if (kept == true && !options.full_validation) {
-        m_log.Info("IBD Booster: all blocks up to height {} keep every rule but scripts",
-                   terminal->height);
-    } else if (besides.values && !joins && !kept) {
-        WarnOfTrust(terminal->height); // the join was begun without, or what it found is lost
-    } else if (joins || kept == false) {
-        IBD_ASSIGN_OR_RETURN(outcome, Validate(chain, *terminal, blocks, options, nullptr, &start));
-    }
+    IBD_ASSIGN_OR_RETURN(std::optional<Outcome> outcome,
+                         CheckOwn(chain, *terminal, blocks, options, start, besides.values, joins));
     if (!outcome) {
         BoosterOptions fold = options;
         fold.full_validation = options.full_validation && !joins;
@@ -248,6 +238,38 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     const bool keep = m_own_options.undo != UndoWanted::kNo && outcome == Outcome::kBuilt;
     IBD_RETURN_IF_ERROR(CleanUp(options, keep));
     return *outcome;
+}
+
+/** Checks are worth more than pairs, as undo data can be made later. */
+void BoosterRun::LookForRoom(OwnStart& start, const BoosterOptions& options,
+                             const BlockBytes& bytes, const BlockStore& blocks) const
+{
+    const bool pairs = MustKeepPairs(options);
+    start.values =
+        JoinsValues(options) &&
+        (options.check_rules || HasRoom(options, bytes, blocks, {.pairs = pairs, .values = true}));
+    start.pairs = HasRoom(options, bytes, blocks, {.pairs = true, .values = start.values});
+}
+
+/** What the join does not say of the rules, although it should, is found by reading the blocks once
+ *  more: that they are kept where what it found is lost or it was begun without values, and what is
+ *  broken. `joins`: so it is done anyway. Nothing: the chainstate may be made. */
+Result<std::optional<BoosterRun::Outcome>>
+BoosterRun::CheckOwn(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
+                     const BoosterOptions& options, const OwnStart& start, bool values, bool joins)
+{
+    const auto kept = start.first ? start.first->rules_kept : std::nullopt;
+    if (kept == true && !options.full_validation) {
+        m_log.Info("IBD Booster: all blocks up to height {} keep every rule but scripts",
+                   terminal.height);
+        return std::optional<Outcome>();
+    }
+    if (!joins && !values) return std::optional<Outcome>();
+    const bool room = joins || kept.has_value() ||
+                      HasRoom(options, BytesUpTo(chain, terminal), blocks, {.pairs = true});
+    if (room) return Validate(chain, terminal, blocks, options, nullptr, &start);
+    WarnOfTrust(terminal.height);
+    return std::optional<Outcome>();
 }
 
 /** The hints are not needed any more, nor is what was noted of a validation. */
@@ -350,12 +372,12 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     IBD_RETURN_IF_ERROR(supply.Begin(kNoneFolded));
     const BlockBytes bytes{.stored = supply.EstimatedBytes()};
     if (!IsAsked() && !begun && !IsWorthIt(options, bytes, blocks)) return false;
-    const bool room = begun ? kept->pairs : HasRoom(options, bytes, blocks, {.pairs = true});
-    JoinBesides besides{.pairs = full || KeepsPairs(options, room)};
-    besides.values = JoinsValues(options) &&
-                     (begun || options.check_rules ||
-                      HasRoom(options, bytes, blocks, {.pairs = besides.pairs, .values = true}));
-    LogOwnStart(trust, options, terminal->height, besides.values);
+    OwnStart start;
+    LookForRoom(start, options, bytes, blocks);
+    if (begun) start.pairs = kept->pairs;
+    const JoinBesides besides{.pairs = full || KeepsPairs(options, start.pairs),
+                              .values = JoinsValues(options) && (begun || start.values)};
+    LogOwnStart(trust, options, terminal->height, besides.values || MustCheckRules(options));
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
     if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
         m_own_refused = true;

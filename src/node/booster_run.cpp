@@ -126,10 +126,12 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height, bool ch
 void BoosterRun::WarnOfTrust(int32_t height)
 {
     m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, as "
-                  "-assumevalid has it, but also amounts against inputs, coinbase maturity, "
-                  "relative lock times, and that no block spends an output of a later block; "
+                  "-assumevalid has it, but also amounts against inputs, coinbase maturity{}; "
                   "-ibdboosterchecks checks these, -ibdboosterfullvalidation all",
-                  height);
+                  height,
+                  m_hints ? ", relative lock times, and that no block spends an output of a later "
+                            "block"
+                          : " and relative lock times"); // the join has seen to the rest
 }
 
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,

@@ -134,8 +134,14 @@ private:
     Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
                                 const BoosterOptions& options, const JoinBesides& besides);
     // booster_full.cpp
+    bool MustCheckRules(const BoosterOptions& options) const;
     Result<bool> MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
                                const BoosterOptions& options) const;
+    void LookForRoom(OwnStart& start, const BoosterOptions& options, const BlockBytes& bytes,
+                     const BlockStore& blocks) const;
+    Result<std::optional<Outcome>> CheckOwn(ChainManager& chain, const HeaderNode& terminal,
+                                            const BlockStore& blocks, const BoosterOptions& options,
+                                            const OwnStart& start, bool values, bool joins);
     Result<std::optional<Outcome>> Validate(ChainManager& chain, const HeaderNode& terminal,
                                             const BlockStore& blocks, const BoosterOptions& options,
                                             BlockFetcher* peers, const OwnStart* own);

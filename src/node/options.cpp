@@ -61,7 +61,7 @@ void AddBooster(ArgsManager& args)
         "Hold blocks against all rules but scripts before the chainstate is written, with spent "
         "coins joined from the blocks, so that only scripts are assumed valid (default: 1 without "
         "a hints file, if there is room on the disk; with one 0: it follows in the background, "
-        "with -ibdboosterundo=1)",
+        "with -ibdboosterundo=1, and never where no undo data is made)",
         OptionSpec::kYesOrNo);
     add("-ibdboosterdir", "=<dir>",
         "Where runs and checkpoints lie while the booster works, in a folder for this data "

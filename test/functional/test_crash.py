@@ -12,13 +12,17 @@ import hashlib
 import http.client
 import os
 import random
+import re
 import shutil
 import struct
 import threading
 import time
 
-from framework import NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster
+from framework import (NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster,
+                       wait_until)
 from generated import chain
+from phases import LogTail, phase_in, tell
+from test_undo import undo_files
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
 OUTPUTS = os.environ.get("IBD_OUTPUTS", "250000")
@@ -210,6 +214,30 @@ class RandomPoints(CrashTest):
     def hints(self):
         return [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO]
 
+    # What a run without a hints file does otherwise.
+
+    def begin_run(self, number):
+        """How many kills this run is to have."""
+        return self.chance.randint(3, 10)
+
+    def aims(self, _node):
+        return self.AIMS
+
+    def end(self):
+        """Options with which a start comes to its end by itself."""
+        return [self.made.to_tip]
+
+    def is_over(self):
+        """Whether nothing is left to do for a start that does not."""
+        return False
+
+    def kept(self, node):
+        """What a kill left."""
+        return Checkpoint(node.net_dir / "ibdbooster" / "checkpoint.dat")
+
+    def check_end(self, node):
+        """More than the right coins."""
+
     def setUp(self):
         super().setUp()
         self.phases = collections.Counter()
@@ -220,6 +248,7 @@ class RandomPoints(CrashTest):
         node.start()
         self.wanted = coins(node)
         node.stop()
+        self.undo_wanted = undo_files(node)
         # An index as -reindex leaves it, so that not each run needs to begin with that.
         node = self.made.place(self.node())
         node.launch("-reindex", *self.hints())
@@ -232,7 +261,8 @@ class RandomPoints(CrashTest):
         begin = time.monotonic()
         node.run(*self.hints(), self.made.to_tip)
         self.seconds = time.monotonic() - begin
-        self.interval = sum(path.stat().st_size for path in self.made.blocks.glob("blk*")) // 16
+        self.total = sum(path.stat().st_size for path in self.made.blocks.glob("blk*"))
+        self.interval = self.total // 16
         # An epoch ends with the block that fills it: two for each of at most three workers.
         self.slack = 6 * largest_block(self.made.blocks)
 
@@ -302,19 +332,19 @@ class RandomPoints(CrashTest):
 
     def kill_once(self, node, args, aim, seconds):
         """Starts it and kills it there; False if it came to its end before."""
-        kept = Checkpoint(node.net_dir / "ibdbooster" / "checkpoint.dat")
-        log_start = len(node.log_text)
-        node.launch(*args, self.made.to_tip)
+        kept = self.kept(node)
+        self.tail = LogTail(node)
+        node.launch(*args, *self.end())
         watch = Watch(node)
         there = getattr(self, f"at_{aim}")(node, watch, seconds)
-        while node.running and not there():
+        while node.running and not self.is_over() and not there():
             time.sleep(0)
-        killed = node.running
+        killed = node.running and not self.is_over()
         node.kill()
         died = time.monotonic()
         watch.over = True
         watch.join()
-        self.check_resume(node.log_text[log_start:], kept)
+        self.check_resume(self.tail.new, kept)
         if killed:
             self.account(node, watch, died)
         return killed
@@ -365,15 +395,15 @@ class RandomPoints(CrashTest):
         while kills < KILLS:
             aggregate, loader, more = self.WAYS[number % len(self.WAYS)]
             node = self.fresh(indexed=number % 4 != 0)
+            wanted = min(KILLS - kills, self.begin_run(number))
             options = [*self.hints(), *more, f"-ibdboosteraggregate={aggregate}",
                        f"-ibdboosterloader={loader}",
                        f"-ibdboosterintervalbytes={self.interval}"]
             args = options if number % 4 else ["-reindex", *options]
             seconds = self.seconds * (5 if aggregate == "muhash" else 1)
-            wanted = min(KILLS - kills, self.chance.randint(3, 10))
             in_a_row = 0
             while in_a_row < wanted and \
-                    self.kill_once(node, args, self.chance.choice(self.AIMS), seconds):
+                    self.kill_once(node, args, self.chance.choice(self.aims(node)), seconds):
                 in_a_row += 1
                 seconds *= 0.7
                 if "Reindexing blocks on disk" in node.log_text:
@@ -383,12 +413,13 @@ class RandomPoints(CrashTest):
         self.report(kills, again, number, time.monotonic() - begin)
 
     def finish(self, node, args):
-        kept = Checkpoint(node.net_dir / "ibdbooster" / "checkpoint.dat")
-        log_start = len(node.log_text)
+        kept = self.kept(node)
+        self.tail = LogTail(node)
         node.start(*args)
         node.wait_for_tip(self.made.tip)
-        self.check_resume(node.log_text[log_start:], kept)
+        self.check_resume(self.tail.new, kept)
         self.assertEqual(coins(node), self.wanted)
+        self.check_end(node)
         node.stop()
         self.assertEqual(left_by_booster(node), [])
         self.assertEqual(list(node.net_dir.glob("chainstate.*")), [])
@@ -397,8 +428,7 @@ class RandomPoints(CrashTest):
     def report(self, kills, again, runs, seconds):
         print(f"{kills} kills in {runs} runs, {again} of them of a start that went on after one, "
               f"{seconds:.0f} s; right coins after each run")
-        for phase, count in sorted(self.phases.items()):
-            print(f"  {phase}: {count}")
+        tell(self.phases)
         if self.lost:
             most, longest = max(lost for lost, _ in self.lost), max(s for _, s in self.lost)
             mean = sum(lost for lost, _ in self.lost) / len(self.lost)
@@ -409,12 +439,47 @@ class RandomPoints(CrashTest):
 
 
 class OwnHintsPoints(RandomPoints):
-    """The same without a hints file: the join that makes them is killed as well."""
+    """The same without a hints file: the join that makes them is killed as well, also while it
+    holds blocks against the rules, and the making of undo data in the runs that keep it."""
 
     AIMS = ["time"] * 5 + ["read", "join", "written", "fold", "merge", "publish"]
+    # Options of a run, and where else it is killed, before there is a chainstate and then.
+    BACKGROUND = ["-ibdboosterundo=1"]
+    UNDO = [([NO_UNDO], ["checking"] * 2, []),
+            (BACKGROUND, ["checking"] * 2, ["last", "undo", "undo"]),
+            (["-ibdboosterundo=now"], ["undo"], ["undo"]),
+            (["-ibdboosterundo=now", "-ibdboosterchecks=0"], ["undo"], ["undo"])]
+    undo, early, late = UNDO[0]
+    # Once the pairs are kept the events are gone: a kill before the hints have their name, which
+    # they get right after, has the join begin anew.
+    NO_HINTS = "Join: cannot go on from before: what is kept does not say any more what is unspent"
+    anew, idle_since = 0, None
 
     def hints(self):
-        return ["-ibdbooster", *self.made.trust, NO_UNDO]
+        return ["-ibdbooster", *self.made.trust, *self.undo]
+
+    def begin_run(self, number):
+        self.undo, self.early, self.late = self.UNDO[number % len(self.UNDO)]
+        return min(super().begin_run(number), max(1, KILLS // 3))  # some of each, however few
+
+    def aims(self, node):
+        if self.late and (node.net_dir / "chainstate" / "CURRENT").exists():
+            return ["time", *self.late]
+        return self.AIMS + self.early
+
+    def end(self):
+        return [] if self.undo == self.BACKGROUND else super().end()
+
+    def is_over(self):
+        if self.undo != self.BACKGROUND:
+            return False
+        log = self.tail.new
+        if "Undo data: all blocks" in log:
+            return True
+        # All may have been there already, as a kill came before that line.
+        idle = "Done loading" in log and "Undo data: making" not in log
+        self.idle_since = (self.idle_since or time.monotonic()) if idle else None
+        return idle and time.monotonic() > self.idle_since + 1
 
     def at_read(self, _node, watch, _seconds):
         part = self.chance.random()
@@ -439,31 +504,91 @@ class OwnHintsPoints(RandomPoints):
     def at_written(self, node, _watch, _seconds):
         return self.soon_after([node.net_dir / "ibdbooster" / "own.hints"], 0.05)
 
-    @staticmethod
-    def joined(node):
+    def in_phase(self, wanted, seconds):
+        """By the log, as a phase may be over before it is told over RPC."""
+        end = []
+
+        def there():
+            if not end and phase_in(self.tail.new) == wanted:
+                end.append(time.monotonic() + self.chance.uniform(0, seconds))
+            return bool(end) and time.monotonic() >= end[0]
+        return there
+
+    def at_checking(self, _node, _watch, _seconds):
+        return self.in_phase("join: joined", self.seconds / 30)
+
+    def at_last(self, _node, _watch, _seconds):
+        return self.in_phase("undo: of the last blocks", self.seconds / 10)
+
+    def at_undo(self, _node, _watch, _seconds):
+        return self.in_phase("undo: making", self.seconds / 3)
+
+    def joined(self, node):
         """Bytes of blocks that the state of the join says are read (doc/formats/spill.md)."""
-        with contextlib.suppress(FileNotFoundError):
-            return struct.unpack_from("<Q", (node.net_dir / "ibdbooster" / "join.dat").read_bytes(),
-                                      148)[0]
+        folder = node.net_dir / "ibdbooster"
+        for path in (folder / "undo" / "join.dat", folder / "join.dat"):
+            with contextlib.suppress(FileNotFoundError):
+                data = path.read_bytes()
+                self.assertEqual(data[:8], b"ibdjoin\x09", "another version: where is the field?")
+                joined, = struct.unpack_from("<Q", data, 150)
+                self.assertLessEqual(joined, self.total)
+                return joined
         return 0
 
+    def kept(self, node):
+        kept = super().kept(node)
+        kept.joined = self.joined(node)
+        return kept
+
     def check_resume(self, log, kept):
+        if self.NO_HINTS in log:
+            self.assertNotEqual(self.undo, [NO_UNDO])
+            self.anew += 1
+            return
         super().check_resume(log, kept)
         self.assertNotIn("made anew", log)
         self.assertNotIn("starting over", log)
+        first = re.search(r"Join: (reading \d|going on: \d+ of \d+ blocks are read, (\d+))", log)
+        if first:
+            self.assertEqual(int(first[2] or 0), kept.joined)
 
     def account(self, node, watch, died):
-        folder = node.net_dir / "ibdbooster"
-        reading = [info["join"]["bytes"] for _, info in watch.seen if "join" in info]
-        if (folder / "own.hints").exists() or not reading:
+        phase = phase_in(self.tail.new)
+        if not phase.startswith(("join: ", "undo: ")):
             super().account(node, watch, died)
             return
-        self.phases[watch.last.get("join", {}).get("phase", "starting") + " (join)"] += 1
-        if watch.last.get("join", {}).get("phase") == "reading":
+        if phase == "join: joined":  # with undo data first the rules are for later
+            phase = "join: writing" if self.early == ["undo"] else "join: checking"
+        if phase == "undo: making":
+            phase = "undo: writing" if self.has_records(watch) else "undo: fetching"
+        self.phases[phase + ("" if self.undo == [NO_UNDO] else " (undo data is kept)")] += 1
+        reading = [info["join"]["bytes"] for _, info in watch.seen if "join" in info]
+        if phase == "join: reading" and reading:
             lost = max(0, reading[-1] - self.joined(node))
             self.lost.append((lost, 0))
             # Each of the four steps at stake ends with a block of each worker.
             self.assertLessEqual(lost, self.interval + 2 * self.slack)
+
+    def report(self, *facts):
+        super().report(*facts)
+        print(f"  joins that began anew between pairs and hints: {self.anew}")
+
+    @staticmethod
+    def has_records(watch):
+        """Whether undo data was handed on in this start."""
+        return len({info["undo"]["height"] for _, info in watch.seen if "undo" in info}) > 1
+
+    def check_end(self, node):
+        """Undo data of every block, where it is kept; the very files, if it comes first."""
+        if self.undo == [NO_UNDO]:
+            return
+        if self.undo == self.BACKGROUND:
+            wait_until(lambda: node.rpc("verifychain", 4, 0), "undo data")
+        else:
+            self.assertTrue(node.rpc("verifychain", 4, 0))
+            self.assertEqual(undo_files(node).keys(), self.undo_wanted.keys())
+            for name, data in undo_files(node).items():
+                self.assertTrue(data == self.undo_wanted[name], f"{name} differs")
 
 
 class Interrupt(FunctionalTest):

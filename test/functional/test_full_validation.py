@@ -3,6 +3,7 @@ blocks, with nothing assumed valid. Coins and undo files as serial validation ha
 rule is named, and the chain ends below it. With undo data of every block:
 test_booster.FullValidation."""
 
+import collections
 import os
 import random
 import re
@@ -10,6 +11,7 @@ import time
 
 from framework import NO_UNDO, coins, left_by_booster, wait_until
 from generated import chain
+from phases import phase_in, tell
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_network_booster import SUCCESS, NetworkBooster
 from test_own_hints import place_blocks
@@ -223,14 +225,25 @@ class RulesFirst(FullTest):
         node.wait_for_tip(made.tip)
 
     def test_a_broken_rule(self):
+        """It is named before a coin is written, also where nobody asked for checks."""
         mined = breaking_chain()
-        node = place_blocks(self, mined.blocks)
-        node.start("-reindex", "-ibdbooster", "-ibdboosterchecks")
-        node.wait_for_height(mined.height - 3)
-        info = node.rpc("getboosterinfo")
-        self.assertEqual(info["state"], "refused")
-        self.assertIn("bad-txns-in-belowout", info["verdict"])
-        self.assertNotIn("succeeded. ***", node.log_text)
+        bad = mined.blocks[mined.height - 3]
+        for args in ([], ["-ibdboosterchecks"], ["-ibdboosterundo=now"]):
+            args = ["-ibdbooster", *args]
+            with self.subTest(args=args):
+                node = place_blocks(self, mined.blocks)
+                node.start("-reindex", *args)
+                node.wait_for_height(mined.height - 3)
+                self.assertEqual(node.rpc("getboosterinfo")["state"], "refused")
+                line = re.search(r".*\[error\] IBD Booster: block at height .*", node.log_text)[0]
+                for text in line, node.rpc("getboosterinfo")["verdict"]:
+                    for part in (bad.hash(), f"at height {mined.height - 2}: bad-txns-in-belowout",
+                                 f"in transaction {bad.txs[1].txid()}"):
+                        self.assertIn(part, text)
+                self.assertIn("; validating serially from the same blocks", line)
+                self.assertNotIn("succeeded. ***", node.log_text)
+                node.stop()
+                self.assertEqual(left_by_booster(node), [])
 
     def test_refused(self):
         self.assert_refused(self.node(), "-ibdboosterchecks", "-prune=1",
@@ -246,7 +259,7 @@ class Killed(FullTest):
         node = made.place(self.node())
         chance = random.Random(os.environ.get("IBD_SEED", "1"))
         args = ["-reindex", FULL, "-ibdboosterinterval=1", "-ibdboosterthreads=1"]
-        ended = 0
+        ended, phases = 0, collections.Counter()
         for _ in range(KILLS):
             begin = len(node.log_text)
             node.launch(*args)
@@ -254,11 +267,13 @@ class Killed(FullTest):
             wait_until(lambda at=begin: any(line in node.log_text[at:] for line in
                                             ("Join: reading", "checking every", "succeeded. ***")),
                        "work")
-            time.sleep(chance.uniform(0, 1.5) if ended else 0)
+            # The join is over soon.
+            time.sleep(chance.uniform(0, 0.1 if ended < KILLS // 2 else 1.5) if ended else 0)
             if "succeeded. ***" in node.log_text:
                 break
             node.kill()
             ended += 1
+            phases[phase_in(node.log_text[begin:])] += 1
         if node.running:
             node.kill()
         self.assertGreater(ended, 0)
@@ -266,3 +281,4 @@ class Killed(FullTest):
         self.assertIn(WHOLE.format(made.height), node.log_text)
         self.assert_as_serial(node, made, wanted)
         print(f"{ended} starts were ended")
+        tell(phases)

@@ -152,11 +152,11 @@ class ByDefault(OwnHintsTest):
         self.main = self.indexed(self.made)
         self.bytes = sum(path.stat().st_size for path in self.made.blocks.glob("blk*"))
 
-    def used(self, *args, node=None):
+    def used(self, *args, node=None, start="-reindex-chainstate"):
         """Whether the booster ran; if it did not, nothing at all is said of it."""
         node = node or self.main
         (node.net_dir / "debug.log").unlink(missing_ok=True)
-        self.assertEqual(node.run("-reindex-chainstate", *args, self.made.to_tip), (0, ""))
+        self.assertEqual(node.run(start, *args, self.made.to_tip), (0, ""))
         used = "Join: reading" in node.log_text
         self.assertEqual(used, "succeeded. ***" in node.log_text)
         if not used:
@@ -185,6 +185,18 @@ class ByDefault(OwnHintsTest):
                 interop_env.unavailable("no right to mount")
             fill(pathlib.Path(disk) / "filler", 32 * 1024)
             self.assertFalse(self.used(*worth, f"-ibdboosterdir={disk}"))
+
+    def test_not_with_prune(self):
+        """Blocks that are removed cannot be read twice."""
+        worth = ["-ibdboosterleast=50000", *self.made.trust]
+        for prune, used in ([], True), (["-prune=550"], False), (["-prune=1"], False):
+            with self.subTest(prune=prune):
+                node = self.made.place(self.node())
+                self.assertEqual(self.used(*worth, *prune, node=node, start="-reindex"), used)
+                node.start(*prune)
+                self.assertEqual(node.rpc("getbestblockhash"), self.made.tip)
+                self.assertEqual(node.rpc("getblockchaininfo")["pruned"], bool(prune))
+                node.stop()
 
     def test_reindex(self):
         node = self.made.place(self.node())
@@ -358,7 +370,7 @@ class BadDisks(LongRebuild):
         self.assert_coins_only(self.main)
 
     def test_damaged_first_pass(self):
-        """Then the fold checks all blocks again."""
+        """Then the fold checks all blocks again, and the rules are checked from a new join."""
         self.kill_when((self.folder / "own.hints").exists)
         path = self.folder / "join.dat"
         data = bytearray(path.read_bytes())
@@ -368,6 +380,9 @@ class BadDisks(LongRebuild):
         self.assert_ends_well()
         self.assertIn("IBD Booster: blocks are checked again: state of a join",
                       self.main.log_text)
+        self.assertIn(f"all blocks up to height {self.made.terminal_height} keep every rule but "
+                      "scripts", self.main.log_text)
+        self.assertNotIn("but also amounts", self.main.log_text)
         self.assert_coins_only(self.main, False)
 
     def test_a_block_that_rots_between_the_passes(self):

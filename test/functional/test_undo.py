@@ -2,6 +2,7 @@
 files are those of serial validation, byte for byte, through kills and stops, too; with 1 it is made
 while the node is in use."""
 
+import collections
 import contextlib
 import fcntl
 import http.client
@@ -12,8 +13,10 @@ import shutil
 import time
 
 import interop_env
-from framework import NO_UNDO, FunctionalTest, RpcError, coins, left_by_booster, wait_until
-from generated import chain, large_chain, small_chain
+from framework import (NO_UNDO, TIMEOUT, FunctionalTest, RpcError, coins, hints_tool,
+                       left_by_booster, wait_until)
+from generated import TAIL, chain, large_chain, small_chain
+from phases import phase_in, tell
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_failures import small_disk
 from test_own_hints import place_blocks
@@ -57,14 +60,19 @@ class Now(UndoTest):
         made = small_chain()
         wanted = self.serial(made)
         given = f"-ibdboosterfile={made.container}"
-        for args in (["-reindex", "-ibdbooster"], ["-reindex", given],
-                     ["-reindex", "-ibdbooster", "-ibdboosterthreads=1", "-ibdboostermem=1"]):
+        all_have_it = f"Undo data: all blocks up to height {made.terminal_height} have it"
+        checked = (f"all blocks up to height {made.terminal_height} keep every rule but scripts; "
+                   "their undo data is written")
+        for line, args in ((checked, ["-reindex", "-ibdbooster"]),
+                           (all_have_it, ["-reindex", "-ibdbooster", "-ibdboosterchecks=0"]),
+                           (all_have_it, ["-reindex", given]),
+                           (checked, ["-reindex", "-ibdbooster", "-ibdboosterthreads=1",
+                                      "-ibdboostermem=1"])):
             with self.subTest(args=args):
                 node = made.place(self.node())
                 self.assertEqual(node.run(*args, NOW, *made.trust, made.to_tip), (0, ""))
                 self.assertIn("succeeded. ***", node.log_text)
-                self.assertIn("Undo data: all blocks up to height "
-                              f"{made.terminal_height} have it", node.log_text)
+                self.assertIn(line, node.log_text)
                 self.assert_as_serial(node, made, wanted)
 
     def test_several_files(self):
@@ -118,10 +126,11 @@ class Now(UndoTest):
         self.assert_refused(node, BACKGROUND, "-prune=1", saying="-ibdboosterundo=1 with -prune")
 
     def test_a_block_that_breaks_a_rule(self):
-        """What the booster takes on trust is checked here: the rule is named, the node stops."""
+        """If that was not checked before: the rule is named, the node stops."""
         mined = breaking_chain()
         node = place_blocks(self, mined.blocks)
-        errors = self.assert_refused(node, "-reindex", "-ibdbooster", NOW, saying="Undo data")
+        errors = self.assert_refused(node, "-reindex", "-ibdbooster", "-ibdboosterchecks=0", NOW,
+                                     saying="Undo data")
         self.assertIn("bad-txns-in-belowout", errors)
         self.assertIn(f"height {mined.height - 2}", errors)
         node.start("-reindex-chainstate", "-ibdbooster=0", NOW)
@@ -140,12 +149,12 @@ class Now(UndoTest):
         self.assertEqual(node.run(NOW, made.to_tip), (0, ""))
 
 
-def breaking_chain():
-    """A chain whose last block but two spends more than there is."""
+def breaking_chain(above=2):
+    """A chain in which the block `above` blocks below the last spends more than there is."""
     mined = Chain().grow(COINBASE_MATURITY + 10)
     txid, amount = mined.coinbase_of(1)
     mined.add(mined.candidate([spend(txid, 0, amount + 1000)], fees=-5000))
-    return mined.grow(2)
+    return mined.grow(above)
 
 
 @contextlib.contextmanager
@@ -217,11 +226,15 @@ class Background(BackgroundTest):
             note = f"there up to height 0 and above {made.terminal_height}"
             told = self.warnings(node)
             self.assertEqual(len(told), 2)
+            self.assertEqual(node.rpc("getboosterinfo")["undo"],
+                             {**node.rpc("getboosterinfo")["undo"], "phase": "failed", "height": 0,
+                              "terminalheight": made.terminal_height})
             for text in told:
                 self.assertIn(note, text)
             txid = node.rpc("getblock", spending)["tx"][1]
             for call in (["getblock", spending, 3], ["getblockstats", made.terminal_height],
                          ["getrawtransaction", txid, 2, spending],
+                         ["gettxoutsetinfo", "muhash", made.terminal_height, False],
                          ["invalidateblock", spending]):
                 with self.subTest(call=call[0]):
                     with self.assertRaises(RpcError) as raised:
@@ -303,6 +316,61 @@ class Background(BackgroundTest):
         self.assertIn("-reindex-chainstate", errors)
         node.start("-reindex-chainstate", "-ibdbooster=0")
         node.wait_for_height(mined.height - 3)
+
+
+class BrokenFarBelow(UndoTest):
+    """A block below the last 288 breaks a rule: the node is in use when that is found."""
+
+    def setUp(self):
+        super().setUp()
+        self.mined = breaking_chain(LAST + 10 + TAIL)
+        self.bad = self.mined.height - LAST - 10 - TAIL
+        self.terminal = self.mined.height - TAIL
+        self.main = place_blocks(self, self.mined.blocks)
+        self.hints = self.dir / "chain.hints"
+        hints_tool("generate", "--network=regtest", f"--height={self.terminal}",
+                   self.main.blocks_dir, self.hints)
+
+    def run_to_the_end(self, *args):
+        """Starts it: which heights it told over RPC until it ended by itself, its stderr."""
+        heights, latest = set(), time.monotonic() + TIMEOUT
+        self.main.launch(*args)
+        while self.main.running and time.monotonic() < latest:
+            with contextlib.suppress(OSError, http.client.HTTPException, RpcError, ValueError):
+                heights.add(self.main.rpc("getblockcount"))
+        self.assertFalse(self.main.running, "it did not end")
+        status, errors = self.main.wait()
+        self.assertEqual(status, 1, errors)
+        return heights, errors
+
+    def assert_not_used_again(self, *given):
+        """Whatever the next start is given, until the chainstate is made anew."""
+        for args in ([], [NO_UNDO], ["-ibdbooster=0"], given):
+            with self.subTest(args=args):
+                begin = len(self.main.log_text)
+                status, errors = self.main.run(*args)
+                self.assertEqual(status, 1, errors)
+                self.assertIn("Please restart with -reindex or -reindex-chainstate", errors)
+                self.assertIn("has no undo data; restart with -reindex-chainstate",
+                              self.main.log_text[begin:])
+        self.main.start("-reindex-chainstate", "-ibdbooster=0").wait_for_height(self.bad - 1)
+
+    def test_found_while_the_node_is_live(self):
+        given = [f"-ibdboosterfile={self.hints}", "-minimumchainwork=0",
+                 f"-assumevalid={self.mined.blocks[self.terminal - 1].hash()}"]
+        heights, errors = self.run_to_the_end("-reindex", *given)
+        self.assertTrue(heights, "RPC never answered")
+        self.assertGreaterEqual(min(heights), self.terminal)
+        for line in ("succeeded. ***", f"the last {LAST} blocks have it", "Done loading",
+                     f"Undo data: making that of blocks 1 to {self.terminal - LAST}"):
+            self.assertIn(line, self.main.log_text)
+        self.assertEqual(len(errors.strip().splitlines()), 1, errors)
+        bad = self.mined.blocks[self.bad - 1]
+        for part in ("Error: ", f"Undo data: block at height {self.bad} is invalid", bad.hash(),
+                     "bad-txns-in-belowout", f"transaction {bad.txs[1].txid()}",
+                     "-reindex-chainstate -ibdbooster=0"):
+            self.assertIn(part, errors)
+        self.assert_not_used_again(*given)
 
 
 class LastBlocks(UndoTest):
@@ -477,7 +545,8 @@ class ByDefault(BackgroundTest):
 
     def test_without_room(self):
         """One line says so, and the booster does without; with room it is made up for."""
-        for args in (self.given, ["-ibdboosterleast=50000", *self.made.trust]):
+        for args in (self.given, ["-ibdboosterleast=50000", "-ibdboosterchecks=0",
+                                  *self.made.trust]):
             with self.subTest(args=args), small_disk(1) as disk:
                 if not disk:
                     interop_env.unavailable("may not mount a small file system")
@@ -489,7 +558,9 @@ class ByDefault(BackgroundTest):
                               "not made", node.log_text)
                 self.assertIn("succeeded. ***", node.log_text)
                 self.assertEqual(node.log_text.count("is not made"), 1)
-                self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])
+                for text in self.warnings(node):
+                    self.assertIn("the rest could not be made: it takes about", text)
+                self.assertEqual(node.rpc("getboosterinfo")["undo"]["phase"], "failed")
                 node.stop()
                 node.start()
                 self.wait_for_undo(node)
@@ -545,34 +616,36 @@ class Interrupted(UndoTest):
             return None
 
     def run_through(self, end):
-        """Starts until one comes to the end; `end` ends a start that makes undo data."""
+        """Starts until one comes to the end; `end` ends a start that joins or makes undo data."""
         node = self.made.place(self.node())
         chance = random.Random(os.environ.get("IBD_SEED", "1"))
-        args, ended, phases = ["-reindex", *self.args], 0, set()
-        for _ in range(KILLS):
+        args, ended, phases = ["-reindex", *self.args], 0, collections.Counter()
+        for number in range(KILLS):
             begin = len(node.log_text)
             node.launch(*args)
+            work = "checking every rule but scripts of blocks" if number % 2 else "Join: "
             wait_until(lambda: any(line in node.log_text[begin:]
-                                   for line in ("Undo data: making", "Done loading")), "undo data")
+                                   for line in (work, "Done loading")), "undo data")
             args = self.args
             # The first ends as soon as the work has begun, however fast the machine is.
             delay = time.monotonic() + (chance.uniform(0.02, 0.2) if ended else 0)
             while time.monotonic() < delay:
                 undo = self.undo(node)
                 if undo:
-                    phases.add(undo["phase"])
                     self.assertLessEqual(undo["height"], undo["terminalheight"])
             if "Done loading" in node.log_text:
                 break
+            phases[phase_in(node.log_text[begin:])] += 1
             end(node)
             ended += 1
         if node.running:
             node.kill()
         self.assertGreater(ended, 0)
-        self.assertNotIn("Undo data: all blocks", self.log_of_first_start(node))
+        self.assertNotIn("undo data is written", self.log_of_first_start(node))
         self.assertEqual(node.run(*args, self.made.to_tip), (0, ""))
         self.assert_as_serial(node, self.made, self.wanted)
-        print(f"{ended} starts were ended, in {sorted(phases)}")
+        print(f"{ended} starts were ended")
+        tell(phases)
 
     def log_of_first_start(self, node):
         return node.log_text.split(" version v")[1]

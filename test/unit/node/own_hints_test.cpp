@@ -219,26 +219,6 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
         CHECK(start.asked == 1);
         CHECK(start.begun == 0);
     }
-    SECTION("not without room")
-    {
-        Start start(dir / "node", Own(Mode::kDefault));
-        start.params.assumed_blockchain_size_gb = 20;
-        start.env.SetSpace(uint64_t{20} << 30); // for the blocks, but not for more
-        CHECK(Must(start.Run()) == Outcome::kSerial);
-        CHECK(start.asked == 0);
-    }
-    for (const UndoWanted undo : {UndoWanted::kNo, UndoWanted::kIfRoom, UndoWanted::kYes}) {
-        DYNAMIC_SECTION("with room, if not for undo data, wanted: " << static_cast<int>(undo))
-        {
-            OwnHintsOptions own = Own(Mode::kDefault);
-            own.undo = undo;
-            Start start(dir / "node", own);
-            start.params.assumed_blockchain_size_gb = 20;
-            start.env.SetSpace(uint64_t{24} << 30);
-            const bool serial = undo == UndoWanted::kYes;
-            CHECK(Must(start.Run()) == (serial ? Outcome::kSerial : Outcome::kBuilt));
-        }
-    }
     SECTION("not without a network")
     {
         Start start(dir / "node", Own(Mode::kDefault));
@@ -261,6 +241,42 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
         const auto outcome = start.Run();
         REQUIRE_FALSE(outcome);
         CHECK_THAT(outcome.Message(), Catch::Contains("assumevalid hash not in headers"));
+    }
+}
+
+TEST_CASE("own hints: unasked only where there is room for what comes of them")
+{
+    const TempDir dir{MemoryFolder()};
+    SECTION("for the blocks alone")
+    {
+        Start start(dir / "node", Own(Mode::kDefault));
+        start.params.assumed_blockchain_size_gb = 20;
+        start.env.SetSpace(uint64_t{20} << 30); // for the blocks, but not for more
+        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(start.asked == 0);
+    }
+    for (const UndoWanted undo : {UndoWanted::kNo, UndoWanted::kIfRoom, UndoWanted::kYes}) {
+        DYNAMIC_SECTION("with room, if not for undo data, wanted: " << static_cast<int>(undo))
+        {
+            OwnHintsOptions own = Own(Mode::kDefault);
+            own.undo = undo;
+            Start start(dir / "node", own);
+            start.params.assumed_blockchain_size_gb = 20;
+            start.env.SetSpace(uint64_t{24} << 30);
+            const bool serial = undo == UndoWanted::kYes;
+            CHECK(Must(start.Run()) == (serial ? Outcome::kSerial : Outcome::kBuilt));
+        }
+    }
+    for (const bool checks : {true, false}) {
+        DYNAMIC_SECTION("with room, if not for checks, wanted: " << checks)
+        {
+            OwnHintsOptions own = Own(Mode::kDefault);
+            own.checks = checks;
+            Start start(dir / "node", own);
+            start.params.assumed_blockchain_size_gb = 20;
+            start.env.SetSpace(uint64_t{22} << 30);
+            CHECK(Must(start.Run()) == (checks ? Outcome::kSerial : Outcome::kBuilt));
+        }
     }
 }
 

@@ -1,0 +1,57 @@
+"""Which part of its work a node is at, as its log says: for tests that kill it there, and tell what
+their kills met."""
+
+import contextlib
+import re
+
+# The last of these lines that is there says it. After "joined" come the hints, and beside them, if
+# values are joined, blocks are held against the rules.
+LINES = [
+    (r"Join: reading \d", "join: reading"),
+    (r"Join: joining \d", "join: joining"),
+    (r"Join: joining: \d+ partitions in", "join: joined"),
+    (r"Join: checking: \d+ blocks in", "join: writing"),
+    (r"Join: hints of|Building the chainstate|keep every rule", "starting"),
+    (r"Booster: folding \d+ blocks", "folding"),
+    (r"Booster: all checks passed", "merging"),
+    (r"Booster: chainstate of", "publishing"),
+    (r"Undo data: making|IBD Booster: checking every", "undo: starting"),
+    (r"Undo: (?:making|checking) .* of pairs", "undo: making"),
+    (r"Undo data: first that", "undo: of the last blocks"),
+    (r"Undo data: (?:the last|all blocks)|succeeded\. \*\*\*", "connecting"),
+]
+LINE = re.compile("|".join(f"({pattern})" for pattern, _ in LINES))
+
+
+def phase_in(log):
+    """`log`: of one start."""
+    phase = "starting"
+    for found in LINE.finditer(log):
+        phase = LINES[found.lastindex - 1][1]
+    return phase
+
+
+def tell(phases):
+    """Prints how often each was met."""
+    for phase, count in sorted(phases.items()):
+        print(f"  {phase}: {count}")
+
+
+class LogTail:
+    """A node's log, read on as it grows; `new` is what came since this was made."""
+
+    def __init__(self, node):
+        self.path, self.size, self.text, self.begin = node.net_dir / "debug.log", 0, "", 0
+        self.begin = len(self.read())
+
+    def read(self):
+        with contextlib.suppress(FileNotFoundError), open(self.path, "rb") as file:
+            file.seek(self.size)
+            data = file.read()
+            self.size += len(data)
+            self.text += data.decode(errors="replace")
+        return self.text
+
+    @property
+    def new(self):
+        return self.read()[self.begin:]
