@@ -58,6 +58,7 @@ Result<> HintsPhase::WriteBeside(const MakeHintsWriter& make_writer, HintsEnd& e
         if (m_values && m_job.options.background) {
             writer = NamedThread("join-hints", write);
         } else {
+            if (make_writer) m_job.Enter(JoinProgress::Phase::kWriting);
             write();
         }
         if (m_values) checked = CheckRules(end);
@@ -82,7 +83,6 @@ Result<> HintsPhase::WriteHints(const MakeHintsWriter& make_writer)
     IBD_ASSIGN_OR_RETURN(const auto unspent,
                          SpillReader::Open(m_job.env, m_job.options.directory, infos,
                                            m_state.OwnerOf(m_bits.Ranges())));
-    m_job.Enter(JoinProgress::Phase::kWriting);
     IBD_ASSIGN_OR_RETURN(const auto out, make_writer());
     IBD_RETURN_IF_ERROR(m_bits.Write(unspent, *out));
     return out->Finish(m_job.terminal.hash);

@@ -69,13 +69,13 @@ SpendJoin::SpendJoin(Env& env, Logger& log, const ChainParams& params, const Hea
 
 JoinProgress SpendJoin::Progress() const { return m_job.Progress(); }
 
-Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
+Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer, const Publish& publish)
 {
     IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
     IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
     bool ordered = false;
     for (bool damaged = false;;) {
-        IBD_ASSIGN_OR_RETURN(Outcome outcome, Try(make_writer, ordered));
+        IBD_ASSIGN_OR_RETURN(Outcome outcome, Try(make_writer, publish, ordered));
         if (outcome.damaged) {
             if (std::exchange(damaged, true)) {
                 return SystemError("{} does not keep what is written to it",
@@ -95,7 +95,8 @@ Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer)
     }
 }
 
-Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer, bool ordered)
+Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
+                                          const Publish& publish, bool ordered)
 {
     const auto hints = static_cast<bool>(make_writer);
     for (JoinCounters& counters : m_job.counters) counters.blocks = counters.bytes = 0;
@@ -106,7 +107,7 @@ Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer, bo
     }
     const bool all = read.state.BlocksRead() == read.state.outputs.size();
     if (read.failure || !all) return Early(read);
-    if (read.state.stage == JoinStage::kReading) return Join(read.state, make_writer);
+    if (read.state.stage == JoinStage::kReading) return Join(read.state, make_writer, publish);
     Outcome outcome;
     outcome.verdict = Done(read.state);
     return outcome;
@@ -138,7 +139,8 @@ SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
     return outcome;
 }
 
-Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWriter& make_writer)
+Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWriter& make_writer,
+                                           const Publish& publish)
 {
     Outcome outcome;
     outcome.ordered = state.ordered;
@@ -164,7 +166,9 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
     outcome.verdict.totals.unspent = end->unspent;
     outcome.verdict.totals.pair_bytes = SizeOf(state.pair_spills) + SizeOf(end->pairs);
     outcome.verdict.totals.value_bytes = SizeOf(state.value_spills) + SizeOf(end->values);
-    if (state.pairs && !end->problem) IBD_RETURN_IF_ERROR(KeepPairs(state, end->pairs));
+    if (!state.pairs || end->problem) return outcome;
+    if (publish) IBD_RETURN_IF_ERROR(publish());
+    IBD_RETURN_IF_ERROR(KeepPairs(state, end->pairs));
     return outcome;
 }
 
@@ -234,21 +238,25 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     IBD_RETURN_IF_ERROR(OpenToWrite(env, incomplete));
     const HintsTarget target{format, params.magic, static_cast<uint32_t>(terminal.height)};
     const auto make_writer = [&] { return StartHintsFile(env, incomplete, target); };
-    SpendJoin join(env, log, params, terminal, supply, options, stop);
     GeneratedHints made;
+    bool published = false;
+    const auto publish = [&]() -> Result<> {
+        IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(incomplete));
+        IBD_ASSIGN_OR_RETURN(made.file_size, file->Size());
+        IBD_RETURN_IF_ERROR(env.Rename(incomplete, path));
+        published = true;
+        return env.SyncDirectory(path.has_parent_path() ? path.parent_path() : Path("."));
+    };
+    SpendJoin join(env, log, params, terminal, supply, options, stop);
     if (observer) observer(&join);
-    auto verdict = join.Run(make_writer);
+    auto verdict = join.Run(make_writer, publish);
     if (observer) observer(nullptr);
     IBD_ASSIGN_OR_RETURN(made.verdict, std::move(verdict));
     if (made.verdict.kind != JoinVerdict::Kind::kDone) {
         IBD_RETURN_IF_ERROR(env.Remove(incomplete));
         return made;
     }
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(incomplete));
-    IBD_ASSIGN_OR_RETURN(made.file_size, file->Size());
-    IBD_RETURN_IF_ERROR(env.Rename(incomplete, path));
-    const Path folder = path.has_parent_path() ? path.parent_path() : Path(".");
-    IBD_RETURN_IF_ERROR(env.SyncDirectory(folder));
+    if (!published) IBD_RETURN_IF_ERROR(publish());
     if (options.aggregate && !options.pairs) { // who keeps pairs has no other spills by now
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(env, options.directory));
         IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(env, options.directory));

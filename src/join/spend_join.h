@@ -22,8 +22,11 @@ public:
     /** Writes the hints of all blocks with what `make_writer` gives, if it is not empty; once.
      * Unless the verdict is kDone, what was written is of no use. What is on disk of the join is
      * removed unless it is incomplete or interrupted, or it is done and JoinOptions has `pairs` or
-     * `aggregate`. An error is the machine's: what was durable stays for the next join. */
-    Result<JoinVerdict> Run(const MakeHintsWriter& make_writer);
+     * `aggregate`. With `pairs` `publish` is called when the hints are whole, before what they
+     * could be made of again goes and the pairs stay. An error is the machine's: what was durable
+     * stays for the next join. */
+    using Publish = std::function<Result<>()>;
+    Result<JoinVerdict> Run(const MakeHintsWriter& make_writer, const Publish& publish = {});
 
     JoinProgress Progress() const;
 
@@ -36,8 +39,9 @@ private:
         bool ordered = false;              //!< that is certain, and it is the first in the chain
     };
 
-    Result<Outcome> Try(const MakeHintsWriter& make_writer, bool ordered);
-    Result<Outcome> Join(JoinState& state, const MakeHintsWriter& make_writer);
+    Result<Outcome> Try(const MakeHintsWriter& make_writer, const Publish& publish, bool ordered);
+    Result<Outcome> Join(JoinState& state, const MakeHintsWriter& make_writer,
+                         const Publish& publish);
     Result<> KeepPairs(JoinState& state, std::span<const SpillInfo> found);
     JoinVerdict Done(const JoinState& state) const;
     Outcome Early(const ReadEnd& end) const;

@@ -1,6 +1,6 @@
 """The booster without a hints file: bitcoind joins all outputs with all inputs, makes its own hints
 and runs the booster with them. Coins as after serial validation; when it runs unasked; what it does
-about bad blocks, bad disks and stops. Kills are in test_own_hints_killed.py."""
+about bad blocks, bad disks and stops. Kills are in test_crash.OwnHintsPoints."""
 
 import contextlib
 import http.client

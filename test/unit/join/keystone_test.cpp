@@ -187,6 +187,25 @@ TEST_CASE("Join keystone: every single crash point, and every single failure, of
                         [&] { setup.Reset(); });
 }
 
+TEST_CASE("Join: hints have their name before what they are made of goes", "[keystone]")
+{
+    JoinSetup setup(TestRng()());
+    JoinOptions options = setup.Options(1, 1 << 12);
+    options.pairs = true;
+    FaultEnv env, clean;
+    bool events_go = false, named = true;
+    env.SetScript([&](const FaultEnv::Operation&) {
+        const auto state = LoadJoinState(clean, setup.Directory());
+        if (!state || !*state || (*state)->stage == JoinStage::kReading) return false;
+        events_go = true;
+        named = named && std::filesystem::exists(setup.Out());
+        return false;
+    });
+    RequireDone(setup.Join(env, options));
+    REQUIRE(events_go);
+    REQUIRE(named);
+}
+
 TEST_CASE("A join that is stopped goes on where it was", "[keystone]")
 {
     JoinSetup setup(TestRng()());
