@@ -16,6 +16,7 @@ import measure
 # The bars that bench/README.md names.
 MIN_SPEEDUP_2_THREADS = 1.8
 MIN_SPEEDUP_OVER_SERIAL = 1.0
+MAX_RSS = 300 << 20
 
 BOOSTED = ["-par=1", "-ibdboosterfullvalidation"]
 MODES = {
@@ -75,6 +76,8 @@ def verdicts(results):
         serial, one, two = (results[name]["seconds"] for name in modes)
         found.append((f"{prefix}serial / full validation, both with 2 threads", serial / two, ">=",
                       MIN_SPEEDUP_OVER_SERIAL))
+        found.append((f"{prefix}full validation, 2 threads, peak resident, MiB",
+                      results[list(modes)[-1]]["peak_rss"] / 2**20, "<=", MAX_RSS / 2**20))
         if not prefix:
             found.append(("full validation, 1 thread / 2 threads", one / two, ">=",
                           MIN_SPEEDUP_2_THREADS))

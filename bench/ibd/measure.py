@@ -27,13 +27,17 @@ def arguments(description, outputs, repeat):
 
 
 def timed(command):
-    """Runs a command to its end: what it printed, and its seconds on the clock and of CPU."""
-    before, start = os.times(), time.monotonic()
-    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, check=True, text=True)
-    seconds, after = time.monotonic() - start, os.times()
-    user = after.children_user - before.children_user
-    system = after.children_system - before.children_system
-    return done.stdout, {"seconds": seconds, "cpu": user + system}
+    """Runs a command to its end: what it printed, its seconds on the clock and of CPU, and the
+    bytes that it had in memory at its most."""
+    command, start = [str(c) for c in command], time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        text = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, text)
+    return text, {"seconds": time.monotonic() - start, "cpu": usage.ru_utime + usage.ru_stime,
+                  "peak_rss": usage.ru_maxrss << 10}
 
 
 def ratio(ours, theirs):

@@ -117,6 +117,8 @@ def own_hints_verdicts(own):
             for what, key in (("time", "seconds"), ("CPU", "cpu"))]
     caches = {"serially": "all coins in the cache",
               "serially, little memory": "a twentieth of them"}
+    rows += [("without hints, all but scripts checked, peak resident, MiB",
+              own["without"]["peak_rss"] / 2**20, "<=", MAX_JOIN_RSS / 2**20)]
     return [*rows, *[(f"serially / without hints, time, {cache}",
                       own[name]["seconds"] / own["without"]["seconds"], ">=",
                       MIN_OWN_HINTS_SPEEDUP) for name, cache in caches.items()]]
