@@ -239,12 +239,10 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     const HintsTarget target{format, params.magic, static_cast<uint32_t>(terminal.height)};
     const auto make_writer = [&] { return StartHintsFile(env, incomplete, target); };
     GeneratedHints made;
-    bool published = false;
     const auto publish = [&]() -> Result<> {
         IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(incomplete));
         IBD_ASSIGN_OR_RETURN(made.file_size, file->Size());
         IBD_RETURN_IF_ERROR(env.Rename(incomplete, path));
-        published = true;
         return env.SyncDirectory(path.has_parent_path() ? path.parent_path() : Path("."));
     };
     SpendJoin join(env, log, params, terminal, supply, options, stop);
@@ -256,7 +254,7 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
         IBD_RETURN_IF_ERROR(env.Remove(incomplete));
         return made;
     }
-    if (!published) IBD_RETURN_IF_ERROR(publish());
+    if (!options.pairs) IBD_RETURN_IF_ERROR(publish()); // else that was done before they were kept
     if (options.aggregate && !options.pairs) { // who keeps pairs has no other spills by now
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(env, options.directory));
         IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(env, options.directory));

@@ -264,7 +264,8 @@ BoosterRun::CheckOwn(ChainManager& chain, const HeaderNode& terminal, const Bloc
                    terminal.height);
         return std::optional<Outcome>();
     }
-    if (!joins && !values) return std::optional<Outcome>();
+    // That one seems broken is followed whoever asked for it.
+    if (!joins && !values && kept != false) return std::optional<Outcome>();
     const bool room = joins || kept.has_value() ||
                       HasRoom(options, BytesUpTo(chain, terminal), blocks, {.pairs = true});
     if (room) return Validate(chain, terminal, blocks, options, nullptr, &start);
@@ -373,10 +374,13 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     const BlockBytes bytes{.stored = supply.EstimatedBytes()};
     if (!IsAsked() && !begun && !IsWorthIt(options, bytes, blocks)) return false;
     OwnStart start;
-    LookForRoom(start, options, bytes, blocks);
-    if (begun) start.pairs = kept->pairs;
+    if (begun) {
+        start.pairs = kept->pairs;
+    } else {
+        LookForRoom(start, options, bytes, blocks);
+    }
     const JoinBesides besides{.pairs = full || KeepsPairs(options, start.pairs),
-                              .values = JoinsValues(options) && (begun || start.values)};
+                              .values = start.values && JoinsValues(options)};
     LogOwnStart(trust, options, terminal->height, besides.values || MustCheckRules(options));
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
     if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
