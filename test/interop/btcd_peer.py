@@ -117,8 +117,11 @@ class BtcdPeer:
         return bytes.fromhex(self.rpc("getblock", self.rpc("getblockhash", height), 0))
 
     def wait_for_tip(self, block_hash, seconds=60):
-        wait_until(lambda: self.rpc("getbestblockhash") == block_hash, seconds,
-                   f"btcd at {block_hash}")
+        try:
+            wait_until(lambda: self.rpc("getbestblockhash") == block_hash, seconds,
+                       f"btcd at {block_hash}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}, it printed:\n{self.output()}") from None
 
     def __exit__(self, *_):
         if self.process and self.process.poll() is None:

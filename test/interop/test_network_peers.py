@@ -76,6 +76,10 @@ class WithBtcd(Network):
         extra = self.OPTIONS[transport]
         with BtcdPeer("regtest", connect, extra) as btcd:
             first, second = (btcd, ours) if we_call else (ours, btcd)
+            if not we_call:
+                # While btcd fetches a chain that it found at the handshake it passes over every
+                # inv, and nothing tells it of blocks that came meanwhile.
+                wait_until(lambda: self.peer(ours), "a peer")
             feed(first, chain.blocks)
             if we_call:
                 ours.rpc("addnode", btcd.p2p_address, "onetry")
