@@ -55,13 +55,14 @@ def run(args, folder, summary, name):
     return result
 
 
-def run_from_blocks(args, folder, summary, name):
+def run_from_blocks(args, folder, summary, name, *memory):
     """From a copy of the block files, up to the last block."""
     fresh = args.work / "fresh"
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(folder / "regtest/blocks", fresh / "regtest/blocks",
                     ignore=shutil.ignore_patterns("rev*.dat", "index"))
-    options = ["-assumevalid=0", "-checkblocks=1", "-reindex", *FROM_BLOCKS[name]]
+    options = ["-assumevalid=0", "-checkblocks=1", "-reindex", *FROM_BLOCKS[name],
+               *memory]
     text, result = measure.timed(measure.bitcoind(args.build, fresh, summary["height"], *options))
     check_log(name, text, summary["height"])
     shutil.rmtree(fresh)
@@ -93,13 +94,18 @@ def report(args, summary, results):
         *measure.verdict_table(verdicts(results)), ""])
 
 
+def signed_chain(args):
+    """Its folder and summary; made once."""
+    folder = args.work / f"signed-{args.outputs}"
+    # One block is above the hints, at which bitcoind stops.
+    return folder, measure.chain(args.build, folder, args.outputs, "--signed", "--xor",
+                                 "--preallocate", "--container", folder / "hints", "--tail", "1")
+
+
 def main():
     args = measure.arguments(__doc__, outputs=400_000, repeat=3).parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
-    folder = args.work / f"signed-{args.outputs}"
-    summary = measure.chain(args.build, folder, args.outputs, "--signed", "--xor", "--preallocate",
-                            "--container", folder / "hints",
-                            "--tail", "1")  # the block above the hints, at which bitcoind stops
+    folder, summary = signed_chain(args)
     if not list((folder / "regtest/blocks").glob("rev*.dat")):
         print("indexing, and validating serially to get undo data ...", flush=True)
         measure.timed(measure.bitcoind(args.build, folder, summary["height"], "-assumevalid=0",

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """Measures serial validation, the booster on 1 and 2 threads, hints and undo data from blocks alone
 (the join) and the floor over one generated chain, what an index costs besides (bitcoind -reindex
-against -reindex-chainstate, both with hints), and bitcoind with hints, without and serially, in one
-run on one machine, and writes numbers (JSON, Markdown) and a plot (SVG).
+against -reindex-chainstate, both with hints), bitcoind with hints, without and serially, and full
+validation from blocks alone over a signed chain of as many outputs, in one run on one machine, and
+writes numbers (JSON, Markdown) and a plot (SVG).
 
-    bench/ibd/run.py --build build --work /somewhere/with/20GB [--outputs 33000000]
+    bench/ibd/run.py --build build --work /somewhere/with/40GB [--outputs 33000000]
 
-The chain is generated once and kept. Times are medians of --repeat runs, taken alternately. The
+The chains are generated once and kept. Times are medians of --repeat runs, taken alternately; full
+validation, of which a run is a quarter of an hour and nothing but CPU, is run once. The
 floor program only reads the files, parses, computes ids and merkle roots and one compression for
 each output and input, with the booster's own kernels and read path.
 """
 import json
 import sys
 
+import full_validation
 import measure
 import plot
 
@@ -74,6 +77,12 @@ def tailed(args):
                                             "-minimumchainwork=0")
 
 
+def booster_memory(summary, each):
+    """MiB in whose table a LIVE_RATIOth of the coins has room, of `each` bytes; three quarters of
+    it are the table."""
+    return max(1, round(summary["unspent"] * each / LIVE_RATIO * 4 / 3 / 2**20))
+
+
 def own_hints(args):
     """bitcoind -reindex-chainstate with hints; without, as by default, so that every rule but
     scripts is checked; without and nothing checked; and serially: medians of runs in turn, one
@@ -81,11 +90,7 @@ def own_hints(args):
     with so little that they need LIVE_RATIO times the cache."""
     hints, summary, command = tailed(args)
 
-    def memory(each):
-        # Three quarters of it are the table.
-        return max(1, round(summary["unspent"] * each / LIVE_RATIO * 4 / 3 / 2**20))
-
-    plain, valued = memory(TABLE_BYTES), memory(VALUED_TABLE_BYTES)
+    plain, valued = (booster_memory(summary, each) for each in (TABLE_BYTES, VALUED_TABLE_BYTES))
     command.append("-reindex-chainstate")
     if not (hints.parent / "regtest/blocks/index").exists():
         print("  indexing ...", flush=True)
@@ -166,6 +171,31 @@ def reindex_report(indexed):
             *measure.verdict_table(reindex_verdicts(indexed)), ""]
 
 
+def from_blocks_alone(args):
+    """bitcoind -reindex of block files alone with every script checked: serially, and by the
+    booster with so little memory that the coins need LIVE_RATIO times the table."""
+    folder, summary = full_validation.signed_chain(args)
+    memory = booster_memory(summary, TABLE_BYTES)
+    serially, _, boosted = full_validation.FROM_BLOCKS
+    runs = {name: full_validation.run_from_blocks(args, folder, summary, name,
+                                                  f"-ibdboostermem={memory}")
+            for name in (serially, boosted)}
+    rows = [(name, f"{r['seconds']:.2f}", f"{r['cpu']:.2f}",
+             f"{summary['inputs'] / r['seconds']:,.0f}") for name, r in runs.items()]
+    bars = [(f"serial / full validation from blocks, both with 2 threads, {what}",
+             runs[serially][key] / runs[boosted][key], ">=",
+             full_validation.MIN_SPEEDUP_OVER_SERIAL)
+            for what, key in (("time", "seconds"), ("CPU", "cpu"))]
+    bars.append(("full validation from blocks, peak resident, MiB",
+                 runs[boosted]["peak_rss"] / 2**20, "<=", MAX_JOIN_RSS / 2**20))
+    text = [measure.about_signed(summary, 1), "",
+            f"bitcoind -reindex from block files alone, {summary['unspent']:,} coins, "
+            f"-ibdboostermem={memory}:", "",
+            *measure.table(("", "seconds", "CPU s", "inputs/s"), *rows), "",
+            *measure.verdict_table(bars), ""]
+    measure.write(args.work, "from-blocks", "\n".join(text), {"summary": summary, "runs": runs})
+
+
 def verdicts(results):
     """(what, value, sign, bar) for each bar."""
     floor1, floor2 = results["floor1"], results["floor2"]
@@ -235,8 +265,15 @@ def main():
     parser.add_argument("--only-own-hints", action="store_true")
     parser.add_argument("--only-engine", action="store_true",
                         help="floor, booster and join, without bitcoind")
+    parser.add_argument("--no-full-validation", action="store_true")
+    parser.add_argument("--only-full-validation", action="store_true")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
+    if not (args.only_reindex or args.only_own_hints or args.only_engine or
+            args.no_full_validation):
+        from_blocks_alone(args)
+    if args.only_full_validation:
+        return 0
     if not (args.only_reindex or args.only_engine):
         own = own_hints(args)
         measure.write(args.work, "own-hints", "\n".join(own_hints_report(own)), own)
