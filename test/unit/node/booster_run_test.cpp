@@ -8,13 +8,6 @@ namespace ibd::test {
 
 namespace {
 
-class Lines final : public Logger {
-public:
-    bool Wants(LogLevel, LogCategory) const override { return true; }
-    void Write(const LogLine& line) override { text += std::string(line.text) + "\n"; }
-    std::string text;
-};
-
 /** There is a network, but nobody on it. */
 class NoPeers final : public BlockFetcher {
 public:

@@ -20,7 +20,7 @@ OwnHintsOptions Own(Mode mode, uint64_t least = OwnHintsOptions::kLeastBytes)
 /** One start of a node. */
 struct Start {
     Start(const Path& dir, const OwnHintsOptions& own)
-        : machine(TheWorld(), dir), log(MakeNullLogger()), booster(env, *log, params, own)
+        : machine(TheWorld(), dir), booster(env, log, params, own)
     {
         env.SetSpace(uint64_t{1} << 40);
     }
@@ -41,7 +41,7 @@ struct Start {
     Machine machine;
     ChainParams params = TheWorld().params;
     FaultEnv env;
-    std::unique_ptr<Logger> log;
+    Lines log;
     BoosterRun booster;
     bool network = true;
     int asked = 0; //!< for the network
@@ -54,6 +54,24 @@ bool LeavesNothing(Machine& machine)
         if (entry.path().filename() != ".lock") return false;
     }
     return true;
+}
+
+/** One start, that dies at an operation unless that is 0. */
+bool Builds(const Path& dir, const OwnHintsOptions& own, uint64_t crash_at = 0)
+{
+    Start start(dir, own);
+    if (crash_at) start.env.CrashAt(crash_at);
+    const auto outcome = start.Run();
+    start.machine.Close();
+    return outcome.Ok() && *outcome == Outcome::kBuilt;
+}
+
+/** Starts that die, the last somewhere between the join's end and that of the fold. */
+void DieBehindJoin(const Path& dir, const Path& hints)
+{
+    for (uint64_t at = 6'000; !std::filesystem::exists(hints); at += 50) {
+        REQUIRE_FALSE(Builds(dir, Own(Mode::kAsked), at));
+    }
 }
 
 } // namespace
@@ -350,22 +368,12 @@ TEST_CASE("own hints: work that was stopped is gone on with unasked, with pairs 
 TEST_CASE("own hints: what the join found spares the fold its checks, if it is whole")
 {
     const TempDir dir{MemoryFolder()};
-    const auto run = [&](const Path& folder, uint64_t crash_at, const Mode mode) {
-        Start start(folder, Own(mode));
-        if (crash_at) start.env.CrashAt(crash_at);
-        const auto outcome = start.Run();
-        start.machine.Close();
-        return outcome.Ok() && *outcome == Outcome::kBuilt;
-    };
     const Path node = dir / "node";
     Machine machine(TheWorld(), node);
     const Path state = machine.Booster() / "join.dat";
     const Path hints = machine.Booster() / "own.hints";
     FaultEnv env;
-    // Dies somewhere behind the join.
-    for (uint64_t at = 6'000; !std::filesystem::exists(hints); at += 50) {
-        REQUIRE_FALSE(run(node, at, Mode::kAsked));
-    }
+    DieBehindJoin(node, hints);
     const auto kept = Must(LoadJoinState(env, machine.Booster()));
     REQUIRE(kept);
     REQUIRE(FirstPassOf(*kept));
@@ -384,9 +392,34 @@ TEST_CASE("own hints: what the join found spares the fold its checks, if it is w
         Must(SaveJoinState(env, machine.Booster(), early));
     }
     SECTION("the hints are gone") { std::filesystem::remove(hints); }
-    CHECK(run(node, 0, Mode::kAsked));
+    CHECK(Builds(node, Own(Mode::kAsked)));
     machine.RequireRight();
     CHECK(LeavesNothing(machine));
+}
+
+TEST_CASE("own hints: a join that found a rule broken is followed, whether checks are asked or not")
+{
+    const TempDir dir{MemoryFolder()};
+    const Path node = dir / "node";
+    Machine machine(TheWorld(), node);
+    FaultEnv env;
+    DieBehindJoin(node, machine.Booster() / "own.hints");
+    auto kept = Must(LoadJoinState(env, machine.Booster()));
+    REQUIRE(kept);
+    REQUIRE(kept->rules_kept == true);
+    const std::string followed = "checking every rule but scripts of blocks 1 to ";
+    OwnHintsOptions own = Own(Mode::kAsked);
+    own.checks = GENERATE(true, false);
+    const bool broken = GENERATE(true, false);
+    CAPTURE(own.checks, broken);
+    kept->rules_kept = !broken; // its word is no more than that: another look may clear the chain
+    Must(SaveJoinState(env, machine.Booster(), *kept));
+
+    Start start(node, own);
+    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK((start.log.text.find(followed) != std::string::npos) == broken);
+    start.machine.Close();
+    machine.RequireRight();
 }
 
 TEST_CASE("the gate for own hints: the highest block that is there, assumed valid and buried")
