@@ -57,7 +57,7 @@ def run(args, folder, summary, name):
 
 def run_from_blocks(args, folder, summary, name, *memory):
     """From a copy of the block files, up to the last block."""
-    fresh = args.work / "fresh"
+    fresh = args.work / f"fresh-{args.outputs}" # benches of other sizes may run beside
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(folder / "regtest/blocks", fresh / "regtest/blocks",
                     ignore=shutil.ignore_patterns("rev*.dat", "index"))
