@@ -48,7 +48,7 @@ struct Start {
     ChainParams params = TheWorld().params;
     Machine machine;
     FaultEnv env;
-    Lines log;
+    KeptLog log;
     BoosterRun booster;
 };
 
@@ -77,9 +77,9 @@ TEST_CASE("while it waits for headers it says so, and can be stopped")
     };
     CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kInterrupted);
     CHECK(state == BoosterState::kWaiting);
-    CHECK_THAT(start.log.text, Catch::Contains("waiting for headers: the best one must be two "
-                                               "weeks above height 200"));
-    CHECK_THAT(start.log.text, Catch::Contains("no peers, so nobody to ask"));
+    CHECK_THAT(start.log.Text(), Catch::Contains("waiting for headers: the best one must be two "
+                                                 "weeks above height 200"));
+    CHECK_THAT(start.log.Text(), Catch::Contains("no peers, so nobody to ask"));
 }
 
 TEST_CASE("hints that are off the chain are refused when the headers are there")
@@ -90,10 +90,10 @@ TEST_CASE("hints that are off the chain are refused when the headers are there")
     Net net(start.machine.Chain(), sim::Rng(1), true);
     SteppedFetcher fetcher(net);
     CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kSerial);
-    CHECK_THAT(start.log.text, Catch::Contains("the hints are refused, and the sync goes on "
-                                               "without them: hints file") &&
-                                   Catch::Contains("but the best header chain has " +
-                                                   TheWorld().terminal.ToHex() + " there"));
+    CHECK_THAT(start.log.Text(), Catch::Contains("the hints are refused, and the sync goes on "
+                                                 "without them: hints file") &&
+                                     Catch::Contains("but the best header chain has " +
+                                                     TheWorld().terminal.ToHex() + " there"));
 }
 
 TEST_CASE("what is still to come is held against the room on the disk")
@@ -104,8 +104,9 @@ TEST_CASE("what is still to come is held against the room on the disk")
     Net net(start.machine.Chain(), sim::Rng(1), true);
     SteppedFetcher fetcher(net);
     CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kBuilt);
-    CHECK_THAT(start.log.text, Catch::Contains("200 of 200 blocks are to be fetched from peers") &&
-                                   Catch::Contains("disk space may not suffice"));
+    CHECK_THAT(start.log.Text(),
+               Catch::Contains("200 of 200 blocks are to be fetched from peers") &&
+                   Catch::Contains("disk space may not suffice"));
 }
 
 TEST_CASE("stored and missing blocks in any mixture, and a death at any operation")

@@ -41,7 +41,7 @@ struct Start {
     Machine machine;
     ChainParams params = TheWorld().params;
     FaultEnv env;
-    Lines log;
+    KeptLog log;
     BoosterRun booster;
     bool network = true;
     int asked = 0; //!< for the network
@@ -417,7 +417,7 @@ TEST_CASE("own hints: a join that found a rule broken is followed, whether check
 
     Start start(node, own);
     CHECK(Must(start.Run()) == Outcome::kBuilt);
-    CHECK((start.log.text.find(followed) != std::string::npos) == broken);
+    CHECK((start.log.Text().find(followed) != std::string::npos) == broken);
     start.machine.Close();
     machine.RequireRight();
 }

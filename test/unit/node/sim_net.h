@@ -10,6 +10,7 @@
 #include "sim/network.h"
 
 #include "support/catch.h"
+#include "support/kept_log.h"
 
 namespace ibd::test {
 
@@ -19,14 +20,6 @@ inline constexpr int kPeers = 20;
 inline constexpr int64_t kStart = 1'700'000'000;           //!< seconds since 1970
 inline constexpr sim::LinkQuality kPrompt = {500, 50'000}; //!< who answers first, but brings little
 inline constexpr int64_t kLongest = 3600 * kSecond;        //!< of simulated time, for any sync
-
-/** Keeps what is logged. */
-class Lines final : public Logger {
-public:
-    bool Wants(LogLevel, LogCategory) const override { return true; }
-    void Write(const LogLine& line) override { text += std::string(line.text) + "\n"; }
-    std::string text;
-};
 
 /** Made once: what differs from seed to seed is the network. */
 inline const World& TheWorld()

@@ -3,41 +3,12 @@
 #include "sync_setup.h"
 
 #include <algorithm>
-#include <mutex>
+
+#include "support/kept_log.h"
 
 using namespace ibd;
 using namespace ibd::test;
 using Catch::Contains;
-
-namespace {
-
-class LinesLogger final : public Logger {
-public:
-    bool Wants(LogLevel, LogCategory) const override { return true; }
-    void Write(const LogLine& line) override
-    {
-        const std::lock_guard lock(m_mutex);
-        m_lines.emplace_back(line.text);
-    }
-    /** The only line that begins so. */
-    std::string Line(std::string_view begin) const
-    {
-        const std::lock_guard lock(m_mutex);
-        std::string found;
-        for (const std::string& line : m_lines) {
-            if (!line.starts_with(begin)) continue;
-            REQUIRE(found.empty());
-            found = line;
-        }
-        return found;
-    }
-
-private:
-    mutable std::mutex m_mutex;
-    std::vector<std::string> m_lines;
-};
-
-} // namespace
 
 TEST_CASE("Progress: the last lines tell all that was done, however short it was")
 {
@@ -45,7 +16,7 @@ TEST_CASE("Progress: the last lines tell all that was done, however short it was
     const size_t coins = setup.Chain().Coins().size();
     for (int i = 0; i < 20; ++i) {
         for (const LoaderKind loader : {LoaderKind::kTable, LoaderKind::kBatch}) {
-            LinesLogger log;
+            KeptLog log;
             BoosterOptions options = setup.Options(3);
             options.loader = loader;
             options.min_range_bytes = 1 << 10;

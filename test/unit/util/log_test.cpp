@@ -5,8 +5,10 @@
 #include "util/threads.h"
 
 #include "support/catch.h"
+#include "support/kept_log.h"
 
 using namespace ibd;
+using ibd::test::KeptLog;
 using ibd::test::TempDir;
 
 namespace {
@@ -57,13 +59,6 @@ std::string Contents(Env& env, const Path& path)
     REQUIRE_THAT(text, Catch::StartsWith(kBetweenRuns));
     return text.substr(5);
 }
-
-class CapturingLogger final : public Logger {
-public:
-    std::vector<std::string> lines;
-    bool Wants(LogLevel, LogCategory) const override { return true; }
-    void Write(const LogLine& line) override { lines.emplace_back(line.text); }
-};
 
 } // namespace
 
@@ -300,7 +295,7 @@ TEST_CASE("a log file that cannot be opened is an error that names it")
 TEST_CASE("progress knows rate and time left, and logs now and then")
 {
     ClockEnv env;
-    CapturingLogger log;
+    KeptLog log;
     ProgressMeter meter(env, log, {.label = "Reading", .unit = "blocks", .total = 1000});
     CHECK_FALSE(meter.SecondsLeft());
     CHECK(meter.Line() == "Reading: 0 of 1000 blocks (0.0 %)");
@@ -311,18 +306,18 @@ TEST_CASE("progress knows rate and time left, and logs now and then")
     CHECK(meter.Rate() == Approx(10));
     CHECK(meter.SecondsLeft() == 80);
     CHECK(meter.Line() == "Reading: 200 of 1000 blocks (20.0 %), 10 blocks/s, 1 min 20 s left");
-    CHECK(log.lines.size() == 2);
+    CHECK(log.Lines().size() == 2);
     meter.Finish();
     meter.Finish();
-    CHECK(log.lines.size() == 3);
-    CHECK(log.lines.back() == "Reading: 200 blocks in 20 s, 10 blocks/s");
+    CHECK(log.Lines().size() == 3);
+    CHECK(log.Lines().back() == "Reading: 200 blocks in 20 s, 10 blocks/s");
     // What was done before counts for the whole, not for the rate.
     ProgressMeter resumed(env, log, {.label = "r", .unit = "bytes", .total = 4000, .start = 2000});
     env.micros += 1'000'000;
     resumed.Update(2500, "7 blocks");
     CHECK(resumed.Line() == "r: 2.5 kB of 4.0 kB (62.5 %), 500 bytes/s, 3 s left; 7 blocks");
     resumed.Finish();
-    CHECK(log.lines.back() == "r: 500 bytes in 1 s, 500 bytes/s; 7 blocks");
+    CHECK(log.Lines().back() == "r: 500 bytes in 1 s, 500 bytes/s; 7 blocks");
     // A change of speed shows after the time of averaging, and counts never go back.
     ProgressMeter slower(env, log, {.label = "a", .unit = "b"});
     env.micros += 1'000'000;
