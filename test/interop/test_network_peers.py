@@ -76,15 +76,15 @@ class WithBtcd(Network):
         extra = self.OPTIONS[transport]
         with BtcdPeer("regtest", connect, extra) as btcd:
             first, second = (btcd, ours) if we_call else (ours, btcd)
-            if not we_call:
-                # While btcd fetches a chain that it found at the handshake it passes over every
-                # inv, and nothing tells it of blocks that came meanwhile.
-                wait_until(lambda: self.peer(ours), "a peer")
-            feed(first, chain.blocks)
             if we_call:
+                feed(btcd, chain.blocks)
                 ours.rpc("addnode", btcd.p2p_address, "onetry")
-            second.wait_for_tip(chain.tip)
             wait_until(lambda: self.peer(ours), "a peer")
+            if not we_call:
+                # Not before the handshake: while btcd fetches a chain that it found there it
+                # passes over every inv, and nothing tells it of blocks that came meanwhile.
+                feed(ours, chain.blocks)
+            second.wait_for_tip(chain.tip)
             peer = self.peer(ours)
             self.assertEqual(peer["transport_protocol_type"], transport)
             self.assertEqual(peer["inbound"], not we_call)
