@@ -55,14 +55,14 @@ def run(args, folder, summary, name):
     return result
 
 
-def run_from_blocks(args, folder, summary, name, *memory):
-    """From a copy of the block files, up to the last block."""
+def run_from_blocks(args, folder, summary, name, *more):
+    """From a copy of the block files, up to the last block; `more`: options of bitcoind."""
     fresh = args.work / f"fresh-{args.outputs}" # benches of other sizes may run beside
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(folder / "regtest/blocks", fresh / "regtest/blocks",
                     ignore=shutil.ignore_patterns("rev*.dat", "index"))
     options = ["-assumevalid=0", "-checkblocks=1", "-reindex", *FROM_BLOCKS[name],
-               *memory]
+               *more]
     text, result = measure.timed(measure.bitcoind(args.build, fresh, summary["height"], *options))
     check_log(name, text, summary["height"])
     shutil.rmtree(fresh)
@@ -85,12 +85,17 @@ def verdicts(results):
     return found
 
 
-def report(args, summary, results):
+def rates(summary, results):
+    """Lines of a table: times, and inputs checked in a second."""
     rows = [(name, f"{r['seconds']:.2f}", f"{r['cpu']:.2f}",
              f"{summary['inputs'] / r['seconds']:,.0f}") for name, r in results.items()]
+    return measure.table(("", "seconds", "CPU s", "inputs/s"), *rows)
+
+
+def report(args, summary, results):
     return "\n".join([
         measure.about_signed(summary, args.repeat), "",
-        *measure.table(("", "seconds", "CPU s", "inputs/s"), *rows), "",
+        *rates(summary, results), "",
         *measure.verdict_table(verdicts(results)), ""])
 
 

@@ -32,7 +32,7 @@ MAX_REINDEX_RATIO_WITNESS = 1.5  # where more than a third of the bytes is witne
 # the table, as on mainnet.
 MAX_JOIN_RATIO = 1.5
 MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync, nothing checked
-MAX_JOIN_RSS = 300 << 20
+MAX_JOIN_RSS = full_validation.MAX_RSS
 LIVE_RATIO = 20
 COIN_BYTES = 120  # in the cache of serial validation, at most
 # Of the join's table for each output that it has room for, alone and with its value.
@@ -180,8 +180,6 @@ def from_blocks_alone(args):
     runs = {name: full_validation.run_from_blocks(args, folder, summary, name,
                                                   f"-ibdboostermem={memory}")
             for name in (serially, boosted)}
-    rows = [(name, f"{r['seconds']:.2f}", f"{r['cpu']:.2f}",
-             f"{summary['inputs'] / r['seconds']:,.0f}") for name, r in runs.items()]
     bars = [(f"serial / full validation from blocks, both with 2 threads, {what}",
              runs[serially][key] / runs[boosted][key], ">=",
              full_validation.MIN_SPEEDUP_OVER_SERIAL)
@@ -191,8 +189,7 @@ def from_blocks_alone(args):
     text = [measure.about_signed(summary, 1), "",
             f"bitcoind -reindex from block files alone, {summary['unspent']:,} coins, "
             f"-ibdboostermem={memory}:", "",
-            *measure.table(("", "seconds", "CPU s", "inputs/s"), *rows), "",
-            *measure.verdict_table(bars), ""]
+            *full_validation.rates(summary, runs), "", *measure.verdict_table(bars), ""]
     measure.write(args.work, "from-blocks", "\n".join(text), {"summary": summary, "runs": runs})
 
 
