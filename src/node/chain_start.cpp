@@ -388,8 +388,28 @@ Result<> ChainStart::OpenCoins(bool wipe)
 {
     auto coins = m_stack->OpenCoins(wipe);
     if (!coins) return Damaged("Error opening coins database", coins.GetError());
+    IBD_RETURN_IF_ERROR(RefuseBroken(**coins));
     return Damaged("Error initializing block database",
                    m_chain->AttachCoins(std::move(coins).Value()));
+}
+
+// What was left out when the coins came was checked later, and a block was found that breaks a
+// rule. The rebuild has to be told to check, or hints that are given would be trusted again.
+Result<> ChainStart::RefuseBroken(const CoinsDb& coins)
+{
+    IBD_ASSIGN_OR_RETURN(const BlockHash best, coins.BestBlock());
+    const ChainReader reader = m_chain->Read();
+    const HeaderNode* broken = nullptr; // the lowest
+    bool can_go_back = true;
+    for (const HeaderNode* node = reader.Find(best); node && node->Failed(); node = node->prev) {
+        broken = node;
+        can_go_back = can_go_back && node->HasUndo();
+    }
+    if (can_go_back) return {};
+    return BadData("The chainstate is built on block {} at height {}, which is invalid, and there "
+                   "is no undo data to go back. Please restart with -reindex-chainstate "
+                   "-ibdbooster=0 to recover",
+                   broken->hash.ToHex(), broken->height);
 }
 
 // Before the checks at start, and before a block above is connected: so the files come out as

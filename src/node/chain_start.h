@@ -81,6 +81,7 @@ private:
     Result<> CleanUpBooster();
     Result<> CleanUpOwnHints();
     Result<> OpenCoins(bool wipe);
+    Result<> RefuseBroken(const CoinsDb& coins);
     Result<> MakeUndo();
     Result<> RemoveUndoWork();
     Result<> MakeLastUndo();

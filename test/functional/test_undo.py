@@ -157,6 +157,15 @@ def breaking_chain(above=2):
     return mined.grow(above)
 
 
+def assert_built_on(case, mined, height, ran):
+    """What a start made of a chainstate above the block of `mined` that was found to be broken."""
+    status, errors = ran
+    case.assertEqual(status, 1, errors)
+    case.assertIn(f"The chainstate is built on block {mined.blocks[height - 1].hash()} at height "
+                  f"{height}, which is invalid", errors)
+    case.assertIn("Please restart with -reindex-chainstate -ibdbooster=0", errors)
+
+
 @contextlib.contextmanager
 def held_up(node):
     """Nobody can make undo data meanwhile: another has the folder locked."""
@@ -311,9 +320,8 @@ class Background(BackgroundTest):
         for part in ("Undo data: block at height", "bad-txns-in-belowout",
                      "-reindex-chainstate -ibdbooster=0"):
             self.assertIn(part, errors)
-        status, errors = node.run("-ibdbooster=0")
-        self.assertEqual(status, 1)
-        self.assertIn("-reindex-chainstate", errors)
+        self.assertNotIn("Core takes back", node.log_text) # which would say: connect more first
+        assert_built_on(self, mined, mined.height - 2, node.run("-ibdbooster=0"))
         node.start("-reindex-chainstate", "-ibdbooster=0")
         node.wait_for_height(mined.height - 3)
 
@@ -347,12 +355,7 @@ class BrokenFarBelow(UndoTest):
         """Whatever the next start is given, until the chainstate is made anew."""
         for args in ([], [NO_UNDO], ["-ibdbooster=0"], given):
             with self.subTest(args=args):
-                begin = len(self.main.log_text)
-                status, errors = self.main.run(*args)
-                self.assertEqual(status, 1, errors)
-                self.assertIn("Please restart with -reindex or -reindex-chainstate", errors)
-                self.assertIn("has no undo data; restart with -reindex-chainstate",
-                              self.main.log_text[begin:])
+                assert_built_on(self, self.mined, self.bad, self.main.run(*args))
         self.main.start("-reindex-chainstate", "-ibdbooster=0").wait_for_height(self.bad - 1)
 
     def test_found_while_the_node_is_live(self):
