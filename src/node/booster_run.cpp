@@ -19,6 +19,17 @@ const char* CheckName(AggregateKind kind)
     return kind == AggregateKind::kMuHash ? "MuHash" : "SHA256";
 }
 
+/** What undo data is made of is checked with it. */
+const char* WhenChecked(UndoWanted undo)
+{
+    switch (undo) {
+    case UndoWanted::kNo: return "This will not be checked later, as no undo data is made";
+    case UndoWanted::kIfRoom: return "This is checked later, with the undo data, if it has room";
+    case UndoWanted::kYes: return "This is checked later, with the undo data";
+    }
+    return "";
+}
+
 /** Where the survey has found the last blocks up to `terminal`. */
 FoldSearch::PlaceOf PlacesIn(const BlockSurvey& survey, const HeaderNode& terminal)
 {
@@ -122,16 +133,17 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height, bool ch
     if (!options.full_validation && !options.check_rules && !checks) WarnOfTrust(height);
 }
 
-/** More is taken on trust than by Core's -assumevalid, and the user is to know it. */
+/** More is taken on trust than by Core's -assumevalid, and the user is to know it, and how long. */
 void BoosterRun::WarnOfTrust(int32_t height)
 {
     m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, as "
-                  "-assumevalid has it, but also amounts against inputs, coinbase maturity{}; "
-                  "-ibdboosterchecks checks these, -ibdboosterfullvalidation all",
+                  "-assumevalid has it, but also amounts against inputs, coinbase maturity{}. {}; "
+                  "-ibdboosterchecks checks it first, -ibdboosterfullvalidation all",
                   height,
                   m_hints ? ", relative lock times, and that no block spends an output of a later "
                             "block"
-                          : " and relative lock times"); // the join has seen to the rest
+                          : " and relative lock times", // the join has seen to the rest
+                  WhenChecked(m_own_options.undo));
 }
 
 Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStore& blocks,
