@@ -25,14 +25,10 @@ sys.path += [str(ROOT / "test" / "interop"), str(ROOT / "test" / "functional")]
 
 from core_node import CoreNode  # noqa: E402 (needs the path above)
 from framework import Node  # noqa: E402
-from regtest_chain import COINBASE_MATURITY, Chain  # noqa: E402
-from wire import Tx  # noqa: E402
+from large_coins import chain_of_large_coins  # noqa: E402
 
 MAX_RATIO = 1.2  # the bar
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")
-LARGEST_SCRIPT = 19 * (b"\x4d\x08\x02" + bytes([1] * 520)) + b"\x3e" + bytes([1] * 62)
-OUTPUTS_PER_BLOCK = 99  # what fits into one without witnesses
-SEQUENCE = 0xffffffff
 OPTIONS = ("-dbcache=450", "-par=2", "-assumevalid=0", "-listen=0", "-connect=0",
            "-checkblockindex=0")
 BASELINE_LEVEL = 1
@@ -45,19 +41,9 @@ def frame(block):
 
 def make_chain(path, outputs):
     """Writes all blocks but the last to `path`: their height and tip, and the last block."""
-    assert len(LARGEST_SCRIPT) == 10_000
-    chain, coins = Chain().grow(COINBASE_MATURITY), []
+    chain, last = chain_of_large_coins(outputs)
     with path.open("wb") as file:
         file.writelines(map(frame, chain.blocks))
-        while len(coins) < outputs:
-            txid, amount = chain.coinbase_of(chain.height + 1 - COINBASE_MATURITY)
-            count = min(OUTPUTS_PER_BLOCK, outputs - len(coins))
-            value = amount // count
-            tx = Tx([(txid, 0, b"", SEQUENCE)], [(value, LARGEST_SCRIPT)] * count)
-            file.write(frame(chain.add(chain.candidate([tx], amount - count * value))))
-            tx_id = tx.txid()
-            coins += [(tx_id, n, b"", SEQUENCE) for n in range(count)]
-    last = chain.candidate([Tx(coins, [(0, b"\x6a")])])
     return chain.height, chain.tip, last
 
 
