@@ -31,6 +31,7 @@ import interop_env
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTRIB = ROOT / "contrib" / "ibd-booster-hints-gen"
 RPC_IN_WARMUP = -28
+BURNT = "bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202"  # where mined coins may go
 NO_UNDO = "-ibdboosterundo=0"  # for what looks at the booster alone
 TIMEOUT = 900  # seconds; generous, as CI machines are slow: nothing passes because of it
 FOLDERS = {"main": "", "test": "testnet3", "testnet4": "testnet4", "signet": "signet",
@@ -110,7 +111,9 @@ class Node:
 
     @property
     def blocks_dir(self):
-        return self.net_dir / "blocks"
+        elsewhere = [arg.partition("=")[2] for arg in self.args if arg.startswith("-blocksdir=")]
+        above = pathlib.Path(elsewhere[-1]) / FOLDERS[self.chain] if elsewhere else self.net_dir
+        return above / "blocks"
 
     @property
     def log_text(self):

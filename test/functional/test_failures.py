@@ -29,7 +29,8 @@ def small_disk(mebibytes):
         try:
             yield folder
         finally:
-            subprocess.run(["umount", folder], check=True)
+            # Even if a node still uses it, as where a test has failed.
+            subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def fill(path, room):

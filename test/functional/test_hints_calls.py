@@ -1,7 +1,9 @@
 """dumptxouthints: hints made by a running node from its blocks."""
 
-from framework import FunctionalTest, hints_tool, run_tool
-from generated import small_chain
+import concurrent.futures
+
+from framework import BURNT, FunctionalTest, hints_tool, run_tool
+from generated import chain, small_chain
 
 BAD_VALUE = -8
 
@@ -62,6 +64,27 @@ class DumpTxOutHints(FunctionalTest):
         after = self.main.rpc("gettxoutsetinfo", "muhash")
         for field in ("height", "bestblock", "txouts", "muhash", "total_amount"):
             self.assertEqual(after[field], before[field])
+
+    def test_while_blocks_come_and_go(self):
+        """They are those of the chain at the call, whatever becomes of it meanwhile."""
+        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        node = made.place(self.node(), copied=True)
+        node.start("-reindex").wait_for_tip(made.tip)
+        node.rpc("dumptxouthints", "before")
+        before, changes = (node.net_dir / "before").read_bytes(), 0
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            for name in map(str, range(3)):
+                dump = pool.submit(node.rpc, "dumptxouthints", name, made.height)
+                while not dump.done():
+                    node.rpc("generatetoaddress", 2, BURNT)
+                    node.rpc("invalidateblock", made.tip)
+                    self.assertEqual(node.rpc("getblockcount"), made.height - 1)
+                    node.rpc("reconsiderblock", made.tip)
+                    changes += 1
+                self.assertEqual(dump.result()["base_hash"], made.tip)
+                self.assertTrue((node.net_dir / name).read_bytes() == before, "hints differ")
+        self.assertGreater(changes, 0)
+        self.assertEqual(node.rpc("getblockcount"), made.height + 2 * changes)
 
     def test_refused(self):
         rpc = self.main.rpc

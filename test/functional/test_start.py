@@ -107,16 +107,17 @@ class Files(FunctionalTest):
         theirs = elsewhere / "regtest" / "blocks"
         theirs.mkdir(parents=True)
         # As Core lays it out with -blocksdir.
-        for path in node.blocks_dir.iterdir():
+        index_only = node.blocks_dir
+        for path in index_only.iterdir():
             if path.name != "index":
                 path.rename(theirs / path.name)
         node.args.append(f"-blocksdir={elsewhere}")
         self.assertEqual(node.start().rpc("getblockcount"), 3)
         node.stop()
         self.assertFalse((theirs / "index").exists())
-        self.assertEqual([path.name for path in node.blocks_dir.iterdir()], ["index"])
+        self.assertEqual([path.name for path in index_only.iterdir()], ["index"])
         # As this program did up to version 0.1: the index is moved.
-        (node.blocks_dir / "index").rename(theirs / "index")
+        (index_only / "index").rename(theirs / "index")
         self.assertEqual(node.start().rpc("getblockcount"), 3)
         node.stop()
         self.assertFalse((theirs / "index").exists())

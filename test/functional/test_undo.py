@@ -7,31 +7,49 @@ import contextlib
 import fcntl
 import http.client
 import os
+import pathlib
 import random
 import re
 import shutil
 import time
 
 import interop_env
-from framework import (NO_UNDO, TIMEOUT, FunctionalTest, RpcError, coins, hints_tool,
+from framework import (BURNT, NO_UNDO, TIMEOUT, FunctionalTest, RpcError, coins, hints_tool,
                        left_by_booster, wait_until)
 from generated import TAIL, chain, large_chain, small_chain
+from large_coins import chain_of_large_coins
 from phases import phase_in, tell
 from regtest_chain import COINBASE_MATURITY, Chain, spend
-from test_failures import small_disk
-from test_own_hints import place_blocks
+from test_failures import fill, small_disk
+from test_own_hints import REGTEST_MAGIC, place_blocks
 
+CHECKSUM_SIZE = 32
 LAST = 288  # blocks whose undo data comes first
 KILLS = int(os.environ.get("IBD_KILLS", "8"))
 # In the log: how the coins that the last blocks spend are found.
 FOUND_IN_FOLD = "are looked for while blocks are folded"
 READ_AGAIN = "Undo: looking for"
+FULL = r"rev00000\.dat: disk space is too low to add \d+ bytes"
 NOW = "-ibdboosterundo=now"
 BACKGROUND = "-ibdboosterundo=1"
 
 
 def undo_files(node):
     return {path.name: path.read_bytes() for path in node.blocks_dir.glob("rev*.dat")}
+
+
+def undo_records(files):
+    """The records in undo files, in no order. Each ends with a checksum that covers the hash of the
+    block before its own, so no two blocks have the same."""
+    found = set()
+    for data in files.values():
+        at = 0
+        while data[at:at + 4] == REGTEST_MAGIC:
+            end = at + 8 + int.from_bytes(data[at + 4:at + 8], "little") + CHECKSUM_SIZE
+            found.add(data[at + 8:end])
+            at = end
+        assert not data[at:].strip(b"\0"), "no record"
+    return found
 
 
 class UndoTest(FunctionalTest):
@@ -83,6 +101,20 @@ class Now(UndoTest):
         self.assertEqual(node.run("-reindex", "-ibdbooster", NOW, *made.trust, made.to_tip),
                          (0, ""))
         self.assert_as_serial(node, made, wanted)
+
+    def test_a_giant_record(self):
+        """Above 16 MiB it is made alone."""
+        mined, last = chain_of_large_coins(1_700)
+        mined.add(last)
+        mined.grow(2)
+        files = []
+        for args in (["-ibdbooster=0"], ["-ibdbooster", NOW, "-ibdboostermem=1"]):
+            node = place_blocks(self, mined.blocks)
+            self.assertEqual(node.run("-reindex", *args, f"-stopatheight={mined.height}"), (0, ""))
+            files.append(undo_files(node))
+        self.assertIn("their undo data is written", node.log_text)
+        self.assertGreater(max(map(len, undo_records(files[0]))), 16 << 20)
+        self.assertTrue(files[0] == files[1], "undo files differ")
 
     def test_the_node_is_archival(self):
         """It goes back below the terminal block, and answers for what it spent."""
@@ -196,6 +228,8 @@ class BackgroundTest(UndoTest):
         self.assertIn("No coin database inconsistencies".lower(), node.log_text.lower())
         node.stop()
         self.assertEqual(left_by_booster(node), [])
+        lacking = undo_records(wanted[0]) - undo_records(undo_files(node))
+        self.assertEqual(len(lacking), 0, "records differ from those of serial validation")
 
 
 class Background(BackgroundTest):
@@ -215,7 +249,7 @@ class Background(BackgroundTest):
         node = made.place(self.node(), copied=True)
         node.start("-reindex", "-ibdbooster", BACKGROUND, *made.trust, "-ibdboosterthreads=1")
         node.wait_for_tip(made.tip)
-        mined = node.rpc("generatetoaddress", 5, "bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202")
+        mined = node.rpc("generatetoaddress", 5, BURNT)
         self.assertEqual(node.rpc("getbestblockhash"), mined[-1])
         self.wait_for_undo(node)
         self.assertTrue(node.rpc("verifychain", 4, 0))
@@ -261,6 +295,50 @@ class Background(BackgroundTest):
         node.start(BACKGROUND)  # nothing is left to do
         self.assertEqual(undo_files(node), before)
         self.assertEqual(self.warnings(node), [])
+
+    def test_when_it_will_be_there(self):
+        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        node = self.boosted(made)
+        node.start(BACKGROUND, "-ibdboosterthreads=1")
+        told = set()
+        while not self.has_all(node):
+            told.update(self.warnings(node))
+        about = (f"up to height \\d+ and above {made.terminal_height}; "
+                 "the rest will be there in about ")
+        self.assertTrue([text for text in told if re.search(about, text)], told)
+
+    def test_a_full_disk(self):
+        """The records lie where the blocks do. While the node is in use it goes on without, before
+        that it ends; with room again the rest comes, above what is there."""
+        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        wanted = self.serial(made)
+        for when in (BACKGROUND, NOW):
+            with self.subTest(when=when), small_disk(256) as disk:
+                if not disk:
+                    interop_env.unavailable("may not mount a small file system")
+                node = made.place(self.node("regtest", f"-blocksdir={disk}"), copied=True)
+                self.assertEqual(node.run("-reindex", "-ibdbooster", NO_UNDO, *made.trust,
+                                          made.to_tip), (0, ""))
+                self.fill_while_made(node, when, pathlib.Path(disk, "filler"))
+                node.start(when)
+                self.wait_for_undo(node)
+                self.assert_whole(node, made, wanted)
+
+    def fill_while_made(self, node, when, filler):
+        node.launch(when, "-ibdboosterthreads=1", "-ibdboostermem=1")
+        wait_until(lambda: "Undo data: making" in node.log_text
+                   and list(node.net_dir.glob("ibdbooster/undo/spill*")), "a spill")
+        fill(filler, 64 * 1024)
+        if when == NOW:
+            status, errors = node.wait()
+            self.assertEqual(status, 1, errors)
+            self.assertRegex(errors, f"^Error: .*{FULL}")
+            self.assertEqual(len(errors.strip().splitlines()), 1, errors)
+        else:
+            wait_until(lambda: "Undo data could not be made" in node.log_text, "failure")
+            self.assertRegex(self.warnings(node)[0], f"could not be made: .*{FULL}")
+            node.stop()
+        filler.unlink()
 
     def test_a_better_branch_below(self):
         """One that leaves the chain where undo data is yet to come is followed once it is there."""
