@@ -17,8 +17,9 @@ class FetchPhase::Worker {
 public:
     Worker(const FetchPhase& phase, const FetchTask& task, size_t number)
         : m_phase(phase), m_task(task), m_number(number), m_spills(*phase.m_pairs),
-          m_pairs(SpendPair::SizeOf), m_blocks(phase.m_job.env, phase.m_store, phase.m_job.terminal,
-                                               phase.m_places, phase.m_state.checksums),
+          m_pairs(SpendPair::SizeOf),
+          m_blocks(phase.m_job.env, phase.m_store, phase.m_job.params.consensus,
+                   phase.m_job.terminal, phase.m_places, phase.m_state.checksums),
           m_coins(phase.m_spending.Count(), CollectorBytes(JoinBytes(phase.m_job.options) / 4))
     {
         m_coins.SetSink(&task.coins);

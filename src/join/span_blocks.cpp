@@ -1,6 +1,7 @@
 // See span_blocks.h.
 #include "join/span_blocks.h"
 
+#include "consensus/block_check.h"
 #include "storage/crc32c.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ Result<> SpanBlocks::ForEach(HeightSpan span, const Wanted& wanted, const Visit&
     Result<> done;
     while (done) {
         const Result<bool> more = Next(source, block);
-        if (!more) done = Error{more.Message(), Error::Kind::kSystem};
+        if (!more) done = more.GetError();
         if (!more || !*more) break;
         done = visit(*block.node, m_block);
     }
@@ -63,13 +64,27 @@ Result<> SpanBlocks::ForEach(HeightSpan span, const Wanted& wanted, const Visit&
 Result<bool> SpanBlocks::Next(FileBlockSource& source, SuppliedBlock& block)
 {
     while (true) {
-        IBD_ASSIGN_OR_RETURN(const bool more, source.Next(block));
-        if (!more) return false;
+        const Result<bool> more = source.Next(block);
+        if (!more) return Error{more.Message(), Error::Kind::kSystem};
+        if (!*more) return false;
         const auto height = static_cast<size_t>(block.node->height);
         if (m_block.Parse(block.bytes) && Crc32c(m_block.Raw()) == m_checksums[height]) return true;
-        IBD_RETURN_IF_ERROR(source.Reject(
-            block, Violation(RuleViolation::Kind::kMutated, "it has changed since it was joined")));
+        const Result<bool> again = source.Reject(
+            block, Violation(RuleViolation::Kind::kMutated, "it has changed since it was joined"));
+        if (again) continue;
+        if (!IsSound(block)) return Error{again.Message(), Error::Kind::kSystem};
+        return BadData("block {} at height {} was damaged when it was joined, and is sound now",
+                       block.node->hash.ToHex(), block.node->height);
     }
+}
+
+/** Whether it is what its header names, to the last witness: the join does not look at those of
+ *  blocks that are stored. */
+bool SpanBlocks::IsSound(const SuppliedBlock& block) const
+{
+    BlockView view;
+    return view.Parse(block.bytes) && view.Hash() == block.node->hash &&
+           !IsBlockMutated(view, block.node->height >= m_params.segwit_height);
 }
 
 } // namespace ibd

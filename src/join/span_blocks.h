@@ -1,6 +1,7 @@
 // SpanBlocks: the stored blocks of a span of heights, read once more and parsed without hashing.
 // That they are what the join read is known by their checksums; one that is not is read again, and
-// if that does not help it is damaged: an error. BlockPlaces: where they lie.
+// if that does not help it is damaged, now or when it was joined: an error. BlockPlaces: where they
+// lie.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -36,15 +37,17 @@ public:
     using Wanted = std::function<bool(uint32_t height)>;
 
     /** `checksums`: CRC-32C by height, from 0. All must outlive it. */
-    SpanBlocks(Env& env, const BlockStore& store, const HeaderNode& terminal,
-               const BlockPlaces& places, std::span<const uint32_t> checksums)
-        : m_env(env), m_store(store), m_terminal(terminal), m_places(places), m_checksums(checksums)
+    SpanBlocks(Env& env, const BlockStore& store, const ConsensusParams& params,
+               const HeaderNode& terminal, const BlockPlaces& places,
+               std::span<const uint32_t> checksums)
+        : m_env(env), m_store(store), m_params(params), m_terminal(terminal), m_places(places),
+          m_checksums(checksums)
     {
     }
 
     /** Calls `visit` for each wanted block of the span from height 1 on, in the order of the files.
      *  Its errors, and system errors: a block that is damaged is one too, as bad data is a spill's.
-     */
+     *  Bad data also: a block that is sound, but not what was joined, as it was damaged then. */
     Result<> ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit);
     Result<> ForEach(HeightSpan span, const Visit& visit)
     {
@@ -55,9 +58,11 @@ public:
 private:
     std::vector<PlannedBlock> Plan(HeightSpan span, const Wanted& wanted) const;
     Result<bool> Next(FileBlockSource& source, SuppliedBlock& block);
+    bool IsSound(const SuppliedBlock& block) const;
 
     Env& m_env;
     const BlockStore& m_store;
+    const ConsensusParams& m_params;
     const HeaderNode& m_terminal;
     const BlockPlaces& m_places;
     const std::span<const uint32_t> m_checksums;

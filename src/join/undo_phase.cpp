@@ -28,7 +28,7 @@ class UndoPhase::Worker {
 public:
     Worker(UndoPhase& phase, const SpillReader& coins)
         : m_phase(phase), m_job(phase.m_job), m_spills(coins), m_coins(CoinRecordSize),
-          m_blocks(m_job.env, phase.m_store, m_job.terminal, phase.m_places,
+          m_blocks(m_job.env, phase.m_store, m_job.params.consensus, m_job.terminal, phase.m_places,
                    phase.m_state.checksums),
           m_rules(m_job.params, phase.m_store, phase.m_options.checks)
     {

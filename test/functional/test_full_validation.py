@@ -15,7 +15,7 @@ from phases import phase_in, tell
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_network_booster import SUCCESS, NetworkBooster
 from test_own_hints import place_blocks
-from test_undo import UndoTest, breaking_chain, undo_files
+from test_undo import UndoTest, breaking_chain, undo_files, undo_records
 
 KILLS = int(os.environ.get("IBD_KILLS", "6"))
 FULL = "-ibdboosterfullvalidation"
@@ -26,6 +26,19 @@ WHOLE = "all blocks up to height {} keep every rule and script; their undo data 
 def signed_chain(*options):
     return chain("--outputs", "12000", "--outputs-per-block", "60", "--tail", "2100", "--signed",
                  "--seed", "11", *options)
+
+
+def with_damaged_witness(node, height):
+    """The first block file, with one bit of a witness at that height or below changed."""
+    data = bytearray((node.blocks_dir / "blk00000.dat").read_bytes())
+    node.start(NO_UNDO)
+    while not node.rpc("getblock", node.rpc("getblockhash", height), 2)["tx"][-1]["vin"][-1].get(
+            "txinwitness"):
+        height -= 1
+    raw = bytes.fromhex(node.rpc("getblock", node.rpc("getblockhash", height), 0))
+    node.stop()
+    data[data.index(raw) + len(raw) - 5] ^= 1  # what follows is the last lock time
+    return bytes(data)
 
 
 class FullTest(UndoTest):
@@ -64,6 +77,25 @@ class Valid(FullTest):
         self.assert_checked(node, height)
         self.assertNotIn("making hints", node.log_text)
         self.assert_as_serial(node, self.made, self.wanted)
+
+    def test_a_block_that_is_mended(self):
+        """The join does not see that a witness of a stored block is damaged, the check of scripts
+        does. With a sound block in its place all is joined anew, and nothing is in the way."""
+        made = self.made
+        node = made.place(self.node(), copied=True)
+        self.assertEqual(node.run("-reindex", "-ibdbooster", "-ibdboosterchecks=0", NO_UNDO,
+                                  *made.trust, made.to_tip), (0, ""))
+        path = node.blocks_dir / "blk00000.dat"
+        whole = path.read_bytes()
+        path.write_bytes(with_damaged_witness(node, made.terminal_height - 5))
+        check = ["-reindex-chainstate", FULL, made.to_tip]
+        self.assert_refused(node, *check, saying="put a sound copy of the file in its place")
+        path.write_bytes(whole)
+        self.assertEqual(node.run(*check), (0, ""))
+        self.assertIn("was damaged when it was joined, and is sound now", node.log_text)
+        self.assertEqual(undo_records(undo_files(node)), undo_records(self.wanted[0]))
+        node.start(NO_UNDO)
+        self.assertEqual(coins(node), self.wanted[1])
 
     def test_with_undo_data_of_every_block(self):
         """Then its coins are taken: nothing is joined but hints."""
