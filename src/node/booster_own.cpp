@@ -4,6 +4,7 @@
 #include "node/full_mark.h"
 #include "node/reindex_supply.h"
 #include "swiftsync/full_validation.h"
+#include "swiftsync/terminal.h"
 
 #include <algorithm>
 
@@ -12,6 +13,15 @@ namespace ibd {
 namespace {
 
 constexpr auto kNoneFolded = [](int32_t) { return false; };
+
+/** What the join said of the rules of coins; nothing if it did not, or checked under others. */
+std::optional<bool> RulesKept(const FirstPass& first, const HeaderNode& terminal,
+                              const ConsensusParams& params)
+{
+    const FoldRules rules = FoldRulesOf(terminal, HintsCounting::kSpendable, params);
+    const Uint256 now = FoldRulesId(rules, UniqueCoinbasesOf(terminal, params).below, params);
+    return first.rules == now ? first.rules_kept : std::nullopt;
+}
 
 /** What an earlier start began is gone on with, although a higher block would do by now; not for
  * the smaller part of the chain. */
@@ -258,7 +268,8 @@ Result<std::optional<BoosterRun::Outcome>>
 BoosterRun::CheckOwn(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
                      const BoosterOptions& options, const OwnStart& start, bool values, bool joins)
 {
-    const auto kept = start.first ? start.first->rules_kept : std::nullopt;
+    const auto kept =
+        start.first ? RulesKept(*start.first, terminal, m_params.consensus) : std::nullopt;
     if (kept == true && !options.full_validation) {
         m_log.Info("IBD Booster: all blocks up to height {} keep every rule but scripts",
                    terminal.height);

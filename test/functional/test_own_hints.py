@@ -370,6 +370,15 @@ class BadDisks(LongRebuild):
         self.assertNotIn("Join:", self.main.log_text)
         self.assert_coins_only(self.main)
 
+    def test_a_first_pass_under_other_rules(self):
+        """What it found of the rules of coins counts for nothing."""
+        self.kill_when((self.folder / "own.hints").exists, "-testactivationheight=csv@5000")
+        self.assertTrue((self.folder / "own.hints").exists())
+        (self.main.net_dir / "debug.log").unlink()
+        self.assert_ends_well()
+        self.assertIn(f"checking every rule but scripts of blocks 1 to {self.made.terminal_height}",
+                      self.main.log_text)
+
     def test_damaged_first_pass(self):
         """Then the fold checks all blocks again, and the rules are checked from a new join."""
         self.kill_when((self.folder / "own.hints").exists)
