@@ -125,7 +125,7 @@ Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t by
         }
         const SharedLock open(m_gate);
         IBD_RETURN_IF_ERROR(FirstError()); // then there may be no spills to write to
-        if (!take()) return WriteError();
+        if (!take()) return FailToWrite();
         for (SpillWriter* writer : {m_writer.get(), WriterOf(m_pairs), WriterOf(m_values)}) {
             if (!writer) continue;
             writer->WriteGathered();
@@ -142,15 +142,16 @@ Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t by
     return IsDue(look_at_clock) ? Cut(false) : Result<>();
 }
 
-/** Why a spill could not be written on. */
-Error JoinLog::WriteError()
+/** One of the spills could not be written on: which, and why, is what all are told from now on. */
+Result<> JoinLog::FailToWrite()
 {
-    if (const Result<> known = FirstError(); !known) return known.GetError();
-    for (SpillWriter* writer : {m_writer.get(), WriterOf(m_pairs), WriterOf(m_values)}) {
-        if (!writer) continue;
-        if (const auto finished = writer->Finish(); !finished) return finished.GetError();
+    for (const SpillWriter* writer : {m_writer.get(), WriterOf(m_pairs), WriterOf(m_values)}) {
+        const Result<> status = writer ? writer->Status() : Result<>();
+        if (!status) Fail(status.GetError());
     }
-    return SystemError("{}: spills cannot be written", m_options.directory.string());
+    // If none of them knows why.
+    Fail(SystemError("{}: spills cannot be written", m_options.directory.string()));
+    return FirstError();
 }
 
 bool JoinLog::IsDue(bool look_at_clock) const

@@ -81,7 +81,7 @@ private:
     void Work();
     Result<> Commit(Step step);
     Result<> FirstError() const;
-    Error WriteError();
+    Result<> FailToWrite();
     void Fail(const Error& error);
 
     Env& m_env;

@@ -162,6 +162,12 @@ size_t SpillWriter::Pages() const
     return m_pages.size();
 }
 
+Result<> SpillWriter::Status() const
+{
+    const Lock lock(m_mutex);
+    return m_status;
+}
+
 Result<WrittenSpill> SpillWriter::Finish()
 {
     const Lock lock(m_mutex);

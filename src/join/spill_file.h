@@ -72,6 +72,8 @@ public:
     void WriteGathered();
     /** Pages so far. */
     size_t Pages() const;
+    /** Why Add() fails. */
+    Result<> Status() const;
     /** Completes the file; after it Add() and Finish() fail. */
     Result<WrittenSpill> Finish();
 

@@ -7,6 +7,22 @@
 
 namespace ibd::test {
 
+namespace {
+
+/** Of ten blocks, with pairs. */
+JoinState NewState()
+{
+    JoinState state;
+    state.terminal_height = 10;
+    state.pairs = true;
+    state.partition_bits = TableShape::kMinPartitionBits;
+    state.outputs.assign(11, JoinState::kNotRead);
+    state.checksums.resize(11);
+    return state;
+}
+
+} // namespace
+
 TEST_CASE("Once no spill can be begun, no worker writes to one")
 {
     const TempDir dir{MemoryFolder()};
@@ -18,13 +34,7 @@ TEST_CASE("Once no spill can be begun, no worker writes to one")
     options.checkpoint_bytes = 4;
     options.background = false;
     options.pairs = true;
-    JoinState state;
-    state.terminal_height = 10;
-    state.pairs = true;
-    state.partition_bits = TableShape::kMinPartitionBits;
-    state.outputs.assign(11, JoinState::kNotRead);
-    state.checksums.resize(11);
-    JoinLog log(env, options, state);
+    JoinLog log(env, options, NewState());
     Must(log.Begin({}));
     // The second pair of spills, of events and of pairs.
     const Path fails = SpillPath(dir.Get(), GENERATE(2, 3));
@@ -44,6 +54,43 @@ TEST_CASE("Once no spill can be begun, no worker writes to one")
     const auto second = log.Record(1, {3, 0, 0}, 1'000, records, nullptr);
     REQUIRE_FALSE(second);
     CHECK(second.Message() == first.Message());
+}
+
+TEST_CASE("A spill that cannot be written is named by whoever ends the log")
+{
+    const TempDir dir{MemoryFolder()};
+    FaultEnv env;
+    JoinOptions options;
+    options.directory = dir.Get();
+    options.memory_bytes = 1 << 16;
+    options.checkpoint_bytes = uint64_t{1} << 40; // one step
+    options.background = false;
+    options.pairs = true;
+    JoinLog log(env, options, NewState());
+    Must(log.Begin({}));
+    const Path fails = SpillPath(dir.Get(), GENERATE(0, 1)); // of events, of pairs
+    CAPTURE(fails);
+    env.SetScript([&](const FaultEnv::Operation& operation) {
+        return operation.kind == "write" && operation.path == fails;
+    });
+    Result<> recorded;
+    for (uint32_t block = 1; recorded && block <= 1'000; ++block) {
+        ShardedRecords<JoinRecord> records;
+        constexpr size_t kEach = 10'000;
+        records.Reset(3 * kEach);
+        for (size_t i = 0; i < kEach; ++i) {
+            const OutpointName met{TestRng()(), TestRng()()};
+            records.Add(MakeEvent(met, JoinKind::kCreated, 2, i));
+            records.Add(MakeEvent(met, JoinKind::kSpent, 3, i));
+            records.Add(MakeEvent({TestRng()(), TestRng()()}, JoinKind::kCreated, 2, i));
+        }
+        recorded = log.Record(0, {1 + block % 10, 0, 0}, 1'000, records, nullptr);
+    }
+    REQUIRE_FALSE(recorded);
+    CHECK(recorded.Message().find(fails.string()) != std::string::npos);
+    const Result<> ended = log.Finish();
+    REQUIRE_FALSE(ended);
+    CHECK(ended.Message() == recorded.Message());
 }
 
 } // namespace ibd::test
