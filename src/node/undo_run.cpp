@@ -178,21 +178,28 @@ Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const Boost
     const Gap gap = FindGap(chain);
     if (!gap.last) return {};
     Tell(gap);
+    Result<> done = Fill(chain, blocks, options, gap);
+    const Lock lock(m_mutex);
+    if (!done) m_failure = done.Message();
+    return done;
+}
+
+Result<> UndoRun::Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+                       const Gap& gap)
+{
     IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, false));
     if (shortage && m_if_room) {
         NoteShortage(gap, *shortage);
         return {};
     }
     m_log.Info("Undo data: making that of blocks {} to {}", gap.first, gap.last->height);
-    const Result<bool> done =
-        shortage
-            ? SystemError("{} has {} free, but undo data takes about {}", shortage->place.string(),
-                          FormatBytes(shortage->free), FormatBytes(shortage->needed))
-            : MakeMissing(chain, blocks, options, gap, false);
+    if (shortage) {
+        return SystemError("{} has {} free, but undo data takes about {}", shortage->place.string(),
+                           FormatBytes(shortage->free), FormatBytes(shortage->needed));
+    }
+    IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(chain, blocks, options, gap, false));
     const Lock lock(m_mutex);
-    if (!done) m_failure = done.Message();
-    if (!done) return done.GetError();
-    if (*done) m_missing_to = 0;
+    if (done) m_missing_to = 0;
     return {};
 }
 

@@ -114,6 +114,8 @@ private:
                                                     bool last_only) const;
     void Tell(const Gap& gap);
     void NoteShortage(const Gap& gap, const RoomShortage& shortage);
+    Result<> Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+                  const Gap& gap);
     /** False: it was interrupted. */
     Result<bool> MakeMissing(ChainManager& chain, const BlockStore& blocks,
                              const BoosterOptions& options, const Gap& gap, bool last_only);

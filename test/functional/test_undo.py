@@ -340,6 +340,24 @@ class Background(BackgroundTest):
             node.stop()
         filler.unlink()
 
+    def test_what_cannot_be_read(self):
+        """Users are not told that the rest is being made when it is not."""
+        made = small_chain()
+        wanted = self.serial(made)
+        node = self.boosted(made)
+        kept = node.net_dir / "ibdbooster" / "undo" / "join.dat"
+        kept.mkdir(parents=True)
+        node.start(BACKGROUND)
+        wait_until(lambda: "Undo data could not be made" in node.log_text, "failure")
+        for text in self.warnings(node):
+            self.assertRegex(text, "the rest could not be made: .*join.dat")
+        self.assertEqual(node.rpc("getboosterinfo")["undo"]["phase"], "failed")
+        node.stop()
+        kept.rmdir()
+        node.start(BACKGROUND)
+        self.wait_for_undo(node)
+        self.assert_whole(node, made, wanted)
+
     def test_a_better_branch_below(self):
         """One that leaves the chain where undo data is yet to come is followed once it is there."""
         trunk = Chain().grow(COINBASE_MATURITY + 300)
