@@ -303,14 +303,17 @@ Result<> GenerateByJoin(const ToolContext& context, const ChainBlocks& blocks, c
     options.tty = stderr;
     FileBlockSupply supply(context.env, blocks.Store(), blocks.Terminal(), PlanOrder::OfChain());
     const std::atomic<bool> stop = false;
+    const Path part = out.string() + ".part"; // of which an earlier run may have left one
+    if (context.env.Exists(part)) IBD_RETURN_IF_ERROR(context.env.Remove(part));
     IBD_ASSIGN_OR_RETURN(const GeneratedHints made,
                          GenerateHints(context.env, context.log, blocks.Params(), blocks.Terminal(),
-                                       supply, options, stop, out, format));
-    // What the join leaves behind when it is done is the lock on its folder.
-    if (made.verdict.kind == JoinVerdict::Kind::kDone) {
-        return context.env.RemoveAll(options.directory);
+                                       supply, options, stop, part, format));
+    if (made.verdict.kind != JoinVerdict::Kind::kDone) {
+        return BadData("no hints can be made: {}", made.verdict.reason);
     }
-    return BadData("no hints can be made: {}", made.verdict.reason);
+    IBD_RETURN_IF_ERROR(context.Publish(part, out));
+    // What the join leaves behind when it is done is the lock on its folder.
+    return context.env.RemoveAll(options.directory);
 }
 
 Result<> GenerateFromSnapshot(const ToolContext& context, ChainBlocks& blocks,
@@ -366,7 +369,6 @@ Result<> GenerateHints(const ToolContext& context)
     }
     IBD_RETURN_IF_ERROR(height ? blocks->EndAt(static_cast<uint32_t>(*height))
                                : blocks->EndAtBest());
-    if (context.env.Exists(out)) IBD_RETURN_IF_ERROR(context.env.Remove(out)); // --force
     return GenerateByJoin(context, *blocks, out, format, bytes);
 }
 

@@ -206,6 +206,24 @@ class RealChain(ToolTest):
         self.assertEqual(out.read_bytes(), self.made.read_bytes())
 
 
+class Alone(ToolTest):
+    def test_what_is_there_stays_until_it_is_replaced(self):
+        made, out = small_chain(), self.dir / "out"
+        out.write_bytes(b"mine")
+        args = ["generate", "--network=regtest", f"--height={made.terminal_height}"]
+        self.tool(*args, made.blocks, out, status=1)
+        work = self.dir / "out.work"
+        work.write_bytes(b"in the way")
+        self.tool(*args, "--force", made.blocks, out, status=1)
+        self.assertEqual(out.read_bytes(), b"mine")
+        work.unlink()
+        self.tool(*args, "--force", made.blocks, out)
+        self.tool("generate", "--network=regtest", f"--height={made.terminal_height}", made.blocks,
+                  self.dir / "new")
+        self.assertEqual(out.read_bytes(), (self.dir / "new").read_bytes())
+        self.assertEqual(sorted(path.name for path in self.dir.iterdir()), ["new", "out"])
+
+
 class Node(ToolTest):
     def test_the_node_takes_every_format(self):
         made = small_chain()
