@@ -7,6 +7,9 @@
 #include "rpc/new_file.h"
 #include "util/hex.h"
 
+#include <atomic>
+#include <memory>
+
 namespace ibd {
 
 namespace {
@@ -35,9 +38,27 @@ UniValue ToJson(const JoinTotals& totals, const HintsInfo& hints, const HeaderNo
     return out;
 }
 
+/** Two calls would write to the same folder, and perhaps to the same file. */
+class OneAtATime {
+public:
+    explicit OneAtATime(std::atomic<bool>& busy) : m_busy(busy)
+    {
+        if (busy.exchange(true)) {
+            throw RpcError{RpcCode::kMisc, "Hints are being made for another call"};
+        }
+    }
+    ~OneAtATime() { m_busy = false; }
+    OneAtATime(const OneAtATime&) = delete;
+    OneAtATime& operator=(const OneAtATime&) = delete;
+
+private:
+    std::atomic<bool>& m_busy;
+};
+
 UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOptions& options,
-                        const HintsMade& on_made, const RpcCall& call)
+                        const HintsMade& on_made, const RpcCall& call, std::atomic<bool>& busy)
 {
+    const OneAtATime alone(busy);
     const ChainManager& chain = context.Chain();
     const NewFile file(context, call.String(0));
     if (!context.env.OpenWrite(file.incomplete, true)) {
@@ -84,8 +105,9 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
          "  \"size\": n,              (numeric) Its size in bytes\n"
          "  \"hintsid\": \"hex\"        (string) Identifies the hints, as getboosterinfo has it\n}",
          "main.hints\nmain.hints 850000",
-         [&context, &log, options, made](const RpcCall& call) {
-             return DumpTxOutHints(context, log, options, made, call);
+         [&context, &log, options, made,
+          busy = std::make_shared<std::atomic<bool>>(false)](const RpcCall& call) {
+             return DumpTxOutHints(context, log, options, made, call, *busy);
          }});
 }
 

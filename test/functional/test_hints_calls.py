@@ -2,7 +2,7 @@
 
 import concurrent.futures
 
-from framework import BURNT, FunctionalTest, hints_tool, run_tool
+from framework import BURNT, FunctionalTest, RpcError, hints_tool, run_tool
 from generated import chain, small_chain
 
 BAD_VALUE = -8
@@ -85,6 +85,25 @@ class DumpTxOutHints(FunctionalTest):
                 self.assertTrue((node.net_dir / name).read_bytes() == before, "hints differ")
         self.assertGreater(changes, 0)
         self.assertEqual(node.rpc("getblockcount"), made.height + 2 * changes)
+
+    def test_calls_at_once(self):
+        """One is served; the others do not touch its file."""
+        rpc, said = self.main.rpc, []
+        wanted = self.tool_made(self.made.height)
+
+        def dump(_):
+            try:
+                return rpc("dumptxouthints", "same")["size"]
+            except RpcError as error:
+                said.append(error.message)
+                return None
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            sizes = [size for size in pool.map(dump, range(4)) if size is not None]
+        self.assertEqual(sizes, [len(wanted)])
+        for message in said:
+            self.assertRegex(message, "for another call|already exists")
+        self.assertEqual((self.main.net_dir / "same").read_bytes(), wanted)
+        self.assertFalse((self.main.net_dir / "same.incomplete").exists())
 
     def test_refused(self):
         rpc = self.main.rpc
