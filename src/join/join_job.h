@@ -81,7 +81,10 @@ struct JoinJob {
         }
         return progress;
     }
-    Uint256 RulesId() const { return FoldRulesId(rules, unique.below, params.consensus); }
+    Uint256 RulesId() const
+    {
+        return FoldRulesIdOf(terminal, HintsCounting::kSpendable, params.consensus);
+    }
     SipKey RandomKey() const;
     /** Of this chain, under a new salt; nothing is read. */
     JoinState NewState() const;

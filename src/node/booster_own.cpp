@@ -18,8 +18,7 @@ constexpr auto kNoneFolded = [](int32_t) { return false; };
 std::optional<bool> RulesKept(const FirstPass& first, const HeaderNode& terminal,
                               const ConsensusParams& params)
 {
-    const FoldRules rules = FoldRulesOf(terminal, HintsCounting::kSpendable, params);
-    const Uint256 now = FoldRulesId(rules, UniqueCoinbasesOf(terminal, params).below, params);
+    const Uint256 now = FoldRulesIdOf(terminal, HintsCounting::kSpendable, params);
     return first.rules == now ? first.rules_kept : std::nullopt;
 }
 

@@ -34,7 +34,10 @@ struct SyncJob {
     Result<std::vector<RunReader>> OpenRunsOf(const Checkpoint& checkpoint) const;
 
 private:
-    Uint256 RulesId() const { return FoldRulesId(Rules(), Unique().below, params.consensus); }
+    Uint256 RulesId() const
+    {
+        return FoldRulesIdOf(terminal, hints.Info().counting, params.consensus);
+    }
 };
 
 } // namespace ibd

@@ -60,6 +60,13 @@ FoldRules FoldRulesOf(const HeaderNode& terminal, HintsCounting counting,
                          [&](int height) { return terminal.Ancestor(height)->hash; });
 }
 
+Uint256 FoldRulesIdOf(const HeaderNode& terminal, HintsCounting counting,
+                      const ConsensusParams& params)
+{
+    return FoldRulesId(FoldRulesOf(terminal, counting, params),
+                       UniqueCoinbasesOf(terminal, params).below, params);
+}
+
 std::optional<std::string> RefuteTotals(const FoldTotals& totals, const HintsInfo& hints,
                                         Amount supply)
 {

@@ -44,6 +44,9 @@ UniqueCoinbases MakeUniqueCoinbases(const ConsensusParams& params, int32_t termi
 UniqueCoinbases UniqueCoinbasesOf(const HeaderNode& terminal, const ConsensusParams& params);
 FoldRules FoldRulesOf(const HeaderNode& terminal, HintsCounting counting,
                       const ConsensusParams& params);
+/** FoldRulesId() of both. */
+Uint256 FoldRulesIdOf(const HeaderNode& terminal, HintsCounting counting,
+                      const ConsensusParams& params);
 
 /** Whether totals over some of the blocks, or all, are more than right hints could lead to: the
  *  reason, or nothing. `supply`: of the chain up to the terminal block, satoshis. */
