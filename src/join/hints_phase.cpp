@@ -13,6 +13,7 @@ Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
     m_job.Enter(JoinProgress::Phase::kJoining);
     IBD_RETURN_IF_ERROR(JoinPartitions());
     HintsEnd end = End();
+    if (end.interrupted) return end;
     // Before a problem is believed: who could not write has not joined all.
     if (m_pairs) {
         IBD_ASSIGN_OR_RETURN(end.pairs, m_pairs->Finish());
@@ -20,7 +21,7 @@ Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
     if (m_values) {
         IBD_ASSIGN_OR_RETURN(end.values, m_values->Finish());
     }
-    if (end.problem || end.interrupted) return end;
+    if (end.problem) return end;
     IBD_RETURN_IF_ERROR(WriteBeside(make_writer, end));
     end.interrupted = m_job.stop;
     return end;
