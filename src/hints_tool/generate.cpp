@@ -296,6 +296,9 @@ Result<> Generator::WritePart(uint32_t part, HintsWriter& writer, HintsCounting 
 Result<> GenerateByJoin(const ToolContext& context, const ChainBlocks& blocks, const Path& out,
                         HintsFormat format, uint64_t memory)
 {
+    IBD_ASSIGN_OR_RETURN(const Path part, context.PartOf(out));
+    // An earlier run may have left one.
+    if (context.env.Exists(part)) IBD_RETURN_IF_ERROR(context.env.Remove(part));
     JoinOptions options;
     options.threads = std::max(1u, std::thread::hardware_concurrency());
     options.memory_bytes = memory;
@@ -303,8 +306,6 @@ Result<> GenerateByJoin(const ToolContext& context, const ChainBlocks& blocks, c
     options.tty = stderr;
     FileBlockSupply supply(context.env, blocks.Store(), blocks.Terminal(), PlanOrder::OfChain());
     const std::atomic<bool> stop = false;
-    const Path part = out.string() + ".part"; // of which an earlier run may have left one
-    if (context.env.Exists(part)) IBD_RETURN_IF_ERROR(context.env.Remove(part));
     IBD_ASSIGN_OR_RETURN(const GeneratedHints made,
                          GenerateHints(context.env, context.log, blocks.Params(), blocks.Terminal(),
                                        supply, options, stop, part, format));
@@ -330,7 +331,7 @@ Result<> GenerateFromSnapshot(const ToolContext& context, ChainBlocks& blocks,
     IBD_RETURN_IF_ERROR(generator.Match());
     const HeaderNode& terminal = blocks.Terminal();
     const HintsTarget target{format, blocks.Params().magic, static_cast<uint32_t>(terminal.height)};
-    const Path part = out.string() + ".part";
+    IBD_ASSIGN_OR_RETURN(const Path part, context.PartOf(out));
     IBD_ASSIGN_OR_RETURN(const auto writer, StartHintsFile(context.env, part, target));
     IBD_RETURN_IF_ERROR(generator.Write(*writer, FirstHeight(format) == 0, CountingOf(format)));
     IBD_RETURN_IF_ERROR(writer->Finish(terminal.hash));

@@ -7,8 +7,8 @@
 #include "rpc/new_file.h"
 #include "util/hex.h"
 
-#include <atomic>
 #include <memory>
+#include <mutex>
 
 namespace ibd {
 
@@ -38,27 +38,12 @@ UniValue ToJson(const JoinTotals& totals, const HintsInfo& hints, const HeaderNo
     return out;
 }
 
-/** Two calls would write to the same folder, and perhaps to the same file. */
-class OneAtATime {
-public:
-    explicit OneAtATime(std::atomic<bool>& busy) : m_busy(busy)
-    {
-        if (busy.exchange(true)) {
-            throw RpcError{RpcCode::kMisc, "Hints are being made for another call"};
-        }
-    }
-    ~OneAtATime() { m_busy = false; }
-    OneAtATime(const OneAtATime&) = delete;
-    OneAtATime& operator=(const OneAtATime&) = delete;
-
-private:
-    std::atomic<bool>& m_busy;
-};
-
 UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOptions& options,
-                        const HintsMade& on_made, const RpcCall& call, std::atomic<bool>& busy)
+                        const HintsMade& on_made, const RpcCall& call, std::mutex& at_work)
 {
-    const OneAtATime alone(busy);
+    // Two calls would write to the same folder, and perhaps to the same file.
+    const std::unique_lock alone(at_work, std::try_to_lock);
+    if (!alone) ThrowRpc(RpcCode::kMisc, "Hints are being made for another call");
     const ChainManager& chain = context.Chain();
     const NewFile file(context, call.String(0));
     if (!context.env.OpenWrite(file.incomplete, true)) {
@@ -106,8 +91,8 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
          "  \"hintsid\": \"hex\"        (string) Identifies the hints, as getboosterinfo has it\n}",
          "main.hints\nmain.hints 850000",
          [&context, &log, options, made,
-          busy = std::make_shared<std::atomic<bool>>(false)](const RpcCall& call) {
-             return DumpTxOutHints(context, log, options, made, call, *busy);
+          at_work = std::make_shared<std::mutex>()](const RpcCall& call) {
+             return DumpTxOutHints(context, log, options, made, call, *at_work);
          }});
 }
 
