@@ -70,6 +70,12 @@ def small_chain(outputs=6000):
                  "--seed", "7")
 
 
+def medium_chain(*more):
+    """Long enough that a phase of the join can be seen from outside."""
+    return chain("--outputs", "250000", "--tail", str(TAIL), "--seed", "5", "--shuffle", "10",
+                 *more)
+
+
 def large_chain():
     """At least two million outputs: scattered, obfuscated files with stale branches."""
     outputs = os.environ.get("IBD_OUTPUTS", "2100000")

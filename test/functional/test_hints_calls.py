@@ -3,7 +3,7 @@
 import concurrent.futures
 
 from framework import BURNT, FunctionalTest, RpcError, hints_tool, run_tool
-from generated import chain, small_chain
+from generated import medium_chain, small_chain
 
 BAD_VALUE = -8
 
@@ -67,7 +67,7 @@ class DumpTxOutHints(FunctionalTest):
 
     def test_while_blocks_come_and_go(self):
         """They are those of the chain at the call, whatever becomes of it meanwhile."""
-        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        made = medium_chain()
         node = made.place(self.node(), copied=True)
         node.start("-reindex").wait_for_tip(made.tip)
         node.rpc("dumptxouthints", "before")

@@ -11,19 +11,13 @@ import shutil
 import interop_env
 from framework import (NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster,
                        wait_until)
-from generated import chain, small_chain
+from generated import medium_chain, small_chain
 from regtest_chain import COINBASE_MATURITY, Chain, spend
 from test_failures import fill, small_disk
 
 SUCCESS = "*** IBD Booster: {} check at block height {} succeeded. ***"
 MAKING = "IBD Booster: making hints from the blocks up to height {}"
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")
-
-
-def medium_chain():
-    """Long enough that a phase of the join can be seen from outside."""
-    return chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10",
-                 "--stale")
 
 
 def place_blocks(test, blocks):
@@ -311,7 +305,7 @@ class LongRebuild(OwnHintsTest):
 
     def setUp(self):
         super().setUp()
-        self.made = medium_chain()
+        self.made = medium_chain("--stale")
         self.main = self.indexed(self.made)
         self.main.start()
         self.wanted = coins(self.main)

@@ -16,7 +16,7 @@ import time
 import interop_env
 from framework import (BURNT, NO_UNDO, TIMEOUT, FunctionalTest, RpcError, coins, hints_tool,
                        left_by_booster, wait_until)
-from generated import TAIL, chain, large_chain, small_chain
+from generated import TAIL, chain, large_chain, medium_chain, small_chain
 from large_coins import chain_of_large_coins
 from phases import phase_in, tell
 from regtest_chain import COINBASE_MATURITY, Chain, spend
@@ -297,7 +297,7 @@ class Background(BackgroundTest):
         self.assertEqual(self.warnings(node), [])
 
     def test_when_it_will_be_there(self):
-        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        made = medium_chain()
         node = self.boosted(made)
         node.start(BACKGROUND, "-ibdboosterthreads=1")
         told = set()
@@ -310,7 +310,7 @@ class Background(BackgroundTest):
     def test_a_full_disk(self):
         """The records lie where the blocks do. While the node is in use it goes on without, before
         that it ends; with room again the rest comes, above what is there."""
-        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        made = medium_chain()
         wanted = self.serial(made)
         for when in (BACKGROUND, NOW):
             with self.subTest(when=when), small_disk(256) as disk:
@@ -378,7 +378,7 @@ class Background(BackgroundTest):
         self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])
 
     def test_kills_and_stops(self):
-        made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        made = medium_chain()
         wanted = self.serial(made)
         node = self.boosted(made)
         chance = random.Random(os.environ.get("IBD_SEED", "1"))
@@ -703,7 +703,7 @@ class Interrupted(UndoTest):
 
     def setUp(self):
         super().setUp()
-        self.made = chain("--outputs", "250000", "--tail", "2100", "--seed", "5", "--shuffle", "10")
+        self.made = medium_chain()
         self.wanted = self.serial(self.made)
         self.args = ["-ibdbooster", NOW, *self.made.trust, "-ibdboostermem=1",
                      "-ibdboosterintervalbytes=4000000"]

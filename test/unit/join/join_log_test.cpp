@@ -21,19 +21,26 @@ JoinState NewState()
     return state;
 }
 
+/** Nothing in the background; a step is cut after so many bytes of blocks. */
+JoinOptions NewOptions(const Path& directory, uint64_t bytes_a_step)
+{
+    JoinOptions options;
+    options.directory = directory;
+    options.threads = 2;
+    options.memory_bytes = 1 << 16;
+    options.checkpoint_bytes = bytes_a_step;
+    options.background = false;
+    options.pairs = true;
+    return options;
+}
+
 } // namespace
 
 TEST_CASE("Once no spill can be begun, no worker writes to one")
 {
     const TempDir dir{MemoryFolder()};
     FaultEnv env;
-    JoinOptions options;
-    options.directory = dir.Get();
-    options.threads = 2;
-    options.memory_bytes = 1 << 16;
-    options.checkpoint_bytes = 4;
-    options.background = false;
-    options.pairs = true;
+    const JoinOptions options = NewOptions(dir.Get(), 4);
     JoinLog log(env, options, NewState());
     Must(log.Begin({}));
     // The second pair of spills, of events and of pairs.
@@ -60,12 +67,7 @@ TEST_CASE("A spill that cannot be written is named by whoever ends the log")
 {
     const TempDir dir{MemoryFolder()};
     FaultEnv env;
-    JoinOptions options;
-    options.directory = dir.Get();
-    options.memory_bytes = 1 << 16;
-    options.checkpoint_bytes = uint64_t{1} << 40; // one step
-    options.background = false;
-    options.pairs = true;
+    const JoinOptions options = NewOptions(dir.Get(), uint64_t{1} << 40); // one step
     JoinLog log(env, options, NewState());
     Must(log.Begin({}));
     const Path fails = SpillPath(dir.Get(), GENERATE(0, 1)); // of events, of pairs
