@@ -64,8 +64,11 @@ struct JoinVerdict {
     enum class Kind {
         kDone,
         kBlockInvalid, //!< a block that has its right hash breaks a rule
-        kIncomplete,   //!< not all blocks were there; what was done is kept
-        kInterrupted,  //!< stopped on request; what was done is kept for the next
+        /** An outpoint is made or spent more often than once, or is not there: no room to find out
+         *  in which block, or whether only coinbases came back, as they may. */
+        kUndecided,
+        kIncomplete,  //!< not all blocks were there; what was done is kept
+        kInterrupted, //!< stopped on request; what was done is kept for the next
     };
     Kind kind = Kind::kInterrupted;
     std::string reason;

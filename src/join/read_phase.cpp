@@ -54,17 +54,19 @@ uint64_t ExpectedUndoBytes(uint64_t block_bytes)
 Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
 {
     IBD_ASSIGN_OR_RETURN(auto kept, Resume(ordered, hints));
-    if (kept && kept->stage != JoinStage::kReading) return ReadEnd{std::move(*kept), {}};
+    if (kept && kept->stage != JoinStage::kReading) return ReadEnd{std::move(*kept), {}, {}};
     IBD_RETURN_IF_ERROR(BeginSupply(kept));
     if (!kept) {
         IBD_ASSIGN_OR_RETURN(kept, StartNew(ordered));
     }
-    IBD_RETURN_IF_ERROR(CheckRoom(*kept));
+    std::string shortage = FindShortage(*kept);
+    if (!shortage.empty() && !kept->ordered) return SystemError("{}", shortage);
+    if (!shortage.empty()) return ReadEnd{std::move(*kept), {}, std::move(shortage)};
     m_job.partitions = kept->Owner().partitions;
     JoinLog log(m_job.env, m_job.options, std::move(*kept));
     IBD_ASSIGN_OR_RETURN(auto failure, ReadAll(log));
     IBD_RETURN_IF_ERROR(log.Finish());
-    return ReadEnd{log.State(), std::move(failure)};
+    return ReadEnd{log.State(), std::move(failure), {}};
 }
 
 /** Where to start: the state if it is of this join and its spills are whole, else nothing. What
@@ -137,7 +139,7 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
 }
 
 /** A disk that is too small is found before hours of work, not after. */
-Result<> ReadPhase::CheckRoom(const JoinState& state) const
+std::string ReadPhase::FindShortage(const JoinState& state) const
 {
     const uint64_t to_read = m_supply.EstimatedBytes();
     const uint64_t needed = (state.pairs ? ExpectedPairedBytes(to_read, state.ordered)
@@ -149,7 +151,7 @@ Result<> ReadPhase::CheckRoom(const JoinState& state) const
                    m_supply.BlocksToFold(), to_read / 1'000'000, m_job.terminal.height,
                    m_job.Threads(), needed / 1'000'000, m_job.options.directory.string());
     if (!room || *room >= needed) return {};
-    return SystemError("{} has {} MB free, but the join needs about {} MB",
+    return fmt::format("{} has {} MB free, but the join needs about {} MB",
                        m_job.options.directory.string(), *room / 1'000'000, needed / 1'000'000);
 }
 

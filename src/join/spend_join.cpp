@@ -105,6 +105,7 @@ Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
     if (read.failure && read.failure->kind == FoldFailure::Kind::kMachine) {
         return read.failure->error;
     }
+    if (!read.shortage.empty()) return Undecided(read.shortage);
     const bool all = read.state.BlocksRead() == read.state.outputs.size();
     if (read.failure || !all) return Early(read);
     if (read.state.stage == JoinStage::kReading) return Join(read.state, make_writer, publish);
@@ -136,6 +137,19 @@ SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
     } else {
         outcome.verdict = {Kind::kIncomplete, "blocks are missing", -1, {}};
     }
+    return outcome;
+}
+
+SpendJoin::Outcome SpendJoin::Undecided(const std::string& shortage)
+{
+    Outcome outcome;
+    outcome.verdict = {
+        JoinVerdict::Kind::kUndecided,
+        fmt::format("an outpoint occurs more than once, or a block is invalid; {} to "
+                    "find out in which block",
+                    shortage),
+        -1,
+        {}};
     return outcome;
 }
 

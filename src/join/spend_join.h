@@ -45,6 +45,7 @@ private:
     Result<> KeepPairs(JoinState& state, std::span<const SpillInfo> found);
     JoinVerdict Done(const JoinState& state) const;
     Outcome Early(const ReadEnd& end) const;
+    static Outcome Undecided(const std::string& shortage);
     Result<JoinVerdict> Refuse(const JoinRecord& problem);
     Result<std::string> Describe(const JoinRecord& problem);
     Result<JoinVerdict> Conclude(JoinVerdict verdict);

@@ -345,12 +345,16 @@ Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
     return Conclude(*verdict, options);
 }
 
-/** The serial engine says what is wrong with the chain. */
+/** The serial engine says what is wrong with the chain, and needs no room to do so. */
 BoosterRun::Outcome BoosterRun::GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict)
 {
-    CHECK(verdict.kind == JoinVerdict::Kind::kBlockInvalid);
-    m_log.Error("IBD Booster: block at height {} is invalid: {}; {}", verdict.height,
-                verdict.reason, WayBack());
+    if (verdict.kind == JoinVerdict::Kind::kUndecided) {
+        m_log.Error("IBD Booster: {}; {}", verdict.reason, WayBack());
+    } else {
+        CHECK(verdict.kind == JoinVerdict::Kind::kBlockInvalid);
+        m_log.Error("IBD Booster: block at height {} is invalid: {}; {}", verdict.height,
+                    verdict.reason, WayBack());
+    }
     const Lock lock(m_mutex);
     m_progress.emplace();
     m_progress->state = BoosterState::kRefused;
@@ -393,7 +397,8 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
                               .values = start.values && JoinsValues(options)};
     LogOwnStart(trust, options, terminal->height, besides.values || MustCheckRules(options));
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
-    if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid) {
+    if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid ||
+        made.verdict.kind == JoinVerdict::Kind::kUndecided) {
         m_own_refused = true;
         IBD_RETURN_IF_ERROR(CleanUp(options, false));
         (void)GiveUp(*terminal, made.verdict);

@@ -206,7 +206,7 @@ private:
     OwnHints m_own;
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     FoldWatcher m_watcher;
-    bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid
+    bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid, or may be
     bool m_hints_wrong = false;
     bool m_hints_failed = false; //!< were wrong, or are not of this chain
     UndoRun m_validation;        //!< full validation from blocks alone

@@ -286,6 +286,9 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
                                                           .connected = true,
                                                           .last_only = last_only}));
     if (verdict.kind == JoinVerdict::Kind::kInterrupted) return false;
+    if (verdict.kind == JoinVerdict::Kind::kUndecided) { // nothing is known against the chain
+        return SystemError("{}", verdict.reason);
+    }
     if (verdict.kind != JoinVerdict::Kind::kDone) {
         m_broken = terminal->Ancestor(verdict.height);
         return BadData(

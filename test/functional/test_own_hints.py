@@ -296,6 +296,31 @@ class BadBlocks(OwnHintsTest):
         txid, _ = mined.coinbase_of(2)
         self.assert_serial_after(mined, bad, f"{tx.txid()} spends {txid}:7")
 
+    def test_no_room_to_find_out_where(self):
+        """The join fits on the disk, but not all events, which say what is wrong in which block."""
+        mined, bad, _ = self.spending((1, 0), (2, 0), (1, 0))
+        for _ in range(4):
+            large = mined.candidate()
+            large.txs[0].outputs.append((0, b"\x6a" + bytes(990_000)))
+            mined.add(large.mine())
+        before = mined.blocks[bad - 2].hash()
+        for command in "-reindex", "-reindex-chainstate":
+            node = place_blocks(self, mined.blocks)
+            if command == "-reindex-chainstate":
+                self.assertEqual(node.run("-reindex", "-stopatheight=10", "-ibdbooster=0")[0], 0)
+            with small_disk(1) as disk:
+                if disk is None:
+                    interop_env.unavailable("no right to mount")
+                fill(pathlib.Path(disk) / "filler", 600 * 1024)
+                node.start(command, "-ibdbooster", f"-ibdboosterdir={disk}").wait_for_tip(before)
+                self.assertRegex(node.log_text,
+                                 "IBD Booster: an outpoint occurs more than once, or a block is "
+                                 "invalid; .* MB free, but the join needs about .* MB to find out "
+                                 "in which block; validating serially from the same blocks")
+                self.assertEqual(node.rpc("getboosterinfo")["state"], "refused")
+                node.stop()
+                self.assertEqual(left_by_booster(node), [])
+
 
 class LongRebuild(OwnHintsTest):
     """A rebuild in many steps, of coins that are known."""

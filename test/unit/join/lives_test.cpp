@@ -349,3 +349,41 @@ TEST_CASE("A coinbase made again while its first coin is there is named", "[join
     REQUIRE(chain.WrongHeight() == 3);
     for (int i = 0; i < 10; ++i) RequireJoined(chain, 1 + i % 2, i % 3 ? 1 << 20 : 1, true);
 }
+
+TEST_CASE("Where the order of the chain has no room, nothing is said of any block", "[join]")
+{
+    for (const bool comes_back : {false, true}) {
+        WildChain chain;
+        const auto coinbase = WildChain::Coinbase(7, 2);
+        const OutPoint coin{coinbase.Id(), 0};
+        chain.Add({coinbase});
+        chain.Add({WildChain::Coinbase(2), WildChain::Spend({coin, {coinbase.Id(), 1}})});
+        if (comes_back)
+            chain.Add({coinbase});
+        else
+            chain.Add({WildChain::Coinbase(3), WildChain::Spend({coin}, 2)});
+        REQUIRE(chain.Valid() == comes_back);
+        TempDir dir(MemoryFolder());
+        FaultEnv env;
+        const auto log = MakeNullLogger();
+        const std::atomic<bool> stop = false;
+        sim::LyingSupply supply = chain.Supply();
+        Must(supply.Begin([](int32_t) { return false; }));
+        const uint64_t once = ExpectedSpillBytes(supply.EstimatedBytes(), false);
+        JoinOptions options = MakeJoinOptions(dir.Get() / "join", 1, 1);
+        options.values = false; // which would take more
+        const auto join = [&](uint64_t room) {
+            env.SetSpace(room);
+            return Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply, options, stop,
+                                      dir.Get() / "hints", HintsFormat::kContainer1));
+        };
+        const auto cramped = join(once);
+        REQUIRE(cramped.verdict.kind == JoinVerdict::Kind::kUndecided);
+        CHECK(cramped.verdict.reason.find("but the join needs about") != std::string::npos);
+        RequireClean(dir.Get() / "join");
+        CHECK_FALSE(std::filesystem::exists(dir.Get() / "hints.incomplete"));
+        const auto roomy = join(ExpectedSpillBytes(supply.EstimatedBytes(), true));
+        CHECK(roomy.verdict.kind ==
+              (comes_back ? JoinVerdict::Kind::kDone : JoinVerdict::Kind::kBlockInvalid));
+    }
+}
