@@ -60,6 +60,12 @@ bool IsOfHints(const JoinState& state)
 
 } // namespace
 
+Result<> RemovePairs(Env& env, const Path& booster)
+{
+    IBD_RETURN_IF_ERROR(env.RemoveAll(UndoFolder(booster)));
+    return RemoveIfThere(env, IncompletePath(booster));
+}
+
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
 {
     JoinOptions options;

@@ -269,7 +269,7 @@ Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
     m_log.Info("Undo data: the last {} blocks have it",
                std::min(kMinBlocksToKeep, chain.Tip()->height));
     // Run() would find nothing to do, and what a join has kept would stay.
-    return IsNeeded(chain) ? Result<>() : m_env.RemoveAll(UndoFolder(options.directory));
+    return IsNeeded(chain) ? Result<>() : RemovePairs(m_env, options.directory);
 }
 
 Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
@@ -298,7 +298,7 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
     }
     if (last_only) return true;
     m_log.Info("Undo data: all blocks up to height {} have it", terminal->height);
-    IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
+    IBD_RETURN_IF_ERROR(RemovePairs(m_env, options.directory));
     return true;
 }
 

@@ -258,6 +258,21 @@ class Background(BackgroundTest):
         node.rpc("invalidateblock", mined[0])
         self.assert_whole(node, made, wanted)
 
+    def test_pairs_of_a_rebuild_that_was_begun(self):
+        """Over the chainstate that is used again: then there is nothing more to go on with."""
+        made = medium_chain()
+        wanted = self.serial(made)
+        node = self.boosted(made)
+        node.launch("-reindex-chainstate", "-ibdbooster", BACKGROUND, *made.trust,
+                    "-ibdboostermem=1", "-ibdboosterintervalbytes=2000000")
+        wait_until(lambda: list(node.net_dir.glob("ibdbooster/undo/spill*")), "a spill")
+        node.kill()
+        self.assertIn("own.hints.incomplete", left_by_booster(node))
+        node.start("-ibdbooster", BACKGROUND, *made.trust)
+        self.assertIn("keeps a rebuild that was begun", node.log_text)
+        self.wait_for_undo(node)
+        self.assert_whole(node, made, wanted)
+
     def test_what_calls_say_meanwhile(self):
         made = small_chain()
         wanted = self.serial(made)
