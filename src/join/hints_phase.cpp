@@ -21,7 +21,7 @@ Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
     if (m_values) {
         IBD_ASSIGN_OR_RETURN(end.values, m_values->Finish());
     }
-    if (end.problem) return end;
+    if (end.problem || end.crowded) return end;
     IBD_RETURN_IF_ERROR(WriteBeside(make_writer, end));
     end.interrupted = m_job.stop;
     return end;
@@ -141,12 +141,13 @@ Result<> HintsPhase::Worker<Record>::Run()
             m_phase.m_next = partitions; // nobody gets another
             return done;
         }
+        if (m_join.IsCrowded()) m_phase.m_next = partitions;
         m_phase.m_job.joined.fetch_add(1, std::memory_order_relaxed);
     }
     if (m_numbers) m_numbers->Flush();
     if (m_pairs) (void)m_pairs->Flush();
     if (m_values) (void)m_values->Flush();
-    m_phase.Take(m_join.FirstProblem(), m_numbers ? m_numbers->Count() : 0);
+    m_phase.Take(m_join.FirstProblem(), m_join.IsCrowded(), m_numbers ? m_numbers->Count() : 0);
     return {};
 }
 
@@ -174,9 +175,10 @@ HintsEnd HintsPhase::End()
     return m_end;
 }
 
-void HintsPhase::Take(const std::optional<JoinRecord>& problem, uint64_t unspent)
+void HintsPhase::Take(const std::optional<JoinRecord>& problem, bool crowded, uint64_t unspent)
 {
     const Lock lock(m_mutex);
+    m_end.crowded = m_end.crowded || crowded;
     m_end.unspent += unspent;
     if (!problem) return;
     if (!m_end.problem || problem->Event() < m_end.problem->Event()) m_end.problem = problem;

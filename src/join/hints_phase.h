@@ -20,6 +20,9 @@ struct HintsEnd {
     /** The first event in the chain, of those found, that no valid chain has; then nothing was
      *  written. */
     std::optional<JoinRecord> problem;
+    /** An outpoint occurs more often than memory has room for: nothing was written, and `problem`
+     *  need not be the first. */
+    bool crowded = false;
     bool interrupted = false;
     uint64_t unspent = 0;
     std::vector<SpillInfo> pairs; //!< if they are kept: those found here, durable
@@ -47,7 +50,7 @@ private:
     Result<> WriteBeside(const MakeHintsWriter& make_writer, HintsEnd& end);
     Result<> WriteHints(const MakeHintsWriter& make_writer);
     Result<> CheckRules(HintsEnd& end);
-    void Take(const std::optional<JoinRecord>& problem, uint64_t unspent);
+    void Take(const std::optional<JoinRecord>& problem, bool crowded, uint64_t unspent);
     HintsEnd End();
 
     JoinJob& m_job;

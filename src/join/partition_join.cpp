@@ -82,6 +82,7 @@ Result<> PartitionJoin<Record>::Run(uint32_t partition, const Unspent& unspent)
     const unsigned bits = PartBits(partition);
     for (uint64_t part = 0; part < uint64_t{1} << bits; ++part) {
         IBD_RETURN_IF_ERROR(Load(partition, bits, part));
+        if (m_crowded) return {};
         Divide({m_records.get(), m_count}, 0, unspent);
     }
     return {};
@@ -121,6 +122,8 @@ Result<> PartitionJoin<Record>::Load(uint32_t partition, unsigned part_bits, uin
     MakeRoom(std::min<uint64_t>(m_most, Records(partition)));
     bool whole = true;
     IBD_RETURN_IF_ERROR(m_spills.Read(partition, m_page, [&](ByteSpan page) {
+        m_crowded = m_crowded || m_count > kMostCrowded * m_most;
+        if (m_crowded) return;
         const size_t most = page.size() / sizeof(JoinRecord);
         if (m_count + most > m_capacity) MakeRoom(m_count + m_count / 4 + most);
         Record* const added = m_records.get() + m_count;

@@ -32,8 +32,14 @@ public:
 
     /** Of all calls, what comes first in the chain of what no chain of valid blocks has. */
     const std::optional<JoinRecord>& FirstProblem() const { return m_problem; }
+    /** Some outpoint has more events than there is room for, as in no valid chain: it was not
+     *  joined, and FirstProblem() need not be the first. */
+    bool IsCrowded() const { return m_crowded; }
 
     static constexpr size_t kMinRecords = 1024;
+    /** So many times the records that belong to a part never come together by chance: who makes
+     *  them does not know the key of their names. */
+    static constexpr size_t kMostCrowded = 3;
 
 private:
     /** Joined at once: what fits into a core's cache with its table. */
@@ -53,6 +59,7 @@ private:
     const size_t m_most;
     const Paired m_paired;
     std::optional<JoinRecord> m_problem;
+    bool m_crowded = false;
     size_t m_count = 0;                      //!< of records to be joined now
     std::unique_ptr<Record[]> m_records;     //!< not filled with anything before
     size_t m_capacity = 0;

@@ -140,14 +140,15 @@ SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
     return outcome;
 }
 
-SpendJoin::Outcome SpendJoin::Undecided(const std::string& shortage)
+/** For want of room on the disk or in memory. */
+SpendJoin::Outcome SpendJoin::Undecided(const std::string& want)
 {
     Outcome outcome;
     outcome.verdict = {
         JoinVerdict::Kind::kUndecided,
         fmt::format("an outpoint occurs more than once, or a block is invalid; {} to "
                     "find out in which block",
-                    shortage),
+                    want),
         -1,
         {}};
     return outcome;
@@ -165,12 +166,14 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
         outcome.damaged = true;
         return outcome;
     }
-    outcome.problem = end->problem;
     if (end->interrupted) {
-        outcome.problem.reset();
         outcome.verdict = {JoinVerdict::Kind::kInterrupted, "interrupted", -1, {}};
         return outcome;
     }
+    if (end->crowded) {
+        return Undecided("one occurs more often than there is memory (-ibdboostermem)");
+    }
+    outcome.problem = end->problem;
     if (state.values && !end->problem) {
         state.rules_kept = end->rules_kept;
         // Before there are hints: who finds these goes by it.

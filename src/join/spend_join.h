@@ -45,7 +45,7 @@ private:
     Result<> KeepPairs(JoinState& state, std::span<const SpillInfo> found);
     JoinVerdict Done(const JoinState& state) const;
     Outcome Early(const ReadEnd& end) const;
-    static Outcome Undecided(const std::string& shortage);
+    static Outcome Undecided(const std::string& want);
     Result<JoinVerdict> Refuse(const JoinRecord& problem);
     Result<std::string> Describe(const JoinRecord& problem);
     Result<JoinVerdict> Conclude(JoinVerdict verdict);

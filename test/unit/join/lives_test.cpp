@@ -387,3 +387,43 @@ TEST_CASE("Where the order of the chain has no room, nothing is said of any bloc
               (comes_back ? JoinVerdict::Kind::kDone : JoinVerdict::Kind::kBlockInvalid));
     }
 }
+
+TEST_CASE("An outpoint spent more often than there is memory is no matter for the join", "[join]")
+{
+    WildChain chain;
+    const auto coinbase = WildChain::Coinbase(1);
+    chain.Add({coinbase});
+    std::vector<MutableTransaction> txs = {WildChain::Coinbase(2)};
+    constexpr size_t kSpends =
+        2 * PartitionJoin<ValuedRecord>::kMostCrowded * PartitionJoin<ValuedRecord>::kMinRecords;
+    for (size_t i = 0; i < kSpends; ++i) {
+        txs.push_back(WildChain::Spend({{coinbase.Id(), 0}}));
+        txs.back().lock_time = static_cast<uint32_t>(i);
+    }
+    chain.Add(txs);
+    REQUIRE_FALSE(chain.Valid());
+    for (const bool values : {false, true}) {
+        for (const bool pairs : {false, true}) {
+            TempDir dir(MemoryFolder());
+            FaultEnv env;
+            const auto log = MakeNullLogger();
+            const std::atomic<bool> stop = false;
+            sim::LyingSupply supply = chain.Supply();
+            JoinOptions options = MakeJoinOptions(dir.Get() / "join", 2, 1);
+            options.values = values;
+            options.pairs = pairs;
+            const auto join = [&] {
+                return Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply, options,
+                                          stop, dir.Get() / "hints", HintsFormat::kContainer1));
+            };
+            const auto cramped = join();
+            REQUIRE(cramped.verdict.kind == JoinVerdict::Kind::kUndecided);
+            CHECK(cramped.verdict.reason.find("there is memory") != std::string::npos);
+            RequireClean(dir.Get() / "join");
+            options.least_thread_bytes = 1 << 20;
+            const auto roomy = join();
+            CHECK(roomy.verdict.kind == JoinVerdict::Kind::kBlockInvalid);
+            CHECK(roomy.verdict.height == 2);
+        }
+    }
+}

@@ -78,9 +78,31 @@ TEST_CASE("A partition's join is that of a plain map", "[join]")
         Must(join.Run(0, [&](const JoinRecord& r) { unspent.insert(r.Event()); }));
         REQUIRE(std::vector(unspent.begin(), unspent.end()) ==
                 std::vector(right.unspent.begin(), right.unspent.end()));
+        REQUIRE_FALSE(join.IsCrowded());
         REQUIRE(join.FirstProblem().has_value() == right.problem.has_value());
         if (right.problem) REQUIRE(join.FirstProblem()->Event() == *right.problem);
     }
+}
+
+TEST_CASE("An outpoint with more events than there is room for is not joined", "[join]")
+{
+    auto records = RandomRecords(20'000, 0, 32);
+    const OutpointName key{TestRng()(), TestRng()()};
+    constexpr size_t kEvents =
+        (PartitionJoin<JoinRecord>::kMostCrowded + 1) * PartitionJoin<JoinRecord>::kMinRecords;
+    for (size_t i = 0; i < kEvents; ++i) records.push_back(MakeEvent(key, JoinKind::kSpent, 7, i));
+    std::shuffle(records.begin(), records.end(), TestRng());
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    const SpillReader spills = Spill(env, dir.Get(), records);
+    PartitionJoin<JoinRecord> cramped(spills, 1);
+    Must(cramped.Run(0, [](const JoinRecord&) {}));
+    CHECK(cramped.IsCrowded());
+    PartitionJoin<JoinRecord> roomy(spills, records.size() * sizeof(JoinRecord));
+    Must(roomy.Run(0, [](const JoinRecord&) {}));
+    CHECK_FALSE(roomy.IsCrowded());
+    REQUIRE(roomy.FirstProblem());
+    CHECK(roomy.FirstProblem()->Height() == 7);
 }
 
 TEST_CASE("What the table does not spill are pairs that may meet", "[join]")
