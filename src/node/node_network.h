@@ -69,8 +69,9 @@ private:
     const NodeNetworkParts m_parts;
     PeerNetworkOptions m_options;
     ChainForPeers m_view;
-    ChainManager* m_chain = nullptr;        //!< from Start() on
-    const HeaderNode* m_last_tip = nullptr; //!< that peers were told of
+    /** From the end of Start() on. The events' thread looks here whether it has begun. */
+    std::atomic<ChainManager*> m_chain = nullptr;
+    const HeaderNode* m_last_tip = nullptr; //!< that peers were told of; Start()'s, then Take()'s
     std::unique_ptr<PeerNetwork> m_peers;   //!< from Load() on
     std::unique_ptr<BlockIntake> m_intake;  //!< from Follow() on
     std::unique_ptr<TipDownload> m_download;
