@@ -103,7 +103,7 @@ void Node::RequestStop()
         const Lock lock(m_fetch_mutex);
         if (m_hints_from_peers) m_hints_from_peers->Interrupt();
     }
-    if (m_network) m_network->Interrupt();
+    if (NodeNetwork* const network = m_open_network) network->Interrupt();
     m_waiters.Stop();
     const Lock lock(m_stop_mutex);
     m_stop.notify_all();
@@ -227,6 +227,7 @@ void Node::MakeNetwork(uint64_t files)
                          .fatal = [this](const Error& error) { StopFor(error); },
                          .hints = m_options.serve_hints ? &m_library : nullptr},
         std::move(options));
+    m_open_network = m_network.get();
     m_events.AddConsumer(*m_network);
     m_events.OnChecked([this](const BlockHash& hash, const RuleResult& verdict) {
         m_network->Checked(hash, verdict);

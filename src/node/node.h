@@ -103,6 +103,7 @@ private:
     std::unique_ptr<ChainThread> m_chain_thread; //!< from GoLive() on
     std::atomic<bool> m_live{false};             //!< likewise
     std::unique_ptr<NodeNetwork> m_network;      //!< made before the chain is loaded
+    std::atomic<NodeNetwork*> m_open_network = nullptr; //!< for who stops the node, at any time
 
     RpcTable m_table;
     ControlContext m_control;

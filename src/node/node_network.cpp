@@ -35,6 +35,7 @@ Result<> NodeNetwork::Load()
                                 [this](const Bans& changed) { SaveBans(changed); },
                                 m_parts.warnings, m_parts.hints},
         std::move(options));
+    m_open_peers = m_peers.get();
     IBD_RETURN_IF_ERROR(m_peers->LoadAddresses());
     m_parts.set_status("Loading banlist…");
     if (bans) return {};
@@ -90,7 +91,7 @@ void NodeNetwork::Follow(ChainThread& thread)
 
 void NodeNetwork::Interrupt()
 {
-    if (m_peers) m_peers->Interrupt();
+    if (PeerNetwork* const peers = m_open_peers) peers->Interrupt();
 }
 
 void NodeNetwork::Stop()
@@ -101,7 +102,7 @@ void NodeNetwork::Stop()
 
 void NodeNetwork::Wake()
 {
-    if (m_peers) m_peers->Wake();
+    if (PeerNetwork* const peers = m_open_peers) peers->Wake();
 }
 
 void NodeNetwork::Checked(const BlockHash& hash, const RuleResult& verdict)

@@ -73,6 +73,7 @@ private:
     std::atomic<ChainManager*> m_chain = nullptr;
     const HeaderNode* m_last_tip = nullptr; //!< that peers were told of; Start()'s, then Take()'s
     std::unique_ptr<PeerNetwork> m_peers;   //!< from Load() on
+    std::atomic<PeerNetwork*> m_open_peers = nullptr; //!< for other threads
     std::unique_ptr<BlockIntake> m_intake;  //!< from Follow() on
     std::unique_ptr<TipDownload> m_download;
     std::atomic<BlockIntake*> m_open_intake = nullptr; //!< for other threads
