@@ -59,6 +59,8 @@ public:
     virtual size_t BlocksToFold() const = 0;
     /** Bytes of all blocks that the sources will hand out, roughly. */
     virtual uint64_t EstimatedBytes() const = 0;
+    /** Of these, of the blocks to be folded. */
+    virtual uint64_t BytesToFold() const { return EstimatedBytes(); }
     /** What else the line of progress is to say; any thread. */
     virtual std::string Detail() const { return {}; }
 };

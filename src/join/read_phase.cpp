@@ -112,7 +112,7 @@ Result<> ReadPhase::BeginSupply(const std::optional<JoinState>& kept)
 {
     IBD_RETURN_IF_ERROR(m_supply.Begin(
         [&](int32_t height) { return kept && kept->IsRead(static_cast<uint32_t>(height)); }));
-    m_job.total_bytes = m_job.resumed_bytes + m_supply.EstimatedBytes();
+    m_job.total_bytes = m_job.resumed_bytes + m_supply.BytesToFold();
     return {};
 }
 
@@ -122,7 +122,7 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     JoinState fresh = m_job.NewState();
     fresh.ordered = ordered;
     // A partition is to fit even if half more than expected is spilled: else it is read twice.
-    const uint64_t spilled = ExpectedSpillBytes(m_supply.EstimatedBytes(), ordered) *
+    const uint64_t spilled = ExpectedSpillBytes(m_supply.BytesToFold(), ordered) *
                              (m_job.options.values ? sizeof(ValuedRecord) : sizeof(JoinRecord)) /
                              sizeof(JoinRecord);
     fresh.partition_bits =
@@ -141,7 +141,7 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
 /** A disk that is too small is found before hours of work, not after. */
 std::string ReadPhase::FindShortage(const JoinState& state) const
 {
-    const uint64_t to_read = m_supply.EstimatedBytes();
+    const uint64_t to_read = m_supply.BytesToFold();
     const uint64_t needed = (state.pairs ? ExpectedPairedBytes(to_read, state.ordered)
                                          : ExpectedSpillBytes(to_read, state.ordered)) +
                             (state.values ? ExpectedValueBytes(to_read, state.ordered) : 0);

@@ -221,7 +221,8 @@ Result<std::string> SpendJoin::Describe(const JoinRecord& problem)
     SuppliedBlock block;
     while (true) {
         IBD_ASSIGN_OR_RETURN(const bool more, source->Next(block));
-        if (!more) return where + "bad-txns-inputs-missingorspent";
+        if (!more || m_job.stop) return where + "bad-txns-inputs-missingorspent";
+        if (!block.fold) continue;
         bool kept = false;
         if (const auto failure = taker.Take(*source, block, kept)) return failure->error;
         if (kept && block.node == &node) return where + DescribeIn(taker.View(), problem);

@@ -385,7 +385,7 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     if (begun) terminal = begun;
     ReindexSupply supply(m_env, blocks, survey, *terminal);
     IBD_RETURN_IF_ERROR(supply.Begin(kNoneFolded));
-    const BlockBytes bytes{.stored = supply.EstimatedBytes()};
+    const BlockBytes bytes{.stored = supply.BytesToFold()};
     if (!IsAsked() && !begun && !IsWorthIt(options, bytes, blocks)) return false;
     OwnStart start;
     if (begun) {

@@ -24,6 +24,7 @@ public:
     void Stop() override { m_plan->Stop(); }
     size_t BlocksToFold() const override { return m_to_fold; }
     uint64_t EstimatedBytes() const override { return m_plan->EstimatedBytes(); }
+    uint64_t BytesToFold() const override { return m_plan->BytesToFold(); }
 
 private:
     Env& m_env;

@@ -64,6 +64,15 @@ uint64_t BlockPlan::BytesAt(size_t index) const
     return m_bytes ? m_bytes / m_blocks.size() : kMaxStoredBlockSize;
 }
 
+uint64_t BlockPlan::BytesToFold() const
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < m_blocks.size(); ++i) {
+        if (m_blocks[i].fold) bytes += BytesAt(i);
+    }
+    return std::min(bytes, m_bytes);
+}
+
 /** Each of one file. */
 void BlockPlan::CutStretches(uint64_t stretch_bytes)
 {

@@ -66,6 +66,8 @@ public:
     std::span<const HeaderNode* const> Missing() const { return m_missing; }
     /** Bytes of all planned blocks, estimated from their positions. */
     uint64_t EstimatedBytes() const { return m_bytes; }
+    /** Of these, of the blocks to be folded. */
+    uint64_t BytesToFold() const;
 
 private:
     void Arrange(PlanOrder order);
