@@ -62,9 +62,16 @@ Result<ScanEnd> ScanPhase::Run()
     return end;
 }
 
+/** What is wrong with a block's file is no damage of a spill, which would be made anew. */
+Result<> ScanPhase::Collect()
+{
+    const Result<> done = CollectInputs();
+    return done ? done : Error{done.Message(), Error::Kind::kSystem};
+}
+
 /** Fills the table with inputs that were not dealt with yet. Checks these blocks whole: undo data
  *  is made of them later, by their checksums. */
-Result<> ScanPhase::Collect()
+Result<> ScanPhase::CollectInputs()
 {
     IBD_RETURN_IF_ERROR(m_supply.Begin([&](int32_t height) {
         const auto at = static_cast<uint32_t>(height);
@@ -78,9 +85,7 @@ Result<> ScanPhase::Collect()
         IBD_ASSIGN_OR_RETURN(const bool more, source->Next(block));
         if (!more) break;
         bool kept = false;
-        if (const auto failure = taker.Take(*source, block, kept)) {
-            return Error{failure->error.message, Error::Kind::kSystem};
-        }
+        if (const auto failure = taker.Take(*source, block, kept)) return failure->error;
         if (!kept) continue;
         const BlockView& view = taker.View();
         const auto height = static_cast<uint32_t>(block.node->height);

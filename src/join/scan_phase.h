@@ -36,6 +36,7 @@ public:
 
 private:
     Result<> Collect();
+    Result<> CollectInputs();
     Result<> FindAll();
     Result<> Scan(bool careful);
     Result<> Work(BlockSource& source, bool careful);

@@ -609,6 +609,21 @@ class LastBlocks(UndoTest):
         self.assertIn("are not looked for while blocks are folded: ", node.log_text)
         self.assertEqual(node.log_text.count("succeeded. ***"), 2)
 
+    def test_a_damaged_block_is_no_damage_of_a_spill(self):
+        node = self.made.place(self.node(), copied=True)
+        self.assertEqual(node.run("-reindex", "-ibdbooster", *self.made.trust, self.at_terminal,
+                                  NO_UNDO), (0, ""))
+        (path,) = node.blocks_dir.glob("blk*.dat")
+        data = bytearray(path.read_bytes())
+        frames = [found.start() for found in re.finditer(re.escape(REGTEST_MAGIC), data)]
+        data[frames[self.made.terminal_height - 20]] ^= 0x10
+        path.write_bytes(data)
+        node.run(BACKGROUND, self.at_terminal, "-checkblocks=1", "-checklevel=0")
+        self.assertRegex(node.log_text, "Undo data of the last blocks could not be made: .*"
+                         "blk00000.dat")
+        self.assertNotIn("starting over from the blocks", node.log_text)
+        self.assertNotIn("does not keep what is written to it", node.log_text)
+
     def test_a_short_chain(self):
         """All of it has undo data then, and nothing is left to do."""
         trunk = Chain().grow(COINBASE_MATURITY + 20)
