@@ -158,6 +158,8 @@ bool JoinLog::IsDue(bool look_at_clock) const
 {
     if (m_step_full || m_step_bytes >= m_options.checkpoint_bytes / kStepsAtStake) return true;
     if (!look_at_clock) return false;
+    // Steps of a slow source would be many, and nothing meets across two of them.
+    if (m_step_bytes < m_options.checkpoint_bytes / JoinOptions::kMostSteps) return false;
     const int64_t micros = m_env.MonotonicMicros() - m_step_began;
     return micros >= m_options.checkpoint_seconds * 1'000'000 / int64_t{kStepsAtStake};
 }

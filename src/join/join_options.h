@@ -18,10 +18,12 @@ struct JoinOptions {
     /** What each thread has at least once the blocks are read and the table is gone. */
     size_t least_thread_bytes = size_t{8} << 20;
     Path directory; //!< spills and state; created if absent, locked while at work
-    /** A crash costs no more than so many bytes of blocks, or so many seconds of work, that are
-     *  read and not yet durable, and one block a thread. */
+    /** A crash costs no more than so many bytes of blocks, or so many seconds of work if these are
+     *  kMostSteps-th part of the bytes, that are read and not yet durable, and one block a thread.
+     */
     uint64_t checkpoint_bytes = uint64_t{32} << 30;
     int64_t checkpoint_seconds = 60;
+    static constexpr uint64_t kMostSteps = 32;
     std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
     /** False: all on the calling thread, so that a test repeats exactly. */
     bool background = true;

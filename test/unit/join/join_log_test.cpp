@@ -63,6 +63,30 @@ TEST_CASE("Once no spill can be begun, no worker writes to one")
     CHECK(second.Message() == first.Message());
 }
 
+TEST_CASE("However slow the blocks come, they are not cut into small steps")
+{
+    constexpr uint64_t kBlock = 2 << 20, kBlocks = 100, kBlocksAStep = 5;
+    const TempDir dir{MemoryFolder()};
+    FaultEnv env;
+    JoinOptions options = NewOptions(dir.Get(), kBlocksAStep * kBlock * JoinOptions::kMostSteps);
+    options.checkpoint_seconds = 0; // is always over
+    options.pairs = false;
+    JoinState state = NewState();
+    state.pairs = false;
+    state.terminal_height = kBlocks;
+    state.outputs.assign(kBlocks + 1, JoinState::kNotRead);
+    JoinLog log(env, options, std::move(state));
+    Must(log.Begin({}));
+    for (uint32_t block = 1; block <= kBlocks; ++block) {
+        ShardedRecords<JoinRecord> records;
+        records.Reset(1);
+        records.Add(MakeEvent({TestRng()(), TestRng()()}, JoinKind::kCreated, 1, block));
+        Must(log.Record(0, {block, 0, 0}, kBlock, records, nullptr));
+    }
+    Must(log.Finish());
+    CHECK(log.State().spills.size() == kBlocks / kBlocksAStep);
+}
+
 TEST_CASE("A spill that cannot be written is named by whoever ends the log")
 {
     const TempDir dir{MemoryFolder()};
