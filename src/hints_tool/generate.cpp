@@ -309,7 +309,11 @@ Result<> GenerateByJoin(const ToolContext& context, const ChainBlocks& blocks, c
     IBD_ASSIGN_OR_RETURN(const GeneratedHints made,
                          GenerateHints(context.env, context.log, blocks.Params(), blocks.Terminal(),
                                        supply, options, stop, part, format));
+    if (made.verdict.kind == JoinVerdict::Kind::kNoRoom) {
+        return SystemError("{}", made.verdict.reason);
+    }
     if (made.verdict.kind != JoinVerdict::Kind::kDone) {
+        IBD_RETURN_IF_ERROR(context.env.RemoveAll(options.directory));
         return BadData("no hints can be made: {}", made.verdict.reason);
     }
     IBD_RETURN_IF_ERROR(context.Publish(part, out));

@@ -69,6 +69,7 @@ struct JoinVerdict {
         /** An outpoint is made or spent more often than once, or is not there: no room to find out
          *  in which block, or whether only coinbases came back, as they may. */
         kUndecided,
+        kNoRoom,      //!< the disk has too little to go on; what was done is kept
         kIncomplete,  //!< not all blocks were there; what was done is kept
         kInterrupted, //!< stopped on request; what was done is kept for the next
     };

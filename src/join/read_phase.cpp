@@ -60,7 +60,6 @@ Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
         IBD_ASSIGN_OR_RETURN(kept, StartNew(ordered));
     }
     std::string shortage = FindShortage(*kept);
-    if (!shortage.empty() && !kept->ordered) return SystemError("{}", shortage);
     if (!shortage.empty()) return ReadEnd{std::move(*kept), {}, std::move(shortage)};
     m_job.partitions = kept->Owner().partitions;
     JoinLog log(m_job.env, m_job.options, std::move(*kept));

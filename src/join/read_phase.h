@@ -11,7 +11,7 @@ namespace ibd {
 struct ReadEnd {
     JoinState state; //!< all that is read; durable
     std::optional<FoldFailure> failure;
-    std::string shortage; //!< of room to read on in the order of the chain; empty: there is none
+    std::string shortage; //!< of room to read on; empty: there is none
 };
 
 class ReadPhase {
@@ -22,8 +22,8 @@ public:
     /** Once. `ordered`: nothing may meet in memory, see HotTable; what is kept of an earlier join
      *  may be so in any case. `hints`: events are needed, so that pairs alone do not do; else there
      *  is nothing to read where they are found. Ends when all is read, the supply is empty,
-     *  something failed, the job is stopped, or at once where an ordered join has no room. An error
-     *  is the machine's: what is durable is in the state. */
+     *  something failed, the job is stopped, or at once where there is no room. An error is the
+     *  machine's: what is durable is in the state. */
     Result<ReadEnd> Run(bool ordered, bool hints);
 
 private:

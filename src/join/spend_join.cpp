@@ -105,7 +105,12 @@ Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
     if (read.failure && read.failure->kind == FoldFailure::Kind::kMachine) {
         return read.failure->error;
     }
-    if (!read.shortage.empty()) return Undecided(read.shortage);
+    if (!read.shortage.empty()) {
+        if (read.state.ordered) return Undecided(read.shortage);
+        Outcome outcome;
+        outcome.verdict = {JoinVerdict::Kind::kNoRoom, read.shortage, -1, {}};
+        return outcome;
+    }
     const bool all = read.state.BlocksRead() == read.state.outputs.size();
     if (read.failure || !all) return Early(read);
     if (read.state.stage == JoinStage::kReading) return Join(read.state, make_writer, publish);
@@ -236,6 +241,7 @@ Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
     m_job.Enter(JoinProgress::Phase::kIdle);
     const bool keep =
         verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete ||
+        verdict.kind == Kind::kNoRoom ||
         (verdict.kind == Kind::kDone && (m_job.options.pairs || m_job.options.aggregate));
     if (!keep) IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
     return verdict;

@@ -21,10 +21,10 @@ public:
 
     /** Writes the hints of all blocks with what `make_writer` gives, if it is not empty; once.
      * Unless the verdict is kDone, what was written is of no use. What is on disk of the join is
-     * removed unless it is incomplete or interrupted, or it is done and JoinOptions has `pairs` or
-     * `aggregate`. With `pairs` `publish` is called when the hints are whole, before what they
-     * could be made of again goes and the pairs stay. An error is the machine's: what was durable
-     * stays for the next join. */
+     * removed unless it is incomplete, interrupted or without room, or it is done and JoinOptions
+     * has `pairs` or `aggregate`. With `pairs` `publish` is called when the hints are whole, before
+     * what they could be made of again goes and the pairs stay. An error is the machine's: what was
+     * durable stays for the next join. */
     using Publish = std::function<Result<>()>;
     Result<JoinVerdict> Run(const MakeHintsWriter& make_writer, const Publish& publish = {});
 

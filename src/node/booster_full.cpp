@@ -101,6 +101,10 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     IBD_RETURN_IF_ERROR(made);
     if (verdict.kind == JoinVerdict::Kind::kInterrupted)
         return std::optional(Outcome::kInterrupted);
+    if (verdict.kind == JoinVerdict::Kind::kNoRoom) {
+        IBD_ASSIGN_OR_RETURN(const Outcome outcome, NoRoom(options, verdict));
+        return std::optional(outcome);
+    }
     if (verdict.kind != JoinVerdict::Kind::kDone) {
         IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, options.directory));
         return std::optional(GiveUp(terminal, verdict));

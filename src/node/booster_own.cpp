@@ -224,6 +224,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
                                            return {};
                                        }));
         if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) return Outcome::kInterrupted;
+        if (made.verdict.kind == JoinVerdict::Kind::kNoRoom) return NoRoom(options, made.verdict);
         if (made.verdict.kind != JoinVerdict::Kind::kDone) {
             IBD_RETURN_IF_ERROR(CleanUp(options, false));
             return GiveUp(*terminal, made.verdict);
@@ -345,6 +346,17 @@ Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
     return Conclude(*verdict, options);
 }
 
+/** What was begun unasked gives way to the serial engine, which needs no room. */
+Result<BoosterRun::Outcome> BoosterRun::NoRoom(const BoosterOptions& options,
+                                               const JoinVerdict& verdict)
+{
+    if (IsAsked() || options.full_validation || m_hints) return SystemError("{}", verdict.reason);
+    m_log.Warning("IBD Booster: {}; what was begun is dropped: validating serially",
+                  verdict.reason);
+    IBD_RETURN_IF_ERROR(CleanUp(options, false));
+    return Outcome::kSerial;
+}
+
 /** The serial engine says what is wrong with the chain, and needs no room to do so. */
 BoosterRun::Outcome BoosterRun::GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict)
 {
@@ -397,6 +409,11 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
                               .values = start.values && JoinsValues(options)};
     LogOwnStart(trust, options, terminal->height, besides.values || MustCheckRules(options));
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
+    if (made.verdict.kind == JoinVerdict::Kind::kNoRoom) { // nothing was read
+        m_own_refused = true;
+        IBD_RETURN_IF_ERROR(NoRoom(options, made.verdict));
+        return false;
+    }
     if (made.verdict.kind == JoinVerdict::Kind::kBlockInvalid ||
         made.verdict.kind == JoinVerdict::Kind::kUndecided) {
         m_own_refused = true;

@@ -154,6 +154,7 @@ private:
                                  const BoosterOptions& options, const Hints& hints,
                                  const FirstPass* first);
     Result<> CleanUp(const BoosterOptions& options, bool keep_pairs);
+    Result<Outcome> NoRoom(const BoosterOptions& options, const JoinVerdict& verdict);
     Outcome GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict);
     void LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,
                      int32_t height, bool checks);
@@ -206,7 +207,7 @@ private:
     OwnHints m_own;
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     FoldWatcher m_watcher;
-    bool m_own_refused = false; //!< by JoinSurvey(): a block is invalid, or may be
+    bool m_own_refused = false; //!< by JoinSurvey(): a block may be invalid, or the disk is full
     bool m_hints_wrong = false;
     bool m_hints_failed = false; //!< were wrong, or are not of this chain
     UndoRun m_validation;        //!< full validation from blocks alone

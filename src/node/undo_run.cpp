@@ -286,8 +286,11 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
                                                           .connected = true,
                                                           .last_only = last_only}));
     if (verdict.kind == JoinVerdict::Kind::kInterrupted) return false;
-    if (verdict.kind == JoinVerdict::Kind::kUndecided) { // nothing is known against the chain
-        return SystemError("{}", verdict.reason);
+    if (verdict.kind == JoinVerdict::Kind::kNoRoom) return SystemError("{}", verdict.reason);
+    if (verdict.kind == JoinVerdict::Kind::kUndecided) {
+        return SystemError("{}; -reindex-chainstate -ibdbooster=0 finds it out without, and leaves "
+                           "undo data of all blocks",
+                           verdict.reason);
     }
     if (verdict.kind != JoinVerdict::Kind::kDone) {
         m_broken = terminal->Ancestor(verdict.height);

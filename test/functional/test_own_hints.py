@@ -440,6 +440,42 @@ class BadDisks(LongRebuild):
         self.main.start()
         self.assertEqual(coins(self.main), self.wanted)
 
+    def test_what_is_spilled_needs_no_room_again(self):
+        """Killed on a disk with little more than the join takes, while the files are surveyed."""
+        node = self.made.place(self.node(), copied=True)
+        with small_disk(64) as disk:
+            if disk is None:
+                interop_env.unavailable("no right to mount")
+            fill(pathlib.Path(disk) / "filler", 15 << 20)
+            args = [*self.rebuild[1:], NO_UNDO, f"-ibdboosterdir={disk}"]
+            node.launch("-reindex", *args)
+            wait_until(lambda: "Join: joining" in node.log_text, "the end of the reading")
+            node.kill()
+            node.start(*args).wait_for_tip(self.made.tip)
+            self.assertIn("Join: going on: 598 of 598 blocks are read", node.log_text)
+            self.assertEqual(coins(node), self.wanted)
+            self.assertIn(SUCCESS.format("SHA256", self.made.terminal_height), node.log_text)
+            node.stop()
+
+    def test_unasked_and_without_room_by_now(self):
+        with small_disk(64) as disk:
+            if disk is None:
+                interop_env.unavailable("no right to mount")
+            place = pathlib.Path(disk)
+            args = [arg for arg in self.rebuild if arg != "-ibdbooster"]
+            args += ["-ibdboosterleast=50000", f"-ibdboosterdir={disk}"]
+            self.main.launch(*args)
+            wait_until(lambda: list(place.rglob("spill*")), "a spill")
+            self.main.kill()
+            fill(place / "filler", 256 * 1024)
+            self.main.start(*args).wait_for_tip(self.made.tip)
+            self.assertRegex(self.main.log_text,
+                             "MB free, but the join needs about .* MB; what was begun is dropped: "
+                             "validating serially")
+            self.assertEqual(coins(self.main), self.wanted)
+            self.main.stop()
+            self.assertEqual(list(place.rglob("spill*")), [])
+
     def test_full_disk(self):
         """A clean stop with one error; with room again it goes on."""
         with small_disk(64) as disk:
