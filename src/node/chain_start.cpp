@@ -373,9 +373,10 @@ Result<> ChainStart::CleanUpOwnHints()
     IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
                          LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
     if (there.best != kept->terminal || !kept->hints) {
+        const bool taken = kept->pairs && m_options.undo != UndoWhen::kOff;
         m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes "
-                      "on with it",
-                      directory.string());
+                      "on with it{}",
+                      directory.string(), taken ? ", unless undo data is made of it first" : "");
         return {};
     }
     m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",

@@ -366,7 +366,7 @@ void Node::StartUndo()
     m_undo.Start(*m_chain, m_chain_start.Blocks(), options, [this](const Result<>& made) {
         if (m_undo.Broken() != nullptr) return StopFor(made.GetError());
         if (!made)
-            m_log.Error("Undo data could not be made, a restart goes on: {}", made.Message());
+            m_log.Error("Undo data could not be made, a restart tries again: {}", made.Message());
         if (!made || m_interrupt) return;
         m_chain->UndoHasCome();
         m_chain_thread->ActivateSoon();

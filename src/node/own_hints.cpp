@@ -62,8 +62,9 @@ bool IsOfHints(const JoinState& state)
 
 Result<> RemovePairs(Env& env, const Path& booster)
 {
-    IBD_RETURN_IF_ERROR(env.RemoveAll(UndoFolder(booster)));
-    return RemoveIfThere(env, IncompletePath(booster));
+    // First, so that nobody takes the rest for hints to go on with.
+    IBD_RETURN_IF_ERROR(RemoveIfThere(env, IncompletePath(booster)));
+    return env.RemoveAll(UndoFolder(booster));
 }
 
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
