@@ -80,6 +80,7 @@ template <typename Record>
 Result<> PartitionJoin<Record>::Run(uint32_t partition, const Unspent& unspent)
 {
     const unsigned bits = PartBits(partition);
+    m_sizes.assign(size_t{1} << bits, 0);
     for (uint64_t part = 0; part < uint64_t{1} << bits; ++part) {
         IBD_RETURN_IF_ERROR(Load(partition, bits, part));
         if (m_crowded) return {};
@@ -122,12 +123,12 @@ Result<> PartitionJoin<Record>::Load(uint32_t partition, unsigned part_bits, uin
     MakeRoom(std::min<uint64_t>(m_most, Records(partition)));
     bool whole = true;
     IBD_RETURN_IF_ERROR(m_spills.Read(partition, m_page, [&](ByteSpan page) {
-        m_crowded = m_crowded || m_count > kMostCrowded * m_most;
         if (m_crowded) return;
         const size_t most = page.size() / sizeof(JoinRecord);
         if (m_count + most > m_capacity) MakeRoom(m_count + m_count / 4 + most);
         Record* const added = m_records.get() + m_count;
         const size_t count = Unpack(page, added);
+        if (part == 0 && part_bits > 0) CountParts({added, count}, part_bits);
         whole = whole && count > 0;
         const auto other = [&](const Record& r) { return r.rest >> (64 - part_bits) != part; };
         m_count += part_bits == 0
@@ -136,6 +137,15 @@ Result<> PartitionJoin<Record>::Load(uint32_t partition, unsigned part_bits, uin
     }));
     if (!whole) return BadData("partition {}: a page ends within a record", partition);
     return {};
+}
+
+/** So that a part which is too large is known before many others are read for nothing. */
+template <typename Record>
+void PartitionJoin<Record>::CountParts(std::span<const Record> records, unsigned part_bits)
+{
+    for (const Record& record : records) {
+        m_crowded = ++m_sizes[record.rest >> (64 - part_bits)] > kMostCrowded * m_most || m_crowded;
+    }
 }
 
 template <typename Record>

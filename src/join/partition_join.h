@@ -39,7 +39,7 @@ public:
     static constexpr size_t kMinRecords = 1024;
     /** So many times the records that belong to a part never come together by chance: who makes
      *  them does not know the key of their names. */
-    static constexpr size_t kMostCrowded = 3;
+    static constexpr size_t kMostCrowded = 2;
 
 private:
     /** Joined at once: what fits into a core's cache with its table. */
@@ -49,6 +49,7 @@ private:
     unsigned PartBits(uint32_t partition) const;
     void MakeRoom(size_t records);
     Result<> Load(uint32_t partition, unsigned part_bits, uint64_t part);
+    void CountParts(std::span<const Record> records, unsigned part_bits);
     void Divide(std::span<Record> records, int shift, const Unspent& unspent);
     void JoinChunk(std::span<const Record> records, const Unspent& unspent);
     void Settle(std::span<const Record> records, const Record& name, const Unspent& unspent);
@@ -60,6 +61,7 @@ private:
     const Paired m_paired;
     std::optional<JoinRecord> m_problem;
     bool m_crowded = false;
+    std::vector<uint32_t> m_sizes;           //!< records of each part of a partition
     size_t m_count = 0;                      //!< of records to be joined now
     std::unique_ptr<Record[]> m_records;     //!< not filled with anything before
     size_t m_capacity = 0;
