@@ -153,7 +153,8 @@ Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,
         if (!state || !*state || (*state)->terminal_hash != terminal) continue;
         auto first = FirstPassOf(**state);
         if (!first) continue;
-        if ((*state)->stage == JoinStage::kReading) { // it died when the hints were made
+        // It died when the hints were made. What has pairs is of use to who makes undo data, still.
+        if ((*state)->stage == JoinStage::kReading && !(*state)->pairs) {
             IBD_RETURN_IF_ERROR(KeepFirstPass(m_env, folder, std::move(**state)));
         }
         return first;
