@@ -163,6 +163,7 @@ def play(seed, folder, counts):
     try:
         with game.pair:
             game.fund()
+            game.offer_all()  # each once, whatever chance leaves out above
             last = max(heights.values()) + 2
             crossings = {height + off for height in heights.values() for off in (-2, -1, 0)}
             while game.chain.height < last:
