@@ -19,13 +19,12 @@ NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 @contextlib.contextmanager
 def small_disk(mebibytes):
-    """A file system of that size; needs root and the right to mount."""
+    """A file system of that size; who has no right to mount skips the test."""
     with tempfile.TemporaryDirectory(prefix="ibd-disk-") as folder:
         command = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", folder]
         mounted = subprocess.run(command, capture_output=True, check=False)
         if mounted.returncode != 0:
-            yield None
-            return
+            interop_env.unavailable("may not mount a small file system")
         try:
             yield folder
         finally:
@@ -120,8 +119,8 @@ class MountPoint(FunctionalTest):
         chainstate = node.net_dir / "chainstate"
         chainstate.mkdir()
         with small_disk(64) as disk:
-            bind = disk and subprocess.run(["mount", "--bind", disk, chainstate], check=False)
-            if not disk or bind.returncode != 0:
+            bind = subprocess.run(["mount", "--bind", disk, chainstate], check=False)
+            if bind.returncode != 0:
                 interop_env.unavailable("may not mount a file system")
             try:
                 error = self.assert_refused(node, "-reindex", f"-ibdboosterfile={made.container}",
@@ -181,8 +180,6 @@ class FullDisk(FunctionalTest):
         """Starts with enough space, of which all but `room` KiB goes at once; says what it said."""
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(small_disk(self.size + self.FREE_AT_START))
-            if folder is None:
-                interop_env.unavailable("may not mount a small file system")
             node = Node(pathlib.Path(folder, "node"))
             stack.callback(node.kill)  # before the disk goes away
             node.blocks_dir.mkdir(parents=True)
@@ -258,8 +255,6 @@ class NoRoomForUndo(FunctionalTest):
         wanted = coins(whole)
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(small_disk(160))
-            if folder is None:
-                interop_env.unavailable("may not mount a small file system")
             node = Node(pathlib.Path(folder, "node"))
             stack.callback(node.kill)  # before the disk goes away
             node.start()

@@ -8,7 +8,6 @@ import pathlib
 import re
 import shutil
 
-import interop_env
 from framework import (NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster,
                        wait_until)
 from generated import medium_chain, small_chain
@@ -176,8 +175,6 @@ class ByDefault(OwnHintsTest):
     def test_where_the_disk_suffices(self):
         worth = ["-ibdboosterleast=50000", *self.made.trust]
         with small_disk(1) as disk:
-            if disk is None:
-                interop_env.unavailable("no right to mount")
             fill(pathlib.Path(disk) / "filler", 32 * 1024)
             self.assertFalse(self.used(*worth, f"-ibdboosterdir={disk}"))
 
@@ -309,8 +306,6 @@ class BadBlocks(OwnHintsTest):
             if command == "-reindex-chainstate":
                 self.assertEqual(node.run("-reindex", "-stopatheight=10", "-ibdbooster=0")[0], 0)
             with small_disk(1) as disk:
-                if disk is None:
-                    interop_env.unavailable("no right to mount")
                 fill(pathlib.Path(disk) / "filler", 600 * 1024)
                 node.start(command, "-ibdbooster", f"-ibdboosterdir={disk}").wait_for_tip(before)
                 self.assertRegex(node.log_text,
@@ -432,8 +427,6 @@ class BadDisks(LongRebuild):
 
     def test_too_little_room_is_said_before(self):
         with small_disk(1) as disk:
-            if disk is None:
-                interop_env.unavailable("no right to mount")
             fill(pathlib.Path(disk) / "filler", 256 * 1024)
             self.assert_refused(self.main, *self.rebuild, f"-ibdboosterdir={disk}",
                                 saying="the join needs about")
@@ -444,8 +437,6 @@ class BadDisks(LongRebuild):
         """Killed on a disk with little more than the join takes, while the files are surveyed."""
         node = self.made.place(self.node(), copied=True)
         with small_disk(64) as disk:
-            if disk is None:
-                interop_env.unavailable("no right to mount")
             fill(pathlib.Path(disk) / "filler", 15 << 20)
             args = [*self.rebuild[1:], NO_UNDO, f"-ibdboosterdir={disk}"]
             node.launch("-reindex", *args)
@@ -459,8 +450,6 @@ class BadDisks(LongRebuild):
 
     def test_unasked_and_without_room_by_now(self):
         with small_disk(64) as disk:
-            if disk is None:
-                interop_env.unavailable("no right to mount")
             place = pathlib.Path(disk)
             args = [arg for arg in self.rebuild if arg != "-ibdbooster"]
             args += ["-ibdboosterleast=50000", f"-ibdboosterdir={disk}"]
@@ -479,8 +468,6 @@ class BadDisks(LongRebuild):
     def test_full_disk(self):
         """A clean stop with one error; with room again it goes on."""
         with small_disk(64) as disk:
-            if disk is None:
-                interop_env.unavailable("no right to mount")
             place = pathlib.Path(disk)
             args = [*self.rebuild, f"-ibdboosterdir={disk}"]
             self.main.launch(*args)

@@ -13,7 +13,6 @@ import re
 import shutil
 import time
 
-import interop_env
 from framework import (BURNT, NO_UNDO, TIMEOUT, FunctionalTest, RpcError, coins, hints_tool,
                        left_by_booster, wait_until)
 from generated import TAIL, chain, large_chain, medium_chain, small_chain
@@ -329,8 +328,6 @@ class Background(BackgroundTest):
         wanted = self.serial(made)
         for when in (BACKGROUND, NOW):
             with self.subTest(when=when), small_disk(256) as disk:
-                if not disk:
-                    interop_env.unavailable("may not mount a small file system")
                 node = made.place(self.node("regtest", f"-blocksdir={disk}"), copied=True)
                 self.assertEqual(node.run("-reindex", "-ibdbooster", NO_UNDO, *made.trust,
                                           made.to_tip), (0, ""))
@@ -677,8 +674,6 @@ class ByDefault(BackgroundTest):
         for args in (self.given, ["-ibdboosterleast=50000", "-ibdboosterchecks=0",
                                   *self.made.trust]):
             with self.subTest(args=args), small_disk(1) as disk:
-                if not disk:
-                    interop_env.unavailable("may not mount a small file system")
                 node = self.made.place(self.node())
                 node.start("-reindex", *args, f"-ibdboosterdir={disk}")
                 node.wait_for_tip(self.made.tip)
@@ -698,8 +693,6 @@ class ByDefault(BackgroundTest):
 
     def test_asked_for_without_room(self):
         with small_disk(1) as disk:
-            if not disk:
-                interop_env.unavailable("may not mount a small file system")
             node = self.made.place(self.node())
             node.start("-reindex", *self.given, BACKGROUND, f"-ibdboosterdir={disk}")
             wait_until(lambda: "Undo data could not be made" in node.log_text, "failure")
