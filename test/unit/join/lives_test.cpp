@@ -185,19 +185,26 @@ void RequireUndo(WildChain& chain, unsigned threads, size_t memory)
     RequireLastUndo(chain, options, *store, undo.Records());
 }
 
+/** In `dir`. */
+GeneratedHints Join(WildChain& chain, Env& env, BlockSupply& supply, const Path& dir,
+                    const JoinOptions& options)
+{
+    const auto log = MakeNullLogger();
+    const std::atomic<bool> stop = false;
+    return Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply, options, stop,
+                              dir / "hints", HintsFormat::kContainer1));
+}
+
 /** Joins the chain as strangers bring it, and holds the outcome against the walk's; with `exactly`
  *  the reason too, as a block may break several rules at once. */
 void RequireJoined(WildChain& chain, unsigned threads, size_t memory, bool exactly)
 {
     TempDir dir(MemoryFolder());
     FaultEnv env;
-    const auto log = MakeNullLogger();
-    const std::atomic<bool> stop = false;
     sim::LyingSupply supply = chain.Supply();
     const Path out = dir.Get() / "hints";
-    const auto made = Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply,
-                                         MakeJoinOptions(dir.Get() / "join", threads, memory), stop,
-                                         out, HintsFormat::kContainer1));
+    const auto made =
+        Join(chain, env, supply, dir.Get(), MakeJoinOptions(dir.Get() / "join", threads, memory));
     RequireClean(dir.Get() / "join");
     INFO(made.verdict.reason);
     CAPTURE(chain.Wrong(), chain.m_wrong_outpoint, chain.WrongHeight());
@@ -365,8 +372,6 @@ TEST_CASE("Where the order of the chain has no room, nothing is said of any bloc
         REQUIRE(chain.Valid() == comes_back);
         TempDir dir(MemoryFolder());
         FaultEnv env;
-        const auto log = MakeNullLogger();
-        const std::atomic<bool> stop = false;
         sim::LyingSupply supply = chain.Supply();
         Must(supply.Begin([](int32_t) { return false; }));
         const uint64_t once = ExpectedSpillBytes(supply.EstimatedBytes(), false);
@@ -374,8 +379,7 @@ TEST_CASE("Where the order of the chain has no room, nothing is said of any bloc
         options.values = false; // which would take more
         const auto join = [&](uint64_t room) {
             env.SetSpace(room);
-            return Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply, options, stop,
-                                      dir.Get() / "hints", HintsFormat::kContainer1));
+            return Join(chain, env, supply, dir.Get(), options);
         };
         const auto cramped = join(once);
         REQUIRE(cramped.verdict.kind == JoinVerdict::Kind::kUndecided);
@@ -406,22 +410,16 @@ TEST_CASE("An outpoint spent more often than there is memory is no matter for th
         for (const bool pairs : {false, true}) {
             TempDir dir(MemoryFolder());
             FaultEnv env;
-            const auto log = MakeNullLogger();
-            const std::atomic<bool> stop = false;
             sim::LyingSupply supply = chain.Supply();
             JoinOptions options = MakeJoinOptions(dir.Get() / "join", 2, 1);
             options.values = values;
             options.pairs = pairs;
-            const auto join = [&] {
-                return Must(GenerateHints(env, *log, chain.Params(), chain.Tip(), supply, options,
-                                          stop, dir.Get() / "hints", HintsFormat::kContainer1));
-            };
-            const auto cramped = join();
+            const auto cramped = Join(chain, env, supply, dir.Get(), options);
             REQUIRE(cramped.verdict.kind == JoinVerdict::Kind::kUndecided);
             CHECK(cramped.verdict.reason.find("there is memory") != std::string::npos);
             RequireClean(dir.Get() / "join");
             options.least_thread_bytes = 1 << 20;
-            const auto roomy = join();
+            const auto roomy = Join(chain, env, supply, dir.Get(), options);
             CHECK(roomy.verdict.kind == JoinVerdict::Kind::kBlockInvalid);
             CHECK(roomy.verdict.height == 2);
         }
