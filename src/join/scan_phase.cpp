@@ -22,6 +22,12 @@ RuleResult CheckRead(const BlockView& block, const Result<>& parsed, const Heade
     return careful ? CheckMerkleRoot(block) : std::nullopt;
 }
 
+/** What is wrong with the blocks' files is not bad data, which is a damaged spill's. */
+Result<> OfBlocks(Result<> done)
+{
+    return done ? done : Error{done.Message(), Error::Kind::kSystem};
+}
+
 } // namespace
 
 /** One thread's share of a scan. */
@@ -50,8 +56,8 @@ Result<ScanEnd> ScanPhase::Run()
     ScanEnd end;
     m_job.Enter(JoinProgress::Phase::kFetching);
     do {
-        IBD_RETURN_IF_ERROR(Collect());
-        if (!m_job.stop && m_search.Sought().Size() > 0) IBD_RETURN_IF_ERROR(FindAll());
+        IBD_RETURN_IF_ERROR(OfBlocks(Collect()));
+        if (!m_job.stop && m_search.Sought().Size() > 0) IBD_RETURN_IF_ERROR(OfBlocks(FindAll()));
         if (m_job.stop) return end;
         end.kind = ScanEnd::Kind::kRepeated;
         if (m_search.Sought().Repeated()) return end;
@@ -62,16 +68,9 @@ Result<ScanEnd> ScanPhase::Run()
     return end;
 }
 
-/** What is wrong with a block's file is no damage of a spill, which would be made anew. */
-Result<> ScanPhase::Collect()
-{
-    const Result<> done = CollectInputs();
-    return done ? done : Error{done.Message(), Error::Kind::kSystem};
-}
-
 /** Fills the table with inputs that were not dealt with yet. Checks these blocks whole: undo data
  *  is made of them later, by their checksums. */
-Result<> ScanPhase::CollectInputs()
+Result<> ScanPhase::Collect()
 {
     IBD_RETURN_IF_ERROR(m_supply.Begin([&](int32_t height) {
         const auto at = static_cast<uint32_t>(height);
@@ -125,7 +124,7 @@ Result<> ScanPhase::Scan(bool careful)
         if (done) return;
         m_supply.Stop(); // the others finish their stretch
         const Lock lock(mutex);
-        if (status) status = Error{done.Message(), Error::Kind::kSystem}; // bad data is a spill's
+        if (status) status = done;
     };
     if (!m_job.options.background) {
         body(0);

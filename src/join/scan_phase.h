@@ -36,7 +36,6 @@ public:
 
 private:
     Result<> Collect();
-    Result<> CollectInputs();
     Result<> FindAll();
     Result<> Scan(bool careful);
     Result<> Work(BlockSource& source, bool careful);
