@@ -18,11 +18,13 @@ struct JoinOptions {
     /** What each thread has at least once the blocks are read and the table is gone. */
     size_t least_thread_bytes = size_t{8} << 20;
     Path directory; //!< spills and state; created if absent, locked while at work
-    /** A crash costs no more than so many bytes of blocks, or so many seconds of work if these are
-     *  kMostSteps-th part of the bytes, that are read and not yet durable, and one block a thread.
+    /** A crash costs no more than so many bytes of blocks that are read and not yet durable, and
+     *  one block a thread; or so many seconds of work, where these are a kMostSteps-th of the
+     * bytes.
      */
     uint64_t checkpoint_bytes = uint64_t{32} << 30;
     int64_t checkpoint_seconds = 60;
+    /** So many of these bytes are cut into by time, however slowly the blocks come. */
     static constexpr uint64_t kMostSteps = 32;
     std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
     /** False: all on the calling thread, so that a test repeats exactly. */
@@ -76,9 +78,14 @@ struct JoinVerdict {
     Kind kind = Kind::kInterrupted;
     std::string reason;
     int32_t height = -1; //!< of the invalid block
-    JoinTotals totals;
+    JoinTotals totals{};
     /** If that was asked for: all blocks keep every rule but scripts. False says nothing. */
     bool rules_kept = false;
 };
+
+inline JoinVerdict InterruptedVerdict()
+{
+    return {.kind = JoinVerdict::Kind::kInterrupted, .reason = "interrupted"};
+}
 
 } // namespace ibd

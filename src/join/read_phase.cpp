@@ -54,18 +54,19 @@ uint64_t ExpectedUndoBytes(uint64_t block_bytes)
 Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
 {
     IBD_ASSIGN_OR_RETURN(auto kept, Resume(ordered, hints));
-    if (kept && kept->stage != JoinStage::kReading) return ReadEnd{std::move(*kept), {}, {}};
+    if (kept && kept->stage != JoinStage::kReading) return ReadEnd{.state = std::move(*kept)};
     IBD_RETURN_IF_ERROR(BeginSupply(kept));
     if (!kept) {
         IBD_ASSIGN_OR_RETURN(kept, StartNew(ordered));
     }
     std::string shortage = FindShortage(*kept);
-    if (!shortage.empty()) return ReadEnd{std::move(*kept), {}, std::move(shortage)};
+    if (!shortage.empty())
+        return ReadEnd{.state = std::move(*kept), .shortage = std::move(shortage)};
     m_job.partitions = kept->Owner().partitions;
     JoinLog log(m_job.env, m_job.options, std::move(*kept));
     IBD_ASSIGN_OR_RETURN(auto failure, ReadAll(log));
     IBD_RETURN_IF_ERROR(log.Finish());
-    return ReadEnd{log.State(), std::move(failure), {}};
+    return ReadEnd{.state = log.State(), .failure = std::move(failure)};
 }
 
 /** Where to start: the state if it is of this join and its spills are whole, else nothing. What

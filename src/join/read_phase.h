@@ -10,8 +10,8 @@ namespace ibd {
 
 struct ReadEnd {
     JoinState state; //!< all that is read; durable
-    std::optional<FoldFailure> failure;
-    std::string shortage; //!< of room to read on; empty: there is none
+    std::optional<FoldFailure> failure{};
+    std::string shortage{}; //!< of room to read on; empty: there is none
 };
 
 class ReadPhase {

@@ -107,9 +107,7 @@ Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
     }
     if (!read.shortage.empty()) {
         if (read.state.ordered) return Undecided(read.shortage);
-        Outcome outcome;
-        outcome.verdict = {JoinVerdict::Kind::kNoRoom, read.shortage, -1, {}};
-        return outcome;
+        return Outcome{.verdict = {.kind = JoinVerdict::Kind::kNoRoom, .reason = read.shortage}};
     }
     const bool all = read.state.BlocksRead() == read.state.outputs.size();
     if (read.failure || !all) return Early(read);
@@ -133,30 +131,22 @@ JoinVerdict SpendJoin::Done(const JoinState& state) const
 SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
 {
     using Kind = JoinVerdict::Kind;
-    Outcome outcome;
     if (end.failure) {
-        const FoldFailure& failure = *end.failure;
-        outcome.verdict = {Kind::kBlockInvalid, failure.error.message, failure.height, {}};
-    } else if (m_job.stop) {
-        outcome.verdict = {Kind::kInterrupted, "interrupted", -1, {}};
-    } else {
-        outcome.verdict = {Kind::kIncomplete, "blocks are missing", -1, {}};
+        return {.verdict = {.kind = Kind::kBlockInvalid,
+                            .reason = end.failure->error.message,
+                            .height = end.failure->height}};
     }
-    return outcome;
+    if (m_job.stop) return {.verdict = InterruptedVerdict()};
+    return {.verdict = {.kind = Kind::kIncomplete, .reason = "blocks are missing"}};
 }
 
 /** For want of room on the disk or in memory. */
 SpendJoin::Outcome SpendJoin::Undecided(const std::string& want)
 {
-    Outcome outcome;
-    outcome.verdict = {
-        JoinVerdict::Kind::kUndecided,
-        fmt::format("an outpoint occurs more than once, or a block is invalid; {} to "
-                    "find out in which block",
-                    want),
-        -1,
-        {}};
-    return outcome;
+    return {.verdict = {.kind = JoinVerdict::Kind::kUndecided,
+                        .reason = fmt::format("an outpoint occurs more than once, or a block is "
+                                              "invalid; {} to find out in which block",
+                                              want)}};
 }
 
 Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWriter& make_writer,
@@ -171,10 +161,7 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
         outcome.damaged = true;
         return outcome;
     }
-    if (end->interrupted) {
-        outcome.verdict = {JoinVerdict::Kind::kInterrupted, "interrupted", -1, {}};
-        return outcome;
-    }
+    if (end->interrupted) return Outcome{.verdict = InterruptedVerdict()};
     if (end->crowded) {
         return Undecided("one occurs more often than there is memory (-ibdboostermem)");
     }
@@ -208,10 +195,9 @@ Result<> SpendJoin::KeepPairs(JoinState& state, std::span<const SpillInfo> found
 Result<JoinVerdict> SpendJoin::Refuse(const JoinRecord& problem)
 {
     IBD_ASSIGN_OR_RETURN(std::string what, Describe(problem));
-    return Conclude({JoinVerdict::Kind::kBlockInvalid,
-                     std::move(what),
-                     static_cast<int32_t>(problem.Height()),
-                     {}});
+    return Conclude({.kind = JoinVerdict::Kind::kBlockInvalid,
+                     .reason = std::move(what),
+                     .height = static_cast<int32_t>(problem.Height())});
 }
 
 /** Has the block brought once more, as records name outpoints by hashes only. */

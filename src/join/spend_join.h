@@ -35,7 +35,7 @@ private:
     struct Outcome {
         JoinVerdict verdict;
         bool damaged = false;              //!< a spill is
-        std::optional<JoinRecord> problem; //!< an event that no valid chain has
+        std::optional<JoinRecord> problem{}; //!< an event that no valid chain has
         bool ordered = false;              //!< that is certain, and it is the first in the chain
     };
 

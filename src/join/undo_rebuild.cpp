@@ -18,8 +18,6 @@ UndoOptions Normalized(UndoOptions options)
     return options;
 }
 
-JoinVerdict Interrupted() { return {JoinVerdict::Kind::kInterrupted, "interrupted", -1, {}}; }
-
 /** Remembers what the consumer has taken, in case that the rest has to be done anew. */
 class Remembering final : public UndoConsumer {
 public:
@@ -192,13 +190,13 @@ Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, 
         IBD_ASSIGN_OR_RETURN(
             auto coins,
             fetch.RunAlone({0, end}, {first, end}, kept.NextSpillNumber(), SpillUse::kPassing));
-        if (!coins) return std::optional(Interrupted());
+        if (!coins) return std::optional(InterruptedVerdict());
         state.coin_spills = std::move(*coins);
     } else {
         ScanPhase scan(m_job, m_supply, first, kept.NextSpillNumber());
         IBD_ASSIGN_OR_RETURN(ScanEnd end, scan.Run());
         if (end.kind == ScanEnd::Kind::kRepeated) return std::optional<JoinVerdict>();
-        if (end.kind == ScanEnd::Kind::kStopped) return std::optional(Interrupted());
+        if (end.kind == ScanEnd::Kind::kStopped) return std::optional(InterruptedVerdict());
         state = std::move(end.state);
     }
     IBD_ASSIGN_OR_RETURN(JoinVerdict verdict, Write(state, places, consumer));
@@ -279,7 +277,7 @@ Result<JoinVerdict> UndoRebuild::End(const JoinTotals& totals, std::optional<Bro
         verdict.reason = std::move(broken->reason);
         verdict.height = broken->height;
     } else if (m_job.stop) {
-        return Interrupted();
+        return InterruptedVerdict();
     }
     const Result<> ended = consumer.End();
     if (!ended) return Error{ended.Message(), Error::Kind::kSystem}; // bad data is a spill's
