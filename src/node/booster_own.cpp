@@ -360,13 +360,10 @@ Result<BoosterRun::Outcome> BoosterRun::NoRoom(const BoosterOptions& options,
 /** The serial engine says what is wrong with the chain, and needs no room to do so. */
 BoosterRun::Outcome BoosterRun::GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict)
 {
-    if (verdict.kind == JoinVerdict::Kind::kUndecided) {
-        m_log.Error("IBD Booster: {}; {}", verdict.reason, WayBack());
-    } else {
-        CHECK(verdict.kind == JoinVerdict::Kind::kBlockInvalid);
-        m_log.Error("IBD Booster: block at height {} is invalid: {}; {}", verdict.height,
-                    verdict.reason, WayBack());
-    }
+    const bool undecided = verdict.kind == JoinVerdict::Kind::kUndecided;
+    CHECK(undecided || verdict.kind == JoinVerdict::Kind::kBlockInvalid);
+    const std::string block = fmt::format("block at height {} is invalid: ", verdict.height);
+    m_log.Error("IBD Booster: {}{}; {}", undecided ? "" : block, verdict.reason, WayBack());
     const Lock lock(m_mutex);
     m_progress.emplace();
     m_progress->state = BoosterState::kRefused;

@@ -439,7 +439,7 @@ Result<> ChainStart::RemoveUndoWork()
     IBD_ASSIGN_OR_RETURN(const auto begun, m_parts.booster.Own().Look(directory));
     if (begun) return {};
     const auto lock = LockBooster(m_env, UndoFolder(directory));
-    return lock ? m_env.RemoveAll(UndoFolder(directory)) : Result<>();
+    return lock ? RemovePairs(m_env, directory) : Result<>();
 }
 
 // So that Core takes this directory from here on, whenever the node stops. What hinders it need not

@@ -78,8 +78,7 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
          "Makes a hints file for the IBD Booster from the stored blocks: which outputs are "
          "unspent at a block. All of the blocks up to it must be stored. Takes a while, in which "
          "the node goes on as usual; if it is stopped meanwhile, a call for the same height goes "
-         "on "
-         "where it was.",
+         "on where it was.",
          {{"path", RpcType::kString, true, "",
            "The file; a relative path is below the data directory"},
           {"height", RpcType::kNumber, false, "the tip", "Height of the block"}},
