@@ -369,9 +369,12 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
                    CheckName(options.aggregate), verdict.height);
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
+    case VerdictKind::kUnprovable:
         m_hints_wrong = m_hints_failed = true;
-        m_log.Error("IBD Booster: the hints are wrong: {}. Nothing was written; {}", verdict.reason,
-                    m_discards ? WayBack() : "the sync goes on without them");
+        m_log.Error("IBD Booster: {}: {}. Nothing was written; {}",
+                    verdict.kind == VerdictKind::kHintsWrong ? "the hints are wrong"
+                                                             : "no hints can be checked",
+                    verdict.reason, m_discards ? WayBack() : "the sync goes on without them");
         return Outcome::kSerial;
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "

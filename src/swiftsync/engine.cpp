@@ -78,15 +78,17 @@ void WarnIfDiskIsSmall(const SyncJob& job)
     }
 }
 
-/** Which check failed, if one did. Bad data: a run is damaged. */
-Result<std::optional<std::string>> Judge(const SyncJob& job, const Checkpoint& folded,
-                                         std::span<const RunReader> runs)
+/** Which check of the hints failed, if one did. */
+std::optional<std::string> JudgeHints(const SyncJob& job, const Checkpoint& folded)
 {
     const auto sum = MakeAggregate(folded.aggregate, folded.salt);
     CHECK(sum->Load(folded.sum).Ok());
-    if (auto wrong = JudgeTotals(folded, *sum, job.hints.Info(), job.params.consensus)) {
-        return wrong;
-    }
+    return JudgeTotals(folded, *sum, job.hints.Info(), job.params.consensus);
+}
+
+/** Why the sum proves nothing, if it does not. Bad data: a run is damaged. */
+Result<std::optional<std::string>> JudgeChain(std::span<const RunReader> runs)
+{
     std::vector<CoinbaseId> ids;
     for (const RunReader& run : runs) {
         IBD_ASSIGN_OR_RETURN(const auto some, run.ReadCoinbases());
@@ -122,6 +124,7 @@ struct SyncEngine::Impl {
     Result<Outcome> Conclude(const FoldEnd& fold);
     struct Loaded {
         std::optional<std::string> wrong; //!< the check that failed
+        VerdictKind kind = VerdictKind::kHintsWrong; //!< what that says
         Memory memory = Memory::kRemember;
         bool interrupted = false;
         uint64_t coins = 0;
@@ -222,6 +225,7 @@ Result<Outcome> SyncEngine::Impl::Conclude(const FoldEnd& fold)
     if (loaded->interrupted) return Outcome{{VerdictKind::kInterrupted, "interrupted", -1, 0}};
     if (!loaded->wrong) return Outcome{Accepted(loaded->coins)};
     IBD_ASSIGN_OR_RETURN(Verdict refused, Refuse(std::move(*loaded->wrong), loaded->memory));
+    refused.kind = loaded->kind;
     return Outcome{std::move(refused)};
 }
 
@@ -230,8 +234,15 @@ Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint
 {
     progress.SetState(BoosterState::kJudging);
     IBD_ASSIGN_OR_RETURN(auto runs, job.OpenRunsOf(folded));
-    IBD_ASSIGN_OR_RETURN(auto wrong, Judge(job, folded, runs));
-    if (wrong) return Loaded{.wrong = std::move(wrong), .memory = MemoryOfTotals()};
+    if (auto wrong = JudgeHints(job, folded)) {
+        return Loaded{.wrong = std::move(wrong), .memory = MemoryOfTotals()};
+    }
+    IBD_ASSIGN_OR_RETURN(auto repeated, JudgeChain(runs));
+    if (repeated) {
+        return Loaded{.wrong = std::move(repeated),
+                      .kind = VerdictKind::kUnprovable,
+                      .memory = Memory::kForget}; // nothing is known against the hints
+    }
     job.log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
                  folded.totals.outputs, folded.totals.inputs, folded.totals.coins);
     progress.SetState(BoosterState::kLoading);

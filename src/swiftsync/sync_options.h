@@ -53,6 +53,7 @@ struct BoosterOptions {
 enum class VerdictKind {
     kAccepted,     //!< the chainstate is complete at the terminal block
     kHintsWrong,   //!< some check failed; the chainstate is untouched, validate serially
+    kUnprovable,   //!< likewise: on a chain that repeats coinbases no hints prove anything
     kBlockInvalid, //!< a block that has its right hash broke a rule; validate serially
     kFolded,       //!< BoosterOptions::fold_only: all blocks are folded
     kIncomplete,   //!< not all blocks could be folded; what was done is kept
