@@ -397,6 +397,34 @@ TEST_CASE("own hints: what the join found spares the fold its checks, if it is w
     CHECK(LeavesNothing(machine));
 }
 
+TEST_CASE("own hints: a death between hints and noted pairs leaves the pairs to undo data")
+{
+    const TempDir dir{MemoryFolder()};
+    OwnHintsOptions own = Own(Mode::kAsked);
+    own.undo = UndoWanted::kYes;
+    {
+        Start start(dir / "node", own);
+        const Path booster = start.machine.Booster();
+        start.env.SetScript([&](const FaultEnv::Operation& operation) {
+            return operation.path == UndoFolder(booster) / "join.dat.new" &&
+                   std::filesystem::exists(booster / "own.hints");
+        });
+        CHECK_FALSE(start.Run());
+        start.machine.Close();
+        const auto left = Must(LoadJoinState(start.env, UndoFolder(booster)));
+        REQUIRE(left);
+        REQUIRE(left->stage == JoinStage::kReading);
+    }
+    Start start(dir / "node", own);
+    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    Must(start.machine.Attach());
+    UndoRun undo(start.env, start.log, start.params);
+    Must(undo.Run(start.machine.Chain(), start.machine.Blocks(), OneThread(start.machine)));
+    CHECK(start.log.Line("Join: going on").starts_with("Join: going on: 201 of 201 blocks"));
+    CHECK_FALSE(UndoRun::IsNeeded(start.machine.Chain()));
+    CHECK(LeavesNothing(start.machine));
+}
+
 TEST_CASE("own hints: a join that found a rule broken is followed, whether checks are asked or not")
 {
     const TempDir dir{MemoryFolder()};
