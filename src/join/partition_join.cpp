@@ -188,29 +188,52 @@ void PartitionJoin<Record>::JoinChunk(std::span<const Record> records, const Uns
         m_fates[first] = met ? Fate::kMet : Fate::kOdd;
         m_fates[i] = Fate::kSecond;
         m_partners[first] = static_cast<uint32_t>(i);
+        m_partners[i] = static_cast<uint32_t>(first);
     }
+    bool odd = false;
     for (size_t i = 0; i < records.size(); ++i) {
+        odd = odd || m_fates[i] == Fate::kOdd;
         if (m_fates[i] == Fate::kMet) TellPair(records[i], records[m_partners[i]]);
-        if (m_fates[i] == Fate::kOdd) Settle(records, records[i], unspent);
         if (m_fates[i] != Fate::kAlone) continue;
         if (records[i].Kind() == JoinKind::kCreated) unspent(records[i]);
         if (records[i].Kind() == JoinKind::kSpent) Note(records[i]);
     }
+    if (odd) SettleOdd(records, unspent);
 }
 
-/** An outpoint with other events than one pair: in the chain's order it must be made and spent in
- *  turn. No valid chain but one with repeated coinbases has such, and few. */
+/** Outpoints with other events than one pair. No valid chain but one with repeated coinbases has
+ *  such, and few; an invalid one may have nothing else. */
 template <typename Record>
-void PartitionJoin<Record>::Settle(std::span<const Record> records, const Record& name,
-                                   const Unspent& unspent)
+void PartitionJoin<Record>::SettleOdd(std::span<const Record> records, const Unspent& unspent)
 {
-    m_events.clear();
-    std::copy_if(records.begin(), records.end(), std::back_inserter(m_events),
-                 [&](const Record& record) { return record.HasNameOf(name); });
-    std::sort(m_events.begin(), m_events.end(),
-              [](const Record& a, const Record& b) { return a.Event() < b.Event(); });
+    const auto first_of = [&](uint32_t i) {
+        return m_fates[i] == Fate::kSecond ? m_partners[i] : i;
+    };
+    m_odd.clear();
+    for (uint32_t i = 0; i < records.size(); ++i) {
+        if (m_fates[first_of(i)] == Fate::kOdd) m_odd.push_back(i);
+    }
+    std::sort(m_odd.begin(), m_odd.end(), [&](uint32_t a, uint32_t b) {
+        return std::pair(first_of(a), records[a].Event()) <
+               std::pair(first_of(b), records[b].Event());
+    });
+    for (auto begin = m_odd.cbegin(); begin != m_odd.cend();) {
+        const auto end = std::find_if(begin, m_odd.cend(),
+                                      [&](uint32_t i) { return first_of(i) != first_of(*begin); });
+        Settle(records, {begin, end}, unspent);
+        begin = end;
+    }
+}
+
+/** `events`: the places of one outpoint's, in the chain's order; it must be made and spent in
+ *  turn. */
+template <typename Record>
+void PartitionJoin<Record>::Settle(std::span<const Record> records,
+                                   std::span<const uint32_t> events, const Unspent& unspent)
+{
     const Record* there = nullptr;
-    for (const Record& event : m_events) {
+    for (const uint32_t place : events) {
+        const Record& event = records[place];
         const bool makes = event.Kind() != JoinKind::kSpent;
         if (makes == (there != nullptr)) return Note(event);
         if (!makes) TellPair(*there, event);

@@ -52,7 +52,9 @@ private:
     void CountParts(std::span<const Record> records, unsigned part_bits);
     void Divide(std::span<Record> records, int shift, const Unspent& unspent);
     void JoinChunk(std::span<const Record> records, const Unspent& unspent);
-    void Settle(std::span<const Record> records, const Record& name, const Unspent& unspent);
+    void SettleOdd(std::span<const Record> records, const Unspent& unspent);
+    void Settle(std::span<const Record> records, std::span<const uint32_t> events,
+                const Unspent& unspent);
     void TellPair(const Record& a, const Record& b) const;
     void Note(const JoinRecord& event);
 
@@ -70,8 +72,8 @@ private:
     enum class Fate : uint8_t { kAlone, kMet, kOdd, kSecond };
     std::vector<uint32_t> m_slots;    //!< place of a record + 1, 0: free
     std::vector<Fate> m_fates;        //!< by place
-    std::vector<uint32_t> m_partners; //!< by place of the first of a pair: the second's
-    std::vector<Record> m_events;     //!< of one outpoint
+    std::vector<uint32_t> m_partners; //!< by place: the first's of its name, or of that another's
+    std::vector<uint32_t> m_odd;      //!< places of outpoints with other events than a pair
 };
 
 } // namespace ibd
