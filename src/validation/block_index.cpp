@@ -34,7 +34,7 @@ Result<> BlockIndex::InsertRecord(const BlockHash& hash, const BlockIndexRecord&
                        "with -reindex",
                        hash.ToHex(), record.height, node->height);
     }
-    node->status = record.status;
+    node->status = record.status & ~uint32_t{kFailedMask};
     node->tx_count = record.tx_count;
     if (record.status & (kHaveData | kHaveUndo)) node->file = record.file;
     node->data_pos = record.data_pos;
@@ -62,6 +62,10 @@ Result<> BlockIndex::Load()
               [](const auto& a, const auto& b) { return a.second.height < b.second.height; });
     for (const auto& [hash, record] : records) IBD_RETURN_IF_ERROR(InsertRecord(hash, record));
     m_dirty.clear();
+    // When the tree is whole: of a failed block and its descendants the former may be marked alone.
+    for (const auto& [hash, record] : records) {
+        m_tree.Find(hash)->status |= record.status & kFailedMask;
+    }
     MarkDirty(m_tree.AdoptStatuses());
     return {};
 }
