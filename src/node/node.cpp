@@ -390,10 +390,8 @@ Result<> Node::ShutDown()
     m_chain_thread.reset();
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
-        const HeaderNode* const broken = m_undo.Broken();
-        if (broken != nullptr) m_chain->NoteBroken(*broken);
         flushed = m_chain->Flush(FlushMode::kAlways);
-        if (broken == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
+        if (m_undo.Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
     }
     m_events.Stop();
     m_chain_context.chain = nullptr;

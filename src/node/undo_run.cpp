@@ -293,16 +293,26 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
                            verdict.reason);
     }
     if (verdict.kind != JoinVerdict::Kind::kDone) {
-        m_broken = terminal->Ancestor(verdict.height);
-        return BadData(
-            "Undo data: block at height {} is invalid: {}. The chainstate was built on it "
-            "as -assumevalid allows: restart with -reindex-chainstate -ibdbooster=0",
-            verdict.height, verdict.reason);
+        return RefuseChain(chain, *terminal->Ancestor(verdict.height), verdict.reason);
     }
     if (last_only) return true;
     m_log.Info("Undo data: all blocks up to height {} have it", terminal->height);
     IBD_RETURN_IF_ERROR(RemovePairs(m_env, options.directory));
     return true;
+}
+
+/** Marked and logged where it is found: the node may not live to an orderly end. */
+Error UndoRun::RefuseChain(ChainManager& chain, const HeaderNode& broken, const std::string& reason)
+{
+    m_broken = &broken;
+    const Error error =
+        BadData("Undo data: block at height {} is invalid: {}. The chainstate was built on it "
+                "as -assumevalid allows: restart with -reindex-chainstate -ibdbooster=0",
+                broken.height, reason);
+    const Result<> noted = chain.NoteBroken(broken);
+    m_log.Error("{}", error.message);
+    if (!noted) m_log.Error("That could not be noted yet: {}", noted.Message());
+    return error;
 }
 
 void UndoRun::Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,

@@ -117,6 +117,7 @@ private:
     Result<> Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
                   const Gap& gap);
     /** False: it was interrupted. */
+    Error RefuseChain(ChainManager& chain, const HeaderNode& broken, const std::string& reason);
     Result<bool> MakeMissing(ChainManager& chain, const BlockStore& blocks,
                              const BoosterOptions& options, const Gap& gap, bool last_only);
     std::optional<UndoProgress> ProgressHeld() const IBD_REQUIRES(m_mutex);

@@ -288,10 +288,14 @@ void ChainManager::UndoHasCome()
     m_candidates.Rebuild(m_headers.tree, Tip());
 }
 
-void ChainManager::NoteBroken(const HeaderNode& node)
+Result<> ChainManager::NoteBroken(const HeaderNode& node)
 {
-    const Lock lock(m_headers.mutex);
-    m_index.MarkFailed(m_headers.tree.Find(node.hash));
+    {
+        const Lock lock(m_headers.mutex);
+        m_broken = &node;
+        m_index.MarkDirty(&node);
+    }
+    return FlushIndex();
 }
 
 void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)

@@ -149,6 +149,7 @@ Result<> ChainManager::WriteIndex(const BlockIndex::Nodes& nodes)
         const SharedLock lock(m_headers.mutex);
         for (size_t i = 0; i < kRecordsAtOnce && it != nodes.end(); ++i, ++it) {
             records.emplace_back((*it)->hash, ToRecord(**it));
+            if (*it == m_broken) records.back().second.status |= kFailedValid;
         }
     }
     // From here on the files have what the records name, and more does no harm.

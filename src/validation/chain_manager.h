@@ -154,9 +154,10 @@ public:
     /** Undo data of blocks of the active chain has come: branches that were left aside for want of
      *  it are candidates again, for the next ActivateBestChain(). Any thread. */
     void UndoHasCome();
-    /** A block of the active chain breaks a rule that was left out when its coins came: marks it,
-     *  so that the next start refuses the coins. Only before the chain is closed. */
-    void NoteBroken(const HeaderNode& node);
+    /** A block of the active chain breaks a rule that was left out when its coins came: marks it in
+     *  the database, so that the next start refuses the coins. This process, which is to end, goes
+     *  on as before. An error: the next flush tries again. Any thread. */
+    Result<> NoteBroken(const HeaderNode& node);
     /** StoreSound() for a block that is not to be stored, as if it had been pruned since. */
     Result<> NotePruned(const BlockView& block, const HeaderNode& node);
     /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
@@ -334,6 +335,7 @@ private:
     Headers m_headers;
 
     BlockIndex m_index IBD_GUARDED_BY(m_headers.mutex);
+    const HeaderNode* m_broken IBD_GUARDED_BY(m_headers.mutex) = nullptr; //!< by NoteBroken
     CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
     ChainWarnings m_warnings IBD_GUARDED_BY(m_headers.mutex);
     int32_t m_next_precious IBD_GUARDED_BY(m_headers.mutex) = -1;

@@ -466,9 +466,20 @@ class BrokenFarBelow(UndoTest):
                 assert_built_on(self, self.mined, self.bad, self.main.run(*args))
         self.main.start("-reindex-chainstate", "-ibdbooster=0").wait_for_height(self.bad - 1)
 
+    def given(self):
+        return [f"-ibdboosterfile={self.hints}", "-minimumchainwork=0",
+                f"-assumevalid={self.mined.blocks[self.terminal - 1].hash()}"]
+
+    def test_killed_as_soon_as_it_is_found(self):
+        found = self.dir / "found"
+        self.main.launch("-reindex", *self.given(), f"-shutdownnotify=touch {found}; sleep 30")
+        wait_until(found.exists, "the node is told to stop")
+        self.main.kill()
+        self.assertIn(f"Undo data: block at height {self.bad} is invalid", self.main.log_text)
+        self.assert_not_used_again(*self.given())
+
     def test_found_while_the_node_is_live(self):
-        given = [f"-ibdboosterfile={self.hints}", "-minimumchainwork=0",
-                 f"-assumevalid={self.mined.blocks[self.terminal - 1].hash()}"]
+        given = self.given()
         heights, errors = self.run_to_the_end("-reindex", *given)
         self.assertTrue(heights, "RPC never answered")
         self.assertGreaterEqual(min(heights), self.terminal)
