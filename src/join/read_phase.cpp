@@ -14,6 +14,14 @@ constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
 
 uint64_t ExpectedInputs(uint64_t block_bytes) { return block_bytes / kBytesPerRecord / 2; }
 
+/** What the partitions of a join give besides its events, of those that it has spilled. */
+uint64_t BytesOfPartitions(const JoinState& state)
+{
+    const uint64_t spends = SizeOf(state.spills) / state.RecordBytes() / 2;
+    return spends *
+           ((state.pairs ? SpendPair::kBytes : 0) + (state.values ? ValueRecord::kCoinBytes : 0));
+}
+
 } // namespace
 
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
@@ -138,13 +146,15 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     return fresh;
 }
 
-/** A disk that is too small is found before hours of work, not after. */
+/** A disk that is too small is found before hours of work, not after; if it has become too small
+ *  since an earlier start, before the rest of it. */
 std::string ReadPhase::FindShortage(const JoinState& state) const
 {
     const uint64_t to_read = m_supply.BytesToFold();
     const uint64_t needed = (state.pairs ? ExpectedPairedBytes(to_read, state.ordered)
                                          : ExpectedSpillBytes(to_read, state.ordered)) +
-                            (state.values ? ExpectedValueBytes(to_read, state.ordered) : 0);
+                            (state.values ? ExpectedValueBytes(to_read, state.ordered) : 0) +
+                            BytesOfPartitions(state);
     const auto room = m_job.env.SpaceAvailable(m_job.options.directory);
     m_job.log.Info("Join: reading {} blocks of {} MB up to height {} on {} threads; spills take "
                    "about {} MB in {}",

@@ -307,3 +307,25 @@ TEST_CASE("Hints are not written over another file, nor without room for the spi
     CHECK(cramped->verdict.kind == JoinVerdict::Kind::kNoRoom);
     CHECK(cramped->verdict.reason.find("but the join needs about") != std::string::npos);
 }
+
+TEST_CASE("What the partitions give needs room when all blocks are read, too", "[keystone]")
+{
+    JoinSetup setup(TestRng()(), {.blocks = 300});
+    JoinOptions options = setup.Options(1, 1 << 16);
+    options.pairs = options.values = true;
+    FaultEnv env;
+    env.SetScript([](const FaultEnv::Operation& operation) {
+        const std::string name = operation.path.filename().string();
+        return name.starts_with("spill") && std::stoul(name.substr(5)) >= kPassingSpills;
+    });
+    REQUIRE_FALSE(setup.Join(env, options).Ok());
+    FaultEnv small;
+    small.SetSpace(10); // bytes
+    const auto cramped = Must(setup.Join(small, options));
+    CHECK(cramped.verdict.kind == JoinVerdict::Kind::kNoRoom);
+    const auto kept = Must(LoadJoinState(small, setup.Directory()));
+    CHECK(kept->BlocksRead() == kept->outputs.size());
+    FaultEnv roomy;
+    roomy.SetSpace(uint64_t{1} << 40);
+    CHECK(Must(setup.Join(roomy, options)).verdict.kind == JoinVerdict::Kind::kDone);
+}
