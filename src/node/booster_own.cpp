@@ -104,10 +104,12 @@ bool BoosterRun::JoinsValues(const BoosterOptions& options) const
     return m_own_options.checks && !options.full_validation && !m_own_options.undo_first;
 }
 
-/** `room`: for them and what comes of them, or so it was when the join began. */
-bool BoosterRun::KeepsPairs(const BoosterOptions& options, bool room) const
+/** What was begun goes on as it was: undo data can be made without its pairs, too, and pairs that
+ *  nobody wants any more do no harm. */
+bool BoosterRun::KeepsPairs(const BoosterOptions& options, const OwnStart& start) const
 {
-    return MustKeepPairs(options) || (room && m_own_options.undo == UndoWanted::kIfRoom);
+    if (start.begun) return start.pairs;
+    return MustKeepPairs(options) || (start.pairs && m_own_options.undo == UndoWanted::kIfRoom);
 }
 
 Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
@@ -212,7 +214,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     }
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(*terminal, blocks, options));
     JoinBesides besides{.values = start.values && JoinsValues(options)};
-    besides.pairs = (joins && !besides.values) || KeepsPairs(options, start.pairs);
+    besides.pairs = (joins && !besides.values) || KeepsPairs(options, start);
     begins();
     LogOwnStart(chain.Options(), options, terminal->height, besides.values || joins);
     if (!start.hints) {
@@ -398,11 +400,12 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     if (!IsAsked() && !begun && !IsWorthIt(options, bytes, blocks)) return false;
     OwnStart start;
     if (begun) {
+        start.begun = true;
         start.pairs = kept->pairs;
     } else {
         LookForRoom(start, options, bytes, blocks);
     }
-    const JoinBesides besides{.pairs = full || KeepsPairs(options, start.pairs),
+    const JoinBesides besides{.pairs = full || KeepsPairs(options, start),
                               .values = start.values && JoinsValues(options)};
     LogOwnStart(trust, options, terminal->height, besides.values || MustCheckRules(options));
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));

@@ -88,7 +88,7 @@ private:
         std::optional<FirstPass> first; //!< what it found besides
         BlockFetcher* peers = nullptr;  //!< if blocks are missing
         bool begun = false;             //!< by an earlier start
-        bool pairs = false;             //!< are kept by the join, if it is yet to end
+        bool pairs = false;             //!< the join keeps them, if begun; else there is room
         bool values = true;             //!< there is room for them
     };
     Result<Outcome> FoldGivenHints(ChainManager& chain, const HeaderNode& terminal,
@@ -122,7 +122,7 @@ private:
     bool IsWorthIt(const BoosterOptions& options, const BlockBytes& bytes,
                    const BlockStore& blocks) const;
     bool MustKeepPairs(const BoosterOptions& options) const;
-    bool KeepsPairs(const BoosterOptions& options, bool room) const;
+    bool KeepsPairs(const BoosterOptions& options, const OwnStart& start) const;
     bool JoinsValues(const BoosterOptions& options) const;
     bool FetchingMayBeWorthIt(const ChainManager& chain, const BoosterOptions& options) const;
     /** Calls `work` with the supply of the blocks up to `terminal`, which are stored, and come from

@@ -162,6 +162,18 @@ Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,
     return std::nullopt;
 }
 
+/** The pairs are needed, so that what was begun without them is lost. */
+Result<> OwnHints::RemoveWithoutPairs(const Path& directory, const HeaderNode& terminal)
+{
+    const auto state = LoadJoinState(m_env, directory);
+    if (state && *state && (*state)->terminal_hash == terminal.hash) {
+        m_log.Warning("IBD Booster: a join that was begun, with {} blocks read, is dropped: what "
+                      "is asked for now takes one that keeps which input spends which output",
+                      (*state)->BlocksRead());
+    }
+    return RemoveJoin(m_env, directory);
+}
+
 Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,
                                       const BoosterOptions& options, const JoinBesides& besides)
 {
@@ -170,7 +182,8 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
     const Path path = HintsPath(directory);
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(directory));
     IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path)); // of another block
-    IBD_RETURN_IF_ERROR(RemoveJoin(m_env, pairs ? directory : UndoFolder(directory)));
+    IBD_RETURN_IF_ERROR(pairs ? RemoveWithoutPairs(directory, terminal)
+                              : RemoveJoin(m_env, UndoFolder(directory)));
     JoinOptions join = JoinOptionsFrom(options, pairs ? UndoFolder(directory) : directory);
     join.tty = options.tty;
     join.pairs = pairs;

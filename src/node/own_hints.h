@@ -123,6 +123,7 @@ public:
     std::optional<OwnHintsProgress> Progress() const;
 
 private:
+    Result<> RemoveWithoutPairs(const Path& directory, const HeaderNode& terminal);
     Result<std::optional<FirstPass>> FindFirstPass(const Path& directory,
                                                    const BlockHash& terminal);
 

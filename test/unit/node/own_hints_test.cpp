@@ -332,11 +332,13 @@ TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the 
     start.machine.RequireRight();
 }
 
-TEST_CASE("own hints: work that was stopped is gone on with unasked, with pairs kept or without")
+TEST_CASE("own hints: work that was stopped is gone on with unasked, whatever undo data is wanted")
 {
     const TempDir dir{MemoryFolder()};
     const bool pairs = GENERATE(false, true);
-    CAPTURE(pairs);
+    const auto later = GENERATE(UndoWanted::kNo, UndoWanted::kIfRoom, UndoWanted::kYes);
+    const bool first = later == UndoWanted::kYes && GENERATE(false, true);
+    CAPTURE(pairs, later, first);
     OwnHintsOptions own = Own(Mode::kAsked);
     own.undo = pairs ? UndoWanted::kYes : UndoWanted::kNo;
     Path state;
@@ -360,8 +362,17 @@ TEST_CASE("own hints: work that was stopped is gone on with unasked, with pairs 
     REQUIRE(left);
     REQUIRE(left->stage == JoinStage::kReading);
     own.mode = Mode::kDefault;
+    own.undo = later;
+    own.undo_first = first;
     Start start(dir / "node", own);
     CHECK(Must(start.Run()) == Outcome::kBuilt);
+    // Undo data that is to be there first is made of pairs.
+    const bool lost = first && !pairs;
+    const std::string log = start.log.Text();
+    CHECK(log.substr(log.find("Join:")).starts_with("Join: going on") == !lost);
+    CHECK((log.find("a join that was begun, with") != std::string::npos) == lost);
+    const bool kept = std::filesystem::exists(UndoFolder(start.machine.Booster()));
+    if (!first) CHECK(kept == (pairs && later != UndoWanted::kNo));
     start.machine.RequireRight();
 }
 
