@@ -143,6 +143,10 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
         const HeaderNode* const terminal = start.standing.terminal;
         begun = kept && terminal ? PreferKept(*kept, *terminal) : nullptr;
     }
+    if (!begun && !start.peers && kept && !kept->hints && reach.terminal) {
+        const HeaderNode* const further = PreferKept(*kept, *reach.terminal);
+        if (further) start.standing = StandingWithoutPeers(chain, *further);
+    }
     if (!begun) return start;
     start.begun = true;
     start.standing.terminal = begun;
@@ -150,6 +154,21 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     start.first = std::move(kept->first);
     start.pairs = kept->pairs;
     return start;
+}
+
+/** A join of fewer blocks would take the place of what was begun, and all above be left to the
+ *  serial engine. */
+HintsStanding BoosterRun::StandingWithoutPeers(const ChainManager& chain,
+                                               const HeaderNode& terminal) const
+{
+    HintsStanding standing;
+    standing.refusal = fmt::format(
+        "{} blocks are missing of a join up to height {} that was begun, and there is no network "
+        "to fetch them from. A start with one goes on with it; one with -ibdbooster=0 validates "
+        "serially",
+        CountMissing(chain, terminal), terminal.height);
+    if (!IsAsked()) m_log.Warning("IBD Booster: {}, as does this one", standing.refusal);
+    return standing;
 }
 
 /** By the size that the network's parameters assume, before headers are there. */

@@ -124,6 +124,7 @@ private:
     bool MustKeepPairs(const BoosterOptions& options) const;
     bool KeepsPairs(const BoosterOptions& options, const OwnStart& start) const;
     bool JoinsValues(const BoosterOptions& options) const;
+    HintsStanding StandingWithoutPeers(const ChainManager& chain, const HeaderNode& terminal) const;
     bool FetchingMayBeWorthIt(const ChainManager& chain, const BoosterOptions& options) const;
     /** Calls `work` with the supply of the blocks up to `terminal`, which are stored, and come from
      *  `peers` where there are any. `besides`: as of OwnHintsRoom(). */

@@ -332,6 +332,47 @@ TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the 
     start.machine.RequireRight();
 }
 
+TEST_CASE("own hints: a start without a network leaves what was begun with one")
+{
+    const TempDir dir{MemoryFolder()};
+    OwnHintsOptions own = Own(Mode::kAsked);
+    Path state;
+    uint32_t read = 0;
+    {
+        Start start(dir / "node", own);
+        state = start.machine.Booster() / "join.dat";
+        int saved = 0;
+        start.env.SetScript([&](const FaultEnv::Operation& operation) {
+            return operation.path == state.string() + ".new" && ++saved == 40;
+        });
+        CHECK_FALSE(start.Run());
+        start.machine.Close();
+        read = Must(LoadJoinState(start.env, state.parent_path()))->BlocksRead();
+        REQUIRE(read > 1);
+    }
+    {
+        const bool asked = GENERATE(false, true);
+        own.mode = asked ? Mode::kAsked : Mode::kDefault;
+        Start start(dir / "node", own);
+        start.network = false;
+        const auto outcome = start.Run();
+        start.machine.Close();
+        if (asked) {
+            REQUIRE_FALSE(outcome);
+            CHECK(outcome.Message().find("A start with one goes on") != std::string::npos);
+        } else {
+            CHECK(Must(outcome) == Outcome::kSerial);
+            CHECK(start.log.Text().find("blocks are missing of a join") != std::string::npos);
+        }
+        CHECK(Must(LoadJoinState(start.env, state.parent_path()))->BlocksRead() == read);
+    }
+    own.mode = Mode::kAsked;
+    Start start(dir / "node", own);
+    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK_FALSE(start.log.Line("Join: going on").empty());
+    start.machine.RequireRight();
+}
+
 TEST_CASE("own hints: work that was stopped is gone on with unasked, whatever undo data is wanted")
 {
     const TempDir dir{MemoryFolder()};
