@@ -18,7 +18,7 @@ Result<Uint256> HashOfFile(Env& env, const Path& path);
 /** What -ibdboosterfile and -ibdboosterhash say. */
 struct HintsChoice {
     std::optional<Path> file;
-    std::optional<Path> folder; //!< of -ibdboosterfile=auto
+    std::optional<Path> folder; //!< of -ibdboosterfile=auto, but for -ibdbooster=0
     std::optional<Uint256>
         hash;            //!< SHA-256 that the file must have, in the order of its hex digits
     Path converted = {}; //!< the folder of containers that are made of swifthints

@@ -49,7 +49,8 @@ void AddBooster(ArgsManager& args)
     add("-ibdbooster", "",
         "Without a hints file: make hints from the blocks that are stored, or that peers bring, "
         "and "
-        "build the chainstate with them; -ibdbooster=0: never (default: if the blocks up to the "
+        "build the chainstate with them; -ibdbooster=0: never, not with hints of "
+        "-ibdboosterfile=auto either (default: if the blocks up to the "
         "assumed-valid one are more than 1 GiB, there is room on the disk, and no -prune)",
         OptionSpec::kYesOrNo);
     args.Add("-ibdboosterleast", "=<n>",
@@ -233,7 +234,9 @@ Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& ou
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
         if (*file == "auto") {
-            out.hints.folder = std::filesystem::absolute(net_dir / "hints");
+            // It may be in bitcoin.conf for good, and the other given for one start.
+            const bool never = !args.GetBool("-ibdbooster", true);
+            if (!never) out.hints.folder = std::filesystem::absolute(net_dir / "hints");
         } else {
             out.hints.file = std::filesystem::absolute(*file);
         }

@@ -3,6 +3,7 @@ check and then the chain is validated serially. Never a wrong chainstate, never 
 
 import os
 import random
+import shutil
 import struct
 
 from framework import FunctionalTest, coins, tree_digest, wait_until
@@ -106,6 +107,39 @@ class Mutations(HintsTest):
                         bad[at:at] = chance.randbytes(chance.randrange(1, 20))
                 with self.subTest(source=source.name, number=number):
                     self.assertIn(self.outcome(bytes(bad)), ("refused", "serial"))
+
+
+class InTheFolder(HintsTest):
+    """What -ibdboosterfile=auto does with hints in the node's folder that it is not to use."""
+
+    def rebuild(self, *args):
+        """Its log; the chainstate is right."""
+        (self.main.net_dir / "debug.log").unlink(missing_ok=True)
+        self.assertEqual(self.main.run("-reindex-chainstate", "-ibdboosterfile=auto", *args,
+                                       self.made.to_tip), (0, ""))
+        log = self.main.log_text
+        self.main.start()
+        self.assertEqual(coins(self.main), self.serial)
+        self.main.stop()
+        return log
+
+    def put(self, *files):
+        folder = self.main.net_dir / "hints"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for number, file in enumerate(files):
+            shutil.copy(file, folder / f"{number}.hints")
+
+    def test_never_means_never(self):
+        self.put(self.made.container)
+        self.assertIn("succeeded. ***", self.rebuild(*self.made.trust))
+        for never in ("-ibdbooster=0", "-noibdbooster"):
+            for start in ([], ["-reindex"]):
+                with self.subTest(never=never, start=start):
+                    log = self.rebuild(*self.made.trust, never, *start)
+                    self.assertNotIn("IBD Booster", log)
+        self.assert_refused(self.main, *booster(self.made.container), "-ibdbooster=0",
+                            saying="-ibdbooster=0 means never")
 
 
 class ChangedInUse(FunctionalTest):

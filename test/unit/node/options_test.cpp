@@ -109,6 +109,13 @@ TEST_CASE("the booster's options are passed on or refused by name")
     CHECK_FALSE(automatic->hints.file);
     CHECK(automatic->hints.folder == Path("/data/regtest/hints"));
     CHECK(automatic->hints.hash->ToHex() == std::string(64, 'a'));
+    for (const char* never : {"-ibdbooster=0", "-noibdbooster"}) {
+        CHECK_FALSE(Read({"-ibdboosterfile=auto", never})->hints.folder);
+        CHECK_FALSE(Read({"-ibdboosterfile=auto", "-prune=1", never})->hints.folder);
+        CHECK_THAT(Read({"-ibdboosterfile=/h", never}).Message(),
+                   Catch::StartsWith("-ibdbooster=0 means never"));
+    }
+    CHECK(Read({"-ibdboosterfile=auto", "-ibdbooster"})->hints.folder);
     for (const char* bad :
          {"-ibdboosterfile=", "-ibdboosterhash=12", "-ibdboosterhash=x", "-ibdboosteraggregate=md5",
           "-ibdboosterloader=x", "-ibdboosterthreads=0", "-ibdboosterpeers=1",
