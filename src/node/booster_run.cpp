@@ -173,9 +173,8 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
     }
     if (IsInterrupted()) return Outcome::kInterrupted;
     if (!standing.terminal) {
-        if (!peers) return BadData("{}", standing.refusal);
-        m_log.Error("IBD Booster: the hints are refused, and the sync goes on without them: {}",
-                    standing.refusal);
+        if (!peers && m_hints_named) return BadData("{}", standing.refusal);
+        LogRefusal(standing);
         m_hints_failed = true;
         return Outcome::kSerial;
     }
@@ -199,6 +198,14 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
     const bool keep = m_own_options.undo != UndoWanted::kNo && outcome == Outcome::kBuilt;
     IBD_RETURN_IF_ERROR(CleanUp(options, keep));
     return *outcome;
+}
+
+/** Of a folder they are what happened to be there, which nobody asked for. */
+void BoosterRun::LogRefusal(const HintsStanding& standing) const
+{
+    if (!m_hints_named) return m_log.Info("IBD Booster: left out: {}", standing.refusal);
+    m_log.Error("IBD Booster: the hints are refused, and the sync goes on without them: {}",
+                standing.refusal);
 }
 
 Result<BoosterRun::Outcome> BoosterRun::FoldGivenHints(ChainManager& chain,

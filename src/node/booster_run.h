@@ -181,6 +181,7 @@ private:
     bool Pause();
     bool IsInterrupted() const;
     void LogHints() const;
+    void LogRefusal(const HintsStanding& standing) const;
     /** Blocks 1 to `terminal` that are not stored. */
     static size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal);
     Result<Verdict> RunEngine(std::unique_ptr<SyncEngine> engine);

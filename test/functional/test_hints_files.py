@@ -7,7 +7,7 @@ import shutil
 import struct
 
 from framework import FunctionalTest, coins, tree_digest, wait_until
-from generated import chain, small_chain
+from generated import TAIL, chain, small_chain
 from test_booster import booster
 
 # Every flip and a thousand mutations run in one process in unit_swiftsync; here is a sample.
@@ -140,6 +140,24 @@ class InTheFolder(HintsTest):
                     self.assertNotIn("IBD Booster", log)
         self.assert_refused(self.main, *booster(self.made.container), "-ibdbooster=0",
                             saying="-ibdbooster=0 means never")
+
+    def test_what_does_not_fit_is_left_out(self):
+        """A named file is refused; with auto nobody asked for just this one."""
+        longer = chain("--outputs", "12000", "--outputs-per-block", "2", "--tail", str(TAIL))
+        other = chain("--outputs", "6000", "--outputs-per-block", "40", "--tail", str(TAIL),
+                      "--seed", "8")
+        self.assertGreater(longer.terminal_height, self.made.height)
+        for file, trust, why in (
+                (longer.container, self.made.trust, "above the best header"),
+                (other.container, self.made.trust, "but the best header chain has"),
+                (self.made.container, [], "whose scripts must be run")):
+            for start in ([], ["-reindex"], ["-ibdbooster"]):
+                with self.subTest(why=why, start=start):
+                    self.put(file)
+                    log = self.rebuild(*trust, *start)
+                    self.assertRegex(log, f"IBD Booster: left out: .*{why}")
+                    self.assertEqual("succeeded. ***" in log, "-ibdbooster" in start)
+            self.assert_refused(self.main, *booster(file), *trust, saying=why)
 
 
 class ChangedInUse(FunctionalTest):
