@@ -338,8 +338,13 @@ Result<bool> ChainStart::ChainstateIsEmpty()
 Result<> ChainStart::CleanUpBooster()
 {
     IBD_RETURN_IF_ERROR(RemoveFullMark(m_env, m_options.booster.directory));
-    if (!m_parts.booster.HasHints()) return CleanUpOwnHints();
-    m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it");
+    const bool hinted = m_parts.booster.HasHints();
+    if (hinted || m_options.own_hints.mode == OwnHintsOptions::Mode::kAsked) {
+        m_log.Info("IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds "
+                   "it{}",
+                   m_options.booster.full_validation ? " with full validation" : "");
+    }
+    if (!hinted) return CleanUpOwnHints();
     const Path& directory = m_options.booster.directory;
     IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
     if (!exists) return {};

@@ -130,6 +130,24 @@ class SmallChain(BoosterTest):
         node.stop()
         self.assertEqual(left_by_booster(node), [])
 
+    def test_why_it_does_nothing_is_said_to_who_asked(self):
+        made = small_chain()
+        node = made.place(self.node())
+        self.assertEqual(node.run("-reindex", *made.trust, made.to_tip), (0, ""))
+        said = "IBD Booster: not needed, there is a chainstate; -reindex-chainstate rebuilds it"
+        checked = said + " with full validation"
+        full = "-ibdboosterfullvalidation"
+        for args, line in (
+                ([], None), (["-ibdbooster=0"], None), ([full + "=0"], None),
+                (["-ibdbooster"], said), ([f"-ibdboosterfile={made.container}"], said),
+                ([full], checked), (["-ibdbooster", full], checked)):
+            with self.subTest(args=args):
+                (node.net_dir / "debug.log").unlink()
+                self.assertEqual(node.run(*args, *made.trust, made.to_tip), (0, ""))
+                lines = [text.partition(" ")[2] for text in node.log_text.splitlines()
+                         if "not needed" in text]
+                self.assertEqual(lines, [line] if line else [])
+
     def test_what_the_booster_leaves_works(self):
         """Checked at start, reorganised above the terminal block, answered for over RPC."""
         made = small_chain()
