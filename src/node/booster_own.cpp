@@ -357,8 +357,10 @@ Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
                                                      const BoosterOptions& options,
                                                      const Hints& hints, const FirstPass* first)
 {
+    BoosterOptions folding = options;
+    folding.remember_bad = false; // one flipped bit of memory would spoil them for all time
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
-        m_env, m_log, m_params, terminal, blocks, hints, options, first));
+        m_env, m_log, m_params, terminal, blocks, hints, std::move(folding), first));
     {
         const Lock lock(m_mutex);
         DropEngine();

@@ -120,6 +120,7 @@ struct SyncEngine::Impl {
 
     Result<Verdict> Run();
     Result<std::optional<Verdict>> FinishPublished();
+    Result<std::optional<std::string>> FailedBefore() const;
     Result<Outcome> RunOnce();
     Result<Outcome> Conclude(const FoldEnd& fold);
     struct Loaded {
@@ -155,8 +156,7 @@ Result<Verdict> SyncEngine::Impl::Run()
     IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(job.env, job.options.directory));
     IBD_ASSIGN_OR_RETURN(const auto published, FinishPublished());
     if (published) return *published;
-    IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(job.env, job.options.directory,
-                                                         job.hints.Info().id, job.terminal.hash));
+    IBD_ASSIGN_OR_RETURN(const auto known, FailedBefore());
     if (known) return Refuse(fmt::format("failed in an earlier sync: {}", *known));
     const HeaderNode* bare = nullptr;
     if (job.options.full_validation) {
@@ -194,6 +194,13 @@ Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
     const uint64_t coins = (*found)->totals.coins;
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
     return Accepted(coins);
+}
+
+/** Why, if it is remembered. */
+Result<std::optional<std::string>> SyncEngine::Impl::FailedBefore() const
+{
+    if (!job.options.remember_bad) return std::optional<std::string>();
+    return KnownBadHints(job.env, job.options.directory, job.hints.Info().id, job.terminal.hash);
 }
 
 Result<Outcome> SyncEngine::Impl::RunOnce()
@@ -295,6 +302,8 @@ Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
             IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
             return same.GetError();
         }
+    }
+    if (memory == Memory::kRemember && job.options.remember_bad) {
         IBD_RETURN_IF_ERROR(RememberBadHints(job.env, job.options.directory, job.hints.Info().id,
                                              job.terminal.hash, reason));
     }

@@ -29,6 +29,9 @@ struct BoosterOptions {
     /** Ends when all blocks are folded, with a checkpoint for a sync that judges. Nothing is said
      *  against the hints or a block: what cannot be folded is left to that sync. */
     bool fold_only = false;
+    /** Hints that fail are refused from then on. Not where the node has made them of the blocks:
+     * the next would be the same bytes, whatever made these fail. */
+    bool remember_bad = true;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before it is opened at a start
      *  without the booster, call RecoverPublish() (storage/chainstate_builder.h). */

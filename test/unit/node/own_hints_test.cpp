@@ -314,6 +314,28 @@ TEST_CASE("own hints: pairs are kept by default where there is room for undo dat
     }
 }
 
+TEST_CASE("own hints: what is remembered of hints that failed does not count against them")
+{
+    const TempDir dir{MemoryFolder()};
+    Uint256 id;
+    BlockHash terminal;
+    {
+        Start start(dir / "first", Own(Mode::kAsked));
+        start.booster.OnOwnHints([&](const Hints& hints, const BlockHash& hash) {
+            id = hints.Info().id;
+            terminal = hash;
+        });
+        REQUIRE(Must(start.Run()) == Outcome::kBuilt);
+    }
+    Start start(dir / "second", Own(Mode::kAsked));
+    const Path folder = start.machine.Booster();
+    Must(start.env.CreateDirectories(folder));
+    Must(RememberBadHints(start.env, folder, id, terminal, "once"));
+    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK(Must(KnownBadHints(start.env, folder, id, terminal)));
+    start.machine.RequireRight();
+}
+
 TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the room")
 {
     const TempDir dir{MemoryFolder()};

@@ -204,6 +204,22 @@ TEST_CASE("Wrong hints are remembered, right ones of the same chain still work")
     setup.RequireRight();
 }
 
+TEST_CASE("Wrong hints that are not to be remembered are tried anew each time")
+{
+    SyncSetup setup(3);
+    auto& outputs = setup.Chain().Outputs(15);
+    outputs[0].unspent = !outputs[0].unspent;
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    BoosterOptions options = setup.Options();
+    options.remember_bad = false;
+    const auto first = Must(setup.Sync(setup.CleanEnv(), options));
+    REQUIRE(first.kind == VerdictKind::kHintsWrong);
+    REQUIRE_FALSE(std::filesystem::exists(setup.Booster() / "badhints.txt"));
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).reason == first.reason);
+    REQUIRE(std::filesystem::exists(setup.Booster() / "badhints.txt"));
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), options)).reason == first.reason);
+}
+
 TEST_CASE("Hints of another network, above the tip, off the chain are refused in one line")
 {
     SyncSetup setup(4);
