@@ -464,7 +464,8 @@ class BrokenFarBelow(UndoTest):
         for args in ([], [NO_UNDO], ["-ibdbooster=0"], given):
             with self.subTest(args=args):
                 assert_built_on(self, self.mined, self.bad, self.main.run(*args))
-        self.main.start("-reindex-chainstate", "-ibdbooster=0").wait_for_height(self.bad - 1)
+        self.main.start("-reindex-chainstate", "-ibdbooster=0", "-ibdboosterfile=auto")
+        self.main.wait_for_height(self.bad - 1)
 
     def given(self):
         return [f"-ibdboosterfile={self.hints}", "-minimumchainwork=0",
