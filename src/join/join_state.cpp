@@ -295,6 +295,21 @@ std::optional<FirstPass> FirstPassOf(const JoinState& state)
                      state.sum,           state.checksums, state.rules_kept};
 }
 
+Result<std::optional<uint64_t>> BytesOfJoin(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
+    if (!there) return std::nullopt;
+    IBD_ASSIGN_OR_RETURN(const auto names, env.List(directory));
+    std::optional<uint64_t> bytes;
+    for (const std::string& name : names) {
+        if (!SpillNumberIn(name) && name != kStateFile) continue;
+        IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(directory / name));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+        bytes = bytes.value_or(0) + size;
+    }
+    return bytes;
+}
+
 Result<> RemoveJoin(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));

@@ -312,6 +312,19 @@ Result<> BoosterRun::CleanUp(const BoosterOptions& options, bool keep_pairs)
     return RemoveFullMark(m_env, options.directory);
 }
 
+/** There is a chainstate, with hints that were given: what a join was begun for. Of what it left
+ *  undo data may be made, and the fold puts beside it what it has found for that. */
+Result<> BoosterRun::RemoveBegun(const HeaderNode& terminal, const BlockStore& blocks,
+                                 const BoosterOptions& options)
+{
+    bool keep_pairs = false;
+    if (m_own_options.undo != UndoWanted::kNo) {
+        IBD_ASSIGN_OR_RETURN(const auto* bare, FirstWithoutUndo(m_env, blocks, terminal));
+        keep_pairs = bare != nullptr;
+    }
+    return m_own.Remove(options.directory, keep_pairs);
+}
+
 Result<> BoosterRun::WithBlocks(ChainManager& chain, const HeaderNode& terminal,
                                 const BlockStore& blocks, const BoosterOptions& options,
                                 BlockFetcher* peers, const JoinBesides& besides,

@@ -181,7 +181,14 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
     const HeaderNode& terminal = *standing.terminal;
     LogStart(options, terminal.height);
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(terminal, blocks, options));
-    if (!joins) return FoldGivenHints(chain, terminal, blocks, options, peers);
+    if (!joins) {
+        IBD_ASSIGN_OR_RETURN(const Outcome folded,
+                             FoldGivenHints(chain, terminal, blocks, options, peers));
+        if (folded == Outcome::kBuilt) {
+            IBD_RETURN_IF_ERROR(RemoveBegun(terminal, blocks, options));
+        }
+        return folded;
+    }
     if (chain.IsPruneMode()) {
         m_log.Error("IBD Booster: these checks read all blocks again, and -prune keeps them "
                     "not: validating serially");

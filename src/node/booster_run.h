@@ -155,6 +155,8 @@ private:
                                  const BoosterOptions& options, const Hints& hints,
                                  const FirstPass* first);
     Result<> CleanUp(const BoosterOptions& options, bool keep_pairs);
+    Result<> RemoveBegun(const HeaderNode& terminal, const BlockStore& blocks,
+                         const BoosterOptions& options);
     Result<Outcome> NoRoom(const BoosterOptions& options, const JoinVerdict& verdict);
     Outcome GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict);
     void LogOwnStart(const ChainManagerOptions& trust, const BoosterOptions& options,

@@ -7,6 +7,7 @@
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
 #include "swiftsync/checkpoint.h"
+#include "util/strings.h"
 #include "validation/block_import.h"
 #include "validation/verify_chain.h"
 
@@ -70,6 +71,7 @@ Result<> ChainStart::Load()
     m_asks_for_reindex = false;
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());
+    RemoveBegun();
     IBD_RETURN_IF_ERROR(BuildIndex());
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(BuildChainstate());
@@ -287,6 +289,7 @@ Result<> ChainStart::BuildChainstate()
         IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
         if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
     }
+    if (!may_run && !wipe) TakeLightly(CleanUpOwnHints());
     if (may_run && wipe) {
         IBD_ASSIGN_OR_RETURN(BoosterRun::Outcome outcome, RunBooster());
         // Without hints that failed: by the join, where that is worth it, else serially.
@@ -333,6 +336,49 @@ Result<bool> ChainStart::ChainstateIsEmpty()
     return !there.between && (there.best.IsNull() || there.best == m_params.consensus.genesis_hash);
 }
 
+// Spills take as much as a sixth of the blocks, and no start goes on with them once the chain is
+// validated serially from its first block, or blocks are not kept. Before hours of a reindex, which
+// may want the room.
+void ChainStart::RemoveBegun()
+{
+    const bool off = m_options.own_hints.mode == OwnHintsOptions::Mode::kOff;
+    if (m_options.prune_target != 0) {
+        TakeLightly(DropBegun("with -prune blocks are not kept, and nothing goes on with it"));
+    } else if (off && m_reindex_chainstate) {
+        TakeLightly(DropBegun("the chainstate is rebuilt without (-ibdbooster=0)"));
+    }
+}
+
+// What the start does not need need not keep the node from its work.
+void ChainStart::TakeLightly(const Result<>& done)
+{
+    if (done) return;
+    m_log.Warning("IBD Booster: what is not needed any more in '{}' could not be looked at or "
+                  "removed: {}",
+                  m_options.booster.directory.string(), done.Message());
+}
+
+Result<> ChainStart::DropBegun(const char* why)
+{
+    const Path& directory = m_options.booster.directory;
+    OwnHints& own = m_parts.booster.Own();
+    IBD_ASSIGN_OR_RETURN(const auto bytes, own.BytesKept(directory));
+    if (!bytes) return {};
+    const auto lock = LockBooster(m_env, directory);
+    if (!lock) return {}; // another node is at work there
+    m_log.Info("IBD Booster: removing {} of work that was begun, in '{}': {}", FormatBytes(*bytes),
+               directory.string(), why);
+    IBD_ASSIGN_OR_RETURN(const auto kept, own.Look(directory));
+    if (kept && kept->hints) {
+        const Uint256& id = kept->hints->Info().id;
+        const auto checkpoint = LoadCheckpoint(m_env, directory);
+        const bool is_theirs = checkpoint && *checkpoint && (*checkpoint)->hints_id == id;
+        if (is_theirs) IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
+    }
+    IBD_RETURN_IF_ERROR(RemoveFullMark(m_env, directory));
+    return own.Remove(directory, false);
+}
+
 // There is a chainstate and nobody asked for another: what a run may have left that was killed
 // behind its last step goes. One that has not published was begun on purpose, over this chainstate.
 Result<> ChainStart::CleanUpBooster()
@@ -344,26 +390,37 @@ Result<> ChainStart::CleanUpBooster()
                    "it{}",
                    m_options.booster.full_validation ? " with full validation" : "");
     }
-    if (!hinted) return CleanUpOwnHints();
+    if (hinted) {
+        IBD_ASSIGN_OR_RETURN(const bool told, CleanUpGivenHints());
+        if (told) return {};
+    }
+    TakeLightly(CleanUpOwnHints());
+    return {};
+}
+
+// True: the folder keeps work, and the log says so.
+Result<bool> ChainStart::CleanUpGivenHints()
+{
     const Path& directory = m_options.booster.directory;
     IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
-    if (!exists) return {};
+    if (!exists) return false;
     const auto lock = LockBooster(m_env, directory);
-    if (!lock) return {}; // another node is at work there, and this one needs nothing of it
+    if (!lock) return false; // another node is at work there, and this one needs nothing of it
     IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
                          LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
     IBD_ASSIGN_OR_RETURN(const KeptWork kept,
                          FindKeptWork(m_env, directory, m_parts.booster.HintsId(), there.best));
-    if (kept == KeptWork::kNone) return {};
+    if (kept == KeptWork::kNone) return false;
     if (kept == KeptWork::kPublished) {
         m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
                    directory.string());
-        return RemoveCheckpoint(m_env, directory);
+        IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
+        return false;
     }
     m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes on "
                   "with it",
                   directory.string());
-    return {};
+    return true;
 }
 
 // The same where the hints were the node's own, which are kept beside the rest.
@@ -377,17 +434,31 @@ Result<> ChainStart::CleanUpOwnHints()
     if (!lock) return {};
     IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
                          LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
-    if (there.best != kept->terminal || !kept->hints) {
-        const bool taken = kept->pairs && m_options.undo != UndoWhen::kOff;
-        m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes "
-                      "on with it{}",
-                      directory.string(), taken ? ", unless undo data is made of it first" : "");
-        return {};
-    }
+    if (there.best != kept->terminal || !kept->hints) return TellOfBegun(kept->pairs);
     m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
                directory.string());
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
     return own.Remove(directory, m_options.undo != UndoWhen::kOff);
+}
+
+// With options under which the booster stays off, others are needed to go on.
+Result<> ChainStart::TellOfBegun(bool has_pairs)
+{
+    const Path& directory = m_options.booster.directory;
+    IBD_ASSIGN_OR_RETURN(const auto bytes, m_parts.booster.Own().BytesKept(directory));
+    const std::string size = FormatBytes(bytes.value_or(0));
+    if (!m_parts.booster.MayRun(m_chain->Options())) {
+        m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun ({}); -reindex-chainstate "
+                      "with -ibdbooster goes on with it, -reindex-chainstate with -ibdbooster=0 "
+                      "removes it, and so may you while no node runs",
+                      directory.string(), size);
+        return {};
+    }
+    const bool taken = has_pairs && m_options.undo != UndoWhen::kOff;
+    m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun ({}); -reindex-chainstate goes "
+                  "on with it{}",
+                  directory.string(), size, taken ? ", unless undo data is made of it first" : "");
+    return {};
 }
 
 Result<> ChainStart::OpenCoins(bool wipe)

@@ -78,8 +78,13 @@ private:
     Result<> BuildChainstate();
     Result<BoosterRun::Outcome> RunBooster();
     Result<bool> ChainstateIsEmpty();
+    void TakeLightly(const Result<>& done);
+    void RemoveBegun();
+    Result<> DropBegun(const char* why);
     Result<> CleanUpBooster();
+    Result<bool> CleanUpGivenHints();
     Result<> CleanUpOwnHints();
+    Result<> TellOfBegun(bool has_pairs);
     Result<> OpenCoins(bool wipe);
     Result<> RefuseBroken(const CoinsDb& coins);
     Result<> MakeUndo();

@@ -141,6 +141,23 @@ Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
     return Kept{(*state)->terminal_hash, nullptr, {}, pairs};
 }
 
+Result<std::optional<uint64_t>> OwnHints::BytesKept(const Path& directory) const
+{
+    std::optional<uint64_t> bytes;
+    for (const Path& folder : {directory, UndoFolder(directory)}) {
+        IBD_ASSIGN_OR_RETURN(const auto join, BytesOfJoin(m_env, folder));
+        if (join) bytes = bytes.value_or(0) + *join;
+    }
+    for (const Path& path : {HintsPath(directory), IncompletePath(directory)}) {
+        IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(path));
+        if (!there) continue;
+        IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+        bytes = bytes.value_or(0) + size;
+    }
+    return bytes;
+}
+
 /** Beside hints that are made, wherever the join that made them has its state. Without it, or if it
  *  is damaged, the fold checks all blocks again. */
 Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,

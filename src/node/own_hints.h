@@ -99,6 +99,8 @@ public:
     };
     /** Nothing if nothing usable is there; damaged hints are removed. */
     Result<std::optional<Kept>> Look(const Path& directory);
+    /** Bytes of what earlier starts left, usable or not; nothing if nothing is there. */
+    Result<std::optional<uint64_t>> BytesKept(const Path& directory) const;
 
     struct Made {
         JoinVerdict verdict;

@@ -333,8 +333,6 @@ class LongRebuild(OwnHintsTest):
         self.rebuild = ["-reindex-chainstate", "-ibdbooster", *self.made.trust, "-ibdboostermem=1",
                         f"-ibdboosterintervalbytes={self.STEP}", *self.MORE]
 
-
-class BadDisks(LongRebuild):
     @property
     def folder(self):
         return self.main.net_dir / "ibdbooster"
@@ -347,6 +345,104 @@ class BadDisks(LongRebuild):
     def spills(self):
         return sorted(self.folder.glob("spill*.dat"))
 
+
+class BegunThenOtherwise(LongRebuild):
+    """Killed in the join; then the chainstate comes another way, or is used as it is."""
+
+    REMOVED = "IBD Booster: removing"
+
+    def begin(self):
+        self.kill_when(lambda: len(self.spills()) > 8)
+        self.assertTrue((self.folder / "join.dat").exists())
+        (self.main.net_dir / "debug.log").unlink()
+
+    def assert_removed(self, why, *args):
+        self.begin()
+        self.main.start(*args).wait_for_tip(self.made.tip)
+        self.assertRegex(self.main.log_text,
+                         rf"{self.REMOVED} [\d.]+ [kM]?B of work that was begun, in .*{why}")
+        self.assertEqual(coins(self.main), self.wanted)
+        self.main.stop()
+        self.assertEqual(left_by_booster(self.main), [])
+        (self.main.net_dir / "debug.log").unlink()
+        self.main.start(*args[-1:]).stop()
+        self.assertNotIn("begun", self.main.log_text)
+
+    def test_given_hints(self):
+        for undo in (NO_UNDO, "-ibdboosterundo=1"):
+            with self.subTest(undo=undo):
+                self.begin()
+                self.main.start("-reindex-chainstate", f"-ibdboosterfile={self.made.container}",
+                                undo, *self.made.trust).wait_for_tip(self.made.tip)
+                self.assertIn(SUCCESS.format("SHA256", self.made.terminal_height),
+                              self.main.log_text)
+                self.assertEqual(coins(self.main), self.wanted)
+                self.main.stop()
+                self.assertEqual(left_by_booster(self.main), [])
+
+    def test_given_hints_and_pairs(self):
+        """What undo data is made of stays while that is wanted, and goes with it."""
+        for undo in (NO_UNDO, "-ibdboosterundo=1"):
+            with self.subTest(undo=undo):
+                self.main = self.made.place(self.node())
+                self.main.launch("-reindex", "-ibdboosterundo=1", *self.rebuild[1:])
+                wait_until(lambda: len(list(self.folder.glob("undo/spill*"))) > 8, "spills")
+                self.main.kill()
+                (self.main.net_dir / "debug.log").unlink()
+                self.main.start("-reindex", f"-ibdboosterfile={self.made.container}", undo,
+                                *self.made.trust).wait_for_tip(self.made.tip)
+                self.assertEqual(coins(self.main), self.wanted)
+                if undo != NO_UNDO:
+                    wait_until(lambda: "have it" in self.main.log_text and
+                               not (self.folder / "undo").exists(), "undo data")
+                    self.assertIn("Join: going on", self.main.log_text)
+                self.main.stop()
+                self.assertEqual(left_by_booster(self.main), [])
+
+    def test_given_hints_beside_a_chainstate(self):
+        self.begin()
+        self.main.start(f"-ibdboosterfile={self.made.container}", *self.made.trust).stop()
+        self.assertIn("keeps a rebuild that was begun", self.main.log_text)
+
+    def test_prune(self):
+        self.assert_removed("-prune blocks are not kept", "-prune=550")
+        self.assert_removed("-prune blocks are not kept", "-reindex", "-prune=550")
+
+    def test_prune_with_finished_hints(self):
+        """The coins that were folded with them go, too."""
+        self.main.launch(*self.rebuild)
+        wait_until(lambda: list(self.folder.glob("run*")) or not self.main.running, "a run")
+        self.main.kill()
+        self.assertIn("own.hints", left_by_booster(self.main))
+        self.main.start("-prune=550")
+        self.assertEqual(coins(self.main), self.wanted)
+        self.main.stop()
+        self.assertEqual(left_by_booster(self.main), [])
+
+    def test_rebuilt_serially(self):
+        for rebuild in ("-reindex-chainstate", "-reindex"):
+            self.assert_removed("rebuilt without", rebuild, "-ibdbooster=0")
+
+    def test_kept_while_nothing_is_rebuilt(self):
+        self.begin()
+        said = rf"'{self.folder}' keeps a rebuild that was begun \([\d.]+ [kM]?B\); -reindex-chain"
+        for args, more in ((["-ibdbooster=0"], "with -ibdbooster goes on"),
+                           ([], "with -ibdbooster"), (self.made.trust, "goes on with it\n")):
+            for start in (1, 2):
+                self.main.start(*args)
+                self.assertEqual(coins(self.main), self.wanted)
+                self.main.stop()
+                found = re.findall(rf"{said}state {more}", self.main.log_text)
+                self.assertEqual(len(found), start, self.main.log_text)
+            (self.main.net_dir / "debug.log").unlink()
+        self.main.start(*self.rebuild).wait_for_tip(self.made.tip)
+        self.assertIn("Join: going on", self.main.log_text)
+        self.assertEqual(coins(self.main), self.wanted)
+        self.main.stop()
+        self.assertEqual(left_by_booster(self.main), [])
+
+
+class BadDisks(LongRebuild):
     def assert_ends_well(self, *args):
         self.main.start(*self.rebuild, *args).wait_for_tip(self.made.tip)
         self.assertEqual(coins(self.main), self.wanted)
