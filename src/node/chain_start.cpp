@@ -494,7 +494,10 @@ Result<> ChainStart::RefuseBroken(const CoinsDb& coins)
 Result<> ChainStart::MakeUndo()
 {
     const UndoWhen when = m_options.undo;
-    if (when == UndoWhen::kOff || !UndoRun::IsNeeded(*m_chain)) return RemoveUndoWork();
+    if (when == UndoWhen::kOff || !UndoRun::IsNeeded(*m_chain)) {
+        TakeLightly(RemoveUndoWork());
+        return {};
+    }
     if (when == UndoWhen::kBackground) {
         IBD_RETURN_IF_ERROR(MakeLastUndo());
         m_parts.undo.Expect(*m_chain);

@@ -370,6 +370,14 @@ class Background(BackgroundTest):
         self.wait_for_undo(node)
         self.assert_whole(node, made, wanted)
 
+    def test_what_is_not_needed_cannot_be_read(self):
+        made = small_chain()
+        self.serial(made)
+        node = self.boosted(made)
+        (node.net_dir / "ibdbooster/undo/join.dat").mkdir(parents=True)
+        node.start(NO_UNDO).stop()
+        self.assertRegex(node.log_text, "not needed any more in .*join.dat.*: Is a directory")
+
     def test_a_better_branch_below(self):
         """One that leaves the chain where undo data is yet to come is followed once it is there."""
         trunk = Chain().grow(COINBASE_MATURITY + 300)
