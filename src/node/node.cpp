@@ -27,6 +27,9 @@ CacheSalt RandomSalt(Env& env)
     return salt;
 }
 
+/** Of the joins of dumptxouthints. */
+Path FolderOfCalls(const BoosterOptions& booster) { return booster.directory / "join"; }
+
 } // namespace
 
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
@@ -154,7 +157,7 @@ Result<> Node::StartRpc()
     AddBoosterMethods(m_table, [this] { return HowTheBoosterDoes(); });
     AddHintsMethods(
         m_table, m_chain_context, m_log,
-        JoinOptionsFrom(m_options.booster, m_options.booster.directory / "join"),
+        JoinOptionsFrom(m_options.booster, FolderOfCalls(m_options.booster)),
         [this](const Hints& hints, const BlockHash& terminal) { KeepHints(hints, terminal); });
     AddIndexMethods(m_table);
     AddAddressMethods(m_table, m_chain_context);
@@ -298,6 +301,16 @@ void Node::KeepHints(const Hints& hints, const BlockHash& terminal)
     if (!kept) m_log.Warning("Hints are not kept for peers: {}", kept.Message());
 }
 
+/** The node needs nothing of them. */
+void Node::TendBegunHints()
+{
+    const Path folder = FolderOfCalls(m_options.booster);
+    const Result<> done = ibd::TendBegunHints(m_env, m_log, *m_chain, folder);
+    if (done) return;
+    m_log.Warning("dumptxouthints: what a call left in '{}' could not be looked at or removed: {}",
+                  folder.string(), done.Message());
+}
+
 /** Up to a node that serves calls and peers, whatever blocks it has yet to connect. */
 Result<> Node::GoLive()
 {
@@ -416,6 +429,7 @@ Result<> Node::Start()
         loaded = m_chain_start.Load();
     }
     m_chain = m_chain_start.Chain();
+    if (loaded && !m_interrupt) TendBegunHints();
     if (loaded && m_interrupt) m_log.Info("Shutdown requested. Exiting.");
     return loaded;
 }

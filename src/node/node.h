@@ -57,6 +57,7 @@ private:
     Result<std::optional<Path>> FetchHints(ChainManager& chain);
     void BoosterDone(BoosterRun::Outcome outcome);
     void KeepHints(const Hints& hints, const BlockHash& terminal);
+    void TendBegunHints();
     Result<> GoLive();
     size_t CountPeers() const;
     bool HasReachedStop(const HeaderNode& tip) const;

@@ -1,11 +1,14 @@
 // See hints_calls.h.
 #include "rpc/hints_calls.h"
 
+#include "join/join_state.h"
 #include "join/spend_join.h"
 #include "rpc/json.h"
 #include "rpc/live_supply.h"
 #include "rpc/new_file.h"
+#include "swiftsync/checkpoint.h"
 #include "util/hex.h"
+#include "util/strings.h"
 
 #include <memory>
 #include <mutex>
@@ -67,7 +70,51 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
     return ToJson(made.verdict.totals, hints->Info(), terminal);
 }
 
+/** Whether a call for its height, now or when the chain has come there, is for this block. */
+bool IsToBeHad(const ChainManager& chain, const JoinState& state)
+{
+    const ChainReader reader = chain.Read();
+    const HeaderNode* const node = reader.Find(state.terminal_hash);
+    if (!node || node->Failed()) return false;
+    if (reader.Active().Contains(node)) return true;
+    // While a chainstate is rebuilt, or blocks are yet to be connected.
+    return (!chain.Tip() || chain.Tip()->height < node->height) &&
+           reader.Tree().BestHeader()->Ancestor(node->height) == node;
+}
+
+/** Why no call can go on with it; empty: one can. */
+std::string WhyUseless(const ChainManager& chain, const Result<std::optional<JoinState>>& state)
+{
+    if (!state) return state.Message();
+    if (!*state) return "it had only begun";
+    if ((*state)->stage != JoinStage::kReading) return "it is not of hints";
+    if (IsToBeHad(chain, **state)) return "";
+    return fmt::format("block {} is not on the chain any more", (*state)->terminal_hash.ToHex());
+}
+
 } // namespace
+
+Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const auto bytes, BytesOfJoin(env, directory));
+    if (!bytes) return {};
+    const auto lock = LockBooster(env, directory);
+    if (!lock) return {}; // another node is at work there
+    const auto state = LoadJoinState(env, directory);
+    if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
+    const std::string useless = WhyUseless(chain, state);
+    if (!useless.empty()) {
+        log.Warning("dumptxouthints: removing what a call left in '{}' ({}), as none can go on "
+                    "with it: {}",
+                    directory.string(), FormatBytes(*bytes), useless);
+        return RemoveJoin(env, directory);
+    }
+    log.Warning("dumptxouthints: '{}' keeps what a call for height {} had done ({}): a call for "
+                "that height goes on with it, one for another height removes it; its file has the "
+                "ending .incomplete",
+                directory.string(), (*state)->terminal_height, FormatBytes(*bytes));
+    return {};
+}
 
 void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
                      const JoinOptions& options, const HintsMade& made)

@@ -18,4 +18,8 @@ using HintsMade = std::function<void(const Hints& hints, const BlockHash& termin
 void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
                      const JoinOptions& options, const HintsMade& made);
 
+/** For the start, once the chain is there: warns of what a call left in `directory`, its joins',
+ *  when the node died in it; what no call can go on with is removed. */
+Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const Path& directory);
+
 } // namespace ibd

@@ -1,8 +1,10 @@
 """dumptxouthints: hints made by a running node from its blocks."""
 
 import concurrent.futures
+import http.client
+import re
 
-from framework import BURNT, FunctionalTest, RpcError, hints_tool, run_tool
+from framework import (BURNT, FunctionalTest, RpcError, hints_tool, run_tool, wait_until)
 from generated import medium_chain, small_chain
 
 BAD_VALUE = -8
@@ -126,3 +128,74 @@ class DumpTxOutHints(FunctionalTest):
         self.assertFalse((self.main.net_dir / "other").exists())
         (self.dir / "gone").rename(first)
         self.assertEqual(rpc("dumptxouthints", "other")["base_height"], self.made.height)
+
+
+class KilledMeanwhile(FunctionalTest):
+    """What a call leaves is told of at each start, until one goes on with it or it is removed."""
+
+    ARGS = ("-ibdboostermem=1", "-ibdboosterintervalbytes=2000000", "-ibdboosterthreads=1")
+    KEPT = r"dumptxouthints: '.*join' keeps what a call for height {} had done"
+    REMOVED = "dumptxouthints: removing what a call left in .*: .*{}"
+
+    def setUp(self):
+        super().setUp()
+        self.made = medium_chain()
+        self.main = self.made.place(self.node())
+        self.main.start("-reindex").wait_for_tip(self.made.tip).stop()
+        self.folder = self.main.net_dir / "ibdbooster/join"
+
+    def begin(self):
+        self.main.start(*self.ARGS)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            dump = pool.submit(self.main.rpc, "dumptxouthints", "hints")
+            wait_until(lambda: len(list(self.folder.glob("spill*"))) > 8 or dump.done(), "spills")
+            self.main.kill()
+            self.assertIsInstance(dump.exception(),
+                                  (OSError, http.client.HTTPException, ValueError))
+        self.assertTrue((self.main.net_dir / "hints.incomplete").exists())
+
+    def said_at_start(self, pattern):
+        (self.main.net_dir / "debug.log").unlink()
+        self.main.start(*self.ARGS)
+        return len(re.findall(pattern, self.main.log_text))
+
+    def left(self):
+        return [path.name for path in self.folder.iterdir() if path.name != ".lock"]
+
+    def test_goes_on(self):
+        self.begin()
+        for _ in range(2):
+            self.assertEqual(self.said_at_start(self.KEPT.format(self.made.height)), 1)
+            self.main.stop()
+        self.main.start(*self.ARGS)
+        self.main.rpc("dumptxouthints", "hints", self.made.height)
+        self.assertIn("Join: going on", self.main.log_text)
+        self.main.rpc("dumptxouthints", "whole")
+        self.assertEqual((self.main.net_dir / "hints").read_bytes(),
+                         (self.main.net_dir / "whole").read_bytes())
+        self.main.stop()
+        self.assertEqual(self.left(), [])
+        self.assertEqual(self.said_at_start("dumptxouthints:"), 0)
+
+    def test_another_height(self):
+        self.begin()
+        self.assertEqual(self.said_at_start(self.KEPT.format(self.made.height)), 1)
+        self.main.rpc("dumptxouthints", "lower", 1)
+        self.assertEqual(self.left(), [])
+
+    def test_damaged(self):
+        self.begin()
+        state = self.folder / "join.dat"
+        data = bytearray(state.read_bytes())
+        data[len(data) // 2] ^= 4
+        state.write_bytes(data)
+        self.assertEqual(self.said_at_start(self.REMOVED.format("join.dat")), 1)
+        self.assertEqual(self.left(), [])
+
+    def test_off_the_chain(self):
+        self.begin()
+        self.main.start(*self.ARGS)
+        self.main.rpc("invalidateblock", self.made.tip)
+        self.main.stop()
+        self.assertEqual(self.said_at_start(self.REMOVED.format(self.made.tip)), 1)
+        self.assertEqual(self.left(), [])
