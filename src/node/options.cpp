@@ -48,10 +48,9 @@ void AddBooster(ArgsManager& args)
         "directory, or else one that several peers have alike");
     add("-ibdbooster", "",
         "Without a hints file: make hints from the blocks that are stored, or that peers bring, "
-        "and "
-        "build the chainstate with them; -ibdbooster=0: never, not with hints of "
-        "-ibdboosterfile=auto either (default: if the blocks up to the "
-        "assumed-valid one are more than 1 GiB, there is room on the disk, and no -prune)",
+        "and build the chainstate with them; -ibdbooster=0: never, not with hints of "
+        "-ibdboosterfile=auto either (default: if the blocks up to the assumed-valid one are more "
+        "than 1 GiB, there is room on the disk, and no -prune)",
         OptionSpec::kYesOrNo);
     args.Add("-ibdboosterleast", "=<n>",
              "Bytes of blocks above which hints are made by default (default: 1 GiB)",

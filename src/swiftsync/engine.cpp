@@ -302,10 +302,10 @@ Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
             IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
             return same.GetError();
         }
-    }
-    if (memory == Memory::kRemember && job.options.remember_bad) {
-        IBD_RETURN_IF_ERROR(RememberBadHints(job.env, job.options.directory, job.hints.Info().id,
-                                             job.terminal.hash, reason));
+        if (job.options.remember_bad) {
+            IBD_RETURN_IF_ERROR(RememberBadHints(job.env, job.options.directory,
+                                                 job.hints.Info().id, job.terminal.hash, reason));
+        }
     }
     progress.Conclude(BoosterState::kRefused, reason);
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
