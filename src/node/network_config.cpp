@@ -277,11 +277,12 @@ std::optional<Endpoint> ResolveHost(const std::string& text, uint16_t default_po
 
 std::string UserAgent(const ArgsManager& args)
 {
+    // Clients (lnd) compare the beginning with Core's name to learn which calls there are.
+    const std::string agent = fmt::format("/Satoshi:{}.{}.{}/{}:{}", kCompatibleVersion / 10'000,
+                                          kCompatibleVersion / 100 % 100, kCompatibleVersion % 100,
+                                          kProjectName, kVersion);
     const std::vector<std::string> comments = args.GetAll("-uacomment");
-    if (comments.empty()) return kUserAgent;
-    std::string agent = kUserAgent;
-    CHECK(agent.ends_with('/'));
-    agent.pop_back();
+    if (comments.empty()) return agent + '/';
     return fmt::format("{}({})/", agent, fmt::join(comments, "; "));
 }
 

@@ -22,7 +22,8 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
  */
 Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions& options);
 
-/** The name that peers see (BIP14), with the comments of -uacomment. */
+/** The name that peers see: a stack of BIP 14. First the version of Core that this program stands
+ *  in for, then its own name and version, with the comments of -uacomment. */
 std::string UserAgent(const ArgsManager& args);
 
 /** -proxy and -onion, and which networks can be reached with them. */

@@ -6,8 +6,7 @@ namespace ibd {
 inline constexpr const char* kProjectName = "ibd-booster";
 inline constexpr const char* kVersion = "0.1.0";
 /** 10000 * major + 100 * minor + patch of the version of Core that this one stands in for: programs
- *  ask for it to know what calls there are. The own number is in kUserAgent and -version. */
+ *  ask for it to know what calls there are. The own number is in the user agent and -version. */
 inline constexpr int kCompatibleVersion = 310000;
-inline constexpr const char* kUserAgent = "/ibd-booster:0.1.0/";
 
 } // namespace ibd

@@ -78,6 +78,18 @@ class Sync(Peers):
     def test_v2(self):
         self.sync("-v2transport=1", "v2")
 
+    def test_user_agents_are_those_of_getnetworkinfo(self):
+        giver = self.listener("-uacomment=testnode0")
+        taker = self.node("regtest", f"-connect={self.address(giver)}", "-uacomment=testnode1")
+        taker.start()
+        for node, other, number in ((giver, taker, 1), (taker, giver, 0)):
+            (peer,) = self.wait_for_peers(node, 1)
+            self.assertEqual(peer["subver"], other.rpc("getnetworkinfo")["subversion"])
+            self.assertRegex(peer["subver"], r"^/Satoshi:31\.0\.0/ibd-booster:[\d.]+"
+                                             rf"\(testnode{number}\)/$")
+        taker.stop()
+        giver.stop()
+
     def test_blocks_go_on_to_others(self):
         first, second, third = (self.listener() for _ in range(3))
         second.rpc("addnode", self.address(first), "add")

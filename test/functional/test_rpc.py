@@ -254,7 +254,7 @@ class Protocol(FunctionalTest):
     def test_the_version_is_that_of_the_calls(self):
         info = self.main.rpc("getnetworkinfo")
         self.assertEqual((info["version"], info["protocolversion"]), (310000, 70017))
-        self.assertTrue(info["subversion"].startswith("/ibd-booster:0."), info["subversion"])
+        self.assertRegex(info["subversion"], r"^/Satoshi:31\.0\.0/ibd-booster:0\.\d+\.\d+/$")
         self.assertEqual([network["name"] for network in info["networks"]],
                          ["ipv4", "ipv6", "onion", "i2p", "cjdns"])
         done = subprocess.run([self.main.command()[0], "-version"], capture_output=True, text=True,

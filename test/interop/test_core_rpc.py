@@ -282,4 +282,4 @@ class SideBySide(FunctionalTest):
                                    *words], capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""), words)
             if words[0] == "-netinfo":
-                self.assertIn("70017/ibd-booster:", done.stdout)
+                self.assertIn("70017/Satoshi:31.0.0/ibd-booster:", done.stdout)

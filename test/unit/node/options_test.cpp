@@ -304,9 +304,21 @@ TEST_CASE("bad values are refused in Core's words")
           "The -testactivationheight option may not be used on mainnet.");
     CHECK_THAT(Read({"-loglevel=net:x"}).Message(),
                Catch::StartsWith("Unsupported category-specific logging level -loglevel=net:x. "));
-    const std::string longest(232, 'a');
-    CHECK_THAT(Read({("-uacomment=" + longest + longest).c_str()}).Message(),
-               Catch::StartsWith("Total length of network version string ("));
+}
+
+TEST_CASE("the user agent begins with Core's name, and 256 bounds all of it")
+{
+    const std::string plain = Read({})->network.peers.user_agent;
+    CHECK(plain == "/Satoshi:31.0.0/ibd-booster:0.1.0/");
+    CHECK(Read({"-uacomment=one", "-uacomment=two 2"})->network.peers.user_agent ==
+          "/Satoshi:31.0.0/ibd-booster:0.1.0(one; two 2)/");
+
+    const std::string longest(256 - plain.size() - std::string("()").size(), 'a');
+    const std::string option = "-uacomment=" + longest;
+    CHECK(Read({option.c_str()})->network.peers.user_agent.size() == 256);
+    CHECK(Read({(option + 'a').c_str()}).Message() ==
+          "Total length of network version string (257) exceeds maximum length (256). Reduce the "
+          "number or size of uacomments.");
 }
 
 TEST_CASE("what Core's test framework sets is accepted")
