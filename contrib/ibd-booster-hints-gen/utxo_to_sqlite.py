@@ -14,6 +14,7 @@ import sys
 from hintsgen.common import ToolError, hash_hex, network_name, publish, run_main
 from hintsgen.progress import Progress
 from hintsgen.snapshot import MAX_MONEY, Snapshot, decompress_amount, decompress_script
+from hintsgen.workfolder import refuse_taken
 
 BATCH = 20_000
 
@@ -99,14 +100,13 @@ def main():
     print(f"{args.snapshot}: {network_name(snapshot.magic)}, base block "
           f"{hash_hex(snapshot.base_hash)}, {snapshot.count:,} coins", file=sys.stderr)
     temporary = args.database + ".tmp"
-    if os.path.lexists(temporary):
-        os.remove(temporary)
+    refuse_taken(temporary)
+    open(temporary, "xb").close()
     try:
         convert(snapshot, temporary, args)
         publish(temporary, args.database)
     except BaseException:
-        if os.path.lexists(temporary):
-            os.remove(temporary)
+        os.remove(temporary)
         raise
     return 0
 

@@ -50,7 +50,8 @@ Result<Path> FindBlocks(Env& env, const Path& dir, std::optional<Network> networ
 } // namespace
 
 Result<std::unique_ptr<ChainBlocks>> ChainBlocks::Open(Env& env, Logger& log, const Path& dir,
-                                                       std::optional<Network> network)
+                                                       std::optional<Network> network,
+                                                       const std::atomic<bool>& stop)
 {
     IBD_ASSIGN_OR_RETURN(const Path folder, FindBlocks(env, dir, network));
     IBD_ASSIGN_OR_RETURN(const auto magic, MagicOf(env, folder));
@@ -65,8 +66,8 @@ Result<std::unique_ptr<ChainBlocks>> ChainBlocks::Open(Env& env, Logger& log, co
     options.blocks_dir = folder;
     options.magic = magic;
     IBD_ASSIGN_OR_RETURN(blocks->m_store, BlockStore::Open(env, log, options));
-    const std::atomic<bool> interrupt = false;
-    IBD_RETURN_IF_ERROR(blocks->m_survey.Take(env, log, *blocks->m_store, interrupt));
+    IBD_RETURN_IF_ERROR(blocks->m_survey.Take(env, log, *blocks->m_store, stop));
+    if (stop) return SystemError("interrupted while the block files were looked through");
     return blocks;
 }
 

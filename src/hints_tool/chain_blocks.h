@@ -11,9 +11,10 @@ namespace ibd {
 class ChainBlocks {
 public:
     /** `dir`: the folder of the block files, or a data directory. Without a network, that of the
-     *  first block file. */
+     *  first block file. An error if `stop` is set meanwhile. */
     static Result<std::unique_ptr<ChainBlocks>> Open(Env& env, Logger& log, const Path& dir,
-                                                     std::optional<Network> network);
+                                                     std::optional<Network> network,
+                                                     const std::atomic<bool>& stop);
 
     const ChainParams& Params() const { return m_params; }
     /** Makes the block the end of the chain: by hash, or by height on the branch with most work.

@@ -1,10 +1,15 @@
 // convert: the same hints in another format. See tool.h.
+#include "hints_tool/output_work.h"
 #include "hints_tool/tool.h"
 #include "swiftsync/convert_hints.h"
+#include "util/strings.h"
 
 namespace ibd {
 
 namespace {
+
+/** Nothing is kept, as it takes minutes at most. */
+Error Interrupted() { return SystemError("interrupted, nothing is written"); }
 
 bool NeedsOutputs(HintsFormat format)
 {
@@ -34,6 +39,7 @@ Result<> ConvertAlone(const ToolContext& context, const Hints& hints, HintsWrite
         IBD_RETURN_IF_ERROR(hints.Read(height, block));
         IBD_RETURN_IF_ERROR(writer.Add(height, block.outputs, block.unspent));
         progress.Update(height);
+        if (context.stop) return Interrupted();
     }
     return {};
 }
@@ -44,10 +50,10 @@ Result<> ConvertWithBlocks(const ToolContext& context, const ChainBlocks& blocks
     auto progress = context.Progress("Converting", source.Info().terminal_height);
     const auto note = [&](uint32_t height) {
         progress.Update(height);
-        return true;
+        return !context.stop;
     };
-    const auto done = ConvertBeside(blocks.Walk(), source, target, note);
-    return done ? Result<>() : done.GetError();
+    IBD_ASSIGN_OR_RETURN(const bool all, ConvertBeside(blocks.Walk(), source, target, note));
+    return all ? Result<>() : Interrupted();
 }
 
 /** Null, or why it takes the blocks to make this format of that file. */
@@ -68,28 +74,59 @@ const char* WhyBlocks(const HintsInfo& from, HintsFormat to)
 
 } // namespace
 
+namespace {
+
+/** What is needed to write the file, open. */
+struct Conversion {
+    HintsSource source;
+    std::unique_ptr<ChainBlocks> blocks; //!< null: without them
+    HintsSink target;
+};
+
+Result<> WriteConverted(const ToolContext& context, Conversion& conversion, const Path& part)
+{
+    const HintsInfo& info = conversion.source.Info();
+    const ChainBlocks* const blocks = conversion.blocks.get();
+    HintsSink& target = conversion.target;
+    IBD_RETURN_IF_ERROR(target.Start(context.env, part));
+    IBD_RETURN_IF_ERROR(blocks
+                            ? ConvertWithBlocks(context, *blocks, conversion.source, target)
+                            : ConvertAlone(context, *conversion.source.hints, *target.hints));
+    return target.Finish(blocks ? blocks->Terminal().hash
+                                : info.terminal_hash.value_or(BlockHash()));
+}
+
+} // namespace
+
 Result<> ConvertHints(const ToolContext& context)
 {
-    const Path out = context.arguments.words[1];
+    IBD_ASSIGN_OR_RETURN(const Path out, context.Target(context.arguments.words[1]));
     IBD_ASSIGN_OR_RETURN(const auto chosen, context.arguments.Format("format"));
     const HintsFormat format = chosen.value_or(HintsFormat::kContainer);
-    IBD_ASSIGN_OR_RETURN(const Path part, context.PartOf(out));
-    IBD_ASSIGN_OR_RETURN(const HintsSource source, OpenSource(context));
-    const HintsInfo& info = source.Info();
-    IBD_ASSIGN_OR_RETURN(const auto blocks, context.BlocksFor(info));
+    Conversion conversion;
+    IBD_ASSIGN_OR_RETURN(conversion.source, OpenSource(context));
+    const HintsInfo& info = conversion.source.Info();
+    IBD_ASSIGN_OR_RETURN(conversion.blocks, context.BlocksFor(info));
+    const ChainBlocks* const blocks = conversion.blocks.get();
     if (const char* why = WhyBlocks(info, format); why && !blocks) {
         return BadData("{}: give the blocks with --blocks=DIR",
                        fmt::format(fmt::runtime(why), NameOf(info.format), NameOf(format)));
     }
-    HintsSink target{{format, {}, info.terminal_height}, {}, {}};
-    if (info.network_magic) target.hints_target.network_magic = *info.network_magic;
-    if (blocks) target.hints_target.network_magic = blocks->Params().magic;
-    IBD_RETURN_IF_ERROR(target.Start(context.env, part));
-    IBD_RETURN_IF_ERROR(blocks ? ConvertWithBlocks(context, *blocks, source, target)
-                               : ConvertAlone(context, *source.hints, *target.hints));
-    IBD_RETURN_IF_ERROR(
-        target.Finish(blocks ? blocks->Terminal().hash : info.terminal_hash.value_or(BlockHash())));
-    return context.Publish(part, out);
+    conversion.target.hints_target = {format, {}, info.terminal_height};
+    if (info.network_magic) conversion.target.hints_target.network_magic = *info.network_magic;
+    if (blocks) conversion.target.hints_target.network_magic = blocks->Params().magic;
+    IBD_ASSIGN_OR_RETURN(const OutputWork work,
+                         OutputWork::Begin(context.env, out, {context.arguments.words[0]}));
+    IBD_RETURN_IF_ERROR(work.RemoveFiles(context.env, OutputWork::IsPart));
+    const Result<> written = WriteConverted(context, conversion, work.Part());
+    conversion.target = {};
+    const Result<> named = written ? context.Publish(work.Part(), out) : written;
+    IBD_RETURN_IF_ERROR(work.RemovePart(context.env));
+    if (const uint64_t begun = work.Size(context.env)) {
+        fmt::print(stderr, "bitcoin-hints: {} keeps {} that a generate for this file has done\n",
+                   work.Folder().string(), FormatBytes(begun));
+    }
+    return named;
 }
 
 } // namespace ibd

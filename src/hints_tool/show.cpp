@@ -49,6 +49,19 @@ void PrintInfo(const HintsInfo& info)
     fmt::print("hints id: {}\n", ToHex(info.id.Span()));
 }
 
+/** Under another name until it is whole, which is not taken from a file of the user's. */
+Result<> WritePlot(Env& env, const Path& path, const std::string& svg)
+{
+    const Path beside = path.string() + ".new";
+    const auto file = env.CreateFile(beside);
+    if (!file) return file.GetError();
+    Result<> written = (*file)->WriteAt(0, AsBytes(svg));
+    if (written) written = (*file)->Sync();
+    if (written) written = env.Rename(beside, path);
+    if (!written) (void)env.Remove(beside);
+    return written;
+}
+
 } // namespace
 
 std::string PlotSvg(const HintsInfo& info, const std::vector<double>& unspent_per_block)
@@ -92,9 +105,9 @@ Result<> ShowHints(const ToolContext& context)
     }
     const auto plot = context.arguments.Get("plot");
     if (!plot) return {};
-    IBD_RETURN_IF_ERROR(context.PartOf(*plot));
+    IBD_ASSIGN_OR_RETURN(const Path target, context.Target(*plot));
     IBD_ASSIGN_OR_RETURN(const auto columns, UnspentOverHeight(*hints, kPlotColumns));
-    return WriteFileAtomically(context.env, *plot, AsBytes(PlotSvg(hints->Info(), columns)));
+    return WritePlot(context.env, target, PlotSvg(hints->Info(), columns));
 }
 
 Result<> DiffHints(const ToolContext& context)

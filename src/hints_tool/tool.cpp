@@ -1,6 +1,11 @@
 // The program's frame: its words, its help, its errors. See tool.h.
 #include "hints_tool/tool.h"
 
+#include "hints_tool/output_work.h"
+#include "hints_tool/stop_signals.h"
+#include "util/hex.h"
+#include "util/strings.h"
+
 #include <algorithm>
 #include <charconv>
 #include <unistd.h>
@@ -40,7 +45,7 @@ Options:
   --network=N      main, test, testnet4, signet or regtest (default: that of the block files)
   --plot=SVG       draw unspent outputs over height
   --snapshot=FILE  of dumptxoutset
-  --version, --help
+  --version, --help (also: -h, help)
 
 Formats: container (ours), container1 (ours, version 1), bitmap, indexed, bip456, bip456-core,
 bip456-crate, btcd, gaps; swifthints (convert only, with --blocks); indexed-compact, indexed-deltas
@@ -53,13 +58,18 @@ struct Command {
     size_t words; //!< that must follow
     std::vector<const char*> options;
     Result<> (*run)(const ToolContext&);
+    bool heeds_signals = false; //!< ends by itself, in order, when it is asked to stop
 };
 
 const std::vector<Command>& Commands()
 {
     static const std::vector<Command> commands = {
-        {"generate", 2, {"snapshot", "height", "format", "network", "mem", "force"}, GenerateHints},
-        {"convert", 2, {"format", "from", "blocks", "network", "force"}, ConvertHints},
+        {"generate",
+         2,
+         {"snapshot", "height", "format", "network", "mem", "force"},
+         GenerateHints,
+         true},
+        {"convert", 2, {"format", "from", "blocks", "network", "force"}, ConvertHints, true},
         {"info", 1, {"from", "plot", "force"}, ShowHints},
         {"verify", 1, {"blocks", "from", "network"}, VerifyHints},
         {"diff", 2, {"from", "limit"}, DiffHints},
@@ -125,7 +135,8 @@ Result<> RunCommand(Env& env, ToolArguments arguments)
             return BadData("{} takes {} file names (bitcoin-hints --help)", name, command.words);
         }
         ProgressLines log(env);
-        return command.run({env, log, arguments});
+        if (command.heeds_signals) HeedStopSignals();
+        return command.run({env, log, arguments, StopAsked()});
     }
     return BadData("{}: no such command (bitcoin-hints --help)", name);
 }
@@ -169,7 +180,7 @@ Result<std::unique_ptr<ChainBlocks>> ToolContext::BlocksFor(const HintsInfo& hin
         network = NetworkFromName(*name);
         if (!network) return BadData("--network={}: no such network", *name);
     }
-    IBD_ASSIGN_OR_RETURN(auto blocks, ChainBlocks::Open(env, log, *dir, network));
+    IBD_ASSIGN_OR_RETURN(auto blocks, ChainBlocks::Open(env, log, *dir, network, stop));
     if (hints.network_magic && *hints.network_magic != blocks->Params().magic) {
         return BadData("hints file {} is for another network than the blocks", hints.path.string());
     }
@@ -186,30 +197,69 @@ Result<std::unique_ptr<Hints>> ToolContext::Open(const std::string& path) const
     return OpenHints(env, path, format);
 }
 
-ProgressMeter ToolContext::Progress(const std::string& label, uint64_t blocks) const
+ProgressMeter ToolContext::Progress(const std::string& label, uint64_t blocks, uint64_t done) const
 {
-    return ProgressMeter(env, log,
-                         {.label = label, .unit = "blocks", .total = blocks, .tty = stderr});
+    return ProgressMeter(
+        env, log,
+        {.label = label, .unit = "blocks", .total = blocks, .start = done, .tty = stderr});
 }
 
-Result<Path> ToolContext::PartOf(const Path& out) const
+Result<Path> ToolContext::Target(const Path& out) const
 {
-    if (env.Exists(out) && !arguments.Has("force")) {
-        return BadData("{} exists (replace it with --force)", out.string());
+    if (out.filename().empty()) return BadData("{}: not the name of a file", out.string());
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(out));
+    const Path target = env.FollowLink(out);
+    if (!there) return target;
+    std::error_code code;
+    if (!std::filesystem::is_regular_file(out, code)) {
+        return BadData("{} exists and is no file", out.string());
     }
-    return Path(out.string() + ".part");
+    if (arguments.Has("force")) return target;
+    return BadData("{} exists (replace it with --force)", out.string());
 }
 
 Result<> ToolContext::Publish(const Path& part, const Path& out) const
 {
+    IBD_RETURN_IF_ERROR(Target(out)); // it may have been made meanwhile
     IBD_RETURN_IF_ERROR(env.Rename(part, out));
-    return env.SyncDirectory(out.has_parent_path() ? out.parent_path() : Path("."));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(out.has_parent_path() ? out.parent_path() : Path(".")));
+    const auto made = OpenHints(env, out);
+    if (!made) { // swifthints say nothing without their blocks
+        IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(out));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+        fmt::print("{}: {} bytes\n", out.string(), size);
+        return {};
+    }
+    const HintsInfo& info = (*made)->Info();
+    fmt::print("{}: {}, {} bytes, blocks 1 to {}, {} unspent outputs, hints id {}\n", out.string(),
+               NameOf(info.format), info.file_size, info.terminal_height, info.unspent,
+               ToHex(info.id.Span()));
+    return {};
 }
+
+Error ToolContext::Interrupted(const OutputWork& work) const
+{
+    return SystemError("interrupted; the same command goes on where it was ({} keeps {})",
+                       work.Folder().string(), FormatBytes(work.Size(env)));
+}
+
+namespace {
+
+bool AsksForHelp(const ToolArguments& arguments)
+{
+    const auto is = [&](const char* word) {
+        return !arguments.words.empty() && arguments.words[0] == word;
+    };
+    return arguments.Has("help") || is("help") ||
+           std::find(arguments.words.begin(), arguments.words.end(), "-h") != arguments.words.end();
+}
+
+} // namespace
 
 int RunHintsTool(Env& env, int argc, char** argv)
 {
     const ToolArguments arguments = Parse(argc, argv);
-    if (arguments.Has("help") || argc == 1) {
+    if (AsksForHelp(arguments) || argc == 1) {
         fmt::print("{}", kHelp);
         return argc == 1 ? 1 : 0;
     }
@@ -220,7 +270,7 @@ int RunHintsTool(Env& env, int argc, char** argv)
     const Result<> done = RunCommand(env, arguments);
     if (done) return 0;
     if (!done.Message().empty()) fmt::print(stderr, "bitcoin-hints: {}\n", done.Message());
-    return 1;
+    return StatusOfStop().value_or(1);
 }
 
 } // namespace ibd

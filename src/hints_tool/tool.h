@@ -10,6 +10,8 @@
 
 namespace ibd {
 
+class OutputWork;
+
 /** The words of a command line: `--name=value` in any order among the others. */
 struct ToolArguments {
     std::map<std::string, std::string> options; //!< without dashes; empty value for a bare option
@@ -27,15 +29,21 @@ struct ToolContext {
     Env& env;
     Logger& log;
     const ToolArguments& arguments;
+    const std::atomic<bool>& stop; //!< set by SIGINT, SIGTERM and SIGHUP if the command heeds them
 
     /** The blocks that `--blocks` names, ending where the hints end; null without it. */
     Result<std::unique_ptr<ChainBlocks>> BlocksFor(const HintsInfo& hints) const;
     /** The hints file of this name, in the format of `--from` if there is one. */
     Result<std::unique_ptr<Hints>> Open(const std::string& path) const;
-    ProgressMeter Progress(const std::string& label, uint64_t blocks) const;
-    /** Where a result is made before it gets its name; refuses what exists without --force. */
-    Result<Path> PartOf(const Path& out) const;
+    /** `done`: blocks that an earlier run did. */
+    ProgressMeter Progress(const std::string& label, uint64_t blocks, uint64_t done = 0) const;
+    /** Where a file of this name is or will be, behind a link. Refuses what exists without --force,
+     *  and always what is no file. */
+    Result<Path> Target(const Path& out) const;
+    /** Gives a hints file that is made its name, and prints what it is. */
     Result<> Publish(const Path& part, const Path& out) const;
+    /** What a command ends with that was asked to stop and can go on. */
+    Error Interrupted(const OutputWork& work) const;
 };
 
 // The commands. Each error is one line for the user.

@@ -295,6 +295,11 @@ std::optional<FirstPass> FirstPassOf(const JoinState& state)
                      state.sum,           state.checksums, state.rules_kept};
 }
 
+bool IsJoinFile(const std::string& name)
+{
+    return name == kStateFile || name == std::string(kStateFile) + ".new" || SpillNumberIn(name);
+}
+
 Result<std::optional<uint64_t>> BytesOfJoin(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
@@ -302,7 +307,7 @@ Result<std::optional<uint64_t>> BytesOfJoin(Env& env, const Path& directory)
     IBD_ASSIGN_OR_RETURN(const auto names, env.List(directory));
     std::optional<uint64_t> bytes;
     for (const std::string& name : names) {
-        if (!SpillNumberIn(name) && name != kStateFile) continue;
+        if (!IsJoinFile(name)) continue;
         IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(directory / name));
         IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
         bytes = bytes.value_or(0) + size;

@@ -102,6 +102,8 @@ Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state);
 /** What the join found for who folds the blocks after it; nothing if it did not sum them, or has
  *  not read all of them. */
 std::optional<FirstPass> FirstPassOf(const JoinState& state);
+/** Whether a join gives this name to a file: a spill, or its state, also while that is replaced. */
+bool IsJoinFile(const std::string& name);
 /** What RemoveJoin() would remove, bytes; nothing if nothing is there. */
 Result<std::optional<uint64_t>> BytesOfJoin(Env& env, const Path& directory);
 /** Removes state, spills and leftovers, but nothing that is not a join's. */

@@ -163,49 +163,25 @@ Result<> ChainstateBuilder::Publish(std::vector<TableFile> tables, const BlockHa
     return ReplaceChainstate(m_env, m_options.chainstate);
 }
 
-Result<> WorkFolder::CheckOurs(Env& env) const
+WorkFolder::WorkFolder(const Path& chainstate)
+    : m_folder(Path(chainstate) += ".ibdbooster",
+               {.name = "made-by-the-ibd-booster",
+                .text = "The next start of the node finishes or removes this folder.\n",
+                .user = "the booster"})
 {
-    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(m_path));
-    if (!is_there) return {};
-    IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(Marker()));
-    if (is_marked) return {};
-    IBD_ASSIGN_OR_RETURN(const auto names, env.List(m_path));
-    if (names.empty()) return {}; // a crash between making and marking it, or marker and folder
-    return SystemError("'{}' is where the booster would work, but was not made by it (no '{}' in "
-                       "it): move it away",
-                       m_path.string(), Marker().filename().string());
-}
-
-Result<> WorkFolder::Make(Env& env) const
-{
-    IBD_RETURN_IF_ERROR(CheckOurs(env));
-    IBD_ASSIGN_OR_RETURN(const bool is_made, env.IsThere(Marker()));
-    if (is_made) return {};
-    IBD_RETURN_IF_ERROR(env.CreateDirectories(m_path));
-    // Not atomically: a crash may leave no other name in here.
-    IBD_ASSIGN_OR_RETURN(const auto marker, env.OpenWrite(Marker(), /*truncate=*/true));
-    IBD_RETURN_IF_ERROR(marker->WriteAt(0, AsBytes("The next start of the node finishes or removes "
-                                                   "this folder.\n")));
-    IBD_RETURN_IF_ERROR(marker->Sync());
-    IBD_RETURN_IF_ERROR(env.SyncDirectory(m_path));
-    return env.SyncDirectory(m_path.parent_path());
 }
 
 Result<> WorkFolder::Remove(Env& env) const
 {
-    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(m_path));
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(Get()));
     if (!is_there) return {};
     IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(Marker()));
     if (is_marked) {
         for (const Path& part : {New(), Old(), Batch()}) {
             IBD_RETURN_IF_ERROR(RemoveIfThere(env, part));
         }
-        IBD_ASSIGN_OR_RETURN(const auto left, env.List(m_path));
-        if (left.size() > 1) return {}; // somebody put something in here: the marker stays true
-        IBD_RETURN_IF_ERROR(env.Remove(Marker()));
     }
-    const auto left = env.List(m_path); // somebody else's may be a file, or closed to us
-    return left && left->empty() ? env.Remove(m_path) : Result<>();
+    return m_folder.RemoveIfEmpty(env);
 }
 
 Result<> ReplaceChainstate(Env& env, const Path& chainstate)

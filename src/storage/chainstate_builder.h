@@ -13,6 +13,7 @@
 #include "primitives/uint256.h"
 #include "storage/table_writer.h"
 #include "util/log.h"
+#include "util/marked_folder.h"
 
 #include <span>
 
@@ -21,23 +22,23 @@ namespace ibd {
 /** Where a chainstate is made, and where the old one waits while it is replaced. */
 class WorkFolder {
 public:
-    explicit WorkFolder(const Path& chainstate) : m_path(Path(chainstate) += ".ibdbooster") {}
+    explicit WorkFolder(const Path& chainstate);
 
-    const Path& Get() const { return m_path; }
-    Path New() const { return m_path / "new"; }
-    Path Old() const { return m_path / "old"; }
-    Path Batch() const { return m_path / "batch"; } //!< filled through the database
-    Path Marker() const { return m_path / "made-by-the-ibd-booster"; }
+    const Path& Get() const { return m_folder.Get(); }
+    Path New() const { return Get() / "new"; }
+    Path Old() const { return Get() / "old"; }
+    Path Batch() const { return Get() / "batch"; } //!< filled through the database
+    Path Marker() const { return m_folder.MarkerPath(); }
 
     /** Refuses a folder of this name without the marker, unless it is empty. */
-    Result<> CheckOurs(Env& env) const;
+    Result<> CheckOurs(Env& env) const { return m_folder.CheckOurs(env); }
     /** Makes it, marked, unless it is there. */
-    Result<> Make(Env& env) const;
+    Result<> Make(Env& env) const { return m_folder.Make(env); }
     /** Removes what is ours in it, and the folder if nothing else is in it. */
     Result<> Remove(Env& env) const;
 
 private:
-    Path m_path;
+    MarkedFolder m_folder;
 };
 
 struct ChainstateBuilderOptions {

@@ -86,6 +86,15 @@ Result<> SnapshotReader::Fill(size_t wanted)
     return {};
 }
 
+void SnapshotReader::GoTo(const Place& place)
+{
+    m_window_start = place.offset;
+    m_filled = m_pos = 0;
+    m_read = place.coins;
+    m_left_in_tx = place.left_in_tx;
+    m_txid = place.txid;
+}
+
 Result<bool> SnapshotReader::Next(OutPoint& outpoint, Coin& coin)
 {
     IBD_RETURN_IF_ERROR(Fill(kMaxTxHead + kMaxCoinSize));

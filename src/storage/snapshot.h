@@ -33,6 +33,16 @@ public:
     /** The next coin; false after the last, where the file must end. Errors name the offset. */
     Result<bool> Next(OutPoint& outpoint, Coin& coin);
     uint64_t Offset() const { return m_window_start + m_pos; }
+    /** Between two coins: where Next() goes on. */
+    struct Place {
+        uint64_t offset = SnapshotHeader::kSize;
+        uint64_t coins = 0;      //!< before it
+        uint64_t left_in_tx = 0; //!< coins of the transaction that are yet to come
+        Txid txid;               //!< of that transaction
+    };
+    Place Where() const { return {Offset(), m_read, m_left_in_tx, m_txid}; }
+    /** To what Where() said of the same file. */
+    void GoTo(const Place& place);
 
 private:
     SnapshotReader(std::unique_ptr<ReadableFile> file, Path path, uint64_t size);

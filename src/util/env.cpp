@@ -3,6 +3,13 @@
 
 namespace ibd {
 
+Result<std::unique_ptr<WritableFile>> Env::CreateFile(const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const bool taken, IsThere(path));
+    if (taken) return SystemError("cannot create '{}': File exists", path.string());
+    return OpenWrite(path, /*truncate=*/true);
+}
+
 Result<Bytes> ReadWholeFile(Env& env, const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));

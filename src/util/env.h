@@ -67,6 +67,9 @@ public:
     }
     /** Opens for writing, creating the file if absent; `truncate` empties it. */
     virtual Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) = 0;
+    /** Makes a file and opens it for writing; an error if anything has this name, a link too. For
+     *  names beside those that users give, which may be taken by files of theirs. */
+    virtual Result<std::unique_ptr<WritableFile>> CreateFile(const Path& path);
     /** Locks `path` (created if absent); an error if another process holds it. */
     virtual Result<std::unique_ptr<FileLock>> Lock(const Path& path) = 0;
     /** Whether something is at `path`. Says no, too, where the system cannot tell: for questions

@@ -201,6 +201,13 @@ public:
             std::make_unique<PosixWritableFile>(std::move(fd), path));
     }
 
+    Result<std::unique_ptr<WritableFile>> CreateFile(const Path& path) override
+    {
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDWR | O_CREAT | O_EXCL, "create"));
+        return std::unique_ptr<WritableFile>(
+            std::make_unique<PosixWritableFile>(std::move(fd), path));
+    }
+
     Result<std::unique_ptr<FileLock>> Lock(const Path& path) override;
 
     bool Exists(const Path& path) override

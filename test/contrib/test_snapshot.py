@@ -66,14 +66,14 @@ class Conversion(unittest.TestCase):
         self.assertEqual(origin, [("regtest", MAGIC["regtest"].hex(),
                                    chain.hashes[-1][::-1].hex(), len(want), "hex")])
 
-    def refuse(self, coin, message):
-        head = b"utxo\xff\x02\x00" + MAGIC["regtest"] + bytes(32) + struct.pack("<Q", 1)
+    def refuse(self, coin, message, count=1):
+        head = b"utxo\xff\x02\x00" + MAGIC["regtest"] + bytes(32) + struct.pack("<Q", count)
         with open(self.snapshot, "wb") as file:
             file.write(head + bytes(32) + coin)
         code, _, error = self.convert()
         self.assertEqual(code, 1)
         self.assertIn(message, error)
-        self.assertRegex(error, "offset (51|84): ")
+        self.assertRegex(error, "offset (43|51|84): ")
         self.assertIn(self.snapshot, error)
         self.assertEqual(os.listdir(os.path.dirname(self.database)), ["utxo.dat"])
 
@@ -82,6 +82,22 @@ class Conversion(unittest.TestCase):
         self.refuse(b"\x01\x00\x02" + b"\xff" * 8 + b"\x00\x06", "more value")
         self.refuse(b"\x01\x00\x02\x01\x80\xff\x7f" + bytes(20_000), "impossible")
         self.refuse(b"\x02\x00\x02\x01\x06", "2 coins in one transaction")
+        for count in (1000, 2**63 - 1, 2**63, 2**64 - 1):
+            self.refuse(b"\x01\x00\x02\x01\x06", f"{count:,} coins, more than a file", count)
+
+    def test_a_file_of_the_temporary_name(self):
+        chain = Chain(21)
+        chain.grow(20)
+        chain.write_snapshot(self.snapshot)
+        beside = self.database + ".tmp"
+        for make in (lambda: open(beside, "w").close(), lambda: os.symlink(self.snapshot, beside)):
+            make()
+            code, _, error = self.convert()
+            self.assertEqual(code, 1)
+            self.assertIn("move it away", error)
+            self.assertTrue(os.path.lexists(beside))
+            os.remove(beside)
+        self.assertEqual(self.convert()[0], 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 import random
+import sqlite3
 import struct
 import tempfile
 import unittest
@@ -15,7 +16,7 @@ from hintsgen.partition import Partition, load_coins
 KEY = bytes.fromhex("1fa2b3c4d5e6f708")
 
 
-class Synthetic(unittest.TestCase):
+class MadeUpChain(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -44,6 +45,8 @@ class Synthetic(unittest.TestCase):
         write_blocks(self.path(datadir + "/blocks"), [[record(b) for b in chain.blocks]], **options)
         chain.write_snapshot(self.path("utxo.dat"))
 
+
+class Synthetic(MadeUpChain):
     def test_all_kinds_of_outputs(self):
         for seed in range(3):
             with self.subTest(seed=seed):
@@ -245,6 +248,95 @@ class Synthetic(unittest.TestCase):
         self.assertIn("65536 outputs", self.generate("node", "out", "--format=bitmap"))
         self.assertIsNone(self.generate())
         self.assertEqual(read_hints(self.path("out")), chain.hints())
+
+
+class OthersFiles(MadeUpChain):
+    """What a user has where the tool works is neither removed nor written over."""
+
+    def setUp(self):
+        super().setUp()
+        self.chain = Chain(4)
+        self.chain.grow(30)
+        self.node(self.chain)
+        self.mine = self.path("mine")
+        os.makedirs(self.path("mine/coins"))
+        for name in ("photo", "run.json", "coins/000000.coins"):
+            self.put("mine/" + name)
+
+    def put(self, name):
+        with open(self.path(name), "w", encoding="ascii") as file:
+            file.write("mine")
+
+    def tree(self, folder):
+        return sorted(os.path.relpath(os.path.join(at, name), folder)
+                      for at, _, names in os.walk(folder) for name in names)
+
+    def test_a_folder_that_it_has_not_made(self):
+        before = self.tree(self.mine)
+        os.symlink(self.mine, self.path("out.work"))
+        for options in ((f"--work-dir={self.mine}",), ()):
+            self.assertIn("was not made by this tool", self.generate("node", "out", *options))
+            self.assertEqual(self.tree(self.mine), before)
+        self.assertTrue(os.path.islink(self.path("out.work")))
+
+    def test_a_folder_of_the_users_that_is_empty(self):
+        os.mkdir(self.path("room"))
+        os.symlink(self.path("room"), self.path("link"))
+        for name in ("room", "link"):
+            self.assertIsNone(self.generate("node", f"out-{name}", f"--work-dir={self.path(name)}"))
+            self.assertEqual(os.listdir(self.path(name)), [])
+        self.assertTrue(os.path.islink(self.path("link")))
+
+    def test_files_put_into_its_folder(self):
+        options = ("--keep-work",)
+        self.assertIsNone(self.generate("node", "out", *options))
+        for name in ("photo", "coins/photo", "coins/my.coins", "container/photo.part"):
+            self.put("out.work/" + name)
+        os.remove(self.path("out"))
+        self.node(self.chain)  # another time of change: the coins are split anew
+        self.assertIsNone(self.generate())
+        self.assertEqual(self.tree(self.path("out.work")),
+                         ["coins/my.coins", "coins/photo", "container/photo.part",
+                          "made-by-booster-gen", "photo"])
+
+    def test_a_file_of_the_temporary_name(self):
+        self.put("out.tmp")
+        self.assertIn("move it away", self.generate())
+        with open(self.path("out.tmp"), encoding="ascii") as file:
+            self.assertEqual(file.read(), "mine")
+        os.remove(self.path("out.tmp"))
+        self.assertIsNone(self.generate())
+
+    def test_what_a_killed_run_left_under_the_temporary_name(self):
+        self.put("out.tmp")
+        self.generate()  # refused: all but the last step is done
+        with open(self.path("out.work/output"), "w", encoding="utf-8") as note:
+            note.write(self.path("out.tmp"))
+        self.assertIsNone(self.generate())
+        self.assertFalse(os.path.exists(self.path("out.tmp")))
+        self.assertFalse(os.path.exists(self.path("out.work")))
+
+    def test_an_input_in_the_work_folder(self):
+        for utxos, work in (("utxo.dat", self.folder), ("utxo.dat", self.path("."))):
+            code, _, error = run_tool("booster-gen.py", self.path("node"), self.path(utxos),
+                                      self.path("out"), f"--work-dir={work}")
+            self.assertEqual(code, 1)
+            self.assertIn("the folder of unfinished work", error)
+        self.assertTrue(os.path.exists(self.path("utxo.dat")))
+
+    def test_a_database_of_odd_values(self):
+        for column, value in (("vout", 2**62), ("height", 1.5), ("height", 2**62), ("vout", "x")):
+            with self.subTest(column=column, value=value):
+                database = self.path("odd.sqlite")
+                run_tool("utxo_to_sqlite.py", self.path("utxo.dat"), database)
+                db = sqlite3.connect(database)
+                db.execute(f"UPDATE utxos SET {column} = ?", (value,))
+                db.commit()
+                db.close()
+                code, _, error = run_tool("booster-gen.py", self.path("node"), database,
+                                          self.path("out"))
+                self.assertEqual((code, error.count("Traceback")), (1, 0), error)
+                os.remove(database)
 
 
 class FakeCoins:

@@ -2,16 +2,19 @@
 reference, the published crate's file and the node itself."""
 
 import hashlib
+import os
+import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
 
 import golden
 import interop_env
-from framework import FunctionalTest, coins, program
-from generated import small_chain
+from framework import FunctionalTest, coins, program, tree_digest
+from generated import medium_chain, small_chain
 from test_booster import booster
 
 REFERENCE = interop_env.ROOT / "contrib/ibd-booster-hints-gen"
@@ -222,6 +225,241 @@ class Alone(ToolTest):
                   self.dir / "new")
         self.assertEqual(out.read_bytes(), (self.dir / "new").read_bytes())
         self.assertEqual(sorted(path.name for path in self.dir.iterdir()), ["new", "out"])
+
+    def test_help(self):
+        told = self.tool("--help")
+        for words in (["help"], ["-h"], ["generate", "-h"], ["convert", "--help"]):
+            self.assertEqual(self.tool(*words), told)
+
+    def test_a_result_is_told(self):
+        made, out, other = small_chain(), self.dir / "out", self.dir / "other"
+        told = self.tool("generate", f"--height={made.terminal_height}", made.blocks, out)
+        self.assertRegex(told, f"^{out}: container, {out.stat().st_size} bytes, blocks 1 to "
+                               f"{made.terminal_height}, [0-9]+ unspent outputs, hints id "
+                               "[0-9a-f]{64}\n$")
+        self.assertIn(f"hints id: {told.split()[-1]}\n", self.tool("info", out))
+        self.assertIn("bip456-core, ", self.tool("convert", "--format=bip456-core", out, other))
+
+
+class OthersFiles(ToolTest):
+    """What a user has beside the file that is made is neither removed nor written over."""
+
+    def setUp(self):
+        super().setUp()
+        self.made, self.out = small_chain(), self.dir / "out"
+        self.generate = ["generate", f"--height={self.made.terminal_height}", self.made.blocks]
+        self.convert = ["convert", "--format=bip456-core", self.made.container]
+        self.mine = self.dir / "mine"
+        self.mine.mkdir()
+        for name in ("state", "hints", "000000.coins", "join.dat", "spill000000.dat", "photo"):
+            (self.mine / name).write_text("mine")
+
+    def snapshot(self):
+        node = self.made.place(self.node())
+        node.run("-reindex", f"-stopatheight={self.made.terminal_height}")
+        node.start()
+        file = self.dir / "coins"
+        node.rpc("dumptxoutset", str(file), "rollback", {"rollback": self.made.terminal_height})
+        node.stop()
+        return f"--snapshot={file}"
+
+    def test_a_folder_that_it_has_not_made(self):
+        before = tree_digest(self.mine)
+        work = self.dir / "out.work"
+        ways = [self.generate, self.convert, ["generate", self.snapshot(), self.made.blocks]]
+        for place in (lambda: shutil.copytree(self.mine, work), lambda: work.symlink_to(self.mine)):
+            place()
+            for command in ways:
+                with self.subTest(command=command, link=work.is_symlink()):
+                    told = self.tool(*command, self.out, status=1)
+                    self.assertIn("was not made by it", told)
+                    self.assertEqual(tree_digest(work), before)
+                    self.assertFalse(self.out.exists())
+            self.assertEqual(tree_digest(self.mine), before)
+            if not work.is_symlink():
+                shutil.rmtree(work)
+
+    def test_a_file_put_into_its_folder(self):
+        for command in (self.generate, self.convert):
+            work = self.dir / "out.work"
+            work.mkdir(exist_ok=True)
+            (work / "made-by-bitcoin-hints").touch()
+            (work / "photo").write_text("mine")
+            (work / "nested").mkdir(exist_ok=True)
+            (work / "nested" / "photo").write_text("mine")
+            self.tool(*command, "--force", self.out)
+            self.assertEqual(sorted(path.name for path in work.iterdir()),
+                             ["made-by-bitcoin-hints", "nested", "photo"])
+            self.assertEqual((work / "nested" / "photo").read_text(), "mine")
+
+    def test_a_link_to_an_empty_folder(self):
+        """Another disk for the work: what was there before stays, empty."""
+        room = self.dir / "room"
+        room.mkdir()
+        (self.dir / "out.work").symlink_to(room)
+        self.tool(*self.generate, self.out)
+        self.assertTrue((self.dir / "out.work").is_symlink())
+        self.assertEqual([path.name for path in room.iterdir()], ["made-by-bitcoin-hints"])
+        self.tool(*self.convert, "--force", self.out)
+
+    def test_names_beside_the_file(self):
+        """Whatever the names of earlier versions, and of files that lie beside it."""
+        for ending in (".part", ".part.gaps", ".incomplete", ".tmp", ".new"):
+            beside = self.dir / f"out{ending}"
+            shutil.copy(self.made.container, beside)
+            for command in (self.generate, ["convert", "--format=btcd", beside]):
+                self.tool(*command, "--force", self.out)
+                self.assertEqual(beside.read_bytes(), self.made.container.read_bytes())
+            beside.unlink()
+
+    def test_an_input_in_the_folder_of_the_work(self):
+        work = self.dir / "out.work"
+        work.mkdir()
+        (work / "made-by-bitcoin-hints").touch()
+        shutil.copy(self.made.container, work / "hints")
+        (self.dir / "link").symlink_to(work / "hints")
+        for path in (work / "hints", self.dir / "link"):
+            told = self.tool("convert", "--format=btcd", path, self.out, status=1)
+            self.assertIn("move it elsewhere", told)
+        self.assertEqual((work / "hints").read_bytes(), self.made.container.read_bytes())
+
+    def test_what_is_no_file_is_not_replaced(self):
+        os.mkfifo(self.dir / "fifo")
+        for name in ("mine", "fifo"):
+            for command in (self.generate, self.convert):
+                told = self.tool(*command, "--force", self.dir / name, status=1)
+                self.assertIn("exists and is no file", told)
+        self.assertFalse((self.dir / "mine.work").exists())
+
+    def test_behind_a_link(self):
+        target = self.dir / "elsewhere" / "target"
+        target.parent.mkdir()
+        target.write_text("old")
+        self.out.symlink_to(target)
+        self.tool(*self.convert, self.out, status=1)
+        self.tool(*self.convert, "--force", self.out)
+        self.assertTrue(self.out.is_symlink())
+        self.assertIn("terminal height", self.tool("info", target))
+
+    def test_plot(self):
+        plot, beside = self.dir / "a.svg", self.dir / "a.svg.new"
+        beside.write_text("mine")
+        told = self.tool("info", f"--plot={plot}", self.made.container, status=1)
+        self.assertIn("File exists", told)
+        self.assertEqual(beside.read_text(), "mine")
+        beside.unlink()
+        self.tool("info", f"--plot={plot}", self.made.container)
+        self.tool("info", f"--plot={plot}", self.made.container, status=1)
+
+
+class Stopped(ToolTest):
+    """SIGINT and SIGTERM: what is done is kept, and the same command goes on behind it."""
+
+    MOST_STARTS = 300
+
+    def setUp(self):
+        super().setUp()
+        self.made = medium_chain()
+        self.chance = random.Random(1)
+        self.out = self.dir / "out"
+        self.work = self.dir / "out.work"
+
+    def coins_read(self):
+        """What the state says of the split (see snapshot_match.cpp); nothing if it is done."""
+        data = (self.work / "state").read_bytes() if (self.work / "state").exists() else b""
+        rest = data.partition(b"\n")[2].partition(b"\n")[2][:-8]
+        return struct.unpack_from("<Q", rest, 8)[0] if rest else None
+
+    def next_height(self):
+        """The first height that is not matched with the coins."""
+        begun = sorted(self.work.glob("*.begun"))
+        if begun:
+            return struct.unpack("<I", begun[-1].read_bytes()[-12:-8])[0]
+        return 256 * len(list(self.work.glob("*.done")))
+
+    def joined(self):
+        """Bytes of blocks that the join has read (doc/formats/spill.md)."""
+        path = self.work / "join.dat"
+        data = path.read_bytes() if path.exists() else bytes(158)
+        return struct.unpack_from("<Q", data, 150)[0]
+
+    def phase(self):
+        """Where it was stopped, and how far that is."""
+        if (self.work / "join.dat").exists():
+            whole = self.joined() == self.whole
+            return ("joining" if whole else "reading", self.joined())
+        if (self.work / "state").exists():
+            coins = self.coins_read()
+            return ("splitting", coins) if coins is not None else ("matching", self.next_height())
+        return ("beginning", 0)
+
+    def stop_often(self, command, phases):
+        """Until it was stopped in each of these phases, and then went on to its end."""
+        order = ["beginning", *phases]
+        whole = self.dir / "whole"
+        begin = time.monotonic()
+        self.tool(*command, whole)
+        seconds = time.monotonic() - begin
+        met, before, starts = set(), (0, 0), 0
+        while not met >= set(phases) or not self.out.exists():
+            starts += 1
+            self.assertLess(starts, self.MOST_STARTS, f"met {met} only")
+            if self.out.exists():
+                self.out.unlink()
+                before = (0, 0)
+            process = subprocess.Popen([program("bitcoin-hints"), *map(str, command), self.out],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            time.sleep(self.chance.uniform(0, 0.7 * seconds))
+            which = self.chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+            process.send_signal(which)
+            errors = process.communicate()[1]
+            if process.returncode == 0:
+                self.assertEqual(self.out.read_bytes(), whole.read_bytes())
+                self.assertFalse(self.work.exists())
+                continue
+            self.assertFalse(self.out.exists())
+            if process.returncode == -which:  # it had not yet come to heed it
+                continue
+            self.assertEqual(process.returncode, 128 + which, errors)
+            self.assertIn("interrupted", errors)
+            phase, done = self.phase()
+            here = (order.index(phase), done)
+            self.assertGreaterEqual(here, before)
+            if "goes on where it was" in errors:
+                met.add(phase)
+            before = here
+
+    def test_from_blocks_alone(self):
+        self.whole = sum(path.stat().st_size for path in self.made.blocks.glob("blk*.dat"))
+        self.stop_often(["generate", f"--height={self.made.terminal_height}", self.made.blocks],
+                        ["reading"])
+
+    def test_with_a_snapshot(self):
+        node = self.made.place(self.node())
+        self.assertEqual(node.run("-reindex", f"-stopatheight={self.made.terminal_height}")[0], 0)
+        node.start()
+        coins_file = self.dir / "coins"
+        node.rpc("dumptxoutset", str(coins_file), "rollback",
+                 {"rollback": self.made.terminal_height})
+        node.stop()
+        self.stop_often(["generate", f"--snapshot={coins_file}", self.made.blocks],
+                        ["splitting", "matching"])
+
+    def test_converting(self):
+        """Nothing is kept of it."""
+        made, out = self.made, self.out
+        command = [program("bitcoin-hints"), "convert", "--format=indexed",
+                   f"--blocks={made.blocks}", str(made.container), str(out)]
+        for _ in range(10):
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(self.chance.uniform(0, 0.3))
+            process.terminate()
+            status = process.wait()
+            self.assertIn(status, (0, -signal.SIGTERM, 128 + signal.SIGTERM))
+            self.assertEqual(out.exists(), status == 0)
+            self.assertFalse(self.work.exists() and status != -signal.SIGTERM)
+            out.unlink(missing_ok=True)
 
 
 class Node(ToolTest):

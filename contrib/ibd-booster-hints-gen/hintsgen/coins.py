@@ -84,6 +84,9 @@ class SqliteCoins:
             self.base_hash = parse_hash(row[1], f"{self.path}: table snapshot")
             self.count = row[2]
             self.count_is_exact = True
+            if not isinstance(self.count, int) or self.count < 0:
+                raise ToolError(f"{self.path}: table snapshot: {self.count!r} is no number of "
+                                "coins")
 
     def prepare(self, txids_at):
         """Blobs come in two byte orders; look at a block to see which one this is."""
@@ -113,7 +116,8 @@ class SqliteCoins:
                 self._rowid = rowid
                 if isinstance(txid, str):
                     txid = bytes.fromhex(txid)
-                if len(txid) != 32 or vout < 0 or height < 0:
+                if len(txid) != 32 or not 0 <= vout < 1 << 32 or not 0 <= height < 1 << 31 or \
+                        not isinstance(vout, int) or not isinstance(height, int):
                     raise ToolError(f"{self.path}: row {rowid} of table utxos is not a coin")
                 yield (txid[::-1] if reverse else txid), vout, height
         except (sqlite3.Error, ValueError, TypeError) as error:

@@ -6,10 +6,8 @@ complete or absent, so a killed run is taken up by running the same command agai
 
 import concurrent.futures
 import concurrent.futures.process
-import fcntl
 import json
 import os
-import shutil
 import struct
 import sys
 import zlib
@@ -24,6 +22,7 @@ from .common import ToolError, hash_hex, network_name, publish, write_atomic
 from .hintsfile import BitmapWriter, ContainerWriter, HintsReader
 from .partition import BLOCKS_PER_FILE, DamagedPartition, Partition
 from .progress import Progress
+from .workfolder import WorkFolder
 
 _SECTION = struct.Struct("<III")   # length of the name, records, CRC-32 of the section's data
 _RECORD = struct.Struct(f"<QI{HEADER_SIZE}s")
@@ -36,31 +35,34 @@ class Generator:
     def __init__(self, options):
         self.options = options
         self.bitmap = options.format == "bitmap"
-        self.work = options.work_dir or options.out + ".work"
+        self.work_folder = WorkFolder(options.work_dir or options.out + ".work")
+        self.work = self.work_folder.path
         self.coins = open_coins(options.utxos)
         self.blocks, self.magic = find_block_dir(options.datadir, self.coins.magic,
                                                  options.network)
         self._pool = None
 
     def run(self):
-        os.makedirs(self.work, exist_ok=True)
-        with open(os.path.join(self.work, "lock"), "ab") as lock:
+        self._refuse_inputs_inside()
+        self.work_folder.open()
+        with self._start_pool() as self._pool:
             try:
-                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ToolError(f"{self.work}: in use by another run") from None
-            with self._start_pool() as self._pool:
-                try:
-                    self._run()
-                except concurrent.futures.process.BrokenProcessPool:
-                    raise ToolError("a worker process was killed (out of memory? try --jobs); run "
-                                    "the same command again to go on") from None
-                except BaseException:
-                    # Waits for what runs: a pool left alone may fail noisily when Python exits.
-                    self._pool.shutdown(wait=True, cancel_futures=True)
-                    raise
+                self._run()
+            except concurrent.futures.process.BrokenProcessPool:
+                raise ToolError("a worker process was killed (out of memory? try --jobs); run "
+                                "the same command again to go on") from None
+            except BaseException:
+                # Waits for what runs: a pool left alone may fail noisily when Python exits.
+                self._pool.shutdown(wait=True, cancel_futures=True)
+                raise
         if not self.options.keep_work:
-            shutil.rmtree(self.work)
+            self.work_folder.remove()
+
+    def _refuse_inputs_inside(self):
+        folder = os.path.realpath(self.work)
+        for path in (self.options.utxos, self.blocks.path):
+            if os.path.commonpath([folder, os.path.realpath(path)]) == folder:
+                raise ToolError(f"{path}: lies in {self.work}, the folder of unfinished work")
 
     def _start_pool(self):
         jobs = self.options.jobs
@@ -88,7 +90,7 @@ class Generator:
                 break
             except DamagedPartition as damaged:
                 _say(f"{damaged} is damaged, splitting the coins again")
-                shutil.rmtree(self._folder("coins"))
+                self.work_folder.remove_subfolder("coins")
         else:
             raise ToolError(f"{self._folder('coins')}: files change while they are in use")
         self._assemble(total)
@@ -181,7 +183,7 @@ class Generator:
         except (FileNotFoundError, ValueError):
             pass
         for name in ("coins", "container", "bitmap"):
-            shutil.rmtree(self._folder(name), ignore_errors=True)
+            self.work_folder.remove_subfolder(name)
         write_atomic(path, json.dumps(identity).encode())
 
     # Stage 3: coins by height.
@@ -198,7 +200,7 @@ class Generator:
             return total
         except ToolError as error:
             # No other run can use coins of a snapshot that will not do.
-            shutil.rmtree(self._folder("coins"), ignore_errors=True)
+            self.work_folder.remove_subfolder("coins")
             raise ToolError(f"{error} ({self.work} keeps the scan of the block files)") from None
 
     def _txids_at(self, height):
@@ -271,7 +273,7 @@ class Generator:
             shown = ", ".join(map(str, sorted(overwritten)))
             _say(f"coinbases overwritten under BIP30, not counted: height {shown}")
         temporary = self.options.out + ".tmp"
-        with open(temporary, "wb") as file:
+        with self.work_folder.claim_output(temporary) as file:
             writer = BitmapWriter(file) if self.bitmap else ContainerWriter(
                 file, self.magic, self.base, self.top)
             height = outputs = 0
@@ -287,6 +289,7 @@ class Generator:
         size = os.path.getsize(temporary)
         HintsReader(temporary).close()
         publish(temporary, self.options.out)
+        self.work_folder.release_output()
         _say(f"{self.options.out}: {size:,} bytes, {outputs:,} outputs, {unspent:,} unspent"
              + (f", hints id {hints_id}" if hints_id else ""))
 

@@ -8,12 +8,14 @@ from there; the checksums in it also expose files that a power cut left behind i
 
 import json
 import os
+import re
 import struct
 import zlib
 
 from .common import ToolError, hash_hex, write_atomic
 from .progress import Progress
 
+_NAME = re.compile(r"\d{6}\.coins\Z")
 _SHIFT = 8
 BLOCKS_PER_FILE = 1 << _SHIFT
 RECORD = 24
@@ -92,7 +94,7 @@ class Partition:
         """Cut what a killed pass wrote after its last state; False if files are missing."""
         known = {f"{int(part):06}.coins": entry[0] for part, entry in self.state["files"].items()}
         for name in os.listdir(self.folder):
-            if name.endswith(".coins") and name not in known:
+            if _NAME.match(name) and name not in known:
                 os.remove(os.path.join(self.folder, name))
         whole = True
         for name, size in known.items():

@@ -18,6 +18,7 @@ MAX_SCRIPT = 10_000
 _CHUNK = 8 << 20
 # A coin and a group header take at most 3 * 10 + 9 + 32 bytes and a script.
 _MARGIN = MAX_SCRIPT + 128
+_LEAST_COIN = 4  # bytes: output index, height, amount and form of an empty script
 # Payload bytes of the compressed script forms 0..5; form n >= 6 is a plain script of n - 6 bytes.
 _SPECIAL = (20, 20, 32, 32, 32, 32)
 
@@ -65,6 +66,9 @@ class Snapshot:
         self.magic = header[7:11]
         self.base_hash = header[11:43]
         self.count, = struct.unpack_from("<Q", header, 43)
+        if self.count > (self.size - HEADER_SIZE) // _LEAST_COIN:
+            raise ToolError(f"{path}: offset 43: {self.count:,} coins, more than a file of "
+                            f"{self.size:,} bytes can hold")
         self.group_offset = HEADER_SIZE
         self.coins_before = 0
 
