@@ -26,13 +26,16 @@ case $outputs in
     '' | *[!0-9]*) echo "quickstart: --outputs wants a number, not '$outputs'" >&2; exit 1 ;;
 esac
 
-# A directory of somebody else is left alone.
-if [ -d "$dir" ] && [ ! -f "$dir/quickstart.log" ] && [ -n "$(ls -A "$dir")" ]; then
-    echo "quickstart: $dir is not empty and was not made by this script; choose another --dir" >&2
+# A directory of somebody else is left alone: ours has the marker.
+marker=made-by-quickstart
+if [ -e "$dir" ] && [ ! -f "$dir/$marker" ] && { [ ! -d "$dir" ] || [ -n "$(ls -A "$dir")" ]; }; then
+    echo "quickstart: $dir is there and was not made by this script (no $marker in it);" \
+        "choose another --dir" >&2
     exit 1
 fi
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
+echo "contrib/quickstart.sh writes over what it has made here." >"$dir/$marker"
 log=$dir/quickstart.log
 : >"$log"
 
@@ -42,29 +45,40 @@ fail() {
     tail -n 15 "$log" >&2
     exit 1
 }
+# How far a build is, by the last line of ninja's in the log: "12 of 439".
+built() {
+    tail -c 4096 "$log" | sed -nE 's/^\[([0-9]+)\/([0-9]+)\] .*/\1 of \2/p' | tail -n 1
+}
 # step TITLE COMMAND...: runs it into the log, with a clock on a terminal; leaves $took, seconds.
+# All that it starts is a process group of its own, so that an end of this script can end all of it;
+# but not what may ask for a password, which must be in the terminal's.
 step() {
-    local title=$1 begin now status=0
+    local title=$1 begin now status=0 group=true
     shift
     step_number=$((step_number + 1))
     [ ! -t 1 ] || printf '%2d  %-46s' "$step_number" "$title"
     printf '\n== %s: %s\n' "$title" "$*" >>"$log"
     begin=$(date +%s%N)
+    [ "$title" != packages ] || group=false
+    ! $group || set -m
     "$@" >>"$log" 2>&1 </dev/null &
     local pid=$!
-    trap 'kill "$pid" 2>/dev/null; exit 130' INT TERM
-    while kill -0 "$pid" 2>/dev/null; do
+    set +m
+    if $group; then pid=-$pid; fi
+    trap 'kill -- "$pid" 2>/dev/null; exit 130' INT TERM HUP
+    while kill -0 -- "${pid#-}" 2>/dev/null; do
         if [ -t 1 ]; then
             now=$((($(date +%s%N) - begin) / 1000000000))
-            [ "$now" -lt 1 ] || printf '\r%2d  %-46s%6d s' "$step_number" "$title" "$now"
+            [ "$now" -lt 1 ] ||
+                printf '\r%2d  %-46s%6d s  %s' "$step_number" "$title" "$now" "$(built)"
         fi
         sleep 0.05
     done
-    wait "$pid" || status=$?
-    trap - INT TERM
+    wait "${pid#-}" || status=$?
+    trap - INT TERM HUP
     took=$(awk -v ns=$(($(date +%s%N) - begin)) 'BEGIN { printf "%.2f", ns / 1e9 }')
     [ "$status" -eq 0 ] || { echo; fail "$title"; }
-    [ ! -t 1 ] || printf '\r'
+    [ ! -t 1 ] || printf '\r%78s\r' ''
     printf '%2d  %-46s%8s s\n' "$step_number" "$title" "$took"
 }
 echo "ibd-booster quick start, in $dir"

@@ -13,7 +13,12 @@ quick=false
 results=$(mktemp -d)
 export IBD_TEST_SUMMARY=$results/parts
 others= status=0
-trap '[ -z "$others" ] || kill "$others" 2>/dev/null || true; rm -rf "$results"' EXIT
+# Builds of the other implementations are a process group of their own: a terminal's Ctrl-C does not
+# reach it, and a kill of its leader would leave the compilers running.
+trap '[ -z "$others" ] || kill -- "-$others" 2>/dev/null || true; rm -rf "$results"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
 step "packages"
@@ -21,10 +26,12 @@ depends/install.sh
 if ! $quick; then
     # The other implementations take minutes to build the first time, so they start now, at low
     # priority; the interop tests wait for them and say what went wrong.
+    set -m
     (for program in oracle btcd core; do
         test/interop/build_$program.sh || true
     done) >/dev/null 2>&1 &
     others=$!
+    set +m
 fi
 step "build"
 cmake --preset dev >/dev/null

@@ -1,8 +1,11 @@
 """Draws how far runs were at each moment: as text for a terminal and as SVG."""
 
-COLOURS = ("#2ca02c", "#1f77b4", "#d62728")
+# By run: the plain one, then the faster ones. Told apart by those who see no red or green, too.
+COLOURS = ("#7f7f7f", "#1f77b4", "#2ca02c")
 MARKS = "*+o"
-WIDTH, HEIGHT, LEFT, TOP, PLOT_W, PLOT_H = 820, 320, 60, 44, 620, 230
+HEIGHT, LEFT, TOP, PLOT_W, PLOT_H = 320, 60, 44, 620, 230
+LEGEND = LEFT + PLOT_W + 12
+CHARACTER = 0.62  # of the font's size: what a character of a sans-serif font takes at most, about
 
 
 def share_at(curve, second):
@@ -34,6 +37,11 @@ def text(runs, columns=60, rows=10):
     return lines
 
 
+def width(content, size):
+    """Of a text, pixels."""
+    return CHARACTER * size * len(content)
+
+
 def _label(x, y, content, anchor="start", size=13):
     return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
             f'font-family="sans-serif">{content}</text>')
@@ -43,8 +51,9 @@ def svg(title, runs):
     """The same as a picture."""
     end = max(curve[-1][0] for curve in runs.values())
     bottom = TOP + PLOT_H
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
-           f'viewBox="0 0 {WIDTH} {HEIGHT}">',
+    wide = round(max(LEFT + width(title, 15), LEGEND + max(width(name, 13) for name in runs))) + 12
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{HEIGHT}" '
+           f'viewBox="0 0 {wide} {HEIGHT}">',
            '<rect width="100%" height="100%" fill="white"/>', _label(LEFT, 24, title, size=15),
            f'<path d="M{LEFT},{TOP} V{bottom} H{LEFT + PLOT_W}" fill="none" stroke="#888"/>']
     for i in range(5):
@@ -56,7 +65,7 @@ def svg(title, runs):
                           for s, p in [(0, 0), *curve])
         out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" '
                    'stroke-width="2.5"/>')
-        out.append(f'<text x="{LEFT + PLOT_W + 12}" y="{TOP + 16 + 36 * i}" font-size="13" '
+        out.append(f'<text x="{LEGEND}" y="{TOP + 16 + 36 * i}" font-size="13" '
                    f'font-family="sans-serif" fill="{colour}">{name}</text>')
-        out.append(_label(LEFT + PLOT_W + 12, TOP + 32 + 36 * i, f"{curve[-1][0]:.1f} s"))
+        out.append(_label(LEGEND, TOP + 32 + 36 * i, f"{curve[-1][0]:.1f} s"))
     return "\n".join([*out, "</svg>", ""])

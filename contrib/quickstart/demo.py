@@ -11,9 +11,11 @@ debug.log while blocks are connected.
 
 import argparse
 import base64
+import contextlib
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -62,11 +64,15 @@ class Steps:
                               stdout=output or self.log, stderr=self.log) as process:
             ended = threading.Thread(target=process.wait)
             ended.start()
-            while ended.is_alive():
-                share = watch(time.monotonic() - begin) if watch else None
-                if self.live and time.monotonic() - begin > 1:
-                    self.show(title, begin, share)
-                ended.join(POLL_SECONDS)
+            try:
+                while ended.is_alive():
+                    share = watch(time.monotonic() - begin) if watch else None
+                    if self.live and time.monotonic() - begin > 1:
+                        self.show(title, begin, share)
+                    ended.join(POLL_SECONDS)
+            except BaseException:  # asked to stop
+                process.terminate()
+                raise
         took = time.monotonic() - begin
         start = "\r" if self.live else ""
         print(f"{start}{self.number:2d}  {title:<46}{took:8.1f} s" + " " * 28 * self.live)
@@ -110,6 +116,15 @@ class Node:
         self.call("stop")
         while (self.net / "bitcoind.pid").exists():
             time.sleep(0.05)
+
+    @contextlib.contextmanager
+    def at_work(self):
+        """It is a daemon, which nothing else would end."""
+        self.up()
+        try:
+            yield
+        finally:
+            self.down()
 
     def coins_hash(self):
         return json.loads(self.call("gettxoutsetinfo", "muhash"))["muhash"]
@@ -186,7 +201,10 @@ def measure(steps, title, node, options, watcher):
 def make_chain(args, steps):
     """The chain's summary; its block files are in DIR/data."""
     data = args.dir / "data"
-    shutil.rmtree(data, ignore_errors=True)
+    if data.is_symlink():
+        raise Failed(f"{data} is a link: what it leads to is not removed")
+    if data.exists():
+        shutil.rmtree(data)
     summary = args.dir / "chain.json"
     with open(summary, "w", encoding="ascii") as out:
         steps.run(f"generate a chain of {args.outputs:,} outputs",
@@ -199,18 +217,15 @@ def make_hints(args, steps, node, summary):
     """What an owner of a synced node does once, and whoever is given the file never."""
     hints = args.dir / "chain.hints"
     hints.unlink(missing_ok=True)
-    node.up()
-    steps.run("hints for others: bitcoin-cli dumptxouthints",
-              [*node.cli, "dumptxouthints", hints, summary["hints_height"]])
-    node.down()
+    with node.at_work():
+        steps.run("hints for others: bitcoin-cli dumptxouthints",
+                  [*node.cli, "dumptxouthints", hints, summary["hints_height"]])
     return hints
 
 
 def coins_of(node):
-    node.up()
-    coins = node.coins_hash()
-    node.down()
-    return coins
+    with node.at_work():
+        return node.coins_hash()
 
 
 def rebuild_all(args, steps, node, summary):
@@ -253,7 +268,14 @@ def show(args, runs, summary, hints):
           f"The picture: {picture}")
 
 
+def stop(*_):
+    """Of SIGTERM and SIGHUP: children are ended on the way out."""
+    raise KeyboardInterrupt
+
+
 def main():
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--dir", type=Path, required=True)
@@ -274,6 +296,9 @@ def main():
             print("\n".join(Path(log.name).read_text(errors="replace").splitlines()[-15:]),
                   file=sys.stderr)
             return 1
+        except KeyboardInterrupt:
+            print("\nquickstart: stopped", file=sys.stderr)
+            return 130
     show(args, runs, summary, hints)
     print(f"\nEverything is in {args.dir}; look around with:\n"
           f"    {args.bin / 'bitcoind'} -datadir={args.dir / 'data'} -regtest -daemonwait\n"

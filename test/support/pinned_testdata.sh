@@ -74,7 +74,8 @@ case $name in
     *) kind= ;;
 esac
 only_shared() {
-    echo "only ../shared/testdata has $name" >&2
+    echo "no ../shared/testdata/$name; the authors keep that folder beside their clones and do" \
+        "not publish it, and no package that is pinned carries this file" >&2
     exit 77
 }
 [ -n "$kind" ] || only_shared

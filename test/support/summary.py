@@ -37,7 +37,7 @@ def add_ctest(folder, parts):
 
 def reason_of(skip):
     """Why, without the test's name and the name of the missing file."""
-    return re.sub(r" has [\w./-]+$", " has the data", skip.rsplit(": ", 1)[-1])
+    return re.sub(r"(\.\./shared/testdata)/[\w./-]+;", r"\1;", skip.rsplit(": ", 1)[-1])
 
 
 def closing_line(parts):

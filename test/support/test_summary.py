@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -37,14 +38,16 @@ class Summary(unittest.TestCase):
         self.assertEqual((status, lines), (0, ["17 passed, 0 failed, 0 skipped"]))
 
     def test_names_what_was_skipped_and_why(self):
-        only = "only ../shared/testdata has "
+        why = "; the authors do not publish that folder"
         status, lines = self.closing(
-            self.part("unit_a", 10, 0, [f"x: y: {only}bips/a.csv", f"z: {only}core/b.json"]),
+            self.part("unit_a", 10, 0, [f"x: y: no ../shared/testdata/bips/a.csv{why}",
+                                   f"z: no ../shared/testdata/core/b.json{why}"]),
             self.part("fuzz", 0, 0, ["coins: clang++-14 is not installed"]))
         self.assertEqual(status, 0)
-        self.assertEqual(lines[0], f"skipped unit_a: x: y: {only}bips/a.csv")
-        self.assertEqual(lines[-1], "12 passed, 0 failed, 3 skipped: 2 (only ../shared/testdata "
-                         "has the data); 1 (clang++-14 is not installed)")
+        self.assertEqual(lines[0],
+                         f"skipped unit_a: x: y: no ../shared/testdata/bips/a.csv{why}")
+        self.assertEqual(lines[-1], "12 passed, 0 failed, 3 skipped: 2 (no ../shared/testdata"
+                         f"{why}); 1 (clang++-14 is not installed)")
 
     def test_failures_count(self):
         status, lines = self.closing(self.part("unit_a", 9, 1))
@@ -63,6 +66,15 @@ class Summary(unittest.TestCase):
             with contextlib.redirect_stdout(io.StringIO()):
                 with mock.patch.object(sys, "argv", ["", folder]):
                     self.assertEqual(summary.main(), 1)
+
+    def test_an_outsider_is_told_why(self):
+        """What is missing, where it would be, and why it cannot be had."""
+        told = subprocess.run([str(pathlib.Path(summary.__file__).with_name("pinned_testdata.sh")),
+                               "bips/none.csv"], capture_output=True, text=True, check=False)
+        self.assertEqual((told.returncode, told.stdout), (77, ""))
+        for part in ("no ../shared/testdata/bips/none.csv;", "do not publish", "no package"):
+            self.assertIn(part, told.stderr)
+        self.assertNotIn("none.csv", summary.reason_of(f"x: y: {told.stderr.strip()}"))
 
 
 if __name__ == "__main__":
