@@ -26,6 +26,9 @@ target_compile_options(ibd_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
 target_compile_options(ibd_options INTERFACE
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>)
 target_link_libraries(ibd_options INTERFACE Threads::Threads)
+if(IBD_STATIC) # for packages: the bytes do not depend on where the checkout lies
+  add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+endif()
 # util/mutex.h says what it checks; gcc has nothing like it.
 target_compile_options(ibd_options INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety> $<$<CXX_COMPILER_ID:Clang>:-Werror=thread-safety>)
