@@ -28,7 +28,8 @@ esac
 
 # A directory of somebody else is left alone: ours has the marker.
 marker=made-by-quickstart
-if [ -e "$dir" ] && [ ! -f "$dir/$marker" ] && { [ ! -d "$dir" ] || [ -n "$(ls -A "$dir")" ]; }; then
+if [ -e "$dir" ] && [ ! -f "$dir/$marker" ] &&
+    { [ ! -d "$dir" ] || [ -n "$(ls -A "$dir")" ]; }; then
     echo "quickstart: $dir is there and was not made by this script (no $marker in it);" \
         "choose another --dir" >&2
     exit 1

@@ -111,7 +111,7 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     }
     m_log.Info("IBD Booster: all blocks up to height {} keep every {}{}", terminal.height, what,
                records ? "; their undo data is written" : "");
-    if (!later || !alone) IBD_RETURN_IF_ERROR(m_env.RemoveAll(UndoFolder(options.directory)));
+    if (!later || !alone) IBD_RETURN_IF_ERROR(RemoveUndoFolder(m_env, options.directory));
     return std::optional<Outcome>();
 }
 

@@ -7,6 +7,7 @@
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
 #include "swiftsync/checkpoint.h"
+#include "util/hex.h"
 #include "util/strings.h"
 #include "validation/block_import.h"
 #include "validation/verify_chain.h"
@@ -71,6 +72,7 @@ Result<> ChainStart::Load()
     m_asks_for_reindex = false;
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());
+    TakeLightly(TendLeftovers(m_env, m_log, WhereLeftovers()));
     RemoveBegun();
     IBD_RETURN_IF_ERROR(BuildIndex());
     if (m_interrupt) return {};
@@ -78,6 +80,7 @@ Result<> ChainStart::Load()
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(MakeUndo());
     if (m_interrupt) return {};
+    TakeLightly(TellOfTheRest());
     IBD_RETURN_IF_ERROR(CheckStored());
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(Prune());
@@ -289,7 +292,11 @@ Result<> ChainStart::BuildChainstate()
         IBD_ASSIGN_OR_RETURN(wipe, ChainstateIsEmpty());
         if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
     }
-    if (!may_run && !wipe) TakeLightly(CleanUpOwnHints());
+    if (!may_run && !wipe) {
+        TakeLightly(RemoveFullMark(m_env, m_options.booster.directory));
+        TakeLightly(CleanUpOwnHints());
+        TakeLightly(CleanUpPublished());
+    }
     if (may_run && wipe) {
         IBD_ASSIGN_OR_RETURN(BoosterRun::Outcome outcome, RunBooster());
         // Without hints that failed: by the join, where that is worth it, else serially.
@@ -343,9 +350,10 @@ void ChainStart::RemoveBegun()
 {
     const bool off = m_options.own_hints.mode == OwnHintsOptions::Mode::kOff;
     if (m_options.prune_target != 0) {
-        TakeLightly(DropBegun("with -prune blocks are not kept, and nothing goes on with it"));
-    } else if (off && m_reindex_chainstate) {
-        TakeLightly(DropBegun("the chainstate is rebuilt without (-ibdbooster=0)"));
+        TakeLightly(
+            DropBegun("with -prune blocks are not kept, and nothing goes on with it", false));
+    } else if (off && m_reindex_chainstate && !m_parts.booster.HasHints()) {
+        TakeLightly(DropBegun("the chainstate is rebuilt without (-ibdbooster=0)", true));
     }
 }
 
@@ -358,23 +366,27 @@ void ChainStart::TakeLightly(const Result<>& done)
                   m_options.booster.directory.string(), done.Message());
 }
 
-Result<> ChainStart::DropBegun(const char* why)
+// `all`: what was folded with hints that were given, too.
+Result<> ChainStart::DropBegun(const char* why, bool all)
 {
     const Path& directory = m_options.booster.directory;
     OwnHints& own = m_parts.booster.Own();
-    IBD_ASSIGN_OR_RETURN(const auto bytes, own.BytesKept(directory));
-    if (!bytes) return {};
+    IBD_ASSIGN_OR_RETURN(const uint64_t bytes, BytesOfWork());
+    if (bytes == 0) return {};
     const auto lock = LockBooster(m_env, directory);
     if (!lock) return {}; // another node is at work there
-    m_log.Info("IBD Booster: removing {} of work that was begun, in '{}': {}", FormatBytes(*bytes),
-               directory.string(), why);
+    bool folded = all;
     IBD_ASSIGN_OR_RETURN(const auto kept, own.Look(directory));
     if (kept && kept->hints) {
         const Uint256& id = kept->hints->Info().id;
         const auto checkpoint = LoadCheckpoint(m_env, directory);
-        const bool is_theirs = checkpoint && *checkpoint && (*checkpoint)->hints_id == id;
-        if (is_theirs) IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
+        folded = folded || (checkpoint && *checkpoint && (*checkpoint)->hints_id == id);
     }
+    IBD_ASSIGN_OR_RETURN(const auto begun, own.BytesKept(directory));
+    if (!folded && !begun) return {}; // of hints that were given, with which one may go on
+    m_log.Info("IBD Booster: removing {} of work that was begun, in '{}': {}",
+               FormatBytes(folded ? bytes : *begun), directory.string(), why);
+    if (folded) IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
     IBD_RETURN_IF_ERROR(RemoveFullMark(m_env, directory));
     return own.Remove(directory, false);
 }
@@ -395,6 +407,69 @@ Result<> ChainStart::CleanUpBooster()
         if (told) return {};
     }
     TakeLightly(CleanUpOwnHints());
+    if (!hinted) TakeLightly(CleanUpPublished());
+    return {};
+}
+
+// A run with hints that this start is not given, killed when its chainstate was in place.
+Result<> ChainStart::CleanUpPublished()
+{
+    const Path& directory = m_options.booster.directory;
+    IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
+    if (!exists) return {};
+    const auto lock = LockBooster(m_env, directory);
+    if (!lock) return {};
+    const auto checkpoint = LoadCheckpoint(m_env, directory);
+    if (!checkpoint && checkpoint.GetError().kind == Error::Kind::kSystem) {
+        return checkpoint.GetError();
+    }
+    if (!checkpoint || !*checkpoint) return {};
+    IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
+                         LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
+    IBD_ASSIGN_OR_RETURN(const KeptWork kept,
+                         FindKeptWork(m_env, directory, (*checkpoint)->hints_id, there.best));
+    if (kept != KeptWork::kPublished) return {};
+    IBD_ASSIGN_OR_RETURN(const uint64_t bytes, BytesOfWork());
+    m_log.Info("IBD Booster: removing {} in '{}' of the run that led to the chainstate",
+               FormatBytes(bytes), directory.string());
+    return RemoveCheckpoint(m_env, directory);
+}
+
+LeftoverPlaces ChainStart::WhereLeftovers() const
+{
+    return {m_options.booster.directory, m_dir.Net() / "hints"};
+}
+
+Result<uint64_t> ChainStart::BytesOfWork() const
+{
+    IBD_ASSIGN_OR_RETURN(const auto left, FindLeftovers(m_env, WhereLeftovers()));
+    return BytesOf(left, Leftover::Use::kWork);
+}
+
+// Whatever neither served this start nor was told of: of hints that it was not given, or of a run
+// whose checkpoint is damaged.
+Result<> ChainStart::TellOfTheRest()
+{
+    if (m_told_of_work) return {};
+    const Path& directory = m_options.booster.directory;
+    IBD_ASSIGN_OR_RETURN(auto left, FindLeftovers(m_env, WhereLeftovers()));
+    if (m_options.undo == UndoWhen::kBackground && UndoRun::IsNeeded(*m_chain)) {
+        std::erase_if(left, [&](const Leftover& l) {
+            return l.path.parent_path() == UndoFolder(directory);
+        });
+    }
+    const uint64_t bytes = BytesOf(left, Leftover::Use::kWork);
+    if (bytes == 0) return {};
+    const auto checkpoint = LoadCheckpoint(m_env, directory);
+    const bool hinted = checkpoint && *checkpoint;
+    m_log.Warning("IBD Booster: '{}' keeps {} of a rebuild that was begun and that this start has "
+                  "no use for: -reindex-chainstate with {} goes on with it, -reindex-chainstate "
+                  "with -ibdbooster=0 and without hints removes it, and so may you while no node "
+                  "runs",
+                  directory.string(), FormatBytes(bytes),
+                  hinted ? fmt::format("the hints of id {} (-ibdboosterfile)",
+                                       ToHex((*checkpoint)->hints_id.Span()))
+                         : "the options that it was begun with");
     return {};
 }
 
@@ -417,9 +492,16 @@ Result<bool> ChainStart::CleanUpGivenHints()
         IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
         return false;
     }
-    m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun; -reindex-chainstate goes on "
-                  "with it",
-                  directory.string());
+    // Of other hints TellOfTheRest() speaks.
+    const auto checkpoint = LoadCheckpoint(m_env, directory);
+    if (checkpoint && *checkpoint && (*checkpoint)->hints_id != m_parts.booster.HintsId()) {
+        return false;
+    }
+    IBD_ASSIGN_OR_RETURN(const uint64_t bytes, BytesOfWork());
+    m_told_of_work = true;
+    m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun ({}); -reindex-chainstate goes "
+                  "on with it",
+                  directory.string(), FormatBytes(bytes));
     return true;
 }
 
@@ -445,8 +527,9 @@ Result<> ChainStart::CleanUpOwnHints()
 Result<> ChainStart::TellOfBegun(bool has_pairs)
 {
     const Path& directory = m_options.booster.directory;
-    IBD_ASSIGN_OR_RETURN(const auto bytes, m_parts.booster.Own().BytesKept(directory));
-    const std::string size = FormatBytes(bytes.value_or(0));
+    IBD_ASSIGN_OR_RETURN(const uint64_t bytes, BytesOfWork());
+    const std::string size = FormatBytes(bytes);
+    m_told_of_work = true;
     if (!m_parts.booster.MayRun(m_chain->Options())) {
         m_log.Warning("IBD Booster: '{}' keeps a rebuild that was begun ({}); -reindex-chainstate "
                       "with -ibdbooster goes on with it, -reindex-chainstate with -ibdbooster=0 "

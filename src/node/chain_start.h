@@ -5,6 +5,7 @@
 
 #include "node/booster_run.h"
 #include "node/events.h"
+#include "node/leftovers.h"
 #include "node/options.h"
 #include "node/undo_run.h"
 #include "storage/data_dir.h"
@@ -80,11 +81,15 @@ private:
     Result<bool> ChainstateIsEmpty();
     void TakeLightly(const Result<>& done);
     void RemoveBegun();
-    Result<> DropBegun(const char* why);
+    Result<> DropBegun(const char* why, bool all);
     Result<> CleanUpBooster();
     Result<bool> CleanUpGivenHints();
     Result<> CleanUpOwnHints();
+    Result<> CleanUpPublished();
+    LeftoverPlaces WhereLeftovers() const;
+    Result<uint64_t> BytesOfWork() const;
     Result<> TellOfBegun(bool has_pairs);
+    Result<> TellOfTheRest();
     Result<> OpenCoins(bool wipe);
     Result<> RefuseBroken(const CoinsDb& coins);
     Result<> MakeUndo();
@@ -104,6 +109,7 @@ private:
     bool m_reindex;            //!< asked for, or the way out of damage
     bool m_reindex_chainstate; //!< the same
     bool m_asks_for_reindex = false;
+    bool m_told_of_work = false; //!< that the booster's folder keeps some, and of what use it is
     std::unique_ptr<ChainStack> m_stack;
     ChainManager* m_chain = nullptr; //!< the stack's
 };

@@ -54,11 +54,16 @@ Result<> FullMark::Save(int32_t height) const
     return WriteFileAtomically(m_env, m_path, AsBytes(whole));
 }
 
+bool IsFullMarkFile(const std::string& name) { return name == kMarkFile; }
+
 Result<> RemoveFullMark(Env& env, const Path& directory)
 {
-    const Path path = MarkPath(directory);
-    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
-    return there ? env.Remove(path) : Result<>();
+    const Path mark = MarkPath(directory);
+    for (const Path& path : {Path(mark) += ".new", mark}) {
+        IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+        if (there) IBD_RETURN_IF_ERROR(env.Remove(path));
+    }
+    return {};
 }
 
 } // namespace ibd

@@ -27,6 +27,8 @@ private:
     const std::string m_key; //!< how the file begins
 };
 
+bool IsFullMarkFile(const std::string& name);
+
 /** Removes it, of whatever chain it is. */
 Result<> RemoveFullMark(Env& env, const Path& directory);
 

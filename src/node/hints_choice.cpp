@@ -28,7 +28,8 @@ Result<ChosenHints> OpenSwifthints(Env& env, Logger& log, const ChainParams& par
     ChosenHints chosen;
     IBD_ASSIGN_OR_RETURN(const auto reader, SwifthintsReader::Open(env, path));
     IBD_ASSIGN_OR_RETURN(const Uint256 hash, HashOfFile(env, path));
-    const Path container = folder / fmt::format("swifthints-{}.hints", ToHex(hash.Span()));
+    const Path container =
+        folder / fmt::format("{}{}.hints", kConvertedHints, ToHex(hash.Span()));
     chosen.waiting = WaitingHints{reader->Info(), container};
     if (!env.Exists(container)) return chosen;
     auto made = OpenHints(env, container, HintsFormat::kContainer);

@@ -9,6 +9,12 @@ namespace ibd {
 
 /** Of files in the hints folder that are not whole yet. */
 inline constexpr std::string_view kHintsPartExtension = ".part";
+/** Of the folder hints: what is being made of hints for peers, and of swifthints: between these two
+ *  stands the hash of their file. Beside a container in the making lies one more. */
+inline constexpr std::string_view kKeepingHints = "keeping.part";
+inline constexpr std::string_view kConvertedHints = "swifthints-";
+inline constexpr std::string_view kConvertedPart = ".hints.part";
+inline constexpr std::string_view kGapsExtension = ".gaps";
 /** With this the names of files begin that peers gave and nobody has used yet. */
 inline constexpr std::string_view kFetchedHints = "fetched-";
 

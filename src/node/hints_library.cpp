@@ -96,7 +96,7 @@ Result<> HintsLibrary::Keep(const Hints& hints, const BlockHash& terminal)
 Result<Path> HintsLibrary::MakeContainer(const Hints& hints, const BlockHash& terminal) const
 {
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_folder));
-    const Path path = m_folder / "keeping.part";
+    const Path path = m_folder / kKeepingHints;
     const uint32_t height = hints.Info().terminal_height;
     IBD_ASSIGN_OR_RETURN(
         const auto writer,

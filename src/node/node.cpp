@@ -6,6 +6,7 @@
 #include "node/start_checks.h"
 #include "node/start_log.h"
 #include "rpc/hints_calls.h"
+#include "rpc/unfinished_file.h"
 #include "rpc/util_calls.h"
 #include "validation/block_import.h"
 
@@ -430,6 +431,11 @@ Result<> Node::Start()
     }
     m_chain = m_chain_start.Chain();
     if (loaded && !m_interrupt) TendBegunHints();
+    if (const auto removed = RemoveUnfinishedFiles(m_env, m_log, m_chain_context.net_dir);
+        !removed) {
+        m_log.Warning("What a call was writing when the node died could not be removed: {}",
+                      removed.Message());
+    }
     if (loaded && m_interrupt) m_log.Info("Shutdown requested. Exiting.");
     return loaded;
 }

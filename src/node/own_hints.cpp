@@ -2,6 +2,7 @@
 #include "node/own_hints.h"
 
 #include "join/spend_join.h"
+#include "swiftsync/checkpoint.h"
 #include "swiftsync/terminal.h"
 
 #include <algorithm>
@@ -60,11 +61,28 @@ bool IsOfHints(const JoinState& state)
 
 } // namespace
 
+bool IsOwnHintsFile(const std::string& name)
+{
+    return name == HintsPath({}) || name == IncompletePath({});
+}
+
+Result<> RemoveUndoFolder(Env& env, const Path& booster)
+{
+    const Path folder = UndoFolder(booster);
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
+    if (!there) return {};
+    IBD_RETURN_IF_ERROR(RemoveJoin(env, folder));
+    // The folder that the user names for the booster may have had one of this name.
+    IBD_ASSIGN_OR_RETURN(const auto left, env.List(folder));
+    const bool ours = std::all_of(left.begin(), left.end(), IsBoosterLock);
+    return ours ? env.RemoveAll(folder) : Result<>();
+}
+
 Result<> RemovePairs(Env& env, const Path& booster)
 {
     // First, so that nobody takes the rest for hints to go on with.
     IBD_RETURN_IF_ERROR(RemoveIfThere(env, IncompletePath(booster)));
-    return env.RemoveAll(UndoFolder(booster));
+    return RemoveUndoFolder(env, booster);
 }
 
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
@@ -241,8 +259,7 @@ Result<> OwnHints::Remove(const Path& directory, bool keep_pairs)
     for (const Path& path : {IncompletePath(directory), HintsPath(directory)}) {
         IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path));
     }
-    IBD_ASSIGN_OR_RETURN(const bool pairs, m_env.IsThere(UndoFolder(directory)));
-    return keep_pairs || !pairs ? Result<>() : m_env.RemoveAll(UndoFolder(directory));
+    return keep_pairs ? Result<>() : RemoveUndoFolder(m_env, directory);
 }
 
 std::optional<OwnHintsProgress> OwnHints::Progress() const

@@ -52,9 +52,14 @@ struct OwnHintsOptions {
 /** Where a join keeps its pairs, and undo data is made of them. `booster`: the booster's folder. */
 inline Path UndoFolder(const Path& booster) { return booster / "undo"; }
 
-/** Removes UndoFolder(), and what a join in it had begun to write of hints, which cannot be gone on
- *  with any more. */
+bool IsOwnHintsFile(const std::string& name); //!< whole, or being written
+
+/** Removes what a join has in UndoFolder(), and that if nothing else is in it; and what the join
+ *  had begun to write of hints, which cannot be gone on with any more. */
 Result<> RemovePairs(Env& env, const Path& booster);
+
+/** The same without the hints. */
+Result<> RemoveUndoFolder(Env& env, const Path& booster);
 
 /** What the booster is given is enough for a join. `directory`: of its spills and state. */
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory);

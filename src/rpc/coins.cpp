@@ -279,6 +279,7 @@ UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
     const NewFile file(context, call.String(0));
     // Between the two passes over the coins the tip may move; the block stays.
     const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
+    const UnfinishedFile claimed = ClaimUnfinished(context, file.incomplete);
     SnapshotHeader header;
     try {
         header = WriteSnapshot(context, block, file.incomplete);

@@ -49,15 +49,12 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
     if (!alone) ThrowRpc(RpcCode::kMisc, "Hints are being made for another call");
     const ChainManager& chain = context.Chain();
     const NewFile file(context, call.String(0));
-    if (!context.env.OpenWrite(file.incomplete, true)) {
-        ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.",
-                 file.incomplete.string());
-    }
     const HeaderNode& terminal = TerminalBlock(chain.Read(), call);
+    const UnfinishedFile claimed = ClaimUnfinished(context, file.incomplete);
+    const UnfinishedFile beside = ClaimUnfinished(context, file.incomplete.string() + ".gaps");
     LiveSupply supply(context.env, chain, terminal, PlanOrder::OfChain());
     auto result = GenerateHints(context.env, log, chain.Params(), terminal, supply, options,
                                 context.interrupt, file.path, HintsFormat::kContainer);
-    if (!result) (void)context.env.Remove(file.incomplete);
     const GeneratedHints made = OrThrow(std::move(result));
     if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) {
         throw RpcError{RpcCode::kMisc, "Shutting down"};
@@ -110,8 +107,7 @@ Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const 
         return RemoveJoin(env, directory);
     }
     log.Warning("dumptxouthints: '{}' keeps what a call for height {} had done ({}): a call for "
-                "that height goes on with it, one for another height removes it; its file has the "
-                "ending .incomplete",
+                "that height goes on with it, one for another height removes it",
                 directory.string(), (*state)->terminal_height, FormatBytes(*bytes));
     return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rpc/chain_context.h"
+#include "rpc/unfinished_file.h"
 
 namespace ibd {
 
@@ -23,5 +24,14 @@ struct NewFile {
                  path.string());
     }
 };
+
+/** The name under which a call writes. Throws RpcError (-8) if it is taken or cannot be made. */
+inline UnfinishedFile ClaimUnfinished(const ChainContext& context, const Path& incomplete)
+{
+    auto claimed = UnfinishedFile::Claim(context.env, context.net_dir, incomplete);
+    if (claimed) return std::move(*claimed);
+    ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing: {}",
+             incomplete.string(), claimed.Message());
+}
 
 } // namespace ibd

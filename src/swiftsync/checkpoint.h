@@ -77,6 +77,12 @@ ShortDigest CheckpointDigest(ByteSpan encoded);
 
 Path CheckpointPath(const Path& directory); //!< of checkpoint.dat
 
+// Names in the booster's directory, which may be one in which users keep other files.
+bool IsRunFile(const std::string& name);        //!< as RunPath() gives them
+bool IsCheckpointFile(const std::string& name); //!< checkpoint and log
+bool IsBoosterLock(const std::string& name);    //!< see LockBooster()
+bool IsBadHintsFile(const std::string& name);   //!< see RememberBadHints()
+
 /** Atomically replaces the checkpoint of a directory, log included; durable on return. */
 Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint);
 

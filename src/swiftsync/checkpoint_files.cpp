@@ -13,18 +13,29 @@ namespace {
 constexpr const char* kBadHintsFile = "badhints.txt";
 constexpr const char* kLockFile = ".lock";
 
-/** A name that RunPath() gives; the directory may be one in which the user keeps other files. */
-bool IsRunFile(std::string_view name)
-{
-    if (!name.starts_with("run") || !name.ends_with(".dat")) return false;
-    name.remove_prefix(3);
-    name.remove_suffix(4);
-    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 } // namespace
 
 Path CheckpointPath(const Path& directory) { return directory / "checkpoint.dat"; }
+
+bool IsRunFile(const std::string& name)
+{
+    constexpr std::string_view kBefore = "run", kBehind = ".dat";
+    if (!name.starts_with(kBefore) || !name.ends_with(kBehind)) return false;
+    std::string_view digits = name;
+    digits.remove_prefix(kBefore.size());
+    if (digits.size() < kBehind.size()) return false;
+    digits.remove_suffix(kBehind.size());
+    return digits.size() >= 6 && digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool IsCheckpointFile(const std::string& name)
+{
+    return name == CheckpointPath({}) || name == CheckpointLogPath({});
+}
+
+bool IsBoosterLock(const std::string& name) { return name == kLockFile; }
+
+bool IsBadHintsFile(const std::string& name) { return name == kBadHintsFile; }
 
 Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint)
 {

@@ -1,0 +1,167 @@
+// See leftovers.h.
+#include "node/leftovers.h"
+
+#include "join/join_state.h"
+#include "node/full_mark.h"
+#include "node/hints_choice.h"
+#include "node/own_hints.h"
+#include "swiftsync/checkpoint.h"
+#include "util/hex.h"
+#include "util/strings.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+using Use = Leftover::Use;
+
+/** Files of one kind. */
+struct Kind {
+    bool (*matches)(const std::string& name);
+    Use use;
+    const char* what;
+};
+
+/** What WriteFileAtomically() has begun to write, for a name that `matches`. */
+template <bool (*matches)(const std::string&)>
+bool IsNewOf(const std::string& name)
+{
+    constexpr std::string_view kNew = ".new";
+    return name.ends_with(kNew) && matches(name.substr(0, name.size() - kNew.size()));
+}
+
+bool IsJoinWork(const std::string& name) { return IsJoinFile(name) && !name.ends_with(".new"); }
+
+bool IsNewJoinState(const std::string& name) { return IsJoinFile(name) && name.ends_with(".new"); }
+
+/** A container that is made of swifthints, or of hints that are kept for peers. */
+bool IsHintsInTheMaking(const std::string& name)
+{
+    std::string whole = name;
+    if (whole.ends_with(kGapsExtension)) whole.resize(whole.size() - kGapsExtension.size());
+    if (whole == kKeepingHints) return true;
+    if (!whole.starts_with(kConvertedHints) || !whole.ends_with(kConvertedPart)) return false;
+    const std::string hash = whole.substr(
+        kConvertedHints.size(), whole.size() - kConvertedHints.size() - kConvertedPart.size());
+    const auto bytes = FromHex(hash);
+    return bytes && bytes->size() == Uint256().Span().size();
+}
+
+const std::vector<Kind>& KindsInBooster()
+{
+    static const std::vector<Kind> kinds = {
+        {IsRunFile, Use::kWork, "coins that were folded"},
+        {IsCheckpointFile, Use::kWork, "the checkpoint of a fold"},
+        {IsJoinWork, Use::kWork, "a join"},
+        {IsOwnHintsFile, Use::kWork, "hints made from the blocks"},
+        {IsFullMarkFile, Use::kWork, "how far blocks are checked"},
+        {IsNewOf<IsCheckpointFile>, Use::kNobody, "a checkpoint half written"},
+        {IsNewOf<IsFullMarkFile>, Use::kNobody, "a mark half written"},
+        {IsNewOf<IsBadHintsFile>, Use::kNobody, "a note half written"},
+        {IsNewJoinState, Use::kNobody, "a join's state half written"},
+    };
+    return kinds;
+}
+
+const std::vector<Kind>& KindsInUndo()
+{
+    static const std::vector<Kind> kinds = {
+        {IsJoinWork, Use::kWork, "a join that keeps what undo data is made of"},
+        {IsNewJoinState, Use::kNobody, "a join's state half written"},
+    };
+    return kinds;
+}
+
+const std::vector<Kind>& KindsInHints()
+{
+    static const std::vector<Kind> kinds = {
+        {IsHintsInTheMaking, Use::kNobody, "hints half converted"},
+    };
+    return kinds;
+}
+
+Result<> AddFrom(Env& env, const Path& folder, const std::vector<Kind>& kinds,
+                 std::vector<Leftover>& out)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
+    if (!there) return {};
+    IBD_ASSIGN_OR_RETURN(const auto names, env.List(folder));
+    for (const std::string& name : names) {
+        const auto kind = std::find_if(kinds.begin(), kinds.end(),
+                                       [&](const Kind& k) { return k.matches(name); });
+        if (kind == kinds.end()) continue;
+        IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(folder / name));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+        out.push_back({folder / name, size, kind->use, kind->what});
+    }
+    return {};
+}
+
+/** "coins that were folded (5.6 MB), the checkpoint of a fold (12 kB)". */
+std::string Describe(std::span<const Leftover> leftovers, Use use)
+{
+    std::vector<std::pair<std::string, uint64_t>> sizes;
+    for (const Leftover& left : leftovers) {
+        if (left.use != use) continue;
+        const auto same = std::find_if(sizes.begin(), sizes.end(),
+                                       [&](const auto& s) { return s.first == left.what; });
+        if (same == sizes.end()) {
+            sizes.emplace_back(left.what, left.size);
+        } else {
+            same->second += left.size;
+        }
+    }
+    std::string out;
+    for (const auto& [what, size] : sizes) {
+        out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", what, FormatBytes(size));
+    }
+    return out;
+}
+
+} // namespace
+
+Result<std::vector<Leftover>> FindLeftovers(Env& env, const LeftoverPlaces& places)
+{
+    std::vector<Leftover> out;
+    IBD_RETURN_IF_ERROR(AddFrom(env, places.booster, KindsInBooster(), out));
+    IBD_RETURN_IF_ERROR(AddFrom(env, UndoFolder(places.booster), KindsInUndo(), out));
+    IBD_RETURN_IF_ERROR(AddFrom(env, places.hints, KindsInHints(), out));
+    return out;
+}
+
+uint64_t BytesOf(std::span<const Leftover> leftovers, Leftover::Use use)
+{
+    uint64_t bytes = 0;
+    for (const Leftover& left : leftovers) {
+        if (left.use == use) bytes += left.size;
+    }
+    return bytes;
+}
+
+Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places)
+{
+    std::unique_ptr<FileLock> lock;
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(places.booster));
+    if (there) {
+        auto locked = LockBooster(env, places.booster);
+        if (!locked) return {}; // another node is at work there
+        lock = std::move(*locked);
+    }
+    IBD_ASSIGN_OR_RETURN(const std::vector<Leftover> found, FindLeftovers(env, places));
+    const std::string useless = Describe(found, Use::kNobody);
+    if (!useless.empty()) {
+        log.Info("IBD Booster: removing what was being written when the node died: {}", useless);
+    }
+    for (const Leftover& left : found) {
+        if (left.use == Use::kNobody) IBD_RETURN_IF_ERROR(env.Remove(left.path));
+    }
+    const std::string work = Describe(found, Use::kWork);
+    if (!work.empty()) {
+        log.Info("IBD Booster: '{}' has, of earlier starts: {}", places.booster.string(), work);
+    }
+    return {};
+}
+
+} // namespace ibd

@@ -1,0 +1,41 @@
+// Leftovers: all that earlier starts may have left of the booster's work - the one list of the
+// files, what each is, and whether another start goes on with it. A start removes what was being
+// written when the node died, and says how much of the rest there is. Tabled in doc/booster.md.
+// Functions of values; ChainStart's thread.
+#pragma once
+
+#include "util/env.h"
+#include "util/log.h"
+
+#include <span>
+
+namespace ibd {
+
+/** Where they lie. */
+struct LeftoverPlaces {
+    Path booster; //!< -ibdboosterdir
+    Path hints;   //!< the folder hints of the network's data directory
+};
+
+struct Leftover {
+    enum class Use {
+        kWork,   //!< a start with the right options goes on with it
+        kNobody, //!< was being written when the node died; whoever writes it begins anew
+    };
+    Path path;
+    uint64_t size = 0;
+    Use use = Use::kWork;
+    const char* what = ""; //!< for the log: "coins that were folded"
+};
+
+/** What is there by the exact names that the node gives; the folders may be ones in which users
+ *  keep other files. What dumptxouthints works with is not among it: see rpc/hints_calls.h. */
+Result<std::vector<Leftover>> FindLeftovers(Env& env, const LeftoverPlaces& places);
+
+uint64_t BytesOf(std::span<const Leftover> leftovers, Leftover::Use use);
+
+/** At a start, before it writes anything: removes what is of no use to anybody and says how much
+ *  there is, unless another node works there. */
+Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places);
+
+} // namespace ibd

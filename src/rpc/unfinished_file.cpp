@@ -1,0 +1,86 @@
+// See unfinished_file.h.
+#include "rpc/unfinished_file.h"
+
+#include "crypto/sha256.h"
+#include "util/hex.h"
+#include "util/strings.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr std::string_view kEnding = ".path";
+
+Path FolderOf(const Path& net_dir) { return net_dir / "unfinished"; }
+
+/** One note for each file; its contents are the file's path. */
+Path NoteOf(const Path& net_dir, const Path& path)
+{
+    const Hash32 digest = Sha256Of(AsBytes(path.string()));
+    return FolderOf(net_dir) / (ToHex(ByteSpan(digest).first(16)) + std::string(kEnding));
+}
+
+Result<> WriteNote(Env& env, const Path& note, const Path& path)
+{
+    IBD_RETURN_IF_ERROR(env.CreateDirectories(note.parent_path()));
+    IBD_ASSIGN_OR_RETURN(const auto file, env.CreateFile(note));
+    IBD_RETURN_IF_ERROR(file->WriteAt(0, AsBytes(std::filesystem::absolute(path).string())));
+    IBD_RETURN_IF_ERROR(file->Sync());
+    return env.SyncDirectory(note.parent_path());
+}
+
+/** By a note, which goes. */
+Result<> RemoveNoted(Env& env, Logger& log, const Path& note)
+{
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, note));
+    const Path path = std::string(AsChars(bytes));
+    std::error_code code;
+    // What is no file was not made by the call: it may have died before it had the name.
+    const auto status = std::filesystem::symlink_status(path, code);
+    if (status.type() == std::filesystem::file_type::regular) {
+        log.Warning("removing '{}' ({}), which a call was writing when the node died",
+                    path.string(), FormatBytes(std::filesystem::file_size(path, code)));
+        IBD_RETURN_IF_ERROR(env.Remove(path));
+    }
+    return env.Remove(note);
+}
+
+} // namespace
+
+Result<UnfinishedFile> UnfinishedFile::Claim(Env& env, const Path& net_dir, const Path& path)
+{
+    // Before the note, which may make a start remove it.
+    std::error_code code;
+    const auto status = std::filesystem::symlink_status(path, code);
+    if (std::filesystem::exists(status)) return SystemError("'{}' exists already", path.string());
+    const Path note = NoteOf(net_dir, path);
+    IBD_RETURN_IF_ERROR(WriteNote(env, note, path));
+    const auto file = env.CreateFile(path);
+    if (!file) {
+        (void)env.Remove(note);
+        return file.GetError();
+    }
+    return UnfinishedFile(env, path, note);
+}
+
+UnfinishedFile::~UnfinishedFile()
+{
+    if (m_note.empty()) return;
+    const auto there = m_env.IsThere(m_path);
+    const bool removed = there && (!*there || m_env.Remove(m_path));
+    if (removed) (void)m_env.Remove(m_note);
+}
+
+Result<> RemoveUnfinishedFiles(Env& env, Logger& log, const Path& net_dir)
+{
+    const Path folder = FolderOf(net_dir);
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
+    if (!there) return {};
+    IBD_ASSIGN_OR_RETURN(const auto names, env.List(folder));
+    for (const std::string& name : names) {
+        if (name.ends_with(kEnding)) IBD_RETURN_IF_ERROR(RemoveNoted(env, log, folder / name));
+    }
+    return {};
+}
+
+} // namespace ibd
