@@ -22,7 +22,7 @@ trap 'exit 129' HUP
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
 step "packages"
-depends/install.sh
+depends/install.sh depends/packages-page.txt
 if ! $quick; then
     # The other implementations take minutes to build the first time, so they start now, at low
     # priority; the interop tests wait for them and say what went wrong.
