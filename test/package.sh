@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the packages twice, from two clones in two folders, compares their bytes, and runs
 # test/functional/test_install.py from what the .deb and the tar archive hold; as root it also
-# installs the .deb into a root of its own and removes it. Takes ten minutes for each clone the first
-# time; not part of test/run.sh. Needs a build of the tests in build/.
+# installs the .deb into a root of its own and removes it. Takes ten minutes for each clone the
+# first time; not part of test/run.sh. Needs a build of the tests in build/.
 #
 #   test/package.sh [COMMIT]     (default: HEAD)
 set -euo pipefail
@@ -24,7 +24,8 @@ done
 root=$work/root
 mkdir -p "$root/var/lib/dpkg"
 touch "$root/var/lib/dpkg/status"
-dpkg --root="$root" --force-depends --force-not-root --log=/dev/null -i "$work"/first-out/*.deb 2>/dev/null
+dpkg --root="$root" --force-depends --force-not-root --log=/dev/null \
+    -i "$work"/first-out/*.deb 2>/dev/null
 "$root/usr/bin/bitcoind" -version
 dpkg --root="$root" --force-not-root --log=/dev/null --purge ibd-booster 2>/dev/null
 left=$(find "$root" -type f -not -path "$root/var/lib/dpkg/*")

@@ -3,9 +3,9 @@
 
     dashboard.py [--datadir DIR] [--chain NAME] [--rpcport PORT] [--port PORT]
 
-The page is at http://127.0.0.1:8330/ by default. Only this machine can open it. It logs in to the node
-with the cookie in the data directory, asks read-only calls once a second, and fetches nothing from
-elsewhere. It needs Python alone. The node may stop and start again meanwhile.
+The page is at http://127.0.0.1:8330/ by default. Only this machine can open it. It logs in to the
+node with the cookie in the data directory, asks read-only calls once a second, and fetches nothing
+from elsewhere. It needs Python alone. The node may stop and start again meanwhile.
 """
 
 import argparse
@@ -55,7 +55,7 @@ class Node:
                                                    "Content-Type": "application/json"})
             answer = connection.getresponse()
             if answer.status == 401:
-                raise NodeError("the node refuses the cookie; is it the one of this data directory?")
+                raise NodeError("the node refuses the cookie: is this its data directory?")
             answers = json.loads(answer.read())
         except FileNotFoundError:
             raise NodeError(f"no node runs: {self.net_dir / '.cookie'} is not there") from None

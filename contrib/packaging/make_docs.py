@@ -108,8 +108,9 @@ class Completion:
 def bash(completion):
     function = completion.function()
     paths = "|".join(option.name for option in completion.options if completion.takes_path(option))
+    words = " ".join(completion.words)
     flags = " ".join(completion.flag(option) for option in completion.options)
-    return f"""# bash completion of {completion.name}; generated, see contrib/packaging in the sources
+    return f"""# bash completion of {completion.name}; made by contrib/packaging
 {function}() {{
     local word=${{COMP_LINE:0:COMP_POINT}}
     word=${{word##* }}
@@ -124,7 +125,7 @@ def bash(completion):
         COMPREPLY=($(compgen -W "{flags}" -- "$word"))
         [[ ${{COMPREPLY[0]-}} != *= ]] || compopt -o nospace ;;
     *)
-        COMPREPLY=($(compgen -W "{' '.join(completion.words)}" -- "$word") $(compgen -f -- "$word")) ;;
+        COMPREPLY=($(compgen -W "{words}" -- "$word") $(compgen -f -- "$word")) ;;
     esac
 }}
 complete -F {function} {completion.name}
@@ -186,7 +187,7 @@ COMMAND_LINE_ONLY = ("-conf", "-help", "-version", "-settings")
 
 
 def example_config(groups):
-    lines = ["# Example configuration of bitcoind. Every line is a comment: uncomment what you need.",
+    lines = ["# Example configuration of bitcoind. Remove the # before what you need.",
              "# Options of one network go into a section: [main], [test], [testnet4], [signet] or",
              "# [regtest]."]
     for group in groups:

@@ -48,7 +48,8 @@ class Page(FunctionalTest):
     def page(self, port):
         """What the browser makes of the page, as text without tags."""
         done = subprocess.run(
-            [self.browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.dir}/b",
+            [self.browser, "--headless", "--no-sandbox", "--disable-gpu",
+             f"--user-data-dir={self.dir}/browser",
              "--virtual-time-budget=3000", "--dump-dom", f"http://127.0.0.1:{port}/"],
             capture_output=True, text=True, check=True, timeout=BROWSER_SECONDS)
         shown = re.sub(r"<section[^>]* hidden.*?</section>", "", done.stdout, flags=re.S)
