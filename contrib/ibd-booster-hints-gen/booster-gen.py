@@ -6,6 +6,7 @@ import os
 
 from hintsgen.common import NETWORKS, ToolError, parse_hash, run_main
 from hintsgen.generate import Generator
+from hintsgen.workfolder import MARKER
 
 
 def parse_arguments():
@@ -43,7 +44,9 @@ def main():
     if options.jobs < 1:
         raise ToolError("--jobs: must be 1 or more")
     if os.path.lexists(options.out) and not options.force:
-        raise ToolError(f"{options.out}: exists already, not overwritten (see --force)")
+        work = options.work_dir or options.out + ".work"
+        left = f"; {work} keeps work for it" if os.path.exists(os.path.join(work, MARKER)) else ""
+        raise ToolError(f"{options.out}: exists already, not overwritten (see --force){left}")
     Generator(options).run()
     return 0
 

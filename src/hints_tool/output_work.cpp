@@ -62,14 +62,36 @@ bool OutputWork::IsPart(const std::string& name)
            name == "hints.incomplete.gaps";
 }
 
-Result<OutputWork> OutputWork::Begin(Env& env, const Path& out, const std::vector<Path>& inputs)
+namespace {
+
+MarkedFolder FolderOf(const Path& out)
 {
-    MarkedFolder folder(
+    return MarkedFolder(
         out.string() + ".work",
         {.name = "made-by-bitcoin-hints",
          .text = "Work of bitcoin-hints that is not done. The same command goes on with it; "
                  "without need of it the folder may be removed.\n",
          .user = "bitcoin-hints"});
+}
+
+uint64_t SizeOf(Env& env, const Path& folder)
+{
+    uint64_t size = 0;
+    const auto names = env.List(folder);
+    if (!names) return 0;
+    for (const std::string& name : *names) {
+        std::error_code code;
+        const uintmax_t bytes = std::filesystem::file_size(folder / name, code);
+        if (IsOurs(name) && !code) size += bytes;
+    }
+    return size;
+}
+
+} // namespace
+
+Result<OutputWork> OutputWork::Begin(Env& env, const Path& out, const std::vector<Path>& inputs)
+{
+    MarkedFolder folder = FolderOf(out);
     for (const Path& input : inputs) {
         if (!LiesIn(input, folder.Get())) continue;
         return BadData("{} lies in {}, the folder of unfinished work: move it elsewhere",
@@ -86,15 +108,13 @@ Result<OutputWork> OutputWork::Begin(Env& env, const Path& out, const std::vecto
 
 uint64_t OutputWork::Size(Env& env) const
 {
-    uint64_t size = 0;
-    const auto names = env.List(Folder());
-    if (!names) return 0;
-    for (const std::string& name : *names) {
-        std::error_code code;
-        const uintmax_t bytes = std::filesystem::file_size(Folder() / name, code);
-        if (IsOurs(name) && !code) size += bytes;
-    }
-    return size;
+    return SizeOf(env, Folder());
+}
+
+uint64_t OutputWork::SizeAt(Env& env, const Path& out)
+{
+    const MarkedFolder folder = FolderOf(out);
+    return env.Exists(folder.MarkerPath()) ? SizeOf(env, folder.Get()) : 0;
 }
 
 Result<> OutputWork::RemoveFiles(Env& env,

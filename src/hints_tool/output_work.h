@@ -17,6 +17,8 @@ public:
     const Path& Folder() const { return m_folder.Get(); }
     /** Of the file that is made. */
     Path Part() const { return Folder() / "hints"; }
+    /** The same of what an earlier command for this file left; 0: nothing. */
+    static uint64_t SizeAt(Env& env, const Path& out);
     /** Bytes of all that the tool has in it. */
     uint64_t Size(Env& env) const;
     /** Removes files of the tool whose names `unwanted` takes. */

@@ -215,7 +215,12 @@ Result<Path> ToolContext::Target(const Path& out) const
         return BadData("{} exists and is no file", out.string());
     }
     if (arguments.Has("force")) return target;
-    return BadData("{} exists (replace it with --force)", out.string());
+    const uint64_t left = OutputWork::SizeAt(env, target);
+    return BadData("{} exists (replace it with --force){}", out.string(),
+                   left == 0 ? ""
+                             : fmt::format("; {}.work keeps {} of a command that made it or was to "
+                                           "replace it, which you may remove",
+                                           target.string(), FormatBytes(left)));
 }
 
 Result<> ToolContext::Publish(const Path& part, const Path& out) const

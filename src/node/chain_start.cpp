@@ -73,6 +73,8 @@ Result<> ChainStart::Load()
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());
     TakeLightly(TendLeftovers(m_env, m_log, WhereLeftovers()));
+    TakeLightly(TellOfOtherFolders(m_env, m_log, m_dir.Net() / "ibdboosterdirs.txt",
+                                   m_options.booster.directory, m_dir.Net() / "ibdbooster"));
     RemoveBegun();
     IBD_RETURN_IF_ERROR(BuildIndex());
     if (m_interrupt) return {};

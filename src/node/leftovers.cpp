@@ -10,6 +10,8 @@
 #include "util/strings.h"
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 namespace ibd {
 
@@ -49,6 +51,14 @@ bool IsHintsInTheMaking(const std::string& name)
     return bytes && bytes->size() == Uint256().Span().size();
 }
 
+/** See HintsFromPeers. */
+bool IsHintsOfPeers(const std::string& name)
+{
+    if (!name.ends_with(kHintsPartExtension)) return false;
+    const auto id = FromHex(name.substr(0, name.size() - kHintsPartExtension.size()));
+    return id && id->size() == Uint256().Span().size();
+}
+
 const std::vector<Kind>& KindsInBooster()
 {
     static const std::vector<Kind> kinds = {
@@ -78,6 +88,7 @@ const std::vector<Kind>& KindsInHints()
 {
     static const std::vector<Kind> kinds = {
         {IsHintsInTheMaking, Use::kNobody, "hints half converted"},
+        {IsHintsOfPeers, Use::kFetched, "hints that peers were giving"},
     };
     return kinds;
 }
@@ -127,7 +138,9 @@ Result<std::vector<Leftover>> FindLeftovers(Env& env, const LeftoverPlaces& plac
     std::vector<Leftover> out;
     IBD_RETURN_IF_ERROR(AddFrom(env, places.booster, KindsInBooster(), out));
     IBD_RETURN_IF_ERROR(AddFrom(env, UndoFolder(places.booster), KindsInUndo(), out));
-    IBD_RETURN_IF_ERROR(AddFrom(env, places.hints, KindsInHints(), out));
+    if (!places.hints.empty()) {
+        IBD_RETURN_IF_ERROR(AddFrom(env, places.hints, KindsInHints(), out));
+    }
     return out;
 }
 
@@ -138,6 +151,33 @@ uint64_t BytesOf(std::span<const Leftover> leftovers, Leftover::Use use)
         if (left.use == use) bytes += left.size;
     }
     return bytes;
+}
+
+Result<> TellOfOtherFolders(Env& env, Logger& log, const Path& list, const Path& current,
+                            const Path& usual)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(list));
+    Bytes known;
+    if (there) {
+        IBD_ASSIGN_OR_RETURN(known, ReadWholeFile(env, list));
+    }
+    std::set<std::string> folders = {usual.string()};
+    std::istringstream lines{std::string(AsChars(known))};
+    for (std::string line; std::getline(lines, line);) folders.insert(line);
+    std::string kept = current == usual ? "" : current.string() + "\n";
+    for (const std::string& folder : folders) {
+        if (folder == current.string() || folder.empty()) continue;
+        IBD_ASSIGN_OR_RETURN(const auto found, FindLeftovers(env, {folder, {}}));
+        const uint64_t bytes = BytesOf(found, Use::kWork);
+        if (bytes == 0) continue;
+        if (folder != usual.string()) kept += folder + "\n";
+        log.Warning("IBD Booster: '{}' has {} of a rebuild that was begun with another "
+                    "-ibdboosterdir: a start with that one goes on with it, and you may remove it "
+                    "while no node runs",
+                    folder, FormatBytes(bytes));
+    }
+    if (kept == AsChars(known)) return {};
+    return kept.empty() ? env.Remove(list) : WriteFileAtomically(env, list, AsBytes(kept));
 }
 
 Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places)
@@ -160,6 +200,12 @@ Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places)
     const std::string work = Describe(found, Use::kWork);
     if (!work.empty()) {
         log.Info("IBD Booster: '{}' has, of earlier starts: {}", places.booster.string(), work);
+    }
+    for (const Leftover& left : found) {
+        if (left.use != Use::kFetched) continue;
+        log.Info("IBD Booster: '{}' ({}) is a part of hints that peers were giving: a start with "
+                 "-ibdboosterfile=auto that builds a chainstate goes on with it",
+                 left.path.string(), FormatBytes(left.size));
     }
     return {};
 }

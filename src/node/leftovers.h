@@ -19,8 +19,9 @@ struct LeftoverPlaces {
 
 struct Leftover {
     enum class Use {
-        kWork,   //!< a start with the right options goes on with it
-        kNobody, //!< was being written when the node died; whoever writes it begins anew
+        kWork,    //!< a start with the right options goes on with it
+        kFetched, //!< hints of which peers have given a part: the same with -ibdboosterfile=auto
+        kNobody,  //!< was being written when the node died; whoever writes it begins anew
     };
     Path path;
     uint64_t size = 0;
@@ -37,5 +38,10 @@ uint64_t BytesOf(std::span<const Leftover> leftovers, Leftover::Use use);
 /** At a start, before it writes anything: removes what is of no use to anybody and says how much
  *  there is, unless another node works there. */
 Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places);
+
+/** Says what lies in folders that earlier starts had for the booster, with another -ibdboosterdir.
+ *  `list`: the file that names them, brought up to date; `usual`: the folder without the option. */
+Result<> TellOfOtherFolders(Env& env, Logger& log, const Path& list, const Path& current,
+                            const Path& usual);
 
 } // namespace ibd

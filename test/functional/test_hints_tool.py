@@ -323,6 +323,19 @@ class OthersFiles(ToolTest):
             self.assertIn("move it elsewhere", told)
         self.assertEqual((work / "hints").read_bytes(), self.made.container.read_bytes())
 
+    def test_work_of_a_file_that_is_finished(self):
+        """Killed when the file had its name."""
+        work = self.dir / "out.work"
+        work.mkdir()
+        (work / "made-by-bitcoin-hints").touch()
+        (work / "000000.coins").write_bytes(bytes(2000))
+        shutil.copy(self.made.container, self.out)
+        for command in (self.generate, self.convert):
+            told = self.tool(*command, self.out, status=1)
+            self.assertIn("out.work keeps 2.0 kB of a command", told)
+        self.tool(*self.generate, "--force", self.out)
+        self.assertFalse(work.exists())
+
     def test_what_is_no_file_is_not_replaced(self):
         os.mkfifo(self.dir / "fifo")
         for name in ("mine", "fifo"):

@@ -119,6 +119,49 @@ class Kills(LeftoversTest):
         self.check([*args, "-ibdboosterundo=now"], ["join: reading", "undo: making"])
 
 
+class OtherPlaces(LeftoversTest):
+    def test_another_folder_for_the_booster(self):
+        """A start without -ibdboosterdir, or with another, tells what the one before has there."""
+        made = small_chain()
+        node = self.indexed(made)
+        node.start().stop()  # databases rewrite their logs, before files have a limit
+        folders = [[], [f"-ibdboosterdir={self.dir / 'a'}"], [f"-ibdboosterdir={self.dir / 'b'}"]]
+        for begun in folders:
+            for other in folders:
+                with self.subTest(begun=begun, other=other):
+                    self.fold_only(node, made, begun)
+                    (node.net_dir / "debug.log").unlink()
+                    node.start(*other, NO_UNDO).stop()
+                    told = "of a rebuild that was begun with another" in node.log_text
+                    self.assertEqual(told, begun != other)
+                    self.assertIn("of a rebuild that was begun", node.log_text)
+                    node.start("-reindex-chainstate", "-ibdbooster=0", *begun)
+                    node.wait_for_tip(made.tip).stop()
+                    node.start(*other, NO_UNDO).stop()
+                    last = node.log_text.rpartition("ibd-booster version")[2]
+                    self.assertNotIn("of a rebuild that", last)
+
+    def fold_only(self, node, made, options):
+        """All blocks are folded; a table of the chainstate is larger than a file may be."""
+        (node.net_dir / "debug.log").unlink()
+        status, _ = node.run("-reindex-chainstate", f"-ibdboosterfile={made.container}",
+                             *made.trust, *options, NO_UNDO, "-ibdboosterintervalbytes=20000",
+                             "-ibdboosterthreads=1", prefix=("prlimit", "--fsize=60000"))
+        self.assertNotEqual(status, 0)
+        self.assertTrue("all checks passed" in node.log_text)
+
+    def test_hints_of_peers(self):
+        made = small_chain()
+        node = self.indexed(made)
+        part = node.net_dir / "hints" / f"{'ab' * 32}.part"
+        part.parent.mkdir()
+        part.write_bytes(bytes(3000))
+        (part.parent / "mine.part").write_bytes(bytes(10))
+        node.start().stop()
+        self.assertEqual(node.log_text.count("part' (3.0 kB) is a part of hints"), 1)
+        self.assertNotIn("mine.part", node.log_text)
+
+
 class Dumps(LeftoversTest):
     """Calls that write a file: theirs goes when they or the node end, and only theirs."""
 
