@@ -63,11 +63,13 @@ UniValue DeriveAddresses(const ChainContext& context, const RpcCall& call)
     std::pair<uint32_t, uint32_t> range{0, 0};
     if (call.Has(1)) range = ParseDescriptorRange(call.At(1));
     const auto parsed = ParseDescriptorOrThrow(call.String(0), ParamsOf(context), true);
-    if (!parsed[0].IsRange() && call.Has(1)) {
+    // A null counts as given here, in Core too.
+    const bool given = call.Count() > 1;
+    if (!parsed[0].IsRange() && given) {
         throw RpcError{RpcCode::kInvalidParameter,
                        "Range should not be specified for an un-ranged descriptor"};
     }
-    if (parsed[0].IsRange() && !call.Has(1)) {
+    if (parsed[0].IsRange() && !given) {
         throw RpcError{RpcCode::kInvalidParameter,
                        "Range must be specified for a ranged descriptor"};
     }

@@ -158,8 +158,17 @@ HttpParser::Status HttpParser::ReadHeader(std::string_view line)
 // A body's length is that of its chunks, else that of Content-Length, else zero (RFC 9112, 6.3).
 HttpParser::Status HttpParser::BeginBody()
 {
-    const std::string* coding = m_message.Header("Transfer-Encoding");
-    if (coding != nullptr && EqualNoCase(*coding, "chunked")) return Go(State::kChunkSize);
+    size_t codings = 0;
+    for (const auto& header : m_message.headers) {
+        if (EqualNoCase(header.first, "Transfer-Encoding")) ++codings;
+    }
+    if (codings > 0) {
+        // The end of a body of another coding is unknown: its bytes would be taken for a request
+        // that a proxy in front of the node did not see.
+        const bool chunked = EqualNoCase(*m_message.Header("Transfer-Encoding"), "chunked");
+        if (codings > 1 || !chunked) return Fail("Unsupported Transfer-Encoding");
+        return Go(State::kChunkSize);
+    }
     const std::string* first = nullptr;
     for (const auto& [name, value] : m_message.headers) {
         if (!EqualNoCase(name, "Content-Length")) continue;

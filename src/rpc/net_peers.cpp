@@ -159,14 +159,16 @@ RpcMethod DisconnectNode(NetContext& context)
             "null",
             "\"192.168.0.6:8333\"\n\"\" 1",
             [&context](const RpcCall& call) -> UniValue {
-                const bool by_id = call.Has(1);
-                const bool by_address = call.Has(0) && !(by_id && call.String(0).empty());
-                if (by_id == by_address) {
+                // A number out of range comes first, whatever the address.
+                const std::optional<int64_t> id =
+                    call.Has(1) ? std::optional(call.Int(1)) : std::nullopt;
+                const bool by_address = call.Has(0) && !(id && call.String(0).empty());
+                if (id.has_value() == by_address) {
                     throw RpcError{RpcCode::kInvalidParams,
                                    "Only one of address and nodeid should be provided."};
                 }
                 PeerNetwork& network = context.Network();
-                if (by_id ? network.Disconnect(call.Int(1)) : network.Disconnect(call.String(0))) {
+                if (id ? network.Disconnect(*id) : network.Disconnect(call.String(0))) {
                     return {};
                 }
                 throw RpcError{RpcCode::kNodeNotConnected, "Node not found in connected nodes"};

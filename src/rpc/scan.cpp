@@ -120,6 +120,10 @@ UniValue StartScan(const ChainContext& context, ScanState& state, const RpcCall&
     if (call.Count() < 2) {
         throw RpcError{RpcCode::kMisc, "scanobjects argument is required for the start action"};
     }
+    // A null counts as given here, in Core too.
+    if (!call.At(1).isArray()) {
+        throw RpcError{RpcCode::kTypeError, WrongTypeText(call.At(1), UniValue::VARR)};
+    }
     const Wanted wanted = CollectScripts(call.At(1), context.Chain().Params());
     state.abort = false;
     state.percent = 0;

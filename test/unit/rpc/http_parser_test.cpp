@@ -73,8 +73,23 @@ TEST_CASE("a request has a line, headers and a body of the length that is told")
     CHECK(Parse(Post("Content-Length: 3\r\n", "ab")).status == Status::kNeedMore);
     CHECK(Parse("BREW /pot HTTP/1.1\r\n\r\n").message.method == "BREW");
     CHECK(*Parse(Post("X:\r\n", "")).message.Header("X") == "");
-    // What is no coding of this server's is no chunked body.
-    CHECK(Parse(Post("Transfer-Encoding: gzip, chunked\r\n", "")).status == Status::kComplete);
+}
+
+TEST_CASE("a body of which the end cannot be known ends the connection")
+{
+    for (const char* codings :
+         {"Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: chunked, gzip\r\n",
+          "Transfer-Encoding: identity\r\n", "Transfer-Encoding: xchunked\r\n",
+          "Transfer-Encoding:\r\n", "Transfer-Encoding: chunked, chunked\r\n",
+          "Transfer-Encoding: \"chunked\"\r\n", "transfer-encoding: identity\r\n",
+          "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+          "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n"}) {
+        INFO(codings);
+        for (const char* length : {"", "Content-Length: 3\r\n"}) {
+            CHECK(Parse(Post(std::string(codings) + length, "abc")).status == Status::kBad);
+            CHECK(Parse(Post(std::string(length) + codings, "abc")).status == Status::kBad);
+        }
+    }
 }
 
 TEST_CASE("chunks are joined, extensions and trailers mean nothing")
