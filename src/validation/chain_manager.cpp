@@ -1,6 +1,7 @@
 // See chain_manager.h. This file: accepting headers and blocks, and views.
 #include "validation/chain_manager.h"
 
+#include "chain/verification_progress.h"
 #include "consensus/block_check.h"
 #include "util/strings.h"
 
@@ -310,18 +311,15 @@ bool ChainManager::IsInitialBlockDownload() const
 
 double ChainManager::VerificationProgress(const HeaderNode* node) const
 {
-    if (!node || node->chain_tx_count == 0) return 0;
-    const ChainTxData& data = m_params.chain_tx_data;
-    const auto done = static_cast<double>(node->chain_tx_count);
-    const int64_t now = m_stores.env.UnixTime();
-    double total;
-    if (node->chain_tx_count <= data.tx_count) {
-        total = static_cast<double>(data.tx_count) +
-                static_cast<double>(now - data.time) * data.tx_rate;
-    } else {
-        total = done + static_cast<double>(now - int64_t{node->time}) * data.tx_rate;
+    if (!node) return 0;
+    ProgressInput input{node->chain_tx_count, int64_t{node->time}, m_stores.env.UnixTime()};
+    {
+        const SharedLock lock(m_headers.mutex);
+        if (const HeaderNode* best = m_headers.tree.BestHeader()) {
+            input.blocks_above = best->height - node->height;
+        }
     }
-    return std::min(done / total, 1.0);
+    return ibd::VerificationProgress(m_params, input);
 }
 
 bool ChainManager::HasFailed(const HeaderNode& node) const

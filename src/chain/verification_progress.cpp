@@ -1,0 +1,35 @@
+// See verification_progress.h.
+#include "chain/verification_progress.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ibd {
+
+namespace {
+
+/** A block whose time is that close to now, before or after it, is recent. */
+constexpr int64_t kRecentSeconds = 2 * 60 * 60;
+
+int64_t SecondsSince(const ConsensusParams& params, const ProgressInput& input)
+{
+    const int64_t seconds = input.now - input.block_time;
+    const bool recent = std::abs(seconds) <= kRecentSeconds && input.blocks_above >= 0;
+    return recent ? input.blocks_above * params.pow_target_spacing : seconds;
+}
+
+} // namespace
+
+double VerificationProgress(const ChainParams& params, const ProgressInput& input)
+{
+    if (input.tx_count == 0) return 0;
+    const ChainTxData& data = params.chain_tx_data;
+    const auto done = static_cast<double>(input.tx_count);
+    const bool below_data = input.tx_count <= data.tx_count;
+    const double from = below_data ? static_cast<double>(data.tx_count) : done;
+    const int64_t seconds =
+        below_data ? input.now - data.time : SecondsSince(params.consensus, input);
+    return std::min(done / (from + static_cast<double>(seconds) * data.tx_rate), 1.0);
+}
+
+} // namespace ibd
