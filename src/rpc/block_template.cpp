@@ -1,6 +1,7 @@
 // getblocktemplate (BIP22, BIP23, BIP9, BIP145); see mining.h.
 #include "consensus/limits.h"
 #include "rpc/json.h"
+#include "rpc/long_poll.h"
 #include "rpc/mining.h"
 #include "util/hex.h"
 
@@ -11,8 +12,6 @@ namespace ibd {
 
 namespace {
 
-/** A waiting call looks for changes of the pool after that. */
-constexpr std::chrono::milliseconds kFirstLookAtPool = std::chrono::minutes(1);
 constexpr size_t kHashDigits = 64;
 /** New transactions bring no new template within that time. */
 constexpr int64_t kSecondsPerTemplate = 5;
@@ -72,22 +71,33 @@ int64_t PoolChanges(const MiningContext& context)
     return static_cast<int64_t>(steps + context.pool.Sequence() - 1); // which begins with 1
 }
 
+/** Of the pool when the last template was made. */
+int64_t ChangesAtLastTemplate(MiningContext& mining)
+{
+    const Lock lock(mining.mutex);
+    return mining.changes;
+}
+
 /** Returns when the template that `id` names is no longer the best one: "<tip><pool changes>". */
-void WaitForNews(const MiningContext& mining, const UniValue& id)
+void WaitForNews(MiningContext& mining, const UniValue& id)
 {
     const ChainContext& context = mining.chain;
     BlockHash watched;
-    int64_t changes = PoolChanges(mining);
+    int64_t changes = 0;
     if (id.isStr()) {
         const std::string& text = id.getValStr();
         watched = ParseHash(text.substr(0, kHashDigits), "longpollid");
         changes = LenientInteger(std::string_view(text).substr(kHashDigits));
     } else {
         watched = context.Current().hash;
+        changes = ChangesAtLastTemplate(mining);
     }
     const auto other = [&](const TipInfo& tip) { return tip.hash != watched; };
-    const bool is_now = changes == PoolChanges(mining);
-    context.WaitForTip(other, is_now ? std::chrono::milliseconds(0) : kFirstLookAtPool);
+    WaitForTemplateNews(
+        [&](std::chrono::milliseconds wait) {
+            return other(context.WaitForTip(other, wait)) || context.interrupt;
+        },
+        [&] { return PoolChanges(mining) != changes; });
     if (context.interrupt) throw RpcError{RpcCode::kClientNotConnected, "Shutting down"};
 }
 
