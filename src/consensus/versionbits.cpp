@@ -189,7 +189,7 @@ int32_t ComputeBlockVersion(const Ancestry& prev, const ConsensusParams& params,
 
 namespace {
 
-using BitCounts = std::array<int, kVersionBitsCount>;
+using BitCounts = std::array<int, kSignallingBits>;
 
 /** How many blocks of the period that ends at `end` set each bit that no deployment asks for. */
 BitCounts CountUnknownBits(const Ancestry& chain, int end, int period,
@@ -229,7 +229,7 @@ std::vector<std::pair<int, bool>> UnknownActivations(const Ancestry& tip, const 
     }
     std::map<int, BitCounts> periods; // each is walked once for all bits
     std::vector<std::pair<int, bool>> found;
-    for (int bit = 0; bit < kVersionBitsCount; ++bit) {
+    for (int bit = 0; bit < kSignallingBits; ++bit) {
         any.bit = bit;
         const auto count = [&](int end) {
             auto known = periods.find(end);

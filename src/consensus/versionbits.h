@@ -20,7 +20,9 @@ const char* ThresholdStateName(ThresholdState state);
 
 inline constexpr uint32_t kVersionBitsTopMask = 0xe0000000;
 inline constexpr uint32_t kVersionBitsTop = 0x20000000;
-inline constexpr int kVersionBitsCount = 29; //!< bits that may signal
+/** Bits 0 to 4 may signal a soft fork. Bits 5 to 28 are nonce space for miners (BIP 323), so that
+ *  nothing is concluded from them unless a deployment is defined on one. */
+inline constexpr int kSignallingBits = 5;
 
 /** States by the hash of the last block of a period: valid for the period after it. */
 using ThresholdCache = std::map<BlockHash, ThresholdState>;
@@ -51,7 +53,7 @@ Bip9Stats DeploymentStats(const Ancestry& branch, const Bip9Deployment& deployme
 /** Caches for all deployments and for the warning about unknown bits. */
 struct VersionBitsCache {
     std::array<ThresholdCache, kDeploymentCount> deployments;
-    std::array<ThresholdCache, kVersionBitsCount> unknown_bits;
+    std::array<ThresholdCache, kSignallingBits> unknown_bits;
 };
 
 /** Whether the deployment is active for the block after `prev`. */

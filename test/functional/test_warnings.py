@@ -4,7 +4,8 @@ from framework import FunctionalTest, wait_until
 from regtest_chain import Chain, SubmitsBlocks
 
 PERIOD = 144  # blocks
-BIT = 13
+BIT = 4
+MINERS_NONCE = 0x1fffffe0  # version bits 5 to 28, by BIP 323: none of them is warned of
 TEXT = f"Unknown new rules activated (versionbit {BIT})"
 
 
@@ -19,9 +20,9 @@ class Warnings(SubmitsBlocks, FunctionalTest):
                          f"-alertnotify=echo %s >> {alerts}").start()
         self.assertEqual(self.shown(node), [[], []])
         self.submit(node, PERIOD - 1)
-        self.submit(node, PERIOD, 1 << BIT)
+        self.submit(node, PERIOD, 1 << BIT | MINERS_NONCE)
         self.assertIn(f"warning='{TEXT}'", node.log_text)  # locked in
-        self.submit(node, PERIOD - 1)
+        self.submit(node, PERIOD - 1, MINERS_NONCE)
         self.assertEqual(self.shown(node), [[], []])
         self.submit(node, 1)
         self.assertEqual(self.shown(node), [[TEXT], [TEXT]])

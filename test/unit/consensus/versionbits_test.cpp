@@ -62,7 +62,7 @@ VectorAncestry RandomChain(int blocks, const Bip9Deployment& d)
 Bip9Deployment RandomDeployment(int blocks)
 {
     Bip9Deployment d;
-    d.bit = static_cast<int>(TestRng()() % kVersionBitsCount);
+    d.bit = static_cast<int>(TestRng()() % 29);
     d.period = 10 + static_cast<int>(TestRng()() % 20);
     d.threshold = d.period / 2 + static_cast<int>(TestRng()() % (d.period / 2));
     d.start_time = kStartTime + int64_t(TestRng()() % (uint64_t(blocks) * 300));
@@ -150,19 +150,20 @@ TEST_CASE("unknown bits are reported when locked in and when active")
     };
     using Found = std::vector<std::pair<int, bool>>;
     grow(144, 0);
-    grow(143, 1U << 5 | 1U << 28);
+    constexpr uint32_t kMinersNonce = 0x1fffffe0; // bits 5 to 28 (BIP 323): nothing follows
+    grow(143, 1U << 4 | kMinersNonce);
     CHECK(UnknownActivations(chain, p, cache).empty());
-    grow(1, 1U << 5 | 1U << 28);
-    CHECK(UnknownActivations(chain, p, cache) == Found{{5, false}}); // 28 is known
-    grow(144, 0);
-    CHECK(UnknownActivations(chain, p, cache) == Found{{5, true}});
+    grow(1, 1U << 4 | kMinersNonce);
+    CHECK(UnknownActivations(chain, p, cache) == Found{{4, false}});
+    grow(144, kMinersNonce);
+    CHECK(UnknownActivations(chain, p, cache) == Found{{4, true}});
     // 75 % of 144 are 108.
-    grow(108, 1U << 6);
+    grow(108, 1U << 3);
     grow(36, 0);
-    CHECK(UnknownActivations(chain, p, cache) == Found{{5, true}, {6, false}});
-    grow(107, 1U << 7);
+    CHECK(UnknownActivations(chain, p, cache) == Found{{3, false}, {4, true}});
+    grow(107, 1U << 0);
     grow(37, 0);
-    CHECK(UnknownActivations(chain, p, cache) == Found{{5, true}, {6, true}});
+    CHECK(UnknownActivations(chain, p, cache) == Found{{3, true}, {4, true}});
     // Below the warning height nothing counts.
     p.consensus.min_bip9_warning_height = 10'000;
     VersionBitsCache fresh;
@@ -177,7 +178,7 @@ TEST_CASE("mainnet's unknown bits need 1815 of 2016 blocks")
         VectorAncestry chain;
         for (int i = 0; i < 2 * 2016; ++i) {
             const bool set = i >= 2016 && i < 2016 + signalling;
-            const uint32_t version = kVersionBitsTop | (set ? 1U << 5 : 0);
+            const uint32_t version = kVersionBitsTop | (set ? 1U << 4 : 0);
             chain.blocks.push_back(
                 {static_cast<int32_t>(version), kStartTime + uint32_t(i) * 600, 0});
         }
