@@ -217,13 +217,16 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return asked;
     Remove(peer, node, now);
-    if (asked) {
-        CountBlock(found->second, now);
-        // Blocks come again: what Judge() granted for a slow line is taken back bit by bit.
-        const int64_t less = m_stall_timeout * 85 / 100 / kSecond * kSecond;
-        m_stall_timeout = std::max(less, kStallTimeout);
-    }
+    if (asked) CountBlock(found->second, now);
     return asked;
+}
+
+bool BlockDownloader::ShortenStallTimeout()
+{
+    if (m_stall_timeout == kStallTimeout) return false;
+    const int64_t less = m_stall_timeout * 85 / 100 / kSecond * kSecond;
+    m_stall_timeout = std::max(less, kStallTimeout);
+    return true;
 }
 
 bool BlockDownloader::Demand(PeerId peer, const HeaderNode& node, int64_t now)

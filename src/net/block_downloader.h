@@ -108,6 +108,10 @@ public:
     /** Heights, in the order they were asked for. */
     std::vector<int32_t> InFlight(PeerId peer) const;
     int64_t CurrentStallTimeout() const { return m_stall_timeout; }
+    /** For each block that was connected: what Judge() granted for a slow line is taken back bit by
+     *  bit. Not for each that came: behind the block that was held back lie a thousand others, and
+     *  the next peer that stalls is to be found as fast as the first. Whether it is another now. */
+    bool ShortenStallTimeout();
     /** Who was found since the last call to hold the others up; -1: nobody. */
     PeerId TakeNewStaller() { return std::exchange(m_new_staller, -1); }
 

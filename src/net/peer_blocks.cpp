@@ -60,9 +60,7 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
         }
         m_downloader->GoalChanged();
     }
-    const int64_t stall_timeout = m_downloader->CurrentStallTimeout();
     const bool asked = m_downloader->Received(peer.Id(), *node, Now());
-    LogStallTimeout("Decreased stalling timeout", stall_timeout);
     if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, raw);
     Deliver(peer, {node, peer.Id(), std::move(raw)});
 }
@@ -143,7 +141,9 @@ void PeerManager::MaintainBlocks(Peer& peer)
     switch (m_downloader->Judge(peer.Id(), Now())) {
     case BlockDownloader::Verdict::kFine: break;
     case BlockDownloader::Verdict::kStalling:
-        LogStallTimeout("Increased stalling timeout temporarily", before);
+        if (m_downloader->CurrentStallTimeout() != before) {
+            LogStallTimeout("Increased stalling timeout temporarily");
+        }
         return Drop(peer, "Peer is stalling block download", true);
     case BlockDownloader::Verdict::kTimeout:
         return Drop(peer, "Timeout downloading block " + FirstInFlight(peer), true);
@@ -158,12 +158,18 @@ void PeerManager::MaintainBlocks(Peer& peer)
     }
 }
 
-/** If it is another one than `before`. */
-void PeerManager::LogStallTimeout(const char* what, int64_t before) const
+/** Core's line for each step. */
+void PeerManager::ShortenStallTimeout(int32_t blocks_connected)
 {
-    const int64_t now = m_downloader->CurrentStallTimeout();
-    if (now == before) return;
-    m_at.log.Debug(LogCategory::kNet, "{} to {} seconds", what, now / kSecond);
+    for (; blocks_connected > 0 && m_downloader->ShortenStallTimeout(); --blocks_connected) {
+        LogStallTimeout("Decreased stalling timeout");
+    }
+}
+
+void PeerManager::LogStallTimeout(const char* what) const
+{
+    m_at.log.Debug(LogCategory::kNet, "{} to {} seconds", what,
+                   m_downloader->CurrentStallTimeout() / kSecond);
 }
 
 /** Who tells of a new block is asked for it at once, when we have almost caught up. */

@@ -69,7 +69,10 @@ void PeerManager::Disconnected(PeerId id)
 
 void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 {
-    if (m_downloader) m_downloader->GoalChanged();
+    if (m_downloader) {
+        m_downloader->GoalChanged();
+        ShortenStallTimeout(tip.height - fork.height);
+    }
     m_last_tip_change = NowSeconds();
     if (m_at.chain.IsInitialBlockDownload()) return;
     // A long reorganisation is not told in full: who wants it asks for headers.

@@ -249,7 +249,8 @@ private:
     void CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw);
     bool IsWorthTaking(const HeaderNode& node) const;
     void MaintainBlocks(Peer& peer);
-    void LogStallTimeout(const char* what, int64_t before) const;
+    void ShortenStallTimeout(int32_t blocks_connected);
+    void LogStallTimeout(const char* what) const;
     void FetchDirectly(Peer& peer, const HeaderNode& last);
     void AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes,
                       InventoryType type = kInvWitnessBlock);

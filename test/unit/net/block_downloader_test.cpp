@@ -194,10 +194,14 @@ TEST_CASE("who holds up the window is told from who waits", "[block_downloader]"
     CHECK(f.Ask(2) == Heights(1, 16));
     CHECK(f.Ask(3).empty());
     f.Deliver(2, 16); // who moves does not stall
-    CHECK(f.downloader.CurrentStallTimeout() == 3'000'000);
     CHECK(f.downloader.Judge(2, f.now + 10 * kMicros) == Verdict::kFine);
     for (int32_t height = 1; height <= 15; ++height) f.Deliver(2, height);
+    CHECK(f.downloader.CurrentStallTimeout() == 4 * kMicros); // what came is not connected yet
+    CHECK(f.downloader.ShortenStallTimeout());
+    CHECK(f.downloader.CurrentStallTimeout() == 3 * kMicros);
+    CHECK(f.downloader.ShortenStallTimeout());
     CHECK(f.downloader.CurrentStallTimeout() == 2 * kMicros);
+    CHECK_FALSE(f.downloader.ShortenStallTimeout());
     CHECK(f.Ask(3) == Heights(1025, 1040));
 }
 
