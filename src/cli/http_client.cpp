@@ -104,22 +104,79 @@ std::optional<std::string> Header(std::string_view head, std::string_view name)
         Trim(std::string_view(lower).substr(begin, lower.find('\n', begin) - begin)));
 }
 
-/** Whether a whole answer has come. One without a length ends with the connection. */
-bool IsWhole(std::string_view bytes)
+/** Joins a chunked body as it comes, each byte once. */
+class ChunkedBody {
+public:
+    /** `body` is all that has come so far. Whether it has ended: the last chunk is there, and the
+     *  trailer with its empty line. An error if it can never become right. */
+    Result<bool> Read(std::string_view body);
+    std::string&& Joined() && { return std::move(m_joined); }
+
+private:
+    size_t m_at = 0; //!< where the line of the next chunk's size begins
+    std::string m_joined;
+};
+
+Result<bool> ChunkedBody::Read(std::string_view body)
+{
+    for (;;) {
+        const size_t end = body.find("\r\n", m_at);
+        if (end == std::string_view::npos) return false;
+        const std::string_view line = body.substr(m_at, end - m_at);
+        const std::string_view text = Trim(line.substr(0, line.find(';')));
+        uint64_t size = 0;
+        const auto [last, error] =
+            std::from_chars(text.data(), text.data() + text.size(), size, 16);
+        if (error != std::errc() || last != text.data() + text.size()) {
+            return BadData("HTTP error: Invalid chunk size");
+        }
+        // The empty line is directly behind this one, or behind the trailer.
+        if (size == 0) return body.find(kHeadEnd, end) != std::string_view::npos;
+        const std::string_view rest = body.substr(end + 2);
+        if (rest.size() < 2 || size > rest.size() - 2) return false;
+        m_joined.append(rest.substr(0, size));
+        m_at = end + 2 + size + 2;
+    }
+}
+
+bool IsChunked(std::string_view head)
+{
+    const auto coding = Header(head, "transfer-encoding");
+    return coding && coding->find("chunked") != std::string::npos;
+}
+
+/** Finds out when an answer is whole, so that a connection which stays open is not waited for. */
+class AnswerEnd {
+public:
+    /** `bytes` is all that has come so far. One without a length ends with the connection. */
+    bool Reached(std::string_view bytes);
+
+private:
+    ChunkedBody m_chunks;
+};
+
+bool AnswerEnd::Reached(std::string_view bytes)
 {
     const size_t end = bytes.find(kHeadEnd);
     if (end == std::string_view::npos) return false;
-    const auto length = Header(bytes.substr(0, end), "content-length");
-    if (!length || Header(bytes.substr(0, end), "transfer-encoding")) return false;
+    const std::string_view head = bytes.substr(0, end);
+    const std::string_view body = bytes.substr(end + kHeadEnd.size());
+    if (IsChunked(head)) {
+        const auto ended = m_chunks.Read(body);
+        return !ended.Ok() || *ended;
+    }
+    const auto length = Header(head, "content-length");
+    if (!length) return false;
     const auto size = ParseInteger<uint64_t>(*length);
-    return size && bytes.size() - end - kHeadEnd.size() >= *size;
+    return !size || body.size() >= *size;
 }
 
 /** Empty, or why the answer did not come. */
 std::string Receive(const Socket& socket, std::string& bytes, Clock::time_point end)
 {
     constexpr size_t kAtOnce = 64 * 1024;
-    while (!IsWhole(bytes)) {
+    AnswerEnd answer_end;
+    while (!answer_end.Reached(bytes)) {
         if (!socket.Wait(POLLIN, end)) return "timeout";
         const size_t before = bytes.size();
         bytes.resize(before + kAtOnce);
@@ -131,28 +188,6 @@ std::string Receive(const Socket& socket, std::string& bytes, Clock::time_point 
         }
     }
     return {};
-}
-
-Result<std::string> JoinChunks(std::string_view bytes)
-{
-    std::string body;
-    for (;;) {
-        const size_t end = bytes.find("\r\n");
-        if (end == std::string_view::npos) return BadData("EOF");
-        const std::string_view line = bytes.substr(0, end);
-        const std::string_view text = Trim(line.substr(0, line.find(';')));
-        uint64_t size = 0;
-        const auto [last, error] =
-            std::from_chars(text.data(), text.data() + text.size(), size, 16);
-        if (error != std::errc() || last != text.data() + text.size()) {
-            return BadData("HTTP error: Invalid chunk size");
-        }
-        bytes.remove_prefix(end + 2);
-        if (size == 0) return body;
-        if (bytes.size() < 2 || size > bytes.size() - 2) return BadData("EOF");
-        body.append(bytes.substr(0, size));
-        bytes.remove_prefix(size + 2);
-    }
 }
 
 HttpAnswer Failure(std::string why) { return {0, std::move(why)}; }
@@ -172,10 +207,11 @@ Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes)
     }
     const auto status = ParseInteger<int>(head.substr(space + 1, 3));
     if (!status) return BadData("HTTP error: Invalid status code");
-    const auto coding = Header(head, "transfer-encoding");
-    if (coding && coding->find("chunked") != std::string::npos) {
-        IBD_ASSIGN_OR_RETURN(std::string joined, JoinChunks(body));
-        return HttpAnswer{*status, std::move(joined)};
+    if (IsChunked(head)) {
+        ChunkedBody chunks;
+        IBD_ASSIGN_OR_RETURN(const bool ended, chunks.Read(body));
+        if (!ended) return BadData("EOF");
+        return HttpAnswer{*status, std::move(chunks).Joined()};
     }
     if (const auto length = Header(head, "content-length")) {
         const auto size = ParseInteger<uint64_t>(*length);

@@ -270,7 +270,8 @@ Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::
                                                            Find(method, std::string_view(name))));
         params.pushKV(name, value); // a later one wins
     }
-    if (!positional.empty()) params.pushKV("args", positional);
+    // Beside an "args" that was given by name, not in its place: the server refuses the two.
+    if (!positional.empty()) params.__pushKV("args", positional);
     return params;
 }
 
