@@ -1,5 +1,6 @@
 // bitcoin-cli: the entry point of the command-line RPC client.
 #include "cli/app.h"
+#include "util/process.h"
 
 #include <iostream>
 
@@ -7,6 +8,7 @@
 
 int main(int argc, char* argv[])
 {
+    ibd::PrepareProcess(ibd::BrokenPipe::kEndsProcess);
     const auto env = ibd::MakePosixEnv();
     return ibd::RunCli(*env, argc, argv,
                        {std::cin, std::cout, std::cerr, isatty(STDOUT_FILENO) == 1});

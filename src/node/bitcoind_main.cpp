@@ -7,6 +7,7 @@
 #include "node/parameter_interaction.h"
 #include "node/start_checks.h"
 #include "node/start_config.h"
+#include "util/process.h"
 #include "util/version.h"
 
 #include <csignal>
@@ -24,7 +25,7 @@ namespace {
 
 int Fail(const std::string& message)
 {
-    fmt::print(stderr, "Error: {}\n", message);
+    Print(stderr, "Error: {}\n", message);
     return EXIT_FAILURE;
 }
 
@@ -46,22 +47,25 @@ LogOptions ReadLogOptions(const ArgsManager& args, const Path& net_dir, const Fi
 }
 
 /** Waits for signals on a thread of its own: SIGINT and SIGTERM stop the node, SIGHUP reopens the
- *  log. All are blocked in every other thread. */
+ *  log, SIGCHLD says that a command has ended. All are blocked in every other thread. */
 class SignalWaiter {
 public:
     SignalWaiter()
     {
         sigemptyset(&m_set);
-        for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&m_set, signal);
+        for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD}) sigaddset(&m_set, signal);
         pthread_sigmask(SIG_BLOCK, &m_set, nullptr);
-        std::signal(SIGPIPE, SIG_IGN);
     }
     void Start(Node& node, FileLogger& log)
     {
         m_thread = NamedThread("signals", [this, &node, &log] {
             int signal = 0;
             while (sigwait(&m_set, &signal) == 0 && signal != SIGUSR1) {
-                signal == SIGHUP ? log.RequestReopen() : node.RequestStop();
+                switch (signal) {
+                case SIGHUP: log.RequestReopen(); break;
+                case SIGCHLD: node.CollectCommands(); break;
+                default: node.RequestStop();
+                }
             }
         });
     }
@@ -89,7 +93,7 @@ int Daemonize(bool wait)
         uint8_t status = EXIT_SUCCESS;
         if (wait && read(ends[0], &status, 1) != 1) status = EXIT_FAILURE;
         if (status != EXIT_SUCCESS) {
-            fmt::print(stderr, "Error during initialization - check debug.log for details\n");
+            Print(stderr, "Error during initialization - check debug.log for details\n");
         }
         std::_Exit(status);
     }
@@ -115,7 +119,7 @@ Result<> WritePidFile(Env& env, const Path& path)
         return SystemError("Unable to create the PID file '{}': {}", path.string(),
                            std::generic_category().message(errno));
     }
-    fmt::print(file, "{}\n", getpid());
+    Print(file, "{}\n", getpid());
     std::fclose(file);
     return env.SyncDirectory(path.parent_path());
 }
@@ -233,7 +237,7 @@ int Start::Report(const Result<>& result)
     if (result) return EXIT_SUCCESS;
     if (m_uncaptioned) {
         m_log.Info("{}", result.Message());
-        fmt::print(stderr, "{}\n", result.Message());
+        Print(stderr, "{}\n", result.Message());
         return EXIT_FAILURE;
     }
     m_log.Error("{}", result.Message());
@@ -245,11 +249,11 @@ bool TellAboutProgram(const ArgsManager& args)
 {
     const bool version = args.GetBool("-version", false);
     if (!version && !HelpRequested(args)) return false;
-    fmt::print("{} version v{}\n", kProjectName, kVersion);
+    Print(stdout, "{} version v{}\n", kProjectName, kVersion);
     if (version) {
-        fmt::print("libsecp256k1 {}\n", Secp256k1Version());
+        Print(stdout, "libsecp256k1 {}\n", Secp256k1Version());
     } else {
-        fmt::print("\nUsage: bitcoind [options]\n\n{}",
+        Print(stdout, "\nUsage: bitcoind [options]\n\n{}",
                    args.Help(args.GetBool("-help-debug", false)));
     }
     return true;
@@ -270,7 +274,7 @@ int Main(int argc, char* argv[])
     auto config = InitConfig(*env, args);
     if (!config) return Fail(config.Message());
     for (const std::string& name : args.IgnoredIncludes()) {
-        fmt::print(stderr,
+        Print(stderr,
                    "warning: -includeconf cannot be used from included files; ignoring "
                    "-includeconf={}\n",
                    name);
@@ -290,7 +294,7 @@ int Main(int argc, char* argv[])
     const bool daemon = wait || args.GetBool("-daemon", false);
     std::atomic<int> pipe_end{-1};
     if (daemon) {
-        fmt::print("{} starting\n", kProjectName);
+        Print(stdout, "{} starting\n", kProjectName);
         std::fflush(stdout);
         pipe_end = Daemonize(wait);
         if (pipe_end < 0)
@@ -317,6 +321,7 @@ int Main(int argc, char* argv[])
 
 int main(int argc, char* argv[])
 {
+    ibd::PrepareProcess(ibd::BrokenPipe::kFailsWrite);
     ibd::InstallLastWords();
     umask(077); // what the node writes is the user's alone, as with Core
     return ibd::Main(argc, argv);

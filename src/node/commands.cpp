@@ -1,9 +1,10 @@
 // See commands.h.
 #include "node/commands.h"
 
+#include "util/process.h"
 #include "util/strings.h"
 
-#include <cstdlib>
+#include <sys/wait.h>
 
 namespace ibd {
 
@@ -33,20 +34,58 @@ void Commands::Take(const Event& event)
     }
 }
 
-void Commands::StartDetached(const std::string& command, const std::string& value) const
+void Commands::StartDetached(const std::string& command, const std::string& value)
 {
-    if (command.empty()) return;
-    const std::string line = WithValue(command, value);
-    // The shell ends as soon as it has started the command in the background.
-    if (std::system(("(" + line + ") &").c_str()) != 0) {
-        m_log.Warning("runCommand error: system({}) failed", line);
+    if (!command.empty()) (void)Start(WithValue(command, value));
+}
+
+void Commands::RunAndWait(const std::vector<std::string>& commands)
+{
+    std::vector<pid_t> pids;
+    for (const std::string& command : commands) {
+        if (!command.empty()) pids.push_back(Start(command));
+    }
+    for (const pid_t pid : pids) {
+        // Only waits. Another thread may collect the child first: then there is no such child.
+        siginfo_t info;
+        while (pid > 0 && ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 &&
+               errno == EINTR) {
+        }
+    }
+    CollectEnded();
+}
+
+pid_t Commands::Start(const std::string& line)
+{
+    pid_t pid = -1;
+    {
+        const Lock lock(m_mutex);
+        pid = StartShell(line);
+        if (pid > 0) m_running[pid] = line;
+    }
+    if (pid <= 0) LogFailure(line, -1);
+    return pid;
+}
+
+void Commands::CollectEnded()
+{
+    int status = 0;
+    for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+        std::string line;
+        {
+            const Lock lock(m_mutex);
+            const auto it = m_running.find(pid);
+            if (it == m_running.end()) continue; // a child of a command that ended before it
+            line = it->second;
+            m_running.erase(it);
+        }
+        if (status != 0) LogFailure(line, status);
     }
 }
 
-void Commands::RunAndWait(const std::string& command) const
+void Commands::LogFailure(const std::string& line, int status) const
 {
-    const int status = std::system(command.c_str());
-    if (status != 0) m_log.Warning("runCommand error: system({}) returned {}", command, status);
+    m_log.Warning("runCommand error: system({}) returned {}", line, status);
 }
 
 } // namespace ibd

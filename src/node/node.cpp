@@ -390,7 +390,7 @@ void Node::StartUndo()
 Result<> Node::ShutDown()
 {
     // The node waits for these: the command may want to see it as it is.
-    for (const std::string& command : m_options.shutdown_notify) m_commands.RunAndWait(command);
+    m_commands.RunAndWait(m_options.shutdown_notify);
     m_log.Info("Shutdown in progress...");
     SetThreadNameInLog("shutoff");
     m_interrupt = true; // after an error nobody has asked yet

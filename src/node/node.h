@@ -44,6 +44,8 @@ public:
      *  any thread. An error is one line for the user. */
     Result<> Run(const std::function<void()>& started);
     void RequestStop();
+    /** Commands may have ended (SIGCHLD). */
+    void CollectCommands() { m_commands.CollectEnded(); }
     /** Whether Run() failed for what the databases hold: the message then asks the user to rebuild
      *  them, and stands without "Error:" before it, as with Core. */
     bool AsksForReindex() const { return m_chain_start.AsksForReindex(); }

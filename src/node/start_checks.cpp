@@ -5,6 +5,7 @@
 #include "consensus/limits.h"
 #include "mining/block_assembler.h"
 #include "util/hex.h"
+#include "util/process.h"
 #include "util/strings.h"
 #include "validation/pruning.h"
 
@@ -218,7 +219,7 @@ Result<> CheckPool(const ArgsManager& args, const ChainParams& params)
 void InitWarning(Logger& log, const std::string& text)
 {
     log.Warning("{}", text);
-    fmt::print(stderr, "Warning: {}\n", text);
+    Print(stderr, "Warning: {}\n", text);
 }
 
 std::optional<uint64_t> ParseByteUnits(std::string_view text, uint64_t default_unit)

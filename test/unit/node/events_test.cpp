@@ -100,7 +100,7 @@ TEST_CASE("commands are started in order with what they are about")
     while (!std::filesystem::exists(dir.Get() / "done")) std::this_thread::yield();
     CHECK(ReadAll(out) == hash.ToHex() + " " + hash.ToHex() + "\n");
     CHECK(ReadAll(dir.Get() / "alert") == "its; (wrong)\n");
-    commands.RunAndWait("touch " + (dir.Get() / "waited").string());
+    commands.RunAndWait({"touch " + (dir.Get() / "waited").string(), "", "exit 3"});
     CHECK(std::filesystem::exists(dir.Get() / "waited"));
 }
 

@@ -1,0 +1,42 @@
+// See process.h.
+#include "util/process.h"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+namespace ibd {
+
+void PrepareProcess(BrokenPipe broken_pipe)
+{
+    (void)std::signal(SIGPIPE, broken_pipe == BrokenPipe::kEndsProcess ? SIG_DFL : SIG_IGN);
+    (void)std::signal(SIGCHLD, SIG_DFL);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest free number is `fd`. Without /dev/null there is nothing better to do.
+        (void)!::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+    }
+}
+
+pid_t StartShell(const std::string& line)
+{
+    posix_spawnattr_t attributes;
+    if (::posix_spawnattr_init(&attributes) != 0) return -1;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    (void)::posix_spawnattr_setsigmask(&attributes, &none);
+    (void)::posix_spawnattr_setsigdefault(&attributes, &all);
+    (void)::posix_spawnattr_setflags(&attributes,
+                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    std::string shell = "sh", option = "-c", command = line;
+    char* const arguments[] = {shell.data(), option.data(), command.data(), nullptr};
+    pid_t pid = -1;
+    const int error = ::posix_spawn(&pid, "/bin/sh", nullptr, &attributes, arguments, environ);
+    (void)::posix_spawnattr_destroy(&attributes);
+    return error == 0 ? pid : -1;
+}
+
+} // namespace ibd
