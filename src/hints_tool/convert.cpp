@@ -2,6 +2,7 @@
 #include "hints_tool/output_work.h"
 #include "hints_tool/tool.h"
 #include "swiftsync/convert_hints.h"
+#include "util/process.h"
 #include "util/strings.h"
 
 namespace ibd {
@@ -123,7 +124,7 @@ Result<> ConvertHints(const ToolContext& context)
     const Result<> named = written ? context.Publish(work.Part(), out) : written;
     IBD_RETURN_IF_ERROR(work.RemovePart(context.env));
     if (const uint64_t begun = work.Size(context.env)) {
-        fmt::print(stderr, "bitcoin-hints: {} keeps {} that a generate for this file has done\n",
+        Print(stderr, "bitcoin-hints: {} keeps {} that a generate for this file has done\n",
                    work.Folder().string(), FormatBytes(begun));
     }
     return named;

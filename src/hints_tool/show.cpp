@@ -1,6 +1,7 @@
 // info, diff and bench: what hints files say, where two differ, how fast one is read. See tool.h.
 #include "hints_tool/tool.h"
 #include "util/hex.h"
+#include "util/process.h"
 
 #include <algorithm>
 #include <chrono>
@@ -33,20 +34,22 @@ Result<std::vector<double>> UnspentOverHeight(const Hints& hints, size_t parts)
 void PrintInfo(const HintsInfo& info)
 {
     const auto network = info.network_magic ? NetworkFromMagic(*info.network_magic) : std::nullopt;
-    fmt::print("format: {}\n", NameOf(info.format));
-    fmt::print("bytes: {}\n", info.file_size);
-    fmt::print("network: {}\n", network              ? NetworkName(*network)
-                                : info.network_magic ? ToHex(*info.network_magic)
-                                                     : "not said");
-    fmt::print("terminal height: {}\n", info.terminal_height);
-    fmt::print("terminal block: {}\n",
-               info.terminal_hash ? info.terminal_hash->ToHex() : "not said");
-    fmt::print("counted: {} outputs\n", info.counting == HintsCounting::kAll ? "all" : "spendable");
-    fmt::print("outputs: {}\n", info.outputs ? std::to_string(*info.outputs) : "not said");
-    fmt::print("unspent: {}\n", info.unspent);
-    fmt::print("bits per unspent output: {:.3f}\n",
-               info.unspent ? 8.0 * double(info.file_size) / double(info.unspent) : 0);
-    fmt::print("hints id: {}\n", ToHex(info.id.Span()));
+    Print(stdout, "format: {}\n", NameOf(info.format));
+    Print(stdout, "bytes: {}\n", info.file_size);
+    Print(stdout, "network: {}\n",
+          network              ? NetworkName(*network)
+          : info.network_magic ? ToHex(*info.network_magic)
+                               : "not said");
+    Print(stdout, "terminal height: {}\n", info.terminal_height);
+    Print(stdout, "terminal block: {}\n",
+          info.terminal_hash ? info.terminal_hash->ToHex() : "not said");
+    Print(stdout, "counted: {} outputs\n",
+          info.counting == HintsCounting::kAll ? "all" : "spendable");
+    Print(stdout, "outputs: {}\n", info.outputs ? std::to_string(*info.outputs) : "not said");
+    Print(stdout, "unspent: {}\n", info.unspent);
+    Print(stdout, "bits per unspent output: {:.3f}\n",
+          info.unspent ? 8.0 * double(info.file_size) / double(info.unspent) : 0);
+    Print(stdout, "hints id: {}\n", ToHex(info.id.Span()));
 }
 
 /** Under another name until it is whole, which is not taken from a file of the user's. */
@@ -98,10 +101,10 @@ Result<> ShowHints(const ToolContext& context)
     IBD_ASSIGN_OR_RETURN(const auto hints, context.Open(context.arguments.words[0]));
     PrintInfo(hints->Info());
     IBD_ASSIGN_OR_RETURN(const auto rows, UnspentOverHeight(*hints, kTableRows));
-    fmt::print("unspent outputs in a block, from height:\n");
+    Print(stdout, "unspent outputs in a block, from height:\n");
     for (size_t i = 0; i < rows.size(); ++i) {
-        fmt::print("{:>9} {:10.2f}\n",
-                   1 + i * uint64_t{hints->Info().terminal_height} / rows.size(), rows[i]);
+        Print(stdout, "{:>9} {:10.2f}\n",
+              1 + i * uint64_t{hints->Info().terminal_height} / rows.size(), rows[i]);
     }
     const auto plot = context.arguments.Get("plot");
     if (!plot) return {};
@@ -131,15 +134,15 @@ Result<> DiffHints(const ToolContext& context)
         std::vector<uint32_t> only;
         std::set_symmetric_difference(x.unspent.begin(), x.unspent.end(), y.unspent.begin(),
                                       y.unspent.end(), std::back_inserter(only));
-        fmt::print("block {}: {} outputs differ{}\n", height, only.size(),
-                   only.empty() ? ", and how many there are" : fmt::format(", first {}", only[0]));
+        Print(stdout, "block {}: {} outputs differ{}\n", height, only.size(),
+              only.empty() ? ", and how many there are" : fmt::format(", first {}", only[0]));
     }
     const bool same_end = a->Info().terminal_height == b->Info().terminal_height;
     if (!same_end) {
-        fmt::print("they end at heights {} and {}\n", a->Info().terminal_height,
-                   b->Info().terminal_height);
+        Print(stdout, "they end at heights {} and {}\n", a->Info().terminal_height,
+              b->Info().terminal_height);
     }
-    fmt::print("{} of {} blocks differ\n", differ, last);
+    Print(stdout, "{} of {} blocks differ\n", differ, last);
     if (differ == 0 && same_end) return {};
     return BadData(""); // said above
 }
@@ -158,12 +161,12 @@ Result<> BenchHints(const ToolContext& context)
         unspent += block.unspent.size();
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - opened).count();
-    fmt::print("{}: {} bytes, opened and checked in {:.3f} s\n", NameOf(info.format),
-               info.file_size, std::chrono::duration<double>(opened - start).count());
-    fmt::print("read in order in {:.3f} s: {:.1f} M unspent outputs/s", seconds,
-               double(unspent) / seconds / 1e6);
-    if (info.outputs) fmt::print(", {:.0f} M outputs/s", double(*info.outputs) / seconds / 1e6);
-    fmt::print("\n");
+    Print(stdout, "{}: {} bytes, opened and checked in {:.3f} s\n", NameOf(info.format),
+          info.file_size, std::chrono::duration<double>(opened - start).count());
+    Print(stdout, "read in order in {:.3f} s: {:.1f} M unspent outputs/s", seconds,
+          double(unspent) / seconds / 1e6);
+    if (info.outputs) Print(stdout, ", {:.0f} M outputs/s", double(*info.outputs) / seconds / 1e6);
+    Print(stdout, "\n");
     return {};
 }
 

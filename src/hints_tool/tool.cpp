@@ -1,5 +1,6 @@
 // The program's frame: its words, its help, its errors. See tool.h.
 #include "hints_tool/tool.h"
+#include "util/process.h"
 
 #include "hints_tool/output_work.h"
 #include "hints_tool/stop_signals.h"
@@ -109,7 +110,7 @@ public:
     {
         if (!std::string_view(line.place.file).ends_with("util/progress.cpp")) return;
         if (m_env.MonotonicMicros() - m_start < kQuietMicros) return;
-        fmt::print(stderr, "{}\n", line.text);
+        Print(stderr, "{}\n", line.text);
     }
 
 private:
@@ -232,13 +233,13 @@ Result<> ToolContext::Publish(const Path& part, const Path& out) const
     if (!made) { // swifthints say nothing without their blocks
         IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(out));
         IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-        fmt::print("{}: {} bytes\n", out.string(), size);
+        Print(stdout, "{}: {} bytes\n", out.string(), size);
         return {};
     }
     const HintsInfo& info = (*made)->Info();
-    fmt::print("{}: {}, {} bytes, blocks 1 to {}, {} unspent outputs, hints id {}\n", out.string(),
-               NameOf(info.format), info.file_size, info.terminal_height, info.unspent,
-               ToHex(info.id.Span()));
+    Print(stdout, "{}: {}, {} bytes, blocks 1 to {}, {} unspent outputs, hints id {}\n",
+          out.string(), NameOf(info.format), info.file_size, info.terminal_height, info.unspent,
+          ToHex(info.id.Span()));
     return {};
 }
 
@@ -265,16 +266,16 @@ int RunHintsTool(Env& env, int argc, char** argv)
 {
     const ToolArguments arguments = Parse(argc, argv);
     if (AsksForHelp(arguments) || argc == 1) {
-        fmt::print("{}", kHelp);
+        Print(stdout, "{}", kHelp);
         return argc == 1 ? 1 : 0;
     }
     if (arguments.Has("version")) {
-        fmt::print("bitcoin-hints\n");
+        Print(stdout, "bitcoin-hints\n");
         return 0;
     }
     const Result<> done = RunCommand(env, arguments);
     if (done) return 0;
-    if (!done.Message().empty()) fmt::print(stderr, "bitcoin-hints: {}\n", done.Message());
+    if (!done.Message().empty()) Print(stderr, "bitcoin-hints: {}\n", done.Message());
     return StatusOfStop().value_or(1);
 }
 

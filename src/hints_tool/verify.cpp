@@ -2,6 +2,7 @@
 // spent is met by an input, and coinbase ids are unique where that is not a rule yet. See tool.h.
 #include "hints_tool/tool.h"
 #include "swiftsync/terminal.h"
+#include "util/process.h"
 
 namespace ibd {
 
@@ -53,7 +54,7 @@ Result<> VerifyHints(const ToolContext& context)
                        "spend",
                        info.path.string(), info.terminal_height);
     }
-    fmt::print("right: {} coins of {} outputs after block {}, {}\n", coins, outputs,
+    Print(stdout, "right: {} coins of {} outputs after block {}, {}\n", coins, outputs,
                info.terminal_height, terminal.hash.ToHex());
     return {};
 }
