@@ -114,13 +114,16 @@ std::optional<Path> PidFile(const ArgsManager& args, const Path& net_dir)
 
 Result<> WritePidFile(Env& env, const Path& path)
 {
-    std::FILE* const file = std::fopen(path.c_str(), "we");
-    if (file == nullptr) {
+    // Without waiting, as a pipe would have the start do.
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC;
+    const int file = open(path.c_str(), flags, 0666);
+    if (file < 0) {
         return SystemError("Unable to create the PID file '{}': {}", path.string(),
                            std::generic_category().message(errno));
     }
-    Print(file, "{}\n", getpid());
-    std::fclose(file);
+    const std::string line = fmt::format("{}\n", getpid());
+    (void)!write(file, line.data(), line.size());
+    close(file);
     return env.SyncDirectory(path.parent_path());
 }
 

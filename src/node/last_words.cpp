@@ -44,7 +44,7 @@ void WriteTo(int fd, const char* text)
         Append(line, sizeof line, part);
     }
     WriteTo(STDERR_FILENO, line);
-    if (*LogFile()) WriteTo(::open(LogFile(), O_WRONLY | O_APPEND | O_CLOEXEC), line);
+    if (*LogFile()) WriteTo(::open(LogFile(), O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC), line);
     ::_exit(EXIT_FAILURE);
 }
 

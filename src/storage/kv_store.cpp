@@ -151,6 +151,23 @@ Result<> KvStore::Impl::MakeKey(Env& env)
     return {};
 }
 
+namespace {
+
+/** LevelDB would wait for the other end of a pipe among its files. */
+Result<> CheckKinds(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(directory));
+    for (const std::string& name : names) {
+        IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(directory / name));
+        if (kind != FileKind::kNamedPipe && kind != FileKind::kOther) continue;
+        return BadData("database {}: '{}' is {}, not a file", directory.string(), name,
+                       NameOf(kind));
+    }
+    return {};
+}
+
+} // namespace
+
 KvStore::KvStore(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 KvStore::~KvStore() = default;
 
@@ -163,6 +180,7 @@ Result<std::unique_ptr<KvStore>> KvStore::Open(Env& env, Logger& log, KvOptions 
         IBD_RETURN_IF_ERROR(DestroyDb(o.directory));
     }
     IBD_RETURN_IF_ERROR(env.CreateDirectories(o.directory));
+    IBD_RETURN_IF_ERROR(CheckKinds(env, o.directory));
     log.Info("Opening LevelDB in {}", o.directory.string());
     leveldb::DB* db = nullptr;
     const leveldb::Status status = leveldb::DB::Open(impl->DbOptions(), o.directory.string(), &db);

@@ -108,7 +108,7 @@ Result<> ArgsManager::ReadIncludes(Env& env, const Path& base)
         if (std::filesystem::is_directory(path, code)) {
             return BadData("Included config file \"{}\" is a directory.", path.string());
         }
-        const auto text = ReadWholeFile(env, path);
+        const auto text = ReadWholeStream(env, path);
         if (!text) return SystemError("Failed to include configuration file {}", name);
         IBD_RETURN_IF_ERROR(ParseConfig(AsChars(*text), name));
         m_included.push_back(name);
@@ -129,7 +129,7 @@ Result<> ArgsManager::ReadConfigFiles(Env& env, const Path& base)
     if (std::filesystem::is_directory(path, code)) {
         return BadData("Config file \"{}\" is a directory.", path.string());
     }
-    const auto text = ReadWholeFile(env, path);
+    const auto text = ReadWholeStream(env, path);
     if (!text) {
         if (!IsSet("-conf")) return {};
         return SystemError("specified config file \"{}\" could not be opened.", path.string());

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -48,6 +49,31 @@ public:
     virtual void DontNeed(uint64_t /*offset*/, uint64_t /*length*/) {}
 };
 
+/** What is at a path, symbolic links followed. */
+enum class FileKind {
+    kNothing,
+    kDeadLink, //!< a symbolic link to nothing
+    kRegular,
+    kFolder,
+    kNamedPipe, //!< a FIFO: may have no writer
+    kPipe,      //!< has had its writer from the start, as a shell's <(command)
+    kOther,     //!< a device, a socket
+};
+
+/** "a folder" and so on, for error texts. */
+std::string_view NameOf(FileKind kind);
+
+/** Asked now and then while a pipe keeps its reader or writer waiting; true: wait no longer. */
+using StopWaiting = std::function<bool()>;
+
+/** What is read once from its start to its end, and may be a pipe. */
+class InputStream {
+public:
+    virtual ~InputStream() = default;
+    /** Fills `out`; fewer bytes only at the end. */
+    virtual Result<size_t> Read(MutableByteSpan out) = 0;
+};
+
 /** An exclusive lock on a file, held until destruction. */
 class FileLock {
 public:
@@ -58,9 +84,11 @@ class Env {
 public:
     virtual ~Env() = default;
 
-    // Files. Every error names the path and the system's reason.
+    // Files. Every error names the path and the system's reason. Opening for reading or writing
+    // takes regular files only, so that no pipe or device holds a start up; the two calls that take
+    // pipes say so.
     virtual Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) = 0;
-    /** The same through a memory map, if there is one: for many small reads. Regular files only. */
+    /** The same through a memory map, if there is one: for many small reads. */
     virtual Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path)
     {
         return OpenRead(path);
@@ -70,6 +98,11 @@ public:
     /** Makes a file and opens it for writing; an error if anything has this name, a link too. For
      *  names beside those that users give, which may be taken by files of theirs. */
     virtual Result<std::unique_ptr<WritableFile>> CreateFile(const Path& path);
+    /** Takes pipes and devices too. An error of Read() when `stop` ends the wait for a writer. */
+    virtual Result<std::unique_ptr<InputStream>> OpenStream(const Path& path, StopWaiting stop);
+    /** A named pipe that is there, for writing from offset 0 on without a gap; waits for a reader.
+     *  An error when there is none any more, or when `stop` ends the wait. */
+    virtual Result<std::unique_ptr<WritableFile>> OpenPipe(const Path& path, StopWaiting stop);
     /** Locks `path` (created if absent); an error if another process holds it. */
     virtual Result<std::unique_ptr<FileLock>> Lock(const Path& path) = 0;
     /** Whether something is at `path`. Says no, too, where the system cannot tell: for questions
@@ -78,6 +111,8 @@ public:
     /** The same, but an error where the system cannot tell (a folder that may not be searched, a
      *  failing disk): for questions that decide what is removed, rebuilt or begun anew. */
     virtual Result<bool> IsThere(const Path& path) { return Exists(path); }
+    /** An error where the system cannot tell. */
+    virtual Result<FileKind> KindOf(const Path& path);
     virtual Result<std::vector<std::string>> List(const Path& directory) = 0;
     virtual Result<> CreateDirectories(const Path& directory) = 0;
     virtual Result<> Remove(const Path& path) = 0;
@@ -120,8 +155,15 @@ std::unique_ptr<Env> MakePosixEnv(const std::atomic<int64_t>* mock_time = nullpt
 /** Whole contents of a file. */
 Result<Bytes> ReadWholeFile(Env& env, const Path& path);
 
+/** A file for the user to write, a bitcoin.conf: whole contents of a file, pipe or device, at most
+ *  kMaxTextFile bytes. A named pipe that stays silent for kPipePatienceSeconds is an error. */
+Result<Bytes> ReadWholeStream(Env& env, const Path& path);
+inline constexpr size_t kMaxTextFile = 64 << 20;
+inline constexpr int64_t kPipePatienceSeconds = 5;
+
 /** Replaces `path` by `data` so that after a crash either the old or the new contents are there:
- *  write beside, sync, rename, sync the directory. */
+ *  write beside, sync, rename, sync the directory. A symbolic link stays, and what it leads to is
+ *  replaced. */
 Result<> WriteFileAtomically(Env& env, const Path& path, ByteSpan data);
 
 } // namespace ibd

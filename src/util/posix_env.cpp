@@ -1,18 +1,20 @@
 // The machine behind Env: POSIX files, clocks and the kernel's random numbers.
 #include "util/env.h"
 #include "util/mapped_file.h"
+#include "util/posix_file.h"
 #include "util/posix_io.h"
+#include "util/posix_pipe.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -20,54 +22,21 @@ namespace ibd {
 
 namespace {
 
-/** "cannot <action> '<path>': <reason>". */
-Error OsError(const char* action, const Path& path, int code)
-{
-    return SystemError("cannot {} '{}': {}", action, path.string(),
-                       std::generic_category().message(code));
-}
-
-/** Owns a file descriptor. */
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : m_fd(fd) {}
-    ~Descriptor()
-    {
-        if (m_fd >= 0) ::close(m_fd);
-    }
-    Descriptor(Descriptor&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int Get() const { return m_fd; }
-
-private:
-    int m_fd;
-};
-
-Result<Descriptor> Open(const Path& path, int flags, const char* action)
-{
-    int fd;
-    do {
-        fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
-    } while (fd < 0 && errno == EINTR);
-    if (fd < 0) return OsError(action, path, errno);
-    return Descriptor(fd);
-}
-
 Result<uint64_t> SizeOf(const Descriptor& fd, const Path& path)
 {
     struct stat info;
     if (::fstat(fd.Get(), &info) != 0) return OsError("get the size of", path, errno);
     if (S_ISDIR(info.st_mode)) return OsError("use as a file", path, EISDIR);
-    return static_cast<uint64_t>(info.st_size);
+    if (S_ISREG(info.st_mode)) return static_cast<uint64_t>(info.st_size);
+    return SystemError("cannot use '{}': it is no regular file", path.string());
 }
 
-Result<uint64_t> SizeOfRegular(const Descriptor& fd, const Path& path)
+/** Without waiting, as opening a pipe would wait for its other end. */
+Result<Descriptor> OpenRegular(const Path& path, int flags, const char* action)
 {
-    struct stat info;
-    if (::fstat(fd.Get(), &info) != 0) return OsError("get the size of", path, errno);
-    if (S_ISREG(info.st_mode)) return static_cast<uint64_t>(info.st_size);
-    return SystemError("cannot read '{}': it is no regular file", path.string());
+    IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, flags | O_NONBLOCK, action));
+    IBD_RETURN_IF_ERROR(SizeOf(fd, path));
+    return fd;
 }
 
 class PosixReadableFile final : public ReadableFile {
@@ -177,17 +146,15 @@ public:
 
     Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& path) override
     {
-        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDONLY, "open for reading"));
-        IBD_RETURN_IF_ERROR(SizeOf(fd, path));
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, OpenRegular(path, O_RDONLY, "open for reading"));
         return std::unique_ptr<ReadableFile>(
             std::make_unique<PosixReadableFile>(std::move(fd), path));
     }
 
     Result<std::unique_ptr<ReadableFile>> OpenMapped(const Path& path) override
     {
-        // Without waiting, as opening a pipe would wait for somebody to write into it.
-        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDONLY | O_NONBLOCK, "open for reading"));
-        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOfRegular(fd, path));
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, OpenRegular(path, O_RDONLY, "open for reading"));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(fd, path));
         const int number = fd.Get();
         auto file = std::make_unique<PosixReadableFile>(std::move(fd), path);
         return MapForReading(std::move(file), number, size);
@@ -196,7 +163,7 @@ public:
     Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) override
     {
         const int flags = O_RDWR | O_CREAT | (truncate ? O_TRUNC : 0);
-        IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, flags, "open for writing"));
+        IBD_ASSIGN_OR_RETURN(Descriptor fd, OpenRegular(path, flags, "open for writing"));
         return std::unique_ptr<WritableFile>(
             std::make_unique<PosixWritableFile>(std::move(fd), path));
     }
@@ -206,6 +173,15 @@ public:
         IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDWR | O_CREAT | O_EXCL, "create"));
         return std::unique_ptr<WritableFile>(
             std::make_unique<PosixWritableFile>(std::move(fd), path));
+    }
+
+    Result<std::unique_ptr<InputStream>> OpenStream(const Path& path, StopWaiting stop) override
+    {
+        return OpenInputStream(path, std::move(stop));
+    }
+    Result<std::unique_ptr<WritableFile>> OpenPipe(const Path& path, StopWaiting stop) override
+    {
+        return OpenNamedPipe(path, std::move(stop));
     }
 
     Result<std::unique_ptr<FileLock>> Lock(const Path& path) override;
@@ -222,6 +198,16 @@ public:
         if (::stat(path.c_str(), &info) == 0) return true;
         if (errno == ENOENT || errno == ENOTDIR) return false;
         return OsError("look for", path, errno);
+    }
+
+    Result<FileKind> KindOf(const Path& path) override
+    {
+        constexpr auto kPipeFileSystem = 0x50495045; // PIPEFS_MAGIC: pipes without a name
+        IBD_ASSIGN_OR_RETURN(const FileKind kind, Env::KindOf(path));
+        struct statfs info;
+        const bool nameless = kind == FileKind::kNamedPipe && ::statfs(path.c_str(), &info) == 0 &&
+                              info.f_type == kPipeFileSystem;
+        return nameless ? FileKind::kPipe : kind;
     }
 
     Result<std::vector<std::string>> List(const Path& directory) override

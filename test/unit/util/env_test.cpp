@@ -6,10 +6,12 @@
 #include "util/posix_io.h"
 
 #include <atomic>
+#include <csignal>
 #include <fstream>
 #include <thread>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,15 +168,22 @@ TEST_CASE("errors name the path and the reason and are the machine's fault")
     expect(ReadWholeFile(*env, none), none, ENOENT);
 }
 
-TEST_CASE("a full disk is an error of the write")
+TEST_CASE("a file that may not grow is an error of the write")
 {
+    const TempDir dir;
     const auto env = MakePosixEnv();
-    if (!env->Exists("/dev/full")) return;
-    const auto file = env->OpenWrite("/dev/full", false);
-    REQUIRE(file.Ok());
-    const auto result = (*file)->WriteAt(0, AsBytes("text"));
+    const auto file = Must(env->OpenWrite(dir / "file", false));
+    struct rlimit before;
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    struct rlimit none = before;
+    none.rlim_cur = 0;
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &none) == 0);
+    const auto result = file->WriteAt(0, AsBytes("text"));
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    std::signal(SIGXFSZ, handler);
     REQUIRE_FALSE(result.Ok());
-    CHECK_THAT(result.Message(), Catch::Contains(std::generic_category().message(ENOSPC)));
+    CHECK_THAT(result.Message(), Catch::Contains(std::generic_category().message(EFBIG)));
 }
 
 TEST_CASE("directories are made, listed and removed")
@@ -297,4 +306,70 @@ TEST_CASE("two file systems are told apart")
     REQUIRE(env->SameFileSystem(dir.Get(), dir.Get().parent_path()));
     REQUIRE_FALSE(env->SameFileSystem(dir.Get(), "/proc"));
     REQUIRE_FALSE(env->SameFileSystem(dir.Get(), dir.Get() / "none"));
+}
+
+TEST_CASE("what is no regular file is told, and opened by nobody who asks for one")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    Must(WriteFileAtomically(*env, dir / "file", AsBytes("data")));
+    REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
+    std::filesystem::create_directory(dir / "folder");
+    std::filesystem::create_symlink(dir / "file", dir / "link");
+    std::filesystem::create_symlink(dir / "gone", dir / "dead");
+    const std::pair<const char*, FileKind> kinds[] = {
+        {"file", FileKind::kRegular}, {"link", FileKind::kRegular},
+        {"pipe", FileKind::kNamedPipe}, {"folder", FileKind::kFolder},
+        {"dead", FileKind::kDeadLink}, {"none", FileKind::kNothing}};
+    for (const auto& [name, kind] : kinds) {
+        INFO(name);
+        CHECK(Must(env->KindOf(dir / name)) == kind);
+        CHECK(env->OpenRead(dir / name).Ok() == (kind == FileKind::kRegular));
+        CHECK(env->OpenMapped(dir / name).Ok() == (kind == FileKind::kRegular));
+    }
+    CHECK(Must(env->KindOf("/dev/null")) == FileKind::kOther);
+    for (const Path& path : {dir / "pipe", dir / "folder", Path("/dev/null")}) {
+        CHECK_FALSE(env->OpenWrite(path, /*truncate=*/true).Ok());
+    }
+    // The pipe was opened without anybody at its other end, and nothing waited.
+    CHECK_FALSE(env->OpenPipe(dir / "pipe", [] { return true; }).Ok());
+}
+
+TEST_CASE("a pipe is read to its end and written from its start")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
+    const Bytes sent = test::RandomBytes(300'000); // more than a pipe holds
+    std::thread writer([&] {
+        const auto pipe = Must(env->OpenPipe(dir / "pipe", {}));
+        Must(pipe->WriteAt(0, ByteSpan(sent).first(1000)));
+        Must(pipe->WriteAt(1000, ByteSpan(sent).subspan(1000)));
+        Must(pipe->Sync());
+    });
+    const Bytes got = Must(ReadWholeStream(*env, dir / "pipe"));
+    writer.join();
+    CHECK(got == sent);
+    CHECK(Must(ReadWholeStream(*env, "/dev/null")).empty());
+    CHECK_FALSE(ReadWholeStream(*env, "/dev/zero").Ok()); // more than is taken
+    CHECK_FALSE(ReadWholeStream(*env, dir.Get()).Ok());
+    const auto silent = Must(env->OpenStream(dir / "pipe", [] { return true; }));
+    Bytes out(10);
+    CHECK_FALSE(silent->Read(out).Ok());
+}
+
+TEST_CASE("a file is replaced where a link leads, and the link stays")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    std::filesystem::create_directory(dir / "elsewhere");
+    Must(WriteFileAtomically(*env, dir / "elsewhere" / "real", AsBytes("old")));
+    std::filesystem::create_symlink("elsewhere/real", dir / "link");
+    Must(WriteFileAtomically(*env, dir / "link", AsBytes("new")));
+    CHECK(std::filesystem::is_symlink(dir / "link"));
+    CHECK(Must(ReadWholeFile(*env, dir / "elsewhere" / "real")) == Bytes{'n', 'e', 'w'});
+    // A link to nothing gives way, as the file is to be there.
+    std::filesystem::create_symlink("nowhere/gone", dir / "dead");
+    Must(WriteFileAtomically(*env, dir / "dead", AsBytes("new")));
+    CHECK(Must(ReadWholeFile(*env, dir / "dead")) == Bytes{'n', 'e', 'w'});
 }
