@@ -140,9 +140,13 @@ Result<> FileLogger::Start(const LogOptions& options)
     const Lock lock(m_mutex);
     m_options = options;
     if (m_options.file) {
-        if (m_options.shrink_at_start) IBD_RETURN_IF_ERROR(Shrink());
+        const Result<> shrunk = m_options.shrink_at_start ? Shrink() : Result<>();
         IBD_RETURN_IF_ERROR(OpenFile());
         WriteAll(m_fd, "\n\n\n\n\n");
+        if (!shrunk) {
+            SayLocked(LogLevel::kWarning,
+                      fmt::format("Failed to shrink debug log file: {}", shrunk.Message()));
+        }
     }
     m_started = true;
     if (m_held_dropped > 0) {
@@ -158,7 +162,9 @@ Result<> FileLogger::Start(const LogOptions& options)
 
 Result<> FileLogger::OpenFile()
 {
-    const int fd = ::open(m_options.file->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    // Without waiting: a pipe that nobody reads is an error, one whose reader is slow loses lines.
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC;
+    const int fd = ::open(m_options.file->c_str(), flags, 0600);
     if (fd < 0) {
         return SystemError("Could not open debug log file {}", m_options.file->string());
     }
@@ -167,9 +173,12 @@ Result<> FileLogger::OpenFile()
     return {};
 }
 
+// In place: others may link to the file, read it or have set its mode, and its folder need not be
+// writable. A crash meanwhile costs lines of the runs before.
 Result<> FileLogger::Shrink()
 {
-    if (!m_env.Exists(*m_options.file)) return {};
+    IBD_ASSIGN_OR_RETURN(const FileKind kind, m_env.KindOf(*m_options.file));
+    if (kind != FileKind::kRegular) return {};
     Bytes tail(kKeepBytes);
     {
         IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(*m_options.file));
@@ -181,7 +190,10 @@ Result<> FileLogger::Shrink()
     // Start at a whole line.
     const size_t line_end = AsChars(tail).find('\n');
     const size_t start = line_end == std::string_view::npos ? 0 : line_end + 1;
-    return WriteFileAtomically(m_env, *m_options.file, ByteSpan(tail).subspan(start));
+    const ByteSpan kept = ByteSpan(tail).subspan(start);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenWrite(*m_options.file, /*truncate=*/false));
+    IBD_RETURN_IF_ERROR(file->WriteAt(0, kept));
+    return file->Truncate(kept.size());
 }
 
 void FileLogger::SetLevel(LogCategory category, LogLevel level)

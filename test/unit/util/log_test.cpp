@@ -17,12 +17,14 @@ namespace {
 class ClockEnv final : public Env {
 public:
     int64_t micros = 1795239946'000'000; // 2026-11-21T05:45:46Z
+    bool refuses_writes = false;
     Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& p) override
     {
         return m->OpenRead(p);
     }
     Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& p, bool t) override
     {
+        if (refuses_writes) return SystemError("no writes today");
         return m->OpenWrite(p, t);
     }
     Result<std::unique_ptr<FileLock>> Lock(const Path& p) override { return m->Lock(p); }
@@ -280,6 +282,22 @@ TEST_CASE("a rotated log is opened anew, a long one is cut at a line")
     CHECK(kept.size() <= FileLogger::kKeepBytes);
     CHECK(kept.size() > FileLogger::kKeepBytes - 100);
     CHECK(longer.ends_with("\n" + kept));
+}
+
+TEST_CASE("a long log that cannot be shortened is written on, with a warning")
+{
+    const TempDir dir;
+    ClockEnv env;
+    LogOptions options;
+    options.file = dir / "debug.log";
+    options.timestamps = false;
+    const std::string longer(FileLogger::kShrinkAbove + 1, 'x');
+    REQUIRE(WriteFileAtomically(env, dir / "debug.log", AsBytes(longer)).Ok());
+    env.refuses_writes = true;
+    REQUIRE(FileLogger::Open(env, options).Ok());
+    const std::string text = WholeFile(env, dir / "debug.log");
+    CHECK(text == longer + kBetweenRuns +
+                      "[warning] Failed to shrink debug log file: no writes today\n");
 }
 
 TEST_CASE("a log file that cannot be opened is an error that names it")
