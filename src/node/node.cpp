@@ -196,10 +196,6 @@ Result<> Node::LoadBlockFiles()
 {
     for (const Path& file : m_options.load_blocks) {
         if (m_interrupt) break;
-        if (!m_env.OpenRead(file)) {
-            m_log.Warning("Could not open blocks file {}", file.string());
-            continue;
-        }
         BlockImporter importer(*m_chain, m_chain_start.Blocks(), m_env, m_log, m_interrupt);
         IBD_RETURN_IF_ERROR(importer.LoadFile(file));
         m_chain_thread->Activate();

@@ -441,7 +441,8 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
         out.blocks_dir = std::filesystem::absolute(args.GetPath("-blocksdir", {}));
     }
     for (const std::string& file : args.GetAll("-loadblock")) {
-        out.load_blocks.push_back(std::filesystem::absolute(file));
+        // An empty name is no file, which is told when it is opened.
+        out.load_blocks.push_back(file.empty() ? Path() : std::filesystem::absolute(file));
     }
     out.signature_cache_bytes =
         static_cast<size_t>(std::clamp<int64_t>(

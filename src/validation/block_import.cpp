@@ -28,6 +28,26 @@ private:
     ChainManager& m_chain;
 };
 
+/** A stream for who reads a file from its start to its end. */
+class StreamedFile final : public ReadableFile {
+public:
+    explicit StreamedFile(std::unique_ptr<InputStream> stream) : m_stream(std::move(stream)) {}
+    Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
+    {
+        CHECK(offset == m_at);
+        IBD_ASSIGN_OR_RETURN(const size_t got, m_stream->Read(out));
+        m_at += got;
+        return got;
+    }
+    Result<uint64_t> Size() const override { return m_at; }
+    void WillNeed(uint64_t, uint64_t) const override {}
+    void DontNeed(uint64_t, uint64_t) const override {}
+
+private:
+    const std::unique_ptr<InputStream> m_stream;
+    mutable uint64_t m_at = 0; //!< one thread reads
+};
+
 } // namespace
 
 Result<Bytes> BlockImporter::Read(const Waiting& place) const
@@ -98,6 +118,10 @@ ScanStep BlockImporter::Visit(const Waiting& place, const BlockHeader& header, B
         m_log.Debug(LogCategory::kReindex,
                     "LoadExternalBlockFile: Out of order block {}, parent {} not known",
                     header.Hash().ToHex(), header.prev_hash.ToHex());
+        if (place.stored.IsNull() && m_reads_once) {
+            ++m_left_out;
+            return ScanStep::kNext;
+        }
         m_waiting.emplace(header.prev_hash, place);
         return ScanStep::kNext;
     }
@@ -109,9 +133,10 @@ ScanStep BlockImporter::Visit(const Waiting& place, const BlockHeader& header, B
 
 void BlockImporter::ReportWaiting(const std::string& where) const
 {
-    if (m_waiting.empty()) return;
-    m_log.Warning("{} blocks in {} have no parent there and were left out", m_waiting.size(),
-                  where);
+    const uint64_t count = m_waiting.size() + m_left_out;
+    if (count == 0) return;
+    m_log.Warning("{} blocks in {} have no parent {} and were left out", count, where,
+                  m_reads_once ? "before them" : "there");
 }
 
 Result<> BlockImporter::Reindex()
@@ -206,19 +231,37 @@ Result<> BlockImporter::Reindex(const BlockSurvey& survey)
 
 Result<> BlockImporter::LoadFile(const Path& path)
 {
+    const auto kind = m_env.KindOf(path);
+    m_reads_once = kind && *kind != FileKind::kRegular;
+    if (!m_reads_once) {
+        auto file = m_env.OpenRead(path);
+        if (file) return LoadFrom(**file, path);
+    } else if (*kind != FileKind::kFolder) {
+        auto stream = m_env.OpenStream(path, [this] { return m_interrupt.load(); });
+        if (stream) return LoadFrom(StreamedFile(std::move(stream).Value()), path);
+    }
+    m_log.Warning("Could not open blocks file {}", path.string());
+    return {};
+}
+
+Result<> BlockImporter::LoadFrom(const ReadableFile& file, const Path& path)
+{
     const int64_t began = m_env.MonotonicMicros();
     m_log.Info("Importing blocks file {}...", path.string());
     const Importing importing(m_chain);
-    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
-    m_source = file.get();
+    m_source = &file;
     m_waiting.clear(); // their places were in another file
-    FrameScanner scanner(*file, path, XorKey(), m_blocks.Magic(), BlockStore::kScanWindow);
+    m_left_out = 0;
+    FrameScanner scanner(file, path, XorKey(), m_blocks.Magic(), BlockStore::kScanWindow);
     ScanStep step = ScanStep::kNext;
     while (step != ScanStep::kStop) {
-        IBD_ASSIGN_OR_RETURN(const auto frame, scanner.Next());
-        if (!frame) break;
-        const auto size = static_cast<uint32_t>(frame->block.size());
-        step = Visit({.stored = {}, .offset = scanner.End() - size, .size = size}, frame->block);
+        const auto frame = scanner.Next();
+        if (m_interrupt) return {}; // which may be why nothing more came
+        if (!frame) return frame.GetError();
+        if (!*frame) break;
+        const ByteSpan block = (*frame)->block;
+        const auto size = static_cast<uint32_t>(block.size());
+        step = Visit({.stored = {}, .offset = scanner.End() - size, .size = size}, block);
         if (step == ScanStep::kNotABlock) scanner.Refuse();
     }
     IBD_RETURN_IF_ERROR(m_failure);

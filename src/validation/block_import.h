@@ -22,7 +22,9 @@ public:
     /** The same, block by block and to the same end, reading only what the survey does not tell:
      *  blocks that were not found sound, and what lies about them. */
     Result<> Reindex(const BlockSurvey& survey);
-    /** Takes the blocks of a file that is not obfuscated. They are yet to be connected. */
+    /** Takes the blocks of a file that is not obfuscated. They are yet to be connected. A pipe
+     *  will do too; of that, which cannot be read again, blocks that come before their parent are
+     *  left out, and an interrupt ends the wait for more. What cannot be opened is a warning. */
     Result<> LoadFile(const Path& path);
 
     uint64_t Accepted() const { return m_accepted; }
@@ -52,6 +54,7 @@ private:
     Result<Bytes> Read(const Waiting& place) const;
     Result<> AcceptWaiting(const BlockHash& parent);
     void ReportWaiting(const std::string& where) const;
+    Result<> LoadFrom(const ReadableFile& file, const Path& path);
 
     ChainManager& m_chain;
     BlockStore& m_blocks;
@@ -59,6 +62,8 @@ private:
     Logger& m_log;
     const std::atomic<bool>& m_interrupt;
     const ReadableFile* m_source = nullptr; //!< of LoadFile, while it runs
+    bool m_reads_once = false;              //!< m_source is a pipe
+    uint64_t m_left_out = 0;                //!< blocks of it that came before their parent
     /** By parent; of equal parents in the order of the files. */
     std::multimap<BlockHash, Waiting> m_waiting;
     Result<> m_failure; //!< of the disk; ends the import
