@@ -251,49 +251,76 @@ const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& pa
     return *best;
 }
 
-/** Writes the coins at `target` to `path`. */
-SnapshotHeader WriteSnapshot(const ChainContext& context, const HeaderNode& target,
-                             const Path& path)
+[[noreturn]] void ThrowNotOpened(const Path& path)
+{
+    ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.", path.string());
+}
+
+/** Writes the coins at `target`. */
+SnapshotHeader WriteCoins(const ChainContext& context, const HeaderNode& target,
+                          SnapshotWriter& writer)
 {
     const auto walk = context.WalkCoins(&target);
-    auto created =
-        SnapshotWriter::Create(context.env, path, context.Chain().Params().magic, target.hash);
-    if (!created) {
-        ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.", path.string());
-    }
-    auto writer = std::move(created).Value();
     OutPoint outpoint;
     Coin coin;
     for (uint64_t i = 0; OrThrow(walk->Next(outpoint, coin)); ++i) {
-        OrThrow(writer->Add(outpoint, coin));
+        OrThrow(writer.Add(outpoint, coin));
         if (i % 65536 == 0 && context.interrupt) {
             throw RpcError{RpcCode::kMisc, "Shutting down"};
         }
     }
-    return OrThrow(writer->Finish());
+    return OrThrow(writer.Finish());
+}
+
+CoinsStats StatsOf(const ChainContext& context, const HeaderNode& block)
+{
+    const auto walk = context.WalkCoins(&block);
+    return OrThrow(ComputeCoinsStats(*walk, CoinsHashKind::kSerialized3, context.interrupt));
+}
+
+/** Into a file that takes its name once it is complete. */
+CoinsStats DumpToFile(const ChainContext& context, const HeaderNode& block, const NewFile& file)
+{
+    const UnfinishedFile claimed = ClaimUnfinished(context, file.incomplete);
+    auto writer = SnapshotWriter::Create(context.env, file.incomplete,
+                                         context.Chain().Params().magic, block.hash);
+    if (!writer) ThrowNotOpened(file.incomplete);
+    CoinsStats stats;
+    try {
+        WriteCoins(context, block, **writer);
+        stats = StatsOf(context, block);
+    } catch (const RpcError&) {
+        (void)context.env.Remove(file.incomplete);
+        throw;
+    }
+    OrThrow(context.env.Rename(file.incomplete, file.path));
+    OrThrow(context.env.SyncDirectory(file.path.parent_path()));
+    return stats;
+}
+
+/** The number of coins is the first thing that goes into a pipe, so they are counted before. */
+CoinsStats DumpToPipe(const ChainContext& context, const HeaderNode& block, const NewFile& file)
+{
+    auto pipe = context.env.OpenPipe(file.path, [&] { return context.interrupt.load(); });
+    if (!pipe && context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
+    if (!pipe) ThrowNotOpened(file.path);
+    const CoinsStats stats = StatsOf(context, block);
+    const SnapshotHeader header{context.Chain().Params().magic, block.hash, stats.outputs};
+    const auto writer = OrThrow(SnapshotWriter::CreateOnPipe(std::move(pipe).Value(), header));
+    WriteCoins(context, block, *writer);
+    return stats;
 }
 
 UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& chain = context.Chain();
-    const NewFile file(context, call.String(0));
+    const NewFile file(context, call.String(0), NewFile::Pipes::kTaken);
     // Between the two passes over the coins the tip may move; the block stays.
     const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
-    const UnfinishedFile claimed = ClaimUnfinished(context, file.incomplete);
-    SnapshotHeader header;
-    try {
-        header = WriteSnapshot(context, block, file.incomplete);
-    } catch (const RpcError&) {
-        (void)context.env.Remove(file.incomplete);
-        throw;
-    }
-    const auto walk = context.WalkCoins(&block);
     const CoinsStats stats =
-        OrThrow(ComputeCoinsStats(*walk, CoinsHashKind::kSerialized3, context.interrupt));
-    OrThrow(context.env.Rename(file.incomplete, file.path));
-    OrThrow(context.env.SyncDirectory(file.path.parent_path()));
+        file.is_pipe ? DumpToPipe(context, block, file) : DumpToFile(context, block, file);
     UniValue out(UniValue::VOBJ);
-    out.pushKV("coins_written", Num(header.coins));
+    out.pushKV("coins_written", Num(stats.outputs));
     out.pushKV("base_hash", block.hash.ToHex());
     out.pushKV("base_height", Num(block.height));
     out.pushKV("path", file.path.string());

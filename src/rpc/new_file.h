@@ -8,14 +8,22 @@ namespace ibd {
 
 /** A file that a call makes: written under a name of its own until it is complete. */
 struct NewFile {
+    /** Whether a named pipe that is there will do: what is written goes straight into it. */
+    enum class Pipes { kRefused, kTaken };
+
     Path path;
     Path incomplete;
+    bool is_pipe = false; //!< `incomplete` is `path`
 
     /** A relative `name` is below the data directory. Throws RpcError (-8) if something is there.
      */
-    NewFile(const ChainContext& context, const std::string& name)
+    NewFile(const ChainContext& context, const std::string& name, Pipes pipes = Pipes::kRefused)
         : path(context.net_dir / name), incomplete(path)
     {
+        const auto kind = context.env.KindOf(path);
+        const bool pipe = kind && (*kind == FileKind::kNamedPipe || *kind == FileKind::kPipe);
+        is_pipe = pipe && pipes == Pipes::kTaken;
+        if (is_pipe) return;
         incomplete += ".incomplete";
         if (!context.env.Exists(path)) return;
         ThrowRpc(RpcCode::kInvalidParameter,

@@ -124,8 +124,9 @@ Result<bool> SnapshotReader::Next(OutPoint& outpoint, Coin& coin)
 
 // SnapshotWriter.
 
-SnapshotWriter::SnapshotWriter(std::unique_ptr<WritableFile> file, SnapshotHeader header)
-    : m_out(std::move(file), SnapshotHeader::kSize), m_header(header)
+SnapshotWriter::SnapshotWriter(std::unique_ptr<WritableFile> file, uint64_t offset,
+                               SnapshotHeader header)
+    : m_out(std::move(file), offset), m_header(header)
 {
 }
 
@@ -137,7 +138,19 @@ Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(Env& env, const P
     SnapshotHeader header;
     header.magic = magic;
     header.base = base;
-    return std::unique_ptr<SnapshotWriter>(new SnapshotWriter(std::move(file), header));
+    return std::unique_ptr<SnapshotWriter>(
+        new SnapshotWriter(std::move(file), SnapshotHeader::kSize, header));
+}
+
+Result<std::unique_ptr<SnapshotWriter>>
+SnapshotWriter::CreateOnPipe(std::unique_ptr<WritableFile> pipe, const SnapshotHeader& header)
+{
+    SnapshotHeader so_far = header;
+    so_far.coins = 0;
+    std::unique_ptr<SnapshotWriter> writer(new SnapshotWriter(std::move(pipe), 0, so_far));
+    writer->m_announced = header.coins;
+    IBD_RETURN_IF_ERROR(writer->m_out.Add(header.Encode()));
+    return writer;
 }
 
 Result<> SnapshotWriter::Add(const OutPoint& outpoint, const Coin& coin)
@@ -177,6 +190,8 @@ Result<SnapshotHeader> SnapshotWriter::Finish()
 {
     if (m_tx_coins > 0) IBD_RETURN_IF_ERROR(CloseTx());
     IBD_RETURN_IF_ERROR(m_out.Flush());
+    CHECK(!m_announced || *m_announced == m_header.coins);
+    if (m_announced) return m_header;
     IBD_RETURN_IF_ERROR(m_out.File().WriteAt(0, m_header.Encode()));
     IBD_RETURN_IF_ERROR(m_out.File().Sync());
     return m_header;

@@ -68,6 +68,9 @@ public:
     /** Starts the file; the count in the header is set by Finish(). */
     static Result<std::unique_ptr<SnapshotWriter>>
     Create(Env& env, const Path& path, const std::array<uint8_t, 4>& magic, const BlockHash& base);
+    /** On a pipe, which takes no count afterwards: `header` is complete. */
+    static Result<std::unique_ptr<SnapshotWriter>> CreateOnPipe(std::unique_ptr<WritableFile> pipe,
+                                                                const SnapshotHeader& header);
     /** Coins come in the order of the chainstate; those of one transaction follow each other. */
     Result<> Add(const OutPoint& outpoint, const Coin& coin);
     /** As Add, of a value in chainstate form. */
@@ -76,11 +79,12 @@ public:
     Result<SnapshotHeader> Finish();
 
 private:
-    SnapshotWriter(std::unique_ptr<WritableFile> file, SnapshotHeader header);
+    SnapshotWriter(std::unique_ptr<WritableFile> file, uint64_t offset, SnapshotHeader header);
     Result<> CloseTx();
 
     FileAppender m_out;
-    SnapshotHeader m_header;
+    SnapshotHeader m_header;             //!< of the coins so far
+    std::optional<uint64_t> m_announced; //!< coins in the header that is written already
     Bytes m_tx;              //!< coins of the open transaction
     uint64_t m_tx_coins = 0; //!< how many
     Txid m_txid;
