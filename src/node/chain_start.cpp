@@ -4,6 +4,8 @@
 #include "consensus/limits.h"
 #include "node/full_mark.h"
 #include "node/start_log.h"
+#include "node/stored_files.h"
+#include "storage/block_files.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
 #include "swiftsync/checkpoint.h"
@@ -70,6 +72,9 @@ void ChainStart::Close()
 Result<> ChainStart::Load()
 {
     m_asks_for_reindex = false;
+    // Before anything is removed.
+    if (m_reindex) IBD_RETURN_IF_ERROR(LookBeforeReindex(m_env, m_log, m_dir.Blocks()));
+    if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(RemoveSnapshot(m_env, m_log, m_dir));
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());
     TakeLightly(TendLeftovers(m_env, m_log, WhereLeftovers()));
@@ -175,6 +180,9 @@ Result<> ChainStart::OpenStores()
     m_chain = &m_stack->Chain();
     m_parts.events.Follow(*m_chain);
     IBD_RETURN_IF_ERROR(Damaged("Error loading block database", m_chain->LoadIndex()));
+    IBD_RETURN_IF_ERROR(
+        Damaged("Error loading block database",
+                CheckStoredFiles(m_env, m_log, *m_chain, m_stack->Blocks(), m_dir.Blocks())));
     return RefuseUnpruning();
 }
 
@@ -236,6 +244,7 @@ Result<> ChainStart::CheckBlocksAreIndexed()
 // A link to nowhere is a disk that is not mounted: everything would go to the one below it.
 Result<> ChainStart::PrepareChainstate()
 {
+    if (!m_reindex_chainstate) IBD_RETURN_IF_ERROR(RefuseSnapshot(m_env, m_log, m_dir));
     const Path chainstate = m_dir.Chainstate();
     IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, chainstate));
     if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};

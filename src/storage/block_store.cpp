@@ -3,12 +3,11 @@
 
 #include "crypto/sha256.h"
 #include "primitives/block.h"
+#include "storage/block_files.h"
 #include "storage/frame_scanner.h"
 #include "storage/undo.h"
 #include "util/endian.h"
 #include "util/hex.h"
-
-#include <charconv>
 
 namespace ibd {
 namespace {
@@ -34,6 +33,20 @@ Result<XorKey> ReadKey(Env& env, const Path& path)
     return XorKey(key);
 }
 
+/** A link to a key that is gone: most likely its disk is not mounted. Without files there is
+ * nothing that the key is needed for. */
+Result<> RefuseLostKey(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(path));
+    if (kind != FileKind::kDeadLink) return {};
+    IBD_ASSIGN_OR_RETURN(const BlockFilesFound found, FindBlockFiles(env, path.parent_path()));
+    if (found.blocks.empty() && found.undo.empty()) return {};
+    return SystemError(
+        "'{}' is a symbolic link to '{}', which is not there: mount its disk, or put "
+        "the key back, without which the block files cannot be read",
+        path.string(), env.FollowLink(path).string());
+}
+
 Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& options)
 {
     const Path path = options.blocks_dir / "xor.dat";
@@ -44,6 +57,7 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
         IBD_ASSIGN_OR_RETURN(key, ReadKey(env, path));
     } else {
         IBD_ASSIGN_OR_RETURN(const bool first_run, IsFirstRun(env, options.blocks_dir));
+        IBD_RETURN_IF_ERROR(RefuseLostKey(env, path));
         if (first_run && options.obfuscate_new) {
             std::array<uint8_t, XorKey::kSize> random;
             env.RandomBytes(random);
@@ -60,17 +74,6 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
     log.Info("Using obfuscation key for blocksdir *.dat files ({}): '{}'",
              options.blocks_dir.string(), ToHex(key.Span()));
     return key;
-}
-
-/** Of "blk00012.dat", with prefix "blk". */
-std::optional<int32_t> BlockFileNumber(std::string_view name, std::string_view prefix = "blk")
-{
-    if (name.size() < 12 || !name.starts_with(prefix) || !name.ends_with(".dat")) return {};
-    const std::string_view digits = name.substr(3, name.size() - 7);
-    int32_t n = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    if (error != std::errc() || end != digits.data() + digits.size() || n < 0) return {};
-    return n;
 }
 
 Result<> ReadExactly(const ReadableFile& file, const Path& path, const XorKey& key, uint64_t offset,
@@ -170,25 +173,6 @@ BlockStore::BlockStore(Env& env, BlockStoreOptions options, XorKey key,
     if (m_files.empty()) m_files.emplace_back();
 }
 
-Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir)
-{
-    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(blocks_dir));
-    std::map<int32_t, std::string> blocks;
-    for (const std::string& name : names) {
-        if (const auto n = BlockFileNumber(name)) blocks[*n] = name;
-        if (BlockFileNumber(name, "rev")) IBD_RETURN_IF_ERROR(env.Remove(blocks_dir / name));
-    }
-    int32_t expected = 0;
-    for (const auto& [n, name] : blocks) {
-        if (n == expected) {
-            ++expected;
-        } else {
-            IBD_RETURN_IF_ERROR(env.Remove(blocks_dir / name));
-        }
-    }
-    return {};
-}
-
 Result<std::unique_ptr<BlockStore>>
 BlockStore::Open(Env& env, Logger& log, BlockStoreOptions options, std::vector<BlockFileInfo> files)
 {
@@ -199,12 +183,12 @@ BlockStore::Open(Env& env, Logger& log, BlockStoreOptions options, std::vector<B
 
 Path BlockStore::BlockPath(int32_t n) const
 {
-    return m_options.blocks_dir / fmt::format("blk{:05}.dat", n);
+    return m_options.blocks_dir / BlockFileName("blk", n);
 }
 
 Path BlockStore::UndoPath(int32_t n) const
 {
-    return m_options.blocks_dir / fmt::format("rev{:05}.dat", n);
+    return m_options.blocks_dir / BlockFileName("rev", n);
 }
 
 Path BlockStore::PathOf(FileId id) const
@@ -214,13 +198,8 @@ Path BlockStore::PathOf(FileId id) const
 
 Result<std::vector<int32_t>> BlockStore::ListBlockFiles() const
 {
-    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, m_env.List(m_options.blocks_dir));
-    std::vector<int32_t> numbers;
-    for (const std::string& name : names) {
-        if (const auto n = BlockFileNumber(name)) numbers.push_back(*n);
-    }
-    std::sort(numbers.begin(), numbers.end());
-    return numbers;
+    IBD_ASSIGN_OR_RETURN(BlockFilesFound found, FindBlockFiles(m_env, m_options.blocks_dir));
+    return std::move(found.blocks);
 }
 
 Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) const

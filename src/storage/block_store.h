@@ -73,10 +73,6 @@ struct ScanStats {
     uint64_t end = 0;           //!< offset behind the last frame taken
 };
 
-/** Before the blocks in a pruned directory are indexed anew: deletes undo files, and the blk files
- *  behind the first that is missing, which hold nothing that connects. */
-Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir);
-
 class BlockStore {
 public:
     static constexpr size_t kScanWindow = 8 << 20;

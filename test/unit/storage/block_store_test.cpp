@@ -1,5 +1,6 @@
 // Block and undo files: written and read back, scanned in every state of disorder, damaged.
 #include "crypto/sha256.h"
+#include "storage/block_files.h"
 #include "storage/block_store.h"
 #include "storage/undo.h"
 #include "support.h"
@@ -417,6 +418,40 @@ TEST_CASE("a file that is forgotten and deleted leaves the others as they are")
     CHECK(std::filesystem::exists(store->UndoPath(2)));
     Must(store->DeleteFile(1)); // nothing is left to do
     CHECK(Must(store->WriteBlock(RandomBlock(600), 9, 0)).file == 4);
+}
+
+TEST_CASE("only regular files with the names that are written count as block files")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    for (const char* name : {"blk00000.dat", "blk00012.dat", "blk123456.dat", "rev00012.dat",
+                             "blk000001.dat", "blk1.dat", "blk-0001.dat", "blk99999999999.dat",
+                             "blk.dat", "blk00001.dat.new", "notes.dat", "xor.dat"}) {
+        WriteFile(dir / name, Bytes(10, 1));
+    }
+    std::filesystem::create_directory(dir / "blk00099.dat");
+    std::filesystem::create_symlink(dir / "none", dir / "rev00098.dat");
+    std::filesystem::create_symlink(dir / "blk00000.dat", dir / "blk00003.dat");
+    const BlockFilesFound found = Must(FindBlockFiles(*env, dir.Get()));
+    CHECK(found.blocks == std::vector<int32_t>{0, 3, 12, 123456});
+    CHECK(found.undo == std::vector<int32_t>{12});
+    CHECK(found.others.size() == 7);
+    const std::string text = DescribeOthers(found, dir.Get());
+    CHECK_THAT(text, Catch::Contains("blk00099.dat (a folder)"));
+    CHECK_THAT(text, Catch::Contains("rev00098.dat (a link to nothing)"));
+    CHECK_THAT(text, Catch::Contains("blk000001.dat (no name that the node gives)"));
+
+    const std::vector<bool> used{true, false, false, true};
+    CHECK(CheckFilesHold(*env, dir.Get(), "blk", std::vector<uint64_t>{10, 0, 0, 10}, used).Ok());
+    const auto shorter =
+        CheckFilesHold(*env, dir.Get(), "blk", std::vector<uint64_t>{11, 0, 0, 10}, used);
+    REQUIRE_FALSE(shorter.Ok());
+    CHECK_THAT(shorter.Message(), Catch::Contains("blk00000.dat has 10 bytes"));
+    const std::vector<bool> missing{false, true};
+    const auto absent =
+        CheckFilesHold(*env, dir.Get(), "blk", std::vector<uint64_t>{0, 10}, missing);
+    REQUIRE_FALSE(absent.Ok());
+    CHECK_THAT(absent.Message(), Catch::Contains("Unable to open file"));
 }
 
 TEST_CASE("of a pruned directory the files behind the first gap are of no use")

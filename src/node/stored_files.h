@@ -1,0 +1,26 @@
+// What a start looks at before it takes a data directory as it is, or rebuilds from it: block files
+// against the index, and the chainstate of a UTXO snapshot that Core uses. Main thread.
+#pragma once
+
+#include "storage/data_dir.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+/** Before -reindex removes anything: what it will read can be opened; what only looks like a block
+ *  file is named in the log. */
+Result<> LookBeforeReindex(Env& env, Logger& log, const Path& blocks_dir);
+
+/** An error if block files lack what the index says is in them. Undo files are only warned of: they
+ *  are needed for a reorganisation alone. */
+Result<> CheckStoredFiles(Env& env, Logger& log, const ChainManager& chain,
+                          const BlockStore& blocks, const Path& blocks_dir);
+
+/** An error, with what helps, where Core uses a snapshot: this version cannot go on with two
+ *  chainstates, and one that is moved past the snapshot's base would make Core abort. */
+Result<> RefuseSnapshot(Env& env, Logger& log, const DataDir& dir);
+
+/** For a rebuild of the chainstate: removes that of a snapshot, if there is one, as Core's does. */
+Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir);
+
+} // namespace ibd

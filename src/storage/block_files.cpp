@@ -1,0 +1,122 @@
+// See block_files.h.
+#include "storage/block_files.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kMostNamed = 8; //!< in one line of the log
+constexpr const char* kBlocks = "blk";
+constexpr const char* kUndo = "rev";
+
+/** Nothing if the node writes no such name. */
+std::optional<int32_t> NumberIn(std::string_view name)
+{
+    const std::string_view digits = name.substr(3, name.size() - 7);
+    int32_t number = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, number);
+    if (error != std::errc() || stop != end || number < 0) return std::nullopt;
+    if (name != BlockFileName(name.substr(0, 3), number)) return std::nullopt;
+    return number;
+}
+
+bool LooksLikeOne(std::string_view name)
+{
+    return (name.starts_with(kBlocks) || name.starts_with(kUndo)) && name.ends_with(".dat") &&
+           name.size() >= 7;
+}
+
+} // namespace
+
+std::string BlockFileName(std::string_view prefix, int32_t number)
+{
+    return fmt::format("{}{:05}.dat", prefix, number);
+}
+
+Result<BlockFilesFound> FindBlockFiles(Env& env, const Path& blocks_dir)
+{
+    IBD_ASSIGN_OR_RETURN(std::vector<std::string> names, env.List(blocks_dir));
+    std::sort(names.begin(), names.end());
+    BlockFilesFound found;
+    for (const std::string& name : names) {
+        if (!LooksLikeOne(name)) continue;
+        const auto number = NumberIn(name);
+        if (!number) {
+            found.others.push_back(name + " (no name that the node gives)");
+            continue;
+        }
+        IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(blocks_dir / name));
+        if (kind == FileKind::kRegular) {
+            (name.starts_with(kBlocks) ? found.blocks : found.undo).push_back(*number);
+        } else {
+            found.others.push_back(fmt::format("{} ({})", name, NameOf(kind)));
+        }
+    }
+    std::sort(found.blocks.begin(), found.blocks.end());
+    std::sort(found.undo.begin(), found.undo.end());
+    return found;
+}
+
+std::string DescribeOthers(const BlockFilesFound& found, const Path& blocks_dir)
+{
+    if (found.others.empty()) return {};
+    const size_t named = std::min(found.others.size(), kMostNamed);
+    const auto end = found.others.begin() + static_cast<std::ptrdiff_t>(named);
+    const size_t more = found.others.size() - named;
+    return fmt::format("In '{}' these are no block files of the node and are left out: {}{}",
+                       blocks_dir.string(), fmt::join(found.others.begin(), end, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : std::string());
+}
+
+Result<> CheckReadable(Env& env, const Path& blocks_dir, std::span<const int32_t> blocks)
+{
+    for (const int32_t number : blocks) {
+        const auto file = env.OpenRead(blocks_dir / BlockFileName(kBlocks, number));
+        if (!file) return file.GetError();
+    }
+    return {};
+}
+
+Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir)
+{
+    IBD_ASSIGN_OR_RETURN(const BlockFilesFound found, FindBlockFiles(env, blocks_dir));
+    for (const int32_t number : found.undo) {
+        IBD_RETURN_IF_ERROR(env.Remove(blocks_dir / BlockFileName(kUndo, number)));
+    }
+    int32_t expected = 0;
+    for (const int32_t number : found.blocks) {
+        if (number == expected) {
+            ++expected;
+        } else {
+            IBD_RETURN_IF_ERROR(env.Remove(blocks_dir / BlockFileName(kBlocks, number)));
+        }
+    }
+    return {};
+}
+
+Result<> CheckFilesHold(Env& env, const Path& blocks_dir, std::string_view prefix,
+                        std::span<const uint64_t> sizes, const std::vector<bool>& used)
+{
+    for (size_t number = 0; number < used.size(); ++number) {
+        if (!used[number]) continue;
+        const Path path = blocks_dir / BlockFileName(prefix, static_cast<int32_t>(number));
+        const auto opened = env.OpenRead(path);
+        if (!opened) return BadData("Unable to open file {}: {}", path.string(), opened.Message());
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, (*opened)->Size());
+        const uint64_t recorded = number < sizes.size() ? sizes[number] : 0;
+        if (size >= recorded) continue;
+        return BadData("{} has {} bytes, but the index knows of {}: put a sound copy in its place, "
+                       "or restart with -reindex to do without what is lost",
+                       path.string(), size, recorded);
+    }
+    return {};
+}
+
+} // namespace ibd
