@@ -48,9 +48,9 @@ std::string ReadLogin(Env& env, const ArgsManager& args, const DataPaths& paths)
 {
     const std::string password = args.Get("-rpcpassword", "");
     if (!password.empty()) return args.Get("-rpcuser", "") + ":" + password;
-    if (args.IsNegated("-rpccookiefile")) return {};
-    const auto contents =
-        ReadWholeFile(env, paths.Network() / args.Get("-rpccookiefile", ".cookie"));
+    const Path cookie = args.GetPath("-rpccookiefile", ".cookie");
+    if (cookie.empty()) return {}; // -norpccookiefile
+    const auto contents = ReadWholeStream(env, paths.Network() / cookie);
     if (!contents.Ok()) return {};
     return std::string(Split(AsChars(*contents), '\n')[0]);
 }

@@ -131,6 +131,10 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height, bool ch
     if (std::exchange(m_told, true)) return; // in FoldSurvey()
     m_log.Info("IBD Booster: runs and checkpoint are kept in '{}'", options.directory.string());
     if (!options.full_validation && !options.check_rules && !checks) WarnOfTrust(height);
+    if (m_stop_at <= 0 || m_stop_at >= height) return;
+    m_log.Warning("-stopatheight={} is below the terminal block at height {}: the IBD Booster has "
+                  "no chainstate before that, so the node stops there",
+                  m_stop_at, height);
 }
 
 /** More is taken on trust than by Core's -assumevalid, and the user is to know it, and how long. */

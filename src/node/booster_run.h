@@ -46,6 +46,8 @@ public:
     /** Who wants to see the blocks of a fold with given hints: asked before it, null if nobody. */
     using FoldWatcher = std::function<std::unique_ptr<FoldObserver>(const FoldTask& fold)>;
     void OnFold(FoldWatcher watcher) { m_watcher = std::move(watcher); }
+    /** -stopatheight: a sync goes beyond it, which is told. 0: never. */
+    void ExpectStopAt(int32_t height) { m_stop_at = height; }
     /** Those that were opened; null: none. */
     const Hints* GivenHints() const { return m_hints.get(); }
     /** After Run(): they failed a check. */
@@ -216,6 +218,7 @@ private:
     bool m_hints_failed = false; //!< were wrong, or are not of this chain
     UndoRun m_validation;        //!< full validation from blocks alone
     bool m_told = false;         //!< LogStart()
+    int32_t m_stop_at = 0;       //!< -stopatheight
     bool m_discards = false;     //!< blocks are folded and not stored (-prune)
     mutable Mutex m_mutex;
     std::condition_variable_any m_stop;

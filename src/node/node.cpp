@@ -91,6 +91,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
     m_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
     m_booster.OnOwnHints(
         [this](const Hints& hints, const BlockHash& terminal) { KeepHints(hints, terminal); });
+    m_booster.ExpectStopAt(m_options.stop_at_height);
     const std::vector<std::string> deprecated = args.GetAll("-deprecatedrpc");
     m_chain_context.deprecated_warnings =
         std::find(deprecated.begin(), deprecated.end(), "warnings") != deprecated.end();
@@ -413,7 +414,10 @@ Result<> Node::ShutDown()
 
 Result<> Node::Start()
 {
-    IBD_RETURN_IF_ERROR(m_booster.OpenHints(m_options.hints, m_options.assume_valid));
+    const Result<> opened = m_booster.OpenHints(m_options.hints, m_options.assume_valid);
+    if (!opened) {
+        return Error{"-ibdboosterfile: " + opened.Message(), opened.GetError().kind};
+    }
     IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
     IBD_RETURN_IF_ERROR(StartRpc());
     if (m_options.serve_hints) m_library.Load();

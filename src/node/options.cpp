@@ -4,6 +4,7 @@
 #include "node/pool_config.h"
 #include "node/start_checks.h"
 #include "util/hex.h"
+#include "util/strings.h"
 
 #include <algorithm>
 #include <thread>
@@ -29,6 +30,7 @@ constexpr int64_t kDefaultTipAge = 24 * 60 * 60; //!< seconds
 constexpr int64_t kDefaultBoosterMem = 96;       //!< MiB
 constexpr int64_t kMinBoosterMem = 1;            //!< MiB
 constexpr int64_t kMaxBoosterMem = 64 << 10;     //!< MiB; all coins take less
+constexpr int64_t kMaxBoosterThreads = 1024;
 constexpr int64_t kLeastBoosterPeers = 2;        //!< that Core makes anyway
 constexpr int64_t kMostBoosterPeers = 64;
 constexpr int64_t kMaxInterval = 86'400; //!< seconds
@@ -101,7 +103,28 @@ void AddBooster(ArgsManager& args)
         "for once there are headers (default: 60)");
     add("-servehints", "",
         "Keep hints that the node has used or made in the folder hints of the network's data "
-        "directory, and give them to peers that ask (default: 1)");
+        "directory, and give them to peers that ask (default: 1)",
+        OptionSpec::kYesOrNo);
+}
+
+/** What an option of the booster may be set to. */
+struct IntegerRange {
+    const char* name;
+    int64_t least;
+    int64_t most = INT64_MAX;
+    const char* unit = "";
+};
+
+/** Of options that are ours alone: Core's take what is no number for 0, these refuse it. */
+Result<int64_t> ReadInteger(const ArgsManager& args, const IntegerRange& range, int64_t otherwise)
+{
+    const auto text = args.Get(range.name);
+    const auto value = text ? ParseInteger<int64_t>(*text) : std::optional(otherwise);
+    if (value && *value >= range.least && *value <= range.most) return *value;
+    const std::string bounds = range.most == INT64_MAX
+                                   ? fmt::format("a number, at least {}", range.least)
+                                   : fmt::format("{} to {}", range.least, range.most);
+    return BadData("{}={}: must be {}{}", range.name, *text, bounds, range.unit);
 }
 
 constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", "-txindex",
@@ -181,9 +204,9 @@ Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
 {
     using Mode = OwnHintsOptions::Mode;
     out.own_hints.mode = Mode::kDefault;
-    const int64_t least =
-        args.GetInt("-ibdboosterleast", static_cast<int64_t>(OwnHintsOptions::kLeastBytes));
-    if (least < 0) return BadData("-ibdboosterleast={}: must not be negative", least);
+    IBD_ASSIGN_OR_RETURN(const int64_t least,
+                         ReadInteger(args, {"-ibdboosterleast", 0},
+                                     static_cast<int64_t>(OwnHintsOptions::kLeastBytes)));
     out.own_hints.least_bytes = static_cast<uint64_t>(least);
     if (out.booster.full_validation) { // reads blocks more than once, so all have to be stored
         out.own_hints.mode = out.prune_target == 0 ? Mode::kAsked : Mode::kOff;
@@ -246,13 +269,16 @@ Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& ou
             return BadData("-ibdboosterhash={}: must be a SHA-256, 64 hex digits", *text);
         }
         out.hints.hash = Uint256::FromBytes(bytes->data());
+        // Who says -noibdboosterfile does without what bitcoin.conf names, its hash included.
+        if (!args.IsSet("-ibdboosterfile")) {
+            return BadData("-ibdboosterhash without -ibdboosterfile: there is no file that could "
+                           "have this hash. Name the file, or leave out the hash");
+        }
     }
     out.serve_hints = args.GetBool("-servehints", true);
-    out.hints_wait_seconds = args.GetInt("-ibdboosterwait", out.hints_wait_seconds);
-    if (out.hints_wait_seconds < 0 || out.hints_wait_seconds > kMaxInterval) {
-        return BadData("-ibdboosterwait={}: must be 0 to {} seconds", out.hints_wait_seconds,
-                       kMaxInterval);
-    }
+    IBD_ASSIGN_OR_RETURN(out.hints_wait_seconds,
+                         ReadInteger(args, {"-ibdboosterwait", 0, kMaxInterval, " seconds"},
+                                     out.hints_wait_seconds));
     return {};
 }
 
@@ -271,31 +297,25 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     }
     booster.loader = loader == "table" ? LoaderKind::kTable : LoaderKind::kBatch;
     const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const int64_t threads = args.GetInt("-ibdboosterthreads", cores);
-    if (threads < 1 || threads > 1024) {
-        return BadData("-ibdboosterthreads={}: must be 1 to 1024", threads);
-    }
+    IBD_ASSIGN_OR_RETURN(const int64_t threads,
+                         ReadInteger(args, {"-ibdboosterthreads", 1, kMaxBoosterThreads}, cores));
     booster.threads = static_cast<unsigned>(threads);
-    const int64_t mem = args.GetInt("-ibdboostermem", kDefaultBoosterMem);
-    if (mem < kMinBoosterMem || mem > kMaxBoosterMem) {
-        return BadData("-ibdboostermem={}: must be {} to {} MiB", mem, kMinBoosterMem,
-                       kMaxBoosterMem);
-    }
+    IBD_ASSIGN_OR_RETURN(const int64_t mem,
+                         ReadInteger(args,
+                                     {"-ibdboostermem", kMinBoosterMem, kMaxBoosterMem, " MiB"},
+                                     kDefaultBoosterMem));
     booster.memory_bytes = static_cast<size_t>(mem) << 20;
-    const int64_t peers = args.GetInt("-ibdboosterpeers", kLeastBoosterPeers);
-    if (peers < kLeastBoosterPeers || peers > kMostBoosterPeers) {
-        return BadData("-ibdboosterpeers={}: must be {} to {}", peers, kLeastBoosterPeers,
-                       kMostBoosterPeers);
-    }
+    IBD_ASSIGN_OR_RETURN(const int64_t peers,
+                         ReadInteger(args,
+                                     {"-ibdboosterpeers", kLeastBoosterPeers, kMostBoosterPeers},
+                                     kLeastBoosterPeers));
     out.booster_peers = static_cast<int>(peers);
-    booster.checkpoint_seconds = args.GetInt("-ibdboosterinterval", booster.checkpoint_seconds);
-    if (booster.checkpoint_seconds < 1 || booster.checkpoint_seconds > kMaxInterval) {
-        return BadData("-ibdboosterinterval={}: must be 1 to {} seconds",
-                       booster.checkpoint_seconds, kMaxInterval);
-    }
-    const int64_t bytes =
-        args.GetInt("-ibdboosterintervalbytes", static_cast<int64_t>(booster.checkpoint_bytes));
-    if (bytes < 1) return BadData("-ibdboosterintervalbytes={}: must be at least 1", bytes);
+    IBD_ASSIGN_OR_RETURN(booster.checkpoint_seconds,
+                         ReadInteger(args, {"-ibdboosterinterval", 1, kMaxInterval, " seconds"},
+                                     booster.checkpoint_seconds));
+    IBD_ASSIGN_OR_RETURN(const int64_t bytes,
+                         ReadInteger(args, {"-ibdboosterintervalbytes", 1},
+                                     static_cast<int64_t>(booster.checkpoint_bytes)));
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
     if (booster.full_validation) out.assume_valid = {}; // above the terminal block neither
@@ -315,6 +335,12 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     const auto dir = args.Get("-ibdboosterdir");
     if (dir && !args.IsNegated("-ibdboosterdir")) {
         if (dir->empty()) return BadData("-ibdboosterdir: names no directory");
+        std::error_code code;
+        const auto type = std::filesystem::symlink_status(*dir, code).type();
+        const bool there = type != std::filesystem::file_type::not_found;
+        if (there && !std::filesystem::is_directory(*dir, code)) {
+            return BadData("-ibdboosterdir={}: is no directory", *dir);
+        }
         booster.directory = OwnFolderIn(*dir, params, net_dir);
     }
     IBD_RETURN_IF_ERROR(ReadOwnHints(args, out));

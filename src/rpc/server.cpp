@@ -156,9 +156,8 @@ Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t defaul
     options.auth.salted = args.GetAll("-rpcauth");
     options.auth.whitelist = args.GetAll("-rpcwhitelist");
     options.auth.whitelist_default = args.GetBool("-rpcwhitelistdefault");
-    if (!args.IsNegated("-rpccookiefile")) {
-        options.auth.cookie = network_dir / args.Get("-rpccookiefile", ".cookie");
-    }
+    const Path cookie = args.GetPath("-rpccookiefile", ".cookie");
+    if (!cookie.empty()) options.auth.cookie = network_dir / cookie;
     IBD_ASSIGN_OR_RETURN(options.auth.cookie_perms, ReadCookiePerms(args));
     return options;
 }

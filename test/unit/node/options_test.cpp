@@ -117,7 +117,11 @@ TEST_CASE("the booster's options are passed on or refused by name")
     }
     CHECK(Read({"-ibdboosterfile=auto", "-ibdbooster"})->hints.folder);
     for (const char* bad :
-         {"-ibdboosterfile=", "-ibdboosterhash=12", "-ibdboosterhash=x", "-ibdboosteraggregate=md5",
+         {"-ibdboosterthreads=abc", "-ibdboosterthreads=", "-ibdboosterpeers=3x",
+          "-ibdboostermem=1.5", "-ibdboosterinterval=", "-ibdboosterintervalbytes=much",
+          "-ibdboosterwait=soon", "-ibdboosterleast=-1", "-servehints=maybe",
+          "-ibdboosterhash=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+          "-ibdboosterfile=", "-ibdboosterhash=12", "-ibdboosterhash=x", "-ibdboosteraggregate=md5",
           "-ibdboosterloader=x", "-ibdboosterthreads=0", "-ibdboosterpeers=1",
           "-ibdboosterpeers=65", "-ibdboostermem=0", "-ibdboosterinterval=0",
           "-ibdboosterintervalbytes=0", "-ibdboosterdir=", "-ibdboosterfullvalidation=true",
