@@ -14,6 +14,8 @@
 #include <optional>
 #include <thread>
 
+#include <fmt/format.h>
+
 namespace ibd {
 
 namespace {
@@ -35,6 +37,9 @@ void AddCliOptions(ArgsManager& args)
     add("-addrinfo", "", "Show how many addresses the node knows, by network");
     add("-netinfo", "",
         "Show the node's peers; a level from 0 to 4 and outonly may follow, or help");
+    add("-ipcconnect", "=<address>",
+        "Accepted for Core's sake: calls go over TCP with auto and 0 (default: auto), any other "
+        "address is refused");
     add("-named", "", "Arguments are name=value (default: 0)");
     add("-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)");
     add("-rpcconnect", "=<host>", "Node to call (default: 127.0.0.1)");
@@ -107,6 +112,8 @@ private:
 
     Result<> Prepare();
     Result<> ReadStandardInput();
+    Result<> CheckOneSpecial() const;
+    Result<> CheckIpc() const;
     /** Name and arguments of a call, positional or named, as JSON. */
     Result<UniValue> Request(const std::string& method,
                              const std::vector<std::string>& words) const;
@@ -164,7 +171,8 @@ int Cli::Run(int argc, const char* const argv[])
     }
     auto paths = LoadConfiguration(m_env, m_args);
     if (!paths.Ok()) {
-        m_streams.error << "Error reading configuration file: " << paths.Message() << "\n";
+        const bool says = paths.Message().starts_with(kConfigFileError);
+        m_streams.error << (says ? "" : "Error: ") << paths.Message() << "\n";
         return EXIT_FAILURE;
     }
     m_paths = *paths;
@@ -206,9 +214,32 @@ Result<> Cli::ReadStandardInput()
     return {};
 }
 
+/** Given at all counts, also as -nogetinfo or -getinfo=0. */
+Result<> Cli::CheckOneSpecial() const
+{
+    std::vector<std::string> found;
+    for (const char* name : {"-addrinfo", "-generate", "-getinfo", "-netinfo"}) {
+        if (m_args.IsSet(name) || m_args.IsNegated(name)) found.emplace_back(name);
+    }
+    if (found.size() < 2) return {};
+    return BadData("Only one of {} may be specified.", fmt::join(found, ", "));
+}
+
+/** There is no socket of a bitcoin-node to call. */
+Result<> Cli::CheckIpc() const
+{
+    const std::string address = m_args.Get("-ipcconnect", "auto");
+    if (address == "auto" || address == "0") return {};
+    if (m_args.IsSet("-rpcconnect") && !m_args.IsNegated("-rpcconnect")) {
+        return BadData("-rpcconnect and -ipcconnect options cannot both be enabled");
+    }
+    return BadData("bitcoin-cli was not built with IPC support");
+}
+
 Result<> Cli::Prepare()
 {
     IBD_RETURN_IF_ERROR(ReadStandardInput());
+    IBD_RETURN_IF_ERROR(CheckOneSpecial());
     if (!m_args.IsNegated("-rpcwallet")) m_wallet = m_args.Get("-rpcwallet");
     if (m_args.GetBool("-getinfo", false)) {
         m_special = Special::kGetInfo;
@@ -228,6 +259,7 @@ Result<> Cli::Prepare()
         return BadData("Invalid value for -color option. Valid values: always, auto, never.");
     }
     m_color = color == "always" || (color == "auto" && m_streams.out_is_terminal);
+    IBD_RETURN_IF_ERROR(CheckIpc());
     IBD_ASSIGN_OR_RETURN(m_target, ReadTarget(m_args, m_paths, m_streams.error));
     return {};
 }

@@ -136,8 +136,8 @@ Result<> RefuseUnsupported(const ArgsManager& args)
         // A filter index is asked for by name too: -blockfilterindex=basic.
         const std::string value = args.Get(name, "0");
         if (value == "0") continue;
-        return BadData("{}={} is not supported by this version; start with {}=0 to do without",
-                       name, value, name);
+        return BadData("{}{} is not supported by this version; start with {}=0 to do without", name,
+                       value.empty() ? value : '=' + value, name);
     }
     return {};
 }

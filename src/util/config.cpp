@@ -1,6 +1,8 @@
 // See config.h.
 #include "util/config.h"
 
+#include <fmt/format.h>
+
 namespace ibd {
 
 namespace {
@@ -91,9 +93,12 @@ Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args)
     const Path config = args.GetPath("-conf", kConfigName);
     if (!config.empty()) paths.config = *base / config;
     const auto in_file = [](const std::string& what) {
-        return "Error reading configuration file: " + what;
+        return fmt::format("{}: {}", kConfigFileError, what);
     };
     if (const auto read = args.ReadConfigFiles(env, *base); !read) {
+        // No network can be chosen: that is not the file's error.
+        const auto chain = args.ChainName();
+        if (!chain && chain.Message() == read.Message()) return chain.GetError();
         return Error{in_file(read.Message()), read.GetError().kind};
     }
     // The file may have named another directory; it stays the one that counts.

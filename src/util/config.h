@@ -21,6 +21,9 @@ struct DataPaths {
     Path Network() const { return folder.empty() ? base : base / folder; }
 };
 
+/** How the message of an error of bitcoin.conf begins. */
+inline constexpr const char* kConfigFileError = "Error reading configuration file";
+
 /** Reads bitcoin.conf (which may name another -datadir) and selects the network. Errors, in Core's
  *  words: a -datadir that does not exist, bad configuration, more than one network. */
 Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args);

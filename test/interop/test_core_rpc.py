@@ -146,7 +146,14 @@ CLI = [
     ("-rpcpassword=", "-norpccookiefile", "uptime"), ("-rpcpassword=", "uptime"),
     ("-rpcwallet=w", "getblockcount"), ("-generate",), ("-generate", "1"),
     ("-datadir=/nonexistent", "uptime"), ("-stdinrpcpass", "uptime"),
-    ("-stdinwalletpassphrase", "uptime"), ("-rpcport=1", "-rpcwait", "-rpcwaittimeout=1", "uptime"),
+    ("-stdinwalletpassphrase", "uptime"), ("-getinfo", "-netinfo"), ("-getinfo", "-nonetinfo"),
+    ("-generate", "-addrinfo=0", "-getinfo"), ("-ipcconnect=auto", "getblockcount"),
+    ("-ipcconnect=0", "getblockcount"), ("-noipcconnect", "getblockcount"),
+    ("-ipcconnect=unix", "getblockcount"), ("-ipcconnect", "getblockcount"),
+    ("-ipcconnect=", "getblockcount"), ("-rpcconnect=127.0.0.1", "-ipcconnect=unix", "uptime"),
+    ("-rpcconnect=127.0.0.1", "-ipcconnect=auto", "getblockcount"), ("-chain=foo", "uptime"),
+    ("-conf=/nonexistent", "uptime"), ("-conf=/tmp", "uptime"), ("-regtest", "-testnet4", "uptime"),
+    ("-rpcport=1", "-rpcwait", "-rpcwaittimeout=1", "uptime"),
 ]
 
 

@@ -152,6 +152,8 @@ TEST_CASE("what this version cannot do is refused, what has no effect accepted")
     CHECK(Read({"-prune=0"})->prune_target == 0);
     CHECK(Read({"-prune=1"})->prune_target == kManualPruning);
     CHECK(Read({"-prune=550"})->prune_target == 550u << 20);
+    CHECK(Read({"-txindex"}).Message() ==
+          "-txindex is not supported by this version; start with -txindex=0 to do without");
     CHECK(Read({"-txindex=0", "-prune=0", "-nolisten", "-connect=0", "-disablewallet",
                 "-maxconnections=8", "-whitelist=127.0.0.1", "-noblockfilterindex"})
               .Ok());
