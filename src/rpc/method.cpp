@@ -119,9 +119,61 @@ std::vector<std::string> ShellWords(std::string_view line)
     return words;
 }
 
+/** Of the argument, or of the member of an options object, that has this name. */
+RpcType TypeOfNamed(const std::vector<RpcArg>& args, std::string_view name)
+{
+    for (const RpcArg& arg : args) {
+        if (arg.Name() == name) return arg.type;
+        for (const RpcArg& member : arg.members) {
+            if (member.Name() == name) return member.type;
+        }
+    }
+    return RpcType::kAny;
+}
+
+/** The params of a call with named arguments: values without a name stand in "args". */
+std::string NamedParams(const RpcMethod& method, std::string_view line)
+{
+    UniValue unnamed(UniValue::VARR);
+    UniValue named(UniValue::VOBJ);
+    for (const std::string& word : ShellWords(line)) {
+        const size_t equals = word.find('=');
+        if (equals == std::string::npos) {
+            unnamed.push_back(word);
+            continue;
+        }
+        const std::string name = word.substr(0, equals);
+        const std::string text = word.substr(equals + 1);
+        UniValue value;
+        const bool is_text =
+            IsString(TypeOfNamed(method.args, name)) || !value.read("[" + text + "]");
+        named.pushKV(name, is_text ? UniValue(text) : value[0]);
+    }
+    UniValue params(UniValue::VOBJ);
+    if (!unnamed.empty()) params.pushKV("args", unnamed);
+    params.pushKVs(named);
+    return params.write();
+}
+
+std::string ExampleText(const std::string& command, const std::string& method,
+                        const std::string& params)
+{
+    return fmt::format("> bitcoin-cli {}\n"
+                       "> curl --user myusername --data-binary '{{\"jsonrpc\": \"2.0\", \"id\": "
+                       "\"curltest\", \"method\": \"{}\", \"params\": {}}}' -H 'content-type: "
+                       "application/json' http://127.0.0.1:8332/\n",
+                       command, method, params);
+}
+
 /** The two ways to make a call, from its arguments as bitcoin-cli takes them. */
 std::string Example(const RpcMethod& method, std::string_view line)
 {
+    constexpr std::string_view kNamed = "-named ";
+    if (line.starts_with(kNamed)) {
+        line.remove_prefix(kNamed.size());
+        return ExampleText(fmt::format("-named {} {}", method.name, line), method.name,
+                           NamedParams(method, line));
+    }
     std::string params;
     const std::vector<std::string> words = ShellWords(line);
     for (size_t i = 0; i < words.size(); ++i) {
@@ -130,11 +182,7 @@ std::string Example(const RpcMethod& method, std::string_view line)
         const bool is_text = IsString(type) || !json.read("[" + words[i] + "]");
         params += (i == 0 ? "" : ", ") + (is_text ? UniValue(words[i]).write() : words[i]);
     }
-    return fmt::format("> bitcoin-cli {} {}\n"
-                       "> curl --user myusername --data-binary '{{\"jsonrpc\": \"2.0\", \"id\": "
-                       "\"curltest\", \"method\": \"{}\", \"params\": [{}]}}' -H 'content-type: "
-                       "application/json' http://127.0.0.1:8332/\n",
-                       method.name, line, method.name, params);
+    return ExampleText(fmt::format("{} {}", method.name, line), method.name, '[' + params + ']');
 }
 
 /** "1. height    (numeric, required) text", aligned and with members below. */

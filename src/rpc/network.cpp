@@ -180,7 +180,7 @@ void AddNetworkMethods(RpcTable& table, NetContext& context)
                   "Whether there may be peers at all.",
                   {{"state", RpcType::kBool, true, "", "false: all are left, and none called"}},
                   "true|false    (boolean) As it is now",
-                  "",
+                  "true",
                   [&context](const RpcCall& call) -> UniValue {
                       PeerNetwork& network = context.Network();
                       network.SetActive(call.Bool(0, true));
