@@ -24,6 +24,8 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context);
 void AddSendMethod(RpcTable& table, PoolContext& context);
 /** testmempoolaccept. */
 void AddTestAcceptMethod(RpcTable& table, PoolContext& context);
+/** estimatesmartfee, estimaterawfee; not `enabled` where no transactions come from peers. */
+void AddFeeMethods(RpcTable& table, bool enabled);
 
 inline constexpr const char* kDefaultMaxFeeRate = "0.10";
 /** A fee rate in bitcoin for 1,000 virtual bytes, below 1. */

@@ -122,6 +122,15 @@ CALLS = [
     ("gettxoutproof", [NONE], NONE), ("gettxoutproof", [NONE], GENESIS),
     ("gettxoutproof", [NONE], "x"), ("verifytxoutproof", ""), ("verifytxoutproof", "x"),
     ("verifytxoutproof", "00" * 84), ("verifytxoutproof", "00" * 90),
+    ("estimatesmartfee",), ("estimatesmartfee", "x"), ("estimatesmartfee", 0, "x"),
+    ("estimatesmartfee", 1009), ("estimatesmartfee", 2**31), ("estimatesmartfee", 1, "x"),
+    ("estimatesmartfee", 1, 1), ("estimatesmartfee", 1, "Economical"), ("estimatesmartfee", 1008),
+    ("estimatesmartfee", 6, "CONSERVATIVE"), ("estimatesmartfee", 6, "unset"),
+    ("estimatesmartfee", 6, None), ("estimatesmartfee", 6, "unset", 1), ("estimaterawfee",),
+    ("estimaterawfee", "x"), ("estimaterawfee", 0), ("estimaterawfee", 1009),
+    ("estimaterawfee", 1, "x"), ("estimaterawfee", 1, -0.1), ("estimaterawfee", 1, 1.1),
+    ("estimaterawfee", 1, 0), ("estimaterawfee", 12, 1), ("estimaterawfee", 13, None),
+    ("estimaterawfee", 48), ("estimaterawfee", 49), ("estimaterawfee", 1008, 0.5),
     ("getindexinfo", "x"), ("getindexinfo", 5), ("help", "generate"),
 ]
 NAMED = [
