@@ -130,6 +130,7 @@ void Connections::PauseListening(bool pause)
 
 void Connections::Start()
 {
+    m_lines.emplace(m_log, "net");
     m_loop.Start("net-io");
     if (!m_settings.i2p_key.empty()) m_loop.Post([this] { ListenByI2p(); });
 }
@@ -153,6 +154,7 @@ void Connections::Stop()
         m_sockets.clear();
         m_connections.clear();
     });
+    m_lines.reset();
 }
 
 void Connections::Dial(DialOrder order)
@@ -258,7 +260,7 @@ void Connections::Adopt(SocketId socket, const NewPeer& peer,
     }
     auto& connection = m_connections[peer.id];
     connection = std::make_unique<Connection>(*this, m_loop.Base(), loose.fd, peer, channel,
-                                              MakeTransport(speech));
+                                              MakeTransport(speech, peer.id));
     if (m_settings.log_addresses) {
         m_log.Debug(LogCategory::kNet, "Added connection to {} peer={}", peer.name, peer.id);
     } else {
@@ -267,11 +269,14 @@ void Connections::Adopt(SocketId socket, const NewPeer& peer,
     connection->Flush();
 }
 
-std::unique_ptr<Transport> Connections::MakeTransport(Speech speech) const
+std::unique_ptr<Transport> Connections::MakeTransport(Speech speech, PeerId peer) const
 {
     if (speech == Speech::kV1) return std::make_unique<V1Transport>(m_settings.magic);
+    const auto on_start = [this, peer] {
+        m_log.Debug(LogCategory::kNet, "start sending v2 handshake to peer={}", peer);
+    };
     return std::make_unique<V2Transport>(m_settings.magic, speech == Speech::kV2,
-                                         RandomV2Secrets(m_env));
+                                         RandomV2Secrets(m_env), on_start);
 }
 
 void Connections::Refuse(SocketId socket)

@@ -11,7 +11,9 @@
 #include "net/connection.h"
 #include "net/dialling.h"
 #include "net/io_loop.h"
+#include "util/thread_log.h"
 
+#include <optional>
 #include <unordered_map>
 
 struct evconnlistener;
@@ -132,7 +134,7 @@ private:
     std::shared_ptr<I2pSession> MakeI2pSession(const Path& key_file);
     void ListenByI2p();
     void ConnectByI2p(SocketId id, const Endpoint& peer, const I2pSession::Connected& done);
-    std::unique_ptr<Transport> MakeTransport(Speech speech) const;
+    std::unique_ptr<Transport> MakeTransport(Speech speech, PeerId peer) const;
     Connection* Find(PeerId peer);
     Socks5Client::Login NewLogin();
 
@@ -150,6 +152,7 @@ private:
     std::vector<PeerId> m_unflushed; //!< likewise
 
     // net-io alone uses these, once it runs.
+    std::optional<ThreadLines> m_lines; //!< while the loop runs
     IoLoop m_loop;
     std::vector<std::shared_ptr<void>> m_guests;
     std::vector<std::unique_ptr<Listener>> m_listeners;

@@ -21,7 +21,8 @@ bool LocalAddresses::Add(const Endpoint& endpoint, int score)
 {
     const NetAddress& address = endpoint.address;
     if (!address.IsRoutable() || (!m_discover && score < kManual)) return false;
-    if (!m_reachable.Contains(address.Network())) return false;
+    // Others may reach us over a network that we do not call out on (-onlynet).
+    if (score < kManual && !m_reachable.Contains(address.Network())) return false;
     if (m_log_addresses) m_log.Info("AddLocal({},{})", endpoint.ToString(), score);
     const auto found = m_entries.find(address);
     if (found == m_entries.end()) {

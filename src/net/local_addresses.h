@@ -24,7 +24,7 @@ public:
     {
     }
 
-    /** Whether it was taken: routable, of a network that is reachable. */
+    /** Whether it was taken: routable, and named by the user or of a network that is reachable. */
     bool Add(const Endpoint& endpoint, int score);
     void Remove(const NetAddress& address);
     /** A peer says it reached us there. */

@@ -100,6 +100,7 @@ Result<> PeerNetwork::Impl::Start()
     m_connections.Start();
     if (m_options.onion_service) MakeOnionService();
     if (m_options.map_port) MakePortMapper();
+    TellOfWork();
     m_resolver.Start();
     m_thread = NamedThread("net-msg", [this] { Loop(); });
     return {};
@@ -195,6 +196,7 @@ void PeerNetwork::Impl::Stop()
     m_resolver.Stop();
     m_inbox.Wake();
     m_thread.Join();
+    m_lines.clear();
     const Lock lock(m_quiet);
     if (std::exchange(m_started, false)) SaveAddresses();
 }
@@ -231,8 +233,19 @@ void PeerNetwork::Impl::TellTip()
     if (change) m_peers.TipChanged(*change->tip, *change->fork);
 }
 
+// What has a thread of its own in Core is done by the two of peers here; -dnsseed by `net-dns`.
+void PeerNetwork::Impl::TellOfWork()
+{
+    if (m_options.map_port) m_lines.emplace_back(m_at.log, "mapport");
+    if (m_options.onion_service) m_lines.emplace_back(m_at.log, "torcontrol");
+    if (m_options.dns_seed) m_lines.emplace_back(m_at.log, "dnsseed");
+    m_lines.emplace_back(m_at.log, "addcon");
+    if (m_plan) m_lines.emplace_back(m_at.log, "opencon");
+}
+
 void PeerNetwork::Impl::Loop()
 {
+    const ThreadLines lines(m_at.log, "msghand");
     bool more = false;
     do {
         for (const auto& task : m_inbox.TakeAll(more ? std::chrono::milliseconds(0) : kRound)) {

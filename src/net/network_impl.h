@@ -17,6 +17,7 @@
 #include "net/seed_plan.h"
 #include "net/tor_control.h"
 #include "net/upload_meter.h"
+#include "util/thread_log.h"
 
 #include <future>
 
@@ -151,6 +152,7 @@ private:
     std::optional<Endpoint> OwnAddressFor(const NewPeer& peer, const Endpoint& seen_as) override;
 
     // network_impl.cpp
+    void TellOfWork();
     void Loop();
     void Tick();
     void TellTip();
@@ -264,6 +266,7 @@ private:
     Connections m_connections;
     std::optional<MessageCapture> m_capture;
     PeerManager m_peers;
+    std::deque<ThreadLines> m_lines; //!< of what runs from Start() to Stop()
     NamedThread m_thread;
 };
 

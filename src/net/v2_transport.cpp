@@ -91,9 +91,10 @@ V2Secrets RandomV2Secrets(Env& env)
     return out;
 }
 
-V2Transport::V2Transport(const NetworkMagic& magic, bool initiator, V2Secrets secrets)
-    : m_magic(magic), m_initiator(initiator), m_secrets(std::move(secrets)),
-      m_our_key(MakeEllSwiftKey(m_secrets.key, m_secrets.entropy)),
+V2Transport::V2Transport(const NetworkMagic& magic, bool initiator, V2Secrets secrets,
+                         std::function<void()> on_start)
+    : m_magic(magic), m_initiator(initiator), m_on_start(std::move(on_start)),
+      m_secrets(std::move(secrets)), m_our_key(MakeEllSwiftKey(m_secrets.key, m_secrets.entropy)),
       m_state(initiator ? State::kKey : State::kKeyOrV1)
 {
     CHECK(m_secrets.garbage.size() <= kMaxGarbage);
@@ -104,6 +105,7 @@ V2Transport::~V2Transport() { ::explicit_bzero(m_secrets.key.data(), m_secrets.k
 
 void V2Transport::StartHandshake()
 {
+    if (m_on_start) m_on_start();
     Bytes first(m_our_key.begin(), m_our_key.end());
     Append(first, m_secrets.garbage);
     m_send.Push(std::move(first));

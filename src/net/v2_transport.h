@@ -7,6 +7,8 @@
 #include "net/v2_cipher.h"
 #include "util/env.h"
 
+#include <functional>
+
 namespace ibd {
 
 /** The chance that a handshake needs. */
@@ -21,7 +23,9 @@ class V2Transport final : public Transport {
 public:
     static constexpr size_t kMaxGarbage = 4095; //!< bytes
 
-    V2Transport(const NetworkMagic& magic, bool initiator, V2Secrets secrets);
+    /** `on_start` is called when our side of the handshake is sent: at once if we called. */
+    V2Transport(const NetworkMagic& magic, bool initiator, V2Secrets secrets,
+                std::function<void()> on_start = {});
     ~V2Transport() override;
 
     Result<> Receive(ByteSpan& bytes) override;
@@ -64,6 +68,7 @@ private:
 
     const NetworkMagic m_magic;
     const bool m_initiator;
+    const std::function<void()> m_on_start;
     V2Secrets m_secrets; //!< wiped when the cipher is there
     EllSwiftKey m_our_key;
     std::optional<V2Cipher> m_cipher;

@@ -153,6 +153,7 @@ Result<> Node::StartRpc()
     AddMempoolMethods(m_table, m_pool_context);
     AddSendMethod(m_table, m_pool_context);
     AddTestAcceptMethod(m_table, m_pool_context);
+    AddFeeMethods(m_table, !m_options.network.peers.blocks_only);
     AddMiningMethods(m_table, m_mining);
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
@@ -312,6 +313,7 @@ void Node::TendBegunHints()
 /** Up to a node that serves calls and peers, whatever blocks it has yet to connect. */
 Result<> Node::GoLive()
 {
+    m_scheduler.emplace(m_log, "scheduler");
     m_events.Start();
     m_chain_thread = std::make_unique<ChainThread>(
         *m_chain, [this](const Error& error) { StopFor(error); }, [this] { m_network->Wake(); });
@@ -333,6 +335,7 @@ Result<> Node::GoLive()
 
 Result<> Node::Sync()
 {
+    const ThreadLines lines(m_log, "initload");
     if (m_chain->Tip() != nullptr) m_started();
     // The booster or an earlier start may have gone to that height: no block needs to be connected.
     if (m_chain->Tip() != nullptr && HasReachedStop(*m_chain->Tip())) {
@@ -405,6 +408,7 @@ Result<> Node::ShutDown()
         if (m_undo.Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
     }
     m_events.Stop();
+    m_scheduler.reset();
     m_chain_context.chain = nullptr;
     m_chain = nullptr;
     m_chain_start.Close();

@@ -16,6 +16,7 @@
 #include "rpc/network.h"
 #include "rpc/server.h"
 #include "util/log_file.h"
+#include "util/thread_log.h"
 
 namespace ibd {
 
@@ -95,6 +96,7 @@ private:
     TipWaiters m_waiters;
     WaiterFeed m_waiter_feed{m_waiters};
     Commands m_commands;
+    std::optional<ThreadLines> m_scheduler; //!< as Core calls the thread of events
     Events m_events{m_warnings};
     HintsLibrary m_library;
     Mutex m_fetch_mutex;

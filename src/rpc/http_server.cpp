@@ -2,6 +2,7 @@
 #include "rpc/http_server.h"
 #include "rpc/http_connection.h"
 #include "util/strings.h"
+#include "util/thread_log.h"
 #include "util/thread_slices.h"
 #include "util/threads.h"
 #include "util/version.h"
@@ -314,13 +315,15 @@ Result<> HttpServer::Impl::Start()
     const int workers = std::max(m_options.threads, 1);
     m_logger.Info("Starting HTTP server with {} worker threads", workers);
     for (int i = 0; i < workers; ++i) {
-        m_workers.emplace_back(fmt::format("http.{:02}", i), [this] {
+        m_workers.emplace_back(fmt::format("http.{:02}", i), [this, i] {
+            const ThreadLines lines(m_logger, fmt::format("http.{:02}", i));
             AskForShortSlices(); // somebody waits for the answer
             Work();
         });
     }
     m_is_running = true;
     m_loop = NamedThread("http", [this] {
+        const ThreadLines lines(m_logger, "http");
         AskForShortSlices();
         event_base_loop(m_base.get(), EVLOOP_NO_EXIT_ON_EMPTY);
     });

@@ -1,5 +1,5 @@
-"""`verificationprogress` of our node and of Core's bitcoind at many times, with headers above the tip
-and without."""
+"""`verificationprogress` of our node and of Core's bitcoind at many times, with headers above the
+tip and without."""
 
 import random
 
