@@ -126,7 +126,8 @@ void AddFeeMethods(RpcTable& table, bool enabled)
                {target,
                 {"threshold", RpcType::kNumber, false, "0.95",
                  "The share of transactions at a fee that is to be confirmed in time, 0 to 1"}},
-               "{\n  \"short\", \"medium\", \"long\": {    (json object) Where it reaches the target\n"
+               "{\n  \"short\", \"medium\", \"long\": {    (json object) Where it reaches the "
+               "target\n"
                "    \"decay\": n, \"scale\": n, \"fail\": { }, \"errors\": [ \"str\" ]\n  }\n}",
                "6 0.9",
                [enabled](const RpcCall& call) {

@@ -7,8 +7,8 @@
 
 namespace ibd {
 
-/** Begin and end of a thread, under the name that Core's has which does the same work. Work that has
- *  a thread of its own in Core and shares one here is told in the same way. */
+/** Begin and end of a thread, under the name that Core's has which does the same work. Work that
+ *  has a thread of its own in Core and shares one here is told in the same way. */
 class ThreadLines {
 public:
     ThreadLines(Logger& log, std::string name) : m_log(log), m_name(std::move(name))
