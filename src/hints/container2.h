@@ -21,6 +21,18 @@ inline constexpr size_t kContainer2EntrySize = 18;
 inline constexpr uint32_t kMaxGroupUnspent = kCloseGroupAtUnspent + kMaxHintedOutputs;
 inline constexpr uint32_t kMaxGroup2Bytes = 4 * (kMaxGroupUnspent + kMaxBlocksPerGroup) + 16;
 
+/** An output takes nine bytes at least, four units of weight each. */
+inline constexpr uint64_t kMaxOutputsOfBlock = 4'000'000 / (4 * 9);
+/** Whether a container that ends at `height` can have so many bytes. */
+constexpr bool CanBeContainer2(uint64_t height, uint64_t size)
+{
+    const uint64_t groups = (height + kMaxBlocksPerGroup - 1) / kMaxBlocksPerGroup;
+    const uint64_t least = kContainer2HeaderSize + groups * (kContainer2EntrySize + 1);
+    const uint64_t most_of_block = 4 * (kMaxOutputsOfBlock + 1) + 16 + kContainer2EntrySize;
+    const uint64_t most = kContainer2HeaderSize + kMaxHintsIndexBytes + height * most_of_block;
+    return size >= least && size <= most;
+}
+
 /** What decoded groups take in memory at most, beside those in use. */
 inline constexpr uint64_t kDecodedGroupBytes = 16 << 20;
 

@@ -4,15 +4,15 @@
 #include "crypto/sha256_batch.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
+#include <utility>
 
 namespace ibd {
 
 bool HintsDownloader::Candidate::IsBetter(const Candidate& other) const
 {
     const auto rank = [](const Candidate& c) {
-        return std::tuple(c.fit, c.offer.height, c.pinned, c.votes);
+        return std::tuple(c.fit, c.offer.height, c.pinned, c.votes, ~c.offer.size);
     };
     return rank(*this) > rank(other);
 }
@@ -47,16 +47,51 @@ std::vector<HintsDownloader::Request> HintsDownloader::Work(int64_t now)
     if (m_state == State::kCollecting) Choose(now);
     if (m_state != State::kHead && m_state != State::kGroups) return out;
     DropSlow(now);
-    if (m_state == State::kHead) {
-        AskForHead(now, out);
-    } else {
-        AskForGroups(now, out);
-    }
     const bool anybody = std::any_of(m_sources.begin(), m_sources.end(),
                                      [&](const auto& entry) { return MayAsk(entry.second); });
     if (anybody) m_last_source = now;
-    if (now > m_last_source + kHintsIdleTime) Fail("nobody is left who has them");
+    if (now > m_last_source + kHintsIdleTime) {
+        GiveUp("nobody is left who has them", now);
+    } else if (IsTooSlow(now)) {
+        GiveUp("peers bring the hints too slowly", now);
+    }
+    if (m_state == State::kHead) {
+        AskForHead(now, out);
+    } else if (m_state == State::kGroups) {
+        AskForGroups(now, out);
+    }
     return out;
+}
+
+bool HintsDownloader::IsTooSlow(int64_t now) const
+{
+    const int64_t elapsed = now - m_chosen_at;
+    if (m_spent + elapsed > kHintsWholeTime) return true;
+    return elapsed > kHintsGraceTime &&
+           m_received < (elapsed - kHintsGraceTime) / 1'000'000 * kLeastHintsRate;
+}
+
+/** Those that offered the file have no voice any more: else two peers could name eight files, and
+ *  have all of them tried before an honest one. */
+void HintsDownloader::GiveUp(const std::string& why, int64_t now)
+{
+    m_spent += now - m_chosen_at;
+    for (auto& [peer, source] : m_sources) {
+        if (MayAsk(source)) LeaveOut(source);
+    }
+    Next(why, now);
+}
+
+void HintsDownloader::Next(const std::string& why, int64_t now)
+{
+    m_last_failure = why;
+    m_tried.insert(m_chosen);
+    for (auto& [peer, source] : m_sources) source.asked.clear();
+    if (m_tried.size() >= kMaxHintsTries || m_spent > kHintsWholeTime) return Fail(why);
+    m_pieces.clear();
+    m_piece_states.clear();
+    m_state = State::kCollecting;
+    Choose(now);
 }
 
 /** All that is named by enough, or pinned. */
@@ -71,8 +106,8 @@ std::vector<HintsDownloader::Candidate> HintsDownloader::Candidates() const
     for (const auto& [offer, groups] : voters) {
         Candidate candidate{offer, m_goal.Judge(offer), m_goal.IsPinned(offer), groups.size()};
         const bool named = candidate.pinned || candidate.votes >= kHintsVotes;
-        const bool sized = offer.size <= kMaxHintsSize;
-        if (named && sized && candidate.fit != HintsGoal::Fit::kUseless) out.push_back(candidate);
+        const bool open = offer.size <= kMaxHintsSize && !m_tried.contains(offer);
+        if (named && open && candidate.fit != HintsGoal::Fit::kUseless) out.push_back(candidate);
     }
     return out;
 }
@@ -86,23 +121,21 @@ void HintsDownloader::Choose(int64_t now)
     for (const Candidate& candidate : candidates) {
         if (!best || candidate.IsBetter(*best)) best = &candidate;
     }
-    // Who is right where files differ nobody can say: more voices, if there are.
+    // Where files differ, more voices are waited for. Of equal ones the shortest is tried first.
     const bool disputed =
         best && !best->pinned &&
         std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
             return &other != best && other.offer.terminal == best->offer.terminal;
         });
-    const bool tie =
-        disputed &&
-        std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-            return !other.IsBetter(*best) && !best->IsBetter(other);
-        }) > 1;
     const bool sure = best && best->fit == HintsGoal::Fit::kBest && !disputed;
     if (!sure && now < *m_deadline) return;
-    if (!best) return Fail("too few peers offer hints that could be used");
-    if (tie) return Fail("peers offer different hints that end at the same block");
+    if (!best) {
+        return Fail(m_tried.empty() ? "too few peers offer hints that could be used"
+                                    : m_last_failure);
+    }
     m_chosen = best->offer;
-    m_last_source = now;
+    m_last_source = m_chosen_at = now;
+    m_received = 0;
     m_state = State::kHead;
 }
 
@@ -115,7 +148,7 @@ bool HintsDownloader::MayAsk(const Source& source) const
 void HintsDownloader::Ask(PeerId peer, Source& source, const HintsPart& part, int64_t now,
                           std::vector<Request>& out)
 {
-    source.asked.push_back({part, now});
+    source.asked.push_back({part, now, now});
     SetState(part, kAsked);
     out.push_back({peer, GetHintsMessage{part}});
 }
@@ -123,10 +156,11 @@ void HintsDownloader::Ask(PeerId peer, Source& source, const HintsPart& part, in
 void HintsDownloader::AskForHead(int64_t now, std::vector<Request>& out)
 {
     for (const auto& [peer, source] : m_sources) {
-        if (!source.asked.empty()) return;
+        if (!source.asked.empty() && now < source.asked.front().sent + kHintsAgainTime) return;
     }
     for (auto& [peer, source] : m_sources) {
-        if (MayAsk(source)) return Ask(peer, source, {m_chosen.id, 0, 0}, now, out);
+        if (MayAsk(source) && source.asked.empty())
+            return Ask(peer, source, {m_chosen.id, 0, 0}, now, out);
     }
 }
 
@@ -136,8 +170,9 @@ void HintsDownloader::AskForGroups(int64_t now, std::vector<Request>& out)
     for (size_t round = 1; round <= kHintsInFlight; ++round) {
         for (auto& [peer, source] : m_sources) {
             if (!MayAsk(source) || source.asked.size() >= round) continue;
-            const auto part = NextGroups();
-            if (!part) return;
+            auto part = NextGroups();
+            if (!part) part = OverdueGroups(source, now);
+            if (!part) continue;
             Ask(peer, source, *part, now, out);
         }
     }
@@ -160,6 +195,25 @@ std::optional<HintsPart> HintsDownloader::NextGroups()
     return HintsPart{m_chosen.id, static_cast<uint32_t>(first), static_cast<uint32_t>(count)};
 }
 
+/** What another peer has been asked for the longest, if that is overdue. */
+std::optional<HintsPart> HintsDownloader::OverdueGroups(const Source& idle, int64_t now) const
+{
+    const Asked* oldest = nullptr;
+    for (const auto& [peer, source] : m_sources) {
+        for (const Asked& asked : source.asked) {
+            const bool own =
+                std::any_of(idle.asked.begin(), idle.asked.end(),
+                            [&](const Asked& candidate) { return candidate.part == asked.part; });
+            const bool overdue = now >= asked.sent + kHintsAgainTime;
+            if (own || !overdue || (oldest && oldest->sent <= asked.sent)) continue;
+            const auto first = m_piece_states.begin() + asked.part.first;
+            if (std::count(first, first + asked.part.count, kHave) == asked.part.count) continue;
+            oldest = &asked;
+        }
+    }
+    return oldest ? std::optional(oldest->part) : std::nullopt;
+}
+
 void HintsDownloader::SetState(const HintsPart& part, uint8_t state)
 {
     for (size_t i = part.first; i < size_t{part.first} + part.count; ++i) {
@@ -168,12 +222,25 @@ void HintsDownloader::SetState(const HintsPart& part, uint8_t state)
     if (state == kMissing) m_first_missing = std::min<size_t>(m_first_missing, part.first);
 }
 
+/** Of groups that were asked for: those that no peer is asked for any more are missing. */
+void HintsDownloader::Release(const HintsPart& part)
+{
+    for (uint32_t i = part.first; i - part.first < part.count; ++i) {
+        const bool asked = std::any_of(m_sources.begin(), m_sources.end(), [&](const auto& entry) {
+            const auto& all = entry.second.asked;
+            return std::any_of(all.begin(), all.end(), [&](const Asked& other) {
+                return i >= other.part.first && i - other.part.first < other.part.count;
+            });
+        });
+        if (m_piece_states[i] == kAsked && !asked) SetState({part.id, i, 1}, kMissing);
+    }
+}
+
 /** What it was asked for is asked of others. */
 void HintsDownloader::LeaveOut(Source& source)
 {
     source.left_out = true;
-    for (const Asked& asked : source.asked) SetState(asked.part, kMissing);
-    source.asked.clear();
+    for (const Asked& asked : std::exchange(source.asked, {})) Release(asked.part);
 }
 
 void HintsDownloader::DropSlow(int64_t now)
@@ -197,7 +264,8 @@ std::optional<std::string> HintsDownloader::Received(PeerId peer, const HintsDat
                      [&](const Asked& candidate) { return candidate.part == message.part; });
     if (asked == source.asked.end()) return std::nullopt; // too late
     source.asked.erase(asked);
-    SetState(message.part, kMissing);
+    if (m_state != (message.part.IsHead() ? State::kHead : State::kGroups)) return std::nullopt;
+    Release(message.part);
     for (Asked& other : source.asked) other.since = now; // they wait for one another
     if (message.data.empty()) {
         LeaveOut(source);
@@ -219,6 +287,7 @@ std::optional<std::string> HintsDownloader::TakeHead(const HintsDataMessage& mes
         Fail(pieces.Message());
         return std::nullopt;
     }
+    m_received += static_cast<int64_t>(message.data.size());
     m_pieces = std::move(*pieces);
     m_state = State::kGroups;
     m_first_missing = 0;
@@ -253,17 +322,37 @@ std::optional<std::string> HintsDownloader::TakeGroups(const HintsDataMessage& m
         if (std::equal(checksum.begin(), checksum.end(), digests[i].begin())) continue;
         return "wrong checksum of a group of hints";
     }
-    if (const Result<> taken = m_goal.TakeGroups(part.first, message.data); !taken) {
-        Fail(taken.Message());
+    if (const Result<> kept = KeepNew(part, message.data); !kept) {
+        Fail(kept.Message());
         return std::nullopt;
     }
-    SetState(part, kHave);
-    m_left -= part.count;
     if (m_left == 0) {
         m_state = State::kEnded;
         m_goal.Complete(m_chosen);
     }
     return std::nullopt;
+}
+
+/** Of groups that were asked of several peers some may be there. */
+Result<> HintsDownloader::KeepNew(const HintsPart& part, ByteSpan data)
+{
+    for (uint32_t i = part.first; i - part.first < part.count;) {
+        uint32_t end = i;
+        size_t bytes = 0;
+        const bool have = m_piece_states[i] == kHave;
+        while (end - part.first < part.count && (m_piece_states[end] == kHave) == have) {
+            bytes += m_pieces[end++].size;
+        }
+        if (!have) {
+            IBD_RETURN_IF_ERROR(m_goal.TakeGroups(i, data.first(bytes)));
+            SetState({part.id, i, end - i}, kHave);
+            m_left -= end - i;
+            m_received += static_cast<int64_t>(bytes);
+        }
+        data = data.subspan(bytes);
+        i = end;
+    }
+    return {};
 }
 
 void HintsDownloader::Fail(const std::string& why)

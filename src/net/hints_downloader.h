@@ -1,10 +1,12 @@
 // HintsDownloader: a hints file from peers. It hears what they offer, chooses what several
 // independent ones name alike, and has its groups brought by all of them at once. What comes is
 // checked against the file's index, and that against the hints id: whoever sends something else is
-// told to the caller. That the hints are right nobody can know before the booster does.
+// told to the caller. Only the booster can prove that hints are right. A file that its peers bring
+// too slowly, or that is refused later (Next()), is followed by the next best one.
 //
 // No clock, no sockets: times come in, messages to send go out. Owned by the PeerManager; its
-// thread. Memory: kMaxHintsOffers for each peer that was asked, 13 bytes a group.
+// thread. Memory: kMaxHintsOffers for each peer that was asked, 13 bytes a group, kMaxHintsTries
+// refused offers.
 #pragma once
 
 #include "net/hints_goal.h"
@@ -12,6 +14,8 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace ibd {
 
@@ -21,6 +25,18 @@ inline constexpr size_t kHintsVotes = 2;
 inline constexpr int64_t kHintsRequestTime = 60'000'000; //!< who takes longer is not asked any more
 inline constexpr int64_t kHintsIdleTime = 60'000'000;    //!< without anybody to ask: it fails
 inline constexpr int64_t kHintsOfferTime = 60'000'000;   //!< that better offers are waited for
+/** What an idle peer could bring is asked of it too when another was asked this long ago: an honest
+ *  peer answers a request (256 KiB) in less on any line that meets kLeastHintsRate. */
+inline constexpr int64_t kHintsAgainTime = 5'000'000;
+/** All peers together must bring a file at this rate, bytes per second, from kHintsGraceTime after
+ *  it was chosen. With it the longest file (kMaxHintsSize) takes 35 minutes; on a slower line the
+ *  blocks take a month, and hints save little. */
+inline constexpr int64_t kLeastHintsRate = 256 << 10;
+inline constexpr int64_t kHintsGraceTime = 60'000'000;
+/** Fetching may take this long for all files together: two of the longest, and their grace. */
+inline constexpr int64_t kHintsWholeTime = int64_t{75} * 60 * 1'000'000;
+/** Files that are tried. */
+inline constexpr size_t kMaxHintsTries = 8;
 
 class HintsDownloader {
 public:
@@ -42,6 +58,8 @@ public:
     };
     /** What is to be asked now. */
     std::vector<Request> Work(int64_t now);
+    /** The file that was complete is refused: `why`. The next best one is chosen, or it fails. */
+    void Next(const std::string& why, int64_t now);
 
     /** Those still connected that offered what was chosen, if it has that id. Not who says another
      *  hash of it: else whoever lies about an honest file could have all blamed who have it. */
@@ -51,7 +69,8 @@ private:
     enum class State { kCollecting, kHead, kGroups, kEnded };
     struct Asked {
         HintsPart part;
-        int64_t since;
+        int64_t since; //!< or since the peer's last answer
+        int64_t sent;
     };
     struct Source {
         Bytes group;
@@ -72,14 +91,19 @@ private:
     void AskForHead(int64_t now, std::vector<Request>& out);
     void AskForGroups(int64_t now, std::vector<Request>& out);
     std::optional<HintsPart> NextGroups();
+    std::optional<HintsPart> OverdueGroups(const Source& idle, int64_t now) const;
     void Ask(PeerId peer, Source& source, const HintsPart& part, int64_t now,
              std::vector<Request>& out);
     void LeaveOut(Source& source);
     void DropSlow(int64_t now);
+    bool IsTooSlow(int64_t now) const;
+    void GiveUp(const std::string& why, int64_t now);
     bool MayAsk(const Source& source) const;
     std::optional<std::string> TakeHead(const HintsDataMessage& message);
     std::optional<std::string> TakeGroups(const HintsDataMessage& message);
+    Result<> KeepNew(const HintsPart& part, ByteSpan data);
     void SetState(const HintsPart& part, uint8_t state);
+    void Release(const HintsPart& part);
     void Fail(const std::string& why);
 
     HintsGoal& m_goal;
@@ -94,6 +118,11 @@ private:
     size_t m_first_missing = 0; //!< none is below it
     size_t m_left = 0;          //!< pieces that are not there
     int64_t m_last_source = 0;  //!< when there was last somebody to ask
+    int64_t m_chosen_at = 0;
+    int64_t m_received = 0;       //!< bytes of the chosen file, since then
+    int64_t m_spent = 0;          //!< microseconds of fetching files that were given up
+    std::set<HintsOffer> m_tried; //!< given up or refused
+    std::string m_last_failure;   //!< of these
 };
 
 } // namespace ibd

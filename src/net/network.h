@@ -59,6 +59,7 @@ public:
     /** See PeerManager. When the second returns, the goal is no longer used. */
     void FetchHints(HintsGoal& goal, int64_t offer_time);
     void StopHints();
+    void NextHints(const std::string& why);
     void PunishForHints(const Uint256& id);
 
     // What is so (getpeerinfo and others).

@@ -50,6 +50,11 @@ void PeerNetwork::StopHints()
     Run([&] { m_impl->Manager().StopHints(); });
 }
 
+void PeerNetwork::NextHints(const std::string& why)
+{
+    Run([&] { m_impl->Manager().NextHints(why); });
+}
+
 void PeerNetwork::PunishForHints(const Uint256& id)
 {
     Run([&] { m_impl->Manager().PunishForHints(id); });

@@ -99,6 +99,11 @@ public:
      *  fetched. The goal outlives this, or StopHints(). Before that nothing is called again. */
     void FetchHints(HintsGoal& goal, int64_t offer_time = kHintsOfferTime);
     void StopHints() { m_hints.reset(); }
+    /** The hints that the goal has completed are refused: those of the next best offer. */
+    void NextHints(const std::string& why)
+    {
+        if (m_hints) m_hints->Next(why, Now());
+    }
     /** Those of which these hints came were wrong: they are sent away. */
     void PunishForHints(const Uint256& id);
 

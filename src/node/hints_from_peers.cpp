@@ -28,6 +28,7 @@ HintsFromPeers::HintsFromPeers(Env& env, Logger& log, const ChainManager& chain,
 /** Either the assumed-valid block may be relied upon, or no headers are to come. */
 bool HintsFromPeers::HasHeaders()
 {
+    if (!m_wanted) return false;
     const int64_t now = m_env.UnixTime();
     const ChainReader reader = m_chain.Read();
     const HeaderTree& tree = reader.Tree();
@@ -44,6 +45,7 @@ bool HintsFromPeers::HasHeaders()
 HintsGoal::Fit HintsFromPeers::Judge(const HintsOffer& offer)
 {
     if (m_options.pin && offer.file_hash != m_options.pin) return Fit::kUseless;
+    if (!CanBeContainer2(offer.height, offer.size)) return Fit::kUseless;
     HintsInfo info;
     info.path = "offered by peers";
     info.terminal_height = offer.height;
@@ -83,7 +85,11 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
         m_head->HeadSize() != head_size) {
         return BadData("it is not what was offered");
     }
-    m_offer = offer;
+    for (const Container2Hints::Group& group : m_head->Groups()) {
+        if (group.unspent <= group.blocks * kMaxOutputsOfBlock) continue;
+        return BadData("more outputs are unspent than {} blocks can hold", group.blocks);
+    }
+    StartFile(offer);
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_options.folder));
     IBD_RETURN_IF_ERROR(RemoveOtherParts());
     const bool begun = m_env.Exists(PartPath());
@@ -105,12 +111,31 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     const uint64_t prefix = EndOfPrefix();
     const Lock lock(m_mutex);
     m_state = State::kFetching;
+    m_writing = m_part;
     m_prefix = prefix;
     for (const HintsPiece& piece : pieces) {
         m_total += piece.size;
         if (piece.have) m_bytes += piece.size;
     }
     return pieces;
+}
+
+/** What Wait() knows of a file that was given up is of no use any more. */
+void HintsFromPeers::StartFile(const HintsOffer& offer)
+{
+    const Lock lock(m_mutex);
+    m_offer = offer;
+    m_state = State::kAsking;
+    m_writing = nullptr;
+    ++m_file;
+    m_bytes = m_total = m_prefix = 0;
+}
+
+void HintsFromPeers::Again()
+{
+    const Lock lock(m_mutex);
+    m_was_false = false;
+    if (m_state != State::kFailed) m_state = State::kAsking;
 }
 
 /** Of files that peers no longer name, so that there is one at a time. */
@@ -197,49 +222,50 @@ void HintsFromPeers::Interrupt()
 Result<std::optional<Path>> HintsFromPeers::Wait()
 {
     m_log.Info("IBD Booster: asking peers for hints");
+    m_wanted = true;
     std::optional<ProgressMeter> meter;
     std::optional<FileHash> hash;
     bool hashed = true; //!< all that is there
     uint64_t synced = 0;
-    State state = State::kAsking;
+    Look now;
     while (true) {
-        uint64_t bytes = 0;
-        uint64_t total = 0;
-        uint64_t prefix = 0;
         {
             const Lock lock(m_mutex);
             if (m_interrupted) return std::optional<Path>();
-            if (hashed && (m_state == state || m_state == State::kFetching)) {
+            if (hashed && (m_state == now.state || m_state == State::kFetching)) {
                 m_changed.wait_for(m_mutex, kLook);
             }
-            state = m_state;
-            bytes = m_bytes;
-            total = m_total;
-            prefix = m_prefix;
-            if (state == State::kFailed) {
+            if (m_file != now.file) {
+                meter.reset();
+                hash.reset();
+                hashed = true;
+                synced = 0;
+            }
+            now = {m_state, m_file, m_bytes, m_total, m_prefix, m_writing};
+            if (now.state == State::kFailed) {
                 m_log.Info("IBD Booster: no hints from peers: {}", m_failure);
                 return std::optional<Path>();
             }
         }
-        if (state == State::kAsking) continue;
+        if (now.state == State::kAsking) continue;
         if (!meter) {
             meter.emplace(m_env, m_log,
                           ProgressOptions{.label = "IBD Booster: fetching hints",
                                           .unit = "bytes",
-                                          .total = total,
+                                          .total = now.total,
                                           .tty = m_options.tty});
         }
-        meter->Update(bytes, "");
-        if (!hash && IsPinned(m_offer)) {
+        meter->Update(now.bytes, "");
+        if (!hash && m_options.pin) { // then no other file is ever fetched
             IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
         }
-        if (state == State::kComplete) return Finish(hash);
+        if (now.state == State::kComplete) return Finish(hash);
         if (hash) {
-            IBD_ASSIGN_OR_RETURN(hashed, hash->Advance(prefix));
+            IBD_ASSIGN_OR_RETURN(hashed, hash->Advance(now.prefix));
         }
-        if (bytes >= synced + kSyncEvery) {
-            IBD_RETURN_IF_ERROR(m_part->Sync());
-            synced = bytes;
+        if (now.bytes >= synced + kSyncEvery) {
+            IBD_RETURN_IF_ERROR(now.part->Sync());
+            synced = now.bytes;
         }
     }
 }
@@ -248,6 +274,13 @@ Result<std::optional<Path>> HintsFromPeers::Finish(std::optional<FileHash>& hash
 {
     IBD_RETURN_IF_ERROR(m_part->Sync());
     m_part.reset();
+    {
+        const Lock lock(m_mutex);
+        m_writing.reset();
+    }
+    if (!hash && IsPinned(m_offer)) {
+        IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
+    }
     // That it is the file that several peers name its head and the groups' checksums have shown.
     // Whom nobody but the hash vouches for must have it.
     Uint256 found = m_offer.file_hash;

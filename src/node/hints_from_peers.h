@@ -10,6 +10,8 @@
 #include "util/log.h"
 #include "validation/chain_manager.h"
 
+#include <atomic>
+
 namespace ibd {
 
 struct HintsFetchOptions {
@@ -25,9 +27,11 @@ public:
     /** The chain's index is loaded; it outlives this. */
     HintsFromPeers(Env& env, Logger& log, const ChainManager& chain, HintsFetchOptions options);
 
-    /** The file once it is complete; nothing if there will be none, which the log tells, or after
-     *  Interrupt(). Errors are the machine's. */
+    /** Nothing is fetched before it is called. The file once it is complete; nothing if there will
+     * be none, which the log tells, or after Interrupt(). Errors are the machine's. */
     Result<std::optional<Path>> Wait();
+    /** Before Wait() is called again, for the next file, unless there is none. */
+    void Again();
     /** Any thread. */
     void Interrupt();
     /** Of the file that was fetched. */
@@ -44,6 +48,7 @@ public:
     void Failed(const std::string& why) override;
 
 private:
+    void StartFile(const HintsOffer& offer);
     Result<> RemoveOtherParts() const;
     Result<std::vector<HintsPiece>> LookAtPart(bool begun) const;
     Path PartPath() const;
@@ -58,19 +63,31 @@ private:
     // The peers' thread; Wait()'s when that is done, but for what it syncs and names meanwhile.
     HintsOffer m_offer;
     std::unique_ptr<Container2Hints> m_head;
-    std::unique_ptr<WritableFile> m_part;
+    std::shared_ptr<WritableFile> m_part;
     std::vector<bool> m_there; //!< of the groups
     size_t m_first_missing = 0;
     bool m_was_false = false; //!< Wait()'s
 
     enum class State { kAsking, kFetching, kComplete, kFailed };
+    /** What Wait() sees at one moment. */
+    struct Look {
+        State state = State::kAsking;
+        size_t file = 0;
+        uint64_t bytes = 0;
+        uint64_t total = 0;
+        uint64_t prefix = 0;
+        std::shared_ptr<WritableFile> part = {};
+    };
     mutable Mutex m_mutex;
     std::condition_variable_any m_changed;
     State m_state IBD_GUARDED_BY(m_mutex) = State::kAsking;
+    std::shared_ptr<WritableFile> m_writing IBD_GUARDED_BY(m_mutex); //!< as m_part, for Wait()
+    size_t m_file IBD_GUARDED_BY(m_mutex) = 0;                       //!< how many were begun
     std::string m_failure IBD_GUARDED_BY(m_mutex);
     uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of groups that are there
     uint64_t m_total IBD_GUARDED_BY(m_mutex) = 0;
     uint64_t m_prefix IBD_GUARDED_BY(m_mutex) = 0; //!< bytes from the start that are there
+    std::atomic<bool> m_wanted = false;            //!< from Wait() on
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };
 

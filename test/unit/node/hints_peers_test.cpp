@@ -153,7 +153,7 @@ TEST_CASE("Hints from peers: put together, and gone on with")
     Served served;
     Wanting wanting;
     HintsFromPeers& fetch = *wanting.fetch;
-    CHECK(fetch.HasHeaders());
+    CHECK_FALSE(fetch.HasHeaders()); // nobody waits for hints yet
     CHECK(fetch.Judge(served.offer) == HintsGoal::Fit::kBest);
     auto pieces = Must(fetch.TakeHead(served.offer, served.head));
     REQUIRE(pieces.size() == 1);
@@ -274,6 +274,12 @@ TEST_CASE("Hints from peers: worth, and whom one peer's word is enough for")
     elsewhere.terminal = {};
     {
         Wanting wanting;
+        for (const uint64_t size :
+             {uint64_t{0}, uint64_t{114}, uint64_t{120} * 500'000 + (65 << 20)}) {
+            HintsOffer impossible = served.offer;
+            impossible.size = size;
+            CHECK(wanting.fetch->Judge(impossible) == HintsGoal::Fit::kUseless);
+        }
         CHECK(wanting.fetch->Judge(lower) == HintsGoal::Fit::kUsable);
         CHECK(wanting.fetch->Judge(higher) == HintsGoal::Fit::kUseless);
         CHECK(wanting.fetch->Judge(elsewhere) == HintsGoal::Fit::kUseless);
