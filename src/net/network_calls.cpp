@@ -38,7 +38,8 @@ uint16_t PeerNetwork::Impl::DefaultPort(const std::string& name) const
 
 bool PeerNetwork::Impl::Connect(Call call)
 {
-    if (!MayCall(call)) return false;
+    // Calls over RPC may come before the network starts.
+    if (!m_started || !MayCall(call)) return false;
     const Endpoint& endpoint = call.address.endpoint;
     const bool by_name = !call.destination.empty();
     const double hours = by_name ? 0 : static_cast<double>(NowSeconds() - call.address.time) / 3600;

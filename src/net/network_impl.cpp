@@ -207,8 +207,12 @@ void PeerNetwork::Impl::Run(const std::function<void()>& body)
     const auto task = std::make_shared<std::packaged_task<void()>>(body);
     auto done = task->get_future();
     if (m_inbox.Post([task] { (*task)(); })) return done.wait();
-    const Lock lock(m_quiet);
-    body();
+    {
+        const Lock lock(m_quiet);
+        // It may have started while this thread waited for the lock.
+        if (!m_inbox.Post([task] { (*task)(); })) return body();
+    }
+    done.wait();
 }
 
 void PeerNetwork::Impl::TipChanged(const HeaderNode& tip, const HeaderNode& fork)

@@ -190,8 +190,8 @@ Result<> ChainStart::BuildIndex()
 {
     IBD_ASSIGN_OR_RETURN(const bool reindexing, m_stack->Index().Reindexing());
     if (reindexing) {
-        m_parts.set_status("Reindexing blocks on disk…");
         m_parts.started(); // this can take hours
+        m_parts.set_status("Reindexing blocks on disk…");
         IBD_RETURN_IF_ERROR(Reindex());
         if (m_interrupt) return {};
     }
@@ -268,8 +268,8 @@ Result<> ChainStart::ConvertHints()
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return {};
     }
-    m_parts.set_status("Converting hints…");
     m_parts.started(); // it reads all blocks
+    m_parts.set_status("Converting hints…");
     return m_parts.booster.ConvertHints(*m_chain, m_stack->Blocks(), BoosterSettings());
 }
 
@@ -282,8 +282,8 @@ Result<> ChainStart::AskPeersForHints()
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return {};
     }
-    m_parts.set_status("Asking peers for hints…");
     m_parts.started(); // it may wait for headers
+    m_parts.set_status("Asking peers for hints…");
     IBD_ASSIGN_OR_RETURN(const std::optional<Path> file, m_parts.fetch_hints(*m_chain));
     if (!file) return {};
     return m_parts.booster.OpenHints({.file = file, .folder = {}, .hash = m_options.hints.hash},
@@ -335,8 +335,8 @@ Result<BoosterRun::Outcome> ChainStart::RunBooster()
         return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
     };
     const auto begins = [this] {
-        m_parts.set_status("Building the chainstate with the IBD Booster…");
         m_parts.started(); // it may take hours
+        m_parts.set_status("Building the chainstate with the IBD Booster…");
     };
     IBD_ASSIGN_OR_RETURN(
         const BoosterRun::Outcome outcome,
@@ -597,8 +597,8 @@ Result<> ChainStart::MakeUndo()
         m_parts.undo.Expect(*m_chain);
         return {};
     }
-    m_parts.set_status("Making undo data…");
     m_parts.started(); // so can this
+    m_parts.set_status("Making undo data…");
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
 }
 
@@ -620,8 +620,8 @@ Result<> ChainStart::RemoveUndoWork()
 Result<> ChainStart::MakeLastUndo()
 {
     if (!UndoRun::IsLastNeeded(*m_chain)) return {};
-    m_parts.set_status("Making undo data of the last blocks…");
     m_parts.started();
+    m_parts.set_status("Making undo data of the last blocks…");
     Result<> made = m_parts.undo.RunLast(*m_chain, m_stack->Blocks(), BoosterSettings());
     if (made || m_parts.undo.Broken() != nullptr) return made;
     m_log.Error("Undo data of the last blocks could not be made: {}", made.Message());

@@ -55,7 +55,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
            .undo = m_undo,
            .interrupt = m_interrupt,
            .set_status = [this](const std::string& status) { SetStatus(status); },
-           .started = [this] { m_started(); },
+           .started = [this] { OpenEarlyCalls(); },
            .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); },
            .fetch_hints = [this](ChainManager& chain) { return FetchHints(chain); },
            .booster_done = [this](BoosterRun::Outcome outcome) { BoosterDone(outcome); }}),
@@ -238,7 +238,17 @@ void Node::MakeNetwork(uint64_t files)
 
 size_t Node::CountPeers() const { return m_network->PeerCount(); }
 
-/** For the booster; from then on calls that need no coins are answered. */
+/** Work that may take hours begins, and the index is open: from now on calls that need no coins are
+ *  answered, and the chain must stay where it is until the server has ended. */
+void Node::OpenEarlyCalls()
+{
+    m_chain_context.chain = m_chain_start.Chain();
+    m_net.network = m_network->Peers();
+    m_table.OpenNetworkCalls();
+    m_started();
+}
+
+/** For the booster. */
 BlockFetcher* Node::StartFetcher(ChainManager& chain)
 {
     BlockFetcher* const fetcher = m_network->StartFetcher(chain);
@@ -429,7 +439,7 @@ Result<> Node::Start()
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
     Result<> loaded = m_chain_start.Load();
     if (!loaded && m_chain_start.AsksForReindex() && m_options.reindex_if_damaged &&
-        !m_chain_start.Reindexes() && !m_network->IsStarted()) {
+        !m_chain_start.Reindexes() && !m_chain_context.chain) {
         m_chain_start.ForgetAndReindex();
         loaded = m_chain_start.Load();
     }

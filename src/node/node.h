@@ -56,6 +56,7 @@ private:
     std::optional<BoosterProgress> HowTheBoosterDoes() const;
     Result<> Start();
     void MakeNetwork(uint64_t files);
+    void OpenEarlyCalls();
     BlockFetcher* StartFetcher(ChainManager& chain);
     Result<std::optional<Path>> FetchHints(ChainManager& chain);
     void BoosterDone(BoosterRun::Outcome outcome);

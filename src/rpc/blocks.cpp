@@ -18,7 +18,8 @@ RpcMethod GetBlockHash(ChainContext& context)
             "1000",
             [&context](const RpcCall& call) -> UniValue {
                 const int height = call.Int32(0);
-                const ChainReader chain = context.Read();
+                const ChainReader chain = context.Headers().Read();
+                if (height == 0) return chain.Tree().Genesis()->hash.ToHex();
                 if (height < 0 || height > chain.Active().Height()) {
                     throw RpcError{RpcCode::kInvalidParameter, "Block height out of range"};
                 }
@@ -48,7 +49,7 @@ RpcMethod GetBlockHeader(ChainContext& context)
         "\"blockhash\"",
         [&context](const RpcCall& call) -> UniValue {
             const BlockHash hash = call.Hash(0, "hash");
-            const ChainReader chain = context.Read();
+            const ChainReader chain = context.Headers().Read();
             const HeaderNode& node = FindBlock(chain, hash);
             if (!call.Bool(1, true)) return ToHex(node.Header().ToBytes());
             return HeaderJson(chain, node);
@@ -59,7 +60,7 @@ UniValue Block(const ChainContext& context, const RpcCall& call)
 {
     const BlockHash hash = call.Hash(0, "blockhash");
     const int verbosity = call.Verbosity(1, 1);
-    ChainManager& manager = context.Chain();
+    ChainManager& manager = context.Headers();
     UniValue out;
     const auto stored = [&] {
         const ChainReader chain = manager.Read();
@@ -139,9 +140,10 @@ RpcMethod GetBlockStats(ChainContext& context)
 
 void AddBlockMethods(RpcTable& table, ChainContext& context)
 {
-    table.Add(GetBlockHash(context));
-    table.Add(GetBlockHeader(context));
-    table.Add(GetBlock(context));
+    for (RpcMethod method : {GetBlockHash(context), GetBlockHeader(context), GetBlock(context)}) {
+        method.since = RpcPhase::kNetwork;
+        table.Add(std::move(method));
+    }
     table.Add(GetBlockStats(context));
 }
 

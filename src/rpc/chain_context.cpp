@@ -71,7 +71,7 @@ std::string ChainContext::UndoNote() const
 
 AddressPrefixes ChainContext::Prefixes() const
 {
-    const ChainParams& params = Chain().Params();
+    const ChainParams& params = Headers().Params();
     return {params.pubkey_address_prefix, params.script_address_prefix, params.bech32_hrp};
 }
 

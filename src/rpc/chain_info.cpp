@@ -17,7 +17,12 @@ std::string BitsHex(uint32_t bits) { return fmt::format("{:08x}", bits); }
 const HeaderNode& TipOrGenesis(const ChainManager& chain)
 {
     if (const HeaderNode* const tip = chain.Tip()) return *tip;
-    return *chain.Read().Tree().BestHeader()->Ancestor(0);
+    return *chain.Read().Tree().Genesis();
+}
+
+const HeaderNode& TipOrGenesis(const ChainContext& context)
+{
+    return TipOrGenesis(context.Headers());
 }
 
 void AppendPruning(UniValue& out, const ChainManager& chain)
@@ -98,7 +103,7 @@ RpcMethod GetBlockCount(ChainContext& context)
             {},
             "n    (numeric) Height",
             "",
-            [&context](const RpcCall&) -> UniValue { return Num(context.Current().height); }};
+            [&context](const RpcCall&) -> UniValue { return Num(TipOrGenesis(context).height); }};
 }
 
 RpcMethod GetBestBlockHash(ChainContext& context)
@@ -109,7 +114,7 @@ RpcMethod GetBestBlockHash(ChainContext& context)
             {},
             "\"hex\"    (string) Block hash",
             "",
-            [&context](const RpcCall&) -> UniValue { return context.Current().hash.ToHex(); }};
+            [&context](const RpcCall&) -> UniValue { return TipOrGenesis(context).hash.ToHex(); }};
 }
 
 RpcMethod GetDifficulty(ChainContext& context)
@@ -121,12 +126,12 @@ RpcMethod GetDifficulty(ChainContext& context)
         {},
         "n    (numeric) Difficulty",
         "",
-        [&context](const RpcCall&) -> UniValue { return Difficulty(context.Chain().Tip()->bits); }};
+        [&context](const RpcCall&) -> UniValue { return Difficulty(TipOrGenesis(context).bits); }};
 }
 
-const char* TipStatus(const ChainReader& chain, const HeaderNode& node)
+const char* TipStatus(const ChainReader& chain, const HeaderNode& node, const HeaderNode& tip)
 {
-    if (chain.Active().Contains(&node)) return "active";
+    if (&node == &tip || chain.Active().Contains(&node)) return "active";
     if (node.Failed()) return "invalid";
     if (!node.HaveChainTxs()) return "headers-only";
     if (node.IsValid(kValidScripts)) return "valid-fork";
@@ -136,10 +141,11 @@ const char* TipStatus(const ChainReader& chain, const HeaderNode& node)
 
 UniValue ChainTips(const ChainContext& context)
 {
-    const ChainReader chain = context.Read();
+    const ChainReader chain = context.Headers().Read();
+    const HeaderNode* const best = chain.Tip() ? chain.Tip() : chain.Tree().Genesis();
     std::vector<const HeaderNode*> tips;
     for (const HeaderNode* tip : chain.Tree().Tips()) tips.push_back(tip);
-    if (std::find(tips.begin(), tips.end(), chain.Tip()) == tips.end()) tips.push_back(chain.Tip());
+    if (std::find(tips.begin(), tips.end(), best) == tips.end()) tips.push_back(best);
     std::stable_sort(tips.begin(), tips.end(),
                      [](const auto* a, const auto* b) { return a->height > b->height; });
     UniValue out(UniValue::VARR);
@@ -147,8 +153,9 @@ UniValue ChainTips(const ChainContext& context)
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("height", Num(tip->height));
         entry.pushKV("hash", tip->hash.ToHex());
-        entry.pushKV("branchlen", Num(tip->height - chain.Active().FindFork(tip)->height));
-        entry.pushKV("status", TipStatus(chain, *tip));
+        const HeaderNode* const fork = chain.Active().FindFork(tip); // null: there is no tip yet
+        entry.pushKV("branchlen", Num(tip->height - (fork ? fork->height : 0)));
+        entry.pushKV("status", TipStatus(chain, *tip, *best));
         out.push_back(entry);
     }
     return out;
@@ -171,8 +178,8 @@ RpcMethod GetChainTips(ChainContext& context)
 
 UniValue Chainstates(const ChainContext& context)
 {
-    const ChainManager& chain = context.Chain();
-    const HeaderNode& tip = *chain.Tip();
+    const ChainManager& chain = context.Headers();
+    const HeaderNode& tip = TipOrGenesis(chain);
     UniValue state(UniValue::VOBJ);
     state.pushKV("blocks", Num(tip.height));
     state.pushKV("bestblockhash", tip.hash.ToHex());
@@ -212,9 +219,9 @@ RpcMethod GetChainStates(ChainContext& context)
 
 UniValue TxStats(const ChainContext& context, const RpcCall& call)
 {
-    const ChainManager& manager = context.Chain();
+    const ChainManager& manager = context.Headers();
+    const HeaderNode* last = &TipOrGenesis(manager);
     const ChainReader chain = manager.Read();
-    const HeaderNode* last = chain.Tip();
     if (call.Has(1)) {
         last = &FindBlock(chain, call.Hash(1, "blockhash"));
         if (!chain.Active().Contains(last)) {
@@ -330,15 +337,13 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
 
 void AddChainInfoMethods(RpcTable& table, ChainContext& context)
 {
-    RpcMethod info = GetBlockchainInfo(context);
-    info.since = RpcPhase::kNetwork;
-    table.Add(std::move(info));
-    table.Add(GetBlockCount(context));
-    table.Add(GetBestBlockHash(context));
-    table.Add(GetDifficulty(context));
-    table.Add(GetChainTips(context));
-    table.Add(GetChainStates(context));
-    table.Add(GetChainTxStats(context));
+    for (RpcMethod method :
+         {GetBlockchainInfo(context), GetBlockCount(context), GetBestBlockHash(context),
+          GetDifficulty(context), GetChainTips(context), GetChainStates(context),
+          GetChainTxStats(context)}) {
+        method.since = RpcPhase::kNetwork;
+        table.Add(std::move(method));
+    }
     AddWaitMethods(table, context);
 }
 

@@ -241,9 +241,10 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
         method->since = RpcPhase::kStart;
         table.Add(std::move(*method));
     }
-    table.Add(Help(context));
-    table.Add(GetMemoryInfo());
-    table.Add(Logging(context));
+    for (RpcMethod method : {Help(context), GetMemoryInfo(), Logging(context)}) {
+        method.since = RpcPhase::kNetwork;
+        table.Add(std::move(method));
+    }
     table.Add(SetMockTime(context));
     table.Add(Echo("echo"));
     table.Add(Echo("echojson"));

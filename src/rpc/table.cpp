@@ -48,7 +48,9 @@ std::optional<std::string> RpcTable::WarmupStatus() const
 std::optional<std::string> RpcTable::WhyNotYet(const RpcMethod* method) const
 {
     const Lock lock(m_mutex);
-    if (method != nullptr && method->since <= m_phase) return std::nullopt;
+    // Once chain calls are answered, a method that is not there is not waited for.
+    const RpcPhase since = method != nullptr ? method->since : RpcPhase::kNetwork;
+    if (since <= m_phase) return std::nullopt;
     return m_warmup;
 }
 

@@ -155,7 +155,7 @@ class Node:
         self._errors.seek(0)
         return self._errors.read()
 
-    def wait_for_rpc(self, method="getblockcount"):
+    def wait_for_rpc(self, method="getmempoolinfo"):
         def answers():
             if not self.running:
                 raise StartError(f"status {self.process.returncode}: {self.errors}")

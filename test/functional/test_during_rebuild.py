@@ -1,0 +1,74 @@
+"""Calls while the node builds its index or its chainstate: those that need no coins are answered
+as soon as the index is open, in every mode and without a network; the others answer -28."""
+
+import http.client
+
+from framework import FunctionalTest, RPC_IN_WARMUP, RpcError
+from generated import medium_chain
+
+# As many of each kind as a monitor asks: program, chain, blocks, peers.
+EARLY = [("getblockchaininfo",), ("getblockcount",), ("getbestblockhash",), ("getblockhash", 0),
+         ("getnetworkinfo",), ("getpeerinfo",), ("getconnectioncount",), ("getnettotals",),
+         ("getchaintips",), ("getchainstates",), ("getchaintxstats",), ("getdifficulty",),
+         ("getmemoryinfo",), ("logging",), ("help",), ("uptime",), ("getrpcinfo",),
+         ("getboosterinfo",), ("listbanned",), ("getaddednodeinfo",), ("getnodeaddresses",),
+         ("addnode", "127.0.0.1:1", "onetry")]
+# What the node says while the index is open and there is no chainstate yet.
+WORK = ("Reindexing blocks on disk", "Building the chainstate", "Converting hints")
+NEEDS_COINS = ("gettxout", "00" * 32, 0)
+
+
+class DuringRebuild(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.made = medium_chain()
+        self.main = self.made.place(self.node())
+        self.assertEqual(self.main.run("-reindex", "-ibdbooster=0", self.made.to_tip), (0, ""))
+
+    def at_work(self, node):
+        """The text of the -28 while index or chainstate are built; "": it has ended."""
+        while True:
+            try:
+                node.rpc(*NEEDS_COINS)
+                return ""
+            except RpcError as error:
+                self.assertEqual(error.code, RPC_IN_WARMUP)
+                text = str(error)
+                if any(work in text for work in WORK):
+                    return text
+            except (OSError, http.client.HTTPException, ValueError):
+                self.assertTrue(node.running, node.errors)
+
+    def rebuild(self, *args):
+        """Asks until the end of the rebuild, and says how often it was met at work."""
+        node, met = self.main, 0
+        node.launch(*self.made.trust, *args)
+        while self.at_work(node):
+            for call in EARLY:
+                answer = node.rpc(*call)  # raises what is refused
+                if call[0] == "getblockchaininfo":
+                    self.assertGreaterEqual(answer["headers"], answer["blocks"])
+            header = node.rpc("getblockheader", node.rpc("getbestblockhash"))
+            try:
+                self.assertEqual(node.rpc("getblock", header["hash"])["height"], header["height"])
+            except RpcError as error:  # -reindex has not come to it yet
+                self.assertIn("-1: Block not available", str(error))
+            with self.assertRaises(RpcError) as refused:
+                node.rpc("nosuchcall")
+            self.assertEqual(refused.exception.code, -32601)
+            done = node.cli("-getinfo")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            met += 1
+        node.wait_for_tip(self.made.tip).stop()
+        return met
+
+    def test_calls_without_coins(self):
+        for mode in (["-reindex-chainstate", "-ibdbooster"],
+                     ["-reindex-chainstate", f"-ibdboosterfile={self.made.container}"],
+                     ["-reindex", "-ibdbooster"],
+                     ["-reindex", f"-ibdboosterfile={self.made.container}"],
+                     ["-reindex", "-ibdbooster=0"]):
+            with self.subTest(mode=mode):
+                # A fast machine may be through before it is asked; then it is asked again.
+                while not self.rebuild("-ibdboosterthreads=1", *mode):
+                    pass
