@@ -48,21 +48,14 @@ UniValue ToJson(const UndoProgress& undo)
     return out;
 }
 
-UniValue ToJson(const BoosterProgress& progress)
+/** What a fold counts: before one has begun it means nothing. */
+void PushFold(UniValue& out, const BoosterProgress& progress)
 {
-    UniValue terminal(UniValue::VOBJ);
-    terminal.pushKV("height", progress.terminal_height);
-    terminal.pushKV("hash", progress.terminal_hash.ToHex());
-    UniValue out(UniValue::VOBJ);
-    out.pushKV("state", BoosterStateName(progress.state));
-    out.pushKV("terminalblock", terminal);
-    out.pushKV("hintsid", ToHex(progress.hints_id.Span()));
-    out.pushKV("aggregate", AggregateKindName(progress.aggregate));
-    out.pushKV("fullvalidation", progress.full_validation);
-    out.pushKV("threads", static_cast<int>(progress.threads));
     const auto number = [&](const char* key, uint64_t value) {
         out.pushKV(key, Num(static_cast<int64_t>(value)));
     };
+    out.pushKV("aggregate", AggregateKindName(progress.aggregate));
+    out.pushKV("threads", static_cast<int>(progress.threads));
     number("folded", progress.blocks);
     number("resumed", progress.resumed_blocks);
     number("outputs", progress.outputs);
@@ -74,16 +67,30 @@ UniValue ToJson(const BoosterProgress& progress)
     number("coinsloaded", progress.coins_loaded);
     number("diskbytes", progress.disk_bytes);
     number("diskneeded", progress.disk_bytes_needed);
-    number("memory", progress.memory_bytes);
     number("rate", static_cast<uint64_t>(progress.bytes_per_second));
     number("loadrate", static_cast<uint64_t>(progress.coins_per_second));
     number("elapsed", static_cast<uint64_t>(progress.seconds_elapsed));
     if (progress.seconds_left) number("timeleft", static_cast<uint64_t>(*progress.seconds_left));
+}
+
+UniValue ToJson(const BoosterProgress& progress)
+{
+    UniValue terminal(UniValue::VOBJ);
+    terminal.pushKV("height", progress.terminal_height);
+    terminal.pushKV("hash", progress.terminal_hash.ToHex());
+    const bool has_fold = progress.threads > 0;
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("state", BoosterStateName(progress.state));
+    if (progress.terminal_height > 0) out.pushKV("terminalblock", terminal);
+    if (!progress.hints_id.IsNull()) out.pushKV("hintsid", ToHex(progress.hints_id.Span()));
+    out.pushKV("fullvalidation", progress.full_validation);
+    if (has_fold) PushFold(out, progress);
+    if (progress.memory_bytes > 0) out.pushKV("memory", Num(progress.memory_bytes));
     if (progress.headers >= 0) out.pushKV("headers", progress.headers);
     if (progress.download) out.pushKV("download", ToJson(*progress.download));
     if (progress.join) out.pushKV("join", ToJson(*progress.join));
     if (progress.undo) out.pushKV("undo", ToJson(*progress.undo));
-    out.pushKV("verdict", progress.verdict);
+    if (has_fold || !progress.verdict.empty()) out.pushKV("verdict", progress.verdict);
     return out;
 }
 
@@ -93,8 +100,9 @@ constexpr const char* kResult =
     "folding, judging, loading, publishing, accepted, refused\n"
     "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
     "the hints end\n"
-    "  \"hintsid\" : \"hex\",        (string) identifies the hints file\n"
-    "  \"aggregate\" : \"str\",      (string) sha256 or muhash\n"
+    "  \"hintsid\" : \"hex\",        (string) identifies the hints file, once there is one\n"
+    "  \"aggregate\" : \"str\",      (string) sha256 or muhash; from the fold on, as what "
+    "follows up to timeleft\n"
     "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
     "  \"threads\" : n,            (numeric)\n"
     "  \"folded\" : n,             (numeric) blocks done, earlier syncs included\n"

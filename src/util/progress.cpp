@@ -1,9 +1,11 @@
 // See progress.h.
 #include "util/progress.h"
 #include "util/strings.h"
+#include "util/terminal_line.h"
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <unistd.h>
 
@@ -14,6 +16,19 @@ namespace {
 constexpr int64_t kSampleMicros = 500'000; //!< rates over shorter spans are noise
 constexpr int64_t kDrawMicros = 200'000;
 constexpr const char* kBytes = "bytes";
+
+/** `line` and what is left of it while its details go, the last one first. */
+std::vector<std::string> EverShorter(std::string line)
+{
+    std::vector<std::string> texts = {line};
+    const size_t detail = line.find("; ");
+    while (detail != std::string::npos && line.size() > detail) {
+        const size_t comma = line.rfind(", ");
+        line.resize(comma == std::string::npos ? detail : std::max(comma, detail));
+        texts.push_back(line);
+    }
+    return texts;
+}
 
 } // namespace
 
@@ -126,12 +141,29 @@ std::string ProgressMeter::Amount(double units) const
     return fmt::format("{:.0f} {}", units, m_options.unit);
 }
 
+// A line that reached the terminal's end would go on in the next row and stay there. The width is
+// asked for each time, as it may change.
 void ProgressMeter::Draw(const std::string& line)
 {
-    const size_t blanks = m_drawn > line.size() ? m_drawn - line.size() : 0;
-    std::fprintf(m_options.tty, "\r%s%*s", line.c_str(), static_cast<int>(blanks), "");
+    std::vector<std::string> texts = EverShorter(line);
+    if (!m_finished) {
+        const auto seconds = SecondsLeftLocked();
+        const std::string left = seconds ? ", " + FormatDuration(*seconds) + " left" : "";
+        const double total = static_cast<double>(std::max({m_options.total, m_done, uint64_t{1}}));
+        const std::string share =
+            m_options.total == 0
+                ? Amount(static_cast<double>(m_done))
+                : fmt::format("{:.1f} %", 100 * static_cast<double>(m_done) / total);
+        texts.push_back(m_options.label + ": " + share + left);
+        texts.push_back(share + left);
+    }
+    const size_t columns = TerminalColumns(::fileno(m_options.tty));
+    const std::string text = FitLine(texts, columns);
+    const size_t drawn = std::min(m_drawn, columns - 1);
+    const size_t blanks = drawn > text.size() ? drawn - text.size() : 0;
+    std::fprintf(m_options.tty, "\r%s%*s", text.c_str(), static_cast<int>(blanks), "");
     std::fflush(m_options.tty);
-    m_drawn = line.size();
+    m_drawn = text.size();
 }
 
 } // namespace ibd

@@ -1,0 +1,137 @@
+// The line of progress on a terminal.
+#include "util/progress.h"
+#include "util/terminal_line.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "support/catch.h"
+#include "support/kept_log.h"
+
+using namespace ibd;
+using ibd::test::KeptLog;
+
+namespace {
+
+/** A pseudo-terminal: what is written to Tty() comes out of Shown(). */
+class Pty {
+public:
+    explicit Pty(unsigned short columns) : m_primary(::posix_openpt(O_RDWR | O_NOCTTY))
+    {
+        REQUIRE(m_primary >= 0);
+        REQUIRE(::grantpt(m_primary) == 0);
+        REQUIRE(::unlockpt(m_primary) == 0);
+        m_tty = std::fopen(::ptsname(m_primary), "w");
+        REQUIRE(m_tty != nullptr);
+        Resize(columns);
+    }
+    ~Pty()
+    {
+        std::fclose(m_tty);
+        ::close(m_primary);
+    }
+    Pty(const Pty&) = delete;
+    Pty& operator=(const Pty&) = delete;
+
+    void Resize(unsigned short columns) const
+    {
+        winsize size = {};
+        size.ws_row = 24;
+        size.ws_col = columns;
+        REQUIRE(::ioctl(m_primary, TIOCSWINSZ, &size) == 0);
+    }
+    std::FILE* Tty() const { return m_tty; }
+    /** All that came since the last call. */
+    std::string Shown() const
+    {
+        std::string text;
+        pollfd ready = {m_primary, POLLIN, 0};
+        while (::poll(&ready, 1, 0) == 1) {
+            char buffer[4096];
+            const ssize_t n = ::read(m_primary, buffer, sizeof buffer);
+            if (n <= 0) break;
+            text.append(buffer, static_cast<size_t>(n));
+        }
+        return text;
+    }
+
+private:
+    const int m_primary;
+    std::FILE* m_tty = nullptr;
+};
+
+/** The longest stretch between returns and line feeds. */
+size_t Longest(const std::string& shown)
+{
+    size_t longest = 0;
+    for (size_t begin = 0; begin <= shown.size();) {
+        const size_t end = std::min(shown.find_first_of("\r\n", begin), shown.size());
+        longest = std::max(longest, end - begin);
+        begin = end + 1;
+    }
+    return longest;
+}
+
+constexpr uint64_t kGigabyte = 1'000'000'000;
+constexpr const char* kDetail =
+    "831596 of 900000 blocks, 2400000000 outputs, 512.3 MB memory, 8 peers";
+
+} // namespace
+
+TEST_CASE("progress_fits_the_terminal", "[util][progress]")
+{
+    const auto env = MakePosixEnv();
+    KeptLog log;
+    for (const unsigned short columns : {200, 120, 80, 40, 12, 1}) {
+        INFO(columns);
+        const Pty pty(columns);
+        ProgressMeter meter(*env, log,
+                            {.label = "Booster: folding",
+                             .unit = "bytes",
+                             .total = 700 * kGigabyte,
+                             .tty = pty.Tty()});
+        meter.Update(350 * kGigabyte, kDetail);
+        const std::string drawn = pty.Shown();
+        CHECK(Longest(drawn) < columns);
+        CHECK(drawn.find('\n') == std::string::npos);
+        CHECK((drawn.find("Booster: folding: ") != std::string::npos) == (columns >= 40));
+        CHECK((drawn.find("350.0 GB of 700.0 GB (50.0 %)") != std::string::npos) ==
+              (columns >= 80));
+        CHECK((drawn.find("outputs") != std::string::npos) == (columns >= 120));
+        if (columns > 1) CHECK(drawn.find("50.0 %") != std::string::npos);
+        meter.Finish();
+        const std::string last = pty.Shown();
+        CHECK(Longest(last) < columns);
+        CHECK(std::count(last.begin(), last.end(), '\n') == 1);
+    }
+}
+
+TEST_CASE("progress_follows_a_resize", "[util][progress]")
+{
+    const auto env = MakePosixEnv();
+    KeptLog log;
+    const Pty pty(120);
+    ProgressMeter meter(*env, log,
+                        {.label = "Booster: folding", .unit = "blocks", .tty = pty.Tty()});
+    meter.Update(1, kDetail);
+    CHECK(Longest(pty.Shown()) > 80);
+    pty.Resize(40);
+    meter.Finish();
+    CHECK(Longest(pty.Shown()) < 40); // what stood there is not blanked beyond the width either
+}
+
+TEST_CASE("lines_are_cut_between_characters", "[util][progress]")
+{
+    CHECK(CutTo("Loading…", 9) == "Loading");
+    CHECK(CutTo("Loading…", 10) == "Loading…");
+    CHECK(CutTo("abc", 0).empty());
+    const std::string texts[] = {"a long text", "a text", "text"};
+    CHECK(FitLine(texts, 12) == "a long text");
+    CHECK(FitLine(texts, 11) == "a text");
+    CHECK(FitLine(texts, 4) == "tex");
+}
