@@ -38,12 +38,13 @@ TEST_CASE("unknown version bits warn once they are active, and not during initia
     auto& warnings = engine.witness.warnings;
     // Periods of 144 blocks: genesis is in the first.
     KitBlock tip = Grow(engine, kit, kit.Genesis(), 143, 0);
-    tip = Grow(engine, kit, tip, 108, 1U << 9); // 75 %
+    // 75 %. Bits 5 to 28 are a miner's to use (BIP 323): no warning.
+    tip = Grow(engine, kit, tip, 108, 1U << 4 | 1U << 9);
     tip = Grow(engine, kit, tip, 36 + 143, 0);  // locked in by the first 36
     CHECK(warnings.empty());
     tip = Grow(engine, kit, tip, 1, 0);
     REQUIRE(warnings.size() == 1);
-    CHECK(warnings[NodeWarning::kUnknownRules] == "Unknown new rules activated (versionbit 9)");
+    CHECK(warnings[NodeWarning::kUnknownRules] == "Unknown new rules activated (versionbit 4)");
     // It stays when the block is taken back.
     Must(engine.chain->InvalidateBlock(*engine.Node(tip.hash)));
     CHECK(warnings.size() == 1);
@@ -51,7 +52,7 @@ TEST_CASE("unknown version bits warn once they are active, and not during initia
     Engine young(params, dir.Get() / "young"); // old blocks: initial download
     young.Start();
     KitBlock other = Grow(young, kit, kit.Genesis(), 143, 0);
-    other = Grow(young, kit, other, 108, 1U << 9);
+    other = Grow(young, kit, other, 108, 1U << 4);
     Grow(young, kit, other, 36 + 144, 0);
     CHECK(young.chain->IsInitialBlockDownload());
     CHECK(young.witness.warnings.empty());
