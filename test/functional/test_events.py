@@ -8,7 +8,7 @@ from framework import FunctionalTest, wait_until
 from regtest_chain import REGTEST_GENESIS, Chain, SubmitsBlocks
 
 NOT_DOWNLOADING = "-maxtipage=10000000000"
-BIT = 13
+BIT = 3
 PERIOD = 144  # blocks
 
 
