@@ -3,6 +3,7 @@
 
 #include "consensus/limits.h"
 #include "node/full_mark.h"
+#include "node/start_checks.h"
 #include "node/start_log.h"
 #include "node/stored_files.h"
 #include "storage/block_files.h"
@@ -83,8 +84,11 @@ Result<> ChainStart::Load()
     RemoveBegun();
     IBD_RETURN_IF_ERROR(BuildIndex());
     if (m_interrupt) return {};
+    IBD_ASSIGN_OR_RETURN(const bool empty, ChainstateIsEmpty());
+    if (empty) WarnOfLowSpace(); // a sync may take hours: now rather than behind it
     IBD_RETURN_IF_ERROR(BuildChainstate());
     if (m_interrupt) return {};
+    if (!empty && m_chain->Tip() && m_chain->Tip()->height <= 1) WarnOfLowSpace();
     IBD_RETURN_IF_ERROR(MakeUndo());
     if (m_interrupt) return {};
     TakeLightly(TellOfTheRest());
@@ -93,6 +97,20 @@ Result<> ChainStart::Load()
     IBD_RETURN_IF_ERROR(Prune());
     if (!m_interrupt) m_log.Info("Block index and chainstate loaded");
     return {};
+}
+
+// A node without blocks says so where the disk cannot hold the whole chain.
+void ChainStart::WarnOfLowSpace()
+{
+    if (m_reindex || m_reindex_chainstate) return;
+    uint64_t needed = m_params.assumed_blockchain_size_gb << 30;
+    if (m_options.prune_target != 0) needed = std::min(needed, m_options.prune_target);
+    const auto free = m_env.SpaceAvailable(m_parts.dir.Blocks());
+    if (!free || *free >= kMinDiskSpace + needed) return;
+    InitWarning(m_log,
+                fmt::format("Disk space for \"{}\" may not accommodate the block files. "
+                            "Approximately {} GB of data will be stored in this directory.",
+                            m_parts.dir.Blocks().string(), m_params.assumed_blockchain_size_gb));
 }
 
 Result<> ChainStart::Damaged(const char* what, Result<> result)
@@ -578,9 +596,8 @@ Result<> ChainStart::RefuseBroken(const CoinsDb& coins)
     }
     if (can_go_back) return {};
     return BadData("The chainstate is built on block {} at height {}, which is invalid, and there "
-                   "is no undo data to go back. Please restart with -reindex-chainstate "
-                   "-ibdbooster=0 to recover",
-                   broken->hash.ToHex(), broken->height);
+                   "is no undo data to go back. Please restart with {} -ibdbooster=0 to recover",
+                   broken->hash.ToHex(), broken->height, m_chain->RebuildOption());
 }
 
 // Before the checks at start, and before a block above is connected: so the files come out as

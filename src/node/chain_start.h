@@ -60,6 +60,7 @@ public:
     BlockStore& Blocks() { return m_stack->Blocks(); }
 
 private:
+    void WarnOfLowSpace();
     /** Damage that a rebuild heals: `what` is for the user, the rest for the log. A failure of the
      *  machine passes as it is. */
     Result<> Damaged(const char* what, Result<> result);

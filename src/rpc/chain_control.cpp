@@ -69,10 +69,8 @@ UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
         ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored{}",
                  stuck->hash.ToHex(), stuck->height, note);
     }
-    ThrowRpc(RpcCode::kMisc,
-             "Undo data of block {} at height {} is not stored; restart with -ibdboosterundo=now, "
-             "or with -reindex-chainstate -ibdbooster=0",
-             stuck->hash.ToHex(), stuck->height);
+    ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored; {}",
+             stuck->hash.ToHex(), stuck->height, chain.UndoRemedy());
 }
 
 /** Whether the coinbase commits to witnesses and lacks its own, which mining software may leave to

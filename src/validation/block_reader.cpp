@@ -10,6 +10,10 @@ namespace {
 Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const StoredBlock& wanted,
                                               const ConsensusParams& params)
 {
+    if (wanted.data.IsNull()) {
+        return BadData("block {} at height {} is not stored{}", wanted.hash.ToHex(), wanted.height,
+                       wanted.seen ? " any more: it was pruned" : "");
+    }
     const auto damaged = [&](std::string_view what) {
         return blocks.DamagedBlock(wanted.data, wanted.hash, wanted.height, what);
     };

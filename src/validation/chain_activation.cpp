@@ -121,6 +121,17 @@ const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* from,
     return nullptr;
 }
 
+const char* ChainManager::RebuildOption() const
+{
+    return IsPruneMode() ? "-reindex" : "-reindex-chainstate";
+}
+
+std::string ChainManager::UndoRemedy() const
+{
+    if (IsPruneMode()) return "restart with -reindex, which fetches all blocks anew";
+    return "restart with -ibdboosterundo=now, or with -reindex-chainstate -ibdbooster=0";
+}
+
 const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* fork) const
 {
     return FirstWithoutUndo(Tip(), fork);
@@ -131,7 +142,7 @@ void ChainManager::LeaveAside(const HeaderNode& target, const HeaderNode& stuck)
     std::vector<ChainWarnings::News> news;
     {
         const Lock lock(m_headers.mutex);
-        m_warnings.NoteOutOfReach(target, stuck);
+        m_warnings.NoteOutOfReach(target, stuck, UndoRemedy());
         m_candidates.RemoveForksBelow(m_headers.active, stuck.height);
         news = m_warnings.TakeNews();
     }
@@ -415,7 +426,7 @@ Result<> ChainManager::DisconnectTip()
     if (!undo) {
         Error error = undo.GetError();
         const bool damaged = error.kind == Error::Kind::kBadData;
-        if (damaged) error.message += "; restart with -reindex-chainstate";
+        if (damaged) error.message += fmt::format("; restart with {}", RebuildOption());
         return error;
     }
     // The cache changes only when the whole block is back.
@@ -442,9 +453,8 @@ Result<> ChainManager::InvalidateBlock(const HeaderNode& node)
         const bool on_chain = m_connected && m_connected->Ancestor(node.height) == &node;
         const HeaderNode* stuck = on_chain ? FirstWithoutUndo(node.prev) : nullptr;
         if (stuck) {
-            return BadData("Undo data of block {} at height {} is not stored; restart with "
-                           "-ibdboosterundo=now, or with -reindex-chainstate -ibdbooster=0",
-                           stuck->hash.ToHex(), stuck->height);
+            return BadData("Undo data of block {} at height {} is not stored; {}",
+                           stuck->hash.ToHex(), stuck->height, UndoRemedy());
         }
         while (on_chain && m_connected != node.prev) IBD_RETURN_IF_ERROR(DisconnectTip());
         {

@@ -68,9 +68,9 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
         HeaderNode* node = m_headers.tree.Find(best);
         if (!node || !node->HaveChainTxs()) {
             return BadData("chainstate in {} is at block {}, which the block index does not have "
-                           "with all blocks below it; restart with -reindex-chainstate, or with "
+                           "with all blocks below it; restart with {}, or with "
                            "-reindex if block files are there",
-                           m_coins->Directory().string(), best.ToHex());
+                           m_coins->Directory().string(), best.ToHex(), RebuildOption());
         }
         m_connected = node;
         m_headers.SetTip(node);
@@ -117,8 +117,8 @@ Result<> ChainManager::ReplayInterruptedWrite(const std::vector<BlockHash>& head
     const HeaderNode* from = heads[1].IsNull() ? nullptr : Read().Find(heads[1]);
     if (!to || (!from && !heads[1].IsNull())) {
         return BadData("chainstate in {} was being moved to block {}, which the block index does "
-                       "not have; restart with -reindex-chainstate",
-                       m_coins->Directory().string(), heads[0].ToHex());
+                       "not have; restart with {}",
+                       m_coins->Directory().string(), heads[0].ToHex(), RebuildOption());
     }
     const HeaderNode* fork = from ? LastCommonAncestor(from, to) : nullptr;
     for (; from != fork; from = from->prev) {
@@ -127,8 +127,8 @@ Result<> ChainManager::ReplayInterruptedWrite(const std::vector<BlockHash>& head
         IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, stored, m_params.consensus));
         if (stored.undo.IsNull()) {
             return BadData("an interrupted write of the coins cannot be completed: block {} at "
-                           "height {} has no undo data; restart with -reindex-chainstate",
-                           from->hash.ToHex(), from->height);
+                           "height {} has no undo data; restart with {}",
+                           from->hash.ToHex(), from->height, RebuildOption());
         }
         IBD_ASSIGN_OR_RETURN(BlockUndo undo, ibd::ReadUndo(m_stores.blocks, stored));
         IBD_RETURN_IF_ERROR(

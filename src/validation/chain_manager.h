@@ -202,6 +202,10 @@ public:
     // Pruning; see pruning.h.
 
     bool IsPruneMode() const { return m_options.prune_target != 0; }
+    /** The option that makes the chainstate anew: -prune forbids -reindex-chainstate. */
+    const char* RebuildOption() const;
+    /** What helps where undo data is missing: "restart with ...". */
+    std::string UndoRemedy() const;
     /** Block files of this directory were deleted once. */
     bool HasPruned() const { return m_has_pruned; }
     /** Deletes files that hold no block above `height`, as far as they may go; in prune mode. */

@@ -3,7 +3,7 @@ which starts are refused."""
 
 import shutil
 
-from framework import FunctionalTest
+from framework import FunctionalTest, RpcError
 from regtest_chain import Chain
 
 MISC, INVALID_PARAMETER = -1, -8
@@ -29,6 +29,13 @@ class Prune(FunctionalTest):
 
     def services(self, node):
         return int(node.rpc("getnetworkinfo")["localservices"], 16)
+
+    @staticmethod
+    def rpc_error_text(node, *call):
+        try:
+            return f"no error: {node.rpc(*call)}"
+        except RpcError as error:
+            return error.message
 
     def test_not_in_prune_mode(self):
         node = self.fed(height=3)
@@ -69,6 +76,17 @@ class Prune(FunctionalTest):
         self.assert_rpc_error(MISC, PRUNED, node.rpc, "getblock", gone)
         self.assert_rpc_error(MISC, PRUNED, node.rpc, "getblockstats", last)
         self.assertEqual(node.rpc("getblockstats", last + 1)["height"], last + 1)
+        # Older states of the coins cannot be reached without the blocks that made the newer ones.
+        for method, *params in (("dumptxoutset", "dump", "", {"rollback": last}),
+                                ("dumptxoutset", "dump", "rollback", {"rollback": 1})):
+            self.assert_rpc_error(MISC, "Could not roll back to requested height since necessary "
+                                  "block data is already pruned.", node.rpc, method, *params)
+        self.assert_rpc_error(MISC, PRUNED, node.rpc, "gettxoutsetinfo", "none", 1)
+        dump = node.rpc("dumptxoutset", "dump", "", {"rollback": last + 1})
+        self.assertEqual(dump["base_height"], last + 1)
+        text = self.rpc_error_text(node, "invalidateblock", gone)
+        self.assertIn("restart with -reindex, which", text)
+        self.assertNotIn("ibdboosterundo", text)
         # By time: up to the first block that is no more than two hours older.
         when = node.rpc("getblockheader", node.rpc("getblockhash", 950))["time"] + 2 * 60 * 60
         by_time = node.rpc("pruneblockchain", when)

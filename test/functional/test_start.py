@@ -85,6 +85,19 @@ class Refusals(FunctionalTest):
 
 
 class Files(FunctionalTest):
+    def test_warns_of_a_disk_that_cannot_hold_the_chain(self):
+        mebibyte, most = 1 << 20, 856 << 30
+        for chain, options, needed, size in (("main", (), most, 856),
+                                             ("main", ("-prune=550",), 550 * mebibyte, 856),
+                                             ("regtest", (), 0, 0)):
+            node = self.node(chain).start("-dnsseed=0", "-fixedseeds=0", *options)
+            free = shutil.disk_usage(node.datadir).free
+            node.rpc("stop")
+            status, errors = node.wait()
+            warning = (f'Warning: Disk space for "{node.blocks_dir}" may not accommodate the block '
+                       f"files. Approximately {size} GB of data will be stored in this directory.")
+            self.assertEqual((status, warning in errors), (0, free < needed + 50 * mebibyte))
+
     def test_new_data_directory(self):
         node = self.node().start("-dbcache=5").stop()
         self.assertEqual(list((node.net_dir / "wallets").iterdir()), [])
