@@ -15,14 +15,20 @@ namespace {
 /** Enough for every check; immutable, so shared by all threads. */
 const secp256k1_context* Checks() { return secp256k1_context_static; }
 
+/** Out of range becomes all zero, which parses, but never verifies. */
+void LoadSignature(CompactSignature compact, secp256k1_ecdsa_signature& out)
+{
+    if (!secp256k1_ecdsa_signature_parse_compact(Checks(), &out, compact.data())) {
+        compact.fill(0);
+        CHECK(secp256k1_ecdsa_signature_parse_compact(Checks(), &out, compact.data()) == 1);
+    }
+}
+
 bool ParseSignature(ByteSpan der, secp256k1_ecdsa_signature& out)
 {
     CompactSignature compact;
     if (!SplitLaxDer(der, compact)) return false;
-    if (!secp256k1_ecdsa_signature_parse_compact(Checks(), &out, compact.data())) {
-        compact.fill(0); // out of range: parses, but never verifies
-        CHECK(secp256k1_ecdsa_signature_parse_compact(Checks(), &out, compact.data()) == 1);
-    }
+    LoadSignature(compact, out);
     return true;
 }
 
@@ -81,10 +87,18 @@ std::optional<CompactSignature> ParseLaxDer(ByteSpan signature)
 
 bool VerifyEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message)
 {
+    CompactSignature compact;
+    return SplitLaxDer(der_signature, compact) &&
+           VerifyCompactEcdsa(public_key, compact, message);
+}
+
+bool VerifyCompactEcdsa(ByteSpan public_key, const CompactSignature& compact,
+                        const Hash32& message)
+{
     secp256k1_pubkey key;
     secp256k1_ecdsa_signature signature;
     if (!ParsePublicKey(public_key, key)) return false;
-    if (!ParseSignature(der_signature, signature)) return false;
+    LoadSignature(compact, signature);
     // libsecp256k1 verifies low s only; high s was never against consensus.
     secp256k1_ecdsa_signature_normalize(Checks(), &signature, &signature);
     return secp256k1_ecdsa_verify(Checks(), &signature, message.data(), &key) == 1;

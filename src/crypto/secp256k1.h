@@ -29,6 +29,10 @@ std::optional<CompactSignature> ParseLaxDer(ByteSpan signature);
  *  ParseLaxDer without the hash-type byte, high s accepted. False for anything malformed. */
 bool VerifyEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message);
 
+/** VerifyEcdsa with r and s as ParseLaxDer gives them. */
+bool VerifyCompactEcdsa(ByteSpan public_key, const CompactSignature& signature,
+                        const Hash32& message);
+
 /** Whether s is at most half the group order (BIP62 rule, policy and NULLFAIL tests). False when
  *  the signature does not parse. */
 bool IsLowS(ByteSpan der_signature);

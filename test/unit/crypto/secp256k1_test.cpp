@@ -1,5 +1,6 @@
 // Signatures: BIP340 and Wycheproof vectors, the lax reading of DER, and signing.
 #include "crypto/secp256k1.h"
+#include "crypto/signature_batch.h"
 
 #include "support/testdata.h"
 #include "util/hex.h"
@@ -92,6 +93,11 @@ TEST_CASE("schnorr: vectors of BIP340")
         const Bytes message = Hex(field[4]);
         const auto signature = FixedHex<64>(field[5]);
         CHECK(VerifySchnorr(key, signature, message) == (field[6] == "TRUE"));
+        if (message.size() == 32) {
+            SignatureBatch batch(LanesMode::kOn);
+            batch.AddSchnorr(key, signature, FixedHex<32>(field[4]));
+            CHECK(batch.Verify()[0] == (field[6] == "TRUE"));
+        }
         ++verified;
         if (field[1].empty() || message.size() != 32) continue;
         const auto secret = FixedHex<32>(field[1]);
@@ -111,6 +117,8 @@ TEST_CASE("ecdsa: Wycheproof's vectors for Bitcoin")
     const UniValue root = ReadTestJson(*path);
     const UniValue& groups = root["testGroups"];
     size_t valid = 0, invalid = 0;
+    SignatureBatch batch(LanesMode::kOn);
+    std::vector<bool> single;
     for (size_t g = 0; g < groups.size(); ++g) {
         const Bytes key = Hex(groups[g]["publicKey"]["uncompressed"].get_str());
         const UniValue& tests = groups[g]["tests"];
@@ -122,6 +130,8 @@ TEST_CASE("ecdsa: Wycheproof's vectors for Bitcoin")
             const bool strict = parsed && StrictDer(*parsed) == signature;
             const bool accepted =
                 strict && IsLowS(signature) && VerifyEcdsa(key, signature, message);
+            batch.AddEcdsa(key, signature, message);
+            single.push_back(VerifyEcdsa(key, signature, message));
             const bool want = tests[t]["result"].get_str() == "valid";
             CHECK(accepted == want);
             ++(want ? valid : invalid);
@@ -129,6 +139,7 @@ TEST_CASE("ecdsa: Wycheproof's vectors for Bitcoin")
     }
     CHECK(valid > 100);
     CHECK(invalid > 100);
+    CHECK(batch.Verify() == single);
 }
 
 TEST_CASE("lax DER: what it reads and what it refuses")

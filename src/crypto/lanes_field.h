@@ -1,0 +1,334 @@
+// The field of secp256k1, p = 2^256 - 2^32 - 977, in eight lanes: eight independent numbers side by
+// side, one in each 64-bit element of a vector. Public data only: nothing here is constant-time.
+// Included by the file of each instruction set, which first defines
+//   IBD_LANES_TARGET           the function attribute that enables the instructions
+//   IBD_MUL_LOW(sum, a, b)     sum + the low 52 bits of a * b, in each lane
+//   IBD_MUL_HIGH(sum, a, b)    sum + the bits from 52 on of a * b; both take a, b < 2^52 only
+//   IBD_BLEND(mask, a, b)      a in the lanes whose bit is set in the mask, else b
+//   IBD_EQUAL(a, b)            the mask of lanes in which a and b are equal
+// Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
+// linked into code for another.
+//
+// Radix 2^52, five limbs: value = sum of limb[i] * 2^(52 i). Bounds, which lanes_checked.cpp proves
+// on each run of its tests by checking every operand of a multiplication:
+//   reduced  limb[0..3] < 2^52, limb[4] < 2^49. What Multiply, Square and Carry give and take.
+//            The value is below 2^257, so it is one of at most three representatives mod p.
+//   loose    limb[0..4] < 2^58. What sums and differences give; Carry makes it reduced, or a
+//            multiplication adds it before its own last carry, which saves a carry of its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#define IBD_LANES_INLINE IBD_LANES_TARGET __attribute__((always_inline)) inline
+#define IBD_LANES_UNROLL _Pragma("GCC unroll 16")
+
+namespace ibd::lanes {
+
+namespace {
+
+constexpr size_t kLanes = 8;
+constexpr size_t kLimbs = 5;
+using Mask = uint8_t; //!< bit i stands for lane i
+using Vector = uint64_t __attribute__((vector_size(8 * kLanes)));
+
+/** One field element in each lane. */
+struct alignas(64) Field {
+    Vector limb[kLimbs];
+};
+
+/** A product before its reduction: value = sum of limb[i] * 2^(52 i). */
+struct alignas(64) Wide {
+    Vector limb[2 * kLimbs];
+};
+
+constexpr uint64_t kMask52 = (uint64_t{1} << 52) - 1;
+constexpr uint64_t kMask48 = (uint64_t{1} << 48) - 1;
+constexpr uint64_t k2To256 = 0x1000003D1;  //!< 2^256 mod p
+constexpr uint64_t k2To260 = 0x1000003D10; //!< 2^260 mod p
+constexpr uint64_t kPrime[kLimbs] = {0xFFFFEFFFFFC2F, kMask52, kMask52, kMask52, kMask48};
+
+IBD_LANES_INLINE void Broadcast(Vector& out, uint64_t value) { out = Vector{} + value; }
+
+/** out = a + b; loose. */
+IBD_LANES_INLINE void Add(Field& out, const Field& a, const Field& b)
+{
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = a.limb[i] + b.limb[i];
+}
+
+/** out = kTimes * (4p - a), of a reduced a: congruent to -kTimes * a. Each limb of 4p, written
+ *  without borrowing, is larger than that of a. Below kTimes * 2^54. */
+template <uint64_t kTimes = 1>
+IBD_LANES_INLINE void Negate(Field& out, const Field& a)
+{
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = (4 * kPrime[i] - a.limb[i]) * kTimes;
+}
+
+/** Moves what exceeds 52 bits up, from limb 0 to limb 4. */
+IBD_LANES_INLINE void CarryUp(Field& a)
+{
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i + 1 < kLimbs; ++i) {
+        a.limb[i + 1] += a.limb[i] >> 52;
+        a.limb[i] &= kMask52;
+    }
+}
+
+/** Makes a loose element reduced: the bits from 256 on come back times 2^256 mod p. */
+IBD_LANES_INLINE void Carry(Field& a)
+{
+    Vector folded;
+    Broadcast(folded, k2To256);
+    const Vector above = a.limb[4] >> 48; // < 2^10, so one low product is all of it
+    a.limb[4] &= kMask48;
+    a.limb[0] = IBD_MUL_LOW(a.limb[0], above, folded);
+    CarryUp(a); // limb[4] < 2^48 + 2^8
+}
+
+/** a = a - b mod p, of reduced elements; reduced. */
+IBD_LANES_INLINE void Subtract(Field& out, const Field& a, const Field& b)
+{
+    Field negated;
+    Negate(negated, b);
+    Add(out, a, negated);
+    Carry(out);
+}
+
+/** All limb products of two reduced elements. Low and high halves are summed apart: one sum would
+ *  be a chain of multiplications, each of which waits for the one before it. */
+IBD_LANES_INLINE void Product(Wide& out, const Field& a, const Field& b)
+{
+    Vector low[2 * kLimbs] = {}, high[2 * kLimbs] = {};
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) {
+        IBD_LANES_UNROLL
+        for (size_t j = 0; j < kLimbs; ++j) {
+            low[i + j] = IBD_MUL_LOW(low[i + j], a.limb[i], b.limb[j]);
+            high[i + j + 1] = IBD_MUL_HIGH(high[i + j + 1], a.limb[i], b.limb[j]);
+        }
+    }
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < 2 * kLimbs; ++i) out.limb[i] = low[i] + high[i]; // < 10 * 2^52
+}
+
+/** Product(out, a, a) with fewer multiplications: those of unequal limbs count twice. */
+IBD_LANES_INLINE void SquareProduct(Wide& out, const Field& a)
+{
+    Vector low[2 * kLimbs] = {}, high[2 * kLimbs] = {};
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) {
+        IBD_LANES_UNROLL
+        for (size_t j = i + 1; j < kLimbs; ++j) {
+            low[i + j] = IBD_MUL_LOW(low[i + j], a.limb[i], a.limb[j]);
+            high[i + j + 1] = IBD_MUL_HIGH(high[i + j + 1], a.limb[i], a.limb[j]);
+        }
+    }
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < 2 * kLimbs; ++i) out.limb[i] = (low[i] + high[i]) << 1;
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) {
+        out.limb[2 * i] = IBD_MUL_LOW(out.limb[2 * i], a.limb[i], a.limb[i]);
+        out.limb[2 * i + 1] = IBD_MUL_HIGH(out.limb[2 * i + 1], a.limb[i], a.limb[i]);
+    }
+}
+
+/** out = kTimes * wide + addend mod p, reduced; kTimes at most 4, addend loose. */
+template <uint64_t kTimes = 1>
+IBD_LANES_INLINE void Reduce(Field& out, Wide& wide, const Field* addend)
+{
+    Vector fold;
+    Broadcast(fold, k2To260);
+    Vector(&r)[2 * kLimbs] = wide.limb;
+    IBD_LANES_UNROLL
+    for (size_t i = kLimbs; i + 1 < 2 * kLimbs; ++i) {
+        r[i + 1] += r[i] >> 52;
+        r[i] &= kMask52;
+    } // r[9] < 2^46: the value is below 2^514
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) r[i] = IBD_MUL_LOW(r[i], r[i + kLimbs], fold);
+    IBD_LANES_UNROLL
+    for (size_t i = 1; i < kLimbs; ++i) r[i] = IBD_MUL_HIGH(r[i], r[i + kLimbs - 1], fold);
+    Vector above = {};                       // at 2^260
+    above = IBD_MUL_HIGH(above, r[9], fold); // < 2^31
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) { // r[i] < 12 * 2^52
+        out.limb[i] = kTimes == 1 ? r[i] : r[i] * kTimes;
+        if (addend != nullptr) out.limb[i] += addend->limb[i];
+    } // < 2^59
+    Broadcast(fold, k2To256);
+    above = (out.limb[4] >> 48) + (above << 4) * kTimes; // at 2^256, < 2^38
+    out.limb[4] &= kMask48;
+    out.limb[0] = IBD_MUL_LOW(out.limb[0], above, fold);
+    out.limb[1] = IBD_MUL_HIGH(out.limb[1], above, fold);
+    CarryUp(out); // limb[4] < 2^48 + 2^8
+}
+
+/** out = kTimes * a * b mod p, reduced. */
+template <uint64_t kTimes = 1>
+IBD_LANES_INLINE void Multiply(Field& out, const Field& a, const Field& b)
+{
+    Wide wide;
+    Product(wide, a, b);
+    Reduce<kTimes>(out, wide, nullptr);
+}
+
+/** out = a * b + addend mod p, reduced; the addend is loose. */
+IBD_LANES_INLINE void MultiplyAdd(Field& out, const Field& a, const Field& b, const Field& addend)
+{
+    Wide wide;
+    Product(wide, a, b);
+    Reduce(out, wide, &addend);
+}
+
+/** out = kTimes * a^2 mod p, reduced. */
+template <uint64_t kTimes = 1>
+IBD_LANES_INLINE void Square(Field& out, const Field& a)
+{
+    Wide wide;
+    SquareProduct(wide, a);
+    Reduce<kTimes>(out, wide, nullptr);
+}
+
+/** out = a^2 + addend mod p, reduced; the addend is loose. */
+IBD_LANES_INLINE void SquareAdd(Field& out, const Field& a, const Field& addend)
+{
+    Wide wide;
+    SquareProduct(wide, a);
+    Reduce(out, wide, &addend);
+}
+
+/** out = a in the lanes of the mask, else b. */
+IBD_LANES_INLINE void Select(Field& out, Mask mask, const Field& a, const Field& b)
+{
+    IBD_LANES_UNROLL
+    for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = IBD_BLEND(mask, a.limb[i], b.limb[i]);
+}
+
+/** Makes a reduced element the one below p. */
+IBD_LANES_INLINE void Normalize(Field& a)
+{
+    Carry(a); // below 2^256 + 2^44
+    Field less = a;
+    less.limb[0] += k2To256; // a - p + 2^256
+    CarryUp(less);
+    Vector above = less.limb[4] >> 48, zero{};
+    less.limb[4] &= kMask48;
+    Select(a, IBD_EQUAL(above, zero), a, less);
+}
+
+/** The lanes in which a reduced element is zero mod p. */
+IBD_LANES_INLINE Mask ZeroLanes(const Field& a)
+{
+    Field normal = a;
+    Normalize(normal);
+    const Vector zero{};
+    Vector all = normal.limb[0];
+    IBD_LANES_UNROLL
+    for (size_t i = 1; i < kLimbs; ++i) all |= normal.limb[i];
+    return IBD_EQUAL(all, zero);
+}
+
+/** The lanes in which a reduced element, taken below p, is odd. */
+IBD_LANES_INLINE Mask OddLanes(const Field& a)
+{
+    Field normal = a;
+    Normalize(normal);
+    Vector one;
+    Broadcast(one, 1);
+    const Vector lowest = normal.limb[0] & one;
+    return IBD_EQUAL(lowest, one);
+}
+
+/** kCount elements to the power of 2^times, together: a square waits for the one before it, and
+ *  another element fills the wait. */
+template <size_t kCount>
+IBD_LANES_INLINE void SquareTimes(Field (&a)[kCount], size_t times)
+{
+    for (size_t i = 0; i < times; ++i) {
+        IBD_LANES_UNROLL
+        for (size_t k = 0; k < kCount; ++k) Square(a[k], a[k]);
+    }
+}
+
+template <size_t kCount>
+IBD_LANES_INLINE void MultiplyAll(Field (&a)[kCount], const Field (&b)[kCount])
+{
+    IBD_LANES_UNROLL
+    for (size_t k = 0; k < kCount; ++k) Multiply(a[k], a[k], b[k]);
+}
+
+template <size_t kCount>
+IBD_LANES_INLINE void Copy(Field (&to)[kCount], const Field (&from)[kCount])
+{
+    for (size_t k = 0; k < kCount; ++k) to[k] = from[k];
+}
+
+/** Powers whose exponents are runs of ones, which p - 2 and (p + 1) / 4 begin with. */
+template <size_t kCount>
+struct RunsOfOnes {
+    Field two[kCount];            //!< a^(2^2 - 1)
+    Field twenty_two[kCount];     //!< a^(2^22 - 1)
+    Field two_hundred_23[kCount]; //!< a^(2^223 - 1)
+};
+
+/** to = a^(2^(x + y) - 1), of `high` = a^(2^x - 1) and `low` = a^(2^y - 1). */
+template <size_t kCount>
+IBD_LANES_TARGET __attribute__((noinline)) void
+Join(Field (&to)[kCount], const Field (&high)[kCount], const Field (&low)[kCount], size_t low_bits)
+{
+    Field power[kCount];
+    Copy(power, high);
+    SquareTimes(power, low_bits);
+    MultiplyAll(power, low);
+    Copy(to, power);
+}
+
+template <size_t kCount>
+IBD_LANES_TARGET void MakeRunsOfOnes(RunsOfOnes<kCount>& out, const Field (&a)[kCount])
+{
+    Field three[kCount], eleven[kCount], forty_four[kCount], eighty_eight[kCount], work[kCount];
+    Join(out.two, a, a, 1);
+    Join(three, out.two, a, 1);
+    Join(work, three, three, 3);                          // 6
+    Join(work, work, three, 3);                           // 9
+    Join(eleven, work, out.two, 2);                       // 11
+    Join(out.twenty_two, eleven, eleven, 11);             // 22
+    Join(forty_four, out.twenty_two, out.twenty_two, 22); // 44
+    Join(eighty_eight, forty_four, forty_four, 44);       // 88
+    Join(work, eighty_eight, eighty_eight, 88);           // 176
+    Join(work, work, forty_four, 44);                     // 220
+    Join(out.two_hundred_23, work, three, 3);             // 223
+}
+
+/** a = a^((p + 1) / 4): the square root where there is one, as p = 3 mod 4. The exponent is 223
+ *  ones, a zero, 22 ones, four zeros, two ones, two zeros. */
+template <size_t kCount>
+IBD_LANES_TARGET void SquareRoot(Field (&a)[kCount])
+{
+    RunsOfOnes<kCount> ones;
+    MakeRunsOfOnes(ones, a);
+    Join(a, ones.two_hundred_23, ones.twenty_two, 23);
+    Join(a, a, ones.two, 6);
+    SquareTimes(a, 2);
+}
+
+/** a = a^(p - 2): the inverse, and zero of zero. The exponent is 223 ones, a zero, 22 ones, four
+ *  zeros, 101101. */
+template <size_t kCount>
+IBD_LANES_TARGET void Invert(Field (&a)[kCount])
+{
+    RunsOfOnes<kCount> ones;
+    Field work[kCount];
+    MakeRunsOfOnes(ones, a);
+    Join(work, ones.two_hundred_23, ones.twenty_two, 23);
+    Join(work, work, a, 5);
+    Join(work, work, ones.two, 3);
+    Join(a, work, a, 2);
+}
+
+} // namespace
+
+} // namespace ibd::lanes

@@ -1,0 +1,329 @@
+// Points of secp256k1 in eight lanes, and g * G + q * Q for eight keys Q side by side. Public data
+// only. Included after lanes_field.h, with the same macros.
+//
+// Formulas: Jacobian coordinates (x = X / Z^2, y = Y / Z^3) of a curve y^2 = x^3 + b; b does not
+// occur in them. They are wrong in four cases: an operand is infinity, or the two are equal or
+// opposite.
+//   - Infinity at the start (all digits so far were zero) is a mask of lanes, and blends handle it.
+//   - Equal or opposite operands: AddAffine multiplies Z by the difference of the x coordinates, so
+//   Z
+//     becomes zero, and every later Double and AddAffine multiplies that Z. So a result with Z != 0
+//     met no such case, whoever chose the key and the signature; one with Z = 0 is "unsure", and
+//     libsecp256k1 decides.
+//   - Double is never wrong: no point of this curve has y = 0, as the order of the group is odd.
+#pragma once
+
+#include "crypto/lanes_field.h"
+#include "crypto/lanes_scalar.h"
+
+#include <memory>
+#include <vector>
+
+namespace ibd::lanes {
+
+namespace {
+
+struct Affine {
+    Field x, y;
+};
+
+struct Jacobian {
+    Field x, y, z;
+};
+
+/** dbl-2009-l of the Explicit-Formulas Database, with S = 4 x y^2. */
+IBD_LANES_INLINE void Double(Jacobian& p)
+{
+    Field slope, y2, s, sum, difference;
+    Square<3>(slope, p.x);
+    Square(y2, p.y);
+    Multiply<2>(p.z, p.y, p.z);
+    Multiply<4>(s, p.x, y2);
+    Negate<2>(sum, s);
+    SquareAdd(p.x, slope, sum);
+    Subtract(difference, s, p.x);
+    Square(y2, y2);
+    Negate<8>(sum, y2);
+    MultiplyAdd(p.y, slope, difference, sum);
+}
+
+/** p += q (madd-2004-hmv). `x_difference`: what Z was multiplied by. */
+IBD_LANES_INLINE void AddAffine(Jacobian& p, const Affine& q, Field& x_difference)
+{
+    Field z2, z3, negated, r, h2, h3, v, sum;
+    Field& h = x_difference;
+    Square(z2, p.z);
+    Negate(negated, p.x);
+    MultiplyAdd(h, q.x, z2, negated);
+    Multiply(z3, z2, p.z);
+    Negate(negated, p.y);
+    MultiplyAdd(r, q.y, z3, negated);
+    Multiply(p.z, p.z, h);
+    Square(h2, h);
+    Multiply(v, p.x, h2);
+    Multiply(h3, h2, h);
+    Negate<2>(sum, v);
+    Negate(negated, h3);
+    Add(sum, sum, negated);
+    SquareAdd(p.x, r, sum);
+    Multiply(h3, h3, p.y);
+    Subtract(v, v, p.x);
+    Negate(negated, h3);
+    MultiplyAdd(p.y, r, v, negated);
+}
+
+/** A point that is infinity in some lanes. */
+struct Accumulator {
+    Jacobian point;
+    Mask infinite = 0xff;
+};
+
+IBD_LANES_INLINE void SetOne(Field& a)
+{
+    a = Field{};
+    Broadcast(a.limb[0], 1);
+}
+
+/** sum += q in the lanes of `used`; q is not infinity there. */
+IBD_LANES_INLINE void AddIn(Accumulator& sum, const Affine& q, Mask used)
+{
+    Jacobian added = sum.point;
+    Field ignored, one;
+    AddAffine(added, q, ignored);
+    const Mask first = used & sum.infinite;
+    SetOne(one);
+    Select(added.x, first, q.x, added.x);
+    Select(added.y, first, q.y, added.y);
+    Select(added.z, first, one, added.z);
+    Select(sum.point.x, used, added.x, sum.point.x);
+    Select(sum.point.y, used, added.y, sum.point.y);
+    Select(sum.point.z, used, added.z, sum.point.z);
+    sum.infinite &= static_cast<Mask>(~used);
+}
+
+/** Bits of a digit of the factors of a key, whose table is made anew for each, and of those of the
+ *  generator, whose table is made once. */
+constexpr int kKeyBits = 4;
+constexpr int kGeneratorBits = 11;
+constexpr size_t kKeyEntries = size_t{1} << (kKeyBits - 1);
+constexpr size_t kGeneratorEntries = size_t{1} << (kGeneratorBits - 1);
+
+/** 1 Q to 8 Q and their images under the endomorphism (x, y) -> (beta x, y). All have the same Z,
+ *  so that they count as affine points of another curve of the same form, on which they are added;
+ *  only at the end Z is multiplied by `z`. That saves the inversion that real affine points take.
+ */
+struct KeyTable {
+    Affine multiple[kKeyEntries];
+    Field beta_x[kKeyEntries];
+    Field z;
+};
+
+IBD_LANES_TARGET void MakeKeyTable(KeyTable& table, const Affine& key)
+{
+    constexpr uint64_t kBeta[kLimbs] = {0x96C28719501EE, 0x7512F58995C13, 0xC3434E99CF049,
+                                        0x7106E64479EA, 0x7AE96A2B657C};
+    Field beta, ratio[kKeyEntries]; // ratio[i]: Z of entry i over Z of entry i - 1
+    for (size_t i = 0; i < kLimbs; ++i) Broadcast(beta.limb[i], kBeta[i]);
+    Jacobian point{key.x, key.y, {}};
+    SetOne(point.z);
+    table.multiple[0] = key;
+    for (size_t i = 1; i < kKeyEntries; ++i) {
+        if (i == 1) {
+            Double(point);
+            ratio[1] = point.z;
+        } else {
+            AddAffine(point, key, ratio[i]);
+        }
+        table.multiple[i] = {point.x, point.y};
+    }
+    table.z = point.z;
+    Field scale, square;
+    SetOne(scale);
+    for (size_t i = kKeyEntries - 1; i-- > 0;) {
+        Multiply(scale, scale, ratio[i + 1]); // Z of the last entry over Z of this one
+        Affine& entry = table.multiple[i];
+        Square(square, scale);
+        Multiply(entry.x, entry.x, square);
+        Multiply(square, square, scale);
+        Multiply(entry.y, entry.y, square);
+    }
+    for (size_t i = 0; i < kKeyEntries; ++i) {
+        Multiply(table.beta_x[i], table.multiple[i].x, beta);
+    }
+}
+
+/** One digit in each lane: its magnitude, and the lanes in which it is negative. */
+struct DigitLanes {
+    Vector magnitude;
+    Mask negative;
+    Mask used; //!< not zero
+};
+
+IBD_LANES_INLINE void SpreadDigits(DigitLanes& out, const int16_t (&digits)[kLanes])
+{
+    out.negative = out.used = 0;
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+        const int digit = digits[lane];
+        out.magnitude[lane] = static_cast<uint64_t>(digit < 0 ? -digit : digit);
+        out.negative |= static_cast<Mask>((digit < 0) << lane);
+        out.used |= static_cast<Mask>((digit != 0) << lane);
+    }
+}
+
+IBD_LANES_INLINE void NegateLanes(Field& y, Mask negative)
+{
+    Field negated;
+    Negate(negated, y);
+    Carry(negated);
+    Select(y, negative, negated, y);
+}
+
+/** Entry |digit| of the table in each lane, with the digit's sign; the first one where it is zero.
+ *  All entries are read: gathering costs more than blending eight. */
+IBD_LANES_INLINE void Choose(Affine& out, const KeyTable& table, const DigitLanes& digit,
+                             bool image)
+{
+    out = {image ? table.beta_x[0] : table.multiple[0].x, table.multiple[0].y};
+    for (size_t i = 1; i < kKeyEntries; ++i) {
+        Vector wanted;
+        Broadcast(wanted, i + 1);
+        const Mask here = IBD_EQUAL(digit.magnitude, wanted);
+        Select(out.x, here, image ? table.beta_x[i] : table.multiple[i].x, out.x);
+        Select(out.y, here, table.multiple[i].y, out.y);
+    }
+    NegateLanes(out.y, digit.negative);
+}
+
+/** An affine point outside of the lanes. */
+struct TablePoint {
+    uint64_t x[kLimbs], y[kLimbs];
+};
+using GeneratorTable = std::array<TablePoint, kGeneratorEntries>;
+
+/** What eight lanes compute: g G + q Q. The digits of g are those of its lower and its upper 128
+ *  bits; those of q are of its halves by the endomorphism. */
+struct Factors {
+    int16_t generator[2][kDigitCount<kGeneratorBits>][kLanes];
+    int16_t key[2][kDigitCount<kKeyBits>][kLanes];
+};
+
+/** Entry |digit| of a table of the generator, on the curve of the key's table. */
+IBD_LANES_INLINE void ChooseGenerator(Affine& out, const GeneratorTable& table,
+                                      const int16_t (&digits)[kLanes], const DigitLanes& digit,
+                                      const Field& z2, const Field& z3)
+{
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+        const int value = digits[lane] < 0 ? -digits[lane] : digits[lane];
+        const TablePoint& point = table[static_cast<size_t>(value == 0 ? 0 : value - 1)];
+        for (size_t i = 0; i < kLimbs; ++i) {
+            out.x.limb[i][lane] = point.x[i];
+            out.y.limb[i][lane] = point.y[i];
+        }
+    }
+    NegateLanes(out.y, digit.negative);
+    Multiply(out.x, out.x, z2);
+    Multiply(out.y, out.y, z3);
+}
+
+/** `generator`: multiples of G and of 2^128 G. */
+IBD_LANES_TARGET void MultiplyPoints(Accumulator& out, const Factors& factors, const Affine& key,
+                                     const std::array<GeneratorTable, 2>& generator)
+{
+    KeyTable table;
+    MakeKeyTable(table, key);
+    Field z2, z3;
+    Square(z2, table.z);
+    Multiply(z3, z2, table.z);
+    Accumulator sum{};
+    Affine term;
+    DigitLanes digit;
+    constexpr size_t kTop = kKeyBits * (kDigitCount<kKeyBits> - 1);
+    static_assert(kGeneratorBits * (kDigitCount<kGeneratorBits> - 1) <= kTop);
+    for (size_t bit = kTop + 1; bit-- > 0;) {
+        if (bit != kTop) Double(sum.point);
+        for (size_t half = 0; half < 2 && bit % kKeyBits == 0; ++half) {
+            SpreadDigits(digit, factors.key[half][bit / kKeyBits]);
+            if (digit.used == 0) continue;
+            Choose(term, table, digit, half == 1);
+            AddIn(sum, term, digit.used);
+        }
+        for (size_t half = 0; half < 2 && bit % kGeneratorBits == 0; ++half) {
+            const auto& digits = factors.generator[half][bit / kGeneratorBits];
+            SpreadDigits(digit, digits);
+            if (digit.used == 0) continue;
+            ChooseGenerator(term, generator[half], digits, digit, z2, z3);
+            AddIn(sum, term, digit.used);
+        }
+    }
+    Multiply(sum.point.z, sum.point.z, table.z);
+    out = sum;
+}
+
+// --- the generator's tables
+// -----------------------------------------------------------------------
+
+/** 1 P to 1024 P, in lane 0 of P = G, in lane 1 of P = 2^128 G. */
+IBD_LANES_TARGET std::unique_ptr<std::array<GeneratorTable, 2>> MakeGeneratorTables()
+{
+    constexpr uint64_t kX[kLimbs] = {0x2815B16F81798, 0xDB2DCE28D959F, 0xE870B07029BFC,
+                                     0xBBAC55A06295C, 0x79BE667EF9DC};
+    constexpr uint64_t kY[kLimbs] = {0x7D08FFB10D4B8, 0x48A68554199C4, 0xE1108A8FD17B4,
+                                     0xC4655DA4FBFC0, 0x483ADA7726A3};
+    Jacobian g{}, shifted{};
+    for (size_t i = 0; i < kLimbs; ++i) {
+        Broadcast(g.x.limb[i], kX[i]);
+        Broadcast(g.y.limb[i], kY[i]);
+    }
+    SetOne(g.z);
+    shifted = g;
+    for (int i = 0; i < 128; ++i) Double(shifted);
+    const auto to_affine = [](Affine& out, const Jacobian& p, const Field& inverse)
+                               IBD_LANES_TARGET {
+                                   Field power;
+                                   Square(power, inverse);
+                                   Multiply(out.x, p.x, power);
+                                   Multiply(power, power, inverse);
+                                   Multiply(out.y, p.y, power);
+                                   Normalize(out.x);
+                                   Normalize(out.y);
+                               };
+    Field one_z[1] = {shifted.z};
+    Invert(one_z);
+    Affine base;
+    to_affine(base, shifted, one_z[0]);
+    constexpr Mask kFirstLane = 1;
+    Select(base.x, kFirstLane, g.x, base.x);
+    Select(base.y, kFirstLane, g.y, base.y);
+
+    std::vector<Jacobian> multiples(kGeneratorEntries);
+    std::vector<Field> before(kGeneratorEntries); // the product of all Z ahead
+    Jacobian point{base.x, base.y, g.z};
+    Field ignored, product[1] = {g.z};
+    for (size_t i = 0; i < kGeneratorEntries; ++i) {
+        if (i == 1) Double(point);
+        if (i > 1) AddAffine(point, base, ignored);
+        multiples[i] = point;
+        before[i] = product[0];
+        Multiply(product[0], product[0], point.z);
+    }
+    Invert(product);
+    auto tables = std::make_unique<std::array<GeneratorTable, 2>>();
+    for (size_t i = kGeneratorEntries; i-- > 0;) {
+        Field inverse;
+        Affine affine;
+        Multiply(inverse, product[0], before[i]);
+        Multiply(product[0], product[0], multiples[i].z);
+        to_affine(affine, multiples[i], inverse);
+        for (size_t lane = 0; lane < 2; ++lane) {
+            for (size_t limb = 0; limb < kLimbs; ++limb) {
+                (*tables)[lane][i].x[limb] = affine.x.limb[limb][lane];
+                (*tables)[lane][i].y[limb] = affine.y.limb[limb][lane];
+            }
+        }
+    }
+    return tables;
+}
+
+} // namespace
+
+} // namespace ibd::lanes
