@@ -106,6 +106,7 @@ private:
     Err CheckOneSignature(ByteSpan signature, ByteSpan key, bool& ok);
     Err CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok);
     Err MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_count, bool& ok);
+    Err AssumeMatch(size_t keys, size_t key_count, size_t sigs, size_t sig_count, ByteSpan code);
     Err DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned);
     Err Verify(Err on_false);
 
@@ -493,6 +494,28 @@ Err Machine::CheckSigAdd()
     return Err::kOk;
 }
 
+/** Notes every pair that the matching could try, and assumes that it succeeds. Checks the encoding
+ *  of every signature and key, not only of those that the matching would try: a failure here leads
+ *  to a plain run, so the check may be too strict. */
+Err Machine::AssumeMatch(size_t keys, size_t key_count, size_t sigs, size_t sig_count,
+                         ByteSpan code)
+{
+    DeferredSignatures& deferred = *m_checker.Deferred();
+    for (size_t i = 0; i < sig_count; ++i) IBD_TRY(CheckSignatureEncoding(Top(sigs + i), m_flags));
+    for (size_t j = 0; j < key_count; ++j) {
+        IBD_TRY(CheckPubkeyEncoding(Top(keys + j), m_flags, m_version));
+    }
+    if (!deferred.BeginMatch(sig_count, key_count)) return Err::kUnknownError;
+    for (size_t i = 0; i < sig_count; ++i) {
+        for (size_t j = i; j <= i + key_count - sig_count; ++j) {
+            const bool noted = m_checker.CheckEcdsa(Top(sigs + i), Top(keys + j), code, m_version);
+            if (!noted) deferred.NoteNothing();
+        }
+    }
+    deferred.EndMatch();
+    return Err::kOk;
+}
+
 /** `keys`, `sigs`: depth of the first of each; later ones lie deeper. */
 Err Machine::MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_count, bool& ok)
 {
@@ -502,6 +525,10 @@ Err Machine::MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_co
         IBD_TRY(DeleteSignature(Top(sigs + static_cast<size_t>(i)), code, cleaned));
     }
     ok = true;
+    if (m_checker.Deferred() != nullptr && sig_count > 0) {
+        return AssumeMatch(keys, static_cast<size_t>(key_count), sigs,
+                           static_cast<size_t>(sig_count), code);
+    }
     while (ok && sig_count > 0) {
         const Bytes& signature = Top(sigs);
         const Bytes& key = Top(keys);

@@ -48,6 +48,10 @@ bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, Byt
                                                m_hashes, &m_input_hashes)
                             : LegacySigHash(m_tx, m_input, script_code, hash_type, &m_input_hashes);
     const ByteSpan der = signature.first(signature.size() - 1);
+    if (m_deferred != nullptr && m_deferred->HasRoom()) {
+        m_deferred->NoteEcdsa(public_key, der, hash);
+        return true;
+    }
     return VerifyOnce([&] { return m_cache.cache->EcdsaKey(hash, public_key, der); },
                       [&] { return VerifyEcdsa(public_key, der, hash); });
 }
@@ -68,6 +72,10 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
     SchnorrSignature sig;
     std::copy_n(public_key.begin(), key.size(), key.begin());
     std::copy_n(signature.begin(), sig.size(), sig.begin());
+    if (m_deferred != nullptr && m_deferred->HasRoom()) {
+        m_deferred->NoteSchnorr(key, sig, *hash);
+        return ScriptError::kOk;
+    }
     const bool valid = VerifyOnce([&] { return m_cache.cache->SchnorrKey(*hash, key, sig); },
                                   [&] { return VerifySchnorr(key, sig, *hash); });
     return valid ? ScriptError::kOk : ScriptError::kSchnorrSig;

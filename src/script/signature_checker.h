@@ -2,6 +2,7 @@
 // interface so that tests can run scripts without a transaction.
 #pragma once
 
+#include "script/deferred_signatures.h"
 #include "script/script_error.h"
 #include "script/sighash.h"
 #include "script/verification_cache.h"
@@ -19,6 +20,9 @@ public:
     /** BIP340 signature of 64 or 65 bytes by an x-only key; kOk or why not. */
     virtual ScriptError CheckSchnorr(ByteSpan signature, ByteSpan public_key,
                                      const TaprootContext& context) const = 0;
+    /** Where CheckEcdsa and CheckSchnorr note signatures, which they then call good; null: they
+     *  verify. */
+    virtual DeferredSignatures* Deferred() const { return nullptr; }
     /** BIP65. `lock_time` is not negative. */
     virtual bool CheckLockTime(int64_t lock_time) const = 0;
     /** BIP112. `sequence` is not negative. */
@@ -26,12 +30,15 @@ public:
 };
 
 /** Answers from a transaction. Everything given must outlive it. The answers are the same with and
- *  without a cache. It remembers hashes between questions: one thread. */
+ *  without a cache. It remembers hashes between questions: one thread. With `deferred` it notes
+ *  signatures there and calls them good, without the caches. */
 class TxSignatureChecker final : public SignatureChecker {
 public:
     TxSignatureChecker(const TxView& tx, size_t input, const SpentOutput& spent,
-                       const TxHashes& hashes, SignatureCacheUse cache = {})
-        : m_tx(tx), m_input(input), m_spent(spent), m_hashes(hashes), m_cache(cache)
+                       const TxHashes& hashes, SignatureCacheUse cache = {},
+                       DeferredSignatures* deferred = nullptr)
+        : m_tx(tx), m_input(input), m_spent(spent), m_hashes(hashes), m_cache(cache),
+          m_deferred(deferred)
     {
     }
 
@@ -39,6 +46,7 @@ public:
                     SigVersion version) const override;
     ScriptError CheckSchnorr(ByteSpan signature, ByteSpan public_key,
                              const TaprootContext& context) const override;
+    DeferredSignatures* Deferred() const override { return m_deferred; }
     bool CheckLockTime(int64_t lock_time) const override;
     bool CheckSequence(int64_t sequence) const override;
 
@@ -52,6 +60,7 @@ private:
     const SpentOutput m_spent;
     const TxHashes& m_hashes;
     const SignatureCacheUse m_cache;
+    DeferredSignatures* const m_deferred;
     mutable InputHashes m_input_hashes;
 };
 

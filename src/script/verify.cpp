@@ -241,10 +241,11 @@ ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const Witn
 }
 
 ScriptError VerifyInput(const TxView& tx, size_t input, const SpentOutput& spent,
-                        const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache)
+                        const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache,
+                        DeferredSignatures* deferred)
 {
     const InputView& in = tx.inputs[input];
-    const TxSignatureChecker checker(tx, input, spent, hashes, cache);
+    const TxSignatureChecker checker(tx, input, spent, hashes, cache, deferred);
     return VerifyScript(in.script_sig, spent.script_pubkey, {in.witness, in.witness_items}, flags,
                         checker);
 }

@@ -18,8 +18,10 @@ struct WitnessView {
 ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const WitnessView& witness,
                          ScriptFlags flags, const SignatureChecker& checker);
 
-/** One input of a transaction. `spent` is the output that it spends. */
+/** One input of a transaction. `spent` is the output that it spends. With `deferred` kOk holds only
+ *  if all notes there prove true, and an error means only that the input has to run without. */
 ScriptError VerifyInput(const TxView& tx, size_t input, const SpentOutput& spent,
-                        const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache = {});
+                        const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache = {},
+                        DeferredSignatures* deferred = nullptr);
 
 } // namespace ibd

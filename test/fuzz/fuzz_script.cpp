@@ -4,6 +4,7 @@
 #include "primitives/transaction.h"
 #include "script/script.h"
 #include "script/verify.h"
+#include "sim/both_ways.h"
 #include "util/check.h"
 
 using namespace ibd;
@@ -52,6 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     for (const bool keep : {true, true, false, false}) {
         CHECK(VerifyInput(frozen->View(), 0, spent, hashes, flags, {&cache, keep}) == error);
     }
+    CHECK(sim::VerifyBothWays(frozen->View(), 0, spent, hashes, flags).plain == error);
     if (error == ScriptError::kOk) {
         CHECK(VerifyInput(frozen->View(), 0, spent, hashes, fewer) == ScriptError::kOk);
     }

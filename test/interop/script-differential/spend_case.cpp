@@ -1,6 +1,7 @@
 // See spend_case.h.
 #include "spend_case.h"
 
+#include "sim/both_ways.h"
 #include "util/hex.h"
 
 #include <sstream>
@@ -46,6 +47,7 @@ std::string OurVerdict(ByteSpan raw, std::span<const MutableOutput> spent, size_
     for (const bool keep : {true, true, false}) {
         if (verify({&Cache(), keep}) != plain) return "CACHE_DIFFERS";
     }
+    sim::VerifyBothWays((*tx)->View(), index, outputs[index], hashes, flags);
     return ScriptErrorName(plain);
 }
 

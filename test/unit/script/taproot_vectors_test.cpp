@@ -1,6 +1,7 @@
 // script_assets_test.json: 2,760 spends around taproot, each with a valid and mostly an invalid
 // input script and witness, under all combinations of the consensus flags.
 #include "script/vector_support.h"
+#include "sim/both_ways.h"
 #include "support/testdata.h"
 #include "util/hex.h"
 
@@ -75,7 +76,7 @@ TEST_CASE("script_assets_test.json under all consensus flag combinations")
     if (!path) return;
     const UniValue rows = ReadTestJson(*path);
     const auto combinations = ConsensusCombinations();
-    size_t good = 0, bad = 0, runs = 0;
+    size_t good = 0, bad = 0, runs = 0, proven = 0;
     for (size_t row = 0; row < rows.size(); ++row) {
         const Asset asset = ReadAsset(rows[row]);
         const SpentOutput& spent = asset.prevouts[asset.index];
@@ -86,8 +87,10 @@ TEST_CASE("script_assets_test.json under all consensus flag combinations")
             for (const ScriptFlags flags : combinations) {
                 // A final spend is valid under every flag, others under those of the row at most.
                 if (!asset.final && (flags & asset.flags) != flags) continue;
-                CHECK(VerifyInput(tx->View(), asset.index, spent, hashes, flags) ==
-                      ScriptError::kOk);
+                const auto ways =
+                    sim::VerifyBothWays(tx->View(), asset.index, spent, hashes, flags);
+                CHECK(ways.plain == ScriptError::kOk);
+                proven += ways.proven ? 1 : 0;
                 ++runs;
             }
             ++good;
@@ -97,7 +100,7 @@ TEST_CASE("script_assets_test.json under all consensus flag combinations")
             const TxHashes hashes(tx->View(), asset.prevouts);
             for (const ScriptFlags flags : combinations) {
                 if ((flags & asset.flags) != asset.flags) continue;
-                CHECK(VerifyInput(tx->View(), asset.index, spent, hashes, flags) !=
+                CHECK(sim::VerifyBothWays(tx->View(), asset.index, spent, hashes, flags).plain !=
                       ScriptError::kOk);
                 ++runs;
             }
@@ -108,6 +111,7 @@ TEST_CASE("script_assets_test.json under all consensus flag combinations")
               << " valid spends, " << bad << " invalid ones, " << runs << " runs"
               << "\n";
     CHECK(rows.size() == 2760);
+    CHECK(proven > runs / 4);
     CHECK(good == 2760);
     CHECK(bad == 2483);
 }

@@ -1,5 +1,6 @@
 // See vector_support.h.
 #include "script/vector_support.h"
+#include "sim/both_ways.h"
 
 #include "script/script.h"
 #include "util/hex.h"
@@ -117,7 +118,7 @@ ScriptError VerifyAt(const TxView& tx, size_t index, const SpentOutput& spent,
                      std::span<const SpentOutput> all, ScriptFlags flags)
 {
     const TxHashes hashes(tx, all);
-    return VerifyInput(tx, index, spent, hashes, flags);
+    return sim::VerifyBothWays(tx, index, spent, hashes, flags).plain;
 }
 
 TransactionRef SpendOf(ByteSpan script, Amount value, ByteSpan script_sig,

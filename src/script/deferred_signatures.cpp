@@ -1,0 +1,92 @@
+// See deferred_signatures.h.
+#include "script/deferred_signatures.h"
+
+#include "util/check.h"
+
+namespace ibd {
+
+void DeferredSignatures::BeginInput()
+{
+    m_inputs.push_back(m_assumed.size());
+    m_first_note = m_batch.size();
+    m_matching = false;
+}
+
+/** Its notes stay in the batch, unused: they are few, and the batch has no way to take one back. */
+void DeferredSignatures::DropInput()
+{
+    m_assumed.resize(m_inputs.back());
+    m_inputs.pop_back();
+    m_matching = false;
+}
+
+void DeferredSignatures::Assume(uint32_t note)
+{
+    if (!m_matching) m_assumed.push_back({static_cast<uint32_t>(m_pairs.size()), 1, 1});
+    m_pairs.push_back(note);
+}
+
+void DeferredSignatures::NoteEcdsa(ByteSpan public_key, ByteSpan der_signature,
+                                   const Hash32& message)
+{
+    Assume(static_cast<uint32_t>(m_batch.size()));
+    m_batch.AddEcdsa(public_key, der_signature, message);
+}
+
+void DeferredSignatures::NoteSchnorr(const XOnlyKey& public_key, const SchnorrSignature& signature,
+                                     const Hash32& message)
+{
+    Assume(static_cast<uint32_t>(m_batch.size()));
+    m_batch.AddSchnorr(public_key, signature, message);
+}
+
+bool DeferredSignatures::BeginMatch(size_t signatures, size_t keys)
+{
+    CHECK(signatures <= keys && !m_matching);
+    if (signatures * (keys - signatures + 1) > kMaxPairsPerKey * keys || !HasRoom()) return false;
+    m_assumed.push_back({static_cast<uint32_t>(m_pairs.size()), static_cast<uint16_t>(signatures),
+                         static_cast<uint16_t>(keys)});
+    m_matching = true;
+    return true;
+}
+
+void DeferredSignatures::NoteNothing() { Assume(kNoNote); }
+
+void DeferredSignatures::EndMatch() { m_matching = false; }
+
+/** Assigns keys as CHECKMULTISIG does: the next signature to the next key that fits. */
+bool DeferredSignatures::Holds(const Assumption& assumed, const std::vector<bool>& verdicts) const
+{
+    const size_t spare = assumed.keys - assumed.signatures;
+    size_t skipped = 0;
+    for (size_t i = 0; i < assumed.signatures; ++i) {
+        const auto fits = [&] {
+            const uint32_t note = m_pairs[assumed.first_pair + i * (spare + 1) + skipped];
+            return note != kNoNote && verdicts[note];
+        };
+        while (skipped <= spare && !fits()) ++skipped;
+        if (skipped > spare) return false;
+    }
+    return true;
+}
+
+std::vector<bool> DeferredSignatures::Prove()
+{
+    CHECK(!m_matching);
+    const std::vector<bool> verdicts = m_batch.Verify();
+    std::vector<bool> out(m_inputs.size(), true);
+    for (size_t i = 0; i < m_inputs.size(); ++i) {
+        const size_t end = i + 1 < m_inputs.size() ? m_inputs[i + 1] : m_assumed.size();
+        for (size_t a = m_inputs[i]; a < end && out[i]; ++a) {
+            out[i] = Holds(m_assumed[a], verdicts);
+        }
+    }
+    m_batch.Clear();
+    m_pairs.clear();
+    m_assumed.clear();
+    m_inputs.clear();
+    m_first_note = 0;
+    return out;
+}
+
+} // namespace ibd
