@@ -1,8 +1,10 @@
 // Verifying input scripts. Without arguments: single spends of common kinds. With
 // `--block BLOCK SPENT FLAGS REPEAT`: all inputs of a real block, the same work that the kernel
-// oracle's verify-block times; compare_script.py runs the two side by side.
+// oracle's verify-block times; `--deferred`: likewise, as full validation does it.
+// compare_script.py runs them side by side.
 #include "bench_support.h"
 
+#include "consensus/deferred_scripts.h"
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
 #include "primitives/block.h"
@@ -65,7 +67,24 @@ Outcome VerifyBlock(ByteSpan raw, std::span<const SpentOutput> spent, ScriptFlag
     return outcome;
 }
 
-int RunBlock(char** argv)
+/** The same with the signatures of many inputs proven together. */
+Outcome VerifyDeferred(ByteSpan raw, std::span<const SpentOutput> spent, ScriptFlags flags,
+                       BlockView& block)
+{
+    Outcome outcome;
+    CHECK(block.Parse(raw).Ok());
+    DeferredScripts scripts(LanesMode::kOn);
+    scripts.Begin(flags);
+    for (const TxView& tx : block.Txs().subspan(1)) {
+        const auto coins = spent.subspan(outcome.inputs, tx.inputs.size());
+        outcome.failed += scripts.Add(tx, coins) ? 1 : 0;
+        outcome.inputs += tx.inputs.size();
+    }
+    outcome.failed += scripts.Finish() ? 1 : 0;
+    return outcome;
+}
+
+int RunBlock(char** argv, bool deferred)
 {
     const Bytes raw = ReadFile(argv[0]);
     const Bytes spent_raw = ReadFile(argv[1]);
@@ -74,7 +93,8 @@ int RunBlock(char** argv)
     BlockView block;
     for (long run = std::strtol(argv[3], nullptr, 10); run > 0; --run) {
         const auto start = std::chrono::steady_clock::now();
-        const Outcome outcome = VerifyBlock(raw, spent, flags, block);
+        const Outcome outcome = deferred ? VerifyDeferred(raw, spent, flags, block)
+                                         : VerifyBlock(raw, spent, flags, block);
         const std::chrono::duration<double, std::milli> time =
             std::chrono::steady_clock::now() - start;
         std::printf("inputs %zu failed %zu ms %.2f\n", outcome.inputs, outcome.failed,
@@ -153,7 +173,8 @@ void BenchSpend(const bench::Runner& runner, const char* name, const Spend& spen
 
 int main(int argc, char** argv)
 {
-    if (argc == 6 && std::strcmp(argv[1], "--block") == 0) return RunBlock(argv + 2);
+    if (argc == 6 && std::strcmp(argv[1], "--block") == 0) return RunBlock(argv + 2, false);
+    if (argc == 6 && std::strcmp(argv[1], "--deferred") == 0) return RunBlock(argv + 2, true);
     const bench::Runner runner(argc, argv);
     const Signer signer;
     BenchSpend(runner, "spend P2PKH", SpendP2pkh(signer));

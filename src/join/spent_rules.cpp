@@ -45,6 +45,7 @@ Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxVie
     const NodeAncestry prev(node.prev);
     BlockSpendRules rules(node.height, node.hash, prev, m_params.consensus);
     RuleResult bad_script;
+    m_scripts.Begin(rules.Flags());
     for (const TxView& tx : txs) {
         const size_t inputs = &tx == txs.data() ? 0 : tx.inputs.size();
         IBD_RETURN_IF_ERROR(View(spent.first(inputs)));
@@ -53,11 +54,11 @@ Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxVie
             return RuleResult(NameInput(std::move(*broken), tx, node.height));
         }
         if (m_checks == UndoChecks::kScripts && inputs > 0 && !bad_script) {
-            bad_script = RunScripts(tx, rules.Flags());
+            bad_script = RunScripts(tx);
         }
     }
     if (auto broken = rules.CheckCoinbaseValue(txs[0])) return broken;
-    return bad_script;
+    return bad_script ? bad_script : m_scripts.Finish();
 }
 
 /** Scripts of the greatest size stay where they lie: a block can spend 244 MB of them. */
@@ -76,12 +77,11 @@ Result<> SpentRules::View(std::span<const ByteSpan> spent)
 }
 
 /** The coins are those of View(). */
-RuleResult SpentRules::RunScripts(const TxView& tx, ScriptFlags flags)
+RuleResult SpentRules::RunScripts(const TxView& tx)
 {
     m_outputs.clear();
     for (const SpentCoin& coin : m_views) m_outputs.push_back({coin.value, coin.script_pubkey});
-    const TxHashes hashes(tx, m_outputs);
-    return CheckInputScripts(tx, m_outputs, hashes, flags, 0, m_outputs.size());
+    return m_scripts.Add(tx, m_outputs);
 }
 
 /** A rule that one input breaks for all: which one. */

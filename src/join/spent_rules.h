@@ -1,9 +1,10 @@
 // SpentRules: holds a stored block against the rules about the coins that it spends, or against all
 // rules and scripts, as asked. Reasons are the serial engine's. One for each thread. Memory: views
-// of the coins of the largest transaction so far, and the arrays of a block.
+// of the coins of the largest transaction so far, the arrays of a block, and that of
+// DeferredScripts.
 #pragma once
 
-#include "consensus/block_spend.h"
+#include "consensus/deferred_scripts.h"
 #include "join/undo_options.h"
 #include "primitives/plain_block.h"
 #include "storage/block_store.h"
@@ -13,8 +14,9 @@ namespace ibd {
 class SpentRules {
 public:
     /** `store`: where the blocks lie. Both must outlive it. */
-    SpentRules(const ChainParams& params, const BlockStore& store, UndoChecks checks)
-        : m_params(params), m_store(store), m_checks(checks)
+    SpentRules(const ChainParams& params, const BlockStore& store, UndoChecks checks,
+               LanesMode lanes = LanesMode::kOn)
+        : m_params(params), m_store(store), m_checks(checks), m_scripts(lanes)
     {
     }
 
@@ -30,12 +32,13 @@ private:
     Result<RuleResult> Run(const HeaderNode& node, std::span<const TxView> txs,
                            std::span<const ByteSpan> spent);
     Result<> View(std::span<const ByteSpan> spent);
-    RuleResult RunScripts(const TxView& tx, ScriptFlags flags);
+    RuleResult RunScripts(const TxView& tx);
     RuleViolation NameInput(RuleViolation violation, const TxView& tx, int height) const;
 
     const ChainParams& m_params;
     const BlockStore& m_store;
     const UndoChecks m_checks;
+    DeferredScripts m_scripts;
     BlockView m_view; //!< with ids, where they are needed
     // Of the transaction at hand.
     std::vector<Coin> m_coins; //!< their scripts only where they had to be made

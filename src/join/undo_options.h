@@ -2,6 +2,7 @@
 #pragma once
 
 #include "chain/header_node.h"
+#include "crypto/signature_batch.h"
 #include "join/join_options.h"
 #include "storage/block_store.h"
 #include "storage/undo.h"
@@ -31,6 +32,7 @@ enum class UndoChecks : uint8_t {
 struct UndoOptions {
     JoinOptions join; //!< `pairs` is set
     UndoChecks checks = UndoChecks::kRules;
+    LanesMode signature_lanes = LanesMode::kOn; //!< with kScripts
     bool records = true; //!< false: blocks are only checked, and records have no bytes
     /** Blocks below this height have their undo data: they are not checked again. At least 1. */
     int32_t first_height = 1;

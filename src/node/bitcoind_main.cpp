@@ -1,5 +1,6 @@
 // bitcoind: the entry point of the node - options, daemon, signals, exit status.
 #include "crypto/secp256k1_version.h"
+#include "crypto/signature_batch.h"
 #include "node/last_words.h"
 #include "node/network_config.h"
 #include "node/node.h"
@@ -154,6 +155,7 @@ private:
     Result<std::unique_ptr<DataDir>> OpenDataDir() const;
     Result<> RunNode(DataDir& dir, const std::function<void()>& started);
     void LogStart();
+    void ChooseSignatureVerifier();
 
     Env& m_env;
     std::atomic<int64_t>& m_mock_time;
@@ -182,9 +184,22 @@ Result<> Start::Prepare()
         m_options, ReadNodeOptions(m_args, params, m_config.paths.Network(), MachineMemory()));
     m_options.mock_time = &m_mock_time;
     m_log.Info("Using the '{}' SHA256 implementation", Sha256Implementation());
+    if (m_options.booster.full_validation) ChooseSignatureVerifier();
     // The locks are let go again: they would not survive the fork.
     IBD_ASSIGN_OR_RETURN(const auto probe, OpenDataDir());
     return {};
+}
+
+/** The lanes of a processor that computes wrongly are not used. */
+void Start::ChooseSignatureVerifier()
+{
+    LanesMode& mode = m_options.booster.signature_lanes;
+    if (mode != LanesMode::kOff && !LanesAgree()) {
+        m_log.Error("The signature lanes of this processor disagree with libsecp256k1, which "
+                    "verifies alone now (as with -signaturelanes=0)");
+        mode = LanesMode::kOff;
+    }
+    m_log.Info("Full validation verifies signatures with {}", SignatureVerifierName(mode));
 }
 
 void Start::LogStart()

@@ -35,6 +35,15 @@ constexpr int64_t kLeastBoosterPeers = 2;        //!< that Core makes anyway
 constexpr int64_t kMostBoosterPeers = 64;
 constexpr int64_t kMaxInterval = 86'400; //!< seconds
 
+void AddSignatureLanes(ArgsManager& args)
+{
+    args.Add("-signaturelanes", "=<mode>",
+             "How full validation verifies signatures: 1, eight at a time where the processor has "
+             "AVX-512 IFMA; 0, with libsecp256k1, as everything else does; check, both ways, and "
+             "stop at a difference (default: 1)",
+             OptionGroup::kBooster);
+}
+
 void AddBooster(ArgsManager& args)
 {
     const auto add = [&](const char* name, const char* argument, const char* help,
@@ -282,6 +291,15 @@ Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& ou
     return {};
 }
 
+Result<LanesMode> ReadLanesMode(const ArgsManager& args)
+{
+    const std::string text = args.Get("-signaturelanes").value_or("1");
+    if (args.IsNegated("-signaturelanes") || text == "0") return LanesMode::kOff;
+    if (text == "1" || text.empty()) return LanesMode::kOn;
+    if (text == "check") return LanesMode::kCheck;
+    return BadData("-signaturelanes={}: must be 0, 1 or check", text);
+}
+
 Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
                      NodeOptions& out)
 {
@@ -319,6 +337,7 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
     if (booster.full_validation) out.assume_valid = {}; // above the terminal block neither
+    IBD_ASSIGN_OR_RETURN(booster.signature_lanes, ReadLanesMode(args));
     booster.check_rules = args.GetBool("-ibdboosterchecks", false);
     out.own_hints.checks = args.GetBool("-ibdboosterchecks", true);
     if (booster.check_rules && out.prune_target != 0) {
@@ -353,6 +372,7 @@ void AddNodeOptions(ArgsManager& args)
 {
     AddGeneralOptions(args);
     AddBooster(args);
+    AddSignatureLanes(args);
     AddConnectionOptions(args);
     AddDebugOptions(args);
     AddPolicyOptions(args);

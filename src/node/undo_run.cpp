@@ -339,6 +339,7 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
     undo.join.tty = options.tty;
     undo.join.connected = task.connected;
     undo.checks = task.checks;
+    undo.signature_lanes = options.signature_lanes;
     undo.records = task.records;
     undo.first_height = task.first;
     undo.side_fold = task.side_fold;

@@ -43,7 +43,7 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
 BlockTaker::OtherCheck FoldWorker::MakeFullCheck()
 {
     if (!m_context.options.full_validation) return {};
-    m_full.emplace(m_context.params, m_context.blocks);
+    m_full.emplace(m_context.params, m_context.blocks, m_context.options.signature_lanes);
     return [this](const BlockView& block, const HeaderNode& node) {
         return m_full->Check(block, node);
     };

@@ -95,10 +95,11 @@ RuleResult FullValidation::CheckRules(const BlockView& block, const HeaderNode& 
         IBD_RETURN_IF_VIOLATED(rules.Add(txs[t], SpentBy(t)));
     }
     IBD_RETURN_IF_VIOLATED(rules.CheckCoinbaseValue(txs[0]));
+    m_scripts.Begin(rules.Flags());
     for (size_t t = 1; t < txs.size(); ++t) { // last: they take longest
-        IBD_RETURN_IF_VIOLATED(CheckScripts(txs[t], SpentBy(t), rules.Flags()));
+        IBD_RETURN_IF_VIOLATED(CheckScripts(txs[t], SpentBy(t)));
     }
-    return std::nullopt;
+    return m_scripts.Finish();
 }
 
 RuleResult FullValidation::CheckOrigins(const BlockView& block, uint32_t height)
@@ -134,13 +135,11 @@ std::optional<size_t> FullValidation::IndexOf(const BlockView& block, const Txid
     return *found;
 }
 
-RuleResult FullValidation::CheckScripts(const TxView& tx, std::span<const Coin> spent,
-                                        ScriptFlags flags)
+RuleResult FullValidation::CheckScripts(const TxView& tx, std::span<const Coin> spent)
 {
     m_outputs.clear();
     for (const Coin& coin : spent) m_outputs.push_back({coin.value, coin.script});
-    const TxHashes hashes(tx, m_outputs);
-    return CheckInputScripts(tx, m_outputs, hashes, flags, 0, m_outputs.size());
+    return m_scripts.Add(tx, m_outputs);
 }
 
 ByteSpan FullValidation::Message(const uint8_t* outpoint, uint32_t height, bool coinbase,

@@ -2,11 +2,11 @@
 // that the block's undo record says it spends. The claims are not believed: the aggregate takes
 // whole coins on both sides, as created and as claimed, and is zero only if every claim is true.
 // doc/booster.md has the argument. One for each worker; one thread. Memory: the undo record of one
-// block, decoded.
+// block, decoded, and what DeferredScripts has.
 #pragma once
 
 #include "chain/header_tree.h"
-#include "consensus/block_spend.h"
+#include "consensus/deferred_scripts.h"
 #include "storage/block_store.h"
 #include "storage/undo.h"
 #include "swiftsync/aggregate.h"
@@ -16,8 +16,9 @@ namespace ibd {
 
 class FullValidation {
 public:
-    FullValidation(const ChainParams& params, const BlockStore& blocks)
-        : m_params(params), m_blocks(blocks)
+    FullValidation(const ChainParams& params, const BlockStore& blocks,
+                   LanesMode lanes = LanesMode::kOn)
+        : m_params(params), m_blocks(blocks), m_scripts(lanes)
     {
     }
 
@@ -36,7 +37,7 @@ private:
     Result<> ReadUndo(const BlockView& block, const HeaderNode& node);
     RuleResult CheckRules(const BlockView& block, const HeaderNode& node);
     RuleResult CheckOrigins(const BlockView& block, uint32_t height);
-    RuleResult CheckScripts(const TxView& tx, std::span<const Coin> spent, ScriptFlags flags);
+    RuleResult CheckScripts(const TxView& tx, std::span<const Coin> spent);
     std::span<const Coin> SpentBy(size_t tx) const;
     /** Index of the block's first transaction of this id; nothing if there is none. */
     std::optional<size_t> IndexOf(const BlockView& block, const Txid& txid);
@@ -45,6 +46,7 @@ private:
 
     const ChainParams& m_params;
     const BlockStore& m_blocks;
+    DeferredScripts m_scripts;
     BlockUndo m_undo;
     std::vector<uint32_t> m_by_txid;    //!< transactions of the block by id; empty: not yet sorted
     std::vector<SpentOutput> m_outputs; //!< spent by the transaction at hand

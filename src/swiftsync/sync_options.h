@@ -1,6 +1,7 @@
 // What a sync is asked for, and how it can end. See engine.h.
 #pragma once
 
+#include "crypto/signature_batch.h"
 #include "swiftsync/aggregate.h"
 #include "util/env.h"
 
@@ -23,6 +24,8 @@ struct BoosterOptions {
     /** Every rule and script is checked, with the coins of undo data (-ibdboosterfullvalidation):
      *  no block needs to be assumed valid. */
     bool full_validation = false;
+    /** How full validation verifies signatures. */
+    LanesMode signature_lanes = LanesMode::kOn;
     /** Not the engine's: before it, all rules but scripts are checked with coins joined from the
      *  blocks (-ibdboosterchecks). */
     bool check_rules = false;

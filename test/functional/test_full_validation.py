@@ -66,6 +66,18 @@ class Valid(FullTest):
                 self.assert_checked(node, self.made.height)
                 self.assert_as_serial(node, self.made, self.wanted)
 
+    def test_ways_to_verify_signatures(self):
+        """In batches, one by one, and both ways beside each other: the same chainstate."""
+        for mode in ("0", "1", "check"):
+            with self.subTest(mode=mode):
+                node = self.made.place(self.node())
+                args = ["-reindex", FULL, f"-signaturelanes={mode}", self.made.to_tip]
+                self.assertEqual(node.run(*args), (0, ""))
+                self.assertIn("Full validation verifies signatures with " +
+                              ("libsecp256k1" if mode == "0" else ""), node.log_text)
+                self.assert_as_serial(node, self.made, self.wanted)
+        self.assert_refused(self.node(), "-signaturelanes=2", saying="must be 0, 1 or check")
+
     def test_reindex_chainstate(self):
         """Blocks whose index the booster made know no undo data; given hints say how far."""
         node = self.made.place(self.node())

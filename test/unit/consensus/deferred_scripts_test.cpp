@@ -1,0 +1,136 @@
+// Blocks whose signatures are proven together, against the same blocks input by input: the verdict
+// and the named input are the same, whatever is spoilt.
+#include "consensus/deferred_scripts.h"
+
+#include "sim/script_book.h"
+#include "sim/spender.h"
+#include "support/testdata.h"
+
+#include <cstdlib>
+
+#include "support/catch.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr ScriptFlags kFlags = kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv |
+                               kVerifyCsv | kVerifyWitness | kVerifyTaproot;
+
+/** Transactions with signed inputs of every kind, and what they spend. */
+struct SignedBlock {
+    std::vector<TransactionRef> txs;
+    std::vector<std::vector<SpentOutput>> spent;
+};
+
+MutableTransaction SignedTx(const sim::ScriptBook& book, sim::Rng& rng,
+                            std::vector<SpentOutput>& spent)
+{
+    MutableTransaction tx;
+    std::vector<sim::CoinToUnlock> coins;
+    for (size_t i = rng.Below(6) + 1; i > 0; --i) {
+        const uint16_t script = book.Draw(rng);
+        const auto value = static_cast<Amount>(rng.Below(100'000) + 1);
+        coins.push_back({script, value});
+        spent.push_back({value, book.At(script).script_pubkey});
+        MutableInput input;
+        input.prevout = {Txid::FromBytes(test::RandomBytes(32).data()), static_cast<uint32_t>(i)};
+        tx.inputs.push_back(input);
+    }
+    tx.outputs = {{1, Bytes{0x51}}, {2, Bytes{0x51}}, {3, Bytes{0x51}}, {4, Bytes{0x51}},
+                  {5, Bytes{0x51}}, {6, Bytes{0x51}}};
+    sim::UnlockInputs(tx, coins, book, rng);
+    return tx;
+}
+
+void SpoilByte(Bytes& bytes, sim::Rng& rng)
+{
+    if (!bytes.empty()) bytes[rng.Below(bytes.size())] ^= static_cast<uint8_t>(1 + rng.Below(255));
+}
+
+/** Changes a byte of what unlocks one input: of a signature, mostly. */
+void Spoil(MutableTransaction& tx, sim::Rng& rng)
+{
+    MutableInput& input = tx.inputs[rng.Below(tx.inputs.size())];
+    if (input.witness.empty() || (!input.script_sig.empty() && rng.Below(2) == 0)) {
+        SpoilByte(input.script_sig, rng);
+    } else {
+        SpoilByte(input.witness[rng.Below(input.witness.size())], rng);
+    }
+}
+
+SignedBlock MakeBlock(const sim::ScriptBook& book, sim::Rng& rng, size_t txs, unsigned one_bad_in)
+{
+    SignedBlock block;
+    for (size_t i = 0; i < txs; ++i) {
+        std::vector<SpentOutput> spent;
+        MutableTransaction tx = SignedTx(book, rng, spent);
+        if (one_bad_in != 0 && rng.Below(one_bad_in) == 0) Spoil(tx, rng);
+        block.txs.push_back(tx.Freeze());
+        block.spent.push_back(std::move(spent));
+    }
+    return block;
+}
+
+RuleResult OneByOne(const SignedBlock& block)
+{
+    for (size_t i = 0; i < block.txs.size(); ++i) {
+        const TxView& tx = block.txs[i]->View();
+        const TxHashes hashes(tx, block.spent[i]);
+        if (auto bad = CheckInputScripts(tx, block.spent[i], hashes, kFlags, 0, tx.inputs.size())) {
+            return bad;
+        }
+    }
+    return std::nullopt;
+}
+
+RuleResult Deferred(DeferredScripts& scripts, const SignedBlock& block)
+{
+    scripts.Begin(kFlags);
+    for (size_t i = 0; i < block.txs.size(); ++i) {
+        if (auto bad = scripts.Add(block.txs[i]->View(), block.spent[i])) return bad;
+    }
+    return scripts.Finish();
+}
+
+std::string Text(const RuleResult& result) { return result ? result->ToString() : "valid"; }
+
+} // namespace
+
+TEST_CASE("deferred scripts: every valid block passes, and an invalid one fails at the same input")
+{
+    sim::Rng& rng = test::TestRng();
+    const sim::ScriptBook book(rng.Below(1'000), true);
+    DeferredScripts on(LanesMode::kOn), check(LanesMode::kCheck), off(LanesMode::kOff);
+    size_t valid = 0;
+    for (int round = 0; round < 60; ++round) {
+        const unsigned one_bad_in = round % 3 == 0 ? 0 : (round % 3 == 1 ? 200 : 12);
+        const SignedBlock block = MakeBlock(book, rng, rng.Below(120) + 1, one_bad_in);
+        const std::string wanted = Text(OneByOne(block));
+        for (DeferredScripts* scripts : {&on, &check, &off}) {
+            REQUIRE(Text(Deferred(*scripts, block)) == wanted);
+        }
+        valid += wanted == "valid" ? 1 : 0;
+    }
+    CHECK(valid >= 20);
+    CHECK(valid < 60);
+}
+
+// A block that is given up in the middle leaves nothing behind for the next one.
+TEST_CASE("deferred scripts: what one block left is forgotten at the next")
+{
+    sim::Rng& rng = test::TestRng();
+    const sim::ScriptBook book(7, true);
+    DeferredScripts scripts(LanesMode::kOn);
+    {
+        const SignedBlock bad = MakeBlock(book, rng, 20, 1);
+        scripts.Begin(kFlags);
+        for (size_t i = 0; i < bad.txs.size(); ++i) {
+            if (scripts.Add(bad.txs[i]->View(), bad.spent[i])) break;
+        }
+    }
+    const SignedBlock good = MakeBlock(book, rng, 20, 0);
+    CHECK(Text(Deferred(scripts, good)) == "valid");
+}
+
+} // namespace ibd
