@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
-# From a clone to a chainstate built with hints, on a generated chain:
-# packages, build, a chain, hints, and three ways to rebuild the chainstate.
+# From a clone to a chainstate built with hints, on a generated chain: packages, build, a chain,
+# hints, three ways to rebuild the chainstate, and Bitcoin Core's where it can be built.
 #
-#   contrib/quickstart.sh [--dir DIR] [--outputs N] [--no-install]
+#   contrib/quickstart.sh [--dir DIR] [--outputs N] [--no-install] [--no-core]
 #
 #   --dir DIR      everything it makes goes there (default: ibd-booster-quickstart in the clone);
 #                  run again with the same DIR to start over
 #   --outputs N    transaction outputs in the chain (default: 8000000)
 #   --no-install   do not install packages
+#   --no-core      do not build Bitcoin Core to compare with, which takes ten minutes once
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 dir=$root/ibd-booster-quickstart
 outputs=8000000
 install=true
+more=()
 while [ $# -gt 0 ]; do
     case $1 in
         --dir) dir=${2:?--dir wants a directory}; shift 2 ;;
         --outputs) outputs=${2:?--outputs wants a number}; shift 2 ;;
         --no-install) install=false; shift ;;
-        -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        --no-core) more+=(--no-core); shift ;;
+        -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *) echo "quickstart: unknown option '$1' (see --help)" >&2; exit 1 ;;
     esac
 done
@@ -89,4 +92,4 @@ step "configure" cmake --preset dev -S "$root" -B "$root/build"
 step "build" cmake --build "$root/build" -j "$(nproc)" --target bitcoind bitcoin-cli ibd-chaingen
 
 exec python3 "$root/contrib/quickstart/demo.py" --bin "$root/build/bin" --dir "$dir" \
-    --outputs "$outputs" --first-step $((step_number + 1))
+    --outputs "$outputs" --first-step $((step_number + 1)) "${more[@]}"

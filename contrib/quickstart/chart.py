@@ -1,8 +1,8 @@
 """Draws how far runs were at each moment: as text for a terminal and as SVG."""
 
-# By run: the plain one, then the faster ones. Told apart by those who see no red or green, too.
-COLOURS = ("#7f7f7f", "#1f77b4", "#2ca02c")
-MARKS = "*+o"
+# By run: the slowest first, as they are given. Told apart by those who see no red or green, too.
+COLOURS = ("#111111", "#8c8c8c", "#1f77b4", "#2ca02c")
+MARKS = "x*+o"
 HEIGHT, LEFT, TOP, PLOT_W, PLOT_H = 320, 60, 44, 620, 230
 LEGEND = LEFT + PLOT_W + 12
 CHARACTER = 0.62  # of the font's size: what a character of a sans-serif font takes at most, about

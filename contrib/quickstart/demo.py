@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What the quick start shows once the programs are built: one generated chain, its chainstate
-rebuilt by serial validation, by the booster from the blocks alone and by the booster with hints,
-all watched, all drawn.
+rebuilt by serial validation, by the booster from the blocks alone, by the booster with hints and,
+where it can be built, by Bitcoin Core; all watched, all drawn.
 
-    demo.py --bin DIR_OF_BITCOIND --dir DIR [--outputs N]
+    demo.py --bin DIR_OF_BITCOIND --dir DIR [--outputs N] [--no-core]
 
 Watching is done as a user would: getboosterinfo while the booster is at work, and the tips in
 debug.log while blocks are connected.
@@ -13,6 +13,7 @@ import argparse
 import base64
 import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -25,9 +26,11 @@ from pathlib import Path
 
 import chart
 
+BUILD_CORE = Path(__file__).resolve().parents[2] / "test/interop/build_core.sh"
 RPC_PORT = 28443
 # Blocks above the hints' end: the booster, like -assumevalid, asks for two weeks' worth of them.
 TAIL = 2100
+CORE, SERIAL = "Bitcoin Core", "serial validation"
 POLL_SECONDS = 0.1
 
 
@@ -58,7 +61,8 @@ class Steps:
         print(f"\n== {title}: {' '.join(map(str, command))}", file=self.log, flush=True)
         begin = time.monotonic()
         with subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
-                              stdout=output or self.log, stderr=self.log) as process:
+                              stdout=output or self.log, stderr=self.log,
+                              start_new_session=True) as process:
             ended = threading.Thread(target=process.wait)
             ended.start()
             try:
@@ -67,8 +71,9 @@ class Steps:
                     if self.live and time.monotonic() - begin > 1:
                         self.show(title, begin, share)
                     ended.join(POLL_SECONDS)
-            except BaseException:  # asked to stop
-                process.terminate()
+            except BaseException:  # asked to stop: with all that it started, such as compilers
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
                 raise
         took = time.monotonic() - begin
         start = "\r" if self.live else ""
@@ -224,24 +229,45 @@ def coins_of(node):
         return node.coins_hash()
 
 
-def rebuild_all(args, steps, node, summary):
-    """Three times the same chainstate. Returns the curves by their names and the hints file."""
+def find_core(args, steps):
+    """The folder of Core's programs, which may take minutes to build the first time; None, and a
+    line that says why, where that cannot be."""
+    if args.no_core:
+        return None
+    answer = args.dir / "core.txt"
+    try:
+        with open(answer, "w", encoding="utf-8") as out:
+            steps.run("build Bitcoin Core, to compare (once)", [BUILD_CORE], output=out)
+    except Failed as error:
+        reasons = re.findall(r"^SKIP core: (.*)", Path(steps.log.name).read_text(errors="replace"),
+                             re.M)
+        print(f"    no comparison with Bitcoin Core: {reasons[-1] if reasons else error}")
+        return None
+    return Path(answer.read_text(encoding="utf-8").strip())
+
+
+def rebuild_all(args, steps, node, summary, core):
+    """The same chainstate by each engine, Core's last: its name is the first all the same. Returns
+    the curves by their names and the hints file."""
     runs, coins = {}, []
 
-    def rebuild(name, title, options, watcher):
-        runs[name] = measure(steps, title, node, options, watcher)
+    def rebuild(name, title, options, watcher, by=node):
+        runs[name] = measure(steps, title, by, options, watcher)
         coins.append(coins_of(node))
 
     end = summary["hints_height"]
-    rebuild("serial validation", "serial: -reindex-chainstate -ibdbooster=0", ["-ibdbooster=0"],
+    rebuild(SERIAL, "serial: -reindex-chainstate -ibdbooster=0", ["-ibdbooster=0"],
             Watcher(node))
     rebuild("booster, blocks alone", "booster: the same, -ibdbooster", ["-ibdbooster"],
             Watcher(node, end, joins=True))
     hints = make_hints(args, steps, node, summary)
     rebuild("booster, hints", "booster: the same, -ibdboosterfile=chain.hints",
             [f"-ibdboosterfile={hints}"], Watcher(node, end))
+    if core:
+        rebuild(CORE, "Bitcoin Core: -reindex-chainstate", [], Watcher(core), core)
+        runs = {CORE: runs.pop(CORE), **runs}
     if len(set(coins)) != 1:
-        raise Failed("the booster's coins are not those of serial validation")
+        raise Failed("the coins of these runs are not the same")
     return runs, hints
 
 
@@ -251,12 +277,13 @@ def show(args, runs, summary, hints):
              f"{summary['height']:,} blocks")
     picture.write_text(chart.svg(title, runs))
     print("\n" + "\n".join(chart.text(runs)))
-    serial, alone, hinted = (curve[-1][0] for curve in runs.values())
+    took = {name: curve[-1][0] for name, curve in runs.items()}
+    other = CORE if CORE in runs else SERIAL
+    ratio = took[other] / took["booster, blocks alone"]
     size = hints.stat().st_size
-    print(f"\nThe booster was {serial / alone:.1f} times as fast as block after block, and made "
-          f"the same coins.\nThe hints file takes {size:,} bytes, "
-          f"{8 * size / summary['outputs']:.2f} bits for each output, and a run with it "
-          f"{hinted:.1f} s.")
+    print(f"\nThe booster was {ratio:.1f} times as fast as {other}, and made the same coins.\n"
+          f"The hints file takes {size:,} bytes, {8 * size / summary['outputs']:.2f} bits for "
+          f"each output, and a run with it {took['booster, hints']:.1f} s.")
     print("Whole runs of bitcoind at its defaults, start and shutdown included, scripts skipped\n"
           "in all as below an assumed-valid block. The chain is made up, and its coins fit in the\n"
           "default cache, which is the best case of block after block: mainnet's do not.\n"
@@ -275,6 +302,7 @@ def main():
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--dir", type=Path, required=True)
     parser.add_argument("--outputs", type=int, default=8_000_000)
+    parser.add_argument("--no-core", action="store_true")
     parser.add_argument("--first-step", type=int, default=1)
     args = parser.parse_args()
     with open(args.dir / "quickstart.log", "a", encoding="utf-8") as log:
@@ -283,7 +311,9 @@ def main():
             summary = make_chain(args, steps)
             node = Node(args.bin, args.dir / "data", summary)
             steps.run("index the block files: bitcoind -reindex", node.index())
-            runs, hints = rebuild_all(args, steps, node, summary)
+            programs = find_core(args, steps)
+            core = Node(programs, args.dir / "data", summary) if programs else None
+            runs, hints = rebuild_all(args, steps, node, summary, core)
             print("\n" + success_lines(node)[-1])
         except Failed as error:
             print(f"\nquickstart: {error}; the end of {log.name}:", file=sys.stderr)

@@ -1,7 +1,9 @@
 """An end of test/run.sh and of the quick start ends what they started; the quick start leaves other
 people's folders alone and says how far a build is. With programs in the place of compilers."""
 
+import argparse
 import contextlib
+import io
 import os
 import pathlib
 import pty
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "contrib" / "quickstart"))
@@ -132,9 +135,46 @@ class QuickStart(Script):
             shutil.rmtree(out)
 
 
+class Core(Script):
+    """The step of the quick start that builds what it compares with."""
+
+    def find(self, build, watch=None):
+        import demo
+        script = self.dir / "build_core.sh"
+        self.program(script, build)
+        log = self.dir / "quickstart.log"
+        said = io.StringIO()
+        with open(log, "w", encoding="utf-8") as out, contextlib.redirect_stdout(said):
+            steps = demo.Steps(out, 1)
+            if watch:
+                steps.run("build", [script], watch)
+            with unittest.mock.patch.object(demo, "BUILD_CORE", script):
+                args = argparse.Namespace(dir=self.dir, no_core=False)
+                return demo.find_core(args, steps), said.getvalue()
+
+    def test_built(self):
+        found, said = self.find("#!/bin/sh\necho /where/it/is\n")
+        self.assertEqual(found, pathlib.Path("/where/it/is"))
+        self.assertNotIn("no comparison", said)
+
+    def test_no_tools(self):
+        found, said = self.find("#!/bin/sh\necho 'SKIP core: no cargo here' >&2\nexit 77\n")
+        self.assertIsNone(found)
+        self.assertIn("no comparison with Bitcoin Core: no cargo here\n", said)
+
+    def test_asked_to_end(self):
+        def watch(_seconds):
+            if self.pids():
+                raise KeyboardInterrupt
+        with (unittest.mock.patch.dict(os.environ, self.env),
+              self.assertRaises(KeyboardInterrupt)):
+            self.find(BUILD, watch)
+        self.wait_for(lambda: not any(map(is_running, self.pids())))
+
+
 class Chart(unittest.TestCase):
-    RUNS = {"serial validation": [(9, 100.0)], "booster, blocks alone": [(4, 100.0)],
-            "booster, hints": [(2, 100.0)]}
+    RUNS = {"Bitcoin Core": [(12, 100.0)], "serial validation": [(9, 100.0)],
+            "booster, blocks alone": [(4, 100.0)], "booster, hints": [(2, 100.0)]}
 
     def test_everything_is_inside(self):
         import chart
