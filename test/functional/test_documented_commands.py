@@ -1,0 +1,187 @@
+"""Every command that README and the manuals show as a block is run as it is printed, in a home
+folder whose bitcoin.conf says regtest, with a generated chain in the place of mainnet's. What
+cannot run is named, with the reason."""
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+
+import generated
+from framework import ROOT, FunctionalTest, Node, bindir, program, wait_until
+
+PROGRAMS = {"bitcoind", "bitcoin-cli", "bitcoin-hints", "cmake", "ctest"}
+FOLDERS = ("bench", "contrib", "depends", "test")
+# What a line begins with, and why it is not run here.
+LEFT_OUT = {
+    "cmake": "builds everything anew; CI does it with these presets",
+    "ctest": "runs the other tests",
+    "contrib/dashboard/dashboard.py": "serves pages until it is stopped; test_dashboard runs it",
+    "contrib/quickstart.sh": "installs packages and builds; test_stopping runs it, without both",
+    "depends/install.sh": "installs packages; test/run.sh runs it",
+    "test/package.sh": "builds packages for a quarter of an hour",
+    "test/run.sh": "runs this test",
+    "test/sanitize.sh": "builds and runs the engine's tests with sanitizers",
+}
+SECONDS = 600
+
+
+def documents():
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("doc/**/*.md")),
+            *sorted(ROOT.glob("contrib/*/README.md"))]
+
+
+def blocks(path):
+    """The lines of each fenced block."""
+    return [block.splitlines() for block in
+            re.findall(r"^```\w*\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S)]
+
+
+def is_command(line):
+    word = (line.split() or [""])[0]
+    return word in PROGRAMS or word.startswith(tuple(f"{folder}/" for folder in FOLDERS))
+
+
+def is_synopsis(line):
+    return re.search(r"\[-|\b(IN|FILE)\b", line) is not None
+
+
+def commands(path):
+    """One by one, without comments; of `a && b` both."""
+    for block in blocks(path):
+        for line in filter(is_command, block):
+            yield from map(str.strip, line.partition(" #")[0].split("&&"))
+
+
+class Documented(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.chain = generated.small_chain()
+        self.home, self.data, self.clone = (self.dir / name for name in ("home", "data", "clone"))
+        for folder in (self.data, self.clone):
+            folder.mkdir()
+        for name in FOLDERS:
+            (self.clone / name).symlink_to(ROOT / name)
+        self.env = {**os.environ, "HOME": str(self.home),
+                    "PATH": f"{bindir()}:{os.environ['PATH']}"}
+        self.synced = self.prepare()
+        self.addCleanup(self.kill)
+
+    def prepare(self):
+        """A node with blocks, index, coins and undo data, and files that were made elsewhere."""
+        node = self.chain.place(Node(self.home / ".bitcoin"))
+        conf = ["chain=regtest", "daemonwait=1", "printtoconsole=0", "minimumchainwork=0",
+                f"assumevalid={self.chain.terminal_hash}", "[regtest]", "connect=0",
+                f"rpcport={node.port}"]
+        (node.datadir / "bitcoin.conf").write_text("\n".join([*conf, ""]))
+        status, errors = node.run("-daemonwait=0", "-reindex", "-ibdbooster=0", self.chain.to_tip)
+        self.assertEqual(status, 0, errors)
+        shutil.copy(self.chain.container, self.data / "given.hints")
+        subprocess.run([program("bitcoin-hints"), "convert", "--format=bip456-crate",
+                        str(self.chain.container), str(self.clone / "signet.hints")], check=True,
+                       stdout=subprocess.DEVNULL)
+        return node
+
+    def here(self, line):
+        """With what this machine has in the place of mainnet's files, heights and network."""
+        hints = self.data / "given.hints"
+        for there, here in ((" -signet", ""), ("/data/core.sqlite", "/data/utxo.sqlite"),
+                            ("=HEIGHT", f"={self.chain.terminal_height}"), ("=HINTS", f"={hints}"),
+                            ("=900000", f"={self.chain.terminal_height}"),
+                            ("/.bitcoin ", "/.bitcoin/regtest "), (" /data/", f" {self.data}/"),
+                            ("=/data/", f"={self.data}/")):
+            line = line.replace(there, here)
+        return line
+
+    def shell(self, line):
+        return subprocess.run(["bash", "-c", line], cwd=self.clone, env=self.env, timeout=SECONDS,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False)
+
+    @property
+    def pid_file(self):
+        return self.synced.net_dir / "bitcoind.pid"
+
+    def kill(self):
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(int(self.pid_file.read_text()), signal.SIGKILL)
+
+    def stop(self):
+        """Once it is done with what it was started for."""
+        if self.pid_file.exists():
+            wait_until(lambda: self.shell("bitcoin-cli -rpcwait getblockcount").stdout.strip()
+                       == str(self.chain.height), "the tip")
+            self.assertEqual(self.shell("bitcoin-cli stop").returncode, 0)
+            wait_until(lambda: not self.pid_file.exists(), "the node's end")
+
+    def run_one(self, line):
+        """bitcoin-cli finds a node that runs, all others one that was stopped."""
+        if not line.startswith("bitcoin-cli"):
+            self.stop()
+        elif not self.pid_file.exists():
+            self.assertEqual(self.shell("bitcoind").returncode, 0)
+        done = self.shell(self.here(line))
+        self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
+
+    def run_all(self, path, least):
+        count = 0
+        for line in commands(path):
+            if line.split()[0] in LEFT_OUT or is_synopsis(line):
+                continue
+            with self.subTest(line):
+                self.run_one(line)
+            count += 1
+        self.stop()
+        self.assertGreaterEqual(count, least)
+
+    def test_of_readme(self):
+        self.run_all(ROOT / "README.md", 8)
+        # What it says that the log shows then.
+        (shown,) = [line for block in blocks(ROOT / "README.md") for line in block
+                    if line.startswith("***")]
+        there = shown.replace(" N ", f" {self.chain.terminal_height} ") in self.synced.log_text
+        self.assertTrue(there, shown)
+
+    def test_of_the_manual_of_bitcoin_hints(self):
+        self.run_all(ROOT / "doc" / "bitcoin-hints.md", 3)
+
+    def test_of_the_hints_tools(self):
+        self.run_all(ROOT / "contrib" / "ibd-booster-hints-gen" / "README.md", 5)
+
+
+class Lines(FunctionalTest):
+    RUN = {"README.md", "doc/bitcoin-hints.md", "contrib/ibd-booster-hints-gen/README.md"}
+
+    def test_each_is_run_or_left_out_by_name(self):
+        seen = set()
+        for path in documents():
+            for line in commands(path):
+                word = shlex.split(line)[0]
+                seen.add(word)
+                if "/" in word:
+                    self.assertTrue(os.access(ROOT / word, os.X_OK), line)
+                if str(path.relative_to(ROOT)) not in self.RUN:
+                    self.assertIn(word, LEFT_OUT, f"{path}: {line}")
+        self.assertEqual(set(LEFT_OUT) - seen, set())
+
+    def test_presets_of_cmake(self):
+        presets = (ROOT / "CMakePresets.json").read_text(encoding="utf-8")
+        for path in documents():
+            for line in commands(path):
+                for name in re.findall(r"^cmake --preset (\S+)", line):
+                    self.assertIn(f'"name": "{name}"', presets, line)
+
+    def test_synopsis_of_bitcoin_hints(self):
+        help_text = subprocess.run([program("bitcoin-hints"), "help"], check=True,
+                                   capture_output=True, text=True).stdout
+        synopsis = [line for line in commands(ROOT / "doc/bitcoin-hints.md")
+                    if is_synopsis(line)]
+        self.assertGreater(len(synopsis), 4)
+        for line in synopsis:
+            self.assertRegex(help_text, rf"(?m)^ *{line.split()[1]}\b|bitcoin-hints "
+                             rf"{line.split()[1]}\b", line)
+            for option in re.findall(r"--\w+", line):
+                self.assertIn(option, help_text, line)
