@@ -26,6 +26,7 @@ LEFT_OUT = {
     "test/run.sh": "runs this test",
     "test/sanitize.sh": "builds and runs the engine's tests with sanitizers",
 }
+HELP_OPTIONS = {"bitcoind": ["-help", "-help-debug"]}
 SECONDS = 600
 
 
@@ -43,6 +44,25 @@ def blocks(path):
 def is_command(line):
     word = (line.split() or [""])[0]
     return word in PROGRAMS or word.startswith(tuple(f"{folder}/" for folder in FOLDERS))
+
+
+def shown_elsewhere(path):
+    """Commands in the text and in indented blocks, which name options but need more to run."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    inline = (" ".join(code.split()) for code in re.findall(r"`([^`]+)`", text))
+    for line in [*inline, *re.findall(r"^ {4}(\S.*)$", text, re.M)]:
+        if is_command(line) and " " in line:
+            yield line
+
+
+def help_of(word):
+    """What a program says of its options; of a shell script, the script."""
+    if word.endswith(".sh"):
+        return (ROOT / word).read_text(encoding="utf-8")
+    command = [str(ROOT / word) if "/" in word else program(word),
+               *HELP_OPTIONS.get(word, ["--help"])]
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS,
+                          check=True).stdout
 
 
 def is_synopsis(line):
@@ -166,6 +186,24 @@ class Lines(FunctionalTest):
                 if str(path.relative_to(ROOT)) not in self.RUN:
                     self.assertIn(word, LEFT_OUT, f"{path}: {line}")
         self.assertEqual(set(LEFT_OUT) - seen, set())
+
+    def test_options_of_those_in_the_text(self):
+        count = 0
+        more = [ROOT / "bench/README.md", *sorted(ROOT.glob("test/*/README.md"))]
+        for path in [*documents(), *more]:
+            for line in shown_elsewhere(path):
+                word = line.split()[0]
+                if word in ("cmake", "ctest"):
+                    continue
+                with self.subTest(line):
+                    options = re.findall(r"(?<=[ \[])--?[a-z][\w-]*", line.partition("$(")[0])
+                    text = help_of(word) if options else ""
+                    for option in options:
+                        self.assertRegex(text, rf"(?<![\w-]){option}\b")
+                    if "/" in word:
+                        self.assertTrue(os.access(ROOT / word, os.X_OK))
+                count += 1
+        self.assertGreater(count, 20)
 
     def test_presets_of_cmake(self):
         presets = (ROOT / "CMakePresets.json").read_text(encoding="utf-8")
