@@ -84,11 +84,16 @@ Result<> ChainStart::Load()
     RemoveBegun();
     IBD_RETURN_IF_ERROR(BuildIndex());
     if (m_interrupt) return {};
-    IBD_ASSIGN_OR_RETURN(const bool empty, ChainstateIsEmpty());
-    if (empty) WarnOfLowSpace(); // a sync may take hours: now rather than behind it
+    // A rebuild does not open the old chainstate, which may be damaged.
+    const bool plain = !m_reindex && !m_reindex_chainstate;
+    bool empty = false;
+    if (plain) {
+        IBD_ASSIGN_OR_RETURN(empty, ChainstateIsEmpty());
+        if (empty) WarnOfLowSpace(); // a sync may take hours: now rather than behind it
+    }
     IBD_RETURN_IF_ERROR(BuildChainstate());
     if (m_interrupt) return {};
-    if (!empty && m_chain->Tip() && m_chain->Tip()->height <= 1) WarnOfLowSpace();
+    if (plain && !empty && m_chain->Tip() && m_chain->Tip()->height <= 1) WarnOfLowSpace();
     IBD_RETURN_IF_ERROR(MakeUndo());
     if (m_interrupt) return {};
     TakeLightly(TellOfTheRest());
@@ -102,7 +107,6 @@ Result<> ChainStart::Load()
 // A node without blocks says so where the disk cannot hold the whole chain.
 void ChainStart::WarnOfLowSpace()
 {
-    if (m_reindex || m_reindex_chainstate) return;
     uint64_t needed = m_params.assumed_blockchain_size_gb << 30;
     if (m_options.prune_target != 0) needed = std::min(needed, m_options.prune_target);
     const auto free = m_env.SpaceAvailable(m_parts.dir.Blocks());
