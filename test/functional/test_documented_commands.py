@@ -132,17 +132,22 @@ class Documented(FunctionalTest):
     def stop(self):
         """Once it is done with what it was started for."""
         if self.pid_file.exists():
-            wait_until(lambda: self.shell("bitcoin-cli -rpcwait getblockcount").stdout.strip()
-                       == str(self.chain.height), "the tip")
+            self.wait_for_tip()
             self.assertEqual(self.shell("bitcoin-cli stop").returncode, 0)
             wait_until(lambda: not self.pid_file.exists(), "the node's end")
 
+    def wait_for_tip(self):
+        wait_until(lambda: self.shell("bitcoin-cli -rpcwait getblockcount").stdout.strip()
+                   == str(self.chain.height), "the tip")
+
     def run_one(self, line):
-        """bitcoin-cli finds a node that runs, all others one that was stopped."""
+        """bitcoin-cli finds a node that runs, at the tip; all others one that was stopped."""
         if not line.startswith("bitcoin-cli"):
             self.stop()
-        elif not self.pid_file.exists():
-            self.assertEqual(self.shell("bitcoind").returncode, 0)
+        else:
+            if not self.pid_file.exists():
+                self.assertEqual(self.shell("bitcoind").returncode, 0)
+            self.wait_for_tip()
         done = self.shell(self.here(line))
         self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
 
