@@ -12,6 +12,11 @@ bool IsIn(const std::vector<const HeaderNode*>& nodes, const HeaderNode& node)
     return std::find(nodes.begin(), nodes.end(), &node) != nodes.end();
 }
 
+bool HasFalsified(const BlockDownloader::Source& source, const HeaderNode& node)
+{
+    return source.falsified && source.falsified->contains(&node);
+}
+
 } // namespace
 
 void BlockDownloader::SetGoal(DownloadGoal& goal)
@@ -33,20 +38,18 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     std::vector<const HeaderNode*> out;
     if (!source.best_known) return out;
     Load& load = m_loads[source.peer];
-    const size_t most = FreeSlots(load);
+    const size_t most = FreeSlots(load, now);
     if (most == 0) return out;
     AskAgain(source, most, out);
     AskPreferred(source, most, out);
-    const bool window_full = AskNext(source, most, out);
+    const bool window_full = AskNext(source, most, now, out);
     const bool idle = load.requests.empty();
     if (out.empty() && (idle || source.elsewhere) && now >= load.branch_after) {
         load.branch_after = now + kBranchInterval;
         AskBranch(source, tip, most, out);
     }
-    if (out.empty() && idle) {
-        if (window_full) NoteStaller(source.peer, now);
-        if (out.empty()) AskToHelp(source, most, now, out);
-    }
+    if (out.empty() && idle && window_full) NoteStaller(source.peer, now);
+    AskToHelp(source, most, now, out);
     Request(source.peer, out, now);
     return out;
 }
@@ -54,44 +57,57 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
 void BlockDownloader::Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now)
 {
     Load& load = m_loads[peer];
-    if (load.requests.empty()) load.first_since = load.last_received = now;
+    if (nodes.empty()) return;
+    if (load.requests.empty()) {
+        load.first_since = load.last_received = now;
+        load.rate.Begin(now);
+    }
     for (const HeaderNode* node : nodes) {
-        load.requests.push_back({node, now, nullptr});
-        m_asked[node].push_back(peer);
+        load.requests.push_back({node, nullptr});
+        const auto [owed, is_new] = m_asked.try_emplace(node);
+        owed->second.peers.push_back(peer);
+        if (!is_new) continue;
+        const auto again = m_again.find({node->height, node});
+        owed->second.since = again == m_again.end() ? now : again->second;
+        if (again != m_again.end()) m_again.erase(again);
     }
 }
 
 // A branch that left ours long ago is no matter of a block or two: that is left to Ask().
-std::vector<const HeaderNode*> BlockDownloader::AskTowards(PeerId peer, const HeaderNode& header,
+std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
                                                            const HeaderNode& tip, int64_t now)
 {
     std::vector<const HeaderNode*> out;
     if (m_goal->WindowEnd() == DownloadGoal::kNoWindow) return out;
-    const HeaderNode* node = &header;
+    const HeaderNode* node = source.best_known;
     for (; tip.Ancestor(node->height) != node; node = node->prev) {
         if (out.size() > kMinInFlight) return {};
-        if (!m_goal->Have(*node) && !IsAsked(*node)) out.push_back(node);
+        const bool wanted = !m_goal->Have(*node) && !IsAsked(*node);
+        if (wanted && !HasFalsified(source, *node)) out.push_back(node);
     }
     std::reverse(out.begin(), out.end());
-    out.resize(std::min(out.size(), FreeSlots(m_loads[peer])));
-    Request(peer, out, now);
+    out.resize(std::min(out.size(), FreeSlots(m_loads[source.peer], now)));
+    Request(source.peer, out, now);
     return out;
 }
 
 /** As much as a peer gives in two seconds, so that a far one has always something to send. With a
  *  window the few ahead of it are for all. */
-size_t BlockDownloader::FreeSlots(const Load& load) const
+size_t BlockDownloader::FreeSlots(const Load& load, int64_t now) const
 {
-    const bool windowed = m_goal->WindowEnd() != DownloadGoal::kNoWindow;
-    const size_t most =
-        windowed ? kMinInFlight : std::clamp(2 * load.rate, kMinInFlight, kMaxInFlight);
+    size_t most = kMinInFlight;
+    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && load.rate.Known()) {
+        const double two_seconds = 2 * load.rate.PerSecond(now);
+        most = static_cast<size_t>(
+            std::clamp(two_seconds, double{kMinInFlight}, double{kMaxInFlight}));
+    }
     return load.requests.size() < most ? most - load.requests.size() : 0;
 }
 
 bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) const
 {
     const HeaderNode& best = *source.best_known;
-    if (best.Ancestor(node.height) != &node) return false;
+    if (best.Ancestor(node.height) != &node || HasFalsified(source, node)) return false;
     return !source.limited || best.height - node.height < kLimitedDepth;
 }
 
@@ -100,14 +116,13 @@ void BlockDownloader::AskAgain(const Source& source, size_t most,
                                std::vector<const HeaderNode*>& out)
 {
     for (auto it = m_again.begin(); it != m_again.end() && out.size() < most;) {
-        const HeaderNode& node = *it->second;
-        const bool done = m_goal->Have(node) || IsAsked(node);
-        if (!done && !CanServe(source, node)) {
-            ++it;
+        const HeaderNode& node = *it->first.second;
+        if (m_goal->Have(node)) {
+            it = m_again.erase(it);
             continue;
         }
-        if (!done) out.push_back(&node);
-        it = m_again.erase(it);
+        if (CanServe(source, node)) out.push_back(&node);
+        ++it;
     }
 }
 
@@ -124,7 +139,7 @@ void BlockDownloader::AskPreferred(const Source& source, size_t most,
 }
 
 /** Blocks that nobody was asked for yet. Whether the window ended before something to ask. */
-bool BlockDownloader::AskNext(const Source& source, size_t most,
+bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
                               std::vector<const HeaderNode*>& out)
 {
     const int32_t end = m_goal->WindowEnd();
@@ -133,9 +148,14 @@ bool BlockDownloader::AskNext(const Source& source, size_t most,
         if (!node) return false;
         if (!IsAsked(*node) && !IsIn(out, *node)) {
             // The cursor is everybody's: a block that it passed by would be asked of nobody.
-            if (!CanServe(source, *node)) return false;
+            const bool falsified = HasFalsified(source, *node);
+            if (!falsified && !CanServe(source, *node)) return false;
             if (node->height > end) return true;
-            out.push_back(node);
+            if (falsified) {
+                GiveBack(*node, now);
+            } else {
+                out.push_back(node);
+            }
         }
         m_cursor = node->height;
     }
@@ -156,39 +176,6 @@ void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, siz
         const HeaderNode& node = *best.Ancestor(height);
         if (m_goal->Have(node) || IsAsked(node) || !CanServe(source, node)) continue;
         out.push_back(&node);
-    }
-}
-
-/** Whether one who has nothing to do but `given` blocks brings another clearly sooner than the one
- *  who has `place` blocks to bring before it. Of whom nothing came lately nothing is known. */
-bool BlockDownloader::IsSooner(const Load& helper, size_t given, const Load& owner, size_t place)
-{
-    if (helper.rate == 0 || owner.rate == 0) return false;
-    const auto micros = [](size_t blocks, size_t rate) {
-        return static_cast<int64_t>(blocks) * kSecond / static_cast<int64_t>(rate);
-    };
-    const int64_t wait = micros(place + 1, owner.rate);
-    return wait >= kHelpAhead && 2 * micros(given + 1, helper.rate) < wait;
-}
-
-/** One who has nothing to do gets what others were asked for long ago, or will bring much later:
- *  nobody waits for the slowest at the end. */
-void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
-                                std::vector<const HeaderNode*>& out) const
-{
-    // With a window, who holds it up is sent away instead.
-    if (m_goal->WindowEnd() != DownloadGoal::kNoWindow) return;
-    const Load& own = m_loads.at(source.peer);
-    for (const auto& [peer, load] : m_loads) {
-        if (peer == source.peer) continue;
-        for (size_t place = 0; place < load.requests.size() && out.size() < most; ++place) {
-            const Asked& request = load.requests[place];
-            const bool late = now - request.since >= kHelpAfter;
-            if (!late && !IsSooner(own, out.size(), load, place)) continue;
-            if (m_asked.at(request.node).size() > 1 || m_goal->Have(*request.node)) continue;
-            if (!CanServe(source, *request.node)) continue;
-            out.push_back(request.node);
-        }
     }
 }
 
@@ -216,8 +203,8 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     const bool asked = IsAsked(node);
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return asked;
+    if (IsAskedOf(peer, node)) found->second.rate.Received(now); // before it may be idle
     Remove(peer, node, now);
-    if (asked) CountBlock(found->second, now);
     return asked;
 }
 
@@ -236,15 +223,25 @@ bool BlockDownloader::Demand(PeerId peer, const HeaderNode& node, int64_t now)
     return true;
 }
 
-void BlockDownloader::Refused(const HeaderNode& node)
-{
-    if (!IsAsked(node)) m_again[node.height] = &node;
-}
+void BlockDownloader::Refused(const HeaderNode& node, int64_t now) { GiveBack(node, now); }
 
 void BlockDownloader::GiveUp(PeerId peer, const HeaderNode& node, int64_t now)
 {
     Remove(peer, node, now);
-    Refused(node);
+    GiveBack(node, now);
+}
+
+/** It is asked for again, unless somebody is asked for it still. */
+void BlockDownloader::GiveBack(const HeaderNode& node, int64_t since)
+{
+    if (!IsAsked(node)) m_again.try_emplace({node.height, &node}, since);
+}
+
+void BlockDownloader::Excuse(PeerId peer, int64_t now)
+{
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return;
+    found->second.first_since = found->second.last_received = now;
 }
 
 void BlockDownloader::Stored(const HeaderNode& node, int64_t now)
@@ -261,7 +258,10 @@ void BlockDownloader::Disconnected(PeerId peer)
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return;
     for (const Asked& request : found->second.requests) {
-        if (RemoveAsked(peer, *request.node)) m_again[request.node->height] = request.node;
+        const HeaderNode& node = *request.node;
+        const int64_t since = m_asked.at(&node).since;
+        RemoveAsked(peer, node);
+        GiveBack(node, since);
     }
     m_loads.erase(found);
 }
@@ -273,14 +273,11 @@ std::deque<BlockDownloader::Asked>::iterator BlockDownloader::FindRequest(Load& 
                         [&](const Asked& request) { return request.node == &node; });
 }
 
-/** Whether nobody is asked for it now. */
-bool BlockDownloader::RemoveAsked(PeerId peer, const HeaderNode& node)
+void BlockDownloader::RemoveAsked(PeerId peer, const HeaderNode& node)
 {
-    const auto asked = m_asked.find(&node);
-    std::erase(asked->second, peer);
-    if (!asked->second.empty()) return false;
-    m_asked.erase(asked);
-    return true;
+    const auto owed = m_asked.find(&node);
+    std::erase(owed->second.peers, peer);
+    if (owed->second.peers.empty()) m_asked.erase(owed);
 }
 
 void BlockDownloader::Remove(PeerId peer, const HeaderNode& node, int64_t now)
@@ -292,6 +289,7 @@ void BlockDownloader::Remove(PeerId peer, const HeaderNode& node, int64_t now)
     load.last_received = now;
     load.stalling_since = 0;
     load.requests.erase(request);
+    if (load.requests.empty()) load.rate.End(now);
     RemoveAsked(peer, node);
 }
 
@@ -304,7 +302,7 @@ bool BlockDownloader::IsAskedOf(PeerId peer, const HeaderNode& node) const
 std::span<const PeerId> BlockDownloader::AskedOf(const HeaderNode& node) const
 {
     const auto found = m_asked.find(&node);
-    return found == m_asked.end() ? std::span<const PeerId>() : found->second;
+    return found == m_asked.end() ? std::span<const PeerId>() : found->second.peers;
 }
 
 std::unique_ptr<PartialBlock>& BlockDownloader::Partial(PeerId peer, const HeaderNode& node)
@@ -317,20 +315,6 @@ size_t BlockDownloader::RequestsTo(PeerId peer) const
 {
     const auto found = m_loads.find(peer);
     return found == m_loads.end() ? 0 : found->second.requests.size();
-}
-
-void BlockDownloader::CountBlock(Load& load, int64_t now)
-{
-    const int64_t second = now / kSecond;
-    if (second != load.second) {
-        // Seconds without a block between them count, too.
-        const bool next = second == load.second + 1;
-        load.rate = (load.rate + (next ? load.count : 0)) / 2;
-        load.second = second;
-        load.count = 0;
-    }
-    ++load.count;
-    load.rate = std::max(load.rate, load.count); // a good start is believed at once
 }
 
 BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now)

@@ -7,12 +7,14 @@
 // were given back by peers that left.
 #pragma once
 
+#include "net/block_rate.h"
 #include "net/compact_block.h"
 #include "net/header_sync.h"
 
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace ibd {
@@ -45,10 +47,18 @@ public:
     static constexpr size_t kMaxInFlight = 256; //!< to the fastest peer
     static constexpr int64_t kStallTimeout = 2'000'000;
     static constexpr int64_t kMaxStallTimeout = 64'000'000;
-    /** So old a request must be for an idle peer to be asked for the same block. */
-    static constexpr int64_t kHelpAfter = 2'000'000;
-    /** Or so far off at the rate of who was asked for it, and half as far at the idle one's. */
+    // Without a window, when no other block is left to ask for: who has room is asked for blocks
+    // that other peers owe, if it brings them in half the time that those are expected to take.
+    /** A block that is expected sooner is waited for. */
     static constexpr int64_t kHelpAhead = 500'000;
+    /** A peer that was silent for so long is expected to be silent for as long again. */
+    static constexpr int64_t kQuietAfter = 1'000'000;
+    /** Likewise one that has brought nothing yet, since the block was first asked of anybody. */
+    static constexpr int64_t kHelpAfter = 2'000'000;
+    /** One that has brought nothing yet is asked for a single block that is as old. */
+    static constexpr int64_t kTrialAfter = 1'000'000;
+    /** Between looks for such blocks that find none. */
+    static constexpr int64_t kHelpInterval = 100'000;
     /** Without a window: who sends nothing for so long is replaced. */
     static constexpr int64_t kSilence = 60'000'000;
     /** Between looks at the branch of an idle peer, which cost as much as the window is long. */
@@ -69,26 +79,30 @@ public:
         const HeaderNode* best_known = nullptr; //!< may be null
         bool limited = false;                   //!< has the last 288 blocks only
         bool elsewhere = false;                 //!< best_known is not on the best header's chain
+        /** Blocks that it is never asked for, as it sent something else for them; null: none. */
+        const std::set<const HeaderNode*>* falsified = nullptr;
     };
     /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
-    /** A new header of the peer, when we have almost caught up: the blocks that are missing from
-     *  the branch that ends there, to ask for at once; they count as asked. */
-    std::vector<const HeaderNode*> AskTowards(PeerId peer, const HeaderNode& header,
-                                              const HeaderNode& tip, int64_t now);
+    /** A new header of the peer, best_known, when we have almost caught up: the blocks that are
+     *  missing from the branch that ends there, to ask for at once; they count as asked. */
+    std::vector<const HeaderNode*> AskTowards(const Source& source, const HeaderNode& tip,
+                                              int64_t now);
     /** Bytes came for a block. Whether it had been asked of anybody. */
     bool Received(PeerId peer, const HeaderNode& node, int64_t now);
     /** A peer is asked for a block of the user's choice, beyond all limits; it counts as asked.
      *  False: it was asked for it before. */
     bool Demand(PeerId peer, const HeaderNode& node, int64_t now);
     /** What came was not the block, or the peer has it not. */
-    void Refused(const HeaderNode& node);
+    void Refused(const HeaderNode& node, int64_t now);
     /** The peer is no longer asked for it. */
     void GiveUp(PeerId peer, const HeaderNode& node, int64_t now);
     /** It is there, whoever brought it: nobody owes it any more. */
     void Stored(const HeaderNode& node, int64_t now);
     /** Its requests go to others. */
     void Disconnected(PeerId peer);
+    /** Nothing was read of the peer until now, which is no fault of its own. */
+    void Excuse(PeerId peer, int64_t now);
 
     enum class Verdict { kFine, kStalling, kTimeout };
     /** Whether a peer holds the others up, and for so long that it should go. */
@@ -118,45 +132,61 @@ public:
 private:
     struct Asked {
         const HeaderNode* node;
-        int64_t since;
         std::unique_ptr<PartialBlock> partial;
     };
     struct Load {
         std::deque<Asked> requests;
+        BlockRate rate;
         int64_t first_since = 0;    //!< since when the first request is the one waited for
         int64_t last_received = 0;  //!< or asked, if that was when nothing was waited for
         int64_t stalling_since = 0; //!< 0: holds nobody up
         int64_t branch_after = 0;   //!< when its own branch is to be looked at next
-        int64_t second = 0;         //!< being counted
-        size_t count = 0;           //!< blocks in it
-        size_t rate = 0;            //!< blocks a second, lately
+        int64_t help_after = 0;     //!< when it is to be looked next for what others owe
+    };
+    /** A block that somebody is asked for. */
+    struct Owed {
+        std::vector<PeerId> peers; //!< in the order in which they were asked
+        int64_t since = 0;         //!< when the first was, whether or not it is asked still
+    };
+    /** When a block that others owe is expected. */
+    struct Awaited {
+        const HeaderNode* node;
+        int64_t since;    //!< first asked of anybody
+        int64_t expected; //!< microseconds from now on
     };
 
-    size_t FreeSlots(const Load& load) const;
+    size_t FreeSlots(const Load& load, int64_t now) const;
     void Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now);
     static std::deque<Asked>::iterator FindRequest(Load& load, const HeaderNode& node);
-    bool RemoveAsked(PeerId peer, const HeaderNode& node);
+    void RemoveAsked(PeerId peer, const HeaderNode& node);
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
     void AskPreferred(const Source& source, size_t most, std::vector<const HeaderNode*>& out) const;
-    bool AskNext(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
+    bool AskNext(const Source& source, size_t most, int64_t now,
+                 std::vector<const HeaderNode*>& out);
     void AskBranch(const Source& source, const HeaderNode& tip, size_t most,
                    std::vector<const HeaderNode*>& out) const;
     void AskToHelp(const Source& source, size_t most, int64_t now,
-                   std::vector<const HeaderNode*>& out) const;
-    static bool IsSooner(const Load& helper, size_t given, const Load& owner, size_t place);
+                   std::vector<const HeaderNode*>& out);
+    void AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
+                    std::vector<const HeaderNode*>& out) const;
+    std::vector<Awaited> ListAwaited(const Source& source, int64_t now) const;
+    int64_t ExpectedOfAny(const Owed& owed, const HeaderNode& node, int64_t now) const;
+    static int64_t Expected(const Load& load, size_t place, int64_t since, int64_t now);
+    void GiveBack(const HeaderNode& node, int64_t since);
     void NoteStaller(PeerId waiting, int64_t now);
     void Remove(PeerId peer, const HeaderNode& node, int64_t now);
-    static void CountBlock(Load& load, int64_t now);
 
     DownloadGoal* m_goal;
     const int64_t m_spacing;
     std::map<PeerId, Load> m_loads;
-    std::unordered_map<const HeaderNode*, std::vector<PeerId>> m_asked; //!< of whom, in order
+    std::unordered_map<const HeaderNode*, Owed> m_asked;
     /** Missing blocks up to here were asked for, or are in m_again. */
     int32_t m_cursor = -1;
-    std::map<int32_t, const HeaderNode*> m_again; //!< by height
-    int64_t m_stall_timeout = kStallTimeout;      //!< whole seconds, as Core counts it
+    /** Nobody is asked for these now; by height, as branches have several of one. Since when they
+     *  were owed. */
+    std::map<std::pair<int32_t, const HeaderNode*>, int64_t> m_again;
+    int64_t m_stall_timeout = kStallTimeout; //!< whole seconds, as Core counts it
     PeerId m_new_staller = -1;
 };
 

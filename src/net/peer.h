@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace ibd {
 
@@ -113,6 +114,11 @@ struct Peer {
     } chain_check;
 
     // Blocks.
+    static constexpr size_t kMaxFalsified = 16; //!< of a peer that sent more no block is asked
+    /** It sent something else for these blocks; never null once it is connected. One that the
+     *  user named shares them with those that were at its address before. */
+    std::shared_ptr<std::set<const HeaderNode*>> falsified;
+    bool IsUntrusted() const { return falsified->size() >= kMaxFalsified; }
     bool preferred_download = false;
     int64_t last_announcement = 0;      //!< seconds since 1970, of a header above our tip
     int64_t last_block = 0;             //!< seconds since 1970, when it brought one; 0: never

@@ -68,7 +68,7 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
 void PeerManager::Deliver(Peer& peer, PeerBlock block)
 {
     const HeaderNode& node = *block.node;
-    if (!m_sink->Put(std::move(block))) return m_downloader->Refused(node);
+    if (!m_sink->Put(std::move(block))) return m_downloader->Refused(node, Now());
     peer.last_block = NowSeconds();
     peer.awaits_verdict = true;
 }
@@ -137,6 +137,7 @@ bool PeerManager::IsWorthTaking(const HeaderNode& node) const
 void PeerManager::MaintainBlocks(Peer& peer)
 {
     if (!m_downloader) return;
+    if (!m_sink->HasRoom(kMaxPayload)) m_downloader->Excuse(peer.Id(), Now());
     const int64_t before = m_downloader->CurrentStallTimeout();
     switch (m_downloader->Judge(peer.Id(), Now())) {
     case BlockDownloader::Verdict::kFine: break;
@@ -151,8 +152,9 @@ void PeerManager::MaintainBlocks(Peer& peer)
     if (!MayAskForBlocks(peer)) return;
     peer.was_compared = true;
     const bool elsewhere = !IsAncestor(*peer.best_known, m_at.chain.BestHeader());
-    AskForBlocks(peer, m_downloader->Ask({peer.Id(), peer.best_known, peer.IsLimited(), elsewhere},
-                                         m_at.chain.Tip(), Now()));
+    const BlockDownloader::Source source{peer.Id(), peer.best_known, peer.IsLimited(), elsewhere,
+                                         peer.falsified.get()};
+    AskForBlocks(peer, m_downloader->Ask(source, m_at.chain.Tip(), Now()));
     if (const PeerId staller = m_downloader->TakeNewStaller(); staller >= 0) {
         m_at.log.Debug(LogCategory::kNet, "Stall started peer={}", staller);
     }
@@ -179,7 +181,9 @@ void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
     if (!m_downloader || m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return;
     if (!peer.OffersWitnesses() || last.chain_work < tip.chain_work) return;
     if (!IsCaughtUp() || m_at.chain.Facts(last).failed) return;
-    const auto nodes = m_downloader->AskTowards(peer.Id(), last, tip, Now());
+    if (peer.IsUntrusted()) return;
+    const auto nodes = m_downloader->AskTowards(
+        {peer.Id(), &last, false, false, peer.falsified.get()}, tip, Now());
     // One block on a chain that holds is soonest here without what we know already.
     const bool alone = nodes.size() == 1 && m_downloader->BlocksAsked() == 1;
     const bool compact =
@@ -224,6 +228,7 @@ bool PeerManager::MayAskForBlocks(const Peer& peer) const
 {
     if (!peer.OffersBlocks() || !peer.OffersWitnesses() || !peer.best_known) return false;
     if (m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return false;
+    if (peer.IsUntrusted()) return false;
     const Arith256& work = peer.best_known->chain_work;
     if (work < m_options.minimum_work || work < m_at.chain.Tip().chain_work) return false;
     if (!m_at.chain.IsInitialBlockDownload()) return true;
@@ -252,12 +257,23 @@ void PeerManager::HandleVerdicts()
     }
 }
 
+/** It is never asked for this block again: else one that may not be sent away would be, for ever.
+ */
+void PeerManager::NoteFalsified(Peer& peer, const HeaderNode& node)
+{
+    if (peer.IsUntrusted() || !peer.falsified->insert(&node).second) return;
+    m_at.log.Warning("Block {} ({}) is not what {} sent for it: another peer has to send it{}",
+                     node.hash.ToHex(), node.height, NameOf(peer),
+                     peer.IsUntrusted() ? ", and this one is asked for no more blocks" : "");
+}
+
 /** It is asked for again; who sent it may have to go. */
 void PeerManager::HandleRefused(const RefusedBlock& refused)
 {
-    m_downloader->Refused(*refused.node);
+    m_downloader->Refused(*refused.node, Now());
     Peer* const peer = Find(refused.peer);
     if (!peer || peer->closing) return;
+    NoteFalsified(*peer, *refused.node);
     using Kind = RuleViolation::Kind;
     switch (refused.why.kind) {
     case Kind::kHeaderLowWork:

@@ -37,6 +37,11 @@ void PeerManager::Connected(NewPeer connection)
     peer->our_nonce = Random64();
     peer->our_services = m_options.services;
     if (peer->IsInbound() && peer->Permits(kPermitBloomFilter)) peer->our_services |= kNodeBloom;
+    peer->falsified = std::make_shared<std::set<const HeaderNode*>>();
+    if (peer->Is(ConnectionKind::kManual)) {
+        const std::string address = peer->connection.address.ToString();
+        peer->falsified = m_falsified_by_named.try_emplace(address, peer->falsified).first->second;
+    }
     const auto [position, inserted] = m_peers.emplace(peer->Id(), std::move(peer));
     CHECK(inserted);
     Peer& added = *position->second;
@@ -446,12 +451,14 @@ void PeerManager::SendRaw(Peer& peer, OutgoingMessage message)
     m_at.link.Send(peer.Id(), std::move(message));
 }
 
-void PeerManager::LogRefused(const Peer& peer, std::string_view type, size_t size,
+/** As Core does, which names neither the peer nor its exception in clear. */
+void PeerManager::LogRefused(const Peer& /*peer*/, std::string_view type, size_t size,
                              const std::string& why)
 {
     m_at.log.Debug(LogCategory::kNet,
-                   "ProcessMessages({}, {} bytes): Exception '{}' caught, peer={}", type, size, why,
-                   peer.Id());
+                   "ProcessMessages({}, {} bytes): Exception '{}: iostream error' "
+                   "(NSt8ios_base7failureB5cxx11E) caught",
+                   type, size, why);
 }
 
 void PeerManager::Drop(Peer& peer, const std::string& why, bool always_log)

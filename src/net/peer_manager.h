@@ -264,6 +264,7 @@ private:
     std::string FirstInFlight(const Peer& peer) const;
     void HandleVerdicts();
     void HandleRefused(const RefusedBlock& refused);
+    void NoteFalsified(Peer& peer, const HeaderNode& node);
 
     // peer_compact.cpp
     bool MaySendCompact(const Peer& peer) const;
@@ -338,6 +339,8 @@ private:
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
     std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
     BlockSink* m_sink = nullptr;
+    /** Of peers that the user named, by address: what they sent something else for. */
+    std::map<std::string, std::shared_ptr<std::set<const HeaderNode*>>> m_falsified_by_named;
     std::optional<HintsDownloader> m_hints; //!< while hints are wanted
     CompactAnnouncers m_announcers;
     /** A block that was lately sent or asked for as a compact one. */
