@@ -128,6 +128,7 @@ Result<Bytes> HintsLibrary::Read(const HintsPart& part)
         }
     }
     if (!hints) return BadData("no hints {}", part.id.ToHex());
+    if (part.IsHead() && part.first != 0) return BadData("no groups, from {} on", part.first);
     if (part.IsHead()) return hints->Head();
     const auto& groups = hints->Groups();
     if (part.count > groups.size() || part.first > groups.size() - part.count) {
