@@ -269,9 +269,13 @@ TEST_CASE("no mixture of strategies holds a sync up longer than it may", "[netwo
     }
 }
 
-TEST_CASE("honest peers bring few blocks twice: less than they carry in two seconds", "[network]")
+TEST_CASE("honest peers bring few blocks twice, and only at the end", "[network]")
 {
     constexpr int kPeers = 8;
+    // At the end each open request may be made of a second peer. A fifth of them is twice what
+    // was measured; the length of the chain does not count.
+    constexpr size_t kMostOpen = kPeers * BlockDownloader::kMaxInFlight;
+    constexpr size_t kMostTwice = kMostOpen / 5;
     const uint64_t first = TestRng()();
     for (uint64_t seed = first; seed < first + 20; ++seed) {
         CAPTURE(seed);
@@ -281,8 +285,7 @@ TEST_CASE("honest peers bring few blocks twice: less than they carry in two seco
             sync.AddHonest({1'000 + int64_t(sync.Chance().Below(200'000)), speed});
         }
         sync.Run();
-        // At the end alone, however long the chain is.
-        CHECK(sync.Duplicates() <= kPeers * BlockDownloader::kMaxInFlight / 5);
+        CHECK(sync.Duplicates() <= kMostTwice);
     }
 }
 
