@@ -70,6 +70,8 @@ public:
         size_t out = 0;
     };
     Counts ConnectionCounts(); //!< of peers that are let in
+    /** Asks the peers for the last headers that they have, and says how many have told all. */
+    HeadersTold AskForLastHeaders();
     struct UploadTarget {
         int64_t timeframe = 0; //!< seconds
         uint64_t target = 0;   //!< bytes; 0: none

@@ -72,6 +72,11 @@ PeerNetwork::Counts PeerNetwork::ConnectionCounts()
     return Ask([&] { return m_impl->ConnectionCounts(); });
 }
 
+HeadersTold PeerNetwork::AskForLastHeaders()
+{
+    return Ask([&] { return m_impl->AskForLastHeaders(); });
+}
+
 PeerNetwork::Totals PeerNetwork::TotalTraffic()
 {
     return Ask([&] { return m_impl->TotalTraffic(); });

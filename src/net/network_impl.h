@@ -74,6 +74,7 @@ public:
         std::shared_ptr<std::promise<void>> over = {};
     };
     PeerNetwork::Counts ConnectionCounts() const;
+    HeadersTold AskForLastHeaders() { return m_peers.AskForLastHeaders(); }
     bool Disconnect(PeerId peer, const std::string& why);
     bool Disconnect(const std::string& name);
     void DisconnectRange(const Subnet& range);

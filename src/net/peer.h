@@ -100,6 +100,7 @@ struct Peer {
     bool sync_started = false;
     bool inv_asked_headers = false;         //!< an inv made us ask for headers before sync_started
     int64_t getheaders_sent = 0;            //!< microseconds; 0: none is under way
+    bool headers_told = false;              //!< its last answer was not full: there are no more
     int64_t headers_timeout = 0;            //!< microseconds; kNever: caught up once
     const HeaderNode* best_known = nullptr; //!< most work that it is known to have
     BlockHash last_unknown;                 //!< announced, and not known to us

@@ -35,11 +35,13 @@ void PeerManager::ProcessHeaders(Peer& peer, std::vector<BlockHeader> headers)
         // No announcement, so the answer to what we asked: there is no more.
         peer.header_sync.reset();
         peer.getheaders_sent = 0;
+        peer.headers_told = true;
         return;
     }
     const auto hashes = HashHeaders(headers);
     if (!CheckHeaders(peer, headers, hashes)) return;
     const bool full = headers.size() == kMaxHeaders;
+    if (peer.getheaders_sent != 0 || full) peer.headers_told = !full;
     const BlockHash last_hash = hashes.back();
     const bool from_sync = ContinueHeaderSync(peer, headers, hashes);
     if (headers.empty()) return;
@@ -218,6 +220,25 @@ bool PeerManager::RequestHeaders(Peer& peer, const std::vector<BlockHash>& locat
     Send(peer, message);
     peer.getheaders_sent = Now();
     return true;
+}
+
+/** Headers come from one peer at a time. Once it has told all that it has, the others are asked,
+ *  so that no single peer decides where the chain ends. */
+HeadersTold PeerManager::AskForLastHeaders()
+{
+    HeadersTold out;
+    const auto has_told = [](const auto& entry) { return entry.second->headers_told; };
+    if (m_at.chain.IsImporting()) return out;
+    const bool ask = std::any_of(m_peers.begin(), m_peers.end(), has_told);
+    for (const auto& [id, peer] : m_peers) {
+        if (!peer->established || peer->closing || !peer->OffersBlocks()) continue;
+        ++out.peers;
+        out.told += peer->headers_told;
+        if (!ask || peer->headers_told || peer->header_sync) continue;
+        const HeaderNode& best = m_at.chain.BestHeader();
+        RequestHeaders(*peer, BlockLocator(best.prev ? best.prev : &best));
+    }
+    return out;
 }
 
 void PeerManager::MaintainHeaders(Peer& peer)

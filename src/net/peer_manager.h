@@ -9,6 +9,7 @@
 #include "net/address_book.h"
 #include "net/block_downloader.h"
 #include "net/block_sink.h"
+#include "net/headers_told.h"
 #include "net/hints_downloader.h"
 #include "net/message_capture.h"
 #include "net/peer.h"
@@ -135,6 +136,8 @@ public:
     Result<> FetchBlock(PeerId peer, const HeaderNode& node);
     std::vector<PeerInfo> Info() const;
     size_t Count() const { return m_peers.size(); }
+    /** Asks the peers for the last headers that they have. */
+    HeadersTold AskForLastHeaders();
     /** Seconds that the clocks of those whom we called are ahead of ours: the median, once there
      *  are a few. */
     int64_t TimeOffset() const;

@@ -4,6 +4,7 @@
 
 #include "net/block_downloader.h"
 #include "net/block_sink.h"
+#include "net/headers_told.h"
 
 namespace ibd {
 
@@ -20,6 +21,8 @@ public:
     virtual void Wake() = 0;
     /** Peers that are connected. */
     virtual size_t PeerCount() const = 0;
+    /** Asks peers for the last headers that they have, and says how many have told all. */
+    virtual HeadersTold AskForLastHeaders() = 0;
 };
 
 /** Starts the network if it does not run yet; null: there is none, as the user has it. */

@@ -145,7 +145,13 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     }
     if (!begun && !start.peers && kept && !kept->hints && reach.terminal) {
         const HeaderNode* const further = PreferKept(*kept, *reach.terminal);
-        if (further) start.standing = StandingWithoutPeers(chain, *further);
+        // How far to fetch is known from what was begun.
+        if (further && start_fetcher) start.peers = start_fetcher();
+        if (start.peers) {
+            begun = start.standing.terminal = further;
+        } else if (further) {
+            start.standing = StandingWithoutPeers(chain, *further);
+        }
     }
     if (!begun) return start;
     start.begun = true;
@@ -187,8 +193,7 @@ bool BoosterRun::FetchingMayBeWorthIt(const ChainManager& chain,
 
 HintsStanding BoosterRun::WaitForOwnTerminal(HintsStanding standing, const Judging& judge,
                                              const ChainManager& chain,
-                                             const BoosterOptions& options,
-                                             const BlockFetcher& peers)
+                                             const BoosterOptions& options, BlockFetcher& peers)
 {
     m_log.Info("IBD Booster: waiting for headers: {}, before blocks are fetched",
                options.full_validation

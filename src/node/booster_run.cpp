@@ -1,6 +1,7 @@
 // See booster_run.h.
 #include "node/booster_run.h"
 
+#include "node/headers_watch.h"
 #include "node/reindex_supply.h"
 #include "swiftsync/sync_progress.h"
 #include "swiftsync/terminal.h"
@@ -248,7 +249,7 @@ std::unique_ptr<FoldObserver> BoosterRun::ObserverOf(FoldTask fold) const
 }
 
 HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,
-                                          const BoosterOptions& options, const BlockFetcher& peers)
+                                          const BoosterOptions& options, BlockFetcher& peers)
 {
     const HintsInfo& hints = m_hints->Info();
     m_log.Info("IBD Booster: waiting for headers: the best one must be two weeks above height {}, "
@@ -257,28 +258,62 @@ HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainMan
     const int64_t buried = kAssumeValidBuryTime / m_params.consensus.pow_target_spacing;
     return WaitForHeaders(
         std::move(standing), [&] { return Judge(chain, options.full_validation); },
-        hints.terminal_height + static_cast<uint64_t>(buried), chain, options, peers);
+        hints.terminal_height + static_cast<uint64_t>(buried), chain, options, peers,
+        [&](const HeaderNode& best) {
+            // Peers of a longer chain may come; of what is on the chain nothing more is to come.
+            if (int64_t{hints.terminal_height} <= best.height) return std::string();
+            return fmt::format("the best header is at height {}, and the hints end above it, at "
+                               "height {}: waiting for a peer with a longer chain, or start "
+                               "without -ibdboosterfile",
+                               best.height, hints.terminal_height);
+        });
+}
+
+/** Why headers that peers have no more of are waited for. */
+std::string BoosterRun::WhyStillWaiting(const ChainManager& chain, const StillWaiting& waits) const
+{
+    const HeaderNode* const best = chain.Read().Tree().BestHeader();
+    if (best->chain_work < chain.Options().minimum_work) {
+        return fmt::format("the best header, at height {}, has less work than this network's chain "
+                           "must have (-minimumchainwork): waiting for a peer with more",
+                           best->height);
+    }
+    return waits ? waits(*best) : std::string();
 }
 
 HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const Judging& judge,
                                          uint64_t expected, const ChainManager& chain,
-                                         const BoosterOptions& options, const BlockFetcher& peers)
+                                         const BoosterOptions& options, BlockFetcher& peers,
+                                         const StillWaiting& waits)
 {
     ProgressMeter meter(m_env, m_log,
                         {.label = "IBD Booster: waiting for headers",
                          .unit = "headers",
                          .total = expected,
                          .tty = options.tty});
+    HeadersWatch watch(m_env.MonotonicMicros());
+    std::string why; // it waits on
     do {
         const int32_t height = chain.Read().Tree().BestHeader()->height;
         const size_t count = peers.PeerCount();
-        meter.Update(static_cast<uint64_t>(height),
-                     count ? fmt::format("{} peers", count) : "no peers, so nobody to ask");
+        const HeadersTold told = peers.AskForLastHeaders();
+        std::string detail = count ? fmt::format("{} peers", count) : "no peers, so nobody to ask";
+        if (told.told > 0) detail = Describe(told);
+        meter.Update(static_cast<uint64_t>(height), detail);
         {
             const Lock lock(m_mutex);
             m_headers = height;
         }
         standing = judge();
+        if (!standing.may_change || !watch.HaveEnded(height, told, m_env.MonotonicMicros()))
+            continue;
+        const std::string now = WhyStillWaiting(chain, waits);
+        if (now.empty()) {
+            standing.may_change = false;
+            m_log.Info("IBD Booster: the headers end at height {}: {}", height, Describe(told));
+        } else if (now != std::exchange(why, now)) {
+            m_log.Warning("IBD Booster: {}: {}", Describe(told), now);
+        }
     } while (standing.may_change && Pause());
     const Lock lock(m_mutex);
     m_headers = -1;

@@ -101,6 +101,8 @@ private:
     /** Null: nobody wants to see it. */
     std::unique_ptr<FoldObserver> ObserverOf(FoldTask fold) const;
     using Judging = std::function<HintsStanding()>;
+    /** Why it waits on although no peer has further headers; nothing: it does not. */
+    using StillWaiting = std::function<std::string(const HeaderNode& best)>;
 
     Result<Outcome> RunOnGivenHints(ChainManager& chain, const BlockStore& blocks,
                                     const BoosterOptions& options,
@@ -175,12 +177,13 @@ private:
     /** Until `standing` is one that holds, or the node is to shut down. */
     HintsStanding WaitForHeaders(HintsStanding standing, const Judging& judge, uint64_t expected,
                                  const ChainManager& chain, const BoosterOptions& options,
-                                 const BlockFetcher& peers);
+                                 BlockFetcher& peers, const StillWaiting& waits = {});
+    std::string WhyStillWaiting(const ChainManager& chain, const StillWaiting& waits) const;
     HintsStanding WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,
-                                  const BoosterOptions& options, const BlockFetcher& peers);
+                                  const BoosterOptions& options, BlockFetcher& peers);
     HintsStanding WaitForOwnTerminal(HintsStanding standing, const Judging& judge,
                                      const ChainManager& chain, const BoosterOptions& options,
-                                     const BlockFetcher& peers);
+                                     BlockFetcher& peers);
     /** False: to shut down. */
     bool Pause();
     bool IsInterrupted() const;

@@ -39,7 +39,8 @@ bool HintsFromPeers::HasHeaders()
         return true;
     }
     const HeaderNode& best = *tree.BestHeader();
-    return best.chain_work >= trust.minimum_work && best.time >= now - trust.max_tip_age;
+    const bool complete = m_headers_ended || best.time >= now - trust.max_tip_age;
+    return best.chain_work >= trust.minimum_work && complete;
 }
 
 HintsGoal::Fit HintsFromPeers::Judge(const HintsOffer& offer)
@@ -218,6 +219,17 @@ void HintsFromPeers::Interrupt()
     m_changed.notify_all();
 }
 
+/** Hints are chosen once the headers are there, which all peers may have fewer of than expected. */
+void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
+{
+    if (m_headers_ended || !m_options.last_headers) return;
+    const int32_t best = m_chain.Read().Tree().BestHeader()->height;
+    const HeadersTold told = m_options.last_headers();
+    if (!watch.HaveEnded(best, told, m_env.MonotonicMicros())) return;
+    m_log.Info("IBD Booster: the headers end at height {}: {}", best, Describe(told));
+    m_headers_ended = true;
+}
+
 // The hash of a pinned file is taken of what is there while the rest comes.
 Result<std::optional<Path>> HintsFromPeers::Wait()
 {
@@ -225,6 +237,7 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
     m_wanted = true;
     std::optional<ProgressMeter> meter;
     std::optional<FileHash> hash;
+    HeadersWatch watch(m_env.MonotonicMicros());
     bool hashed = true; //!< all that is there
     uint64_t synced = 0;
     Look now;
@@ -247,7 +260,10 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
                 return std::optional<Path>();
             }
         }
-        if (now.state == State::kAsking) continue;
+        if (now.state == State::kAsking) {
+            if (!HasHeaders()) LookAtHeaders(watch);
+            continue;
+        }
         if (!meter) {
             meter.emplace(m_env, m_log,
                           ProgressOptions{.label = "IBD Booster: fetching hints",

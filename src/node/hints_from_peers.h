@@ -6,6 +6,7 @@
 #include "hints/container2.h"
 #include "net/hints_goal.h"
 #include "node/file_hash.h"
+#include "node/headers_watch.h"
 #include "node/known_hints.h"
 #include "util/log.h"
 #include "validation/chain_manager.h"
@@ -20,6 +21,8 @@ struct HintsFetchOptions {
     std::vector<KnownHints> known;
     bool full_validation = false; //!< nothing is assumed valid
     FILE* tty = nullptr;          //!< for progress
+    /** Asks peers for the last headers that they have; null: nobody to ask. */
+    std::function<HeadersTold()> last_headers = {};
 };
 
 class HintsFromPeers final : public HintsGoal {
@@ -49,6 +52,7 @@ public:
 
 private:
     void StartFile(const HintsOffer& offer);
+    void LookAtHeaders(HeadersWatch& watch);
     Result<> RemoveOtherParts() const;
     Result<std::vector<HintsPiece>> LookAtPart(bool begun) const;
     Path PartPath() const;
@@ -66,7 +70,8 @@ private:
     std::shared_ptr<WritableFile> m_part;
     std::vector<bool> m_there; //!< of the groups
     size_t m_first_missing = 0;
-    bool m_was_false = false; //!< Wait()'s
+    bool m_was_false = false;                  //!< Wait()'s
+    std::atomic<bool> m_headers_ended = false; //!< no peer has more of them
 
     enum class State { kAsking, kFetching, kComplete, kFailed };
     /** What Wait() sees at one moment. */

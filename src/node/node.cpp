@@ -273,7 +273,8 @@ Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
                               .pin = m_options.hints.hash,
                               .known = KnownHintsOf(m_params.network),
                               .full_validation = m_options.booster.full_validation,
-                              .tty = stderr});
+                              .tty = stderr,
+                              .last_headers = [this] { return m_network->AskForLastHeaders(); }});
         hints = m_hints_from_peers.get();
         if (m_interrupt) hints->Interrupt();
     }

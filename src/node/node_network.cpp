@@ -81,6 +81,8 @@ size_t NodeNetwork::PeerCount() const
     return counts.in + counts.out;
 }
 
+HeadersTold NodeNetwork::AskForLastHeaders() { return m_peers->AskForLastHeaders(); }
+
 void NodeNetwork::Follow(ChainThread& thread)
 {
     m_intake = std::make_unique<BlockIntake>(*m_chain, thread, m_parts.fatal, [this] { Wake(); });

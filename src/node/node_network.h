@@ -57,6 +57,7 @@ public:
     void Fetch(DownloadGoal& goal, BlockSink& sink) override;
     void StopFetching() override;
     size_t PeerCount() const override;
+    HeadersTold AskForLastHeaders() override;
     /** The chain's verdict on a block; on any of its threads. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);
     /** Tells peers of a new tip; on the events' thread. */

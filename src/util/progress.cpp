@@ -36,7 +36,8 @@ ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
     : m_env(env), m_logger(logger), m_options(std::move(options)),
       m_is_tty(m_options.tty != nullptr && ::isatty(::fileno(m_options.tty)) == 1),
       m_start_micros(env.MonotonicMicros()), m_sample_micros(m_start_micros),
-      m_sample_done(m_options.start), m_done(m_options.start), m_last_log_micros(m_start_micros)
+      m_sample_done(m_options.start), m_done(m_options.start), m_moved_micros(m_start_micros),
+      m_last_log_micros(m_start_micros)
 {
 }
 
@@ -44,9 +45,10 @@ void ProgressMeter::Update(uint64_t done, const std::string& detail)
 {
     const Lock lock(m_mutex);
     if (m_finished) return;
+    const int64_t now = m_env.MonotonicMicros();
+    if (done > m_done) m_moved_micros = now;
     m_done = std::max(m_done, done);
     m_detail = detail;
-    const int64_t now = m_env.MonotonicMicros();
     const int64_t span = now - m_sample_micros;
     if (span >= kSampleMicros) {
         const double seconds = static_cast<double>(span) / 1e6;
@@ -115,6 +117,7 @@ std::optional<int64_t> ProgressMeter::SecondsLeftLocked() const
 {
     if (m_options.total == 0 || m_rate <= 0) return std::nullopt;
     if (m_done >= m_options.total) return 0;
+    if (StillSeconds() >= kStillSeconds) return std::nullopt;
     return std::llround(static_cast<double>(m_options.total - m_done) / m_rate);
 }
 
@@ -129,10 +132,20 @@ std::string ProgressMeter::LineLocked() const
     } else {
         line += Amount(done);
     }
-    if (m_rate > 0) line += fmt::format(", {}/s", Amount(m_rate));
+    const int64_t still = m_done < m_options.total ? StillSeconds() : 0;
+    if (still >= kStillSeconds) {
+        line += fmt::format(", none for {}", FormatDuration(still));
+    } else if (m_rate > 0) {
+        line += fmt::format(", {}/s", Amount(m_rate));
+    }
     if (const auto left = SecondsLeftLocked()) line += ", " + FormatDuration(*left) + " left";
     if (!m_detail.empty()) line += "; " + m_detail;
     return line;
+}
+
+int64_t ProgressMeter::StillSeconds() const
+{
+    return (m_env.MonotonicMicros() - m_moved_micros) / 1'000'000;
 }
 
 std::string ProgressMeter::Amount(double units) const

@@ -24,6 +24,8 @@ class ProgressMeter {
 public:
     /** Rates are averaged over about this long, so that a change of speed shows. */
     static constexpr double kAverageSeconds = 15;
+    /** What stands still for so long has no rate, and no time left. */
+    static constexpr int64_t kStillSeconds = 30;
 
     ProgressMeter(Env& env, Logger& logger, ProgressOptions options);
     ~ProgressMeter() { Finish(); }
@@ -46,6 +48,8 @@ private:
     /** "1200 blocks", "34.5 MB". */
     std::string Amount(double units) const;
     std::optional<int64_t> SecondsLeftLocked() const IBD_REQUIRES(m_mutex);
+    /** Since a unit was done last. */
+    int64_t StillSeconds() const IBD_REQUIRES(m_mutex);
     void Draw(const std::string& line) IBD_REQUIRES(m_mutex);
 
     Env& m_env;
@@ -57,6 +61,7 @@ private:
     int64_t m_sample_micros IBD_GUARDED_BY(m_mutex); //!< when the rate was last brought up to date
     uint64_t m_sample_done IBD_GUARDED_BY(m_mutex) = 0;
     uint64_t m_done IBD_GUARDED_BY(m_mutex) = 0;
+    int64_t m_moved_micros IBD_GUARDED_BY(m_mutex); //!< when a unit was done last
     std::string m_detail IBD_GUARDED_BY(m_mutex);
     double m_rate IBD_GUARDED_BY(m_mutex) = 0;
     int64_t m_last_log_micros IBD_GUARDED_BY(m_mutex);

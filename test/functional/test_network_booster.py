@@ -5,6 +5,7 @@ long form of the kills: test/functional/run.py -v --kills 100 test_network_boost
 
 import os
 import random
+import re
 import shutil
 import time
 
@@ -70,6 +71,54 @@ class NetworkBooster(FunctionalTest):
         node.wait_for_tip(made.tip)
         self.assertEqual(coins(node), coins(server))
         self.assertEqual(left_by_booster(node), list(left))
+
+
+class WhereHeadersEnd(NetworkBooster):
+    """The chain of all peers ends before what is waited for."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.server = self.serve(self.made)
+        self.node_ = self.node()
+        self.peer = [f"-connect=127.0.0.1:{self.server.p2p_port}", "-minimumchainwork=0", NO_UNDO]
+
+    def test_the_assumed_valid_block_is_the_tip(self):
+        """The highest block that is buried is taken, as of stored blocks."""
+        node = self.node_
+        node.start(*self.peer, "-ibdbooster", f"-assumevalid={self.made.tip}")
+        self.assert_synced(node, self.server, self.made)
+        log = node.log_text
+        self.assertIn(f"IBD Booster: the headers end at height {self.made.height}: 1 of 1 peers "
+                      "have told all their headers", log)
+        made = re.search(r"making hints from the blocks up to height (\d+)", log)
+        self.assertIsNotNone(made)
+        self.assertGreater(int(made[1]), self.made.terminal_height)
+        self.assertLess(int(made[1]), self.made.height)
+
+    def test_the_assumed_valid_block_is_not_on_the_chain(self):
+        node = self.node_
+        node.start(*self.peer, "-ibdbooster", f"-assumevalid={'ab' * 32}")
+        self.assert_synced(node, self.server, self.made)
+        self.assertIn("the sync goes on without it: no stored block may be assumed valid "
+                      "(assumevalid hash not in headers)", node.log_text)
+
+    def test_hints_end_above(self):
+        """It waits for a peer with a longer chain, and says so."""
+        node, made = self.node_, self.made
+        cut = self.server.rpc("getblockhash", made.terminal_height - 20)
+        self.server.rpc("invalidateblock", cut)
+        node.launch(*self.peer, f"-ibdboosterfile={made.container}", *made.trust)
+        wait_until(lambda: "the best header is at height "
+                   f"{made.terminal_height - 21}, and the hints end above it, at height "
+                   f"{made.terminal_height}: waiting for a peer" in node.log_text, "the line")
+        self.server.rpc("reconsiderblock", cut)
+        self.server.wait_for_tip(made.tip)
+        # The peer tells of its chain to those that ask.
+        node.kill()
+        node.start(*self.peer, f"-ibdboosterfile={made.container}", *made.trust)
+        self.assert_synced(node, self.server, made)
+        self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
 
 
 class Whole(NetworkBooster):

@@ -1,5 +1,7 @@
 // BoosterRun with a network: it waits for headers, refuses hints that do not fit, goes on after any
 // death, and says what room it needs. And the gate for hints, case by case.
+#include "node/headers_watch.h"
+
 #include "sim_net.h"
 
 #include "support/catch.h"
@@ -19,6 +21,7 @@ public:
         if (asked) asked();
         return 0;
     }
+    HeadersTold AskForLastHeaders() override { return {}; }
 
     std::function<void()> asked;
 };
@@ -80,6 +83,25 @@ TEST_CASE("while it waits for headers it says so, and can be stopped")
     CHECK_THAT(start.log.Text(), Catch::Contains("waiting for headers: the best one must be two "
                                                  "weeks above height 200"));
     CHECK_THAT(start.log.Text(), Catch::Contains("no peers, so nobody to ask"));
+}
+
+TEST_CASE("headers have ended once all peers have told theirs, and none came for a while")
+{
+    const HeadersTold none{.peers = 2, .told = 0};
+    const HeadersTold one{.peers = 2, .told = 1};
+    const HeadersTold all{.peers = 2, .told = 2};
+    const int64_t second = 1'000'000;
+    HeadersWatch watch(0);
+    CHECK_FALSE(watch.HaveEnded(5, all, 0));
+    CHECK_FALSE(watch.HaveEnded(5, all, HeadersWatch::kSettleMicros - second));
+    CHECK(watch.HaveEnded(5, all, HeadersWatch::kSettleMicros));
+    // One that moves starts the time anew.
+    const int64_t moved = HeadersWatch::kSettleMicros + second;
+    CHECK_FALSE(watch.HaveEnded(6, all, moved));
+    // A peer that never answers holds it up for a time, not for ever.
+    CHECK_FALSE(watch.HaveEnded(6, one, moved + HeadersWatch::kPatienceMicros - second));
+    CHECK(watch.HaveEnded(6, one, moved + HeadersWatch::kPatienceMicros));
+    CHECK_FALSE(watch.HaveEnded(6, none, moved + 2 * HeadersWatch::kPatienceMicros));
 }
 
 TEST_CASE("hints that are off the chain are refused when the headers are there")

@@ -206,6 +206,8 @@ public:
         return m_net.us.Peers().Count();
     }
 
+    HeadersTold AskForLastHeaders() override { return m_net.us.Peers().AskForLastHeaders(); }
+
 private:
     void Step() const
     {

@@ -1,0 +1,34 @@
+// HeadersWatch: whether headers are still to come. A wait for headers ends with it, as the chain of
+// all peers may end below the block that is waited for. One thread.
+#pragma once
+
+#include "net/headers_told.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ibd {
+
+class HeadersWatch {
+public:
+    /** The best header stands still for so long after all peers have told all they have: another
+     *  peer may come meanwhile, and bring more. */
+    static constexpr int64_t kSettleMicros = 10'000'000;
+    /** Or for so long after one has: others may never answer. */
+    static constexpr int64_t kPatienceMicros = 600'000'000;
+
+    /** `now`: microseconds of a clock that does not go back, here and below. */
+    explicit HeadersWatch(int64_t now) : m_moved_micros(now) {}
+
+    /** `best`: height of the best header now. */
+    bool HaveEnded(int32_t best, const HeadersTold& told, int64_t now);
+
+private:
+    int32_t m_best = -1;
+    int64_t m_moved_micros;
+};
+
+/** "2 of 3 peers have told all their headers"; empty while none has. */
+std::string Describe(const HeadersTold& told);
+
+} // namespace ibd
