@@ -92,10 +92,29 @@ HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptio
                             ScriptCheckReasonText(reason), OwnRemedy(reason)),
                 may_change};
     }
+    if (top->height == 0 && best.height > 0) {
+        return {nullptr,
+                fmt::format("of the {} blocks above genesis none is both below the assumed-valid "
+                            "block and under two weeks of work: there is nothing for -ibdbooster "
+                            "to do yet, leave it out",
+                            best.height),
+                may_change};
+    }
+    const HeaderNode& end = *top;
     if (stored) top = HighestComplete(top, stored);
     if (top->height > 0) return {top, "", may_change};
-    return {nullptr, "no block behind genesis is stored: there is nothing for -ibdbooster to do",
-            may_change};
+    if (end.height == 0) {
+        return {nullptr,
+                "no block behind genesis is stored: there is nothing for -ibdbooster to do",
+                may_change};
+    }
+    const HeaderNode& first = *end.Ancestor(1);
+    return {
+        nullptr,
+        fmt::format("block {} at height 1 is not stored: there is nothing for -ibdbooster to do "
+                    "before a peer has brought it; leave out -connect=0, or -ibdbooster",
+                    first.hash.ToHex()),
+        may_change};
 }
 
 HintsStanding FindBuriedTerminal(const HeaderTree& headers, const ChainManagerOptions& trust,

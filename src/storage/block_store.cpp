@@ -227,7 +227,8 @@ Error BlockStore::DamagedBlock(FilePos pos, const BlockHash& hash, int height,
                                std::string_view what) const
 {
     return BadData("{}, offset {}: {}; block {} at height {} should be there: put a sound copy of "
-                   "the file in its place, or restart with -reindex to do without the block",
+                   "the file in its place, or restart with -reindex, which leaves the block out "
+                   "and has it fetched from peers",
                    BlockPath(pos.file).string(), pos.offset, what, hash.ToHex(), height);
 }
 

@@ -180,7 +180,10 @@ Result<BlockOutcome> ChainManager::AcceptAlone(const BlockView& view, const File
         return outcome;
     }
     outcome.violation = Check(view, *node, checked);
-    if (outcome.violation) return outcome;
+    if (outcome.violation) {
+        m_stores.log.Error("AcceptBlock: {}", outcome.violation->ToString());
+        return outcome;
+    }
     IBD_RETURN_IF_ERROR(Store(view, *node, stored, ReadAgain::kSoon));
     outcome.is_new = true;
     return outcome;
