@@ -1,4 +1,4 @@
-"""Block acceptance against Core's engine, the short run; the long one is in doc/differential.md."""
+"""Block acceptance against Core's engine, the short run (doc/develop/differential.md)."""
 
 import os
 import tempfile

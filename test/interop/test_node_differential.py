@@ -1,5 +1,5 @@
 """Our bitcoind against Core's over submitblock, the short runs; the long one is in
-doc/differential.md."""
+doc/develop/differential.md."""
 
 import collections
 import json

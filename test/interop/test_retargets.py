@@ -1,5 +1,5 @@
 """Difficulty of random header chains, ours against Core's: the short run; the long one is in
-doc/differential.md."""
+doc/develop/differential.md."""
 
 import os
 

@@ -1,6 +1,6 @@
 """Our script engine against Core's on generated spends of every kind: same verdict, same error.
 
-The long run, whose result stands in doc/differential.md:
+The long run, whose result stands in doc/develop/differential.md:
 
     build/bin/script_differential --oracle "$(test/interop/build_oracle.sh)" \\
         --seed 1 --count 1000000

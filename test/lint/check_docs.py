@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Checks the Markdown files: every relative link names a file and an anchor that exist, every
+picture is there, and doc/ has no dated lines (dated runs belong to bench/log, decisions to
+doc/decisions). Exits 1 and lists each offence.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MONTHS = ("January|February|March|April|May|June|July|August|September|October|November|December")
+DATED = re.compile(rf"\b20\d\d-\d\d-\d\d\b|\bOn 20\d\d|\b({MONTHS}) \d|\b\d+ ({MONTHS})\b")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def documents():
+    names = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True,
+                           check=True).stdout.split("\n")
+    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+
+
+def text_lines(path):
+    """(number, line) of each line outside fenced code."""
+    fenced = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def slug(heading):
+    """The anchor that a heading gets."""
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+    return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+
+
+def anchors(path):
+    found = set()
+    for _, line in text_lines(path):
+        heading = re.match(r"#+ +(.*)", line)
+        if heading:
+            name, count = slug(heading.group(1)), 1
+            while name in found:
+                name, count = f"{slug(heading.group(1))}-{count}", count + 1
+            found.add(name)
+    return found
+
+
+def broken(path, target):
+    """Why a link from `path` leads nowhere, or None."""
+    if re.match(r"\w+:", target):
+        return None
+    name, _, anchor = target.partition("#")
+    there = (path.parent / name).resolve() if name else path
+    if not there.exists():
+        return "no such file"
+    if anchor and anchor not in anchors(there):
+        return "no such heading"
+    return None
+
+
+def is_dated_place(path):
+    """Whether dated lines belong into this file."""
+    name = str(path.relative_to(ROOT))
+    return not name.startswith("doc/") or name.startswith("doc/decisions/")
+
+
+def offences(path):
+    name = path.relative_to(ROOT)
+    for number, line in text_lines(path):
+        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
+            why = broken(path, target)
+            if why:
+                yield f"{name}:{number}: {target}: {why}"
+        if DATED.search(line) and not is_dated_place(path):
+            yield f"{name}:{number}: dated line outside bench/log: {line.strip()}"
+
+
+def main():
+    paths = documents()
+    bad = [line for path in paths for line in offences(path)]
+    print("\n".join(bad))
+    print(f"{len(paths)} documents, {len(bad)} offences")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
