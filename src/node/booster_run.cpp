@@ -131,7 +131,13 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height, bool ch
 {
     if (std::exchange(m_told, true)) return; // in FoldSurvey()
     m_log.Info("IBD Booster: runs and checkpoint are kept in '{}'", options.directory.string());
-    if (!options.full_validation && !options.check_rules && !checks) WarnOfTrust(height);
+    if (!options.full_validation && !options.check_rules && !checks) {
+        if (m_hints) {
+            m_trusted_height = height; // they may be refused at once
+        } else {
+            WarnOfTrust(height);
+        }
+    }
     if (m_stop_at <= 0 || m_stop_at >= height) return;
     m_log.Warning("-stopatheight={} is below the terminal block at height {}: the IBD Booster has "
                   "no chainstate before that, so the node stops there",
@@ -181,6 +187,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
         if (!peers && m_hints_named) return BadData("{}", standing.refusal);
         LogRefusal(standing);
         m_hints_failed = true;
+        m_failure = standing.refusal;
         return Outcome::kSerial;
     }
     const HeaderNode& terminal = *standing.terminal;
@@ -420,10 +427,12 @@ BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOp
     case VerdictKind::kAccepted:
         m_log.Info("*** IBD Booster: {} check at block height {} succeeded. ***",
                    CheckName(options.aggregate), verdict.height);
+        if (m_trusted_height) WarnOfTrust(*std::exchange(m_trusted_height, std::nullopt));
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
     case VerdictKind::kUnprovable:
         m_hints_wrong = m_hints_failed = true;
+        m_failure = verdict.reason;
         m_log.Error("IBD Booster: {}: {}. Nothing was written; {}",
                     verdict.kind == VerdictKind::kHintsWrong ? "the hints are wrong"
                                                              : "no hints can be checked",
@@ -452,8 +461,21 @@ bool BoosterRun::DropFailedHints()
     if (!m_hints_failed || !m_hints) return false;
     const Lock lock(m_mutex); // whoever asks for progress looks at them
     if (m_engine) DropEngine();
+    const HintsInfo& info = m_hints->Info();
+    m_refused.push_back(
+        {info.id, info.path.string(), static_cast<int32_t>(info.terminal_height), m_failure});
     m_hints.reset();
+    m_hints_failed = m_hints_wrong = m_told = false;
+    m_trusted_height.reset();
     return true;
+}
+
+std::vector<Uint256> BoosterRun::RefusedIds() const
+{
+    const Lock lock(m_mutex);
+    std::vector<Uint256> out;
+    for (const RefusedHints& hints : m_refused) out.push_back(hints.id);
+    return out;
 }
 
 void BoosterRun::Interrupt()
@@ -491,7 +513,18 @@ std::optional<BoosterProgress> BoosterRun::Progress() const
         if (m_headers >= 0) progress->state = BoosterState::kWaiting;
         progress->headers = m_headers;
     }
+    if (!progress && !m_refused.empty()) {
+        progress.emplace();
+        progress->state = BoosterState::kRefused;
+        progress->terminal_height = m_refused.back().height;
+        progress->hints_id = m_refused.back().id;
+        progress->verdict = m_refused.back().why;
+    }
     if (!progress) return progress;
+    if (progress->verdict.empty() && !m_refused.empty()) {
+        const RefusedHints& last = m_refused.back(); // until what followed has a verdict
+        progress->verdict = fmt::format("refused {}: {}", last.file, last.why);
+    }
     if (m_supply) progress->download = m_supply->Progress();
     progress->full_validation = m_full;
     if (!validation) return progress;

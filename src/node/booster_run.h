@@ -55,6 +55,8 @@ public:
     /** After Run(): forgets hints that were wrong or refused, so that Run() can be called once more
      *  without any. False: there are none such. */
     bool DropFailedHints();
+    /** The ids of all that DropFailedHints() has dropped. */
+    std::vector<Uint256> RefusedIds() const;
 
     enum class Outcome {
         kBuilt,       //!< the chainstate is there, at the terminal block
@@ -219,6 +221,9 @@ private:
     bool m_own_refused = false; //!< by JoinSurvey(): a block may be invalid, or the disk is full
     bool m_hints_wrong = false;
     bool m_hints_failed = false; //!< were wrong, or are not of this chain
+    std::string m_failure;       //!< why
+    /** What is to be warned of once given hints are accepted. */
+    std::optional<int32_t> m_trusted_height;
     UndoRun m_validation;        //!< full validation from blocks alone
     bool m_told = false;         //!< LogStart()
     int32_t m_stop_at = 0;       //!< -stopatheight
@@ -237,6 +242,14 @@ private:
     std::optional<BlockId> m_joining IBD_GUARDED_BY(m_mutex);
     /** Of an engine that is gone. */
     std::optional<BoosterProgress> m_progress IBD_GUARDED_BY(m_mutex);
+    /** Hints that were tried and not used. */
+    struct RefusedHints {
+        Uint256 id;
+        std::string file;
+        int32_t height = 0; //!< of the terminal block
+        std::string why;
+    };
+    std::vector<RefusedHints> m_refused IBD_GUARDED_BY(m_mutex);
     int32_t m_headers IBD_GUARDED_BY(m_mutex) = -1; //!< the best one's height, while it waits
     bool m_full IBD_GUARDED_BY(m_mutex) = false;    //!< full validation is asked for
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;

@@ -312,6 +312,19 @@ Result<> ChainStart::AskPeersForHints()
                                      m_options.assume_valid);
 }
 
+// A file that the user named has no successor; one of the folder is followed by the next best of
+// it, then by those of peers.
+Result<> ChainStart::TakeNextHints()
+{
+    if (!m_options.hints.folder) return {};
+    HintsChoice choice = m_options.hints;
+    choice.refused = m_parts.booster.RefusedIds();
+    IBD_RETURN_IF_ERROR(m_parts.booster.OpenHints(choice, m_options.assume_valid));
+    IBD_RETURN_IF_ERROR(ConvertHints());
+    if (m_interrupt) return {};
+    return AskPeersForHints();
+}
+
 Result<> ChainStart::BuildChainstate()
 {
     IBD_RETURN_IF_ERROR(ConvertHints());
@@ -332,12 +345,17 @@ Result<> ChainStart::BuildChainstate()
     }
     if (may_run && wipe) {
         IBD_ASSIGN_OR_RETURN(BoosterRun::Outcome outcome, RunBooster());
-        // Without hints that failed: by the join, where that is worth it, else serially.
-        if (outcome == BoosterRun::Outcome::kSerial && m_parts.booster.DropFailedHints()) {
+        // Hints that failed are followed by the next, the last by the join, where that is worth it,
+        // else by serial validation.
+        bool dropped = false;
+        while (outcome == BoosterRun::Outcome::kSerial && m_parts.booster.DropFailedHints()) {
+            dropped = true;
+            IBD_RETURN_IF_ERROR(TakeNextHints());
+            if (m_interrupt) return {};
             IBD_ASSIGN_OR_RETURN(outcome, RunBooster());
-            if (outcome == BoosterRun::Outcome::kSerial) {
-                m_log.Info("IBD Booster: validating serially");
-            }
+        }
+        if (dropped && outcome == BoosterRun::Outcome::kSerial) {
+            m_log.Info("IBD Booster: validating serially");
         }
         if (outcome == BoosterRun::Outcome::kInterrupted) return {};
         built = outcome == BoosterRun::Outcome::kBuilt;

@@ -77,6 +77,7 @@ private:
     BoosterOptions BoosterSettings() const;
     Result<> ConvertHints();
     Result<> AskPeersForHints();
+    Result<> TakeNextHints();
     Result<> BuildChainstate();
     Result<BoosterRun::Outcome> RunBooster();
     Result<bool> ChainstateIsEmpty();

@@ -63,6 +63,11 @@ bool IsBetter(const HintsInfo& a, const HintsInfo& b, const BlockHash& assumed_v
     return a_at_end != b_at_end ? a_at_end : a.terminal_height > b.terminal_height;
 }
 
+bool IsRefused(const HintsInfo& info, const HintsChoice& choice)
+{
+    return std::find(choice.refused.begin(), choice.refused.end(), info.id) != choice.refused.end();
+}
+
 void TakeIfBetter(const WaitingHints& waiting, std::optional<WaitingHints>& best)
 {
     if (!best || waiting.info.terminal_height > best->info.terminal_height) best = waiting;
@@ -93,6 +98,8 @@ Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params
         auto opened = OpenChecked(env, log, params, *choice.folder / name, choice);
         if (!opened) {
             log.Info("IBD Booster: left out: {}", opened.Message());
+        } else if (opened->hints && IsRefused(opened->hints->Info(), choice)) {
+            continue; // the log has said why
         } else if (opened->waiting) {
             TakeIfBetter(*opened->waiting, best.waiting);
         } else if (!best.hints ||

@@ -28,6 +28,7 @@ struct HintsChoice {
     std::optional<Uint256>
         hash;            //!< SHA-256 that the file must have, in the order of its hex digits
     Path converted = {}; //!< the folder of containers that are made of swifthints
+    std::vector<Uint256> refused = {}; //!< hints ids that are not taken from the folder
 };
 
 /** swifthints, of which a container has to be made before they can be used. */

@@ -251,6 +251,7 @@ void Node::OpenEarlyCalls()
 /** For the booster. */
 BlockFetcher* Node::StartFetcher(ChainManager& chain)
 {
+    PrepareHints(chain);
     BlockFetcher* const fetcher = m_network->StartFetcher(chain);
     if (!fetcher) return nullptr;
     m_chain_context.chain = &chain;
@@ -259,12 +260,12 @@ BlockFetcher* Node::StartFetcher(ChainManager& chain)
     return fetcher;
 }
 
-/** Nothing: nobody is asked, or nobody has any. */
-Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
+/** With -ibdboosterfile=auto peers are told in the handshake that hints are wanted. They are
+ * fetched from FetchHints() on. */
+void Node::PrepareHints(ChainManager& chain)
 {
     const bool usable = !m_options.assume_valid.IsNull() || m_options.booster.full_validation;
-    if (!m_options.hints.folder || !usable) return std::optional<Path>();
-    HintsFromPeers* hints = nullptr;
+    if (!m_options.hints.folder || !usable || m_hints_goal) return;
     {
         const Lock lock(m_fetch_mutex);
         m_hints_from_peers = std::make_unique<HintsFromPeers>(
@@ -275,22 +276,49 @@ Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
                               .full_validation = m_options.booster.full_validation,
                               .tty = stderr,
                               .last_headers = [this] { return m_network->AskForLastHeaders(); }});
-        hints = m_hints_from_peers.get();
-        if (m_interrupt) hints->Interrupt();
+        m_hints_goal = m_hints_from_peers.get();
+        if (m_interrupt) m_hints_goal->Interrupt();
     }
-    // Before anybody is connected to: it is said in the handshake.
-    m_network->Peers()->FetchHints(*hints, m_options.hints_wait_seconds * kSecond);
-    auto file = StartFetcher(chain) ? hints->Wait() : std::optional<Path>();
-    if (hints->WasFalse()) m_network->Peers()->PunishForHints(hints->Id());
+    m_network->Peers()->FetchHints(*m_hints_goal, m_options.hints_wait_seconds * kSecond);
+}
+
+/** Nothing: nobody is asked, or nobody has any. Again: the hints that came before were refused. */
+Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
+{
+    PrepareHints(chain);
+    if (!m_hints_goal || !StartFetcher(chain)) {
+        m_network->Peers()->StopHints();
+        return std::optional<Path>();
+    }
+    if (std::exchange(m_asked_for_hints, true)) return FetchNextHints("they were refused");
+    return WaitForHints();
+}
+
+/** Until peers have given a file that has the hash that they said, or have no more. */
+Result<std::optional<Path>> Node::WaitForHints()
+{
+    auto file = m_hints_goal->Wait();
+    if (file && !*file && m_hints_goal->WasFalse()) {
+        m_network->Peers()->PunishForHints(m_hints_goal->Id());
+        return FetchNextHints("the file has another hash than was said");
+    }
     if (!file || !*file) m_network->Peers()->StopHints();
     return file;
+}
+
+Result<std::optional<Path>> Node::FetchNextHints(const std::string& why)
+{
+    m_hints_goal->Again();
+    m_network->Peers()->NextHints(why);
+    return WaitForHints();
 }
 
 /** Hints that were right are kept; of wrong ones that peers brought nothing stays. */
 void Node::BoosterDone(BoosterRun::Outcome outcome)
 {
     const Hints* const hints = m_booster.GivenHints();
-    if (outcome == BoosterRun::Outcome::kInterrupted || !hints) return;
+    if (outcome == BoosterRun::Outcome::kInterrupted) return;
+    if (!hints) return m_network->Peers()->StopHints();
     const HintsInfo& info = hints->Info();
     const bool fetched = info.path.filename().string().starts_with(kFetchedHints);
     if (fetched && m_booster.HintsWereWrong()) {
@@ -298,6 +326,7 @@ void Node::BoosterDone(BoosterRun::Outcome outcome)
         m_log.Info("IBD Booster: removing the hints that peers gave");
         (void)m_env.Remove(info.path);
     }
+    if (outcome == BoosterRun::Outcome::kSerial) return; // others may follow
     m_network->Peers()->StopHints();
     const HeaderNode* const best = m_chain_start.Chain()->Read().Tree().BestHeader();
     const HeaderNode* const terminal = best->Ancestor(static_cast<int>(info.terminal_height));

@@ -59,6 +59,9 @@ private:
     void OpenEarlyCalls();
     BlockFetcher* StartFetcher(ChainManager& chain);
     Result<std::optional<Path>> FetchHints(ChainManager& chain);
+    void PrepareHints(ChainManager& chain);
+    Result<std::optional<Path>> WaitForHints();
+    Result<std::optional<Path>> FetchNextHints(const std::string& why);
     void BoosterDone(BoosterRun::Outcome outcome);
     void KeepHints(const Hints& hints, const BlockHash& terminal);
     void TendBegunHints();
@@ -102,6 +105,9 @@ private:
     HintsLibrary m_library;
     Mutex m_fetch_mutex;
     std::unique_ptr<HintsFromPeers> m_hints_from_peers IBD_GUARDED_BY(m_fetch_mutex);
+    // The start's thread's: the same, and whether Wait() was called.
+    HintsFromPeers* m_hints_goal = nullptr;
+    bool m_asked_for_hints = false;
     BoosterRun m_booster;
     UndoRun m_undo;
     ChainStart m_chain_start;

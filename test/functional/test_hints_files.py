@@ -6,7 +6,7 @@ import random
 import shutil
 import struct
 
-from framework import FunctionalTest, coins, tree_digest, wait_until
+from framework import FunctionalTest, coins, hints_tool, tree_digest, wait_until
 from generated import TAIL, chain, small_chain
 from test_booster import booster
 
@@ -140,6 +140,40 @@ class InTheFolder(HintsTest):
                     self.assertNotIn("IBD Booster", log)
         self.assert_refused(self.main, *booster(self.made.container), "-ibdbooster=0",
                             saying="-ibdbooster=0 means never")
+
+    def test_the_next_file_after_a_wrong_one(self):
+        wrong = bytearray(self.made.bitmap.read_bytes())
+        wrong[len(wrong) // 2] ^= 0x18
+        hints_tool("convert", "--network=regtest", "--format=container",
+                   f"--blocks={self.made.blocks}", self.write(wrong), self.dir / "wrong.hints")
+        self.put(self.dir / "wrong.hints", self.made.container)
+        for again in (False, True):  # the second start knows the first file
+            with self.subTest(again=again):
+                (self.main.net_dir / "debug.log").unlink(missing_ok=True)
+                self.main.start("-reindex-chainstate", "-ibdboosterfile=auto", "-connect=0",
+                                *self.made.trust)
+                self.main.wait_for_tip(self.made.tip)
+                self.assertEqual(coins(self.main), self.serial)
+                log = self.main.log_text
+                self.assertEqual(log.count("IBD Booster: the hints are wrong"), 1)
+                self.assertIn("succeeded. ***", log)
+                trust = "not only scripts are assumed valid"
+                self.assertEqual(log.count(trust), 1)
+                self.assertLess(log.index("the hints are wrong"), log.index(trust))
+                info = self.main.rpc("getboosterinfo")
+                self.assertEqual(info["verdict"], "accepted")
+                self.assertEqual("wrong: failed in an earlier sync" in log, again)
+                self.main.stop()
+
+    def test_getboosterinfo_tells_why_hints_were_refused(self):
+        self.put(self.made.container)
+        self.main.start("-reindex-chainstate", "-ibdboosterfile=auto", "-connect=0")
+        self.main.wait_for_tip(self.made.tip)
+        info = self.main.rpc("getboosterinfo")
+        self.assertEqual(info["state"], "refused")
+        self.assertIn("whose scripts must be run", info["verdict"])
+        self.assertNotIn("not only scripts are assumed valid", self.main.log_text)
+        self.main.stop()
 
     def test_what_does_not_fit_is_left_out(self):
         """A named file is refused; with auto nobody asked for just this one."""
