@@ -611,7 +611,7 @@ class Bip30(BoosterTest):
                 boosted = self.coins_after(node, "-reindex-chainstate", "-ibdbooster", *args,
                                            *made.trust, made.to_tip)
                 self.assertEqual(boosted, serial)
-                # What comes back under one name is left to the serial engine (doc/booster.md).
+                # Repeated names are left to the serial engine (doc/develop/booster.md).
                 self.assertIn("no hints can be checked: the coinbases of blocks 20 and 140 have "
                               "the same id",
                               node.log_text[begin:])

@@ -1,6 +1,6 @@
 """kill -9 at any moment of reindex, booster, serial connection and flush: the next start goes on
 and ends in the right chainstate. --kills says how often each test kills, --outputs how long the
-chain is. The long runs, whose results doc/booster.md records, with hints and without:
+chain is. The long runs, whose results bench/log has, with hints and without:
 
     test/functional/run.py -v --kills 200 --outputs 2100000 RandomPoints
     test/functional/run.py -v --kills 200 --outputs 2100000 OwnHintsPoints

@@ -15,7 +15,7 @@ from generated import medium_chain, small_chain
 from phases import LogTail, phase_in
 from test_own_hints import OwnHintsTest
 
-# All names that the node gives in the booster's folder; the table in doc/booster.md has them, too.
+# All names that the node gives in the booster's folder, as in doc/troubleshooting.md.
 NAMES = re.compile(r"(run\d{6,}|spill\d{6,}|join|checkpoint)\.dat|checkpoint\.log|own\.hints"
                    r"(\.incomplete)?|fullvalidation\.txt|badhints\.txt|\.lock")
 KEPT = {"badhints.txt", ".lock"}  # they stay, and are small
@@ -271,8 +271,8 @@ class HalfWritten(LeftoversTest):
                 self.assertEqual(sum(sizes), len(HALF_WRITTEN))
 
     def test_the_table_has_all(self):
-        table = (ROOT / "doc" / "booster.md").read_text().partition("### What it leaves")[2]
-        table = table.partition("## Memory")[0].replace("*", "ab" * 32)
+        text = (ROOT / "doc" / "troubleshooting.md").read_text()
+        table = text.partition("## What a killed node leaves")[2].replace("*", "ab" * 32)
         for name in [*HALF_WRITTEN, "run000001.dat", "spill000000.dat", "checkpoint.dat",
                      "checkpoint.log", "join.dat", "own.hints", "own.hints.incomplete",
                      "fullvalidation.txt", *KEPT]:
