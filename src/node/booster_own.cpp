@@ -384,7 +384,7 @@ Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
         DropEngine();
     }
     if (!verdict) return verdict.GetError();
-    return Conclude(*verdict, options);
+    return Conclude(terminal, *verdict, options);
 }
 
 /** What was begun unasked gives way to the serial engine, which needs no room. */

@@ -236,7 +236,7 @@ Result<BoosterRun::Outcome> BoosterRun::FoldGivenHints(ChainManager& chain,
     const Result<Verdict> verdict = peers ? FoldFromPeers(chain, terminal, blocks, options, *peers)
                                           : FoldStored(chain, terminal, blocks, options);
     if (!verdict) return verdict.GetError();
-    return Conclude(*verdict, options);
+    return Conclude(terminal, *verdict, options);
 }
 
 Result<Verdict> BoosterRun::FoldStored(const ChainManager& chain, const HeaderNode& terminal,
@@ -421,23 +421,39 @@ const char* BoosterRun::WayBack() const
                       : "validating serially from the same blocks";
 }
 
-BoosterRun::Outcome BoosterRun::Conclude(const Verdict& verdict, const BoosterOptions& options)
+BoosterRun::Outcome BoosterRun::ConcludeRefused(const HeaderNode& terminal, const Verdict& verdict,
+                                                const BoosterOptions& options)
+{
+    std::string what = "no hints can be checked";
+    if (verdict.kind == VerdictKind::kHintsWrong) what = "the hints are wrong";
+    if (verdict.suspect)
+        what += fmt::format(", or a block up to height {} is invalid", terminal.height);
+    m_log.Error("IBD Booster: {}: {}. Nothing was written; {}", what, verdict.reason,
+                m_discards ? WayBack() : "the sync goes on without them");
+    m_hints_wrong = m_hints_failed = true;
+    m_failure = verdict.reason;
+    if (verdict.suspect && m_hints) {
+        m_suspects.Add({.directory = options.directory,
+                        .id = m_hints->Info().id,
+                        .terminal = terminal.hash,
+                        .height = terminal.height,
+                        .why = verdict.reason});
+    }
+    return Outcome::kSerial;
+}
+
+BoosterRun::Outcome BoosterRun::Conclude(const HeaderNode& terminal, const Verdict& verdict,
+                                         const BoosterOptions& options)
 {
     switch (verdict.kind) {
     case VerdictKind::kAccepted:
         m_log.Info("*** IBD Booster: {} check at block height {} succeeded. ***",
                    CheckName(options.aggregate), verdict.height);
         if (m_trusted_height) WarnOfTrust(*std::exchange(m_trusted_height, std::nullopt));
+        m_suspects.Proven(terminal);
         return Outcome::kBuilt;
     case VerdictKind::kHintsWrong:
-    case VerdictKind::kUnprovable:
-        m_hints_wrong = m_hints_failed = true;
-        m_failure = verdict.reason;
-        m_log.Error("IBD Booster: {}: {}. Nothing was written; {}",
-                    verdict.kind == VerdictKind::kHintsWrong ? "the hints are wrong"
-                                                             : "no hints can be checked",
-                    verdict.reason, m_discards ? WayBack() : "the sync goes on without them");
-        return Outcome::kSerial;
+    case VerdictKind::kUnprovable: return ConcludeRefused(terminal, verdict, options);
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "
                     "assumed-valid block. Validating serially, which makes what is missing",

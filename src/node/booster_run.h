@@ -9,6 +9,7 @@
 #include "node/options.h"
 #include "node/own_hints.h"
 #include "node/peer_block_source.h"
+#include "node/suspect_hints.h"
 #include "node/undo_run.h"
 #include "util/progress.h"
 #include "validation/block_survey.h"
@@ -20,7 +21,7 @@ public:
     /** `own`: where no hints are given. */
     BoosterRun(Env& env, Logger& log, const ChainParams& params, const OwnHintsOptions& own = {})
         : m_env(env), m_log(log), m_params(params), m_own_options(own), m_own(env, log, params),
-          m_validation(env, log, params)
+          m_suspects(env, log), m_validation(env, log, params)
     {
     }
 
@@ -57,6 +58,10 @@ public:
     bool DropFailedHints();
     /** The ids of all that DropFailedHints() has dropped. */
     std::vector<Uint256> RefusedIds() const;
+
+    /** The chainstate was built block by block up to this one: hints that led to something else up
+     *  to a block below it were wrong. Quick, unless there are such. Any thread. */
+    void Validated(const HeaderNode& tip) { m_suspects.Proven(tip); }
 
     enum class Outcome {
         kBuilt,       //!< the chainstate is there, at the terminal block
@@ -204,7 +209,10 @@ private:
     void WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
                            uint64_t rest) const;
     const char* WayBack() const;
-    Outcome Conclude(const Verdict& verdict, const BoosterOptions& options);
+    Outcome Conclude(const HeaderNode& terminal, const Verdict& verdict,
+                     const BoosterOptions& options);
+    Outcome ConcludeRefused(const HeaderNode& terminal, const Verdict& verdict,
+                            const BoosterOptions& options);
     BoosterProgress ProgressAtRest() const;
     BoosterProgress ProgressOfJoin() const IBD_REQUIRES(m_mutex);
 
@@ -216,6 +224,7 @@ private:
     std::optional<WaitingHints> m_waiting; //!< given, too
     bool m_hints_named = false;            //!< by the user; else they are of a folder
     OwnHints m_own;
+    SuspectHints m_suspects;
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     FoldWatcher m_watcher;
     bool m_own_refused = false; //!< by JoinSurvey(): a block may be invalid, or the disk is full

@@ -188,6 +188,7 @@ bool Node::HasReachedStop(const HeaderNode& tip) const
 
 void Node::TipConnected(const HeaderNode& tip)
 {
+    m_booster.Validated(tip);
     if (!m_live) return;
     // It must not be lost to a crash that this directory can be Core's again.
     if (UndoJustSuffices(tip)) m_chain->FlushSoon();

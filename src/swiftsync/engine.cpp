@@ -39,7 +39,12 @@ struct Outcome {
     bool restart = false;
 };
 
-enum class Memory { kRemember, kForget };
+/** Of hints that are refused. */
+enum class Memory {
+    kRemember, //!< whatever the blocks are, they are wrong
+    kSuspect,  //!< they are wrong if the blocks are valid
+    kForget,   //!< nothing is known against them
+};
 
 BoosterOptions Normalized(BoosterOptions options)
 {
@@ -132,13 +137,14 @@ struct SyncEngine::Impl {
     };
     Result<Loaded> JudgeAndLoad(const Checkpoint& folded);
     Result<Outcome> GiveUp(const FoldFailure& why);
-    /** Of hints that lead to a wrong whole: undo data may be at fault and may be made anew; then
-     *  the same hints deserve another try. */
+    /** Of hints that lead to a wrong whole: a block may be at fault. So may undo data, which may be
+     *  made anew; then the same hints deserve another try. */
     Memory MemoryOfTotals() const
     {
-        return job.options.full_validation ? Memory::kForget : Memory::kRemember;
+        return job.options.full_validation ? Memory::kForget : Memory::kSuspect;
     }
     Result<Verdict> Refuse(std::string reason, Memory memory = Memory::kRemember);
+    Result<> KeepInMind(const std::string& reason, Memory memory);
     Result<Verdict> RefuseWithoutUndo(const std::string& reason, int32_t height);
     Verdict Accepted(uint64_t coins);
 
@@ -255,6 +261,7 @@ Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint
     progress.SetState(BoosterState::kLoading);
     IBD_ASSIGN_OR_RETURN(LoadReport report, LoadPhase(job, progress).Run(folded, std::move(runs)));
     return Loaded{.wrong = std::move(report.duplicate),
+                  .memory = MemoryOfTotals(),
                   .interrupted = report.interrupted,
                   .coins = report.coins};
 }
@@ -293,23 +300,29 @@ Verdict SyncEngine::Impl::Accepted(uint64_t coins)
     return {VerdictKind::kAccepted, "", job.terminal.height, coins};
 }
 
-/** Remembers the hints only if they are what was opened, so that nobody else's contents are
- *  blamed on them; what was folded with other contents is of no use either. */
+/** Blames the hints only if they are what was opened, so that nobody else's contents are blamed on
+ *  them; what was folded with other contents is of no use either. */
+Result<> SyncEngine::Impl::KeepInMind(const std::string& reason, Memory memory)
+{
+    if (memory == Memory::kForget) return {};
+    if (const Result<> same = CheckHintsUnchanged(job.env, job.hints.Info()); !same) {
+        IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
+        return same.GetError();
+    }
+    if (memory == Memory::kSuspect || !job.options.remember_bad) return {};
+    return RememberBadHints(job.env, job.options.directory, job.hints.Info().id, job.terminal.hash,
+                            reason);
+}
+
 Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
 {
-    if (memory == Memory::kRemember) {
-        if (const Result<> same = CheckHintsUnchanged(job.env, job.hints.Info()); !same) {
-            IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
-            return same.GetError();
-        }
-        if (job.options.remember_bad) {
-            IBD_RETURN_IF_ERROR(RememberBadHints(job.env, job.options.directory,
-                                                 job.hints.Info().id, job.terminal.hash, reason));
-        }
-    }
+    IBD_RETURN_IF_ERROR(KeepInMind(reason, memory));
     progress.Conclude(BoosterState::kRefused, reason);
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
-    return Verdict{VerdictKind::kHintsWrong, std::move(reason), job.terminal.height, 0};
+    return Verdict{.kind = VerdictKind::kHintsWrong,
+                   .reason = std::move(reason),
+                   .height = job.terminal.height,
+                   .suspect = memory == Memory::kSuspect};
 }
 
 Result<Verdict> SyncEngine::Impl::RefuseWithoutUndo(const std::string& reason, int32_t height)

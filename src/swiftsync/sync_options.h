@@ -32,8 +32,8 @@ struct BoosterOptions {
     /** Ends when all blocks are folded, with a checkpoint for a sync that judges. Nothing is said
      *  against the hints or a block: what cannot be folded is left to that sync. */
     bool fold_only = false;
-    /** Hints that fail are refused from then on. Not where the node has made them of the blocks:
-     * the next would be the same bytes, whatever made these fail. */
+    /** Hints that fail are refused from then on, unless a block may be at fault. Not where the node
+     * has made them of the blocks: the next would be the same bytes, whatever made these fail. */
     bool remember_bad = true;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before it is opened at a start
@@ -72,6 +72,8 @@ struct Verdict {
     std::string reason;  //!< the exact check that failed, for the log
     int32_t height = -1; //!< of the invalid block, or the terminal height
     uint64_t coins = 0;  //!< in the new chainstate
+    /** kHintsWrong: unless a block up to the terminal one is invalid. */
+    bool suspect = false;
 };
 
 } // namespace ibd

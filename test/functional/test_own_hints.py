@@ -10,8 +10,8 @@ import shutil
 
 from framework import (NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster,
                        wait_until)
-from generated import medium_chain, small_chain
-from regtest_chain import COINBASE_MATURITY, Chain, spend
+from generated import TAIL, medium_chain, small_chain
+from regtest_chain import COINBASE_MATURITY, OP_TRUE, Chain, spend
 from test_failures import fill, small_disk
 
 SUCCESS = "*** IBD Booster: {} check at block height {} succeeded. ***"
@@ -30,6 +30,18 @@ def place_blocks(test, blocks):
         for raw in [genesis, *(block.raw() for block in blocks)]:
             file.write(REGTEST_MAGIC + len(raw).to_bytes(4, "little") + raw)
     return node
+
+
+def right_bitmap(blocks):
+    """The hints of these blocks as a bitmap, which names no block."""
+    spent = {outpoint[:2] for block in blocks for tx in block.txs for outpoint in tx.inputs}
+    out = b"\x01\x00\x00"  # the genesis block
+    for block in blocks:
+        flags = [(tx.txid(), vout) not in spent
+                 for tx in block.txs for vout in range(len(tx.outputs))]
+        bits = sum(flag << at for at, flag in enumerate(flags))
+        out += len(flags).to_bytes(2, "little") + bits.to_bytes((len(flags) + 7) // 8, "little")
+    return out + b"\x00\x00"
 
 
 class OwnHintsTest(FunctionalTest):
@@ -292,6 +304,64 @@ class BadBlocks(OwnHintsTest):
         mined, bad, tx = self.spending((1, 0), (2, 7))
         txid, _ = mined.coinbase_of(2)
         self.assert_serial_after(mined, bad, f"{tx.txid()} spends {txid}:7")
+
+    def with_a_valid_branch(self):
+        """A chain with a block that spends an output for the second time, one without, longer, and
+        hints that are right for both."""
+        bad = Chain().grow(COINBASE_MATURITY + 10)
+        txid, amount = bad.coinbase_of(1)
+        bad.add(bad.candidate([spend(txid, 0, amount)]))
+        good = Chain(bad.extra)
+        good.blocks = list(bad.blocks)
+        bad.add(bad.candidate([spend(txid, 0, amount - 1)], fees=1))
+        two_outputs = good.candidate()
+        two_outputs.txs[0].outputs.append((0, OP_TRUE))
+        good.add(two_outputs.mine())
+        end = bad.height + 1
+        bad.grow(TAIL)
+        good.grow(TAIL + 1)
+        bitmap = right_bitmap(good.blocks[:end])
+        self.assertEqual(bitmap, right_bitmap(bad.blocks[:end]))
+        hints = self.dir / "right.bitmap"
+        hints.write_bytes(bitmap)
+        return bad, good, end, hints
+
+    def test_right_hints_where_an_output_is_spent_twice(self):
+        """The block is found invalid; nothing is held against the hints, which serve another
+        branch."""
+        bad, good, end, hints = self.with_a_valid_branch()
+        before = bad.blocks[end - 3].hash()
+        branch = self.dir / "branch.dat"
+        with branch.open("wb") as file:
+            for block in good.blocks[end - 2:]:
+                file.write(REGTEST_MAGIC + len(block.raw()).to_bytes(4, "little") + block.raw())
+
+        def given(chain):
+            return [f"-ibdboosterfile={hints}", f"-assumevalid={chain.blocks[end - 1].hash()}",
+                    "-minimumchainwork=0"]
+        for command, more, says in (("-reindex", [], "IBD Booster: validating serially"),
+                                    ("-reindex-chainstate", ["-ibdbooster"],
+                                     f"IBD Booster: block at height {end - 1} is invalid")):
+            with self.subTest(command=command):
+                node = place_blocks(self, bad.blocks)
+                if command == "-reindex-chainstate":
+                    status, _ = node.run("-reindex", "-stopatheight=9", "-ibdbooster=0")
+                    self.assertEqual(status, 0)
+                node.start(command, *given(bad), *more).wait_for_tip(before)
+                self.assertIn("the hints are wrong, or a block up to height "
+                              f"{end} is invalid: ", node.log_text)
+                self.assertIn(says, node.log_text)
+                wait_until(lambda at=node: "invalid" in {
+                    tip["status"] for tip in at.rpc("getchaintips")}, "the verdict on the block")
+                node.stop()
+                self.assertEqual(left_by_booster(node), [])
+                node.start(f"-loadblock={branch}").wait_for_tip(good.tip)
+                serial = coins(node)
+                node.stop()
+                node.start("-reindex-chainstate", *given(good), NO_UNDO).wait_for_tip(good.tip)
+                self.assertIn(SUCCESS.format("SHA256", end), node.log_text)
+                self.assertEqual(coins(node), serial)
+                node.stop()
 
     def test_no_room_to_find_out_where(self):
         """The join fits on the disk, but not all events, which say what is wrong in which block."""

@@ -180,14 +180,15 @@ TEST_CASE("Wrong hints: 1,000 random well-formed ones")
     }
 }
 
-TEST_CASE("Wrong hints are remembered, right ones of the same chain still work")
+TEST_CASE("Hints that do not fit a block are remembered, right ones of the same chain still work")
 {
     SyncSetup setup(3);
     auto& outputs = setup.Chain().Outputs(15);
-    outputs[0].unspent = !outputs[0].unspent;
-    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    outputs.push_back(outputs[0]); // one that the block has not
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kAll);
     const auto first = Must(setup.Sync(setup.CleanEnv(), setup.Options()));
     REQUIRE(first.kind == VerdictKind::kHintsWrong);
+    REQUIRE_FALSE(first.suspect);
     FaultEnv env;
     uint64_t blocks_read = 0;
     env.SetScript([&](const FaultEnv::Operation& op) {
@@ -198,18 +199,18 @@ TEST_CASE("Wrong hints are remembered, right ones of the same chain still work")
     REQUIRE(second.kind == VerdictKind::kHintsWrong);
     REQUIRE_THAT(second.reason, Contains("failed in an earlier sync: ") && Contains(first.reason));
     REQUIRE(blocks_read == 0);
-    outputs[0].unspent = !outputs[0].unspent;
-    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    outputs.pop_back();
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kAll);
     REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kAccepted);
     setup.RequireRight();
 }
 
-TEST_CASE("Wrong hints that are not to be remembered are tried anew each time")
+TEST_CASE("Hints that do not fit a block and are not to be remembered are tried anew each time")
 {
     SyncSetup setup(3);
     auto& outputs = setup.Chain().Outputs(15);
-    outputs[0].unspent = !outputs[0].unspent;
-    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    outputs.push_back(outputs[0]);
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kAll);
     BoosterOptions options = setup.Options();
     options.remember_bad = false;
     const auto first = Must(setup.Sync(setup.CleanEnv(), options));
@@ -218,6 +219,23 @@ TEST_CASE("Wrong hints that are not to be remembered are tried anew each time")
     REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).reason == first.reason);
     REQUIRE(std::filesystem::exists(setup.Booster() / "badhints.txt"));
     REQUIRE(Must(setup.Sync(setup.CleanEnv(), options)).reason == first.reason);
+}
+
+TEST_CASE("Hints that lead to a wrong whole are suspect, as a block may be at fault")
+{
+    SyncSetup setup(3);
+    auto& outputs = setup.Chain().Outputs(15);
+    outputs[0].unspent = !outputs[0].unspent;
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    const auto first = Must(setup.Sync(setup.CleanEnv(), setup.Options()));
+    REQUIRE(first.kind == VerdictKind::kHintsWrong);
+    REQUIRE(first.suspect);
+    REQUIRE_FALSE(std::filesystem::exists(setup.Booster() / "badhints.txt"));
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).reason == first.reason);
+    outputs[0].unspent = !outputs[0].unspent;
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kAccepted);
+    setup.RequireRight();
 }
 
 TEST_CASE("Hints of another network, above the tip, off the chain are refused in one line")
