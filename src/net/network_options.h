@@ -61,6 +61,11 @@ struct PeerNetworkOptions {
     bool connect_only = false;        //!< -connect or -noconnect was given:
     std::vector<std::string> connect; //!< ... these and no others, as written
     std::vector<std::string> added;   //!< -addnode, as written
+    /** False: the user has it that there is no network (-connect=0 and nothing else). */
+    bool MayHavePeers() const
+    {
+        return !connect_only || !connect.empty() || !added.empty() || listen;
+    }
     std::vector<std::string> seed_nodes;
     NetworkSet reachable{AddressNetwork::kIpv4, AddressNetwork::kIpv6, AddressNetwork::kOnion,
                          AddressNetwork::kI2p, AddressNetwork::kCjdns}; //!< by -onlynet and proxies

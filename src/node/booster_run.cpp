@@ -166,6 +166,21 @@ Result<BoosterRun::Outcome> BoosterRun::Run(ChainManager& chain, const BlockStor
         const Lock lock(m_mutex);
         m_full = options.full_validation;
     }
+    for (;;) {
+        auto outcome = RunOnce(chain, blocks, options, start_fetcher, begins);
+        if (outcome) return outcome;
+        IBD_ASSIGN_OR_RETURN(const bool mended,
+                             Mend(chain, blocks, outcome.GetError(), start_fetcher));
+        if (IsInterrupted()) return Outcome::kInterrupted;
+        if (!mended) return outcome;
+    }
+}
+
+Result<BoosterRun::Outcome> BoosterRun::RunOnce(ChainManager& chain, const BlockStore& blocks,
+                                                const BoosterOptions& options,
+                                                const StartFetcher& start_fetcher,
+                                                const std::function<void()>& begins)
+{
     if (!m_hints) return RunOnOwnHints(chain, blocks, options, start_fetcher, begins);
     begins();
     return RunOnGivenHints(chain, blocks, options, start_fetcher);
@@ -502,6 +517,7 @@ void BoosterRun::Interrupt()
     m_own.Interrupt();
     m_validation.Interrupt();
     if (m_engine) m_engine->Interrupt();
+    if (m_mending) m_mending->Stop();
 }
 
 BoosterProgress BoosterRun::ProgressAtRest() const

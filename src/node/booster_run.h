@@ -111,6 +111,9 @@ private:
     /** Why it waits on although no peer has further headers; nothing: it does not. */
     using StillWaiting = std::function<std::string(const HeaderNode& best)>;
 
+    Result<Outcome> RunOnce(ChainManager& chain, const BlockStore& blocks,
+                            const BoosterOptions& options, const StartFetcher& start_fetcher,
+                            const std::function<void()>& begins);
     Result<Outcome> RunOnGivenHints(ChainManager& chain, const BlockStore& blocks,
                                     const BoosterOptions& options,
                                     const StartFetcher& start_fetcher);
@@ -145,6 +148,14 @@ private:
                         const std::function<Result<>(BlockSupply&)>& work);
     Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
                                 const BoosterOptions& options, const JoinBesides& besides);
+    // booster_repair.cpp
+    /** What RunOnce() ended with was a damaged block, and peers have brought it again. */
+    Result<bool> Mend(ChainManager& chain, const BlockStore& blocks, const Error& error,
+                      const StartFetcher& start_fetcher);
+    Result<> FetchAgain(ChainManager& chain, const BlockStore& blocks,
+                        const std::vector<const HeaderNode*>& lost, BlockFetcher& peers);
+    Result<> TakeBlocks(PeerBlockSupply& supply, const std::function<bool(int32_t)>& other);
+
     // booster_full.cpp
     bool MustCheckRules(const BoosterOptions& options) const;
     Result<bool> MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
@@ -243,6 +254,8 @@ private:
     std::unique_ptr<SyncEngine> m_engine IBD_GUARDED_BY(m_mutex);
     /** What the engine's blocks come from, if they come from peers. */
     const PeerBlockSupply* m_supply IBD_GUARDED_BY(m_mutex) = nullptr;
+    /** Of damaged blocks, while they are fetched again. */
+    PeerBlockSupply* m_mending IBD_GUARDED_BY(m_mutex) = nullptr;
     struct BlockId {
         int32_t height = -1;
         BlockHash hash;

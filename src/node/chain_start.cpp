@@ -41,6 +41,7 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
     out.threads = 1 + options.prevout_threads;
     out.max_tip_age = options.max_tip_age;
     out.prune_target = options.prune_target;
+    out.peers_bring_blocks = options.network.MayHavePeers();
     env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
     return out;
 }

@@ -57,9 +57,7 @@ Result<> NodeNetwork::Start(ChainManager& chain)
 
 BlockFetcher* NodeNetwork::StartFetcher(ChainManager& chain)
 {
-    const bool alone = m_options.connect_only && m_options.connect.empty() &&
-                       m_options.added.empty() && !m_options.listen;
-    if (alone || !Start(chain)) return nullptr;
+    if (!m_options.MayHavePeers() || !Start(chain)) return nullptr;
     return this;
 }
 

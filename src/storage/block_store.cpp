@@ -226,10 +226,22 @@ Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) cons
 Error BlockStore::DamagedBlock(FilePos pos, const BlockHash& hash, int height,
                                std::string_view what) const
 {
+    {
+        const Lock lock(m_suspects_mutex);
+        m_suspects.insert(pos.file);
+    }
     return BadData("{}, offset {}: {}; block {} at height {} should be there: put a sound copy of "
                    "the file in its place, or restart with -reindex, which leaves the block out "
                    "and has it fetched from peers",
                    BlockPath(pos.file).string(), pos.offset, what, hash.ToHex(), height);
+}
+
+std::vector<int32_t> BlockStore::TakeSuspects() const
+{
+    const Lock lock(m_suspects_mutex);
+    const std::vector<int32_t> files(m_suspects.begin(), m_suspects.end());
+    m_suspects.clear();
+    return files;
 }
 
 Result<Bytes> BlockStore::ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const

@@ -94,8 +94,11 @@ public:
     /** `size` bytes of the block at `pos` from `offset`; an error when they are not all inside. */
     Result<Bytes> ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const;
     /** The error for a block that does not lie at `pos` as it should: names file, offset, block,
-     *  height, what is wrong there, and the remedy. */
+     *  height, what is wrong there, and the remedy. The file is noted for TakeSuspects(). */
     Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;
+    /** Numbers of the files of which DamagedBlock() spoke since the last call, ascending. A second
+     *  reading may have found the block sound. Any thread. */
+    std::vector<int32_t> TakeSuspects() const;
     /** The undo record at `pos`, its checksum verified with the previous block's hash. */
     Result<Bytes> ReadUndo(FilePos pos, const BlockHash& prev_hash) const;
     /** The same, decoded as it is read, so that its bytes (up to kMaxUndoSize) are never held. */
@@ -213,6 +216,8 @@ private:
     uint32_t m_last_undo_height IBD_GUARDED_BY(m_mutex) = 0;
     bool m_new_names IBD_GUARDED_BY(m_mutex) = false; //!< the directory needs a sync
     std::optional<Error> m_sync_failure IBD_GUARDED_BY(m_mutex);
+    mutable Mutex m_suspects_mutex; //!< taken last
+    mutable std::set<int32_t> m_suspects IBD_GUARDED_BY(m_suspects_mutex);
     std::atomic<bool> m_grown{false};
 };
 

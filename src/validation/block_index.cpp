@@ -104,15 +104,20 @@ void BlockIndex::ForgetFiles(const std::vector<int32_t>& files, size_t begin, si
         HeaderNode* const node = m_tree.NodeAt(i);
         if ((node->status & (kHaveData | kHaveUndo)) == 0) continue;
         if (std::ranges::find(files, node->file) == files.end()) continue;
-        node->status &= ~uint32_t{kHaveData | kHaveUndo};
-        node->file = -1;
-        node->data_pos = node->undo_pos = 0;
+        Forget(*node);
         MarkDirty(node);
-        const auto [first, last] = m_waiting.equal_range(node->prev);
-        const auto waits =
-            std::find_if(first, last, [&](const auto& entry) { return entry.second == node; });
-        if (waits != last) m_waiting.erase(waits);
     }
+}
+
+void BlockIndex::Forget(HeaderNode& node)
+{
+    node.status &= ~uint32_t{kHaveData | kHaveUndo};
+    node.file = -1;
+    node.data_pos = node.undo_pos = 0;
+    const auto [first, last] = m_waiting.equal_range(node.prev);
+    const auto waits =
+        std::find_if(first, last, [&](const auto& entry) { return entry.second == &node; });
+    if (waits != last) m_waiting.erase(waits);
 }
 
 std::vector<HeaderNode*> BlockIndex::Link(HeaderNode& node)

@@ -42,6 +42,9 @@ public:
     /** Of the nodes of the tree from the `begin`-th to before the `end`-th: the blocks in these
      *  files are no longer stored. */
     void ForgetFiles(const std::vector<int32_t>& files, size_t begin, size_t end);
+    /** The block of `node` is no longer stored. In memory alone: the database is told when the
+     *  block is stored again. */
+    void Forget(HeaderNode& node);
     /** Sets chain_tx_count of `node` and of all descendants that waited for it, and returns them,
      *  parents first. Empty if the parent is not linked. */
     std::vector<HeaderNode*> Link(HeaderNode& node);

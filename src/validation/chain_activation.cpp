@@ -188,11 +188,13 @@ Result<> ChainManager::ConnectHeld(HeaderNode& target, const HeaderNode& start)
     BlockReader reader(m_stores.blocks, m_params.consensus, Where(path));
     for (HeaderNode* node : path) {
         if (m_interrupt) return {};
-        IBD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBlock> block, reader.Next());
+        Result<std::unique_ptr<LoadedBlock>> block = reader.Next();
+        if (!block) return LeaveToPeers(block.GetError());
         if (!StillWanted(*node)) return {};
         const bool good = !IsWorse(*node, start);
-        IBD_ASSIGN_OR_RETURN(const bool connected, ConnectTip(*node, *block, good));
-        if (!connected) return {};
+        const Result<bool> connected = ConnectTip(*node, **block, good);
+        if (!connected) return LeaveToPeers(connected.GetError());
+        if (!*connected) return {};
         IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
         if (good) return {};
     }
@@ -205,12 +207,14 @@ Result<> ChainManager::Extend(const std::vector<HeaderNode*>& path, const Pause&
     BlockReader reader(m_stores.blocks, m_params.consensus, Where(path));
     for (HeaderNode* node : path) {
         if (m_interrupt || (pause && pause())) return {};
-        IBD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBlock> block, reader.Next());
+        Result<std::unique_ptr<LoadedBlock>> block = reader.Next();
+        if (!block) return LeaveToPeers(block.GetError());
         const Lock state(m_state);
         // Somebody else may have marked or added a block meanwhile.
         if (!StillWanted(*node)) return {};
-        IBD_ASSIGN_OR_RETURN(const bool connected, ConnectTip(*node, *block, true));
-        if (!connected) return {};
+        const Result<bool> connected = ConnectTip(*node, **block, true);
+        if (!connected) return LeaveToPeers(connected.GetError());
+        if (!*connected) return {};
         IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
     }
     return {};

@@ -58,6 +58,8 @@ struct ChainManagerOptions {
     /** Bytes of block and undo files to stay below (-prune); 0: none is deleted, kManualPruning:
      *  only on request. */
     uint64_t prune_target = 0;
+    /** There is a network: a stored block that turns out damaged is fetched again. */
+    bool peers_bring_blocks = false;
 };
 
 /** The machine and the stores a manager works on; all outlive it. */
@@ -187,6 +189,15 @@ public:
     /** Treats a block as if it had come before others of the same work. */
     Result<> PreciousBlock(const HeaderNode& node);
 
+    // Damaged block files; chain_repair.cpp.
+
+    /** Reads the files in which damage was found since the last call, and takes the damaged blocks
+     *  of them that are not connected for missing, so that they can be fetched. In memory alone, so
+     *  that the next start takes a file that was mended; durable once the block is stored again.
+     *  Returns these blocks; the log names them. An error: the machine's, or that a block is
+     *  damaged once more although it was fetched. Any thread. */
+    Result<std::vector<const HeaderNode*>> ForgetDamaged();
+
     // Durability.
 
     Result<> Flush(FlushMode mode);
@@ -295,6 +306,17 @@ private:
     std::vector<int32_t> ForgottenFiles() const;
     void DeleteFiles(const std::vector<int32_t>& files);
 
+    // chain_repair.cpp
+    struct Stored {
+        HeaderNode* node = nullptr;
+        StoredBlock place;
+    };
+    std::vector<Stored> NotConnectedIn(const std::vector<int32_t>& files) const;
+    Result<std::optional<Error>> FindDamage(const StoredBlock& block) const;
+    Result<> ForgetBlock(const Stored& block, const Error& damage);
+    /** Whether the chain can go on although `error` ended a step: if it was a damaged block. */
+    Result<> LeaveToPeers(const Error& error);
+
     // chain_activation.cpp
     Result<> Activate(const Pause& pause) IBD_REQUIRES(m_activation);
     HeaderNode* ChooseTarget() IBD_REQUIRES(m_state);
@@ -341,6 +363,8 @@ private:
     BlockIndex m_index IBD_GUARDED_BY(m_headers.mutex);
     const HeaderNode* m_broken IBD_GUARDED_BY(m_headers.mutex) = nullptr; //!< by NoteBroken
     CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
+    /** Blocks that ForgetDamaged() gave up once. */
+    std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_headers.mutex);
     ChainWarnings m_warnings IBD_GUARDED_BY(m_headers.mutex);
     int32_t m_next_precious IBD_GUARDED_BY(m_headers.mutex) = -1;
     /** Of the tip at the last PreciousBlock. */

@@ -29,10 +29,11 @@ public:
 /** A chain that is stored and not yet connected. */
 class Stored {
 public:
-    Stored() : params(MakeChainParams(Network::kRegtest))
+    explicit Stored(bool network = false) : params(MakeChainParams(Network::kRegtest))
     {
         ChainManagerOptions options;
         options.threads = 3; // coins are read ahead
+        options.peers_bring_blocks = network;
         engine = std::make_unique<Engine>(params, dir.Get() / "data", options);
         sim::ChainOptions chain;
         chain.seed = TestRng()();
@@ -142,6 +143,59 @@ TEST_CASE("a stored block that was damaged on its way from the disk is read agai
     const auto refused = load();
     REQUIRE_FALSE(refused.Ok());
     REQUIRE_THAT(refused.Message(), Catch::Matchers::Contains(stored.node->hash.ToHex()));
+}
+
+TEST_CASE("with a network a damaged block is missing until it comes again, once")
+{
+    Stored stored(true);
+    ChainManager& chain = *stored.engine->chain;
+    const Bytes& raw = stored.raw[kDamaged - 1];
+    const size_t last = raw.size() - 1;
+    stored.Change(last, 1);
+    Must(chain.ActivateBestChain());
+    REQUIRE(chain.Tip()->height == kDamaged - 1);
+    REQUIRE_FALSE(stored.node->HasData());
+    REQUIRE_FALSE(stored.node->Failed());
+    // The index on disk still says where it lies.
+    Must(chain.FlushIndex());
+    const auto recorded = [&] {
+        bool has_data = false;
+        Must(stored.engine->IndexDb().LoadBlocks(
+            [&](const BlockHash& hash, const BlockIndexRecord& record) -> Result<> {
+                if (hash == stored.node->hash) has_data = (record.status & kHaveData) != 0;
+                return {};
+            }));
+        return has_data;
+    };
+    REQUIRE(recorded());
+    REQUIRE(Must(chain.AcceptBlock(raw)).is_new);
+    // A disk that damages this copy, too, is not given a third.
+    stored.Change(last, 1);
+    const Result<> refused = chain.ActivateBestChain();
+    REQUIRE_FALSE(refused.Ok());
+    REQUIRE(refused.GetError().kind == Error::Kind::kSystem);
+    REQUIRE_THAT(refused.Message(), Catch::Matchers::Contains(stored.node->hash.ToHex()));
+    stored.Change(last, 1);
+    stored.RequireWholeChain();
+    Must(chain.FlushIndex());
+    REQUIRE(recorded());
+}
+
+TEST_CASE("damage of a connected block, and a block that is sound by now, are left as they are")
+{
+    Stored stored(true);
+    ChainManager& chain = *stored.engine->chain;
+    const auto suspect = [&] {
+        (void)chain.Blocks().DamagedBlock({stored.node->file, stored.node->data_pos},
+                                          stored.node->hash, kDamaged, "said so");
+    };
+    suspect();
+    REQUIRE(Must(chain.ForgetDamaged()).empty());
+    stored.RequireWholeChain();
+    stored.Change(stored.raw[kDamaged - 1].size() - 1, 1);
+    suspect();
+    REQUIRE(Must(chain.ForgetDamaged()).empty());
+    REQUIRE(stored.node->HasData());
 }
 
 TEST_CASE("a script that fails because a witness is damaged marks nothing")

@@ -1,0 +1,88 @@
+// ChainManager: stored blocks that turn out damaged. With a network they are missing blocks like
+// any others. A failing disk is no damage: what it holds may be fine.
+#include "consensus/block_check.h"
+#include "validation/chain_manager.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** Damaged blocks of one file that the log names; of the others it gives the number. */
+constexpr size_t kNamedBlocks = 10;
+
+} // namespace
+
+/** Of blocks that are connected nobody asks for another copy. */
+std::vector<ChainManager::Stored>
+ChainManager::NotConnectedIn(const std::vector<int32_t>& files) const
+{
+    std::vector<Stored> found;
+    const SharedLock lock(m_headers.mutex);
+    for (size_t i = 0; i < m_headers.tree.Size(); ++i) {
+        HeaderNode* const node = m_headers.tree.NodeAt(i);
+        if (!node->HasData() || node->Failed() || m_headers.active.Contains(node)) continue;
+        if (std::ranges::find(files, node->file) == files.end()) continue;
+        found.push_back({node, StoredBlock(*node)});
+    }
+    return found;
+}
+
+/** What is wrong with the block on the disk, if something is. */
+Result<std::optional<Error>> ChainManager::FindDamage(const StoredBlock& block) const
+{
+    const auto loaded = LoadBlock(m_stores.blocks, block, m_params.consensus);
+    if (!loaded) {
+        if (loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+        return std::optional(loaded.GetError());
+    }
+    const bool segwit = block.height > 0 && block.height >= m_params.consensus.segwit_height;
+    const RuleResult witness = CheckWitnessMalleation((*loaded)->view, segwit);
+    if (!witness) return std::optional<Error>();
+    return std::optional(
+        m_stores.blocks.DamagedBlock(block.data, block.hash, block.height, witness->ToString()));
+}
+
+/** Once for each block: a disk that damages what was fetched would have it fetched for ever. */
+Result<> ChainManager::ForgetBlock(const Stored& block, const Error& damage)
+{
+    const Lock lock(m_headers.mutex);
+    if (!m_forgotten.insert(block.node).second) {
+        return SystemError("{}. It was fetched from a peer before: the disk or the memory of this "
+                           "machine seems to fail",
+                           damage.message);
+    }
+    m_index.Forget(*block.node);
+    m_candidates.DataRemoved();
+    return {};
+}
+
+Result<std::vector<const HeaderNode*>> ChainManager::ForgetDamaged()
+{
+    std::vector<const HeaderNode*> forgotten;
+    const std::vector<int32_t> files = m_stores.blocks.TakeSuspects();
+    if (files.empty()) return forgotten;
+    for (const Stored& block : NotConnectedIn(files)) {
+        if (m_interrupt) break;
+        IBD_ASSIGN_OR_RETURN(const auto damage, FindDamage(block.place));
+        if (!damage) continue;
+        IBD_RETURN_IF_ERROR(ForgetBlock(block, *damage));
+        forgotten.push_back(block.node);
+        if (forgotten.size() <= kNamedBlocks) m_stores.log.Error("{}", damage->message);
+    }
+    (void)m_stores.blocks.TakeSuspects(); // those of this search
+    if (forgotten.empty()) return forgotten;
+    m_stores.log.Warning("{} stored blocks are damaged: they are fetched again from peers",
+                         forgotten.size());
+    return forgotten;
+}
+
+Result<> ChainManager::LeaveToPeers(const Error& error)
+{
+    if (!m_options.peers_bring_blocks) return error;
+    IBD_ASSIGN_OR_RETURN(const auto forgotten, ForgetDamaged());
+    return forgotten.empty() ? Result<>(error) : Result<>();
+}
+
+} // namespace ibd
