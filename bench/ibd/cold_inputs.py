@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "test" / "interop"))
 from interop_env import built_program  # noqa: E402 (needs the path above)
 from wire import block_transactions, parse_tx  # noqa: E402
 
-MAX_RATIO = 1.0  # the bar
+MAX_RATIO = 1.0  # the target
 FRAME_HEADER = 8  # magic, length
 
 

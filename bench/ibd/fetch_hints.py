@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how fast a fresh node gets hints from three nodes of ours over loopback, against a
 program that only receives as many bytes over three connections, writes them to a file and syncs it.
-The bar is against the bare bytes, which the other side sends straight from the file; beside it
+The target is against the bare bytes, which the other side sends straight from the file; beside it
 stands a copy with the checksum of messages of the protocol, made by who sends and compared.
 
     bench/ibd/fetch_hints.py --build build --work /somewhere [--megabytes 80] [--repeat 9]

@@ -13,7 +13,7 @@ import sys
 
 import measure
 
-# The bars that bench/README.md names.
+# The targets that bench/README.md names.
 MIN_SPEEDUP_2_THREADS = 1.8
 MIN_SPEEDUP_OVER_SERIAL = 1.0
 MAX_RSS = 300 << 20
@@ -71,7 +71,7 @@ def run_from_blocks(args, folder, summary, name, *more):
 
 
 def verdicts(results):
-    """(what, value, sign, bar) for each bar."""
+    """(what, value, sign, target) for each target."""
     found = []
     for prefix, modes in ("", MODES), ("from blocks: ", FROM_BLOCKS):
         serial, one, two = (results[name]["seconds"] for name in modes)

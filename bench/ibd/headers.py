@@ -33,7 +33,7 @@ TARGET_TOP = 0x80  # a hash below it, by its highest byte, has regtest's work
 WORK_OF_A_BLOCK = 2
 PER_MESSAGE = 2000
 FIRST_TIME = 1_500_000_000
-MAX_RATIO = 1.0  # of our time to Core's: the bar
+MAX_RATIO = 1.0  # of our time to Core's: the target
 
 
 def mine(count):

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "test" / "interop"))
 
 from interop_env import built_program  # noqa: E402 (needs the path above)
 
-MAX_RATIO = 1.0  # the bar
+MAX_RATIO = 1.0  # the target
 
 
 class Bench:

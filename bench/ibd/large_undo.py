@@ -27,7 +27,7 @@ from core_node import CoreNode  # noqa: E402 (needs the path above)
 from framework import Node  # noqa: E402
 from large_coins import chain_of_large_coins  # noqa: E402
 
-MAX_RATIO = 1.2  # the bar
+MAX_RATIO = 1.2  # the target
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")
 OPTIONS = ("-dbcache=450", "-par=2", "-assumevalid=0", "-listen=0", "-connect=0",
            "-checkblockindex=0")

@@ -127,14 +127,15 @@ def table(*rows):
 
 
 def verdict_table(verdicts):
-    """One line for each (what, value, sign, bar): whether `value sign bar` holds."""
-    rows = [(name, f"{value:.2f}", f"{sign} {bar:g}", "yes" if holds(value, sign, bar) else "NO")
-            for name, value, sign, bar in verdicts]
-    return table(("measure", "value", "bar", "met"), *rows)
+    """One line for each (what, value, sign, target): whether `value sign target` holds."""
+    rows = [(name, f"{value:.2f}", f"{sign} {target:g}",
+             "yes" if holds(value, sign, target) else "NO")
+            for name, value, sign, target in verdicts]
+    return table(("measure", "value", "target", "met"), *rows)
 
 
-def holds(value, sign, bar):
-    return value <= bar if sign == "<=" else value >= bar
+def holds(value, sign, target):
+    return value <= target if sign == "<=" else value >= target
 
 
 def write(work, name, text, numbers):

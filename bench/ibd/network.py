@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test/support"))
 
 from relay import Relay  # noqa: E402 (needs the path above)
 
-# The bars that bench/README.md names.
+# The targets that bench/README.md names.
 MAX_RATIO_TO_PARTS = 1.15
 MIN_SPEEDUP_OVER_IN_ORDER = 3.5
 MAX_RATIO_WITH_SLOW_PEERS = 1.1

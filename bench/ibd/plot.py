@@ -56,7 +56,7 @@ def throughput(results):
 
 
 def bars(results, verdicts):
-    """Seconds of each program; the bars that are held beside."""
+    """Seconds of each program, and the targets beside."""
     out, y, longest = [], TOP + PLOT_H + 60, max(r["seconds"] for r in results.values())
     for name, r in results.items():
         width = 330 * r["seconds"] / longest
@@ -66,11 +66,11 @@ def bars(results, verdicts):
                 text(LEFT + 56 + width, y + 13, f"{r['seconds']:.1f} s", "start", 12)]
         y += 26
     y = TOP + PLOT_H + 73
-    for name, value, sign, bar in verdicts:
-        met = measure.holds(value, sign, bar)
+    for name, value, sign, target in verdicts:
+        met = measure.holds(value, sign, target)
         sign = sign.replace("<", "&lt;").replace(">", "&gt;")
-        out.append(text(530, y, f"{name}: {value:.2f} ({sign} {bar:g}) {'ok' if met else 'missed'}",
-                        "start", 12))
+        out.append(text(530, y, f"{name}: {value:.2f} ({sign} {target:g}) "
+                             f"{'ok' if met else 'missed'}", "start", 12))
         y += 22
     return out
 

@@ -34,7 +34,7 @@ for folder in ("functional", "interop", "support"):
 import framework  # noqa: E402 (needs the path above)
 import regtest_chain  # noqa: E402
 
-MAX_MILLISECONDS = 5.0  # the bar
+MAX_MILLISECONDS = 5.0  # the target
 PERIOD = 0.02  # seconds between two calls of one kind
 CACHE = 462  # MiB of -dbcache, of which the coins get 450
 SMALL_BLOCKS = 20  # those that are asked for

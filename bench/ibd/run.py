@@ -19,7 +19,7 @@ import full_validation
 import measure
 import plot
 
-# The bars that bench/README.md names.
+# The targets that bench/README.md names.
 MAX_RATIO_TO_FLOOR = 1.5
 MIN_SPEEDUP_2_THREADS = 1.8
 MIN_SPEEDUP_OVER_SERIAL = 10.0
@@ -157,9 +157,9 @@ def reindex(args):
 
 def reindex_verdicts(indexed):
     """The ratio on the clock, and that of CPU time, which a busy machine disturbs less."""
-    bar = MAX_REINDEX_RATIO_WITNESS if indexed["witness"] > 1 / 3 else MAX_REINDEX_RATIO
+    target = MAX_REINDEX_RATIO_WITNESS if indexed["witness"] > 1 / 3 else MAX_REINDEX_RATIO
     return [(f"-reindex / -reindex-chainstate with hints, {what}",
-             indexed["-reindex"][key] / indexed["-reindex-chainstate"][key], "<=", bar)
+             indexed["-reindex"][key] / indexed["-reindex-chainstate"][key], "<=", target)
             for what, key in (("time", "seconds"), ("CPU", "cpu"))]
 
 
@@ -180,21 +180,21 @@ def from_blocks_alone(args):
     runs = {name: full_validation.run_from_blocks(args, folder, summary, name,
                                                   f"-ibdboostermem={memory}")
             for name in (serially, boosted)}
-    bars = [(f"serial / full validation from blocks, both with 2 threads, {what}",
+    rows = [(f"serial / full validation from blocks, both with 2 threads, {what}",
              runs[serially][key] / runs[boosted][key], ">=",
              full_validation.MIN_SPEEDUP_OVER_SERIAL)
             for what, key in (("time", "seconds"), ("CPU", "cpu"))]
-    bars.append(("full validation from blocks, peak resident, MiB",
+    rows.append(("full validation from blocks, peak resident, MiB",
                  runs[boosted]["peak_rss"] / 2**20, "<=", MAX_JOIN_RSS / 2**20))
     text = [measure.about_signed(summary, 1), "",
             f"bitcoind -reindex from block files alone, {summary['unspent']:,} coins, "
             f"-ibdboostermem={memory}:", "",
-            *full_validation.rates(summary, runs), "", *measure.verdict_table(bars), ""]
+            *full_validation.rates(summary, runs), "", *measure.verdict_table(rows), ""]
     measure.write(args.work, "from-blocks", "\n".join(text), {"summary": summary, "runs": runs})
 
 
 def verdicts(results):
-    """(what, value, sign, bar) for each bar."""
+    """(what, value, sign, target) for each target."""
     floor1, floor2 = results["floor1"], results["floor2"]
     one, two = results["booster1"], results["booster2"]
     rss = max(r["peak_rss"] - r["hints_bytes"] for r in (one, two))

@@ -1,4 +1,4 @@
-"""Version 2 of the container: the readable twin's vectors, round trips and refusals."""
+"""Version 2 of the container: the readable reference's vectors, round trips and refusals."""
 
 import os
 import random

@@ -66,7 +66,7 @@ class RealChain(ToolTest):
         data = self.made.read_bytes()
         hints = container2.blocks(data)
         written = container2.write(hints, data[12:16], data[24:56])
-        self.assertEqual(written, data, "the readable twin writes the same bytes")
+        self.assertEqual(written, data, "the readable reference writes the same bytes")
 
     def test_generated_from_blocks_alone(self):
         out = self.dir / "joined"

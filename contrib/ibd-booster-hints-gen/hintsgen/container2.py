@@ -1,4 +1,4 @@
-"""Version 2 of the container, written and read slowly: the readable twin of src/hints.
+"""Version 2 of the container, written and read slowly: the readable reference of src/hints.
 
 doc/formats/hints.md, section 2, is its description. `write(...)` gives a whole file, `blocks(...)`
 takes one apart.

@@ -83,7 +83,7 @@ TEST_CASE("a small block passes, and each broken rule has its reason")
 
 namespace {
 
-/** The slow twin of TransactionsAreSound. */
+/** The slow reference of TransactionsAreSound. */
 bool EachIsSound(const BlockView& block)
 {
     const auto txs = block.Txs();

@@ -128,7 +128,7 @@ Hash32 CountingKey()
     return key;
 }
 
-/** One block as RFC 8439, section 2.3 puts it; the slow twin of the four-lane code. */
+/** One block as RFC 8439, section 2.3 puts it; the slow reference of the four-lane code. */
 Bytes PlainBlock(const Hash32& key, const ChaCha20::Nonce& nonce, uint32_t counter)
 {
     std::array<uint32_t, 16> start = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};

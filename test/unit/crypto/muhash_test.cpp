@@ -53,7 +53,7 @@ std::string SquareDigest(Num3072 x)
     return ToHex(Sha256Of(x.ToBytes()));
 }
 
-/** x^(p-2), the inverse by Fermat: the slow twin of Num3072::Inverse. */
+/** x^(p-2), the inverse by Fermat: the slow reference of Num3072::Inverse. */
 Num3072 FermatInverse(const Num3072& x)
 {
     Num3072::Serialized exponent = JustBelowTwoTo3072(Num3072::kExcess + 2).ToBytes();

@@ -1,4 +1,4 @@
-// Version 2 of the container: the coding against a slow twin, vectors, one file for one set of
+// Version 2 of the container: the coding against a slow reference, vectors, one file for one set of
 // hints, and refusal of what is not one.
 #include "hints/container2.h"
 
