@@ -42,7 +42,7 @@ Result<> MakeByJoin(const ToolContext& context, const ChainBlocks& blocks, const
     options.threads = std::max(1u, std::thread::hardware_concurrency());
     options.memory_bytes = task.memory;
     options.directory = work.Folder();
-    options.tty = stderr;
+    options.progress.line = &context.line;
     FileBlockSupply supply(env, blocks.Store(), blocks.Terminal(), PlanOrder::OfChain());
     IBD_ASSIGN_OR_RETURN(const GeneratedHints made,
                          ibd::GenerateHints(env, context.log, blocks.Params(), blocks.Terminal(),

@@ -175,7 +175,7 @@ Result<> SnapshotMatch::SplitRest(SnapshotReader& snapshot, const std::string& i
                             .unit = "coins",
                             .total = snapshot.Header().coins,
                             .start = count,
-                            .tty = stderr});
+                            .to = {&m_context.line, nullptr}});
     OutPoint outpoint;
     Coin coin;
     while (true) {

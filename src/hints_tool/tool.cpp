@@ -136,8 +136,9 @@ Result<> RunCommand(Env& env, ToolArguments arguments)
             return BadData("{} takes {} file names (bitcoin-hints --help)", name, command.words);
         }
         ProgressLines log(env);
+        TerminalLine line(stderr);
         if (command.heeds_signals) HeedStopSignals();
-        return command.run({env, log, arguments, StopAsked()});
+        return command.run({env, log, line, arguments, StopAsked()});
     }
     return BadData("{}: no such command (bitcoin-hints --help)", name);
 }
@@ -202,7 +203,7 @@ ProgressMeter ToolContext::Progress(const std::string& label, uint64_t blocks, u
 {
     return ProgressMeter(
         env, log,
-        {.label = label, .unit = "blocks", .total = blocks, .start = done, .tty = stderr});
+        {.label = label, .unit = "blocks", .total = blocks, .start = done, .to = {&line, nullptr}});
 }
 
 Result<Path> ToolContext::Target(const Path& out) const

@@ -5,6 +5,7 @@
 #include "hints/hints_writer.h"
 #include "hints_tool/chain_blocks.h"
 #include "util/progress.h"
+#include "util/terminal_line.h"
 
 #include <map>
 
@@ -28,6 +29,7 @@ struct ToolArguments {
 struct ToolContext {
     Env& env;
     Logger& log;
+    TerminalLine& line; //!< of progress
     const ToolArguments& arguments;
     const std::atomic<bool>& stop; //!< set by SIGINT, SIGTERM and SIGHUP if the command heeds them
 

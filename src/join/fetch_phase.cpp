@@ -185,7 +185,11 @@ FetchPhase::RunAlone(HeightSpan made, HeightSpan spent, uint32_t first_spill, Sp
     m_job.Enter(JoinProgress::Phase::kFetching);
     SpillSeries coins(m_job.env, m_job.options.directory, first_spill,
                       m_state.OwnerOf(m_spending.Count()), use);
-    JoinMeter meter(m_job, {.label = "Undo: fetching", .unit = "bytes", .total = m_job.total_bytes},
+    JoinMeter meter(m_job,
+                    {.label = "Undo: fetching",
+                     .unit = "bytes",
+                     .total = m_job.total_bytes,
+                     .step = WorkStep::kFetchCoins},
                     [this] { return m_job.fetched_bytes.load(); });
     IBD_ASSIGN_OR_RETURN(const bool done, Run({made, spent, coins}, meter));
     if (!done) return std::nullopt;

@@ -158,10 +158,12 @@ Result<> HintsPhase::JoinPartitions()
     m_job.log.Info("Join: joining {} MB of spills in {} partitions; {} of {} records met in memory",
                    spills.TotalBytes() / 1'000'000, m_state.Owner().partitions, m_state.met,
                    m_state.records);
-    JoinMeter meter(
-        m_job,
-        {.label = "Join: joining", .unit = "partitions", .total = m_state.Owner().partitions},
-        [this] { return uint64_t{m_job.joined}; });
+    JoinMeter meter(m_job,
+                    {.label = "Join: joining",
+                     .unit = "partitions",
+                     .total = m_state.Owner().partitions,
+                     .step = WorkStep::kJoin},
+                    [this] { return uint64_t{m_job.joined}; });
     return RunJoinThreads(m_job, meter, [&] {
         return m_state.values ? Worker<ValuedRecord>(*this, spills).Run()
                               : Worker<JoinRecord>(*this, spills).Run();

@@ -3,9 +3,9 @@
 
 #include "swiftsync/aggregate.h"
 #include "util/env.h"
+#include "util/progress_targets.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 namespace ibd {
@@ -26,7 +26,7 @@ struct JoinOptions {
     int64_t checkpoint_seconds = 60;
     /** So many of these bytes are cut into by time, however slowly the blocks come. */
     static constexpr uint64_t kMostSteps = 32;
-    std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
+    ProgressTargets progress = {};
     /** False: all on the calling thread, so that a test repeats exactly. */
     bool background = true;
     /** The blocks were checked when they were connected or folded: only whether each still is what

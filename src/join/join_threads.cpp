@@ -27,7 +27,7 @@ JoinMeter::JoinMeter(JoinJob& job, ProgressOptions options, std::function<uint64
     : m_done(std::move(done))
 {
     if (!job.options.background) return;
-    options.tty = job.options.tty;
+    options.to = job.options.progress;
     m_meter.emplace(job.env, job.log, std::move(options));
 }
 

@@ -186,7 +186,8 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
                          .unit = "bytes",
                          .total = m_job.total_bytes,
                          .start = m_job.resumed_bytes,
-                         .tty = m_job.options.tty});
+                         .to = m_job.options.progress,
+                         .step = WorkStep::kReadBlocks});
     const auto watch = [&] {
         meter.Update(m_job.BytesRead(), m_supply.Detail());
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block

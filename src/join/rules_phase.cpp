@@ -104,7 +104,8 @@ Result<bool> RulesPhase::Run()
     JoinMeter meter(m_job,
                     {.label = "Join: checking",
                      .unit = "blocks",
-                     .total = static_cast<uint64_t>(m_job.terminal.height)},
+                     .total = static_cast<uint64_t>(m_job.terminal.height),
+                     .step = WorkStep::kCheckRules},
                     [this] { return uint64_t{m_kept}; });
     IBD_RETURN_IF_ERROR(RunJoinThreads(m_job, meter, [&] { return Work(spills); }));
     return !m_broken;

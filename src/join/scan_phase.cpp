@@ -135,7 +135,8 @@ Result<> ScanPhase::Scan(bool careful)
                          .unit = "bytes",
                          .total = m_job.total_bytes,
                          .start = m_job.fetched_bytes,
-                         .tty = m_job.options.tty});
+                         .to = m_job.options.progress,
+                         .step = WorkStep::kFetchCoins});
     RunWatched("scan", sources.size(), body, [&] { meter.Update(m_job.fetched_bytes); });
     return status;
 }

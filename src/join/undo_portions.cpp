@@ -36,7 +36,8 @@ UndoPortions::UndoPortions(JoinJob& job, const UndoOptions& options, const Block
       m_meter(job,
               {.label = "Undo: writing",
                .unit = "blocks",
-               .total = static_cast<uint64_t>(job.terminal.height - options.first_height + 1)},
+               .total = static_cast<uint64_t>(job.terminal.height - options.first_height + 1),
+               .step = WorkStep::kWriteUndo},
               [&job] { return uint64_t{job.undo_blocks}; })
 {
 }

@@ -260,8 +260,10 @@ Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces
     const auto blocks = static_cast<uint64_t>(m_job.terminal.height - m_options.first_height + 1);
     m_job.log.Info("Undo: making that of {} blocks from {} MB of coins", blocks,
                    SizeOf(state.coin_spills) / 1'000'000);
-    JoinMeter meter(m_job, {.label = "Undo: writing", .unit = "blocks", .total = blocks},
-                    [this] { return uint64_t{m_job.undo_blocks}; });
+    JoinMeter meter(
+        m_job,
+        {.label = "Undo: writing", .unit = "blocks", .total = blocks, .step = WorkStep::kWriteUndo},
+        [this] { return uint64_t{m_job.undo_blocks}; });
     UndoPhase records(m_job, m_options, m_store, places, state, consumer);
     const RangeSpan all{0, state.SpendingRanges().Count()};
     IBD_ASSIGN_OR_RETURN(auto broken, records.Run(all, state.coin_spills, meter));

@@ -10,8 +10,12 @@ Result<> BoosterRun::ConvertHints(const ChainManager& chain, const BlockStore& b
                                   const BoosterOptions& options)
 {
     const auto terminal = FindEndOfWaiting(chain, options);
+    if (terminal) {
+        Plan({WorkStep::kConvertHints, WorkStep::kFold, WorkStep::kLoad},
+             AmountsOf(chain, **terminal, options), options);
+    }
     const Result<> made =
-        terminal ? MakeContainer(**terminal, blocks, options.tty) : terminal.GetError();
+        terminal ? MakeContainer(**terminal, blocks, options.progress) : terminal.GetError();
     if (made || m_hints_named || made.GetError().kind != Error::Kind::kBadData) return made;
     m_log.Info("IBD Booster: left out: {}", made.Message());
     m_waiting.reset();
@@ -41,14 +45,15 @@ Result<const HeaderNode*> BoosterRun::FindEndOfWaiting(const ChainManager& chain
 }
 
 // A file of another name until it is whole, so that a start after a kill begins anew.
-Result<> BoosterRun::MakeContainer(const HeaderNode& terminal, const BlockStore& blocks, FILE* tty)
+Result<> BoosterRun::MakeContainer(const HeaderNode& terminal, const BlockStore& blocks,
+                                   const ProgressTargets& progress)
 {
     const Path container = m_waiting->container;
     const Path part = container.string() + std::string(kHintsPartExtension);
     m_log.Info("IBD Booster: converting the swifthints {} beside the blocks up to height {}",
                m_waiting->info.path.string(), terminal.height);
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(container.parent_path()));
-    const auto whole = WriteContainer(terminal, blocks, part, tty);
+    const auto whole = WriteContainer(terminal, blocks, part, progress);
     if (!whole || !*whole) {
         (void)m_env.Remove(part);
         return whole ? Result<>() : whole.GetError();
@@ -63,7 +68,7 @@ Result<> BoosterRun::MakeContainer(const HeaderNode& terminal, const BlockStore&
 
 /** False: interrupted. */
 Result<bool> BoosterRun::WriteContainer(const HeaderNode& terminal, const BlockStore& blocks,
-                                        const Path& to, FILE* tty) const
+                                        const Path& to, const ProgressTargets& progress) const
 {
     const HintsInfo& info = m_waiting->info;
     HintsSource source;
@@ -74,7 +79,8 @@ Result<bool> BoosterRun::WriteContainer(const HeaderNode& terminal, const BlockS
                         {.label = "IBD Booster: converting hints",
                          .unit = "blocks",
                          .total = info.terminal_height,
-                         .tty = tty});
+                         .to = progress,
+                         .step = WorkStep::kConvertHints});
     const auto note = [&](uint32_t height) {
         meter.Update(height);
         return !IsInterrupted();

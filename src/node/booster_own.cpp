@@ -207,7 +207,9 @@ HintsStanding BoosterRun::WaitForOwnTerminal(HintsStanding standing, const Judgi
         expected =
             static_cast<uint64_t>(best.height + seconds / m_params.consensus.pow_target_spacing);
     }
-    return WaitForHeaders(std::move(standing), judge, expected, chain, options, peers);
+    return WaitForHeaders(std::move(standing), judge, expected,
+                          OwnSteps(JoinsValues(options), options.full_validation), chain, options,
+                          peers);
 }
 
 Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const BlockStore& blocks,
@@ -239,6 +241,9 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(*terminal, blocks, options));
     JoinBesides besides{.values = start.values && JoinsValues(options)};
     besides.pairs = (joins && !besides.values) || KeepsPairs(options, start);
+    std::vector<WorkStep> steps = OwnSteps(besides.values, joins);
+    if (start.hints) steps.erase(steps.begin(), steps.begin() + (besides.values ? 3 : 2));
+    Plan(std::move(steps), AmountsOf(chain, *terminal, options), options);
     begins();
     LogOwnStart(chain.Options(), options, terminal->height, besides.values || joins);
     if (!start.hints) {
@@ -447,6 +452,9 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     const JoinBesides besides{.pairs = full || KeepsPairs(options, start),
                               .values = start.values && JoinsValues(options)};
     LogOwnStart(trust, options, terminal->height, besides.values || MustCheckRules(options));
+    std::vector<WorkStep> steps = OwnSteps(besides.values, full);
+    steps.insert(steps.begin() + (besides.values ? 3 : 2), WorkStep::kIndex);
+    Plan(std::move(steps), AmountsOf(survey, bytes.stored, options), options);
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
     if (made.verdict.kind == JoinVerdict::Kind::kNoRoom) { // nothing was read
         m_own_refused = true;

@@ -113,9 +113,13 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     LogStart(options, terminal->height);
     BoosterOptions folding = options;
     folding.fold_only = true;
+    m_surveyed = true;
     const auto observer = ObserverOf({.terminal = *terminal, .place = PlacesIn(survey, *terminal)});
     folding.observer = observer.get();
     ReindexSupply supply(m_env, blocks, survey, *terminal);
+    IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
+    Plan({WorkStep::kFold, WorkStep::kIndex, WorkStep::kLoad},
+         AmountsOf(survey, supply.BytesToFold(), options), options);
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
         m_env, m_log, m_params, *terminal, blocks, supply, *m_hints, std::move(folding)));
     const Lock lock(m_mutex);
@@ -208,6 +212,8 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
     const HeaderNode& terminal = *standing.terminal;
     LogStart(options, terminal.height);
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(terminal, blocks, options));
+    Plan(m_surveyed ? std::vector{WorkStep::kLoad} : GivenSteps(joins),
+         AmountsOf(chain, terminal, options), options);
     if (!joins) {
         IBD_ASSIGN_OR_RETURN(const Outcome folded,
                              FoldGivenHints(chain, terminal, blocks, options, peers));
@@ -278,9 +284,10 @@ HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainMan
                "where the hints end, before blocks are fetched",
                hints.terminal_height);
     const int64_t buried = kAssumeValidBuryTime / m_params.consensus.pow_target_spacing;
+    const uint64_t expected = hints.terminal_height + static_cast<uint64_t>(buried);
     return WaitForHeaders(
-        std::move(standing), [&] { return Judge(chain, options.full_validation); },
-        hints.terminal_height + static_cast<uint64_t>(buried), chain, options, peers,
+        std::move(standing), [&] { return Judge(chain, options.full_validation); }, expected,
+        GivenSteps(options.full_validation || options.check_rules), chain, options, peers,
         [&](const HeaderNode& best) {
             // Peers of a longer chain may come; of what is on the chain nothing more is to come.
             if (int64_t{hints.terminal_height} <= best.height) return std::string();
@@ -304,15 +311,18 @@ std::string BoosterRun::WhyStillWaiting(const ChainManager& chain, const StillWa
 }
 
 HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const Judging& judge,
-                                         uint64_t expected, const ChainManager& chain,
-                                         const BoosterOptions& options, BlockFetcher& peers,
-                                         const StillWaiting& waits)
+                                         uint64_t expected, std::vector<WorkStep> then,
+                                         const ChainManager& chain, const BoosterOptions& options,
+                                         BlockFetcher& peers, const StillWaiting& waits)
 {
+    then.insert(then.begin(), WorkStep::kHeaders);
+    Plan(std::move(then), AssumedAmounts(chain, expected, options), options);
     ProgressMeter meter(m_env, m_log,
                         {.label = "IBD Booster: waiting for headers",
                          .unit = "headers",
                          .total = expected,
-                         .tty = options.tty});
+                         .to = options.progress,
+                         .step = WorkStep::kHeaders});
     HeadersWatch watch(m_env.MonotonicMicros());
     std::string why; // it waits on
     do {
@@ -496,7 +506,7 @@ bool BoosterRun::DropFailedHints()
     m_refused.push_back(
         {info.id, info.path.string(), static_cast<int32_t>(info.terminal_height), m_failure});
     m_hints.reset();
-    m_hints_failed = m_hints_wrong = m_told = false;
+    m_hints_failed = m_hints_wrong = m_told = m_surveyed = false;
     m_trusted_height.reset();
     return true;
 }

@@ -11,6 +11,7 @@
 #include "node/peer_block_source.h"
 #include "node/suspect_hints.h"
 #include "node/undo_run.h"
+#include "node/work_plan.h"
 #include "util/progress.h"
 #include "validation/block_survey.h"
 
@@ -189,13 +190,15 @@ private:
     /** The terminal block of hints that wait, if they can be converted. */
     Result<const HeaderNode*> FindEndOfWaiting(const ChainManager& chain,
                                                const BoosterOptions& options) const;
-    Result<> MakeContainer(const HeaderNode& terminal, const BlockStore& blocks, FILE* tty);
+    Result<> MakeContainer(const HeaderNode& terminal, const BlockStore& blocks,
+                           const ProgressTargets& progress);
     Result<bool> WriteContainer(const HeaderNode& terminal, const BlockStore& blocks,
-                                const Path& to, FILE* tty) const;
+                                const Path& to, const ProgressTargets& progress) const;
     /** Until `standing` is one that holds, or the node is to shut down. */
     HintsStanding WaitForHeaders(HintsStanding standing, const Judging& judge, uint64_t expected,
-                                 const ChainManager& chain, const BoosterOptions& options,
-                                 BlockFetcher& peers, const StillWaiting& waits = {});
+                                 std::vector<WorkStep> then, const ChainManager& chain,
+                                 const BoosterOptions& options, BlockFetcher& peers,
+                                 const StillWaiting& waits = {});
     std::string WhyStillWaiting(const ChainManager& chain, const StillWaiting& waits) const;
     HintsStanding WaitForHintsEnd(HintsStanding standing, const ChainManager& chain,
                                   const BoosterOptions& options, BlockFetcher& peers);
@@ -206,6 +209,18 @@ private:
     bool Pause();
     bool IsInterrupted() const;
     void LogHints() const;
+    // booster_plan.cpp
+    WorkAmounts AmountsOf(const ChainManager& chain, const HeaderNode& terminal,
+                          const BoosterOptions& options) const;
+    WorkAmounts AmountsOf(const BlockSurvey& survey, uint64_t bytes,
+                          const BoosterOptions& options) const;
+    WorkAmounts AssumedAmounts(const ChainManager& chain, uint64_t headers,
+                               const BoosterOptions& options) const;
+    std::vector<WorkStep> GivenSteps(bool joins) const;
+    std::vector<WorkStep> OwnSteps(bool values, bool joins) const;
+    /** What BoosterOptions::progress is to show from now on, and what always follows. */
+    void Plan(std::vector<WorkStep> steps, const WorkAmounts& amounts,
+              const BoosterOptions& options) const;
     void LogRefusal(const HintsStanding& standing) const;
     /** Blocks 1 to `terminal` that are not stored. */
     static size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal);
@@ -246,6 +261,7 @@ private:
     std::optional<int32_t> m_trusted_height;
     UndoRun m_validation;        //!< full validation from blocks alone
     bool m_told = false;         //!< LogStart()
+    bool m_surveyed = false;     //!< a -reindex has read the blocks, for what is needed first
     int32_t m_stop_at = 0;       //!< -stopatheight
     bool m_discards = false;     //!< blocks are folded and not stored (-prune)
     mutable Mutex m_mutex;

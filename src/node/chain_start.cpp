@@ -231,13 +231,14 @@ Result<> ChainStart::BuildIndex()
 Result<> ChainStart::Reindex()
 {
     BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
+    importer.ShowIn(m_parts.progress);
     BoosterRun& booster = m_parts.booster;
     const bool waits =
         booster.HintsWait() || (booster.HasHints() && m_options.booster.full_validation);
-    if (!booster.MayRun(m_chain->Options()) || waits) return importer.Reindex();
+    if (!booster.MayRun(m_chain->Options()) || waits) return ReindexAlone(importer);
     if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
-        if (!to_build) return importer.Reindex();
+        if (!to_build) return ReindexAlone(importer);
     }
     BlockSurvey survey(m_params);
     IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt));
@@ -251,7 +252,21 @@ Result<> ChainStart::Reindex()
                                                          m_stack->Blocks(), BoosterSettings()));
     }
     if (m_interrupt) return {};
-    return checked ? importer.Reindex(survey) : importer.Reindex();
+    return checked ? importer.Reindex(survey) : ReindexAlone(importer);
+}
+
+// What follows is planned once the index is there.
+Result<> ChainStart::ReindexAlone(BlockImporter& importer)
+{
+    IBD_ASSIGN_OR_RETURN(const uint64_t bytes, importer.StoredBytes());
+    const bool boosted = m_parts.booster.MayRun(m_chain->Options());
+    const std::vector<WorkStep> then =
+        boosted ? std::vector{WorkStep::kIndex, WorkStep::kReadBlocks, WorkStep::kJoin,
+                              WorkStep::kFold, WorkStep::kLoad}
+                : std::vector{WorkStep::kIndex, WorkStep::kConnect};
+    m_parts.progress.overall->Plan(
+        PlanOf(then, {.bytes = bytes, .threads = m_options.booster.threads, .above = bytes}));
+    return importer.Reindex();
 }
 
 // A new index beside block files that it does not know would have them overwritten.
@@ -280,7 +295,7 @@ BoosterOptions ChainStart::BoosterSettings() const
 {
     BoosterOptions options = m_options.booster;
     options.chainstate = m_dir.Chainstate();
-    options.tty = stderr;
+    options.progress = m_parts.progress;
     return options;
 }
 
@@ -382,6 +397,7 @@ Result<BoosterRun::Outcome> ChainStart::RunBooster()
     IBD_ASSIGN_OR_RETURN(
         const BoosterRun::Outcome outcome,
         m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(), start_fetcher, begins));
+    if (outcome == BoosterRun::Outcome::kSerial) m_parts.progress.overall->End();
     if (m_parts.booster_done) m_parts.booster_done(outcome);
     return outcome;
 }
@@ -639,6 +655,15 @@ Result<> ChainStart::MakeUndo()
     }
     m_parts.started(); // so can this
     m_parts.set_status("Making undo data…");
+    if (!m_parts.progress.overall->Now()) {
+        uint64_t bytes = 0;
+        if (const HeaderNode* const tip = m_chain->Tip()) {
+            bytes = BlockPlan(*tip, [](int32_t) { return false; }).EstimatedBytes();
+        }
+        m_parts.progress.overall->Plan(PlanOf(
+            {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kFetchCoins, WorkStep::kWriteUndo},
+            {.bytes = bytes, .threads = m_options.booster.threads}));
+    }
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
 }
 

@@ -27,6 +27,7 @@ struct ChainStartParts {
     BoosterRun& booster;
     UndoRun& undo;
     const std::atomic<bool>& interrupt;
+    ProgressTargets progress; //!< of all long work
     std::function<void(const std::string& status)> set_status;
     /** Called when it goes on to work that may take hours; more than once. */
     std::function<void()> started;
@@ -38,6 +39,8 @@ struct ChainStartParts {
     /** The booster has done what it could. */
     std::function<void(BoosterRun::Outcome outcome)> booster_done = {};
 };
+
+class BlockImporter; // validation/block_import.h
 
 class ChainStart {
 public:
@@ -72,6 +75,7 @@ private:
     Result<> OpenStores();
     Result<> BuildIndex();
     Result<> Reindex();
+    Result<> ReindexAlone(BlockImporter& importer);
     Result<> CheckBlocksAreIndexed();
 
     BoosterOptions BoosterSettings() const;

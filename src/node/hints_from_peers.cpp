@@ -269,7 +269,7 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
                           ProgressOptions{.label = "IBD Booster: fetching hints",
                                           .unit = "bytes",
                                           .total = now.total,
-                                          .tty = m_options.tty});
+                                          .to = m_options.progress});
         }
         meter->Update(now.bytes, "");
         if (!hash && m_options.pin) { // then no other file is ever fetched

@@ -9,6 +9,7 @@
 #include "node/headers_watch.h"
 #include "node/known_hints.h"
 #include "util/log.h"
+#include "util/progress_targets.h"
 #include "validation/chain_manager.h"
 
 #include <atomic>
@@ -20,7 +21,7 @@ struct HintsFetchOptions {
     std::optional<Uint256> pin; //!< SHA-256 of the file: of no other (-ibdboosterhash)
     std::vector<KnownHints> known;
     bool full_validation = false; //!< nothing is assumed valid
-    FILE* tty = nullptr;          //!< for progress
+    ProgressTargets progress = {};
     /** Asks peers for the last headers that they have; null: nobody to ask. */
     std::function<HeadersTold()> last_headers = {};
 };

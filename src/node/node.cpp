@@ -18,6 +18,8 @@ namespace {
 
 /** Files open at once: what the booster's runs may take is a part of it, and what Core asks for. */
 constexpr uint64_t kOpenFiles = 2048;
+/** Of blocks to connect that take long enough for a line of progress. */
+constexpr uint64_t kTxsToShow = 20'000;
 constexpr int kCoreBlockPeers = 2;        //!< block-only connections that there are anyway
 constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
 
@@ -35,8 +37,9 @@ Path FolderOfCalls(const BoosterOptions& booster) { return booster.directory / "
 
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
            const ChainParams& params, DataDir& dir, NodeOptions options)
-    : m_env(env), m_log(log), m_args(args), m_paths(paths), m_params(params), m_dir(dir),
-      m_options(std::move(options)), m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
+    : m_env(env), m_log(log), m_overall(env), m_args(args), m_paths(paths), m_params(params),
+      m_dir(dir), m_options(std::move(options)),
+      m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
       m_library(env, log, params, std::filesystem::absolute(dir.Net() / "hints")),
@@ -54,6 +57,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
            .booster = m_booster,
            .undo = m_undo,
            .interrupt = m_interrupt,
+           .progress = ProgressOnTerminal(),
            .set_status = [this](const std::string& status) { SetStatus(status); },
            .started = [this] { OpenEarlyCalls(); },
            .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); },
@@ -76,7 +80,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .coins_cache_bytes = m_options.cache.coins,
                       .user_agent = UserAgent(args),
                       .fatal = [this](const Error& error) { StopFor(error); },
-                      .undo_state = [this] { return m_undo.Describe(); }},
+                      .undo_state = [this] { return m_undo.Describe(); },
+                      .overall = &m_overall},
       m_pool(m_options.pool), m_acceptance(params.consensus, m_options.policy, &m_caches),
       m_pool_feed(m_pool, m_acceptance, m_chain_context.chain,
                   [this](const Error& error) { StopFor(error); }),
@@ -157,7 +162,9 @@ Result<> Node::StartRpc()
     AddMiningMethods(m_table, m_mining);
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
-    AddBoosterMethods(m_table, [this] { return HowTheBoosterDoes(); });
+    AddBoosterMethods(
+        m_table, [this] { return HowTheBoosterDoes(); }, m_overall);
+    m_table.ShowProgress(m_overall);
     AddHintsMethods(
         m_table, m_chain_context, m_log,
         JoinOptionsFrom(m_options.booster, FolderOfCalls(m_options.booster)),
@@ -275,7 +282,7 @@ void Node::PrepareHints(ChainManager& chain)
                               .pin = m_options.hints.hash,
                               .known = KnownHintsOf(m_params.network),
                               .full_validation = m_options.booster.full_validation,
-                              .tty = stderr,
+                              .progress = ProgressOnTerminal(),
                               .last_headers = [this] { return m_network->AskForLastHeaders(); }});
         m_hints_goal = m_hints_from_peers.get();
         if (m_interrupt) m_hints_goal->Interrupt();
@@ -374,6 +381,36 @@ Result<> Node::GoLive()
     return {};
 }
 
+/** Connects what is stored, and shows how far it is where that is much. */
+void Node::ConnectStored()
+{
+    const HeaderNode* last = nullptr;
+    uint64_t before = 0;
+    {
+        const ChainReader reader = m_chain->Read();
+        last = reader.Tree().BestHeader();
+        while (last->prev && !last->HaveChainTxs()) last = last->prev;
+        if (const HeaderNode* const tip = reader.Active().Tip()) before = tip->chain_tx_count;
+    }
+    if (last->chain_tx_count < before + kTxsToShow) return m_chain_thread->Activate();
+    if (!m_overall.Now()) {
+        const int32_t height = m_chain->Current().height;
+        const BlockPlan above(*last, [&](int32_t at) { return at <= height; });
+        m_overall.Plan(PlanOf({WorkStep::kConnect}, {.above = above.EstimatedBytes()}));
+    }
+    ProgressMeter meter(m_env, m_log,
+                        {.label = "Connecting blocks",
+                         .unit = "transactions",
+                         .total = last->chain_tx_count - before,
+                         .to = ProgressOnTerminal(),
+                         .step = WorkStep::kConnect});
+    m_chain_thread->Activate([&] {
+        const HeaderNode* const tip = m_chain->Read().Active().Tip();
+        const uint64_t now = tip ? tip->chain_tx_count : before;
+        meter.Update(now - std::min(now, before), tip ? fmt::format("block {}", tip->height) : "");
+    });
+}
+
 Result<> Node::Sync()
 {
     const ThreadLines lines(m_log, "initload");
@@ -383,7 +420,8 @@ Result<> Node::Sync()
         RequestStop();
         return {};
     }
-    m_chain_thread->Activate();
+    ConnectStored();
+    m_overall.End();
     IBD_RETURN_IF_ERROR(m_chain_thread->Run([this] { return m_chain->Flush(FlushMode::kAlways); }));
     IBD_RETURN_IF_ERROR(LoadBlockFiles());
     m_chain_context.import_done = !m_interrupt;

@@ -54,6 +54,8 @@ public:
 private:
     Result<> StartRpc();
     std::optional<BoosterProgress> HowTheBoosterDoes() const;
+    ProgressTargets ProgressOnTerminal() { return {&m_log.ProgressLine(), &m_overall}; }
+    void ConnectStored();
     Result<> Start();
     void MakeNetwork(uint64_t files);
     void OpenEarlyCalls();
@@ -82,6 +84,7 @@ private:
 
     Env& m_env;
     FileLogger& m_log;
+    OverallProgress m_overall;
     const ArgsManager& m_args;
     const DataPaths& m_paths;
     const ChainParams& m_params;

@@ -220,7 +220,7 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
     IBD_RETURN_IF_ERROR(pairs ? RemoveWithoutPairs(directory, terminal)
                               : RemoveJoin(m_env, UndoFolder(directory)));
     JoinOptions join = JoinOptionsFrom(options, pairs ? UndoFolder(directory) : directory);
-    join.tty = options.tty;
+    join.progress = options.progress;
     join.pairs = pairs;
     join.values = besides.values;
     // With full validation the fold sums whole coins, unless the join itself gives what it needs.

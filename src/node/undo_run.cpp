@@ -336,7 +336,7 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
     m_done = task.first - 1;
     UndoOptions undo;
     undo.join = JoinOptionsFrom(options, UndoFolder(options.directory));
-    undo.join.tty = options.tty;
+    undo.join.progress = options.progress;
     undo.join.connected = task.connected;
     undo.checks = task.checks;
     undo.signature_lanes = options.signature_lanes;

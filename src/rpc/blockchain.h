@@ -35,6 +35,9 @@ void AddChainControlMethods(RpcTable& table, ChainContext& context);
 void AddIndexMethods(RpcTable& table);
 
 /** getboosterinfo. `progress` gives nothing when no hints were given; from any thread. */
-void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress);
+void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress,
+                       const OverallProgress& overall);
+/** step, steps, progress and timeleft. */
+void PushOverall(UniValue& out, const OverallProgress::Figure& work);
 
 } // namespace ibd

@@ -70,10 +70,9 @@ void PushFold(UniValue& out, const BoosterProgress& progress)
     number("rate", static_cast<uint64_t>(progress.bytes_per_second));
     number("loadrate", static_cast<uint64_t>(progress.coins_per_second));
     number("elapsed", static_cast<uint64_t>(progress.seconds_elapsed));
-    if (progress.seconds_left) number("timeleft", static_cast<uint64_t>(*progress.seconds_left));
 }
 
-UniValue ToJson(const BoosterProgress& progress)
+UniValue ToJson(const BoosterProgress& progress, const std::optional<OverallProgress::Figure>& work)
 {
     UniValue terminal(UniValue::VOBJ);
     terminal.pushKV("height", progress.terminal_height);
@@ -86,6 +85,7 @@ UniValue ToJson(const BoosterProgress& progress)
     out.pushKV("fullvalidation", progress.full_validation);
     if (has_fold) PushFold(out, progress);
     if (progress.memory_bytes > 0) out.pushKV("memory", Num(progress.memory_bytes));
+    if (work) PushOverall(out, *work);
     if (progress.headers >= 0) out.pushKV("headers", progress.headers);
     if (progress.download) out.pushKV("download", ToJson(*progress.download));
     if (progress.join) out.pushKV("join", ToJson(*progress.join));
@@ -96,13 +96,13 @@ UniValue ToJson(const BoosterProgress& progress)
 
 constexpr const char* kResult =
     "{\n"
-    "  \"state\" : \"str\",          (string) off, idle, waiting, joining, validating, "
+    "  \"state\" : \"str\",          (string) off, converting, idle, waiting, joining, validating, "
     "folding, judging, loading, publishing, accepted, refused\n"
     "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
     "the hints end\n"
     "  \"hintsid\" : \"hex\",        (string) identifies the hints file, once there is one\n"
     "  \"aggregate\" : \"str\",      (string) sha256 or muhash; from the fold on, as what "
-    "follows up to timeleft\n"
+    "follows up to elapsed\n"
     "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
     "  \"threads\" : n,            (numeric)\n"
     "  \"folded\" : n,             (numeric) blocks done, earlier syncs included\n"
@@ -121,8 +121,11 @@ constexpr const char* kResult =
     "  \"rate\" : n,               (numeric) bytes of blocks folded per second\n"
     "  \"loadrate\" : n,           (numeric) coins written to the chainstate per second\n"
     "  \"elapsed\" : n,            (numeric) seconds\n"
-    "  \"timeleft\" : n,           (numeric) seconds to the end of folding or loading, "
-    "estimated; absent while unknown\n"
+    "  \"step\" : n,               (numeric) of the work up to a chainstate and the blocks stored "
+    "above it; the next three, too, while that goes on\n"
+    "  \"steps\" : n,              (numeric) in all\n"
+    "  \"progress\" : n,           (numeric) share of all steps that is done, 0 to 1\n"
+    "  \"timeleft\" : n,           (numeric) seconds to the end of all steps, estimated\n"
     "  \"headers\" : n,            (numeric) height of the best header, while they are waited "
     "for\n"
     "  \"download\" : {            (json object) while blocks come from peers\n"
@@ -161,7 +164,16 @@ constexpr const char* kResult =
 
 } // namespace
 
-void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress)
+void PushOverall(UniValue& out, const OverallProgress::Figure& work)
+{
+    out.pushKV("step", Num(work.step));
+    out.pushKV("steps", Num(work.steps));
+    out.pushKV("progress", work.done);
+    out.pushKV("timeleft", Num(work.seconds_left));
+}
+
+void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress,
+                       const OverallProgress& overall)
 {
     RpcMethod method{"blockchain",
                      "getboosterinfo",
@@ -169,11 +181,14 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
                      {},
                      kResult,
                      "",
-                     [progress = std::move(progress)](const RpcCall&) -> UniValue {
+                     [progress = std::move(progress), &overall](const RpcCall&) -> UniValue {
                          const auto now = progress();
-                         if (now) return ToJson(*now);
+                         const auto work = overall.Now();
+                         if (now) return ToJson(*now, work);
+                         const bool converts = work && work->kind == WorkStep::kConvertHints;
                          UniValue off(UniValue::VOBJ);
-                         off.pushKV("state", "off");
+                         off.pushKV("state", converts ? "converting" : "off");
+                         if (work) PushOverall(off, *work);
                          return off;
                      }};
     method.since = RpcPhase::kStart;

@@ -6,6 +6,7 @@
 #include "rpc/method.h"
 #include "rpc/tip_waiters.h"
 #include "script/address.h"
+#include "util/overall_progress.h"
 #include "validation/chain_thread.h"
 #include "validation/coins_walk.h"
 
@@ -43,6 +44,8 @@ struct ChainContext {
     std::function<void(const Error&)> fatal = {};
     /** While undo data is missing and being made: a sentence about it, else nothing. */
     std::function<std::string()> undo_state = {};
+    /** Of the work that leads to a chainstate; null in tests. */
+    const OverallProgress* overall = nullptr;
 
     /** -28 until the block index is loaded. There may be no tip yet. */
     ChainManager& Headers() const;

@@ -58,6 +58,13 @@ UniValue BlockchainInfo(const ChainContext& context)
         out.pushKV("signet_challenge", ToHex(chain.Params().consensus.signet_challenge));
     }
     out.pushKV("warnings", context.Warnings());
+    // No call of Core's that a synced node answers gets a field.
+    const bool starting = context.chain_thread == nullptr;
+    if (const auto work = starting && context.overall ? context.overall->Now() : std::nullopt) {
+        UniValue sync(UniValue::VOBJ);
+        PushOverall(sync, *work);
+        out.pushKV("syncprogress", sync);
+    }
     return out;
 }
 
@@ -89,7 +96,9 @@ RpcMethod GetBlockchainInfo(ChainContext& context)
         "if pruned\n"
         "  \"prune_target_size\": n,        (numeric) Bytes to stay below; if so\n"
         "  \"signet_challenge\": \"hex\",     (string) On signets only\n"
-        "  \"warnings\": [ \"str\", ... ]     (json array) Warnings of the node\n"
+        "  \"warnings\": [ \"str\", ... ],    (json array) Warnings of the node\n"
+        "  \"syncprogress\": { ... }         (json object) step, steps, progress and timeleft, as "
+        "of getboosterinfo, while the node starts with long work\n"
         "}",
         "",
         [&context](const RpcCall&) { return BlockchainInfo(context); }};

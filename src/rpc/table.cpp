@@ -57,7 +57,10 @@ std::optional<std::string> RpcTable::WhyNotYet(const RpcMethod* method) const
 UniValue RpcTable::Execute(const std::string& method, const UniValue& params)
 {
     const RpcMethod* found = Find(method);
-    if (const auto why = WhyNotYet(found)) throw RpcError{RpcCode::kInWarmup, *why};
+    if (const auto why = WhyNotYet(found)) {
+        const std::string far = m_overall ? m_overall->Text() : std::string();
+        throw RpcError{RpcCode::kInWarmup, far.empty() ? *why : *why + " (" + far + ")"};
+    }
     if (found == nullptr) throw RpcError{RpcCode::kMethodNotFound, "Method not found"};
 
     std::list<Active>::iterator entry;

@@ -6,6 +6,7 @@
 #include "util/env.h"
 #include "util/log.h"
 #include "util/mutex.h"
+#include "util/overall_progress.h"
 
 #include <list>
 #include <map>
@@ -25,6 +26,8 @@ public:
     /** From now on calls about headers and peers are answered too. */
     void OpenNetworkCalls();
     void EndWarmup();
+    /** Before the server starts: -28 says it, too. */
+    void ShowProgress(const OverallProgress& overall) { m_overall = &overall; }
     std::optional<std::string> WarmupStatus() const;
 
     /** Executes `method` with an array or object of arguments. Throws RpcError. */
@@ -46,6 +49,7 @@ public:
 private:
     Env& m_env;
     std::map<std::string, RpcMethod> m_methods;
+    const OverallProgress* m_overall = nullptr;
     mutable Mutex m_mutex;
     /** Why a method cannot be called yet; nothing if it can. */
     std::optional<std::string> WhyNotYet(const RpcMethod* method) const;

@@ -59,7 +59,8 @@ std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)
                          .unit = "bytes",
                          .total = resumed + m_supply.EstimatedBytes(),
                          .start = resumed,
-                         .tty = m_job.options.tty});
+                         .to = m_job.options.progress,
+                         .step = WorkStep::kFold});
     const auto watch = [&] {
         meter.Update(m_progress.BytesDone(), m_progress.FoldDetail(all_blocks) + m_supply.Detail());
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block

@@ -58,7 +58,8 @@ Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
                         {.label = "Booster: loading",
                          .unit = "coins",
                          .total = m_job.hints.Info().unspent,
-                         .tty = m_job.options.tty});
+                         .to = m_job.options.progress,
+                         .step = WorkStep::kLoad});
     const auto watch = [&] {
         meter.Update(m_progress.CoinsLoaded().load(std::memory_order_relaxed),
                      m_progress.MemoryDetail());

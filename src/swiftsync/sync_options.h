@@ -4,8 +4,7 @@
 #include "crypto/signature_batch.h"
 #include "swiftsync/aggregate.h"
 #include "util/env.h"
-
-#include <cstdio>
+#include "util/progress_targets.h"
 
 namespace ibd {
 
@@ -48,7 +47,7 @@ struct BoosterOptions {
     uint64_t min_range_bytes = uint64_t{16} << 20;
     /** So many runs are merged at once however little memory there is. */
     size_t min_merged_runs = 128;
-    std::FILE* tty = nullptr; //!< where to draw a line of progress, if it is a tty
+    ProgressTargets progress = {};
     /** False: all on the calling thread, in file order, so that a test repeats exactly. */
     bool background = true;
     /** Who sees the blocks, if one sync folds all of them without a FirstPass; null:

@@ -79,6 +79,8 @@ void WriteAll(int fd, std::string_view text)
     }
 }
 
+bool ConsoleIsTerminal() { return ::isatty(STDOUT_FILENO) == 1; }
+
 } // namespace
 
 std::span<const LogCategoryName> LogCategories() { return kCategories; }
@@ -139,6 +141,7 @@ Result<> FileLogger::Start(const LogOptions& options)
 {
     const Lock lock(m_mutex);
     m_options = options;
+    if (m_options.to_console && ConsoleIsTerminal()) m_progress_line.ShareWithLog();
     if (m_options.file) {
         const Result<> shrunk = m_options.shrink_at_start ? Shrink() : Result<>();
         IBD_RETURN_IF_ERROR(OpenFile());
@@ -302,13 +305,19 @@ void FileLogger::SayLocked(LogLevel level, std::string_view text, LogPlace place
     WriteLocked(Dressed({level, LogCategory::kNone, place, false, text}));
 }
 
+void FileLogger::WriteToConsole(std::string_view text)
+{
+    const auto write = [&] { WriteAll(STDOUT_FILENO, text); };
+    ConsoleIsTerminal() ? m_progress_line.PrintAbove(write) : write();
+}
+
 void FileLogger::WriteLocked(const Line& line)
 {
     std::string text = Format(line);
     const bool is_kept = IsKeptLocked(line, text);
     // Whoever reads the log is to see that it has gaps.
     if (m_limiter && m_limiter->IsDropping()) text.insert(0, "[*] ");
-    if (m_options.to_console) WriteAll(STDOUT_FILENO, text);
+    if (m_options.to_console) WriteToConsole(text);
     if (!is_kept) return;
     // A file that cannot be opened again keeps going to the old one.
     if (m_options.file && m_reopen.exchange(false)) (void)OpenFile();

@@ -7,6 +7,7 @@
 #include "util/env.h"
 #include "util/log_limiter.h"
 #include "util/mutex.h"
+#include "util/terminal_line.h"
 
 #include <array>
 #include <atomic>
@@ -80,6 +81,9 @@ public:
     /** The same for one category (-loglevel=<category>:<level>). */
     void SetLevel(LogCategory category, LogLevel level);
 
+    /** The line of progress on stderr, which shares the terminal with the console's lines. */
+    TerminalLine& ProgressLine() { return m_progress_line; }
+
     /** Closes and opens the file before the next line: for log rotation. Async-signal-safe. */
     void RequestReopen() { m_reopen = true; }
 
@@ -99,6 +103,7 @@ private:
     std::string Format(const Line& line) const IBD_REQUIRES(m_mutex);
     std::string Prefix(LogLevel level, LogCategory category) const IBD_REQUIRES(m_mutex);
     void HoldLocked(Line line) IBD_REQUIRES(m_mutex);
+    void WriteToConsole(std::string_view text);
     void WriteLocked(const Line& line) IBD_REQUIRES(m_mutex);
     /** A line of the log about itself. */
     void SayLocked(LogLevel level, std::string_view text,
@@ -114,6 +119,7 @@ private:
     std::atomic<LogLevel> m_level{LogLevel::kDebug};
     std::array<std::atomic<int>, 64> m_category_levels; //!< by bit; -1: m_level holds
     std::atomic<bool> m_reopen{false};
+    TerminalLine m_progress_line{stderr};
     Mutex m_mutex; //!< one line at a time
     LogOptions m_options IBD_GUARDED_BY(m_mutex);
     int m_fd IBD_GUARDED_BY(m_mutex) = -1;

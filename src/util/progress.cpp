@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
-
-#include <unistd.h>
 
 namespace ibd {
 
@@ -17,11 +14,12 @@ constexpr int64_t kSampleMicros = 500'000; //!< rates over shorter spans are noi
 constexpr int64_t kDrawMicros = 200'000;
 constexpr const char* kBytes = "bytes";
 
-/** `line` and what is left of it while its details go, the last one first. */
-std::vector<std::string> EverShorter(std::string line)
+/** `line` and what is left of it while its details, which are looked for from `begin` on, go, the
+ *  last one first. */
+std::vector<std::string> EverShorter(std::string line, size_t begin = 0)
 {
     std::vector<std::string> texts = {line};
-    const size_t detail = line.find("; ");
+    const size_t detail = line.find("; ", begin);
     while (detail != std::string::npos && line.size() > detail) {
         const size_t comma = line.rfind(", ");
         line.resize(comma == std::string::npos ? detail : std::max(comma, detail));
@@ -34,11 +32,18 @@ std::vector<std::string> EverShorter(std::string line)
 
 ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
     : m_env(env), m_logger(logger), m_options(std::move(options)),
-      m_is_tty(m_options.tty != nullptr && ::isatty(::fileno(m_options.tty)) == 1),
+      m_draws(m_options.to.line != nullptr && m_options.to.line->IsShown()),
       m_start_micros(env.MonotonicMicros()), m_sample_micros(m_start_micros),
       m_sample_done(m_options.start), m_done(m_options.start), m_moved_micros(m_start_micros),
       m_last_log_micros(m_start_micros)
 {
+    TellOverall();
+}
+
+void ProgressMeter::TellOverall()
+{
+    OverallProgress* const overall = m_options.to.overall;
+    if (overall) overall->Update(m_options.step, m_done, m_options.total, m_options.start);
 }
 
 void ProgressMeter::Update(uint64_t done, const std::string& detail)
@@ -60,13 +65,14 @@ void ProgressMeter::Update(uint64_t done, const std::string& detail)
         m_sample_micros = now;
         m_sample_done = m_done;
     }
+    TellOverall();
     if (now - m_last_log_micros >= int64_t{m_options.log_every_seconds} * 1'000'000) {
         m_last_log_micros = now;
-        m_logger.Info("{}", LineLocked());
+        m_logger.Info("{}{}", Overall(), LineLocked());
     }
-    if (m_is_tty && now - m_last_draw_micros >= kDrawMicros) {
+    if (m_draws && now - m_last_draw_micros >= kDrawMicros) {
         m_last_draw_micros = now;
-        Draw(LineLocked());
+        m_options.to.line->Draw(Lines());
     }
 }
 
@@ -82,11 +88,7 @@ void ProgressMeter::Finish()
                                    Amount(fresh * 1e6 / static_cast<double>(micros)));
     if (!m_detail.empty()) line += "; " + m_detail;
     m_logger.Info("{}", line);
-    if (m_is_tty) {
-        Draw(line);
-        std::fputc('\n', m_options.tty);
-        std::fflush(m_options.tty);
-    }
+    if (m_draws) m_options.to.line->End(EverShorter(line));
 }
 
 uint64_t ProgressMeter::Done() const
@@ -154,29 +156,29 @@ std::string ProgressMeter::Amount(double units) const
     return fmt::format("{:.0f} {}", units, m_options.unit);
 }
 
-// A line that reached the terminal's end would go on in the next row and stay there. The width is
-// asked for each time, as it may change.
-void ProgressMeter::Draw(const std::string& line)
+std::string ProgressMeter::Overall() const
 {
-    std::vector<std::string> texts = EverShorter(line);
-    if (!m_finished) {
-        const auto seconds = SecondsLeftLocked();
-        const std::string left = seconds ? ", " + FormatDuration(*seconds) + " left" : "";
-        const double total = static_cast<double>(std::max({m_options.total, m_done, uint64_t{1}}));
-        const std::string share =
-            m_options.total == 0
-                ? Amount(static_cast<double>(m_done))
-                : fmt::format("{:.1f} %", 100 * static_cast<double>(m_done) / total);
-        texts.push_back(m_options.label + ": " + share + left);
-        texts.push_back(share + left);
-    }
-    const size_t columns = TerminalColumns(::fileno(m_options.tty));
-    const std::string text = FitLine(texts, columns);
-    const size_t drawn = std::min(m_drawn, columns - 1);
-    const size_t blanks = drawn > text.size() ? drawn - text.size() : 0;
-    std::fprintf(m_options.tty, "\r%s%*s", text.c_str(), static_cast<int>(blanks), "");
-    std::fflush(m_options.tty);
-    m_drawn = text.size();
+    const OverallProgress* const overall = m_options.to.overall;
+    const auto text = overall ? overall->Text(m_options.step) : std::string();
+    return text.empty() ? text : text + "; ";
+}
+
+std::vector<std::string> ProgressMeter::Lines() const
+{
+    const std::string overall = Overall();
+    std::vector<std::string> texts = EverShorter(overall + LineLocked(), overall.size());
+    const auto seconds = SecondsLeftLocked();
+    const std::string left = seconds ? ", " + FormatDuration(*seconds) + " left" : "";
+    const double total = static_cast<double>(std::max({m_options.total, m_done, uint64_t{1}}));
+    const std::string share =
+        m_options.total == 0 ? Amount(static_cast<double>(m_done))
+                             : fmt::format("{:.1f} %", 100 * static_cast<double>(m_done) / total);
+    // Two times left would be one too many where room is short.
+    const std::string end = overall.empty() ? share + left : share;
+    texts.push_back(overall + m_options.label + ": " + end);
+    texts.push_back(overall + end);
+    if (!overall.empty()) texts.push_back(overall.substr(0, overall.size() - 2));
+    return texts;
 }
 
 } // namespace ibd

@@ -1,13 +1,15 @@
 // ProgressMeter: how far a long job is, how fast, and how long it still takes. A line on the
-// tty while it is one, and a log line every few seconds. Any thread may call it.
+// terminal while there is one, and a log line every few seconds. Any thread may call it.
 #pragma once
 
 #include "util/env.h"
 #include "util/log.h"
 #include "util/mutex.h"
+#include "util/overall_progress.h"
+#include "util/progress_targets.h"
 
-#include <cstdio>
 #include <optional>
+#include <vector>
 
 namespace ibd {
 
@@ -17,7 +19,8 @@ struct ProgressOptions {
     uint64_t total = 0;         //!< units in all; 0: unknown
     uint64_t start = 0;         //!< units done before, which count for no rate
     int log_every_seconds = 10; //!< a log line at most this often
-    std::FILE* tty = nullptr;   //!< where to redraw a line; nothing is drawn unless it is a tty
+    ProgressTargets to = {};
+    WorkStep step = WorkStep::kNone; //!< of the work that `to.overall` shows
 };
 
 class ProgressMeter {
@@ -32,7 +35,7 @@ public:
 
     /** Units done so far, absolute, and what else to say at the end of the line. */
     void Update(uint64_t done, const std::string& detail = {});
-    /** Writes the last log line and ends the line on the tty; later calls do nothing. */
+    /** Writes the last log line and ends that on the terminal; later calls do nothing. */
     void Finish();
 
     uint64_t Done() const;
@@ -44,19 +47,23 @@ public:
     std::string Line() const;
 
 private:
+    void TellOverall() IBD_REQUIRES(m_mutex);
     std::string LineLocked() const IBD_REQUIRES(m_mutex);
     /** "1200 blocks", "34.5 MB". */
     std::string Amount(double units) const;
     std::optional<int64_t> SecondsLeftLocked() const IBD_REQUIRES(m_mutex);
     /** Since a unit was done last. */
     int64_t StillSeconds() const IBD_REQUIRES(m_mutex);
-    void Draw(const std::string& line) IBD_REQUIRES(m_mutex);
+    /** Of all steps, "step 2 of 4, 63 %, 1 h 10 min left; "; empty if this is none of them. */
+    std::string Overall() const;
+    /** Ever shorter ones for the terminal. */
+    std::vector<std::string> Lines() const IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     Logger& m_logger;
     mutable Mutex m_mutex;
     const ProgressOptions m_options;
-    const bool m_is_tty;
+    const bool m_draws;
     const int64_t m_start_micros;
     int64_t m_sample_micros IBD_GUARDED_BY(m_mutex); //!< when the rate was last brought up to date
     uint64_t m_sample_done IBD_GUARDED_BY(m_mutex) = 0;
@@ -66,7 +73,6 @@ private:
     double m_rate IBD_GUARDED_BY(m_mutex) = 0;
     int64_t m_last_log_micros IBD_GUARDED_BY(m_mutex);
     int64_t m_last_draw_micros IBD_GUARDED_BY(m_mutex) = 0;
-    size_t m_drawn IBD_GUARDED_BY(m_mutex) = 0; //!< characters on the line
     bool m_finished IBD_GUARDED_BY(m_mutex) = false;
 };
 

@@ -1,7 +1,10 @@
 // See terminal_line.h.
 #include "util/terminal_line.h"
 
+#include <algorithm>
+
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace ibd {
 
@@ -35,6 +38,59 @@ std::string FitLine(std::span<const std::string> texts, size_t columns)
         if (text.size() <= most) return text;
     }
     return std::string(CutTo(texts.back(), most));
+}
+
+TerminalLine::TerminalLine(std::FILE* file)
+    : m_tty(file != nullptr && ::isatty(::fileno(file)) == 1 ? file : nullptr)
+{
+}
+
+void TerminalLine::ShareWithLog()
+{
+    const Lock lock(m_mutex);
+    m_shared = true;
+}
+
+// A line that reached the terminal's end would go on in the next row and stay there. The width is
+// asked for each time, as it may change.
+void TerminalLine::DrawLocked(const std::string& text)
+{
+    const size_t columns = TerminalColumns(::fileno(m_tty));
+    const std::string shown(CutTo(text, columns - 1));
+    const size_t before = std::min(m_drawn.size(), columns - 1);
+    const size_t blanks = before > shown.size() ? before - shown.size() : 0;
+    std::fprintf(m_tty, "\r%s%*s", shown.c_str(), static_cast<int>(blanks), "");
+    std::fflush(m_tty);
+    m_drawn = shown;
+}
+
+void TerminalLine::Draw(std::span<const std::string> texts)
+{
+    if (!m_tty) return;
+    const Lock lock(m_mutex);
+    DrawLocked(FitLine(texts, TerminalColumns(::fileno(m_tty))));
+}
+
+void TerminalLine::End(std::span<const std::string> texts)
+{
+    if (!m_tty) return;
+    const Lock lock(m_mutex);
+    DrawLocked(m_shared ? "" : FitLine(texts, TerminalColumns(::fileno(m_tty))));
+    std::fputs(m_shared ? "\r" : "\n", m_tty);
+    std::fflush(m_tty);
+    m_drawn.clear();
+}
+
+void TerminalLine::PrintAbove(const std::function<void()>& print)
+{
+    const Lock lock(m_mutex);
+    if (m_drawn.empty()) return print();
+    const std::string text = m_drawn;
+    DrawLocked("");
+    std::fputc('\r', m_tty);
+    std::fflush(m_tty);
+    print();
+    DrawLocked(text);
 }
 
 } // namespace ibd

@@ -139,15 +139,49 @@ void BlockImporter::ReportWaiting(const std::string& where) const
                   m_reads_once ? "before them" : "there");
 }
 
+Result<uint64_t> BlockImporter::SizeOf(int32_t file) const
+{
+    IBD_ASSIGN_OR_RETURN(const auto readable, m_env.OpenRead(m_blocks.BlockPath(file)));
+    return readable->Size();
+}
+
+Result<uint64_t> BlockImporter::StoredBytes() const
+{
+    uint64_t bytes = 0;
+    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks.ListBlockFiles());
+    for (const int32_t file : files) {
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(file));
+        bytes += size;
+    }
+    return bytes;
+}
+
+ProgressMeter BlockImporter::Meter(uint64_t bytes) const
+{
+    return ProgressMeter(m_env, m_log,
+                         {.label = "Reindexing blocks",
+                          .unit = "bytes",
+                          .total = bytes,
+                          .to = m_progress,
+                          .step = WorkStep::kIndex});
+}
+
 Result<> BlockImporter::Reindex()
 {
     const Importing importing(m_chain);
+    IBD_ASSIGN_OR_RETURN(const uint64_t bytes, StoredBytes());
+    ProgressMeter meter = Meter(bytes);
+    uint64_t before = 0;
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks.ListBlockFiles());
     for (size_t i = 0; i < files.size() && !m_interrupt; ++i) {
         m_log.Info("Reindexing block file blk{:05}.dat ({}% complete)...", files[i],
                    i * 100 / files.size());
-        IBD_RETURN_IF_ERROR(m_blocks.ScanFile(
-            files[i], [&](FilePos pos, ByteSpan raw) { return Visit({.stored = pos}, raw); }));
+        IBD_RETURN_IF_ERROR(m_blocks.ScanFile(files[i], [&](FilePos pos, ByteSpan raw) {
+            meter.Update(before + pos.offset);
+            return Visit({.stored = pos}, raw);
+        }));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(files[i]));
+        meter.Update(before += size);
         IBD_RETURN_IF_ERROR(m_failure);
     }
     if (m_interrupt) return {};
@@ -190,12 +224,14 @@ Result<size_t> BlockImporter::ScanUntilKnown(std::span<const SurveyedBlock> bloc
 
 /** The blocks of one file. What follows a frame depends on whether it was refused: the survey
  *  knows of headers only, so what it took for a block may be refused here, and the reverse. */
-Result<> BlockImporter::ReindexFile(std::span<const SurveyedBlock> blocks)
+Result<> BlockImporter::ReindexFile(std::span<const SurveyedBlock> blocks, ProgressMeter& meter,
+                                    uint64_t& read)
 {
     for (size_t i = 0; i < blocks.size();) {
         const SurveyedBlock& block = blocks[i];
         IBD_ASSIGN_OR_RETURN(const ScanStep step, VisitSurveyed(block));
         if (step == ScanStep::kStop) return {};
+        meter.Update(read += block.frame_size);
         ++i;
         const bool refused = step == ScanStep::kNotABlock;
         if (refused == block.refused) continue;
@@ -211,6 +247,10 @@ Result<> BlockImporter::Reindex(const BlockSurvey& survey)
     const Importing importing(m_chain);
     std::span<const SurveyedBlock> rest = survey.Blocks();
     const size_t all = rest.size();
+    uint64_t bytes = 0;
+    for (const SurveyedBlock& block : rest) bytes += block.frame_size;
+    ProgressMeter meter = Meter(bytes);
+    uint64_t read = 0;
     while (!rest.empty() && !m_interrupt) {
         const int32_t file = rest.front().pos.file;
         m_log.Info("Reindexing block file blk{:05}.dat ({}% complete)...", file,
@@ -219,7 +259,7 @@ Result<> BlockImporter::Reindex(const BlockSurvey& survey)
             return block.pos.file != file;
         });
         const auto count = static_cast<size_t>(next - rest.begin());
-        IBD_RETURN_IF_ERROR(ReindexFile(rest.first(count)));
+        IBD_RETURN_IF_ERROR(ReindexFile(rest.first(count), meter, read));
         IBD_RETURN_IF_ERROR(m_failure);
         rest = rest.subspan(count);
     }

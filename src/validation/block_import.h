@@ -17,6 +17,10 @@ public:
     BlockImporter(ChainManager& chain, BlockStore& blocks, Env& env, Logger& log,
                   const std::atomic<bool>& interrupt);
 
+    /** Where Reindex() shows how far it is. */
+    void ShowIn(const ProgressTargets& progress) { m_progress = progress; }
+    /** Bytes of the store's block files. */
+    Result<uint64_t> StoredBytes() const;
     /** Indexes every block of the store's files. Stops early, without error, when interrupted. */
     Result<> Reindex();
     /** The same, block by block and to the same end, reading only what the survey does not tell:
@@ -45,7 +49,10 @@ private:
         return Visit(place, BlockHeader::FromBytes(raw.data()), raw);
     }
     Result<ScanStep> VisitSurveyed(const SurveyedBlock& block);
-    Result<> ReindexFile(std::span<const SurveyedBlock> blocks);
+    Result<> ReindexFile(std::span<const SurveyedBlock> blocks, ProgressMeter& meter,
+                         uint64_t& read);
+    ProgressMeter Meter(uint64_t bytes) const;
+    Result<uint64_t> SizeOf(int32_t file) const;
     Result<size_t> ScanUntilKnown(std::span<const SurveyedBlock> blocks, size_t next,
                                   uint64_t from);
     /** Accepts a block whose parent is known and all that waited for it. */
@@ -61,6 +68,7 @@ private:
     Env& m_env;
     Logger& m_log;
     const std::atomic<bool>& m_interrupt;
+    ProgressTargets m_progress;
     const ReadableFile* m_source = nullptr; //!< of LoadFile, while it runs
     bool m_reads_once = false;              //!< m_source is a pipe
     uint64_t m_left_out = 0;                //!< blocks of it that came before their parent

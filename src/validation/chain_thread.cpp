@@ -6,6 +6,7 @@ namespace ibd {
 namespace {
 
 constexpr auto kIdleFlushCheck = std::chrono::seconds(60);
+constexpr auto kWatchEvery = std::chrono::milliseconds(250);
 constexpr const char* kName = "chain";
 
 } // namespace
@@ -44,6 +45,17 @@ void ChainThread::Activate()
     const uint64_t mine = ++m_wanted;
     m_changed.notify_all();
     while (m_served < mine) m_changed.wait(m_mutex);
+}
+
+void ChainThread::Activate(const std::function<void()>& watch)
+{
+    const uint64_t mine = ActivateSoon();
+    while (m_served < mine) {
+        watch();
+        const Lock lock(m_mutex);
+        if (m_served < mine) m_changed.wait_for(m_mutex, kWatchEvery);
+    }
+    watch();
 }
 
 uint64_t ChainThread::ActivateSoon()

@@ -32,6 +32,8 @@ public:
     }
     /** Connects what there is to connect, and waits until that is done or interrupted. */
     void Activate();
+    /** The same; meanwhile it calls `watch` on the caller's thread a few times a second. */
+    void Activate(const std::function<void()>& watch);
     /** The same without waiting: that is done when Served() has come to the number returned. */
     uint64_t ActivateSoon();
     uint64_t Served() const { return m_served; }

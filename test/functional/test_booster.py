@@ -556,6 +556,34 @@ class Progress(BoosterTest):
             self.assertIn(b"Booster: folding: ", shown)
             self.assertLess(max(map(len, re.split(rb"[\r\n]", shown))), columns)
 
+    def test_log_on_the_same_terminal(self):
+        """No line of the log runs into the line of progress, which stands below them all."""
+        made = small_chain(60000)
+        node = made.place(self.node())
+        primary, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        process = subprocess.Popen([*node.command("-reindex", "-ibdbooster", *made.trust,
+                                                  made.to_tip), "-printtoconsole=1"],
+                                   stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal)
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # EIO when the other side is gone
+            while more := os.read(primary, 65536):
+                shown += more
+        os.close(primary)
+        self.assertEqual(process.wait(), 0, shown)
+        drawn = 0
+        for line in shown.decode().replace("\r\n", "\n").split("\n"):
+            *before, last = line.split("\r")  # what a carriage return leaves is drawn over
+            if last:
+                self.assertRegex(last, r"^\d{4}-\d\d-\d\dT")
+            for text in filter(str.strip, before):
+                self.assertRegex(text, r"^step \d of \d, |^Undo: ")
+                drawn += 1
+            if before and any(map(str.strip, before)):
+                self.assertEqual(before[-1].strip(), "")  # blank before a line of the log
+        self.assertGreater(drawn, 0)
+
     def test_rpc(self):
         """Sampled while it works, as often as time allows: the numbers only grow and end where the
         hints say. (What is said at a given moment is unit_swiftsync's.)"""

@@ -1,7 +1,9 @@
 """Calls while the node builds its index or its chainstate: those that need no coins are answered
-as soon as the index is open, in every mode and without a network; the others answer -28."""
+as soon as the index is open, in every mode and without a network; the others answer -28. How far
+the work is, is one figure wherever it is told."""
 
 import http.client
+import re
 
 from framework import FunctionalTest, RPC_IN_WARMUP, RpcError
 from generated import medium_chain
@@ -15,6 +17,7 @@ EARLY = [("getblockchaininfo",), ("getblockcount",), ("getbestblockhash",), ("ge
          ("addnode", "127.0.0.1:1", "onetry")]
 # What the node says while the index is open and there is no chainstate yet.
 WORK = ("Reindexing blocks on disk", "Building the chainstate", "Converting hints")
+FIGURE = r"… \(step (\d) of (\d), (\d+) %, [\dhmins ]+ left\)"
 NEEDS_COINS = ("gettxout", "00" * 32, 0)
 
 
@@ -38,6 +41,41 @@ class DuringRebuild(FunctionalTest):
                     return text
             except (OSError, http.client.HTTPException, ValueError):
                 self.assertTrue(node.running, node.errors)
+
+    def look(self, told):
+        """What the calls say of all steps, if they do: (step, steps, progress) of each."""
+        booster, chain = self.main.rpc("getboosterinfo"), self.main.rpc("getblockchaininfo")
+        shown = re.search(FIGURE, told)
+        if shown:
+            step, steps, percent = map(int, shown.groups())
+            yield step, steps, percent / 100
+        for info in (booster, chain.get("syncprogress", {})):
+            if "step" in info:
+                self.assertGreaterEqual(info["timeleft"], 0)
+                yield info["step"], info["steps"], float(info["progress"])
+
+    def test_one_figure(self):
+        """Step and share never fall, in whatever order the error and the calls are asked."""
+        for mode, last in ((["-reindex-chainstate", "-ibdbooster"], 5),
+                           (["-reindex-chainstate", f"-ibdboosterfile={self.made.container}"], 2),
+                           (["-reindex", "-ibdbooster"], 6),
+                           (["-reindex", "-ibdbooster=0"], 1)):
+            seen = []
+            with self.subTest(mode=mode):
+                while len(seen) < 6 or seen[-1][0] < last:
+                    seen = []
+                    self.main.launch(*self.made.trust, "-ibdboosterthreads=1", *mode)
+                    while told := self.at_work(self.main):
+                        seen += self.look(told)
+                    self.main.wait_for_tip(self.made.tip)
+                    self.assertNotIn("syncprogress", self.main.rpc("getblockchaininfo"))
+                    self.main.stop()
+                steps = [step for step, _, _ in seen]
+                self.assertEqual(steps, sorted(steps))
+                self.assertEqual(len({of for _, of, _ in seen}), 1, seen)  # as planned at first
+                for (_, _, before), (_, _, after) in zip(seen, seen[1:]):
+                    self.assertLess(before, after + 0.01)  # one of them is in whole percent
+                self.assertLess(max(done for _, _, done in seen), 1)
 
     def rebuild(self, *args):
         """Asks until the end of the rebuild, and says how often it was met at work."""

@@ -1,4 +1,5 @@
 // The line of progress on a terminal.
+#include "util/log_file.h"
 #include "util/progress.h"
 #include "util/terminal_line.h"
 
@@ -11,9 +12,11 @@
 #include <unistd.h>
 
 #include "support/catch.h"
+#include "support/clock_env.h"
 #include "support/kept_log.h"
 
 using namespace ibd;
+using ibd::test::ClockEnv;
 using ibd::test::KeptLog;
 
 namespace {
@@ -28,6 +31,7 @@ public:
         REQUIRE(::unlockpt(m_primary) == 0);
         m_tty = std::fopen(::ptsname(m_primary), "w");
         REQUIRE(m_tty != nullptr);
+        m_line.emplace(m_tty);
         Resize(columns);
     }
     ~Pty()
@@ -46,6 +50,7 @@ public:
         REQUIRE(::ioctl(m_primary, TIOCSWINSZ, &size) == 0);
     }
     std::FILE* Tty() const { return m_tty; }
+    TerminalLine& Line() { return *m_line; }
     /** All that came since the last call. */
     std::string Shown() const
     {
@@ -63,6 +68,7 @@ public:
 private:
     const int m_primary;
     std::FILE* m_tty = nullptr;
+    std::optional<TerminalLine> m_line;
 };
 
 /** The longest stretch between returns and line feeds. */
@@ -89,12 +95,12 @@ TEST_CASE("progress_fits_the_terminal", "[util][progress]")
     KeptLog log;
     for (const unsigned short columns : {200, 120, 80, 40, 12, 1}) {
         INFO(columns);
-        const Pty pty(columns);
+        Pty pty(columns);
         ProgressMeter meter(*env, log,
                             {.label = "Booster: folding",
                              .unit = "bytes",
                              .total = 700 * kGigabyte,
-                             .tty = pty.Tty()});
+                             .to = {&pty.Line(), nullptr}});
         meter.Update(350 * kGigabyte, kDetail);
         const std::string drawn = pty.Shown();
         CHECK(Longest(drawn) < columns);
@@ -115,14 +121,66 @@ TEST_CASE("progress_follows_a_resize", "[util][progress]")
 {
     const auto env = MakePosixEnv();
     KeptLog log;
-    const Pty pty(120);
-    ProgressMeter meter(*env, log,
-                        {.label = "Booster: folding", .unit = "blocks", .tty = pty.Tty()});
+    Pty pty(120);
+    ProgressMeter meter(
+        *env, log, {.label = "Booster: folding", .unit = "blocks", .to = {&pty.Line(), nullptr}});
     meter.Update(1, kDetail);
     CHECK(Longest(pty.Shown()) > 80);
     pty.Resize(40);
     meter.Finish();
     CHECK(Longest(pty.Shown()) < 40); // what stood there is not blanked beyond the width either
+}
+
+TEST_CASE("log_lines_stand_above_the_line_of_progress", "[util][progress]")
+{
+    const auto env = MakePosixEnv();
+    Pty pty(80);
+    const int console = ::dup(STDOUT_FILENO);
+    REQUIRE(::dup2(::fileno(pty.Tty()), STDOUT_FILENO) == STDOUT_FILENO);
+    const int errors = ::dup(STDERR_FILENO);
+    REQUIRE(::dup2(::fileno(pty.Tty()), STDERR_FILENO) == STDERR_FILENO);
+    {
+        FileLogger log(*env);
+        if (log.Start({.file = {}, .to_console = true, .timestamps = false})) {
+            const std::string line[] = {"the line of progress"};
+            log.ProgressLine().Draw(line);
+            log.Info("of the log");
+            log.ProgressLine().End(line);
+            log.Info("the last");
+        }
+    }
+    (void)::dup2(console, STDOUT_FILENO);
+    (void)::dup2(errors, STDERR_FILENO);
+    ::close(console);
+    ::close(errors);
+    const std::string drawn = "\rthe line of progress";
+    const std::string blank = "\r" + std::string(drawn.size() - 1, ' ') + "\r";
+    // The log has said what the line would, so that goes at the end.
+    CHECK(pty.Shown() == drawn + blank + "of the log\r\n" + drawn + blank + "the last\r\n");
+}
+
+TEST_CASE("the_line_of_progress_begins_with_all_steps", "[util][progress]")
+{
+    ClockEnv env;
+    KeptLog log;
+    for (const unsigned short columns : {200, 80, 64, 45}) {
+        INFO(columns);
+        Pty pty(columns);
+        OverallProgress overall(env);
+        overall.Plan({{WorkStep::kFold, 1000}, {WorkStep::kLoad, 1000}});
+        ProgressMeter meter(env, log,
+                            {.label = "Booster: folding",
+                             .unit = "bytes",
+                             .total = 700 * kGigabyte,
+                             .to = {&pty.Line(), &overall},
+                             .step = WorkStep::kFold});
+        env.micros += 500'000'000;
+        meter.Update(350 * kGigabyte, kDetail);
+        const std::string drawn = pty.Shown();
+        CHECK(Longest(drawn) < columns);
+        CHECK(drawn.starts_with("\rstep 1 of 2, 25 %, 25 min"));
+        CHECK((drawn.find("Booster: folding") != std::string::npos) == (columns >= 64));
+    }
 }
 
 TEST_CASE("lines_are_cut_between_characters", "[util][progress]")

@@ -1,0 +1,89 @@
+// BoosterRun, the figure over all steps: which there will be, and of what size. See booster_run.h.
+#include "node/booster_run.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** Of all headers that there may be, where the best ones are yet to come. */
+uint64_t PartOf(uint64_t bytes, uint64_t part, uint64_t whole)
+{
+    return static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(part) /
+                                 static_cast<double>(std::max<uint64_t>({part, whole, 1})));
+}
+
+} // namespace
+
+WorkAmounts BoosterRun::AmountsOf(const ChainManager& chain, const HeaderNode& terminal,
+                                  const BoosterOptions& options) const
+{
+    const BlockBytes below = BytesUpTo(chain, terminal);
+    const HeaderNode* const best = chain.Read().Tree().BestHeader();
+    const uint64_t all = BlockPlan(*best, [](int32_t) { return false; }).EstimatedBytes();
+    return {.bytes = below.stored + below.missing,
+            .missing = below.missing,
+            .coins = m_hints ? m_hints->Info().unspent : 0,
+            .threads = options.threads,
+            .above = all - std::min(all, below.stored),
+            .scripts = options.full_validation};
+}
+
+WorkAmounts BoosterRun::AmountsOf(const BlockSurvey& survey, uint64_t bytes,
+                                  const BoosterOptions& options) const
+{
+    uint64_t all = 0;
+    for (const SurveyedBlock& block : survey.Blocks()) all += block.frame_size;
+    return {.bytes = bytes,
+            .coins = m_hints ? m_hints->Info().unspent : 0,
+            .threads = options.threads,
+            .above = all - std::min(all, bytes),
+            .scripts = options.full_validation};
+}
+
+/** While `headers` are waited for that say how much there is: by the network's parameters. */
+WorkAmounts BoosterRun::AssumedAmounts(const ChainManager& chain, uint64_t headers,
+                                       const BoosterOptions& options) const
+{
+    const auto best = static_cast<uint64_t>(chain.Read().Tree().BestHeader()->height);
+    const uint64_t all = m_params.assumed_blockchain_size_gb * 1'000'000'000;
+    return {.bytes = all,
+            .missing = all - PartOf(all, best, headers),
+            .headers = headers - std::min(headers, best),
+            .threads = options.threads,
+            .scripts = options.full_validation};
+}
+
+std::vector<WorkStep> BoosterRun::GivenSteps(bool joins) const
+{
+    if (joins) return OwnSteps(false, true);
+    return {WorkStep::kFold, WorkStep::kLoad};
+}
+
+/** `values`: the rules are checked by the join for hints; `joins`: by another, or scripts are. */
+std::vector<WorkStep> BoosterRun::OwnSteps(bool values, bool joins) const
+{
+    std::vector<WorkStep> steps = {WorkStep::kReadBlocks, WorkStep::kJoin};
+    if (values) steps.push_back(WorkStep::kCheckRules);
+    if (joins) steps.insert(steps.end(), {WorkStep::kFetchCoins, WorkStep::kWriteUndo});
+    steps.insert(steps.end(), {WorkStep::kFold, WorkStep::kLoad});
+    return steps;
+}
+
+void BoosterRun::Plan(std::vector<WorkStep> steps, const WorkAmounts& amounts,
+                      const BoosterOptions& options) const
+{
+    if (!options.progress.overall) return;
+    const auto has = [&](WorkStep step) {
+        return std::find(steps.begin(), steps.end(), step) != steps.end();
+    };
+    if (m_own_options.undo_first && !has(WorkStep::kWriteUndo)) {
+        steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kFetchCoins,
+                                   WorkStep::kWriteUndo});
+    }
+    if (amounts.above > 0) steps.push_back(WorkStep::kConnect);
+    options.progress.overall->Plan(PlanOf(steps, amounts));
+}
+
+} // namespace ibd

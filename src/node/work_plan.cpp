@@ -1,0 +1,85 @@
+// See work_plan.h.
+#include "node/work_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ibd {
+
+namespace {
+
+// Seconds on one thread, as bench/README.md has them ("Time left"): what counts is how they relate.
+constexpr double kReadPerByte = 1.15e-9;
+constexpr double kJoinPerByte = 0.45e-9;
+constexpr double kCheckPerByte = 0.35e-9;
+constexpr double kFetchPerByte = 1.0e-9;
+constexpr double kScriptsPerByte = 100e-9;
+constexpr double kUndoPerByte = 0.5e-9;
+constexpr double kFoldPerByte = 1.30e-9;
+constexpr double kFoldCheckedPerByte = 0.55e-9;
+constexpr double kIndexPerByte = 1.5e-9;
+constexpr double kConnectPerByte = 6e-9;
+constexpr double kConvertPerByte = 1.5e-9;
+constexpr double kLoadPerCoin = 0.55e-6;
+/** Of a chain whose coins nobody has counted. */
+constexpr double kUsualBytesPerCoin = 4000;
+// Of peers; they are replaced by the real rates soon.
+constexpr double kPeersPerByte = 1e-7;
+constexpr double kPeersPerHeader = 3e-4;
+
+double CostPerByte(WorkStep step, bool checked, bool scripts)
+{
+    switch (step) {
+    case WorkStep::kReadBlocks: return kReadPerByte;
+    case WorkStep::kJoin: return kJoinPerByte;
+    case WorkStep::kCheckRules: return kCheckPerByte;
+    case WorkStep::kFetchCoins: return kFetchPerByte;
+    case WorkStep::kWriteUndo: return scripts ? kScriptsPerByte : kUndoPerByte;
+    case WorkStep::kFold: return checked ? kFoldCheckedPerByte : kFoldPerByte;
+    case WorkStep::kIndex: return kIndexPerByte;
+    case WorkStep::kConnect: return kConnectPerByte;
+    case WorkStep::kConvertHints: return kConvertPerByte;
+    default: return 0;
+    }
+}
+
+/** Of what one thread does. */
+bool IsSequential(WorkStep step)
+{
+    return step == WorkStep::kIndex || step == WorkStep::kConnect ||
+           step == WorkStep::kConvertHints;
+}
+
+double Seconds(WorkStep step, const WorkAmounts& amounts, bool checked)
+{
+    const auto bytes =
+        static_cast<double>(step == WorkStep::kConnect ? amounts.above : amounts.bytes);
+    if (step == WorkStep::kHeaders) return static_cast<double>(amounts.headers) * kPeersPerHeader;
+    if (step == WorkStep::kLoad) {
+        const auto known = static_cast<double>(amounts.coins);
+        return (known > 0 ? known : bytes / kUsualBytesPerCoin) * kLoadPerCoin;
+    }
+    const double threads = IsSequential(step) ? 1 : std::max(1u, amounts.threads);
+    return bytes * CostPerByte(step, checked, amounts.scripts) / threads;
+}
+
+} // namespace
+
+std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAmounts& amounts)
+{
+    std::vector<PlannedStep> plan;
+    uint64_t missing = amounts.missing;
+    bool checked = false; // a join has checked the blocks before they are folded
+    for (const WorkStep step : steps) {
+        PlannedStep next{step, Seconds(step, amounts, checked), step == WorkStep::kHeaders};
+        if (step != WorkStep::kHeaders && missing > 0) {
+            next.seconds += static_cast<double>(std::exchange(missing, 0)) * kPeersPerByte;
+            next.from_peers = true;
+        }
+        plan.push_back(next);
+        checked = checked || step == WorkStep::kReadBlocks;
+    }
+    return plan;
+}
+
+} // namespace ibd

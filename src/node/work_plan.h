@@ -1,0 +1,21 @@
+// What a sync consists of: steps with the seconds that each is expected to take, which are amounts
+// times costs that were measured. OverallProgress corrects them as it goes.
+#pragma once
+
+#include "util/overall_progress.h"
+
+namespace ibd {
+
+struct WorkAmounts {
+    uint64_t bytes = 0;   //!< of all blocks that the steps take
+    uint64_t missing = 0; //!< of these, come from peers while the first step reads them
+    uint64_t coins = 0;   //!< that are loaded; 0: not known yet
+    uint64_t headers = 0; //!< that are waited for
+    unsigned threads = 1;
+    uint64_t above = 0;   //!< bytes of blocks that are connected at the end
+    bool scripts = false; //!< undo data is written while scripts are run
+};
+
+std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAmounts& amounts);
+
+} // namespace ibd

@@ -1,0 +1,142 @@
+// See overall_progress.h.
+#include "util/overall_progress.h"
+
+#include "util/strings.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ibd {
+
+namespace {
+
+/** While any step is at work not all is done. */
+constexpr double kMostDone = 0.9999;
+/** The plan counts for as much as this share of it, done as fast as planned. */
+constexpr double kPriorShare = 0.003;
+
+std::string ToText(const OverallProgress::Figure& now)
+{
+    return fmt::format("step {} of {}, {:.0f} %, {} left", now.step, now.steps,
+                       std::floor(100 * now.done), FormatDuration(now.seconds_left));
+}
+
+} // namespace
+
+void OverallProgress::Plan(std::vector<PlannedStep> steps)
+{
+    const Lock lock(m_mutex);
+    m_steps.resize(m_current ? *m_current + 1 : 0);
+    for (const PlannedStep& step : steps) m_steps.push_back({.plan = step});
+}
+
+void OverallProgress::End()
+{
+    const Lock lock(m_mutex);
+    m_steps.clear();
+    m_current.reset();
+    m_shown = 0;
+}
+
+double OverallProgress::SpentOn(size_t index) const
+{
+    if (index != m_current) return m_steps[index].spent;
+    return static_cast<double>(m_env.MonotonicMicros() - m_entered) / 1e6;
+}
+
+// Steps that are passed over are done: their seconds are not waited for.
+void OverallProgress::Enter(size_t next)
+{
+    if (m_current) m_steps[*m_current].spent = SpentOn(*m_current);
+    for (size_t i = 0; i < next; ++i) m_steps[i].done = 1;
+    m_current = next;
+    m_entered = m_env.MonotonicMicros();
+}
+
+void OverallProgress::Update(WorkStep step, uint64_t done, uint64_t total, uint64_t start)
+{
+    const Lock lock(m_mutex);
+    size_t at = m_current.value_or(0);
+    while (at < m_steps.size() && m_steps[at].plan.step != step) ++at;
+    if (at == m_steps.size()) return;
+    if (at != m_current) Enter(at);
+    if (total == 0) return;
+    const auto share = [&](uint64_t part) {
+        return std::min(static_cast<double>(part) / static_cast<double>(total), 1.0);
+    };
+    m_steps[at].start = share(start);
+    m_steps[at].done = std::max(m_steps[at].done, share(std::max(done, start)));
+}
+
+/** Seconds that a step takes from where it was begun, by its own rate and by the plan. */
+double OverallProgress::Projected(size_t index, double scale) const
+{
+    const Step& step = m_steps[index];
+    const double spent = SpentOn(index);
+    const double planned = std::max(step.plan.seconds * (1 - step.start) * scale, spent);
+    if (step.done <= step.start) return planned;
+    const double fresh = (step.done - step.start) / (1 - step.start);
+    const double trust = std::min(fresh / kTrustedShare, 1.0);
+    return trust * spent / fresh + (1 - trust) * planned;
+}
+
+/** How many times as long as planned this machine takes, by all that it has done. */
+double OverallProgress::Scale() const
+{
+    double planned = 0;
+    double done = 0;
+    double taken = 0;
+    for (size_t i = 0; i < m_steps.size(); ++i) {
+        const Step& step = m_steps[i];
+        if (step.plan.from_peers) continue;
+        planned += step.plan.seconds;
+        if (i > *m_current || SpentOn(i) <= 0) continue; // not begun, or passed over
+        done += step.plan.seconds * (step.done - step.start);
+        taken += SpentOn(i);
+    }
+    const double prior = kPriorShare * planned;
+    return prior > 0 ? (taken + prior) / (done + prior) : 1;
+}
+
+OverallProgress::Figure OverallProgress::NowLocked() const
+{
+    const double scale = Scale();
+    double done = 0;
+    double left = 0;
+    for (size_t i = 0; i < m_steps.size(); ++i) {
+        const Step& step = m_steps[i];
+        if (i > *m_current) {
+            left += step.plan.seconds * scale;
+            continue;
+        }
+        // What an earlier start did took seconds that are not known: as planned.
+        done += SpentOn(i) + step.plan.seconds * step.start * scale;
+        if (i == *m_current) left += std::max(Projected(i, scale) - SpentOn(i), 0.0);
+    }
+    const double share = done + left > 0 ? done / (done + left) : 0;
+    m_shown = std::max(m_shown, std::min(share, kMostDone));
+    return {m_steps[*m_current].plan.step, *m_current + 1, m_steps.size(), m_shown,
+            std::llround(left)};
+}
+
+std::optional<OverallProgress::Figure> OverallProgress::Now() const
+{
+    const Lock lock(m_mutex);
+    if (!m_current) return std::nullopt;
+    return NowLocked();
+}
+
+std::string OverallProgress::Text() const
+{
+    const auto now = Now();
+    return now ? ToText(*now) : std::string();
+}
+
+std::string OverallProgress::Text(WorkStep step) const
+{
+    const Lock lock(m_mutex);
+    if (!m_current || m_steps[*m_current].plan.step != step) return {};
+    return ToText(NowLocked());
+}
+
+} // namespace ibd
