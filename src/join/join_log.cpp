@@ -24,8 +24,8 @@ SpillWriter* WriterOf(const std::optional<StepSpill<Collector>>& spill)
 
 JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
     : m_env(env), m_options(options), m_state(std::move(state)), m_met_before(m_state.met),
-      m_keeps_checksums(m_state.KeepsChecksums()), m_aggregate(m_state.aggregate),
-      m_salt(m_state.salt),
+      m_records(m_state.records), m_keeps_checksums(m_state.KeepsChecksums()),
+      m_aggregate(m_state.aggregate), m_salt(m_state.salt),
       m_ranges(m_state.pairs || m_state.values ? std::optional(m_state.MakingRanges())
                                                : std::nullopt),
       m_next_spill(m_state.NextSpillNumber())
@@ -135,6 +135,7 @@ Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t by
         m_step.blocks.push_back(block);
         m_step.bytes += bytes;
         m_step.records += records;
+        m_records.fetch_add(records, std::memory_order_relaxed);
         if (sum) m_step.sum->Combine(*sum);
     }
     const uint64_t before = m_step_bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -218,6 +219,14 @@ Result<JoinLog::Step> JoinLog::CloseStep(bool last)
     step.pairs = std::move(pairs);
     step.values = std::move(values);
     return step;
+}
+
+double JoinLog::UnmetShare()
+{
+    uint64_t met = m_met_before;
+    OnTable([&](auto& table) { met += 2 * table.Met(); });
+    const uint64_t records = std::max<uint64_t>(m_records, 1);
+    return 1 - static_cast<double>(std::min(met, records)) / static_cast<double>(records);
 }
 
 void JoinLog::Work()

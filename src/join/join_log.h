@@ -45,6 +45,9 @@ public:
     /** An empty one for the blocks of a worker; null if none are kept. */
     std::unique_ptr<Aggregate> NewSum() const;
 
+    /** Share of the records so far that have met no other. Any thread. */
+    double UnmetShare();
+
     /** Waits until all is durable. No Record() may follow. */
     Result<> Finish();
 
@@ -92,6 +95,7 @@ private:
     std::optional<HotTable<ValuedRecord>> m_valued_table;
     std::span<const std::unique_ptr<BlockSource>> m_sources;
     const uint64_t m_met_before; //!< by earlier joins that this one goes on with
+    std::atomic<uint64_t> m_records; //!< in all until now
     const bool m_keeps_checksums;
     // Of the state, which is another thread's.
     const std::optional<AggregateKind> m_aggregate;

@@ -11,6 +11,8 @@ namespace ibd {
 namespace {
 
 constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
+/** Of the checks of spent coins: this share is work even if all outputs met their inputs. */
+constexpr double kCheckOfMet = 0.18;
 
 uint64_t ExpectedInputs(uint64_t block_bytes) { return block_bytes / kBytesPerRecord / 2; }
 
@@ -190,12 +192,23 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
                          .step = WorkStep::kReadBlocks});
     const auto watch = [&] {
         meter.Update(m_job.BytesRead(), m_supply.Detail());
+        ExpectSpills(log);
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block
     };
     RunWatched(
         "join", m_sources.size(), [&](size_t i) { Work(context, i); }, watch);
     const Lock lock(m_mutex);
     return std::move(m_failure);
+}
+
+/** Records that met in memory are no work for the steps after this one. */
+void ReadPhase::ExpectSpills(JoinLog& log) const
+{
+    OverallProgress* const overall = m_job.options.progress.overall;
+    if (!overall) return;
+    const double unmet = log.UnmetShare();
+    overall->Weigh(WorkStep::kJoin, unmet);
+    overall->Weigh(WorkStep::kCheckRules, kCheckOfMet + (1 - kCheckOfMet) * unmet);
 }
 
 void ReadPhase::Work(const JoinContext& context, size_t number)

@@ -33,6 +33,7 @@ private:
     Result<> BeginSupply(const std::optional<JoinState>& kept);
     std::string FindShortage(const JoinState& state) const;
     Result<std::optional<FoldFailure>> ReadAll(JoinLog& log);
+    void ExpectSpills(JoinLog& log) const;
     void Work(const JoinContext& context, size_t number);
 
     JoinJob& m_job;

@@ -454,7 +454,7 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     LogOwnStart(trust, options, terminal->height, besides.values || MustCheckRules(options));
     std::vector<WorkStep> steps = OwnSteps(besides.values, full);
     steps.insert(steps.begin() + (besides.values ? 3 : 2), WorkStep::kIndex);
-    Plan(std::move(steps), AmountsOf(survey, bytes.stored, options), options);
+    Plan(std::move(steps), AmountsOf(survey, *terminal, options), options);
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
     if (made.verdict.kind == JoinVerdict::Kind::kNoRoom) { // nothing was read
         m_own_refused = true;

@@ -21,24 +21,29 @@ WorkAmounts BoosterRun::AmountsOf(const ChainManager& chain, const HeaderNode& t
 {
     const BlockBytes below = BytesUpTo(chain, terminal);
     const HeaderNode* const best = chain.Read().Tree().BestHeader();
-    const uint64_t all = BlockPlan(*best, [](int32_t) { return false; }).EstimatedBytes();
+    const BlockPlan above(*best, [&](int32_t height) { return height <= terminal.height; });
     return {.bytes = below.stored + below.missing,
             .missing = below.missing,
             .coins = m_hints ? m_hints->Info().unspent : 0,
             .threads = options.threads,
-            .above = all - std::min(all, below.stored),
+            .above = above.BytesToFold(),
             .scripts = options.full_validation};
 }
 
-WorkAmounts BoosterRun::AmountsOf(const BlockSurvey& survey, uint64_t bytes,
+WorkAmounts BoosterRun::AmountsOf(const BlockSurvey& survey, const HeaderNode& terminal,
                                   const BoosterOptions& options) const
 {
-    uint64_t all = 0;
-    for (const SurveyedBlock& block : survey.Blocks()) all += block.frame_size;
-    return {.bytes = bytes,
+    uint64_t below = 0;
+    uint64_t above = 0;
+    for (const SurveyedBlock& block : survey.Blocks()) {
+        const bool is_above = block.node && block.node->height > terminal.height;
+        (is_above ? above : below) += block.frame_size;
+    }
+    return {.bytes = below,
             .coins = m_hints ? m_hints->Info().unspent : 0,
             .threads = options.threads,
-            .above = all - std::min(all, bytes),
+            .above = above,
+            .indexes = true,
             .scripts = options.full_validation};
 }
 
@@ -82,7 +87,7 @@ void BoosterRun::Plan(std::vector<WorkStep> steps, const WorkAmounts& amounts,
         steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kFetchCoins,
                                    WorkStep::kWriteUndo});
     }
-    if (amounts.above > 0) steps.push_back(WorkStep::kConnect);
+    if (amounts.above >= kLeastToConnect) steps.push_back(WorkStep::kConnect);
     options.progress.overall->Plan(PlanOf(steps, amounts));
 }
 

@@ -117,9 +117,8 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     const auto observer = ObserverOf({.terminal = *terminal, .place = PlacesIn(survey, *terminal)});
     folding.observer = observer.get();
     ReindexSupply supply(m_env, blocks, survey, *terminal);
-    IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
     Plan({WorkStep::kFold, WorkStep::kIndex, WorkStep::kLoad},
-         AmountsOf(survey, supply.BytesToFold(), options), options);
+         AmountsOf(survey, *terminal, options), options);
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
         m_env, m_log, m_params, *terminal, blocks, supply, *m_hints, std::move(folding)));
     const Lock lock(m_mutex);

@@ -212,7 +212,7 @@ private:
     // booster_plan.cpp
     WorkAmounts AmountsOf(const ChainManager& chain, const HeaderNode& terminal,
                           const BoosterOptions& options) const;
-    WorkAmounts AmountsOf(const BlockSurvey& survey, uint64_t bytes,
+    WorkAmounts AmountsOf(const BlockSurvey& survey, const HeaderNode& terminal,
                           const BoosterOptions& options) const;
     WorkAmounts AssumedAmounts(const ChainManager& chain, uint64_t headers,
                                const BoosterOptions& options) const;

@@ -18,8 +18,6 @@ namespace {
 
 /** Files open at once: what the booster's runs may take is a part of it, and what Core asks for. */
 constexpr uint64_t kOpenFiles = 2048;
-/** Of blocks to connect that take long enough for a line of progress. */
-constexpr uint64_t kTxsToShow = 20'000;
 constexpr int kCoreBlockPeers = 2;        //!< block-only connections that there are anyway
 constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
 
@@ -392,12 +390,12 @@ void Node::ConnectStored()
         while (last->prev && !last->HaveChainTxs()) last = last->prev;
         if (const HeaderNode* const tip = reader.Active().Tip()) before = tip->chain_tx_count;
     }
-    if (last->chain_tx_count < before + kTxsToShow) return m_chain_thread->Activate();
-    if (!m_overall.Now()) {
-        const int32_t height = m_chain->Current().height;
-        const BlockPlan above(*last, [&](int32_t at) { return at <= height; });
-        m_overall.Plan(PlanOf({WorkStep::kConnect}, {.above = above.EstimatedBytes()}));
-    }
+    const int32_t height = m_chain->Current().height;
+    if (last->height <= height) return m_chain_thread->Activate();
+    const BlockPlan plan(*last, [&](int32_t at) { return at <= height; });
+    const uint64_t above = plan.BytesToFold();
+    if (above < kLeastToConnect) return m_chain_thread->Activate();
+    if (!m_overall.Now()) m_overall.Plan(PlanOf({WorkStep::kConnect}, {.above = above}));
     ProgressMeter meter(m_env, m_log,
                         {.label = "Connecting blocks",
                          .unit = "transactions",

@@ -9,18 +9,21 @@ namespace ibd {
 namespace {
 
 // Seconds on one thread, as bench/README.md has them ("Time left"): what counts is how they relate.
-constexpr double kReadPerByte = 1.15e-9;
-constexpr double kJoinPerByte = 0.45e-9;
-constexpr double kCheckPerByte = 0.35e-9;
+constexpr double kReadPerByte = 2.35e-9;
+// Of blocks no output of which meets its input in memory.
+constexpr double kJoinPerByte = 0.68e-9;
+constexpr double kCheckPerByte = 0.34e-9;
 constexpr double kFetchPerByte = 1.0e-9;
 constexpr double kScriptsPerByte = 100e-9;
 constexpr double kUndoPerByte = 0.5e-9;
 constexpr double kFoldPerByte = 1.30e-9;
-constexpr double kFoldCheckedPerByte = 0.55e-9;
-constexpr double kIndexPerByte = 1.5e-9;
+constexpr double kFoldCheckedPerByte = 0.6e-9;
+constexpr double kIndexPerByte = 1.7e-9;
+constexpr double kIndexBesidesPerByte = 0.5e-9;
+constexpr double kIndexKnownPerByte = 0.03e-9;
 constexpr double kConnectPerByte = 6e-9;
 constexpr double kConvertPerByte = 1.5e-9;
-constexpr double kLoadPerCoin = 0.55e-6;
+constexpr double kLoadPerCoin = 0.3e-6;
 /** Of a chain whose coins nobody has counted. */
 constexpr double kUsualBytesPerCoin = 4000;
 // Of peers; they are replaced by the real rates soon.
@@ -36,7 +39,7 @@ double CostPerByte(WorkStep step, bool checked, bool scripts)
     case WorkStep::kFetchCoins: return kFetchPerByte;
     case WorkStep::kWriteUndo: return scripts ? kScriptsPerByte : kUndoPerByte;
     case WorkStep::kFold: return checked ? kFoldCheckedPerByte : kFoldPerByte;
-    case WorkStep::kIndex: return kIndexPerByte;
+    case WorkStep::kIndex: return checked ? kIndexKnownPerByte : kIndexPerByte;
     case WorkStep::kConnect: return kConnectPerByte;
     case WorkStep::kConvertHints: return kConvertPerByte;
     default: return 0;
@@ -63,21 +66,29 @@ double Seconds(WorkStep step, const WorkAmounts& amounts, bool checked)
     return bytes * CostPerByte(step, checked, amounts.scripts) / threads;
 }
 
+double IndexingBesides(const WorkAmounts& amounts)
+{
+    return static_cast<double>(amounts.bytes) * kIndexBesidesPerByte /
+           std::max(1u, amounts.threads);
+}
+
 } // namespace
 
 std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAmounts& amounts)
 {
     std::vector<PlannedStep> plan;
     uint64_t missing = amounts.missing;
+    bool indexes = amounts.indexes;
     bool checked = false; // a join has checked the blocks before they are folded
     for (const WorkStep step : steps) {
         PlannedStep next{step, Seconds(step, amounts, checked), step == WorkStep::kHeaders};
+        if (std::exchange(indexes, false)) next.seconds += IndexingBesides(amounts);
         if (step != WorkStep::kHeaders && missing > 0) {
             next.seconds += static_cast<double>(std::exchange(missing, 0)) * kPeersPerByte;
             next.from_peers = true;
         }
         plan.push_back(next);
-        checked = checked || step == WorkStep::kReadBlocks;
+        checked = checked || step == WorkStep::kReadBlocks || step == WorkStep::kFold;
     }
     return plan;
 }

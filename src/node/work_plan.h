@@ -6,6 +6,9 @@
 
 namespace ibd {
 
+/** Fewer bytes of blocks to connect are no step. */
+constexpr uint64_t kLeastToConnect = 8'000'000;
+
 struct WorkAmounts {
     uint64_t bytes = 0;   //!< of all blocks that the steps take
     uint64_t missing = 0; //!< of these, come from peers while the first step reads them
@@ -13,6 +16,7 @@ struct WorkAmounts {
     uint64_t headers = 0; //!< that are waited for
     unsigned threads = 1;
     uint64_t above = 0;   //!< bytes of blocks that are connected at the end
+    bool indexes = false; //!< the first step checks the blocks for the index, too
     bool scripts = false; //!< undo data is written while scripts are run
 };
 

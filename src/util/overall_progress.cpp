@@ -38,6 +38,19 @@ void OverallProgress::End()
     m_shown = 0;
 }
 
+void OverallProgress::Weigh(WorkStep step, double share)
+{
+    const Lock lock(m_mutex);
+    for (size_t i = m_current ? *m_current + 1 : 0; i < m_steps.size(); ++i) {
+        if (m_steps[i].plan.step == step) m_steps[i].weight = share;
+    }
+}
+
+double OverallProgress::Planned(size_t index) const
+{
+    return m_steps[index].plan.seconds * m_steps[index].weight;
+}
+
 double OverallProgress::SpentOn(size_t index) const
 {
     if (index != m_current) return m_steps[index].spent;
@@ -73,7 +86,7 @@ double OverallProgress::Projected(size_t index, double scale) const
 {
     const Step& step = m_steps[index];
     const double spent = SpentOn(index);
-    const double planned = std::max(step.plan.seconds * (1 - step.start) * scale, spent);
+    const double planned = std::max(Planned(index) * (1 - step.start) * scale, spent);
     if (step.done <= step.start) return planned;
     const double fresh = (step.done - step.start) / (1 - step.start);
     const double trust = std::min(fresh / kTrustedShare, 1.0);
@@ -89,9 +102,9 @@ double OverallProgress::Scale() const
     for (size_t i = 0; i < m_steps.size(); ++i) {
         const Step& step = m_steps[i];
         if (step.plan.from_peers) continue;
-        planned += step.plan.seconds;
+        planned += Planned(i);
         if (i > *m_current || SpentOn(i) <= 0) continue; // not begun, or passed over
-        done += step.plan.seconds * (step.done - step.start);
+        done += Planned(i) * (step.done - step.start);
         taken += SpentOn(i);
     }
     const double prior = kPriorShare * planned;
@@ -106,11 +119,11 @@ OverallProgress::Figure OverallProgress::NowLocked() const
     for (size_t i = 0; i < m_steps.size(); ++i) {
         const Step& step = m_steps[i];
         if (i > *m_current) {
-            left += step.plan.seconds * scale;
+            left += Planned(i) * scale;
             continue;
         }
         // What an earlier start did took seconds that are not known: as planned.
-        done += SpentOn(i) + step.plan.seconds * step.start * scale;
+        done += SpentOn(i) + Planned(i) * step.start * scale;
         if (i == *m_current) left += std::max(Projected(i, scale) - SpentOn(i), 0.0);
     }
     const double share = done + left > 0 ? done / (done + left) : 0;

@@ -55,6 +55,9 @@ public:
     /** Units of a step; `start` of them were done by an earlier start of the node. The step is the
      *  one at work or, from now on, the next such one of the plan; else nothing happens. */
     void Update(WorkStep step, uint64_t done, uint64_t total, uint64_t start);
+    /** What is known by now: steps of that kind which are yet to come need this share of the
+     *  seconds that were planned. */
+    void Weigh(WorkStep step, double share);
     /** There is no such work any more. */
     void End();
 
@@ -68,12 +71,15 @@ public:
 private:
     struct Step {
         PlannedStep plan;
+        double weight = 1; //!< of the planned seconds
         double spent = 0; //!< seconds
         double start = 0; //!< share done by an earlier start
         double done = 0;  //!< share
     };
 
     void Enter(size_t next) IBD_REQUIRES(m_mutex);
+    /** Seconds as planned, by what is known. */
+    double Planned(size_t index) const IBD_REQUIRES(m_mutex);
     double SpentOn(size_t index) const IBD_REQUIRES(m_mutex);
     double Projected(size_t index, double scale) const IBD_REQUIRES(m_mutex);
     double Scale() const IBD_REQUIRES(m_mutex);

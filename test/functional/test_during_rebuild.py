@@ -4,8 +4,9 @@ the work is, is one figure wherever it is told."""
 
 import http.client
 import re
+import shutil
 
-from framework import FunctionalTest, RPC_IN_WARMUP, RpcError
+from framework import FunctionalTest, RPC_IN_WARMUP, RpcError, hints_tool
 from generated import medium_chain
 
 # As many of each kind as a monitor asks: program, chain, blocks, peers.
@@ -76,6 +77,21 @@ class DuringRebuild(FunctionalTest):
                 for (_, _, before), (_, _, after) in zip(seen, seen[1:]):
                     self.assertLess(before, after + 0.01)  # one of them is in whole percent
                 self.assertLess(max(done for _, _, done in seen), 1)
+
+    def test_conversion_of_hints(self):
+        """The first of three steps; getboosterinfo names it."""
+        file, seen = self.dir / "swift", []
+        hints_tool("convert", "--network=regtest", "--format=swifthints",
+                   f"--blocks={self.made.blocks}", self.made.bitmap, file)
+        while not seen:
+            shutil.rmtree(self.main.net_dir / "hints", ignore_errors=True)
+            self.main.launch("-reindex-chainstate", f"-ibdboosterfile={file}", *self.made.trust)
+            while self.at_work(self.main):
+                info = self.main.rpc("getboosterinfo")
+                if info["state"] == "converting":
+                    seen.append((info["step"], info["steps"]))
+            self.main.wait_for_tip(self.made.tip).stop()
+        self.assertEqual(set(seen), {(1, 3)})
 
     def rebuild(self, *args):
         """Asks until the end of the rebuild, and says how often it was met at work."""

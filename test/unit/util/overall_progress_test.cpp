@@ -175,3 +175,18 @@ TEST_CASE("what_an_earlier_start_did_is_done", "[util][progress]")
     overall.Update(WorkStep::kFold, 100, 100, 100); // all of it
     CHECK(overall.Text() == "step 1 of 2, 50 %, 1 min 40 s left");
 }
+
+TEST_CASE("steps_to_come_are_weighed_by_what_is_known", "[util][progress]")
+{
+    ClockEnv env;
+    OverallProgress overall(env);
+    overall.Plan({{WorkStep::kReadBlocks, 100}, {WorkStep::kJoin, 100}, {WorkStep::kFold, 100}});
+    overall.Update(WorkStep::kReadBlocks, 0, 100, 0);
+    CHECK(overall.Text() == "step 1 of 3, 0 %, 5 min 00 s left");
+    overall.Weigh(WorkStep::kJoin, 0.2);
+    overall.Weigh(WorkStep::kReadBlocks, 5); // is at work
+    CHECK(overall.Text() == "step 1 of 3, 0 %, 3 min 40 s left");
+    env.micros += 50'000'000;
+    overall.Update(WorkStep::kReadBlocks, 50, 100, 0);
+    CHECK(overall.Now()->seconds_left == 170);
+}

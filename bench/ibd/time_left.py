@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Measures by how much the time left that a node tells errs, over a generated chain: runs each kind
+of rebuild, asks getboosterinfo ten times a second, and compares what it told at half of the time
+with what was then left.
+
+    bench/ibd/time_left.py --build build --work /somewhere [--outputs 14000000] [--threads 1]
+
+The costs of the steps in src/node/work_plan.cpp come from the CPU seconds of each step that it prints.
+"""
+import subprocess
+import time
+
+import measure
+
+MAX_ERROR = 0.3  # the target
+EVERY_SECONDS = 0.1
+TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.folder = args.work / f"time-left-{args.outputs}"
+        self.hints = args.work / f"time-left-{args.outputs}.hints"
+        self.summary = measure.chain(args.build, self.folder, args.outputs, "--tail", TAIL,
+                                     "--shuffle", 10, "--container", self.hints)
+
+    def samples(self, *options):
+        """(seconds, getboosterinfo, CPU seconds) while there is a figure; the last: at its end."""
+        port = measure.free_port()
+        command = [self.args.build / "bin/bitcoind", "-regtest", f"-datadir={self.folder}",
+                   f"-rpcport={port}", "-connect=0", "-listen=0", "-ibdboosterundo=0",
+                   "-printtoconsole=0", f"-ibdboosterthreads={self.args.threads}",
+                   f"-assumevalid={self.summary['hints_hash']}", "-minimumchainwork=0", *options]
+        seen = []
+        with subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as node:
+            while node.poll() is None:
+                info = measure.rpc(self.folder, port, "getboosterinfo")
+                if info and (seen or "step" in info):
+                    seen.append((time.monotonic(), info, measure.cpu_of(node.pid)))
+                    if "step" not in info:
+                        break
+                time.sleep(EVERY_SECONDS)
+            node.terminate()
+        return seen
+
+    def run(self, name, *options):
+        measure.warm(self.folder / "regtest/blocks")
+        *seen, last = self.samples(*options)
+        begin, end = seen[0][0], last[0]
+        half = min(seen, key=lambda sample: abs(sample[0] - (begin + end) / 2))
+        left = end - half[0]
+        steps = {}
+        for (_, info, before), (_, _, after) in zip(seen, [*seen[1:], last]):
+            key = f"step {info['step']} of {info['steps']}"
+            steps[key] = steps.get(key, 0) + after - before
+        result = {"name": name, "seconds": end - begin, "share": half[1]["progress"],
+                  "told": half[1]["timeleft"], "left": left,
+                  "error": max(abs(half[1]["timeleft"] - left) - 0.5, 0) / left, "steps": steps}
+        print(f"  {name}: {result['seconds']:.1f} s; at half-way {result['share']:.0%}, "
+              f"{result['told']} s left told, {left:.1f} s true; CPU of "
+              + ", ".join(f"{key} {value:.1f} s" for key, value in steps.items()), flush=True)
+        return result
+
+
+def main():
+    parser = measure.arguments(__doc__, outputs=14_000_000, repeat=1)
+    parser.add_argument("--threads", type=int, default=1)
+    args = parser.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(args)
+    hints = f"-ibdboosterfile={bench.hints}"
+    kinds = [("-reindex -ibdbooster=0", "-reindex", "-ibdbooster=0"),
+             ("-reindex-chainstate -ibdbooster=0", "-reindex-chainstate", "-ibdbooster=0"),
+             ("-reindex-chainstate -ibdbooster", "-reindex-chainstate", "-ibdbooster"),
+             ("-reindex-chainstate with hints", "-reindex-chainstate", hints),
+             ("-reindex -ibdbooster", "-reindex", "-ibdbooster"),
+             ("-reindex with hints", "-reindex", hints)]
+    results = [bench.run(*kind) for kind in kinds for _ in range(args.repeat)]
+    rows = [(r["name"], f"{r['seconds']:.1f}", f"{100 * r['share']:.0f} %", f"{r['told']} s",
+             f"{r['left']:.1f} s", f"{100 * r['error']:.0f} %") for r in results]
+    facts = bench.summary
+    text = "\n".join([
+        f"{facts['outputs']:,} outputs, {facts['bytes'] / 1e6:.0f} MB in {facts['height']:,} "
+        f"blocks; {args.threads} thread(s).", "",
+        *measure.table(("run", "seconds", "share at half-way", "told", "true", "error"), *rows),
+        "", *measure.verdict_table([("largest error at half-way",
+                                     max(r["error"] for r in results), "<=", MAX_ERROR)]), ""])
+    measure.write(args.work, "time-left", text, results)
+
+
+if __name__ == "__main__":
+    main()
