@@ -38,7 +38,7 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     std::vector<const HeaderNode*> out;
     if (!source.best_known) return out;
     Load& load = m_loads[source.peer];
-    const size_t most = FreeSlots(load, now);
+    const size_t most = FreeSlots(load, source.most, now);
     if (most == 0) return out;
     AskAgain(source, most, out);
     AskPreferred(source, most, out);
@@ -86,14 +86,14 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
         if (wanted && !HasFalsified(source, *node)) out.push_back(node);
     }
     std::reverse(out.begin(), out.end());
-    out.resize(std::min(out.size(), FreeSlots(m_loads[source.peer], now)));
+    out.resize(std::min(out.size(), FreeSlots(m_loads[source.peer], source.most, now)));
     Request(source.peer, out, now);
     return out;
 }
 
 /** As much as a peer gives in two seconds, so that a far one has always something to send. With a
  *  window the few ahead of it are for all. */
-size_t BlockDownloader::FreeSlots(const Load& load, int64_t now) const
+size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) const
 {
     size_t most = kMinInFlight;
     if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && load.rate.Known()) {
@@ -101,6 +101,7 @@ size_t BlockDownloader::FreeSlots(const Load& load, int64_t now) const
         most = static_cast<size_t>(
             std::clamp(two_seconds, double{kMinInFlight}, double{kMaxInFlight}));
     }
+    most = std::min(most, bound);
     return load.requests.size() < most ? most - load.requests.size() : 0;
 }
 

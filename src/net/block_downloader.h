@@ -81,6 +81,7 @@ public:
         bool elsewhere = false;                 //!< best_known is not on the best header's chain
         /** Blocks that it is never asked for, as it sent something else for them; null: none. */
         const std::set<const HeaderNode*>* falsified = nullptr;
+        size_t most = kMaxInFlight; //!< requests to it at a time
     };
     /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
@@ -155,7 +156,7 @@ private:
         int64_t expected; //!< microseconds from now on
     };
 
-    size_t FreeSlots(const Load& load, int64_t now) const;
+    size_t FreeSlots(const Load& load, size_t bound, int64_t now) const;
     void Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now);
     static std::deque<Asked>::iterator FindRequest(Load& load, const HeaderNode& node);
     void RemoveAsked(PeerId peer, const HeaderNode& node);

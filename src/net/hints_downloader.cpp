@@ -30,6 +30,13 @@ void HintsDownloader::Disconnected(PeerId peer)
     m_sources.erase(found);
 }
 
+bool HintsDownloader::IsAsked(PeerId peer) const
+{
+    if (m_state != State::kHead && m_state != State::kGroups) return false; // late answers
+    const auto found = m_sources.find(peer);
+    return found != m_sources.end() && !found->second.asked.empty();
+}
+
 std::vector<PeerId> HintsDownloader::WhoOffered(const Uint256& id) const
 {
     std::vector<PeerId> out;

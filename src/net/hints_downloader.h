@@ -35,6 +35,9 @@ inline constexpr int64_t kLeastHintsRate = 256 << 10;
 inline constexpr int64_t kHintsGraceTime = 60'000'000;
 /** Fetching may take this long for all files together: two of the longest, and their grace. */
 inline constexpr int64_t kHintsWholeTime = int64_t{75} * 60 * 1'000'000;
+/** Blocks that a peer is asked for at a time while it owes hints: it answers in order, and what is
+ *  before them should not be more than the hints are. */
+inline constexpr size_t kBlocksBesideHints = 1;
 /** Files that are tried. */
 inline constexpr size_t kMaxHintsTries = 8;
 
@@ -51,6 +54,8 @@ public:
     /** What was wrong with it, if that is the peer's fault. Late answers are nobody's. */
     std::optional<std::string> Received(PeerId peer, const HintsDataMessage& message, int64_t now);
     void Disconnected(PeerId peer);
+    /** Whether it owes a part of the file. */
+    bool IsAsked(PeerId peer) const;
 
     struct Request {
         PeerId peer;

@@ -152,8 +152,9 @@ void PeerManager::MaintainBlocks(Peer& peer)
     if (!MayAskForBlocks(peer)) return;
     peer.was_compared = true;
     const bool elsewhere = !IsAncestor(*peer.best_known, m_at.chain.BestHeader());
-    const BlockDownloader::Source source{peer.Id(), peer.best_known, peer.IsLimited(), elsewhere,
-                                         peer.falsified.get()};
+    BlockDownloader::Source source{peer.Id(), peer.best_known, peer.IsLimited(), elsewhere,
+                                   peer.falsified.get()};
+    if (m_hints && m_hints->IsAsked(peer.Id())) source.most = kBlocksBesideHints;
     AskForBlocks(peer, m_downloader->Ask(source, m_at.chain.Tip(), Now()));
     if (const PeerId staller = m_downloader->TakeNewStaller(); staller >= 0) {
         m_at.log.Debug(LogCategory::kNet, "Stall started peer={}", staller);

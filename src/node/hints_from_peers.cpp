@@ -14,6 +14,7 @@ namespace ibd {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(200);
+constexpr int64_t kHeadersLook = 200'000; //!< microseconds
 /** Bytes that are made durable while others come, so that few are left at the end. */
 constexpr uint64_t kSyncEvery = 16 << 20;
 
@@ -219,13 +220,16 @@ void HintsFromPeers::Interrupt()
     m_changed.notify_all();
 }
 
-/** Hints are chosen once the headers are there, which all peers may have fewer of than expected. */
+/** Hints are chosen once the headers are there, which all peers may have fewer of than expected.
+ *  Blocks are asked of those peers only that have told theirs. */
 void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
 {
-    if (m_headers_ended || !m_options.last_headers) return;
+    const int64_t now = m_env.MonotonicMicros();
+    if (!m_options.last_headers || now < m_looked_at + kHeadersLook) return;
+    m_looked_at = now;
     const int32_t best = m_chain.Read().Tree().BestHeader()->height;
     const HeadersTold told = m_options.last_headers();
-    if (!watch.HaveEnded(best, told, m_env.MonotonicMicros())) return;
+    if (HasHeaders() || !watch.HaveEnded(best, told, now)) return;
     m_log.Info("IBD Booster: the headers end at height {}: {}", best, Describe(told));
     m_headers_ended = true;
 }
@@ -260,10 +264,8 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
                 return std::optional<Path>();
             }
         }
-        if (now.state == State::kAsking) {
-            if (!HasHeaders()) LookAtHeaders(watch);
-            continue;
-        }
+        LookAtHeaders(watch);
+        if (now.state == State::kAsking) continue;
         if (!meter) {
             meter.emplace(m_env, m_log,
                           ProgressOptions{.label = "IBD Booster: fetching hints",
@@ -271,7 +273,7 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
                                           .total = now.total,
                                           .to = m_options.progress});
         }
-        meter->Update(now.bytes, "");
+        meter->Update(now.bytes, m_options.detail ? m_options.detail() : "");
         if (!hash && m_options.pin) { // then no other file is ever fetched
             IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
         }

@@ -24,6 +24,8 @@ struct HintsFetchOptions {
     ProgressTargets progress = {};
     /** Asks peers for the last headers that they have; null: nobody to ask. */
     std::function<HeadersTold()> last_headers = {};
+    /** What else the line of progress is to say; null: nothing. */
+    std::function<std::string()> detail = {};
 };
 
 class HintsFromPeers final : public HintsGoal {
@@ -43,6 +45,7 @@ public:
     /** After Wait(): the whole was not what was offered, though each part of it was. */
     bool WasFalse() const { return m_was_false; }
 
+    /** Any thread. */
     bool HasHeaders() override;
     Fit Judge(const HintsOffer& offer) override;
     bool IsPinned(const HintsOffer& offer) override;
@@ -72,6 +75,7 @@ private:
     std::vector<bool> m_there; //!< of the groups
     size_t m_first_missing = 0;
     bool m_was_false = false;                  //!< Wait()'s
+    int64_t m_looked_at = 0;                   //!< Wait()'s: when at the headers, microseconds
     std::atomic<bool> m_headers_ended = false; //!< no peer has more of them
 
     enum class State { kAsking, kFetching, kComplete, kFailed };

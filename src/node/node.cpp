@@ -135,6 +135,12 @@ void Node::SetStatus(const std::string& status)
 std::optional<BoosterProgress> Node::HowTheBoosterDoes() const
 {
     auto progress = m_booster.Progress();
+    const auto prefetch = Prefetch();
+    if (const auto download = prefetch ? prefetch->Progress() : std::nullopt) {
+        if (!progress) progress.emplace();
+        progress->state = BoosterState::kWaiting;
+        progress->download = download;
+    }
     const auto undo = m_undo.Progress();
     if (undo && !progress) progress.emplace();
     if (undo) progress->undo = undo;
@@ -281,7 +287,12 @@ void Node::PrepareHints(ChainManager& chain)
                               .known = KnownHintsOf(m_params.network),
                               .full_validation = m_options.booster.full_validation,
                               .progress = ProgressOnTerminal(),
-                              .last_headers = [this] { return m_network->AskForLastHeaders(); }});
+                              .last_headers = [this] { return m_network->AskForLastHeaders(); },
+                              .detail =
+                                  [this] {
+                                      const auto prefetch = Prefetch();
+                                      return prefetch ? prefetch->Detail() : std::string();
+                                  }});
         m_hints_goal = m_hints_from_peers.get();
         if (m_interrupt) m_hints_goal->Interrupt();
     }
@@ -292,12 +303,49 @@ void Node::PrepareHints(ChainManager& chain)
 Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
 {
     PrepareHints(chain);
-    if (!m_hints_goal || !StartFetcher(chain)) {
+    BlockFetcher* const fetcher = m_hints_goal ? StartFetcher(chain) : nullptr;
+    if (!fetcher) {
         m_network->Peers()->StopHints();
         return std::optional<Path>();
     }
-    if (std::exchange(m_asked_for_hints, true)) return FetchNextHints("they were refused");
-    return WaitForHints();
+    StartPrefetch(chain, *fetcher);
+    auto file = std::exchange(m_asked_for_hints, true) ? FetchNextHints("they were refused")
+                                                       : WaitForHints();
+    IBD_RETURN_IF_ERROR(EndPrefetch());
+    return file;
+}
+
+/** The blocks need not wait for the hints, unless those that are folded are not kept (-prune). */
+void Node::StartPrefetch(ChainManager& chain, BlockFetcher& fetcher)
+{
+    if (chain.IsPruneMode()) return;
+    BlockPrefetchOptions options;
+    options.full_validation = m_options.booster.full_validation;
+    options.sync_bytes = m_options.booster.checkpoint_bytes;
+    options.sync_seconds = m_options.booster.checkpoint_seconds;
+    options.has_headers = [goal = m_hints_goal] { return goal->HasHeaders(); };
+    options.failed = [goal = m_hints_goal] { goal->Interrupt(); };
+    auto prefetch =
+        std::make_shared<BlockPrefetch>(m_env, m_log, chain, fetcher, std::move(options));
+    const Lock lock(m_fetch_mutex);
+    m_prefetch = std::move(prefetch);
+}
+
+Result<> Node::EndPrefetch()
+{
+    std::shared_ptr<BlockPrefetch> prefetch;
+    {
+        const Lock lock(m_fetch_mutex);
+        prefetch = std::move(m_prefetch);
+    }
+    return prefetch ? prefetch->Stop() : Result<>();
+}
+
+/** Not to be asked under the lock: its answers come from the peers' thread. */
+std::shared_ptr<BlockPrefetch> Node::Prefetch() const
+{
+    const Lock lock(m_fetch_mutex);
+    return m_prefetch;
 }
 
 /** Until peers have given a file that has the hash that they said, or have no more. */

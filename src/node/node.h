@@ -3,6 +3,7 @@
 // RequestStop() from any.
 #pragma once
 
+#include "node/block_prefetch.h"
 #include "node/chain_start.h"
 #include "node/commands.h"
 #include "node/hints_from_peers.h"
@@ -62,6 +63,9 @@ private:
     BlockFetcher* StartFetcher(ChainManager& chain);
     Result<std::optional<Path>> FetchHints(ChainManager& chain);
     void PrepareHints(ChainManager& chain);
+    void StartPrefetch(ChainManager& chain, BlockFetcher& fetcher);
+    Result<> EndPrefetch();
+    std::shared_ptr<BlockPrefetch> Prefetch() const;
     Result<std::optional<Path>> WaitForHints();
     Result<std::optional<Path>> FetchNextHints(const std::string& why);
     void BoosterDone(BoosterRun::Outcome outcome);
@@ -106,10 +110,11 @@ private:
     std::optional<ThreadLines> m_scheduler; //!< as Core calls the thread of events
     Events m_events{m_warnings};
     HintsLibrary m_library;
-    Mutex m_fetch_mutex;
+    mutable Mutex m_fetch_mutex;
     std::unique_ptr<HintsFromPeers> m_hints_from_peers IBD_GUARDED_BY(m_fetch_mutex);
     // The start's thread's: the same, and whether Wait() was called.
     HintsFromPeers* m_hints_goal = nullptr;
+    std::shared_ptr<BlockPrefetch> m_prefetch IBD_GUARDED_BY(m_fetch_mutex); //!< while it waits
     bool m_asked_for_hints = false;
     BoosterRun m_booster;
     UndoRun m_undo;

@@ -93,6 +93,13 @@ void PeerBlockSupply::Stop()
     m_queue->Abort();
 }
 
+void PeerBlockSupply::Finish()
+{
+    m_plan->Stop();
+    const Lock lock(m_mutex);
+    m_queue->Close();
+}
+
 size_t PeerBlockSupply::BlocksToFold() const { return m_plan->Blocks() + m_plan->Missing().size(); }
 
 uint64_t PeerBlockSupply::EstimatedBytes() const

@@ -36,7 +36,7 @@ PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
      ("util/", "swiftsync/", "join/", "hints_tool/", "validation/", "net/", "rpc/",
-      "node/events.", "node/undo_run.", "node/bitcoind_main."),
+      "node/block_prefetch.", "node/events.", "node/undo_run.", "node/bitcoind_main."),
      "a thread"),
 ]
 

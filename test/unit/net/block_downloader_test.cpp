@@ -148,6 +148,24 @@ TEST_CASE("what is preferred is asked for first, of who has it", "[block_downloa
     CHECK(f.Ask(6) == Heights(35, 35));
 }
 
+TEST_CASE("a peer with other duties is asked for as few blocks as its bound says",
+          "[block_downloader]")
+{
+    for (const bool windowed : {true, false}) {
+        Fixture f(40, windowed);
+        BlockDownloader::Source source{1, &f.chain.BestHeader(), false};
+        source.most = 1;
+        CHECK(f.AskAs(source) == Heights(1, 1));
+        CHECK(f.AskAs(source).empty());
+        CHECK(f.Deliver(1, 1));
+        CHECK(f.AskAs(source) == Heights(2, 2));
+        source.most = BlockDownloader::kMaxInFlight;
+        const auto more = f.AskAs(source);
+        CHECK(more.size() + 1 >= BlockDownloader::kMinInFlight);
+        CHECK(more.front() == 3);
+    }
+}
+
 TEST_CASE("peers are asked for what they have", "[block_downloader]")
 {
     Fixture f(400, true);

@@ -1,0 +1,150 @@
+// See block_prefetch.h.
+#include "node/block_prefetch.h"
+
+#include "node/hints_gate.h"
+#include "swiftsync/block_taker.h"
+
+namespace ibd {
+
+namespace {
+
+/** How often it looks whether headers have come. */
+constexpr auto kHeaderLook = std::chrono::milliseconds(200);
+
+uint64_t RandomSecret(Env& env)
+{
+    uint8_t bytes[8];
+    env.RandomBytes(bytes);
+    return ReadLE64(bytes);
+}
+
+} // namespace
+
+BlockPrefetch::BlockPrefetch(Env& env, Logger& log, ChainManager& chain, BlockFetcher& fetcher,
+                             BlockPrefetchOptions options)
+    : m_env(env), m_log(log), m_chain(chain), m_fetcher(fetcher), m_options(std::move(options)),
+      m_keeper(chain), m_thread("prefetch", [this] { Work(); })
+{
+}
+
+Result<> BlockPrefetch::Stop()
+{
+    bool began = false;
+    {
+        const Lock lock(m_mutex);
+        if (std::exchange(m_stop, true)) return m_status;
+        m_stopped.notify_all();
+        began = m_supply != nullptr;
+    }
+    if (began) {
+        m_fetcher.StopFetching();
+        const Lock lock(m_mutex);
+        m_supply->Finish();
+    }
+    m_thread.Join();
+    return m_status;
+}
+
+std::optional<DownloadProgress> BlockPrefetch::Progress() const
+{
+    const Lock lock(m_mutex);
+    return m_supply ? std::optional(m_supply->Progress()) : std::nullopt;
+}
+
+std::string BlockPrefetch::Detail() const
+{
+    const Lock lock(m_mutex);
+    return m_supply ? m_supply->Detail() : std::string();
+}
+
+void BlockPrefetch::Work()
+{
+    const HeaderNode* const terminal = WaitForTerminal();
+    if (!terminal || !Begin(*terminal)) return;
+    m_status = StoreAll();
+    if (!m_status) m_options.failed();
+}
+
+/** Null: there is nothing to fetch, or it is to stop. */
+const HeaderNode* BlockPrefetch::WaitForTerminal()
+{
+    while (!m_options.has_headers()) {
+        const Lock lock(m_mutex);
+        if (!m_stop) m_stopped.wait_for(m_mutex, kHeaderLook);
+        if (m_stop) return nullptr;
+    }
+    return FindTerminal();
+}
+
+/** Hints end there or below; so do those that the node makes itself. */
+const HeaderNode* BlockPrefetch::FindTerminal() const
+{
+    const int64_t now = m_env.UnixTime();
+    const ChainReader reader = m_chain.Read();
+    return FindOwnTerminal(reader.Tree(), m_chain.Options(), m_options.full_validation, now,
+                           nullptr)
+        .terminal;
+}
+
+/** False: it is to stop. */
+bool BlockPrefetch::Begin(const HeaderNode& terminal)
+{
+    std::vector<bool> stored(static_cast<size_t>(terminal.height) + 1);
+    {
+        const ChainReader reader = m_chain.Read();
+        for (const HeaderNode* node = &terminal; node; node = node->prev) {
+            stored[static_cast<size_t>(node->height)] = node->HasData();
+        }
+    }
+    const Lock lock(m_mutex);
+    if (m_stop) return false;
+    m_supply =
+        std::make_unique<PeerBlockSupply>(m_env, m_chain.Blocks(), terminal, m_keeper, m_fetcher);
+    // What is stored counts as folded: nothing is to be done with it here.
+    m_status = m_supply->Begin([&](int32_t height) { return stored[static_cast<size_t>(height)]; });
+    m_synced_at = m_env.MonotonicMicros();
+    const size_t missing = m_supply->BlocksToFold();
+    if (missing > 0) {
+        m_log.Info("IBD Booster: fetching {} blocks up to height {} meanwhile", missing,
+                   terminal.height);
+    }
+    return true;
+}
+
+/** A block that breaks a rule ends it: what follows is the business of whoever needs the block. */
+Result<> BlockPrefetch::StoreAll()
+{
+    std::unique_ptr<BlockSource> source;
+    {
+        const Lock lock(m_mutex);
+        source = m_supply->MakeSource();
+    }
+    BlockTaker taker(m_chain.Params(), RandomSecret(m_env));
+    SuppliedBlock block;
+    while (true) {
+        IBD_ASSIGN_OR_RETURN(const bool more, source->Next(block));
+        if (!more) break;
+        bool kept = false;
+        if (const auto failure = taker.Take(*source, block, kept)) {
+            if (failure->kind == FoldFailure::Kind::kMachine) return failure->error;
+            m_log.Info("IBD Booster: fetches no more blocks meanwhile: {}", failure->error.message);
+            break;
+        }
+        if (kept) IBD_RETURN_IF_ERROR(SyncIfDue(*source, block.bytes.size()));
+    }
+    return m_unsynced > 0 ? source->Sync() : Result<>();
+}
+
+Result<> BlockPrefetch::SyncIfDue(BlockSource& source, size_t bytes)
+{
+    m_unsynced += bytes;
+    const int64_t now = m_env.MonotonicMicros();
+    const bool due = now - m_synced_at >= m_options.sync_seconds * 1'000'000;
+    if (m_unsynced < m_options.sync_bytes && !due) return {};
+    IBD_RETURN_IF_ERROR(source.Sync());
+    m_unsynced = 0;
+    m_synced_at = now;
+    return {};
+}
+
+} // namespace ibd
