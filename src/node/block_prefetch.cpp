@@ -62,7 +62,16 @@ void BlockPrefetch::Work()
     const HeaderNode* const terminal = WaitForTerminal();
     if (!terminal || !Begin(*terminal)) return;
     m_status = StoreAll();
-    if (!m_status) m_options.failed();
+    if (m_status) return;
+    Abandon();
+    m_options.failed();
+}
+
+/** A full queue that nobody empties would hold up all that peers say, hints too. */
+void BlockPrefetch::Abandon()
+{
+    const Lock lock(m_mutex);
+    m_supply->Stop();
 }
 
 /** Null: there is nothing to fetch, or it is to stop. */
@@ -128,6 +137,7 @@ Result<> BlockPrefetch::StoreAll()
         if (const auto failure = taker.Take(*source, block, kept)) {
             if (failure->kind == FoldFailure::Kind::kMachine) return failure->error;
             m_log.Info("IBD Booster: fetches no more blocks meanwhile: {}", failure->error.message);
+            Abandon();
             break;
         }
         if (kept) IBD_RETURN_IF_ERROR(SyncIfDue(*source, block.bytes.size()));

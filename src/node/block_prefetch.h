@@ -44,6 +44,7 @@ private:
     const HeaderNode* FindTerminal() const;
     bool Begin(const HeaderNode& terminal);
     Result<> StoreAll();
+    void Abandon();
     Result<> SyncIfDue(BlockSource& source, size_t bytes);
 
     Env& m_env;
