@@ -202,6 +202,9 @@ Result<> ChainStart::OpenStores()
     IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
     m_chain = &m_stack->Chain();
     m_parts.events.Follow(*m_chain);
+    if (m_options.undo != UndoWhen::kOff) {
+        m_chain->SetUndoMaker([this] { return m_parts.undo.Ask(*m_chain); });
+    }
     IBD_RETURN_IF_ERROR(Damaged("Error loading block database", m_chain->LoadIndex()));
     IBD_RETURN_IF_ERROR(
         Damaged("Error loading block database",

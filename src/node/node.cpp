@@ -499,15 +499,15 @@ Result<> Node::WaitForStop()
 /** In the background, on half of the booster's threads, which give way to others. */
 void Node::StartUndo()
 {
-    if (m_options.undo != UndoWhen::kBackground || m_interrupt) return;
+    if (m_options.undo == UndoWhen::kOff || m_interrupt) return;
     BoosterOptions options = m_options.booster;
     options.threads = std::max(1u, options.threads / 2);
     m_undo.Start(*m_chain, m_chain_start.Blocks(), options, [this](const Result<>& made) {
         if (m_undo.Broken() != nullptr) return StopFor(made.GetError());
         if (!made)
             m_log.Error("Undo data could not be made, a restart tries again: {}", made.Message());
-        if (!made || m_interrupt) return;
-        m_chain->UndoHasCome();
+        if (m_interrupt) return;
+        m_chain->TryLeftAside(); // without the undo data that is the end
         m_chain_thread->ActivateSoon();
     });
 }

@@ -176,7 +176,11 @@ Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& cha
 Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options)
 {
     const Gap gap = FindGap(chain);
-    if (!gap.last) return {};
+    if (!gap.last) {
+        const Lock lock(m_mutex);
+        m_missing_to = 0;
+        return {};
+    }
     Tell(gap);
     Result<> done = Fill(chain, blocks, options, gap);
     const Lock lock(m_mutex);
@@ -320,8 +324,49 @@ void UndoRun::Start(ChainManager& chain, const BlockStore& blocks, const Booster
 {
     m_thread = NamedThread("undo", [this, &chain, &blocks, options, ended = std::move(ended)] {
         LowerThreadPriority();
-        ended(Run(chain, blocks, options));
+        do {
+            MakeAll(chain, blocks, options, ended);
+        } while (WaitForAsk());
     });
+}
+
+void UndoRun::MakeAll(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+                      const std::function<void(const Result<>&)>& ended)
+{
+    if (IsLastNeeded(chain)) {
+        const Result<> last = RunLast(chain, blocks, options);
+        if (m_broken != nullptr) return ended(last);
+        if (last) ended(last); // what was left aside is likely to need no more
+    }
+    ended(Run(chain, blocks, options)); // if the last could not be made, all of it may
+}
+
+bool UndoRun::WaitForAsk()
+{
+    const Lock lock(m_mutex);
+    while (!m_asked && !m_stop) m_changed.wait(m_mutex);
+    m_asked = false;
+    return !m_stop;
+}
+
+bool UndoRun::Ask(const ChainManager& chain)
+{
+    const Gap gap = FindGap(chain);
+    const Lock lock(m_mutex);
+    if (!m_failure.empty()) return false;
+    m_asked = true;
+    m_changed.notify_all();
+    if (m_rebuild || !gap.last) return true;
+    m_done = gap.first - 1;
+    m_missing_to = gap.last->height;
+    return true;
+}
+
+void UndoRun::Interrupt()
+{
+    m_stop = true;
+    const Lock lock(m_mutex);
+    m_changed.notify_all();
 }
 
 void UndoRun::Stop()

@@ -73,10 +73,13 @@ public:
                                             const BoosterOptions& options, const FoldTask& fold);
     /** Run() is to come: what is missing until then is told to users. */
     void Expect(const ChainManager& chain);
-    /** Run() on a thread of its own, which gives way to others; `ended` is called there with what
-     * it returns. Once. */
+    /** RunLast() and Run() on a thread of its own, which gives way to others, and again after each
+     * Ask(). `ended` is called there with what they return. Once. */
     void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
                std::function<void(const Result<>&)> ended);
+    /** Undo data of the active chain is found to be missing: the thread makes it, when it is
+     * started. False: Run() has failed before, and nobody makes it. Not under the headers lock. */
+    bool Ask(const ChainManager& chain);
     /** Interrupts it and waits for its end. */
     void Stop();
     /** The block that breaks a rule; null: none was found. After Run(). */
@@ -91,7 +94,7 @@ public:
                              const BoosterOptions& options, const UndoTask& task);
 
     /** Run() and Make() return soon, now and whenever they are called. */
-    void Interrupt() { m_stop = true; }
+    void Interrupt();
     /** While they are at work, or what Describe() says lasts. */
     std::optional<UndoProgress> Progress() const;
 
@@ -112,6 +115,10 @@ private:
     Result<std::optional<RoomShortage>> LookForRoom(const ChainManager& chain,
                                                     const BoosterOptions& options, const Gap& gap,
                                                     bool last_only) const;
+    void MakeAll(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+                 const std::function<void(const Result<>&)>& ended);
+    /** False: this is the end. */
+    bool WaitForAsk();
     void Tell(const Gap& gap);
     void NoteShortage(const Gap& gap, const RoomShortage& shortage);
     Result<> Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
@@ -136,6 +143,8 @@ private:
     /** All above this height have it, all that Run() found missing are at or below it; 0: none. */
     int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
     std::string m_failure IBD_GUARDED_BY(m_mutex); //!< of Run()
+    bool m_asked IBD_GUARDED_BY(m_mutex) = false;  //!< since the thread last began
+    std::condition_variable_any m_changed;         //!< m_asked or m_stop
     std::atomic<const HeaderNode*> m_broken = nullptr;
     std::optional<FoundCoins> m_found; //!< by WatchFold(), for RunLast()
     NamedThread m_thread;

@@ -52,25 +52,19 @@ RpcMethod BlockAction(ChainContext& context, const char* category, const char* n
             }};
 }
 
-/** Taking a block back needs its undo data, and that of all above. Below the booster's terminal
- *  block, or where files were pruned, there is none. */
+/** Taking a block back needs its undo data, and that of all above. It may be yet to be made,
+ * pruned, gone or damaged. */
 UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
 {
     ChainManager& chain = context.Chain();
     const HeaderNode& node = FindBlock(chain.Read(), call.Hash(0, "blockhash"));
-    const HeaderNode* stuck = nullptr;
-    context.OrFatal(context.OnChainThread([&]() -> Result<> {
-        const bool on_chain = chain.Tip()->Ancestor(node.height) == &node;
-        if (node.prev && on_chain) stuck = chain.FirstWithoutUndo(node.prev);
-        return stuck ? Result<>() : chain.InvalidateBlock(node);
-    }));
-    if (!stuck) return {};
-    if (const std::string note = context.UndoNote(); !note.empty()) {
-        ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored{}",
-                 stuck->hash.ToHex(), stuck->height, note);
-    }
-    ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored; {}",
-             stuck->hash.ToHex(), stuck->height, chain.UndoRemedy());
+    const MissingUndo missing =
+        context.OrFatal(context.OnChainThread([&] { return chain.InvalidateBlock(node); }));
+    if (!missing.block) return {};
+    ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored; {}{}",
+             missing.block->hash.ToHex(), missing.block->height,
+             missing.is_made ? "it is being made from the blocks" : chain.UndoRemedy(),
+             context.UndoNote());
 }
 
 /** Whether the coinbase commits to witnesses and lacks its own, which mining software may leave to

@@ -280,6 +280,8 @@ Result<> BlockStore::VisitUndo(FilePos pos, const BlockHash& prev_hash,
                                const std::function<Result<>(UndoSource&)>& visit) const
 {
     const Path path = UndoPath(pos.file);
+    IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(path));
+    if (!there) return BadData("{}: there is no such file", path.string());
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
     IBD_ASSIGN_OR_RETURN(const uint32_t size, UndoSize(*file, path, pos.offset));
     UndoWindow window(*file, path, m_key, pos.offset, size);

@@ -137,6 +137,10 @@ public:
      *  the index names their records. Once a sync failed, this fails until the store is opened
      *  again. */
     Result<> Flush();
+    /** The next undo record goes to the file that has the name then: who took the rev file away, or
+     *  put another in its place, did not take away the one that is open. */
+    Result<> ReopenUndo(int32_t file);
+
     // Pruning. A file that is forgotten holds nothing any more that the index knows; it is deleted
     // once the index on disk says so too. Not for the last file.
 

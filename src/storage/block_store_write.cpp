@@ -303,6 +303,21 @@ Result<> BlockStore::SyncAll(std::span<const std::shared_ptr<WritableFile>> file
     return new_names ? m_env.SyncDirectory(m_options.blocks_dir) : Result<>();
 }
 
+Result<> BlockStore::ReopenUndo(int32_t file)
+{
+    const Lock lock(m_mutex);
+    const auto it = m_open.find({Kind::kUndo, file});
+    if (it == m_open.end()) return {};
+    if (it->second.dirty) {
+        if (const Result<> synced = it->second.file->Sync(); !synced) {
+            NoteFailure(synced.GetError());
+            return synced;
+        }
+    }
+    m_open.erase(it);
+    return {};
+}
+
 void BlockStore::ForgetFile(int32_t n)
 {
     const Lock lock(m_mutex);

@@ -98,6 +98,13 @@ void BlockIndex::SetUndo(HeaderNode& node, FilePos pos)
     MarkDirty(&node);
 }
 
+void BlockIndex::ForgetUndo(HeaderNode& node)
+{
+    node.undo_pos = 0;
+    node.status &= ~uint32_t{kHaveUndo};
+    MarkDirty(&node);
+}
+
 void BlockIndex::ForgetFiles(const std::vector<int32_t>& files, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; ++i) {

@@ -39,6 +39,8 @@ public:
     /** Records that the block was checked; nothing says where it is. */
     void SetSeen(HeaderNode& node, uint32_t tx_count);
     void SetUndo(HeaderNode& node, FilePos pos);
+    /** There is no undo data of the block, or none that can be used. */
+    void ForgetUndo(HeaderNode& node);
     /** Of the nodes of the tree from the `begin`-th to before the `end`-th: the blocks in these
      *  files are no longer stored. */
     void ForgetFiles(const std::vector<int32_t>& files, size_t begin, size_t end);

@@ -107,46 +107,9 @@ std::vector<StoredBlock> ChainManager::Where(const std::vector<HeaderNode*>& pat
     return places;
 }
 
-const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* from,
-                                                 const HeaderNode* fork) const
-{
-    int32_t present = -1; // number of a rev file that is there
-    for (const HeaderNode* node = from; node && node != fork && node->prev; node = node->prev) {
-        const StoredBlock stored = Where(*node);
-        if (stored.data.IsNull() || stored.undo.IsNull()) return node;
-        if (stored.undo.file == present) continue;
-        if (!m_stores.env.Exists(m_stores.blocks.UndoPath(stored.undo.file))) return node;
-        present = stored.undo.file;
-    }
-    return nullptr;
-}
-
 const char* ChainManager::RebuildOption() const
 {
     return IsPruneMode() ? "-reindex" : "-reindex-chainstate";
-}
-
-std::string ChainManager::UndoRemedy() const
-{
-    if (IsPruneMode()) return "restart with -reindex, which fetches all blocks anew";
-    return "restart with -ibdboosterundo=now, or with -reindex-chainstate -ibdbooster=0";
-}
-
-const HeaderNode* ChainManager::FirstWithoutUndo(const HeaderNode* fork) const
-{
-    return FirstWithoutUndo(Tip(), fork);
-}
-
-void ChainManager::LeaveAside(const HeaderNode& target, const HeaderNode& stuck)
-{
-    std::vector<ChainWarnings::News> news;
-    {
-        const Lock lock(m_headers.mutex);
-        m_warnings.NoteOutOfReach(target, stuck, UndoRemedy());
-        m_candidates.RemoveForksBelow(m_headers.active, stuck.height);
-        news = m_warnings.TakeNews();
-    }
-    TellWarnings(news);
 }
 
 // Nobody else sees a tip that is worse than before: all of this is one change, also when it fails
@@ -158,8 +121,10 @@ Result<> ChainManager::Reorganise()
         HeaderNode* const target = ChooseTarget();
         if (!target || target == m_connected) break;
         const HeaderNode* const fork = LastCommonAncestor(m_connected, target);
-        if (const HeaderNode* stuck = FirstWithoutUndo(m_connected, fork)) {
-            LeaveAside(*target, *stuck);
+        IBD_ASSIGN_OR_RETURN(const MissingUndo missing, FindMissingUndo(fork));
+        if (missing.block && !missing.is_made) return CannotDisconnect(*missing.block);
+        if (missing.block) {
+            LeaveAside(*target, *missing.block);
             continue;
         }
         while (m_connected != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
@@ -263,44 +228,6 @@ Result<> ChainManager::PrefetchInputs(const BlockView& block)
     for (const TxView& tx : block.Txs()) made.insert(tx.txid);
     std::erase_if(wanted, [&](const OutPoint& o) { return made.contains(o.txid); });
     return m_cache->Prefetch(wanted, m_pool);
-}
-
-/** `intact`: the record of an earlier connection was read and its checksum is right. */
-Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact)
-{
-    const StoredBlock stored = Where(node);
-    if (!stored.undo.IsNull() && intact) return {};
-    if (!stored.undo.IsNull()) {
-        m_stores.log.Warning("undo data of block {} at height {} in {} is damaged: written again",
-                             node.hash.ToHex(), node.height,
-                             m_stores.blocks.UndoPath(stored.undo.file).string());
-    }
-    IBD_ASSIGN_OR_RETURN(const FilePos pos,
-                         m_stores.blocks.WriteUndo(stored.data.file, undo.Encode(), node.prev->hash,
-                                                   static_cast<uint32_t>(node.height)));
-    const Lock lock(m_headers.mutex);
-    m_index.SetUndo(node, pos);
-    return {};
-}
-
-Result<> ChainManager::PutUndo(const HeaderNode& node, const UndoRecord& undo)
-{
-    const StoredBlock stored = Where(node);
-    if (!stored.undo.IsNull()) return {};
-    CHECK(!stored.data.IsNull());
-    IBD_ASSIGN_OR_RETURN(
-        const FilePos pos,
-        m_stores.blocks.WriteUndo(stored.data.file, undo, static_cast<uint32_t>(node.height),
-                                  ReadAgain::kLate));
-    const Lock lock(m_headers.mutex);
-    m_index.SetUndo(*m_headers.tree.Find(node.hash), pos);
-    return {};
-}
-
-void ChainManager::UndoHasCome()
-{
-    const Lock lock(m_headers.mutex);
-    m_candidates.Rebuild(m_headers.tree, Tip());
 }
 
 Result<> ChainManager::NoteBroken(const HeaderNode& node)
@@ -448,17 +375,16 @@ Result<> ChainManager::DisconnectTip()
     return FlushHeld(FlushMode::kIfNeeded);
 }
 
-Result<> ChainManager::InvalidateBlock(const HeaderNode& node)
+Result<MissingUndo> ChainManager::InvalidateBlock(const HeaderNode& node)
 {
     const Lock activation(m_activation);
-    if (!node.prev) return {};
+    if (!node.prev) return MissingUndo{};
     {
         const Lock state(m_state);
         const bool on_chain = m_connected && m_connected->Ancestor(node.height) == &node;
-        const HeaderNode* stuck = on_chain ? FirstWithoutUndo(node.prev) : nullptr;
-        if (stuck) {
-            return BadData("Undo data of block {} at height {} is not stored; {}",
-                           stuck->hash.ToHex(), stuck->height, UndoRemedy());
+        if (on_chain) {
+            IBD_ASSIGN_OR_RETURN(const MissingUndo missing, FindMissingUndo(node.prev));
+            if (missing.block) return missing;
         }
         while (on_chain && m_connected != node.prev) IBD_RETURN_IF_ERROR(DisconnectTip());
         {
@@ -470,7 +396,8 @@ Result<> ChainManager::InvalidateBlock(const HeaderNode& node)
         }
         if (m_observer) m_observer->TipChanged(*Tip());
     }
-    return Activate({});
+    IBD_RETURN_IF_ERROR(Activate({}));
+    return MissingUndo{};
 }
 
 Result<> ChainManager::ReconsiderBlock(const HeaderNode& node)

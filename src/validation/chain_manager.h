@@ -30,6 +30,8 @@
 #include "validation/pruning.h"
 
 #include <atomic>
+#include <functional>
+#include <unordered_set>
 
 namespace ibd {
 
@@ -90,6 +92,12 @@ struct SoundBlock {
 enum class FlushMode {
     kIfNeeded, //!< cache over its bound, or long not written
     kAlways,
+};
+
+/** What is in the way of taking blocks back. */
+struct MissingUndo {
+    const HeaderNode* block = nullptr; //!< the highest that has none; null: nothing is
+    bool is_made = false;              //!< from the blocks, for the next time
 };
 
 /** Whether to stop between two blocks; nothing: never. */
@@ -153,9 +161,14 @@ public:
     /** Writes the undo record of a stored block, as connecting the block would have left it, unless
      *  it is there. The record must have been held against the block. Any thread. */
     Result<> PutUndo(const HeaderNode& node, const UndoRecord& undo);
-    /** Undo data of blocks of the active chain has come: branches that were left aside for want of
-     *  it are candidates again, for the next ActivateBestChain(). Any thread. */
-    void UndoHasCome();
+    /** Who makes undo data that is missing, or damaged, from the blocks. Asked by the thread that
+     *  changes the chain, without the headers lock: false if that cannot be, else TryLeftAside()
+     *  follows. Without one nobody makes any. */
+    void SetUndoMaker(std::function<bool()> maker) { m_undo_maker = std::move(maker); }
+    /** Undo data of blocks of the active chain has come, or will not come any more: branches that
+     *  were left aside for want of it are candidates again, for the next ActivateBestChain(). Any
+     *  thread. */
+    void TryLeftAside();
     /** A block of the active chain breaks a rule that was left out when its coins came: marks it in
      *  the database, so that the next start refuses the coins. This process, which is to end, goes
      *  on as before. An error: the next flush tries again. Any thread. */
@@ -172,18 +185,15 @@ public:
      *  runs scripts, so it is a matter for the thread that connects. */
     Result<RuleResult> TestBlock(const BlockView& block, bool check_merkle_root);
     /** Connects and disconnects blocks until the tip is the best block we have. Returns early,
-     *  without error, when interrupted or when `pause` (asked between blocks) says so. A better
-     *  branch is left aside, with a warning, if a block on the way to it cannot be taken back for
-     *  want of undo data. */
+     *  without error, when interrupted or when `pause` (asked between blocks) says so. Where a
+     *  block on the way to a better branch cannot be taken back for want of undo data, that branch
+     *  is left aside, with a warning, until the undo data is made; an error, before anything is
+     *  taken back, if nobody makes it. */
     Result<> ActivateBestChain(const Pause& pause = {});
-    /** The first block on the way from the tip down to `fork`, a block of the active chain, that
-     *  cannot be taken back since its undo data is not there (the booster makes none); null if all
-     *  can. */
-    const HeaderNode* FirstWithoutUndo(const HeaderNode* fork) const;
 
     /** Marks a block invalid for good and moves off it; does nothing to genesis, as Core. Where
-     *  FirstWithoutUndo finds a block on the way: an error before anything has changed. */
-    Result<> InvalidateBlock(const HeaderNode& node);
+     *  undo data is missing on the way nothing is changed. */
+    Result<MissingUndo> InvalidateBlock(const HeaderNode& node);
     /** Takes InvalidateBlock, or a failed check, back. */
     Result<> ReconsiderBlock(const HeaderNode& node);
     /** Treats a block as if it had come before others of the same work. */
@@ -215,7 +225,7 @@ public:
     bool IsPruneMode() const { return m_options.prune_target != 0; }
     /** The option that makes the chainstate anew: -prune forbids -reindex-chainstate. */
     const char* RebuildOption() const;
-    /** What helps where undo data is missing: "restart with ...". */
+    /** What helps where undo data is missing and nobody makes it: "restart with ...". */
     std::string UndoRemedy() const;
     /** Block files of this directory were deleted once. */
     bool HasPruned() const { return m_has_pruned; }
@@ -317,18 +327,25 @@ private:
     /** Whether the chain can go on although `error` ended a step: if it was a damaged block. */
     Result<> LeaveToPeers(const Error& error);
 
+    // chain_undo.cpp
+    /** On the way from the tip down to `fork`. The index forgets records that are damaged. */
+    Result<MissingUndo> FindMissingUndo(const HeaderNode* fork) IBD_REQUIRES(m_state);
+    Result<bool> HasUsableUndo(HeaderNode& node) IBD_REQUIRES(m_state);
+    Result<> ForgetUndo(HeaderNode& node, const std::string& why) IBD_REQUIRES(m_state);
+    Error CannotDisconnect(const HeaderNode& stuck) const;
+    /** Leaves aside what can only be reached by taking `stuck` back. */
+    void LeaveAside(const HeaderNode& target, const HeaderNode& stuck) IBD_REQUIRES(m_state);
+    Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
+
     // chain_activation.cpp
     Result<> Activate(const Pause& pause) IBD_REQUIRES(m_activation);
     HeaderNode* ChooseTarget() IBD_REQUIRES(m_state);
     Result<> Reorganise() IBD_REQUIRES(m_state);
-    /** Leaves aside what can only be reached by taking `stuck` back. */
-    void LeaveAside(const HeaderNode& target, const HeaderNode& stuck) IBD_REQUIRES(m_state);
     std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES_SHARED(m_state);
     std::vector<StoredBlock> Where(const std::vector<HeaderNode*>& path) const;
     Result<> ConnectHeld(HeaderNode& target, const HeaderNode& start) IBD_REQUIRES(m_state);
     Result<> Extend(const std::vector<HeaderNode*>& path, const Pause& pause)
         IBD_REQUIRES(m_activation);
-    const HeaderNode* FirstWithoutUndo(const HeaderNode* from, const HeaderNode* fork) const;
     bool StillWanted(const HeaderNode& node) const IBD_REQUIRES(m_state);
     bool IsWorse(const HeaderNode& node, const HeaderNode& other) const;
     Result<> CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
@@ -338,7 +355,6 @@ private:
     Result<> DisconnectTip() IBD_REQUIRES(m_state);
     Result<> PrefetchInputs(const BlockView& block) IBD_REQUIRES(m_state);
     void LogScriptCheck(const HeaderNode& node, ScriptCheckReason reason);
-    Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
     void MarkInvalid(HeaderNode& node, const RuleViolation& violation)
         IBD_EXCLUDES(m_headers.mutex);
     void SetTip(HeaderNode& node, bool shown) IBD_REQUIRES(m_state);
@@ -353,6 +369,7 @@ private:
     const std::atomic<bool>& m_interrupt;
     ScriptChecker* m_checker = nullptr;
     ChainObserver* m_observer = nullptr;
+    std::function<bool()> m_undo_maker;
 
     Mutex m_activation;
     mutable SharedMutex m_state IBD_ACQUIRED_AFTER(m_activation);
@@ -379,6 +396,8 @@ private:
     HeaderNode* m_connected IBD_GUARDED_BY(m_state) = nullptr;
     int64_t m_last_flush IBD_GUARDED_BY(m_state) = 0; //!< MonotonicMicros
     VersionBitsCache m_version_bits IBD_GUARDED_BY(m_state);
+    /** Blocks whose undo data was damaged. */
+    std::unordered_set<const HeaderNode*> m_forgotten_undo IBD_GUARDED_BY(m_state);
     /** Whose verdict ProcessBlock waits for, and that verdict. */
     const HeaderNode* m_submitted IBD_GUARDED_BY(m_state) = nullptr;
     std::optional<RuleResult> m_submitted_verdict IBD_GUARDED_BY(m_state);

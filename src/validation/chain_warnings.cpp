@@ -60,14 +60,14 @@ void ChainWarnings::ForgetReconsidered()
     if (m_best_invalid && !m_best_invalid->Failed()) m_best_invalid = nullptr;
 }
 
-void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck,
-                                   std::string_view remedy)
+void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck)
 {
     if (!m_out_of_reach || LessPreferred(*m_out_of_reach, target)) m_out_of_reach = &target;
     Set(NodeWarning::kMissingUndo,
         fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot be "
-                    "followed: block {} at height {} has no undo data to take it back with; {}.",
-                    target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height, remedy));
+                    "followed yet: block {} at height {} has no undo data to take it back with. It "
+                    "is being made from the blocks.",
+                    target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height));
 }
 
 void ChainWarnings::Review(const HeaderNode& tip, bool downloading)

@@ -26,9 +26,8 @@ public:
     void NoteInvalid(const HeaderNode& node);
     /** Failures were taken back. */
     void ForgetReconsidered();
-    /** `target` is the better tip and cannot be reached, as there is no undo data of `stuck`; what
-     *  to do about it, as "restart with ...". */
-    void NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck, std::string_view remedy);
+    /** `target` is the better tip and cannot be reached, until undo data of `stuck` is made. */
+    void NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck);
     /** Compares what was noted with the tip: an invalid chain counts when it has much more work
      *  than ours, and one out of reach until ours is the better one again. `downloading`: during
      *  the initial download invalid chains say nothing. */

@@ -31,6 +31,9 @@ READ_AGAIN = "Undo: looking for"
 FULL = r"rev00000\.dat: disk space is too low to add \d+ bytes"
 NOW = "-ibdboosterundo=now"
 BACKGROUND = "-ibdboosterundo=1"
+# What a node says that ends for want of undo data.
+CANNOT_DISCONNECT = ("Error: A fatal internal error occurred, see debug.log for details: "
+                     "Failed to disconnect block.\n")
 
 
 def undo_files(node):
@@ -49,6 +52,16 @@ def undo_records(files):
             at = end
         assert not data[at:].strip(b"\0"), "no record"
     return found
+
+
+def hand_in(node, blocks):
+    """Up to the end of the node, if that comes first: the number of blocks that it took."""
+    for number, block in enumerate(blocks):
+        try:
+            node.rpc("submitblock", block.raw().hex())
+        except (RpcError, OSError, http.client.HTTPException):
+            return number
+    return len(blocks)
 
 
 class UndoTest(FunctionalTest):
@@ -381,7 +394,8 @@ class Background(BackgroundTest):
         self.assertRegex(node.log_text, "not needed any more in .*join.dat.*: Is a directory")
 
     def test_a_better_branch_below(self):
-        """One that leaves the chain where undo data is yet to come is followed once it is there."""
+        """One that leaves the chain where undo data is yet to come is followed once it is there. If
+        it cannot be made the node ends, as it would go on with a chain that is not the best."""
         trunk = Chain().grow(COINBASE_MATURITY + 300)
         other = trunk.branch(LAST + 10, LAST + 13)
         node = place_blocks(self, trunk.blocks)
@@ -389,12 +403,12 @@ class Background(BackgroundTest):
                                   f"-stopatheight={trunk.height}"), (0, ""))
         with held_up(node):
             node.start(BACKGROUND)
-            for block in other.blocks[-LAST - 13:]:
-                node.rpc("submitblock", block.raw().hex())
-            self.assertEqual(node.rpc("getbestblockhash"), trunk.tip)
-            self.assertIn("cannot be followed", str(node.rpc("getblockchaininfo")["warnings"]))
-            node.stop()
+            wait_until(lambda: "Undo data could not be made" in node.log_text, "failure")
+            self.assertEqual(hand_in(node, other.blocks[-LAST - 13:]), LAST + 10)
+            self.assertEqual(node.wait(), (1, CANNOT_DISCONNECT))
         node.start(BACKGROUND)
+        node.wait_for_tip(other.blocks[-3].hash())
+        self.assertEqual(hand_in(node, other.blocks[-2:]), 2)
         node.wait_for_tip(other.tip)
         self.wait_for_undo(node)
         self.assertEqual(node.rpc("getblockchaininfo")["warnings"], [])

@@ -248,9 +248,11 @@ TEST_CASE("pruned files are gone, for the index too, and the chain goes on")
     const std::vector<KitBlock> more = kit.MakeChain(blocks.back(), 5);
     Must(node.Feed(more));
     CHECK(node.chain->Tip()->hash == more.back().hash);
-    // A branch that leaves the chain below what is stored is not followed, and nothing breaks.
+    // A better branch that leaves the chain below what is stored ends the node, and nothing breaks.
     const std::vector<KitBlock> branch = kit.MakeChain(blocks[last - 5], kBlocks, 7);
-    Must(node.Feed(branch));
+    const Result<> fed = node.Feed(branch);
+    REQUIRE_FALSE(fed);
+    CHECK(fed.Message() == "Failed to disconnect block.");
     CHECK(node.chain->Tip()->hash == more.back().hash);
     node.CheckConsistent();
 }

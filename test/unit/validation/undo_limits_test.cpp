@@ -1,6 +1,7 @@
 // Undo data that is very large, and undo data that is not there.
 #include "block_kit.h"
 #include "fixture.h"
+#include "storage/undo.h"
 
 namespace ibd::test {
 
@@ -21,6 +22,90 @@ void ForgetUndoUpTo(Engine& engine, int height)
         engine.chain->Index().MarkDirty(node);
     }
 }
+
+/** Makes undo data when it is asked to, as the node's undo thread does: from the blocks, which are
+ *  connected once more by an engine of its own. */
+class Maker {
+public:
+    Maker(Engine& engine, const ChainParams& params, const Path& scratch)
+        : m_engine(engine), m_other(params, scratch)
+    {
+        m_other.Start();
+        engine.chain->SetUndoMaker([this] { return ++m_asked, m_willing; });
+    }
+
+    int Asked() const { return m_asked; }
+    void Refuse() { m_willing = false; }
+    /** Of all blocks of the active chain that have none. */
+    void Make(const std::vector<KitBlock>& chain)
+    {
+        Feed(m_other, chain);
+        for (const KitBlock& block : chain) {
+            const HeaderNode& node = *m_engine.Node(block.hash);
+            const HeaderNode& twin = *m_other.Node(block.hash);
+            const Bytes undo =
+                Must(m_other.Blocks().ReadUndo({twin.file, twin.undo_pos}, twin.PrevHash()));
+            const ByteSpan pieces[] = {undo};
+            Must(m_engine.chain->PutUndo(node, {pieces, UndoChecksum(twin.PrevHash(), pieces)}));
+        }
+        m_engine.chain->TryLeftAside();
+        Must(m_engine.chain->ActivateBestChain());
+    }
+
+private:
+    Engine& m_engine;
+    Engine m_other;
+    int m_asked = 0;
+    bool m_willing = true;
+};
+
+/** Nothing has moved: the tip, the coins, and whom an observer was told of. */
+void CheckUntouched(Engine& engine, const std::vector<KitBlock>& own, const CoinsDump& before)
+{
+    CHECK(engine.chain->Tip()->hash == own.back().hash);
+    CHECK(engine.witness.events.empty());
+    for (const KitBlock& block : own) CHECK_FALSE(engine.Node(block.hash)->Failed());
+    CHECK((engine.Dump() == before));
+}
+
+/** The ways in which undo data of a block can be missing. */
+struct Loss {
+    const char* name;
+    void (*inflict)(Engine& engine, const HeaderNode& node);
+};
+
+void ChangeFile(Engine& engine, const std::function<void(Bytes& file)>& change)
+{
+    const Path path = engine.Blocks().UndoPath(0);
+    Bytes file = Must(ReadWholeFile(engine.GetEnv(), path));
+    change(file);
+    Must(WriteFileAtomically(engine.GetEnv(), path, file));
+}
+
+constexpr Loss kLosses[] = {
+    {"the index knows of none",
+     [](Engine& engine, const HeaderNode& node) { ForgetUndoUpTo(engine, node.height); }},
+    {"the file is gone",
+     [](Engine& engine, const HeaderNode&) {
+         std::filesystem::remove(engine.Blocks().UndoPath(0));
+     }},
+    {"the record is damaged",
+     [](Engine& engine, const HeaderNode& node) {
+         ChangeFile(engine, [&](Bytes& file) { file[node.undo_pos] ^= 1; });
+     }},
+    {"its checksum is damaged",
+     [](Engine& engine, const HeaderNode& node) {
+         ChangeFile(engine, [&](Bytes& file) { file[node.undo_pos + 1] ^= 1; });
+     }},
+    {"its frame is damaged",
+     [](Engine& engine, const HeaderNode& node) {
+         ChangeFile(engine, [&](Bytes& file) { file[node.undo_pos - 5] ^= 1; });
+     }},
+    {"the file is cut off in it",
+     [](Engine& engine, const HeaderNode& node) {
+         ChangeFile(engine, [&](Bytes& file) { file.resize(node.undo_pos); });
+     }},
+};
 
 } // namespace
 
@@ -66,7 +151,146 @@ TEST_CASE("a block that spends 34 MB of scripts is checked at start and taken ba
     CHECK((engine.Dump() == before));
 }
 
-TEST_CASE("a better branch from below blocks without undo data is left aside, at every start")
+TEST_CASE("a better branch waits for undo data that is made, and is followed then")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
+    const auto better = kit.MakeChain(kit.Genesis(), 5, 2);
+    for (const Loss& loss : kLosses) {
+        CAPTURE(loss.name);
+        const TempDir dir;
+        Engine engine(params, dir.Get() / "data");
+        engine.Start();
+        Maker maker(engine, params, dir.Get() / "other");
+        Feed(engine, own);
+        const CoinsDump before = engine.Dump();
+        loss.inflict(engine, *engine.Node(own[1].hash));
+        engine.witness.events.clear();
+        Feed(engine, better);
+        CHECK(maker.Asked() == 1);
+        CheckUntouched(engine, own, before);
+        REQUIRE(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
+        const std::string& text = engine.witness.warnings[NodeWarning::kMissingUndo];
+        CHECK(text.find("is being made") != std::string::npos);
+        CHECK(text.find("restart") == std::string::npos);
+
+        maker.Make(own);
+        CHECK(engine.chain->Tip()->hash == better.back().hash);
+        CHECK_FALSE(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
+    }
+}
+
+TEST_CASE("a reorganisation without undo data that nobody makes is Core's fatal error, and changes "
+          "nothing")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
+    const auto better = kit.MakeChain(kit.Genesis(), 5, 2);
+    for (const Loss& loss : kLosses) {
+        CAPTURE(loss.name);
+        const TempDir dir;
+        {
+            Engine engine(params, dir.Get() / "data");
+            engine.Start();
+            Feed(engine, own);
+            const CoinsDump before = engine.Dump();
+            loss.inflict(engine, *engine.Node(own[1].hash));
+            engine.witness.events.clear();
+            for (const KitBlock& block : better) Must(engine.chain->AcceptBlock(block.raw));
+            const auto activated = engine.chain->ActivateBestChain();
+            REQUIRE(!activated);
+            CHECK(activated.Message() == "Failed to disconnect block.");
+            CheckUntouched(engine, own, before);
+            Must(engine.chain->Flush(FlushMode::kAlways));
+        }
+        {
+            Engine engine(params, dir.Get() / "data");
+            engine.Attach();
+            CHECK_FALSE(engine.chain->ActivateBestChain());
+            CHECK(engine.chain->Tip()->hash == own.back().hash);
+        }
+        Engine engine(params, dir.Get() / "data"); // the remedy: from the blocks
+        engine.Start(true);
+        CHECK(engine.chain->Tip()->hash == better.back().hash);
+    }
+}
+
+TEST_CASE("undo data that could not be made after all ends the wait for it")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    Maker maker(engine, params, dir.Get() / "other");
+    Feed(engine, own);
+    std::filesystem::remove(engine.Blocks().UndoPath(0));
+    Feed(engine, kit.MakeChain(kit.Genesis(), 5, 2));
+    CHECK(engine.chain->Tip()->hash == own.back().hash);
+    Must(engine.chain->ActivateBestChain()); // what is left aside is not looked at meanwhile
+    CHECK(maker.Asked() == 1);
+
+    maker.Refuse();
+    engine.chain->TryLeftAside();
+    const auto activated = engine.chain->ActivateBestChain();
+    REQUIRE(!activated);
+    CHECK(activated.Message() == "Failed to disconnect block.");
+    CHECK(engine.chain->Tip()->hash == own.back().hash);
+}
+
+TEST_CASE("undo data is not made for ever on a disk that does not keep it")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    Maker maker(engine, params, dir.Get() / "other");
+    Feed(engine, own);
+    std::filesystem::remove(engine.Blocks().UndoPath(0));
+    CHECK(Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash))).is_made);
+    maker.Make(own);
+    std::filesystem::remove(engine.Blocks().UndoPath(0));
+    const auto again = Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash)));
+    CHECK(again.block != nullptr);
+    CHECK_FALSE(again.is_made);
+    CHECK(maker.Asked() == 1);
+}
+
+TEST_CASE("a block that cannot be taken back is not marked invalid, and is once it can")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
+    for (const Loss& loss : kLosses) {
+        CAPTURE(loss.name);
+        const TempDir dir;
+        Engine engine(params, dir.Get() / "data");
+        engine.Start();
+        Maker maker(engine, params, dir.Get() / "other");
+        Feed(engine, own);
+        const CoinsDump before = engine.Dump();
+        loss.inflict(engine, *engine.Node(own[1].hash));
+        engine.witness.events.clear();
+        const auto missing = Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash)));
+        REQUIRE(missing.block != nullptr);
+        CHECK(missing.block->height >= 2);
+        CHECK(missing.is_made);
+        CheckUntouched(engine, own, before);
+        CHECK(maker.Asked() == 1);
+
+        maker.Make(own);
+        CHECK(Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash))).block == nullptr);
+        CHECK(engine.chain->Tip()->height == 0);
+    }
+}
+
+TEST_CASE(
+    "branches above blocks without undo data are followed while another waits, at every start")
 {
     const ChainParams params = MakeChainParams(Network::kRegtest);
     const BlockKit kit(params);
@@ -75,97 +299,30 @@ TEST_CASE("a better branch from below blocks without undo data is left aside, at
     const auto better = kit.MakeChain(common.back(), 9, 2);
     const auto near = kit.MakeChain(own[3], 4, 3); // above what has none: one more than `own`
     const TempDir dir;
-    CoinsDump before;
-    const auto still_there = [&](Engine& engine) {
-        CHECK(engine.chain->Tip()->hash == own.back().hash);
-        REQUIRE(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
-        const std::string& text = engine.witness.warnings[NodeWarning::kMissingUndo];
-        CHECK(text.find("-reindex-chainstate") != std::string::npos);
-        CHECK(text.find(own[2].hash.ToHex()) != std::string::npos);
-        for (const KitBlock& block : better) CHECK(!engine.Node(block.hash)->Failed());
-    };
     {
         Engine engine(params, dir.Get() / "data");
         engine.Start();
+        engine.chain->SetUndoMaker([] { return true; });
         Feed(engine, common);
         Feed(engine, own);
         ForgetUndoUpTo(engine, 8); // own[2]
-        before = engine.Dump();
-        engine.witness.events.clear();
         Feed(engine, better);
-        still_there(engine);
-        CHECK(engine.witness.events.empty());
-        // What asks for the same by name is refused before anything moves.
-        const auto refused = engine.chain->InvalidateBlock(*engine.Node(own[0].hash));
-        REQUIRE(!refused);
-        CHECK(refused.Message().find("-reindex-chainstate") != std::string::npos);
-        CHECK(!engine.Node(own[0].hash)->Failed());
-        CHECK(engine.witness.events.empty());
-        CHECK((engine.Dump() == before));
-    }
-    {
-        Engine engine(params, dir.Get() / "data");
-        engine.Start();
-        still_there(engine);
-        CHECK((engine.Dump() == before));
-        // Branches above are followed as ever; the warning stays while the other has more work.
-        Feed(engine, near);
-        CHECK(engine.chain->Tip()->hash == near.back().hash);
-        CHECK(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
-        Feed(engine, kit.MakeChain(near.back(), 2, 4));
-        CHECK(engine.chain->Tip()->height == 15);
-        CHECK(!engine.witness.warnings.contains(NodeWarning::kMissingUndo));
         Must(engine.chain->Flush(FlushMode::kAlways));
     }
-    // The remedy: from the blocks, with undo data for all.
     Engine engine(params, dir.Get() / "data");
-    engine.Start(true);
-    CHECK(engine.chain->Tip()->height == 15);
-    Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash)));
-    CHECK(engine.chain->Tip()->hash == better.back().hash);
-}
-
-TEST_CASE("a rev file that is gone counts as missing undo data")
-{
-    const ChainParams params = MakeChainParams(Network::kRegtest);
-    const BlockKit kit(params);
-    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
-    const TempDir dir;
-    Engine engine(params, dir.Get() / "data");
+    engine.chain->SetUndoMaker([] { return true; });
     engine.Start();
-    Feed(engine, own);
-    std::filesystem::remove(engine.Blocks().UndoPath(0));
-    Feed(engine, kit.MakeChain(kit.Genesis(), 5, 2));
     CHECK(engine.chain->Tip()->hash == own.back().hash);
+    REQUIRE(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
+    const std::string& text = engine.witness.warnings[NodeWarning::kMissingUndo];
+    CHECK(text.find(own[2].hash.ToHex()) != std::string::npos);
+    // The warning stays while the other has more work.
+    Feed(engine, near);
+    CHECK(engine.chain->Tip()->hash == near.back().hash);
     CHECK(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
-}
-
-TEST_CASE("undo data that is damaged stops the node, which names the remedy and marks nothing")
-{
-    const ChainParams params = MakeChainParams(Network::kRegtest);
-    const BlockKit kit(params);
-    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
-    const auto better = kit.MakeChain(kit.Genesis(), 5, 2);
-    const TempDir dir;
-    {
-        Engine engine(params, dir.Get() / "data");
-        engine.Start();
-        Feed(engine, own);
-        const Path path = engine.Blocks().UndoPath(0);
-        Bytes file = Must(ReadWholeFile(engine.GetEnv(), path));
-        file[engine.Node(own[1].hash)->undo_pos] ^= 1;
-        Must(WriteFileAtomically(engine.GetEnv(), path, file));
-        for (const KitBlock& block : better) Must(engine.chain->AcceptBlock(block.raw));
-        const auto activated = engine.chain->ActivateBestChain();
-        REQUIRE(!activated);
-        CHECK(activated.Message().find("rev00000.dat") != std::string::npos);
-        CHECK(activated.Message().find("-reindex-chainstate") != std::string::npos);
-        for (const KitBlock& block : own) CHECK(!engine.Node(block.hash)->Failed());
-        Must(engine.chain->Flush(FlushMode::kAlways));
-    }
-    Engine engine(params, dir.Get() / "data"); // as the remedy does: from the blocks
-    engine.Start(true);
-    CHECK(engine.chain->Tip()->hash == better.back().hash);
+    Feed(engine, kit.MakeChain(near.back(), 2, 4));
+    CHECK(engine.chain->Tip()->height == 15);
+    CHECK(!engine.witness.warnings.contains(NodeWarning::kMissingUndo));
 }
 
 } // namespace ibd::test

@@ -1,0 +1,114 @@
+// See chain_manager.h. This file: undo data of blocks, and what is done where it is missing.
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+std::string ChainManager::UndoRemedy() const
+{
+    if (IsPruneMode()) return "restart with -reindex, which fetches all blocks anew";
+    return "restart with -ibdboosterundo=now, or with -reindex-chainstate -ibdbooster=0";
+}
+
+Result<bool> ChainManager::HasUsableUndo(HeaderNode& node)
+{
+    const StoredBlock stored = Where(node);
+    if (stored.data.IsNull() || stored.undo.IsNull()) return false;
+    const Result<> sound = m_stores.blocks.CheckUndo(stored.undo, stored.prev_hash);
+    if (sound) return true;
+    if (sound.GetError().kind == Error::Kind::kSystem) return sound.GetError();
+    IBD_RETURN_IF_ERROR(ForgetUndo(node, sound.Message()));
+    return false;
+}
+
+// Each record is read before the first block is taken back, so that none is left half way. Where
+// one is missing the walk goes on: all shall be made at once, those too that the next start reads.
+Result<MissingUndo> ChainManager::FindMissingUndo(const HeaderNode* fork)
+{
+    MissingUndo missing;
+    const int32_t kept = m_connected->height - kMinBlocksToKeep;
+    bool below = false; // the fork
+    for (HeaderNode* node = m_connected; node && node->prev; node = node->prev) {
+        below = below || node == fork;
+        if (below && (!missing.block || node->height <= kept)) break;
+        IBD_ASSIGN_OR_RETURN(const bool usable, HasUsableUndo(*node));
+        if (!usable && !missing.block) missing.block = node;
+    }
+    if (!missing.block) return missing;
+    IBD_RETURN_IF_ERROR(SaveIndex()); // a start that makes undo data goes by it
+    missing.is_made = m_undo_maker && m_undo_maker();
+    return missing;
+}
+
+Result<> ChainManager::ForgetUndo(HeaderNode& node, const std::string& why)
+{
+    m_stores.log.Warning("Undo data of block {} at height {} cannot be used: {}", node.hash.ToHex(),
+                         node.height, why);
+    // A disk that does not keep what is written is not written to for ever.
+    if (!m_forgotten_undo.insert(&node).second) m_undo_maker = {};
+    IBD_RETURN_IF_ERROR(m_stores.blocks.ReopenUndo(node.file));
+    const Lock lock(m_headers.mutex);
+    m_index.ForgetUndo(node);
+    return {};
+}
+
+Error ChainManager::CannotDisconnect(const HeaderNode& stuck) const
+{
+    m_stores.log.Error("Undo data of block {} at height {} is not stored, and a better chain forks "
+                       "below it: {}",
+                       stuck.hash.ToHex(), stuck.height, UndoRemedy());
+    m_stores.log.Error("DisconnectBlock(): failure reading undo data");
+    m_stores.log.Error("DisconnectTip(): DisconnectBlock {} failed", stuck.hash.ToHex());
+    return BadData("Failed to disconnect block.");
+}
+
+void ChainManager::LeaveAside(const HeaderNode& target, const HeaderNode& stuck)
+{
+    std::vector<ChainWarnings::News> news;
+    {
+        const Lock lock(m_headers.mutex);
+        m_warnings.NoteOutOfReach(target, stuck);
+        m_candidates.RemoveForksBelow(m_headers.active, stuck.height);
+        news = m_warnings.TakeNews();
+    }
+    TellWarnings(news);
+}
+
+void ChainManager::TryLeftAside()
+{
+    const Lock lock(m_headers.mutex);
+    m_candidates.Rebuild(m_headers.tree, Tip());
+}
+
+/** `intact`: the record of an earlier connection was read and its checksum is right. */
+Result<> ChainManager::StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact)
+{
+    const StoredBlock stored = Where(node);
+    if (!stored.undo.IsNull() && intact) return {};
+    if (!stored.undo.IsNull()) {
+        m_stores.log.Warning("undo data of block {} at height {} in {} is damaged: written again",
+                             node.hash.ToHex(), node.height,
+                             m_stores.blocks.UndoPath(stored.undo.file).string());
+    }
+    IBD_ASSIGN_OR_RETURN(const FilePos pos,
+                         m_stores.blocks.WriteUndo(stored.data.file, undo.Encode(), node.prev->hash,
+                                                   static_cast<uint32_t>(node.height)));
+    const Lock lock(m_headers.mutex);
+    m_index.SetUndo(node, pos);
+    return {};
+}
+
+Result<> ChainManager::PutUndo(const HeaderNode& node, const UndoRecord& undo)
+{
+    const StoredBlock stored = Where(node);
+    if (!stored.undo.IsNull()) return {};
+    CHECK(!stored.data.IsNull());
+    IBD_ASSIGN_OR_RETURN(
+        const FilePos pos,
+        m_stores.blocks.WriteUndo(stored.data.file, undo, static_cast<uint32_t>(node.height),
+                                  ReadAgain::kLate));
+    const Lock lock(m_headers.mutex);
+    m_index.SetUndo(*m_headers.tree.Find(node.hash), pos);
+    return {};
+}
+
+} // namespace ibd
