@@ -11,11 +11,13 @@ namespace {
 constexpr size_t kShortestRequestLine = std::string_view("GET / HTTP/1.0").size();
 constexpr std::string_view kSpace = " \t\n\r\f\v";
 
+/** Without blanks and tabs at its ends, which is all that a proxy takes away (RFC 9110, 5.6.3). */
 std::string_view Stripped(std::string_view text)
 {
-    const size_t begin = text.find_first_not_of(kSpace);
+    constexpr std::string_view kBlanks = " \t";
+    const size_t begin = text.find_first_not_of(kBlanks);
     if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+    return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -68,7 +70,11 @@ HttpParser::Status HttpParser::Parse(std::string_view& bytes)
         if (taken != Status::kComplete) return taken;
         std::string line;
         line.swap(m_line);
-        if (line.ends_with('\r')) line.pop_back();
+        const bool has_return = line.ends_with('\r');
+        if (has_return) line.pop_back();
+        if (HasHeaders() && (!has_return || line.find('\r') != std::string::npos)) {
+            return Fail("Improperly terminated chunk"); // a proxy may not see a line's end there
+        }
         const Status status = TakeLineOf(m_state, line);
         if (status != Status::kNeedMore) return status;
     }
@@ -155,7 +161,9 @@ HttpParser::Status HttpParser::ReadHeader(std::string_view line)
     return Go(State::kHeader);
 }
 
-// A body's length is that of its chunks, else that of Content-Length, else zero (RFC 9112, 6.3).
+// Where the end of a body is unknown, or a proxy in front of the node may see it elsewhere, bytes
+// of the body would be taken for a request that the proxy did not see: both lengths at once, chunks
+// in HTTP/1.0, which has none, and codings other than chunks (RFC 9112, 6.1 and 6.3).
 HttpParser::Status HttpParser::BeginBody()
 {
     size_t codings = 0;
@@ -163,10 +171,12 @@ HttpParser::Status HttpParser::BeginBody()
         if (EqualNoCase(header.first, "Transfer-Encoding")) ++codings;
     }
     if (codings > 0) {
-        // The end of a body of another coding is unknown: its bytes would be taken for a request
-        // that a proxy in front of the node did not see.
         const bool chunked = EqualNoCase(*m_message.Header("Transfer-Encoding"), "chunked");
         if (codings > 1 || !chunked) return Fail("Unsupported Transfer-Encoding");
+        if (m_message.minor_version == 0) return Fail("Transfer-Encoding in HTTP/1.0");
+        if (m_message.Header("Content-Length")) {
+            return Fail("Both Transfer-Encoding and Content-Length");
+        }
         return Go(State::kChunkSize);
     }
     const std::string* first = nullptr;

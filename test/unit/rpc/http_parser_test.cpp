@@ -77,6 +77,27 @@ TEST_CASE("a request has a line, headers and a body of the length that is told")
 
 TEST_CASE("a body of which the end cannot be known ends the connection")
 {
+    const std::string of_1_0 = "POST / HTTP/1.0\r\n";
+    const std::string of_1_1 = "POST / HTTP/1.1\r\n";
+    const std::string chunked = "Transfer-Encoding: chunked\r\n";
+    const std::string body = "\r\n3\r\nabc\r\n0\r\n\r\n";
+    REQUIRE(Parse(of_1_1 + chunked + body).status == Status::kComplete);
+    CHECK(Parse(of_1_0 + chunked + body).status == Status::kBad);
+    for (const char* length : {"3", "13", "0", "x", "", "3\r\ncontent-length: 3"}) {
+        INFO(length);
+        const std::string other = std::string("Content-Length: ") + length + "\r\n";
+        CHECK(Parse(of_1_1 + chunked + other + body).status == Status::kBad);
+        CHECK(Parse(of_1_1 + other + chunked + body).status == Status::kBad);
+    }
+    for (const char* odd :
+         {"Content-Length: 3\v\r\n", "Content-Length: \f3\r\n", "Content-Length: 3, 3\r\n",
+          "Content-Length: 0x3\r\n", "Content-Length : 3\r\n", "Transfer-Encoding : chunked\r\n",
+          " Transfer-Encoding: chunked\r\n", "Transfer-Encoding: \vchunked\r\n",
+          "Transfer-Encoding: chunked\f\r\n", "Transfer-Encoding: chunked;q=1\r\n",
+          "Transfer-Encoding: chunked,\r\n", "Transfer-Encoding\v: chunked\r\n"}) {
+        INFO(odd);
+        CHECK(Parse(of_1_1 + odd + body).status == Status::kBad);
+    }
     for (const char* codings :
          {"Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: chunked, gzip\r\n",
           "Transfer-Encoding: identity\r\n", "Transfer-Encoding: xchunked\r\n",
@@ -94,7 +115,7 @@ TEST_CASE("a body of which the end cannot be known ends the connection")
 
 TEST_CASE("chunks are joined, extensions and trailers mean nothing")
 {
-    const std::string chunked = "Transfer-Encoding: Chunked\r\nContent-Length: 1\r\n";
+    const std::string chunked = "Transfer-Encoding: Chunked\r\n";
     const Outcome r =
         Parse(Post(chunked, "3\r\nabc\r\n a ;x=y\r\n0123456789\r\n0\r\nT: x\r\n\r\nG"));
     CHECK(r.status == Status::kComplete);
@@ -102,8 +123,12 @@ TEST_CASE("chunks are joined, extensions and trailers mean nothing")
     CHECK(r.rest == "G");
     CHECK(Parse(Post(chunked, "0\r\n\r\n")).message.body.empty());
     CHECK(Parse(Post(chunked, "3\r\nabc\r\n0\r\n")).status == Status::kNeedMore);
-    for (const char* bad : {"\r\n", "x\r\n", "-1\r\n", "0x3\r\n", "3 3\r\n", "3\r\nabcd\r\n",
-                            "11111111111111111\r\n"}) {
+    for (const char* bad :
+         {"\r\n", "x\r\n", "-1\r\n", "0x3\r\n", "3 3\r\n", "3\r\nabcd\r\n", "11111111111111111\r\n",
+          // Lines that end for one reader and not for another.
+          "3\nabc\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "3\r\nabc\r\n0\n\r\n",
+          "3\r\nabc\r\n0\r\n\n", "3\r\nabc\r\n0\r\nT: x\n\r\n", "3;x\ry\r\nabc\r\n0\r\n\r\n",
+          "3;\nx\r\nabc\r\n0\r\n\r\n", "3\v\r\nabc\r\n0\r\n\r\n", "3\r\nabc0\r\n\r\n"}) {
         INFO(bad);
         CHECK(Parse(Post(chunked, bad)).status == Status::kBad);
     }

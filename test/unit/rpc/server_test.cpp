@@ -193,6 +193,33 @@ TEST_CASE("methods that nobody serves get 405 and no body, what is no HTTP 400 a
                Catch::StartsWith("HTTP/1.1 413 Content too large\r\n"));
 }
 
+TEST_CASE("a request of which a proxy may see another end gets one 400, and what follows nothing")
+{
+    Server s;
+    s.Start();
+    const std::string login = "Authorization: Basic " + ToBase64(AsBytes("u:p")) + "\r\n";
+    const std::string hidden = PostRequest(kPing, "u:p");
+    const std::string length = "Content-Length: " + std::to_string(hidden.size()) + "\r\n";
+    const std::string chunked = "Transfer-Encoding: chunked\r\n";
+    const std::pair<const char*, std::string> requests[] = {
+        {"HTTP/1.1", chunked + length + "\r\n0\r\n\r\n"},
+        {"HTTP/1.1", length + chunked + "\r\n0\r\n\r\n"},
+        {"HTTP/1.0", "Connection: keep-alive\r\n" + chunked + "\r\n0\r\n\r\n"},
+        {"HTTP/1.1", length + "Content-Length: 0\r\n\r\n"},
+        {"HTTP/1.1", "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n"},
+        {"HTTP/1.1", "Transfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n"},
+        {"HTTP/1.1", "Transfer-Encoding: chunked\r\n" + chunked + "\r\n0\r\n\r\n"},
+        {"HTTP/1.1", chunked + "\r\n0\n\n"}};
+    for (const auto& [version, rest] : requests) {
+        INFO(version << ' ' << rest);
+        const std::string answer =
+            Exchange(s.port, std::string("POST / ") + version + "\r\n" + login + rest + hidden);
+        CHECK_THAT(answer,
+                   Catch::Contains(" 400 Bad Request\r\n") && Catch::EndsWith("\r\n\r\n"));
+        CHECK(answer.find("HTTP/1.", 1) == std::string::npos);
+    }
+}
+
 TEST_CASE("no answer waits for an acknowledgement: TCP_NODELAY")
 {
     Server s;
