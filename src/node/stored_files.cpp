@@ -50,14 +50,23 @@ std::vector<bool> FilesInUse(const ChainManager& chain, bool undo)
     return used;
 }
 
+/** Those of the node. What else looks like one is named in the log. */
+Result<BlockFilesFound> FindFiles(Env& env, Logger& log, const Path& blocks_dir)
+{
+    IBD_ASSIGN_OR_RETURN(BlockFilesFound found, FindBlockFiles(env, blocks_dir));
+    if (const std::string text = DescribeOthers(found, blocks_dir); !text.empty()) {
+        log.Warning("{}", text);
+    }
+    return found;
+}
+
 } // namespace
 
 Result<> LookBeforeReindex(Env& env, Logger& log, const Path& blocks_dir)
 {
-    IBD_ASSIGN_OR_RETURN(const BlockFilesFound found, FindBlockFiles(env, blocks_dir));
-    if (const std::string text = DescribeOthers(found, blocks_dir); !text.empty()) {
-        log.Warning("{}", text);
-    }
+    IBD_ASSIGN_OR_RETURN(const BlockFilesFound found, FindFiles(env, log, blocks_dir));
+    const int32_t last = found.blocks.empty() ? 0 : found.blocks.back();
+    IBD_RETURN_IF_ERROR(CheckNamesAhead(env, blocks_dir, last));
     const Result<> readable = CheckReadable(env, blocks_dir, found.blocks);
     if (readable) return {};
     return SystemError("{}. Nothing was removed: make the file readable, or move it away to do "
@@ -68,6 +77,8 @@ Result<> LookBeforeReindex(Env& env, Logger& log, const Path& blocks_dir)
 Result<> CheckStoredFiles(Env& env, Logger& log, const ChainManager& chain,
                           const BlockStore& blocks, const Path& blocks_dir)
 {
+    IBD_RETURN_IF_ERROR(FindFiles(env, log, blocks_dir));
+    IBD_RETURN_IF_ERROR(CheckNamesAhead(env, blocks_dir, blocks.LastFile()));
     std::vector<uint64_t> sizes;
     std::vector<uint64_t> undo_sizes;
     for (const BlockFileInfo& info : blocks.Files()) {

@@ -33,6 +33,19 @@ bool LooksLikeOne(std::string_view name)
            name.size() >= 7;
 }
 
+/** Whether a file of that name can be opened for writing, or made. */
+Result<> CheckWritable(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(path));
+    if (kind == FileKind::kNothing || kind == FileKind::kRegular) return {};
+    if (kind == FileKind::kDeadLink) {
+        IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(env.FollowLink(path).parent_path()));
+        if (there) return {}; // it is made where the link leads to
+    }
+    return SystemError("'{}' is {}, and the node is to write there: move it away, then restart",
+                       path.string(), NameOf(kind));
+}
+
 } // namespace
 
 std::string BlockFileName(std::string_view prefix, int32_t number)
@@ -80,6 +93,17 @@ Result<> CheckReadable(Env& env, const Path& blocks_dir, std::span<const int32_t
     for (const int32_t number : blocks) {
         const auto file = env.OpenRead(blocks_dir / BlockFileName(kBlocks, number));
         if (!file) return file.GetError();
+    }
+    return {};
+}
+
+Result<> CheckNamesAhead(Env& env, const Path& blocks_dir, int32_t last)
+{
+    for (const int32_t number : {last, last + 1}) {
+        IBD_RETURN_IF_ERROR(CheckWritable(env, blocks_dir / BlockFileName(kBlocks, number)));
+    }
+    for (int32_t number = 0; number <= last + 1; ++number) {
+        IBD_RETURN_IF_ERROR(CheckWritable(env, blocks_dir / BlockFileName(kUndo, number)));
     }
     return {};
 }

@@ -28,6 +28,10 @@ std::string DescribeOthers(const BlockFilesFound& found, const Path& blocks_dir)
 /** Whether each can be opened for reading; the error names the first that cannot. */
 Result<> CheckReadable(Env& env, const Path& blocks_dir, std::span<const int32_t> blocks);
 
+/** Whether the names that are written to next, now or hours later, can be: those of blk file `last`
+ *  and the one behind it, and of all rev files up to that. The error names what has such a name. */
+Result<> CheckNamesAhead(Env& env, const Path& blocks_dir, int32_t last);
+
 /** Before the blocks in a pruned directory are indexed anew: deletes undo files, and the blk files
  *  behind the first that is missing, which hold nothing that connects. */
 Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir);

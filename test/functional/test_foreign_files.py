@@ -202,6 +202,32 @@ class BlockFiles(FunctionalTest):
                     self.assertIn(name, node.log_text)
         self.assertTrue((blocks / "blk000001.dat").exists())
 
+    def test_a_name_that_is_written_to_next(self):
+        """Whatever has it is named when the node starts, not when the file before it is full."""
+        node, made = self.filled()
+        blocks = node.blocks_dir
+        undo = (blocks / "rev00000.dat").read_bytes()
+        for name in ("blk00001.dat", "rev00001.dat", "rev00000.dat"):
+            path = blocks / name
+            for kind in ("folder", "pipe", "lost link"):
+                path.unlink(missing_ok=True)
+                if kind == "lost link":
+                    path.symlink_to(self.dir / "unmounted" / name)
+                else:
+                    put(kind, path)
+                for args in ([], ["-reindex"], ["-reindex-chainstate"]):
+                    with self.subTest(name=name, kind=kind, args=args):
+                        self.assert_refused(node, *args, saying=f"'{path}' is a")
+                        self.assertIn("and the node is to write there", node.errors)
+                path.rmdir() if kind == "folder" else path.unlink()
+            # Where a link leads to a folder that is there, the file is made in it.
+            path.symlink_to(self.dir / name)
+            node.start("-checklevel=0").stop()
+            path.unlink()
+        (blocks / "rev00000.dat").write_bytes(undo)
+        self.assertEqual(node.start().rpc("getbestblockhash"), made.tip)
+        node.stop()
+
     def test_pruning_removes_only_ours(self):
         node, _ = self.filled()
         blocks = node.blocks_dir
