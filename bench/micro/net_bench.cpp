@@ -4,6 +4,8 @@
 #include "net/header_sync.h"
 #include "net/v2_transport.h"
 
+#include <algorithm>
+
 namespace ibd::bench {
 
 namespace {
@@ -16,7 +18,7 @@ constexpr double kKilobytes = kBlockSize / 1000.0;
 V2Secrets Secrets(uint8_t fill)
 {
     V2Secrets out;
-    out.key.fill(fill);
+    std::fill(out.key.begin(), out.key.end(), fill);
     out.entropy.fill(fill);
     return out;
 }

@@ -204,8 +204,9 @@ void I2pSession::CreateOver(TalkId talk)
         return RequestSession(talk, fmt::format("TRANSIENT {}", kKeyOptions));
     }
     if (auto key = ReadWholeFile(m_settings.env, m_settings.key_file); key) {
-        m_key = std::move(*key);
-        return RequestSession(talk, SwapAlphabet(ToBase64(m_key)));
+        const WipedAtEnd wiped(*key);
+        m_key = SecretText({AsChars(*key)});
+        return RequestSession(talk, SwapAlphabet(ToBase64(*key)));
     }
     const std::string request = fmt::format("DEST GENERATE {}", kKeyOptions);
     Ask(talk, request, false, [this, talk, request](const Result<Reply>& reply) {
@@ -240,13 +241,16 @@ void I2pSession::RequestSession(TalkId talk, const std::string& destination)
 
 Result<> I2pSession::TakeKey(const std::string& base64)
 {
-    IBD_ASSIGN_OR_RETURN(m_key, DecodeI2pBase64(base64));
+    IBD_ASSIGN_OR_RETURN(Bytes key, DecodeI2pBase64(base64));
+    const WipedAtEnd wiped(key);
+    m_key = SecretText({AsChars(key)});
     return {};
 }
 
 Result<> I2pSession::SaveKey() const
 {
-    const Result<> saved = WriteFileAtomically(m_settings.env, m_settings.key_file, m_key);
+    const Result<> saved =
+        WriteFileAtomically(m_settings.env, m_settings.key_file, AsBytes(m_key.View()));
     if (saved) return {};
     return SystemError("Cannot save I2P private key to \"{}\"", m_settings.key_file.string());
 }
@@ -257,7 +261,7 @@ void I2pSession::Created(TalkId talk, const Result<>& made)
     m_creating = false;
     Result<> result = made;
     if (result) {
-        const auto destination = DestinationIn(m_key);
+        const auto destination = DestinationIn(AsBytes(m_key.View()));
         if (destination) m_own = AddressOf(*destination);
         if (!destination) result = destination.GetError();
     }

@@ -11,6 +11,7 @@
 #include "net/line_socket.h"
 #include "util/env.h"
 #include "util/log.h"
+#include "util/secret.h"
 
 #include <functional>
 #include <map>
@@ -97,7 +98,7 @@ private:
     TalkId m_control = 0; //!< of the session, once it is made
     bool m_creating = false;
     std::vector<Ready> m_waiting; //!< for the session
-    Bytes m_key; //!< what the bridge calls a private key; it begins with our destination
+    SecretText m_key; //!< what the bridge calls a private key; it begins with our destination
     Endpoint m_own;
     std::string m_id;
     Listener m_listener;

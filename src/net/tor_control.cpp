@@ -113,10 +113,11 @@ TorControl::TorControl(Settings settings, Events events)
         static_cast<TorControl*>(self)->Connect();
     };
     m_retry_timer.reset(event_new(m_settings.base, -1, 0, retry, this));
-    if (const auto key = ReadWholeFile(m_settings.env, m_settings.key_file); key) {
+    if (auto key = ReadWholeFile(m_settings.env, m_settings.key_file); key) {
+        const WipedAtEnd wiped(*key);
         m_settings.log.Debug(LogCategory::kTor, "Reading cached private key from {}",
                              m_settings.key_file.string());
-        m_key.assign(key->begin(), key->end());
+        m_key = SecretText({AsChars(*key)});
     }
     Connect();
 }
@@ -320,7 +321,7 @@ void TorControl::TakeAuthentication(const Reply& reply)
         Command("GETINFO net/listeners/socks",
                 [this](const Reply& answer) { TakeSocksPorts(answer); });
     }
-    if (m_key.empty()) m_key = kNewKey;
+    if (m_key.IsEmpty()) m_key = SecretText({kNewKey});
     AddOnion(true);
 }
 
@@ -380,7 +381,7 @@ void TorControl::TakeSocksPorts(const Reply& reply)
 
 void TorControl::AddOnion(bool with_pow)
 {
-    Command(fmt::format("ADD_ONION {}{} Port={},{}", m_key,
+    Command(fmt::format("ADD_ONION {}{} Port={},{}", m_key.View(),
                         with_pow ? " PoWDefensesEnabled=1" : "", m_settings.port,
                         m_settings.target.ToString()),
             [this, with_pow](const Reply& reply) { TakeOnion(reply, with_pow); });
@@ -400,7 +401,9 @@ void TorControl::TakeOnion(const Reply& reply, bool with_pow)
     for (const std::string& line : reply.lines) {
         const auto values = ParseTorMapping(line);
         if (const auto i = values.find("ServiceID"); i != values.end()) id = i->second;
-        if (const auto i = values.find("PrivateKey"); i != values.end()) m_key = i->second;
+        if (const auto i = values.find("PrivateKey"); i != values.end()) {
+            m_key = SecretText({i->second});
+        }
     }
     const auto address = NetAddress::Parse(id + ".onion");
     if (!address) {
@@ -410,7 +413,7 @@ void TorControl::TakeOnion(const Reply& reply, bool with_pow)
     }
     m_service = Endpoint{*address, m_settings.port};
     log.Info("Got tor service ID {}, advertising service {}", id, m_service->ToString());
-    if (WriteFileAtomically(m_settings.env, m_settings.key_file, AsBytes(m_key))) {
+    if (WriteFileAtomically(m_settings.env, m_settings.key_file, AsBytes(m_key.View()))) {
         log.Debug(LogCategory::kTor, "Cached service private key to {}",
                   m_settings.key_file.string());
     } else {

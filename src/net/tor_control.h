@@ -11,6 +11,7 @@
 #include "net/line_socket.h"
 #include "util/env.h"
 #include "util/log.h"
+#include "util/secret.h"
 
 #include <deque>
 #include <functional>
@@ -86,7 +87,7 @@ private:
     bool m_answered = false; //!< it is Tor that is connected
     Reply m_reply;           //!< what came of the next one
     std::deque<OnReply> m_waiting;
-    std::string m_key; //!< of the service, as Tor writes it
+    SecretText m_key; //!< of the service, as Tor writes it
     std::optional<Endpoint> m_service;
 };
 

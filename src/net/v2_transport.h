@@ -6,6 +6,7 @@
 #include "net/v1_transport.h"
 #include "net/v2_cipher.h"
 #include "util/env.h"
+#include "util/secret.h"
 
 #include <functional>
 
@@ -13,9 +14,9 @@ namespace ibd {
 
 /** The chance that a handshake needs. */
 struct V2Secrets {
-    Hash32 key;     //!< valid as a secret key
-    Hash32 entropy; //!< for the form of the public key
-    Bytes garbage;  //!< at most V2Transport::kMaxGarbage bytes of any length and content
+    SecretArray<32> key; //!< valid as a secret key
+    Hash32 entropy;      //!< for the form of the public key
+    Bytes garbage;       //!< at most V2Transport::kMaxGarbage bytes of any length and content
 };
 V2Secrets RandomV2Secrets(Env& env);
 

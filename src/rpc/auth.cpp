@@ -47,7 +47,7 @@ Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, Logger& logger,
         logger.Info("Using rpcuser/rpcpassword authentication.");
         logger.Warning("The use of rpcuser/rpcpassword is less secure, because credentials are "
                        "configured in plain text. The cookie, or -rpcauth, keeps none.");
-        auth->m_user_password = options.user + ":" + options.password;
+        auth->m_user_password = SecretText({options.user, ":", options.password});
     } else if (options.cookie) {
         IBD_RETURN_IF_ERROR(auth->WriteCookie(options, logger));
         logger.Info("Using random cookie authentication.");
@@ -72,9 +72,11 @@ Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, Logger& logger,
 // nobody else may open the file before the secret is in it.
 Result<> RpcAuth::WriteCookie(const RpcAuthOptions& options, Logger& logger)
 {
-    Bytes secret(32);
+    SecretArray<32> secret;
     m_env.RandomBytes(secret);
-    m_user_password = std::string(kCookieUser) + ":" + ToHex(secret);
+    std::string password = ToHex(secret);
+    m_user_password = SecretText({kCookieUser, ":", password});
+    ::explicit_bzero(password.data(), password.size());
     Path beside = *options.cookie;
     beside += ".tmp";
     const auto write = [&]() -> Result<> {
@@ -82,7 +84,7 @@ Result<> RpcAuth::WriteCookie(const RpcAuthOptions& options, Logger& logger)
         std::error_code code;
         std::filesystem::permissions(beside, options.cookie_perms, code);
         if (code) return SystemError("cannot protect '{}': {}", beside.string(), code.message());
-        return file->WriteAt(0, AsBytes(m_user_password));
+        return file->WriteAt(0, AsBytes(m_user_password.View()));
     };
     const auto written = write();
     if (!written.Ok()) {
@@ -136,7 +138,8 @@ std::optional<std::string> RpcAuth::Check(std::string_view header) const
     const size_t colon = given.find(':');
     if (colon == std::string::npos) return std::nullopt;
     const std::string user = given.substr(0, colon);
-    if (!m_user_password.empty() && EqualInConstantTime(given, m_user_password)) return user;
+    if (!m_user_password.IsEmpty() && EqualInConstantTime(given, m_user_password.View()))
+        return user;
     for (const Salted& entry : m_salted) {
         if (!EqualInConstantTime(user, entry.user)) continue;
         HmacSha256 hmac(AsBytes(entry.salt));

@@ -4,6 +4,7 @@
 
 #include "util/env.h"
 #include "util/log.h"
+#include "util/secret.h"
 
 #include <map>
 #include <optional>
@@ -57,7 +58,7 @@ private:
     Result<> ReadWhitelist(const RpcAuthOptions& options);
 
     Env& m_env;
-    std::string m_user_password; //!< "user:password"; empty: none
+    SecretText m_user_password; //!< "user:password"; empty: none
     std::vector<Salted> m_salted;
     std::optional<Path> m_cookie;
     std::map<std::string, std::set<std::string>> m_whitelist;

@@ -1,6 +1,7 @@
 // See control.h.
 #include "rpc/control.h"
 #include "rpc/json.h"
+#include "util/locked_pool.h"
 
 #include <chrono>
 #include <limits>
@@ -65,13 +66,16 @@ RpcMethod Uptime(ControlContext& context)
             }};
 }
 
-// The node keeps no secrets in locked pages, so everything there is zero.
 UniValue LockedMemory()
 {
+    const LockedPoolStats stats = LockedPool::OfProcess().Stats();
     UniValue locked(UniValue::VOBJ);
-    for (const char* key : {"used", "free", "total", "locked", "chunks_used", "chunks_free"}) {
-        locked.pushKV(key, 0);
-    }
+    locked.pushKV("used", Num(stats.used));
+    locked.pushKV("free", Num(stats.free));
+    locked.pushKV("total", Num(stats.total));
+    locked.pushKV("locked", Num(stats.locked));
+    locked.pushKV("chunks_used", Num(stats.chunks_used));
+    locked.pushKV("chunks_free", Num(stats.chunks_free));
     UniValue out(UniValue::VOBJ);
     out.pushKV("locked", locked);
     return out;

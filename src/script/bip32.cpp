@@ -30,7 +30,7 @@ bool IsConsistent(const ExtendedKey& key)
 bool ReadSecret(ByteSpan key_part, ExtendedKey& out)
 {
     if (key_part[0] != 0) return false;
-    Hash32 secret;
+    SecretArray<32> secret;
     std::copy_n(key_part.begin() + 1, secret.size(), secret.begin());
     if (!Signer::IsValidSecret(secret)) return false;
     out.public_key = Signer().PublicKey(secret);
@@ -91,8 +91,9 @@ KeyFingerprint FingerprintOf(ByteSpan public_key)
 std::optional<ExtendedKey> DecodeExtendedKey(std::string_view text,
                                              const ExtendedKeyPrefixes& prefixes)
 {
-    const auto bytes = DecodeBase58Check(text, kSize);
+    auto bytes = DecodeBase58Check(text, kSize);
     if (!bytes || bytes->size() != kSize) return std::nullopt;
+    const WipedAtEnd wiped(*bytes);
     const auto begins_with = [&](const std::array<uint8_t, 4>& prefix) {
         return std::equal(prefix.begin(), prefix.end(), bytes->begin());
     };
@@ -122,8 +123,10 @@ std::string EncodeExtendedPublicKey(const ExtendedKey& key, const ExtendedKeyPre
 std::optional<ExtendedKey> DeriveChild(const ExtendedKey& key, uint32_t number)
 {
     if (key.depth == 255 || (number >= kHardenedBit && !key.secret)) return std::nullopt;
-    const Hash64 seed = ChildSeed(key, number);
+    Hash64 seed = ChildSeed(key, number);
+    const WipedAtEnd seed_wiped(seed);
     Hash32 tweak;
+    const WipedAtEnd tweak_wiped(tweak);
     std::copy_n(seed.begin(), tweak.size(), tweak.begin());
     ExtendedKey child;
     child.depth = static_cast<uint8_t>(key.depth + 1);
@@ -131,8 +134,10 @@ std::optional<ExtendedKey> DeriveChild(const ExtendedKey& key, uint32_t number)
     child.child = number;
     std::copy_n(seed.begin() + 32, child.chain_code.size(), child.chain_code.begin());
     if (key.secret) {
-        child.secret = AddToSecret(*key.secret, tweak);
-        if (!child.secret) return std::nullopt;
+        auto secret = AddToSecret(*key.secret, tweak);
+        if (!secret) return std::nullopt;
+        const WipedAtEnd secret_wiped(*secret);
+        child.secret = *secret;
         child.public_key = Signer().PublicKey(*child.secret);
         return child;
     }

@@ -1,8 +1,9 @@
 // Extended keys (BIP32): a key with a chain code, from which child keys are derived, and its Base58
-// text. Pure; any thread. Nothing is wiped from memory.
+// text. Pure; any thread. Secrets lie in locked memory (util/secret.h), their text does not.
 #pragma once
 
 #include "crypto/secp256k1.h"
+#include "util/secret.h"
 
 #include <compare>
 #include <string>
@@ -36,7 +37,7 @@ struct ExtendedKey {
     uint32_t child = 0; //!< number of this key below its parent
     Hash32 chain_code{};
     CompressedKey public_key{};
-    std::optional<Hash32> secret;
+    std::optional<SecretArray<32>> secret;
 };
 
 /** What the text begins with; from ChainParams. */

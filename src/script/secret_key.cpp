@@ -23,18 +23,22 @@ std::string EncodeSecretKey(const SecretKey& key, uint8_t prefix)
     Bytes payload = {prefix};
     Append(payload, key.bytes);
     if (key.compressed) payload.push_back(1);
+    const WipedAtEnd wiped(payload);
     return EncodeBase58Check(payload);
 }
 
 std::optional<SecretKey> DecodeSecretKey(std::string_view text, uint8_t prefix)
 {
-    const auto payload = DecodeBase58Check(text, kKeySize + 2);
-    if (!payload || payload->size() < kKeySize + 1 || (*payload)[0] != prefix) return std::nullopt;
+    auto payload = DecodeBase58Check(text, kKeySize + 2);
+    if (!payload) return std::nullopt;
+    const WipedAtEnd wiped(*payload);
+    if (payload->size() < kKeySize + 1 || (*payload)[0] != prefix) return std::nullopt;
     SecretKey key;
     key.compressed = payload->size() == kKeySize + 2;
     if (key.compressed && payload->back() != 1) return std::nullopt;
     std::copy_n(payload->begin() + 1, kKeySize, key.bytes.begin());
-    if (key.bytes == std::array<uint8_t, kKeySize>{} || key.bytes >= kOrder) return std::nullopt;
+    const std::array<uint8_t, kKeySize>& number = key.bytes;
+    if (key.bytes == std::array<uint8_t, kKeySize>{} || number >= kOrder) return std::nullopt;
     return key;
 }
 

@@ -1,11 +1,10 @@
 // Private keys as text (wallet import format): Base58Check of a network's prefix, the 32 bytes, and
-// a 1 when the public key is to be written compressed. Pure; any thread. Nothing is wiped from
-// memory.
+// a 1 when the public key is to be written compressed. Pure; any thread. Keys lie in locked memory
+// (util/secret.h), their text does not.
 #pragma once
 
-#include "util/bytes.h"
+#include "util/secret.h"
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +12,7 @@
 namespace ibd {
 
 struct SecretKey {
-    std::array<uint8_t, 32> bytes{};
+    SecretArray<32> bytes;
     bool compressed = true;
 
     bool operator==(const SecretKey&) const = default;

@@ -141,7 +141,7 @@ std::optional<Bytes> TxSignatureMaker::Schnorr(const XOnlyKey& key, const Schnor
 {
     const SecretKey* const found = m_keys.FindSecret(key);
     if (found == nullptr) return std::nullopt;
-    std::optional<Hash32> secret = found->bytes;
+    std::optional<SecretArray<32>> secret = found->bytes;
     if (use.merkle_root) {
         secret = Signer().TweakSecret(*secret, TapTweakHash(key, *use.merkle_root));
     }

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import os
 import subprocess
 import threading
 
@@ -224,10 +225,29 @@ class Protocol(FunctionalTest):
         _, text = self.main.post(json.dumps({"id": 1, "method": "gettxoutsetinfo"}))
         self.assertIn('"total_amount":0.00000000', text)
 
+    def check_locked_memory(self, memory):
+        """The login is a secret that every node has."""
+        self.assertEqual(list(memory), ["used", "free", "total", "locked", "chunks_used",
+                                        "chunks_free"])
+        for name in ("used", "free", "total", "chunks_used", "chunks_free"):
+            self.assertGreater(memory[name], 0, name)
+        self.assertEqual(memory["used"] + memory["free"], memory["total"])
+        self.assertIn(memory["locked"], (0, memory["total"]))
+        self.assertLessEqual(16 * memory["chunks_used"], memory["used"])
+
+    def test_without_memory_that_may_be_locked(self):
+        """ulimit -l 0: the node goes on, and says that nothing is locked."""
+        node = self.node("regtest")
+        node.start(prefix=["prlimit", "--memlock=0"])
+        memory = node.rpc("getmemoryinfo")["locked"]
+        self.check_locked_memory(memory)
+        if os.geteuid() != 0:  # which may lock all it wants
+            self.assertEqual(memory["locked"], 0)
+
     def test_simple_calls(self):
         rpc = self.main.rpc
         self.assertGreaterEqual(rpc("uptime"), 0)
-        self.assertIn("locked", rpc("getmemoryinfo"))
+        self.check_locked_memory(rpc("getmemoryinfo")["locked"])
         before = rpc("logging")
         self.assertIs(rpc("logging", ["rpc"])["rpc"], True)
         self.assertIs(rpc("logging", [], ["rpc"])["rpc"], before["rpc"])

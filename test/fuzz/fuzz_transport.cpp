@@ -16,7 +16,7 @@ constexpr NetworkMagic kMagic = {0xf9, 0xbe, 0xb4, 0xd9};
 V2Secrets Secrets(uint8_t fill, size_t garbage)
 {
     V2Secrets out;
-    out.key.fill(fill);
+    std::fill(out.key.begin(), out.key.end(), fill);
     out.entropy.fill(fill);
     out.garbage = Bytes(garbage, fill);
     return out;

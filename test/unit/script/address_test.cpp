@@ -128,13 +128,13 @@ TEST_CASE("numbers that are no private key")
 {
     SecretKey key;
     CHECK_FALSE(DecodeSecretKey(EncodeSecretKey(key, 128), 128)); // zero
-    key.bytes.fill(0xff);
+    std::fill(key.bytes.begin(), key.bytes.end(), 0xff);
     CHECK_FALSE(DecodeSecretKey(EncodeSecretKey(key, 128), 128));
     const Bytes order =
         *FromHex("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");
     std::copy(order.begin(), order.end(), key.bytes.begin());
     CHECK_FALSE(DecodeSecretKey(EncodeSecretKey(key, 128), 128));
-    key.bytes.back() = 0x40;
+    key.bytes[31] = 0x40;
     CHECK(DecodeSecretKey(EncodeSecretKey(key, 128), 128) == key);
     key.compressed = false;
     CHECK(DecodeSecretKey(EncodeSecretKey(key, 128), 128) == key);
