@@ -169,10 +169,9 @@ HintsStanding BoosterRun::StandingWithoutPeers(const ChainManager& chain,
 {
     HintsStanding standing;
     standing.refusal = fmt::format(
-        "{} blocks are missing of a join up to height {} that was begun, and there is no network "
-        "to fetch them from. A start with one goes on with it; one with -ibdbooster=0 validates "
-        "serially",
-        CountMissing(chain, terminal), terminal.height);
+        "a join up to height {} was begun, of which {}, or with -ibdbooster=0, which validates "
+        "serially up to there",
+        terminal.height, DescribeMissing(chain, terminal));
     if (!IsAsked()) m_log.Warning("IBD Booster: {}, as does this one", standing.refusal);
     return standing;
 }

@@ -84,6 +84,22 @@ size_t BoosterRun::CountMissing(const ChainManager& chain, const HeaderNode& ter
     return missing;
 }
 
+std::string BoosterRun::DescribeMissing(const ChainManager& chain, const HeaderNode& terminal)
+{
+    const HeaderNode* first = nullptr;
+    {
+        const ChainReader reader = chain.Read();
+        for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
+            if (!node->HasData()) first = node;
+        }
+    }
+    CHECK(first);
+    return fmt::format("{} blocks are missing, and there is no network (-connect=0). The first is "
+                       "{}. Start with a network, or put a sound copy of the block files in their "
+                       "place and start again",
+                       CountMissing(chain, terminal), chain.DescribeMissing(*first));
+}
+
 HintsStanding BoosterRun::Judge(const ChainManager& chain, bool full_validation) const
 {
     const int64_t now = m_env.UnixTime();
@@ -209,6 +225,10 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
         return Outcome::kSerial;
     }
     const HeaderNode& terminal = *standing.terminal;
+    if (!complete && !peers && CountMissing(chain, terminal) > 0) {
+        return BadData("the hints end at height {}, up to which {}", terminal.height,
+                       DescribeMissing(chain, terminal));
+    }
     LogStart(options, terminal.height);
     IBD_ASSIGN_OR_RETURN(const bool joins, MustJoinCoins(terminal, blocks, options));
     Plan(m_surveyed ? std::vector{WorkStep::kLoad} : GivenSteps(joins),

@@ -224,6 +224,8 @@ private:
     void LogRefusal(const HintsStanding& standing) const;
     /** Blocks 1 to `terminal` that are not stored. */
     static size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal);
+    /** Of these, where no peer can bring them: how many, which is the first, what helps. */
+    static std::string DescribeMissing(const ChainManager& chain, const HeaderNode& terminal);
     Result<Verdict> RunEngine(std::unique_ptr<SyncEngine> engine);
     Result<Verdict> FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,
                                   const BlockStore& blocks, const BoosterOptions& options,

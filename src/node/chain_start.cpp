@@ -163,6 +163,7 @@ Result<> ChainStart::OpenIndex()
         m_log.Info("The block index was moved from {} to {}, where Bitcoin Core keeps it too",
                    m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());
     }
+    if (m_reindex) IBD_RETURN_IF_ERROR(DestroyChainstate());
     ChainStackOptions options = StackOptions();
     options.index.wipe = m_reindex;
     m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
@@ -172,12 +173,17 @@ Result<> ChainStart::OpenIndex()
 }
 
 // The new index knows no undo data, so a chainstate above it could never go back: it must not
-// outlive a reindex that is interrupted and goes on without the option.
-Result<> ChainStart::StartReindex()
+// outlive a reindex that is interrupted and goes on without the option. It goes before the old
+// index, as this can take a while and an index that is gone has to be made anew.
+Result<> ChainStart::DestroyChainstate()
 {
     const Path chainstate = m_dir.Chainstate();
     IBD_RETURN_IF_ERROR(DestroyDb(chainstate));
-    if (m_dir.ChainstateIsLink()) IBD_RETURN_IF_ERROR(m_env.CreateDirectories(chainstate));
+    return m_dir.ChainstateIsLink() ? m_env.CreateDirectories(chainstate) : Result<>();
+}
+
+Result<> ChainStart::StartReindex()
+{
     IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(true));
     if (m_options.prune_target == 0) return {};
     m_log.Info("Removing unusable blk?????.dat and rev?????.dat files for -reindex with -prune");
@@ -214,15 +220,18 @@ Result<> ChainStart::OpenStores()
 
 Result<> ChainStart::BuildIndex()
 {
-    IBD_ASSIGN_OR_RETURN(const bool reindexing, m_stack->Index().Reindexing());
+    IBD_ASSIGN_OR_RETURN(bool reindexing, m_stack->Index().Reindexing());
+    if (!reindexing) {
+        IBD_ASSIGN_OR_RETURN(reindexing, CheckBlocksAreIndexed());
+    }
     if (reindexing) {
         m_parts.started(); // this can take hours
         m_parts.set_status("Reindexing blocks on disk…");
         IBD_RETURN_IF_ERROR(Reindex());
         if (m_interrupt) return {};
     }
-    if (!reindexing) IBD_RETURN_IF_ERROR(CheckBlocksAreIndexed());
     IBD_RETURN_IF_ERROR(m_chain->StoreGenesis());
+    if (!reindexing) IBD_RETURN_IF_ERROR(LookForMissing());
     IBD_RETURN_IF_ERROR(m_chain->Flush(FlushMode::kAlways));
     if (reindexing) IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(false));
     return {};
@@ -272,14 +281,33 @@ Result<> ChainStart::ReindexAlone(BlockImporter& importer)
     return importer.Reindex();
 }
 
-// A new index beside block files that it does not know would have them overwritten.
-Result<> ChainStart::CheckBlocksAreIndexed()
+// Without a network a block that -reindex left out comes from nowhere else.
+Result<> ChainStart::LookForMissing()
 {
-    if (m_chain->Read().Tree().Genesis()->tx_count > 0) return {}; // it may have been pruned
+    const bool may_fetch = m_options.network.MayHavePeers();
+    if (may_fetch || m_chain->HasPruned() || !m_chain->HasHoles()) return {};
+    m_parts.started();
+    m_log.Info("Blocks are missing below others: looking for them in the block files");
+    BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
+    return importer.FindMissing();
+}
+
+// A new index beside block files that it does not know would have them overwritten.
+// The error is Bitcoin Core's and names both rebuilds, so both make the index; true: to be made.
+Result<bool> ChainStart::CheckBlocksAreIndexed()
+{
+    if (m_chain->Read().Tree().Genesis()->tx_count > 0) return false; // it may have been pruned
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_stack->Blocks().ListBlockFiles());
-    if (files.empty()) return {};
+    if (files.empty()) return false;
+    if (m_reindex_chainstate) {
+        m_log.Info("The block files are not indexed: -reindex-chainstate makes the index first");
+        IBD_RETURN_IF_ERROR(DestroyChainstate());
+        IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(true));
+        return true;
+    }
     return Damaged("Error initializing block database",
-                   BadData("the block files in '{}' are not indexed", m_dir.Blocks().string()));
+                   BadData("the block files in '{}' are not indexed", m_dir.Blocks().string()))
+        .GetError();
 }
 
 // A link to nowhere is a disk that is not mounted: everything would go to the one below it.

@@ -71,12 +71,14 @@ private:
     Result<> RefuseUnpruning();
 
     Result<> OpenIndex();
+    Result<> DestroyChainstate();
     Result<> StartReindex();
     Result<> OpenStores();
     Result<> BuildIndex();
     Result<> Reindex();
     Result<> ReindexAlone(BlockImporter& importer);
-    Result<> CheckBlocksAreIndexed();
+    Result<bool> CheckBlocksAreIndexed();
+    Result<> LookForMissing();
 
     BoosterOptions BoosterSettings() const;
     Result<> ConvertHints();

@@ -236,6 +236,16 @@ Error BlockStore::DamagedBlock(FilePos pos, const BlockHash& hash, int height,
                    BlockPath(pos.file).string(), pos.offset, what, hash.ToHex(), height);
 }
 
+Error BlockStore::UnreadableBlock(FilePos pos, const BlockHash& hash, int height,
+                                  const Error& error) const
+{
+    const bool gone = !m_env.Exists(BlockPath(pos.file));
+    return SystemError("block {} at height {}: {}{}", hash.ToHex(), height, error.message,
+                       gone ? ": put the file back, or restart with -reindex, which leaves its "
+                              "blocks out and has them fetched from peers"
+                            : "");
+}
+
 std::vector<int32_t> BlockStore::TakeSuspects() const
 {
     const Lock lock(m_suspects_mutex);

@@ -96,6 +96,9 @@ public:
     /** The error for a block that does not lie at `pos` as it should: names file, offset, block,
      *  height, what is wrong there, and the remedy. The file is noted for TakeSuspects(). */
     Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;
+    /** The error for a block of which the file cannot be read: names block, height and, if the file
+     *  is gone, the remedy. */
+    Error UnreadableBlock(FilePos pos, const BlockHash& hash, int height, const Error& error) const;
     /** Numbers of the files of which DamagedBlock() spoke since the last call, ascending. A second
      *  reading may have found the block sound. Any thread. */
     std::vector<int32_t> TakeSuspects() const;

@@ -32,8 +32,8 @@ Result<> FileBlockSource::Open(OpenFile& file, const PlannedBlock& block) const
     if (file.number == block.file) return {};
     auto opened = m_env.OpenRead(m_store.BlockPath(block.file));
     if (!opened) {
-        return SystemError("block {} at height {}: {}", block.node->hash.ToHex(),
-                           block.node->height, opened.Message());
+        return m_store.UnreadableBlock({block.file, block.offset}, block.node->hash,
+                                       block.node->height, opened.GetError());
     }
     file = {block.file, std::move(*opened)};
     return {};

@@ -69,19 +69,41 @@ Result<BlockOutcome> BlockImporter::AcceptOne(const Waiting& place, ByteSpan raw
     return m_chain.AcceptBlock(raw, place.stored.IsNull() ? nullptr : &place.stored);
 }
 
+BlockHash BlockImporter::HashOf(const Waiting& place, ByteSpan raw)
+{
+    if (place.known) return place.known->node->hash;
+    return BlockHeader::FromBytes(raw.data()).Hash();
+}
+
+/** The header of a damaged block stands for it, so that the blocks above are indexed. */
+void BlockImporter::LeaveOut(const Waiting& place, ByteSpan raw, const BlockOutcome& outcome)
+{
+    const RuleViolation& why = *outcome.violation;
+    m_log.Debug(LogCategory::kReindex, "block refused: {}", why.ToString());
+    if (place.stored.IsNull() || place.known) return;
+    if (outcome.node && why.kind != RuleViolation::Kind::kMutated) return;
+    if (!outcome.node && m_chain.AcceptHeader(BlockHeader::FromBytes(raw.data()))) return;
+    m_chain.NoteLeftOut(HashOf(place, raw), place.stored, why.ToString());
+    ++m_damaged;
+}
+
+Result<BlockOutcome> BlockImporter::Take(const Waiting& place, ByteSpan raw)
+{
+    IBD_ASSIGN_OR_RETURN(BlockOutcome outcome, AcceptOne(place, raw));
+    if (outcome.violation) LeaveOut(place, raw, outcome);
+    if (outcome.is_new) ++m_accepted;
+    return outcome;
+}
+
 Result<ScanStep> BlockImporter::Accept(const Waiting& place, ByteSpan raw)
 {
-    IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, AcceptOne(place, raw));
-    if (outcome.violation) {
-        m_log.Debug(LogCategory::kReindex, "block refused: {}", outcome.violation->ToString());
-        // Bytes that do not even parse may hide the start of a real frame.
-        return outcome.node ? ScanStep::kNext : ScanStep::kNotABlock;
+    IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, Take(place, raw));
+    const BlockHash hash = outcome.node ? outcome.node->hash : HashOf(place, raw);
+    if (m_waiting.contains(hash) && m_chain.Read().Find(hash)) {
+        IBD_RETURN_IF_ERROR(AcceptWaiting(hash));
     }
-    if (outcome.is_new) ++m_accepted;
-    if (m_waiting.contains(outcome.node->hash)) {
-        IBD_RETURN_IF_ERROR(AcceptWaiting(outcome.node->hash));
-    }
-    return ScanStep::kNext;
+    // Bytes that do not even parse may hide the start of a real frame.
+    return outcome.node ? ScanStep::kNext : ScanStep::kNotABlock;
 }
 
 Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
@@ -99,13 +121,13 @@ Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
             if (!child.known) {
                 IBD_ASSIGN_OR_RETURN(raw, Read(child));
             }
-            IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, AcceptOne(child, raw));
+            IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, Take(child, raw));
+            const BlockHash hash = HashOf(child, raw);
+            if (m_chain.Read().Find(hash)) parents.push_back(hash);
             if (outcome.violation) continue;
             m_log.Debug(LogCategory::kReindex,
                         "LoadExternalBlockFile: Processing out of order child {} of {}",
-                        outcome.node->hash.ToHex(), known.ToHex());
-            if (outcome.is_new) ++m_accepted;
-            parents.push_back(outcome.node->hash);
+                        hash.ToHex(), known.ToHex());
         }
     }
     return {};
@@ -133,6 +155,10 @@ ScanStep BlockImporter::Visit(const Waiting& place, const BlockHeader& header, B
 
 void BlockImporter::ReportWaiting(const std::string& where) const
 {
+    if (m_damaged > 0) {
+        m_log.Warning("{} blocks in {} are damaged and were left out; peers have them", m_damaged,
+                      where);
+    }
     const uint64_t count = m_waiting.size() + m_left_out;
     if (count == 0) return;
     m_log.Warning("{} blocks in {} have no parent {} and were left out", count, where,
@@ -266,6 +292,21 @@ Result<> BlockImporter::Reindex(const BlockSurvey& survey)
     if (m_interrupt) return {};
     ReportWaiting("the block files");
     m_log.Info("Reindexing finished: {} blocks", m_accepted);
+    return {};
+}
+
+Result<> BlockImporter::FindMissing()
+{
+    const Importing importing(m_chain);
+    BlockSurvey survey(m_chain.Params());
+    IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_blocks, m_interrupt));
+    for (const SurveyedBlock& block : survey.Blocks()) {
+        if (m_interrupt) return {};
+        if (!block.node || m_chain.IsStored(block.node->hash)) continue;
+        IBD_ASSIGN_OR_RETURN(const Bytes raw, m_blocks.ReadBlock(block.pos));
+        IBD_RETURN_IF_ERROR(Take({.stored = block.pos}, raw));
+    }
+    m_log.Info("{} of the missing blocks are in the block files", m_accepted);
     return {};
 }
 

@@ -31,6 +31,10 @@ public:
      *  left out, and an interrupt ends the wait for more. What cannot be opened is a warning. */
     Result<> LoadFile(const Path& path);
 
+    /** Looks through the block files for blocks that are not stored, by their headers: files may
+     *  have been mended since -reindex left damaged blocks out. */
+    Result<> FindMissing();
+
     uint64_t Accepted() const { return m_accepted; }
 
 private:
@@ -58,6 +62,10 @@ private:
     /** Accepts a block whose parent is known and all that waited for it. */
     Result<ScanStep> Accept(const Waiting& place, ByteSpan raw);
     Result<BlockOutcome> AcceptOne(const Waiting& place, ByteSpan raw);
+    /** The same, with what is to be told and counted. */
+    Result<BlockOutcome> Take(const Waiting& place, ByteSpan raw);
+    void LeaveOut(const Waiting& place, ByteSpan raw, const BlockOutcome& outcome);
+    static BlockHash HashOf(const Waiting& place, ByteSpan raw);
     Result<Bytes> Read(const Waiting& place) const;
     Result<> AcceptWaiting(const BlockHash& parent);
     void ReportWaiting(const std::string& where) const;
@@ -76,6 +84,7 @@ private:
     std::multimap<BlockHash, Waiting> m_waiting;
     Result<> m_failure; //!< of the disk; ends the import
     uint64_t m_accepted = 0;
+    uint64_t m_damaged = 0; //!< of the store, left out
 };
 
 } // namespace ibd

@@ -21,8 +21,7 @@ Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const St
     auto raw = blocks.ReadBlock(wanted.data, &wanted.hash);
     if (!raw) {
         if (raw.GetError().kind == Error::Kind::kBadData) return damaged(raw.Message());
-        return SystemError("block {} at height {}: {}", wanted.hash.ToHex(), wanted.height,
-                           raw.Message());
+        return blocks.UnreadableBlock(wanted.data, wanted.hash, wanted.height, raw.GetError());
     }
     loaded->raw = std::move(*raw);
     if (auto parsed = loaded->view.Parse(loaded->raw); !parsed) return damaged(parsed.Message());

@@ -207,6 +207,14 @@ public:
      *  Returns these blocks; the log names them. An error: the machine's, or that a block is
      *  damaged once more although it was fetched. Any thread. */
     Result<std::vector<const HeaderNode*>> ForgetDamaged();
+    /** Who indexes block files found `hash` damaged there. For DescribeMissing(), while the node
+     *  runs. */
+    void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why);
+    /** Of a block that is not stored: "block ... at height ...", and where it lies damaged. */
+    std::string DescribeMissing(const HeaderNode& node) const;
+    /** Whether blocks are stored above one that is not, whose header is known. O(headers). */
+    bool HasHoles() const;
+    bool IsStored(const BlockHash& hash) const;
 
     // Durability.
 
@@ -382,6 +390,9 @@ private:
     CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
     /** Blocks that ForgetDamaged() gave up once. */
     std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_headers.mutex);
+    /** By NoteLeftOut(): where and why, for the first so many. */
+    static constexpr size_t kMostLeftOut = 10'000;
+    std::map<BlockHash, std::string> m_left_out IBD_GUARDED_BY(m_headers.mutex);
     ChainWarnings m_warnings IBD_GUARDED_BY(m_headers.mutex);
     int32_t m_next_precious IBD_GUARDED_BY(m_headers.mutex) = -1;
     /** Of the tip at the last PreciousBlock. */

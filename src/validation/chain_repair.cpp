@@ -78,6 +78,42 @@ Result<std::vector<const HeaderNode*>> ChainManager::ForgetDamaged()
     return forgotten;
 }
 
+void ChainManager::NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why)
+{
+    const std::string where = fmt::format(
+        "{}, offset {}: {}", m_stores.blocks.BlockPath(pos.file).string(), pos.offset, why);
+    const Lock lock(m_headers.mutex);
+    if (m_left_out.size() < kMostLeftOut) m_left_out.emplace(hash, where);
+}
+
+std::string ChainManager::DescribeMissing(const HeaderNode& node) const
+{
+    const std::string block = fmt::format("block {} at height {}", node.hash.ToHex(), node.height);
+    const SharedLock lock(m_headers.mutex);
+    const auto found = m_left_out.find(node.hash);
+    if (found == m_left_out.end()) return block;
+    return fmt::format("{}, which is damaged in {}", block, found->second);
+}
+
+bool ChainManager::HasHoles() const
+{
+    const SharedLock lock(m_headers.mutex);
+    for (size_t i = 0; i < m_headers.tree.Size(); ++i) {
+        const HeaderNode& node = *m_headers.tree.NodeAt(i);
+        if (node.HasData() && node.prev && !node.prev->HasData() && !node.prev->Failed()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ChainManager::IsStored(const BlockHash& hash) const
+{
+    const SharedLock lock(m_headers.mutex);
+    const HeaderNode* const node = m_headers.tree.Find(hash);
+    return node && node->HasData();
+}
+
 Result<> ChainManager::LeaveToPeers(const Error& error)
 {
     if (!m_options.peers_bring_blocks) return error;

@@ -6,7 +6,7 @@ import re
 import shutil
 import struct
 
-from framework import NO_UNDO
+from framework import NO_UNDO, coins
 from generated import small_chain
 from test_network_booster import NetworkBooster
 
@@ -37,7 +37,9 @@ def flip(path, at):
         file.write(bytes([byte ^ 1]))
 
 
-class DamagedBlocks(NetworkBooster):
+class Damaged(NetworkBooster):
+    """A node, a peer that has all blocks, and one block to damage."""
+
     def setUp(self):
         super().setUp()
         self.made = small_chain()
@@ -72,6 +74,17 @@ class DamagedBlocks(NetworkBooster):
         self.assertIn(f"{self.path}, offset {self.offset}: ", text)
         self.assertIn(f"block {self.hash} at height {self.height}", text)
 
+    WAYS = {"serially": ["-ibdbooster=0"], "own hints": ["-ibdbooster"],
+            "own hints, all checks": ["-ibdbooster", "-ibdboosterchecks"],
+            "full validation": ["-ibdbooster", "-ibdboosterfullvalidation"]}
+
+    def ways(self):
+        return {**self.WAYS, "given hints": [f"-ibdboosterfile={self.made.container}"],
+                "given hints, full validation": [f"-ibdboosterfile={self.made.container}",
+                                                 "-ibdboosterfullvalidation"]}
+
+
+class DamagedBlocks(Damaged):
     def assert_fetched(self, node, *options):
         """The node syncs although the block is damaged, and says so; the copy is durable."""
         node.start(*self.peer(), *options)
@@ -83,15 +96,6 @@ class DamagedBlocks(NetworkBooster):
                          self.server.rpc("getblock", self.hash, 0))
         node.stop()
         return node
-
-    WAYS = {"serially": ["-ibdbooster=0"], "own hints": ["-ibdbooster"],
-            "own hints, all checks": ["-ibdbooster", "-ibdboosterchecks"],
-            "full validation": ["-ibdbooster", "-ibdboosterfullvalidation"]}
-
-    def ways(self):
-        return {**self.WAYS, "given hints": [f"-ibdboosterfile={self.made.container}"],
-                "given hints, full validation": [f"-ibdboosterfile={self.made.container}",
-                                                 "-ibdboosterfullvalidation"]}
 
     def test_a_peer_has_it(self):
         for name, options in self.ways().items():
@@ -142,3 +146,137 @@ class DamagedBlocks(NetworkBooster):
                 node.start(*self.made.trust, *options)
                 self.assert_synced(node, self.server, self.made)
                 node.stop()
+
+
+class LeftOut(Damaged):
+    """By -reindex."""
+
+    def unindexed(self, at=-1):
+        """A node that has block files of its own, with one damaged block, and nothing else."""
+        node = self.made.place(self.node(), copied=True)
+        self.damage(node, at)
+        return node
+
+    def test_a_peer_has_it(self):
+        for name, options in self.ways().items():
+            with self.subTest(name):
+                node = self.unindexed()
+                node.start("-reindex", *self.peer(), *options)
+                self.assert_synced(node, self.server, self.made)
+                # The line of Bitcoin Core, at its level.
+                self.assertIn("[error] AcceptBlock: bad-txnmrklroot, hashMerkleRoot mismatch\n",
+                              node.log_text)
+                self.assertNotIn("there is no network", node.log_text)
+                node.stop()
+
+    def test_blocks_above_are_indexed(self):
+        """Also where a block cannot be told from what follows it: its header is enough."""
+        node = self.unindexed(80)  # the number of its transactions
+        node.start("-reindex", "-ibdbooster=0", *self.peer())
+        self.assert_synced(node, self.server, self.made)
+        self.assertIn(f"Reindexing finished: {self.made.height} blocks\n", node.log_text)
+        self.assertIn("1 blocks in the block files are damaged and were left out", node.log_text)
+
+    def test_without_a_network(self):
+        """The line names block, file and offset; a sound file and a plain start are enough."""
+        for name, options in self.ways().items():
+            if name in ("serially", "full validation"):
+                continue  # these end below the block, as Bitcoin Core does
+            with self.subTest(name):
+                node = self.unindexed()
+                trust = self.made.trust
+                for args in (["-reindex"], []):  # the second start has the index
+                    status, errors = node.run(*args, *trust, *options)
+                    self.assertEqual(status, 1)
+                    self.assertIn("1 blocks are missing, and there is no network", errors)
+                    self.assertIn(f"block {self.hash} at height {self.height}, which is damaged "
+                                  f"in {self.path}, offset {self.offset}: bad-txnmrklroot", errors)
+                    self.assertIn("Start with a network, or put a sound copy of the block files "
+                                  "in their place and start again", errors)
+                self.mend()
+                node.start(*trust, *options)
+                self.assert_synced(node, self.server, self.made)
+                node.stop()
+
+    def test_serially_without_a_network(self):
+        for name in ("serially", "full validation"):
+            with self.subTest(name):
+                node = self.unindexed()
+                options = [*self.made.trust, *self.WAYS[name]]
+                node.start("-reindex", *options)
+                node.wait_for_height(self.height - 1)
+                self.assertIn("1 blocks in the block files are damaged and were left out",
+                              node.log_text)
+                node.stop()
+                self.mend()
+                node.start(*options)
+                node.wait_for_tip(self.made.tip)
+                self.assertEqual(coins(node), coins(self.server))
+                node.stop()
+
+    def test_nothing_is_buried(self):
+        """Two weeks of blocks lie above genesis, and not yet above the first block."""
+        node = self.node()
+        node.blocks_dir.mkdir(parents=True)
+        count = 2017
+        with open(node.blocks_dir / "blk00000.dat", "wb") as file:
+            for _, _, block in list(frames(self.made.blocks))[:count + 1]:
+                file.write(MAGIC + struct.pack("<I", len(block)) + block)
+        assumed = self.server.rpc("getblockhash", count)
+        self.assert_refused(
+            node, "-reindex", "-ibdbooster", f"-assumevalid={assumed}", "-minimumchainwork=0",
+            saying=f"of the {count} blocks above genesis none is both below the assumed-valid "
+                   "block and under two weeks of work")
+        self.assertIn("leave it out", node.errors)
+        node.start().wait_for_height(count).stop()
+
+
+class Remedies(Damaged):
+    """Each error at the start that names an option: a start with that option reaches the tip."""
+
+    OPTION = r"-reindex-chainstate|-reindex"
+
+    def assert_recovers(self, name, spoil, *args):
+        """`spoil`: makes a node's files such that a start with `args` is refused."""
+        node = self.stored()
+        spoil(node)
+        status, errors = node.run(*args)
+        self.assertEqual(status, 1, name)
+        options = set(re.findall(self.OPTION, errors))
+        self.assertTrue(options, errors)
+        node.kill()
+        for option in sorted(options):
+            with self.subTest(name, option=option):
+                again = self.stored()
+                spoil(again)
+                again.start(option, *self.peer(), *args)
+                self.assert_synced(again, self.server, self.made)
+                again.stop()
+
+    def lose_index(self, node):
+        shutil.rmtree(node.blocks_dir / "index")
+
+    def spoil_database(self, folder):
+        return lambda node: (node.net_dir / folder / "CURRENT").write_text("no name of a file")
+
+    def spoil_snapshot(self, node):
+        folder = node.net_dir / "chainstate_snapshot"
+        folder.mkdir()
+        (folder / "base_blockhash").write_bytes(bytes.fromhex(self.made.tip)[::-1])
+
+    def spoil_last_blocks(self, node):
+        self.hash = self.made.tip
+        self.damage(node)
+
+    def test_all(self):
+        self.assert_recovers("no index", self.lose_index)
+        self.assert_recovers("chainstate", self.spoil_database("chainstate"))
+        self.assert_recovers("snapshot", self.spoil_snapshot)
+
+    def test_those_of_the_index(self):
+        """Here Bitcoin Core's text names -reindex-chainstate, which does not always help."""
+        self.OPTION = r"-reindex(?!-)"
+        self.assert_recovers("index", self.spoil_database("blocks/index"))
+        self.assert_recovers("no block file",
+                             lambda node: (node.blocks_dir / "blk00000.dat").unlink())
+        self.assert_recovers("last blocks", self.spoil_last_blocks)
