@@ -2,8 +2,8 @@
 // products under secret random factors, a strongly universal family of functions (multiply-shift
 // for vectors; M. Thorup, "High speed hashing for integers and strings", section 3). So any two
 // outpoints that somebody chose without knowing the salt have the same name with a probability of
-// exactly 2^-85, which is what doc/join.md counts on. Not to be used where names are seen by
-// others: who knows a few can work the factors out. Immutable; any thread.
+// exactly 2^-85, which doc/develop/join.md relies on. Names must not become public: the factors can
+// be computed from a few of them. Immutable; any thread.
 #pragma once
 
 #include "swiftsync/aggregate.h"

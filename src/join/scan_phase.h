@@ -2,7 +2,7 @@
 // into a table, then all blocks are read once, in any order, on all threads, and hashed for what
 // the table holds. If it is too small for all of them, the blocks are read once more for the rest.
 // Owned by UndoRebuild, which calls it on its thread. A kill costs this phase. Memory:
-// JoinOptions::memory_bytes, and the blocks being parsed. See doc/join.md.
+// JoinOptions::memory_bytes, and the blocks being parsed. See doc/develop/join.md.
 #pragma once
 
 #include "chain/block_source.h"

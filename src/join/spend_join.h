@@ -4,7 +4,7 @@
 // joined partition by partition. Blocks come from a supply in any order; a kill at any moment is
 // resumed. Owned by who asks for it; Run() on one thread, the rest from any. Memory:
 // JoinOptions::memory_bytes, the blocks being parsed, and 12 bytes a block of the chain. See
-// doc/join.md.
+// doc/develop/join.md.
 #pragma once
 
 #include "join/hints_phase.h"

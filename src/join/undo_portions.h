@@ -2,7 +2,8 @@
 // the chain at a time: first the coins that its blocks make are fetched, then the records of its
 // blocks are made. So only those coins lie on the disk for long that are spent in a later portion,
 // and blocks are read a second time soon after the first. Called by UndoRebuild on its thread. A
-// death costs a portion. Memory: as FetchPhase and UndoPhase, one at a time. See doc/join.md.
+// death costs a portion. Memory: as FetchPhase and UndoPhase, one at a time.
+// See doc/develop/join.md.
 #pragma once
 
 #include "join/fetch_phase.h"

@@ -3,7 +3,7 @@
 // the blocks are read once more for the coins, and once more for the rules and the records. Owned
 // by who asks for it; Run() on one thread, the rest from any. Memory: JoinOptions::memory_bytes, 16
 // bytes a block of the chain, the blocks being parsed, and for a block with more undo data than
-// fits at most kMaxGiantUndoBytes, one at a time. See doc/join.md.
+// fits at most kMaxGiantUndoBytes, one at a time. See doc/develop/join.md.
 #pragma once
 
 #include "join/fold_search.h"

@@ -1,6 +1,6 @@
 // BoosterRun, full validation from blocks alone: every rule and script with coins that a join of
 // the blocks finds, before a coin is written; or all rules but scripts (-ibdboosterchecks). See
-// booster_run.h, and doc/booster.md for the argument.
+// booster_run.h, and doc/develop/booster.md for the argument.
 #include "node/booster_run.h"
 #include "node/full_mark.h"
 #include "swiftsync/full_validation.h"

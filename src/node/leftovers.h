@@ -1,7 +1,7 @@
 // Leftovers: all that earlier starts may have left of the booster's work - the one list of the
 // files, what each is, and whether another start goes on with it. A start removes what was being
-// written when the node died, and says how much of the rest there is. Tabled in doc/booster.md.
-// Functions of values; ChainStart's thread.
+// written when the node died, and says how much of the rest there is. Table:
+// doc/troubleshooting.md. Functions of values; ChainStart's thread.
 #pragma once
 
 #include "util/env.h"

@@ -32,7 +32,7 @@ const char* PhaseName(JoinProgress::Phase phase)
 
 constexpr int kNodesAtOnce = 512; //!< under one headers lock
 
-/** What share of the whole work each phase is, measured (doc/join.md). */
+/** What share of the whole work each phase is, measured (doc/develop/join.md). */
 struct Shares {
     double read, join, fetch, write;
 };

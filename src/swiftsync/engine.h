@@ -3,7 +3,7 @@
 // threads; judges the hints; writes the chainstate once. Owned by the node, which runs it before it
 // opens the chainstate, and alone starts threads in this module. Memory:
 // BoosterOptions::memory_bytes, the blocks being parsed, and about 30 bytes a header. What it keeps
-// on disk while it is at work lies in BoosterOptions::directory. See doc/booster.md.
+// on disk while it is at work lies in BoosterOptions::directory. See doc/develop/booster.md.
 #pragma once
 
 #include "chain/block_source.h"

@@ -1,6 +1,6 @@
 // FirstPass: what a pass that held all blocks against the rules keeps of them, so that the fold
 // need not do it again: the sum of all that they make and spend, and by what each is known. The
-// fold then takes the coins alone out of the sum; see doc/booster.md. A value.
+// fold then takes the coins alone out of the sum; see doc/develop/booster.md. A value.
 #pragma once
 
 #include "primitives/uint256.h"

@@ -1,7 +1,7 @@
 // FullValidation: every rule of a block, scripts included, in any order of blocks - with the coins
 // that the block's undo record says it spends. The claims are not believed: the aggregate takes
 // whole coins on both sides, as created and as claimed, and is zero only if every claim is true.
-// doc/booster.md has the argument. One for each worker; one thread. Memory: the undo record of one
+// Argument: doc/develop/booster.md. One for each worker; one thread. Memory: the undo record of one
 // block, decoded, and what DeferredScripts has.
 #pragma once
 

@@ -3,7 +3,7 @@
 // spends. It is part of that sync ahead of its time, and leaves a checkpoint that SyncEngine::Run()
 // goes on from. Nothing that it cannot do fails whoever reads: the sync folds what is left, and
 // says what is wrong. Owned by who starts both. Memory: as given, a byte a block, and about 30
-// bytes a header. See doc/booster.md.
+// bytes a header. See doc/develop/booster.md.
 #pragma once
 
 #include "swiftsync/fold_start.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the Markdown files: every relative link names a file and an anchor that exist, every
-picture is there, and doc/ has no dated lines (dated runs belong to bench/log, decisions to
-doc/decisions). Exits 1 and lists each offence.
+"""Checks the Markdown files: every relative link names a file and an anchor that exist, and doc/
+has no dated lines (dated runs belong to bench/log, decisions to doc/decisions). Every page that a
+source names exists, and every source that a page names. Exits 1 and lists each offence.
 """
 import re
 import subprocess
@@ -11,13 +11,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MONTHS = ("January|February|March|April|May|June|July|August|September|October|November|December")
 DATED = re.compile(rf"\b20\d\d-\d\d-\d\d\b|\bOn 20\d\d|\b({MONTHS}) \d|\b\d+ ({MONTHS})\b")
+SOURCE_ROOTS = (".", "src", "bench", "test")
+SOURCES = (".cpp", ".h", ".py", ".sh", ".rs", ".cmake", ".txt")
+PAGE = re.compile(r"(?<![\w./-])(?:doc|bench)/[\w/.-]+\.md\b")
+NAMED_SOURCE = re.compile(r"`([a-z_-]+/[\w/-]+\.(?:h|cpp|py|sh))`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-def documents():
-    names = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True,
+def tracked(suffixes):
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True,
                            check=True).stdout.split("\n")
-    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+    return [ROOT / name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
 
 
 def text_lines(path):
@@ -74,13 +78,25 @@ def offences(path):
             why = broken(path, target)
             if why:
                 yield f"{name}:{number}: {target}: {why}"
+        if not name.is_relative_to("bench/log"):
+            for source in NAMED_SOURCE.findall(line):
+                if not any((ROOT / folder / source).exists() for folder in SOURCE_ROOTS):
+                    yield f"{name}:{number}: {source}: no such source"
         if DATED.search(line) and not is_dated_place(path):
             yield f"{name}:{number}: dated line outside bench/log: {line.strip()}"
 
 
+def missing_pages(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        for page in PAGE.findall(line):
+            if not (ROOT / page).is_file():
+                yield f"{path.relative_to(ROOT)}:{number}: {page}: no such page"
+
+
 def main():
-    paths = documents()
+    paths = tracked(".md")
     bad = [line for path in paths for line in offences(path)]
+    bad += [line for path in tracked(SOURCES) for line in missing_pages(path)]
     print("\n".join(bad))
     print(f"{len(paths)} documents, {len(bad)} offences")
     return 1 if bad else 0
