@@ -22,12 +22,15 @@ WorkAmounts BoosterRun::AmountsOf(const ChainManager& chain, const HeaderNode& t
     const BlockBytes below = BytesUpTo(chain, terminal);
     const HeaderNode* const best = chain.Read().Tree().BestHeader();
     const BlockPlan above(*best, [&](int32_t height) { return height <= terminal.height; });
+    const HeaderNode* node = &terminal;
+    while (node->prev && node->HasUndo()) node = node->prev;
     return {.bytes = below.stored + below.missing,
             .missing = below.missing,
             .coins = m_hints ? m_hints->Info().unspent : 0,
             .threads = options.threads,
             .above = above.BytesToFold(),
-            .scripts = options.full_validation};
+            .scripts = options.full_validation,
+            .lacks_undo = node->prev != nullptr};
 }
 
 WorkAmounts BoosterRun::AmountsOf(const BlockSurvey& survey, const HeaderNode& terminal,
@@ -62,17 +65,21 @@ WorkAmounts BoosterRun::AssumedAmounts(const ChainManager& chain, uint64_t heade
 
 std::vector<WorkStep> BoosterRun::GivenSteps(bool joins) const
 {
-    if (joins) return OwnSteps(false, true);
+    if (joins) {
+        return {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo, WorkStep::kFold,
+                WorkStep::kLoad};
+    }
     return {WorkStep::kFold, WorkStep::kLoad};
 }
 
-/** `values`: the rules are checked by the join for hints; `joins`: by another, or scripts are. */
+/** `values`: the rules are checked by the join for hints; `joins`: while blocks are read again for
+ *  undo data, and folded beside that. */
 std::vector<WorkStep> BoosterRun::OwnSteps(bool values, bool joins) const
 {
     std::vector<WorkStep> steps = {WorkStep::kReadBlocks, WorkStep::kJoin};
     if (values) steps.push_back(WorkStep::kCheckRules);
-    if (joins) steps.insert(steps.end(), {WorkStep::kFetchCoins, WorkStep::kWriteUndo});
-    steps.insert(steps.end(), {WorkStep::kFold, WorkStep::kLoad});
+    steps.push_back(joins ? WorkStep::kWriteUndo : WorkStep::kFold);
+    steps.push_back(WorkStep::kLoad);
     return steps;
 }
 
@@ -83,9 +90,8 @@ void BoosterRun::Plan(std::vector<WorkStep> steps, const WorkAmounts& amounts,
     const auto has = [&](WorkStep step) {
         return std::find(steps.begin(), steps.end(), step) != steps.end();
     };
-    if (m_own_options.undo_first && !has(WorkStep::kWriteUndo)) {
-        steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kFetchCoins,
-                                   WorkStep::kWriteUndo});
+    if (m_own_options.undo_first && amounts.lacks_undo && !has(WorkStep::kWriteUndo)) {
+        steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo});
     }
     if (amounts.above >= kLeastToConnect) steps.push_back(WorkStep::kConnect);
     options.progress.overall->Plan(PlanOf(steps, amounts));

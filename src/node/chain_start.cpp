@@ -691,9 +691,9 @@ Result<> ChainStart::MakeUndo()
         if (const HeaderNode* const tip = m_chain->Tip()) {
             bytes = BlockPlan(*tip, [](int32_t) { return false; }).EstimatedBytes();
         }
-        m_parts.progress.overall->Plan(PlanOf(
-            {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kFetchCoins, WorkStep::kWriteUndo},
-            {.bytes = bytes, .threads = m_options.booster.threads}));
+        m_parts.progress.overall->Plan(
+            PlanOf({WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo},
+                   {.bytes = bytes, .threads = m_options.booster.threads}));
     }
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
 }

@@ -13,9 +13,8 @@ constexpr double kReadPerByte = 2.35e-9;
 // Of blocks no output of which meets its input in memory.
 constexpr double kJoinPerByte = 0.68e-9;
 constexpr double kCheckPerByte = 0.34e-9;
-constexpr double kFetchPerByte = 1.0e-9;
 constexpr double kScriptsPerByte = 100e-9;
-constexpr double kUndoPerByte = 0.5e-9;
+constexpr double kUndoPerByte = 1.84e-9; //!< with the reading of coins
 constexpr double kFoldPerByte = 1.30e-9;
 constexpr double kFoldCheckedPerByte = 0.6e-9;
 constexpr double kIndexPerByte = 1.7e-9;
@@ -36,7 +35,6 @@ double CostPerByte(WorkStep step, bool checked, bool scripts)
     case WorkStep::kReadBlocks: return kReadPerByte;
     case WorkStep::kJoin: return kJoinPerByte;
     case WorkStep::kCheckRules: return kCheckPerByte;
-    case WorkStep::kFetchCoins: return kFetchPerByte;
     case WorkStep::kWriteUndo: return scripts ? kScriptsPerByte : kUndoPerByte;
     case WorkStep::kFold: return checked ? kFoldCheckedPerByte : kFoldPerByte;
     case WorkStep::kIndex: return checked ? kIndexKnownPerByte : kIndexPerByte;
@@ -80,8 +78,12 @@ std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAm
     uint64_t missing = amounts.missing;
     bool indexes = amounts.indexes;
     bool checked = false; // a join has checked the blocks before they are folded
+    const bool writes = std::find(steps.begin(), steps.end(), WorkStep::kWriteUndo) != steps.end();
     for (const WorkStep step : steps) {
         PlannedStep next{step, Seconds(step, amounts, checked), step == WorkStep::kHeaders};
+        if (step == WorkStep::kFold && amounts.scripts && !writes) {
+            next.seconds = Seconds(WorkStep::kWriteUndo, amounts, checked);
+        }
         if (std::exchange(indexes, false)) next.seconds += IndexingBesides(amounts);
         if (step != WorkStep::kHeaders && missing > 0) {
             next.seconds += static_cast<double>(std::exchange(missing, 0)) * kPeersPerByte;

@@ -17,7 +17,8 @@ struct WorkAmounts {
     unsigned threads = 1;
     uint64_t above = 0;   //!< bytes of blocks that are connected at the end
     bool indexes = false; //!< the first step checks the blocks for the index, too
-    bool scripts = false; //!< undo data is written while scripts are run
+    bool scripts = false; //!< are run while undo data is written, else in the fold
+    bool lacks_undo = true;
 };
 
 std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAmounts& amounts);
