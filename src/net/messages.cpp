@@ -13,13 +13,14 @@ constexpr size_t kMinAddressV2 = 9; //!< time, services, network, size, port
 constexpr size_t kInventorySize = 36;
 constexpr size_t kHeaderEntry = BlockHeader::kSize + 1;
 
-/** Reads a list whole, as Core does before it looks at the count, and keeps what is permitted. */
+/** Reads a list whole, as Core does before it looks at the count, and keeps what is permitted. One
+ *  that is cut short is read to its end, as what is wrong first is what Core logs. */
 template <typename List, typename ReadItem>
 void ReadList(PayloadReader& reader, size_t min_size, List& list, ReadItem read_item)
 {
-    const size_t count = reader.Count(min_size);
-    list.items.reserve(std::min(count, List::kMax));
-    for (size_t i = 0; i < count && reader.Ok(); ++i) {
+    const uint64_t count = reader.CompactSize();
+    list.items.reserve(std::min<uint64_t>({count, List::kMax, reader.Remaining() / min_size}));
+    for (uint64_t i = 0; i < count && reader.Ok(); ++i) {
         auto item = read_item();
         if (i < List::kMax) {
             list.items.push_back(std::move(item));

@@ -118,9 +118,9 @@ void GetBlockTxnMessage::Write(Writer& writer) const
 void GetBlockTxnMessage::Read(PayloadReader& reader)
 {
     block = reader.Hash();
-    const size_t count = reader.Count(1);
+    const uint64_t count = reader.CompactSize(); // as many as follow are read and no more
     uint64_t next = 0;
-    for (size_t i = 0; i < count && reader.Ok(); ++i) {
+    for (uint64_t i = 0; i < count && reader.Ok(); ++i) {
         next += reader.CompactSize();
         if (next > std::numeric_limits<uint16_t>::max()) {
             reader.Refuse("differential value overflow");

@@ -263,6 +263,7 @@ NetAddress NetAddress::DecodeV2(PayloadReader& reader)
         reader.Refuse(fmt::format("BIP155 {} address with length {} (should be {})", known->name,
                                   size, SizeOf(known->network)));
     }
+    if (!known && size > reader.Remaining()) reader.Fail("DataStream::ignore(): end of data");
     const ByteSpan bytes = reader.Span(reader.Ok() ? size : 0);
     if (!reader.Ok() || !known) return {};
     if (known->network != Net::kIpv6) return {known->network, bytes};

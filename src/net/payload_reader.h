@@ -29,11 +29,7 @@ public:
     /** Whether a failure is one of Refuse(). */
     bool HasReason() const { return !m_reason.empty(); }
     /** The error to report after a failure. */
-    Error GetError() const
-    {
-        // Sizes that are not minimal or too large fail in Reader, as the end of the data does.
-        return BadData("{}", m_reason.empty() ? "DataStream::read(): end of data" : m_reason);
-    }
+    Error GetError() const { return BadData("{}", HasReason() ? m_reason : Fault()); }
 
 private:
     std::string m_reason;

@@ -36,15 +36,20 @@ BlockHash BlockHeader::Hash() const { return BlockHash(Sha256d(ToBytes())); }
 Result<> BlockView::Parse(ByteSpan raw)
 {
     Clear();
-    if (raw.size() > std::numeric_limits<uint32_t>::max()) return BadData("block too large");
+    m_fault = nullptr;
+    if (raw.size() > std::numeric_limits<uint32_t>::max()) {
+        m_fault = Reader::kSizeTooLarge;
+        return BadData("block too large");
+    }
     Reader reader(raw);
     const ByteSpan header = reader.Span(BlockHeader::kSize);
-    if (!reader.Ok()) return BadData("offset 0: header cut short, {} bytes", raw.size());
-    const char* reason = ParseTransactions(reader);
-    if (reason) {
+    m_fault = reader.Fault();
+    if (m_fault) return BadData("offset 0: header cut short, {} bytes", raw.size());
+    m_fault = ParseTransactions(reader);
+    if (m_fault) {
         const size_t at = m_txs.empty() ? 0 : m_txs.size() - 1;
         Clear();
-        return BadData("offset {}, transaction {}: {}", reader.Position(), at, reason);
+        return BadData("offset {}, transaction {}: {}", reader.Position(), at, m_fault);
     }
     m_raw = raw.first(reader.Position());
     m_header = BlockHeader::FromBytes(header.data());
@@ -58,7 +63,7 @@ Result<> BlockView::Parse(ByteSpan raw)
 const char* BlockView::ParseTransactions(Reader& reader)
 {
     const size_t count = reader.Count(kMinTxSize);
-    if (!reader.Ok()) return "transaction count cut short or out of range";
+    if (!reader.Ok()) return reader.Fault();
     m_stripped_size = BlockHeader::kSize + CompactSizeLength(count);
     for (size_t i = 0; i < count; ++i) {
         TxView& tx = m_txs.emplace_back();

@@ -50,6 +50,8 @@ public:
      *  offset; the view is then empty. Rules of consensus are not checked: a block without
      *  transactions parses. */
     Result<> Parse(ByteSpan raw);
+    /** What Parse() found wrong, in the words of Core's log; null: nothing. */
+    const char* Fault() const { return m_fault; }
 
     const BlockHeader& Header() const { return m_header; }
     /** Hash of the header, computed by Parse(). */
@@ -67,6 +69,7 @@ private:
     void PointViewsIntoArrays();
     void Clear();
 
+    const char* m_fault = nullptr;
     ByteSpan m_raw;
     BlockHeader m_header;
     BlockHash m_hash;

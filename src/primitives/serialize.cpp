@@ -19,8 +19,9 @@ uint64_t Reader::LongCompactSize(uint8_t first, bool range_check)
         value = U64();
         least = 0x100000000;
     }
-    if (value < least || (range_check && value > kMaxSerializedSize)) m_ok = false;
-    return m_ok ? value : 0;
+    if (value < least) Fail(kSizeNotMinimal);
+    if (range_check && value > kMaxSerializedSize) Fail(kSizeTooLarge);
+    return Ok() ? value : 0;
 }
 
 uint64_t Reader::VarInt()
@@ -28,7 +29,7 @@ uint64_t Reader::VarInt()
     constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
     const ByteSpan ahead = m_data.subspan(m_pos);
     uint64_t value = 0;
-    for (size_t i = 0; m_ok && i < ahead.size(); ++i) {
+    for (size_t i = 0; Ok() && i < ahead.size(); ++i) {
         const uint8_t byte = ahead[i];
         if (value > (kMax >> 7)) break;
         value = value << 7 | (byte & 0x7f);
@@ -39,7 +40,7 @@ uint64_t Reader::VarInt()
         if (value == kMax) break;
         ++value; // each longer form begins where the shorter ones end
     }
-    m_ok = false;
+    Fail();
     return 0;
 }
 

@@ -14,14 +14,24 @@ inline constexpr uint64_t kMaxSerializedSize = 0x02000000;
 
 class Reader {
 public:
+    // What it finds wrong, in the words of Core's log.
+    static constexpr const char* kEndOfData = "DataStream::read(): end of data";
+    static constexpr const char* kSizeNotMinimal = "non-canonical ReadCompactSize()";
+    static constexpr const char* kSizeTooLarge = "ReadCompactSize(): size too large";
+
     explicit Reader(ByteSpan data) : m_data(data) {}
 
-    bool Ok() const { return m_ok; }
+    bool Ok() const { return m_fault == nullptr; }
+    /** The first thing that was wrong; null: nothing. */
+    const char* Fault() const { return m_fault; }
     size_t Position() const { return m_pos; }
     size_t Remaining() const { return m_data.size() - m_pos; }
     /** All was read and nothing failed. */
-    bool AtEnd() const { return m_ok && Remaining() == 0; }
-    void Fail() { m_ok = false; }
+    bool AtEnd() const { return Ok() && Remaining() == 0; }
+    void Fail(const char* fault = kEndOfData)
+    {
+        if (Ok()) m_fault = fault;
+    }
 
     uint8_t U8() { return Int<uint8_t>(); }
     uint16_t U16() { return Int<uint16_t>(); }
@@ -53,8 +63,8 @@ public:
     size_t Count(size_t element_size)
     {
         const uint64_t n = CompactSize();
-        if (n > Remaining() / element_size) m_ok = false;
-        return m_ok ? static_cast<size_t>(n) : 0;
+        if (n > Remaining() / element_size) Fail();
+        return Ok() ? static_cast<size_t>(n) : 0;
     }
     /** Core's disk VARINT: base 128, most significant first, bijective. Fails on overflow. */
     uint64_t VarInt();
@@ -67,8 +77,8 @@ private:
     /** Pointer to the next n bytes and past them, or nullptr and failure. */
     const uint8_t* Take(size_t n)
     {
-        if (!m_ok || n > Remaining()) {
-            m_ok = false;
+        if (!Ok() || n > Remaining()) {
+            Fail();
             return nullptr;
         }
         const uint8_t* p = m_data.data() + m_pos;
@@ -84,7 +94,7 @@ private:
 
     ByteSpan m_data;
     size_t m_pos = 0;
-    bool m_ok = true;
+    const char* m_fault = nullptr;
 };
 
 /** Most bytes that PutVarInt() writes, what it may write behind the number included. */

@@ -71,11 +71,11 @@ const char* ParseTx(Reader& reader, bool allow_witness, std::vector<InputView>& 
     tx.outputs = std::span(outputs).subspan(first_output);
     if (flags & kWitnessFlag) {
         const bool any = ReadWitnesses(reader, std::span(inputs).subspan(first_input));
-        if (reader.Ok() && !any) return "superfluous witness record";
+        if (reader.Ok() && !any) return "Superfluous witness record";
     }
-    if (reader.Ok() && (flags & ~kWitnessFlag)) return "unknown transaction optional data";
+    if (reader.Ok() && (flags & ~kWitnessFlag)) return "Unknown transaction optional data";
     tx.lock_time = reader.U32();
-    if (!reader.Ok()) return "transaction cut short or count out of range";
+    if (!reader.Ok()) return reader.Fault();
 
     tx.has_witness = flags != 0;
     tx.raw = reader.Since(start);

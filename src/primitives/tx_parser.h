@@ -17,7 +17,7 @@ inline constexpr size_t kMinOutputSize = 9; //!< value, empty script
 /** Reads one transaction, appending its inputs and outputs to the arrays. All of `tx` is set but
  *  txid; its spans have their right lengths, but point into the arrays as they are now: set them
  *  anew when the arrays have stopped growing.
- *  Returns nullptr, or what is wrong at the reader's position. */
+ *  Returns nullptr, or what is wrong at the reader's position, in the words of Core's log. */
 const char* ParseTx(Reader& reader, bool allow_witness, std::vector<InputView>& inputs,
                     std::vector<OutputView>& outputs, TxView& tx);
 

@@ -12,15 +12,10 @@ namespace {
 
 constexpr char kEndOfData[] = "SpanReader::read(): end of data";
 
-/** Why Reader::CompactSize() fails there. */
-const char* WhyNoCompactSize(Reader at)
+/** What a Reader found wrong; Core reads these bytes by another class than messages. */
+const char* WordsFor(const char* fault)
 {
-    Reader unbounded = at;
-    unbounded.CompactSize(/*range_check=*/false);
-    if (unbounded.Ok()) return "ReadCompactSize(): size too large";
-    const uint8_t first = at.U8();
-    at.Span(first == 253 ? 2 : first == 254 ? 4 : 8);
-    return at.Ok() ? "non-canonical ReadCompactSize()" : kEndOfData;
+    return std::string_view(fault) == Reader::kEndOfData ? kEndOfData : fault;
 }
 
 } // namespace
@@ -35,9 +30,8 @@ void PsbtReader::FailAtEnd() { Fail(kEndOfData); }
 
 uint64_t PsbtReader::CompactSize()
 {
-    const Reader before = m_in;
     const uint64_t out = m_in.CompactSize();
-    if (!m_in.Ok()) Fail(WhyNoCompactSize(before));
+    if (!m_in.Ok()) Fail(WordsFor(m_in.Fault()));
     return out;
 }
 
@@ -55,10 +49,7 @@ TransactionRef PsbtReader::Tx(bool allow_witness)
     TxView view;
     const size_t start = m_in.Position();
     if (const char* why = ParseTx(m_in, allow_witness, inputs, outputs, view)) {
-        if (!m_in.Ok()) FailAtEnd();
-        std::string text = why;
-        text[0] = static_cast<char>(std::toupper(text[0]));
-        Fail(std::move(text));
+        Fail(WordsFor(why));
         return nullptr;
     }
     auto tx = Transaction::Parse(m_in.Since(start), allow_witness);

@@ -251,10 +251,11 @@ TEST_CASE("addresses in version 2 messages", "[net_address]")
     CHECK(FromV2("0510" + count) == "BIP155 I2P address with length 16 (should be 32)");
     CHECK(FromV2("0611" + count) == "BIP155 CJDNS address with length 17 (should be 16)");
     CHECK(FromV2("07fd0102") == "Address too long: 513 > 512");
-    CHECK(FromV2("0704010203") == "DataStream::read(): end of data");
+    CHECK(FromV2("0704010203") == "DataStream::ignore(): end of data");
+    CHECK(FromV2("0104010203") == "DataStream::read(): end of data");
     CHECK(FromV2("") == "DataStream::read(): end of data");
-    CHECK(FromV2("07fd00020000000000") == "DataStream::read(): end of data");
-    CHECK(FromV2("07fd0100") == "DataStream::read(): end of data"); // a size in too many bytes
+    CHECK(FromV2("07fd00020000000000") == "DataStream::ignore(): end of data");
+    CHECK(FromV2("07fd0100") == "non-canonical ReadCompactSize()"); // a size in too many bytes
 }
 
 TEST_CASE("endpoints as text and as entries of addr", "[net_address]")

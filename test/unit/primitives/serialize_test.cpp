@@ -136,6 +136,24 @@ TEST_CASE("Reader: integers, spans, and a failure that sticks")
     CHECK(!reader.Ok());
 }
 
+TEST_CASE("Reader: what was wrong first is remembered in Core's words")
+{
+    const auto fault = [](const char* hex) -> std::string {
+        const Bytes bytes = FromHex(hex).value();
+        Reader reader(bytes);
+        CHECK_FALSE(reader.Fault());
+        reader.CompactSize();
+        reader.U32();
+        REQUIRE(reader.Fault());
+        return reader.Fault();
+    };
+    CHECK(fault("") == "DataStream::read(): end of data");
+    CHECK(fault("fd01") == "DataStream::read(): end of data");
+    CHECK(fault("01") == "DataStream::read(): end of data");
+    CHECK(fault("fd0100") == "non-canonical ReadCompactSize()");
+    CHECK(fault("fe01000002") == "ReadCompactSize(): size too large");
+}
+
 TEST_CASE("Reader: a count is good only if so many elements can follow")
 {
     const Bytes bytes = FromHex("0301020304050607").value();
