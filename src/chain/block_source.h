@@ -31,7 +31,7 @@ public:
     virtual Result<bool> Next(SuppliedBlock& out) = 0;
     /** The block kept the rules; `view` is its bytes, parsed. Called before it is folded. */
     virtual Result<> Keep(const SuppliedBlock& block, const BlockView& view) = 0;
-    /** The block is not taken; of kind kMutated: the bytes are at fault, the block may be sound.
+    /** The block is not taken. If `why` is of the data alone the block itself may be sound.
      *  True: go on - the source can get it again, or the sync can do without. False: this ends the
      *  sync. */
     virtual Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) = 0;

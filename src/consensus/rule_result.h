@@ -16,6 +16,7 @@ struct RuleViolation {
         kConsensus,     //!< broken rule; the block with this hash is invalid for good
         kInvalidHeader, //!< proof of work or header fields
         kMutated,       //!< the data does not match the header: the hash says nothing about it
+        kUndecodable,   //!< the data are no block: likewise
         kMissingPrev,   //!< the previous block is unknown
         kInvalidPrev,   //!< a previous block is invalid
         kCachedInvalid, //!< known to be invalid from before
@@ -32,6 +33,9 @@ struct RuleViolation {
         kMempoolPolicy,     //!< fee, ancestors, size of the pool
         kReconsiderable,    //!< fee too low alone, may pass in a package
     };
+
+    /** The data are at fault, and nothing is known of the block that they were to be. */
+    bool IsOfDataAlone() const { return kind == Kind::kMutated || kind == Kind::kUndecodable; }
 
     Kind kind = Kind::kConsensus;
     std::string reason; //!< Core's reject reason, e.g. "bad-txns-vin-empty"

@@ -14,7 +14,9 @@ namespace {
 RuleResult CheckRead(const BlockView& block, const Result<>& parsed, const HeaderNode& node,
                      bool careful)
 {
-    if (!parsed) return Violation(RuleViolation::Kind::kMutated, parsed.Message());
+    if (!parsed) {
+        return Violation(RuleViolation::Kind::kUndecodable, block.Fault(), parsed.Message());
+    }
     if (block.Hash() != node.hash) {
         return Violation(RuleViolation::Kind::kMutated,
                          "another block lies in its place: " + block.Hash().ToHex());

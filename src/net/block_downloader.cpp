@@ -12,9 +12,9 @@ bool IsIn(const std::vector<const HeaderNode*>& nodes, const HeaderNode& node)
     return std::find(nodes.begin(), nodes.end(), &node) != nodes.end();
 }
 
-bool HasFalsified(const BlockDownloader::Source& source, const HeaderNode& node)
+bool HasSpoilt(const BlockDownloader::Source& source, const HeaderNode& node)
 {
-    return source.falsified && source.falsified->contains(&node);
+    return source.spoilt && source.spoilt->Contains(node);
 }
 
 } // namespace
@@ -83,7 +83,7 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
     for (; tip.Ancestor(node->height) != node; node = node->prev) {
         if (out.size() > kMinInFlight) return {};
         const bool wanted = !m_goal->Have(*node) && !IsAsked(*node);
-        if (wanted && !HasFalsified(source, *node)) out.push_back(node);
+        if (wanted && !HasSpoilt(source, *node)) out.push_back(node);
     }
     std::reverse(out.begin(), out.end());
     out.resize(std::min(out.size(), FreeSlots(m_loads[source.peer], source.most, now)));
@@ -108,7 +108,7 @@ size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) c
 bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) const
 {
     const HeaderNode& best = *source.best_known;
-    if (best.Ancestor(node.height) != &node || HasFalsified(source, node)) return false;
+    if (best.Ancestor(node.height) != &node || HasSpoilt(source, node)) return false;
     return !source.limited || best.height - node.height < kLimitedDepth;
 }
 
@@ -149,10 +149,10 @@ bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
         if (!node) return false;
         if (!IsAsked(*node) && !IsIn(out, *node)) {
             // The cursor is everybody's: a block that it passed by would be asked of nobody.
-            const bool falsified = HasFalsified(source, *node);
-            if (!falsified && !CanServe(source, *node)) return false;
+            const bool spoilt = HasSpoilt(source, *node);
+            if (!spoilt && !CanServe(source, *node)) return false;
             if (node->height > end) return true;
-            if (falsified) {
+            if (spoilt) {
                 GiveBack(*node, now);
             } else {
                 out.push_back(node);

@@ -10,11 +10,11 @@
 #include "net/block_rate.h"
 #include "net/compact_block.h"
 #include "net/header_sync.h"
+#include "net/spoilt_blocks.h"
 
 #include <deque>
 #include <limits>
 #include <map>
-#include <set>
 #include <unordered_map>
 
 namespace ibd {
@@ -79,9 +79,8 @@ public:
         const HeaderNode* best_known = nullptr; //!< may be null
         bool limited = false;                   //!< has the last 288 blocks only
         bool elsewhere = false;                 //!< best_known is not on the best header's chain
-        /** Blocks that it is never asked for, as it sent something else for them; null: none. */
-        const std::set<const HeaderNode*>* falsified = nullptr;
-        size_t most = kMaxInFlight; //!< requests to it at a time
+        const SpoiltBlocks* spoilt = nullptr;   //!< what it is not asked for; null: nothing
+        size_t most = kMaxInFlight;             //!< requests to it at a time
     };
     /** The blocks to ask a peer for now; they count as asked. `tip`: of the active chain. */
     std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);

@@ -28,6 +28,7 @@ struct RefusedBlock {
     PeerId peer = -1; //!< who sent them
     RuleViolation why;
     bool via_compact = false; //!< as in PeerBlock
+    size_t bytes = 0;         //!< that were sent
 };
 
 /** Bytes that were taken. */

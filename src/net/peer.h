@@ -9,12 +9,12 @@
 #include "net/hints_messages.h"
 #include "net/peer_link.h"
 #include "net/rolling_set.h"
+#include "net/spoilt_blocks.h"
 
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 namespace ibd {
 
@@ -115,11 +115,9 @@ struct Peer {
     } chain_check;
 
     // Blocks.
-    static constexpr size_t kMaxFalsified = 16; //!< of a peer that sent more no block is asked
-    /** It sent something else for these blocks; never null once it is connected. One that the
-     *  user named shares them with those that were at its address before. */
-    std::shared_ptr<std::set<const HeaderNode*>> falsified;
-    bool IsUntrusted() const { return falsified->size() >= kMaxFalsified; }
+    /** Never null. A peer that the user named shares them with those that were at its address
+     *  before. */
+    std::shared_ptr<SpoiltBlocks> spoilt = std::make_shared<SpoiltBlocks>();
     bool preferred_download = false;
     int64_t last_announcement = 0;      //!< seconds since 1970, of a header above our tip
     int64_t last_block = 0;             //!< seconds since 1970, when it brought one; 0: never

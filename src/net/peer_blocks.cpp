@@ -46,7 +46,7 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
         return;
     }
     if (raw.size() < BlockHeader::kSize) {
-        return LogRefused(peer, kBlockType, raw.size(), "DataStream::read(): end of data");
+        return LogRefused(kBlockType, raw.size(), Reader::kEndOfData);
     }
     const BlockHeader header = BlockHeader::FromBytes(raw.data());
     const BlockHash hash = header.Hash();
@@ -79,6 +79,8 @@ Result<> PeerManager::FetchBlock(PeerId id, const HeaderNode& node)
     if (m_at.chain.IsImporting() || !m_downloader) return BadData("Loading blocks ...");
     if (!peer || peer->closing) return BadData("Peer does not exist");
     if (!peer->OffersWitnesses()) return BadData("Pre-SegWit peer");
+    if (peer->spoilt->IsFull()) return BadData("Peer sent something else for too many blocks");
+    if (peer->spoilt->Contains(node)) return BadData("Peer sent something else for this block");
     if (!m_downloader->Demand(id, node, Now())) {
         return BadData("Already requested from this peer");
     }
@@ -95,8 +97,8 @@ bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, ByteSpan r
     const HeaderNode* const before = m_at.chain.Find(header.prev_hash);
     if (!before) {
         BlockView block;
-        if (const auto parsed = block.Parse(raw); !parsed) {
-            LogRefused(peer, kBlockType, raw.size(), parsed.Message());
+        if (!block.Parse(raw)) {
+            LogRefused(kBlockType, raw.size(), block.Fault());
             return false;
         }
         m_at.log.Error("ProcessNewBlock: AcceptBlock FAILED (prev-blk-not-found)");
@@ -115,12 +117,13 @@ bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, ByteSpan r
 void PeerManager::CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw)
 {
     BlockView block;
-    if (const auto parsed = block.Parse(raw); !parsed) {
-        return LogRefused(peer, kBlockType, raw.size(), parsed.Message());
+    if (!block.Parse(raw)) {
+        return LogRefused(kBlockType, raw.size(), block.Fault());
     }
     const bool segwit =
         BuriedActive(node.height, m_at.params.consensus, BuriedDeployment::kSegwit);
     if (!IsBlockMutated(block, segwit)) return;
+    if (!m_at.chain.Facts(node).have_data) NoteSpoilt(peer.Id(), node, "is not that block");
     m_at.log.Debug(LogCategory::kNet, "Received mutated block from peer={}", peer.Id());
     Misbehaving(peer, "mutated block");
 }
@@ -153,7 +156,7 @@ void PeerManager::MaintainBlocks(Peer& peer)
     peer.was_compared = true;
     const bool elsewhere = !IsAncestor(*peer.best_known, m_at.chain.BestHeader());
     BlockDownloader::Source source{peer.Id(), peer.best_known, peer.IsLimited(), elsewhere,
-                                   peer.falsified.get()};
+                                   peer.spoilt.get()};
     if (m_hints && m_hints->IsAsked(peer.Id())) source.most = kBlocksBesideHints;
     AskForBlocks(peer, m_downloader->Ask(source, m_at.chain.Tip(), Now()));
     if (const PeerId staller = m_downloader->TakeNewStaller(); staller >= 0) {
@@ -182,9 +185,8 @@ void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
     if (!m_downloader || m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return;
     if (!peer.OffersWitnesses() || last.chain_work < tip.chain_work) return;
     if (!IsCaughtUp() || m_at.chain.Facts(last).failed) return;
-    if (peer.IsUntrusted()) return;
-    const auto nodes = m_downloader->AskTowards(
-        {peer.Id(), &last, false, false, peer.falsified.get()}, tip, Now());
+    const auto nodes =
+        m_downloader->AskTowards({peer.Id(), &last, false, false, peer.spoilt.get()}, tip, Now());
     // One block on a chain that holds is soonest here without what we know already.
     const bool alone = nodes.size() == 1 && m_downloader->BlocksAsked() == 1;
     const bool compact =
@@ -229,7 +231,7 @@ bool PeerManager::MayAskForBlocks(const Peer& peer) const
 {
     if (!peer.OffersBlocks() || !peer.OffersWitnesses() || !peer.best_known) return false;
     if (m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return false;
-    if (peer.IsUntrusted()) return false;
+    if (peer.spoilt->IsFull()) return false;
     const Arith256& work = peer.best_known->chain_work;
     if (work < m_options.minimum_work || work < m_at.chain.Tip().chain_work) return false;
     if (!m_at.chain.IsInitialBlockDownload()) return true;
@@ -258,25 +260,71 @@ void PeerManager::HandleVerdicts()
     }
 }
 
-/** It is never asked for this block again: else one that may not be sent away would be, for ever.
- */
-void PeerManager::NoteFalsified(Peer& peer, const HeaderNode& node)
+/** A peer that the user named may come again: what it spoilt before counts. */
+void PeerManager::ShareSpoilt(Peer& peer)
 {
-    if (peer.IsUntrusted() || !peer.falsified->insert(&node).second) return;
-    m_at.log.Warning("Block {} ({}) is not what {} sent for it: another peer has to send it{}",
-                     node.hash.ToHex(), node.height, NameOf(peer),
-                     peer.IsUntrusted() ? ", and this one is asked for no more blocks" : "");
+    if (!peer.Is(ConnectionKind::kManual)) return;
+    const std::string address = peer.connection.address.ToString();
+    const auto known = m_spoilt_by_named.find(address);
+    if (known != m_spoilt_by_named.end()) {
+        peer.spoilt = known->second;
+    } else if (m_spoilt_by_named.size() < kMaxNamedAddresses) {
+        m_spoilt_by_named.emplace(address, peer.spoilt);
+    }
+}
+
+/** What a peer sent last may be judged when it has left. */
+void PeerManager::KeepSpoilt(const Peer& peer)
+{
+    if (!peer.Is(ConnectionKind::kManual)) return;
+    m_spoilt_of_departed.emplace_back(peer.Id(), peer.spoilt);
+    if (m_spoilt_of_departed.size() > kMaxDeparted) m_spoilt_of_departed.pop_front();
+}
+
+SpoiltBlocks* PeerManager::FindSpoilt(PeerId id)
+{
+    if (const Peer* const peer = Find(id)) return peer->spoilt.get();
+    const auto found = std::find_if(m_spoilt_of_departed.begin(), m_spoilt_of_departed.end(),
+                                    [id](const auto& entry) { return entry.first == id; });
+    return found == m_spoilt_of_departed.end() ? nullptr : found->second.get();
+}
+
+/** The peer is not asked for this block again. The user hears of peers that he named; others are
+ *  sent away. */
+void PeerManager::NoteSpoilt(PeerId id, const HeaderNode& node, const char* how)
+{
+    SpoiltBlocks* const spoilt = FindSpoilt(id);
+    if (!spoilt || !spoilt->Add(node)) return;
+    const Peer* const peer = Find(id);
+    if (peer && !peer->Is(ConnectionKind::kManual)) return;
+    m_at.log.Warning("What {} sent for block {} ({}) {}: another peer has to send it{}",
+                     peer ? NameOf(*peer) : fmt::format("peer={}", id), node.hash.ToHex(),
+                     node.height, how,
+                     spoilt->IsFull() ? ", and this one is asked for no more blocks" : "");
+}
+
+/** As with any message that cannot be decoded the peer stays, until it could be of no use. */
+void PeerManager::PunishUndecodable(Peer& peer)
+{
+    if (!peer.spoilt->IsFull() || peer.Is(ConnectionKind::kManual)) return;
+    Drop(peer, "Too many of its blocks cannot be decoded");
 }
 
 /** It is asked for again; who sent it may have to go. */
 void PeerManager::HandleRefused(const RefusedBlock& refused)
 {
     m_downloader->Refused(*refused.node, Now());
+    using Kind = RuleViolation::Kind;
+    const bool undecodable = refused.why.kind == Kind::kUndecodable;
+    if (undecodable) LogRefused(kBlockType, refused.bytes, refused.why.reason);
+    if (refused.why.IsOfDataAlone()) {
+        NoteSpoilt(refused.peer, *refused.node,
+                   undecodable ? "cannot be decoded" : "is not that block");
+    }
     Peer* const peer = Find(refused.peer);
     if (!peer || peer->closing) return;
-    NoteFalsified(*peer, *refused.node);
-    using Kind = RuleViolation::Kind;
     switch (refused.why.kind) {
+    case Kind::kUndecodable: return PunishUndecodable(*peer);
     case Kind::kHeaderLowWork:
     case Kind::kTimeFuture: return;
     case Kind::kCachedInvalid:

@@ -86,6 +86,7 @@ void PeerManager::TakeCompactBlock(Peer& peer, const HeaderNode& node,
                        NameOf(peer));
         return;
     }
+    if (peer.spoilt->Contains(node)) return;
     const HeaderNode& tip = m_at.chain.Tip();
     if (node.chain_work <= tip.chain_work || m_at.chain.Facts(node).was_seen) {
         if (asked) AskInFull(peer, node);
@@ -122,6 +123,7 @@ void PeerManager::StartPartial(Peer& peer, const HeaderNode& node,
     const PartialBlock::Status status = InitPartial(*partial, node, message);
     if (status == PartialBlock::Status::kInvalid) {
         m_downloader->GiveUp(peer.Id(), node, Now());
+        NoteSpoilt(peer.Id(), node, "is not that block");
         return Misbehaving(peer, "invalid compact block");
     }
     const bool is_first = IsFirstAsked(peer, node);
@@ -177,6 +179,7 @@ void PeerManager::HandleBlockTxn(Peer& peer, ByteSpan payload)
                                        : m_at.chain.Find(BlockHash::FromBytes(payload.data()));
     if (!node || !m_downloader || !m_downloader->IsAskedOf(peer.Id(), *node) ||
         !m_downloader->Partial(peer.Id(), *node)) {
+        if (!IsReadable<BlockTxnMessage>(peer, payload)) return;
         m_at.log.Debug(LogCategory::kNet,
                        "Peer {} sent us block transactions for block we weren't expecting",
                        peer.Id());
@@ -205,6 +208,7 @@ void PeerManager::FillPartial(Peer& peer, const HeaderNode& node,
         return Deliver(peer, {&node, peer.Id(), std::move(raw), true});
     case PartialBlock::Status::kInvalid:
         m_downloader->GiveUp(peer.Id(), node, Now());
+        NoteSpoilt(peer.Id(), node, "is not that block");
         return Misbehaving(peer, "invalid compact block/non-matching block transactions");
     case PartialBlock::Status::kFailed: break;
     }

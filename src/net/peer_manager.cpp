@@ -37,11 +37,7 @@ void PeerManager::Connected(NewPeer connection)
     peer->our_nonce = Random64();
     peer->our_services = m_options.services;
     if (peer->IsInbound() && peer->Permits(kPermitBloomFilter)) peer->our_services |= kNodeBloom;
-    peer->falsified = std::make_shared<std::set<const HeaderNode*>>();
-    if (peer->Is(ConnectionKind::kManual)) {
-        const std::string address = peer->connection.address.ToString();
-        peer->falsified = m_falsified_by_named.try_emplace(address, peer->falsified).first->second;
-    }
+    ShareSpoilt(*peer);
     const auto [position, inserted] = m_peers.emplace(peer->Id(), std::move(peer));
     CHECK(inserted);
     Peer& added = *position->second;
@@ -67,6 +63,7 @@ void PeerManager::Disconnected(PeerId id)
         if (m_at.addresses && was_called && !peer->Is(ConnectionKind::kBlockRelay)) {
             m_at.addresses->Connected(peer->connection.address);
         }
+        KeepSpoilt(*peer);
         m_at.log.Debug(LogCategory::kNet, "Cleared nodestate for peer={}", peer->Id());
         m_peers.erase(id);
     }
@@ -100,6 +97,8 @@ bool PeerManager::Work()
     MaintainHints();
     bool more = false;
     for (const auto& [id, peer] : m_peers) {
+        // A verdict counts before anything that the peer said behind the block.
+        if (!peer->closing) PunishIfMisbehaved(*peer);
         if (!peer->closing) more |= ReadOne(*peer);
         if (!peer->closing) Maintain(*peer);
     }
@@ -239,7 +238,10 @@ void PeerManager::HandleTransactions(Peer& peer, const ReceivedMessage& message)
     if (message.type == TxMessage::kType) {
         const bool unwanted = peer.Is(ConnectionKind::kBlockRelay) ||
                               (m_options.blocks_only && !peer.Permits(kPermitRelay));
-        if (unwanted) Drop(peer, "transaction sent in violation of protocol");
+        if (unwanted) return Drop(peer, "transaction sent in violation of protocol");
+        if (!m_at.chain.IsInitialBlockDownload()) IsReadable<TxMessage>(peer, message.payload);
+    } else if (message.type == NotFoundMessage::kType) {
+        IsReadable<NotFoundMessage>(peer, message.payload);
     } else if (message.type == MempoolMessage::kType && !peer.Permits(kPermitMempool) &&
                !peer.Permits(kPermitNoBan)) {
         if (!(peer.our_services & kNodeBloom)) {
@@ -452,8 +454,7 @@ void PeerManager::SendRaw(Peer& peer, OutgoingMessage message)
 }
 
 /** As Core does, which names neither the peer nor its exception in clear. */
-void PeerManager::LogRefused(const Peer& /*peer*/, std::string_view type, size_t size,
-                             const std::string& why)
+void PeerManager::LogRefused(std::string_view type, size_t size, const std::string& why)
 {
     m_at.log.Debug(LogCategory::kNet,
                    "ProcessMessages({}, {} bytes): Exception '{}: iostream error' "

@@ -267,7 +267,11 @@ private:
     std::string FirstInFlight(const Peer& peer) const;
     void HandleVerdicts();
     void HandleRefused(const RefusedBlock& refused);
-    void NoteFalsified(Peer& peer, const HeaderNode& node);
+    void ShareSpoilt(Peer& peer);
+    void KeepSpoilt(const Peer& peer);
+    SpoiltBlocks* FindSpoilt(PeerId id);
+    void NoteSpoilt(PeerId id, const HeaderNode& node, const char* how);
+    void PunishUndecodable(Peer& peer);
 
     // peer_compact.cpp
     bool MaySendCompact(const Peer& peer) const;
@@ -316,14 +320,21 @@ private:
     void SendRaw(Peer& peer, OutgoingMessage message);
     /** The message, or nothing after saying so in the log. */
     template <typename Message>
-    std::optional<Message> Read(const Peer& peer, ByteSpan payload)
+    std::optional<Message> Read(const Peer& /*peer*/, ByteSpan payload)
     {
         auto message = Decode<Message>(payload);
         if (message) return std::move(*message);
-        LogRefused(peer, Message::kType, payload.size(), message.Message());
+        LogRefused(Message::kType, payload.size(), message.Message());
         return std::nullopt;
     }
-    void LogRefused(const Peer& peer, std::string_view type, size_t size, const std::string& why);
+    /** Of a message that is of no use here: whether it can be decoded, where the log may say so. */
+    template <typename Message>
+    bool IsReadable(const Peer& peer, ByteSpan payload)
+    {
+        if (!m_at.log.Wants(LogLevel::kDebug, LogCategory::kNet)) return true;
+        return Read<Message>(peer, payload).has_value();
+    }
+    void LogRefused(std::string_view type, size_t size, const std::string& why);
     /** Logs "`why`, disconnecting peer=3", and does. */
     void Drop(Peer& peer, const std::string& why, bool always_log = false);
     void Close(Peer& peer);
@@ -342,8 +353,12 @@ private:
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
     std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
     BlockSink* m_sink = nullptr;
-    /** Of peers that the user named, by address: what they sent something else for. */
-    std::map<std::string, std::shared_ptr<std::set<const HeaderNode*>>> m_falsified_by_named;
+    static constexpr size_t kMaxNamedAddresses = 1024;
+    /** Of peers that the user named, by address. */
+    std::map<std::string, std::shared_ptr<SpoiltBlocks>> m_spoilt_by_named;
+    static constexpr size_t kMaxDeparted = 64;
+    /** Of those of them that left last. */
+    std::deque<std::pair<PeerId, std::shared_ptr<SpoiltBlocks>>> m_spoilt_of_departed;
     std::optional<HintsDownloader> m_hints; //!< while hints are wanted
     CompactAnnouncers m_announcers;
     /** A block that was lately sent or asked for as a compact one. */

@@ -41,7 +41,7 @@ public:
     {
         if (!m_block) return m_files.Reject(block, why);
         m_all.Refused(*m_block, why);
-        return why.kind == RuleViolation::Kind::kMutated;
+        return why.IsOfDataAlone();
     }
     Result<> Sync() override { return m_all.m_keeper.Sync(); }
 
@@ -207,7 +207,11 @@ void PeerBlockSupply::Refused(const PeerBlock& block, const RuleViolation& why)
     {
         const Lock lock(m_mutex);
         StateOf(block) = State::kRefused;
-        m_refused.push_back({block.node, block.peer, why});
+        m_refused.push_back({.node = block.node,
+                             .peer = block.peer,
+                             .why = why,
+                             .via_compact = block.via_compact,
+                             .bytes = block.raw.size()});
     }
     m_fetcher.Wake();
 }

@@ -44,8 +44,8 @@ std::vector<RefusedBlock> TipDownload::TakeRefused()
 {
     std::vector<RefusedBlock> out;
     for (BlockIntake::Refused& refused : m_intake.TakeRefused()) {
-        out.push_back(
-            {refused.node, refused.source, std::move(refused.why), refused.via_compact});
+        out.push_back({refused.node, refused.source, std::move(refused.why), refused.via_compact,
+                       refused.bytes});
     }
     return out;
 }

@@ -258,7 +258,8 @@ void AddPeerMethods(RpcTable& table, NetContext& context)
     table.Add({"blockchain",
                "getblockfrompeer",
                "Asks a peer for a block whose header is known. A peer that does not answer is "
-               "left. There will be no undo data for it unless it is connected.",
+               "left; one that sent something else for it before is not asked. There will be no "
+               "undo data for it unless it is connected.",
                {{"blockhash", RpcType::kHex, true, "", "The block"},
                 {"peer_id", RpcType::kNumber, true, "", "Whom to ask, as getpeerinfo shows it"}},
                "{}    (empty json object) It was asked",

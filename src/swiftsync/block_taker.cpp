@@ -53,7 +53,7 @@ Result<RuleResult> BlockTaker::Check(const SuppliedBlock& block)
     const HeaderNode& node = *block.node;
     m_sigops = -1;
     if (const Result<> parsed = m_view.Parse(block.bytes); !parsed) {
-        return Violation(Kind::kMutated, parsed.Message());
+        return Violation(Kind::kUndecodable, m_view.Fault(), parsed.Message());
     }
     if (m_view.Hash() != node.hash) {
         return Violation(Kind::kMutated,

@@ -157,7 +157,7 @@ Result<ByteSpan> FileBlockSource::ReadAgain()
 Result<bool> FileBlockSource::Reject(const SuppliedBlock& block, const RuleViolation& why)
 {
     CHECK(block.node == m_block.node);
-    if (why.kind != RuleViolation::Kind::kMutated) return false;
+    if (!why.IsOfDataAlone()) return false;
     if (m_is_second) return Damaged(m_block, why.ToString());
     m_again = true;
     return true;

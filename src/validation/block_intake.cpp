@@ -1,6 +1,8 @@
 // See block_intake.h.
 #include "validation/block_intake.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 BlockIntake::BlockIntake(ChainManager& chain, ChainThread& thread,
@@ -36,7 +38,9 @@ bool BlockIntake::Put(Block&& block)
 bool BlockIntake::Holds(const HeaderNode& node) const
 {
     const Lock lock(m_mutex);
-    return m_held.contains(&node);
+    return m_held.contains(&node) ||
+           std::any_of(m_refused.begin(), m_refused.end(),
+                       [&node](const Refused& refused) { return refused.node == &node; });
 }
 
 bool BlockIntake::IsBusyWith(int64_t source) const
@@ -87,7 +91,7 @@ void BlockIntake::Checked(const BlockHash& hash, const RuleResult& verdict)
     if (found == m_notes.end()) return;
     const Note& note = found->second;
     if (verdict) {
-        m_refused.push_back({note.node, note.source, *verdict, note.via_compact});
+        m_refused.push_back({note.node, note.source, *verdict, note.via_compact, note.bytes});
     } else {
         Tell({note.node, note.source, true});
     }
@@ -98,7 +102,7 @@ void BlockIntake::Checked(const BlockHash& hash, const RuleResult& verdict)
 void BlockIntake::Remember(const Block& block)
 {
     const Lock lock(m_mutex);
-    const Note note{block.node, block.source, block.via_compact};
+    const Note note{block.node, block.source, block.via_compact, block.raw.size()};
     if (m_notes.insert_or_assign(block.node->hash, note).second) {
         m_note_order.push_back(block.node->hash);
     }

@@ -29,6 +29,7 @@ public:
         int64_t source = -1;
         RuleViolation why;
         bool via_compact = false;
+        size_t bytes = 0; //!< that came for it
     };
     struct Taken {
         const HeaderNode* node = nullptr;
@@ -47,7 +48,7 @@ public:
     bool HasRoom(size_t bytes) const;
     /** False: there is no room. A block that waits here already is dropped. */
     bool Put(Block&& block);
-    /** Whether it was put and is neither stored nor refused yet. */
+    /** Whether it was put, and is neither stored nor handed out by TakeRefused() yet. */
     bool Holds(const HeaderNode& node) const;
     /** Whether a block of this source is not yet refused, or stored and connected as far as that
      *  goes. */
@@ -67,6 +68,7 @@ private:
         const HeaderNode* node;
         int64_t source;
         bool via_compact;
+        size_t bytes;
     };
     struct Stored {
         uint64_t ticket; //!< of ChainThread::ActivateSoon

@@ -229,7 +229,7 @@ Result<BlockOutcome> ChainManager::AcceptBlock(ByteSpan raw, const FilePos* stor
 RuleResult ChainManager::CheckStranger(ByteSpan raw, BlockView& view)
 {
     if (auto parsed = view.Parse(raw); !parsed) {
-        return Invalid("block-deserialization-failed", parsed.Message());
+        return Violation(RuleViolation::Kind::kUndecodable, view.Fault(), parsed.Message());
     }
     RuleResult violation = CheckBlock(view, m_params.consensus);
     if (violation) TellChecked(view.Hash(), violation);
@@ -249,7 +249,9 @@ Result<BlockOutcome> ChainManager::TakeBlock(ByteSpan raw)
     if (!outcome.violation) {
         IBD_ASSIGN_OR_RETURN(outcome, Accept(view, nullptr, true));
     }
-    if (!outcome.violation) return outcome;
+    if (!outcome.violation || outcome.violation->kind == RuleViolation::Kind::kUndecodable) {
+        return outcome;
+    }
     if (outcome.violation->kind == RuleViolation::Kind::kMutated) {
         m_stores.log.Debug(LogCategory::kValidation, "Block mutated: {}",
                            outcome.violation->ToString());

@@ -1,6 +1,7 @@
 """Our node and Core's hear the same from a scripted peer, and answer and hang up alike: what btcd
 and Core say to nobody, and messages of every type that are malformed."""
 
+import collections
 import pathlib
 import random
 import subprocess
@@ -159,12 +160,55 @@ class Scripted(FunctionalTest):
         payloads = [b"", b"\xff", bytes(40), b"\xff" * 40, rng.randbytes(100), header,
                     header + b"\xfd\xff\xff", header + bytes(8) + b"\x01" * 30,
                     compact_size(1) + rng.randbytes(60)]
+        # Sizes that are not minimal, too large, and those of 64 bits, where messages have some.
+        payloads += [bytes(before) + size for before in (0, 4, 8, 32, 80, 88)
+                     for size in (b"\xfd\1\0", b"\xfe" + b"\xff" * 4, b"\xff" * 9)]
         # Each alone, as any of them may end the connection.
         self.compare(nodes, {f"{kind} {payload.hex()}":
                              ["shake", f"{kind} {payload.hex() or '-'}"]
                              for kind in TYPES for payload in payloads})
+        self.compare_refusals(nodes, 200)
+
+    def compare_refusals(self, nodes, least):
+        """What they say of messages that cannot be decoded."""
+        theirs, ours = (collections.Counter(line[line.index("ProcessMessages("):]
+                                            for line in node.log_text.splitlines()
+                                            if "ProcessMessages(" in line) for node in nodes)
+        self.assertGreater(sum(theirs.values()), least)
+        self.assertEqual(sorted((ours - theirs).items()), sorted((theirs - ours).items()))
+
+    def test_blocks_that_cannot_be_decoded(self):
+        """Blocks that were asked for: the connection stays."""
+        chain, nodes = self.both()
+        block = chain.candidate()
+        raw = block.raw()
+        header, body = raw[:80], raw[81:]
+        assert raw[80] == 1
+        inputs_at = 4 if body[4] else 6
+        payloads = {
+            "count not minimal": header + b"\xfd\1\0" + body,
+            "count too large": header + b"\xfe\1\0\0\2" + body,
+            "count beyond its end": header + b"\2" + body,
+            "header alone": header,
+            "cut short": raw[:-1],
+            "no witness": header + b"\1" + body[:4] + b"\0\1\0\0" + bytes(4),
+            "unknown flag": header + b"\1" + body[:4] + b"\0\2\0\0" + bytes(4),
+            "inputs not minimal": header + b"\1" + body[:inputs_at] + b"\xfd" + body[inputs_at:],
+        }
+        ask = f"headers 01{header.hex()}00"
+        ends = self.compare(nodes, {name: ["shake", ask, f"block {payload.hex()}"]
+                                    for name, payload in payloads.items()})
+        self.assertEqual(ends, ["alive"] * len(payloads))
+        self.compare_refusals(nodes, len(payloads) - 1)
+        (line, _), = self.play(nodes[1], [["shake", ask]])
+        self.assertIn("getdata", line)
+        mutated = raw[:-5] + bytes([raw[-5] ^ 1]) + raw[-4:]
         for node in nodes:
-            self.assertTrue(node.running)
+            # What was on its way when the connection ended may be lost.
+            ends = [end for _, end in self.play(node, [["shake", ask, f"block {mutated.hex()}"],
+                                                       ["shake", ask, f"block {raw.hex()}"]])]
+            self.assertEqual(ends, ["closed", "alive"])
+            self.assertEqual(node.rpc("getbestblockhash"), block.hash())
 
     def test_filtered_blocks(self):
         chain = spending_chain()

@@ -110,7 +110,7 @@ void LyingSupply::Keep(uint32_t height, bool right)
 bool LyingSupply::Reject(const Arrival& arrival, const RuleViolation& why)
 {
     const std::lock_guard lock(m_mutex);
-    if (why.kind != RuleViolation::Kind::kMutated || arrival.lies == 0) ++m_mistakes;
+    if (!why.IsOfDataAlone() || arrival.lies == 0) ++m_mistakes;
     ++m_rejected;
     if (!m_options.asks_again || arrival.lies < 0) return false; // refused as it is: for ever
     m_arrived.push_back({arrival.height, arrival.lies - 1});

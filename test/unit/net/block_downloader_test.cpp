@@ -377,12 +377,13 @@ TEST_CASE("an idle peer takes over only what it brings in half the time", "[bloc
     CHECK(f.Ask(2).empty());
 }
 
-TEST_CASE("what a peer falsified is asked of others alone", "[block_downloader]")
+TEST_CASE("what a peer spoilt is asked of others alone", "[block_downloader]")
 {
     for (const bool windowed : {true, false}) {
         Fixture f(20, windowed);
-        std::set<const HeaderNode*> falsified{&f.At(1), &f.At(18)};
-        const BlockDownloader::Source liar{1, &f.chain.BestHeader(), false, false, &falsified};
+        SpoiltBlocks spoilt;
+        for (const int32_t height : {1, 18}) REQUIRE(spoilt.Add(f.At(height)));
+        const BlockDownloader::Source liar{1, &f.chain.BestHeader(), false, false, &spoilt};
         CHECK(f.AskAs(liar) == Heights(2, 17)); // it does not stop at what it may not be asked
         for (int32_t height = 2; height <= 17; ++height) f.Deliver(1, height);
         CHECK(f.AskAs(liar) == Heights(19, 20));

@@ -121,6 +121,190 @@ TEST_CASE("blocks that are not what they should be", "[peer_blocks]")
     CHECK(node.chain.Tip().height == 20);
 }
 
+namespace {
+
+/** A liar that the user named, and the blocks that it has told of. */
+struct NamedLiar {
+    static constexpr int kBlocks = 60;
+    explicit NamedLiar(ConnectionKind kind = ConnectionKind::kManual)
+    {
+        theirs.Extend(kBlocks);
+        peer = node.Befriend(kind, "1.1.1.1:1");
+        TellHeaders(peer);
+    }
+    void TellHeaders(PeerId id) { node.Say(id, HeadersOf(theirs.Headers(1, kBlocks))); }
+    const HeaderNode& At(int32_t height) const { return *theirs.Tip().Ancestor(height); }
+    Bytes Raw(int32_t height) const { return theirs.Block(At(height)).raw; }
+    /** Another transaction than the block's. */
+    Bytes Falsified(int32_t height) const
+    {
+        Bytes raw = Raw(height);
+        raw[140] ^= 1;
+        return raw;
+    }
+    /** The same, but the count of transactions is not written in its shortest form. */
+    Bytes Undecodable(int32_t height) const
+    {
+        Bytes raw = Raw(height);
+        const Bytes count{0xfd, raw[BlockHeader::kSize], 0};
+        raw.erase(raw.begin() + BlockHeader::kSize);
+        raw.insert(raw.begin() + BlockHeader::kSize, count.begin(), count.end());
+        return raw;
+    }
+    /** Heights that it is asked for until it is asked for nothing more, when it falsifies all. */
+    std::vector<int32_t> LieAboutAll(PeerId id)
+    {
+        std::vector<int32_t> heights;
+        for (auto items = Asked(node, id); !items.empty(); items = Asked(node, id)) {
+            for (const InventoryItem& item : items) {
+                heights.push_back(theirs.Find(item.hash)->height);
+                node.SayRaw(id, "block", Falsified(heights.back()));
+            }
+            node.MoveTime(100);
+        }
+        return heights;
+    }
+    PeerId ComeBack()
+    {
+        node.manager.Disconnected(peer);
+        peer = node.Befriend(ConnectionKind::kManual, "1.1.1.1:1");
+        TellHeaders(peer);
+        return peer;
+    }
+
+    TestNode node{RegtestParams()};
+    TestChain theirs{node.params};
+    Store store{node};
+    PeerId peer = -1;
+};
+
+/** All that a peer is asked for, until there is nothing more, comes as it should. */
+void GiveAll(NamedLiar& scene, PeerId id)
+{
+    for (auto items = Asked(scene.node, id); !items.empty(); items = Asked(scene.node, id)) {
+        for (const InventoryItem& item : items) {
+            scene.node.SayRaw(id, "block", scene.Raw(scene.theirs.Find(item.hash)->height));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("a liar that the user named is asked once for a block, and for few blocks",
+          "[peer_blocks]")
+{
+    NamedLiar scene;
+    const std::vector<int32_t> asked = scene.LieAboutAll(scene.peer);
+    CHECK_FALSE(scene.node.IsClosed(scene.peer));
+    // Others are under way when the last of them proves wrong.
+    CHECK(asked.size() <= SpoiltBlocks::kMost + BlockDownloader::kMinInFlight);
+    CHECK(std::set(asked.begin(), asked.end()).size() == asked.size());
+    for (int times = 0; times < 3; ++times) {
+        CHECK(scene.LieAboutAll(scene.ComeBack()).empty());
+    }
+    // Others at other addresses are asked for all.
+    const PeerId honest = scene.node.Befriend(ConnectionKind::kManual, "1.1.1.1:2");
+    scene.TellHeaders(honest);
+    GiveAll(scene, honest);
+    CHECK(scene.node.chain.Tip().height == NamedLiar::kBlocks);
+}
+
+TEST_CASE("what a named peer spoilt is asked of it in no way", "[peer_blocks]")
+{
+    NamedLiar scene;
+    TestNode& node = scene.node;
+    REQUIRE(Asked(node, scene.peer).size() == 16);
+    for (int32_t height = 1; height <= 16; ++height) {
+        node.SayRaw(scene.peer, "block",
+                    height == 2   ? scene.Falsified(height)
+                    : height == 4 ? scene.Undecodable(height)
+                                  : scene.Raw(height));
+    }
+    GiveAll(scene, scene.peer);
+    const auto is_silent = [&](int32_t height) {
+        const HeaderNode& block = *node.chain.Find(scene.At(height).hash);
+        const Result<> fetched = node.manager.FetchBlock(scene.peer, block);
+        REQUIRE_FALSE(fetched);
+        CHECK(fetched.Message() == "Peer sent something else for this block");
+        BlockView view;
+        REQUIRE(view.Parse(scene.theirs.Block(scene.At(height)).raw));
+        node.Say(scene.peer, MakeCompactBlock(view, 5));
+        node.Say(scene.peer, HeadersOf({scene.At(height).Header()}));
+        for (const OutgoingMessage& message : node.link.sent[scene.peer]) {
+            CHECK(message.type != GetBlockTxnMessage::kType);
+            if (message.type != GetDataMessage::kType) continue;
+            const auto request = Decode<GetDataMessage>(message.payload);
+            for (const auto& item : request->list.items) CHECK(item.hash != block.hash);
+        }
+    };
+    for (int times = 0; times < 2; ++times) {
+        node.Say(scene.peer, SendCompactMessage{});
+        is_silent(2);
+        is_silent(4);
+        scene.ComeBack();
+    }
+    CHECK(node.chain.Tip().height == 1);
+    const PeerId other = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.2:1");
+    scene.TellHeaders(other);
+    GiveAll(scene, other);
+    CHECK(node.chain.Tip().height == NamedLiar::kBlocks);
+}
+
+TEST_CASE("what a peer says behind a falsified block is not answered", "[peer_blocks]")
+{
+    NamedLiar scene(ConnectionKind::kOutboundFullRelay);
+    TestNode& node = scene.node;
+    node.manager.Received(scene.peer, {"block", scene.Falsified(1), 0, ""});
+    node.manager.Received(scene.peer,
+                          {std::string(PingMessage::kType), Encode(PingMessage{7}), 0, ""});
+    node.Run();
+    CHECK(node.Take<PongMessage>(scene.peer).empty());
+    CHECK(node.IsClosed(scene.peer));
+}
+
+TEST_CASE("a named liar that left before it was found out is not asked again", "[peer_blocks]")
+{
+    NamedLiar scene;
+    REQUIRE(Asked(scene.node, scene.peer).size() == 16);
+    scene.store.judges_later = true;
+    scene.node.SayRaw(scene.peer, "block", scene.Falsified(1));
+    scene.node.manager.Disconnected(scene.peer);
+    scene.store.judges_later = false;
+    scene.node.Run();
+    scene.ComeBack();
+    for (const InventoryItem& item : Asked(scene.node, scene.peer)) {
+        CHECK(item.hash != scene.At(1).hash);
+    }
+}
+
+TEST_CASE("a block that cannot be decoded does not cost the connection", "[peer_blocks]")
+{
+    NamedLiar scene(ConnectionKind::kOutboundFullRelay);
+    TestNode& node = scene.node;
+    auto items = Asked(node, scene.peer);
+    REQUIRE(items.size() == 16);
+    node.SayRaw(scene.peer, "block", scene.Undecodable(1));
+    CHECK_FALSE(node.IsClosed(scene.peer));
+    for (int32_t height = 2; height <= 16; ++height) {
+        node.SayRaw(scene.peer, "block", scene.Raw(height));
+    }
+    GiveAll(scene, scene.peer);
+    CHECK(node.chain.Tip().height == 0); // it was not asked again for the first
+    CHECK(scene.store.puts == NamedLiar::kBlocks);
+
+    const PeerId useless = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.2:1");
+    scene.TellHeaders(useless);
+    node.SayRaw(useless, "block", scene.Undecodable(1));
+    CHECK_FALSE(node.IsClosed(useless));
+    const HeaderNode& last = scene.theirs.Extend(SpoiltBlocks::kMost);
+    node.Say(useless, HeadersOf(scene.theirs.Headers(NamedLiar::kBlocks + 1, SpoiltBlocks::kMost)));
+    for (int32_t height = NamedLiar::kBlocks + 1; height <= last.height; ++height) {
+        node.SayRaw(useless, "block", scene.Undecodable(height));
+    }
+    CHECK(node.IsClosed(useless)); // it would keep the place of a better one
+    CHECK(node.link.discouraged.empty());
+}
+
 TEST_CASE("blocks that nobody asked for", "[peer_blocks]")
 {
     TestNode node(RegtestParams());

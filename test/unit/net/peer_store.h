@@ -31,7 +31,11 @@ public:
     {
         ++puts;
         BlockView view;
-        if (!view.Parse(block.raw) || CheckMerkleRoot(view)) {
+        if (!view.Parse(block.raw)) {
+            Refuse(block, RuleViolation::Kind::kUndecodable, view.Fault());
+            return true;
+        }
+        if (CheckMerkleRoot(view)) {
             Refuse(block, RuleViolation::Kind::kMutated, "bad-txnmrklroot");
             return true;
         }
@@ -54,7 +58,11 @@ public:
         return true;
     }
     bool IsBusyWith(PeerId peer) const override { return peer == busy; }
-    std::vector<RefusedBlock> TakeRefused() override { return std::exchange(m_refused, {}); }
+    std::vector<RefusedBlock> TakeRefused() override
+    {
+        if (judges_later) return {};
+        return std::exchange(m_refused, {});
+    }
     std::vector<TakenBlock> TakeTaken() override { return std::exchange(m_taken, {}); }
 
     PeerId busy = -1;
@@ -62,11 +70,13 @@ public:
     int puts = 0;
     bool refuse_all = false; //!< as against a rule
     bool connect = true;
+    bool judges_later = false; //!< for now nothing is said of what was refused
 
 private:
     void Refuse(const PeerBlock& block, RuleViolation::Kind kind, const char* reason)
     {
-        m_refused.push_back({block.node, block.peer, Violation(kind, reason), block.via_compact});
+        m_refused.push_back(
+            {block.node, block.peer, Violation(kind, reason), block.via_compact, block.raw.size()});
     }
 
     TestNode& m_node;

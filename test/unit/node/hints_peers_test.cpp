@@ -146,6 +146,8 @@ TEST_CASE("Hints for peers: parts that there are not")
     CHECK_FALSE(served.library.Read({id, 0, 2}).Ok());
     CHECK_FALSE(served.library.Read({id, 0xffffffff, 0xffffffff}).Ok());
     CHECK_FALSE(served.library.Read({Uint256(), 0, 0}).Ok());
+    CHECK(served.library.Read({id, 0, 0}).Ok());
+    CHECK_FALSE(served.library.Read({id, 1, 0}).Ok()); // no groups are not the head
 }
 
 TEST_CASE("Hints from peers: put together, and gone on with")

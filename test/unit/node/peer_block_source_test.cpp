@@ -60,7 +60,7 @@ private:
             for (const RefusedBlock& block : sink.TakeRefused()) {
                 ++refused;
                 const bool lied = block.peer % 2 == 1;
-                if (!lied || block.why.kind != RuleViolation::Kind::kMutated) ++mistakes;
+                if (!lied || !block.why.IsOfDataAlone()) ++mistakes;
             }
             if (m_rng.Chance(1, 20)) SendUnasked(goal, sink);
             const auto after = static_cast<int32_t>(m_rng.Below(kBlocks));

@@ -115,7 +115,11 @@ TEST_CASE("what is wrong with a block is told with who brought it")
     mutated.raw[140] ^= 1; // in the coinbase: the header names another
     node.Give(mutated, 5);
     node.WaitFor(5);
+    // Until the refusal is heard nobody is to be asked for it again.
+    const HeaderNode& about = *node.engine.chain->Read().Tree().Find(mutated.hash);
+    CHECK(node.intake.Holds(about));
     refused = node.intake.TakeRefused();
+    CHECK_FALSE(node.intake.Holds(about));
     REQUIRE(refused.size() == 1);
     CHECK(refused[0].source == 5);
     CHECK(refused[0].why.kind == RuleViolation::Kind::kMutated);
@@ -125,6 +129,9 @@ TEST_CASE("what is wrong with a block is told with who brought it")
     refused = node.intake.TakeRefused();
     REQUIRE(refused.size() == 1);
     CHECK(refused[0].source == 6);
+    CHECK(refused[0].why.kind == RuleViolation::Kind::kUndecodable);
+    CHECK(refused[0].why.reason == "DataStream::read(): end of data");
+    CHECK(refused[0].bytes == 100);
 
     mutated.raw = sound; // the block itself is as good as before
     node.Give(mutated, 8);
