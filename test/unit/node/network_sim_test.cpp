@@ -63,6 +63,7 @@ struct Trace {
     uint64_t steps = 0;
     int64_t time = 0;
     size_t liars = 0;
+    size_t discouraged = 0; //!< liars in blocks or headers
     size_t caught_in_headers = 0;
     size_t replaced = 0;
     bool operator==(const Trace&) const = default;
@@ -70,8 +71,8 @@ struct Trace {
 
 Trace TraceOf(Net& net)
 {
-    return {net.Sim().Steps(), net.Sim().Now(), net.liars.size(), net.CaughtInHeaders(),
-            net.replaced};
+    return {net.Sim().Steps(),         net.Sim().Now(),       net.liars.size(),
+            net.us.discouraged.size(), net.CaughtInHeaders(), net.replaced};
 }
 
 Trace SyncWithBooster(uint64_t seed, const Path& dir)
@@ -124,12 +125,14 @@ void RunSeeds(Trace (*sync)(uint64_t seed, const Path& dir), uint64_t first, con
         const Path dir = base / fmt::format("{}", seed);
         const Trace trace = sync(seed, dir);
         all.liars += trace.liars;
+        all.discouraged += trace.discouraged;
         all.caught_in_headers += trace.caught_in_headers;
         all.replaced += trace.replaced;
         std::filesystem::remove_all(dir);
     }
     // Of each seed, whether one gets to lie depends on what was asked of it.
     CHECK(all.liars > 0);
+    CHECK(2 * (all.discouraged - all.caught_in_headers) > all.liars); // some lie too late
     CHECK(all.caught_in_headers > 0);
     CHECK(all.replaced > 0);
 }

@@ -381,10 +381,10 @@ TEST_CASE("own hints: a start without a network leaves what was begun with one")
         start.machine.Close();
         if (asked) {
             REQUIRE_FALSE(outcome);
-            CHECK(outcome.Message().find("A start with one goes on") != std::string::npos);
+            CHECK(outcome.Message().find("Start with a network") != std::string::npos);
         } else {
             CHECK(Must(outcome) == Outcome::kSerial);
-            CHECK(start.log.Text().find("blocks are missing of a join") != std::string::npos);
+            CHECK(start.log.Text().find("a join up to height") != std::string::npos);
         }
         CHECK(Must(LoadJoinState(start.env, state.parent_path()))->BlocksRead() == read);
     }
