@@ -12,8 +12,8 @@ namespace ibd {
 
 namespace {
 
-/** What the known coins of a transaction, and those that are missing, may be worth: then all are in
- *  range together, although no account says what both are. */
+/** Bound on the value of a transaction's known coins, and of its missing ones. If both keep it,
+ *  their sum is in MoneyRange() too, which the account alone cannot show. */
 constexpr Amount kMostOfHalf = kMaxMoney / 2;
 
 /** First byte of an account. */
@@ -24,13 +24,13 @@ bool IsCompressedKey(ByteSpan bytes)
     return bytes.size() == 33 && (bytes[0] == 2 || bytes[0] == 3);
 }
 
-/** Pushes of at most 75 bytes: a signature, and a key or a program of a key hash. */
+/** Recognises pushes of at most 75 bytes: a signature, then a key, or the program of a key hash. */
 SpendShape ShapeOf(const InputView& input)
 {
     constexpr size_t kMostPushed = 75, kProgramBytes = 22, kSignatureBytes = 64;
     const ByteSpan script = input.script_sig;
     if (input.witness_items == 0) {
-        if (script.empty()) return SpendShape::kKey; // none, and none may be in a script hash
+        if (script.empty()) return SpendShape::kKey; // no operations here, nor in a script hash
         const size_t key = size_t{1} + script[0];
         if (script[0] > kMostPushed || key + 1 >= script.size()) return SpendShape::kOther;
         const ByteSpan pushed = script.subspan(key + 1);
@@ -49,9 +49,9 @@ SpendShape ShapeOf(const InputView& input)
     return is_key || is_signature ? SpendShape::kWitnessKey : SpendShape::kOther;
 }
 
-constexpr size_t kEntryRoom = 2 * kVarIntRoom; //!< of a transaction in an account
+constexpr size_t kEntryRoom = 2 * kVarIntRoom; //!< of one transaction in an account
 
-/** Appends in place, as numbers are many. */
+/** Grows `out` once for all numbers, as there are many. */
 template <size_t N>
 void PutVarInts(Bytes& out, const std::array<uint64_t, N>& numbers)
 {
@@ -114,7 +114,7 @@ bool BlockAccount::End()
 
 void BlockAccount::Take(const TxView& tx, std::span<const Known> known)
 {
-    if (HasRelativeLock(tx)) { // how old each coin is counts as well
+    if (HasRelativeLock(tx)) { // its rule also needs the height of each coin
         PutBack(tx, known);
         return Leave(tx, {}, 0);
     }
@@ -139,14 +139,15 @@ void BlockAccount::TakeKnown(const Known& known, const InputView& input, Amount&
     m_broken = m_broken || sum > kMostOfHalf;
 }
 
-/** A transaction all of whose coins are known. */
+/** Settles a transaction whose coins are all known. */
 void BlockAccount::Settle(Amount value_in, Amount value_out)
 {
     m_broken = m_broken || value_in < value_out || !MoneyRange(m_fees + value_in - value_out);
     if (!m_broken) m_fees += value_in - value_out;
 }
 
-/** One that lacks all coins but those that are known, which are worth so much. */
+/** Records a transaction with coins still missing; `worth` is the sum of the known ones. Without
+ *  `known`: all coins count as missing, because the transaction has a relative lock. */
 void BlockAccount::Leave(const TxView& tx, std::span<const Known> known, Amount worth)
 {
     const bool locked = known.empty();
@@ -161,7 +162,7 @@ void BlockAccount::Leave(const TxView& tx, std::span<const Known> known, Amount 
     }
     ++m_txs_left;
     m_missing += static_cast<uint32_t>(missing);
-    // What the others must be worth at least, or how much more than that the known ones are.
+    // Least value of the missing coins, or (negative) the surplus of the known ones.
     const Amount due = ValueOut(tx) - worth;
     const auto size = static_cast<uint64_t>(due < 0 ? -due : due);
     uint8_t* const to =
@@ -169,7 +170,7 @@ void BlockAccount::Leave(const TxView& tx, std::span<const Known> known, Amount 
     m_left.End(PutVarInt(to, size));
 }
 
-/** As if the coins that are known had not met the block. */
+/** Treats the known coins of a transaction as missing. */
 void BlockAccount::PutBack(const TxView& tx, std::span<const Known> known)
 {
     const size_t first = static_cast<size_t>(known.data() - m_known.data());
@@ -181,7 +182,7 @@ void BlockAccount::PutBack(const TxView& tx, std::span<const Known> known)
     }
 }
 
-/** Of the inputs whose coins are missing, as the bound on them is above what is allowed. */
+/** Stores exact costs of spends with missing coins, since the bound exceeds the block's limit. */
 void BlockAccount::TakeCosts()
 {
     size_t number = m_txs[0].inputs.size();
@@ -238,7 +239,7 @@ Result<bool> AccountCheck::KeepsRules(const HeaderNode& node, ByteSpan account,
            !rules.CheckCoinbaseValue(m_stand_in.Coinbase(m_coinbase_value));
 }
 
-/** False: it is none. */
+/** False: the account is malformed. */
 bool AccountCheck::Decode(ByteSpan account)
 {
     Reader in(account);
@@ -285,7 +286,7 @@ bool AccountCheck::ReadTxs(Reader& in)
     return true;
 }
 
-/** Whether the coins are what their spends look like. */
+/** Whether the coins are of the kinds that the forms of their spends suppose. */
 bool AccountCheck::Looks(std::span<const ValueRecord> coins) const
 {
     for (size_t i = 0; i < m_shapes.size(); ++i) {
@@ -297,7 +298,7 @@ bool AccountCheck::Looks(std::span<const ValueRecord> coins) const
     return true;
 }
 
-/** Of all signature operations, exactly or a bound. */
+/** Cost of all signature operations: exact, or an upper bound. */
 int64_t AccountCheck::CostOf(const HeaderNode& node, std::span<const ValueRecord> coins) const
 {
     int64_t cost = m_sigop_cost;
@@ -314,8 +315,8 @@ int64_t AccountCheck::CostOf(const HeaderNode& node, std::span<const ValueRecord
     return cost;
 }
 
-/** Of transactions without relative locks only sums and maturity are left. The others are held
- *  against the rules' own code, by stand-ins that differ from them only where it does not look. */
+/** Transactions without relative locks need only sums and maturity. For the others the rules' own
+ *  code runs on a stand-in transaction, equal in all that this code reads. */
 bool AccountCheck::AddAll(BlockSpendRules& rules, int height, std::span<const ValueRecord> coins)
 {
     Amount fees = m_fees;

@@ -1,10 +1,10 @@
-// BlockAccount: what the rules but scripts have yet to be told of a block when a join has read it.
-// Coins that it spends and that met it in the join's table are dealt with at once; what is left -
-// of transactions that spend others how many, which sums, relative locks; of the block fees, reward
-// and signature operations - is written for AccountCheck, which is given these others. The rules
-// are the serial engine's, but nobody is told what is broken: who is not told that a block keeps
-// them asks SpentRules. One for each thread. Memory: 20 bytes for each input of a block. Format:
-// doc/formats/spill.md.
+// BlockAccount: the part of a block's rules (scripts excepted) that a join can not settle while it
+// reads the block. Spends whose coins met in the join's table are settled at once. The rest goes
+// into an account: for each transaction that lacks coins their number, sums and relative locks; for
+// the block fees, reward and signature operations. AccountCheck settles it once the missing coins
+// are known. The rules are the serial engine's. An account can only prove a block valid; otherwise
+// SpentRules decides and names the rule. One for each thread. Memory: 20 bytes for each input of a
+// block. Format: doc/formats/spill.md.
 #pragma once
 
 #include "chain/header_node.h"
@@ -16,29 +16,30 @@
 
 namespace ibd {
 
-/** What an input looks like that spends a coin which is missing: then little has to be known of the
- *  coin to tell how the input's signature operations count. */
+/** The form of an input whose coin is missing. With it, little has to be known of the coin to count
+ *  the input's signature operations. */
 enum class SpendShape : uint8_t {
-    kOther,      //!< as much as may be is assumed, whatever the coin
-    kKey,        //!< of a key hash: none, unless the coin is of a script hash
-    kWitnessKey, //!< likewise in a witness, or a signature alone: one at most, unless the coin is
-                 //!< of a script hash in a witness
+    kOther,      //!< any coin: the greatest possible number is assumed
+    kKey,        //!< spends a key hash: none, unless the coin is a script hash
+    kWitnessKey, //!< the same in a witness, or a signature alone: at most one, unless the coin is a
+                 //!< witness script hash
 };
 
 class BlockAccount final : public MetSink<ValuedRecord> {
 public:
-    /** `pairs`: is told of all pairs, too; null: nobody. All must outlive it. */
+    /** `pairs`: also gets each pair that meets; may be null. All arguments must outlive it. */
     BlockAccount(const ConsensusParams& params, ValueCollector& values, PairCollector* pairs)
         : m_params(params), m_values(values), m_pairs(pairs)
     {
     }
 
-    /** A block that passed CheckBlock is about to be given to the table; valid until End().
-     *  `legacy_sigops`: LegacySigOpCount() of all of it. */
+    /** Starts a block that passed CheckBlock, before its records enter the table. The arguments
+     *  stay valid until End(). `legacy_sigops`: LegacySigOpCount() of the whole block. */
     void Begin(const HeaderNode& node, std::span<const TxView> txs, int64_t legacy_sigops);
-    /** Of the block at hand, or of another one that waited for what this one makes. */
+    /** A coin met its spend: in the current block, or in an earlier one that waited for the coin.
+     */
     bool Met(const ValuedRecord& made, const JoinRecord& spent) override;
-    /** The table has taken all of it. False: what is left could not be written. */
+    /** All records of the block are in the table. False: the account could not be written. */
     bool End();
 
 private:
@@ -48,7 +49,7 @@ private:
         uint32_t height = 0; //!< where it was made
         bool there = false;
     };
-    /** Bytes that are written over for each block: room is made once for all of it. */
+    /** A buffer that is overwritten for each block; its room is reserved once. */
     struct Scratch {
         Bytes bytes;
         size_t used = 0;
@@ -78,23 +79,23 @@ private:
     const ConsensusParams& m_params;
     ValueCollector& m_values;
     PairCollector* const m_pairs;
-    // Of the block at hand.
+    // The current block.
     const HeaderNode* m_node = nullptr;
     uint32_t m_height = 0;
     std::span<const TxView> m_txs;
     ScriptFlags m_flags = 0;
-    std::vector<Known> m_known; //!< by number of the input, the coinbase's too
-    bool m_broken = false;      //!< or so it seems
+    std::vector<Known> m_known; //!< by number of the input, the coinbase's included
+    bool m_broken = false;      //!< the known coins break a rule, or may do so
     bool m_written = true;
-    Amount m_fees = 0;        //!< of transactions all of whose coins were known
-    int64_t m_sigop_cost = 0; //!< but for spends of coins that are missing
-    int64_t m_most_more = 0;  //!< of these
+    Amount m_fees = 0;        //!< of transactions whose coins are all known
+    int64_t m_sigop_cost = 0; //!< without spends of missing coins
+    int64_t m_most_more = 0;  //!< bound for spends of missing coins
     uint32_t m_missing = 0;
     size_t m_txs_left = 0;
     Scratch m_left;   //!< transactions that lack coins
     Scratch m_shapes; //!< SpendShape of each input whose coin is missing
     std::vector<uint32_t> m_sequences;
-    std::vector<Costs> m_costs; //!< of spends of missing coins, if need be
+    std::vector<Costs> m_costs; //!< of spends of missing coins, when m_most_more is too large
     Bytes m_encoded;
 };
 
@@ -103,9 +104,9 @@ class AccountCheck {
 public:
     explicit AccountCheck(const ConsensusParams& params) : m_params(params) {}
 
-    /** Whether the block keeps the rules about coins but scripts. `coins`: those that were missing,
-     *  in the order of the inputs. False says nothing. Bad data: it is no account, or wants other
-     *  coins. */
+    /** Whether the block keeps the rules about coins, scripts excepted. `coins`: the missing ones,
+     *  in the order of the inputs. False proves nothing. Bad data: the account is malformed or does
+     *  not fit the coins. */
     Result<bool> KeepsRules(const HeaderNode& node, ByteSpan account,
                             std::span<const ValueRecord> coins);
 
@@ -113,7 +114,7 @@ private:
     struct Tx {
         uint32_t missing = 0;
         bool locked = false;
-        // Of what the coins that are not missing are worth and of the outputs, what one is more.
+        // Value of the known coins minus value of the outputs: one of the two is 0.
         Amount known = 0;
         Amount value_out = 0;
     };
@@ -134,7 +135,7 @@ private:
     int64_t m_sigop_cost = 0;
     std::vector<Tx> m_txs;
     std::vector<uint32_t> m_sequences;
-    ByteSpan m_shapes; //!< none where there are costs
+    ByteSpan m_shapes; //!< empty where there are costs
     std::vector<std::array<int64_t, 2>> m_costs;
     std::vector<SpentCoin> m_coins;
     StandInTx m_stand_in;

@@ -80,9 +80,9 @@ uint64_t BlockOutline::Inputs() const
                            [](uint64_t sum, const Tx& tx) { return sum + tx.inputs; });
 }
 
-/** The rules' own code, over transactions that differ from the block's only where it does not look
- *  - but for signature operations, of which these have none and the block's are counted already, as
- *  if each coin were of the kind that has most. */
+/** Runs the rules' own code on stand-in transactions, equal in all that this code reads. Signature
+ *  operations are the exception: the stand-ins have none. The block's are counted already, as if
+ *  each coin were of the kind that has most. */
 bool BlockOutline::KeepsRules(const HeaderNode& node, const ConsensusParams& params,
                               std::span<const ByteSpan> spent)
 {
@@ -101,7 +101,7 @@ bool BlockOutline::KeepsRules(const HeaderNode& node, const ConsensusParams& par
     return !rules.CheckCoinbaseValue(m_stand_in.Coinbase(m_coinbase_value));
 }
 
-/** All but their scripts. */
+/** Views the coins without their scripts. */
 bool BlockOutline::ViewCoins(std::span<const ByteSpan> spent)
 {
     m_coins.clear();

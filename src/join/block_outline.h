@@ -1,9 +1,9 @@
-// BlockOutline: what undo data and the rules about coins look at in a block beside its coins -
-// counts, sums, relative locks - small enough to be spilled with them, so that the block need not
-// be read again. With the coins it says that a block keeps these rules, never that it breaks one:
-// who is not told that it does reads the block and asks SpentRules. A value; one thread. Memory: 16
-// bytes for each transaction of the block, 4 for each input of those with a lock, and views of the
-// inputs of one. Format: doc/formats/spill.md.
+// BlockOutline: the data of a block, besides its coins, that undo data and the rules about coins
+// need: counts, sums, relative locks. It is small enough to be spilled with the coins, so that the
+// block need not be read again. It can only prove that a block keeps the rules; otherwise
+// SpentRules reads the block and decides. A value; one thread. Memory: 16 bytes for each
+// transaction of the block, 4 for each input of a transaction with a lock, and views of the inputs
+// of one transaction. Format: doc/formats/spill.md.
 #pragma once
 
 #include "chain/header_node.h"
@@ -15,29 +15,29 @@ namespace ibd {
 
 class BlockOutline {
 public:
-    /** One that is not the coinbase. */
+    /** A transaction other than the coinbase. */
     struct Tx {
         uint32_t inputs = 0;
         bool locked = false; //!< an input has a relative lock (BIP68)
         Amount value_out = 0;
     };
 
-    /** Of the transactions of a block that passed CheckBlock. Counts alone. */
+    /** Takes the counts alone. `txs`: of a block that passed CheckBlock. */
     void TakeCounts(std::span<const TxView> txs);
-    /** And what KeepsRules() needs. */
+    /** Takes also the data that KeepsRules() needs. */
     void TakeAll(std::span<const TxView> txs);
 
-    /** Appends what was taken. */
+    /** Appends the taken data. */
     void Encode(Bytes& out) const;
-    /** False: it is none. */
+    /** False: malformed. */
     bool Decode(ByteSpan encoded);
 
     std::span<const Tx> Txs() const { return m_txs; }
-    /** Of all but the coinbase. */
+    /** Number of inputs, without the coinbase's. */
     uint64_t Inputs() const;
 
-    /** Whether SpentRules would find no rule broken, scripts apart. `spent`: a coin in undo form
-     *  for each of Inputs(), none of a block above. False says nothing. */
+    /** Whether SpentRules would find no broken rule, scripts excepted. `spent`: for each of
+     *  Inputs() a coin in undo form, made no higher than this block. False proves nothing. */
     bool KeepsRules(const HeaderNode& node, const ConsensusParams& params,
                     std::span<const ByteSpan> spent);
 
@@ -45,11 +45,11 @@ private:
     bool ViewCoins(std::span<const ByteSpan> spent);
 
     std::vector<Tx> m_txs;
-    bool m_complete = false; //!< there is more than counts
+    bool m_complete = false; //!< holds the data of TakeAll(), not counts alone
     Amount m_coinbase_value = 0;
-    int64_t m_sigop_cost = 0;          //!< at most
-    std::vector<uint32_t> m_sequences; //!< of the inputs of those with a lock
-    // Of the transaction at hand.
+    int64_t m_sigop_cost = 0;          //!< upper bound
+    std::vector<uint32_t> m_sequences; //!< of the inputs of transactions with a lock
+    // The current transaction.
     StandInTx m_stand_in;
     std::vector<SpentCoin> m_coins;
 };

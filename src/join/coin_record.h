@@ -1,6 +1,7 @@
-// A spent coin as it is spilled: 8 bytes, whose low bits are the place in the chain of the input
-// that spends it (JoinRecord::Place) and the high ones the length of the rest, and the rest as undo
-// data has it. Likewise the outline of a block, at the place of its coinbase's input, which spends
+// A spent coin as it is spilled: 8 bytes, then the coin as in undo data. The low bits of the 8
+// bytes are the place in the chain of the spending input (JoinRecord::Place), the high bits the
+// length of the rest. The outline of a block has the same form, at the place of its coinbase's
+// input, which spends no coin. Pure functions.
 // no coin. Pure functions.
 #pragma once
 
@@ -12,7 +13,7 @@ namespace ibd {
 inline constexpr size_t kCoinHeadBytes = 8;
 static_assert(kMaxSpentCoinSize >> (64 - JoinRecord::kPlaceBits) == 0);
 
-/** Writes one to memory with room; behind it. */
+/** Writes a record to memory with enough room; returns its end. */
 inline uint8_t* PutCoinRecord(uint8_t* to, uint64_t spent_at, const OutputView& output,
                               uint32_t height, bool coinbase)
 {
@@ -22,10 +23,10 @@ inline uint8_t* PutCoinRecord(uint8_t* to, uint64_t spent_at, const OutputView& 
     return end;
 }
 
-/** The number of the input where the outline is: the coinbase's. */
+/** The input number under which the outline is stored: the coinbase's. */
 inline constexpr uint32_t kOutlineIndex = 0;
 
-/** Writes one to memory with room; behind it. `outline`: encoded. */
+/** Writes a record to memory with enough room; returns its end. `outline`: encoded. */
 inline uint8_t* PutOutlineRecord(uint8_t* to, uint32_t height, ByteSpan outline)
 {
     WriteLE64(to, JoinRecord::PlaceOf(height, kOutlineIndex) | uint64_t{outline.size()}
@@ -33,7 +34,7 @@ inline uint8_t* PutOutlineRecord(uint8_t* to, uint32_t height, ByteSpan outline)
     return std::copy(outline.begin(), outline.end(), to + kCoinHeadBytes);
 }
 
-/** As RecordSize. */
+/** See RecordSize. */
 inline size_t CoinRecordSize(ByteSpan bytes)
 {
     if (bytes.size() < kCoinHeadBytes) return 0;

@@ -12,12 +12,12 @@ namespace ibd {
 
 namespace {
 
-/** What the spills of coins are cut by. */
+/** The state whose ranges cut the spills of coins. */
 JoinState FreshState(const JoinJob& job, uint32_t first)
 {
     JoinState state = job.NewState();
     state.pairs = true;
-    // For as many ranges as can be where the coins are: none are spent below.
+    // As many ranges as possible above `first`: no coin is spent below it.
     state.partition_bits = TableShape::kMaxPartitionBits;
     state.outputs.assign(size_t{state.terminal_height} + 1, 0);
     for (const HeaderNode* node = &job.terminal;
@@ -37,18 +37,18 @@ CoinSearch::CoinSearch(JoinJob& job, uint32_t first, uint32_t first_spill)
       m_coins(job.env, job.options.directory, first_spill, m_state.OwnerOf(m_spending.Count()),
               SpillUse::kPassing)
 {
-    CHECK(first >= 1 && m_next_input.size() <= SoughtCoins::kMostBlocks);
+    CHECK(first >= 1 && m_next_input.size() <= WantedCoins::kMostBlocks);
 }
 
 void CoinSearch::ResetTable(uint64_t most_inputs)
 {
-    if (m_sought) {
-        m_sought->Clear();
+    if (m_wanted) {
+        m_wanted->Clear();
         return;
     }
-    // The rest is for coins on their way to the spills.
+    // The other quarter is for coins on their way to the spills.
     const size_t bytes = m_job.options.memory_bytes / 4 * 3;
-    m_sought.emplace(m_first, most_inputs, bytes, m_job.RandomKey());
+    m_wanted.emplace(m_first, most_inputs, bytes, m_job.RandomKey());
 }
 
 bool CoinSearch::Add(uint32_t height, ByteSpan raw, std::span<const TxView> txs)
@@ -61,7 +61,7 @@ bool CoinSearch::Add(uint32_t height, ByteSpan raw, std::span<const TxView> txs)
             const uint32_t at = index++;
             if (at < next) continue;
             next = at;
-            if (!m_sought->Add(input.prevout_bytes, JoinRecord::PlaceOf(height, at))) return false;
+            if (!m_wanted->Add(input.prevout_bytes, JoinRecord::PlaceOf(height, at))) return false;
         }
     }
     next = kAll;
@@ -90,9 +90,9 @@ CoinSearch::Finder::Finder(CoinSearch& search, size_t threads, bool again)
 
 void CoinSearch::Finder::Find(std::span<const TxView> txs, uint32_t height)
 {
-    const SoughtCoins& sought = *m_search.m_sought;
+    const WantedCoins& wanted = *m_search.m_wanted;
     for (const TxView& tx : txs) {
-        if (sought.MayHold(tx.txid)) Consider(tx, height, &tx == txs.data());
+        if (wanted.MayHold(tx.txid)) Consider(tx, height, &tx == txs.data());
     }
     TakeAll(height);
 }
@@ -100,11 +100,11 @@ void CoinSearch::Finder::Find(std::span<const TxView> txs, uint32_t height)
 void CoinSearch::Finder::Consider(const TxView& tx, uint32_t height, bool coinbase)
 {
     if (coinbase && m_search.m_job.rules.IsOverwritten(height)) return;
-    const SoughtCoins& sought = *m_search.m_sought;
-    const sip::State begun = sought.Begin(tx.txid);
+    const WantedCoins& wanted = *m_search.m_wanted;
+    const sip::State begun = wanted.Begin(tx.txid);
     for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
         if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
-        m_candidates[m_count++] = {sought.Prepare(begun, i), &tx.outputs[i], coinbase};
+        m_candidates[m_count++] = {wanted.Prepare(begun, i), &tx.outputs[i], coinbase};
         if (m_count == kAtOnce) TakeAll(height);
     }
 }
@@ -112,7 +112,7 @@ void CoinSearch::Finder::Consider(const TxView& tx, uint32_t height, bool coinba
 void CoinSearch::Finder::TakeAll(uint32_t height)
 {
     for (const Candidate& candidate : std::span(m_candidates).first(std::exchange(m_count, 0))) {
-        const auto spender = m_search.m_sought->Take(candidate.prepared, height, m_again);
+        const auto spender = m_search.m_wanted->Take(candidate.prepared, height, m_again);
         if (!spender) continue;
         const uint8_t* const end =
             PutCoinRecord(m_coins.Room(), *spender, *candidate.output, height, candidate.coinbase);

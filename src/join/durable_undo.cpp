@@ -11,7 +11,7 @@ Result<> DurableUndo::Take(const HeaderNode& node, const UndoRecord& undo)
     return IsDue() ? Begin() : Result<>();
 }
 
-/** Later than at the limit while the thread is at work, but not for ever. */
+/** While the thread is busy the limits are larger, but still finite. */
 bool DurableUndo::IsDue() const
 {
     if (m_busy) return m_bytes >= 2 * m_limits.bytes;

@@ -1,6 +1,6 @@
-// DurableUndo: an UndoConsumer that keeps making durable what it has put into a sink, on a thread
-// of its own, while the next records come. Owned by who rebuilds undo data; Take() and End() as
-// UndoConsumer has them.
+// DurableUndo: an UndoConsumer that makes the records in a sink durable on a thread of its own,
+// while the next records come. Owned by the code that rebuilds undo data; for Take() and End() see
+// UndoConsumer.
 #pragma once
 
 #include "join/undo_options.h"
@@ -17,15 +17,15 @@ public:
     virtual ~UndoSink() = default;
     /** As UndoConsumer::Take(). */
     virtual Result<> Put(const HeaderNode& node, const UndoRecord& undo) = 0;
-    /** Makes durable what was put up to a height, with or without what is put meanwhile: one call
-     *  at a time, on any thread. */
+    /** Makes durable the records up to `height`; records put meanwhile may or may not be included.
+     *  One call at a time, on any thread. */
     virtual Result<> MakeDurable(int32_t height) = 0;
 };
 
 class DurableUndo final : public UndoConsumer {
 public:
-    /** When it is time to begin anew, by the clock or by the size of the records. A crash costs at
-     *  most four times `bytes` and two records. */
+    /** When to start the next MakeDurable(): after a time, or after this many bytes of records. A
+     *  crash costs at most four times `bytes` and two records. */
     struct Limits {
         int64_t micros;
         uint64_t bytes = uint64_t{128} << 20;
@@ -37,9 +37,9 @@ public:
     {
     }
 
-    /** An error may be of what was taken before. */
+    /** An error may belong to an earlier record. */
     Result<> Take(const HeaderNode& node, const UndoRecord& undo) override;
-    /** Also for what is there when a rebuild has failed. */
+    /** Call it also after a failed rebuild, for the records taken until then. */
     Result<> End() override;
 
 private:
@@ -51,10 +51,10 @@ private:
     UndoSink& m_sink;
     const Limits m_limits;
     int32_t m_height = 0; //!< of the last record
-    uint64_t m_bytes = 0; //!< put since it was last begun
+    uint64_t m_bytes = 0; //!< put since the last MakeDurable() started
     int64_t m_since;      //!< when that was, MonotonicMicros
     std::atomic<bool> m_busy = false;
-    Result<> m_made; //!< the thread's, while it runs
+    Result<> m_made; //!< the thread's result, which it owns while it runs
     NamedThread m_thread;
 };
 

@@ -27,7 +27,7 @@ public:
 
     Result<> FetchRange(uint32_t range);
     bool Flush() { return m_coins.Flush(); }
-    /** False: the spills of coins have failed, and who finishes them says why. */
+    /** False: writing a spill of coins has failed; finishing the spills reports why. */
     bool Written() const { return m_written; }
 
 private:
@@ -46,9 +46,9 @@ private:
     SpanBlocks m_blocks;
     RangeCollector m_coins;
     bool m_written = true;
-    std::vector<uint64_t> m_spenders; //!< by number of the output in the block: the input's place
-    BlockOutline m_outline;           //!< of the block at hand
-    Bytes m_encoded;                  //!< the same
+    std::vector<uint64_t> m_spenders; //!< place of the spending input by number of the output
+    BlockOutline m_outline;           //!< of the current block
+    Bytes m_encoded;                  //!< of the current block
 };
 
 Result<> FetchPhase::Worker::FetchRange(uint32_t range)
@@ -70,7 +70,7 @@ Result<> FetchPhase::Worker::FetchRange(uint32_t range)
     return {};
 }
 
-/** Whether the block makes a coin that is. */
+/** Whether the block makes a wanted coin. */
 bool FetchPhase::Worker::IsWanted(uint32_t height) const
 {
     const auto offsets = m_pairs.At(height);
@@ -80,7 +80,7 @@ bool FetchPhase::Worker::IsWanted(uint32_t height) const
     });
 }
 
-/** Outputs are numbered as JoinWorker numbers them. */
+/** Numbers outputs as JoinWorker does. */
 Result<> FetchPhase::Worker::FetchBlock(const HeaderNode& node, PlainBlock& block)
 {
     const auto height = static_cast<uint32_t>(node.height);
@@ -133,7 +133,7 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
           PutCoinRecord(m_coins.Room(), spender, output, height, coinbase));
 }
 
-/** Counts alone where there is no room in a page for more. */
+/** Takes counts alone if a page has no room for the full outline. */
 void FetchPhase::Worker::TakeOutline(const PlainBlock& block, uint32_t height)
 {
     constexpr size_t kRoom = PageSink::kMaxPageBytes - kCoinHeadBytes;
@@ -151,7 +151,7 @@ void FetchPhase::Worker::TakeOutline(const PlainBlock& block, uint32_t height)
     Close(height, PutOutlineRecord(m_coins.Room(), height, m_encoded));
 }
 
-/** A record of the block at a height that ends there. */
+/** Closes the record, which ends at `end`, of a block at `height`. */
 void FetchPhase::Worker::Close(uint32_t height, const uint8_t* end)
 {
     m_written = m_coins.Close(m_phase.m_spending.Of(height), end) && m_written;
@@ -197,7 +197,7 @@ FetchPhase::RunAlone(HeightSpan made, HeightSpan spent, uint32_t first_spill, Sp
     return std::optional(std::move(spills));
 }
 
-/** Ranges of blocks that make coins, below `end`. */
+/** Works on ranges of blocks that make coins, below `end`. */
 Result<> FetchPhase::Work(const FetchTask& task, uint32_t end)
 {
     Worker worker(*this, task, m_workers++);
@@ -205,7 +205,7 @@ Result<> FetchPhase::Work(const FetchTask& task, uint32_t end)
         const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
         if (range >= end) break;
         if (const Result<> done = worker.FetchRange(range); !done) {
-            m_next = end; // nobody gets another
+            m_next = end; // ends the other workers
             return done;
         }
     }

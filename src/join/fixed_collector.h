@@ -1,6 +1,6 @@
-// FixedCollector: gathers records of one size in memory and hands them on in pages by range, as
-// RangeCollector does those of any size, in half the time. One for each thread. Memory: as given,
-// and 8 KiB.
+// FixedCollector: gathers records of one size in memory and hands them on in pages by range. It
+// takes half the time of RangeCollector, which gathers records of any size. One for each thread.
+// Memory: as given, and 8 KiB.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -15,7 +15,7 @@ namespace ibd {
 template <size_t kBytes>
 class FixedCollector {
 public:
-    /** `memory`: for what is gathered, and again for what is put in order. */
+    /** `memory`: bytes for the gathered records, and as many again to sort them. */
     FixedCollector(uint32_t ranges, size_t memory)
         : m_ranges(ranges),
           m_capacity(std::max<size_t>(1, memory / (2 * kBytes + sizeof(uint16_t)))),
@@ -26,24 +26,24 @@ public:
         CHECK(ranges <= HeightRanges::kMost);
     }
 
-    /** Where pages go from now on. With nothing gathered. */
+    /** Sets the sink of all later pages. Nothing may be gathered. */
     void SetSink(PageSink* sink) { m_sink = sink; }
 
-    /** Room for one record, which is to be closed. */
+    /** Room for one record; call Close() once it is written. */
     uint8_t* Room() { return m_records[m_count].data(); }
-    /** What was written there is a record of that range. False: the sink has failed. */
+    /** Adds the record written in Room() to `range`. False: the sink has failed. */
     bool Close(uint32_t range)
     {
         m_range_of[m_count] = static_cast<uint16_t>(range);
         return ++m_count < m_capacity || Flush();
     }
 
-    /** All that is gathered goes to the sink. False: it has failed. */
+    /** Hands all gathered records to the sink. False: the sink has failed. */
     bool Flush()
     {
         if (m_count == 0) return true;
         CHECK(m_sink);
-        std::array<uint32_t, HeightRanges::kMost + 1> ends{}; // of each range, one further on
+        std::array<uint32_t, HeightRanges::kMost + 1> ends{}; // of each range, at index + 1
         for (size_t i = 0; i < m_count; ++i) ++ends[m_range_of[i] + 1];
         for (uint32_t range = 0; range < m_ranges; ++range) ends[range + 1] += ends[range];
         for (size_t i = 0; i < m_count; ++i) m_sorted[ends[m_range_of[i]]++] = m_records[i];

@@ -8,7 +8,7 @@ namespace ibd {
 
 namespace {
 
-/** Nothing was hashed: that it is the whole block will be known when it is folded. */
+/** Checks without hashing; the fold will hash the block. */
 bool IsThere(const PlainBlock& block, const HeaderNode& node)
 {
     return block.Hash() == node.hash && !block.Txs().empty() &&
@@ -17,13 +17,13 @@ bool IsThere(const PlainBlock& block, const HeaderNode& node)
 
 } // namespace
 
-/** What a worker has seen; written by it alone. */
+/** The results of one worker; only it writes them. */
 struct alignas(64) FoldSearch::Share {
     Share(CoinSearch& search, size_t workers) : finder(search, workers, false) {}
 
     CoinSearch::Finder finder;
     size_t blocks = 0;
-    bool changed = false; //!< one of the last is not what its inputs were taken from
+    bool changed = false; //!< a last block differs from the bytes whose inputs were collected
 };
 
 FoldSearch::FoldSearch(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
@@ -50,7 +50,7 @@ bool FoldSearch::Begin(size_t workers)
     return false;
 }
 
-/** False: nobody needs it. */
+/** False: the search is not needed. */
 Result<bool> FoldSearch::Prepare(size_t workers)
 {
     const Path& directory = m_job.options.directory;
@@ -59,7 +59,8 @@ Result<bool> FoldSearch::Prepare(size_t workers)
     IBD_ASSIGN_OR_RETURN(const auto kept, LoadJoinState(m_job.env, directory));
     if (kept && kept->SaysWhatIsSpent() && m_job.IsOfSameChain(*kept)) return false;
     m_kept = kept ? kept->AllSpills() : std::vector<SpillInfo>();
-    IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, m_kept)); // of one that died
+    IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, m_kept)); // left by a process that
+                                                                          // died
     m_search.emplace(m_job, m_first, kept ? kept->NextSpillNumber() : 0);
     std::vector<PlannedBlock> last;
     const bool stored = PlanLast(last);
@@ -89,7 +90,8 @@ bool FoldSearch::PlanLast(std::vector<PlannedBlock>& last) const
     return true;
 }
 
-/** Reads them twice, as they are few: the smaller the table, the faster all other blocks are. */
+/** Reads the few last blocks twice: with an exact count the table is smaller and all lookups are
+ *  faster. */
 Result<> FoldSearch::Collect(const std::vector<PlannedBlock>& last)
 {
     uint64_t inputs = 0;
@@ -107,7 +109,7 @@ Result<> FoldSearch::Collect(const std::vector<PlannedBlock>& last)
     IBD_RETURN_IF_ERROR(ForEachLast(last, add));
     m_job.log.Info("Undo: {} coins that the last {} blocks spend are looked for while blocks are "
                    "folded",
-                   m_search->Sought().Size(), last.size());
+                   m_search->Wanted().Size(), last.size());
     return {};
 }
 
@@ -125,7 +127,7 @@ Result<> FoldSearch::ForEachLast(const std::vector<PlannedBlock>& last,
             IBD_RETURN_IF_ERROR(visit(*supplied.node, block));
             continue;
         }
-        IBD_RETURN_IF_ERROR(source.Reject( // once more, or it is an error
+        IBD_RETURN_IF_ERROR(source.Reject( // reads it again; an error if that does not help
             supplied, Violation(RuleViolation::Kind::kMutated, "another block lies there")));
     }
     return {};
@@ -144,7 +146,8 @@ void FoldSearch::Folded(size_t worker, const BlockView& block, uint32_t height)
     if (share.finder.Written()) share.finder.Find(block.Txs(), height);
 }
 
-/** Until the last blocks are there. False: they are, and this is none of them. */
+/** Stores the height while the last blocks are not all folded. False: the search has begun already.
+ */
 bool FoldSearch::Defer(const BlockView& block, uint32_t height)
 {
     const Lock lock(m_mutex);
@@ -175,7 +178,8 @@ Result<> FoldSearch::CollectShown()
     return {};
 }
 
-/** What they are their headers' hashes say, and what is found in them their ids, as in a scan. */
+/** The blocks are proven by their hashes, the coins found in them by transaction ids, as in a scan.
+ */
 Result<> FoldSearch::SearchDeferred()
 {
     const Lock lock(m_mutex);
@@ -199,7 +203,7 @@ Result<> FoldSearch::SearchDeferred()
             finder.Find(view.Txs(), static_cast<uint32_t>(supplied.node->height));
             continue;
         }
-        IBD_RETURN_IF_ERROR(source.Reject( // once more, or it is an error
+        IBD_RETURN_IF_ERROR(source.Reject( // reads it again; an error if that does not help
             supplied, Violation(RuleViolation::Kind::kMutated, "another block lies there")));
     }
     return {};
@@ -223,7 +227,7 @@ void FoldSearch::End()
     m_done(FoundCoins{m_first, std::move(**found)});
 }
 
-/** Nothing: the fold has ended early, or nobody waits for it any more. */
+/** Nothing: the fold ended early, or the job was stopped. */
 Result<std::optional<JoinState>> FoldSearch::Conclude()
 {
     size_t blocks = 0;
@@ -237,14 +241,14 @@ Result<std::optional<JoinState>> FoldSearch::Conclude()
     IBD_RETURN_IF_ERROR(SearchDeferred());
     if (m_job.stop) return std::optional<JoinState>();
     for (const auto& share : m_shares) share->finder.Flush();
-    if (m_search->Sought().Repeated()) return SystemError("an outpoint occurs more than once");
+    if (m_search->Wanted().Repeated()) return SystemError("an outpoint occurs more than once");
     auto state = m_search->Finish();
     if (!state) return state.GetError();
-    if (m_search->Sought().FirstMissing()) return SystemError("not all were found");
+    if (m_search->Wanted().FirstMissing()) return SystemError("not all were found");
     return std::optional(std::move(*state));
 }
 
-/** Nothing that it has written stays behind. */
+/** Gives the search up and removes the files that it has written. */
 void FoldSearch::Drop()
 {
     m_shares.clear();

@@ -5,8 +5,7 @@
 
 namespace ibd {
 
-/** Each block weighs one more than it is said to, so that there are not all in one range where
- *  nothing is known. */
+/** Adds 1 to each weight, so that blocks of weight 0 do not all fall into one range. */
 HeightRanges::HeightRanges(std::span<const uint32_t> weights, uint32_t most) : m_of(weights.size())
 {
     CHECK(!weights.empty() && most >= 1 && most <= kMost);

@@ -1,5 +1,6 @@
-// HeightRanges: the chain cut into ranges of blocks of about equal weight, which are the partitions
-// of what is put in the order of the chain. Immutable, any thread. Memory: 2 bytes a block.
+// HeightRanges: the chain cut into ranges of blocks of about equal weight. The ranges are the
+// partitions of data that is put in the order of the chain. Immutable, any thread. Memory: 2 bytes
+// a block.
 #pragma once
 
 #include "util/check.h"
@@ -11,7 +12,7 @@
 
 namespace ibd {
 
-/** Heights from `first` to before `end`. */
+/** Heights in [first, end). */
 struct HeightSpan {
     uint32_t first = 0;
     uint32_t end = 0;
@@ -21,14 +22,14 @@ struct HeightSpan {
     bool operator==(const HeightSpan&) const = default;
 };
 
-/** The heights that are in both; may be none. */
+/** The heights that are in both; possibly none. */
 inline HeightSpan Common(const HeightSpan& a, const HeightSpan& b)
 {
     const uint32_t first = std::max(a.first, b.first);
     return {first, std::max(first, std::min(a.end, b.end))};
 }
 
-/** Numbers of ranges from `first` to before `end`. */
+/** Numbers of ranges in [first, end). */
 struct RangeSpan {
     uint32_t first = 0;
     uint32_t end = 0;
@@ -38,7 +39,7 @@ class HeightRanges {
 public:
     static constexpr uint32_t kMost = 2048;
 
-    /** The heights 0 to `top`, each of the same weight, in at most `most` ranges, 1 to kMost. */
+    /** Cuts the heights 0 to `top`, of equal weight, into at most `most` ranges (1 to kMost). */
     explicit HeightRanges(uint32_t top, uint32_t most = kMost)
         : HeightRanges(std::vector<uint32_t>(size_t{top} + 1, 1), most)
     {
@@ -48,7 +49,7 @@ public:
 
     uint32_t Count() const { return static_cast<uint32_t>(m_firsts.size() - 1); }
     uint32_t Top() const { return static_cast<uint32_t>(m_of.size() - 1); }
-    /** The range of a height up to Top(). */
+    /** The range of a height; at most Top(). */
     uint32_t Of(uint32_t height) const { return m_of[height]; }
     HeightSpan Span(uint32_t range) const { return {m_firsts[range], m_firsts[range + 1]}; }
 

@@ -9,7 +9,7 @@ namespace ibd {
 namespace {
 
 constexpr size_t kNumberBytes = 4;
-/** Of each range and thread. */
+/** For each range and thread. */
 constexpr size_t kPageBytes = 16 << 10;
 constexpr uint64_t kMinRangeBits = 1 << 16;
 /** Bounds numbers to 32 bits, as the last block of a range may reach beyond it. */
@@ -54,7 +54,7 @@ void HintBits::Collector::Add(uint32_t height, uint32_t index)
 
 void HintBits::Collector::WritePage(uint32_t range)
 {
-    (void)m_writer.Add(range, m_pages[range]); // Finish() of the writer says why not
+    (void)m_writer.Add(range, m_pages[range]); // Finish() of the writer reports the error
     m_pages[range].clear();
 }
 

@@ -1,7 +1,7 @@
-// HintBits: turns what is unspent, in the order of its keys, into hints, in the order of the chain.
-// Outputs are numbered from the first block on and cut into ranges of blocks whose bits fit into
-// memory; numbers wait in a spill by range, and each range is written from a bitmap. Memory: as
-// given, and 8 bytes a block.
+// HintBits: turns unspent outputs, which come in the order of their keys, into hints in the order
+// of the chain. Outputs are numbered from the first block on and cut into ranges of blocks whose
+// bits fit into memory. The numbers wait in a spill by range; each range is written from a bitmap.
+// Memory: as given, and 8 bytes a block.
 #pragma once
 
 #include "join/spill_file.h"
@@ -11,18 +11,18 @@ namespace ibd {
 
 class HintBits {
 public:
-    /** `outputs`: of each block by height, from 0, which has none. */
+    /** `outputs`: number in each block, by height from 0; genesis has none. */
     HintBits(std::span<const uint32_t> outputs, size_t memory_bytes);
 
     uint32_t Ranges() const { return static_cast<uint32_t>(m_first_heights.size() - 1); }
 
-    /** Collects numbers for one thread; pages go to the writer that all threads share. */
+    /** Collects numbers for one thread; pages go to the shared writer. */
     class Collector {
     public:
         Collector(const HintBits& bits, SpillWriter& writer);
-        /** The output `index` of the block at `height` is unspent. */
+        /** Adds an unspent output. */
         void Add(uint32_t height, uint32_t index);
-        /** What is not yet in the writer. */
+        /** Hands the collected numbers to the writer. */
         void Flush();
         uint64_t Count() const { return m_count; }
 
@@ -35,8 +35,8 @@ public:
         uint64_t m_count = 0;
     };
 
-    /** Writes the hints of all blocks. `unspent`: what the collectors wrote. Bad data: a spill is
-     *  damaged. */
+    /** Writes the hints of all blocks. `unspent`: the numbers from the collectors. Bad data: a
+     *  spill is damaged. */
     Result<> Write(const SpillReader& unspent, HintsWriter& out) const;
 
 private:
@@ -44,7 +44,7 @@ private:
     {
         return static_cast<uint32_t>(m_before[height] / m_bits_per_range);
     }
-    /** Of an output, counted from the first of its range. */
+    /** Number of an output, counted from the first of its range. */
     uint64_t NumberInRange(uint32_t height, uint32_t index) const
     {
         return m_before[height] - m_before[m_first_heights[RangeOf(height)]] + index;
@@ -53,7 +53,8 @@ private:
                         HintsWriter& out) const;
 
     uint64_t m_bits_per_range;
-    std::vector<uint64_t> m_before;        //!< outputs before the block at each height, and all
+    std::vector<uint64_t> m_before;        //!< outputs before the block at each height; then their
+                                           //!< total
     std::vector<uint32_t> m_first_heights; //!< of each range, and the end
 };
 

@@ -14,7 +14,8 @@ Result<HintsEnd> HintsPhase::Run(const MakeHintsWriter& make_writer)
     IBD_RETURN_IF_ERROR(JoinPartitions());
     HintsEnd end = End();
     if (end.interrupted) return end;
-    // Before a problem is believed: who could not write has not joined all.
+    // Check for write errors before a problem is believed: a failed writer has not joined
+    // everything.
     if (m_pairs) {
         IBD_ASSIGN_OR_RETURN(end.pairs, m_pairs->Finish());
     }
@@ -48,7 +49,7 @@ Result<> HintsPhase::Begin(bool hints)
     return {};
 }
 
-/** The hints; blocks are held against the rules meanwhile, which takes longer. */
+/** Writes the hints while other threads check the rules, which takes longer. */
 Result<> HintsPhase::WriteBeside(const MakeHintsWriter& make_writer, HintsEnd& end)
 {
     Result<> written, checked;
@@ -134,11 +135,11 @@ Result<> HintsPhase::Worker<Record>::Run()
     const auto unspent = [&](const Record& created) {
         if (m_numbers) m_numbers->Add(created.Height(), created.Index());
     };
-    while (!m_phase.m_job.stop && m_written) { // Finish() says why it was not
+    while (!m_phase.m_job.stop && m_written) { // Finish() reports why a write failed
         const uint32_t partition = m_phase.m_next.fetch_add(1, std::memory_order_relaxed);
         if (partition >= partitions) break;
         if (const Result<> done = m_join.Run(partition, unspent); !done) {
-            m_phase.m_next = partitions; // nobody gets another
+            m_phase.m_next = partitions; // ends the other workers
             return done;
         }
         if (m_join.IsCrowded()) m_phase.m_next = partitions;

@@ -9,17 +9,17 @@ namespace ibd {
 namespace {
 
 constexpr size_t kMinPageBytes = 8 << 10;
-/** Records ahead for which a bucket is asked to be brought near: it may lie anywhere in a table
- *  that no cache holds. */
+/** Distance, in records, at which buckets are prefetched: the table is larger than any cache. */
 constexpr size_t kAhead = 8;
 
-/** Puts a record in place of the oldest by its place in the chain, or of none; what was there. */
+/** Replaces an empty slot, or else the oldest record by its place in the chain; returns the old
+ *  content. */
 template <typename Record, size_t N>
 Record Replace(std::array<Record, N>& slots, const Record& record)
 {
     size_t oldest = 0;
     uint64_t place = slots[0].Event();
-    for (size_t i = 1; i < N; ++i) { // without branches: which is the oldest nobody can predict
+    for (size_t i = 1; i < N; ++i) { // no branches: which one is oldest cannot be predicted
         const uint64_t other = slots[i].Event();
         oldest = other < place ? i : oldest;
         place = std::min(place, other);
@@ -36,8 +36,8 @@ unsigned TableShape::PartitionBits(uint64_t spill_bytes, size_t partition_bytes)
     return std::clamp(bits, kMinPartitionBits, kMaxPartitionBits);
 }
 
-/** A quarter for pages, unless they would be too small or too large; the rest for the table, which
- *  is worth more. */
+/** A quarter goes to pages, within bounds on their size. The rest goes to the table, where a byte
+ *  is of more use. */
 TableShape TableShape::Fit(size_t memory_bytes, unsigned partition_bits, size_t bucket_bytes)
 {
     TableShape shape;
@@ -69,7 +69,7 @@ bool HotTable<Record>::Take(ShardedRecords<Record>& records, MetSink<Record>* pa
     std::array<uint32_t, kShards + 1> starts;
     Group(records, starts);
     if (records.Size() == 0) return true;
-    // Each block begins somewhere else, so that threads do not follow one another from lock to
+    // Each block begins at another shard, so that threads do not queue behind one another at each
     // lock.
     const size_t first = ShardOf(records.Records().front());
     bool ok = true;
@@ -98,7 +98,7 @@ void HotTable<Record>::Group(ShardedRecords<Record>& records,
     }
 }
 
-/** The bits behind the shard's, scaled. */
+/** Scales the bits of the name that follow the shard number. */
 template <typename Record>
 size_t HotTable<Record>::BucketOf(const Record& record) const
 {
@@ -148,7 +148,7 @@ bool HotTable<Record>::TakeOne(Shard& shard, const Record& record, MetSink<Recor
     return Put<JoinRecord>(shard, bucket.spent, record);
 }
 
-/** In place of the oldest, which is spilled. */
+/** Replaces the oldest record of the slots, which is spilled. */
 template <typename Record>
 template <typename Any, size_t N>
 bool HotTable<Record>::Put(Shard& shard, std::array<Any, N>& slots, const Any& record)
@@ -157,7 +157,7 @@ bool HotTable<Record>::Put(Shard& shard, std::array<Any, N>& slots, const Any& r
     return displaced.IsNone() || Spill(shard, displaced);
 }
 
-/** As PartitionJoin reads them: of a spend there is no more than a JoinRecord. */
+/** Writes the form that PartitionJoin reads: a spend takes only a JoinRecord. */
 template <typename Record>
 template <typename Any>
 bool HotTable<Record>::Spill(Shard& shard, const Any& record)

@@ -1,7 +1,7 @@
-// HotTable: where the making of an output and its spend meet if they come close together. Bounded:
-// what is displaced, the oldest of its bucket first, goes to pages by partition of the key and from
-// there to a spill. Shared by all workers; a shard is locked once for all its records of a block.
-// For either kind of record: JoinRecord, or ValuedRecord. Memory: as given, from the start.
+// HotTable: the place where the making of an output and its spend meet if they come close together.
+// Bounded: displaced records, the oldest of a bucket first, go to pages by partition of the key and
+// from there to a spill. Shared by all workers; each shard is locked once for all records of a
+// block. For both kinds of record: JoinRecord and ValuedRecord. Memory: as given, from the start.
 #pragma once
 
 #include "join/join_record.h"
@@ -9,21 +9,21 @@
 
 namespace ibd {
 
-/** How the memory of a join is divided, and into how many partitions what is spilled. */
+/** How the memory of a join is divided, and into how many partitions the spilled records. */
 struct TableShape {
     static constexpr unsigned kShardBits = 6;
     static constexpr size_t kShards = size_t{1} << kShardBits;
 
     unsigned partition_bits = 0; //!< kMinPartitionBits to kMaxPartitionBits
-    size_t page_bytes = 0;       //!< of each partition that are collected before they are written
+    size_t page_bytes = 0;       //!< of each partition, collected before they are written
     size_t buckets = 0;          //!< in each shard
 
     static constexpr unsigned kMinPartitionBits = 6;
     static constexpr unsigned kMaxPartitionBits = 12;
 
     uint32_t Partitions() const { return uint32_t{1} << partition_bits; }
-    /** For a join that spills about `spill_bytes`, whose partitions are to fit into
-     *  `partition_bytes` each. */
+    /** For a join that spills about `spill_bytes`; each partition should fit into
+     *  `partition_bytes`. */
     static unsigned PartitionBits(uint64_t spill_bytes, size_t partition_bytes);
     /** `bucket_bytes`: HotTable::kBucketBytes. */
     static TableShape Fit(size_t memory_bytes, unsigned partition_bits, size_t bucket_bytes);
@@ -36,13 +36,13 @@ class HotTable;
 template <typename Record>
 class ShardedRecords {
 public:
-    /** Empties it and makes room for so many. */
+    /** Empties it and makes room for `capacity` records. */
     void Reset(size_t capacity)
     {
         if (m_records.size() < capacity) m_records.resize(capacity);
         m_count = 0;
     }
-    /** Within the capacity given to Reset(). */
+    /** At most as many as the capacity given to Reset(). */
     void Add(const Record& record) { m_records[m_count++] = record; }
     size_t Size() const { return m_count; }
 
@@ -58,28 +58,28 @@ private:
 template <typename Record>
 class HotTable {
 public:
-    /** With `meet` false nothing meets here, all is spilled: the events of each output can then be
-     *  put in order. */
+    /** `meet`: false: all records are spilled and none meet here, so that the events of each output
+     *  can be put in order. */
     HotTable(const TableShape& shape, bool meet);
 
-    /** Where pages go from now on; null before the first and after the last. While nobody is in
-     *  Take(). */
+    /** Sets the writer of later pages; null before the first and after the last one. No thread may
+     *  be in Take(). */
     void SetWriter(SpillWriter* writer) { m_writer = writer; }
 
-    /** Takes in the records of a block, any thread. `pairs`: null, or what is told of each pair
-     *  that meets. False: the writer, or where the pairs go, has failed. */
+    /** Takes in the records of a block, any thread. `pairs`: gets each pair that meets; may be
+     *  null. False: the writer or `pairs` has failed. */
     bool Take(ShardedRecords<Record>& records, MetSink<Record>* pairs = nullptr);
 
-    /** Writes all that is there and empties the table; nobody is in Take(). False: see Take(). */
+    /** Writes all records and empties the table; no thread may be in Take(). False: see Take(). */
     bool Flush();
 
-    /** Pairs that met here. Any thread. */
+    /** Number of pairs that met here. Any thread. */
     uint64_t Met() const;
 
 private:
-    // Outputs wait for a spend, the oldest in the chain gives way. Spends wait as well, as blocks
-    // come in any order, but not for long: most that find nothing come after their output was
-    // displaced. A bucket fills two lines of the processor's cache, or three.
+    // Outputs wait for a spend; the oldest in the chain is displaced first. Spends wait too, as
+    // blocks come in any order, but not for long: a spend without a match mostly comes after its
+    // output was displaced. A bucket fills two or three cache lines.
     static constexpr size_t kCreatedWays = 6;
     static constexpr size_t kSpentWays = sizeof(Record) == sizeof(JoinRecord) ? 2 : 3;
     struct alignas(64) Bucket {
@@ -118,7 +118,7 @@ public:
 private:
     const TableShape m_shape;
     const bool m_meet;
-    const uint32_t m_page_mask; //!< of a partition: which page of its shard
+    const uint32_t m_page_mask; //!< selects the page of a partition within its shard
     SpillWriter* m_writer = nullptr;
     std::vector<Shard> m_shards;
 };

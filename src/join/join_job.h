@@ -1,6 +1,6 @@
-// JoinJob: what one join is about - which blocks up to where, under which rules and options - and
-// the counters by which others see how far it is. Owned by SpendJoin, which hands it to its phases.
-// Immutable but for the atomics; any thread.
+// JoinJob: the description of one join (its blocks, rules and options) and the counters that show
+// its progress. Owned by SpendJoin, which hands it to its phases. Immutable but for the atomics;
+// any thread.
 #pragma once
 
 #include "crypto/siphash.h"
@@ -14,13 +14,13 @@ struct JoinState;
 struct JoinProgress {
     enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting, kChecking, kFetching, kUndo };
     Phase phase = Phase::kIdle;
-    uint64_t bytes = 0;         //!< of blocks read, by earlier joins that this one goes on with too
-    uint64_t resumed_bytes = 0; //!< of these, by earlier joins
-    uint64_t total_bytes = 0;   //!< of all blocks, roughly
-    uint32_t joined = 0;        //!< partitions
+    uint64_t bytes = 0;         //!< of blocks read, also by the earlier joins that this one resumes
+    uint64_t resumed_bytes = 0; //!< the part read by earlier joins
+    uint64_t total_bytes = 0;   //!< of all blocks, estimated
+    uint32_t joined = 0;        //!< partitions joined
     uint32_t partitions = 0;
-    uint64_t fetched_bytes = 0; //!< of blocks read for the coins in them
-    uint32_t undo_blocks = 0;   //!< whose undo data is done
+    uint64_t fetched_bytes = 0; //!< of blocks read for their coins
+    uint32_t undo_blocks = 0;   //!< blocks with finished undo data
     double seconds_in_phase = 0;
 };
 
@@ -38,11 +38,11 @@ struct JoinJob {
     const ChainParams& params;
     const HeaderNode& terminal;
     const JoinOptions options;
-    const std::atomic<bool>& stop; //!< asked to end early, what is done is kept
+    const std::atomic<bool>& stop; //!< request to end early; finished work is kept
     const FoldRules rules;
     const UniqueCoinbases unique;
 
-    // How far it is.
+    // Progress.
     std::vector<JoinCounters> counters; //!< by worker
     std::atomic<JoinProgress::Phase> phase = JoinProgress::Phase::kIdle;
     std::atomic<int64_t> phase_began = 0; //!< MonotonicMicros
@@ -86,9 +86,9 @@ struct JoinJob {
         return FoldRulesIdOf(terminal, HintsCounting::kSpendable, params.consensus);
     }
     SipKey RandomKey() const;
-    /** Of this chain, under a new salt; nothing is read. */
+    /** A state for this chain, with a new salt; reads nothing. */
     JoinState NewState() const;
-    /** Whether that is of blocks up to the same terminal one, checked under the same rules. */
+    /** Whether `state` is of the same terminal block, checked under the same rules. */
     bool IsOfSameChain(const JoinState& state) const;
 };
 

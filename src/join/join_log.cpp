@@ -7,13 +7,13 @@ namespace ibd {
 
 namespace {
 
-/** While a step is under way, one may wait until it can be handed over, another to be synced, and a
- *  fourth be at it; a crash costs all four. */
+/** While a step is filled, one may wait to be handed over, one to be synced, and one may be under
+ *  way; a crash costs all four. */
 constexpr uint64_t kStepsAtStake = 4;
-/** Reading the clock may cost more than a small block. */
+/** Bytes between two looks at the clock, which may cost more than a small block. */
 constexpr uint64_t kBytesPerLook = 256 << 10;
 
-/** Null: none is written. */
+/** Null: no spill is open. */
 template <typename Collector>
 SpillWriter* WriterOf(const std::optional<StepSpill<Collector>>& spill)
 {
@@ -37,7 +37,7 @@ JoinLog::JoinLog(Env& env, const JoinOptions& options, JoinState state)
         m_pairs.emplace(options.threads, [&] { return PairCollector(*m_ranges, bytes); });
         gathered += bytes * options.threads;
     }
-    if (m_state.values) { // nearly all are of the block at hand, so that pages are long
+    if (m_state.values) { // most records are of the current block, so that pages are long
         const size_t bytes = CollectorBytes(each / 48);
         m_values.emplace(options.threads, [&] { return ValueCollector(*m_ranges, bytes); });
         gathered += bytes * options.threads;
@@ -114,7 +114,7 @@ Result<> JoinLog::Record(size_t, const BlockRead& block, uint64_t bytes,
     return RecordBy(take, block, bytes, records.Size(), sum);
 }
 
-/** `take`: what else is to be done between two cuts; false: a spill has failed. */
+/** `take`: further work between two cuts; false: writing a spill has failed. */
 template <typename Take>
 Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t bytes,
                            uint64_t records, const Aggregate* sum)
@@ -124,7 +124,7 @@ Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t by
             const Lock door(m_door);
         }
         const SharedLock open(m_gate);
-        IBD_RETURN_IF_ERROR(FirstError()); // then there may be no spills to write to
+        IBD_RETURN_IF_ERROR(FirstError()); // after an error there may be no open spill
         if (!take()) return FailToWrite();
         for (SpillWriter* writer : {m_writer.get(), WriterOf(m_pairs), WriterOf(m_values)}) {
             if (!writer) continue;
@@ -143,14 +143,14 @@ Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t by
     return IsDue(look_at_clock) ? Cut(false) : Result<>();
 }
 
-/** One of the spills could not be written on: which, and why, is what all are told from now on. */
+/** Records why a spill could not be written, as the error of all later calls. */
 Result<> JoinLog::FailToWrite()
 {
     for (const SpillWriter* writer : {m_writer.get(), WriterOf(m_pairs), WriterOf(m_values)}) {
         const Result<> status = writer ? writer->Status() : Result<>();
         if (!status) Fail(status.GetError());
     }
-    // If none of them knows why.
+    // Takes effect only if no writer reported an error.
     Fail(SystemError("{}: spills cannot be written", m_options.directory.string()));
     return FirstError();
 }
@@ -159,13 +159,13 @@ bool JoinLog::IsDue(bool look_at_clock) const
 {
     if (m_step_full || m_step_bytes >= m_options.checkpoint_bytes / kStepsAtStake) return true;
     if (!look_at_clock) return false;
-    // Steps of a slow source would be many, and nothing meets across two of them.
+    // A slow source would make many steps, and records in different steps never meet.
     if (m_step_bytes < m_options.checkpoint_bytes / JoinOptions::kMostSteps) return false;
     const int64_t micros = m_env.MonotonicMicros() - m_step_began;
     return micros >= m_options.checkpoint_seconds * 1'000'000 / int64_t{kStepsAtStake};
 }
 
-/** Whoever comes second while a step is being cut finds that none is due any more. */
+/** Checks again under the lock: another thread may have cut the step meanwhile. */
 Result<> JoinLog::Cut(bool last)
 {
     const Lock cutting(m_cutting);
@@ -173,7 +173,7 @@ Result<> JoinLog::Cut(bool last)
     if (!last && !IsDue(true)) return {};
     auto step = Close(last);
     if (step && m_options.background) {
-        m_queue.Push(std::move(*step), 1); // waits while the one before is not yet begun
+        m_queue.Push(std::move(*step), 1); // waits while the previous step is still queued
         return {};
     }
     Result<> done = step ? Commit(std::move(*step)) : Result<>(step.GetError());
@@ -186,13 +186,13 @@ Result<JoinLog::Step> JoinLog::Close(bool last)
     const Lock door(m_door);
     const Lock closed(m_gate);
     auto step = CloseStep(last);
-    if (!step) Fail(step.GetError()); // before others come through the gate
+    if (!step) Fail(step.GetError()); // before the gate opens for other threads
     return step;
 }
 
 Result<JoinLog::Step> JoinLog::CloseStep(bool last)
 {
-    OnTable([](auto& table) { (void)table.Flush(); }); // Finish() says why not
+    OnTable([](auto& table) { (void)table.Flush(); }); // Finish() reports why a write failed
     IBD_ASSIGN_OR_RETURN(WrittenSpill spill, m_writer->Finish());
     const auto close = [](auto& beside) -> Result<std::optional<WrittenSpill>> {
         if (!beside) return std::nullopt;
@@ -252,7 +252,7 @@ Result<> JoinLog::Commit(Step step)
     IBD_RETURN_IF_ERROR(sync(step.spill, m_state.spills));
     IBD_RETURN_IF_ERROR(sync(step.pairs, m_state.pair_spills));
     IBD_RETURN_IF_ERROR(sync(step.values, m_state.value_spills));
-    // The name too must be durable before the state says it.
+    // The spill's directory entry must be durable before the state names it.
     IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_options.directory));
     for (const BlockRead& block : step.blocks) {
         CHECK(!m_state.IsRead(block.height));
@@ -293,7 +293,7 @@ void JoinLog::Fail(const Error& error)
         const Lock lock(m_mutex);
         if (!m_error) m_error = error;
     }
-    m_queue.Abort(); // nobody is to wait for room
+    m_queue.Abort(); // wakes threads that wait for room
 }
 
 } // namespace ibd

@@ -1,8 +1,8 @@
-// JoinLog: makes what the workers of a join have read durable, in steps. It owns the state and the
-// spill being written. A step is cut between blocks, when no worker is in Record(): the table is
-// emptied into the spill, another one is begun, and the workers go on while the first is synced and
-// named by the state. Memory: 4 bytes a block of the chain, 8 if checksums are kept, and 12 of
-// those of a step.
+// JoinLog: makes the records that the workers of a join read durable, in steps. It owns the state
+// and the open spill. A step is cut between blocks, when no worker is in Record(): the table is
+// emptied into the spill and a new spill is opened. The workers go on while the old one is synced
+// and named by the state. Memory: 4 bytes for each block of the chain (8 if checksums are kept),
+// and 12 for each block of a step.
 #pragma once
 
 #include "chain/block_source.h"
@@ -17,50 +17,51 @@ namespace ibd {
 
 class JoinLog {
 public:
-    /** `state`: to go on from; its directory exists. All referred to must outlive the log. */
+    /** `state`: to resume from; its directory exists. All arguments must outlive the log. */
     JoinLog(Env& env, const JoinOptions& options, JoinState state);
     ~JoinLog();
 
-    /** Before the first Record(); `sources` are made durable before what they gave is. */
+    /** Call before the first Record(). `sources` are made durable before the records of their
+     *  blocks are. */
     Result<> Begin(std::span<const std::unique_ptr<BlockSource>> sources);
 
-    /** What is to be known of a block besides its records. */
+    /** The data of a block besides its records. */
     struct BlockRead {
         uint32_t height;
         uint32_t outputs;
-        uint32_t checksum; //!< if they are kept
+        uint32_t checksum; //!< if checksums are kept
     };
 
-    /** Takes in a block of so many bytes whose records these are; `sum`: of its outputs and inputs,
-     *  null if there are none. Any thread, each with its own number of a worker. */
+    /** Takes in the records of a block of `bytes` bytes. `sum`: of its outputs and inputs; null if
+     *  none is kept. Any thread, each with its own `worker` number. */
     Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes,
                     ShardedRecords<JoinRecord>& records, const Aggregate* sum);
-    /** Likewise, in a join of values; `account`: of this block, has begun. */
+    /** The same in a join of values; `account`: begun for this block. */
     Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes,
                     ShardedRecords<ValuedRecord>& records, BlockAccount& account,
                     const Aggregate* sum);
     bool KeepsChecksums() const { return m_keeps_checksums; }
-    /** An account for the blocks of a worker; null: this is no join of values. */
+    /** An account for the blocks of a worker; null unless values are joined. */
     std::unique_ptr<BlockAccount> NewAccount(size_t worker, const ConsensusParams& params);
-    /** An empty one for the blocks of a worker; null if none are kept. */
+    /** An empty sum for the blocks of a worker; null if no sums are kept. */
     std::unique_ptr<Aggregate> NewSum() const;
 
-    /** Share of the records so far that have met no other. Any thread. */
+    /** Share of the records so far without a matching one. Any thread. */
     double UnmetShare();
 
-    /** Waits until all is durable. No Record() may follow. */
+    /** Waits until everything is durable. No Record() may follow. */
     Result<> Finish();
 
-    /** After Finish(): what is durable. */
+    /** The durable state, after Finish(). */
     const JoinState& State() const { return m_state; }
 
 private:
-    /** What is read since the last cut. */
+    /** The data read since the last cut. */
     struct Step {
         std::vector<BlockRead> blocks;
         uint64_t bytes = 0;
         uint64_t records = 0;
-        uint64_t met = 0; //!< in all until now
+        uint64_t met = 0; //!< of the whole join so far
         std::unique_ptr<Aggregate> sum;
         std::optional<WrittenSpill> spill; //!< of events
         std::optional<WrittenSpill> pairs;
@@ -72,7 +73,7 @@ private:
     Result<Step> Close(bool last);
     Result<Step> CloseStep(bool last);
     Result<> OpenSpill();
-    /** Whichever there is. */
+    /** Calls `act` on the table in use. */
     template <typename Do>
     void OnTable(const Do& act)
     {
@@ -89,29 +90,30 @@ private:
 
     Env& m_env;
     const JoinOptions& m_options;
-    JoinState m_state; //!< changed by the committing thread alone
-    // One of these.
+    JoinState m_state; //!< changed by the committing thread only
+    // One of these two is set.
     std::optional<HotTable<JoinRecord>> m_table;
     std::optional<HotTable<ValuedRecord>> m_valued_table;
     std::span<const std::unique_ptr<BlockSource>> m_sources;
-    const uint64_t m_met_before; //!< by earlier joins that this one goes on with
-    std::atomic<uint64_t> m_records; //!< in all until now
+    const uint64_t m_met_before; //!< by the earlier joins that this one resumes
+    std::atomic<uint64_t> m_records; //!< total so far
     const bool m_keeps_checksums;
-    // Of the state, which is another thread's.
+    // Copies from the state, which belongs to another thread.
     const std::optional<AggregateKind> m_aggregate;
     const AggregateSalt m_salt;
 
-    Mutex m_cutting;    //!< one cuts at a time
-    Mutex m_door;       //!< held by who waits for the gate alone, so that others do not overtake it
-    SharedMutex m_gate; //!< held shared while a block is taken in, alone while a step is cut
+    Mutex m_cutting;    //!< one thread cuts at a time
+    Mutex m_door;       //!< held while a cut waits for the exclusive gate, so that no Record()
+                        //!< overtakes it
+    SharedMutex m_gate; //!< shared while a block is taken in, exclusive while a step is cut
     std::unique_ptr<SpillWriter> m_writer;
-    const std::optional<HeightRanges> m_ranges; //!< of pairs and values, if there are any
+    const std::optional<HeightRanges> m_ranges; //!< of pairs and values, if they are kept
     std::optional<StepSpill<PairCollector>> m_pairs;
     std::optional<StepSpill<ValueCollector>> m_values;
     uint32_t m_next_spill = 0;
     std::atomic<uint64_t> m_step_bytes = 0;
     std::atomic<int64_t> m_step_began = 0; //!< MonotonicMicros
-    std::atomic<bool> m_step_full = false; //!< its spill has as many pages as may be
+    std::atomic<bool> m_step_full = false; //!< its spill has the greatest number of pages
 
     mutable Mutex m_mutex;
     Step m_step IBD_GUARDED_BY(m_mutex);

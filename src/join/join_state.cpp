@@ -17,7 +17,7 @@ constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr size_t kSpillEntrySize = 20;
 constexpr const char* kStateFile = "join.dat";
 
-/** That of a name that SpillPath() gives. */
+/** The number in a name made by SpillPath(). */
 std::optional<uint32_t> SpillNumberIn(const std::string& name)
 {
     constexpr std::string_view kBefore = "spill";
@@ -52,7 +52,7 @@ void WriteSpillInfos(Writer& writer, const std::vector<SpillInfo>& spills)
     for (const SpillInfo& spill : spills) WriteSpillInfo(writer, spill);
 }
 
-/** False: it is none. */
+/** False: malformed. */
 bool ReadSum(Reader& reader, JoinState& state)
 {
     const uint8_t kind = reader.U8();
@@ -65,7 +65,7 @@ bool ReadSum(Reader& reader, JoinState& state)
     return MakeAggregate(*state.aggregate, state.salt)->Load(state.sum).Ok();
 }
 
-/** False: there are fewer than it says. */
+/** False: there are fewer entries than the count says. */
 bool ReadSpillInfos(Reader& reader, std::vector<SpillInfo>& spills)
 {
     const uint32_t count = reader.U32();
@@ -103,17 +103,17 @@ SpillOwner JoinState::Owner() const
     return {Uint256(Sha256Of(salt)), uint32_t{1} << partition_bits};
 }
 
-// Of about equal size, so that what is in a range fits into a thread's memory, which the partitions
-// of events were chosen by: pairs take two thirds of the bytes of the spilled events and have half
-// of the memory, coins take twice the bytes and have two fifths, and are spread less evenly. A
-// range that does not fit is read over and over, and its blocks wait for one thread. More ranges
-// than that takes would make for short pages, and each is a read of its own.
+// Ranges are of about equal size, so that each fits into a thread's memory. Partitions of events
+// were chosen by that memory. Pairs take two thirds of the bytes of the spilled events, and have
+// half of the memory. Coins take twice the bytes, have two fifths of the memory, and are spread
+// less evenly. A range that does not fit is read several times, and its blocks wait for one thread.
+// More ranges than necessary would make short pages, and each range is a read of its own.
 
 HeightRanges JoinState::MakingRanges() const { return HeightRanges(terminal_height, RangesFor(8)); }
 
 HeightRanges JoinState::SpendingRanges() const { return HeightRanges(outputs, RangesFor(8)); }
 
-/** So many for each partition of events, as far as there may be. */
+/** `each` ranges for each partition of events, up to the limit. */
 uint32_t JoinState::RangesFor(uint32_t each) const
 {
     const unsigned bits = std::clamp<unsigned>(partition_bits, TableShape::kMinPartitionBits,

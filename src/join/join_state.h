@@ -1,6 +1,6 @@
-// JoinState: what a join has made durable - its salt, how it divides, which blocks are read and how
-// many outputs each has, which spills hold what did not meet. A file that is replaced atomically
-// after the spills it names were synced. A value; one thread. Format: doc/formats/spill.md.
+// JoinState: the durable part of a join: salt, options, the blocks read with their number of
+// outputs, and the spills of unmatched records. The file is replaced atomically after the spills
+// that it names were synced. A value; one thread. Format: doc/formats/spill.md.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -11,64 +11,64 @@
 
 namespace ibd {
 
-/** How far the work is that the state is of. */
+/** Progress of the join that the state belongs to. */
 enum class JoinStage : uint8_t {
-    kReading = 0, //!< blocks, until all are read; then partitions are joined
-    kPaired = 1,  //!< it is known which input spends which output
-    kHinted = 2,  //!< the hints are made: what is left is of use as a FirstPass only
+    kReading = 0, //!< reads blocks, then joins partitions
+    kPaired = 1,  //!< all pairs of outputs and spending inputs are known
+    kHinted = 2,  //!< the hints are made: the state serves only as a FirstPass
 };
 
 struct JoinState {
-    // What it belongs to.
+    // Identity.
     std::array<uint8_t, 4> network_magic{};
     uint32_t terminal_height = 0;
     BlockHash terminal_hash;
-    Uint256 rules; //!< FoldRulesId() of the rules that its blocks were checked under
+    Uint256 rules; //!< FoldRulesId() of the rules under which the blocks were checked
 
-    // How it works.
-    bool ordered = false; //!< all events are spilled and put in order, none meet before
-    bool pairs = false;   //!< which input spends which output is kept
-    /** Events have values (ValuedRecord), and blocks are held against the rules. */
+    // Method.
+    bool ordered = false; //!< all events are spilled and put in order; none meet in memory
+    bool pairs = false;   //!< pairs of outputs and spending inputs are kept
+    /** Events have values (ValuedRecord), and the rules about coins are checked. */
     bool values = false;
     uint8_t partition_bits = 0;
-    AggregateSalt salt{}; //!< what outpoints are named under, and summed
-    /** What outputs and inputs are summed by, if they are. */
+    AggregateSalt salt{}; //!< for the names and the sums of outpoints
+    /** Kind of the sum of outputs and inputs; nothing: no sum. */
     std::optional<AggregateKind> aggregate;
 
-    // What is done.
+    // Results.
     JoinStage stage = JoinStage::kReading;
-    uint64_t bytes = 0;            //!< of blocks
-    uint64_t records = 0;          //!< made of them
-    uint64_t met = 0;              //!< of these, in pairs that met in memory
+    uint64_t bytes = 0;            //!< of blocks read
+    uint64_t records = 0;          //!< records made of these blocks
+    uint64_t met = 0;              //!< records of pairs that met in memory
     Bytes sum;                     //!< Aggregate::Serialize() of the blocks read
-    std::vector<uint32_t> outputs; //!< by height from 0, as hints count; kNotRead: yet to be read
+    std::vector<uint32_t> outputs; //!< by height from 0, as hints count; kNotRead: not read yet
     /** If KeepsChecksums(), by height from 0: CRC-32C of the block. */
     std::vector<uint32_t> checksums;
     std::vector<SpillInfo> spills; //!< of events; none once they are paired
     std::vector<SpillInfo> pair_spills;
-    std::vector<SpillInfo> value_spills; //!< none once they are looked at
-    /** Of the outputs made below `fetched_to` those that are spent there or above, and not below
-     *  `fetched_for`. */
+    std::vector<SpillInfo> value_spills; //!< none once the rules are checked
+    /** Coins made below `fetched_to` and spent there or above, but not below `fetched_for`. */
     std::vector<SpillInfo> coin_spills;
     uint32_t fetched_to = 0;  //!< height
-    uint32_t fetched_for = 0; //!< likewise
-    /** By all blocks, but scripts; nothing: nobody has looked yet. False says no more than that. */
+    uint32_t fetched_for = 0; //!< height
+    /** All blocks keep the rules, scripts excepted; nothing: not checked yet. False proves nothing.
+     */
     std::optional<bool> rules_kept;
 
     static constexpr uint32_t kNotRead = ~uint32_t{0};
 
     bool KeepsChecksums() const { return pairs || aggregate; }
     bool IsRead(uint32_t height) const { return outputs[height] != kNotRead; }
-    /** Which output each input spends is known, and kept. */
+    /** The output that each input spends is known and kept. */
     bool SaysWhatIsSpent() const { return pairs && stage == JoinStage::kPaired; }
     uint32_t BlocksRead() const;
     uint32_t NextSpillNumber() const;
     std::vector<SpillInfo> AllSpills() const;
     SpillOwner Owner() const;
     size_t RecordBytes() const { return values ? sizeof(ValuedRecord) : sizeof(JoinRecord); }
-    /** Of spills with another number of partitions. */
+    /** The owner of spills with another number of partitions. */
     SpillOwner OwnerOf(uint32_t partitions) const { return {Owner().join_id, partitions}; }
-    /** Ranges of the chain by the block that makes an output, and by the one that spends it. */
+    /** Ranges of the chain by the block that makes an output, and by the block that spends it. */
     HeightRanges MakingRanges() const;
     HeightRanges SpendingRanges() const;
 
@@ -80,33 +80,34 @@ private:
 };
 
 uint64_t SizeOf(std::span<const SpillInfo> spills);
-/** All but what is unspent. */
+/** All totals except the number of unspent outputs. */
 JoinTotals TotalsOf(const JoinState& state);
 
 /** Durable on return. */
 Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state);
-/** Likewise; then removes the spills that the state does not name any more. */
+/** Saves the state durably, then removes the spills that it does not name. */
 Result<> SaveStage(Env& env, const Path& directory, const JoinState& state);
-/** Nothing if there is none. Bad data, naming the file: it is damaged. */
+/** Nothing: no state is there. Bad data, naming the file: it is damaged. */
 Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory);
-/** The numbers of the spills that `kept` does not name, whatever they are of. */
+/** Numbers of all spills in the directory that `kept` does not name, of any join. */
 Result<std::vector<uint32_t>> OtherSpills(Env& env, const Path& directory,
                                           const std::vector<SpillInfo>& kept);
-/** Removes them. */
+/** Removes the spills that `kept` does not name. */
 Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept);
-/** Opens all that the state names, so that it is known to be whole. Errors as of SpillReader. */
+/** Checks that all spills named by the state are whole, by opening them. Errors: see SpillReader.
+ */
 Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state);
-/** All is read and the hints are made: what the spills said is of no more use. Nobody is at work in
- *  the directory. */
+/** Call when all is read and the hints are made: removes the spills, which are of no more use. No
+ *  other code may use the directory. */
 Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state);
-/** What the join found for who folds the blocks after it; nothing if it did not sum them, or has
- *  not read all of them. */
+/** The sums for a fold of the blocks after the join. Nothing: the join kept no sums, or has not
+ *  read all blocks. */
 std::optional<FirstPass> FirstPassOf(const JoinState& state);
-/** Whether a join gives this name to a file: a spill, or its state, also while that is replaced. */
+/** Whether `name` is that of a join's file: a spill, its state, or the state's temporary file. */
 bool IsJoinFile(const std::string& name);
-/** What RemoveJoin() would remove, bytes; nothing if nothing is there. */
+/** Bytes that RemoveJoin() would free; nothing: there is no join. */
 Result<std::optional<uint64_t>> BytesOfJoin(Env& env, const Path& directory);
-/** Removes state, spills and leftovers, but nothing that is not a join's. */
+/** Removes state, spills and leftovers of a join, and no other file. */
 Result<> RemoveJoin(Env& env, const Path& directory);
 
 } // namespace ibd

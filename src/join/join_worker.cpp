@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** A number as secret as the salt, which itself serves the outpoints alone. */
+/** A number as secret as the salt, which itself is used for outpoints only. */
 uint64_t SecretOf(const AggregateSalt& salt)
 {
     const Hash32 digest =
@@ -22,8 +22,8 @@ uint64_t CoinOf(const OutputView& output, bool coinbase)
     return MadeCoin{output.value, SpendKindOf(output.script_pubkey), coinbase}.Number();
 }
 
-/** Rules and order of spending were seen to before: of all that is looked at here the transactions
- *  are vouched for by the merkle root. */
+/** Rules and order of spending were checked before; the merkle root proves that the transactions
+ *  are the same. */
 Result<RuleResult> CheckIsSame(const BlockView& block, const HeaderNode&)
 {
     return CheckMerkleRoot(block);
@@ -83,7 +83,7 @@ Result<> JoinWorker::Record(const SuppliedBlock& block)
     return {};
 }
 
-/** Under a name that no outpoint of the block has. */
+/** Adds the id under a name that no outpoint of the block has. */
 void JoinWorker::AddCoinbaseId(uint32_t height)
 {
     if (!m_context.unique.Contains(height) || m_context.rules.IsOverwritten(height)) return;
@@ -94,7 +94,7 @@ void JoinWorker::AddCoinbaseId(uint32_t height)
     m_account ? m_valued.Add({record, 0}) : m_records.Add(record);
 }
 
-/** What the fold counts, so that hints fit: see fold.h. Returns their number. */
+/** Adds the outputs that the fold counts, so that hints fit (fold.h). Returns their number. */
 uint32_t JoinWorker::AddCreated(uint32_t height)
 {
     const BlockView& view = m_taker.View();
@@ -121,7 +121,7 @@ void JoinWorker::AddSpent(uint32_t height)
     AddListed(JoinKind::kSpent, height, static_cast<uint32_t>(first));
 }
 
-/** Sums and records what is listed, numbered from `first`. */
+/** Sums and records the listed outpoints, numbered from `first`. */
 void JoinWorker::AddListed(JoinKind kind, uint32_t height, uint32_t first)
 {
     const bool spent = kind == JoinKind::kSpent;

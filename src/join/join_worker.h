@@ -1,6 +1,6 @@
 // JoinWorker: one thread's share of reading. Takes blocks from its source, checks them as the
-// booster does, and turns each into records: an output that hints count was made, an output was
-// spent. If asked, it sums these as the fold does. Nothing is shared but the log.
+// booster does, and turns each into records: of each output that hints count, and of each input.
+// With JoinOptions::aggregate it sums these as the fold does. Shares only the log.
 #pragma once
 
 #include "join/join_log.h"
@@ -10,21 +10,21 @@
 
 namespace ibd {
 
-/** What a worker has done, for progress; written by it alone, read by anyone. */
+/** A worker's progress; written by the worker only, read by any thread. */
 struct alignas(64) JoinCounters {
     std::atomic<uint64_t> blocks = 0;
     std::atomic<uint64_t> bytes = 0;
 };
 
-/** What all workers share; immutable but for what is the log's. */
+/** Shared by all workers; immutable but for the log. */
 struct JoinContext {
     const ChainParams& params;
     const FoldRules rules;
     const UniqueCoinbases unique; //!< whose ids must differ for pairs to be found in any order
-    const AggregateSalt& salt;    //!< what outpoints are named under
+    const AggregateSalt& salt;    //!< for the names of outpoints
     JoinLog& log;
     const bool connected;          //!< see JoinOptions
-    const std::atomic<bool>& stop; //!< asked to end early: keep what is done
+    const std::atomic<bool>& stop; //!< request to end early; finished work is kept
 };
 
 class JoinWorker {
@@ -47,13 +47,13 @@ private:
     JoinCounters& m_counters;
     BlockTaker m_taker;
     ShardedRecords<JoinRecord> m_records;
-    // In a join of values in its place.
+    // In a join of values, instead of m_records.
     ShardedRecords<ValuedRecord> m_valued;
-    std::vector<uint64_t> m_coins;                 //!< of what is listed: MadeCoin::Number()
-    const std::unique_ptr<BlockAccount> m_account; //!< null: this is none
+    std::vector<uint64_t> m_coins;                 //!< MadeCoin::Number() of each listed output
+    const std::unique_ptr<BlockAccount> m_account; //!< null unless values are joined
     const OutpointNamer m_namer;
-    const std::unique_ptr<Aggregate> m_sum; //!< of a block; null: none is asked for
-    OutpointList m_listed;                  //!< outputs of a block, or its inputs
+    const std::unique_ptr<Aggregate> m_sum; //!< of a block; null: no sum is kept
+    OutpointList m_listed;                  //!< outputs or inputs of a block
 };
 
 } // namespace ibd

@@ -14,7 +14,7 @@ constexpr size_t kKeyHashBytes = 20, kScriptHashBytes = 32;
 
 } // namespace
 
-/** By sizes first: most scripts are of none of these kinds but for that. */
+/** Tests sizes first, which rule out most scripts. */
 SpendKind SpendKindOf(ByteSpan script)
 {
     switch (script.size()) {

@@ -1,22 +1,22 @@
-// MadeCoin: of an output that was made what the rules but scripts look at when it is spent: its
-// value, whether a coinbase made it, and of its script how signature operations of the spend are
-// counted. A stand-in of that kind serves the rules as the script would. Values, pure functions.
+// MadeCoin: the data of an output that the rules, scripts excepted, need when it is spent: its
+// value, whether a coinbase made it, and the kind of its script, by which signature operations are
+// counted. A stand-in script of that kind gives the rules the same answer. Values, pure functions.
 #pragma once
 
 #include "primitives/tx_view.h"
 
 namespace ibd {
 
-/** Where the signature operations of a spend are (BIP16, BIP141). */
+/** Where the signature operations of a spend are counted (BIP16, BIP141). */
 enum class SpendKind : uint8_t {
-    kPlain = 0,             //!< nowhere but in the scripts of the two transactions
-    kScriptHash = 1,        //!< in what the input pushes last, or as that says in the witness
-    kWitnessKeyHash = 2,    //!< there is one
+    kPlain = 0,             //!< only in the scripts of the two transactions
+    kScriptHash = 1,        //!< in the input's last push, or in the witness as that push says
+    kWitnessKeyHash = 2,    //!< exactly one
     kWitnessScriptHash = 3, //!< in the last item of the witness
 };
 
 SpendKind SpendKindOf(ByteSpan script);
-/** A script of that kind, whose spends have as many signature operations. Lives forever. */
+/** A script of that kind; its spends have as many signature operations. Lives forever. */
 ByteSpan StandInScript(SpendKind kind);
 
 struct MadeCoin {
@@ -24,7 +24,7 @@ struct MadeCoin {
     SpendKind kind = SpendKind::kPlain;
     bool coinbase = false;
 
-    /** All of it as a number below 2^54. */
+    /** The whole coin as a number below 2^54. */
     uint64_t Number() const
     {
         return static_cast<uint64_t>(value) << 3 | static_cast<uint64_t>(kind) << 1 |

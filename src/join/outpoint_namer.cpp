@@ -7,7 +7,8 @@ namespace ibd {
 
 OutpointNamer::OutpointNamer(const AggregateSalt& salt)
 {
-    // Words of 32 bits give names of 85 bits if sums have 32 + 85 - 1 at least.
+    // Words of 32 bits give strongly universal names of 85 bits if sums have at least 32 + 85 - 1
+    // bits.
     static_assert(kNameBits + 31 <= 128);
     for (size_t i = 0; i < m_factors.size(); ++i) {
         const uint8_t number[] = {static_cast<uint8_t>(i)};

@@ -1,5 +1,5 @@
-// PairCollector: gathers which input spends which output, as pages by range of the output's block.
-// One for each thread.
+// PairCollector: gathers pairs of outputs and spending inputs as pages, by range of the output's
+// block. One for each thread.
 #pragma once
 
 #include "join/fixed_collector.h"
@@ -10,7 +10,7 @@ namespace ibd {
 
 class PairCollector final : public MetSink<JoinRecord> {
 public:
-    /** `ranges` must outlive it; of the blocks that make outputs. */
+    /** `ranges`: of the blocks that make outputs; must outlive it. */
     PairCollector(const HeightRanges& ranges, size_t capacity)
         : m_ranges(ranges), m_collector(ranges.Count(), capacity)
     {

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kAhead = 16;
 constexpr unsigned kDigitBits = 8;
 constexpr size_t kDigits = size_t{1} << kDigitBits;
-/** Above, the bits of a name are the partition's. */
+/** The bits of a name above these choose the partition. */
 constexpr int kDigitsEnd = 48;
 static_assert(kDigitsEnd + TableShape::kMaxPartitionBits <= 64);
 
@@ -30,7 +30,8 @@ void GroupByDigit(std::span<Record> records, int shift, std::array<size_t, kDigi
     std::copy_n(starts.begin(), kDigits, next.begin());
     for (size_t d = 0; d < kDigits; ++d) {
         while (next[d] < starts[d + 1]) {
-            Record record = records[next[d]]; // each is put where the next to be put lies
+            Record record = records[next[d]]; // puts each record where the next of its group
+                                              // belongs
             for (size_t home; (home = DigitOf(record, shift)) != d;) {
                 std::swap(record, records[next[home]++]);
             }
@@ -39,8 +40,8 @@ void GroupByDigit(std::span<Record> records, int shift, std::array<size_t, kDigi
     }
 }
 
-/** Writes the records of a page, as HotTable has put them there, to memory with room; how many. 0:
- *  it ends within one. */
+/** Copies the records of a page, as HotTable wrote them, to memory with room; returns their number.
+ *  0: the page ends within a record. */
 size_t Unpack(ByteSpan page, JoinRecord* to)
 {
     const size_t count = page.size() / sizeof(JoinRecord);
@@ -67,7 +68,7 @@ size_t Unpack(ByteSpan page, ValuedRecord* to)
     return from == end ? static_cast<size_t>(to - first) : 0;
 }
 
-/** One makes the output, the other spends it, in this order. */
+/** One makes the output, the other spends it, in this order in the chain. */
 bool ArePair(const JoinRecord& a, const JoinRecord& b)
 {
     if (a.Kind() == JoinKind::kCreated && b.Kind() == JoinKind::kSpent) return Meet(a, b);
@@ -89,14 +90,14 @@ Result<> PartitionJoin<Record>::Run(uint32_t partition, const Unspent& unspent)
     return {};
 }
 
-/** In a partition, roughly: of values half are spends, as a rule. */
+/** Estimated number in a partition: of values about half are spends, which are shorter. */
 template <typename Record>
 uint64_t PartitionJoin<Record>::Records(uint32_t partition) const
 {
     return m_spills.Bytes(partition) / ((sizeof(Record) + sizeof(JoinRecord)) / 2);
 }
 
-/** So many bits of the keys choose the part of a partition that is joined at once. */
+/** Number of bits of the keys that choose the part of a partition that is joined at once. */
 template <typename Record>
 unsigned PartitionJoin<Record>::PartBits(uint32_t partition) const
 {
@@ -105,7 +106,7 @@ unsigned PartitionJoin<Record>::PartBits(uint32_t partition) const
     return static_cast<unsigned>(std::bit_width((records + m_most - 1) / m_most));
 }
 
-/** Keeps those that are there. */
+/** Keeps the records loaded so far. */
 template <typename Record>
 void PartitionJoin<Record>::MakeRoom(size_t records)
 {
@@ -139,7 +140,7 @@ Result<> PartitionJoin<Record>::Load(uint32_t partition, unsigned part_bits, uin
     return {};
 }
 
-/** So that a part which is too large is known before many others are read for nothing. */
+/** Finds a part that is too large before many others are read in vain. */
 template <typename Record>
 void PartitionJoin<Record>::CountParts(std::span<const Record> records, unsigned part_bits)
 {
@@ -171,7 +172,7 @@ void PartitionJoin<Record>::JoinChunk(std::span<const Record> records, const Uns
     m_slots.assign(slots, 0);
     m_fates.assign(records.size(), Fate::kAlone);
     m_partners.resize(records.size());
-    // The digits are of the rest of the name.
+    // The digits of Divide() come from the first word of the name, these bits from the rest.
     const auto slot_of = [&](size_t i) { return records[i].NameRest() & (slots - 1); };
     for (size_t i = 0; i < records.size(); ++i) {
         if (i + kAhead < records.size()) __builtin_prefetch(&m_slots[slot_of(i + kAhead)], 1);
@@ -201,8 +202,8 @@ void PartitionJoin<Record>::JoinChunk(std::span<const Record> records, const Uns
     if (odd) SettleOdd(records, unspent);
 }
 
-/** Outpoints with other events than one pair. No valid chain but one with repeated coinbases has
- *  such, and few; an invalid one may have nothing else. */
+/** Handles outpoints with events other than one pair. A valid chain has few, all of repeated
+ *  coinbases; an invalid one may have nothing else. */
 template <typename Record>
 void PartitionJoin<Record>::SettleOdd(std::span<const Record> records, const Unspent& unspent)
 {
@@ -225,7 +226,7 @@ void PartitionJoin<Record>::SettleOdd(std::span<const Record> records, const Uns
     }
 }
 
-/** `events`: the places of one outpoint's, in the chain's order; it must be made and spent in
+/** `events`: positions of one outpoint's events, in the chain's order; it must be made and spent in
  *  turn. */
 template <typename Record>
 void PartitionJoin<Record>::Settle(std::span<const Record> records,

@@ -1,6 +1,6 @@
-// PartitionJoin: joins one partition of the spilled records: what was made and never spent, and
-// what cannot be. For either kind of record, as HotTable. One for each thread; memory as given, and
-// a page.
+// PartitionJoin: joins one partition of the spilled records: finds the outputs that were never
+// spent, and events that no valid chain has. For both kinds of record, as HotTable. One for each
+// thread; memory as given, and a page.
 #pragma once
 
 #include "join/join_record.h"
@@ -13,36 +13,36 @@ namespace ibd {
 template <typename Record>
 class PartitionJoin {
 public:
-    /** Told of each output that was made and not spent. */
+    /** Gets each output that was made and not spent. */
     using Unspent = std::function<void(const Record&)>;
-    /** Told of each output that was made and spent, and by what. */
+    /** Gets each output that was made and spent, with its spend. */
     using Paired = std::function<void(const Record& made, const Record& spent)>;
 
     /** `memory_bytes`: for the records that are joined at once. `paired`: may be empty. If there is
-     *  a problem, what it is told means nothing. */
+     *  a problem, the pairs given to it are meaningless. */
     PartitionJoin(const SpillReader& spills, size_t memory_bytes, Paired paired = {})
         : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(Record))),
           m_paired(std::move(paired))
     {
     }
 
-    /** Joins a partition. One that is too large is read several times, a part of it each time. Bad
+    /** Joins a partition. One too large for the memory is read several times, a part each time. Bad
      *  data: a spill is damaged. */
     Result<> Run(uint32_t partition, const Unspent& unspent);
 
-    /** Of all calls, what comes first in the chain of what no chain of valid blocks has. */
+    /** The lowest event in the chain, of all calls, that no chain of valid blocks has. */
     const std::optional<JoinRecord>& FirstProblem() const { return m_problem; }
-    /** Some outpoint has more events than there is room for, as in no valid chain: it was not
-     *  joined, and FirstProblem() need not be the first. */
+    /** An outpoint has more events than there is room for, which no valid chain has. It was not
+     *  joined, and FirstProblem() need not be the lowest. */
     bool IsCrowded() const { return m_crowded; }
 
     static constexpr size_t kMinRecords = 1024;
-    /** So many times the records that belong to a part never come together by chance: who makes
-     *  them does not know the key of their names. */
+    /** A part never has this many times its share of records by chance: an attacker does not know
+     *  the key of their names. */
     static constexpr size_t kMostCrowded = 2;
 
 private:
-    /** Joined at once: what fits into a core's cache with its table. */
+    /** Records joined at once: they and their table fit into a core's cache. */
     static constexpr size_t kChunkRecords = 8192;
 
     uint64_t Records(uint32_t partition) const;
@@ -65,15 +65,17 @@ private:
     bool m_crowded = false;
     std::vector<uint32_t> m_sizes;           //!< records of each part of a partition
     size_t m_count = 0;                      //!< of records to be joined now
-    std::unique_ptr<Record[]> m_records;     //!< not filled with anything before
+    std::unique_ptr<Record[]> m_records;     //!< uninitialised memory
     size_t m_capacity = 0;
     Bytes m_page;
-    // Of a chunk.
+    // Of the current chunk.
     enum class Fate : uint8_t { kAlone, kMet, kOdd, kSecond };
     std::vector<uint32_t> m_slots;    //!< place of a record + 1, 0: free
-    std::vector<Fate> m_fates;        //!< by place
-    std::vector<uint32_t> m_partners; //!< by place: the first's of its name, or of that another's
-    std::vector<uint32_t> m_odd;      //!< places of outpoints with other events than a pair
+    std::vector<Fate> m_fates;        //!< by position of a record
+    std::vector<uint32_t> m_partners; //!< by position: for the first record of a name, its second;
+                                      //!< for others, the first
+    std::vector<uint32_t> m_odd;      //!< positions of records whose outpoint has events other than
+                                      //!< one pair
 };
 
 } // namespace ibd

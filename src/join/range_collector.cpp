@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** By counting, so that records of a range keep their order. */
+/** Sorts by counting, so that records of a range keep their order. */
 bool RangeCollector::Flush()
 {
     if (m_entries.empty()) return true;
@@ -18,7 +18,7 @@ bool RangeCollector::Flush()
         m_grouped[m_starts[m_entries[i].range]++] = i;
     }
     bool ok = true;
-    uint32_t from = 0; // each start has moved to its range's end
+    uint32_t from = 0; // each start has moved to the end of its range
     for (uint32_t range = 0; range < m_ranges; ++range) {
         const uint32_t end = m_starts[range];
         if (from < end)

@@ -10,20 +10,19 @@ namespace ibd {
 
 class RangeCollector {
 public:
-    /** `capacity`: bytes that are gathered before they go to pages. */
+    /** `capacity`: bytes gathered before they go to pages. */
     RangeCollector(uint32_t ranges, size_t capacity)
         : m_ranges(ranges), m_capacity(capacity),
           m_records(std::make_unique_for_overwrite<uint8_t[]>(capacity + PageSink::kMaxPageBytes))
     {
     }
 
-    /** Where pages go from now on. With nothing gathered. */
+    /** Sets the sink of all later pages. Nothing may be gathered. */
     void SetSink(PageSink* sink) { m_sink = sink; }
 
-    /** Room for one record, of at most PageSink::kMaxPageBytes, which is to be closed. */
+    /** Room for one record of at most PageSink::kMaxPageBytes; call Close() once it is written. */
     uint8_t* Room() { return m_records.get() + m_used; }
-    /** What was written there, up to `end`, is a record of that range. False: the sink has failed.
-     */
+    /** Adds the record written in Room(), up to `end`, to `range`. False: the sink has failed. */
     bool Close(uint32_t range, const uint8_t* end)
     {
         m_used = static_cast<size_t>(end - m_records.get());
@@ -31,13 +30,13 @@ public:
         return m_used < m_capacity || Flush();
     }
 
-    /** All that is gathered goes to the sink. False: it has failed. */
+    /** Hands all gathered records to the sink. False: the sink has failed. */
     bool Flush();
 
 private:
     struct Entry {
         uint32_t range;
-        uint32_t end; //!< of the record; it begins where the one before ends
+        uint32_t end; //!< of the record; it begins at the end of the previous one
     };
     bool WriteRange(uint32_t range, std::span<const uint32_t> numbers);
 

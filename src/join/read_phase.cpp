@@ -16,7 +16,7 @@ constexpr double kCheckOfMet = 0.18;
 
 uint64_t ExpectedInputs(uint64_t block_bytes) { return block_bytes / kBytesPerRecord / 2; }
 
-/** What the partitions of a join give besides its events, of those that it has spilled. */
+/** Bytes that the spilled events of a join give when its partitions are joined. */
 uint64_t BytesOfPartitions(const JoinState& state)
 {
     const uint64_t spends = SizeOf(state.spills) / state.RecordBytes() / 2;
@@ -35,14 +35,14 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered)
 {
     const uint64_t events = ExpectedSpillBytes(block_bytes, ordered);
-    // Most coins are spent in the portion that makes them (undo_portions.h).
+    // Most coins are spent in the portion that makes them (undo_portions.h) and do not stay.
     return ExpectedInputs(block_bytes) * SpendPair::kBytes +
            std::max(events, ExpectedCoinBytes(block_bytes) / 2);
 }
 
 uint64_t ExpectedValueBytes(uint64_t block_bytes, bool ordered)
 {
-    constexpr uint64_t kAccount = 11; // for each transaction, of which there are fewer than inputs
+    constexpr uint64_t kAccount = 11; // for each transaction; there are fewer of them than inputs
     const uint64_t inputs = ExpectedInputs(block_bytes);
     const uint64_t missing = ordered ? inputs : inputs / 2;
     return missing * (ValueRecord::kCoinBytes + kAccount) +
@@ -79,8 +79,8 @@ Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
     return ReadEnd{.state = log.State(), .failure = std::move(failure)};
 }
 
-/** Where to start: the state if it is of this join and its spills are whole, else nothing. What
- *  cannot be read now is not damaged for that: the work stays for a start that can. */
+/** The state to resume from, if it is of this join and its spills are whole; else nothing. An
+ *  unreadable file (EIO, EMFILE) is an error, not damage: it is kept for a later start. */
 Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
 {
     const Path& directory = m_job.options.directory;
@@ -131,14 +131,14 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     m_job.resumed_bytes = 0;
     JoinState fresh = m_job.NewState();
     fresh.ordered = ordered;
-    // A partition is to fit even if half more than expected is spilled: else it is read twice.
+    // A partition should fit even if half more than expected is spilled; else it is read twice.
     const uint64_t spilled = ExpectedSpillBytes(m_supply.BytesToFold(), ordered) *
                              (m_job.options.values ? sizeof(ValuedRecord) : sizeof(JoinRecord)) /
                              sizeof(JoinRecord);
     fresh.partition_bits =
         static_cast<uint8_t>(TableShape::PartitionBits(spilled / 2 * 3, JoinBytes(m_job.options)));
     fresh.outputs.assign(size_t{fresh.terminal_height} + 1, JoinState::kNotRead);
-    fresh.outputs[0] = 0; // genesis made no coin
+    fresh.outputs[0] = 0; // genesis makes no coin
     fresh.pairs = m_job.options.pairs;
     fresh.values = m_job.options.values;
     fresh.aggregate = m_job.options.aggregate;
@@ -148,8 +148,8 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     return fresh;
 }
 
-/** A disk that is too small is found before hours of work, not after; if it has become too small
- *  since an earlier start, before the rest of it. */
+/** Finds a shortage of disk space before hours of work, also one that arose since an earlier start.
+ */
 std::string ReadPhase::FindShortage(const JoinState& state) const
 {
     const uint64_t to_read = m_supply.BytesToFold();
@@ -172,7 +172,7 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
     for (size_t i = 0; i < m_job.Threads(); ++i) m_sources.push_back(m_supply.MakeSource());
     IBD_RETURN_IF_ERROR(log.Begin(m_sources));
     m_job.Enter(JoinProgress::Phase::kReading);
-    // In the chain's order repeated ones are judged by when they were spent.
+    // With events in the chain's order, repeated coinbases are judged by the time of their spend.
     const UniqueCoinbases unique = log.State().ordered ? UniqueCoinbases{} : m_job.unique;
     const JoinContext context{
         m_job.params, m_job.rules, unique, log.State().salt, log, m_job.options.connected,
@@ -215,7 +215,7 @@ void ReadPhase::Work(const JoinContext& context, size_t number)
 {
     auto failure = JoinWorker(context, number, m_job.counters[number]).Run(*m_sources[number]);
     if (!failure) return;
-    m_supply.Stop(); // the others finish their stretch
+    m_supply.Stop(); // the other workers finish their stretch
     const Lock lock(m_mutex);
     if (!m_failure) m_failure = std::move(failure);
 }

@@ -1,6 +1,7 @@
-// ReadPhase: the first half of a join - from the state, or from nothing, to the last block read and
-// all that did not meet spilled and durable. Called by SpendJoin on its thread; starts a thread a
-// worker and one for the log. Memory: JoinOptions::memory_bytes and the blocks being parsed.
+// ReadPhase: the first half of a join: resumes from the state, or starts from nothing, and reads
+// all blocks; the records that did not meet are spilled and durable. Called by SpendJoin on its
+// thread; starts a thread for each worker and one for the log. Memory: JoinOptions::memory_bytes
+// and the blocks being parsed.
 #pragma once
 
 #include "join/join_job.h"
@@ -9,21 +10,21 @@
 namespace ibd {
 
 struct ReadEnd {
-    JoinState state; //!< all that is read; durable
+    JoinState state; //!< all data read so far; durable
     std::optional<FoldFailure> failure{};
-    std::string shortage{}; //!< of room to read on; empty: there is none
+    std::string shortage{}; //!< why there is too little disk space to go on; empty: there is enough
 };
 
 class ReadPhase {
 public:
-    /** All must outlive it. */
+    /** Both must outlive it. */
     ReadPhase(JoinJob& job, BlockSupply& supply) : m_job(job), m_supply(supply) {}
 
-    /** Once. `ordered`: nothing may meet in memory, see HotTable; what is kept of an earlier join
-     *  may be so in any case. `hints`: events are needed, so that pairs alone do not do; else there
-     *  is nothing to read where they are found. Ends when all is read, the supply is empty,
-     *  something failed, the job is stopped, or at once where there is no room. An error is the
-     *  machine's: what is durable is in the state. */
+    /** Call once. `ordered`: no records may meet in memory, see HotTable; the kept work of an
+     *  earlier join may be ordered in any case. `hints`: events are needed; else kept pairs suffice
+     *  and nothing is read. Ends when all is read, the supply is empty, an error occurred, the job
+     *  is stopped, or at once if disk space is short. An error is the machine's: the durable part
+     *  is in the state. */
     Result<ReadEnd> Run(bool ordered, bool hints);
 
 private:
@@ -38,20 +39,20 @@ private:
 
     JoinJob& m_job;
     BlockSupply& m_supply;
-    std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; until all is durable
+    std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; kept until all is durable
     Mutex m_mutex;
     std::optional<FoldFailure> m_failure IBD_GUARDED_BY(m_mutex); //!< the first
 };
 
-/** Bytes of spills for each byte of blocks: a record for each output and input, of which there is
- *  one in about 110 bytes; half of them usually meet in memory. */
+/** Bytes of spills for a number of bytes of blocks: there is one output or input in about 110
+ *  bytes, and half of their records usually meet in memory. */
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
-/** The most that is on the disk where pairs are kept: events beside them, or half of the coins, of
- *  which an UndoRebuild as a rule keeps fewer. */
+/** Peak bytes on disk where pairs are kept: pairs with events or with half of the coins. An
+ *  UndoRebuild usually keeps fewer coins than that. */
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered);
-/** Besides, where values are joined too. */
+/** Additional bytes where values are joined. */
 uint64_t ExpectedValueBytes(uint64_t block_bytes, bool ordered);
-/** The coins among these. */
+/** The part of ExpectedPairedBytes() that is coins. */
 uint64_t ExpectedCoinBytes(uint64_t block_bytes);
 /** Bytes of undo data. */
 uint64_t ExpectedUndoBytes(uint64_t block_bytes);

@@ -28,9 +28,9 @@ private:
     const SpillReader& m_spills;
     SpanRecords m_records;
     AccountCheck m_check;
-    // Of the block at hand.
-    std::vector<ByteSpan> m_pieces;      //!< of its account, by their numbers
-    std::vector<ValueRecord> m_by_input; //!< worth nothing where it has none
+    // The current block.
+    std::vector<ByteSpan> m_pieces;      //!< of its account, by number
+    std::vector<ValueRecord> m_by_input; //!< spent_at is 0 where there is none
     std::vector<ValueRecord> m_coins;
     Bytes m_account;
 };
@@ -64,8 +64,8 @@ Result<> RulesPhase::Worker::CheckBlock(uint32_t height)
     return {};
 }
 
-/** The account, and the coins that it lacks in the order of the inputs. That some are missing, or
- *  too many, shows when it is looked at. */
+/** Collects the account, and its missing coins in the order of the inputs. AccountCheck finds
+ *  missing and surplus ones. */
 void RulesPhase::Worker::Gather(uint32_t height)
 {
     const auto offsets = m_records.At(height);
@@ -90,7 +90,7 @@ void RulesPhase::Worker::Gather(uint32_t height)
     size_t coins = 0;
     for (const ValueRecord& coin : m_by_input) {
         m_coins[coins] = coin;
-        coins += coin.spent_at != 0; // without a branch, as nobody can predict it
+        coins += coin.spent_at != 0; // no branch: it cannot be predicted
     }
     m_coins.resize(coins);
 }
@@ -118,7 +118,7 @@ Result<> RulesPhase::Work(const SpillReader& spills)
         const uint32_t range = m_next.fetch_add(1, std::memory_order_relaxed);
         if (range >= m_ranges.Count()) break;
         if (const Result<> done = worker.CheckRange(range); !done) {
-            m_next = m_ranges.Count(); // nobody gets another
+            m_next = m_ranges.Count(); // ends the other workers
             return done;
         }
     }

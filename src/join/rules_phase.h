@@ -1,6 +1,6 @@
-// RulesPhase: holds the blocks of a join of values against the rules about the coins that they
-// spend, but scripts, by their accounts and by the coins that these lack; on several threads, by
-// ranges of the chain. Called by SpendJoin on its thread. Memory: JoinOptions::memory_bytes.
+// RulesPhase: checks the blocks of a join of values against the rules about coins, scripts
+// excepted, by their accounts and by the coins missing in these; on several threads, by ranges of
+// the chain. Called by SpendJoin on its thread. Memory: JoinOptions::memory_bytes.
 #pragma once
 
 #include "join/join_job.h"
@@ -10,15 +10,15 @@ namespace ibd {
 
 class RulesPhase {
 public:
-    /** `found`: by the partitions. All must outlive it. */
+    /** `found`: spills of coins that the partitions gave. All arguments must outlive it. */
     RulesPhase(JoinJob& job, const JoinState& state, std::span<const SpillInfo> found)
         : m_job(job), m_state(state), m_ranges(state.MakingRanges()), m_spills(state.value_spills)
     {
         m_spills.insert(m_spills.end(), found.begin(), found.end());
     }
 
-    /** Once. Whether all blocks keep them; false says nothing, nor does it if the job was stopped.
-     *  Bad data: a spill is damaged. */
+    /** Call once. Whether all blocks keep the rules; false proves nothing, and the result has no
+     *  meaning if the job was stopped. Bad data: a spill is damaged. */
     Result<bool> Run();
 
 private:
@@ -29,8 +29,8 @@ private:
     const JoinState& m_state;
     const HeightRanges m_ranges;
     std::vector<SpillInfo> m_spills;
-    std::atomic<uint32_t> m_next = 0; //!< range that nobody has claimed
-    std::atomic<uint32_t> m_kept = 0; //!< blocks
+    std::atomic<uint32_t> m_next = 0; //!< next range that no worker has claimed
+    std::atomic<uint32_t> m_kept = 0; //!< blocks that keep the rules
     std::atomic<bool> m_broken = false;
 };
 

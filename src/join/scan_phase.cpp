@@ -9,8 +9,8 @@ namespace ibd {
 
 namespace {
 
-/** That it is the block, as far as what is found in it depends on that: coins are found by the ids
- *  that its bytes have now. `careful`: that all of its transactions are as they were. */
+/** Checks what the result depends on: that the bytes are the block, as coins are found by the
+ *  transaction ids of these bytes. `careful`: also that all transactions are unchanged. */
 RuleResult CheckRead(const BlockView& block, const Result<>& parsed, const HeaderNode& node,
                      bool careful)
 {
@@ -24,7 +24,7 @@ RuleResult CheckRead(const BlockView& block, const Result<>& parsed, const Heade
     return careful ? CheckMerkleRoot(block) : std::nullopt;
 }
 
-/** What is wrong with the blocks' files is not bad data, which is a damaged spill's. */
+/** Turns bad data of block files into a system error; bad data stands for a damaged spill. */
 Result<> OfBlocks(Result<> done)
 {
     return done ? done : Error{done.Message(), Error::Kind::kSystem};
@@ -43,7 +43,8 @@ Result<> ScanPhase::Work(BlockSource& source, bool careful)
         if (!more) break;
         const Result<> parsed = view.Parse(block.bytes);
         if (const auto broken = CheckRead(view, parsed, *block.node, careful)) {
-            IBD_RETURN_IF_ERROR(source.Reject(block, *broken)); // once more, or it is an error
+            IBD_RETURN_IF_ERROR(source.Reject(block, *broken)); // reads it again; an error if that
+                                                                // does not help
             continue;
         }
         finder.Find(view.Txs(), static_cast<uint32_t>(block.node->height));
@@ -59,10 +60,10 @@ Result<ScanEnd> ScanPhase::Run()
     m_job.Enter(JoinProgress::Phase::kFetching);
     do {
         IBD_RETURN_IF_ERROR(OfBlocks(Collect()));
-        if (!m_job.stop && m_search.Sought().Size() > 0) IBD_RETURN_IF_ERROR(OfBlocks(FindAll()));
+        if (!m_job.stop && m_search.Wanted().Size() > 0) IBD_RETURN_IF_ERROR(OfBlocks(FindAll()));
         if (m_job.stop) return end;
         end.kind = ScanEnd::Kind::kRepeated;
-        if (m_search.Sought().Repeated()) return end;
+        if (m_search.Wanted().Repeated()) return end;
         end.kind = ScanEnd::Kind::kStopped;
     } while (!m_search.AllAdded());
     IBD_ASSIGN_OR_RETURN(end.state, m_search.Finish());
@@ -70,15 +71,15 @@ Result<ScanEnd> ScanPhase::Run()
     return end;
 }
 
-/** Fills the table with inputs that were not dealt with yet. Checks these blocks whole: undo data
- *  is made of them later, by their checksums. */
+/** Fills the table with the remaining inputs. Checks these blocks whole, because undo data is made
+ *  from them later, identified by checksums. */
 Result<> ScanPhase::Collect()
 {
     IBD_RETURN_IF_ERROR(m_supply.Begin([&](int32_t height) {
         const auto at = static_cast<uint32_t>(height);
         return at < m_search.First() || m_search.IsAdded(at);
     }));
-    m_search.ResetTable(SoughtCoins::MostInputs(m_search.Blocks()));
+    m_search.ResetTable(WantedCoins::MostInputs(m_search.Blocks()));
     const auto source = m_supply.MakeSource();
     BlockTaker taker(m_job.params, m_job.RandomKey().k0);
     SuppliedBlock block;
@@ -95,17 +96,17 @@ Result<> ScanPhase::Collect()
     return {};
 }
 
-/** Reads all blocks for what the table holds. */
+/** Reads all blocks and looks up the coins in the table. */
 Result<> ScanPhase::FindAll()
 {
     m_job.log.Info("Undo: looking for {} coins that the last {} blocks spend",
-                   m_search.Sought().Size(), m_search.Blocks());
+                   m_search.Wanted().Size(), m_search.Blocks());
     IBD_RETURN_IF_ERROR(Scan(false));
-    auto missing = m_search.Sought().FirstMissing();
-    if (m_job.stop || m_search.Sought().Repeated() || !missing) return {};
-    // A block is damaged, on the disk or on its way from there.
+    auto missing = m_search.Wanted().FirstMissing();
+    if (m_job.stop || m_search.Wanted().Repeated() || !missing) return {};
+    // A missing coin means that a block was damaged, on the disk or while it was read.
     IBD_RETURN_IF_ERROR(Scan(true));
-    missing = m_search.Sought().FirstMissing();
+    missing = m_search.Wanted().FirstMissing();
     if (m_job.stop || !missing) return {};
     const auto height = static_cast<int>(JoinRecord::HeightOf(*missing));
     return SystemError("block {} at height {}: the output that its input {} spends is in no block",
@@ -124,7 +125,7 @@ Result<> ScanPhase::Scan(bool careful)
     const auto body = [&](size_t i) {
         const Result<> done = Work(*sources[i], careful);
         if (done) return;
-        m_supply.Stop(); // the others finish their stretch
+        m_supply.Stop(); // the other workers finish their stretch
         const Lock lock(mutex);
         if (status) status = done;
     };

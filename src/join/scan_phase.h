@@ -1,7 +1,7 @@
-// ScanPhase: the coins that the last blocks of a chain spend, without a join: their inputs are put
-// into a table, then all blocks are read once, in any order, on all threads, and hashed for what
-// the table holds. If it is too small for all of them, the blocks are read once more for the rest.
-// Owned by UndoRebuild, which calls it on its thread. A kill costs this phase. Memory:
+// ScanPhase: finds the coins that the last blocks of a chain spend, without a join. Their inputs go
+// into a table; all threads then read all blocks once, in any order, and look up the hashes of
+// their outputs. If the table is too small for all inputs, the blocks are read once more for the
+// rest. Owned by UndoRebuild, which calls it on its thread. A kill costs this phase. Memory:
 // JoinOptions::memory_bytes, and the blocks being parsed. See doc/develop/join.md.
 #pragma once
 
@@ -14,24 +14,25 @@ namespace ibd {
 struct ScanEnd {
     enum class Kind {
         kDone,
-        kStopped,  //!< the job was
-        kRepeated, //!< an outpoint is made or spent more than once: only a join tells them apart
+        kStopped,  //!< the job was stopped
+        kRepeated, //!< an outpoint is made or spent more than once: only a join can match the
+                   //!< events
     };
     Kind kind = Kind::kStopped;
-    JoinState state; //!< kDone: as of a join whose coins are fetched, of the blocks asked for
+    JoinState state; //!< kDone: as of a join whose coins of the requested blocks are fetched
 };
 
 class ScanPhase {
 public:
-    /** Of the blocks `first` to the job's terminal block, SoughtCoins::kMostBlocks at most.
-     *  `first_spill`: number of the first spill that it writes. All must outlive it. */
+    /** For the blocks from `first` to the job's terminal block, at most WantedCoins::kMostBlocks.
+     *  `first_spill`: number of the first spill that it writes. All arguments must outlive it. */
     ScanPhase(JoinJob& job, BlockSupply& supply, uint32_t first, uint32_t first_spill)
         : m_job(job), m_supply(supply), m_search(job, first, first_spill)
     {
     }
 
-    /** Once. Spills are durable on return. Errors: the machine's; a block that is damaged, or what
-     *  it spends in none, is one. */
+    /** Call once. Spills are durable on return. Errors are the machine's, and include a damaged
+     *  block and a coin that no block makes. */
     Result<ScanEnd> Run();
 
 private:

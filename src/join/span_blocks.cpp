@@ -45,7 +45,7 @@ std::vector<PlannedBlock> SpanBlocks::Plan(HeightSpan span, const Wanted& wanted
 
 Result<> SpanBlocks::ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit)
 {
-    // Each block is a stretch of its own, so that nothing is read of the others between them.
+    // Each block is a stretch of its own, so that the blocks between are not read.
     BlockPlan plan(Plan(span, wanted), PlanOrder::OfFiles(1));
     FileBlockSource source(m_env, m_store, plan, std::move(m_buffer));
     SuppliedBlock block;
@@ -60,7 +60,7 @@ Result<> SpanBlocks::ForEach(HeightSpan span, const Wanted& wanted, const Visit&
     return done;
 }
 
-/** The next block that is what it was; it is m_block then. */
+/** Reads the next block with the expected checksum into m_block. */
 Result<bool> SpanBlocks::Next(FileBlockSource& source, SuppliedBlock& block)
 {
     while (true) {
@@ -78,8 +78,8 @@ Result<bool> SpanBlocks::Next(FileBlockSource& source, SuppliedBlock& block)
     }
 }
 
-/** Whether it is what its header names, to the last witness: the join does not look at those of
- *  blocks that are stored. */
+/** Whether the block matches its header, witnesses included, which the join does not check for
+ *  stored blocks. */
 bool SpanBlocks::IsSound(const SuppliedBlock& block) const
 {
     BlockView view;

@@ -1,7 +1,7 @@
-// SpanBlocks: the stored blocks of a span of heights, read once more and parsed without hashing.
-// That they are what the join read is known by their checksums; one that is not is read again, and
-// if that does not help it is damaged, now or when it was joined: an error. BlockPlaces: where they
-// lie.
+// SpanBlocks: reads the stored blocks of a span of heights once more and parses them without
+// hashing. Their checksums prove that they are the bytes that the join read. A block that differs
+// is read again; if it still differs, it is damaged now, or was damaged when it was joined: an
+// error. BlockPlaces: where the blocks lie.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -12,12 +12,12 @@
 
 namespace ibd {
 
-/** Where the blocks of a branch lie, copied when it is made: the index may go on changing, as long
- *  as no block moves. Immutable, any thread. Memory: 8 bytes a block. */
+/** The file positions of the blocks of a branch, copied when it is made. The index may change
+ *  afterwards, as long as no block moves. Immutable, any thread. Memory: 8 bytes a block. */
 class BlockPlaces {
 public:
-    /** Of the blocks 1 to `terminal`. `place`: where one lies; nothing: its node says so, and
-     *  nobody changes the index during the call. */
+    /** Of the blocks 1 to `terminal`. `place`: where a block lies; empty: its node says so, and no
+     *  thread may change the index during the call. */
     BlockPlaces(const HeaderNode& terminal, const std::function<FilePos(const HeaderNode&)>& place);
 
     /** Null if the block is not stored. */
@@ -32,7 +32,7 @@ private:
 /** One for each thread. Memory: a buffer for the largest block, and its arrays. */
 class SpanBlocks {
 public:
-    /** `block`: for the call, and its own while that lasts. */
+    /** `block`: valid during the call; the visitor may change it. */
     using Visit = std::function<Result<>(const HeaderNode& node, PlainBlock& block)>;
     using Wanted = std::function<bool(uint32_t height)>;
 
@@ -45,9 +45,10 @@ public:
     {
     }
 
-    /** Calls `visit` for each wanted block of the span from height 1 on, in the order of the files.
-     *  Its errors, and system errors: a block that is damaged is one too, as bad data is a spill's.
-     *  Bad data also: a block that is sound, but not what was joined, as it was damaged then. */
+    /** Calls `visit` for each wanted block of the span, from height 1 on, in the order of the
+     *  files. Errors: those of `visit`, and system errors, among them a damaged block (bad data
+     *  would mean a damaged spill). Bad data also: the block is whole but not the one that was
+     *  joined, so that one was damaged. */
     Result<> ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit);
     Result<> ForEach(HeightSpan span, const Visit& visit)
     {
@@ -67,7 +68,7 @@ private:
     const BlockPlaces& m_places;
     const std::span<const uint32_t> m_checksums;
     PlainBlock m_block;
-    Bytes m_buffer; //!< of the last source, for the next
+    Bytes m_buffer; //!< of the last source, reused by the next
 };
 
 } // namespace ibd

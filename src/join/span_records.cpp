@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kPlaceBytes = 8;
 
-/** Calls visit(height, record) for each record of a page; false: it is no row of records of that
- *  range. */
+/** Calls visit(height, record) for each record of a page. False: the page is not a sequence of
+ *  whole records of that range. */
 template <typename Visit>
 bool ForEachRecord(ByteSpan page, HeightSpan range, RecordSize size_of, Visit visit)
 {
@@ -39,13 +39,13 @@ Result<> SpanRecords::Load(const SpillReader& spills, uint32_t range, HeightSpan
 {
     m_span = span;
     m_records.clear();
-    m_records.reserve(bytes); // growing would hold the largest twice
+    m_records.reserve(bytes); // growing would hold the records twice
     m_starts.assign(size_t{span.Blocks()} + 1, 0);
     uint32_t count = 0;
     bool sound = true;
     const HeightSpan all{0, ~uint32_t{0}};
     IBD_RETURN_IF_ERROR(spills.Read(range, m_page, [&](ByteSpan page) {
-        ByteSpan together = page.first(0); // wanted ones that follow each other are copied at once
+        ByteSpan together = page.first(0); // adjacent wanted records are copied together
         sound = sound && ForEachRecord(page, all, m_size_of, [&](uint32_t height, ByteSpan record) {
                     if (height < span.first || height >= span.end) return;
                     if (together.data() + together.size() != record.data()) {
@@ -71,7 +71,7 @@ void SpanRecords::Group(uint32_t count)
         const auto offset = static_cast<uint32_t>(record.data() - m_records.data());
         m_grouped[m_starts[height - m_span.first]++] = offset;
     });
-    // Each start has moved to the next one's place.
+    // Each start has moved to the start of the next height.
     std::copy_backward(m_starts.begin(), m_starts.end() - 1, m_starts.end());
     m_starts[0] = 0;
 }

@@ -1,6 +1,6 @@
 // SpanRecords: the spilled records of a span of heights, in memory and grouped by height. A record
-// begins with a place in the chain (JoinRecord::PlaceIn). One for each thread. Memory: the
-// records, 4 bytes for each, and a page.
+// begins with a place in the chain (JoinRecord::PlaceIn). One for each thread. Memory: the records,
+// 4 bytes for each record, and a page.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -8,22 +8,22 @@
 
 namespace ibd {
 
-/** Records ahead that are asked to be brought near where they are looked at by height: they lie in
- *  the order of their finding. */
+/** Distance of prefetching when records are visited by height, since they lie in the order in which
+ *  they were found. */
 inline constexpr size_t kRecordsAhead = 12;
 
-/** The size of the record that the bytes begin with; 0 if there is none. */
+/** The size of the record at the start of `bytes`; 0 if there is none. */
 using RecordSize = size_t (*)(ByteSpan bytes);
 
 class SpanRecords {
 public:
     explicit SpanRecords(RecordSize size_of) : m_size_of(size_of) {}
 
-    /** Loads those of the span out of `range`, which it lies in: so many bytes, or less. Bad data:
-     *  the spills are damaged. */
+    /** Loads the records of `span`, which lies in `range`, from the spills: at most `bytes` bytes.
+     *  Bad data: the spills are damaged. */
     Result<> Load(const SpillReader& spills, uint32_t range, HeightSpan span, uint64_t bytes);
 
-    /** Where the records of a height of the span lie in Data(). */
+    /** Offsets in Data() of the records of a height of the span. */
     std::span<const uint32_t> At(uint32_t height) const
     {
         const uint32_t i = height - m_span.first;
@@ -36,7 +36,7 @@ public:
         return rest.first(m_size_of(rest));
     }
     size_t Bytes() const { return m_records.size(); }
-    /** Gives the memory of an extreme span back. */
+    /** Frees the memory of an extremely large span. */
     void Release();
 
 private:
@@ -46,18 +46,18 @@ private:
     HeightSpan m_span;
     ibd::Bytes m_records;
     ibd::Bytes m_page;
-    std::vector<uint32_t> m_starts;  //!< by height: of its records in m_grouped, and the end
+    std::vector<uint32_t> m_starts;  //!< by height: start of its records in m_grouped; then the end
     std::vector<uint32_t> m_grouped; //!< offsets, by height
 };
 
-/** A span of heights, and how many bytes its records take at most. */
+/** A span of heights, and the most bytes that its records take. */
 struct SizedSpan {
     HeightSpan heights;
     uint64_t bytes;
 };
 
-/** Cuts a range of heights into spans whose records take at most `most_bytes`, or which are of one
- *  block. What fits whole is not looked at; else the range is read once. Bad data: the spills are
+/** Cuts a range of heights into spans whose records take at most `most_bytes`, or that are one
+ *  block. A range that fits whole is not read; otherwise it is read once. Bad data: the spills are
  *  damaged. */
 Result<std::vector<SizedSpan>> CutRange(const SpillReader& spills, uint32_t range, HeightSpan whole,
                                         RecordSize size_of, size_t most_bytes);

@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** The transaction whose inputs `input` is among, by its number in the block. */
+/** The transaction that has input number `input` of the block. */
 const TxView& SpenderOf(const BlockView& block, size_t input)
 {
     for (const TxView& tx : block.Txs()) {
@@ -19,7 +19,7 @@ const TxView& SpenderOf(const BlockView& block, size_t input)
     return block.Txs().front();
 }
 
-/** The output of that number as hints count. */
+/** The output with this number, as hints count. */
 OutPoint OutputAt(const BlockView& block, uint32_t index)
 {
     for (const TxView& tx : block.Txs()) {
@@ -45,7 +45,7 @@ std::string DescribeIn(const BlockView& block, const JoinRecord& problem)
                        spent.vout);
 }
 
-/** Whether that can be done. */
+/** Fails if the file cannot be opened for writing. */
 Result<> OpenToWrite(Env& env, const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(const auto file, env.OpenWrite(path, true));
@@ -127,7 +127,7 @@ JoinVerdict SpendJoin::Done(const JoinState& state) const
     return verdict;
 }
 
-/** Of blocks that were not all read. */
+/** The result when not all blocks were read. */
 SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
 {
     using Kind = JoinVerdict::Kind;
@@ -140,7 +140,7 @@ SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
     return {.verdict = {.kind = Kind::kIncomplete, .reason = "blocks are missing"}};
 }
 
-/** For want of room on the disk or in memory. */
+/** The verdict when disk or memory is too small. */
 SpendJoin::Outcome SpendJoin::Undecided(const std::string& want)
 {
     return {.verdict = {.kind = JoinVerdict::Kind::kUndecided,
@@ -168,7 +168,7 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
     outcome.problem = end->problem;
     if (state.values && !end->problem) {
         state.rules_kept = end->rules_kept;
-        // Before there are hints: who finds these goes by it.
+        // Before hints exist: their presence implies that this state is saved.
         IBD_RETURN_IF_ERROR(SaveJoinState(m_job.env, m_job.options.directory, state));
     }
     outcome.verdict = Done(state);
@@ -181,7 +181,7 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
     return outcome;
 }
 
-/** From here on the events are of no use. */
+/** Keeps the pairs and removes the events, which are of no more use. */
 Result<> SpendJoin::KeepPairs(JoinState& state, std::span<const SpillInfo> found)
 {
     state.pair_spills.insert(state.pair_spills.end(), found.begin(), found.end());
@@ -200,7 +200,7 @@ Result<JoinVerdict> SpendJoin::Refuse(const JoinRecord& problem)
                      .height = static_cast<int32_t>(problem.Height())});
 }
 
-/** Has the block brought once more, as records name outpoints by hashes only. */
+/** Reads the block once more, because records identify outpoints by hashes only. */
 Result<std::string> SpendJoin::Describe(const JoinRecord& problem)
 {
     const auto height = static_cast<int32_t>(problem.Height());
@@ -220,7 +220,7 @@ Result<std::string> SpendJoin::Describe(const JoinRecord& problem)
     }
 }
 
-/** Nothing is left of a join but what the next one, or a rebuild of undo data, can go on with. */
+/** Leaves only files that the next join, or a rebuild of undo data, can use. */
 Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
 {
     using Kind = JoinVerdict::Kind;
@@ -244,7 +244,7 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     if (there) return SystemError("{} exists already and is not overwritten", path.string());
     Path incomplete = path;
     incomplete += ".incomplete";
-    // Before hours of work, as it is the last step that needs it.
+    // Only the last step needs it, but it must fail before hours of work.
     IBD_RETURN_IF_ERROR(OpenToWrite(env, incomplete));
     const HintsTarget target{format, params.magic, static_cast<uint32_t>(terminal.height)};
     const auto make_writer = [&] { return StartHintsFile(env, incomplete, target); };
@@ -264,8 +264,8 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
         IBD_RETURN_IF_ERROR(env.Remove(incomplete));
         return made;
     }
-    if (!options.pairs) IBD_RETURN_IF_ERROR(publish()); // else that was done before they were kept
-    if (options.aggregate && !options.pairs) { // who keeps pairs has no other spills by now
+    if (!options.pairs) IBD_RETURN_IF_ERROR(publish()); // with pairs Run() has called it
+    if (options.aggregate && !options.pairs) { // with pairs there are no other spills by now
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(env, options.directory));
         IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(env, options.directory));
         if (state) IBD_RETURN_IF_ERROR(KeepFirstPass(env, options.directory, std::move(*state)));

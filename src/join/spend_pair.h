@@ -1,5 +1,6 @@
-// Which input spends which output, as it is spilled: 12 bytes, of which the low bits of the first 8
-// are the output's place in the chain (JoinRecord::Place) and the rest that of the input. A value.
+// A pair of an output and the input that spends it, as spilled: 12 bytes. The low bits of the first
+// 8 are the output's place in the chain (JoinRecord::Place); the other bits are the input's place.
+// A value.
 #pragma once
 
 #include "join/join_record.h"
@@ -24,7 +25,7 @@ struct SpendPair {
         WriteLE64(record, made | spent << JoinRecord::kPlaceBits);
         WriteLE32(record + 8, static_cast<uint32_t>(spent >> kSpentLowBits));
     }
-    /** As RecordSize. */
+    /** See RecordSize. */
     static size_t SizeOf(ByteSpan bytes) { return bytes.size() < kBytes ? 0 : kBytes; }
 
 private:

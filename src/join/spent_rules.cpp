@@ -13,7 +13,7 @@ SpentRules::Check(const HeaderNode& node, const PlainBlock& block, std::span<con
         IBD_ASSIGN_OR_RETURN(const RuleResult broken, Run(node, block.Txs(), spent));
         if (!broken) return std::nullopt;
     }
-    // Also to name the transactions of a broken rule, whose ids were not computed for it.
+    // Also run to name the transactions of a broken rule, whose ids the first run did not compute.
     IBD_ASSIGN_OR_RETURN(const RuleResult broken, RunAll(node, block, spent));
     CHECK(broken || m_checks == UndoChecks::kScripts);
     if (!broken) return std::nullopt;
@@ -21,8 +21,8 @@ SpentRules::Check(const HeaderNode& node, const PlainBlock& block, std::span<con
                                      broken->ToString()));
 }
 
-/** Also the rules that need no coins. A fault of the bytes that says nothing of the block is a
- *  system error. */
+/** Runs also the rules that need no coins. A fault of the bytes that does not make the block
+ *  invalid is a system error. */
 Result<RuleResult> SpentRules::RunAll(const HeaderNode& node, const PlainBlock& block,
                                       std::span<const ByteSpan> spent)
 {
@@ -38,7 +38,7 @@ Result<RuleResult> SpentRules::RunAll(const HeaderNode& node, const PlainBlock& 
     return Error{damage.message, Error::Kind::kSystem};
 }
 
-/** In the order of the serial engine: scripts come last, as they run beside all else there. */
+/** Keeps the serial engine's order: scripts are reported last, as they run in parallel there. */
 Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxView> txs,
                                    std::span<const ByteSpan> spent)
 {
@@ -61,7 +61,7 @@ Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxVie
     return bad_script ? bad_script : m_scripts.Finish();
 }
 
-/** Scripts of the greatest size stay where they lie: a block can spend 244 MB of them. */
+/** Long scripts are not copied: a block can spend 244 MB of them. */
 Result<> SpentRules::View(std::span<const ByteSpan> spent)
 {
     if (m_coins.size() < spent.size()) m_coins.resize(spent.size());
@@ -76,7 +76,7 @@ Result<> SpentRules::View(std::span<const ByteSpan> spent)
     return {};
 }
 
-/** The coins are those of View(). */
+/** Uses the coins of View(). */
 RuleResult SpentRules::RunScripts(const TxView& tx)
 {
     m_outputs.clear();
@@ -84,7 +84,7 @@ RuleResult SpentRules::RunScripts(const TxView& tx)
     return m_scripts.Add(tx, m_outputs);
 }
 
-/** A rule that one input breaks for all: which one. */
+/** Adds the input that breaks a rule about coinbase maturity. */
 RuleViolation SpentRules::NameInput(RuleViolation violation, const TxView& tx, int height) const
 {
     if (violation.reason != "bad-txns-premature-spend-of-coinbase") return violation;

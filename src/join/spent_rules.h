@@ -1,7 +1,6 @@
-// SpentRules: holds a stored block against the rules about the coins that it spends, or against all
-// rules and scripts, as asked. Reasons are the serial engine's. One for each thread. Memory: views
-// of the coins of the largest transaction so far, the arrays of a block, and that of
-// DeferredScripts.
+// SpentRules: checks a stored block against the rules about spent coins, or against all rules and
+// scripts. Reasons are the serial engine's. One for each thread. Memory: views of the coins of the
+// largest transaction so far, the arrays of a block, and DeferredScripts' own.
 #pragma once
 
 #include "consensus/deferred_scripts.h"
@@ -13,16 +12,16 @@ namespace ibd {
 
 class SpentRules {
 public:
-    /** `store`: where the blocks lie. Both must outlive it. */
+    /** `store`: holds the blocks. Both references must outlive it. */
     SpentRules(const ChainParams& params, const BlockStore& store, UndoChecks checks,
                LanesMode lanes = LanesMode::kOn)
         : m_params(params), m_store(store), m_checks(checks), m_scripts(lanes)
     {
     }
 
-    /** `spent`: a coin in undo form for each input in block order, without the coinbase's. What is
-     *  broken - with block, height and transaction - or nothing. Bad data: a coin is malformed. A
-     *  system error: the block is damaged. */
+    /** `spent`: a coin in undo form for each input in block order, without the coinbase's. Returns
+     *  the broken rule, with block, height and transaction, or nothing. Bad data: a coin is
+     *  malformed. A system error: the block is damaged. */
     Result<std::optional<std::string>> Check(const HeaderNode& node, const PlainBlock& block,
                                              std::span<const ByteSpan> spent);
 
@@ -40,8 +39,8 @@ private:
     const UndoChecks m_checks;
     DeferredScripts m_scripts;
     BlockView m_view; //!< with ids, where they are needed
-    // Of the transaction at hand.
-    std::vector<Coin> m_coins; //!< their scripts only where they had to be made
+    // The current transaction.
+    std::vector<Coin> m_coins; //!< script set only if it is not stored as it stands
     std::vector<SpentCoin> m_views;
     std::vector<SpentOutput> m_outputs;
 };

@@ -19,7 +19,7 @@ constexpr size_t kIndexEntrySize = 16;
 constexpr size_t kTrailerSize = 32;
 constexpr size_t kWorthWriting = 512 << 10;
 constexpr size_t kMostGathered = 1 << 20;
-constexpr uint64_t kSyncStretch = 8 << 20; // begun to be synced at once
+constexpr uint64_t kSyncStretch = 8 << 20; // bytes whose writeback is started together
 
 Bytes Header(uint32_t number, const SpillOwner& owner)
 {
@@ -33,7 +33,7 @@ Bytes Header(uint32_t number, const SpillOwner& owner)
     return header;
 }
 
-/** Of header, index and all of the trailer but this. */
+/** Of header, index and trailer, without the digest itself. */
 ShortDigest Digest(ByteSpan header, ByteSpan index, ByteSpan trailer)
 {
     return Shorten(Sha256().Write(header).Write(index).Write(trailer).Finalize());
@@ -55,7 +55,7 @@ Error Damaged(const Path& path, uint64_t offset, std::string_view what)
     return BadData("spill {}, offset {}: {}", path.string(), offset, what);
 }
 
-/** Fills `out`; bad data if the file ends before. */
+/** Fills `out`; bad data if the file is too short. */
 Result<> ReadExactly(const ReadableFile& file, const Path& path, uint64_t offset,
                      MutableByteSpan out)
 {
@@ -98,20 +98,20 @@ bool SpillWriter::Add(uint32_t partition, ByteSpan records)
     return m_status.Ok();
 }
 
-/** For so many bytes, unless there was an error. */
+/** Makes room for `size` bytes, unless there was an error. */
 void SpillWriter::MakeRoom(size_t size)
 {
     while (m_status && m_gathered.size() + size > kMostGathered) Advance();
 }
 
-/** Writes what has gathered, or waits until what gathered before is written. */
+/** Writes the gathered pages, or waits while another thread writes. */
 void SpillWriter::Advance()
 {
     if (!m_writing) return WriteOut();
     while (m_writing) m_written.wait(m_mutex);
 }
 
-/** Without the lock meanwhile; nobody else writes. */
+/** Releases the lock while it writes; no other thread may be writing. */
 void SpillWriter::WriteOut()
 {
     m_writing = true;
@@ -126,8 +126,7 @@ void SpillWriter::WriteOut()
     m_written.notify_all();
 }
 
-/** Has the system begin with what is written and kept, so that whoever syncs the complete file,
- *  while nothing else is done, waits for its end only. */
+/** Starts writeback of kept spills now, so that the final sync has little left to do. */
 Result<> SpillWriter::WriteAt(uint64_t offset, ByteSpan data)
 {
     IBD_RETURN_IF_ERROR(m_file->WriteAt(offset, data));

@@ -1,6 +1,6 @@
-// Spills: records that found no room in memory, in pages with a checksum each, every page of one
-// partition, and an index of the pages by partition. Written once, by any number of threads, synced
-// and named by a checkpoint; removed when the join is done. Format: doc/formats/spill.md.
+// Spills: records displaced from memory, in pages of one partition with a checksum each, and an
+// index of the pages by partition. Any number of threads write a spill once; it is synced and named
+// by a checkpoint, and removed when the join is done. Format: doc/formats/spill.md.
 #pragma once
 
 #include "swiftsync/run_file.h"
@@ -11,28 +11,29 @@
 
 namespace ibd {
 
-/** What identifies a finished spill; part of the checkpoint. */
+/** Identifies a finished spill; part of the checkpoint. */
 struct SpillInfo {
     uint32_t number = 0;
     uint64_t size = 0;      //!< of the file, bytes
-    ShortDigest checksum{}; //!< of its header, index and trailer
+    ShortDigest checksum{}; //!< of header, index and trailer
 
     bool operator==(const SpillInfo&) const = default;
 };
 
-/** What a spill is of, so that none is read for another. */
+/** The join that a spill belongs to; checked when it is opened. */
 struct SpillOwner {
     Uint256 join_id;
     uint32_t partitions = 0;
 };
 
-/** Who is to read a spill. */
+/** How long a spill must last. */
 enum class SpillUse : uint8_t {
-    kKept, //!< whoever goes on after a death too: the system begins at once to bring it to the disk
-    kPassing, //!< this process: most of it is written over or removed before the system does
+    kKept,    //!< also for a later process after a crash: writeback starts at once
+    kPassing, //!< for this process only: most of it is overwritten or removed before it reaches the
+              //!< disk
 };
 
-/** From this number on spills are of use to the process that writes them alone. */
+/** Spills with this number or a higher one serve only the process that writes them. */
 inline constexpr uint32_t kPassingSpills = 1 << 30;
 
 Path SpillPath(const Path& directory, uint32_t number);
@@ -42,39 +43,39 @@ struct WrittenSpill {
     std::unique_ptr<WritableFile> file; //!< complete but not synced
 };
 
-/** Where pages of records go. */
+/** Takes pages of records. */
 class PageSink {
 public:
     static constexpr size_t kMaxPageBytes = 64 << 10;
 
     virtual ~PageSink() = default;
-    /** Adds a page of 1 to kMaxPageBytes bytes. Any thread; false after an error, which whoever
-     *  finishes the sink is told. */
+    /** Adds a page of 1 to kMaxPageBytes bytes. Any thread. False after an error, which finishing
+     *  the sink reports. */
     virtual bool Add(uint32_t partition, ByteSpan records) = 0;
 };
 
-/** What is added gathers, and is written by one while others add more. Memory: 2 MiB, and 16 bytes
- * a page. After an error it is of no more use. */
+/** Gathers pages in memory; one thread writes them while others add more. Memory: 2 MiB, and 16
+ *  bytes for each page. After an error it must not be used further. */
 class SpillWriter final : public PageSink {
 public:
-    /** More would take more than 16 MiB for the index: whoever writes begins another spill. */
+    /** More would take above 16 MiB for the index: the owner begins another spill. */
     static constexpr size_t kMaxPages = 1 << 20;
 
-    /** Writes over what lies there: what the system holds of it need not be found anew. */
+    /** Overwrites an existing file in place, so that its cached pages are reused. */
     static Result<std::unique_ptr<SpillWriter>> Create(Env& env, const Path& directory,
                                                        uint32_t number, const SpillOwner& owner,
                                                        SpillUse use = SpillUse::kKept);
 
-    /** Writes only if nobody has called WriteGathered() for long. */
+    /** Writes only if WriteGathered() was not called for long. */
     bool Add(uint32_t partition, ByteSpan records) override;
-    /** Writes what has gathered if it is worth it and nobody else does. For who holds no lock that
-     *  others wait for. */
+    /** Writes the gathered pages if there are enough and no other thread writes. Do not call it
+     *  while holding a lock that others wait for. */
     void WriteGathered();
-    /** Pages so far. */
+    /** Number of pages so far. */
     size_t Pages() const;
-    /** Why Add() fails. */
+    /** The error that makes Add() fail. */
     Result<> Status() const;
-    /** Completes the file; after it Add() and Finish() fail. */
+    /** Completes the file; afterwards Add() and Finish() fail. */
     Result<WrittenSpill> Finish();
 
 private:
@@ -97,26 +98,26 @@ private:
     const uint32_t m_number;
     const Bytes m_header;
     const SpillUse m_use;
-    const uint64_t m_old_size; //!< of what is written over
+    const uint64_t m_old_size; //!< of the overwritten file
     mutable Mutex m_mutex;
     std::condition_variable_any m_written;
     Bytes m_gathered IBD_GUARDED_BY(m_mutex);
-    uint64_t m_gathered_at IBD_GUARDED_BY(m_mutex) = 0; //!< where it goes
-    bool m_writing IBD_GUARDED_BY(m_mutex) = false;     //!< what was gathered before
+    uint64_t m_gathered_at IBD_GUARDED_BY(m_mutex) = 0; //!< its offset in the file
+    bool m_writing IBD_GUARDED_BY(m_mutex) = false;     //!< a thread writes m_leaving
     std::vector<Page> m_pages IBD_GUARDED_BY(m_mutex);
     Result<> m_status IBD_GUARDED_BY(m_mutex);
-    // Of whoever writes.
+    // Used by the writing thread only.
     std::unique_ptr<WritableFile> m_file;
     Bytes m_leaving;             //!< keeps its capacity
-    uint64_t m_sync_started = 0; //!< up to where
+    uint64_t m_sync_started = 0; //!< end of the part whose writeback has started
 };
 
 /** A set of finished spills. Immutable after Open(), any thread. Memory: 4 bytes for each partition
- *  of each file; no file is kept open. */
+ *  of each file; no file stays open. */
 class SpillReader {
 public:
-    /** Opens spills and checks headers, indices and trailers. Bad data: one is damaged or gone. A
-     *  system error says nothing of them. */
+    /** Opens spills and checks headers, indices and trailers. Bad data: one is damaged or missing.
+     *  A system error proves no damage. */
     static Result<SpillReader> Open(Env& env, const Path& directory,
                                     std::span<const SpillInfo> spills, const SpillOwner& owner);
 
@@ -124,8 +125,8 @@ public:
     uint64_t Bytes(uint32_t partition) const { return m_bytes[partition]; }
     uint64_t TotalBytes() const;
 
-    /** Hands the records of a partition to `take`, page by page, each checked. `buffer` keeps its
-     *  capacity. */
+    /** Passes the records of a partition to `take`, page by page, after checking each. `buffer`
+     *  keeps its capacity. */
     Result<> Read(uint32_t partition, ibd::Bytes& buffer,
                   const std::function<void(ByteSpan records)>& take) const;
 
@@ -133,7 +134,7 @@ private:
     struct File {
         Path path;
         uint64_t index_at = 0;
-        std::vector<uint32_t> starts; //!< first entry of each partition in the index, and the end
+        std::vector<uint32_t> starts; //!< first index entry of each partition; then the end
     };
 
     Result<File> OpenOne(const Path& directory, const SpillInfo& expected);

@@ -1,5 +1,5 @@
-// SpillRemoval: removes spills that are of no use any more while others go on: the system may take
-// a tenth of a second for each GB. Owned by UndoRebuild, whose thread calls it; starts a thread.
+// SpillRemoval: removes useless spills in the background, as the system may take a tenth of a
+// second for each GB. Owned by UndoRebuild, whose thread calls it; starts a thread.
 #pragma once
 
 #include "util/env.h"
@@ -9,12 +9,13 @@ namespace ibd {
 
 class SpillRemoval {
 public:
-    /** `background`: false: all on the calling thread. */
+    /** `background`: false: works on the calling thread. */
     SpillRemoval(Env& env, bool background) : m_env(env), m_background(background) {}
 
-    /** Begins to remove these files, which nobody else touches until Wait(); after it, or first. */
+    /** Starts to remove these files, after any earlier ones. No other code may touch them until
+     *  Wait(). */
     Result<> Begin(std::vector<Path> files);
-    /** Until all are removed, or one could not be. */
+    /** Waits until all are removed, or one failed. */
     Result<> Wait();
 
 private:
@@ -22,7 +23,7 @@ private:
 
     Env& m_env;
     const bool m_background;
-    Result<> m_removed; //!< the thread's, while it runs
+    Result<> m_removed; //!< the thread's result, which it owns while it runs
     NamedThread m_thread;
 };
 

@@ -8,11 +8,11 @@ bool SpillSeries::Add(uint32_t partition, ByteSpan records)
     auto writer = Take();
     if (!writer) return false;
     const bool added = writer->Add(partition, records);
-    if (added) writer->WriteGathered(); // what it meets with, the next to add is told
+    if (added) writer->WriteGathered(); // its errors show in the next Add()
     return PutBack(std::move(writer), added);
 }
 
-/** One that nobody else uses; null after an error. */
+/** Takes a writer that no other thread uses; null after an error. */
 std::unique_ptr<SpillWriter> SpillSeries::Take()
 {
     const Lock lock(m_mutex);
@@ -31,7 +31,7 @@ std::unique_ptr<SpillWriter> SpillSeries::Take()
     return std::move(*made);
 }
 
-/** False after an error. */
+/** Returns a writer to the idle ones, or completes it. False after an error. */
 bool SpillSeries::PutBack(std::unique_ptr<SpillWriter> writer, bool added)
 {
     const bool going_on = added && writer->Pages() < m_most_pages;

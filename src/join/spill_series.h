@@ -1,6 +1,6 @@
-// SpillSeries: the spills of what is written in one go, of which a part is of no use. Any thread
-// may add: each to a spill that no other adds to meanwhile, as the system has one at a time write
-// to a file. Others follow when their indices are full.
+// SpillSeries: the spills of one phase, which are useful only as a whole. Any thread may add. Each
+// adds to a spill of its own meanwhile, as the system lets one thread at a time write to a file. A
+// spill whose index is full is followed by another.
 #pragma once
 
 #include "join/spill_file.h"
@@ -11,10 +11,10 @@ namespace ibd {
  *  synced. */
 class SpillSeries final : public PageSink {
 public:
-    /** Of a spill: 4 MiB for the index of each that is being written. */
+    /** Pages of a spill: 4 MiB for the index of each open one. */
     static constexpr size_t kMostPages = 1 << 18;
 
-    /** `first_number`: of the first; the others follow. */
+    /** `first_number`: of the first spill; the others follow. */
     SpillSeries(Env& env, const Path& directory, uint32_t first_number, const SpillOwner& owner,
                 SpillUse use, size_t most_pages = kMostPages)
         : m_env(env), m_directory(directory), m_owner(owner), m_use(use), m_most_pages(most_pages),
@@ -23,7 +23,8 @@ public:
     }
 
     bool Add(uint32_t partition, ByteSpan records) override;
-    /** Completes them; what is kept is durable on return. No Add() may follow or be under way. */
+    /** Completes all spills; kKept ones are durable on return. No Add() may follow or be running.
+     */
     Result<std::vector<SpillInfo>> Finish();
 
 private:

@@ -15,7 +15,7 @@ bool HasRelativeLock(const TxView& tx)
            });
 }
 
-/** Its inputs spend something, it does not matter what, and it has one output. */
+/** Makes inputs that spend an arbitrary outpoint, and one output. */
 TxView StandInTx::Of(size_t inputs, std::span<const uint32_t> sequences, Amount value_out)
 {
     static constexpr std::array<uint8_t, kOutpointSize> kSomething = {1};
@@ -25,7 +25,7 @@ TxView StandInTx::Of(size_t inputs, std::span<const uint32_t> sequences, Amount 
     for (size_t i = 0; i < sequences.size(); ++i) m_inputs[i].sequence = sequences[i];
     m_output.value = value_out;
     TxView out;
-    out.version = sequences.empty() ? 1 : 2; // 1: sequences are not looked at
+    out.version = sequences.empty() ? 1 : 2; // 1: sequences are not read
     out.inputs = std::span(m_inputs).first(inputs);
     out.outputs = {&m_output, 1};
     return out;

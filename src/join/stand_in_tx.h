@@ -1,6 +1,6 @@
-// StandInTx: a transaction that the rules about spent coins take for another, of which no more is
-// known than what they look at: how many inputs, their relative locks, the sum of the outputs.
-// Signature operations it has none. One thread. Memory: views of the inputs of the largest.
+// StandInTx: a transaction with the properties that the rules about spent coins read: the number of
+// inputs, their relative locks, the sum of the outputs. It has no signature operations. One thread.
+// Memory: views of the inputs of the largest.
 #pragma once
 
 #include "primitives/tx_view.h"
@@ -14,9 +14,10 @@ bool HasRelativeLock(const TxView& tx);
 
 class StandInTx {
 public:
-    /** `sequences`: of all inputs if it has a relative lock, else none. Until the next call. */
+    /** `sequences`: of all inputs if the transaction has a relative lock, else none. Valid until
+     *  the next call. */
     TxView Of(size_t inputs, std::span<const uint32_t> sequences, Amount value_out);
-    /** A coinbase of which only its value is looked at. Likewise. */
+    /** A coinbase of which only the value is read. Valid until the next call. */
     TxView Coinbase(Amount value);
 
 private:

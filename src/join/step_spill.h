@@ -1,7 +1,6 @@
-// StepSpill: of a join that is reading, spills of one kind beside those of events, one after the
-// other with its steps. Each worker gathers records of its own. Owned by JoinLog, which sees to it
-// that nobody gathers while one is opened or closed. Memory: a collector for each worker, and a
-// SpillWriter's.
+// StepSpill: the spills of one kind besides events in a reading join, one for each step. Each
+// worker gathers records of its own. Owned by JoinLog, which makes sure that no worker gathers
+// while a spill is opened or closed. Memory: a collector for each worker, and a SpillWriter's.
 #pragma once
 
 #include "join/spill_file.h"
@@ -14,12 +13,13 @@ namespace ibd {
 template <typename Collector>
 class StepSpill {
 public:
-    /** `make`: gives a collector. */
+    /** `make`: returns a collector. */
     template <typename Make>
     StepSpill(size_t workers, Make make)
     {
         for (size_t i = 0; i < workers; ++i) {
-            m_collectors.emplace_back(new Collector(make())); // which does not move
+            m_collectors.emplace_back(new Collector(make())); // on the heap, as a collector cannot
+                                                              // be moved
         }
     }
 
@@ -29,18 +29,18 @@ public:
         for (const auto& collector : m_collectors) collector->SetSink(m_writer.get());
         return {};
     }
-    /** With all that was gathered; complete but not synced. */
+    /** Closes the spill with all gathered records; complete but not synced. */
     Result<WrittenSpill> Close()
     {
         for (const auto& collector : m_collectors)
-            (void)collector->Flush(); // Finish() says why not
+            (void)collector->Flush(); // Finish() reports why a write failed
         IBD_ASSIGN_OR_RETURN(WrittenSpill written, m_writer->Finish());
         m_writer.reset();
         return written;
     }
 
     Collector& Of(size_t worker) { return *m_collectors[worker]; }
-    /** Null: none is open. */
+    /** Null: no spill is open. */
     SpillWriter* Writer() const { return m_writer.get(); }
 
 private:

@@ -48,7 +48,7 @@ Result<bool> UndoHandover::Give(UndoSpan span)
         if (Keep(span)) return true;
         if (m_ended) return false;
     }
-    // Nobody else hands on now: this span is the one that is due.
+    // Only one span is due, so no other thread passes on records now.
     while (true) {
         IBD_RETURN_IF_ERROR(HandOn(span));
         const Lock lock(m_mutex);
@@ -61,8 +61,8 @@ Result<bool> UndoHandover::Give(UndoSpan span)
     }
 }
 
-/** Whether it was not due and waits now. Whoever has the lowest span that is not handed on finds it
- *  due, so that somebody always goes on. */
+/** Stores the span if it is not due. The thread with the lowest remaining span finds it due, so one
+ *  thread always makes progress. */
 bool UndoHandover::Keep(UndoSpan& span)
 {
     const uint64_t size = SizeOf(span);
@@ -78,7 +78,7 @@ bool UndoHandover::Keep(UndoSpan& span)
     return false;
 }
 
-/** All blocks of the span below one that breaks a rule. */
+/** Passes on the blocks of the span below any that breaks a rule. */
 Result<> UndoHandover::HandOn(const UndoSpan& span)
 {
     const size_t first = span.span.end - span.records.size();
@@ -89,13 +89,14 @@ Result<> UndoHandover::HandOn(const UndoSpan& span)
         const std::span<const ByteSpan> pieces =
             record.scattered ? record.scattered->pieces : std::span(&whole, 1);
         const Result<> taken = m_consumer.Take(*record.node, {pieces, record.checksum});
-        if (!taken) return Error{taken.Message(), Error::Kind::kSystem}; // bad data is a spill's
+        // Bad data would mean a damaged spill.
+        if (!taken) return Error{taken.Message(), Error::Kind::kSystem};
         m_handed_on.fetch_add(1, std::memory_order_relaxed);
     }
     return {};
 }
 
-/** Leaves the span to be overwritten. False: it was the last. */
+/** Ends the span's turn; its buffers may be reused. False: it was the last. */
 bool UndoHandover::EndTurn(UndoSpan& span)
 {
     m_turn = span.span.end;
@@ -106,7 +107,7 @@ bool UndoHandover::EndTurn(UndoSpan& span)
     return !m_ended;
 }
 
-/** For Spare(), while what waits takes less than it may. */
+/** Keeps the buffers for Spare() while the memory bound allows it. */
 void UndoHandover::KeepBuffers(UndoSpan& span)
 {
     const uint64_t size = Capacity(span);

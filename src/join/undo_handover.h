@@ -1,8 +1,8 @@
-// UndoHandover: brings the undo records that several threads make at once to their consumer in the
-// order of the chain. A thread that is early leaves its records and goes on; whoever brings what is
-// due hands on all that has waited for it. Owned by UndoPhase; any thread. Memory: what waits and
-// spare buffers, at most `most_bytes`, or one span that waits alone. What is scattered does not
-// wait.
+// UndoHandover: passes the undo records that several threads make to their consumer in the order of
+// the chain. A thread that is early leaves its records and goes on; the thread with the due span
+// passes on all that waited for it. Owned by UndoPhase; any thread. Memory: waiting spans and spare
+// buffers, together at most `most_bytes`, or one larger span that waits alone. Scattered records do
+// not wait.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -21,9 +21,9 @@ struct BrokenRule {
     std::string reason;
 };
 
-/** A record too large to be held twice: views of its coins, wherever they lie. */
+/** A record too large to be copied: views of its coins in the spilled records. */
 struct ScatteredUndo {
-    Bytes counts; //!< of transactions and coins, which stand between the coins
+    Bytes counts; //!< numbers of transactions and coins, which stand between the coins
     std::vector<ByteSpan> pieces;
 };
 
@@ -34,44 +34,44 @@ struct UndoSpan {
         size_t begin = 0; //!< in `bytes`
         size_t size = 0;
         Hash32 checksum{};
-        std::unique_ptr<ScatteredUndo> scattered{}; //!< null, or in place of `bytes`
+        std::unique_ptr<ScatteredUndo> scattered{}; //!< used instead of `bytes`, if set
     };
 
-    HeightSpan span;                  //!< whose turn it is, with blocks that want no records
+    HeightSpan span;                  //!< also covers blocks that want no records
     Bytes bytes;                      //!< in the order of the files
-    std::vector<Record> records;      //!< by height, of the last blocks of the span
-    std::optional<BrokenRule> broken; //!< the lowest; what is above is not handed on
+    std::vector<Record> records;      //!< by height, for the last blocks of the span
+    std::optional<BrokenRule> broken; //!< the lowest; records above it are not passed on
 
-    /** Whether it refers to what its maker holds. */
+    /** Whether it refers to memory of its maker. */
     bool IsScattered() const;
 };
 
 class UndoHandover {
 public:
-    /** `handed_on` counts records. */
+    /** `handed_on`: counts the records passed on. */
     UndoHandover(UndoConsumer& consumer, std::atomic<uint32_t>& handed_on, uint64_t most_bytes)
         : m_consumer(consumer), m_handed_on(handed_on), m_most_bytes(most_bytes)
     {
     }
 
-    /** All below `height` is handed on, now that nothing waits. */
+    /** Declares all below `height` as passed on; no span may wait. */
     void Begin(uint32_t height);
 
-    /** Waits until all below `height` is handed on. False: nothing more is. */
+    /** Waits until all below `height` is passed on. False: it has ended. */
     bool AwaitTurn(uint32_t height);
 
-    /** Takes a span, not an empty one; hands it on if it is due, and what waited for it. Waits
-     *  while too much is waiting, and with a scattered one until it is due. False: nothing more is
-     *  handed on. An error is the consumer's. */
+    /** Takes a span with blocks. Passes it on if it is due, with the spans that waited for it.
+     *  Blocks while too many bytes wait, and a scattered span until it is due. False: it has ended.
+     *  An error is the consumer's. */
     Result<bool> Give(UndoSpan span);
 
-    /** An empty one; its buffers may be those of a span that was handed on. */
+    /** An empty span; its buffers may be those of an earlier one. */
     UndoSpan Spare();
 
-    /** Nothing more is handed on. */
+    /** Nothing is passed on any more. */
     void End();
 
-    /** The lowest block that breaks a rule. All below it are handed on. */
+    /** The lowest block that breaks a rule; all records below it are passed on. */
     std::optional<BrokenRule> Broken() const;
 
 private:
@@ -86,8 +86,8 @@ private:
 
     mutable Mutex m_mutex;
     std::condition_variable_any m_turned;
-    uint32_t m_turn IBD_GUARDED_BY(m_mutex) = 0;  //!< all below this height is handed on
-    bool m_ended IBD_GUARDED_BY(m_mutex) = false; //!< nothing more is
+    uint32_t m_turn IBD_GUARDED_BY(m_mutex) = 0;  //!< all below this height is passed on
+    bool m_ended IBD_GUARDED_BY(m_mutex) = false; //!< nothing is passed on any more
     std::map<uint32_t, UndoSpan> m_waiting IBD_GUARDED_BY(m_mutex); //!< by first height
     uint64_t m_waiting_bytes IBD_GUARDED_BY(m_mutex) = 0;
     std::vector<UndoSpan> m_spare IBD_GUARDED_BY(m_mutex);

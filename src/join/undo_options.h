@@ -1,4 +1,4 @@
-// What a rebuild of undo data is asked for, and who is given it. See undo_rebuild.h.
+// Options and consumer of a rebuild of undo data. See undo_rebuild.h.
 #pragma once
 
 #include "chain/header_node.h"
@@ -11,21 +11,21 @@ namespace ibd {
 
 class SideFold;
 
-/** A record above this is not put together: its coins go to the consumer as they lie. */
-inline constexpr uint64_t kGiantUndoBytes = 16 << 20;
-/** A block whose coins are more than a thread's share of the memory is dealt with alone: its coins,
- *  once, and for each of them where it lies and what the rules look at. */
-inline constexpr uint64_t kMaxGiantUndoBytes =
+/** A larger record is not assembled: its coins go to the consumer as they lie in memory. */
+inline constexpr uint64_t kOversizedUndoBytes = 16 << 20;
+/** Memory for a block whose coins exceed a thread's share, handled alone: its coins once, and for
+ *  each the place and the data that the rules read. */
+inline constexpr uint64_t kMaxOversizedUndoBytes =
     uint64_t{kMaxUndoSize} + uint64_t{kMaxBlockInputs} * 256;
 
-/** Ranges of blocks (JoinState::SpendingRanges) whose undo data is made together. Fewer would leave
- *  more coins for later portions and threads waiting for each other more often. */
+/** Ranges of blocks (JoinState::SpendingRanges) whose undo data is made together. With fewer, more
+ *  coins would wait for later portions, and threads would wait for each other more often. */
 inline constexpr uint32_t kUndoPortionRanges = 128;
 
-/** What is checked with the coins. */
+/** Rules checked with the coins. */
 enum class UndoChecks : uint8_t {
     kNone,    //!< nothing
-    kRules,   //!< amounts, fees, reward, maturity, relative locks, sigop cost: all but scripts
+    kRules,   //!< all of kRules, and scripts
     kScripts, //!< these and scripts
 };
 
@@ -34,25 +34,26 @@ struct UndoOptions {
     UndoChecks checks = UndoChecks::kRules;
     LanesMode signature_lanes = LanesMode::kOn; //!< with kScripts
     bool records = true; //!< false: blocks are only checked, and records have no bytes
-    /** Blocks below this height have their undo data: they are not checked again. At least 1. */
+    /** Blocks below this height have undo data and are not checked again. At least 1. */
     int32_t first_height = 1;
-    uint64_t giant_bytes = kGiantUndoBytes;       //!< for tests
+    uint64_t oversized_bytes = kOversizedUndoBytes; //!< for tests
     uint32_t portion_ranges = kUndoPortionRanges; //!< for tests
-    bool outlines = true;                         //!< for tests; else each block is read thrice
-    /** Where a block lies; nothing: its node says so, and nobody changes nodes meanwhile. */
+    bool outlines = true;                         //!< for tests; false: each block is read three
+                                                  //!< times
+    /** Where a block lies; empty: its node says so, and no thread may change nodes meanwhile. */
     std::function<FilePos(const HeaderNode&)> place = {};
-    /** Is given the blocks that are read for coins; null: nobody. */
+    /** Gets the blocks that are read for coins; may be null. */
     SideFold* side_fold = nullptr;
-    /** Where the join has shown that all rules are kept: its pairs stay for another rebuild. */
+    /** Keep the pairs for another rebuild if the join has shown that all rules are kept. */
     bool keep_pairs = false;
 };
 
-/** What of a block that was read for coins goes with these (block_outline.h), so that it need not
- * be read again. */
+/** The part of a block, read for its coins, that is spilled with them (block_outline.h), so that
+ *  the block need not be read again. */
 enum class OutlineUse : uint8_t {
     kNone,   //!< nothing
-    kCounts, //!< what its record takes
-    kAll,    //!< what the rules but scripts look at, too
+    kCounts, //!< sizes for its undo record
+    kAll,    //!< also the data that the rules, scripts excepted, read
 };
 
 inline OutlineUse OutlinesOf(const UndoOptions& options)
@@ -61,18 +62,18 @@ inline OutlineUse OutlinesOf(const UndoOptions& options)
     return options.checks == UndoChecks::kNone ? OutlineUse::kCounts : OutlineUse::kAll;
 }
 
-/** Who is given the undo data. */
+/** Gets the undo data. */
 class UndoConsumer {
 public:
     virtual ~UndoConsumer() = default;
 
-    /** The record of a block that keeps the rules, as BlockStore::WriteUndo() takes it; valid
-     *  during the call. In the order of heights, each once, one call at a time, on any thread. An
-     *  error ends the rebuild. What the consumer has made durable it leaves out of the next one
-     *  (UndoOptions::first_height). */
+    /** Takes the record of a block that keeps the rules, as BlockStore::WriteUndo() does; valid
+     *  during the call. Called in the order of heights, once for each, one call at a time, on any
+     *  thread. An error ends the rebuild. The next rebuild starts above the records that the
+     *  consumer has made durable (UndoOptions::first_height). */
     virtual Result<> Take(const HeaderNode& node, const UndoRecord& undo) = 0;
-    /** All that there are have been taken, and are to be durable: what they were made of is removed
-     *  next. An error keeps that. */
+    /** All records were taken and must become durable, as their sources are removed next. After an
+     *  error the sources are kept. */
     virtual Result<> End() = 0;
 };
 

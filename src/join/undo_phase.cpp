@@ -13,8 +13,8 @@ namespace ibd {
 
 namespace {
 
-/** Of a thread's memory for coins. Their offsets and the records made of them take as much, and
- *  records that wait for their turn what is left. */
+/** The part of a thread's memory for coins. Offsets and assembled records take as much; the rest is
+ *  for records that wait for their turn. */
 size_t MostCoinBytes(const JoinOptions& options) { return JoinBytes(options) / 5 * 2; }
 size_t MostWaitingBytes(const JoinOptions& options)
 {
@@ -35,7 +35,7 @@ public:
     {
     }
 
-    /** False: the work is ended. */
+    /** False: the work has ended. */
     Result<bool> WriteRange(uint32_t range);
 
 private:
@@ -59,14 +59,14 @@ private:
     SpanRecords m_coins;
     SpanBlocks m_blocks;
     SpentRules m_rules;
-    // Of the span at hand.
-    HeightSpan m_span; //!< those of it whose records are wanted
+    // The current span.
+    HeightSpan m_span; //!< the heights of it whose records are wanted
     UndoSpan m_made;
-    std::vector<HashMessage> m_messages; //!< that give the checksums
+    std::vector<HashMessage> m_messages; //!< input of the checksums
     std::vector<Hash32> m_checksums;
-    // Of the block at hand.
+    // The current block.
     std::vector<ByteSpan> m_by_input;  //!< coins in undo form; at the coinbase's place the outline
-    std::span<const ByteSpan> m_spent; //!< the coins of these
+    std::span<const ByteSpan> m_spent; //!< the coins in m_by_input
     BlockOutline m_outline;
 };
 
@@ -78,7 +78,7 @@ Result<bool> UndoPhase::Worker::WriteRange(uint32_t range)
     for (const SizedSpan& span : spans) {
         const bool too_large = span.bytes > most;
         if (too_large && !m_phase.m_handover.AwaitTurn(span.heights.first)) {
-            return false; // one at a time
+            return false; // one oversized block at a time
         }
         IBD_ASSIGN_OR_RETURN(const bool go_on, WriteSpan(range, span));
         if (!go_on) return false;
@@ -106,9 +106,10 @@ Result<> UndoPhase::Worker::Build(uint32_t range, uint64_t bytes)
     IBD_RETURN_IF_ERROR(m_coins.Load(m_spills, range, m_span, bytes));
     m_made.records.clear();
     m_made.records.resize(m_span.Blocks());
-    const bool giant = m_span.Blocks() == 1 && m_coins.Bytes() > m_phase.m_options.giant_bytes;
-    // A count of a transaction's coins takes less than what stands before them in the spill.
-    if (!giant && m_phase.m_options.records)
+    const bool oversized =
+        m_span.Blocks() == 1 && m_coins.Bytes() > m_phase.m_options.oversized_bytes;
+    // A transaction's count of coins takes less than the heads of its coins in the spill.
+    if (!oversized && m_phase.m_options.records)
         m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
     if (OutlinesOf(m_phase.m_options) != OutlineUse::kNone) IBD_RETURN_IF_ERROR(BuildByOutlines());
     return m_blocks.ForEach(
@@ -118,7 +119,7 @@ Result<> UndoPhase::Worker::Build(uint32_t range, uint64_t bytes)
         });
 }
 
-/** Of the blocks whose outline came with their coins and is enough. */
+/** Makes the records of blocks whose spilled outline suffices. */
 Result<> UndoPhase::Worker::BuildByOutlines()
 {
     for (uint32_t height = m_span.first; height < m_span.end && !m_job.stop; ++height) {
@@ -132,7 +133,7 @@ Result<> UndoPhase::Worker::BuildByOutlines()
     return {};
 }
 
-/** By the outline of the block at hand. False says nothing. */
+/** Checks the rules with the outline of the current block. False proves nothing. */
 bool UndoPhase::Worker::KeepsRules(const HeaderNode& node)
 {
     return m_phase.m_options.checks == UndoChecks::kNone ||
@@ -155,13 +156,13 @@ Result<> UndoPhase::Worker::BuildBlock(const HeaderNode& node, const PlainBlock&
     return {};
 }
 
-/** Of the block at hand, whose coins fit. */
+/** Makes the record of the current block, whose coins all fit. */
 void UndoPhase::Worker::MakeRecord(const HeaderNode& node)
 {
     auto& record = RecordOf(static_cast<uint32_t>(node.height));
     record.node = &node;
     if (!m_phase.m_options.records) return;
-    if (SpentBytes() > m_phase.m_options.giant_bytes) {
+    if (SpentBytes() > m_phase.m_options.oversized_bytes) {
         record.scattered = ScatterRecord();
     } else {
         record.begin = m_made.bytes.size();
@@ -176,8 +177,8 @@ uint64_t UndoPhase::Worker::SpentBytes() const
                            [](uint64_t size, ByteSpan coin) { return size + coin.size(); });
 }
 
-/** The coin of each input of a block, by their numbers, which JoinWorker gave them, and its outline
- *  if it is there. False: there is none for an input, or two. */
+/** Finds the coin of each input of a block, by JoinWorker's numbers, and the outline if there is
+ *  one. False: an input has no coin, or two. */
 bool UndoPhase::Worker::FindCoins(uint32_t height)
 {
     const auto offsets = m_coins.At(height);
@@ -191,13 +192,13 @@ bool UndoPhase::Worker::FindCoins(uint32_t height)
         fits = fits && input < m_by_input.size() && m_by_input[input].empty();
         if (fits) m_by_input[input] = UndoOf(m_coins.RecordAt(offset));
     }
-    // All are in different places, so that of the inputs none is left out, unless the last is.
+    // The places are distinct, so with a matching count no input lacks its coin.
     const size_t outlines = m_by_input[kOutlineIndex].empty() ? 0 : 1;
     m_spent = std::span(m_by_input).subspan(1, offsets.size() - outlines);
     return fits && (outlines == 0 || m_by_input.back().empty());
 }
 
-/** Whether each input of the block at hand has its coin. */
+/** Fails if an input of the current block lacks its coin. */
 Result<> UndoPhase::Worker::RequireFit(uint32_t height, bool fits) const
 {
     const uint64_t inputs = m_outline.Inputs();
@@ -206,7 +207,7 @@ Result<> UndoPhase::Worker::RequireFit(uint32_t height, bool fits) const
                    m_spent.size(), inputs);
 }
 
-/** As BlockUndo::Encode(). */
+/** See BlockUndo::Encode(). */
 void UndoPhase::Worker::AppendRecord()
 {
     Writer writer(m_made.bytes);
@@ -218,13 +219,13 @@ void UndoPhase::Worker::AppendRecord()
     }
 }
 
-/** As AppendRecord(), but the coins stay where they lie. */
+/** Like AppendRecord(), but leaves the coins where they lie. */
 std::unique_ptr<ScatteredUndo> UndoPhase::Worker::ScatterRecord() const
 {
     constexpr size_t kMostOfCount = 9;
     auto out = std::make_unique<ScatteredUndo>();
     const auto txs = m_outline.Txs();
-    out->counts.reserve(kMostOfCount * (1 + txs.size())); // it must not move
+    out->counts.reserve(kMostOfCount * (1 + txs.size())); // it must not reallocate
     out->pieces.reserve(1 + txs.size() + m_spent.size());
     const auto add_count = [&](size_t count) {
         const size_t begin = out->counts.size();
@@ -241,13 +242,12 @@ std::unique_ptr<ScatteredUndo> UndoPhase::Worker::ScatterRecord() const
     return out;
 }
 
-/** Of all records of the span at once, in as many lanes as there are; of the scattered ones alone.
- */
+/** Checksums all records of the span at once, in all available lanes; scattered ones singly. */
 void UndoPhase::Worker::AddChecksums()
 {
     m_messages.clear();
     for (UndoSpan::Record& record : m_made.records) {
-        if (!record.node) continue; // a rule is broken below it
+        if (!record.node) continue; // above a block that breaks a rule
         const BlockHash& before = record.node->prev->hash;
         if (record.scattered) {
             record.checksum = UndoChecksum(before, record.scattered->pieces);

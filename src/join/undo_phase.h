@@ -1,8 +1,8 @@
-// UndoPhase: from the coins that inputs spend to the undo data of each block, in the order of the
-// chain, by ranges, on several threads. A block is held against the rules with its coins: by the
-// outline that came with these, or else it is read once more. Called by UndoRebuild on its thread.
-// Memory: JoinOptions::memory_bytes, the blocks being parsed, and kMaxGiantUndoBytes for one block
-// whose coins do not fit.
+// UndoPhase: makes the undo data of each block, in the order of the chain, from the coins that
+// inputs spend; by ranges, on several threads. The rules are checked with the outline that came
+// with a block's coins; else the block is read once more. Called by UndoRebuild on its thread.
+// Memory: JoinOptions::memory_bytes, the blocks being parsed, and kMaxOversizedUndoBytes for one
+// block whose coins do not fit.
 #pragma once
 
 #include "join/join_job.h"
@@ -16,13 +16,13 @@ class JoinMeter;
 
 class UndoPhase {
 public:
-    /** All must outlive it. */
+    /** All arguments must outlive it. */
     UndoPhase(JoinJob& job, const UndoOptions& options, const BlockStore& store,
               const BlockPlaces& places, const JoinState& state, UndoConsumer& consumer);
 
-    /** Of the blocks of some of JoinState::SpendingRanges(), which `coins` are spent in among
-     *  others. The lowest that breaks a rule, if there is one. Bad data: a spill of coins is
-     *  damaged. Before the last height if the job was stopped. */
+    /** Makes the undo data of the blocks of some of JoinState::SpendingRanges(); `coins` contain
+     *  all coins that they spend. Returns the lowest block that breaks a rule, if any. Bad data: a
+     *  spill of coins is damaged. Ends early if the job was stopped. */
     Result<std::optional<BrokenRule>> Run(RangeSpan ranges, std::span<const SpillInfo> coins,
                                           JoinMeter& meter);
 
@@ -37,7 +37,7 @@ private:
     const JoinState& m_state;
     const HeightRanges m_spending;
     UndoHandover m_handover;
-    std::atomic<uint32_t> m_next{0}; //!< range that nobody has claimed
+    std::atomic<uint32_t> m_next{0}; //!< next range that no worker has claimed
 };
 
 } // namespace ibd

@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** Coins that are spent in ranges below `near_end` go one way, the others another, if at all. */
+/** Sends coins that are spent in ranges below `near_end` to `near`, the others to `far`. */
 class NearAndFar final : public PageSink {
 public:
     NearAndFar(PageSink& near, PageSink& far, uint32_t near_end)
@@ -61,14 +61,14 @@ Result<std::optional<BrokenRule>> UndoPortions::Run()
     return std::nullopt;
 }
 
-/** The first range of the portion whose records are made first. */
+/** The first range of the portion to begin with. */
 Result<uint32_t> UndoPortions::Begin()
 {
     const auto first = static_cast<uint32_t>(m_options.first_height);
     const uint32_t range =
         m_spending.Of(first) / m_options.portion_ranges * m_options.portion_ranges;
     const uint32_t begin = m_spending.Span(range).first;
-    if (begin < m_state.fetched_for) { // undo data that was there is gone
+    if (begin < m_state.fetched_for) { // undo data that existed is gone
         m_state.coin_spills.clear();
         m_state.fetched_to = 0;
     }
@@ -77,7 +77,7 @@ Result<uint32_t> UndoPortions::Begin()
     return range;
 }
 
-/** Coins that are made below a height and spent there or above. */
+/** Fetches coins that are made below a height and spent there or above. */
 Result<> UndoPortions::FetchBelow(uint32_t height)
 {
     IBD_ASSIGN_OR_RETURN(auto far, m_fetch.RunAlone({m_state.fetched_to, height},
@@ -86,8 +86,8 @@ Result<> UndoPortions::FetchBelow(uint32_t height)
     return far ? Keep(std::move(*far), height) : Result<>();
 }
 
-/** Coins that the portion's blocks make: spills of those that its own blocks spend, of use for now;
- *  the others are kept. Of no meaning if the job was stopped. */
+/** Fetches coins that the portion's blocks make. Returns spills of coins that its own blocks spend;
+ *  keeps the others in the state. Meaningless if the job was stopped. */
 Result<std::vector<SpillInfo>> UndoPortions::Fetch(HeightSpan portion)
 {
     const Path& directory = m_job.options.directory;

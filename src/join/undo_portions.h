@@ -1,9 +1,8 @@
-// UndoPortions: from which input spends which output to the undo data of all blocks, a portion of
-// the chain at a time: first the coins that its blocks make are fetched, then the records of its
-// blocks are made. So only those coins lie on the disk for long that are spent in a later portion,
-// and blocks are read a second time soon after the first. Called by UndoRebuild on its thread. A
-// death costs a portion. Memory: as FetchPhase and UndoPhase, one at a time.
-// See doc/develop/join.md.
+// UndoPortions: makes the undo data of all blocks from pairs of outputs and spending inputs, a
+// portion of the chain at a time. It fetches the coins that the portion's blocks make, then makes
+// the records of its blocks. Thus only coins spent in a later portion stay on disk for long, and a
+// block's second read follows soon after its first. Called by UndoRebuild on its thread. A crash
+// costs one portion. Memory: as FetchPhase and UndoPhase, one at a time. See doc/develop/join.md.
 #pragma once
 
 #include "join/fetch_phase.h"
@@ -15,20 +14,21 @@ namespace ibd {
 
 class UndoPortions {
 public:
-    /** Spills from this number on are of the portion at hand, and of no use after a death. */
+    /** Spills with this number or a higher one belong to the current portion and are useless after
+     *  a crash. */
     static constexpr uint32_t kNearSpills = kPassingSpills;
 
-    /** All must outlive it. `state`: kPaired; it goes on as saved. `first_spill`: no spill below
-     *  kNearSpills with this number or above is in the directory. */
+    /** All arguments must outlive it. `state`: kPaired; it is changed and saved as work goes on.
+     *  `first_spill`: from this number up to kNearSpills no spill is in the directory. */
     UndoPortions(JoinJob& job, const UndoOptions& options, const BlockStore& store,
                  const BlockPlaces& places, JoinState& state, uint32_t first_spill,
                  UndoConsumer& consumer);
 
-    /** Once. The lowest block that breaks a rule, if there is one. Bad data: a spill is damaged.
-     *  Before the last height if the job was stopped. */
+    /** Call once. Returns the lowest block that breaks a rule, if any. Bad data: a spill is
+     *  damaged. Ends early if the job was stopped. */
     Result<std::optional<BrokenRule>> Run();
 
-    /** Of coins that were written, so far. */
+    /** Bytes of coins written so far. */
     uint64_t CoinBytes() const { return m_coin_bytes; }
 
 private:

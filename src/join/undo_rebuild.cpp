@@ -18,12 +18,12 @@ UndoOptions Normalized(UndoOptions options)
     return options;
 }
 
-/** Remembers what the consumer has taken, in case that the rest has to be done anew. */
+/** Remembers the last record that the consumer took, in case the rest must be done again. */
 class Remembering final : public UndoConsumer {
 public:
     Remembering(UndoConsumer& consumer, int32_t next) : m_consumer(consumer), m_next(next) {}
 
-    /** The lowest block that it has not; not while others work. */
+    /** The lowest height without a taken record; not while other threads work. */
     int32_t Next() const { return m_next; }
 
     Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
@@ -59,7 +59,7 @@ JoinProgress UndoRebuild::Progress() const
 Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
 {
     if (m_options.first_height > m_job.terminal.height) {
-        // It was killed when it had handed on the last and not yet cleaned up.
+        // A process was killed after the last record, before it removed its files.
         IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
         IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
@@ -102,7 +102,7 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
 
 Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<FoundCoins> found)
 {
-    constexpr int kTries = 4; // with what is kept or found, with a scan, joined, joined anew
+    constexpr int kTries = 4; // with kept or found coins, with a scan, with a join, with a new join
     IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
     Remembering remembering(consumer, m_options.first_height);
     bool use_kept = true;
@@ -127,7 +127,7 @@ Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<F
     return SystemError("{} does not keep what is written to it", m_job.options.directory.string());
 }
 
-/** Nothing: only a join can tell. Bad data: a spill is damaged. */
+/** Nothing: a join is necessary. Bad data: a spill is damaged. */
 Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, bool use_kept,
                                                         std::optional<FoundCoins> found)
 {
@@ -135,7 +135,8 @@ Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, 
     auto loaded = LoadJoinState(m_job.env, m_job.options.directory);
     if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
     const JoinState kept =
-        loaded && *loaded ? std::move(**loaded) : JoinState(); // or Run() says so
+        loaded && *loaded ? std::move(**loaded) : JoinState(); // a damaged state is left for Run()
+                                                               // to report
     const auto remove_others = [&](const std::vector<SpillInfo>& wanted) {
         return RemoveOtherSpills(m_job.env, m_job.options.directory, wanted);
     };
@@ -146,19 +147,19 @@ Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, 
         const auto& coins = found->state.coin_spills;
         wanted.insert(wanted.end(), coins.begin(), coins.end());
     }
-    IBD_RETURN_IF_ERROR(remove_others(wanted)); // of one that died
+    IBD_RETURN_IF_ERROR(remove_others(wanted)); // left by a process that died
     auto made = found ? WriteFound(found->state, consumer) : MakeLast(kept, use_kept, consumer);
     const Result<> removed = remove_others(kept.AllSpills());
     return made && !removed ? removed.GetError() : std::move(made);
 }
 
-/** Whether it says which output each input of this chain spends. */
+/** Whether the state names the output that each input of this chain spends. */
 bool UndoRebuild::IsUsable(const JoinState& kept) const
 {
     return kept.SaysWhatIsSpent() && m_job.IsOfSameChain(kept);
 }
 
-/** Whether it is of the same blocks. */
+/** Whether the coins are of the same blocks. */
 bool UndoRebuild::Fits(const FoundCoins& found) const
 {
     return found.first == static_cast<uint32_t>(m_options.first_height) &&
@@ -234,17 +235,17 @@ Result<BlockPlaces> UndoRebuild::FindPlaces() const
     return places;
 }
 
-/** While the next phase is at work, whose spills have the numbers from that on which is returned:
- *  no file that is being removed has one. */
+/** Removes useless spills while the next phase works. Returns the first number for the next phase's
+ *  spills; no file being removed has it or a higher one. */
 Result<uint32_t> UndoRebuild::RemoveUseless(const JoinState& state)
 {
     const Path& directory = m_job.options.directory;
-    IBD_RETURN_IF_ERROR(m_removal.Wait()); // what is being removed may still be there
+    IBD_RETURN_IF_ERROR(m_removal.Wait()); // files being removed may still be listed
     IBD_ASSIGN_OR_RETURN(const auto others, OtherSpills(m_job.env, directory, state.AllSpills()));
     uint32_t next = state.NextSpillNumber();
     std::vector<Path> files;
     for (const uint32_t number : others) {
-        if (number >= UndoPortions::kNearSpills) continue; // they are written over
+        if (number >= UndoPortions::kNearSpills) continue; // they will be overwritten
         next = std::max(next, number + 1);
         files.push_back(SpillPath(directory, number));
     }
@@ -252,7 +253,7 @@ Result<uint32_t> UndoRebuild::RemoveUseless(const JoinState& state)
     return next;
 }
 
-/** With all the coins that the blocks spend. */
+/** Makes the undo data; the state has all coins that the blocks spend. */
 Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces& places,
                                        UndoConsumer& consumer)
 {
@@ -282,7 +283,8 @@ Result<JoinVerdict> UndoRebuild::End(const JoinTotals& totals, std::optional<Bro
         return InterruptedVerdict();
     }
     const Result<> ended = consumer.End();
-    if (!ended) return Error{ended.Message(), Error::Kind::kSystem}; // bad data is a spill's
+    // Bad data would mean a damaged spill.
+    if (!ended) return Error{ended.Message(), Error::Kind::kSystem};
     return verdict;
 }
 

@@ -1,9 +1,9 @@
-// UndoRebuild: makes the undo data of blocks from the blocks alone, and holds them against the
-// rules that need the coins they spend. A join (spend_join.h) says which input spends which output;
-// the blocks are read once more for the coins, and once more for the rules and the records. Owned
-// by who asks for it; Run() on one thread, the rest from any. Memory: JoinOptions::memory_bytes, 16
-// bytes a block of the chain, the blocks being parsed, and for a block with more undo data than
-// fits at most kMaxGiantUndoBytes, one at a time. See doc/develop/join.md.
+// UndoRebuild: makes the undo data of blocks from the blocks alone, and checks the rules that need
+// the spent coins. A join (spend_join.h) finds the output that each input spends; the blocks are
+// read once more for the coins, and once more for the rules and the records. Run() on one thread,
+// the rest from any. Memory: JoinOptions::memory_bytes, 16 bytes for each block of the chain, the
+// blocks being parsed, and at most kMaxOversizedUndoBytes for one block with more undo data than
+// fits. See doc/develop/join.md.
 #pragma once
 
 #include "join/fold_search.h"
@@ -19,27 +19,27 @@ struct BrokenRule;
 
 class UndoRebuild {
 public:
-    /** Of the blocks 1 to `terminal`. `supply` gives them to the join; when it is done they are in
-     *  `store` where their nodes say, and stay there. While Run() looks that up, right after the
-     *  join, nobody may change those nodes. `stop`: makes Run() return soon, from any thread. All
-     *  must outlive the object. */
+    /** For the blocks 1 to `terminal`. `supply` gives them to the join. Afterwards they are in
+     *  `store` where their nodes say, and must stay there; while Run() copies these places, right
+     *  after the join, no thread may change the nodes. `stop`: makes Run() return soon; set by any
+     *  thread. All arguments must outlive the object. */
     UndoRebuild(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                 const BlockStore& store, BlockSupply& supply, UndoOptions options,
                 const std::atomic<bool>& stop);
 
-    /** Once. Goes on with what a join with JoinOptions::pairs, or an earlier rebuild, has left in
-     *  the directory. A broken rule is kBlockInvalid: the reason names block, height, transaction
-     *  and what the serial engine says of it; all blocks below were handed to the consumer. What is
-     *  on disk is removed unless the verdict is kIncomplete or kInterrupted. An error is the
-     *  machine's, or says that a block is damaged: what was durable stays for the next. */
+    /** Call once. Resumes the work that a join with JoinOptions::pairs, or an earlier rebuild, left
+     *  in the directory. A broken rule gives kBlockInvalid: the reason names block, height,
+     *  transaction and the serial engine's text; the records of all blocks below went to the
+     *  consumer. The files are removed unless the verdict is kIncomplete or kInterrupted. An error
+     *  is the machine's, or a damaged block: durable work stays for the next rebuild. */
     Result<JoinVerdict> Run(UndoConsumer& consumer);
 
-    /** Likewise once, in place of Run(): as fast as may be, that of the blocks from
-     *  UndoOptions::first_height on, SoughtCoins::kMostBlocks at most. With what a join has kept
-     *  the coins are fetched that are wanted. Else they are those that were `found` while blocks
-     *  were folded, if it is of the same blocks; else the blocks are read once for them
-     *  (scan_phase.h), and joined only if an outpoint occurs more than once. Of what is on disk
-     *  that stays which Run() goes on with, whatever the verdict. */
+    /** An alternative to Run(), also once: makes the undo data of the blocks from
+     *  UndoOptions::first_height on, at most WantedCoins::kMostBlocks, as fast as possible. The
+     *  coins come from the pairs that a join has kept; else from `found`, which a fold has
+     *  gathered, if it is of the same blocks; else the blocks are read once (scan_phase.h), and
+     *  joined only if an outpoint occurs more than once. Files that Run() can resume from stay,
+     *  whatever the verdict. */
     Result<JoinVerdict> RunLast(UndoConsumer& consumer, std::optional<FoundCoins> found = {});
 
     JoinProgress Progress() const;

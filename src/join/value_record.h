@@ -1,8 +1,8 @@
-// What of values is spilled by the height of the block that spends: coins that its inputs spend,
-// and what the block itself says (block_account.h), in pieces. A number of 64 bits, which is the
+// The records that a join of values spills by the height of the spending block: coins that its
+// inputs spend, and the block's account (block_account.h) in pieces. A 64-bit number holds the
 // place in the chain of the input, or of the piece by its number (JoinRecord::Place), a bit that
-// says which, and 22 more bits; then 8 bytes of a coin, or as many of a piece as these say. Pure
-// functions. Format: doc/formats/spill.md.
+// says which, and 22 more bits. 8 bytes of a coin follow, or as many bytes of a piece as the 22
+// bits say. Pure functions. Format: doc/formats/spill.md.
 #pragma once
 
 #include "join/fixed_collector.h"
@@ -13,7 +13,7 @@
 
 namespace ibd {
 
-/** A coin that an input spends, and the height that it was made at. */
+/** A coin that an input spends, and the height of the block that made it. */
 struct ValueRecord {
     uint64_t spent_at = 0; //!< JoinRecord::Place
     uint32_t height = 0;
@@ -30,7 +30,7 @@ struct ValueRecord {
     {
         return (ReadLE64(record) >> JoinRecord::kPlaceBits & 1) != 0;
     }
-    /** As RecordSize. */
+    /** See RecordSize. */
     static size_t SizeOf(ByteSpan bytes)
     {
         if (bytes.size() < kHeadBytes) return 0;
@@ -59,7 +59,7 @@ private:
     static_assert(JoinRecord::kHeightBits - kRestBits <= 64 - kCoinBits);
 };
 
-/** Gathers them as pages by range of the height where they are spent. One for each thread. */
+/** Gathers them as pages by range of the spending height. One for each thread. */
 class ValueCollector final : public MetSink<ValuedRecord> {
 public:
     /** `ranges` must outlive it. */
@@ -84,7 +84,7 @@ public:
         coin.Write(m_coins.Room());
         return m_coins.Close(m_ranges.Of(JoinRecord::HeightOf(coin.spent_at)));
     }
-    /** Likewise; `bytes`: at most kMostPieceBytes. */
+    /** Adds a piece; `bytes`: at most kMostPieceBytes. False: the sink has failed. */
     bool AddPiece(uint32_t height, uint32_t number, ByteSpan bytes)
     {
         uint8_t* const room = m_pieces.Room();

@@ -57,7 +57,7 @@ TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is check
             UndoOptions options = setup.RebuildOptions(checks);
             options.join.threads = threads;
             options.join.background = threads > 1;
-            options.giant_bytes = threads > 1 ? 500 : kGiantUndoBytes;
+            options.oversized_bytes = threads > 1 ? 500 : kOversizedUndoBytes;
             Comparing consumer(setup);
             REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == JoinVerdict::Kind::kDone);
             REQUIRE(consumer.AllEqual());
@@ -82,7 +82,7 @@ TEST_CASE("Where blocks are only checked, their consumer is told of each, withou
     for (const auto checks : {UndoChecks::kRules, UndoChecks::kScripts}) {
         UndoOptions options = setup.RebuildOptions(checks);
         options.records = false;
-        options.giant_bytes = 500;
+        options.oversized_bytes = 500;
         Counting consumer;
         REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == JoinVerdict::Kind::kDone);
         CHECK(consumer.in_order);

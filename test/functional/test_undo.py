@@ -114,7 +114,7 @@ class Now(UndoTest):
                          (0, ""))
         self.assert_as_serial(node, made, wanted)
 
-    def test_a_giant_record(self):
+    def test_an_oversized_record(self):
         """Above 16 MiB it is made alone."""
         mined, last = chain_of_large_coins(1_700)
         mined.add(last)

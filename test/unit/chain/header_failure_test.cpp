@@ -1,4 +1,4 @@
-// Failed headers and the best of the others, against a naive twin that looks at every header.
+// Failed headers and the best of the others, against a naive reference that looks at every header.
 #include "chain/header_tree.h"
 #include "chain_data.h"
 #include "consensus/pow.h"
@@ -14,9 +14,9 @@ namespace {
 size_t Below(size_t n) { return TestRng()() % n; }
 
 /** Sweeps over all headers of a tree; keeps statuses and the best header of its own. */
-class NaiveTwin {
+class NaiveReference {
 public:
-    explicit NaiveTwin(HeaderTree& tree) : m_tree(tree) { Inserted(); }
+    explicit NaiveReference(HeaderTree& tree) : m_tree(tree) { Inserted(); }
 
     void Inserted()
     {
@@ -116,16 +116,16 @@ std::unique_ptr<HeaderTree> NumberedTree()
 
 } // namespace
 
-TEST_CASE("failed headers, what changed, and the best header equal those of the naive twin")
+TEST_CASE("failed headers, what changed, and the best header equal those of the naive reference")
 {
     size_t marked = 0, cleared = 0;
     for (int round = 0; round < 60; ++round) {
         const auto tree = NumberedTree();
-        NaiveTwin twin(*tree);
+        NaiveReference reference(*tree);
         for (int step = 0; step < 120; ++step) {
             for (size_t n = Below(4); n > 0; --n) Sprout(*tree);
-            twin.Inserted();
-            const std::vector<uint32_t> before = twin.Statuses();
+            reference.Inserted();
+            const std::vector<uint32_t> before = reference.Statuses();
             HeaderNode* node = tree->NodeAt(Below(tree->Size()));
             std::vector<HeaderNode*> changed;
             const size_t kind = Below(5);
@@ -133,45 +133,45 @@ TEST_CASE("failed headers, what changed, and the best header equal those of the 
             if (Below(2) == 0) node = tree->BestHeader();
             if (kind < 2 && node->prev) {
                 changed = tree->MarkFailed(node);
-                twin.MarkFailed(node);
+                reference.MarkFailed(node);
                 marked += changed.size();
             } else if (kind == 2) {
                 changed = tree->ClearFailure(node);
-                twin.ClearFailure(node);
+                reference.ClearFailure(node);
                 cleared += changed.size();
             } else {
                 tree->SetSequence(*node, kind == 3 ? tree->NextSequenceId() : -step);
             }
-            twin.Compare(before, changed);
+            reference.Compare(before, changed);
         }
     }
     CHECK(marked > 1000);
     CHECK(cleared > 500);
 }
 
-TEST_CASE("failure bits written by a loader are handed down as the naive twin does")
+TEST_CASE("failure bits written by a loader are handed down as the naive reference does")
 {
     for (int round = 0; round < 100; ++round) {
         const auto tree = NumberedTree();
         for (int i = 0; i < 100; ++i) Sprout(*tree);
-        NaiveTwin twin(*tree);
+        NaiveReference reference(*tree);
         for (size_t n = Below(6); n > 0; --n) {
             HeaderNode* node = tree->NodeAt(1 + Below(tree->Size() - 1));
             node->status |= Below(2) == 0 ? kFailedValid : kFailedChild;
         }
-        std::vector<uint32_t> before = twin.Statuses();
-        twin.Adopt();
-        twin.Compare(before, tree->AdoptStatuses());
+        std::vector<uint32_t> before = reference.Statuses();
+        reference.Adopt();
+        reference.Compare(before, tree->AdoptStatuses());
         // And goes on from there.
         HeaderNode* node = tree->NodeAt(1 + Below(tree->Size() - 1));
-        before = twin.Statuses();
-        twin.ClearFailure(node);
-        twin.Compare(before, tree->ClearFailure(node));
-        before = twin.Statuses();
+        before = reference.Statuses();
+        reference.ClearFailure(node);
+        reference.Compare(before, tree->ClearFailure(node));
+        before = reference.Statuses();
         node = tree->BestHeader();
         if (!node->prev) continue;
-        twin.MarkFailed(node);
-        twin.Compare(before, tree->MarkFailed(node));
+        reference.MarkFailed(node);
+        reference.Compare(before, tree->MarkFailed(node));
     }
 }
 

@@ -270,7 +270,7 @@ TEST_CASE("A fold that is watched from block to block finds all or nothing", "[k
     std::vector<uint32_t> heights = AllHeights(setup);
     const std::set<uint32_t> makers = MakersOf(setup, 90);
     const uint32_t maker = *makers.begin();
-    uint32_t other = 1; // makes nothing that is sought
+    uint32_t other = 1; // makes nothing that is wanted
     while (makers.contains(other)) ++other;
     REQUIRE(other < 90);
     SECTION("all are shown, in any order")
@@ -318,7 +318,7 @@ TEST_CASE("A fold that is watched from block to block finds all or nothing", "[k
     RequireClean(setup.Directory());
 }
 
-TEST_CASE("A fold may go beyond the blocks whose coins are sought", "[keystone]")
+TEST_CASE("A fold may go beyond the blocks whose coins are wanted", "[keystone]")
 {
     UndoSetup setup(TestRng()());
     const HeaderNode& tip = setup.Setup().Chain().Tip();

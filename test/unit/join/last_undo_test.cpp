@@ -1,6 +1,6 @@
 // Undo data of the last blocks alone: whatever the seed, order and supply of blocks, threads,
 // memory, moment of death and what a join has kept, the records are those of a walk over a map.
-#include "join/sought_coins.h"
+#include "join/wanted_coins.h"
 #include "undo_setup.h"
 
 using namespace ibd;
@@ -273,7 +273,7 @@ TEST_CASE("A damaged block is read again, or named, and so is a damaged spill", 
         RequireClean(setup.Directory());
         if (verdict) {
             REQUIRE_FALSE(certain);
-            RequireDone(verdict); // none of those coins was sought
+            RequireDone(verdict); // none of those coins was wanted
             setup.RequireRightLast();
         } else {
             CAPTURE(verdict.Message());
@@ -297,39 +297,39 @@ TEST_CASE("A damaged block is read again, or named, and so is a damaged spill", 
     }
 }
 
-TEST_CASE("SoughtCoins: each output is taken once, by a spend that is not below it", "[keystone]")
+TEST_CASE("WantedCoins: each output is taken once, by a spend that is not below it", "[keystone]")
 {
     constexpr uint32_t kFirst = 1'000;
     const SipKey key{TestRng()(), TestRng()()};
-    SoughtCoins sought(kFirst, 200, 1 << 20, key);
+    WantedCoins wanted(kFirst, 200, 1 << 20, key);
     std::vector<OutPoint> outpoints;
     for (uint32_t i = 0; i < 200; ++i) {
         outpoints.push_back({Txid::FromBytes(RandomBytes(32).data()), i});
         uint8_t bytes[36];
         std::copy_n(outpoints.back().txid.data(), 32, bytes);
         WriteLE32(bytes + 32, i);
-        REQUIRE(sought.Add(bytes, JoinRecord::PlaceOf(kFirst + i, i + 1)));
+        REQUIRE(wanted.Add(bytes, JoinRecord::PlaceOf(kFirst + i, i + 1)));
     }
-    REQUIRE(sought.Size() == 200);
-    CHECK(sought.FirstMissing() == JoinRecord::PlaceOf(kFirst, 1));
+    REQUIRE(wanted.Size() == 200);
+    CHECK(wanted.FirstMissing() == JoinRecord::PlaceOf(kFirst, 1));
     const auto take = [&](const OutPoint& o, uint32_t height, bool again) {
-        REQUIRE(sought.MayHold(o.txid));
-        return sought.Take(sought.Prepare(sought.Begin(o.txid), o.vout), height, again);
+        REQUIRE(wanted.MayHold(o.txid));
+        return wanted.Take(wanted.Prepare(wanted.Begin(o.txid), o.vout), height, again);
     };
     for (uint32_t i = 0; i < 200; ++i) {
         CHECK_FALSE(take(outpoints[i], kFirst + i + 1, false)); // made above
         CHECK_FALSE(take({outpoints[i].txid, i + 1}, 1, false));
         CHECK(take(outpoints[i], kFirst + i, false) == JoinRecord::PlaceOf(kFirst + i, i + 1));
         CHECK_FALSE(take(outpoints[i], 1, true));
-        CHECK_FALSE(sought.Repeated());
+        CHECK_FALSE(wanted.Repeated());
     }
-    CHECK_FALSE(sought.FirstMissing());
+    CHECK_FALSE(wanted.FirstMissing());
     CHECK_FALSE(take(outpoints[7], 1, false));
-    CHECK(sought.Repeated());
-    sought.Clear();
-    CHECK_FALSE(sought.Repeated());
-    CHECK(sought.Size() == 0);
+    CHECK(wanted.Repeated());
+    wanted.Clear();
+    CHECK_FALSE(wanted.Repeated());
+    CHECK(wanted.Size() == 0);
     int held = 0;
-    for (const OutPoint& o : outpoints) held += sought.MayHold(o.txid);
+    for (const OutPoint& o : outpoints) held += wanted.MayHold(o.txid);
     CHECK(held == 0);
 }

@@ -100,8 +100,8 @@ public:
         options.join.connected = TestRng().Below(2) == 0;
         options.checks = UndoChecks::kNone; // the chain breaks rules: see test/full_validation
         options.outlines = TestRng().Below(2) == 0;
-        options.giant_bytes =
-            std::array{uint64_t{0}, uint64_t{300}, kGiantUndoBytes}[TestRng().Below(3)];
+        options.oversized_bytes =
+            std::array{uint64_t{0}, uint64_t{300}, kOversizedUndoBytes}[TestRng().Below(3)];
         options.portion_ranges = std::array{8u, 50u, kUndoPortionRanges}[TestRng().Below(3)];
         return options;
     }

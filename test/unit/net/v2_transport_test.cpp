@@ -219,14 +219,14 @@ TEST_CASE("who sends no terminator, or a packet above the limit, is cut off", "[
     CHECK(peer.Give(Bytes(1)) == "V2 transport error: missing garbage terminator");
 
     V2Transport another = Called();
-    ScriptedPeer giant(another, true);
-    giant.Shake();
+    ScriptedPeer oversized(another, true);
+    oversized.Shake();
     Bytes contents(1 + 12 + kMaxPayload);
     std::copy_n("block", 5, contents.begin() + 1);
-    CHECK(giant.Give(giant.Packet(contents)) == "");
-    CHECK(giant.Got().size() == 6 + 2 * kMaxPayload + 1);
+    CHECK(oversized.Give(oversized.Packet(contents)) == "");
+    CHECK(oversized.Got().size() == 6 + 2 * kMaxPayload + 1);
     contents.push_back(0);
-    CHECK(giant.Give(ByteSpan(giant.Packet(contents)).first(3)) ==
+    CHECK(oversized.Give(ByteSpan(oversized.Packet(contents)).first(3)) ==
           "V2 transport error: packet too large (4000014 bytes)");
 }
 

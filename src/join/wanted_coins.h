@@ -1,5 +1,5 @@
-// SoughtCoins: the outpoints that some inputs spend, to be looked up by whoever reads the blocks
-// that may make them. Add() on one thread, then Take() on any number. Memory: as given.
+// WantedCoins: the outpoints that a set of inputs spends, for threads that look up the outputs of
+// the blocks they read. Add() on one thread, then Take() on any number. Memory: as given.
 #pragma once
 
 #include "consensus/limits.h"
@@ -13,57 +13,56 @@
 
 namespace ibd {
 
-class SoughtCoins {
+class WantedCoins {
 public:
-    /** Inputs of so many blocks at most. */
+    /** Most blocks whose inputs fit the bits of a slot. */
     static constexpr uint32_t kMostBlocks = 511;
 
-    /** So many inputs so many blocks can have. */
+    /** Most inputs that `blocks` blocks can have. */
     static constexpr uint64_t MostInputs(uint32_t blocks)
     {
         constexpr uint64_t kLeastInputBytes = 41; // outpoint, empty script with length, sequence
         return blocks * (kMaxBlockWeight / kWitnessScaleFactor / kLeastInputBytes);
     }
 
-    /** Of inputs of blocks from height `first` on. `bytes`: that it may take, unless it needs less
-     *  for `most_inputs`. `key`: secret. */
-    SoughtCoins(uint32_t first, uint64_t most_inputs, size_t bytes, SipKey key);
+    /** For inputs of blocks from height `first` on. `bytes`: the most memory that it takes; less if
+     *  `most_inputs` need less. `key`: secret. */
+    WantedCoins(uint32_t first, uint64_t most_inputs, size_t bytes, SipKey key);
 
-    /** Forgets all. */
+    /** Removes all outpoints. */
     void Clear();
     /** Adds the outpoint (36 bytes) that the input at `place` (JoinRecord::Place) spends. False:
      *  there is no room. */
     bool Add(const uint8_t* outpoint, uint64_t place);
     size_t Size() const { return m_size; }
 
-    /** False: no output of that transaction is sought. True mostly means that one is. */
+    /** False: no output of that transaction is wanted. True: probably one is. */
     bool MayHold(const Txid& txid) const
     {
         const uint64_t bit = FilterBit(txid.data());
         return (m_filter[bit / 64] >> bit % 64 & 1) != 0;
     }
     sip::State Begin(const Txid& txid) const { return m_hash.Begin(txid.data()); }
-    /** What an output is looked up by. Brings near where that is: to be taken a little later. */
+    /** The lookup key of an output. Prefetches its slot, so call Take() a little later. */
     Hash128 Prepare(const sip::State& begun, uint32_t vout) const
     {
         const Hash128 hash = OutpointHash::Finish(begun, vout);
         __builtin_prefetch(&m_slots[FirstSlot(hash)]);
         return hash;
     }
-    /** The place of the input that spends the prepared output of a block at `height`, once for each
-     *  input; nothing if none is sought that may. `again`: it is no news that it was taken before.
-     */
+    /** The place of the input that spends the prepared output of a block at `height`; given once
+     *  for each input. Nothing: no input that may spend it wants it. `again`: a coin taken before
+     *  is not an error. */
     std::optional<uint64_t> Take(const Hash128& prepared, uint32_t height, bool again);
 
-    /** An outpoint is spent or made more than once: which spend is of which making, it does not
-     *  know. */
+    /** An outpoint is spent or made more than once, so that spends cannot be matched. */
     bool Repeated() const { return m_repeated; }
-    /** The lowest place whose coin was not taken; nothing: all were. */
+    /** The lowest place whose coin was not taken; nothing: all were taken. */
     std::optional<uint64_t> FirstMissing() const;
 
 private:
-    /** Ninety-six bits of the outpoint's hash, and its input: height above m_first (9 bits), index
-     *  (22, never 0), and whether it was taken. */
+    /** 96 bits of the outpoint's hash; of its input the height above m_first (9 bits) and the index
+     *  (22 bits, never 0); and whether it was taken. */
     struct Slot {
         std::array<uint32_t, 3> key{};
         uint32_t spent = 0;
@@ -81,9 +80,9 @@ private:
     const uint32_t m_first;
     const OutpointHash m_hash;
     const uint64_t m_filter_key;
-    std::vector<Slot> m_slots; //!< a power of two of them; open addressing
+    std::vector<Slot> m_slots; //!< the number is a power of two; open addressing
     int m_filter_shift = 0;
-    std::vector<uint64_t> m_filter; //!< eight bits a slot
+    std::vector<uint64_t> m_filter; //!< eight bits for each slot
     size_t m_size = 0;
     std::atomic<bool> m_repeated = false;
 };

@@ -1,5 +1,5 @@
-// See sought_coins.h.
-#include "join/sought_coins.h"
+// See wanted_coins.h.
+#include "join/wanted_coins.h"
 
 #include "util/check.h"
 
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kFewestSlots = 64;
 constexpr size_t kFilterBitsPerSlot = 8;
 
-/** Three of four slots are filled at most. */
+/** At most three quarters of the slots are filled. */
 size_t RoomIn(size_t slots) { return slots / 4 * 3; }
 
 size_t SlotsFor(size_t bytes, uint64_t inputs, size_t slot_bytes)
@@ -25,7 +25,7 @@ size_t SlotsFor(size_t bytes, uint64_t inputs, size_t slot_bytes)
 
 } // namespace
 
-SoughtCoins::SoughtCoins(uint32_t first, uint64_t most_inputs, size_t bytes, SipKey key)
+WantedCoins::WantedCoins(uint32_t first, uint64_t most_inputs, size_t bytes, SipKey key)
     : m_first(first), m_hash(key),
       m_filter_key(SipHasher(key).Write(AsBytes("filter")).Finalize() | 1),
       m_slots(SlotsFor(bytes, most_inputs, sizeof(Slot))),
@@ -34,7 +34,7 @@ SoughtCoins::SoughtCoins(uint32_t first, uint64_t most_inputs, size_t bytes, Sip
 {
 }
 
-void SoughtCoins::Clear()
+void WantedCoins::Clear()
 {
     std::fill(m_slots.begin(), m_slots.end(), Slot{});
     std::fill(m_filter.begin(), m_filter.end(), 0);
@@ -42,20 +42,20 @@ void SoughtCoins::Clear()
     m_repeated = false;
 }
 
-std::array<uint32_t, 3> SoughtCoins::KeyOf(const Hash128& hash)
+std::array<uint32_t, 3> WantedCoins::KeyOf(const Hash128& hash)
 {
     return {static_cast<uint32_t>(hash.first), static_cast<uint32_t>(hash.first >> 32),
             static_cast<uint32_t>(hash.second)};
 }
 
-uint64_t SoughtCoins::PlaceOf(uint32_t spent) const
+uint64_t WantedCoins::PlaceOf(uint32_t spent) const
 {
     const uint32_t at = spent & ~kTaken;
     return JoinRecord::PlaceOf(m_first + (at >> JoinRecord::kIndexBits),
                                at & JoinRecord::kMaxIndex);
 }
 
-bool SoughtCoins::Add(const uint8_t* outpoint, uint64_t place)
+bool WantedCoins::Add(const uint8_t* outpoint, uint64_t place)
 {
     if (m_size >= RoomIn(m_slots.size())) return false;
     const uint32_t height = JoinRecord::HeightOf(place) - m_first;
@@ -73,7 +73,7 @@ bool SoughtCoins::Add(const uint8_t* outpoint, uint64_t place)
     return true;
 }
 
-std::optional<uint64_t> SoughtCoins::Take(const Hash128& prepared, uint32_t height, bool again)
+std::optional<uint64_t> WantedCoins::Take(const Hash128& prepared, uint32_t height, bool again)
 {
     const auto key = KeyOf(prepared);
     size_t i = FirstSlot(prepared);
@@ -91,7 +91,7 @@ std::optional<uint64_t> SoughtCoins::Take(const Hash128& prepared, uint32_t heig
     }
 }
 
-std::optional<uint64_t> SoughtCoins::FirstMissing() const
+std::optional<uint64_t> WantedCoins::FirstMissing() const
 {
     std::optional<uint64_t> lowest;
     for (const Slot& slot : m_slots) {
