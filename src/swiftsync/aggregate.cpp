@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** Digests hashed at once: 8 KiB, so that they are summed while still in the first-level cache. */
+/** Digests hashed at once: 8 KiB, so that they are summed while still in the L1 cache. */
 constexpr size_t kBatch = 256;
 
 /** A number mod 2^256, least significant limb first. */
@@ -46,11 +46,11 @@ Limbs LimbsOf(const uint8_t* bytes)
 
 __extension__ typedef unsigned __int128 Uint128;
 
-/** Sum of the digests. The columns are added up apart, so that no limb waits for the carry of
- *  another, and carried once at the end. */
+/** Sum of the digests. Each column is added separately and the carries are applied once at the end,
+ *  so that no limb waits for the carry of another. */
 Limbs SumOfDigests(std::span<const Hash32> digests)
 {
-    Uint128 a = 0, b = 0, c = 0, d = 0; // in registers, as an array would not be
+    Uint128 a = 0, b = 0, c = 0, d = 0; // separate variables stay in registers; an array would not
     for (const Hash32& digest : digests) {
         a += ReadLE64(digest.data());
         b += ReadLE64(digest.data() + 8);
@@ -88,7 +88,7 @@ public:
     {
         AddTo(m_sum, Negated(SumOf(outpoints, count)));
     }
-    // Not in lanes: whole coins come with their scripts, which take 100 times as long to run.
+    // Not in lanes: whole coins come with scripts, which take 100 times as long to verify.
     void AddCreatedCoin(ByteSpan coin) override { AddTo(m_sum, LimbsOf(Digest(coin).data())); }
     void AddSpentCoin(ByteSpan coin) override
     {

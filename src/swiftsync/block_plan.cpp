@@ -36,7 +36,7 @@ void BlockPlan::Arrange(PlanOrder order)
     order.by_height ? OrderByHeight(order.bytes) : CutStretches(order.bytes);
 }
 
-/** From one block to the next in the same file; 0: it is in another file. */
+/** Bytes from the previous block to block `next` of the same file; 0: it is in another file. */
 uint64_t BlockPlan::BytesUpTo(size_t next) const
 {
     const PlannedBlock& from = m_blocks[next - 1];
@@ -48,7 +48,7 @@ uint64_t BlockPlan::BytesUpTo(size_t next) const
 void BlockPlan::Estimate()
 {
     uint64_t known = 0; // bytes of blocks whose end the next block shows
-    uint64_t gaps = 0;  // how many of those there are
+    uint64_t gaps = 0;  // number of such blocks
     for (size_t i = 1; i < m_blocks.size(); ++i) {
         const uint64_t bytes = BytesUpTo(i);
         known += bytes;
@@ -73,7 +73,7 @@ uint64_t BlockPlan::BytesToFold() const
     return std::min(bytes, m_bytes);
 }
 
-/** Each of one file. */
+/** Cuts the plan into stretches, each within one file. */
 void BlockPlan::CutStretches(uint64_t stretch_bytes)
 {
     for (size_t i = 0; i < m_blocks.size(); ++i) {
@@ -86,7 +86,7 @@ void BlockPlan::CutStretches(uint64_t stretch_bytes)
     m_starts.push_back(static_cast<uint32_t>(m_blocks.size()));
 }
 
-/** What is far too high takes up room in the window until its turn comes. */
+/** Blocks far above the others occupy the window until their turn comes. */
 void BlockPlan::OrderByHeight(uint64_t window_bytes)
 {
     const auto higher = [this](uint32_t a, uint32_t b) {
@@ -109,7 +109,7 @@ void BlockPlan::OrderByHeight(uint64_t window_bytes)
 
 BlockPlan::Claimed BlockPlan::Claim()
 {
-    // Relaxed: the blocks were written before any worker started.
+    // Relaxed suffices: the blocks were written before any worker started.
     const size_t next = m_next.fetch_add(1, std::memory_order_relaxed);
     const std::span<const PlannedBlock> all = m_blocks;
     if (next < m_by_height.size()) {

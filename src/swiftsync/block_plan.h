@@ -1,6 +1,6 @@
-// BlockPlan: which stored blocks are to be handed out, where they lie, and in what order: as in the
-// files, in stretches of a few MiB, or by height as far as a window of the files allows. Immutable
-// but for its claim counter. Memory: 24 bytes a block, 32 by height, 8 if it is missing.
+// BlockPlan: the stored blocks to hand out, their places, and their order: in the order of the
+// files, in stretches of a few MiB, or by height within a window of the files. Immutable but for
+// its claim counter. Memory: 24 bytes a block (32 by height), and 8 for each missing one.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -13,8 +13,8 @@ namespace ibd {
 struct PlannedBlock {
     const HeaderNode* node = nullptr;
     int32_t file = -1;
-    uint32_t offset = 0; //!< of the block's first byte, behind its frame header
-    // As in SuppliedBlock.
+    uint32_t offset = 0; //!< of the block's first byte, after its frame header
+    // See SuppliedBlock.
     uint32_t tag = 0;
     bool fold = true;
     bool indexed = true;
@@ -23,16 +23,17 @@ struct PlannedBlock {
 /** The order in which blocks are handed out. */
 struct PlanOrder {
     bool by_height = false;
-    uint64_t bytes = 0; //!< of block files in a stretch, or in the window, roughly
+    uint64_t bytes = 0; //!< of block files in a stretch or in the window, approximately
 
-    /** As they lie there; a worker claims a stretch of one file. For who does not care: disks read
-     *  on. */
+    /** In the order of the files; a worker claims a stretch of one file. For users that accept any
+     *  order, since disks then read sequentially. */
     static constexpr PlanOrder OfFiles(uint64_t stretch_bytes = 8 << 20)
     {
         return {false, stretch_bytes};
     }
-    /** The lowest of a window that moves on through the files; a worker claims one block. For who
-     *  wants an output near its spend: peers deliver blocks in any order. */
+    /** The lowest block of a window that moves through the files; a worker claims one block. For
+     *  users that want an output near its spend: stored blocks are in the order in which peers
+     *  delivered them. */
     static constexpr PlanOrder OfChain(uint64_t window_bytes = 256 << 20)
     {
         return {true, window_bytes};
@@ -43,30 +44,30 @@ class BlockPlan {
 public:
     /** `blocks`: in any order. */
     explicit BlockPlan(std::vector<PlannedBlock> blocks, PlanOrder order = PlanOrder::OfFiles());
-    /** Plans the blocks 1 to `terminal` that the index says are stored, without those `folded`. The
-     *  others are Missing(), for whoever can get them. */
+    /** Plans the blocks 1 to `terminal` that the index names as stored, without the `folded` ones.
+     *  The others are Missing(). */
     BlockPlan(const HeaderNode& terminal, const std::function<bool(int32_t height)>& folded,
               PlanOrder order = PlanOrder::OfFiles());
 
     struct Claimed {
-        std::span<const PlannedBlock> blocks; //!< a stretch or a block; empty: nothing is left
-        /** By height, where the system cannot know what is read next: what it should read
-         *  meanwhile, as it lies there; what comes into the window. */
+        std::span<const PlannedBlock> blocks; //!< a stretch or a block; empty: none are left
+        /** Set in order of height, where the system cannot predict reads: adjacent blocks that
+         *  enter the window and should be read meanwhile. */
         std::span<const PlannedBlock> ahead;
     };
-    /** What nobody has claimed and is next. Any thread. */
+    /** Claims the next blocks. Any thread. */
     Claimed Claim();
-    /** Nobody gets anything more. */
+    /** No further blocks are given out. */
     void Stop() { m_next.store(m_blocks.size() + 1, std::memory_order_relaxed); }
-    /** Of a block of this plan; an estimate if it is the last of its file. */
+    /** Size of a block of this plan; an estimate if it is the last of its file. */
     uint64_t BytesOf(const PlannedBlock& block) const { return BytesAt(&block - m_blocks.data()); }
 
     size_t Blocks() const { return m_blocks.size(); }
-    /** Blocks that were to be planned and are not stored, lowest first. */
+    /** Requested blocks that are not stored, lowest first. */
     std::span<const HeaderNode* const> Missing() const { return m_missing; }
     /** Bytes of all planned blocks, estimated from their positions. */
     uint64_t EstimatedBytes() const { return m_bytes; }
-    /** Of these, of the blocks to be folded. */
+    /** The part of it that is to be folded. */
     uint64_t BytesToFold() const;
 
 private:
@@ -78,9 +79,10 @@ private:
     void OrderByHeight(uint64_t window_bytes);
 
     std::vector<PlannedBlock> m_blocks; //!< by file and offset
-    // Indices of these. In files' order of each stretch's first block, and the end:
+    // Indices into m_blocks. In the order of the files: the first block of each stretch, and the
+    // end.
     std::vector<uint32_t> m_starts;
-    // By height of each claim's block, and of the first one that was not in the window then:
+    // By height: the block of each claim, and the first block that was not in the window then.
     std::vector<uint32_t> m_by_height;
     std::vector<uint32_t> m_window_ends;
     std::atomic<size_t> m_next = 0;

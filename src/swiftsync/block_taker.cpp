@@ -63,8 +63,8 @@ Result<RuleResult> BlockTaker::Check(const SuppliedBlock& block)
     return block.indexed ? CheckStored(node) : CheckAnew(node);
 }
 
-/** By all rules that need no coins. What is wrong with bytes that came from a stranger may say
- *  nothing of the block that the header names, even when another rule than that fails first. */
+/** Checks all rules that need no coins. Bytes from a peer can be a mutated form of the block that
+ *  the header names. This must be noticed even if another rule fails first. */
 RuleResult BlockTaker::CheckAnew(const HeaderNode& node)
 {
     RuleResult broken = CheckBlock(m_view, m_params, {.legacy_sigops = &m_sigops});
@@ -78,16 +78,16 @@ RuleResult BlockTaker::CheckAnew(const HeaderNode& node)
     return broken;
 }
 
-/** By those of them that tell whether it still is the block that was checked once. */
+/** Checks only the rules that show whether it is still the block that was checked once. */
 RuleResult BlockTaker::CheckStored(const HeaderNode& node)
 {
     const BlockCheckOptions options{.check_pow = false, .legacy_sigops = &m_sigops};
     if (auto broken = CheckBlock(m_view, m_params, options)) return broken;
-    if (node.prev == nullptr) return {}; // genesis stands, whatever the heights
+    if (node.prev == nullptr) return {}; // genesis is valid whatever the activation heights
     return CheckCoinbaseHeight(m_view, node.height, m_params);
 }
 
-/** Of what is folded only: the index's verdict on a block looks at no coin either. */
+/** Checks blocks to be folded only; the index's verdict on a block also ignores coins. */
 std::optional<FoldFailure> BlockTaker::CheckSpendOrder(const HeaderNode& node)
 {
     if (m_other) return std::nullopt;

@@ -1,8 +1,7 @@
-// BlockTaker: what a worker does with a block before an engine looks at it. Parses it, holds it
-// against the rules that need no coins - all of them, or as many as tell whether it still is the
-// block that the index took - and the order of spending within it, and tells its source to keep or
-// that it is rejected. Owned by a worker; one thread. Memory: the arrays of the largest block so
-// far.
+// BlockTaker: the first steps of a worker with a block. Parses it and checks the rules that need no
+// coins (all of them, or only those that show whether it is still the block that the index
+// accepted) and the order of spending within the block. Tells the source to keep or to reject it.
+// Owned by a worker; one thread. Memory: the arrays of the largest block so far.
 #pragma once
 
 #include "chain/block_source.h"
@@ -13,14 +12,14 @@
 
 namespace ibd {
 
-/** Why a worker gave up. */
+/** Why a worker stopped. */
 struct FoldFailure {
     enum class Kind {
-        kMachine, //!< disk, system, or a block that is damaged there; what is done stays
+        kMachine, //!< disk or system failed, or a stored block is damaged; finished work is kept
         kHints,   //!< the hints are wrong
-        kTotals,  //!< what they lead to cannot be: as at the end, undo data may be at fault
+        kTotals,  //!< the totals are impossible: undo data may be wrong instead of the hints
         kBlock,   //!< a block breaks a rule
-        kUndo,    //!< undo data is of no use
+        kUndo,    //!< undo data is missing or unusable
     };
     Kind kind = Kind::kMachine;
     Error error;
@@ -35,9 +34,8 @@ inline void AddTo(std::atomic<uint64_t>& counter, uint64_t n)
 
 class BlockTaker {
 public:
-    /** What a block is held against in place of the rules that need no coins and of the order of
-     *  spending: every rule, or no more than whether it is the same. Errors of kind kBadData are
-     *  those of undo data. */
+    /** Replaces the check of the coinless rules and of the order of spending; may check every rule,
+     *  or only that the block is unchanged. Errors of kind kBadData are about undo data. */
     using OtherCheck = std::function<Result<RuleResult>(const BlockView&, const HeaderNode&)>;
 
     /** `secret`: see SpendOrder. `other`: may be empty. */
@@ -47,11 +45,12 @@ public:
     }
 
     /** Checks the block that `source` handed out and answers the source. `kept`: it keeps the rules
-     *  and is View() now; else, without a failure, the source goes on to another. */
+     *  and is in View() now; if not, and without a failure, the source goes on with another block.
+     */
     std::optional<FoldFailure> Take(BlockSource& source, const SuppliedBlock& block, bool& kept);
 
     const BlockView& View() const { return m_view; }
-    /** Of View(): as LegacySigOpCount(). */
+    /** LegacySigOpCount() of View(). */
     int64_t LegacySigOps() const;
 
 private:
@@ -62,7 +61,7 @@ private:
 
     const ConsensusParams& m_params;
     BlockView m_view;
-    int64_t m_sigops = -1; //!< of it; below 0: they were not counted
+    int64_t m_sigops = -1; //!< of m_view; negative: not counted
     SpendOrder m_order;
     const OtherCheck m_other;
 };

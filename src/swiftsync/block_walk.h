@@ -1,5 +1,5 @@
-// BlockWalk: the stored blocks of a chain in order, read and parsed ahead by all cores. For what
-// must not take blocks as they come, as the booster does. Memory: kSlotsPerThread blocks a thread.
+// BlockWalk: the stored blocks of a chain in order, read and parsed ahead on all cores. For users
+// that need the order, which the booster does not. Memory: kSlotsPerThread blocks a thread.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -12,16 +12,16 @@
 
 namespace ibd {
 
-/** What one thread needs for a block; kept from block to block. */
+/** Data of one thread for a block; its memory is reused. */
 struct BlockSlot {
     Bytes bytes;
     BlockView view;
     BlockHints hints;
     BlockDelta delta;
     std::unique_ptr<Aggregate> sum;
-    // What its user makes of it.
-    std::vector<uint32_t> unspent;     //!< indices among the outputs of some counting
-    std::vector<uint32_t> all_indices; //!< the same outputs among all
+    // Filled by the user of the walk.
+    std::vector<uint32_t> unspent;     //!< indices of outputs, in the user's numbering
+    std::vector<uint32_t> all_indices; //!< the same outputs, numbered among all
     uint32_t outputs = 0;
     uint32_t all_outputs = 0;
     std::optional<Error> error;
@@ -29,12 +29,13 @@ struct BlockSlot {
 
 class BlockWalk {
 public:
-    /** Blocks in work at a time, for each thread; each takes a few MB. */
+    /** Blocks being processed for each thread; each takes a few MB. */
     static constexpr size_t kSlotsPerThread = 8;
 
     using Step = std::function<Result<>(uint32_t height, BlockSlot& slot)>;
 
-    /** `terminal` and the nodes below it say where their blocks are. All outlive the walk. */
+    /** `terminal` and the nodes below it say where their blocks are. All arguments outlive the
+     *  walk. */
     BlockWalk(const BlockStore& store, const HeaderNode& terminal, const ConsensusParams& params)
         : m_store(store), m_terminal(terminal), m_params(params)
     {
@@ -43,9 +44,9 @@ public:
     const HeaderNode& Terminal() const { return m_terminal; }
     FoldRules Rules(HintsCounting counting) const;
 
-    /** For the heights from `first` to `last`, or to the terminal block: reads and parses the block
-     *  and calls work(height, slot) on any thread, then take(height, slot) in order on the
-     *  caller's. An error of either, in order, ends it. */
+    /** For the heights from `first` to `last`, or to the terminal block: reads and parses the
+     *  block, calls work(height, slot) on any thread, then take(height, slot) in order on the
+     *  caller's. The lowest error of either ends the walk. */
     Result<> ForEach(uint32_t first, const Step& work, const Step& take,
                      std::optional<uint32_t> last = {}) const;
 
@@ -57,7 +58,7 @@ private:
     const ConsensusParams& m_params;
 };
 
-/** The outputs of a block as hints number them: calls visit(tx, vout, spendable). */
+/** Visits the outputs of a block as hints number them: calls visit(tx, vout, spendable). */
 template <typename Visitor>
 void ForEachOutput(const BlockView& block, uint32_t height, const FoldRules& rules, Visitor visit)
 {

@@ -1,4 +1,4 @@
-// The loader's simple twin and what both share. See chainstate_loader.h.
+// The reference loader, and the code that both loaders share. See chainstate_loader.h.
 #include "swiftsync/chainstate_loader.h"
 
 #include "storage/chainstate_builder.h"
@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-/** Pushes all records through the database's own interface. */
+/** Writes all records through the database's own interface. */
 Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
 {
     CoinMerger merger(task.runs, 0, std::numeric_limits<uint64_t>::max());
@@ -41,7 +41,7 @@ Result<LoadReport> PutAll(const LoadTask& task, CoinsDb& db)
     return report;
 }
 
-/** Builds under another name: a LevelDB directory looks complete from its first moment. */
+/** Builds under another name, because a LevelDB directory looks complete from its first moment. */
 Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
 {
     CoinsDbOptions options;
@@ -56,7 +56,7 @@ Result<LoadReport> LoadByBatches(Env& env, Logger& log, const LoadTask& task)
         IBD_ASSIGN_OR_RETURN(report, PutAll(task, *db));
     }
     if (report.duplicate || report.interrupted) return report;
-    // Opening replays the database's log into a synced table, after which nothing is pending.
+    // Opening moves the database's log into a synced table, so that no write is pending afterwards.
     options.wipe = false;
     {
         IBD_ASSIGN_OR_RETURN(const auto db, CoinsDb::Open(env, log, options));

@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::array<uint8_t, 8> kMagic = {'i', 'b', 'd', 'c', 'h', 'l', 0, 1};
 
-/** Covers all before it, so that entries stand and fall in their order. */
+/** Covers all earlier entries, so that an entry is valid only after its predecessors. */
 ShortDigest EntryDigest(const ShortDigest& before, ByteSpan entry)
 {
     return Shorten(Sha256().Write(before).Write(entry).Finalize());
 }
 
-/** Length, then the fields. */
+/** Encodes the length, then the fields. */
 Bytes Encode(const CheckpointEntry& entry)
 {
     Bytes out(4);
@@ -61,7 +61,7 @@ bool Apply(const CheckpointEntry& entry, Checkpoint& state)
 
 Path CheckpointLogPath(const Path& directory) { return directory / "checkpoint.log"; }
 
-/** A crash between the two files leaves a log that belongs to no checkpoint. */
+/** A crash between the two files leaves a log that matches no checkpoint. */
 Result<> CheckpointLog::Begin(const Checkpoint& state)
 {
     m_file.reset();
@@ -72,7 +72,8 @@ Result<> CheckpointLog::Begin(const Checkpoint& state)
     Bytes header(kMagic.begin(), kMagic.end());
     Append(header, m_last);
     IBD_RETURN_IF_ERROR(file->WriteAt(0, header));
-    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory)); // the contents with the first entry
+    // The contents are synced with the first entry.
+    IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
     m_size = header.size();
     m_limit = std::max<uint64_t>(kLeastLimit, bytes.size());
     m_file = std::move(file);

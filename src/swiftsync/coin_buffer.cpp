@@ -12,7 +12,7 @@ namespace {
 
 /** Bits of the prefix that the one counting pass sorts by. */
 constexpr unsigned kRadixBits = 16;
-/** Height, amount and script header at their longest; see AppendCoin. */
+/** Longest height, amount and script header; see AppendCoin. */
 constexpr size_t kMaxValueOverhead = 5 + 10 + 10;
 
 size_t MaxRecordSize(const SurvivingCoin& coin)
@@ -26,7 +26,7 @@ size_t MaxRecordSize(const SurvivingCoin& coin)
 CoinBuffer::CoinBuffer(size_t capacity)
     : m_max_bytes(capacity / 3 * 2), m_max_entries(capacity / 6 / sizeof(Entry))
 {
-    m_bytes.reserve(m_max_bytes); // address space only: pages are touched as they fill
+    m_bytes.reserve(m_max_bytes); // reserves address space only: pages are used as they fill
     m_entries.reserve(m_max_entries);
     m_sorted.reserve(m_max_entries);
 }
@@ -57,8 +57,8 @@ bool CoinBuffer::Add(const BlockDelta& delta, uint32_t height)
 
 std::span<const CoinBuffer::Entry> CoinBuffer::Sort()
 {
-    // One stable counting pass over the highest bits leaves buckets of a handful, as ids are
-    // uniform; whoever grinds ids only makes some buckets larger, and those are sorted in n log n.
+    // One stable counting pass over the highest bits leaves buckets of a few records, as ids are
+    // uniform. Ground ids can only enlarge some buckets, which are sorted in n log n.
     constexpr unsigned kShift = 64 - kRadixBits;
     std::vector<uint32_t> ends(size_t{1} << kRadixBits);
     for (const Entry& e : m_entries) ++ends[e.prefix >> kShift];

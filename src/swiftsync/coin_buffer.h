@@ -1,6 +1,6 @@
-// CoinBuffer: surviving coins of one worker, collected in the form in which runs hold them, until
-// they are sorted and written. Fixed capacity; one thread. Record: u16 length of the value, u8
-// length of the encoded vout, txid, VARINT(vout), chainstate value (doc/formats/runs.md).
+// CoinBuffer: surviving coins of one worker, in the form of run records, collected until they are
+// sorted and written. Fixed capacity; one thread. Record: u16 length of the value, u8 length of the
+// encoded vout, txid, VARINT(vout), chainstate value (doc/formats/runs.md).
 #pragma once
 
 #include "swiftsync/fold.h"
@@ -17,7 +17,7 @@ public:
 
     explicit CoinRecord(const uint8_t* at) : m_at(at) {}
 
-    /** First 8 bytes of the txid as a number that orders like the bytes. */
+    /** First 8 bytes of the txid as a number with the same order as the bytes. */
     uint64_t Prefix() const { return ReadBE64(m_at + kHeaderSize); }
     ByteSpan Key() const { return {m_at + kHeaderSize, KeySize()}; }
     ByteSpan Value() const { return {m_at + kHeaderSize + KeySize(), ValueSize()}; }
@@ -25,7 +25,7 @@ public:
     size_t KeySize() const { return size_t{32} + m_at[2]; }
     size_t ValueSize() const { return ReadLE16(m_at); }
     size_t Size() const { return kHeaderSize + KeySize() + ValueSize(); }
-    /** Asks for the start of the record to be brought near. */
+    /** Prefetches the start of the record. */
     void Prefetch() const { __builtin_prefetch(m_at); }
 
     /** Whether a whole well-formed record lies in the `size` bytes at `at`. */
@@ -33,7 +33,7 @@ public:
     {
         return size >= kMinSize && at[2] >= 1 && at[2] <= 5 && CoinRecord(at).Size() <= size;
     }
-    /** Order of the chainstate; 0 for the same outpoint. */
+    /** Order of the chainstate; 0: same outpoint. */
     friend int Compare(const CoinRecord& a, const CoinRecord& b)
     {
         // The encoding of vout is prefix-free, so comparing the shorter length decides.
@@ -50,8 +50,8 @@ public:
     /** `capacity`: bytes for records and for sorting them. */
     explicit CoinBuffer(size_t capacity);
 
-    /** Appends the coins of a block; false, and nothing is appended, when there is no room for
-     *  them. An empty buffer takes any block, growing once if it must: at most 8 MiB. */
+    /** Appends the coins of a block. False: there is no room, and none are appended. An empty
+     *  buffer accepts any block; it grows once if necessary, to at most 8 MiB. */
     bool Add(const BlockDelta& delta, uint32_t height);
 
     size_t Count() const { return m_entries.size(); }
@@ -75,7 +75,7 @@ private:
     void SortBucket(Entry* begin, Entry* end);
 
     const size_t m_max_bytes;   //!< of records: two thirds of the capacity
-    const size_t m_max_entries; //!< the rest is for two arrays of entries
+    const size_t m_max_entries; //!< two arrays of entries take the rest
     Bytes m_bytes;
     std::vector<Entry> m_entries;
     std::vector<Entry> m_sorted;

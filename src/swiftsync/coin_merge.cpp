@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** How far ahead of a run's cursor the kernel is asked to read. */
+/** Distance of read-ahead requests to the kernel. */
 constexpr uint64_t kReadAhead = 256 << 10;
 
 } // namespace
@@ -15,7 +15,7 @@ constexpr uint64_t kReadAhead = 256 << 10;
 CoinMerger::Cursor::Cursor(const RunReader& run, uint64_t first, uint64_t last)
     : m_run(&run), m_first(first), m_last(last)
 {
-    // The record may lie in the page before the first one that starts at or above it.
+    // The record may lie in the last page that starts below it.
     const auto pages = run.Pages();
     const auto at = std::lower_bound(
         pages.begin(), pages.end(), first,
@@ -31,8 +31,8 @@ Result<> CoinMerger::Cursor::LoadPage()
         m_at = nullptr;
         return {};
     }
-    // Twice as far, and asked again halfway: the cursors of all runs take turns, so that a disk
-    // whose heads move has to be given long stretches, and none is waited for.
+    // Requests twice the distance, and again halfway: the cursors of all runs take turns, so a disk
+    // with moving heads needs long stretches, requested in time.
     if (m_page % (kReadAhead / kRunPageBytes) == 0) m_run->WillNeed(m_page, 2 * kReadAhead);
     IBD_ASSIGN_OR_RETURN(m_rest, m_run->ReadPage(m_page++, m_buffer));
     Settle();
@@ -61,7 +61,7 @@ Result<> CoinMerger::Cursor::Advance()
     return {};
 }
 
-// A tree of losers: a record costs one comparison a level, where a heap takes two.
+// A loser tree takes one comparison for each record and level; a heap takes two.
 CoinMerger::CoinMerger(std::span<const RunReader> runs, uint64_t first, uint64_t last)
 {
     m_cursors.reserve(runs.size());
@@ -82,7 +82,7 @@ Result<> CoinMerger::Start()
     m_started = true;
     const auto k = static_cast<uint32_t>(m_cursors.size());
     for (Cursor& cursor : m_cursors) IBD_RETURN_IF_ERROR(cursor.Start());
-    // Leaves are k..2k-1; play every match from the bottom up.
+    // Leaves are k..2k-1; plays every match from the bottom up.
     std::vector<uint32_t> winners(2 * size_t{k});
     m_losers.resize(k);
     for (uint32_t i = 0; i < k; ++i) winners[k + i] = i;

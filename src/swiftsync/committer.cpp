@@ -45,7 +45,7 @@ Result<> Committer::Submit(Epoch epoch)
         if (m_error) return *m_error;
         m_pending[epoch.worker] = true;
     }
-    m_queue.Push(std::move(epoch), 1); // one for each worker at most: there is room
+    m_queue.Push(std::move(epoch), 1); // at most one for each worker, so there is room
     return FirstError();
 }
 
@@ -72,15 +72,15 @@ void Committer::Work()
     }
 }
 
-// First what the checkpoint speaks of, then the checkpoint: a crash in between leaves a run that
-// nothing names, which the next start removes.
+// Syncs the run before the checkpoint that names it. A crash in between leaves an unnamed run,
+// which the next start removes.
 Result<> Committer::Commit(Epoch& epoch)
 {
     if (epoch.source) IBD_RETURN_IF_ERROR(epoch.source->Sync());
     if (epoch.has_run) {
         IBD_RETURN_IF_ERROR(epoch.run.file->Sync());
         epoch.run.file.reset();
-        // The name too must be durable before a checkpoint says it.
+        // The run's directory entry must be durable before a checkpoint names it.
         IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
         m_state.runs.push_back(epoch.run.info);
         m_disk_bytes.fetch_add(epoch.run.info.size, std::memory_order_relaxed);

@@ -5,10 +5,10 @@ namespace ibd {
 
 namespace {
 
-/** Of every network: one transaction with one output. */
+/** The genesis block of every network: one transaction with one output. */
 constexpr std::array<uint32_t, 1> kGenesisShape = {1};
 
-/** Renumbers the slot's hints, which are of that file, to all or spendable outputs. */
+/** Renumbers the slot's hints, read from `file`, to all or to spendable outputs. */
 Result<> Renumber(uint32_t height, const FoldRules& rules, const HintsInfo& file, HintsCounting to,
                   BlockSlot& slot)
 {

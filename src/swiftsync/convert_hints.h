@@ -1,6 +1,6 @@
-// The same hints in another format, beside the blocks. Formats number outputs differently: all, or
-// spendable ones; between those the block's scripts are asked. swifthints are coded by the shapes
-// of transactions. One thread calls; all read blocks.
+// Converts hints to another format by reading the blocks. Formats number either all outputs or the
+// spendable ones; the block's scripts translate between the two. swifthints are coded by the shapes
+// of transactions. One thread calls; several read blocks.
 #pragma once
 
 #include "hints/hints_writer.h"
@@ -9,7 +9,7 @@
 
 namespace ibd {
 
-/** Where hints come from: swifthints say theirs only in order, beside the blocks' shapes. */
+/** Input of a conversion: swifthints can only be read in order, with the blocks' shapes. */
 struct HintsSource {
     std::unique_ptr<Hints> hints;
     std::unique_ptr<SwifthintsReader> swifthints;
@@ -17,7 +17,7 @@ struct HintsSource {
     const HintsInfo& Info() const { return hints ? hints->Info() : swifthints->Info(); }
 };
 
-/** Where they go to. */
+/** Output of a conversion. */
 struct HintsSink {
     HintsTarget hints_target;
     std::unique_ptr<HintsWriter> hints;
@@ -31,9 +31,9 @@ struct HintsSink {
     }
 };
 
-/** Reads blocks 1 to the source's end, which is where the walk's chain ends, and adds all of them
- * to the target, which was started. `progress` hears each height and says whether to go on; false:
- * it said no, and not all are added. Bad data: the source is damaged, or of other blocks. */
+/** Reads blocks 1 to the source's end, which is the end of the walk's chain, and adds all of them
+ *  to the started target. `progress` gets each height and returns whether to go on. Returns false
+ *  if it stopped the conversion. Bad data: the source is damaged, or of other blocks. */
 Result<bool> ConvertBeside(const BlockWalk& blocks, const HintsSource& source, HintsSink& target,
                            const std::function<bool(uint32_t height)>& progress);
 

@@ -1,5 +1,5 @@
-// See engine.h. The order of a sync's phases, and what is said of it at the end; the phases are
-// FoldPhase and LoadPhase.
+// See engine.h. The order of a sync's phases, and its verdict; the phases are FoldPhase and
+// LoadPhase.
 #include "swiftsync/engine.h"
 
 #include "storage/chainstate_builder.h"
@@ -30,10 +30,11 @@ const char* BoosterStateName(BoosterState state)
 
 namespace {
 
-/** Full validation is not bound by the disk; short stretches keep all threads busy to the end. */
+/** Full validation is bound by CPU, not by disk; short stretches keep all threads busy to the end.
+ */
 constexpr uint64_t kFullStretchBytes = 512 << 10;
 
-/** What a try ended with; `restart` when the disk holds damaged runs. */
+/** The end of a try; `restart`: runs on disk are damaged. */
 struct Outcome {
     Verdict verdict;
     bool restart = false;
@@ -52,7 +53,7 @@ BoosterOptions Normalized(BoosterOptions options)
     return options;
 }
 
-/** Before hours of work, as it is the last step that needs it. */
+/** Fails before hours of work, though only the last step needs it. */
 Result<> CheckReplaceable(Env& env, const Path& chainstate)
 {
     IBD_RETURN_IF_ERROR(WorkFolder(chainstate).CheckOurs(env));
@@ -63,7 +64,7 @@ Result<> CheckReplaceable(Env& env, const Path& chainstate)
                        chainstate.string(), chainstate.string());
 }
 
-/** Only warnings: scripts may be shorter than usual, and a resumed sync has part of it already. */
+/** Only warns: scripts may be shorter than usual, and a resumed sync has written a part already. */
 void WarnIfDiskIsSmall(const SyncJob& job)
 {
     const auto check = [&](const Path& place, const char* what, uint64_t bytes_per_coin) {
@@ -83,7 +84,7 @@ void WarnIfDiskIsSmall(const SyncJob& job)
     }
 }
 
-/** Which check of the hints failed, if one did. */
+/** The failed check of the hints, if any. */
 std::optional<std::string> JudgeHints(const SyncJob& job, const Checkpoint& folded)
 {
     const auto sum = MakeAggregate(folded.aggregate, folded.salt);
@@ -91,7 +92,7 @@ std::optional<std::string> JudgeHints(const SyncJob& job, const Checkpoint& fold
     return JudgeTotals(folded, *sum, job.hints.Info(), job.params.consensus);
 }
 
-/** Why the sum proves nothing, if it does not. Bad data: a run is damaged. */
+/** Why the sum proves nothing, if so. Bad data: a run is damaged. */
 Result<std::optional<std::string>> JudgeChain(std::span<const RunReader> runs)
 {
     std::vector<CoinbaseId> ids;
@@ -105,7 +106,7 @@ Result<std::optional<std::string>> JudgeChain(std::span<const RunReader> runs)
 } // namespace
 
 struct SyncEngine::Impl {
-    /** `s`: null for the stored blocks that the index names. */
+    /** `s`: null: the stored blocks that the index names. */
     Impl(Env& e, Logger& l, const ChainParams& p, const HeaderNode& t, const BlockStore& b,
          BlockSupply* s, const Hints& h, BoosterOptions o, const FirstPass* f)
         : job{e, l, p, t, b, h, Normalized(std::move(o)), nullptr}, progress(job),
@@ -129,16 +130,16 @@ struct SyncEngine::Impl {
     Result<Outcome> RunOnce();
     Result<Outcome> Conclude(const FoldEnd& fold);
     struct Loaded {
-        std::optional<std::string> wrong; //!< the check that failed
-        VerdictKind kind = VerdictKind::kHintsWrong; //!< what that says
+        std::optional<std::string> wrong;            //!< the failed check
+        VerdictKind kind = VerdictKind::kHintsWrong; //!< the verdict if a check failed
         Memory memory = Memory::kRemember;
         bool interrupted = false;
         uint64_t coins = 0;
     };
     Result<Loaded> JudgeAndLoad(const Checkpoint& folded);
     Result<Outcome> GiveUp(const FoldFailure& why);
-    /** Of hints that lead to a wrong whole: a block may be at fault. So may undo data, which may be
-     *  made anew; then the same hints deserve another try. */
+    /** For impossible totals: a block may be invalid, so the hints are suspect only. With full
+     *  validation undo data may be wrong and can be made again; the same hints are tried again. */
     Memory MemoryOfTotals() const
     {
         return job.options.full_validation ? Memory::kForget : Memory::kSuspect;
@@ -183,8 +184,8 @@ Result<Verdict> SyncEngine::Impl::Run()
     return SystemError("{} does not keep what is written to it", job.options.directory.string());
 }
 
-/** A sync may have died while it cleaned up behind its chainstate: only that is left to do then, if
- *  the chainstate is still as it was. */
+/** Resumes after a crash between publishing and cleanup: only cleanup is left if the chainstate is
+ *  still the published one. */
 Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
 {
     const auto found = LoadCheckpoint(job.env, job.options.directory);
@@ -202,7 +203,7 @@ Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
     return Accepted(coins);
 }
 
-/** Why, if it is remembered. */
+/** The remembered reason why these hints failed before, if any. */
 Result<std::optional<std::string>> SyncEngine::Impl::FailedBefore() const
 {
     if (!job.options.remember_bad) return std::optional<std::string>();
@@ -254,7 +255,7 @@ Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint
     if (repeated) {
         return Loaded{.wrong = std::move(repeated),
                       .kind = VerdictKind::kUnprovable,
-                      .memory = Memory::kForget}; // nothing is known against the hints
+                      .memory = Memory::kForget}; // does not speak against the hints
     }
     job.log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
                  folded.totals.outputs, folded.totals.inputs, folded.totals.coins);
@@ -300,8 +301,8 @@ Verdict SyncEngine::Impl::Accepted(uint64_t coins)
     return {VerdictKind::kAccepted, "", job.terminal.height, coins};
 }
 
-/** Blames the hints only if they are what was opened, so that nobody else's contents are blamed on
- *  them; what was folded with other contents is of no use either. */
+/** Remembers the hints as bad only if the file is unchanged since it was opened, so that its new
+ *  contents are not blamed. Work with changed contents is dropped. */
 Result<> SyncEngine::Impl::KeepInMind(const std::string& reason, Memory memory)
 {
     if (memory == Memory::kForget) return {};

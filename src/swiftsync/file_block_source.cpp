@@ -26,7 +26,7 @@ Error FileBlockSource::Damaged(const PlannedBlock& block, std::string_view what)
                                 what);
 }
 
-/** Unless it is open. */
+/** Opens the file unless it is open already. */
 Result<> FileBlockSource::Open(OpenFile& file, const PlannedBlock& block) const
 {
     if (file.number == block.file) return {};
@@ -50,13 +50,13 @@ Result<> FileBlockSource::StartStretch(std::span<const PlannedBlock> ahead)
     m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
     m_window_size = 0;
     IBD_RETURN_IF_ERROR(ReadAhead(ahead));
-    if (m_stretch.size() == 1) return {}; // read at once
-    // How long the last block is, nothing says; the buffer has held the largest one so far.
+    if (m_stretch.size() == 1) return {}; // one read suffices
+    // The length of the last block is unknown; the buffer has held the largest one so far.
     m_file.file->WillNeed(begin, m_stretch_end - begin + std::min(m_buffer.size(), kReadBytes));
     return {};
 }
 
-/** Each piece without a hole in one call. */
+/** Requests each gapless sequence of blocks in one call. */
 Result<> FileBlockSource::ReadAhead(std::span<const PlannedBlock> ahead)
 {
     for (size_t i = 0; i < ahead.size();) {
@@ -76,7 +76,7 @@ Result<MutableByteSpan> FileBlockSource::Need(uint64_t offset, size_t size)
 {
     const uint64_t window_end = m_window_at + m_window_size;
     if (offset < m_window_at || offset + size > window_end) {
-        // Keep what is there of the wanted bytes, then read on behind it.
+        // Keeps wanted bytes that are in the buffer, then reads on after them.
         size_t kept = 0;
         if (offset >= m_window_at && offset < window_end) {
             kept = window_end - offset;
@@ -143,7 +143,7 @@ Result<ByteSpan> FileBlockSource::ReadPlanned()
     return ByteSpan(bytes);
 }
 
-/** Through the block store, which opens the file for it. */
+/** Reads through the block store, which opens the file for it. */
 Result<ByteSpan> FileBlockSource::ReadAgain()
 {
     m_is_second = true;

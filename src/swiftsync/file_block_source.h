@@ -1,8 +1,8 @@
-// FileBlockSource: the stored blocks of a plan in its order; of a stretch with large reads. A block
-// that is not as its header names it is read once more, as the fault may have been on the way from
-// the disk; if that does not help, it is damaged: an error, no verdict. FileBlockSupply: the blocks
-// up to the terminal block, which the index says where to find; all of them must be there. Memory:
-// 1 to 5 MiB for each source.
+// FileBlockSource: the stored blocks of a plan in its order, each stretch with large reads. A block
+// that does not match its header is read once more, as the transfer from the disk may have failed.
+// If it still does not match, it is damaged: an error, no verdict. FileBlockSupply: the blocks up
+// to the terminal block, which must all be stored where the index says. Memory: 1 to 5 MiB for each
+// source.
 #pragma once
 
 #include "chain/block_source.h"
@@ -10,7 +10,7 @@
 
 namespace ibd {
 
-/** Removes the obfuscation block by block, just before it is parsed. */
+/** Removes the obfuscation of each block just before it is parsed. */
 class FileBlockSource final : public BlockSource {
 public:
     static constexpr size_t kReadBytes = 1 << 20;
@@ -19,12 +19,12 @@ public:
         : FileBlockSource(env, store, plan, Bytes(kReadBytes))
     {
     }
-    /** With a buffer that another one gave back, or none: it grows as it must. */
+    /** `buffer`: from TakeBuffer(), or empty; it grows as necessary. */
     FileBlockSource(Env& env, const BlockStore& store, BlockPlan& plan, Bytes buffer)
         : m_env(env), m_store(store), m_plan(plan), m_buffer(std::move(buffer))
     {
     }
-    /** The source is then of no more use. */
+    /** Returns the buffer; the source must not be used afterwards. */
     Bytes TakeBuffer() { return std::move(m_buffer); }
 
     Result<bool> Next(SuppliedBlock& out) override;
@@ -42,29 +42,29 @@ private:
     Result<> ReadAhead(std::span<const PlannedBlock> ahead);
     Result<ByteSpan> ReadPlanned();
     Result<ByteSpan> ReadAgain();
-    /** `size` bytes of the file at `offset`, as on disk; reads ahead within the stretch. */
+    /** Returns `size` bytes of the file at `offset`, as on disk; reads ahead within the stretch. */
     Result<MutableByteSpan> Need(uint64_t offset, size_t size);
     Error Damaged(const PlannedBlock& block, std::string_view what) const;
 
     Env& m_env;
     const BlockStore& m_store;
     BlockPlan& m_plan;
-    std::span<const PlannedBlock> m_stretch; //!< what is left of it
+    std::span<const PlannedBlock> m_stretch; //!< the remaining part
     PlannedBlock m_block;                    //!< handed out last
-    bool m_again = false;                    //!< it is to be handed out once more
-    bool m_is_second = false;                //!< it was read a second time
-    uint64_t m_stretch_end = 0;              //!< where its last block's frame starts
+    bool m_again = false;                    //!< m_block is to be handed out once more
+    bool m_is_second = false;                //!< m_block was read a second time
+    uint64_t m_stretch_end = 0;              //!< start of its last block's frame
     OpenFile m_file;                         //!< of the stretch
-    OpenFile m_ahead;                        //!< what is read ahead lies there
-    Bytes m_second;           //!< what the second reading gave
+    OpenFile m_ahead;                        //!< the file of read-ahead blocks
+    Bytes m_second;                          //!< result of the second read
     Bytes m_buffer;           //!< grows to the largest block
-    uint64_t m_window_at = 0; //!< file offset of the buffer's first byte
+    uint64_t m_window_at = 0; //!< file offset of m_buffer
     size_t m_window_size = 0;
 };
 
 class FileBlockSupply final : public BlockSupply {
 public:
-    /** All must outlive the supply. */
+    /** All arguments must outlive the supply. */
     FileBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
                     PlanOrder order = PlanOrder::OfFiles())
         : m_env(env), m_store(store), m_terminal(terminal), m_order(order)

@@ -1,6 +1,6 @@
-// FirstPass: what a pass that held all blocks against the rules keeps of them, so that the fold
-// need not do it again: the sum of all that they make and spend, and by what each is known. The
-// fold then takes the coins alone out of the sum; see doc/develop/booster.md. A value.
+// FirstPass: the result of a pass that checked all blocks, so that the fold need not check them
+// again: the sum of all outputs and inputs, and a checksum of each block. The fold then subtracts
+// only the coins from the sum; see doc/develop/booster.md. A value.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -12,16 +12,16 @@ namespace ibd {
 
 struct FirstPass {
     BlockHash terminal_hash;
-    Uint256 rules; //!< FoldRulesId() of the rules that its blocks were checked under
+    Uint256 rules; //!< FoldRulesId() of the rules under which the blocks were checked
     AggregateKind aggregate = AggregateKind::kSha256;
     AggregateSalt salt{};
-    /** Aggregate::Serialize() of every output of the blocks 1 to the terminal one that hints count,
-     *  those of overwritten coinbases apart, and of every input. */
+    /** Aggregate::Serialize() of every input of the blocks 1 to the terminal one, and of every
+     *  output that hints count, without those of overwritten coinbases. */
     Bytes sum;
-    /** By height from 0: CRC-32C of the block, without bytes behind its last transaction. */
+    /** By height from 0: CRC-32C of the block, without bytes after its last transaction. */
     std::vector<uint32_t> checksums;
-    /** Whether all blocks keep those about spent coins, too, but scripts; nothing: nobody has
-     * looked. False says no more than that it seems otherwise. */
+    /** Whether all blocks keep the rules about spent coins, scripts excepted; nothing: not checked.
+     *  False is no proof of a broken rule. */
     std::optional<bool> rules_kept = {};
 };
 

@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** Walks the hinted indices alongside the outputs as they are numbered. */
+/** Walks the hinted indices together with the numbered outputs. */
 class HintCursor {
 public:
     explicit HintCursor(const BlockHints& hints) : m_hints(hints) {}
@@ -37,7 +37,7 @@ Error MarksUnspendable(uint32_t height, const TxView& tx, size_t vout)
                    tx.txid.ToHex(), vout, height);
 }
 
-/** Finds the coins; the outputs that are spent one day go to `spent_one_day(tx, vout)`. */
+/** Finds the coins; passes the other outputs to `spent_one_day(tx, vout)`. */
 template <typename SpentOneDay>
 Result<> FoldOutputs(std::span<const TxView> txs, uint32_t height, const BlockHints& hints,
                      const FoldRules& rules, BlockDelta& out, SpentOneDay spent_one_day)
@@ -53,7 +53,7 @@ Result<> FoldOutputs(std::span<const TxView> txs, uint32_t height, const BlockHi
         for (size_t i = 0; i < tx.outputs.size(); ++i) {
             const auto vout = static_cast<uint32_t>(i);
             if (coinbase && overwritten) {
-                if (all) cursor.Next(); // set or not: makers of bitmaps disagree
+                if (all) cursor.Next(); // ignored: makers of bitmaps set it differently
             } else if (IsUnspendable(tx.outputs[i].script_pubkey)) {
                 if (all && cursor.Next()) return MarksUnspendable(height, tx, i);
             } else if (cursor.Next()) {

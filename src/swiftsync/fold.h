@@ -1,6 +1,6 @@
-// Fold: what one block does to the set of coins, given the hints - without looking at any coin. The
-// grow-only replacement of connecting a block: outputs hinted unspent are coins for good, every
-// other output must be met by an input somewhere. Pure; the order of blocks does not matter.
+// Fold: the effect of one block on the set of coins, given the hints, without access to any coin.
+// It replaces the connecting of a block: outputs hinted unspent are final coins; every other output
+// must be spent by some input. Pure; the order of blocks does not matter.
 #pragma once
 
 #include "consensus/params.h"
@@ -9,22 +9,22 @@
 
 namespace ibd {
 
-/** Names the rules that a folded block was held against and what of it was kept, for checkpoints:
- *  another version starts over. To be raised whenever a block that was folded would be refused, or
- *  fold to something else, or the checks at the end ask for more than was collected. 1: without
- *  order within a block and without kHeightOfEarlyCoinbase. */
+/** Version of the rules that folded blocks were checked under, and of the data kept of them, for
+ *  checkpoints: another version starts over. Raise it whenever a folded block would be refused or
+ *  fold differently, or the final checks need data that was not collected. 1: without the order
+ *  within a block and without kHeightOfEarlyCoinbase. */
 inline constexpr uint32_t kFoldRulesVersion = 2;
 
 struct FoldRules {
     HintsCounting counting = HintsCounting::kSpendable;
-    /** Heights whose coinbase a later one with the same txid overwrote (BIP30), ascending. Those
-     *  outputs are neither coins nor created. */
+    /** Heights of coinbases that a later one with the same txid overwrote (BIP30), ascending. Their
+     *  outputs count neither as coins nor as created. */
     std::vector<uint32_t> overwritten_heights;
 
     bool IsOverwritten(uint32_t height) const;
 };
 
-/** The rules on the branch that ends in a block: exceptions of `params` whose blocks are on it.
+/** The rules on the branch that ends in a block: those exceptions of `params` that are on it.
  *  `hash_at(height)` gives the branch's hash at a height up to `tip_height`. */
 template <typename HashAt>
 FoldRules MakeFoldRules(HintsCounting counting, const ConsensusParams& params, int tip_height,
@@ -40,11 +40,12 @@ FoldRules MakeFoldRules(HintsCounting counting, const ConsensusParams& params, i
     return rules;
 }
 
-/** Names all that a verdict depends on and that options or releases change: this version's rules,
- *  those of the network, and below which height coinbase ids were collected. */
+/** Identifies everything that a verdict depends on and that options or releases change: this
+ *  version's rules, those of the network, and the height below which coinbase ids were collected.
+ */
 Uint256 FoldRulesId(const FoldRules& rules, uint32_t unique_below, const ConsensusParams& params);
 
-/** Outpoints of 36 bytes, one after another. Keeps its capacity. */
+/** Adjacent outpoints of 36 bytes. Keeps its capacity. */
 class OutpointList {
 public:
     void Reset(size_t capacity)
@@ -52,7 +53,7 @@ public:
         if (m_bytes.size() < capacity * kSize) m_bytes.resize(capacity * kSize);
         m_count = 0;
     }
-    /** Within the capacity given to Reset(). */
+    /** At most as many as the capacity given to Reset(). */
     void Add(const uint8_t* outpoint) { std::memcpy(Next(), outpoint, kSize); }
     void Add(const Txid& txid, uint32_t vout)
     {
@@ -80,18 +81,19 @@ struct SurvivingCoin {
     const OutputView& Output() const { return tx->outputs[vout]; }
 };
 
-/** Everything the booster keeps of one block. Reusable; points into the block it was made from. */
+/** The booster's result for one block. Reusable; points into the block. */
 struct BlockDelta {
-    OutpointList created; //!< outputs that are spent by the terminal block
+    OutpointList created; //!< outputs that are spent up to the terminal block
     OutpointList spent;   //!< inputs
-    uint64_t inputs = 0;  //!< how many, the coinbase's apart
+    uint64_t inputs = 0;  //!< their number, without the coinbase's
     std::vector<SurvivingCoin> coins;
     uint64_t counted_outputs = 0; //!< as the hints number them
-    uint64_t hinted_unspent = 0;  //!< of these; differs from coins.size() only by overwritten ones
+    uint64_t hinted_unspent = 0;  //!< the hinted part; differs from coins.size() only by
+                                  //!< overwritten ones
     uint64_t coin_value = 0;      //!< of `coins`, saturating
 
-    /** In `spent` the coins in place of the inputs: for a sum that all outputs and inputs are in,
-     *  and that is zero when the coins are out of it. Their ids are known. */
+    /** Puts the coins in place of the inputs in `spent`: for a sum of all outputs and inputs, which
+     *  is zero after the coins are subtracted. Their ids must be known. */
     void SpendCoins();
 };
 
@@ -100,12 +102,12 @@ struct BlockDelta {
 Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
               const FoldRules& rules, BlockDelta& out);
 
-/** The same of a block whose outputs and inputs have been summed before: `created` and `spent` stay
- *  empty, and the transactions need no ids. Hints count spendable outputs. */
+/** Folds a block whose outputs and inputs were summed before: `created` and `spent` stay empty, and
+ *  the transactions need no ids. The hints must count spendable outputs. */
 Result<> FoldCoins(std::span<const TxView> txs, uint32_t height, const BlockHints& hints,
                    const FoldRules& rules, BlockDelta& out);
 
-/** a + b, or the greatest number if that overflows. */
+/** a + b, or the greatest number on overflow. */
 constexpr uint64_t SaturatingAdd(uint64_t a, uint64_t b)
 {
     return a + b < a ? ~uint64_t{0} : a + b;

@@ -42,7 +42,7 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
     return failure;
 }
 
-/** Null: nobody wants to see these blocks, or they are not all of them, or not hashed. */
+/** Null: there is no observer, or the fold will not see all blocks, or not hash them. */
 FoldObserver* FoldPhase::FindObserver(const HeightSet& folded) const
 {
     FoldObserver* const observer = m_job.options.observer;
@@ -75,7 +75,7 @@ void FoldPhase::Work(const FoldContext& context, size_t number)
 {
     auto failure = FoldWorker(context, number, m_progress.Worker(number)).Run(*m_sources[number]);
     if (!failure) return;
-    m_supply.Stop(); // the others finish their stretch
+    m_supply.Stop(); // the other workers finish their stretch
     const Lock lock(m_mutex);
     if (!m_failure) m_failure = std::move(failure);
 }

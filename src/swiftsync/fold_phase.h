@@ -1,6 +1,6 @@
-// FoldPhase: the first half of a sync - from the checkpoint, or from nothing, to the last block
-// folded and durable. Owns the workers, their sources and the committer for the time of Run().
-// Called by SyncEngine on its thread; starts a thread a worker and one for the committer. Memory:
+// FoldPhase: the first half of a sync: resumes from the checkpoint, or starts from nothing, and
+// folds all blocks durably. Owns the workers, their sources and the committer during Run(). Called
+// by SyncEngine on its thread; starts a thread for each worker and one for the committer. Memory:
 // BoosterOptions::memory_bytes and the blocks being parsed.
 #pragma once
 
@@ -9,20 +9,20 @@
 namespace ibd {
 
 struct FoldEnd {
-    Checkpoint state; //!< all that is folded; durable
+    Checkpoint state; //!< all folded work; durable
     std::optional<FoldFailure> failure;
 };
 
 class FoldPhase {
 public:
-    /** All must outlive it. */
+    /** All arguments must outlive it. */
     FoldPhase(const SyncJob& job, BlockSupply& supply, SyncProgress& progress)
         : m_job(job), m_supply(supply), m_progress(progress)
     {
     }
 
-    /** Once. Ends when all is folded, the supply is empty, something failed or the job is stopped.
-     *  An error is the machine's: what is durable is in the checkpoint. */
+    /** Call once. Ends when all is folded, the supply is empty, an error occurred or the job is
+     *  stopped. An error is the machine's: the durable part is in the checkpoint. */
     Result<FoldEnd> Run();
 
 private:
@@ -34,7 +34,7 @@ private:
     const SyncJob& m_job;
     BlockSupply& m_supply;
     SyncProgress& m_progress;
-    std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; until all is durable
+    std::vector<std::unique_ptr<BlockSource>> m_sources; //!< by worker; kept until all is durable
 
     Mutex m_mutex;
     std::optional<FoldFailure> m_failure IBD_GUARDED_BY(m_mutex); //!< the first

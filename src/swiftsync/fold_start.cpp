@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** The least that a worker can do useful work with. */
+/** Least useful buffer of a worker. */
 constexpr size_t kMinBufferBytes = 4 << 10;
 
 Result<Checkpoint> StartNew(const SyncJob& job)
@@ -32,7 +32,7 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
     std::string unusable = loaded ? "" : loaded.Message();
     std::optional<Checkpoint> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && kept->published) {
-        kept.reset(); // and its chainstate is not what is wanted now
+        kept.reset(); // its chainstate is another one than this job's
     } else if (kept && !job.Owns(*kept)) {
         unusable = "the checkpoint belongs to other hints, options or rules";
     } else if (kept) {

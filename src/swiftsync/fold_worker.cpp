@@ -12,23 +12,23 @@ FoldFailure Failed(FoldFailure::Kind kind, const Error& error, int32_t height = 
     return {kind, error, height};
 }
 
-/** A number as secret as the salt, which itself serves the aggregate alone. */
+/** A number as secret as the salt, which itself is used for the aggregate only. */
 uint64_t SecretOf(const AggregateSalt& salt) { return ReadLE64(Sha256Of(salt).data()); }
 
-/** Why an epoch could not be handed over: bad data is what the committer refutes. */
+/** The failure of a handed-over epoch: bad data means that the committer refuted its totals. */
 FoldFailure NotTaken(const Error& error)
 {
     const bool refuted = error.kind == Error::Kind::kBadData;
     return Failed(refuted ? FoldFailure::Kind::kTotals : FoldFailure::Kind::kMachine, error);
 }
 
-/** Reading the clock may cost more than folding a small block. */
+/** Bytes between two looks at the clock, which may cost more than a small block. */
 constexpr uint64_t kBytesPerClockCheck = 256 << 10;
 
 } // namespace
 
-// Half of the worker's share of an interval each: while one epoch is under way the one before may
-// not yet be durable, and a crash costs both.
+// Each epoch is half of the worker's share of an interval: a crash may cost both the current epoch
+// and the previous one, which may not be durable yet.
 FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters& counters)
     : m_context(context), m_number(number),
       m_epoch_bytes(context.options.checkpoint_bytes / context.options.threads / 2),
@@ -39,7 +39,7 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
 {
 }
 
-/** Makes m_full, if it is asked for. */
+/** Makes m_full if full validation is on. */
 BlockTaker::OtherCheck FoldWorker::MakeFullCheck()
 {
     if (!m_context.options.full_validation) return {};
@@ -62,7 +62,7 @@ std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
         if (failure) continue;
         if (auto not_taken = SpillIfDue()) return not_taken;
     }
-    // After a failure too: what was folded before is sound, and the next start goes on from it.
+    // After a failure too: the work before it is sound, and the next start resumes from it.
     auto not_taken = Finish();
     return failure ? std::move(failure) : std::move(not_taken);
 }
@@ -85,8 +85,8 @@ std::optional<FoldFailure> FoldWorker::Take(const SuppliedBlock& block)
     return std::nullopt;
 }
 
-/** Whether it is, byte for byte, the block that the first pass has checked; it is m_known then. One
- *  that has changed is held against the rules again, which tell whether it is damaged. */
+/** Whether m_known is now the block that the first pass has checked, byte for byte. A changed block
+ *  is checked against the rules again, which shows whether it is damaged. */
 bool FoldWorker::IsKnown(const SuppliedBlock& block)
 {
     const auto height = static_cast<size_t>(block.node->height);
@@ -100,7 +100,7 @@ std::optional<FoldFailure> FoldWorker::FoldKnown(const HeaderNode& node, PlainBl
     return SpillIfDue();
 }
 
-/** By the coins alone. */
+/** Folds the coins alone. */
 std::optional<FoldFailure> FoldWorker::FoldOneKnown(const HeaderNode& node, PlainBlock& block,
                                                     size_t block_bytes)
 {
@@ -114,7 +114,7 @@ std::optional<FoldFailure> FoldWorker::FoldOneKnown(const HeaderNode& node, Plai
     return kept ? std::nullopt : std::optional(NotTaken(kept.GetError()));
 }
 
-/** One that m_taker has checked. */
+/** Folds the block that m_taker has checked. */
 std::optional<FoldFailure> FoldWorker::FoldChecked(const HeaderNode& node, size_t block_bytes)
 {
     const auto height = static_cast<uint32_t>(node.height);
@@ -141,7 +141,7 @@ std::optional<FoldFailure> FoldWorker::ReadHints(const HeaderNode& node)
                   read.GetError(), node.height);
 }
 
-/** Of the transactions that made a coin, and of the coinbase if it is collected. */
+/** Computes the ids of transactions with a coin, and of the coinbase if it is collected. */
 void FoldWorker::ComputeIds(uint32_t height, PlainBlock& block)
 {
     m_to_hash.clear();
@@ -153,7 +153,7 @@ void FoldWorker::ComputeIds(uint32_t height, PlainBlock& block)
     block.ComputeIds(m_to_hash);
 }
 
-/** Whether the id of that height's coinbase is one of those that must differ. */
+/** Whether the id of the coinbase at `height` is among those that must differ. */
 bool FoldWorker::CollectsCoinbase(uint32_t height) const
 {
     return m_context.unique.Contains(height) && !m_context.rules.IsOverwritten(height);
@@ -214,7 +214,7 @@ Result<> FoldWorker::Spill()
     m_sum->Clear();
     m_look_at_clock_at = 0;
     Result<> taken = m_context.committer.Submit(std::move(epoch));
-    m_epoch_start = m_context.env.MonotonicMicros(); // waiting is no work that could be lost
+    m_epoch_start = m_context.env.MonotonicMicros(); // waiting does not count as work at risk
     return taken;
 }
 

@@ -1,7 +1,7 @@
-// FoldWorker: one thread's share of the work. Takes blocks from its source, checks and folds them,
-// keeps a private aggregate and coin buffer, and now and then turns both into an epoch for the
-// committer. Of a block that a first pass has checked, and that is known to be still the same, it
-// takes the coins alone. Nothing on the way from block to block is shared or locked.
+// FoldWorker: one thread's share of a fold. Takes blocks from its source, checks and folds them,
+// keeps a private aggregate and coin buffer, and at intervals turns both into an epoch for the
+// committer. From a block that a first pass has checked, and that is unchanged, it takes only the
+// coins. No data is shared or locked from block to block.
 #pragma once
 
 #include "primitives/plain_block.h"
@@ -15,48 +15,47 @@
 
 namespace ibd {
 
-/** What a worker has done, for progress; written by it alone, read by anyone. */
+/** A worker's progress; written by the worker only, read by any thread. */
 struct alignas(64) WorkerCounters {
     std::atomic<uint64_t> blocks = 0;
     std::atomic<uint64_t> outputs = 0;
     std::atomic<uint64_t> inputs = 0;
     std::atomic<uint64_t> bytes = 0;         //!< of blocks folded
-    std::atomic<uint64_t> checked_bytes = 0; //!< of blocks that were only checked
+    std::atomic<uint64_t> checked_bytes = 0; //!< of blocks that were checked but not folded
     std::atomic<uint64_t> coins = 0;
 };
 
-/** What all workers share; immutable but for the atomics. */
+/** Shared by all workers; immutable but for the atomics. */
 struct FoldContext {
     Env& env;
     const ChainParams& params;
     const BlockStore& blocks; //!< for undo data
     const Hints& hints;
-    const FirstPass* const first; //!< null: blocks are yet to be checked, and all of them summed
+    const FirstPass* const first; //!< null: blocks must be checked, and all outputs and inputs
+                                  //!< summed
     const FoldRules rules;
     const BoosterOptions& options;
     const AggregateSalt salt;
-    const UniqueCoinbases unique; //!< whose ids are collected for the terminal check
+    const UniqueCoinbases unique; //!< whose ids are collected for the final check
     const size_t buffer_bytes;    //!< for each worker's coins
     Committer& committer;
     std::atomic<uint32_t>& next_run;
-    FoldObserver* const observer;  //!< null: nobody
-    const std::atomic<bool>& stop; //!< asked to end early: keep what is done
+    FoldObserver* const observer;  //!< may be null
+    const std::atomic<bool>& stop; //!< request to end early; finished work is kept
 };
 
 class FoldWorker {
 public:
-    /** `number`: 0 to options.threads - 1, to the committer. */
+    /** `number`: 0 to options.threads - 1; it also identifies the worker to the committer. */
     FoldWorker(const FoldContext& context, size_t number, WorkerCounters& counters);
 
-    /** Folds until the source is empty, `stop` is set or something fails. What was done before is
-     *  handed to the committer in every case but a failed disk. The source must outlive the
-     *  committer's work. */
+    /** Folds until the source is empty, `stop` is set or an error occurs. Finished work goes to the
+     *  committer in every case but a failed disk. The source must outlive the committer's work. */
     std::optional<FoldFailure> Run(BlockSource& source);
 
-    /** In place of Run(): folds a block that the first pass has checked and that is still the same,
-     *  whoever has read it. */
+    /** Instead of Run(): folds a block that the first pass has checked and that is unchanged. */
     std::optional<FoldFailure> FoldKnown(const HeaderNode& node, PlainBlock& block);
-    /** After the last of these: hands over the epoch under way. */
+    /** After the last FoldKnown(): hands over the current epoch. */
     std::optional<FoldFailure> Finish();
 
 private:
@@ -77,8 +76,8 @@ private:
     const FoldContext& m_context;
     BlockSource* m_source = nullptr; //!< of Run()
     const size_t m_number;
-    const uint64_t m_epoch_bytes; //!< an epoch ends after so many bytes of blocks
-    const int64_t m_epoch_micros; //!< or after so long
+    const uint64_t m_epoch_bytes; //!< an epoch ends after this many bytes of blocks
+    const int64_t m_epoch_micros; //!< or after this time
     WorkerCounters& m_counters;
     std::optional<FullValidation> m_full; //!< with -ibdboosterfullvalidation
     BlockTaker m_taker;
@@ -89,7 +88,7 @@ private:
     CoinBuffer m_coins;
     std::unique_ptr<Aggregate> m_sum;
 
-    // The epoch under way.
+    // The current epoch.
     FoldTotals m_totals;
     std::vector<uint32_t> m_heights;
     std::vector<CoinbaseId> m_coinbases;

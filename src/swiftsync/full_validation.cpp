@@ -17,8 +17,8 @@ Error UnfitUndo(const HeaderNode& node, std::string_view what)
     return BadData("undo data of block {} at height {}: {}", node.hash.ToHex(), node.height, what);
 }
 
-/** Whether each input has a coin and each coin a height: records written by Core before 0.15 leave
- *  out heights, and no coin is of the genesis block. */
+/** Checks that each input has a coin and each coin a height: records written by Core before 0.15
+ *  lack heights, and no coin is from the genesis block. */
 const char* Misfit(const BlockView& block, const BlockUndo& undo)
 {
     if (undo.txs.size() + 1 != block.Txs().size()) return "its number of transactions is another";
@@ -60,7 +60,7 @@ Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks,
 Result<RuleResult> FullValidation::Check(const BlockView& block, const HeaderNode& node)
 {
     if (auto broken = CheckBlock(block, m_params.consensus)) return broken;
-    if (node.prev != nullptr) { // genesis is no block of rules: see ChainManager::Check
+    if (node.prev != nullptr) { // genesis is exempt from rules: see ChainManager::Check
         const NodeAncestry prev(node.prev);
         if (auto broken = ContextualCheckBlock(block, prev, m_params.consensus)) {
             return broken;
@@ -96,7 +96,7 @@ RuleResult FullValidation::CheckRules(const BlockView& block, const HeaderNode& 
     }
     IBD_RETURN_IF_VIOLATED(rules.CheckCoinbaseValue(txs[0]));
     m_scripts.Begin(rules.Flags());
-    for (size_t t = 1; t < txs.size(); ++t) { // last: they take longest
+    for (size_t t = 1; t < txs.size(); ++t) { // last, as scripts take longest
         IBD_RETURN_IF_VIOLATED(CheckScripts(txs[t], SpentBy(t)));
     }
     return m_scripts.Finish();
@@ -109,7 +109,7 @@ RuleResult FullValidation::CheckOrigins(const BlockView& block, uint32_t height)
         const TxView& tx = block.Txs()[t];
         for (size_t i = 0; i < tx.inputs.size(); ++i) {
             const Coin& coin = SpentBy(t)[i];
-            if (coin.height < height) continue; // the aggregate shows that it was there
+            if (coin.height < height) continue; // the aggregate proves that the coin existed
             if (coin.height > height) return NotThere(tx, tx.inputs[i], coin);
             const auto maker = IndexOf(block, tx.inputs[i].Prevout().txid);
             if (!maker || *maker >= t) return NotThere(tx, tx.inputs[i], coin);
@@ -145,7 +145,8 @@ RuleResult FullValidation::CheckScripts(const TxView& tx, std::span<const Coin> 
 ByteSpan FullValidation::Message(const uint8_t* outpoint, uint32_t height, bool coinbase,
                                  Amount value, ByteSpan script)
 {
-    constexpr size_t kFixed = 36 + 4 + 8; // all but the script, so no two coins look the same
+    // All but the script; makes the encoding of coins unambiguous.
+    constexpr size_t kFixed = 36 + 4 + 8;
     m_message.resize(kFixed + script.size());
     std::memcpy(m_message.data(), outpoint, 36);
     WriteLE32(m_message.data() + 36, height * 2 + coinbase);

@@ -1,8 +1,8 @@
-// FullValidation: every rule of a block, scripts included, in any order of blocks - with the coins
-// that the block's undo record says it spends. The claims are not believed: the aggregate takes
-// whole coins on both sides, as created and as claimed, and is zero only if every claim is true.
-// Argument: doc/develop/booster.md. One for each worker; one thread. Memory: the undo record of one
-// block, decoded, and what DeferredScripts has.
+// FullValidation: checks every rule of a block, scripts included, in any order of blocks, with the
+// coins claimed by the block's undo record. The claims are not trusted: the aggregate takes whole
+// coins on both sides, as created and as claimed, and is zero only if every claim is true
+// (argument: doc/develop/booster.md). One for each worker; one thread. Memory: the decoded undo record of
+// one block, and DeferredScripts' own.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -22,14 +22,13 @@ public:
     {
     }
 
-    /** Reads the undo record of the block and runs every rule. The block was parsed and has the
-     *  node's hash; the node is above genesis. A violation may also be the fault of undo data that
-     *  lie. Errors: kBadData, the record is damaged or does not fit the block; else the machine's.
-     */
+    /** Reads the undo record of the block and checks every rule. The block was parsed and has the
+     *  node's hash; the node is above genesis. A violation may also come from false undo data.
+     *  Errors: kBadData: the record is damaged or does not fit the block; else the machine's. */
     Result<RuleResult> Check(const BlockView& block, const HeaderNode& node);
 
-    /** After Check() and Fold() of the same block: adds the outputs that are spent one day and
-     *  subtracts the coins claimed by the inputs. */
+    /** After Check() and Fold() of the same block: adds its outputs that will be spent and
+     *  subtracts the coins claimed by its inputs. */
     void AddTo(Aggregate& sum, const BlockView& block, uint32_t height, const BlockDelta& delta,
                const FoldRules& rules);
 
@@ -39,7 +38,7 @@ private:
     RuleResult CheckOrigins(const BlockView& block, uint32_t height);
     RuleResult CheckScripts(const TxView& tx, std::span<const Coin> spent);
     std::span<const Coin> SpentBy(size_t tx) const;
-    /** Index of the block's first transaction of this id; nothing if there is none. */
+    /** Index of the block's first transaction with this id; nothing: there is none. */
     std::optional<size_t> IndexOf(const BlockView& block, const Txid& txid);
     ByteSpan Message(const uint8_t* outpoint, uint32_t height, bool coinbase, Amount value,
                      ByteSpan script);
@@ -48,12 +47,12 @@ private:
     const BlockStore& m_blocks;
     DeferredScripts m_scripts;
     BlockUndo m_undo;
-    std::vector<uint32_t> m_by_txid;    //!< transactions of the block by id; empty: not yet sorted
-    std::vector<SpentOutput> m_outputs; //!< spent by the transaction at hand
+    std::vector<uint32_t> m_by_txid;    //!< transactions of the block by id; empty: not sorted yet
+    std::vector<SpentOutput> m_outputs; //!< spent by the current transaction
     Bytes m_message;
 };
 
-/** The lowest block up to `terminal` that has no undo record, or whose rev file is gone; null if
+/** The lowest block up to `terminal` without an undo record, or whose rev file is missing; null:
  *  there is none. Errors: the machine's. */
 Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks,
                                            const HeaderNode& terminal);

@@ -31,7 +31,7 @@ Result<LoadReport> LoadPhase::Run(const Checkpoint& accepted, std::vector<RunRea
     return report;
 }
 
-/** Runs that two mergers can read at once within the memory given. */
+/** Number of runs that two mergers can read at once within the memory. */
 size_t LoadPhase::MostRuns() const
 {
     const BoosterOptions& options = m_job.options;
@@ -71,8 +71,8 @@ Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
     return std::move(*report);
 }
 
-/** A crash before the checkpoint says that it is published leaves it, and the next sync merges and
- *  publishes again; after it, all that is left to do is to clean up. */
+/** After a crash before the checkpoint says that it is published, the next sync merges and
+ *  publishes again. After a later crash only cleanup is left. */
 Result<> LoadPhase::Publish(Checkpoint done)
 {
     m_progress.SetState(BoosterState::kPublishing);

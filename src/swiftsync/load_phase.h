@@ -1,6 +1,6 @@
-// LoadPhase: the second half of a sync - from the runs of hints that were accepted to the
-// chainstate in its place. Called by SyncEngine on its thread; starts a thread that loads,
-// and those of the loader, for the time of Run(). Memory: BoosterOptions::memory_bytes.
+// LoadPhase: the second half of a sync: from the runs of accepted hints to the chainstate in its
+// place. Called by SyncEngine on its thread; starts a thread that loads, and those of the loader,
+// during Run(). Memory: BoosterOptions::memory_bytes.
 #pragma once
 
 #include "swiftsync/chainstate_loader.h"
@@ -11,11 +11,11 @@ namespace ibd {
 
 class LoadPhase {
 public:
-    /** All must outlive it. */
+    /** Both must outlive it. */
     LoadPhase(const SyncJob& job, SyncProgress& progress) : m_job(job), m_progress(progress) {}
 
-    /** Once. `runs`: those of `accepted`, open. Unless the report tells of a duplicate or of an
-     *  interruption, the chainstate is in place and nothing is left of what led to it. */
+    /** Call once. `runs`: those of `accepted`, open. Unless the report shows a duplicate or an
+     *  interruption, the chainstate is in place and the files of the sync are removed. */
     Result<LoadReport> Run(const Checkpoint& accepted, std::vector<RunReader> runs);
 
 private:

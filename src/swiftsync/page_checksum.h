@@ -1,6 +1,6 @@
-// The checksum of a page in the booster's own files (runs, spills). Covers place and contents, so
-// that exchanged pages show too. As strong as what guards the same coins in the chainstate, and far
-// less work than a cryptographic hash.
+// The checksum of a page in the booster's own files (runs, spills). It covers position and
+// contents, so that exchanged pages are detected. It is as strong as the checksum that guards the
+// same coins in the chainstate, and far cheaper than a cryptographic hash.
 #pragma once
 
 #include "storage/crc32c.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** `offset` of the page in its file; `head`: what precedes the checksum in the page. */
+/** `offset` of the page in its file; `head`: the bytes before the checksum in the page. */
 inline uint32_t PageChecksum(uint64_t offset, ByteSpan head, ByteSpan payload)
 {
     uint8_t place[8];

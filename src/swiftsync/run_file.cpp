@@ -29,7 +29,7 @@ Bytes RunHeader(uint32_t number, const Uint256& hints_id)
     return header;
 }
 
-/** Walks the records of a page; false if they are not whole, in order and `expected` many. */
+/** False: the records of the page are not whole, not in order, or not `expected` many. */
 bool PageIsSound(ByteSpan payload, uint32_t expected)
 {
     const uint8_t* previous = nullptr;
@@ -149,7 +149,7 @@ Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
     return writer.Finish(coinbases);
 }
 
-/** Owns the file only if it was opened for this. */
+/** Owns the file only if the handle has opened it. */
 class RunReader::Handle {
 public:
     explicit Handle(const ReadableFile& kept) : m_file(&kept) {}
@@ -271,7 +271,7 @@ Result<std::vector<CoinbaseId>> RunReader::ReadCoinbases() const
 void RunReader::WillNeed(size_t index, uint64_t bytes) const
 {
     if (index >= m_pages.size()) return;
-    // Only advice: if the file is gone, the read that follows says so.
+    // Only advice: if the file is missing, the read that follows reports it.
     if (const auto file = File()) (*file)->WillNeed(m_pages[index].offset, bytes);
 }
 

@@ -1,6 +1,6 @@
-// Runs: surviving coins of a set of blocks, sorted by chainstate key, in pages of up to 32 KiB
-// with a checksum each, and an index of the pages; also the coinbase ids that must be unique. One
-// writer per file; a reader is immutable after Open() and shared. Format: doc/formats/runs.md.
+// Runs: surviving coins of a set of blocks, sorted by chainstate key, in pages of up to 32 KiB with
+// a checksum each, and an index of the pages; also the coinbase ids that must be unique. One writer
+// for each file; a reader is immutable after Open() and can be shared. Format: doc/formats/runs.md.
 #pragma once
 
 #include "swiftsync/coin_buffer.h"
@@ -11,10 +11,10 @@
 namespace ibd {
 
 inline constexpr size_t kRunPageBytes = 32 << 10;
-/** A record is at most 65,535 + 40 bytes, and a page holds at least one. */
+/** A record has at most 65,535 + 40 bytes, and a page holds at least one. */
 inline constexpr size_t kMaxRunPageBytes = 80 << 10;
 
-/** The id of the coinbase of the block at a height. */
+/** The id of the coinbase at a height. */
 struct CoinbaseId {
     uint32_t height = 0;
     Txid txid;
@@ -22,11 +22,11 @@ struct CoinbaseId {
     bool operator==(const CoinbaseId&) const = default;
 };
 
-/** The first bytes of a SHA-256: enough to tell what is damaged. */
+/** The first bytes of a SHA-256: enough to detect damage. */
 using ShortDigest = std::array<uint8_t, 8>;
 ShortDigest Shorten(const Hash32& digest);
 
-/** What identifies a finished run; part of the checkpoint. */
+/** Identifies a finished run; part of the checkpoint. */
 struct RunInfo {
     uint32_t number = 0;
     uint64_t records = 0;
@@ -43,14 +43,15 @@ struct WrittenRun {
     std::unique_ptr<WritableFile> file; //!< complete but not synced
 };
 
-/** Writes one run from records that come in chainstate order. Holds a page and a piece of a file
- *  (1 MiB). After an error it is of no more use. */
+/** Writes one run from records in chainstate order. Holds a page and a piece of a file (1 MiB).
+ *  After an error it must not be used further. */
 class RunWriter {
 public:
     static Result<RunWriter> Create(Env& env, const Path& directory, uint32_t number,
                                     const Uint256& hints_id);
 
-    Result<> Add(const CoinRecord& record);                           //!< not below the one before
+    Result<> Add(const CoinRecord& record);                           //!< not below the previous
+                                                                      //!< record
     Result<WrittenRun> Finish(std::span<const CoinbaseId> coinbases); //!< complete, not synced
 
 private:
@@ -77,24 +78,24 @@ public:
     struct Page {
         uint64_t first_prefix; //!< CoinRecord::Prefix() of its first record
         uint64_t offset;
-        uint32_t length; //!< with the page's header
+        uint32_t length; //!< including the page's header
         uint32_t records;
     };
 
-    /** Opens a run and checks header, index and trailer against `expected`. Bad data: it is
-     *  damaged or gone. A system error says nothing of the run. */
+    /** Opens a run and checks header, index and trailer against `expected`. Bad data: it is damaged
+     *  or missing. A system error proves no damage. */
     static Result<RunReader> Open(Env& env, const Path& directory, const RunInfo& expected,
                                   const Uint256& hints_id);
 
     std::span<const Page> Pages() const { return m_pages; }
-    /** The records of a page, one after another, checked: each is whole, in order, and there are
-     *  as many as the index says. `buffer` keeps its capacity. */
+    /** The adjacent records of a page, after checks: each is whole, they are in order, and their
+     *  number is that of the index. `buffer` keeps its capacity. */
     Result<ByteSpan> ReadPage(size_t index, Bytes& buffer) const;
     Result<std::vector<CoinbaseId>> ReadCoinbases() const;
     const RunInfo& Info() const { return m_info; }
     /** Announces a sequential read of the pages from `index` on. */
     void WillNeed(size_t index, uint64_t bytes) const;
-    /** From now on each read opens the file for itself: slower, but takes no descriptor. */
+    /** From now on each read opens the file itself: slower, but keeps no descriptor. */
     void CloseFile() { m_file.reset(); }
 
 private:
@@ -114,12 +115,12 @@ private:
     ShortDigest m_coinbases_checksum{};
 };
 
-/** Runs that are kept open, and the part of a process's open files that they may be: a process may
- *  often have no more than 1,024, and there may be thousands of runs. */
+/** Most runs that stay open, and their share of the process's limit on open files: the limit is
+ *  often 1,024, and there may be thousands of runs. */
 inline constexpr size_t kMaxOpenRuns = 256;
 inline constexpr size_t kOpenRunsShare = 4;
 
-/** Opens runs, as many of them to stay open as the two bounds above allow. */
+/** Opens runs; as many stay open as the two bounds above allow. */
 Result<std::vector<RunReader>> OpenRuns(Env& env, const Path& directory,
                                         std::span<const RunInfo> runs, const Uint256& hints_id);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kLookForStopEvery = 4096; //!< records
 
-/** Writes all records of `runs` as one run; nothing once `stop` is set. */
+/** Writes all records of `runs` as one run; nothing if `stop` is set. */
 Result<std::optional<WrittenRun>> WriteMerged(RunWriter writer, std::span<const RunReader> runs,
                                               const std::atomic<bool>& stop)
 {
@@ -65,7 +65,7 @@ Result<> MergeRunsDownTo(size_t most, Env& env, const Path& directory, Checkpoin
         std::sort(state.runs.begin(), state.runs.end(), [](const RunInfo& a, const RunInfo& b) {
             return a.size != b.size ? a.size < b.size : a.number < b.number;
         });
-        // No more than needed: each merged run is written once more.
+        // No more than necessary, as each merged run is written once more.
         const size_t count = std::min(most, state.runs.size() - most + 1);
         IBD_RETURN_IF_ERROR(MergeFirst(count, env, directory, state, stop));
     }

@@ -55,7 +55,7 @@ void SideFold::End()
     if (const Result<> durable = m_committer.Finish(); !durable) Fail(durable.GetError());
 }
 
-/** The rest is left to the sync. */
+/** Stops taking coins; the sync does the rest. */
 void SideFold::Fail(const Error& error)
 {
     if (m_failed.exchange(true)) return;

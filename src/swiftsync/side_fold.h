@@ -1,8 +1,8 @@
-// SideFold: folds blocks that are read for something else, so that the sync which is to follow need
-// not read them: of each the coins, as a first pass has checked it and summed what it makes and
-// spends. It is part of that sync ahead of its time, and leaves a checkpoint that SyncEngine::Run()
-// goes on from. Nothing that it cannot do fails whoever reads: the sync folds what is left, and
-// says what is wrong. Owned by who starts both. Memory: as given, a byte a block, and about 30
+// SideFold: folds blocks that are read for another purpose, so that the following sync need not
+// read them. It takes only the coins, since a first pass has checked and summed the blocks. It does
+// a part of that sync's work in advance and leaves a checkpoint, from which SyncEngine::Run()
+// resumes. A failure here never fails the reader; the sync folds what is missing and reports
+// errors. Owned by the code that starts both. Memory: as given, a byte for each block, and about 30
 // bytes a header. See doc/develop/booster.md.
 #pragma once
 
@@ -12,8 +12,9 @@ namespace ibd {
 
 class SideFold {
 public:
-    /** For a sync that is given the same; all must outlive it. Null: what the first pass has found
-     *  is of no use to that. Errors: the machine's. `memory_bytes`: of coins not yet written. */
+    /** For a sync with the same arguments; all must outlive it. Null: the sync cannot use the
+     *  result of the first pass. Errors: the machine's. `memory_bytes`: for coins not yet written.
+     */
     static Result<std::unique_ptr<SideFold>> Begin(Env& env, Logger& log, const ChainParams& params,
                                                    const HeaderNode& terminal,
                                                    const BlockStore& blocks, const Hints& hints,
@@ -21,11 +22,11 @@ public:
                                                    size_t memory_bytes);
     ~SideFold();
 
-    /** A block that is what the first pass has checked; each is folded once, however often it
-     *  comes. `worker`: below BoosterOptions::threads, each on one thread at a time. */
+    /** Folds a block that the first pass has checked; repeated calls for it have no effect.
+     *  `worker`: below BoosterOptions::threads, each on one thread at a time. */
     void Take(size_t worker, const HeaderNode& node, PlainBlock& block);
 
-    /** Once, when nobody calls Take() any more: what was folded is durable. */
+    /** Call once, after the last Take(): makes all folded work durable. */
     void End();
 
 private:

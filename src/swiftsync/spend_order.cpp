@@ -11,15 +11,15 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kBitsPerTx = 32; // to twice as many
+constexpr size_t kBitsPerTx = 32; // rounded up to a power of two
 constexpr size_t kBitsPerChain = 16;
 
 } // namespace
 
-// From the last transaction to the first, each is added before its inputs are looked up: what they
-// find then is not earlier. In a valid block they find nothing, and all but one of a hundred meet a
-// bit that is not set. Multiplying by a secret odd number and keeping the upper bits spreads any
-// ids evenly (Dietzfelbinger et al., 1997).
+// Walks from the last transaction to the first and adds each before it looks up its inputs, so that
+// a match is never an earlier transaction. In a valid block there is no match, and 99 of 100
+// lookups end at a clear bit. Multiplying by a secret odd number and keeping the upper bits spreads
+// any ids evenly (Dietzfelbinger et al., 1997).
 std::optional<SpendOrder::Violation> SpendOrder::Check(std::span<const TxView> txs)
 {
     CHECK(txs.size() <= kMaxTxs);

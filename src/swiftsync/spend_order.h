@@ -1,6 +1,6 @@
-// SpendOrder: whether every input of a block that spends an output of the same block comes after
-// it. The aggregate cannot tell, as it does not depend on order. Owned by a worker; one thread.
-// Memory: at most 18 bytes a transaction of the largest block so far.
+// SpendOrder: checks that every input which spends an output of its own block comes after it. The
+// aggregate cannot show this, as it does not depend on order. Owned by a worker; one thread.
+// Memory: at most 18 bytes for each transaction of the largest block so far.
 #pragma once
 
 #include "primitives/tx_view.h"
@@ -13,11 +13,11 @@ namespace ibd {
 
 class SpendOrder {
 public:
-    /** `secret`: a number that whoever makes blocks cannot know, so that no ids can be made that
-     *  meet in one slot. */
+    /** `secret`: a number unknown to the makers of blocks, so that they cannot choose ids that
+     *  collide. */
     explicit SpendOrder(uint64_t secret) : m_factor(secret | 1) {}
 
-    /** Places in the block. */
+    /** Positions in the block. */
     struct Violation {
         size_t spender = 0;
         size_t maker = 0; //!< `spender` itself or a later one
@@ -27,20 +27,21 @@ public:
      *  as consensus demands. At most kMaxTxs transactions, the first a coinbase. */
     std::optional<Violation> Check(std::span<const TxView> txs);
 
-    /** More than the smallest transactions (60 bytes) fill a block. */
+    /** Above the number of smallest transactions (60 bytes) in a block. */
     static constexpr size_t kMaxTxs = 0xffff;
 
 private:
-    /** Which bit stands for an id. */
+    /** The number of an id's bit. */
     size_t BitOf(const uint8_t* txid) const { return ReadLE64(txid) * m_factor >> m_shift; }
     void Insert(std::span<const TxView> txs, size_t tx);
     std::optional<size_t> Find(std::span<const TxView> txs, const uint8_t* txid, size_t bit) const;
 
     const uint64_t m_factor;
     int m_shift = 0;
-    std::vector<uint64_t> m_bits;  //!< set for each id that was added: few others hit one
-    std::vector<uint16_t> m_heads; //!< by bit / kBitsPerChain: the last one added, 0: none
-    std::vector<uint16_t> m_next;  //!< by place in the block: the one added before in its chain
+    std::vector<uint64_t> m_bits;  //!< set for each added id; few other ids share a bit
+    std::vector<uint16_t> m_heads; //!< by bit / kBitsPerChain: the last added transaction; 0: none
+    std::vector<uint16_t> m_next;  //!< by position in the block: the previous transaction of its
+                                   //!< chain
 };
 
 } // namespace ibd

@@ -1,6 +1,5 @@
-// SyncJob: what one sync is about - which blocks up to where, whose hints, under which options -
-// and what follows from that alone. Owned by SyncEngine, which hands it to its phases. Immutable
-// but for `stop`; any thread.
+// SyncJob: the description of one sync (blocks, hints and options) and values derived from it
+// alone. Owned by SyncEngine, which hands it to its phases. Immutable but for `stop`; any thread.
 #pragma once
 
 #include "storage/block_store.h"
@@ -19,18 +18,19 @@ struct SyncJob {
     const BlockStore& blocks; //!< for undo data
     const Hints& hints;
     const BoosterOptions options;
-    const FirstPass* first;         //!< null: this is the only one
-    std::atomic<bool> stop = false; //!< asked to end early, what is done is kept
+    const FirstPass* first;         //!< null: no first pass was made
+    std::atomic<bool> stop = false; //!< request to end early; finished work is kept
 
     FoldRules Rules() const;
     UniqueCoinbases Unique() const;
     /** An empty checkpoint of this sync, with a fresh salt. */
     Checkpoint NewCheckpoint() const;
-    /** What `pass` found is of these blocks, rules and hints and can be gone on with. */
+    /** Whether the first pass is of these blocks, rules and hints, so that its sums can be used. */
     bool CanUse(const FirstPass& pass) const;
-    /** The checkpoint is of these hints, options and rules, and its sum can be gone on with. */
+    /** Whether the checkpoint is of these hints, options and rules, so that its sum can be
+     *  continued. */
     bool Owns(const Checkpoint& checkpoint) const;
-    /** Bad data: a run is damaged or gone. */
+    /** Bad data: a run is damaged or missing. */
     Result<std::vector<RunReader>> OpenRunsOf(const Checkpoint& checkpoint) const;
 
 private:

@@ -1,6 +1,6 @@
-// SyncProgress: how far one sync is, for the tty, the log and getboosterinfo. Owned by
-// SyncEngine. The thread that runs the sync says what begins and ends, each worker counts what it
-// did, and any thread may ask at any time. Memory: a cache line a worker.
+// SyncProgress: the progress of one sync, for the tty, the log and getboosterinfo. Owned by
+// SyncEngine. The sync's thread reports the phases, each worker counts its own work, and any thread
+// may read at any time. Memory: a cache line for each worker.
 #pragma once
 
 #include "swiftsync/booster_progress.h"
@@ -9,7 +9,7 @@
 
 namespace ibd {
 
-/** A usual coin in a run and in a table. */
+/** Bytes of an average coin in a run and in a table. */
 constexpr uint64_t kRunBytesPerCoin = 64;
 constexpr uint64_t kTableBytesPerCoin = 70;
 
@@ -20,17 +20,17 @@ public:
     // For the thread that runs the sync.
 
     void Begin() { m_start_micros = m_job.env.MonotonicMicros(); }
-    /** A try begins, maybe after one that led to nothing. */
+    /** A new try begins, possibly after a failed one. */
     void BeginTry();
-    /** What an earlier sync did of it. */
+    /** Adds the work of an earlier sync. */
     void Resume(const FoldTotals& totals, uint64_t blocks);
-    /** `bytes`: of the blocks that are to be read, roughly. */
+    /** `bytes`: of the blocks to be read, estimated. */
     void BeginFold(uint64_t bytes);
     void BeginLoad();
     void SetState(BoosterState state) { m_state.store(state, std::memory_order_relaxed); }
-    /** The end: accepted or refused, and what is said of it. */
+    /** Ends the sync, accepted or refused, with its verdict. */
     void Conclude(BoosterState state, std::string verdict);
-    // Counted by those who work.
+    // Counted by the workers.
 
     WorkerCounters& Worker(size_t number) { return m_workers[number]; }
     std::atomic<uint64_t>& CoinsLoaded() { return m_coins_loaded; }
@@ -40,11 +40,11 @@ public:
     // For any thread.
 
     BoosterProgress Snapshot() const;
-    /** Bytes of blocks done, those of earlier syncs included. */
+    /** Bytes of finished blocks, also of earlier syncs. */
     uint64_t BytesDone() const;
     uint64_t ResumedBytes() const;
     uint64_t ResumedBlocks() const;
-    /** What the line of progress ends with while blocks are folded. */
+    /** The end of the progress line while blocks are folded. */
     std::string FoldDetail(uint64_t all_blocks) const;
     std::string MemoryDetail() const;
 
@@ -57,11 +57,11 @@ private:
     std::atomic<uint64_t> m_coins_loaded = 0;
     std::atomic<uint64_t> m_disk_bytes = 0;
     std::atomic<BoosterState> m_state = BoosterState::kIdle;
-    std::atomic<uint64_t> m_total_bytes = 0; //!< to read when the fold began
+    std::atomic<uint64_t> m_total_bytes = 0; //!< left to read when the fold began
     std::atomic<int64_t> m_start_micros = 0;
     std::atomic<int64_t> m_fold_micros = 0; //!< when the fold began
     std::atomic<int64_t> m_load_micros = 0; //!< when loading began; 0 before
-    std::atomic<int64_t> m_end_micros = 0;  //!< 0 while at work
+    std::atomic<int64_t> m_end_micros = 0;  //!< 0 while the sync runs
 
     mutable Mutex m_mutex;
     FoldTotals m_resumed IBD_GUARDED_BY(m_mutex);

@@ -13,8 +13,7 @@ namespace ibd {
 
 namespace {
 
-/** Ranges for each thread: what is left at the end, when some threads are done, is a part of one.
- */
+/** Ranges for each thread, so that little work is left when the first threads are done. */
 constexpr unsigned kRangesPerThread = 4;
 constexpr uint64_t kCountEvery = 4096;
 
@@ -25,8 +24,8 @@ uint64_t RunBytes(const LoadTask& task)
     return bytes;
 }
 
-/** Twice the cores, as half of the threads wait for a sync; less if the mergers' pages would not
- *  fit in the memory given, but two, for which the number of runs was limited (LoadPhase). */
+/** Twice the cores, as half of the threads wait for a sync. Fewer if the mergers' pages would not
+ *  fit in the memory, but at least two, for which LoadPhase has limited the number of runs. */
 unsigned ThreadCount(const LoadTask& task, uint64_t ranges)
 {
     const size_t merger = std::max<size_t>(1, task.runs.size()) * kRunPageBytes + (4 << 20);
@@ -34,7 +33,7 @@ unsigned ThreadCount(const LoadTask& task, uint64_t ranges)
     return static_cast<unsigned>(std::min({uint64_t{2} * task.threads, uint64_t{fit}, ranges}));
 }
 
-/** All of a load that its threads share. */
+/** The part of a load that its threads share. */
 class TableLoad {
 public:
     TableLoad(const LoadTask& task, ChainstateBuilder& builder, uint64_t ranges)
@@ -42,7 +41,7 @@ public:
     {
     }
 
-    /** Writes ranges until none is left or something went wrong; any number of threads. */
+    /** Writes ranges until none is left or an error occurs; any number of threads. */
     void Work()
     {
         for (uint64_t i; (i = m_next.fetch_add(1)) < m_ranges && !ShouldStop();) {
@@ -71,7 +70,7 @@ public:
     }
 
 private:
-    /** First prefix of range i; ids are uniform, so equal shares of the space are equal shares. */
+    /** First prefix of range i; ids are uniform, so equal ranges hold about equally many coins. */
     uint64_t Start(uint64_t i) const { return std::numeric_limits<uint64_t>::max() / m_ranges * i; }
 
     Result<std::vector<TableFile>> WriteRange(uint64_t i)
@@ -114,7 +113,8 @@ private:
     void Count(uint64_t coins)
     {
         m_coins += coins;
-        m_task.loaded->fetch_add(coins, std::memory_order_relaxed); // no thread may take it back
+        // Counted once at the end, so that it never decreases.
+        m_task.loaded->fetch_add(coins, std::memory_order_relaxed);
     }
     void SetDuplicate(const CoinRecord& record)
     {

@@ -1,5 +1,5 @@
-// The loader's fast twin: sorted LevelDB tables written directly, one range of keys per thread at a
-// time. See chainstate_loader.h for the task.
+// The fast loader: writes sorted LevelDB tables directly, each thread one range of keys at a time.
+// See chainstate_loader.h for the task.
 #pragma once
 
 #include "swiftsync/load_task.h"
