@@ -16,7 +16,7 @@ BlockImporter::BlockImporter(ChainManager& chain, BlockStore& blocks, Env& env, 
 
 namespace {
 
-/** Says that blocks are being imported, as long as it lives. */
+/** Sets the importing state of the chain as long as it lives. */
 class Importing {
 public:
     explicit Importing(ChainManager& chain) : m_chain(chain) { m_chain.SetImporting(true); }
@@ -28,7 +28,7 @@ private:
     ChainManager& m_chain;
 };
 
-/** A stream for who reads a file from its start to its end. */
+/** Reads a file once, from its start to its end, so that it may be a pipe. */
 class StreamedFile final : public ReadableFile {
 public:
     explicit StreamedFile(std::unique_ptr<InputStream> stream) : m_stream(std::move(stream)) {}
@@ -45,7 +45,7 @@ public:
 
 private:
     const std::unique_ptr<InputStream> m_stream;
-    mutable uint64_t m_at = 0; //!< one thread reads
+    mutable uint64_t m_at = 0; //!< used by one thread
 };
 
 } // namespace
@@ -75,7 +75,7 @@ BlockHash BlockImporter::HashOf(const Waiting& place, ByteSpan raw)
     return BlockHeader::FromBytes(raw.data()).Hash();
 }
 
-/** The header of a damaged block stands for it, so that the blocks above are indexed. */
+/** Accepts the header of a damaged block, so that the blocks above are indexed. */
 void BlockImporter::LeaveOut(const Waiting& place, ByteSpan raw, const BlockOutcome& outcome)
 {
     const RuleViolation& why = *outcome.violation;
@@ -102,7 +102,7 @@ Result<ScanStep> BlockImporter::Accept(const Waiting& place, ByteSpan raw)
     if (m_waiting.contains(hash) && m_chain.Read().Find(hash)) {
         IBD_RETURN_IF_ERROR(AcceptWaiting(hash));
     }
-    // Bytes that do not even parse may hide the start of a real frame.
+    // Bytes that do not parse may hide the start of a real frame.
     return outcome.node ? ScanStep::kNext : ScanStep::kNotABlock;
 }
 
@@ -225,8 +225,8 @@ Result<ScanStep> BlockImporter::VisitSurveyed(const SurveyedBlock& block)
     return Visit({.stored = block.pos}, raw);
 }
 
-/** Scans on from where the survey and this import part, until both stand at the same frame: the
- *  index of that, or blocks.size() at the end of the file. */
+/** Scans on from the place where survey and import disagree, until both reach the same frame.
+ *  Returns its index, or blocks.size() at the end of the file. */
 Result<size_t> BlockImporter::ScanUntilKnown(std::span<const SurveyedBlock> blocks, size_t next,
                                              uint64_t from)
 {
@@ -248,8 +248,9 @@ Result<size_t> BlockImporter::ScanUntilKnown(std::span<const SurveyedBlock> bloc
     }
 }
 
-/** The blocks of one file. What follows a frame depends on whether it was refused: the survey
- *  knows of headers only, so what it took for a block may be refused here, and the reverse. */
+/** Imports the blocks of one file. The place of the next frame depends on whether a frame was
+ *  refused. The survey sees only headers, so it may have accepted a block that is refused here, or
+ *  the reverse. */
 Result<> BlockImporter::ReindexFile(std::span<const SurveyedBlock> blocks, ProgressMeter& meter,
                                     uint64_t& read)
 {
@@ -331,13 +332,13 @@ Result<> BlockImporter::LoadFrom(const ReadableFile& file, const Path& path)
     m_log.Info("Importing blocks file {}...", path.string());
     const Importing importing(m_chain);
     m_source = &file;
-    m_waiting.clear(); // their places were in another file
+    m_waiting.clear(); // their positions were in another file
     m_left_out = 0;
     FrameScanner scanner(file, path, XorKey(), m_blocks.Magic(), BlockStore::kScanWindow);
     ScanStep step = ScanStep::kNext;
     while (step != ScanStep::kStop) {
         const auto frame = scanner.Next();
-        if (m_interrupt) return {}; // which may be why nothing more came
+        if (m_interrupt) return {}; // an interrupt may have ended the data early
         if (!frame) return frame.GetError();
         if (!*frame) break;
         const ByteSpan block = (*frame)->block;

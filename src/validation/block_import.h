@@ -1,7 +1,7 @@
-// BlockImporter: brings blocks from files into the index - the network's own blk files for -reindex
-// (left where they are), any other file for -loadblock (copied). Blocks may lie in any order,
-// repeated, in branches, between garbage. One thread. Memory: one file position for each block
-// whose parent was not seen yet, and the scanner's window.
+// BlockImporter: brings blocks from files into the index: the node's own blk files for -reindex
+// (left in place), any other file for -loadblock (copied). Blocks may lie in any order, repeated,
+// on branches, or between garbage. One thread. Memory: one file position for each block whose
+// parent was not seen yet, and the scanner's window.
 #pragma once
 
 #include "util/progress.h"
@@ -23,12 +23,12 @@ public:
     Result<uint64_t> StoredBytes() const;
     /** Indexes every block of the store's files. Stops early, without error, when interrupted. */
     Result<> Reindex();
-    /** The same, block by block and to the same end, reading only what the survey does not tell:
-     *  blocks that were not found sound, and what lies about them. */
+    /** Does the same with the same result, but reads only blocks that the survey has not found
+     *  sound, and the bytes around them. */
     Result<> Reindex(const BlockSurvey& survey);
-    /** Takes the blocks of a file that is not obfuscated. They are yet to be connected. A pipe
-     *  will do too; of that, which cannot be read again, blocks that come before their parent are
-     *  left out, and an interrupt ends the wait for more. What cannot be opened is a warning. */
+    /** Stores the blocks of a file that is not obfuscated; they are connected later. The file may
+     *  be a pipe. A pipe cannot be read again, so blocks before their parent are left out; an
+     *  interrupt ends the wait for more data. A file that cannot be opened causes a warning. */
     Result<> LoadFile(const Path& path);
 
     /** Looks through the block files for blocks that are not stored, by their headers: files may
@@ -38,15 +38,15 @@ public:
     uint64_t Accepted() const { return m_accepted; }
 
 private:
-    /** Where a block lies that waits for its parent: in a file of the store or in m_source. */
+    /** Where a block lies that waits for its parent: in a file of the store, or in m_source. */
     struct Waiting {
         FilePos stored;
         uint64_t offset = 0;
         uint32_t size = 0;
-        const SurveyedBlock* known = nullptr; //!< checked already, in which case nothing is read
+        const SurveyedBlock* known = nullptr; //!< checked already, so it need not be read
     };
 
-    /** `raw`: the block, or nothing if it is known. */
+    /** `raw`: the block; empty if it is known. */
     ScanStep Visit(const Waiting& place, const BlockHeader& header, ByteSpan raw);
     ScanStep Visit(const Waiting& place, ByteSpan raw)
     {
@@ -59,7 +59,7 @@ private:
     Result<uint64_t> SizeOf(int32_t file) const;
     Result<size_t> ScanUntilKnown(std::span<const SurveyedBlock> blocks, size_t next,
                                   uint64_t from);
-    /** Accepts a block whose parent is known and all that waited for it. */
+    /** Accepts a block whose parent is known, and all blocks that waited for it. */
     Result<ScanStep> Accept(const Waiting& place, ByteSpan raw);
     Result<BlockOutcome> AcceptOne(const Waiting& place, ByteSpan raw);
     /** The same, with what is to be told and counted. */
@@ -77,12 +77,12 @@ private:
     Logger& m_log;
     const std::atomic<bool>& m_interrupt;
     ProgressTargets m_progress;
-    const ReadableFile* m_source = nullptr; //!< of LoadFile, while it runs
+    const ReadableFile* m_source = nullptr; //!< of LoadFile(), while it runs
     bool m_reads_once = false;              //!< m_source is a pipe
-    uint64_t m_left_out = 0;                //!< blocks of it that came before their parent
-    /** By parent; of equal parents in the order of the files. */
+    uint64_t m_left_out = 0;                //!< blocks of the pipe that came before their parent
+    /** By parent; with equal parents in the order of the files. */
     std::multimap<BlockHash, Waiting> m_waiting;
-    Result<> m_failure; //!< of the disk; ends the import
+    Result<> m_failure; //!< a disk error; ends the import
     uint64_t m_accepted = 0;
     uint64_t m_damaged = 0; //!< of the store, left out
 };

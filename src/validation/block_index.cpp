@@ -57,12 +57,12 @@ Result<> BlockIndex::Load()
         records.emplace_back(hash, record);
         return {};
     }));
-    // The database has them by hash, but a parent must be there before its children.
+    // The database orders records by hash, but a parent must be inserted before its children.
     std::sort(records.begin(), records.end(),
               [](const auto& a, const auto& b) { return a.second.height < b.second.height; });
     for (const auto& [hash, record] : records) IBD_RETURN_IF_ERROR(InsertRecord(hash, record));
     m_dirty.clear();
-    // When the tree is whole: of a failed block and its descendants the former may be marked alone.
+    // After the tree is complete: a failed block may be marked without its descendants.
     for (const auto& [hash, record] : records) {
         m_tree.Find(hash)->status |= record.status & kFailedMask;
     }

@@ -1,6 +1,5 @@
-// BlockIndex: keeps the copy of the header tree in the database blocks/index, and remembers which
-// nodes differ from it. Owned by the ChainManager and under its headers lock; the owner does the
-// writing.
+// BlockIndex: keeps the copy of the header tree in the database blocks/index, and the set of nodes
+// that differ from it. Owned by the ChainManager and under its headers lock; the owner writes.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -12,7 +11,7 @@
 
 namespace ibd {
 
-/** What the database keeps of a node. */
+/** The database record of a node. */
 BlockIndexRecord ToRecord(const HeaderNode& node);
 
 class BlockIndex {
@@ -22,32 +21,32 @@ public:
     /** `tree` and `db` must outlive it. */
     BlockIndex(HeaderTree& tree, BlockIndexDb& db) : m_tree(tree), m_db(db) {}
 
-    /** Reads every record. An error names the block whose record is wrong. */
+    /** Reads every record. An error names the block with the wrong record. */
     Result<> Load();
-    /** The nodes that differ from the database; from now on they are taken for written. */
+    /** Returns the nodes that differ from the database; afterwards they count as written. */
     Nodes TakeDirty() { return std::exchange(m_dirty, {}); }
-    /** After a write that failed. */
+    /** Marks nodes again after a failed write. */
     void PutBack(const Nodes& nodes) { m_dirty.insert(nodes.begin(), nodes.end()); }
     void MarkDirty(const HeaderNode* node) { m_dirty.insert(node); }
-    /** As HeaderTree's, remembering which nodes changed. */
+    /** Do the same as HeaderTree's functions, and note the changed nodes. */
     void MarkFailed(HeaderNode* node);
     void ClearFailure(HeaderNode* node);
 
-    /** Records that the block of `node` is stored at `pos`; with its witnesses, which everybody
-     *  sends once segwit is active. */
+    /** Records that the block of `node` is stored at `pos`, with witnesses, which every peer sends
+     *  once segwit is active. */
     void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
-    /** Records that the block was checked; nothing says where it is. */
+    /** Records that the block was checked, without a place. */
     void SetSeen(HeaderNode& node, uint32_t tx_count);
     void SetUndo(HeaderNode& node, FilePos pos);
-    /** There is no undo data of the block, or none that can be used. */
+    /** Marks undo data of the block as missing or unusable. */
     void ForgetUndo(HeaderNode& node);
-    /** Of the nodes of the tree from the `begin`-th to before the `end`-th: the blocks in these
-     *  files are no longer stored. */
+    /** Marks the blocks in these files as no longer stored, for the nodes of the tree from number
+     *  `begin` to before number `end`. */
     void ForgetFiles(const std::vector<int32_t>& files, size_t begin, size_t end);
-    /** The block of `node` is no longer stored. In memory alone: the database is told when the
-     *  block is stored again. */
+    /** Marks the block of `node` as no longer stored. In memory only: the database is updated when
+     *  the block is stored again. */
     void Forget(HeaderNode& node);
-    /** Sets chain_tx_count of `node` and of all descendants that waited for it, and returns them,
+    /** Sets chain_tx_count of `node` and of all descendants that waited for it; returns them,
      *  parents first. Empty if the parent is not linked. */
     std::vector<HeaderNode*> Link(HeaderNode& node);
 
@@ -61,7 +60,7 @@ private:
     HeaderTree& m_tree;
     BlockIndexDb& m_db;
     Nodes m_dirty;
-    /** By missing parent; of equal parents in the order they came. */
+    /** By missing parent; with equal parents in the order of arrival. */
     std::multimap<const HeaderNode*, HeaderNode*> m_waiting;
 };
 

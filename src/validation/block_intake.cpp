@@ -62,13 +62,13 @@ std::vector<BlockIntake::Taken> BlockIntake::TakeTaken()
     return std::exchange(m_taken, {});
 }
 
-/** News of that kind may be lost when nobody asks for it. */
+/** Entries are dropped if the owner does not collect them. */
 void BlockIntake::Tell(const Taken& taken)
 {
     if (m_taken.size() < kMaxNotes) m_taken.push_back(taken);
 }
 
-/** Lets sources go whose blocks the chain's thread has seen to. */
+/** Releases sources whose blocks the chain's thread has handled. */
 void BlockIntake::Settle() const
 {
     const uint64_t served = m_thread.Served();
@@ -98,7 +98,7 @@ void BlockIntake::Checked(const BlockHash& hash, const RuleResult& verdict)
     m_notes.erase(found);
 }
 
-/** Before it is stored: it may be connected as soon as it is. */
+/** Called before the block is stored, because it may be connected at once. */
 void BlockIntake::Remember(const Block& block)
 {
     const Lock lock(m_mutex);
@@ -106,14 +106,14 @@ void BlockIntake::Remember(const Block& block)
     if (m_notes.insert_or_assign(block.node->hash, note).second) {
         m_note_order.push_back(block.node->hash);
     }
-    // Blocks of branches that are never connected get no verdict.
+    // Bounds the notes: blocks of branches that are never connected get no verdict.
     while (m_note_order.size() > kMaxNotes) {
         m_notes.erase(m_note_order.front());
         m_note_order.pop_front();
     }
 }
 
-/** False: this is the end. */
+/** False: the intake is stopping. */
 bool BlockIntake::WaitForBlock(Block& out)
 {
     const Lock lock(m_mutex);
@@ -130,8 +130,8 @@ void BlockIntake::Take(const Block& block)
     const Result<BlockOutcome> outcome = m_chain.TakeBlock(block.raw);
     if (!outcome) m_fatal(outcome.GetError());
     const bool stored = outcome && outcome->is_new;
-    // Bytes that cannot be parsed had no hash that a verdict could name; a block that was there
-    // already will get none.
+    // Unparsable bytes had no hash for a verdict to name; an already stored block gets no new
+    // verdict.
     if (outcome && !stored) Checked(block.node->hash, outcome->violation);
     const uint64_t ticket = stored ? m_thread.ActivateSoon() : 0;
     const Lock lock(m_mutex);

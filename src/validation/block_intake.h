@@ -1,7 +1,7 @@
-// BlockIntake: takes blocks of strangers into the chain behind the back of whoever brings them. A
-// thread of its own checks and stores them, the chain's thread connects them meanwhile; who brought
-// a block is remembered until the verdict on it. Owned by the node; any thread may call it, and no
-// call waits for a disk or a check. Memory: kMaxBytes and kMaxBlocks of blocks, kMaxNotes notes.
+// BlockIntake: takes blocks from peers into the chain without blocking the caller. A thread of its
+// own checks and stores them, while the chain's thread connects them. The source of a block is
+// remembered until the verdict on it. Owned by the node; any thread may call it, and no call waits
+// for a disk or a check. Memory: kMaxBytes and kMaxBlocks of blocks, kMaxNotes notes.
 #pragma once
 
 #include "validation/chain_thread.h"
@@ -14,15 +14,15 @@ namespace ibd {
 
 class BlockIntake {
 public:
-    static constexpr size_t kMaxBytes = 64 << 20; //!< of blocks that wait
-    static constexpr size_t kMaxBlocks = 4096;    //!< likewise
-    static constexpr size_t kMaxNotes = 8192;     //!< on blocks that are stored and not judged
+    static constexpr size_t kMaxBytes = 64 << 20; //!< of waiting blocks
+    static constexpr size_t kMaxBlocks = 4096;    //!< waiting
+    static constexpr size_t kMaxNotes = 8192;     //!< on stored blocks without a verdict
 
     struct Block {
-        const HeaderNode* node = nullptr; //!< what the bytes say they are
-        int64_t source = -1;              //!< who brought it
+        const HeaderNode* node = nullptr; //!< the node of the block's header
+        int64_t source = -1;              //!< identifies the sender
         Bytes raw;
-        bool via_compact = false; //!< as net's PeerBlock says; given back with a refusal
+        bool via_compact = false; //!< see net's PeerBlock; returned with a refusal
     };
     struct Refused {
         const HeaderNode* node = nullptr;
@@ -34,11 +34,11 @@ public:
     struct Taken {
         const HeaderNode* node = nullptr;
         int64_t source = -1;
-        bool connected = false; //!< else it is stored
+        bool connected = false; //!< false: only stored
     };
 
-    /** `fatal` is told of a failure of the machine; `news` is called, on threads of the chain, when
-     *  there is room again, something was refused, or a source may be no longer busy. */
+    /** `fatal` receives failures of the machine. `news` is called, on threads of the chain, when
+     *  there is room again, a block was refused, or a source may be idle again. */
     BlockIntake(ChainManager& chain, ChainThread& thread, std::function<void(const Error&)> fatal,
                 std::function<void()> news);
     ~BlockIntake() { Stop(); }
@@ -46,21 +46,22 @@ public:
     BlockIntake& operator=(const BlockIntake&) = delete;
 
     bool HasRoom(size_t bytes) const;
-    /** False: there is no room. A block that waits here already is dropped. */
+    /** False: there is no room. A block that waits already is dropped. */
     bool Put(Block&& block);
-    /** Whether it was put, and is neither stored nor handed out by TakeRefused() yet. */
+    /** Whether the block was put, and is neither stored nor returned by TakeRefused() yet. */
     bool Holds(const HeaderNode& node) const;
-    /** Whether a block of this source is not yet refused, or stored and connected as far as that
-     *  goes. */
+    /** Whether a block of this source is neither refused yet, nor stored and connected as far as
+     *  possible. */
     bool IsBusyWith(int64_t source) const;
-    /** Those since the last call, also blocks whose fault showed when they were connected. */
+    /** The refused blocks since the last call, also those whose fault showed when they were
+     *  connected. */
     std::vector<Refused> TakeRefused();
     /** Blocks stored, and blocks connected, since the last call. */
     std::vector<Taken> TakeTaken();
 
-    /** The chain's verdict on some block. */
+    /** Receives the chain's verdict on a block. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);
-    /** Drops what waits, and ends the thread. */
+    /** Drops the waiting blocks and ends the thread. */
     void Stop();
 
 private:
@@ -92,13 +93,13 @@ private:
     mutable Mutex m_mutex;
     std::condition_variable_any m_filled;
     std::deque<Block> m_waiting IBD_GUARDED_BY(m_mutex);
-    /** Waiting, and the one that is being stored, with their bytes. */
+    /** Waiting blocks and the one being stored, with their bytes. */
     std::unordered_map<const HeaderNode*, size_t> m_held IBD_GUARDED_BY(m_mutex);
-    size_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of these
+    size_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< sum of m_held
     mutable std::deque<Stored> m_stored IBD_GUARDED_BY(m_mutex);
     mutable std::unordered_map<int64_t, size_t> m_busy IBD_GUARDED_BY(m_mutex); //!< by source
     std::map<BlockHash, Note> m_notes IBD_GUARDED_BY(m_mutex);
-    std::deque<BlockHash> m_note_order IBD_GUARDED_BY(m_mutex); //!< some are judged meanwhile
+    std::deque<BlockHash> m_note_order IBD_GUARDED_BY(m_mutex); //!< some have a verdict already
     std::vector<Refused> m_refused IBD_GUARDED_BY(m_mutex);
     std::vector<Taken> m_taken IBD_GUARDED_BY(m_mutex); //!< at most kMaxNotes
     bool m_stopping IBD_GUARDED_BY(m_mutex) = false;

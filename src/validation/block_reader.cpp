@@ -60,7 +60,7 @@ Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const S
 {
     auto loaded = LoadOnce(blocks, block, params);
     if (loaded || loaded.GetError().kind == Error::Kind::kSystem) return loaded;
-    return LoadOnce(blocks, block, params); // the fault may have been on the way from the disk
+    return LoadOnce(blocks, block, params); // the transfer from the disk may have failed
 }
 
 BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params,

@@ -12,7 +12,7 @@
 
 namespace ibd {
 
-/** Where a block and its undo data lie, and what is needed to check them: a copy, made under the
+/** The places of a block and its undo data, and the data to check them: a copy made under the
  *  headers lock, for reading without it. */
 struct StoredBlock {
     explicit StoredBlock(const HeaderNode& node);
@@ -22,10 +22,10 @@ struct StoredBlock {
     int32_t height = 0;
     bool seen = false; //!< the block was stored once; if it is not now, it was pruned
     FilePos data;      //!< null: not stored
-    FilePos undo;      //!< null: there is none
+    FilePos undo;      //!< null: no undo data
 };
 
-/** Block and undo data as they lie there. Errors name the block. */
+/** Read a block or its undo data from disk. Errors name the block. */
 Result<Bytes> ReadBlock(const BlockStore& blocks, const StoredBlock& block);
 Result<BlockUndo> ReadUndo(const BlockStore& blocks, const StoredBlock& block);
 
@@ -34,14 +34,13 @@ struct LoadedBlock {
     Bytes raw;
     BlockView view;     //!< of raw
     RuleResult verdict; //!< of CheckBlock
-    /** BlockReader only: undo data of an earlier connection is there and its checksum right. */
+    /** BlockReader only: undo data of an earlier connection exists and its checksum is right. */
     bool undo_intact = false;
 };
 
-/** Reads one block from disk, parses it and checks it without context. What does not have the hash
- *  and merkle root it should have is read once more, and then an error that names block, height,
- *  file, offset and remedy: damage is no verdict. A broken rule is left to the caller in
- *  `verdict`. */
+/** Reads one block from disk, parses it and checks it without context. If hash or merkle root do
+ *  not match, it is read once more. If they still differ, the result is an error that names block,
+ *  height, file, offset and remedy, because damage is no verdict. `verdict` has a broken rule. */
 Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const StoredBlock& block,
                                                const ConsensusParams& params);
 
@@ -49,12 +48,12 @@ class BlockReader {
 public:
     static constexpr size_t kReadAheadBytes = 32 << 20;
 
-    /** Starts reading the blocks of `path` in order. All must have data. */
+    /** Starts to read the blocks of `path` in order. All must be stored. */
     BlockReader(const BlockStore& blocks, const ConsensusParams& params,
                 std::vector<StoredBlock> path);
     ~BlockReader();
 
-    /** The next block of the path; must be called at most path.size() times. */
+    /** The next block of the path; call it at most path.size() times. */
     Result<std::unique_ptr<LoadedBlock>> Next();
 
 private:

@@ -40,7 +40,7 @@ Result<> BlockSurvey::TakeFile(Env& env, const BlockStore& blocks, int32_t file,
     return {};
 }
 
-/** False: the header breaks a rule, as when BlockImporter refuses a frame. */
+/** False: the header breaks a rule; BlockImporter also refuses such a frame. */
 bool BlockSurvey::Add(const SurveyedBlock& block, const BlockHeader& header, int64_t now)
 {
     const size_t index = m_blocks.size();

@@ -1,8 +1,8 @@
-// BlockSurvey: what the block files hold, by their frames and block headers alone: a header tree of
-// its own and where each block lies, in the order of the files. The tree is that of all blocks,
-// supposing that each is sound; what they really are is for who reads them (Checked()) and for
-// BlockImporter::Reindex(), which goes by the survey and must come to the same index as without.
-// One thread; Checked() from any, for different blocks. Memory: the tree and 32 bytes a block.
+// BlockSurvey: the contents of the block files by frames and block headers alone: a separate header
+// tree and the place of each block, in the order of the files. The tree supposes that each block is
+// sound. Readers report sound blocks (Checked()); BlockImporter::Reindex() uses the survey and must
+// build the same index as without it. One thread; Checked() from any, for different blocks. Memory:
+// the tree and 32 bytes a block.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -15,11 +15,11 @@
 namespace ibd {
 
 struct SurveyedBlock {
-    /** In the survey's tree; null: no parent was found, or the header breaks a rule. */
+    /** In the survey's tree; null: the parent is missing, or the header breaks a rule. */
     HeaderNode* node = nullptr;
     FilePos pos;
-    uint32_t frame_size = 0; //!< bytes that the frame says
-    bool refused = false;    //!< the header breaks a rule: the search went on inside
+    uint32_t frame_size = 0; //!< bytes according to the frame
+    bool refused = false;    //!< the header breaks a rule: the search continued inside the frame
     // Set by Checked().
     bool checked = false;    //!< keeps all rules that need no coins
     uint32_t block_size = 0; //!< bytes of the block itself
@@ -31,16 +31,15 @@ public:
     /** `params` must outlive it. */
     explicit BlockSurvey(const ChainParams& params) : m_tree(params) {}
 
-    /** Walks all block files; early, without error, when interrupted. */
+    /** Walks all block files; ends early, without error, when interrupted. */
     Result<> Take(Env& env, Logger& log, const BlockStore& blocks,
                   const std::atomic<bool>& interrupt);
 
     HeaderTree& Tree() { return m_tree; }
     const HeaderTree& Tree() const { return m_tree; }
-    /** By file; in a file by position, except that what was found inside a refused frame follows
-     *  that frame. */
+    /** By file and position, except that blocks found inside a refused frame follow that frame. */
     const std::vector<SurveyedBlock>& Blocks() const { return m_blocks; }
-    /** Blocks()[i] was read and keeps all rules that need no coins. */
+    /** Records that Blocks()[i] was read and keeps all rules that need no coins. */
     void Checked(size_t i, uint32_t block_size, uint32_t tx_count);
 
 private:
@@ -56,7 +55,7 @@ private:
 
     HeaderTree m_tree;
     std::vector<SurveyedBlock> m_blocks;
-    /** By parent; of equal parents in the order of the files. */
+    /** By parent; with equal parents in the order of the files. */
     std::multimap<BlockHash, Waiting> m_waiting;
 };
 

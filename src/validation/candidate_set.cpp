@@ -36,7 +36,7 @@ void CandidateSet::RemoveForksBelow(const Chain& active, int height)
                   [&](const HeaderNode* node) { return active.FindFork(node)->height < height; });
 }
 
-// Tips come one after the other on the same branch: what was walked once is not walked again.
+// Tips of one branch come one after the other, so the walked part is remembered.
 bool CandidateSet::HasDataDownToChain(const HeaderNode* node, const Chain& active) const
 {
     while (node && node != m_complete && !active.Contains(node)) {
@@ -50,7 +50,7 @@ HeaderNode* CandidateSet::Best(const Chain& active, std::vector<const HeaderNode
 {
     while (!m_nodes.empty()) {
         HeaderNode* best = *m_nodes.rbegin();
-        // Failures were handed down to the descendants; data may be missing below when pruned.
+        // Failures were passed to all descendants; a pruned node may lack data below.
         if (!best->Failed() && HasDataDownToChain(best, active)) {
             m_complete = best;
             return best;

@@ -1,8 +1,8 @@
 // CandidateSet: the blocks that may become the tip. Each is linked to genesis through blocks that
-// were all seen, did not fail when it was added, and is not less preferred than the tip. Owned by
-// the ChainManager, under its headers lock, as it follows the order and the statuses of nodes: who
-// changes a block's sequence takes it out before. Memory: a handful of entries, and one for each
-// block above the coins when those were left behind.
+// were all seen, had not failed when it was added, and is at least as preferred as the tip. Owned
+// by the ChainManager, under its headers lock, because it depends on the order and statuses of
+// nodes: take a block out before its sequence is changed. Memory: a few entries, and one for each
+// block above the coins if those were left behind.
 #pragma once
 
 #include "chain/chain.h"
@@ -13,25 +13,26 @@ namespace ibd {
 
 class CandidateSet {
 public:
-    /** Takes a linked block in, unless `tip` (null: there is none) is preferred to it. */
+    /** Adds a linked block, unless `tip` (null: none) is preferred to it. */
     void Add(HeaderNode& node, const HeaderNode* tip);
     void Remove(HeaderNode& node) { m_nodes.erase(&node); }
     void Clear();
-    /** Starts anew from all blocks of the tree. O(headers). */
+    /** Builds the set again from all blocks of the tree. O(headers). */
     void Rebuild(const HeaderTree& tree, const HeaderNode* tip);
-    /** Forgets what the tip is preferred to. */
+    /** Removes blocks to which the tip is preferred. */
     void Prune(const HeaderNode& tip);
-    /** Blocks off the active chain may no longer be stored. */
+    /** Call after blocks off the active chain were deleted. */
     void DataRemoved() { m_complete = nullptr; }
-    /** Forgets what leaves the active chain below `height`. */
+    /** Removes blocks that fork from the active chain below `height`. */
     void RemoveForksBelow(const Chain& active, int height);
 
     bool Empty() const { return m_nodes.empty(); }
     size_t Size() const { return m_nodes.size(); }
-    /** The most preferred that can be connected, null if none can: blocks on the way there may have
-     *  been pruned. Forgets those that cannot; those that broke a rule are added to `failed`. */
+    /** The most preferred block that can be connected; null: none. Pruned blocks on the way may
+     *  prevent it. Removes blocks that cannot be connected; adds those with a broken rule to
+     *  `failed`. */
     HeaderNode* Best(const Chain& active, std::vector<const HeaderNode*>& failed);
-    /** Whether the most preferred is `node` or above it. */
+    /** Whether the most preferred block is `node` or a descendant of it. */
     bool LeadsToBest(const HeaderNode& node) const;
 
 private:
@@ -44,7 +45,7 @@ private:
 
     bool HasDataDownToChain(const HeaderNode* node, const Chain& active) const;
 
-    std::set<HeaderNode*, PreferLater> m_nodes; //!< the most preferred last
+    std::set<HeaderNode*, PreferLater> m_nodes; //!< the most preferred is last
     const HeaderNode* m_complete = nullptr;     //!< has data down to the active chain
 };
 

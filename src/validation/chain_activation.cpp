@@ -16,10 +16,10 @@ namespace {
 
 /** Blocks connected between two choices of the best chain. */
 constexpr int kPathLength = 2048;
-/** Fewer missing coins are not worth waking other threads for. */
+/** Below this number of missing coins other threads are not woken. */
 constexpr size_t kFewestToPrefetch = 8;
 
-/** log2 of the chain work, for people. */
+/** log2 of the chain work, for display. */
 double Log2Work(const HeaderNode& node) { return std::log2(node.chain_work.ToDouble()); }
 
 } // namespace
@@ -45,7 +45,7 @@ void ChainManager::TellWarnings(const std::vector<ChainWarnings::News>& news)
     }
 }
 
-/** What the best candidate is, and what the others say about our chain. */
+/** Chooses the best candidate and notes the warnings about other branches. */
 HeaderNode* ChainManager::ChooseTarget()
 {
     const bool downloading = IsInitialBlockDownload();
@@ -112,8 +112,8 @@ const char* ChainManager::RebuildOption() const
     return IsPruneMode() ? "-reindex" : "-reindex-chainstate";
 }
 
-// Nobody else sees a tip that is worse than before: all of this is one change, also when it fails
-// and the old branch is connected again.
+// Other threads never see a tip that is worse than before: the reorganisation is one change, also
+// if it fails and the old branch is connected again.
 Result<> ChainManager::Reorganise()
 {
     const HeaderNode& start = *m_connected;
@@ -130,7 +130,7 @@ Result<> ChainManager::Reorganise()
         while (m_connected != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
         IBD_RETURN_IF_ERROR(ConnectHeld(*target, start));
     } while (!m_interrupt && IsWorse(*m_connected, start));
-    if (m_connected != Tip()) ShowTip(); // interrupted, or nothing as good is left
+    if (m_connected != Tip()) ShowTip(); // interrupted, or no branch as good is left
     return {};
 }
 
@@ -146,7 +146,7 @@ bool ChainManager::StillWanted(const HeaderNode& node) const
     return !node.Failed() && node.prev == m_connected && m_candidates.LeadsToBest(node);
 }
 
-/** Connects blocks up to the first that makes the tip as good as `start`. */
+/** Connects blocks up to the first one that makes the tip as good as `start`. */
 Result<> ChainManager::ConnectHeld(HeaderNode& target, const HeaderNode& start)
 {
     const std::vector<HeaderNode*> path = PathTo(target);
@@ -166,7 +166,7 @@ Result<> ChainManager::ConnectHeld(HeaderNode& target, const HeaderNode& start)
     return {};
 }
 
-/** Connects blocks on the tip, and lets go of the coins after each. */
+/** Connects blocks on the tip, and releases the coins after each. */
 Result<> ChainManager::Extend(const std::vector<HeaderNode*>& path, const Pause& pause)
 {
     BlockReader reader(m_stores.blocks, m_params.consensus, Where(path));
@@ -175,7 +175,7 @@ Result<> ChainManager::Extend(const std::vector<HeaderNode*>& path, const Pause&
         Result<std::unique_ptr<LoadedBlock>> block = reader.Next();
         if (!block) return LeaveToPeers(block.GetError());
         const Lock state(m_state);
-        // Somebody else may have marked or added a block meanwhile.
+        // Another thread may have marked or added a block meanwhile.
         if (!StillWanted(*node)) return {};
         const Result<bool> connected = ConnectTip(*node, **block, true);
         if (!connected) return LeaveToPeers(connected.GetError());
@@ -223,7 +223,7 @@ Result<> ChainManager::PrefetchInputs(const BlockView& block)
         }
     }
     if (wanted.size() < kFewestToPrefetch) return {};
-    // Coins of this same block are nowhere yet.
+    // Coins of this block itself are in no database.
     std::unordered_set<Txid, Uint256Hasher> made;
     for (const TxView& tx : block.Txs()) made.insert(tx.txid);
     std::erase_if(wanted, [&](const OutPoint& o) { return made.contains(o.txid); });
@@ -256,8 +256,8 @@ void ChainManager::MarkInvalid(HeaderNode& node, const RuleViolation& violation)
     m_warnings.NoteInvalid(node);
 }
 
-/** Before a block is called invalid: its hash does not cover witnesses, and when it was stored they
- *  were those it commits to. If they are not now, the file is damaged. */
+/** Called before a block is declared invalid: its hash does not cover witnesses, but they matched
+ *  their commitment when it was stored. If they do not now, the file is damaged. */
 Result<> ChainManager::CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
                                           const RuleViolation& found) const
 {
@@ -269,13 +269,13 @@ Result<> ChainManager::CheckWitnessIntact(const HeaderNode& node, const BlockVie
         fmt::format("{} (found by: {})", damage->ToString(), found.reason));
 }
 
-/** The verdict on a block that is to be the tip; on success the coins are those after it. */
+/** The verdict on the next tip; on success the coins are at it. */
 Result<RuleResult> ChainManager::Judge(HeaderNode& node, LoadedBlock& block)
 {
     IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
     RuleResult verdict = block.verdict;
     if (!verdict) {
-        IBD_RETURN_IF_ERROR(PrefetchInputs(block.view)); // now it has a coinbase
+        IBD_RETURN_IF_ERROR(PrefetchInputs(block.view)); // checked before: it has a coinbase
         BlockUndo undo;
         IBD_ASSIGN_OR_RETURN(verdict, ConnectBlock(block.view, node, m_params, *m_cache, checker,
                                                    undo, nullptr, [&](const BlockUndo& spent) {
@@ -302,7 +302,7 @@ Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block, bool
     return true;
 }
 
-/** The coins are those after `node`. `shown`: for everybody to see. */
+/** The coins are at `node`. `shown`: other threads see the new tip. */
 void ChainManager::SetTip(HeaderNode& node, bool shown)
 {
     const bool connected = node.prev == m_connected;
@@ -312,7 +312,7 @@ void ChainManager::SetTip(HeaderNode& node, bool shown)
         const Lock lock(m_headers.mutex);
         if (shown) m_headers.SetTip(&node);
         if (connected) {
-            // Nothing of the genesis block is ever connected, and its record says so.
+            // The genesis block is never connected, as its record says.
             if (node.prev && node.RaiseValidity(kValidScripts)) m_index.MarkDirty(&node);
             m_candidates.Prune(node);
             CHECK(!m_candidates.Empty());
@@ -321,7 +321,7 @@ void ChainManager::SetTip(HeaderNode& node, bool shown)
     LogTip("UpdateTip", NoteUnknownRules());
 }
 
-/** Everybody sees where the coins are. */
+/** Makes the block that the coins are at the visible tip. */
 void ChainManager::ShowTip()
 {
     {
@@ -331,7 +331,7 @@ void ChainManager::ShowTip()
     if (m_observer) m_observer->TipChanged(*m_connected);
 }
 
-/** Returns what will be active soon, for the log. */
+/** Returns rules that will be active soon, for the log. */
 std::string ChainManager::NoteUnknownRules()
 {
     if (IsInitialBlockDownload()) return {};
@@ -360,7 +360,7 @@ Result<> ChainManager::DisconnectTip()
         if (damaged) error.message += fmt::format("; restart with {}", RebuildOption());
         return error;
     }
-    // The cache changes only when the whole block is back.
+    // The cache changes only when the whole block is undone.
     CoinsCache before(*m_cache, OutPointHasher(m_options.hash_key));
     IBD_ASSIGN_OR_RETURN(const DisconnectVerdict verdict,
                          DisconnectBlock(block->view, node, m_params, std::move(*undo), before));
@@ -419,7 +419,7 @@ Result<> ChainManager::PreciousBlock(const HeaderNode& precious)
     {
         const Lock lock(m_headers.mutex);
         HeaderNode& node = *m_headers.tree.Find(precious.hash);
-        // Once the chain has grown, earlier calls no longer count.
+        // Once the chain has grown, earlier calls have no effect.
         if (m_precious_work < Tip()->chain_work) m_next_precious = -1;
         m_precious_work = Tip()->chain_work;
         m_candidates.Remove(node);

@@ -1,4 +1,4 @@
-// ChainManager: taking over at start what is stored, and writing what has changed.
+// ChainManager: loading the stored state at start, and writing changes.
 #include "validation/chain_manager.h"
 
 #include "util/strings.h"
@@ -8,7 +8,8 @@ namespace ibd {
 namespace {
 
 constexpr int64_t kFlushInterval = int64_t{60} * 60 * 1'000'000; //!< microseconds
-constexpr uint64_t kMinSpace = 50 << 20;                         //!< bytes left on the disk
+constexpr uint64_t kMinSpace = 50 << 20;                         //!< bytes that stay free on the
+                                                                 //!< disk
 constexpr size_t kRecordsAtOnce = 512;                           //!< under one headers lock
 
 } // namespace
@@ -52,8 +53,8 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
     if (!heads.empty()) IBD_RETURN_IF_ERROR(ReplayInterruptedWrite(heads));
     IBD_ASSIGN_OR_RETURN(const BlockHash best, m_coins->BestBlock());
     if (!best.IsNull()) IBD_RETURN_IF_ERROR(LoadTip(best));
-    // The index is written before the coins: a stop between the two leaves the coins above a block
-    // that InvalidateBlock marked.
+    // The index is written before the coins: a stop in between leaves the coins above a block that
+    // InvalidateBlock() marked.
     while (m_connected && HasFailed(*m_connected)) IBD_RETURN_IF_ERROR(DisconnectTip());
     if (m_connected != Tip()) ShowTip();
     const Lock lock(m_headers.mutex);
@@ -76,8 +77,8 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
         m_headers.SetTip(node);
         for (HeaderNode* n = node; n; n = n->prev) {
             m_headers.tree.SetSequence(*n, 0);
-            // The booster connects without the index; and its last write may be older than the
-            // coins.
+            // The booster connects without the index, and the last write of the index may be older
+            // than the coins.
             if (n->prev && n->RaiseValidity(kValidScripts)) m_index.MarkDirty(n);
         }
     }
@@ -140,7 +141,7 @@ Result<> ChainManager::ReplayInterruptedWrite(const std::vector<BlockHash>& head
     return m_cache->Flush(*m_coins, to->hash);
 }
 
-// Records are made a few at a time: there are as many as headers after the first of them have come.
+// Makes a few records at a time: after the first headers there are as many as headers.
 Result<> ChainManager::WriteIndex(const BlockIndex::Nodes& nodes)
 {
     std::vector<std::pair<BlockHash, BlockIndexRecord>> records;
@@ -152,11 +153,11 @@ Result<> ChainManager::WriteIndex(const BlockIndex::Nodes& nodes)
             if (*it == m_broken) records.back().second.status |= kFailedValid;
         }
     }
-    // From here on the files have what the records name, and more does no harm.
+    // From here on the files contain everything that the records name; later additions do no harm.
     const auto files = m_stores.blocks.TakeDirty();
     const Result<> written = WriteRecords({files, 0, records});
-    // A later write that named the blocks without the files' new sizes would have the next start
-    // write over them.
+    // A later write that named the blocks without the files' new sizes would let the next start
+    // overwrite them.
     if (!written) m_stores.blocks.PutBack(files);
     return written;
 }
@@ -198,7 +199,7 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
 {
     const int64_t now = m_stores.env.MonotonicMicros();
     const bool full = m_cache && m_cache->MemoryUsage() > m_options.cache_bytes;
-    // Only what has grown can have grown too large.
+    // Only grown files can exceed the target.
     const bool grown = IsPruneMode() && m_stores.blocks.TakeGrown();
     const std::vector<int32_t> old = grown ? FilesToPrune() : std::vector<int32_t>();
     const bool due = full || m_flush_soon || !old.empty() || now - m_last_flush >= kFlushInterval;
@@ -207,7 +208,7 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
     return Prune(old);
 }
 
-/** Coins are dropped for lack of room only: what was written may soon be spent. */
+/** Drops coins only for lack of room: recently written ones may be spent soon. */
 Result<> ChainManager::WriteAll(bool drop_coins)
 {
     m_flush_soon = false;
@@ -229,11 +230,11 @@ Result<> ChainManager::Flush(FlushMode mode)
 
 Result<> ChainManager::FlushIndex()
 {
-    if (IsPruneMode()) { // a file is forgotten in one write with its blocks
+    if (IsPruneMode()) { // a file is removed from the index in one write with its blocks
         const Lock state(m_state);
         return SaveIndex();
     }
-    IBD_RETURN_IF_ERROR(m_stores.blocks.Flush()); // most of it, while nobody waits for `saving`
+    IBD_RETURN_IF_ERROR(m_stores.blocks.Flush()); // writes most of it before `saving` is locked
     return SaveIndex();
 }
 

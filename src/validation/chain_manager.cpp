@@ -74,8 +74,8 @@ RuleResult ChainManager::Check(const BlockView& view, HeaderNode& node, bool che
 {
     RuleResult violation;
     if (!checked) violation = CheckBlock(view, m_params.consensus);
-    // Genesis is what a network is defined by, and has no ancestors to be held against: whatever
-    // -testactivationheight says, it stands.
+    // Genesis defines the network and has no ancestors to check against: it is valid whatever
+    // -testactivationheight says.
     if (!violation && node.prev != nullptr) {
         violation = ContextualCheckBlock(view, NodeAncestry(node.prev), m_params.consensus);
     }
@@ -108,7 +108,7 @@ void ChainManager::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_c
     m_index.SetData(node, pos, tx_count);
     Link(node);
     if (!was_pruned || !m_has_coins) return;
-    // Blocks above may have waited for it.
+    // Stored blocks above may have waited for this one.
     for (HeaderNode* above : m_headers.tree.StoredAbove(&node)) {
         if (above->IsValid(kValidTransactions) && above->HaveChainTxs()) {
             m_candidates.Add(*above, Tip());
@@ -121,7 +121,8 @@ void ChainManager::Link(HeaderNode& node)
     for (HeaderNode* linked : m_index.Link(node)) {
         m_candidates.Remove(*linked);
         m_headers.tree.SetSequence(*linked, m_headers.tree.NextSequenceId());
-        if (m_has_coins) m_candidates.Add(*linked, Tip()); // else AttachCoins collects them all
+        // Otherwise AttachCoins() collects them all.
+        if (m_has_coins) m_candidates.Add(*linked, Tip());
     }
 }
 
@@ -131,7 +132,7 @@ Result<> ChainManager::NotePruned(const BlockView& block, const HeaderNode& node
     IBD_RETURN_IF_ERROR(SetPruned());
     const Lock lock(m_headers.mutex);
     HeaderNode& own = *m_headers.tree.Find(node.hash);
-    if (own.tx_count > 0) return {}; // it was seen before, and is linked
+    if (own.tx_count > 0) return {}; // it was seen before and is linked
     m_index.SetSeen(own, static_cast<uint32_t>(block.Txs().size()));
     Link(own);
     return {};
@@ -225,7 +226,7 @@ Result<BlockOutcome> ChainManager::AcceptBlock(ByteSpan raw, const FilePos* stor
     return Accept(view, stored, false);
 }
 
-/** What can be said of the bytes alone; `view` is of them. */
+/** Checks that need only the bytes; `view` is parsed from them. */
 RuleResult ChainManager::CheckStranger(ByteSpan raw, BlockView& view)
 {
     if (auto parsed = view.Parse(raw); !parsed) {
@@ -294,7 +295,7 @@ TipInfo ChainManager::Current() const
     return tip ? TipInfo{tip->hash, tip->height} : TipInfo{};
 }
 
-// The guard goes on holding what is taken here, which clang cannot follow.
+// clang cannot follow that the guard keeps the lock which is taken here.
 CoinsGuard ChainManager::HoldCoins() const
 {
     m_state.lock_shared();

@@ -2,7 +2,7 @@
 // blocks and headers, and keeps the chain of most work among the valid ones connected. Owned by
 // the node.
 //
-// Threads: every public method may be called from any thread; in the node ChainThread alone calls
+// Threads: every public method may be called from any thread. In the node, only ChainThread calls
 // those that change the chain. Locks, in the order in which they are taken:
 //   activation  one change of the active chain at a time
 //   state       the coins and what is connected: held while a block is connected, and while coins
@@ -12,8 +12,8 @@
 //   headers     tree, statuses, active chain: for microseconds; ChainReader holds it for reading
 // Memory: the header tree, the coins cache (cache_bytes) and the read-ahead of BlockReader.
 //
-// Errors (Result) are of the disk, or of data that this node itself stored: the node must stop.
-// What is wrong with a block that somebody gave us is a RuleResult.
+// Errors (Result) are of the disk, or of data that this node itself stored: the node must stop. A
+// fault of a block from outside is a RuleResult.
 #pragma once
 
 #include "chain/assume_valid.h"
@@ -35,17 +35,17 @@
 
 namespace ibd {
 
-/** Who wants to know what happens to the chain. Called under the state lock, on the thread that
- *  changes the chain: copy and be gone. */
+/** Observes the chain. Called under the state lock, on the thread that changes the chain: copy the
+ *  data and return quickly. */
 class ChainObserver {
 public:
     virtual ~ChainObserver() = default;
     virtual void BlockConnected(const HeaderNode&, const BlockView&) {}
     virtual void BlockDisconnected(const HeaderNode&, const BlockView&) {}
     virtual void TipChanged(const HeaderNode&) {}
-    /** The verdict on a block that was submitted or connected. */
+    /** The verdict on a submitted or connected block. */
     virtual void BlockChecked(const BlockHash&, const RuleResult&) {}
-    /** A warning that did not hold before; `text` is for the user. */
+    /** A new warning; `text` is for the user. */
     virtual void WarningSet(NodeWarning, const std::string& /*text*/) {}
     virtual void WarningCleared(NodeWarning) {}
 };
@@ -55,16 +55,16 @@ struct ChainManagerOptions {
     BlockHash assume_valid;             //!< -assumevalid; null: run all scripts
     Arith256 minimum_work;              //!< -minimumchainwork
     SipKey hash_key{};                  //!< random, keys the coins table
-    size_t threads = 1;                 //!< for reading coins ahead, the caller's too
+    size_t threads = 1;                 //!< for reading coins ahead, including the caller's
     int64_t max_tip_age = 24 * 60 * 60; //!< -maxtipage, seconds
-    /** Bytes of block and undo files to stay below (-prune); 0: none is deleted, kManualPruning:
-     *  only on request. */
+    /** Bytes that block and undo files should stay below (-prune). 0: none is deleted;
+     *  kManualPruning: only on request. */
     uint64_t prune_target = 0;
     /** There is a network: a stored block that turns out damaged is fetched again. */
     bool peers_bring_blocks = false;
 };
 
-/** The machine and the stores a manager works on; all outlive it. */
+/** The machine and the stores of a manager; all outlive it. */
 struct ChainStores {
     Env& env;
     Logger& log;
@@ -72,17 +72,16 @@ struct ChainStores {
     BlockIndexDb& index;
 };
 
-/** What became of a block that was handed in. */
+/** The result for a block that was handed in. */
 struct BlockOutcome {
-    RuleResult violation;             //!< why it was refused
-    bool is_new = false;              //!< stored now; false: we had it
-    const HeaderNode* node = nullptr; //!< its header, if that was accepted
-    /** ProcessBlock only: what connecting it said; nothing if it came not to that. */
+    RuleResult violation;             //!< set: the block was refused
+    bool is_new = false;              //!< stored now; false: stored before
+    const HeaderNode* node = nullptr; //!< the node of its header; null: the header was refused
+    /** ProcessBlock only: the verdict of connecting it; nothing: it was not connected. */
     std::optional<RuleResult> verdict;
 };
 
-/** What there is to know of a block that kept all rules which need no coins, when its bytes are no
- *  longer at hand. */
+/** The data of a block that keeps all rules which need no coins, when its bytes are not at hand. */
 struct SoundBlock {
     BlockHeader header;
     uint32_t size = 0; //!< bytes
@@ -90,21 +89,21 @@ struct SoundBlock {
 };
 
 enum class FlushMode {
-    kIfNeeded, //!< cache over its bound, or long not written
+    kIfNeeded, //!< the cache is over its bound, or the last write was long ago
     kAlways,
 };
 
-/** What is in the way of taking blocks back. */
+/** The obstacle to disconnecting blocks. */
 struct MissingUndo {
-    const HeaderNode* block = nullptr; //!< the highest that has none; null: nothing is
-    bool is_made = false;              //!< from the blocks, for the next time
+    const HeaderNode* block = nullptr; //!< the highest one without undo data; null: none
+    bool is_made = false;              //!< it is being made from the blocks, for a later attempt
 };
 
-/** Whether to stop between two blocks; nothing: never. */
+/** Whether to stop between two blocks; empty: never. */
 using Pause = std::function<bool()>;
 
-/** The coins, and the block after which they are so. Nothing is connected and nothing written while
- *  it lives; making one waits for a block that is being connected, or for a write. */
+/** The coins, and the block that they are at. As long as it lives, no block is connected and no
+ *  coins are written. Making one waits for a block that is being connected, or for a write. */
 class CoinsGuard {
 public:
     const CoinsCache& Cache() const { return m_cache; }
@@ -136,11 +135,11 @@ public:
     Result<> LoadIndex();
     /** Stores the genesis block if it is not in the block files yet. */
     Result<> StoreGenesis();
-    /** Takes the coins and makes their best block the tip; first completes a write that a crash
-     *  interrupted, from the blocks. */
+    /** Takes over the coins and makes their best block the tip. First completes a write that a
+     *  crash interrupted, from the blocks. */
     Result<> AttachCoins(std::unique_ptr<CoinsDb> coins);
-    /** `checker` runs input scripts; without one a block whose scripts must run is an error.
-     *  Must outlive the manager. */
+    /** `checker` runs input scripts. Without one, a block whose scripts must run is an error. Must
+     *  outlive the manager. */
     void SetScriptChecker(ScriptChecker* checker) { m_checker = checker; }
     void SetObserver(ChainObserver* observer) { m_observer = observer; }
 
@@ -148,55 +147,55 @@ public:
 
     /** Adds a header. `out`, if given, gets its node on success. */
     RuleResult AcceptHeader(const BlockHeader& header, const HeaderNode** out = nullptr);
-    /** Checks a block without its coins and stores it; does not connect it. `stored` says where it
+    /** Checks a block without its coins and stores it, without connecting it. `stored`: where it
      *  lies already (reindex). */
     Result<BlockOutcome> AcceptBlock(ByteSpan raw, const FilePos* stored = nullptr);
-    /** The same for a block that lies at `stored` and that CheckBlock and ContextualCheckBlock have
-     *  passed in its place. */
+    /** The same for a block at `stored` that another caller has passed through CheckBlock and
+     *  ContextualCheckBlock. */
     Result<BlockOutcome> AcceptSound(const SoundBlock& block, const FilePos& stored);
-    /** Stores a block of the tree, whose bytes CheckBlock and ContextualCheckBlock have passed in
-     *  its place, unless it is stored already. For blocks that nobody connects: they leave the
-     *  system's cache again. */
+    /** Stores a block of the tree, unless it is stored already. The caller has passed it through
+     *  CheckBlock and ContextualCheckBlock. For blocks that will not be connected: they are dropped
+     *  from the system's cache. */
     Result<> StoreSound(const BlockView& block, const HeaderNode& node);
-    /** Writes the undo record of a stored block, as connecting the block would have left it, unless
-     *  it is there. The record must have been held against the block. Any thread. */
+    /** Writes the undo record of a stored block, as connecting the block would, unless it is there.
+     *  The caller must have checked the record against the block. Any thread. */
     Result<> PutUndo(const HeaderNode& node, const UndoRecord& undo);
-    /** Who makes undo data that is missing, or damaged, from the blocks. Asked by the thread that
-     *  changes the chain, without the headers lock: false if that cannot be, else TryLeftAside()
-     *  follows. Without one nobody makes any. */
+    /** Sets the maker of missing or damaged undo data from blocks. Called on the thread that changes
+     *  the chain, without the headers lock. False: it cannot make any; otherwise TryLeftAside()
+     *  follows. Without a maker, none is made. */
     void SetUndoMaker(std::function<bool()> maker) { m_undo_maker = std::move(maker); }
-    /** Undo data of blocks of the active chain has come, or will not come any more: branches that
-     *  were left aside for want of it are candidates again, for the next ActivateBestChain(). Any
+    /** Call when undo data of blocks of the active chain was made, or will not be: branches that
+     *  were put aside without it are candidates again, for the next ActivateBestChain(). Any
      *  thread. */
     void TryLeftAside();
-    /** A block of the active chain breaks a rule that was left out when its coins came: marks it in
-     *  the database, so that the next start refuses the coins. This process, which is to end, goes
-     *  on as before. An error: the next flush tries again. Any thread. */
+    /** Marks a block of the active chain in the database as broken, by a rule that was skipped when
+     *  its coins were made; the next start then refuses the coins. This process, which is about to
+     *  end, goes on unchanged. An error: the next flush tries again. Any thread. */
     Result<> NoteBroken(const HeaderNode& node);
-    /** StoreSound() for a block that is not to be stored, as if it had been pruned since. */
+    /** Like StoreSound(), but records the block as pruned instead of storing it. */
     Result<> NotePruned(const BlockView& block, const HeaderNode& node);
-    /** For blocks of strangers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails the
-     *  first leaves no trace, since what is wrong may be these bytes and not the block. */
+    /** For blocks from peers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails
+     *  CheckBlock leaves no trace, because the fault may be in these bytes and not in the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
-    /** The first two steps of that, for whoever has it connected later. */
+    /** The first two steps of ProcessBlock(); the caller has the block connected later. */
     Result<BlockOutcome> TakeBlock(ByteSpan raw);
-    /** What the chain would say to a block on its tip, proof of work and signet solution aside,
-     *  without taking it. `check_merkle_root`: also to the root in its header. There is a tip. It
-     *  runs scripts, so it is a matter for the thread that connects. */
+    /** The verdict on a block on the tip, without proof of work and signet solution, without taking
+     *  it. `check_merkle_root`: also check the root in its header. There must be a tip. Runs
+     *  scripts, so call it on the connecting thread. */
     Result<RuleResult> TestBlock(const BlockView& block, bool check_merkle_root);
-    /** Connects and disconnects blocks until the tip is the best block we have. Returns early,
-     *  without error, when interrupted or when `pause` (asked between blocks) says so. Where a
-     *  block on the way to a better branch cannot be taken back for want of undo data, that branch
-     *  is left aside, with a warning, until the undo data is made; an error, before anything is
-     *  taken back, if nobody makes it. */
+    /** Connects and disconnects blocks until the tip is the best known block. Returns early,
+     *  without error, when interrupted or when `pause` (called between blocks) returns true. A
+     *  better branch is put aside, with a warning, if a block on the way to it cannot be
+     *  disconnected because its undo data is missing, until that is made. Without a maker it is an
+     *  error, and no block is disconnected. */
     Result<> ActivateBestChain(const Pause& pause = {});
 
-    /** Marks a block invalid for good and moves off it; does nothing to genesis, as Core. Where
-     *  undo data is missing on the way nothing is changed. */
+    /** Marks a block invalid permanently and moves off it; ignores genesis, as Core does. Changes
+     *  nothing if undo data is missing on the way. */
     Result<MissingUndo> InvalidateBlock(const HeaderNode& node);
-    /** Takes InvalidateBlock, or a failed check, back. */
+    /** Undoes InvalidateBlock(), or a failed check. */
     Result<> ReconsiderBlock(const HeaderNode& node);
-    /** Treats a block as if it had come before others of the same work. */
+    /** Treats a block as if it had arrived before others of the same work. */
     Result<> PreciousBlock(const HeaderNode& node);
 
     // Damaged block files; chain_repair.cpp.
@@ -219,47 +218,47 @@ public:
     // Durability.
 
     Result<> Flush(FlushMode mode);
-    /** Writes the block index only; the coins may stay behind it. Any thread; nobody who connects
-     *  or stores blocks waits for it, unless they write the index too. */
+    /** Writes only the block index; the coins may stay behind it. Any thread. Connecting and
+     *  storing blocks do not wait for it, unless they write the index too. */
     Result<> FlushIndex();
-    /** Makes the next flush of mode kIfNeeded, after the block being connected, write all. */
+    /** Makes the next kIfNeeded flush, after the block being connected, write everything. */
     void FlushSoon() { m_flush_soon = true; }
-    /** Writes all coins and calls `visit` with the database before anything else is connected. */
+    /** Writes all coins and calls `visit` with the database before any other block is connected. */
     Result<>
     VisitFlushed(const std::function<Result<>(CoinsDb& coins, const CoinsCache& cache)>& visit);
 
     // Pruning; see pruning.h.
 
     bool IsPruneMode() const { return m_options.prune_target != 0; }
-    /** The option that makes the chainstate anew: -prune forbids -reindex-chainstate. */
+    /** The option that builds the chainstate again: -prune forbids -reindex-chainstate. */
     const char* RebuildOption() const;
-    /** What helps where undo data is missing and nobody makes it: "restart with ...". */
+    /** The remedy for missing undo data without a maker: "restart with ...". */
     std::string UndoRemedy() const;
-    /** Block files of this directory were deleted once. */
+    /** Whether block files of this directory were ever deleted. */
     bool HasPruned() const { return m_has_pruned; }
-    /** Deletes files that hold no block above `height`, as far as they may go; in prune mode. */
+    /** Deletes, as far as allowed, files without a block above `height`; in prune mode. */
     Result<> PruneTo(int32_t height);
-    /** Deletes what -prune has go now, and what an earlier start left of files that it forgot. */
+    /** Deletes the files that -prune has no room for, and those left over from an earlier start. */
     Result<> PruneAtStart();
     /** The last block of the active chain without block or undo data; nothing if all above genesis
-     *  have both. O(blocks that are stored). */
+     *  have both. O(stored blocks). */
     std::optional<int32_t> LastWithoutData() const;
 
     // Views.
 
     ChainReader Read() const { return ChainReader(m_headers); }
-    /** The tip, without waiting for anything. In a reorganisation it is the old one until the new
-     *  one is as good. */
+    /** The tip, without waiting. During a reorganisation it is the old one until the new one is as
+     *  good. */
     TipInfo Current() const;
-    /** Blocks connected and taken back so far. */
+    /** Number of blocks connected and disconnected so far. */
     uint64_t Steps() const { return m_steps; }
-    /** The same as a node, of which only what is fixed at insertion may be read; null: none yet. */
+    /** The tip as a node, of which only members fixed at insertion may be read; null: none yet. */
     const HeaderNode* Tip() const { return m_headers.tip; }
-    /** There is a tip. */
+    /** There must be a tip. */
     CoinsGuard HoldCoins() const IBD_NO_THREAD_CHECK;
-    /** Bytes of the coins database, estimated: it needs no lock to be asked. */
+    /** Estimated bytes of the coins database; takes no lock. */
     uint64_t EstimateCoinsSize() const IBD_NO_THREAD_CHECK { return m_coins->EstimateSize(); }
-    /** For programs of one thread, such as tests. */
+    /** For single-threaded programs, such as tests. */
     CoinsCache& Coins() IBD_NO_THREAD_CHECK { return *m_cache; }
     CoinsDb& CoinsDatabase() IBD_NO_THREAD_CHECK { return *m_coins; }
     BlockIndex& Index() IBD_NO_THREAD_CHECK { return m_index; }
@@ -272,21 +271,21 @@ public:
     bool HasCoins() const { return m_has_coins; }
     bool Interrupted() const { return m_interrupt; }
 
-    /** The tip is old or has little work: most of the chain is yet to come. Turns false once, and
-     *  not while blocks are imported. */
+    /** Whether the tip is old or has little work, so that most of the chain is missing. Becomes
+     *  false once, and not while blocks are imported. */
     bool IsInitialBlockDownload() const;
     void SetImporting(bool importing) { m_importing = importing; }
-    /** Blocks are read from files now. */
+    /** Whether blocks are being read from files. */
     bool IsImporting() const { return m_importing; }
-    /** Estimated share of the chain's transactions that is verified at `node`, a block of the
-     *  active chain or null, 0 to 1. */
+    /** Estimated share, 0 to 1, of the chain's transactions that is verified at `node`, a block of
+     *  the active chain or null. */
     double VerificationProgress(const HeaderNode* node) const;
-    /** Where a block lies. */
+    /** The places of a block. */
     StoredBlock Where(const HeaderNode& node) const;
-    /** Block and undo data of a block of the tree. Errors name it. */
+    /** Read the block or undo data of a block of the tree. Errors name it. */
     Result<Bytes> ReadBlock(const HeaderNode& node) const;
     Result<BlockUndo> ReadUndo(const HeaderNode& node) const;
-    /** Who runs the scripts of a block; null: nobody needs to. For whoever connects it. */
+    /** The checker for a block's scripts; null: they need not run. For the connecting code. */
     Result<ScriptChecker*> CheckerFor(const HeaderNode& node);
 
 private:
@@ -386,7 +385,7 @@ private:
     Headers m_headers;
 
     BlockIndex m_index IBD_GUARDED_BY(m_headers.mutex);
-    const HeaderNode* m_broken IBD_GUARDED_BY(m_headers.mutex) = nullptr; //!< by NoteBroken
+    const HeaderNode* m_broken IBD_GUARDED_BY(m_headers.mutex) = nullptr; //!< set by NoteBroken()
     CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
     /** Blocks that ForgetDamaged() gave up once. */
     std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_headers.mutex);
@@ -395,25 +394,25 @@ private:
     std::map<BlockHash, std::string> m_left_out IBD_GUARDED_BY(m_headers.mutex);
     ChainWarnings m_warnings IBD_GUARDED_BY(m_headers.mutex);
     int32_t m_next_precious IBD_GUARDED_BY(m_headers.mutex) = -1;
-    /** Of the tip at the last PreciousBlock. */
+    /** Work of the tip at the last PreciousBlock(). */
     Arith256 m_precious_work IBD_GUARDED_BY(m_headers.mutex);
 
     std::unique_ptr<CoinsDb> m_coins IBD_GUARDED_BY(m_state);
     std::unique_ptr<CoinsDbReader> m_coins_reader IBD_GUARDED_BY(m_state);
     std::unique_ptr<CoinsCache> m_cache IBD_GUARDED_BY(m_state);
     ThreadPool m_pool IBD_GUARDED_BY(m_state);
-    /** The block after which the coins are; null: none yet. In a reorganisation it moves while the
-     *  tip that everybody sees stays. */
+    /** The block that the coins are at; null: none yet. During a reorganisation it moves while the
+     *  visible tip stays. */
     HeaderNode* m_connected IBD_GUARDED_BY(m_state) = nullptr;
     int64_t m_last_flush IBD_GUARDED_BY(m_state) = 0; //!< MonotonicMicros
     VersionBitsCache m_version_bits IBD_GUARDED_BY(m_state);
     /** Blocks whose undo data was damaged. */
     std::unordered_set<const HeaderNode*> m_forgotten_undo IBD_GUARDED_BY(m_state);
-    /** Whose verdict ProcessBlock waits for, and that verdict. */
+    /** The block whose verdict ProcessBlock() waits for, and that verdict. */
     const HeaderNode* m_submitted IBD_GUARDED_BY(m_state) = nullptr;
     std::optional<RuleResult> m_submitted_verdict IBD_GUARDED_BY(m_state);
 
-    /** Why the last block's scripts were run or not, as it was logged. */
+    /** The last logged reason for running or skipping scripts. */
     std::atomic<std::optional<ScriptCheckReason>> m_script_check{};
     std::atomic<uint64_t> m_steps{0};
     std::atomic<bool> m_has_coins{false};

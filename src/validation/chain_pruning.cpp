@@ -1,6 +1,6 @@
-// ChainManager: deleting block files. First all is written, so that no coins wait for a block that
-// is about to go; then the index forgets the files, durably; then they are deleted. A crash between
-// leaves files that the next start deletes.
+// ChainManager: deleting block files. First everything is written, so that no coins depend on a
+// block that is about to be deleted; then the files are removed from the index, durably; then they
+// are deleted. A crash in between leaves files that the next start deletes.
 #include "validation/chain_manager.h"
 
 namespace ibd {
@@ -11,7 +11,7 @@ constexpr size_t kNodesAtOnce = 4096; //!< under one headers lock
 
 } // namespace
 
-/** Those that -prune has go now. */
+/** The files that -prune has no room for now. */
 std::vector<int32_t> ChainManager::FilesToPrune() const
 {
     const bool automatic = IsPruneMode() && m_options.prune_target != kManualPruning;
@@ -40,12 +40,12 @@ Result<> ChainManager::SetPruned()
     return {};
 }
 
-/** All that was connected is written. */
+/** Everything connected must be written. */
 Result<> ChainManager::Prune(const std::vector<int32_t>& files)
 {
     if (files.empty()) return {};
     IBD_RETURN_IF_ERROR(SetPruned());
-    const size_t headers = Read().Tree().Size(); // who comes later has nothing stored yet
+    const size_t headers = Read().Tree().Size(); // headers that come later have no stored block yet
     for (size_t begin = 0; begin < headers; begin += kNodesAtOnce) {
         const Lock lock(m_headers.mutex);
         m_index.ForgetFiles(files, begin, std::min(begin + kNodesAtOnce, headers));
@@ -57,8 +57,8 @@ Result<> ChainManager::Prune(const std::vector<int32_t>& files)
     return {};
 }
 
-/** Of files that the index has forgotten. One that cannot be deleted is tried again at the next
- *  start: it takes room, and does no other harm. */
+/** Deletes files that are removed from the index. A failed deletion is tried again at the next
+ *  start; until then the file only takes room. */
 void ChainManager::DeleteFiles(const std::vector<int32_t>& files)
 {
     for (const int32_t n : files) {
@@ -85,7 +85,7 @@ Result<> ChainManager::PruneTo(int32_t height)
     return Prune(files);
 }
 
-/** Files that are there and of which the index knows nothing. */
+/** Existing files that the index does not name. */
 std::vector<int32_t> ChainManager::ForgottenFiles() const
 {
     std::vector<int32_t> out;

@@ -45,7 +45,7 @@ Result<> ChainStack::OpenBlocks()
 
 Result<std::unique_ptr<CoinsDb>> ChainStack::OpenCoins(bool wipe)
 {
-    // A link may lead elsewhere by now: the booster puts new folders in the place of old ones.
+    // Resolved now: the booster may have replaced the folder, and a link may have a new target.
     CoinsDbOptions options = m_options.coins;
     options.directory = m_dir.Chainstate();
     options.wipe = wipe;

@@ -1,7 +1,7 @@
-// ChainStack: a chain on disk, opened - block index, block files, and the ChainManager on both - in
-// the one order that works, and closed in the reverse. Node, tests, tools and benches all start
-// from it. Owned by whoever opened it; opened and closed on one thread. Memory: what the options of
-// its parts say.
+// ChainStack: an opened chain: block index, block files, and the ChainManager on both. It opens
+// them in the only correct order and closes them in reverse. Used by node, tests, tools and
+// benches. Owned by its opener; opened and closed on one thread. Memory: according to the options
+// of its parts.
 #pragma once
 
 #include "storage/data_dir.h"
@@ -11,27 +11,27 @@ namespace ibd {
 
 struct ChainStackOptions {
     ChainManagerOptions manager;
-    // Folders and the network's magic are filled in.
+    // Folders and the network's magic are filled in by the stack.
     BlockIndexDbOptions index;
     BlockStoreOptions blocks;
     CoinsDbOptions coins;
-    ScriptChecker* checker = nullptr; //!< outlives the stack, as does the next
+    ScriptChecker* checker = nullptr; //!< outlives the stack, like the next member
     ChainObserver* observer = nullptr;
 };
 
 class ChainStack {
 public:
-    /** All outlive the stack. */
+    /** All arguments outlive the stack. */
     ChainStack(Env& env, Logger& log, const ChainParams& params, const DataDir& dir,
                ChainStackOptions options, const std::atomic<bool>& interrupt);
 
-    // For whoever has something to do between the steps; in this order. The others call
-    // OpenChain().
+    // For callers with work between the steps, in this order. Others call OpenChain().
 
     Result<> OpenIndex();
-    /** And makes the manager, which has yet to LoadIndex(). */
+    /** Also makes the manager; call its LoadIndex() next. */
     Result<> OpenBlocks();
-    /** For ChainManager::AttachCoins(), after StoreGenesis(). `wipe`: an empty one. */
+    /** Opens coins for ChainManager::AttachCoins(), after StoreGenesis(). `wipe`: an empty
+     *  database. */
     Result<std::unique_ptr<CoinsDb>> OpenCoins(bool wipe = false);
 
     BlockIndexDb& Index() { return *m_index; }
@@ -50,8 +50,8 @@ private:
     std::unique_ptr<ChainManager> m_chain;
 };
 
-/** A chain whose manager has its index and coins, and genesis if it had nothing. What is connected
- *  is what the coins say: ActivateBestChain() is next. */
+/** Opens a chain with index and coins, and with genesis if it was empty. Only the blocks that the
+ *  coins contain are connected: call ActivateBestChain() next. */
 Result<std::unique_ptr<ChainStack>> OpenChain(Env& env, Logger& log, const ChainParams& params,
                                               const DataDir& dir, ChainStackOptions options,
                                               const std::atomic<bool>& interrupt);

@@ -65,19 +65,19 @@ uint64_t ChainThread::ActivateSoon()
     return ++m_wanted;
 }
 
-/** False: this is the end. */
+/** False: the thread is to end. */
 bool ChainThread::WaitForWork()
 {
     const Lock lock(m_mutex);
     const auto timeout = std::chrono::steady_clock::now() + kIdleFlushCheck;
     while (!m_stopping && m_tasks.empty() && m_served == m_wanted) {
-        // There is nothing to connect then, but connecting nothing flushes if that is due.
+        // Nothing is left to connect, but an empty activation flushes if that is due.
         if (m_changed.wait_until(m_mutex, timeout) == std::cv_status::timeout) return true;
     }
     return !m_stopping || !m_tasks.empty();
 }
 
-/** False: there was none. */
+/** False: there was no task. */
 bool ChainThread::RunTask()
 {
     Waiting* next = nullptr;
@@ -90,7 +90,7 @@ bool ChainThread::RunTask()
     }
     next->task();
     const Lock lock(m_mutex);
-    next->done = true; // its owner may be gone as soon as the lock is
+    next->done = true; // the task's owner may be gone once the lock is
     m_changed.notify_all();
     return true;
 }
@@ -106,7 +106,8 @@ void ChainThread::Connect()
     if (!result) m_fatal(result.GetError());
     {
         const Lock lock(m_mutex);
-        if (result && !m_tasks.empty()) return; // it stopped for them, maybe: once more afterwards
+        // It may have paused for the tasks: activate again after them.
+        if (result && !m_tasks.empty()) return;
         m_served = wanted;
         m_changed.notify_all();
     }

@@ -1,7 +1,6 @@
-// ChainThread: the one thread that changes the chain in a node. Waits for something to do, connects
-// blocks, runs between two blocks what other threads want done to the chain, and lets an idle chain
-// be written now and then. Owned by the node. Any thread may call it, but its own. Memory: a task
-// for each thread that waits for one.
+// ChainThread: the only thread of a node that changes the chain. It connects blocks, runs tasks of
+// other threads between two blocks, and flushes an idle chain at intervals. Owned by the node. Any
+// thread but itself may call it. Memory: a task for each waiting thread.
 #pragma once
 
 #include "util/mutex.h"
@@ -12,16 +11,16 @@ namespace ibd {
 
 class ChainThread {
 public:
-    /** `fatal` is told of an error while blocks were connected; it should interrupt the chain.
+    /** `fatal` receives an error while blocks are connected; it should interrupt the chain.
      *  `served` is called on this thread whenever Served() has grown. */
     ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal,
                 std::function<void()> served = {});
-    /** Runs what still waits. */
+    /** Runs the remaining tasks. */
     ~ChainThread();
     ChainThread(const ChainThread&) = delete;
     ChainThread& operator=(const ChainThread&) = delete;
 
-    /** Runs `task` between two blocks, waits for its end, and returns what it returns. It must not
+    /** Runs `task` between two blocks, waits for its end, and returns its result. It must not
      *  throw, nor wait for another thread that waits for this one. */
     template <typename Task>
     auto Run(Task task)
@@ -30,14 +29,14 @@ public:
         RunAndWait([&] { value.emplace(task()); });
         return std::move(*value);
     }
-    /** Connects what there is to connect, and waits until that is done or interrupted. */
+    /** Connects all that can be connected; waits until that is done or interrupted. */
     void Activate();
     /** The same; meanwhile it calls `watch` on the caller's thread a few times a second. */
     void Activate(const std::function<void()>& watch);
-    /** The same without waiting: that is done when Served() has come to the number returned. */
+    /** The same without waiting: done once Served() has reached the returned number. */
     uint64_t ActivateSoon();
     uint64_t Served() const { return m_served; }
-    /** Whether a task waits. */
+    /** Whether a task is waiting. */
     bool HasTasks() const { return m_pause; }
 
 private:

@@ -7,14 +7,14 @@ namespace ibd {
 
 namespace {
 
-/** An invalid chain counts when it has as much more work as so many blocks like the tip. */
+/** Lead in work, in blocks like the tip, from which an invalid chain counts. */
 constexpr int kInvalidChainBlocks = 6;
 
 constexpr const char* kDisagreement =
     "Warning: Found invalid chain more than 6 blocks longer than our best chain. This could be due "
     "to database corruption or consensus incompatibility with peers.";
 
-/** The work from which on an invalid chain says that something is wrong. */
+/** Work from which an invalid chain indicates a problem. */
 Arith256 InvalidChainThreshold(const HeaderNode& tip)
 {
     Arith256 threshold = tip.chain_work;

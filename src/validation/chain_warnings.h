@@ -1,6 +1,6 @@
-// ChainWarnings: what stays wrong with the chain as a whole, beyond the verdict on one block. Owned
-// by the ChainManager, under its headers lock. It only notes; the owner tells log and observers,
-// when it holds that lock no more. Memory: a line for each kind of warning.
+// ChainWarnings: lasting problems of the chain as a whole, beyond the verdict on one block. Owned
+// by the ChainManager, under its headers lock. It only takes notes; the owner informs log and
+// observers after it has released that lock. Memory: a line for each kind of warning.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -13,36 +13,36 @@ namespace ibd {
 
 class ChainWarnings {
 public:
-    /** A warning that did not hold before; without text: one that holds no more. */
+    /** A new warning; or, without text, the end of one. */
     struct News {
         NodeWarning warning;
         std::string text; //!< for the user
     };
 
-    /** `rules` are version bits that we do not know, each with whether it is active already (it is
-     *  locked in otherwise). Those that will be active soon are returned as text for the log. */
+    /** `rules`: unknown version bits, each with whether it is active already (otherwise locked in).
+     *  Returns text for the log about those that will be active soon. */
     std::string NoteUnknownRules(const std::vector<std::pair<int, bool>>& rules);
-    /** `node` or one below it broke a rule. */
+    /** `node` or a descendant broke a rule. */
     void NoteInvalid(const HeaderNode& node);
-    /** Failures were taken back. */
+    /** Failures were reconsidered. */
     void ForgetReconsidered();
-    /** `target` is the better tip and cannot be reached, until undo data of `stuck` is made. */
+    /** `target` is a better tip that cannot be reached until the undo data of `stuck` is made. */
     void NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck);
-    /** Compares what was noted with the tip: an invalid chain counts when it has much more work
-     *  than ours, and one out of reach until ours is the better one again. `downloading`: during
-     *  the initial download invalid chains say nothing. */
+    /** Compares the notes with the tip. An invalid chain counts if it has much more work than ours;
+     *  an unreachable one counts until ours is better again. `downloading`: ignore invalid chains
+     *  during initial download. */
     void Review(const HeaderNode& tip, bool downloading);
 
-    /** What changed since the last call. */
+    /** Changes since the last call. */
     std::vector<News> TakeNews() { return std::exchange(m_news, {}); }
 
 private:
     void Set(NodeWarning warning, const std::string& text);
     void Clear(NodeWarning warning);
 
-    const HeaderNode* m_best_invalid = nullptr; //!< most work of those that broke a rule
-    const HeaderNode* m_out_of_reach = nullptr; //!< best of those that cannot be reached
-    std::set<NodeWarning> m_set;                //!< that hold
+    const HeaderNode* m_best_invalid = nullptr; //!< most work among blocks that broke a rule
+    const HeaderNode* m_out_of_reach = nullptr; //!< best unreachable block
+    std::set<NodeWarning> m_set;                //!< current warnings
     std::vector<News> m_news;
 };
 

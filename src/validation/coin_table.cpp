@@ -27,7 +27,7 @@ CoinTable::Place CoinTable::Find(const OutPoint& outpoint) const
 void CoinTable::Grow()
 {
     std::vector<Slot> old(m_slots.empty() ? kFirstSlots : m_slots.size() * 2);
-    CHECK(old.size() <= size_t{1} << 32); // the tag has no more bits to begin with
+    CHECK(old.size() <= size_t{1} << 32); // the tag has 32 bits to choose a slot
     old.swap(m_slots);
     const size_t mask = m_slots.size() - 1;
     for (const Slot slot : old) {
@@ -75,7 +75,8 @@ void CoinTable::Erase(const Place& place)
     m_free.push_back(static_cast<uint32_t>(m_slots[place.slot]) - 1);
     *place.entry = Entry{};
     --m_size;
-    // Moves later entries of the run up, so that no search ends at the gap before it finds them.
+    // Moves later entries of the run up, so that no search ends at the gap before it finds its
+    // entry.
     const size_t mask = m_slots.size() - 1;
     size_t gap = place.slot;
     for (size_t at = (gap + 1) & mask; m_slots[at] != 0; at = (at + 1) & mask) {

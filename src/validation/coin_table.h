@@ -1,7 +1,7 @@
-// CoinTable: a hash table from outpoint to coin, made for tens of millions of them. Entries lie in
-// chunks that never move; an open-addressing index of 8 bytes a slot points at them. Owned by a
-// CoinsCache. One writer; any number of readers while nobody writes.
-// Memory: MemoryUsage() bytes, 108 to 120 a coin when filled, and the heap bytes of long scripts.
+// CoinTable: a hash table from outpoint to coin, designed for tens of millions of them. Entries lie
+// in chunks that never move; an open-addressing index of 8 bytes a slot points to them. Owned by a
+// CoinsCache. One writer, or any number of readers. Memory: MemoryUsage() bytes, 108 to 120 a coin
+// when filled, and the heap bytes of long scripts.
 #pragma once
 
 #include "primitives/outpoint_hasher.h"
@@ -14,13 +14,13 @@ namespace ibd {
 
 class CoinTable {
 public:
-    /** What is known of one outpoint. */
+    /** The state of one outpoint. */
     struct Entry {
         OutPoint outpoint;
         bool used = false;  //!< false: on the free list
-        bool spent = false; //!< no coin; kept so that the base learns of it
+        bool spent = false; //!< no coin; kept so that the base learns of the spend
         bool dirty = false; //!< differs from the base
-        bool fresh = false; //!< the base has no coin of this name
+        bool fresh = false; //!< the base has no coin of this outpoint
         Coin coin;
     };
 
@@ -28,21 +28,21 @@ public:
     CoinTable(const CoinTable&) = delete;
     CoinTable& operator=(const CoinTable&) = delete;
 
-    /** A place in the index; until the table is changed. */
+    /** A place in the index; valid until the table is changed. */
     struct Place {
         size_t slot = 0;
         uint32_t tag = 0;
         Entry* entry = nullptr; //!< null: the outpoint is not in the table
     };
     Place Find(const OutPoint& outpoint) const;
-    /** Adds an entry at a place that Find() gave and that has none. */
+    /** Adds an entry at a place from Find() that has none. */
     Entry& Insert(const Place& place, const OutPoint& outpoint);
-    /** Removes the entry at a place that Find() gave. */
+    /** Removes the entry at a place from Find(). */
     void Erase(const Place& place);
-    /** Gives all memory back. */
+    /** Removes all entries and frees all memory. */
     void Clear();
 
-    /** Calls `visit(Entry&)` for each entry; it may not insert or erase. */
+    /** Calls `visit(Entry&)` for each entry; it must not insert or erase. */
     template <typename Visitor>
     void ForEach(Visitor visit) const
     {
@@ -62,15 +62,16 @@ public:
     }
 
     size_t Size() const { return m_size; }
-    /** Bytes of chunks and index; without the heap bytes of scripts. */
+    /** Bytes of chunks and index, without the heap bytes of scripts. */
     size_t MemoryUsage() const;
 
 private:
     static constexpr size_t kChunk = 2048;      //!< entries
     static constexpr size_t kFirstSlots = 1024; //!< power of two
 
-    /** Slots hold tag << 32 | entry number + 1, or 0. The tag is the low half of the hash: it
-     *  gives the slot where a search begins, so the index grows without looking at entries. */
+    /** Slots hold tag << 32
+     *   entry number + 1, or 0. The tag is the low half of the hash. It gives the slot where a
+     *  search begins, so the index can grow without reading entries. */
     using Slot = uint64_t;
 
     Entry& At(uint32_t number) const { return m_chunks[number / kChunk][number % kChunk]; }
@@ -81,7 +82,7 @@ private:
     std::vector<Slot> m_slots;
     std::vector<std::unique_ptr<Entry[]>> m_chunks;
     std::vector<uint32_t> m_free; //!< numbers of erased entries
-    size_t m_ever_used = 0;       //!< entries handed out so far, the erased ones with them
+    size_t m_ever_used = 0;       //!< number of entries ever handed out, including erased ones
     size_t m_size = 0;
 };
 

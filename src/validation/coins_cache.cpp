@@ -9,14 +9,14 @@ namespace ibd {
 
 namespace {
 
-/** Bytes that a long script takes on the heap, as malloc rounds them. */
+/** Heap bytes of a long script, as malloc rounds them. */
 size_t HeapBytes(const Coin& coin)
 {
     const size_t bytes = coin.script.HeapBytes();
     return bytes == 0 ? 0 : std::max<size_t>(32, (bytes + sizeof(size_t) + 15) & ~size_t{15});
 }
 
-/** A change waiting to be written; the first bytes of the txid sort all but a few of them. */
+/** A change to be written; the first bytes of the txid decide most comparisons. */
 struct SortedChange {
     uint64_t prefix;
     const CoinTable::Entry* entry;
@@ -75,7 +75,7 @@ void CoinsCache::Add(const OutPoint& outpoint, Coin coin, bool may_exist)
     const CoinTable::Place place = m_table.Find(outpoint);
     CHECK(may_exist || !place.entry || place.entry->spent);
     // A spent entry stays non-fresh: the base still has the old coin, and would keep it if the new
-    // one were dropped unwritten when spent.
+    // one were spent and dropped before a write.
     Entry& entry = place.entry ? *place.entry : m_table.Insert(place, outpoint);
     if (!place.entry) entry.fresh = !may_exist;
     SetCoin(entry, std::move(coin));
@@ -134,7 +134,7 @@ void CoinsCache::Take(CoinsCache& overlay)
 
 Result<> CoinsCache::Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool)
 {
-    constexpr size_t kChunk = 16; // reads handed to a thread at once
+    constexpr size_t kChunk = 16; // reads given to a thread at once
     std::vector<std::optional<Coin>> coins(outpoints.size());
     std::vector<Result<>> results((outpoints.size() + kChunk - 1) / kChunk);
     pool.ParallelFor(results.size(), [&](size_t chunk) {
@@ -164,9 +164,8 @@ Result<> CoinsCache::WriteChanges(CoinsDb& db, const BlockHash& best) const
         return SystemError("the coins in memory are in the middle of a block: they were not "
                            "written");
     }
-    // In the order of the database, so that its files do not overlap and need no merging. Counted
-    // first: the cache is written when memory is at its fullest, and a vector that grows takes
-    // twice what it holds.
+    // Writes in the order of the database, so that its files do not overlap and need no merging.
+    // Counts first: memory is fullest at a write, and a growing vector takes twice its content.
     size_t count = 0;
     ForEachChange([&](const OutPoint&, const Coin*) { ++count; });
     std::vector<SortedChange> changes;

@@ -1,7 +1,7 @@
-// CoinsCache: coins in memory over a slower set of coins, with the changes that the slower one does
-// not have yet. Owned by a Chainstate (over the database) or used as a throw-away overlay (over
-// another cache). One thread at a time, except that Prefetch() reads the base on several.
-// Memory: MemoryUsage() bytes, bounded by whoever calls Flush.
+// CoinsCache: coins in memory over a slower set of coins, with the changes that the base does not
+// have yet. Owned by a Chainstate (over the database) or used as a temporary overlay (over another
+// cache). One thread at a time, except that Prefetch() reads the base on several. Memory:
+// MemoryUsage() bytes, bounded by the caller of Flush.
 #pragma once
 
 #include "storage/coins_reader.h"
@@ -14,41 +14,42 @@ namespace ibd {
 
 class CoinsCache final : public CoinsReader {
 public:
-    /** `salt` keys the hash table; random in the node, from the seed in tests. */
+    /** `salt` keys the hash table; random in the node, seeded in tests. */
     CoinsCache(const CoinsReader& base, const OutPointHasher& salt);
 
-    /** The coin, or null if it is not unspent. The pointer holds until the cache is changed. */
+    /** The coin; null: not unspent. The pointer is valid until the cache is changed. */
     Result<const Coin*> Get(const OutPoint& outpoint);
-    /** Without changing this cache; for overlays on top of it. */
+    /** Does not change this cache; for overlays on top of it. */
     Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override;
 
-    /** Adds an unspent coin. `may_exist`: the base may have an older coin of the same name (BIP30
-     *  repeats, coins restored); otherwise there must be none. */
+    /** Adds an unspent coin. `may_exist`: the base may have an older coin of the same outpoint
+     *  (BIP30 repeats, restored coins); otherwise it must have none. */
     void Add(const OutPoint& outpoint, Coin coin, bool may_exist);
-    /** Takes the coin out; false if it was not there. The coin is moved to `spent` if given. */
+    /** Removes the coin and moves it to `spent`, if given. False: there was none. */
     Result<bool> Spend(const OutPoint& outpoint, Coin* spent = nullptr);
-    /** Takes an Add back; the coin is still there. Reads nothing, so it cannot fail. */
+    /** Undoes an Add(); the coin must still be there. Reads nothing, so it cannot fail. */
     void Remove(const OutPoint& outpoint);
-    /** Takes over all changes of an overlay on this cache, and empties it. Reads nothing. */
+    /** Takes all changes of an overlay on this cache, and empties it. Reads nothing. */
     void Take(CoinsCache& overlay);
 
-    /** Whoever applies or takes back a block says where it begins and ends. In between, and for
-     *  good when the end never comes, nothing is written: half a block is no state of the coins. */
+    /** Mark the begin and end of applying or undoing a block. In between, and permanently if
+     *  EndBlock() is never called, no changes are written: coins within a block are no valid state.
+     */
     void BeginBlock() { m_in_block = true; }
     void EndBlock() { m_in_block = false; }
 
     bool Cached(const OutPoint& outpoint) const { return m_table.Find(outpoint).entry != nullptr; }
-    /** Reads coins that are not cached from the base, on the pool's threads. Missing ones are
-     *  skipped: asking for them later says so. */
+    /** Reads uncached coins from the base on the pool's threads. Missing ones are skipped; a later
+     *  Get() reports them. */
     Result<> Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool);
 
-    /** Writes all changes to the database, in its order; it becomes the state after `best`. Then
-     *  forgets everything cached (Flush) or keeps the coins (Sync). On error the cache is
-     *  unchanged. An error too in the middle of a block. */
+    /** Writes all changes to the database, in its order, which becomes the state after `best`. Then
+     *  empties the cache (Flush) or keeps the coins (Sync). On an error the cache is unchanged.
+     *  Within a block it is an error. */
     Result<> Flush(CoinsDb& db, const BlockHash& best);
     Result<> Sync(CoinsDb& db, const BlockHash& best);
 
-    /** Calls `visit(outpoint, coin)` for each change over the base; the coin is null if spent. */
+    /** Calls `visit(outpoint, coin)` for each change over the base; `coin` is null if spent. */
     template <typename Visitor>
     void ForEachChange(Visitor visit) const
     {
@@ -58,13 +59,13 @@ public:
     }
 
     size_t Size() const { return m_table.Size(); }
-    /** Bytes held. Writing takes 16 bytes for each change on top. */
+    /** Bytes held. Writing takes 16 more bytes for each change. */
     size_t MemoryUsage() const;
 
 private:
     using Entry = CoinTable::Entry;
 
-    /** The entry of a coin that is there, read from the base if need be. */
+    /** The entry of an existing coin, read from the base if necessary. */
     Result<CoinTable::Place> Find(const OutPoint& outpoint);
     void SetCoin(Entry& entry, Coin coin);
     void SpendEntry(const CoinTable::Place& place, Coin* spent);

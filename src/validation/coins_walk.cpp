@@ -92,8 +92,8 @@ Result<bool> CoinsWalk::Next(OutPoint& outpoint, Coin& coin)
 
 namespace {
 
-/** Adds coins to statistics; those of one transaction together and ordered by output index, as Core
- *  hashes them. The database has them by the bytes of a VARINT: 16,512 comes before 256. */
+/** Adds coins to statistics. Those of one transaction are ordered by output index, as Core hashes
+ *  them. The database orders them by the bytes of a VARINT, where 16,512 precedes 256. */
 class StatsBuilder {
 public:
     explicit StatsBuilder(CoinsHashKind kind) : m_kind(kind) {}

@@ -1,7 +1,7 @@
-// CoinsWalk: every coin at a block of the active chain, in database order, while the node goes on.
-// It reads a cursor of the database with a sorted list of differences laid over it, so the coins
-// at an older block are seen without touching the chainstate. One thread.
-// Memory: the differences between the tip and the block.
+// CoinsWalk: visits every coin at a block of the active chain, in database order, while the node
+// goes on. It reads a cursor of the database and applies a sorted list of differences, so that
+// coins at an older block are visible without a change of the chainstate. One thread. Memory: the
+// differences between the tip and the block.
 #pragma once
 
 #include "validation/chain_manager.h"
@@ -10,14 +10,14 @@ namespace ibd {
 
 class CoinsWalk {
 public:
-    /** The coins at `target`, a block of the active chain; null is the tip. Holds the coins while
-     * it writes the cache out and undoes blocks, so it is a matter for the thread that connects. An
-     *  error if undo data is missing. */
+    /** The coins at `target`, a block of the active chain; null: the tip. Locks the coins while it
+     *  flushes the cache and undoes blocks, so call it on the connecting thread. An error if undo
+     *  data is missing. */
     static Result<std::unique_ptr<CoinsWalk>> Start(ChainManager& chain, const HeaderNode* target);
 
     /** The next coin; false at the end. */
     Result<bool> Next(OutPoint& outpoint, Coin& coin);
-    /** The block at which these are the coins. */
+    /** The block that the coins are at. */
     const HeaderNode& Block() const { return m_block; }
 
 private:
@@ -42,10 +42,10 @@ private:
     size_t m_next = 0;
 };
 
-/** Which hash of the coins is wanted. */
+/** Kind of hash over the coins. */
 enum class CoinsHashKind { kNone, kSerialized3, kMuHash };
 
-/** What gettxoutsetinfo tells. */
+/** The values of gettxoutsetinfo. */
 struct CoinsStats {
     int height = 0;
     BlockHash best;
@@ -53,11 +53,10 @@ struct CoinsStats {
     uint64_t outputs = 0;
     uint64_t bogo_size = 0; //!< Core's database-independent measure of size, bytes
     Amount total = 0;
-    Uint256 hash; //!< of the kind asked for
+    Uint256 hash; //!< of the requested kind
 };
 
-/** Counts and hashes the coins of a walk that has not begun. Returns early with an error when
- *  interrupted. */
+/** Counts and hashes the coins of a fresh walk. Returns early with an error when interrupted. */
 Result<CoinsStats> ComputeCoinsStats(CoinsWalk& walk, CoinsHashKind kind,
                                      const std::atomic<bool>& interrupt);
 

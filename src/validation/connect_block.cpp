@@ -14,13 +14,13 @@ Coin MakeCoin(const OutputView& output, int height, bool coinbase)
             coinbase};
 }
 
-/** When a block's transactions are looked for among the coins there are. */
+/** When to look for a block's transactions among the existing coins. */
 enum class Bip30Check {
     kNever,
     kFirst,
-    /** Where BIP34 holds from the first block on, every coinbase begins with its own height, so no
-     *  transaction id can come up twice on a branch: a valid block has nothing to be found, and of
-     *  another the reason must still be the one that Core finds first. */
+    /** Where BIP34 holds from the first block on, every coinbase begins with its own height. So no
+     *  transaction id occurs twice on a branch, and a valid block needs no search. For an invalid
+     *  block the reason must be the one that Core finds first. */
     kIfInvalid,
 };
 
@@ -32,9 +32,9 @@ Bip30Check Bip30CheckFor(const HeaderNode& node, const ConsensusParams& params)
     return params.bip34_height <= 1 ? Bip30Check::kIfInvalid : Bip30Check::kFirst;
 }
 
-/** The steps of one ConnectBlock call, with what they share. They work on the coins themselves and
- *  on no overlay: nearly all blocks are valid, and of others the undo data at hand has all that it
- *  takes to go back. */
+/** The steps of one ConnectBlock call and their shared data. They change the coins directly,
+ *  without an overlay: nearly all blocks are valid, and the undo data in memory suffices to restore
+ *  the coins. */
 class Connection {
 public:
     Connection(const BlockView& block, const HeaderNode& node, const ChainParams& params,
@@ -46,7 +46,7 @@ public:
     {
     }
 
-    /** The coins stay changed only if this says that the block is valid. */
+    /** The coins stay changed only if it returns that the block is valid. */
     Result<RuleResult> Run();
     ConnectStats Stats() const { return {m_rules.Fees(), m_rules.Inputs(), m_rules.SigOpCost()}; }
 
@@ -70,7 +70,7 @@ private:
     BlockSpendRules m_rules;
     const Bip30Check m_bip30;
 
-    size_t m_done = 0;                                    //!< transactions whose outputs were added
+    size_t m_done = 0;                                    //!< transactions whose outputs are added
     std::vector<std::pair<OutPoint, Coin>> m_overwritten; //!< BIP30 repeats
 };
 
@@ -104,7 +104,7 @@ Result<> Connection::AddOutputs(const TxView& tx)
     const bool coinbase = tx.IsCoinbase();
     const bool may_exist = coinbase && m_bip30 != Bip30Check::kFirst;
     const auto outputs = static_cast<uint32_t>(tx.outputs.size());
-    // All reads come before the first change: TakeBack knows whole transactions.
+    // All reads come before the first change: TakeBack() restores whole transactions only.
     for (uint32_t i = 0; may_exist && m_node.height < m_params.bip34_height && i < outputs; ++i) {
         if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
         IBD_ASSIGN_OR_RETURN(const Coin* old, m_coins.Get({tx.txid, i}));
@@ -147,7 +147,7 @@ Result<RuleResult> Connection::ConnectTxs()
     return m_rules.CheckCoinbaseValue(m_block.Txs()[0]);
 }
 
-/** Undoes all that was done so far, from what is in memory: where reads fail, this still works. */
+/** Undoes all changes from memory, so it works even after a failed read. */
 void Connection::TakeBack()
 {
     for (size_t i = std::min(m_done + 1, m_block.Txs().size()); i-- > 0;) {
@@ -189,7 +189,7 @@ Result<RuleResult> Connection::Run()
     return repeated ? std::move(repeated) : std::move(*verdict);
 }
 
-/** Removes the outputs of a transaction; false if they were not all there as it made them. */
+/** Removes the outputs of a transaction. False: some were missing or different. */
 Result<bool> RemoveOutputs(const TxView& tx, const HeaderNode& node, CoinsCache& coins)
 {
     bool clean = true;
@@ -203,8 +203,8 @@ Result<bool> RemoveOutputs(const TxView& tx, const HeaderNode& node, CoinsCache&
     return clean;
 }
 
-/** Undo data from before Core 0.15 tells height and kind only with the coin that was spent last of
- *  its transaction; that one is back already, so a sibling knows. */
+/** Undo data from before Core 0.15 holds height and kind only with the last spent coin of a
+ *  transaction. That coin is restored already, so they are read from a sibling. */
 Result<> CompleteFromSibling(const OutPoint& outpoint, Coin& coin, CoinsCache& coins)
 {
     constexpr uint32_t kMostOutputs = kMaxBlockWeight / (9 * kWitnessScaleFactor);
@@ -218,7 +218,7 @@ Result<> CompleteFromSibling(const OutPoint& outpoint, Coin& coin, CoinsCache& c
     return BadData("undo data of coin {}:{} has no height", outpoint.txid.ToHex(), outpoint.vout);
 }
 
-/** Puts the spent coins back; false if one was there already. */
+/** Restores the spent coins. False: a coin was there already. */
 Result<bool> RestoreInputs(const TxView& tx, TxUndo& undo, CoinsCache& coins)
 {
     bool clean = true;
@@ -264,7 +264,7 @@ Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNo
     coins.BeginBlock();
     for (size_t i = txs.size(); i-- > 0;) {
         IBD_ASSIGN_OR_RETURN(const bool removed, RemoveOutputs(txs[i], node, coins));
-        // The outputs of an overwritten coinbase were taken by its repeat.
+        // The outputs of an overwritten coinbase were removed with its repeat.
         const bool excused = i == 0 && IsBip30Unspendable(node.height, node.hash, params.consensus);
         clean = clean && (removed || excused);
         if (i == 0) continue;

@@ -1,5 +1,5 @@
-// ConnectBlock and DisconnectBlock: what one block does to the coins, under every rule that needs
-// coins, and back. They change only the coins given to them. One thread; scripts may run on others
+// ConnectBlock and DisconnectBlock: apply one block to the coins, under every rule that needs
+// coins, and undo it. They change only the given coins. One thread; scripts may run on others
 // behind the ScriptChecker.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace ibd {
 
-/** What connecting a block found out besides its verdict. */
+/** Results of connecting a block besides its verdict. */
 struct ConnectStats {
     Amount fees = 0;
     uint64_t inputs = 0; //!< without the coinbase's
     int64_t sigop_cost = 0;
 };
 
-/** Stores the undo data of a block found valid. */
+/** Stores the undo data of a valid block. */
 using KeepUndo = std::function<Result<>(const BlockUndo&)>;
 
 /** Applies the block to the coins. `node` is the block's header; its parent is the block that the
@@ -33,15 +33,15 @@ Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
                                 ScriptChecker* checker, BlockUndo& undo,
                                 ConnectStats* stats = nullptr, const KeepUndo& keep = {});
 
-/** What disconnecting found. */
+/** Result of disconnecting a block. */
 enum class DisconnectVerdict {
     kClean,   //!< the coins are exactly those before the block
-    kUnclean, //!< block, undo data and coins did not agree; undone as far as possible
+    kUnclean, //!< block, undo data and coins disagreed; undone as far as possible
 };
 
-/** Takes the block back from the coins, which are at it. An error (of the disk, or undo data that
- *  does not fit the block) leaves the coins unusable, and they refuse to be written: to keep what
- *  they were, give an overlay and take that over. */
+/** Undoes the block that the coins are at. After an error (of the disk, or undo data that does not
+ *  fit) the coins are unusable and refuse to be written: to keep them, pass an overlay and take it
+ *  over on success. */
 Result<DisconnectVerdict> DisconnectBlock(const BlockView& block, const HeaderNode& node,
                                           const ChainParams& params, BlockUndo undo,
                                           CoinsCache& coins);

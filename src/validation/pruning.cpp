@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** Of a block that is still to come, bytes. */
+/** Bytes of a future block. */
 constexpr uint64_t kAverageBlock = 1'000'000;
 
 uint64_t BytesOf(const BlockFileInfo& file) { return uint64_t{file.size} + file.undo_size; }

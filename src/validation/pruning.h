@@ -1,5 +1,5 @@
-// Which pairs of blk and rev files may be deleted (-prune): rules and numbers are Bitcoin Core's.
-// Pure.
+// The pairs of blk and rev files that may be deleted (-prune); rules and numbers are Bitcoin
+// Core's. Pure.
 #pragma once
 
 #include "storage/block_file_info.h"
@@ -10,30 +10,30 @@
 
 namespace ibd {
 
-/** So many blocks below the tip are kept, with their undo data. */
+/** Number of blocks below the tip that are kept with their undo data. */
 inline constexpr int32_t kMinBlocksToKeep = 288;
-/** -prune=1: only what pruneblockchain says goes. */
+/** -prune=1: files are deleted only by pruneblockchain. */
 inline constexpr uint64_t kManualPruning = std::numeric_limits<uint64_t>::max();
-/** The least that -prune=<n> may ask for, bytes. */
+/** The smallest -prune=<n>, bytes. */
 inline constexpr uint64_t kLeastPruneTarget = uint64_t{550} << 20;
 
-/** The highest block that may go with the tip at `tip`, at most `wanted`. */
+/** The highest block that may be deleted with the tip at `tip`; at most `wanted`. */
 int32_t LastToPrune(int32_t tip, int32_t wanted);
 
-/** Files that hold no block above `last`. Never the last file, which is written on. */
+/** Files without a block above `last`; never the last file, which is still written. */
 std::vector<int32_t> FilesUpTo(std::span<const BlockFileInfo> files, int32_t last);
 
-/** What automatic pruning goes by. */
+/** Input of automatic pruning. */
 struct PruneGoal {
-    uint64_t target = 0;     //!< bytes of block and undo files to stay below
+    uint64_t target = 0;     //!< bytes that block and undo files should stay below
     int32_t tip = 0;         //!< height
-    int32_t best_header = 0; //!< likewise
-    /** Initial download: as pruning means to write all coins, many files go at once. */
+    int32_t best_header = 0; //!< height
+    /** Initial download: deletes many files at once, because pruning writes all coins. */
     bool downloading = false;
 };
 
-/** The first of the files that may go, as many as have to for the rest to be below the target, with
- *  room for what is added until the next look. */
+/** The first deletable files, as many as necessary for the rest to be below the target, with room
+ *  for the blocks until the next check. */
 std::vector<int32_t> FilesAboveTarget(std::span<const BlockFileInfo> files, const PruneGoal& goal);
 
 } // namespace ibd

@@ -1,6 +1,6 @@
-// ScriptChecker: the seam between connecting a block and running its input scripts. ConnectBlock
-// hands over every transaction with the coins that it spends; the checker may run scripts on other
-// threads and is asked for the verdict once, at the end of the block.
+// ScriptChecker: the interface between connecting a block and running its input scripts.
+// ConnectBlock passes every transaction with the coins that it spends. The checker may run scripts
+// on other threads and returns the verdict once, at the end of the block.
 #pragma once
 
 #include "consensus/rule_result.h"
@@ -16,16 +16,16 @@ class ScriptChecker {
 public:
     virtual ~ScriptChecker() = default;
 
-    /** Whether blocks from now on may soon be connected again, as those near the tip: what was
-     *  verified is then remembered for that. Else what is remembered is used once and let go. */
+    /** `true`: later blocks may be connected again soon, as near the tip, so verified results are
+     *  kept. `false`: a kept result is used once and removed. */
     virtual void Remember(bool) {}
     /** Begins a block; the flags hold for all its transactions. */
     virtual void Begin(ScriptFlags flags) = 0;
     /** Queues all inputs of a transaction. `spent`: one coin for each input, in order. Both stay
-     *  valid and unchanged until Finish() returned. */
+     *  valid and unchanged until Finish() has returned. */
     virtual void Add(const TxView& tx, std::span<const Coin> spent) = 0;
-    /** Waits for everything queued. The first violation found, or none. Must be called once for
-     *  each Begin(), also when the block failed for another reason. */
+    /** Waits for all queued inputs. The first violation found, or none. Call it once for each
+     *  Begin(), also when the block failed for another reason. */
     virtual RuleResult Finish() = 0;
 };
 

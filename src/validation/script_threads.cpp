@@ -8,7 +8,7 @@ namespace ibd {
 namespace {
 
 constexpr size_t kInputsPerRange = 16;
-/** Ranges handed to a thread at once: many blocks have transactions of one input only. */
+/** Ranges given to a thread at once, as many blocks have mostly transactions with one input. */
 constexpr size_t kRangesPerTask = 8;
 constexpr size_t kNoneBad = SIZE_MAX;
 
@@ -23,7 +23,7 @@ void ScriptThreads::Begin(ScriptFlags flags)
     m_first_bad = kNoneBad;
 }
 
-/** Sets `key` when the transaction is to be remembered. */
+/** Sets `key` if the result is to be cached. */
 bool ScriptThreads::Known(const TxView& tx, std::optional<Hash32>& key) const
 {
     if (!m_caches) return false;
@@ -63,8 +63,8 @@ void ScriptThreads::SubmitWaiting()
     m_waiting.clear();
 }
 
-/** Once a range failed, later ones are skipped; earlier ones run, so that the verdict is the first
- *  in block order whatever the threads do. */
+/** After a range has failed, later ones are skipped and earlier ones run, so that the verdict is
+ *  always the first failure in block order. */
 void ScriptThreads::Run(Range& range)
 {
     if (range.number > m_first_bad || range.taken.exchange(true)) return;
@@ -91,7 +91,7 @@ RuleResult ScriptThreads::Check(const Range& range) const
 RuleResult ScriptThreads::Finish()
 {
     if (m_pool.ThreadCount() > 0 && !m_waiting.empty()) SubmitWaiting();
-    // The caller takes from the end what the pool has not come to; without a pool, in order.
+    // The caller takes ranges from the end that the pool has not started; without a pool, in order.
     if (m_pool.ThreadCount() > 0) {
         for (auto range = m_ranges.rbegin(); range != m_ranges.rend(); ++range) Run(*range);
         m_pool.Wait();
@@ -100,7 +100,7 @@ RuleResult ScriptThreads::Finish()
     }
     const size_t bad = m_first_bad;
     RuleResult verdict = bad == kNoneBad ? std::nullopt : std::move(m_ranges[bad].verdict);
-    Begin(m_flags); // lets go of the block
+    Begin(m_flags); // releases the block
     return verdict;
 }
 

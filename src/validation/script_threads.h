@@ -1,8 +1,8 @@
-// ScriptThreads: runs the input scripts of a block on a pool of threads while the block is still
-// being connected, and on the caller's once it is. Owned by the node. One block at a time, all
-// calls from the thread that connects.
-// Transactions that the caches know under the same flags are not run again; the verdict is the same
-// without them. Memory: for each transaction of the block its spent outputs and shared hashes, some
+// ScriptThreads: runs the input scripts of a block on a pool of threads while the block is being
+// connected, and on the caller's afterwards. Owned by the node. One block at a time, all calls from
+// the connecting thread. Skips transactions that the caches hold under the same flags, which does
+// not change the verdict. Memory: for each transaction of the block its spent outputs and shared
+// hashes, some 300 bytes, and as much again for each 16 inputs.
 // 300 bytes, and as much again for each 16 inputs.
 #pragma once
 
@@ -20,9 +20,9 @@ namespace ibd {
 
 class ScriptThreads final : public ScriptChecker {
 public:
-    /** `threads` besides the caller's; 0 runs everything on the caller's, in Finish(). */
+    /** `threads`: besides the caller's; 0: runs everything on the caller's, in Finish(). */
     explicit ScriptThreads(size_t threads) : m_pool("scriptch", threads) {}
-    /** Given before the first block; the caches must outlive the object. */
+    /** Call it before the first block; the caches must outlive the object. */
     void SetCaches(VerificationCaches* caches) { m_caches = caches; }
 
     void Remember(bool remember) override { m_remember = remember; }
@@ -35,9 +35,9 @@ private:
         explicit Tx(const TxView& in_tx) : tx(&in_tx) {}
         const TxView* tx;
         std::vector<SpentOutput> spent;
-        std::optional<TxHashes> hashes; //!< over both
-        std::optional<Hash32> key;      //!< in the cache of scripts, if it is to be kept there
-        std::atomic<size_t> left{0};    //!< ranges not found valid yet
+        std::optional<TxHashes> hashes; //!< over tx and spent outputs
+        std::optional<Hash32> key;      //!< key in the script cache if the result is to be cached
+        std::atomic<size_t> left{0};    //!< ranges not yet verified
     };
     /** Inputs of one transaction that are run together. */
     struct Range {
@@ -50,7 +50,7 @@ private:
         size_t end;
         size_t number; //!< in block order
         std::atomic<bool> taken{false};
-        RuleResult verdict; //!< written by who took it
+        RuleResult verdict; //!< written by the thread that took the range
     };
 
     bool Known(const TxView& tx, std::optional<Hash32>& key) const;
@@ -62,11 +62,11 @@ private:
     ScriptFlags m_flags = 0;
     VerificationCaches* m_caches = nullptr;
     bool m_remember = false;
-    std::deque<Tx> m_txs; //!< deques: threads hold pointers to what is in them
+    std::deque<Tx> m_txs; //!< deques: threads hold pointers to elements
     std::deque<Range> m_ranges;
     std::vector<Range*> m_waiting; //!< not yet given to the pool
     std::atomic<size_t> m_first_bad{0};
-    ThreadPool m_pool; //!< last: it ends before what its threads use
+    ThreadPool m_pool; //!< last, so that it ends before the data that its threads use
 };
 
 } // namespace ibd

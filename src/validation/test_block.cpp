@@ -1,4 +1,4 @@
-// ChainManager::TestBlock: what the chain would say to a block, without taking it.
+// ChainManager::TestBlock: the verdict on a block, without taking it.
 #include "validation/chain_manager.h"
 
 #include "consensus/block_check.h"
@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** The node that a header on `prev` would get, outside of the tree. */
+/** The node that a header on `prev` would get, outside the tree. */
 HeaderNode NodeOn(const BlockView& block, HeaderNode& prev)
 {
     HeaderNode node;
@@ -42,7 +42,7 @@ Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_me
     const HeaderNode node = NodeOn(block, *m_connected);
     CoinsCache overlay(*m_cache, OutPointHasher(m_options.hash_key));
     BlockUndo undo;
-    if (m_checker) m_checker->Remember(true); // it is likely to come soon
+    if (m_checker) m_checker->Remember(true); // the block is likely to come soon
     return ConnectBlock(block, node, m_params, overlay, m_checker, undo);
 }
 

@@ -9,13 +9,13 @@ namespace ibd {
 
 namespace {
 
-/** The block was there once. */
+/** Whether the block was stored once. */
 bool IsPruned(const ChainReader&, const HeaderNode& node)
 {
     return !node.HasData() && node.tx_count > 0;
 }
 
-/** One verification: the chain, and its coins as they are taken back block by block. */
+/** One verification: the chain, and its coins as blocks are disconnected one by one. */
 class Verifier {
 public:
     Verifier(ChainManager& chain, const CoinsGuard& coins, int level)
@@ -25,7 +25,7 @@ public:
     }
 
     Result<Verification> Down(int depth);
-    /** Connects again what was taken back. */
+    /** Connects the disconnected blocks again. */
     Result<bool> Up();
     bool TookBack() const { return m_lowest != nullptr; }
 
@@ -35,7 +35,7 @@ private:
         m_chain.Log().Error("Verification error: {}", why);
         return {.sound = false};
     }
-    /** Bad data is a finding; what is left is of the machine. */
+    /** Turns bad data into a finding; passes errors of the machine on. */
     template <typename T>
     Result<Verification> Judge(const Result<T>& result)
     {
@@ -45,7 +45,7 @@ private:
     Result<Verification> CheckOne(const HeaderNode& node);
     RuleResult CheckRules(const HeaderNode& node, const LoadedBlock& block) const;
     Result<Verification> TakeBack(const HeaderNode& node, const LoadedBlock& block, BlockUndo undo);
-    /** Coins cannot be checked from here on down; says why. */
+    /** Ends the check of coins at this block and logs why. */
     void StopUndoing(const HeaderNode& node, const char* why)
     {
         m_chain.Log().Info("Verification: {} at height {}; coins are checked above it only", why,
@@ -58,15 +58,15 @@ private:
     const int m_level;
     CoinsCache m_overlay;
     Verification m_found;
-    bool m_undo = m_level >= 3;           //!< blocks are taken back
-    const HeaderNode* m_lowest = nullptr; //!< last that was taken back
+    bool m_undo = m_level >= 3;           //!< blocks are disconnected
+    const HeaderNode* m_lowest = nullptr; //!< last disconnected block
 };
 
 RuleResult Verifier::CheckRules(const HeaderNode& node, const LoadedBlock& block) const
 {
     if (m_level < 1) return std::nullopt;
     if (block.verdict) return block.verdict;
-    // Not in Core: it is the witness commitment that tells a damaged witness.
+    // Not in Core: the witness commitment reveals a damaged witness.
     return ContextualCheckBlock(block.view, NodeAncestry(node.prev), m_chain.Params().consensus);
 }
 
@@ -103,7 +103,7 @@ Result<Verification> Verifier::CheckOne(const HeaderNode& node)
     if (m_undo && memory > m_chain.Options().cache_bytes) {
         StopUndoing(node, "the cache (-dbcache) is full");
     }
-    if (!m_undo) return m_found; // deeper blocks cannot be taken back without this one
+    if (!m_undo) return m_found; // deeper blocks cannot be disconnected before this one
     return TakeBack(node, **block, std::move(*undo));
 }
 

@@ -1,22 +1,21 @@
-// VerifyChain: checks what is stored again, from the tip down, at start-up and by RPC.
+// VerifyChain: checks stored blocks again, from the tip down, at start-up and by RPC.
 #pragma once
 
 #include "validation/chain_manager.h"
 
 namespace ibd {
 
-/** What VerifyChain found. */
+/** Result of VerifyChain. */
 struct Verification {
-    bool sound = true;    //!< nothing was wrong
-    bool complete = true; //!< all that was asked for was checked; false too when interrupted
+    bool sound = true;    //!< no fault was found
+    bool complete = true; //!< all requested checks were done; false also when interrupted
 
     explicit operator bool() const { return sound && complete; }
 };
 
 /** Checks the last `blocks` blocks (0: all) at `level` 0..4, see doc/options.md; ends early when
- *  interrupted. What is wrong and what could not be checked was logged. Holds the
- *  coins all the time, so nothing is connected; not to be called twice at a time, as both would run
- *  scripts. Errors are of the disk. */
+ *  interrupted. Logs faults and skipped checks. Locks the coins throughout, so no block is
+ *  connected. One call at a time, since it runs scripts. Errors are of the disk. */
 Result<Verification> VerifyChain(ChainManager& chain, int level, int blocks);
 
 } // namespace ibd
