@@ -78,7 +78,8 @@ RuleResult CheckVersion(const BlockHeader& header, int height, const ConsensusPa
     return {};
 }
 
-/** Hash that the coinbase commits to: witness root and reserved value, double SHA-256. */
+/** Checks the hash that the coinbase commits to: double SHA-256 of witness root and reserved value.
+ */
 RuleResult CheckCommitment(const BlockView& block, ByteSpan script)
 {
     const InputView& input = block.Txs()[0].inputs[0];
@@ -216,8 +217,8 @@ bool IsBlockMutated(const BlockView& block, bool check_witness_root)
     if (CheckMerkleRoot(block)) return true;
     const auto txs = block.Txs();
     if (txs.empty() || !txs[0].IsCoinbase()) {
-        // A 64-byte transaction may be an inner node of the merkle tree posing as a leaf. With a
-        // coinbase in front that takes 224 bits of work.
+        // A 64-byte transaction may be an inner node of the merkle tree presented as a leaf. With a
+        // coinbase before it, that takes 224 bits of work.
         return std::any_of(txs.begin(), txs.end(),
                            [](const TxView& tx) { return tx.stripped_size == 64; });
     }

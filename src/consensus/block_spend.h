@@ -1,7 +1,7 @@
 // The rules of a block about the coins that it spends, given those coins: amounts, maturity,
-// relative locks, sigop cost, reward, scripts. Where the coins come from - a cache, undo data - is
-// the caller's business, so that the serial engine and the booster share every rule. One thread for
-// each object; the functions are pure.
+// relative locks, sigop cost, reward, scripts. The caller provides the coins, from a cache or from
+// undo data, so that serial engine and booster share every rule. One thread for each object; the
+// functions are pure.
 #pragma once
 
 #include "consensus/params.h"
@@ -14,8 +14,8 @@
 
 namespace ibd {
 
-/** The finding about a transaction as one about its block: spoilt for good, whatever it would mean
- *  in the pool. */
+/** Turns a violation of a transaction into one of its block: permanently invalid, whatever it would
+ *  mean in the pool. */
 RuleViolation BlockViolation(RuleViolation violation, const TxView& tx);
 
 /** Takes the transactions of one block in order and keeps the sums. Order of the checks and reject
@@ -26,13 +26,13 @@ public:
     BlockSpendRules(int height, const BlockHash& hash, const Ancestry& prev,
                     const ConsensusParams& params);
 
-    /** The next transaction in block order; it passed CheckTransaction. `spent`: one coin for each
-     *  input, none above the block's height; nothing for the coinbase. Maturity, values, fees,
-     *  BIP68, sigop cost. */
+    /** Adds the next transaction in block order, which passed CheckTransaction. `spent`: one coin
+     *  for each input, none above the block's height; empty for the coinbase. Checks maturity,
+     *  values, fees, BIP68, sigop cost. */
     RuleResult Add(const TxView& tx, std::span<const Coin> spent);
     RuleResult Add(const TxView& tx, std::span<const SpentCoin> spent);
 
-    /** After the last: the coinbase takes no more than fees and subsidy. */
+    /** Call it last: the coinbase pays no more than fees and subsidy. */
     RuleResult CheckCoinbaseValue(const TxView& coinbase) const;
 
     /** For the scripts of the block. */
@@ -54,12 +54,12 @@ private:
     Amount m_fees = 0;
     uint64_t m_inputs = 0;
     int64_t m_sigop_cost = 0;
-    std::vector<SpentCoin> m_spent; //!< of the transaction at hand
-    std::vector<int> m_heights;     //!< likewise
+    std::vector<SpentCoin> m_spent; //!< of the current transaction
+    std::vector<int> m_heights;     //!< of the current transaction
 };
 
 /** Runs the scripts of inputs begin..end-1. `spent`: one output for each input of `tx`; `hashes`
- *  were made from both. The first violation. */
+ *  were made from both. Returns the first violation. */
 RuleResult CheckInputScripts(const TxView& tx, std::span<const SpentOutput> spent,
                              const TxHashes& hashes, ScriptFlags flags, size_t begin, size_t end,
                              SignatureCacheUse cache = {});

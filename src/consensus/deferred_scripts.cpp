@@ -59,7 +59,7 @@ RuleResult DeferredScripts::Add(const TxView& tx, std::span<const SpentOutput> s
             m_signatures.DropInput();
             ++m_failures;
             if (RuleResult broken = RunPlainly({&held, i})) {
-                IBD_RETURN_IF_VIOLATED(Finish()); // an earlier input comes first
+                IBD_RETURN_IF_VIOLATED(Finish()); // an earlier input has precedence
                 return broken;
             }
             continue;
@@ -70,7 +70,7 @@ RuleResult DeferredScripts::Add(const TxView& tx, std::span<const SpentOutput> s
     return m_held_bytes >= kHeldScriptBytes ? Finish() : std::nullopt;
 }
 
-/** Inputs whose assumptions failed run again; the first that breaks a rule is the verdict. */
+/** Runs inputs with failed assumptions again; the first that breaks a rule is the verdict. */
 RuleResult DeferredScripts::Prove()
 {
     const std::vector<bool> proven = m_signatures.Prove();

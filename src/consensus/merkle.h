@@ -12,9 +12,9 @@ struct MerkleResult {
     bool mutated = false; //!< two equal neighbours at some level (CVE-2012-2459)
 };
 
-/** Root over the leaves, all nodes of a level hashed together in lanes. */
+/** Root over the leaves; all nodes of a level are hashed together in lanes. */
 MerkleResult MerkleRoot(std::vector<Uint256> leaves);
-/** One pair at a time: the oracle of MerkleRoot. */
+/** One pair at a time: the reference for MerkleRoot. */
 MerkleResult MerkleRootSimple(const std::vector<Uint256>& leaves);
 
 /** Over the txids. */
@@ -22,7 +22,7 @@ MerkleResult BlockMerkleRoot(const BlockView& block);
 /** Over the wtxids, zero for the coinbase (BIP141). */
 Uint256 BlockWitnessMerkleRoot(const BlockView& block);
 
-/** Hashes beside the path from the leaf at `position` to the root, lowest first. */
+/** Hashes of the siblings on the path from the leaf at `position` to the root, lowest first. */
 std::vector<Uint256> MerkleBranch(std::vector<Uint256> leaves, size_t position);
 
 } // namespace ibd

@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-/** The smallest transaction there is, 60 bytes without witness, weighs four times as much. */
+/** The smallest transaction has 60 bytes without witness and weighs four times as much. */
 constexpr uint32_t kMaxTxs = kMaxBlockWeight / (4 * 60);
 
 Uint256 Parent(const Uint256& left, const Uint256& right)
@@ -23,7 +23,7 @@ Uint256 Parent(const Uint256& left, const Uint256& right)
     return Uint256(Sha256d(both));
 }
 
-/** Nodes of a level of the tree; 0 is that of the transactions. */
+/** Number of nodes of a level of the tree; level 0 has the transactions. */
 size_t Width(uint32_t tx_count, int level)
 {
     return (size_t{tx_count} + (size_t{1} << level) - 1) >> level;
@@ -53,7 +53,7 @@ public:
 private:
     struct Level {
         std::vector<Uint256> hashes;
-        std::vector<bool> shown; //!< something below it is
+        std::vector<bool> shown; //!< the node has a proven leaf
     };
     static Level Above(const Level& level)
     {
@@ -65,7 +65,7 @@ private:
         }
         return out;
     }
-    /** At most as deep as the tree, which has 15 levels in a block. */
+    /** The recursion is at most as deep as the tree: 15 levels in a block. */
     void Visit(size_t level, size_t at)
     {
         const bool shown = m_levels[level].shown[at];
@@ -87,7 +87,7 @@ public:
 
     std::optional<ProvenTxs> Read()
     {
-        // Each node has a bit, and at most as many nodes as transactions have a hash.
+        // Each node has a bit, and at most as many nodes as there are transactions have a hash.
         const bool possible = m_proof.tx_count > 0 && m_proof.tx_count <= kMaxTxs &&
                               m_proof.hashes.size() <= m_proof.tx_count &&
                               m_proof.hashes.size() <= m_proof.flags.size() * 8;
@@ -114,7 +114,7 @@ private:
         const Uint256 left = Visit(level - 1, 2 * at);
         if (m_bad || 2 * at + 1 >= Width(m_proof.tx_count, level - 1)) return Parent(left, left);
         const Uint256 right = Visit(level - 1, 2 * at + 1);
-        // Transaction ids are unique: two equal subtrees show one twice (CVE-2012-2459).
+        // Transaction ids are unique: two equal subtrees would show one twice (CVE-2012-2459).
         return left == right ? Fail() : Parent(left, right);
     }
     Uint256 Fail()

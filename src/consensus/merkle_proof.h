@@ -1,4 +1,4 @@
-// MerkleProof: shows who knows a block's header only that some transactions are in the block
+// MerkleProof: proves, given only a block's header, that some transactions are in the block
 // (BIP37's partial Merkle tree). Pure; any thread.
 #pragma once
 
@@ -10,16 +10,18 @@
 
 namespace ibd {
 
-/** The nodes that are needed, from the root down and from left to right. */
+/** The necessary nodes, from the root down and from left to right. */
 struct MerkleProof {
     uint32_t tx_count = 0;       //!< of the block
-    std::vector<Uint256> hashes; //!< of nodes below which nothing is shown, and of what is shown
-    Bytes flags;                 //!< a bit for each node visited, lowest first: shown below it?
+    std::vector<Uint256> hashes; //!< of the proven leaves, and of nodes without a proven leaf
+    Bytes flags;                 //!< a bit for each visited node, lowest first: whether it has a
+                                 //!< proven leaf
 
     bool operator==(const MerkleProof&) const = default;
 };
 
-/** Of the transactions, at least one, those with a true in `shown`, which has as many members. */
+/** Proves the transactions with a true in `shown` (at least one), which has one entry for each
+ *  txid. */
 MerkleProof MakeMerkleProof(const std::vector<Uint256>& txids, const std::vector<bool>& shown);
 
 struct ProvenTx {
@@ -30,12 +32,12 @@ struct ProvenTx {
 };
 
 struct ProvenTxs {
-    Uint256 root; //!< proves nothing until it is that of a header
+    Uint256 root; //!< a proof only if it equals the root in a header
     std::vector<ProvenTx> txs;
 };
 
-/** Nothing if it is malformed, or names more transactions than a block can have. Who has the root
- *  of a block of T transactions as well as tx_count = T knows that all of them are in it. */
+/** Nothing if it is malformed, or names more transactions than a block can have. If the root is
+ *  that of a block with tx_count transactions, all of them are proven to be in it. */
 std::optional<ProvenTxs> ReadMerkleProof(const MerkleProof& proof);
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// Which network is meant: by its name, by its magic, and its parameters. See params.h.
+// Selects a network by name or magic, and makes its parameters. See params.h.
 #include "consensus/params_build.h"
 #include "util/check.h"
 

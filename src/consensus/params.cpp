@@ -9,7 +9,7 @@
 namespace ibd {
 namespace {
 
-/** The whole text as a decimal number that fits; no sign but '-', no spaces. */
+/** Parses the whole text as a decimal number in range; the only sign is '-', no spaces. */
 template <typename T>
 std::optional<T> ParseWhole(std::string_view text)
 {

@@ -1,6 +1,6 @@
-// ChainParams: the facts of a network, consensus and otherwise. Built once by a factory at
-// start-up, then immutable and shared by reference; any thread. Values are those of Bitcoin Core
-// v31 (assumed-valid block, minimum work, snapshots) unless a comment says otherwise.
+// ChainParams: the parameters of a network. Built once by a factory at start-up, then immutable and
+// shared by reference; any thread. Values are those of Bitcoin Core v31 (assumed-valid block,
+// minimum work, snapshots) unless a comment says otherwise.
 #pragma once
 
 #include "consensus/params_deployments.h"
@@ -24,7 +24,7 @@ enum class Network { kMain, kTestnet3, kTestnet4, kSignet, kRegtest };
 struct Bip30Exception {
     int overwritten_height; //!< its coinbase outputs were lost
     BlockHash overwritten_hash;
-    int repeat_height; //!< the block that is let through
+    int repeat_height; //!< the block that is exempt from BIP30
     BlockHash repeat_hash;
 };
 
@@ -41,7 +41,7 @@ struct ConsensusParams {
     int segwit_height = 0;           //!< BIP141, BIP143, BIP147
     int min_bip9_warning_height = 0; //!< unknown version bits count from here on
 
-    /** Blocks whose scripts are held to exactly these flags instead of the base set. */
+    /** Blocks whose scripts are checked with exactly these flags instead of the base set. */
     std::map<BlockHash, ScriptFlags> script_flag_exceptions;
     std::vector<Bip30Exception> bip30_exceptions;
 
@@ -63,7 +63,7 @@ struct ConsensusParams {
         return deployments[static_cast<size_t>(id)];
     }
 
-    Arith256 minimum_chain_work; //!< a chain with less is not synced to
+    Arith256 minimum_chain_work; //!< a chain with less work is not downloaded
     BlockHash assume_valid;      //!< scripts of its ancestors may be skipped; null: none
 
     bool signet_blocks = false; //!< every block carries a solution of signet_challenge (BIP325)
@@ -103,7 +103,7 @@ struct ChainParams {
     uint16_t onion_port = 0; //!< local target of the hidden service
     GenesisBlock genesis;
 
-    // Encodings of keys and addresses: what Base58Check texts begin with, before they are encoded.
+    // Prefixes of keys and addresses, before Base58Check encoding.
     uint8_t pubkey_address_prefix = 0;               //!< P2PKH
     uint8_t script_address_prefix = 0;               //!< P2SH
     uint8_t secret_key_prefix = 0;                   //!< wallet import format
@@ -114,15 +114,15 @@ struct ChainParams {
     std::vector<std::string> dns_seeds; //!< host names
     std::vector<AssumeutxoData> assumeutxo;
     ChainTxData chain_tx_data;
-    uint64_t prune_after_height = 0;         //!< -prune deletes nothing before the tip is above it
-    uint64_t assumed_blockchain_size_gb = 0; //!< of all blocks, 10^9 bytes, for estimates of room
-    uint64_t assumed_chainstate_size_gb = 0; //!< likewise of the chainstate
+    uint64_t prune_after_height = 0;         //!< -prune deletes nothing until the tip is above it
+    uint64_t assumed_blockchain_size_gb = 0; //!< of all blocks, 10^9 bytes, to estimate disk space
+    uint64_t assumed_chainstate_size_gb = 0; //!< of the chainstate, 10^9 bytes
     bool default_consistency_checks = false; //!< of -checkblockindex and the like in Core
     bool is_test_chain = false;
-    bool is_mockable = false; //!< setmocktime and generate are meant for it
-    // Bounds of what a HeaderSync holds of one peer (net/header_sync.h).
-    int headers_sync_commitment_period = 0; //!< headers to one bit that is kept of them
-    int headers_sync_redownload_buffer = 0; //!< headers held back until so many stand behind them
+    bool is_mockable = false; //!< allows setmocktime and generate
+    // Memory bounds of a HeaderSync with one peer (net/header_sync.h).
+    int headers_sync_commitment_period = 0; //!< headers for each stored commitment bit
+    int headers_sync_redownload_buffer = 0; //!< headers held back until this many follow them
 
     const AssumeutxoData* AssumeutxoAt(int height) const;
     const AssumeutxoData* AssumeutxoFor(const BlockHash& block_hash) const;
@@ -159,7 +159,7 @@ Result<> ParseVersionBitsParameters(const std::string& value, NetworkOptions& op
 const char* NetworkName(Network network);
 /** Inverse of NetworkName. */
 std::optional<Network> NetworkFromName(const std::string& name);
-/** Which of the five public networks sends these four bytes (a custom signet is none). */
+/** The public network with these four magic bytes; a custom signet has none. */
 std::optional<Network> NetworkFromMagic(const std::array<uint8_t, 4>& magic);
 
 } // namespace ibd

@@ -1,15 +1,15 @@
-// Helpers with which the files of this module fill in ChainParams. Not for use outside.
+// Helpers that fill in ChainParams, for the files of this module only.
 #pragma once
 
 #include "consensus/params.h"
 
 namespace ibd {
 
-/** The number or hash written as 64 hex digits; anything else is a bug. */
+/** Parse 64 hex digits; any other text is a bug. */
 Uint256 HashFromHex(std::string_view text);
 Arith256 NumberFromHex(std::string_view text);
 
-/** What differs between genesis blocks. The coinbase pays 50 BTC to one key. */
+/** The fields in which genesis blocks differ. The coinbase pays 50 BTC to one key. */
 struct GenesisFields {
     uint32_t time = 0;
     uint32_t nonce = 0;
@@ -26,12 +26,12 @@ void SetGenesis(ChainParams& params, const GenesisFields& fields, std::string_vi
 /** Key and address prefixes shared by all test networks. */
 void SetTestPrefixes(ChainParams& params, std::string_view hrp);
 
-/** A deployment that is decided for good. */
+/** A deployment whose outcome is final. */
 Bip9Deployment FixedDeployment(int bit, int64_t start, int threshold, int period);
-/** taproot as it was signalled on the networks that existed then. */
+/** The taproot deployment on networks that signalled it. */
 Bip9Deployment TaprootDeployment(int min_activation_height, int threshold);
 
-/** -testactivationheight and -vbparams, which every network takes. */
+/** Applies -testactivationheight and -vbparams, which every network accepts. */
 void ApplyDeploymentOptions(ConsensusParams& consensus, const NetworkOptions& options);
 
 ChainParams MakeMainParams();

@@ -10,7 +10,7 @@
 
 namespace ibd {
 
-/** Deployments whose activation is a fixed height by now. */
+/** Deployments with a fixed activation height. */
 enum class BuriedDeployment { kHeightInCoinbase, kDerSig, kCltv, kCsv, kSegwit };
 
 /** Deployments decided by version bits (BIP9). */
@@ -30,11 +30,11 @@ struct Bip9Deployment {
     int period = 2016;                 //!< blocks
 };
 
-/** As getdeploymentinfo shows it: bip34, bip66, bip65, csv, segwit. */
+/** Name in getdeploymentinfo: bip34, bip66, bip65, csv, segwit. */
 std::string_view DeploymentName(BuriedDeployment deployment);
-/** testdummy, taproot. */
+/** Name in getdeploymentinfo: testdummy, taproot. */
 std::string_view DeploymentName(DeploymentId deployment);
-/** As -testactivationheight takes it: bip34, dersig, cltv, csv, segwit. */
+/** From the name in -testactivationheight: bip34, dersig, cltv, csv, segwit. */
 std::optional<BuriedDeployment> BuriedDeploymentFromName(std::string_view name);
 std::optional<DeploymentId> DeploymentFromName(std::string_view name);
 

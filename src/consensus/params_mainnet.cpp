@@ -14,7 +14,8 @@ ConsensusParams MainConsensus()
     c.csv_height = 419328;
     c.segwit_height = 481824;
     c.min_bip9_warning_height = 483840; // segwit and one period
-    // A block with a spend that is invalid under BIP16, and one that is under taproot.
+    // A block with a spend that is invalid under BIP16, and one with a spend that is invalid under
+    // taproot.
     c.script_flag_exceptions = {
         {HashFromHex("00000000000002dc756eebf4f49723ed8d30cc28a5f108eb94b1ba88ac4f9c22"),
          kVerifyNone},

@@ -1,4 +1,4 @@
-// Networks that anyone may run for themselves: signet with its own challenge, and regtest.
+// Networks that anyone may run: signet with a custom challenge, and regtest.
 #include "consensus/params_build.h"
 #include "crypto/sha256.h"
 #include "primitives/serialize.h"
@@ -9,7 +9,7 @@
 namespace ibd {
 namespace {
 
-/** What is known of the default signet and of no other. */
+/** The values of the default signet, which no other signet has. */
 void SetPublicSignet(ChainParams& p)
 {
     ConsensusParams& c = p.consensus;
@@ -27,7 +27,7 @@ void SetPublicSignet(ChainParams& p)
     p.assumed_chainstate_size_gb = 4;
 }
 
-/** First four bytes of the double SHA-256 of the challenge as it is serialized (BIP325). */
+/** First four bytes of the double SHA-256 of the serialized challenge (BIP325). */
 std::array<uint8_t, 4> SignetMagic(const Bytes& challenge)
 {
     Bytes serialized;

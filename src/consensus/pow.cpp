@@ -8,8 +8,8 @@
 namespace ibd {
 namespace {
 
-/** Testnet rule inside a period: minimum difficulty after 20 minutes without a block, else that of
- *  the last block which did not use the exception. */
+/** Testnet rule inside a period: minimum difficulty after 20 minutes without a block, else the bits
+ *  of the last block that did not use the exception. */
 uint32_t MinDifficultyWork(const Ancestry& prev, uint32_t block_time, const ConsensusParams& params)
 {
     const uint32_t limit = params.pow_limit.ToCompact();
@@ -24,7 +24,7 @@ uint32_t MinDifficultyWork(const Ancestry& prev, uint32_t block_time, const Cons
     return bits;
 }
 
-/** old * timespan / target timespan, at most the limit, as it survives compact encoding. */
+/** old * timespan / target timespan, at most the limit, rounded by compact encoding. */
 Arith256 ScaledTarget(uint32_t old_bits, int64_t timespan, const ConsensusParams& params)
 {
     Arith256 target = Arith256::FromCompact(old_bits);
@@ -100,7 +100,7 @@ Arith256 BlockWork(uint32_t bits)
     bool overflow = false;
     const Arith256 target = Arith256::FromCompact(bits, &negative, &overflow);
     if (negative || overflow || target == Arith256(0)) return {};
-    // 2^256 does not fit; (2^256 - target - 1) / (target + 1) + 1 is the same.
+    // 2^256 does not fit; (2^256 - target - 1) / (target + 1) + 1 is equal.
     return ~target / (target + Arith256(1)) + Arith256(1);
 }
 

@@ -1,6 +1,6 @@
-// RuleResult: the verdict of a consensus or policy rule. Empty means valid; otherwise it says what
-// was broken, in the words that Core uses on the wire and over RPC, and how bad that is.
-// A value; any thread.
+// RuleResult: the verdict of a consensus or policy rule. Empty means valid; otherwise it names the
+// broken rule, in Core's words on the wire and over RPC, and the kind of violation. A value; any
+// thread.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 namespace ibd {
 
 struct RuleViolation {
-    /** What follows from the violation: may the peer be at fault, may the block be retried? */
+    /** The consequence of the violation: is the peer at fault, may the block be retried? */
     enum class Kind {
-        // Blocks, and transactions where the same word fits.
-        kConsensus,     //!< broken rule; the block with this hash is invalid for good
+        // Blocks, and transactions where the kind fits.
+        kConsensus,     //!< broken rule; the block with this hash is permanently invalid
         kInvalidHeader, //!< proof of work or header fields
         kMutated,       //!< the data does not match the header: the hash says nothing about it
         kUndecodable,   //!< the data are no block: likewise
@@ -22,14 +22,14 @@ struct RuleViolation {
         kCachedInvalid, //!< known to be invalid from before
         kTimeFuture,    //!< too far in the future now; may become valid
         kHeaderLowWork, //!< not enough work on the chain to be stored
-        // Transactions on their way into the pool.
+        // Transactions offered to the pool.
         kMissingInputs,     //!< an input is unknown or spent
         kPrematureSpend,    //!< locked by time, height, sequence or coinbase maturity
         kNotStandard,       //!< refused by policy
         kInputsNotStandard, //!< refused by policy because of the scripts it spends
         kWitnessMutated,    //!< the witness may have been changed by a relay
         kWitnessStripped,   //!< the witness is missing
-        kConflict,          //!< already there, or conflicts with what is
+        kConflict,          //!< in the pool already, or conflicts with a transaction there
         kMempoolPolicy,     //!< fee, ancestors, size of the pool
         kReconsiderable,    //!< fee too low alone, may pass in a package
     };
@@ -45,7 +45,7 @@ struct RuleViolation {
     std::string ToString() const { return detail.empty() ? reason : reason + ", " + detail; }
 };
 
-/** Empty: every rule that the function states is kept. */
+/** Empty: every rule of the function is kept. */
 using RuleResult = std::optional<RuleViolation>;
 
 inline RuleViolation Violation(RuleViolation::Kind kind, std::string reason,

@@ -10,8 +10,8 @@ namespace ibd {
 
 ScriptFlags BlockScriptFlags(int height, const BlockHash& hash, const ConsensusParams& params)
 {
-    // No block of the past but the listed ones breaks P2SH, witness or taproot rules, so they are
-    // held to hold from genesis on.
+    // Only the listed blocks break P2SH, witness or taproot rules, so these are in force from
+    // genesis on.
     ScriptFlags flags = kVerifyP2sh | kVerifyWitness | kVerifyTaproot;
     const auto exception = params.script_flag_exceptions.find(hash);
     if (exception != params.script_flag_exceptions.end()) flags = exception->second;

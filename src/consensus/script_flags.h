@@ -1,4 +1,4 @@
-// Which script rules hold in which block. Pure; any thread.
+// The script rules in force for a block. Pure; any thread.
 #pragma once
 
 #include "consensus/params.h"
@@ -9,15 +9,15 @@ namespace ibd {
  *  (exceptions by hash), the others from their heights. */
 ScriptFlags BlockScriptFlags(int height, const BlockHash& hash, const ConsensusParams& params);
 
-/** Whether the buried rule holds in the block at `height`. */
+/** Whether the buried rule is in force in the block at `height`. */
 bool BuriedActive(int height, const ConsensusParams& params, BuriedDeployment deployment);
 
-/** Height from which the buried rule holds. */
+/** Height from which the buried rule is in force. */
 int BuriedHeight(const ConsensusParams& params, BuriedDeployment deployment);
 
-/** Whether BIP34 rules out that a coinbase repeats an older one on a branch, and so BIP30 need not
- *  be checked in its block at `height`. `bip34_ancestor`: hash of the block at bip34_height on the
- *  branch, null if the branch is not that long. */
+/** Whether BIP34 prevents a coinbase from repeating an older one on a branch, so that BIP30 need
+ *  not be checked in the branch's block at `height`. `bip34_ancestor`: hash of the block at
+ *  bip34_height on the branch; null if the branch is shorter. */
 bool Bip34ImpliesBip30(int height, const BlockHash& bip34_ancestor, const ConsensusParams& params);
 
 /** Whether the block is one of the two whose coinbase repeats that of an older one. */

@@ -19,8 +19,8 @@ bool HasSolutionTag(ByteSpan push)
            std::equal(std::begin(kSolutionTag), std::end(kSolutionTag), push.begin());
 }
 
-/** Takes the solution out of the commitment script, leaving its tag. Empty if there is none; the
- *  script is then unchanged. */
+/** Removes the solution from the commitment script, except its tag. Empty: there is none, and the
+ *  script is unchanged. */
 Bytes TakeSolution(Bytes& commitment)
 {
     Bytes rest;
@@ -43,7 +43,7 @@ Bytes TakeSolution(Bytes& commitment)
     return solution;
 }
 
-/** Solution: script, then witness stack, then nothing. */
+/** Reads the solution: script, then witness stack, then the end. */
 bool ReadSolution(ByteSpan solution, MutableInput& input)
 {
     Reader reader(solution);
@@ -57,8 +57,8 @@ bool ReadSolution(ByteSpan solution, MutableInput& input)
     return reader.AtEnd();
 }
 
-/** What is signed: the header's fields that do not depend on the work, with the merkle root of the
- *  block as it was before the solution went in. */
+/** The signed data: the header's fields that do not depend on the work, with the merkle root of the
+ *  block before the solution was inserted. */
 Bytes SignedData(const BlockView& block, const MutableTransaction& coinbase)
 {
     std::vector<Uint256> leaves{coinbase.Id()};

@@ -1,6 +1,6 @@
-// Signet blocks (BIP325): each carries a solution of the network's challenge script. How the script
-// is run is a parameter, so that block rules can be tested without keys.
-// Pure; a verifier must be usable from the threads that check blocks.
+// Signet blocks (BIP325): each carries a solution of the network's challenge script. The script
+// verifier is a parameter, so that block rules can be tested without keys. Pure; a verifier must be
+// usable from the threads that check blocks.
 #pragma once
 
 #include "consensus/params.h"
@@ -31,8 +31,8 @@ struct SignetTransactions {
     MutableTransaction to_sign; //!< with the solution in place
 };
 
-/** Builds them from the block; nothing if the solution or the commitment is malformed. A block
- *  without a solution gets an empty one, which some challenges accept. */
+/** Builds them from the block. Nothing: the solution or the commitment is malformed. A block without
+ *  a solution gets an empty one, which some challenges accept. */
 std::optional<SignetTransactions> MakeSignetTransactions(const BlockView& block,
                                                          ByteSpan challenge);
 

@@ -11,7 +11,7 @@
 namespace ibd {
 namespace {
 
-/** Of the witness script, which is the last item. */
+/** Counts the witness script, which is the last item. */
 unsigned WitnessScriptSigOps(const InputView& input)
 {
     if (input.witness_items == 0) return 0;
@@ -28,7 +28,7 @@ unsigned ProgramSigOps(const WitnessProgram& program, const InputView& input)
     return program.program.size() == 32 ? WitnessScriptSigOps(input) : 0;
 }
 
-/** What a push-only script pushes last; empty if it is not push-only. */
+/** The last push of a push-only script; empty if it is not push-only. */
 ByteSpan LastPush(ByteSpan script)
 {
     ByteSpan last;
@@ -40,11 +40,11 @@ ByteSpan LastPush(ByteSpan script)
     return it.Failed() ? ByteSpan() : last;
 }
 
-/** First four and last two bytes of the output scripts of one size whose count is known. All zero
- *  is the entry of a size without one: GCC 12 emits zeros for elements of such a table that are not
- *  assigned, whatever their initialisers say. */
+/** First four and last two bytes of the output scripts of one size with a known count. All zero
+ *  means that the size has none: GCC 12 emits zeros for unassigned elements of such a table,
+ *  whatever their initialisers say. */
 struct OutputShape {
-    uint8_t known = 0; //!< 1: there is such a shape
+    uint8_t known = 0; //!< 1: there is a known shape
     uint8_t sigops = 0;
     uint16_t end_mask = 0;
     uint16_t end = 0;
@@ -67,8 +67,8 @@ constexpr std::array<OutputShape, kShapeSizes> kOutputShapes = [] {
     return shapes;
 }();
 
-/** CountSigOps of an output's script; knows the usual shapes without walking them. Shapes come in
- *  no order, so what branches there are ask whether it is one of them, not which. */
+/** CountSigOps of an output's script; recognises common shapes without walking them. Shapes come in
+ *  random order, so branches only test whether it is any known shape, not which one. */
 unsigned OutputSigOps(ByteSpan script)
 {
     if (script.size() >= 4 && script.size() < kShapeSizes) {
@@ -137,7 +137,7 @@ int64_t MostSigOpCost(const TxView& tx)
     return cost;
 }
 
-/** As if the coin were of a script hash, and of a key hash or a script hash in a witness. */
+/** Assumes P2SH, and P2WPKH or P2WSH. */
 int64_t MostSpendSigOpCost(const InputView& input)
 {
     return int64_t{CountSigOps(LastPush(input.script_sig), true)} * kWitnessScaleFactor +

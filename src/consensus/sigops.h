@@ -6,8 +6,8 @@
 
 namespace ibd {
 
-/** Operations in the scripts themselves, multisig counted as 20: of one transaction, or of all in a
- *  block. */
+/** Operations in the scripts themselves, of one transaction or of a whole block; multisig counts as
+ *  20. */
 unsigned LegacySigOpCount(std::span<const InputView> inputs, std::span<const OutputView> outputs);
 
 /** Operations in P2SH redeem scripts of the inputs, counted exactly. */
@@ -17,12 +17,12 @@ unsigned P2shSigOpCount(const TxView& tx, std::span<const SpentCoin> coins);
  *  each input; not read for a coinbase. */
 int64_t TransactionSigOpCost(const TxView& tx, std::span<const SpentCoin> coins, ScriptFlags flags);
 
-/** No less than TransactionSigOpCost(), whatever coins are spent under whatever flags. */
+/** An upper bound of TransactionSigOpCost() for any coins and flags. */
 int64_t MostSigOpCost(const TxView& tx);
 
-/** What one input adds for the coin that it spends: what of its scripts and witness counts. */
+/** The cost that an input adds because of the coin that it spends: P2SH and witness. */
 int64_t SpendSigOpCost(const InputView& input, ByteSpan script_pubkey, ScriptFlags flags);
-/** No less than that, whatever the coin and the flags. */
+/** An upper bound of SpendSigOpCost() for any coin and flags. */
 int64_t MostSpendSigOpCost(const InputView& input);
 
 /** Cost of the witness of one input. */

@@ -29,7 +29,7 @@ bool HasDuplicateInputs(std::span<const InputView> inputs)
     return std::adjacent_find(sorted.begin(), sorted.end(), equal) != sorted.end();
 }
 
-/** Outpoints seen, half a key of each: says that one is new only if it is. */
+/** Remembers half a key of each outpoint; reports one as new only if it is. */
 class OutpointFilter {
 public:
     explicit OutpointFilter(size_t outpoints)
@@ -37,8 +37,8 @@ public:
     {
     }
 
-    /** False if it was added before, or, a few times in a million blocks or if someone made ids for
-     *  it, when there is no telling. */
+    /** False: it was added before, or collides with another one. Collisions occur a few times in a
+     *  million blocks, or if ids are made for that purpose. */
     bool AddNew(const uint8_t* prevout)
     {
         constexpr uint64_t kSpread = 0x9e3779b97f4a7c15; // 2^64 / golden ratio, odd
@@ -102,9 +102,8 @@ bool TransactionsAreSound(const BlockView& block)
     const auto txs = block.Txs();
     if (txs.empty() || !txs[0].IsCoinbase()) return false;
     if (!IsCoinbaseScriptSize(txs[0].inputs[0].script_sig.size())) return false;
-    // Over the block as a whole: the loops over each transaction are so short that where they end
-    // cannot be foreseen, which costs more than what they do.
-    if (CheckOutputValues(block.Outputs())) return false; // even taken together
+    // One loop for the block: short loops for each transaction would cost branch mispredictions.
+    if (CheckOutputValues(block.Outputs())) return false; // stricter: sums the block
     OutpointFilter seen(block.Inputs().size());
     for (const InputView& input : block.Inputs().subspan(1)) {
         if (input.HasNullIndex() || !seen.AddNew(input.prevout_bytes)) return false;

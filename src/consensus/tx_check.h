@@ -1,4 +1,4 @@
-// Rules that a transaction keeps by itself, without coins or chain. Pure; any thread.
+// Rules of a single transaction, without coins or chain. Pure; any thread.
 #pragma once
 
 #include "consensus/rule_result.h"
@@ -11,9 +11,9 @@ namespace ibd {
  *  n log n in the inputs. */
 RuleResult CheckTransaction(const TxView& tx);
 
-/** True only if CheckTransaction passes for every transaction and the first one, and only that, is
- *  a coinbase. A fast path, linear in the block; false means that each must be looked at: so it is
- *  in a few sound blocks too, of much value or with outpoints that are hard to tell apart. */
+/** True only if CheckTransaction passes for every transaction, and exactly the first one is a
+ *  coinbase. A fast path, linear in the block. False means that each must be checked; it is also
+ *  returned for a few valid blocks, of great value or with outpoints that collide in the filter. */
 bool TransactionsAreSound(const BlockView& block);
 
 } // namespace ibd

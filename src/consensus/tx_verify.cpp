@@ -40,7 +40,7 @@ SequenceLocks CalculateSequenceLocks(const TxView& tx, bool enforce,
         if (sequence & kSequenceDisableFlag) continue;
         const int64_t amount = sequence & kSequenceMask;
         if (sequence & kSequenceTypeFlag) {
-            // Counted from the time of the block before the one that holds the coin.
+            // Counted from the time of the block before the coin's block.
             const int64_t base = chain.MedianTimePast(std::max(prev_heights[i] - 1, 0));
             locks.min_time = std::max(locks.min_time, base + (amount << kSequenceGranularity) - 1);
         } else {

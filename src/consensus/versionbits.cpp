@@ -8,10 +8,10 @@
 namespace ibd {
 namespace {
 
-/** Height of the last block of the period before the one that follows `prev`; -1 for none. */
+/** Height of the last block of the period before the one that follows `prev`; -1: none. */
 int PeriodEnd(int prev, int period) { return prev - (prev + 1) % period; }
 
-/** A deployment as the state machine sees it. `Count(end)` tells how many blocks signal in the
+/** The state machine of a deployment. `Count(end)` returns the number of signalling blocks in the
  *  period that ends at that height. */
 template <typename Count>
 class StateMachine {
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    /** The state of the period after `end`, given that of the period that it ends. */
+    /** The state of the period after `end`, given that of the period which ends there. */
     ThresholdState Next(ThresholdState state, int end)
     {
         switch (state) {
@@ -191,7 +191,8 @@ namespace {
 
 using BitCounts = std::array<int, kSignallingBits>;
 
-/** How many blocks of the period that ends at `end` set each bit that no deployment asks for. */
+/** The number of blocks, in the period that ends at `end`, that set each bit without a deployment.
+ */
 BitCounts CountUnknownBits(const Ancestry& chain, int end, int period,
                            const ConsensusParams& params, VersionBitsCache& cache)
 {
