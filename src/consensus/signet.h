@@ -31,8 +31,8 @@ struct SignetTransactions {
     MutableTransaction to_sign; //!< with the solution in place
 };
 
-/** Builds them from the block. Nothing: the solution or the commitment is malformed. A block without
- *  a solution gets an empty one, which some challenges accept. */
+/** Builds them from the block. Nothing: the solution or the commitment is malformed. A block
+ *  without a solution gets an empty one, which some challenges accept. */
 std::optional<SignetTransactions> MakeSignetTransactions(const BlockView& block,
                                                          ByteSpan challenge);
 

@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** What a network's addresses begin with; from its ChainParams. */
+/** Prefixes of a network's addresses; from its ChainParams. */
 struct AddressPrefixes {
     uint8_t pubkey_hash = 0;
     uint8_t script_hash = 5;

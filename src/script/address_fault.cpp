@@ -14,7 +14,7 @@ namespace ibd {
 namespace {
 
 constexpr size_t kPayloadSize = 21;      //!< prefix and hash
-constexpr size_t kMostBytesLooked = 100; //!< of what is Base58 without a right checksum
+constexpr size_t kMostBytesLooked = 100; //!< decoded bytes of Base58 text without a valid checksum
 
 bool BeginsWith(const std::string& text, const std::string& prefix)
 {
@@ -69,7 +69,7 @@ std::string WitnessFault(const Bech32Text& text, const AddressPrefixes& prefixes
 
 AddressFault FindAddressFault(const std::string& address, const AddressPrefixes& prefixes)
 {
-    // An address of another network is tried as Base58, as Core tries it.
+    // Core also tries an address of another network as Base58.
     if (!BeginsWith(address, prefixes.bech32)) return {Base58Fault(address, prefixes), {}};
     if (const auto text = DecodeBech32(address)) return {WitnessFault(*text, prefixes), {}};
     Bech32Fault fault = FindBech32Fault(address);

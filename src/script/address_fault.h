@@ -1,4 +1,4 @@
-// What is wrong with a text that is no address, in Core's words. Pure; any thread.
+// Explains in Core's words why a text is no address. Pure; any thread.
 #pragma once
 
 #include "script/address.h"
@@ -7,10 +7,10 @@ namespace ibd {
 
 struct AddressFault {
     std::string text;
-    std::vector<int> places; //!< of characters that are likely to be wrong, where that is known
+    std::vector<int> places; //!< indices of probably wrong characters, if known
 };
 
-/** Of a text that DecodeAddress refuses. */
+/** For a text that DecodeAddress refuses. */
 AddressFault FindAddressFault(const std::string& address, const AddressPrefixes& prefixes);
 
 } // namespace ibd

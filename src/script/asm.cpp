@@ -34,7 +34,7 @@ std::string SigHashName(uint8_t type)
 
 std::string ScriptToAsm(ByteSpan script, bool decode_hash_types)
 {
-    // Data behind OP_RETURN may look like a signature by chance.
+    // Data after OP_RETURN may look like a signature by chance.
     const bool decode = decode_hash_types && !IsUnspendable(script);
     std::string text;
     ScriptIterator it(script);

@@ -5,12 +5,14 @@
 
 namespace ibd {
 
-/** "ALL|ANYONECANPAY" and the like; empty for what has no name, DEFAULT too. */
+/** "ALL
+ *  ANYONECANPAY" and the like; empty for types without a name, and for DEFAULT. */
 std::string SigHashName(uint8_t type);
 
-/** Numbers for pushes of up to four bytes, hex for longer ones, names for other opcodes,
- *  "[error]" where a push runs past the end. With `decode_hash_types` (input scripts) the last byte
- *  of what looks like an ECDSA signature is shown as its meaning: "3044...[ALL|ANYONECANPAY]". */
+/** Numbers for pushes of up to four bytes, hex for longer ones, names for other opcodes, "[error]"
+ *  where a push exceeds the script. With `decode_hash_types` (input scripts) the last byte of a
+ *  probable ECDSA signature is shown by name: "3044...[ALL
+ *  ANYONECANPAY]". */
 std::string ScriptToAsm(ByteSpan script, bool decode_hash_types = false);
 
 } // namespace ibd

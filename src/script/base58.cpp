@@ -9,7 +9,7 @@ namespace ibd {
 namespace {
 
 constexpr std::string_view kDigits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-constexpr std::string_view kSpace = " \f\n\r\t\v"; //!< around it does no harm
+constexpr std::string_view kSpace = " \f\n\r\t\v"; //!< ignored around the text
 constexpr size_t kChecksumSize = 4;
 
 /** number = number * from + digit, with `number` little-endian in base `to`. */

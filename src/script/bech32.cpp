@@ -35,7 +35,7 @@ uint32_t Remainder(std::string_view prefix, ByteSpan digits)
     return r;
 }
 
-/** Of lower and upper case the one that comes second, and what may stand in no such text. */
+/** Invalid characters, and those whose case differs from the first letter's. */
 std::vector<int> BadCharacters(std::string_view text)
 {
     std::vector<int> out;
@@ -53,7 +53,7 @@ std::vector<int> BadCharacters(std::string_view text)
     return out;
 }
 
-/** What each change of one digit adds to the remainder: the code is linear. */
+/** The remainder that each change of one digit adds: the code is linear. */
 using Changes = std::map<uint32_t, size_t>;
 
 Changes ChangesOfOneDigit(size_t count)
@@ -70,8 +70,8 @@ Changes ChangesOfOneDigit(size_t count)
     return out;
 }
 
-/** The one or two digits that are wrong, from the difference of the remainder to what it should be.
- *  Up to two errors have one explanation, as the code's words differ in five digits at least. */
+/** The one or two wrong digits, given the difference of the remainder to the expected one. Up to
+ *  two errors have a unique solution, as code words differ in at least five digits. */
 std::vector<size_t> WrongDigits(const Changes& changes, uint32_t difference)
 {
     if (const auto one = changes.find(difference); one != changes.end()) return {one->second};
@@ -83,7 +83,7 @@ std::vector<size_t> WrongDigits(const Changes& changes, uint32_t difference)
     return {};
 }
 
-/** Of a text whose checksum is wrong under both kinds: the kind with the fewer errors is meant. */
+/** For a text with a wrong checksum under both kinds: the kind with fewer errors is assumed. */
 Bech32Fault ChecksumFault(std::string_view prefix, ByteSpan digits)
 {
     Bech32Fault fault{"Invalid checksum", {}};

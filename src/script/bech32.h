@@ -19,20 +19,21 @@ struct Bech32Text {
 
 /** `prefix` in lower case; digits below 32. */
 std::string EncodeBech32(Bech32Kind kind, std::string_view prefix, ByteSpan digits);
-/** At most 90 characters, one case, a right checksum of either kind. */
+/** Accepts at most 90 characters of one case, with a valid checksum of either kind. */
 std::optional<Bech32Text> DecodeBech32(std::string_view text);
 
-/** Why DecodeBech32 refuses a text, in Core's words. */
+/** The reason, in Core's words, why DecodeBech32 refuses a text. */
 struct Bech32Fault {
     std::string text;
-    /** Indices of what is wrong; of a wrong checksum, the one or two characters whose change would
-     *  make it right, if there are such. Ascending. */
+    /** Indices of wrong characters; for a wrong checksum the one or two characters that would
+     *  correct it, if such exist. Ascending. */
     std::vector<int> places;
 };
 Bech32Fault FindBech32Fault(std::string_view text);
 
-/** Regroups bits, most significant first: `from` to `to` bits each. With `pad` the end is filled
- *  with zero bits; without, what is left must be fewer than `from` bits, all zero. */
+/** Regroups bits, most significant first, from groups of `from` to groups of `to` bits. With `pad`
+ *  the end is filled with zero bits; without, the remainder must be fewer than `from` bits, all
+ *  zero. */
 std::optional<Bytes> RegroupBits(ByteSpan in, int from, int to, bool pad);
 
 } // namespace ibd

@@ -44,7 +44,7 @@ bool ReadPublic(ByteSpan key_part, ExtendedKey& out)
     return IsValidPublicKey(out.public_key);
 }
 
-/** All but the prefix; `read_key` reads the last part. */
+/** Reads all but the prefix; `read_key` reads the last part. */
 template <typename ReadKey>
 std::optional<ExtendedKey> Read(ByteSpan bytes, const ReadKey& read_key)
 {
@@ -57,7 +57,7 @@ std::optional<ExtendedKey> Read(ByteSpan bytes, const ReadKey& read_key)
     return key;
 }
 
-/** What HMAC-SHA512 makes of the parent: the tweak of the key, and the chain code. */
+/** HMAC-SHA512 of the parent: the tweak of the key, and the chain code. */
 Hash64 ChildSeed(const ExtendedKey& key, uint32_t number)
 {
     HmacSha512 mac(key.chain_code);

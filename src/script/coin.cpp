@@ -43,7 +43,7 @@ CoinKey::CoinKey(const OutPoint& outpoint)
 {
     bytes[0] = kPrefix;
     std::memcpy(bytes + 1, outpoint.txid.data(), 32);
-    // VARINT: base 128, most significant first, each further digit less one.
+    // VARINT: base 128, most significant first, each digit but the last is reduced by one.
     uint8_t digits[5];
     int count = 0;
     uint32_t n = outpoint.vout;

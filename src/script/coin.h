@@ -21,19 +21,19 @@ struct Coin {
 void AppendCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
 void AppendCoin(Bytes& out, const Coin& coin);
 
-/** Reads VARINT(height * 2 + coinbase), which coins and undo data begin with; fails the reader on a
+/** Reads VARINT(height * 2 + coinbase), the start of coins and undo data. Fails the reader on a
  *  height of 2^31 or more. */
 void ReadCoinOrigin(Reader& in, Coin& coin);
 
-/** Reads a coin; false, with the reader failed, on truncation, a height of 2^31 or more, or a bad
- *  script. The amount is not range-checked: the caller knows what is wrong with it. */
+/** Reads a coin. False, with the reader failed: truncation, a height of 2^31 or more, or a bad
+ *  script. The amount is not range-checked, as the meaning of a bad one depends on the caller. */
 bool ReadCoin(Reader& in, Coin& coin);
 
-/** Decodes a whole chainstate value; bytes left over are an error. */
+/** Decodes a whole chainstate value; surplus bytes are an error. */
 Result<Coin> DecodeCoin(ByteSpan value);
 
-/** The bytes that name an outpoint in the chainstate: 'C', txid, VARINT(vout); 34 to 38 bytes.
- *  Their order is the order of the database; by vout it is not numeric above 127. */
+/** The chainstate key of an outpoint: 'C', txid, VARINT(vout); 34 to 38 bytes. The order of the
+ *  database is their order, which is not numeric by vout above 127. */
 struct CoinKey {
     static constexpr uint8_t kPrefix = 'C';
     static constexpr size_t kMaxSize = 38;
@@ -45,7 +45,7 @@ struct CoinKey {
     uint8_t size;
 };
 
-/** Inverse of CoinKey; false when the bytes are not exactly such a key. */
+/** Inverse of CoinKey. False: the bytes are not exactly such a key. */
 bool ParseCoinKey(ByteSpan key, OutPoint& outpoint);
 
 } // namespace ibd

@@ -30,7 +30,7 @@ bool IsCompressedP2pk(ByteSpan s)
     return s.size() == 35 && s[0] == 33 && (s[1] == 2 || s[1] == 3) && s[34] == kOpCheckSig;
 }
 
-/** Only a key on the curve can be found again from its x. */
+/** Only a key on the curve can be restored from its x. */
 bool IsUncompressedP2pk(ByteSpan s)
 {
     return s.size() == 67 && s[0] == 65 && s[1] == 4 && s[66] == kOpCheckSig &&

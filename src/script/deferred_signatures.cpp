@@ -12,7 +12,7 @@ void DeferredSignatures::BeginInput()
     m_matching = false;
 }
 
-/** Its notes stay in the batch, unused: they are few, and the batch has no way to take one back. */
+/** Its few notes stay in the batch unused, as the batch cannot remove one. */
 void DeferredSignatures::DropInput()
 {
     m_assumed.resize(m_inputs.back());
@@ -54,7 +54,7 @@ void DeferredSignatures::NoteNothing() { Assume(kNoNote); }
 
 void DeferredSignatures::EndMatch() { m_matching = false; }
 
-/** Assigns keys as CHECKMULTISIG does: the next signature to the next key that fits. */
+/** Matches keys as CHECKMULTISIG does: each signature gets the next fitting key. */
 bool DeferredSignatures::Holds(const Assumption& assumed, const std::vector<bool>& verdicts) const
 {
     const size_t spare = assumed.keys - assumed.signatures;

@@ -22,7 +22,7 @@ uint64_t Step(uint64_t c, uint64_t digit)
     return c;
 }
 
-/** Hybrid keys (06, 07) have no place in descriptors. */
+/** Hybrid keys (06, 07) are not allowed in descriptors. */
 bool IsDescriptorKey(ByteSpan key) { return HasPubkeyShape(key) && key[0] <= 4; }
 
 std::string Body(ByteSpan script, const AddressPrefixes& prefixes)
@@ -50,7 +50,7 @@ std::string Body(ByteSpan script, const AddressPrefixes& prefixes)
 
 std::string DescriptorChecksum(std::string_view descriptor)
 {
-    // Characters in groups of 32, so that likely confusions change the low five bits only.
+    // Characters in groups of 32, so that likely typing errors change only the low five bits.
     static constexpr std::string_view kInput = "0123456789()[],'/*abcdefgh@:$%{}"
                                                "IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~"
                                                "ijklmnopqrstuvwxyzABCDEFGH`#\"\\ ";

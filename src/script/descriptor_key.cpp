@@ -13,12 +13,12 @@ namespace {
 
 bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/** Steps of paths, and what they had in common. */
+/** Parses the steps of paths, and remembers their common properties. */
 class PathParser {
 public:
     explicit PathParser(bool& apostrophe) : m_apostrophe(apostrophe) {}
 
-    /** One path, or as many as the step in angle brackets has values. */
+    /** One path, or one for each value of the step in angle brackets. */
     Result<std::vector<KeyPath>> Parse(std::span<const std::string_view> steps, bool multipath)
     {
         KeyPath path;
@@ -64,7 +64,7 @@ private:
     /** "<0;1>": at least two values, none twice. */
     Result<KeyPath> Values(std::string_view step)
     {
-        // A lone '<' or "<>" has nothing between its brackets.
+        // '<' alone and "<>" have empty brackets.
         const auto inner = step.size() < 2 ? std::string_view() : step.substr(1, step.size() - 2);
         const auto parts = Split(inner, ';');
         if (parts.size() < 2) {
@@ -122,7 +122,7 @@ Result<KeyExpression> FromSecret(const SecretKey& secret, KeyPlace place)
     return key;
 }
 
-/** The last step "*", "*h" or "*'", taken off. */
+/** Removes the last step "*", "*h" or "*'". */
 KeyExpression::Range TakeRange(std::vector<std::string_view>& steps, bool& apostrophe)
 {
     const std::string_view last = steps.back();
@@ -133,7 +133,7 @@ KeyExpression::Range TakeRange(std::vector<std::string_view>& steps, bool& apost
     return KeyExpression::Range::kHardened;
 }
 
-/** What follows the origin. */
+/** Parses the part after the origin. */
 Result<std::vector<KeyExpression>> ParseKey(std::string_view text, KeyPlace place, bool& apostrophe,
                                             const DescriptorNetwork& network)
 {
@@ -165,7 +165,7 @@ Result<std::vector<KeyExpression>> ParseKey(std::string_view text, KeyPlace plac
     return keys;
 }
 
-/** "[d34db33f/44h/0h" without its closing bracket. */
+/** Parses "[d34db33f/44h/0h", without its closing bracket. */
 Result<KeyOrigin> ParseOrigin(std::string_view text, bool& apostrophe)
 {
     if (text.empty() || text[0] != '[') {

@@ -1,5 +1,5 @@
-// Keys as output descriptors write them (BIP380): a fixed key or an extended one with a path, and
-// where it came from. Pure; any thread.
+// Keys in output descriptors (BIP380): a fixed key, or an extended one with a path, and its origin.
+// Pure; any thread.
 #pragma once
 
 #include "script/address.h"
@@ -9,7 +9,7 @@
 
 namespace ibd {
 
-/** How a network writes what stands in descriptors; from its ChainParams. */
+/** A network's encodings in descriptors; from its ChainParams. */
 struct DescriptorNetwork {
     AddressPrefixes addresses;
     ExtendedKeyPrefixes extended_keys;
@@ -21,7 +21,7 @@ struct DerivedKey {
     Bytes public_key; //!< 33 or 65 bytes
     bool x_only = false;
     KeyOrigin origin;
-    std::optional<SecretKey> secret; //!< if it is known
+    std::optional<SecretKey> secret; //!< if known
 
     /** The 32 bytes that taproot uses. */
     XOnlyKey XOnly() const;
@@ -29,7 +29,7 @@ struct DerivedKey {
     std::string ToString() const;
 };
 
-/** Where a key stands: what forms it may have. */
+/** The place of a key, which limits its form. */
 enum class KeyPlace {
     kAnyForm,    //!< pk, pkh, combo, multi at the top or in sh: may be uncompressed
     kCompressed, //!< below wpkh and wsh
@@ -40,7 +40,7 @@ struct KeyExpression {
     enum class Range { kNone, kNormal, kHardened };
 
     std::optional<KeyOrigin> origin;
-    bool apostrophe = false;         //!< hardened steps are written ', not h
+    bool apostrophe = false;         //!< hardened steps are written with ', not h
     Bytes fixed;                     //!< the key itself, 33 or 65 bytes; empty for an extended key
     bool x_only = false;             //!< of a fixed key
     std::optional<SecretKey> secret; //!< of a fixed key
@@ -51,13 +51,13 @@ struct KeyExpression {
     bool HasSecret() const { return secret.has_value() || root.secret.has_value(); }
     /** Bytes of the key in a script. */
     size_t Size() const { return fixed.empty() ? 33 : fixed.size(); }
-    /** Without secrets. */
+    /** Text without secrets. */
     std::string ToString(const DescriptorNetwork& network) const;
-    /** At position `index` of the range; nothing if a secret would be needed that is not there. */
+    /** The key at position `index` of the range; nothing if it needs an unknown secret. */
     std::optional<DerivedKey> At(uint32_t index) const;
 };
 
-/** One key, or one for each value where a step of the path is "<0;1>". Errors in Core's words. */
+/** One key, or one for each value of a step "<0;1>". Errors in Core's words. */
 Result<std::vector<KeyExpression>> ParseKeyExpression(std::string_view text, KeyPlace place,
                                                       const DescriptorNetwork& network);
 

@@ -19,7 +19,7 @@ constexpr int64_t kWeightPerSignature = 50; //!< BIP342
 const Bytes kTrue{1};
 const Bytes kFalse{};
 
-/** Nested IF branches; constant time however deep (tapscripts have no limit on operations). */
+/** Nested IF branches, in constant time at any depth (tapscripts have no limit on operations). */
 class Conditions {
 public:
     bool Empty() const { return m_depth == 0; }
@@ -41,7 +41,7 @@ public:
         } else if (m_first_false == m_depth - 1) {
             m_first_false = kNone;
         }
-        // Below a false branch the top is false whatever it says.
+        // Below a false branch the top is false whatever its own condition.
     }
 
 private:
@@ -62,7 +62,7 @@ bool StartsWith(ByteSpan bytes, ByteSpan pattern)
            std::equal(pattern.begin(), pattern.end(), bytes.begin());
 }
 
-/** Whether some operation of `script` is the push of `data` that AppendPush makes. Looks at each
+/** Whether some operation of `script` is the push of `data` that AppendPush makes. Visits each
  *  operation once: a search at every byte would let an attacker choose bytes that nearly match. */
 bool PushesShortest(ByteSpan script, ByteSpan data)
 {
@@ -135,8 +135,8 @@ private:
     Conditions m_conditions;
     int m_ops = 0;
     size_t m_code_start = 0; //!< after the last OP_CODESEPARATOR
-    size_t m_next = 0;       //!< offset after the operation at hand
-    uint32_t m_op_index = 0; //!< number of the operation at hand
+    size_t m_next = 0;       //!< offset after the current operation
+    uint32_t m_op_index = 0; //!< number of the current operation
 };
 
 #define IBD_TRY(expression)                                                                        \
@@ -184,7 +184,7 @@ Err Machine::Step(const ScriptIterator& it)
 
 // One line for each family of operations.
 // clang-format off
-/** The opcode switch: sends each operation to its family. */
+/** Sends each opcode to the function of its family. */
 Err Machine::Execute(uint8_t op)
 {
     switch (op) {
@@ -246,7 +246,7 @@ Err Machine::LockTime(uint8_t op)
     const auto value = Num(1, 5);
     if (!value) return Err::kScriptNum;
     if (*value < 0) return Err::kNegativeLocktime;
-    if (!absolute && (*value & (int64_t{1} << 31))) return Err::kOk; // BIP112: no lock asked for
+    if (!absolute && (*value & (int64_t{1} << 31))) return Err::kOk; // BIP112: no lock
     const bool kept = absolute ? m_checker.CheckLockTime(*value) : m_checker.CheckSequence(*value);
     return kept ? Err::kOk : Err::kUnsatisfiedLocktime;
 }
@@ -440,16 +440,16 @@ Err Machine::CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok)
     if (key.size() == 32) {
         return ok ? m_checker.CheckSchnorr(signature, key, m_tapscript->context) : Err::kOk;
     }
-    // Keys of other sizes are for later soft forks; their signatures count as valid.
+    // Keys of other sizes are reserved for soft forks; their signatures count as valid.
     return (m_flags & kVerifyDiscourageUpgradablePubkeyType) ? Err::kDiscourageUpgradablePubkeyType
                                                              : Err::kOk;
 }
 
-/** Before BIP143 a signature cannot sign itself: its pushes are taken out of the script code, which
- *  then lies in `cleaned`. The empty signature is OP_0, which the rule matches too. */
+/** Before BIP143 a signature cannot sign itself: its pushes are removed from the script code, which
+ *  then lies in `cleaned`. The empty signature is OP_0, which the rule removes too. */
 Err Machine::DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned)
 {
-    // Almost never there; looking is cheaper than making the push.
+    // The push is almost never there, and a search is cheaper than making it.
     if (m_version != SigVersion::kBase || !PushesShortest(code, signature)) return Err::kOk;
     Bytes pattern;
     AppendPush(pattern, signature);
@@ -494,9 +494,9 @@ Err Machine::CheckSigAdd()
     return Err::kOk;
 }
 
-/** Notes every pair that the matching could try, and assumes that it succeeds. Checks the encoding
- *  of every signature and key, not only of those that the matching would try: a failure here leads
- *  to a plain run, so the check may be too strict. */
+/** Notes every pair that the matching could try, and assumes success. Checks the encoding of every
+ *  signature and key, not only of those that the matching would try. This may be too strict, but a
+ *  failure only leads to a run without deferring. */
 Err Machine::AssumeMatch(size_t keys, size_t key_count, size_t sigs, size_t sig_count,
                          ByteSpan code)
 {
@@ -516,7 +516,7 @@ Err Machine::AssumeMatch(size_t keys, size_t key_count, size_t sigs, size_t sig_
     return Err::kOk;
 }
 
-/** `keys`, `sigs`: depth of the first of each; later ones lie deeper. */
+/** `keys`, `sigs`: depth of the first of each; the next ones lie deeper. */
 Err Machine::MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_count, bool& ok)
 {
     ByteSpan code = ScriptCode();
@@ -540,7 +540,7 @@ Err Machine::MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_co
         }
         ++keys;
         --key_count;
-        // More signatures than keys are left: some key would have to match twice.
+        // More signatures than keys are left, so one cannot match.
         if (sig_count > key_count) ok = false;
     }
     return Err::kOk;
@@ -571,7 +571,7 @@ Err Machine::CheckMultisig(uint8_t op)
         }
     }
     Drop(key_count + sig_count + 2);
-    // One item too many has always been consumed; BIP147 wants it empty.
+    // CHECKMULTISIG always consumes one extra item; BIP147 requires it to be empty.
     if ((m_flags & kVerifyNullDummy) && !Top().empty()) return Err::kSigNullDummy;
     Drop(1);
     PushBool(ok);
@@ -597,8 +597,8 @@ int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept)
     Bytes out;
     size_t size = 0; // of `out` so far
     int found = 0;
-    size_t at = 0;     // where an operation starts
-    size_t copied = 0; // everything before it is in `out`, or left out
+    size_t at = 0;     // start of an operation
+    size_t copied = 0; // everything before it is in `out`, or removed
     const auto copy_up_to = [&](size_t end) {
         if (out.empty()) out.resize(script.size());
         std::copy_n(script.data() + copied, end - copied, out.data() + size);

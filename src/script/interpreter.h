@@ -13,22 +13,22 @@ namespace ibd {
 
 using ScriptStack = std::vector<Bytes>;
 
-/** What a tapscript carries from one signature check to the next. */
+/** The state of a tapscript between its signature checks. */
 struct TapscriptState {
     TaprootContext context;
     int64_t weight_left = 0; //!< BIP342 budget, weight units
 };
 
-/** Runs `script` on `stack`. kOk says that it ran to its end, not that it left true on the stack.
- *  `tapscript` is used under SigVersion::kTapscript alone and may be null otherwise. */
+/** Runs `script` on `stack`. kOk: it ran to its end, whatever is on the stack. `tapscript` is used
+ *  only with SigVersion::kTapscript and may be null otherwise. */
 ScriptError EvalScript(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
                        const SignatureChecker& checker, SigVersion version,
                        TapscriptState* tapscript = nullptr);
 
-/** Looks for the bytes `pattern` wherever an operation of `script` starts, and where it was found
- *  again directly behind; returns how often it was there. If it was, `kept` becomes the script
- *  without (the original signature hash rule); `script` may lie in `kept`. Linear in the script
- *  when the pattern is a whole operation. */
+/** Removes `pattern` wherever it is at the start of an operation of `script`, also repeated
+ *  directly behind (the original signature hash rule); returns the number of matches. `kept`
+ *  becomes the script without them if there are any; `script` may lie in `kept`. Linear in the
+ *  script if the pattern is a whole operation. */
 int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept);
 
 } // namespace ibd

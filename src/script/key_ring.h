@@ -1,4 +1,4 @@
-// KeyRing: keys and scripts that are at hand for whoever signs, by their hashes. A value type.
+// KeyRing: the keys and scripts available for signing, by their hashes. A value type.
 #pragma once
 
 #include "crypto/ripemd160.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** Keys and scripts by their Hash160; keys by that of their 33 or 65 bytes. */
+/** Keys and scripts by their Hash160; for keys, over their 33 or 65 bytes. */
 struct KeyRing {
     std::map<Hash20, SecretKey> secrets;
     std::map<Hash20, Bytes> public_keys;
@@ -18,7 +18,7 @@ struct KeyRing {
 
     void AddSecret(const SecretKey& secret);
     void AddScript(ByteSpan script);
-    /** Of either of the two keys with this x; null if neither is known. */
+    /** For either of the two keys with this x; null if neither is known. */
     const SecretKey* FindSecret(const XOnlyKey& key) const;
     const KeyOrigin* FindOrigin(const XOnlyKey& key) const;
 };

@@ -1,5 +1,5 @@
-// NoSignatures: a checker that has seen nothing, so that every signature is wrong: to run scripts
-// that only push. Stateless; any thread.
+// NoSignatures: a checker that refuses every signature, to run scripts that only push. Stateless;
+// any thread.
 #pragma once
 
 #include "script/signature_checker.h"

@@ -136,10 +136,10 @@ enum Opcode : uint8_t {
     OP_INVALIDOPCODE = 0xff,
 };
 
-/** Highest opcode with a meaning in scripts before tapscript. */
+/** Highest opcode that is defined in scripts before tapscript. */
 inline constexpr uint8_t kMaxOpcode = OP_NOP10;
 
-/** Name as tools print it: "OP_DUP", "0" for OP_0, "-1", "1".."16", "OP_UNKNOWN". */
+/** The usual name: "OP_DUP", "0" for OP_0, "-1", "1".."16", "OP_UNKNOWN". */
 std::string OpcodeName(uint8_t opcode);
 
 /** Opcodes whose presence makes a tapscript succeed at once (BIP342). */

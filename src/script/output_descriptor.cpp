@@ -1,4 +1,4 @@
-// What a parsed descriptor stands for. See output_descriptor.h.
+// The scripts of a parsed descriptor. See output_descriptor.h.
 #include "script/output_descriptor.h"
 
 #include "crypto/ripemd160.h"
@@ -39,11 +39,11 @@ bool IsMulti(DescriptorKind kind)
     return kind >= DescriptorKind::kMulti && kind <= DescriptorKind::kSortedMultiA;
 }
 
-/** Leaves with their depths as "{a,{b,c}}". */
+/** Formats leaves with their depths as "{a,{b,c}}". */
 std::string TreeText(const std::vector<std::string>& leaves, const std::vector<int>& depths)
 {
     std::string out;
-    std::vector<bool> in_right; // for each open brace: behind its comma
+    std::vector<bool> in_right; // for each open brace: whether its comma has passed
     for (size_t i = 0; i < leaves.size(); ++i) {
         if (i > 0) out += ',';
         while (static_cast<int>(in_right.size()) < depths[i]) {
@@ -155,7 +155,7 @@ Made MadeMulti(uint32_t threshold, std::vector<DerivedKey> keys, bool sorted)
     return {script, MultiText("multi", threshold, keys)};
 }
 
-/** BIP387: CHECKSIG of the first key, CHECKSIGADD of the others, and the number wanted. */
+/** BIP387: CHECKSIG of the first key, CHECKSIGADD of the others, and the threshold. */
 Made MadeMultiA(uint32_t threshold, std::vector<DerivedKey> keys, bool sorted)
 {
     if (sorted) {
@@ -172,7 +172,8 @@ Made MadeMultiA(uint32_t threshold, std::vector<DerivedKey> keys, bool sorted)
     return {script, MultiText("multi_a", threshold, keys)};
 }
 
-/** Makes scripts of a node at one position of its range; with a ring, puts there what is met. */
+/** Makes scripts of a node at one position of its range; adds the keys and scripts on the way to a
+ *  ring, if given. */
 class Expander {
 public:
     Expander(const DescriptorNetwork& network, uint32_t index, KeyRing* ring)
@@ -230,7 +231,7 @@ private:
         m_ring->public_keys.emplace(hash, key.public_key);
         m_ring->origins.emplace(hash, key.origin);
         if (key.secret) m_ring->secrets.emplace(hash, *key.secret);
-        // An extended secret key signs by itself, too, as it does in Core.
+        // An extended secret key also signs as a plain key, as in Core.
         if (root.secret) {
             m_ring->secrets.emplace(Hash160(root.public_key), SecretKey{*root.secret, true});
         }
@@ -241,7 +242,7 @@ private:
         if (m_ring != nullptr) m_ring->AddScript(inner.first);
     }
 
-    /** Nothing is known about the script but itself. */
+    /** For a script without further information. */
     std::optional<std::vector<Made>> Plain(const Bytes& script) const
     {
         std::string text = InferDescriptor(script, m_network.addresses);

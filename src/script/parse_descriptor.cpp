@@ -1,4 +1,4 @@
-// Reads the functions of an output descriptor; see output_descriptor.h.
+// Parses the functions of an output descriptor; see output_descriptor.h.
 #include "script/output_descriptor.h"
 
 #include "script/taproot.h"
@@ -16,7 +16,7 @@ constexpr size_t kMaxMultiAKeys = 999;
 constexpr size_t kMaxBareMultisigKeys = 3;
 constexpr size_t kMaxRedeemScript = 520;
 
-/** What a function stands in. */
+/** The enclosing function. */
 enum class Place { kTop, kSh, kWsh, kTaproot };
 
 KeyPlace KeysOf(Place place)
@@ -53,7 +53,7 @@ bool TakeCharacter(char c, std::string_view& text)
     return true;
 }
 
-/** Leaves what stands in the brackets of `name(...)`; false if that is not what `text` is. */
+/** Leaves the text in the brackets of `name(...)`; false if `text` is not such a call. */
 bool TakeFunction(std::string_view name, std::string_view& text)
 {
     if (text.size() < name.size() + 2 || !text.starts_with(name) || text[name.size()] != '(' ||
@@ -64,7 +64,8 @@ bool TakeFunction(std::string_view name, std::string_view& text)
     return true;
 }
 
-/** A list of lists, each as long as the longest or of one, as that many lists of one each. */
+/** Turns a list of lists, each as long as the longest or of length one, into that many lists of one
+ *  each. */
 template <typename T>
 std::optional<std::vector<std::vector<T>>> Transpose(const std::vector<std::vector<T>>& in,
                                                      size_t count)
@@ -83,7 +84,7 @@ class Parser {
 public:
     explicit Parser(const DescriptorNetwork& network) : m_network(network) {}
 
-    /** One expression; `text` keeps what follows it. */
+    /** Parses one expression; `text` keeps the rest. */
     Result<Nodes> Parse(std::string_view& text, Place place)
     {
         std::string_view inner = TakeExpression(text);
@@ -339,7 +340,7 @@ private:
     /** A leaf, or "{left,right}" of any depth, without recursion. */
     Result<> ParseTree(std::string_view& text, std::vector<Nodes>& leaves, std::vector<int>& depths)
     {
-        std::vector<bool> in_right; // for each open brace: behind its comma
+        std::vector<bool> in_right; // for each open brace: whether its comma has passed
         do {
             while (TakeCharacter('{', text)) {
                 in_right.push_back(false);

@@ -64,7 +64,8 @@ unsigned CountSigOpsSimple(ByteSpan script, bool accurate)
 
 unsigned CountSigOps(ByteSpan script, bool accurate)
 {
-    // Every script of every block comes by here; nearly all are a few pushes and operations.
+    // Speed matters: this runs for every script of every block. Nearly all are a few pushes and
+    // operations.
     unsigned count = 0;
     uint8_t last = OP_INVALIDOPCODE;
     const uint8_t* p = script.data();
@@ -201,7 +202,7 @@ std::optional<int64_t> DecodeScriptNum(ByteSpan bytes, bool require_minimal, siz
     if (size > max_size) return {};
     if (size == 0) return 0;
     if (require_minimal && (bytes[size - 1] & 0x7f) == 0) {
-        // A last byte that is only a sign is needed if the one before uses its top bit.
+        // A last byte with only a sign bit is necessary if the byte before uses its top bit.
         if (size < 2 || (bytes[size - 2] & 0x80) == 0) return {};
     }
     uint64_t value = 0;

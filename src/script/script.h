@@ -1,5 +1,5 @@
-// Reading and building scripts: opcode by opcode, signature operation counts, recognised shapes,
-// numbers. Scripts are plain bytes; nothing here runs them. Pure; any thread.
+// Reads and builds scripts: iteration by opcode, signature operation counts, script templates,
+// numbers. Scripts are plain bytes; this file does not run them. Pure; any thread.
 #pragma once
 
 #include "script/opcodes.h"
@@ -15,16 +15,16 @@ inline constexpr int kMaxOpsPerScript = 201;         //!< non-push operations
 inline constexpr int kMaxPubkeysPerMultisig = 20;
 inline constexpr size_t kMaxStackSize = 1000; //!< stack and altstack together
 
-/** Walks a script. Usage: while (it.Next()) { it.Op(), it.Data() }; then it.Failed() tells a push
- *  past the end from the end. */
+/** Walks a script. Usage: while (it.Next()) { it.Op(), it.Data() }. Afterwards it.Failed() is true
+ *  if a push exceeds the script. */
 class ScriptIterator {
 public:
     explicit ScriptIterator(ByteSpan script) : m_script(script) {}
 
-    /** Moves to the next operation; false at the end or when the push is longer than the script. */
+    /** Moves to the next operation. False: the end, or a push that exceeds the script. */
     bool Next();
     uint8_t Op() const { return m_op; }
-    /** Bytes pushed by this operation; empty for those that are no data push. */
+    /** Bytes pushed by this operation; empty if it is not a data push. */
     ByteSpan Data() const { return m_data; }
     /** Offset of this operation and of the one after it. */
     size_t Start() const { return m_start; }
@@ -40,13 +40,13 @@ private:
     bool m_failed = false;
 };
 
-/** Only pushes (up to OP_16, OP_RESERVED counts as one), all complete. */
+/** Whether the script has only complete pushes (opcodes up to OP_16; OP_RESERVED counts as one). */
 bool IsPushOnly(ByteSpan script);
 
 /** CHECKSIG as 1; CHECKMULTISIG as 20, or with `accurate` as the OP_1..OP_16 before it. Counting
  *  stops at an incomplete push. */
 unsigned CountSigOps(ByteSpan script, bool accurate);
-/** Twin of CountSigOps over ScriptIterator: the oracle. */
+/** Reference for CountSigOps, over ScriptIterator. */
 unsigned CountSigOpsSimple(ByteSpan script, bool accurate);
 /** Accurate count of the redeem script that `script_sig` pushes last if `script_pubkey` is P2SH,
  *  else of `script_pubkey` itself. 0 if the former is not push-only. */
@@ -62,26 +62,28 @@ std::optional<WitnessProgram> ParseWitnessProgram(ByteSpan script);
 bool IsPayToScriptHash(ByteSpan script); //!< BIP16
 bool IsPayToAnchor(ByteSpan script);     //!< version 1, program 4e73
 
-/** Can never be spent, so that it is no coin: OP_RETURN first, or longer than 10,000 bytes. */
+/** Whether the output can never be spent and so makes no coin: OP_RETURN first, or above 10,000
+ *  bytes. */
 inline bool IsUnspendable(ByteSpan script)
 {
     return (!script.empty() && script[0] == OP_RETURN) || script.size() > kMaxScriptSize;
 }
 
-/** Data that could have been pushed with a shorter operation than `op` (BIP62). */
+/** False: the data could have been pushed with a shorter operation than `op` (BIP62). */
 bool IsMinimalPush(uint8_t op, ByteSpan data);
 
-/** Appends the shortest length-prefixed push of `data` (OP_1 and the like are not used). */
+/** Appends the shortest length-prefixed push of `data` (not OP_1 and the like). */
 void AppendPush(Bytes& script, ByteSpan data);
 /** Appends a push of a number: OP_0, OP_1NEGATE, OP_1..OP_16, or its bytes. */
 void AppendPushInt(Bytes& script, int64_t value);
 
-/** 0..16 for OP_0, OP_1..OP_16; nothing for others. */
+/** 0..16 for OP_0, OP_1..OP_16; nothing for other opcodes. */
 std::optional<int> SmallInt(uint8_t op);
 
-/** Little-endian, sign in the top bit, shortest; empty for 0. */
+/** Shortest little-endian form with the sign in the top bit; empty for 0. */
 Bytes EncodeScriptNum(int64_t value);
-/** Nothing if longer than `max_size` (at most 8) or, with `require_minimal`, not shortest. */
+/** Nothing: longer than `max_size` (at most 8) or, with `require_minimal`, not the shortest form.
+ */
 std::optional<int64_t> DecodeScriptNum(ByteSpan bytes, bool require_minimal, size_t max_size = 4);
 /** True unless all bytes are zero or only the sign bit is set. */
 bool ScriptBool(ByteSpan bytes);

@@ -39,7 +39,7 @@ public:
         uint8_t* to = Reset(bytes.size());
         if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
     }
-    /** Makes room for `size` bytes, contents unspecified, and returns where they go. */
+    /** Makes room for `size` bytes with unspecified contents; returns where to write them. */
     uint8_t* Reset(size_t size)
     {
         Free();
@@ -55,7 +55,7 @@ public:
     const uint8_t* data() const { return IsInline() ? m_inline : Heap(); }
     ByteSpan Span() const { return {data(), m_size}; }
     operator ByteSpan() const { return Span(); }
-    /** Bytes held on the heap, for memory accounts. */
+    /** Bytes on the heap, for memory accounting. */
     size_t HeapBytes() const { return IsInline() ? 0 : m_size; }
 
     friend bool operator==(const ScriptBytes& a, const ScriptBytes& b)

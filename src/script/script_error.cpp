@@ -11,7 +11,7 @@ struct Words {
     const char* text;
 };
 
-// The texts are part of the interface: they stand in reject reasons that other programs read.
+// The texts are part of the interface: other programs read them in reject reasons.
 constexpr Words kWords[] = {
     {ScriptError::kOk, "OK", "No error"},
     {ScriptError::kUnknownError, "UNKNOWN_ERROR", "unknown error"},

@@ -1,4 +1,4 @@
-// ScriptError: why a script failed, exactly as Core tells failures apart. Plain values.
+// ScriptError: why a script failed, with Core's distinctions. Plain values.
 #pragma once
 
 namespace ibd {
@@ -48,7 +48,7 @@ enum class ScriptError {
     kMinimalIf,
     kSigNullFail,
 
-    // Room for soft forks.
+    // Reserved for soft forks.
     kDiscourageUpgradableNops,
     kDiscourageUpgradableWitnessProgram,
     kDiscourageUpgradableTaprootVersion,

@@ -1,6 +1,6 @@
 // Private keys as text (wallet import format): Base58Check of a network's prefix, the 32 bytes, and
-// a 1 when the public key is to be written compressed. Pure; any thread. Keys lie in locked memory
-// (util/secret.h), their text does not.
+// a 1 if the public key is compressed. Pure; any thread. Keys are kept in locked memory
+// (util/secret.h), their text is not.
 #pragma once
 
 #include "util/secret.h"
@@ -21,8 +21,8 @@ struct SecretKey {
 /** `prefix`: ChainParams::secret_key_prefix. */
 std::string EncodeSecretKey(const SecretKey& key, uint8_t prefix);
 
-/** Nothing for another network's key, and for numbers that are no key: zero and what is not below
- *  the order of the curve. */
+/** Nothing: a key of another network, or an invalid number: zero, or not below the order of the
+ *  curve. */
 std::optional<SecretKey> DecodeSecretKey(std::string_view text, uint8_t prefix);
 
 } // namespace ibd

@@ -21,7 +21,7 @@ void WriteOutput(Writer& writer, Amount value, ByteSpan script)
 
 ByteSpan PrevoutBytes(const InputView& input) { return {input.prevout_bytes, 36}; }
 
-/** Where a reader that takes opcode and length first stops at the broken push at `start`. */
+/** Where a parser that reads opcode and length first stops at the broken push at `start`. */
 size_t EndOfBrokenPush(ByteSpan script, size_t start)
 {
     const uint8_t op = script[start];
@@ -30,8 +30,9 @@ size_t EndOfBrokenPush(ByteSpan script, size_t start)
     return start + 1 + (left < prefix ? 0 : prefix);
 }
 
-/** The script without its OP_CODESEPARATORs, its length first. The data of a broken push counts in
- *  the length but is left out: such a script fails, but with which error can depend on it. */
+/** Writes the length, then the script without its OP_CODESEPARATORs. The data of a broken push
+ *  counts in the length but is omitted: such a script fails, but its error can depend on the hash.
+ */
 void WriteScriptCode(Writer& writer, ByteSpan script)
 {
     size_t separators = 0;
@@ -48,7 +49,7 @@ void WriteScriptCode(Writer& writer, ByteSpan script)
     if (kept < end) writer.Raw(script.subspan(kept, end - kept));
 }
 
-/** The outputs with their count: what follows the last input's sequence. */
+/** The outputs with their count: the bytes after the last input's sequence. */
 ByteSpan SerializedOutputs(const TxView& tx)
 {
     const TxidPreimage preimage = GetTxidPreimage(tx);
@@ -62,8 +63,8 @@ ByteSpan SerializedOutputs(const TxView& tx)
     return body.subspan(start);
 }
 
-/** Hashes the transaction as the original algorithm changes it for one input, up to the hash type.
- */
+/** Hashes the transaction, as the original algorithm modifies it for one input, up to the hash
+ *  type. */
 class LegacyHash {
 public:
     LegacyHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type)
@@ -86,7 +87,7 @@ public:
     }
 
 private:
-    static constexpr size_t kPiece = 4096; //!< bytes hashed at once, so that they stay in the cache
+    static constexpr size_t kPiece = 4096; //!< bytes hashed at once, to stay in the cache
 
     void HashIfMany()
     {
@@ -112,7 +113,7 @@ private:
             WriteScriptCode(writer, m_script);
             writer.U32(input.sequence);
         } else {
-            uint8_t bytes[36 + 1 + 4]; // there can be 20,000 of these
+            uint8_t bytes[36 + 1 + 4]; // one of up to 20,000 such inputs
             std::memcpy(bytes, input.prevout_bytes, 36);
             bytes[36] = 0; // no script
             WriteLE32(bytes + 37, m_single || m_none ? 0 : input.sequence);
@@ -123,7 +124,7 @@ private:
     void WriteOutputs(Writer& writer)
     {
         if (!m_single && !m_none) {
-            // As they lie in the transaction.
+            // Unmodified, as in the transaction.
             m_hasher.Write(m_out).Write(SerializedOutputs(m_tx));
             m_out.clear();
             return;
@@ -148,7 +149,7 @@ private:
     Sha256 m_hasher;
 };
 
-/** Writes into a hasher, without the whole message in one place. */
+/** Writes into a hasher, without assembling the whole message. */
 class HashWriter {
 public:
     HashWriter() = default;
@@ -199,7 +200,7 @@ Hash32 OwnOutput(const TxView& tx, size_t input, InputHashes* kept)
     return kept ? kept->OwnOutput(tx, input) : HashOutput(tx.outputs[input]);
 }
 
-/** Which of the six kinds of original and BIP143 hash types. */
+/** The index among the six kinds of original and BIP143 hash types. */
 size_t KindOf(uint32_t hash_type)
 {
     const uint32_t outputs = hash_type & kOutputMask;
@@ -207,7 +208,7 @@ size_t KindOf(uint32_t hash_type)
     return kind + ((hash_type & kSigHashAnyoneCanPay) ? 3 : 0);
 }
 
-/** `make()` gives the hasher before the hash type; not called if one was kept. */
+/** `make()` returns the hasher's state before the hash type; not called if one was kept. */
 template <typename Make>
 Hash32 HashOnce(InputHashes* kept, SigVersion version, uint32_t hash_type, ByteSpan script_code,
                 Make make)
@@ -293,7 +294,7 @@ const Hash32& InputHashes::OwnOutput(const TxView& tx, size_t input)
 Hash32 LegacySigHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type,
                      InputHashes* kept)
 {
-    // A signature for an output that is not there signs the number one; consensus since the start.
+    // SIGHASH_SINGLE without a matching output signs the number one; consensus from the start.
     if ((hash_type & kOutputMask) == kSigHashSingle && input >= tx.outputs.size()) {
         return Hash32{1};
     }

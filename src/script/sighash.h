@@ -1,6 +1,6 @@
-// Signature hashes: what a signature in an input signs - original (before BIP143), BIP143 and
-// BIP341. TxHashes keeps the parts that all inputs of a transaction share, InputHashes those that
-// all signatures of one input share.
+// Signature hashes, the messages that signatures sign: original (before BIP143), BIP143 and BIP341.
+// TxHashes keeps the parts that all inputs of a transaction share, InputHashes those that all
+// signatures of one input share.
 #pragma once
 
 #include "crypto/sha256.h"
@@ -30,18 +30,17 @@ enum class SigVersion {
     kTapscript, //!< BIP342
 };
 
-/** An output that is being spent, as signatures commit to it. */
+/** A spent output, as signatures commit to it. */
 struct SpentOutput {
     Amount value = 0;
     ByteSpan script_pubkey;
 };
 
-/** Hashes over all inputs and outputs of a transaction (BIP143, BIP341), each made when somebody
- * asks first: most transactions need few, and spent scripts can be 244 MB in one block. Any thread.
- */
+/** Hashes over all inputs and outputs of a transaction (BIP143, BIP341), each computed on first
+ *  use: most transactions need few, and a block's spent scripts can take 244 MB. Any thread. */
 class TxHashes {
 public:
-    /** Single SHA-256, as BIP341 uses them, and hashed once more, BIP143. */
+    /** Single SHA-256 for BIP341; hashed again for BIP143. */
     struct Own {
         Hash32 prevouts{};
         Hash32 sequences{};
@@ -50,19 +49,19 @@ public:
         Hash32 sequences_twice{};
         Hash32 outputs_twice{};
     };
-    /** Of the outputs that are spent; BIP341. */
+    /** Over the spent outputs; BIP341. */
     struct Spent {
         Hash32 amounts{};
         Hash32 scripts{};
     };
 
-    /** `spent`: one output for each input, or empty when unknown - then taproot signatures cannot
-     *  be checked. Both must outlive the object. */
+    /** `spent`: one output for each input, or empty if unknown; then taproot signatures cannot be
+     *  checked. Both must outlive the object. */
     TxHashes(const TxView& tx, std::span<const SpentOutput> spent) : m_tx(tx), m_outputs(spent) {}
 
     bool HaveSpent() const;
     const Own& OfTx() const;
-    /** Only if HaveSpent(). */
+    /** Requires HaveSpent(). */
     const Spent& OfSpent() const;
 
 private:
@@ -74,16 +73,15 @@ private:
     mutable Spent m_spent;
 };
 
-/** What the signature hashes of one input have in common: for each kind of hash type the hasher
- *  just before the type, with the script code that it was made for. A script that checks a thousand
- *  signatures then hashes a large transaction once. Bounded: six kinds, one script code each. One
- *  thread. */
+/** The common part of the signature hashes of one input: for each kind of hash type the hasher's
+ *  state just before the type, with its script code. A script that checks a thousand signatures
+ *  then hashes a large transaction once. Bounded: six kinds, one script code each. One thread. */
 class InputHashes {
 public:
     /** The hasher for that script code, or null. */
     const Sha256* Find(SigVersion version, uint32_t hash_type, ByteSpan script_code) const;
     void Keep(SigVersion version, uint32_t hash_type, ByteSpan script_code, const Sha256& hasher);
-    /** SHA-256 of the input's own output (SIGHASH_SINGLE), which must be there. */
+    /** SHA-256 of the output with the input's index (SIGHASH_SINGLE), which must exist. */
     const Hash32& OwnOutput(const TxView& tx, size_t input);
 
 private:
@@ -96,9 +94,9 @@ private:
     std::optional<Hash32> m_own_output;
 };
 
-// Each may be given the InputHashes of `input`; the hash is the same without.
+// `kept`: the InputHashes of `input`, or null; the hash is the same.
 
-/** The original algorithm. `script_code` is hashed without its OP_CODESEPARATORs. */
+/** The original algorithm. Hashes `script_code` without its OP_CODESEPARATORs. */
 Hash32 LegacySigHash(const TxView& tx, size_t input, ByteSpan script_code, uint32_t hash_type,
                      InputHashes* kept = nullptr);
 
@@ -106,7 +104,7 @@ Hash32 LegacySigHash(const TxView& tx, size_t input, ByteSpan script_code, uint3
 Hash32 WitnessV0SigHash(const TxView& tx, size_t input, ByteSpan script_code, Amount value,
                         uint32_t hash_type, const TxHashes& hashes, InputHashes* kept = nullptr);
 
-/** What a taproot signature commits to besides the transaction. */
+/** The data that a taproot signature commits to besides the transaction. */
 struct TaprootContext {
     bool tapscript = false;               //!< script path
     Hash32 leaf_hash{};                   //!< script path only
@@ -114,8 +112,8 @@ struct TaprootContext {
     std::optional<Hash32> annex_hash;
 };
 
-/** BIP341. `spent` is this input's. Nothing for an undefined hash type, SIGHASH_SINGLE without a
- *  matching output, or hashes made without the spent outputs. */
+/** BIP341. `spent`: the output of this input. Nothing: an undefined hash type, SIGHASH_SINGLE
+ *  without a matching output, or hashes made without the spent outputs. */
 std::optional<Hash32> TaprootSigHash(const TxView& tx, size_t input, const SpentOutput& spent,
                                      uint8_t hash_type, const TxHashes& hashes,
                                      const TaprootContext& context, InputHashes* kept = nullptr);

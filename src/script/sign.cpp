@@ -1,4 +1,4 @@
-// See sign.h. This file: from keys and scripts to what an input carries.
+// See sign.h. This file: from keys and scripts to the contents of an input.
 #include "script/sign.h"
 
 #include "primitives/serialize.h"
@@ -40,7 +40,7 @@ Hash20 AsHash20(ByteSpan bytes)
     return out;
 }
 
-/** The steps of one Solve(), each of which turns a script into what must stand on the stack. */
+/** The steps of one Solve(); each turns a script into the stack items that satisfy it. */
 class Steps {
 public:
     Steps(const KeyRing& keys, const SignatureMaker& maker, SpendData& data)
@@ -48,8 +48,8 @@ public:
     {
     }
 
-    /** Of a script hash or a witness program the one thing on the stack is the script, or hash,
-     *  that the next step works on. */
+    /** For a script hash or a witness program the only stack item is the script, or hash, that the
+     *  next step solves. */
     bool Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vector<Bytes>& stack);
 
 private:
@@ -127,18 +127,18 @@ bool Steps::ToKeyHash(ByteSpan hash, ByteSpan script, SigVersion version, std::v
     return true;
 }
 
-// All keys are asked for a signature, also beyond those that are needed: others may combine them.
+// Signs with all keys, also beyond the threshold, so that signers can combine signatures.
 bool Steps::ToMultisig(const ScriptTemplate& shape, ByteSpan script, SigVersion version,
                        std::vector<Bytes>& stack)
 {
     const auto wanted = static_cast<size_t>(shape.required) + 1;
-    stack.emplace_back(); // CHECKMULTISIG takes one too many
+    stack.emplace_back(); // CHECKMULTISIG consumes one extra item
     for (const ByteSpan key : shape.parts) {
         auto signature = Sign(key, script, version);
         if (signature && stack.size() < wanted) stack.push_back(std::move(*signature));
     }
     const size_t missing = wanted - stack.size();
-    stack.resize(wanted - missing / 2); // every other place is kept free, as Core does
+    stack.resize(wanted - missing / 2); // every other place stays free, as in Core
     return missing == 0;
 }
 
@@ -155,7 +155,8 @@ bool Steps::ToScriptHash(ByteSpan hash, std::vector<Bytes>& stack)
 
 bool Steps::ToWitnessScriptHash(ByteSpan hash, std::vector<Bytes>& stack)
 {
-    auto script = FindScript(Ripemd160Of(hash)); // their Hash160, as this is their SHA-256
+    // The ring's Hash160 is the Ripemd160 of this SHA-256.
+    auto script = FindScript(Ripemd160Of(hash));
     if (!script) {
         Hash32 missing;
         std::copy(hash.begin(), hash.end(), missing.begin());
@@ -240,7 +241,7 @@ bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& ma
         const Bytes script = stack[0];
         data.witness_script = script;
         solved = steps.Run(script, SigVersion::kWitnessV0, inner, stack) && !IsWrapping(inner);
-        // Core asks once more, as these are miniscripts too, and so tells what is missing twice.
+        // Core tries these again as miniscript, and so reports missing items twice.
         if (!solved && IsSingleKeyMiniscript(script)) {
             steps.Run(script, SigVersion::kWitnessV0, inner, stack);
         }

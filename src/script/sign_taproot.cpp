@@ -16,7 +16,7 @@ XOnlyKey AsXOnly(ByteSpan bytes)
     return out;
 }
 
-/** A leaf that wants signatures of some of its keys. */
+/** A leaf that needs signatures of some of its keys. */
 struct KeyLeaf {
     size_t threshold = 1;
     std::vector<XOnlyKey> keys;
@@ -29,14 +29,14 @@ std::optional<int64_t> PushedNumber(const ScriptIterator& it)
     return pushed ? DecodeScriptNum(it.Data(), /*require_minimal=*/true) : std::nullopt;
 }
 
-/** <key> CHECKSIG; or that, each further <key> CHECKSIGADD, and <threshold> NUMEQUAL. */
+/** Parses <key> CHECKSIG; or that, each further <key> CHECKSIGADD, and <threshold> NUMEQUAL. */
 std::optional<KeyLeaf> ParseKeyLeaf(ByteSpan script)
 {
     KeyLeaf leaf;
     ScriptIterator it(script);
     std::optional<int64_t> threshold;
     while (it.Next()) {
-        if (threshold) return std::nullopt; // something follows NUMEQUAL
+        if (threshold) return std::nullopt; // there is an operation after NUMEQUAL
         uint8_t next = OP_NUMEQUAL;
         if (it.Op() == std::tuple_size_v<XOnlyKey>) { // a direct push
             leaf.keys.push_back(AsXOnly(it.Data()));
@@ -63,7 +63,7 @@ public:
     {
     }
 
-    /** Notes where a key comes from, and for which leaf it signs. */
+    /** Notes the origin of a key, and the leaf that it signs for. */
     void NoteOrigin(const XOnlyKey& key, const Hash32* leaf)
     {
         const KeyOrigin* const origin = m_keys.FindOrigin(key);
@@ -72,8 +72,8 @@ public:
         if (leaf != nullptr) it->second.first.insert(*leaf);
     }
 
-    /** Signatures under the leaf's keys, the last key's first; nothing if they are too few. All
-     *  keys are asked: others may need what is not used here. */
+    /** Signatures under the leaf's keys, the last key's first; nothing if there are too few. Signs
+     *  with all keys, as other signers may need signatures that are not used here. */
     std::optional<std::vector<Bytes>> Sign(ByteSpan script)
     {
         const auto leaf = ParseKeyLeaf(script);

@@ -1,4 +1,4 @@
-// See sign.h. This file: making signatures, and finding those that an input carries already.
+// See sign.h. This file: makes signatures, and finds those that an input has already.
 #include "script/sign.h"
 
 #include "crypto/sign_low_r.h"
@@ -55,7 +55,7 @@ private:
     SpendData& m_data;
 };
 
-/** Takes the last of a stack, if it is something; else nothing. */
+/** Takes the last item of a stack; empty if there is none. */
 Bytes TakeScript(std::vector<Bytes>& stack)
 {
     if (stack.empty() || stack.back().empty()) return {};
@@ -64,12 +64,12 @@ Bytes TakeScript(std::vector<Bytes>& stack)
     return script;
 }
 
-/** Finds the key of each signature: both stand in the same order. */
+/** Finds the key of each signature; both are in the same order. */
 void MatchSignatures(const ScriptTemplate& multisig, ByteSpan script,
                      const std::vector<Bytes>& signatures, SigVersion version,
                      const Collector& collector, const SpendData& data)
 {
-    size_t next = 0; // key that no signature was found for
+    size_t next = 0; // first key without a signature
     for (const Bytes& signature : signatures) {
         for (size_t i = next; i < multisig.parts.size(); ++i) {
             const ByteSpan key = multisig.parts[i];
@@ -94,7 +94,7 @@ std::string InputFault(ScriptError error)
     return ScriptErrorText(error);
 }
 
-/** All of them, or none if one is not known. */
+/** All outputs, or none if one is unknown. */
 std::vector<SpentOutput> AllSpent(const std::vector<std::optional<MutableOutput>>& spent)
 {
     std::vector<SpentOutput> out;
@@ -161,7 +161,7 @@ DummySignatureMaker::~DummySignatureMaker() = default;
 
 std::optional<Bytes> DummySignatureMaker::Ecdsa(const Hash20&, ByteSpan, SigVersion) const
 {
-    // The encoding of r = s = 2^248, which takes as many bytes as most.
+    // The encoding of r = s = 2^248, which has the usual size.
     constexpr uint8_t kNumber = 32;
     Bytes signature = {0x30, 2 * kNumber + 4};
     for (int i = 0; i < 2; ++i) {
@@ -190,7 +190,7 @@ SpendData ExtractSpend(const TxView& tx, size_t input, const SpentOutput& spent)
     data.script_sig.assign(view.script_sig.begin(), view.script_sig.end());
     ForEachWitnessItem(view,
                        [&](ByteSpan item) { data.witness.emplace_back(item.begin(), item.end()); });
-    const TxHashes hashes(tx, {}); // without the other outputs taproot cannot be judged
+    const TxHashes hashes(tx, {}); // without the other outputs taproot cannot be checked
     const TxSignatureChecker checker(tx, input, spent, hashes);
     const Collector collector(checker, data);
     const WitnessView witness{view.witness, view.witness_items};
@@ -224,7 +224,7 @@ std::map<size_t, std::string>
 SignTransaction(MutableTransaction& tx, const KeyRing& keys,
                 const std::vector<std::optional<MutableOutput>>& spent, uint8_t hash_type)
 {
-    const TransactionRef frozen = tx.Freeze(); // signatures do not depend on what is filled in
+    const TransactionRef frozen = tx.Freeze(); // signatures do not depend on the filled-in data
     const std::vector<SpentOutput> all = AllSpent(spent);
     const TxHashes hashes(frozen->View(), all);
     const bool single = (hash_type & ~kSigHashAnyoneCanPay) == kSigHashSingle;

@@ -15,7 +15,7 @@ constexpr uint32_t kSequenceDisable = 1U << 31; //!< BIP68
 constexpr int64_t kSequenceType = 1 << 22;      //!< BIP68: 512-second units
 constexpr int64_t kSequenceMask = 0xffff;
 
-/** Key sizes follow from the first byte; others never verify. */
+/** The first byte determines the size of a key; other sizes never verify. */
 bool HasKeyShape(ByteSpan key)
 {
     if (key.empty()) return false;
@@ -86,7 +86,7 @@ bool TxSignatureChecker::CheckLockTime(int64_t lock_time) const
     const int64_t tx_time = m_tx.lock_time;
     if ((tx_time < kLockTimeThreshold) != (lock_time < kLockTimeThreshold)) return false;
     if (lock_time > tx_time) return false;
-    // A final input would make the transaction's lock time void.
+    // If all inputs were final, the lock time would have no effect.
     return m_tx.inputs[m_input].sequence != kSequenceFinal;
 }
 

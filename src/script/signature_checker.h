@@ -1,5 +1,5 @@
-// SignatureChecker: what a running script may ask about the transaction that spends it. An
-// interface so that tests can run scripts without a transaction.
+// SignatureChecker: answers a running script's questions about the spending transaction. An
+// interface, so that tests can run scripts without a transaction.
 #pragma once
 
 #include "script/deferred_signatures.h"
@@ -17,10 +17,10 @@ public:
     /** ECDSA signature with its hash-type byte at the end. */
     virtual bool CheckEcdsa(ByteSpan signature, ByteSpan public_key, ByteSpan script_code,
                             SigVersion version) const = 0;
-    /** BIP340 signature of 64 or 65 bytes by an x-only key; kOk or why not. */
+    /** BIP340 signature of 64 or 65 bytes by an x-only key; kOk or the error. */
     virtual ScriptError CheckSchnorr(ByteSpan signature, ByteSpan public_key,
                                      const TaprootContext& context) const = 0;
-    /** Where CheckEcdsa and CheckSchnorr note signatures, which they then call good; null: they
+    /** Where CheckEcdsa and CheckSchnorr note signatures, which they then accept; null: they
      *  verify. */
     virtual DeferredSignatures* Deferred() const { return nullptr; }
     /** BIP65. `lock_time` is not negative. */
@@ -29,9 +29,9 @@ public:
     virtual bool CheckSequence(int64_t sequence) const = 0;
 };
 
-/** Answers from a transaction. Everything given must outlive it. The answers are the same with and
- *  without a cache. It remembers hashes between questions: one thread. With `deferred` it notes
- *  signatures there and calls them good, without the caches. */
+/** Answers from a transaction. All arguments must outlive it. A cache does not change the answers.
+ *  It keeps hashes between questions: one thread. With `deferred` it notes signatures there and
+ *  accepts them, without the caches. */
 class TxSignatureChecker final : public SignatureChecker {
 public:
     TxSignatureChecker(const TxView& tx, size_t input, const SpentOutput& spent,
@@ -51,7 +51,7 @@ public:
     bool CheckSequence(int64_t sequence) const override;
 
 private:
-    /** Whether `verify` says yes, or said so before for `key()`. */
+    /** Whether `verify` returns true, or has done so before for `key()`. */
     template <typename Key, typename Verify>
     bool VerifyOnce(Key key, Verify verify) const;
 

@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** A DER integer at `at`: positive, no needless zero in front. Moves `at` past it. */
+/** Checks a DER integer at `at`: positive, no unnecessary leading zero. Moves `at` past it. */
 bool SkipDerInteger(ByteSpan signature, size_t& at, size_t end)
 {
     if (at + 2 > end || signature[at] != 0x02) return false;

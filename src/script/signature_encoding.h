@@ -1,4 +1,4 @@
-// Encodings of ECDSA signatures and keys that some flags insist on. Pure; any thread.
+// Encodings of ECDSA signatures and keys that some flags require. Pure; any thread.
 #pragma once
 
 #include "script/script_error.h"

@@ -32,7 +32,7 @@ bool MatchPubkeyHash(ByteSpan s, ScriptTemplate& out)
     return true;
 }
 
-/** A number from 0 to 20 as multisig scripts carry it: an opcode, or one minimally pushed byte. */
+/** A number from 0 to 20 in a multisig script: an opcode, or one minimally pushed byte. */
 std::optional<int> MultisigNumber(const ScriptIterator& it)
 {
     if (const auto small = SmallInt(it.Op())) return *small;
@@ -129,7 +129,7 @@ const char* ScriptKindName(ScriptKind kind)
 Bytes PubkeyHashScript(ByteSpan hash)
 {
     Bytes script;
-    script.reserve(25); // one allocation: every spend of a P2WPKH output comes here
+    script.reserve(25); // one allocation, as this runs for every spend of a P2WPKH output
     script = {OP_DUP, OP_HASH160};
     AppendPush(script, hash);
     script.push_back(OP_EQUALVERIFY);

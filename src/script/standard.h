@@ -1,4 +1,4 @@
-// The well-known shapes of output scripts. Pure; any thread.
+// The standard templates of output scripts. Pure; any thread.
 #pragma once
 
 #include "script/script.h"
@@ -29,14 +29,14 @@ struct ScriptTemplate {
     std::vector<ByteSpan> parts;
 };
 
-/** The shape, as Core's Solver sees it: keys by length and prefix only, multisig of 1 to 20 keys,
- *  OP_RETURN followed by pushes only. */
+/** The template according to Core's Solver: keys by length and prefix only, multisig of 1 to 20
+ *  keys, OP_RETURN followed by pushes only. */
 ScriptTemplate ClassifyScript(ByteSpan script);
 
-/** As in RPC answers: "pubkeyhash", "witness_v1_taproot", "nonstandard", ... */
+/** Names in RPC answers: "pubkeyhash", "witness_v1_taproot", "nonstandard", ... */
 const char* ScriptKindName(ScriptKind kind);
 
-/** 33 bytes beginning 02 or 03, or 65 beginning 04, 06 or 07. */
+/** 33 bytes starting with 02 or 03, or 65 starting with 04, 06 or 07. */
 bool HasPubkeyShape(ByteSpan key);
 
 /** Pay to public key hash (20 bytes): DUP HASH160 <hash> EQUALVERIFY CHECKSIG. */

@@ -9,15 +9,14 @@ namespace ibd {
 
 namespace {
 
-/** A finished part of the tree, which waits for what is to its right. */
+/** A finished part of the tree, which waits for its right sibling. */
 struct Subtree {
     int depth;
     Hash32 hash;
     size_t first_leaf;
 };
 
-/** Calls `join(left, right)` for each two subtrees that meet, the leaves of `right` being those
- *  up to `end`. */
+/** Calls `join(left, right)` for each two adjacent subtrees; the leaves of `right` end at `end`. */
 template <typename Join>
 std::optional<Bytes> FoldTree(std::span<const TapLeaf> leaves, const Join& join)
 {

@@ -1,5 +1,5 @@
-// The tree of scripts behind a taproot output (BIP341), and what spends the output by each of them.
-// Pure; any thread.
+// The tree of scripts of a taproot output (BIP341), and the data that spends the output by each
+// script. Pure; any thread.
 #pragma once
 
 #include "script/taproot.h"
@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** A script of the tree, as BIP371 writes them: from left to right, each with its depth. */
+/** A script of the tree in BIP371's form: from left to right, each with its depth. */
 struct TapLeaf {
     uint8_t depth = 0;
     uint8_t version = kLeafTapscript;
@@ -20,7 +20,7 @@ struct TapLeaf {
     bool operator==(const TapLeaf&) const = default;
 };
 
-/** 32 bytes, or none where there are no leaves; nothing if the depths are those of no tree. */
+/** 32 bytes, or empty without leaves; nothing: the depths form no tree. */
 std::optional<Bytes> TapTreeRoot(std::span<const TapLeaf> leaves);
 
 struct ShorterFirst {
@@ -30,26 +30,26 @@ struct ShorterFirst {
     }
 };
 
-/** What is known of the ways to spend a taproot output; parts may be missing. */
+/** The known ways to spend a taproot output; parts may be missing. */
 struct TaprootSpends {
     using Scripts = std::map<std::pair<Bytes, uint8_t>, std::set<Bytes, ShorterFirst>>;
 
     std::optional<XOnlyKey> internal_key;
-    std::optional<Hash32> merkle_root; //!< of an output without scripts: none
+    std::optional<Hash32> merkle_root; //!< of an output without scripts: nothing
     Scripts scripts;                   //!< by script and leaf version: control blocks
 
-    /** Adds what `other` knows of the same output. */
+    /** Adds the data of `other` about the same output. */
     void Merge(const TaprootSpends& other);
 };
 
-/** A taproot output of which all is known. */
+/** A completely known taproot output. */
 struct TaprootOutput {
     XOnlyKey internal_key{};
     std::vector<TapLeaf> leaves; //!< a whole tree
 
-    /** The output's key, and whether its y is odd; nothing if the internal key is none. */
+    /** The output's key, and whether its y is odd; nothing if the internal key is invalid. */
     std::optional<std::pair<XOnlyKey, bool>> Key() const;
-    /** Takes 32 bytes a leaf and level. */
+    /** Takes 32 bytes for each leaf and level. */
     TaprootSpends Spends() const;
 };
 

@@ -24,7 +24,7 @@ Sha256 Salted(const CacheSalt& salt, uint8_t purpose)
 
 void DigestCache::Release::operator()(Bucket* memory) const { std::free(memory); }
 
-// calloc: pages that were never written take no memory.
+// calloc: untouched pages take no memory.
 DigestCache::DigestCache(size_t bytes)
     : m_buckets(bytes / sizeof(Bucket)),
       m_entries(static_cast<Bucket*>(m_buckets ? std::calloc(m_buckets, sizeof(Bucket)) : nullptr))
@@ -60,7 +60,8 @@ void DigestCache::Insert(const Hash32& digest)
     Bucket& bucket = m_entries[at];
     if (std::find(bucket.begin(), bucket.end(), digest) != bucket.end()) return;
     auto place = std::find(bucket.begin(), bucket.end(), kFree);
-    if (place == bucket.end()) place = bucket.begin() + digest[31] % kWays; // any: it is random
+    // Any place will do: digests are random.
+    if (place == bucket.end()) place = bucket.begin() + digest[31] % kWays;
     *place = digest;
 }
 

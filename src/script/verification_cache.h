@@ -1,7 +1,7 @@
-// What was verified before and need not be again: signatures, and whole transactions under given
-// flags. Owned by the node, shared by all threads that verify. Keys are SHA-256 over a secret salt,
-// so that nobody can aim at an entry. The sets are bounded and lossy: an old entry may give way to
-// a new one, and a lookup that misses only costs time. Memory is taken as it is filled.
+// Caches of verified signatures, and of whole transactions under given flags. Owned by the node,
+// shared by all verifying threads. Keys are SHA-256 over a secret salt, so that an attacker cannot
+// target an entry. The sets are bounded and lossy: a new entry may displace an old one, and a miss
+// only costs time. Memory is taken as the sets fill.
 #pragma once
 
 #include "script/verify_flags.h"
@@ -16,15 +16,15 @@
 
 namespace ibd {
 
-/** Random digests in buckets of eight; a bucket is guarded by one of many locks. Any thread. */
+/** Random digests in buckets of eight; many locks guard the buckets. Any thread. */
 class DigestCache {
 public:
     /** At most `bytes` of entries; less than one bucket keeps nothing. */
     explicit DigestCache(size_t bytes);
 
-    /** Whether it is there; `take` removes it. */
+    /** Whether the digest is in the set; `take` removes it. */
     bool Contains(const Hash32& digest, bool take);
-    /** An all-zero digest is not kept. A full bucket loses an entry. */
+    /** Ignores an all-zero digest. A full bucket loses an entry. */
     void Insert(const Hash32& digest);
 
     /** Nothing was ever inserted: no lookup can hit. */
@@ -54,8 +54,8 @@ private:
 
 using CacheSalt = std::array<uint8_t, 32>;
 
-/** Signatures found valid. Which flags were in force does not matter: they decide whether a
- *  signature is looked at, not whether it fits key and hash. */
+/** Valid signatures. Independent of flags: they decide whether a signature is checked, not whether
+ *  it fits key and hash. */
 class SignatureCache {
 public:
     SignatureCache(size_t bytes, const CacheSalt& salt);
@@ -70,8 +70,8 @@ private:
     DigestCache m_entries;
 };
 
-/** Transactions all of whose input scripts were found valid. The witness id stands for scripts and
- *  spent coins: it commits to the outpoints, and those to the transactions that made the coins. */
+/** Transactions whose input scripts are all valid. The witness id stands for scripts and spent
+ *  coins: it commits to the outpoints, and these to the transactions that made the coins. */
 class ScriptCache {
 public:
     ScriptCache(size_t bytes, const CacheSalt& salt);
@@ -84,7 +84,7 @@ private:
     DigestCache m_entries;
 };
 
-/** Both, each with half of the room (-maxsigcachesize). */
+/** Both caches, each with half of the room (-maxsigcachesize). */
 struct VerificationCaches {
     VerificationCaches(size_t bytes, const CacheSalt& salt)
         : signatures(bytes / 2, salt), scripts(bytes / 2, salt)
@@ -94,10 +94,11 @@ struct VerificationCaches {
     ScriptCache scripts;
 };
 
-/** How one verification uses the cache of signatures. */
+/** How a verification uses the cache of signatures. */
 struct SignatureCacheUse {
     SignatureCache* cache = nullptr;
-    bool keep = false; //!< insert what is verified and leave what is found; else take it
+    bool keep = false; //!< insert verified signatures and leave found ones; false: remove found
+                       //!< ones
 };
 
 } // namespace ibd

@@ -52,7 +52,7 @@ bool CommitmentHolds(ByteSpan control, ByteSpan program, const Hash32& leaf)
     return CheckTaprootTweak(output, (control[0] & 1) != 0, internal, tweak);
 }
 
-/** One verification; holds what its steps share. */
+/** One verification, with the data that its steps share. */
 class Verification {
 public:
     Verification(const WitnessView& witness, ScriptFlags flags, const SignatureChecker& checker)
@@ -92,7 +92,7 @@ Err Verification::Run(ByteSpan script_sig, ByteSpan script_pubkey)
             m_had_witness = true;
             if (!script_sig.empty()) return Err::kWitnessMalleated;
             IBD_TRY(RunWitness(*program, false));
-            stack.resize(1); // the witness alone decided
+            stack.resize(1); // the witness alone decides
         }
     }
     if (p2sh) {
@@ -109,7 +109,7 @@ Err Verification::Run(ByteSpan script_sig, ByteSpan script_pubkey)
 Err Verification::RunP2sh(ByteSpan script_sig, ScriptStack& stack)
 {
     if (!IsPushOnly(script_sig)) return Err::kSigPushOnly;
-    CHECK(!stack.empty()); // scriptPubKey would have failed
+    CHECK(!stack.empty()); // otherwise scriptPubKey would have failed
     const Bytes redeem = std::move(stack.back());
     stack.pop_back();
     IBD_TRY(EvalScript(stack, redeem, m_flags, m_checker, SigVersion::kBase));
@@ -200,7 +200,7 @@ Err Verification::RunTaprootScript(ScriptStack& stack, ByteSpan program, Tapscri
                : Err::kOk;
 }
 
-/** BIP342: looks for operations that make the script succeed whatever else it says. */
+/** BIP342: looks for operations that make the script succeed unconditionally. */
 Err FindOpSuccess(ByteSpan script, ScriptFlags flags, bool& found)
 {
     found = false;

@@ -1,4 +1,4 @@
-// VerifyScript: whether an input may spend an output - scriptSig, scriptPubKey, P2SH and witness
+// VerifyScript: whether an input may spend an output: scriptSig, scriptPubKey, P2SH and witness
 // together. Consensus code. Pure; any thread.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ibd {
 
-/** The witness of an input as it lies in the transaction. */
+/** The witness of an input as serialized in the transaction. */
 struct WitnessView {
     ByteSpan items; //!< each CompactSize length, then bytes
     uint32_t count = 0;
@@ -18,8 +18,9 @@ struct WitnessView {
 ScriptError VerifyScript(ByteSpan script_sig, ByteSpan script_pubkey, const WitnessView& witness,
                          ScriptFlags flags, const SignatureChecker& checker);
 
-/** One input of a transaction. `spent` is the output that it spends. With `deferred` kOk holds only
- *  if all notes there prove true, and an error means only that the input has to run without. */
+/** Verifies one input of a transaction. `spent`: the output that it spends. With `deferred`, kOk
+ *  holds only if all notes there prove valid, and an error only means that the input must run
+ *  without deferring. */
 ScriptError VerifyInput(const TxView& tx, size_t input, const SpentOutput& spent,
                         const TxHashes& hashes, ScriptFlags flags, SignatureCacheUse cache = {},
                         DeferredSignatures* deferred = nullptr);

@@ -1,5 +1,5 @@
-// The rules that a script is held to, as bits of a mask. Values are those of Core, which shows
-// them in tests and tools. Plain constants; any thread.
+// The rules for verifying a script, as bits of a mask. Values are Core's, as tests and tools show
+// them. Plain constants; any thread.
 #pragma once
 
 #include <cstdint>
