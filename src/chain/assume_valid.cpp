@@ -47,8 +47,8 @@ ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block
     const HeaderNode& best = *tree.BestHeader();
     if (best.Ancestor(block.height) != &block) return ScriptCheckReason::kNotInBestHeader;
     if (best.chain_work < minimum_work) return ScriptCheckReason::kBestHeaderLowWork;
-    // Against an attacker who mines a short branch with an invalid script: the work of two weeks
-    // at the present rate has to be thrown away on it.
+    // Against a short branch with an invalid script: an attacker has to spend two weeks of work at
+    // the present rate on it.
     const auto& consensus = tree.Params().consensus;
     if (BlockProofEquivalentTime(best, block, best, consensus) <= kAssumeValidBuryTime) {
         return ScriptCheckReason::kTooRecent;

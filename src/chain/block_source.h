@@ -1,8 +1,7 @@
-// BlockSource: where an engine's blocks come from, in whatever order they come - block files, peers
-// or both. One source for each worker, used by that worker's thread alone but for Sync().
-// BlockSupply: what hands out the sources. Errors (Result) are the machine's, or say that a block
-// that must be there is not: they end the sync. What is wrong with a block is told to
-// Reject(), and the source decides whether that ends anything.
+// BlockSource: hands out an engine's blocks in any order, from block files, peers or both. One
+// source for each worker, used by that worker's thread alone but for Sync(). BlockSupply: makes the
+// sources. Errors (Result) are the machine's, or a missing block that must exist: they end the
+// sync. A fault of a block is passed to Reject(), and the source decides whether the sync ends.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -11,32 +10,33 @@
 namespace ibd {
 
 struct SuppliedBlock {
-    const HeaderNode* node = nullptr; //!< whose block this should be
-    ByteSpan bytes;                   //!< serialized, maybe with more behind; until the next call
-    /** False: nothing is asked but whether it keeps the rules - a block off the branch, above the
-     *  terminal block, or folded in an earlier sync. */
+    const HeaderNode* node = nullptr; //!< the expected block
+    ByteSpan bytes;                   //!< serialized, possibly with surplus bytes; valid until the
+                                      //!< next call
+    /** False: only its rules are to be checked: a block off the branch, above the terminal block,
+     *  or folded in an earlier sync. */
     bool fold = true;
-    /** The block index took it once, with all rules that need no coins: what is left to check is
-     *  that the bytes are still that block's. False: all those rules, witness commitment and
-     *  signet solution among them, are yet to be checked. */
+    /** The block index accepted it before, with all rules that need no coins: only check that the
+     *  bytes are still that block's. False: check all those rules, among them witness commitment
+     *  and signet solution. */
     bool indexed = true;
-    uint32_t tag = 0; //!< the source's own
+    uint32_t tag = 0; //!< for the source's own use
 };
 
 class BlockSource {
 public:
     virtual ~BlockSource() = default;
 
-    /** The next block; waits for one if need be. False: there will be no more. */
+    /** The next block; may wait for one. False: there are no more. */
     virtual Result<bool> Next(SuppliedBlock& out) = 0;
-    /** The block kept the rules; `view` is its bytes, parsed. Called before it is folded. */
+    /** The block kept the rules; `view`: its parsed bytes. Called before it is folded. */
     virtual Result<> Keep(const SuppliedBlock& block, const BlockView& view) = 0;
-    /** The block is not taken. If `why` is of the data alone the block itself may be sound.
-     *  True: go on - the source can get it again, or the sync can do without. False: this ends the
-     *  sync. */
+    /** The block is refused. If `why` is of the data alone, its bytes are at fault and the block may
+     *  be valid. True: go on, as the source can get it again or the sync does not need it. False:
+     *  the sync must end. */
     virtual Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) = 0;
-    /** Makes all durable that was kept until now. From any thread: called before a checkpoint says
-     *  that those blocks are done. */
+    /** Makes all kept blocks durable. Any thread; called before a checkpoint names these blocks as
+     *  done. */
     virtual Result<> Sync() = 0;
 };
 
@@ -44,24 +44,24 @@ class BlockSupply {
 public:
     virtual ~BlockSupply() = default;
 
-    /** Called before the first source is made, and again if the engine starts over. `folded` says
-     *  which heights of the branch an earlier sync has folded; it may be asked during the call
-     *  only. Not all other blocks have to be there yet. */
+    /** Called before the first source is made, and again if the engine starts over. `folded`:
+     *  whether an earlier sync has folded the height; valid only during the call. The other blocks
+     *  may still be missing. */
     virtual Result<> Begin(const std::function<bool(int32_t height)>& folded) = 0;
-    /** A source for one more worker; the supply must outlive it. */
+    /** Makes a source for one more worker; the supply must outlive it. */
     virtual std::unique_ptr<BlockSource> MakeSource() = 0;
     /** Makes every Next() return false soon. Any thread. */
     virtual void Stop() = 0;
 
     // After Begin().
 
-    /** Blocks to be folded, whether they are there or not. */
+    /** Number of blocks to be folded, present or not. */
     virtual size_t BlocksToFold() const = 0;
-    /** Bytes of all blocks that the sources will hand out, roughly. */
+    /** Estimated bytes of all blocks that the sources will hand out. */
     virtual uint64_t EstimatedBytes() const = 0;
-    /** Of these, of the blocks to be folded. */
+    /** The part of it that is to be folded. */
     virtual uint64_t BytesToFold() const { return EstimatedBytes(); }
-    /** What else the line of progress is to say; any thread. */
+    /** Text appended to the progress line; any thread. */
     virtual std::string Detail() const { return {}; }
 };
 

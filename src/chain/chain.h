@@ -1,5 +1,5 @@
 // Chain: one branch of the header tree as an array by height, usually the active one. Holds
-// pointers only. Same thread rule as the tree: one writer, no reader while it writes.
+// pointers only. Same thread rule as the tree: one writer, and no reader while it writes.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -17,9 +17,10 @@ public:
     bool Contains(const HeaderNode* node) const { return node && (*this)[node->height] == node; }
     /** The block after `node` on this chain; null at the tip or off the chain. */
     HeaderNode* Next(const HeaderNode* node) const;
-    /** Makes `tip` the last block; cost is the length of what changes. Null empties the chain. */
+    /** Makes `tip` the last block; takes time in proportion to the changed part. Null empties the
+     *  chain. */
     void SetTip(HeaderNode* tip);
-    /** Highest ancestor of `node` (itself included) that is on this chain; null if none. */
+    /** Highest ancestor of `node` (or itself) on this chain; null if none. */
     HeaderNode* FindFork(const HeaderNode* node) const;
 
 private:

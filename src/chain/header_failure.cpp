@@ -1,4 +1,4 @@
-// See header_tree.h. This file: which headers failed, and the best of those that did not.
+// See header_tree.h. This file: failed headers, and the best of the others.
 #include "chain/header_tree.h"
 #include "util/check.h"
 
@@ -6,21 +6,21 @@
 
 namespace ibd {
 
-/** `node` did not fail, or no longer; its parent neither. */
+/** Call if `node` has not failed, or no longer; nor may its parent have. */
 void HeaderTree::AddLive(HeaderNode* node)
 {
     if (!node->prev || node->prev->live_children++ > 0) {
         m_live_tips.insert(node);
         return;
     }
-    // The usual case, a chain that grows: the entry moves on without an allocation.
+    // The usual case, a growing chain: moves the entry without an allocation.
     auto entry = m_live_tips.extract(node->prev);
     CHECK(!entry.empty());
     entry.value() = node;
     m_live_tips.insert(std::move(entry));
 }
 
-/** `node` has failed, and so will its descendants. */
+/** Call if `node` has failed; its descendants will fail too. */
 void HeaderTree::RemoveLive(HeaderNode* node)
 {
     if (node->live_children == 0) m_live_tips.erase(node);
@@ -30,7 +30,7 @@ void HeaderTree::RemoveLive(HeaderNode* node)
 void HeaderTree::ChooseBest()
 {
     HeaderNode* best = m_live_tips.empty() ? Genesis() : *m_live_tips.rbegin();
-    // Of equally good ones the present best header stays.
+    // Among equally good ones the present best header stays.
     if (m_best->Failed() || m_best->chain_work < best->chain_work) m_best = best;
 }
 
@@ -99,7 +99,7 @@ std::vector<HeaderNode*> HeaderTree::AdoptStatuses()
 
 void HeaderTree::SetSequence(HeaderNode& node, int32_t id)
 {
-    auto entry = m_live_tips.extract(&node); // it is ordered by sequence
+    auto entry = m_live_tips.extract(&node); // the set is ordered by sequence
     node.sequence_id = id;
     if (!entry.empty()) m_live_tips.insert(std::move(entry));
 }

@@ -12,8 +12,8 @@ int ClearLowestBit(int n) { return n & (n - 1); }
 
 } // namespace
 
-/** Height that the skip pointer of a node leads to: a number below with few bits set, chosen so
- *  that any ancestor is some 2 log2(distance) steps away. */
+/** Target height of a node's skip pointer: a lower number with few bits set, chosen so that any
+ *  ancestor is about 2 log2(distance) steps away. */
 int SkipHeight(int height)
 {
     if (height < 2) return 0;
@@ -32,7 +32,7 @@ const HeaderNode* HeaderNode::Ancestor(int at) const
     while (walk->height > at) {
         const int here = SkipHeight(walk->height);
         const int before = SkipHeight(walk->height - 1);
-        // Skip unless it overshoots, or one step back would skip further without overshooting.
+        // Skip unless it overshoots, or one step back leads to a longer skip that does not.
         const bool good = here == at || (here > at && !(before < here - 2 && before >= at));
         walk = walk->skip && good ? walk->skip : walk->prev;
     }
@@ -97,7 +97,7 @@ const HeaderNode* LastCommonAncestor(const HeaderNode* a, const HeaderNode* b)
     a = a->Ancestor(height);
     b = b->Ancestor(height);
     while (a != b) {
-        // Equal heights have equal skip heights: jump while the branches still differ there.
+        // Equal heights have equal skip heights: jump while the branches differ there.
         const bool jump = a->skip && b->skip && a->skip != b->skip;
         a = jump ? a->skip : a->prev;
         b = jump ? b->skip : b->prev;

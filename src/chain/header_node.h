@@ -1,6 +1,6 @@
-// HeaderNode: one header in the tree of all that we know, with what became of its block. Nodes are
-// made and owned by a HeaderTree, which says who may write what and when; what walks down from one
-// is here.
+// HeaderNode: one header in the tree of all known headers, with the state of its block. Nodes are
+// made and owned by a HeaderTree, which defines the rules for writing them. Functions that walk
+// down from a node are here.
 #pragma once
 
 #include "consensus/ancestry.h"
@@ -17,13 +17,13 @@ enum BlockStatus : uint32_t {
     kValidUnknown = 0,
     kValidTree = 2,         //!< parent known, header rules kept
     kValidTransactions = 3, //!< CheckBlock passed, tx_count known
-    kValidChain = 4,        //!< coins were there, no double spend
-    kValidScripts = 5,      //!< scripts too
+    kValidChain = 4,        //!< coins existed, no double spend
+    kValidScripts = 5,      //!< scripts valid
     kValidMask = 7,
     kHaveData = 8,     //!< in a blk file
     kHaveUndo = 16,    //!< in a rev file
     kFailedValid = 32, //!< broke a rule
-    kFailedChild = 64, //!< descends from one that did
+    kFailedChild = 64, //!< descends from a block that broke a rule
     kFailedMask = 96,
     kOptWitness = 128, //!< data was received with witnesses
 };
@@ -32,8 +32,8 @@ struct HeaderNode {
     // Fixed at insertion.
     BlockHash hash;
     HeaderNode* prev = nullptr; //!< null for genesis
-    HeaderNode* skip = nullptr; //!< some ancestor further down
-    Arith256 chain_work;        //!< expected hashes up to and with this block
+    HeaderNode* skip = nullptr; //!< an ancestor further down
+    Arith256 chain_work;        //!< expected hashes up to and including this block
     Uint256 merkle_root;
     int32_t height = 0;
     int32_t version = 0;
@@ -41,15 +41,15 @@ struct HeaderNode {
     uint32_t bits = 0;
     uint32_t nonce = 0;
 
-    // The tree's own, by index; 0 is none, since genesis is nobody's child.
+    // Used by the tree, by index; 0: none, since genesis is never a child.
     uint32_t first_child = 0;
     uint32_t next_sibling = 0;
-    uint32_t live_children = 0; //!< those that did not fail
+    uint32_t live_children = 0; //!< children that did not fail
 
-    // Written by the owner as the block becomes known.
+    // Written by the owner.
     uint32_t status = kValidUnknown;
-    uint32_t tx_count = 0;       //!< 0 until the block was seen
-    uint64_t chain_tx_count = 0; //!< up to and with this block; 0 until all are seen
+    uint32_t tx_count = 0;       //!< 0: the block was not seen
+    uint64_t chain_tx_count = 0; //!< up to and including this block; 0: not all were seen
     int32_t file = -1;           //!< number of the blk/rev file
     uint32_t data_pos = 0;       //!< offset of the block in it
     uint32_t undo_pos = 0;       //!< offset of the undo record
@@ -58,7 +58,7 @@ struct HeaderNode {
 
     BlockHeader Header() const;
     BlockHash PrevHash() const { return prev ? prev->hash : BlockHash{}; }
-    /** Ancestor at `at`, this node if equal; null if out of range. O(log height). */
+    /** Ancestor at height `at`, possibly this node; null if out of range. O(log height). */
     const HeaderNode* Ancestor(int at) const;
     HeaderNode* Ancestor(int at);
     int64_t MedianTimePast() const;
@@ -66,18 +66,19 @@ struct HeaderNode {
     bool HasData() const { return (status & kHaveData) != 0; }
     bool HasUndo() const { return (status & kHaveUndo) != 0; }
     bool Failed() const { return (status & kFailedMask) != 0; }
-    /** Validated at least up to `level` (kValidTree..kValidScripts) and not failed. */
+    /** Whether it is validated at least up to `level` (kValidTree..kValidScripts) and has not
+     *  failed. */
     bool IsValid(uint32_t level) const { return !Failed() && (status & kValidMask) >= level; }
     /** Raises the level; false if it was that high already or the block failed. */
     bool RaiseValidity(uint32_t level);
-    /** This block's and all ancestors' transactions were seen. */
+    /** Whether the transactions of this block and all ancestors were seen. */
     bool HaveChainTxs() const { return chain_tx_count != 0; }
 };
 
-/** Fewer work, or as much but seen later: the order in which tips are preferred. */
+/** The order of preference for tips: less work, or equal work but seen later. */
 bool LessPreferred(const HeaderNode& a, const HeaderNode& b);
 
-/** The branch that ends in a node, as the consensus rules ask for it. A null node is empty. */
+/** The branch that ends in a node, for the consensus rules. A null node is an empty branch. */
 class NodeAncestry final : public Ancestry {
 public:
     explicit NodeAncestry(const HeaderNode* tip) : m_tip(tip) {}
@@ -95,7 +96,8 @@ private:
 /** Highest common ancestor; null only for nodes of different trees or a null node. */
 const HeaderNode* LastCommonAncestor(const HeaderNode* a, const HeaderNode* b);
 
-/** Hashes from the tip down, dense for ten blocks and then twice as far each time, to genesis. */
+/** Hashes from the tip down to genesis: ten consecutive blocks, then twice as far apart each time.
+ */
 std::vector<BlockHash> BlockLocator(const HeaderNode* tip);
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// See header_tree.h. Adding headers and finding them; what failed is in header_failure.cpp.
+// See header_tree.h. Adds and finds headers; failures are in header_failure.cpp.
 #include "chain/header_tree.h"
 
 #include "consensus/block_check.h"
@@ -32,7 +32,7 @@ HeaderTree::HeaderTree(const ChainParams& params)
 
 size_t HeaderTree::SlotOf(const BlockHash& hash) const
 {
-    // The first bytes of a hash that met its target are as good as random.
+    // The first bytes of a hash below its target are practically random.
     const size_t mask = m_table.size() - 1;
     size_t slot = ReadLE64(hash.data()) & mask;
     while (m_table[slot] != 0 && NodeAt(m_table[slot] - 1)->hash != hash) slot = (slot + 1) & mask;

@@ -1,11 +1,11 @@
-// HeaderTree: every header we know, as a tree with chain work and fast ancestry. Owned by the node
-// (or a test). One writer at a time, and no reader while it writes: the owner serialises. Links,
-// hash, height, work and header fields of a node never change after insertion and addresses are
-// stable, so a thread that was handed a node may read those, and walk down, at any time.
-// Memory: about 190 bytes a header.
+// HeaderTree: all known headers, as a tree with chain work and fast ancestry. Owned by the node (or
+// a test). One writer at a time, and no reader while it writes: the owner serialises. Links, hash,
+// height, work and header fields of a node never change after insertion, and addresses are stable,
+// so a thread that has a node may always read those and walk down. Memory: about 190 bytes a
+// header.
 //
 // An attacker can make many headers and many invalid blocks. Inserting and marking failed cost at
-// most O(log tips) for each node, once: the descendants of a failed node are failed already.
+// most O(log tips) for each node, once: the descendants of a failed node have failed already.
 #pragma once
 
 #include "chain/header_node.h"
@@ -25,44 +25,44 @@ public:
     HeaderTree(const HeaderTree&) = delete;
     HeaderTree& operator=(const HeaderTree&) = delete;
 
-    /** Adds a header after all header rules. `now`: seconds since 1970. On success, also for one
-     *  already there, *out is its node. */
+    /** Adds a header after checking all header rules. `now`: seconds since 1970. On success, also
+     *  for an existing header, *out is its node. */
     RuleResult Accept(const BlockHeader& header, int64_t now, HeaderNode** out = nullptr);
-    /** Adds a header that was validated before (block index, trusted file). Its parent must be
-     *  there; returns the node, the existing one if known, null if the parent is missing. */
+    /** Adds a header that was validated before (block index, trusted file). Returns its node, new
+     *  or existing; null if the parent is missing. */
     HeaderNode* Insert(const BlockHeader& header, const BlockHash& hash);
 
     HeaderNode* Find(const BlockHash& hash);
     const HeaderNode* Find(const BlockHash& hash) const;
     HeaderNode* Genesis() const { return NodeAt(0); }
     size_t Size() const { return m_size; }
-    /** The i-th inserted; parents come before children. */
+    /** The i-th inserted node; parents come before children. */
     HeaderNode* NodeAt(size_t i) const { return &m_chunks[i / kChunk][i % kChunk]; }
 
-    /** Most work among headers that did not fail. */
+    /** The header with most work that has not failed. */
     HeaderNode* BestHeader() const { return m_best; }
-    /** Marks a block as invalid and all its descendants as children of one; returns the nodes whose
-     *  status changed. Proportional to these. */
+    /** Marks a block as invalid and its descendants as children of an invalid block; returns the
+     *  nodes whose status changed. Takes time in proportion to these. */
     std::vector<HeaderNode*> MarkFailed(HeaderNode* node);
-    /** Takes failure back from the node, its ancestors and its descendants, but as in Core not from
-     *  other children of those ancestors; returns the nodes whose status changed. Proportional to
-     *  the descendants. */
+    /** Clears the failure of the node, its ancestors and its descendants but, as in Core, not of
+     *  other children of those ancestors; returns the nodes whose status changed. Takes time in
+     *  proportion to the descendants. */
     std::vector<HeaderNode*> ClearFailure(HeaderNode* node);
-    /** After a loader wrote the failure bits of nodes directly: hands them down and finds the best
-     *  header; returns the nodes whose status changed. O(headers). */
+    /** Call after a loader wrote failure bits of nodes directly: passes them to descendants and
+     *  finds the best header; returns the nodes whose status changed. O(headers). */
     std::vector<HeaderNode*> AdoptStatuses();
 
     /** Nodes without children. O(headers). */
     std::vector<HeaderNode*> Tips() const;
-    /** The node and what is above it without a gap in what is stored, parents first. Proportional
-     *  to these and their children. */
+    /** The node and its stored descendants, as far as they are connected by stored blocks, parents
+     *  first. Takes time in proportion to these and their children. */
     std::vector<HeaderNode*> StoredAbove(HeaderNode* node) const;
     /** All nodes by height, then insertion. O(headers). */
     std::vector<HeaderNode*> ByHeight() const;
-    /** First of the locator's blocks that we know (null if none), whatever branch it is on. */
+    /** The first known block of the locator, on any branch; null if none. */
     HeaderNode* FindFork(const std::vector<BlockHash>& locator);
 
-    /** Hands out the next sequence_id for a block that arrived. */
+    /** The next sequence_id for a block that arrived. */
     int32_t NextSequenceId() { return m_next_sequence_id++; }
     void SetSequence(HeaderNode& node, int32_t id);
     const ChainParams& Params() const { return m_params; }
@@ -89,10 +89,11 @@ private:
     const ChainParams& m_params;
     std::vector<std::unique_ptr<HeaderNode[]>> m_chunks;
     size_t m_size = 0;
-    std::vector<uint32_t> m_table; //!< open addressing: index + 1, 0 is free; power of two
+    std::vector<uint32_t> m_table; //!< open addressing: index + 1, 0: free; the size is a power of
+                                   //!< two
     HeaderNode* m_best = nullptr;
-    /** Nodes that did not fail and have no such child, the most preferred last: the best header is
-     *  one of them, since every header adds work. A handful, on a network that is not attacked. */
+    /** Nodes that have not failed and have no such child, the most preferred last. The best header
+     *  is one of them, since every header adds work. A few, unless the network is attacked. */
     std::set<HeaderNode*, bool (*)(const HeaderNode*, const HeaderNode*)> m_live_tips;
     int32_t m_next_sequence_id = 2;
 };

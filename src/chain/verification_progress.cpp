@@ -8,7 +8,7 @@ namespace ibd {
 
 namespace {
 
-/** A block whose time is that close to now, before or after it, is recent. */
+/** A block is recent if its time differs from now by at most this, in either direction. */
 constexpr int64_t kRecentSeconds = 2 * 60 * 60;
 
 int64_t SecondsSince(const ConsensusParams& params, const ProgressInput& input)

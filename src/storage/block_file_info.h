@@ -1,4 +1,4 @@
-// BlockFileInfo: what the block index records about one pair of blk and rev files. Value type.
+// BlockFileInfo: the block index record of one pair of blk and rev files. Value type.
 #pragma once
 
 #include "primitives/serialize.h"

@@ -11,11 +11,11 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kMostNamed = 8; //!< in one line of the log
+constexpr size_t kMostNamed = 8; //!< in one log line
 constexpr const char* kBlocks = "blk";
 constexpr const char* kUndo = "rev";
 
-/** Nothing if the node writes no such name. */
+/** Nothing: the node never writes such a name. */
 std::optional<int32_t> NumberIn(std::string_view name)
 {
     const std::string_view digits = name.substr(3, name.size() - 7);

@@ -1,4 +1,4 @@
-// What stands around each block in a blk file, and how large a block may be there.
+// The frame of each block in a blk file, and the size limit of a block there.
 #pragma once
 
 #include <cstdint>

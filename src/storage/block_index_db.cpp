@@ -4,7 +4,7 @@
 namespace ibd {
 namespace {
 
-constexpr uint64_t kRecordVersion = 259900; // what writers put in front; readers ignore it
+constexpr uint64_t kRecordVersion = 259900; // version that writers put first; readers ignore it
 constexpr uint8_t kBlockPrefix = 'b', kFilePrefix = 'f', kFlagPrefix = 'F';
 constexpr uint8_t kLastFileKey[] = {'l'};
 constexpr uint8_t kReindexKey[] = {'R'};
@@ -37,7 +37,7 @@ Bytes FlagKey(std::string_view name)
     return key;
 }
 
-/** VARINTs of 31-bit values: anything larger is no record. */
+/** VARINTs of 31-bit values: a larger one makes the record invalid. */
 uint32_t SmallVarInt(Reader& in, uint64_t max = 0xffffffff)
 {
     const uint64_t v = in.VarInt();
@@ -144,7 +144,7 @@ Result<std::vector<BlockFileInfo>> BlockIndexDb::LoadFiles() const
 {
     std::vector<BlockFileInfo> files;
     IBD_ASSIGN_OR_RETURN(const auto last, LastFile());
-    // Records beyond the last one are taken too: a crash may have come between their writes.
+    // Includes records beyond the last one: a crash may have come between their writes.
     for (int32_t n = 0;; ++n) {
         IBD_ASSIGN_OR_RETURN(const auto info, ReadFile(n));
         if (!info && n > last.value_or(-1)) break;

@@ -1,5 +1,6 @@
-// BlockIndexDb: the database blocks/index - a record for every known header, for every block file,
-// and a few flags. Any thread may read; one writer at a time. Format: doc/formats/block_index.md.
+// BlockIndexDb: the database blocks/index: a record for every known header and for every block
+// file, and a few flags. Any thread may read; one writer at a time. Format:
+// doc/formats/block_index.md.
 #pragma once
 
 #include "primitives/block.h"
@@ -11,10 +12,10 @@
 
 namespace ibd {
 
-/** One header's record. `file` means something only with data or undo, the positions only with
- *  their own flag. */
+/** The record of a header. `file` is valid only with data or undo, each position only with its own
+ *  flag. */
 struct BlockIndexRecord {
-    static constexpr uint32_t kValidMask = 7; //!< status bits 0..2: how far it was validated
+    static constexpr uint32_t kValidMask = 7; //!< status bits 0..2: validation level
     static constexpr uint32_t kHaveData = 8;  //!< the block is in a blk file
     static constexpr uint32_t kHaveUndo = 16; //!< its undo data is in a rev file
     static constexpr uint32_t kFailedValid = 32;
@@ -43,10 +44,10 @@ struct BlockIndexDbOptions {
     KvIoCheck before_io = nullptr; //!< for tests
 };
 
-/** Named flag: block files were deleted once. */
+/** Named flag: block files were once deleted. */
 inline constexpr std::string_view kPrunedFlag = "prunedblockfiles";
 
-/** What one durable write of the index changes. */
+/** The changes of one durable write of the index. */
 struct BlockIndexUpdate {
     std::span<const std::pair<int32_t, BlockFileInfo>> files;
     int32_t last_file = 0;
@@ -59,21 +60,22 @@ public:
     static Result<std::unique_ptr<BlockIndexDb>> Open(Env& env, Logger& log,
                                                       const BlockIndexDbOptions& options);
 
-    /** Every block record, in order of hash bytes. Stops at an error of `visit` and returns it.
-     *  The header's hash is not compared with the key: that is the caller's proof of work check. */
+    /** Visits every block record, in order of hash bytes. Stops at an error of `visit` and returns
+     *  it. The header's hash is not compared with the key: the caller checks it with the proof of
+     *  work. */
     Result<> LoadBlocks(const std::function<Result<>(const BlockHash& hash,
                                                      const BlockIndexRecord& record)>& visit) const;
     /** Records of files 0 to the last; missing ones in between are empty. */
     Result<std::vector<BlockFileInfo>> LoadFiles() const;
     Result<std::optional<BlockFileInfo>> ReadFile(int32_t n) const;
     Result<std::optional<int32_t>> LastFile() const;
-    /** Writes all of it in one synced batch. */
+    /** Writes all changes in one synced batch. */
     Result<> Write(const BlockIndexUpdate& update);
 
-    /** "R": a -reindex is under way and must be resumed. */
+    /** "R": a -reindex was started and must be resumed. */
     Result<bool> Reindexing() const;
     Result<> SetReindexing(bool on);
-    /** Named flags: "prunedblockfiles", "txindex". Nothing if never set. */
+    /** Named flags: "prunedblockfiles", "txindex". Nothing: never set. */
     Result<std::optional<bool>> Flag(std::string_view name) const;
     Result<> SetFlag(std::string_view name, bool on);
 

@@ -12,7 +12,7 @@
 namespace ibd {
 namespace {
 
-/** No entries but hidden ones and the index: nothing was ever stored under a key here. */
+/** Whether only hidden entries and the index exist: no data was ever stored under a key here. */
 Result<bool> IsFirstRun(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(directory));
@@ -33,8 +33,8 @@ Result<XorKey> ReadKey(Env& env, const Path& path)
     return XorKey(key);
 }
 
-/** A link to a key that is gone: most likely its disk is not mounted. Without files there is
- * nothing that the key is needed for. */
+/** Refuses a link to a missing key, whose disk is probably not mounted. Without block files the key
+ *  is not needed. */
 Result<> RefuseLostKey(Env& env, const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(path));
@@ -51,7 +51,7 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
 {
     const Path path = options.blocks_dir / "xor.dat";
     XorKey key;
-    // Taken for absent, a key would be replaced, and all blocks lost with it.
+    // A key mistaken for absent would be replaced, and all blocks would become unreadable.
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
     if (there) {
         IBD_ASSIGN_OR_RETURN(key, ReadKey(env, path));
@@ -88,7 +88,7 @@ Result<> ReadExactly(const ReadableFile& file, const Path& path, const XorKey& k
     return {};
 }
 
-/** An undo record, of which a window is in memory at a time, and the hash of all that was. */
+/** An undo record, read in windows, with the hash of all bytes read. */
 class UndoWindow final : public UndoSource {
 public:
     static constexpr size_t kSize = 256 << 10; //!< stays in the cache between read and hash
@@ -110,7 +110,7 @@ public:
     uint64_t Left() const override { return m_end - m_begin + m_unread; }
 
     void Hash(ByteSpan bytes) { m_hash.Write(bytes); }
-    /** Of a record that was read to its end. */
+    /** Call it after the record was read to its end. */
     Hash32 Checksum() const { return Sha256Of(m_hash.Finalize()); }
 
 private:
@@ -133,14 +133,14 @@ private:
     const ReadableFile& m_file;
     const Path& m_path;
     const XorKey& m_key;
-    uint64_t m_offset; //!< of what is unread
+    uint64_t m_offset; //!< of the unread part
     uint64_t m_unread; //!< bytes
     Bytes m_window;
-    size_t m_begin = 0, m_end = 0; //!< what lies ahead, in the window
+    size_t m_begin = 0, m_end = 0; //!< the unpassed part of the window
     Sha256 m_hash;
 };
 
-/** Leaves all of it behind, so that its checksum is known. */
+/** Reads to the end, so that the checksum is known. */
 Result<> PassAll(UndoSource& source)
 {
     while (source.Left() > 0) {
@@ -150,7 +150,7 @@ Result<> PassAll(UndoSource& source)
     return {};
 }
 
-/** Length of the record at `pos`, from the frame before it. */
+/** Length of the record at `pos`, from its frame. */
 Result<uint32_t> ReadFrameHeader(const ReadableFile& file, const Path& path, const XorKey& key,
                                  const std::array<uint8_t, 4>& magic, uint32_t offset)
 {
@@ -269,7 +269,7 @@ Result<Bytes> BlockStore::ReadBlockPart(FilePos pos, uint32_t offset, uint32_t s
     return part;
 }
 
-/** Length of the undo record at `offset`, all of which lies inside the file. */
+/** Length of the undo record at `offset`, which lies inside the file completely. */
 Result<uint32_t> BlockStore::UndoSize(const ReadableFile& file, const Path& path,
                                       uint32_t offset) const
 {
@@ -304,7 +304,7 @@ Result<> BlockStore::VisitUndo(FilePos pos, const BlockHash& prev_hash,
     if (!visited && visited.GetError().kind == Error::Kind::kSystem) {
         return with_place(visited.GetError());
     }
-    IBD_RETURN_IF_ERROR(PassAll(window)); // what cannot be decoded is most likely damaged
+    IBD_RETURN_IF_ERROR(PassAll(window)); // an undecodable record is most likely damaged
     Hash32 sum;
     IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, uint64_t{pos.offset} + size, sum));
     if (sum != window.Checksum()) {

@@ -1,7 +1,7 @@
 // BlockStore: the blk?????.dat and rev?????.dat files of one network. Owns their layout, the
-// obfuscation key and the per-file records; knows nothing of chains. Reads are const and may run on
-// any thread; writes exclude each other by an inner mutex. Memory: no caches; ScanFile holds one
-// read window (kScanWindow plus one block). Format: doc/formats/blk.md, doc/formats/rev.md.
+// obfuscation key and the records of files; it does not know chains. Reads are const and may run on
+// any thread; a mutex serialises writes. Memory: no caches; ScanFile holds one read window
+// (kScanWindow plus one block). Format: doc/formats/blk.md, doc/formats/rev.md.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -31,10 +31,12 @@ class UndoSource;
 inline constexpr uint64_t kMaxBlockFileSize = 128 << 20;
 inline constexpr uint64_t kBlockFileChunk = 16 << 20; //!< preallocation step of blk files
 inline constexpr uint64_t kUndoFileChunk = 1 << 20;   //!< preallocation step of rev files
-inline constexpr uint64_t kFileStretch = 8 << 20;     //!< of a file, what goes to disk together
+inline constexpr uint64_t kFileStretch = 8 << 20;     //!< bytes of a file written back to disk
+                                                      //!< together
 inline constexpr uint32_t kUndoChecksumSize = 32;
 
-/** Where a block or undo record lies: file number and offset of its first byte, after the frame. */
+/** Position of a block or undo record: file number and offset of its first byte, after the frame.
+ */
 struct FilePos {
     int32_t file = -1;
     uint32_t offset = 0;
@@ -53,68 +55,69 @@ struct BlockStoreOptions {
     uint64_t stretch = kFileStretch;
 };
 
-/** When a block or its undo data that is written is likely to be read again. */
+/** When written data is likely to be read again. */
 enum class ReadAgain {
-    kSoon, //!< it stays in the system's cache, as of any file
-    kLate, //!< once on the disk it leaves the cache to others
+    kSoon, //!< it stays in the system's cache, like any file
+    kLate, //!< it is dropped from the system's cache once it is on disk
 };
 
-/** What a visitor of ScanFile makes of a frame. */
+/** The answer of a visitor of ScanFile to a frame. */
 enum class ScanStep {
     kNext,      //!< go on after the frame
-    kNotABlock, //!< the frame was an accident: search again from just behind its magic
+    kNotABlock, //!< no real frame: search again from just after its magic
     kStop,      //!< end the scan
 };
 
 struct ScanStats {
     uint64_t file_size = 0;
-    uint64_t frames = 0;        //!< frames visited and not refused
+    uint64_t frames = 0;        //!< frames visited and accepted
     uint64_t skipped_bytes = 0; //!< between, before and after frames (padding, garbage)
-    uint64_t end = 0;           //!< offset behind the last frame taken
+    uint64_t end = 0;           //!< offset after the last accepted frame
 };
 
 class BlockStore {
 public:
     static constexpr size_t kScanWindow = 8 << 20;
     static constexpr size_t kMaxOpen = 64; //!< files kept open for writing between flushes
-    /** Stretches of what is read late which the system's cache keeps nevertheless, as the
-     *  disk may not have them yet. */
+    /** Stretches of kLate data that stay in the system's cache, because they may not be on disk
+     *  yet. */
     static constexpr size_t kCachedStretches = 8;
 
-    /** Opens or starts the store. Reads or creates xor.dat; an error if the directory has a
-     *  non-zero key and `obfuscate_new` is false, as Core has it. `files` are the records of the
-     *  block index (empty for a new or reindexed store); the last of them is written on. */
+    /** Opens or creates the store. Reads or creates xor.dat; as in Core, a non-zero key and
+     *  `obfuscate_new` false are an error. `files`: the records of the block index (empty for a new
+     *  or reindexed store); the last file is appended to. */
     static Result<std::unique_ptr<BlockStore>>
     Open(Env& env, Logger& log, BlockStoreOptions options, std::vector<BlockFileInfo> files = {});
 
     // Reading. Errors name file and offset.
 
-    /** The block at `pos`. Checks magic and length; with `expected` also the header's hash. */
+    /** The block at `pos`. Checks magic and length, and with `expected` also the header's hash. */
     Result<Bytes> ReadBlock(FilePos pos, const BlockHash* expected = nullptr) const;
-    /** `size` bytes of the block at `pos` from `offset`; an error when they are not all inside. */
+    /** `size` bytes of the block at `pos` from `offset`; an error if they exceed the block. */
     Result<Bytes> ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const;
-    /** The error for a block that does not lie at `pos` as it should: names file, offset, block,
-     *  height, what is wrong there, and the remedy. The file is noted for TakeSuspects(). */
+    /** The error for a damaged block at `pos`: names file, offset, block, height, the fault, and
+     *  the remedy. The file is noted for TakeSuspects(). */
     Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;
-    /** The error for a block of which the file cannot be read: names block, height and, if the file
-     *  is gone, the remedy. */
+    /** The error for a block in an unreadable file: names block, height and, if the file is gone,
+     *  the remedy. */
     Error UnreadableBlock(FilePos pos, const BlockHash& hash, int height, const Error& error) const;
-    /** Numbers of the files of which DamagedBlock() spoke since the last call, ascending. A second
-     *  reading may have found the block sound. Any thread. */
+    /** Numbers of the files that DamagedBlock() named since the last call, ascending. A second read
+     *  may have found the block intact. Any thread. */
     std::vector<int32_t> TakeSuspects() const;
     /** The undo record at `pos`, its checksum verified with the previous block's hash. */
     Result<Bytes> ReadUndo(FilePos pos, const BlockHash& prev_hash) const;
-    /** The same, decoded as it is read, so that its bytes (up to kMaxUndoSize) are never held. */
+    /** The same record, decoded while it is read: its bytes (up to kMaxUndoSize) are never in
+     *  memory at once. */
     Result<BlockUndo> ReadBlockUndo(FilePos pos, const BlockHash& prev_hash) const;
-    /** Only the checksum. */
+    /** Checks only the checksum. */
     Result<> CheckUndo(FilePos pos, const BlockHash& prev_hash) const;
     /** Walks the frames of blk file `n` in file order with large reads. A frame is the magic, a
-     *  length of 80 to 4,000,000 and that many bytes inside the file; all else is skipped. The
+     *  length of 80 to 4,000,000 and that many bytes inside the file; other bytes are skipped. The
      *  bytes given to `visit` are valid during the call. */
     Result<ScanStats>
     ScanFile(int32_t n, const std::function<ScanStep(FilePos pos, ByteSpan block)>& visit) const;
 
-    /** Numbers of the blk files present, ascending, whether the records know them or not. */
+    /** Numbers of the existing blk files, ascending, with or without a record. */
     Result<std::vector<int32_t>> ListBlockFiles() const;
     Path BlockPath(int32_t n) const;
     Path UndoPath(int32_t n) const;
@@ -123,33 +126,31 @@ public:
 
     // Writing.
 
-    /** Appends a block; starts a new file when it would pass the maximum. With each stretch that is
-     *  full the system is told to begin with it, so that Flush() finds little to do; if that fails,
-     *  Flush() says so. */
+    /** Appends a block; starts a new file at the maximum size. Writeback of each full stretch is
+     *  started, so that Flush() has little to do; Flush() reports its errors. */
     Result<FilePos> WriteBlock(ByteSpan raw, uint32_t height, uint32_t time,
                                ReadAgain again = ReadAgain::kSoon);
-    /** Records a block found in place by ScanFile. */
+    /** Adds the record of a block that ScanFile found in place. */
     void AddExisting(FilePos pos, uint32_t size, uint32_t height, uint32_t time);
-    /** Appends undo data to the rev file of the block's file, with stretches as above. `height` is
+    /** Appends undo data to the rev file of the block's file, with stretches as above. `height`:
      *  the block's. */
     Result<FilePos> WriteUndo(int32_t file, const UndoRecord& record, uint32_t height,
                               ReadAgain again = ReadAgain::kSoon);
     Result<FilePos> WriteUndo(int32_t file, ByteSpan undo, const BlockHash& prev_hash,
                               uint32_t height);
-    /** Syncs all files written since the last Flush, and holds nobody up who writes; call before
-     *  the index names their records. Once a sync failed, this fails until the store is opened
-     *  again. */
+    /** Syncs all files written since the last Flush, without blocking writers; call it before the
+     *  index names their records. After a failed sync it fails until the store is opened again. */
     Result<> Flush();
-    /** The next undo record goes to the file that has the name then: who took the rev file away, or
-     *  put another in its place, did not take away the one that is open. */
+    /** Opens the rev file by name again for the next undo record: the open one may have been removed
+     *  or replaced. */
     Result<> ReopenUndo(int32_t file);
 
-    // Pruning. A file that is forgotten holds nothing any more that the index knows; it is deleted
-    // once the index on disk says so too. Not for the last file.
+    // Pruning. A forgotten file has no block that the index knows; it is deleted once the index on
+    // disk has forgotten it too. Not for the last file.
 
     /** Clears the record of blk and rev file `n`. */
     void ForgetFile(int32_t n);
-    /** Deletes both, if they are there; the record is clear. */
+    /** Deletes both files, if they exist; the record must be clear. */
     Result<> DeleteFile(int32_t n);
     /** Whether files have grown by a chunk since the last call; any thread. */
     bool TakeGrown() { return m_grown.exchange(false); }
@@ -160,21 +161,22 @@ public:
     int32_t LastFile() const;
     /** Records changed since the last call, with their file numbers. */
     std::vector<std::pair<int32_t, BlockFileInfo>> TakeDirty();
-    /** What was taken could not be written: the records of these files are dirty again. */
+    /** Marks the records of these files as changed again, after a failed write. */
     void PutBack(std::span<const std::pair<int32_t, BlockFileInfo>> files);
     /** Bytes in blk and rev files according to the records. */
     uint64_t DiskUsage() const;
 
 private:
-    /** A file with writes that Flush() has not yet synced, or the last one written. */
+    /** A file with unsynced writes, or the last one written. */
     struct OpenFile {
-        std::shared_ptr<WritableFile> file; //!< shared with who syncs it without the lock
-        uint64_t reserved = 0;              //!< size on disk, preallocation included
-        uint64_t started = 0;               //!< where the next stretch begins
+        std::shared_ptr<WritableFile> file; //!< shared with the thread that syncs it without the
+                                            //!< lock
+        uint64_t reserved = 0;              //!< size on disk, including preallocation
+        uint64_t started = 0;               //!< start of the next stretch
         bool dirty = false;
-        bool complete = false; //!< nothing more will come
+        bool complete = false; //!< no more data will be appended
     };
-    /** Of a file: what the system is to begin with. */
+    /** A part of a file whose writeback is to be started. */
     struct Stretch {
         std::shared_ptr<WritableFile> file;
         uint64_t begin = 0, end = 0;
@@ -187,7 +189,7 @@ private:
 
     Path PathOf(FileId id) const;
     Result<uint32_t> UndoSize(const ReadableFile& file, const Path& path, uint32_t offset) const;
-    /** Lets `visit` read a record, as much of it as it wants, then looks at its checksum. */
+    /** Lets `visit` read a record or a part of it, then checks its checksum. */
     Result<> VisitUndo(FilePos pos, const BlockHash& prev_hash,
                        const std::function<Result<>(UndoSource&)>& visit) const;
 
@@ -213,13 +215,13 @@ private:
     const BlockStoreOptions m_options;
     const XorKey m_key;
 
-    Mutex m_flushing; //!< taken before m_mutex: no Flush() returns before one that began earlier
+    Mutex m_flushing; //!< taken before m_mutex: an earlier Flush() ends before a later one returns
     mutable Mutex m_mutex;
     std::vector<BlockFileInfo> m_files IBD_GUARDED_BY(m_mutex); //!< never empty
     std::set<int32_t> m_dirty IBD_GUARDED_BY(m_mutex);
     std::map<FileId, OpenFile> m_open IBD_GUARDED_BY(m_mutex); //!< at most kMaxOpen
-    std::vector<Stretch> m_due IBD_GUARDED_BY(m_mutex);        //!< full, and not begun with
-    std::deque<Stretch> m_cached IBD_GUARDED_BY(m_mutex);      //!< begun with, and read late
+    std::vector<Stretch> m_due IBD_GUARDED_BY(m_mutex);        //!< full, writeback not started
+    std::deque<Stretch> m_cached IBD_GUARDED_BY(m_mutex);      //!< kLate, writeback started
     uint32_t m_last_undo_height IBD_GUARDED_BY(m_mutex) = 0;
     bool m_new_names IBD_GUARDED_BY(m_mutex) = false; //!< the directory needs a sync
     std::optional<Error> m_sync_failure IBD_GUARDED_BY(m_mutex);

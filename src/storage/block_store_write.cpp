@@ -11,14 +11,14 @@ namespace ibd {
 
 namespace {
 
-/** What is written at once: every block, and all undo data but that of a block which spends
- *  thousands of scripts of the greatest size. */
+/** Bytes written at once: every block, and all undo data except of a block that spends thousands of
+ *  the longest scripts. */
 constexpr size_t kWriteWindow = 8 << 20;
 
-/** Brings bytes to a file, obfuscated, as many at a time as fit into the window. */
+/** Obfuscates bytes and writes them to a file in pieces of the window's size. */
 class WriteWindow {
 public:
-    /** They begin at `start` of the file and are `size` in all. */
+    /** The bytes begin at `start` of the file; `size` in all. */
     WriteWindow(WritableFile& file, const XorKey& key, uint64_t start, uint64_t size)
         : m_file(file), m_key(key), m_start(start), m_room(std::min<uint64_t>(size, kWriteWindow)),
           m_bytes(std::make_unique_for_overwrite<uint8_t[]>(m_room))
@@ -37,7 +37,7 @@ public:
         return {};
     }
 
-    /** What has been added since the last time. */
+    /** Writes the bytes added since the last call. */
     Result<> Write()
     {
         IBD_RETURN_IF_ERROR(m_file.WriteAt(m_start, {m_bytes.get(), m_size}));
@@ -63,7 +63,7 @@ BlockFileInfo& BlockStore::Info(int32_t n)
     return m_files[static_cast<size_t>(n)];
 }
 
-/** Up to where the file is written, by its record. */
+/** The recorded end of the file's data. */
 uint64_t BlockStore::SizeOf(FileId id)
 {
     const BlockFileInfo& info = Info(id.second);
@@ -82,7 +82,7 @@ Result<BlockStore::OpenFile*> BlockStore::OpenForWriting(FileId id)
     return &m_open.emplace(id, std::move(out)).first->second;
 }
 
-/** Syncs and closes all files if they are too many. */
+/** Syncs and closes all files if too many are open. */
 Result<> BlockStore::MakeRoomToOpen()
 {
     if (m_open.size() < kMaxOpen) return {};
@@ -98,8 +98,8 @@ Result<> BlockStore::MakeRoomToOpen()
     return {};
 }
 
-/** Grows the file in whole chunks, so that it lies together on disk and a full disk is noticed
- *  before anything is written. */
+/** Grows the file in whole chunks: less fragmentation, and a full disk is noticed before data is
+ *  written. */
 Result<> BlockStore::Reserve(FileId id, OpenFile& out, uint64_t end)
 {
     if (end <= out.reserved) return {};
@@ -116,8 +116,8 @@ Result<> BlockStore::Reserve(FileId id, OpenFile& out, uint64_t end)
     return {};
 }
 
-/** Writes magic, length, payload and trailer so that the payload comes to lie at `at`: at once, or
- *  piece by piece where it is undo data of an extreme size. */
+/** Writes magic, length, payload and trailer, with the payload at `at`; in pieces if it is undo
+ *  data of an extreme size. */
 Result<> BlockStore::Append(FileId id, uint32_t at, std::span<const ByteSpan> payload,
                             uint64_t size, ByteSpan trailer)
 {
@@ -135,7 +135,7 @@ Result<> BlockStore::Append(FileId id, uint32_t at, std::span<const ByteSpan> pa
     return window.Write();
 }
 
-/** Nothing more will come: cuts the preallocated rest off. */
+/** Truncates the preallocated rest of a file that will not grow further. */
 Result<> BlockStore::Finish(FileId id, ReadAgain again)
 {
     IBD_ASSIGN_OR_RETURN(OpenFile * out, OpenForWriting(id));
@@ -147,7 +147,7 @@ Result<> BlockStore::Finish(FileId id, ReadAgain again)
     return {};
 }
 
-/** The file that takes a frame of this size: the last one, or a new one when it is full. */
+/** The file for a frame of this size: the last one, or a new one if that is full. */
 Result<int32_t> BlockStore::FileFor(uint64_t frame_size, ReadAgain again)
 {
     const int32_t last = static_cast<int32_t>(m_files.size()) - 1;
@@ -161,7 +161,7 @@ Result<int32_t> BlockStore::FileFor(uint64_t frame_size, ReadAgain again)
     return last + 1;
 }
 
-/** What was written to the file is due, if it is so many bytes. */
+/** Queues the last written part of a file for writeback if it has at least `least` bytes. */
 void BlockStore::EndStretch(FileId id, uint64_t least, ReadAgain again)
 {
     OpenFile& out = m_open.at(id);
@@ -171,7 +171,7 @@ void BlockStore::EndStretch(FileId id, uint64_t least, ReadAgain again)
     out.started = end;
 }
 
-/** Without the lock: the system may take its time, and others write meanwhile. */
+/** Runs without the lock, as the system may be slow and others write meanwhile. */
 void BlockStore::StartStretches()
 {
     std::vector<Stretch> due;
@@ -193,7 +193,7 @@ void BlockStore::StartStretches()
         const Lock lock(m_mutex);
         NoteFailure(started.GetError());
     }
-    // With what lies before: what was not on the disk when its turn came may be now.
+    // Also the earlier part, which may not have been on disk at its own turn.
     for (const Stretch& stretch : leaving) stretch.file->DontNeed(0, stretch.end);
 }
 
@@ -269,9 +269,8 @@ Result<FilePos> BlockStore::AppendUndo(int32_t file, const UndoRecord& record, u
     return pos;
 }
 
-/** After a failed sync the system may have dropped what was written, and the next sync says that
- *  all is well. So none is asked for any more, and nothing is promised, until the store is opened
- *  again. */
+/** After a failed sync the system may have dropped written data, and the next sync may succeed. So
+ *  every later Flush() fails until the store is opened again. */
 void BlockStore::NoteFailure(const Error& error)
 {
     if (!m_sync_failure) m_sync_failure = error;

@@ -19,8 +19,8 @@ constexpr int kLastLevel = 6;
 constexpr uint64_t kComparatorTag = 1, kLogNumberTag = 2, kNextFileTag = 3, kLastSequenceTag = 4;
 constexpr uint64_t kNewFileTag = 7, kPrevLogTag = 9;
 
-/** Appends one record in LevelDB's log format: pieces that never cross a border of 32 KiB, each
- *  with checksum, length and whether it is the first or last. */
+/** Appends one record in LevelDB's log format: pieces that never cross a multiple of 32 KiB, each
+ *  with checksum, length and first/last flags. */
 void AppendLogRecord(Bytes& log, ByteSpan record)
 {
     constexpr size_t kBlock = 32768, kHeader = 7;
@@ -44,9 +44,9 @@ void AppendLogRecord(Bytes& log, ByteSpan record)
     } while (!record.empty());
 }
 
-/** The level whose limit (10 MB at level 1, ten times more at each further one) holds this much
- *  with room to grow, so that LevelDB sees nothing to compact. Level 2 at least: new tables of a
- *  running node may then be placed above it. */
+/** The level whose limit (10 MB at level 1, ten times as much at each further one) holds these
+ *  bytes with room to grow, so that LevelDB starts no compaction. At least level 2: a running node
+ *  can then place new tables above it. */
 int LevelFor(uint64_t bytes)
 {
     int level = 2;
@@ -95,7 +95,7 @@ std::unique_ptr<TableWriter> ChainstateBuilder::NewWriter()
     return std::make_unique<TableWriter>(m_env, std::move(options), m_next_number);
 }
 
-/** The table of the records before all coins. The key's own record is not obfuscated. */
+/** Writes the table of the records before all coins. The key's own record is not obfuscated. */
 Result<std::vector<TableFile>> ChainstateBuilder::WriteHead(const BlockHash& best_block)
 {
     TableWriter head(m_env, {m_directory, XorKey(), m_options.max_file_bytes}, m_next_number);
@@ -139,7 +139,7 @@ Result<> ChainstateBuilder::WriteManifest(std::span<const TableFile> tables)
     AppendLogRecord(log, edit);
     const std::string name = fmt::format("MANIFEST-{:06}", kManifestNumber);
     IBD_RETURN_IF_ERROR(WriteFileAtomically(m_env, m_directory / name, log));
-    // Last: what makes the directory a database.
+    // Written last, because it makes the directory a database.
     return WriteFileAtomically(m_env, m_directory / "CURRENT", AsBytes(name + "\n"));
 }
 
@@ -151,7 +151,7 @@ Result<> ChainstateBuilder::Complete(std::vector<TableFile> tables, const BlockH
     std::sort(tables.begin(), tables.end(),
               [](const TableFile& a, const TableFile& b) { return a.smallest < b.smallest; });
     for (size_t i = 1; i < tables.size(); ++i) CHECK(tables[i - 1].largest < tables[i].smallest);
-    // The tables' names must be durable before the manifest that lists them.
+    // The tables' directory entries must be durable before the manifest lists them.
     IBD_RETURN_IF_ERROR(m_env.SyncDirectory(m_directory));
     IBD_RETURN_IF_ERROR(WriteManifest(tables));
     return m_env.SyncDirectory(m_directory.parent_path());
@@ -203,8 +203,8 @@ Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate)
     const WorkFolder work(chainstate);
     IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(work.Marker()));
     if (!is_marked) return work.Remove(env);
-    // A system that cannot tell must not pass for a chainstate or a copy that is not there: what
-    // is left of them is removed below.
+    // An I/O error must not count as a missing chainstate or copy, because the remains are removed
+    // below.
     IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(chainstate));
     IBD_ASSIGN_OR_RETURN(const bool has_new, env.IsThere(work.New() / "CURRENT"));
     IBD_ASSIGN_OR_RETURN(const bool has_old, env.IsThere(work.Old()));

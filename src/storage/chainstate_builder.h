@@ -1,12 +1,13 @@
-// ChainstateBuilder: makes a whole chainstate from coins that come in key order, as LevelDB tables
-// written directly, and puts it in the place of the old one. Owned by the loader of a sync engine.
-// NewWriter() may be called from any thread; each writer belongs to one thread and gets a key range
-// of its own. Publish() is called once, after all writers finished.
+// ChainstateBuilder: makes a whole chainstate from coins in key order, by writing LevelDB tables
+// directly, and replaces the old one. Owned by the loader of a sync engine. NewWriter() may be
+// called from any thread; each writer belongs to one thread and has a key range of its own.
+// Publish() is called once, after all writers finished.
 //
-// A crash at any point leaves the old chainstate or the new one: the new one grows in
-// `<chainstate>.ibdbooster/new` and is complete once it has a CURRENT file; while it takes its
-// place, the old one is `<chainstate>.ibdbooster/old`. RecoverPublish() at start-up finishes or
-// undoes what was interrupted. That work folder is ours only if it holds the marker file: another
+// A crash at any point leaves the old or the new chainstate. The new one grows in
+// `<chainstate>.ibdbooster/new` and is complete once it has a CURRENT file. During the replacement
+// the old one is `<chainstate>.ibdbooster/old`. RecoverPublish() at start-up finishes or undoes an
+// interrupted replacement. The work folder is ours only if it has the marker file: another folder
+// of this name is never used, emptied or removed.
 // one is never adopted, emptied or removed.
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace ibd {
 
-/** Where a chainstate is made, and where the old one waits while it is replaced. */
+/** The folder for a new chainstate, and for the old one during the replacement. */
 class WorkFolder {
 public:
     explicit WorkFolder(const Path& chainstate);
@@ -32,9 +33,9 @@ public:
 
     /** Refuses a folder of this name without the marker, unless it is empty. */
     Result<> CheckOurs(Env& env) const { return m_folder.CheckOurs(env); }
-    /** Makes it, marked, unless it is there. */
+    /** Makes the folder with its marker, unless it exists. */
     Result<> Make(Env& env) const { return m_folder.Make(env); }
-    /** Removes what is ours in it, and the folder if nothing else is in it. */
+    /** Removes our files in it, and the folder if it is empty then. */
     Result<> Remove(Env& env) const;
 
 private:
@@ -42,22 +43,22 @@ private:
 };
 
 struct ChainstateBuilderOptions {
-    Path chainstate;       //!< the directory to be replaced; its parent exists
-    bool obfuscate = true; //!< values under a random key, as a new database of Core has it
+    Path chainstate;       //!< the directory to replace; its parent exists
+    bool obfuscate = true; //!< values under a random key, as in a new database of Core
     uint64_t max_file_bytes = 32 << 20;
 };
 
 class ChainstateBuilder {
 public:
-    /** Removes what an earlier attempt left and starts an empty directory. */
+    /** Removes the remains of an earlier attempt and starts an empty directory. */
     static Result<std::unique_ptr<ChainstateBuilder>> Create(Env& env,
                                                              ChainstateBuilderOptions options);
 
-    /** A writer for coins: keys as CoinKey, values as AppendCoin. Values are obfuscated by it. */
+    /** A writer for coins: keys as CoinKey, values as AppendCoin. The writer obfuscates values. */
     std::unique_ptr<TableWriter> NewWriter();
 
-    /** Adds the best block and the manifest of all tables and makes everything durable; the
-     *  directory is a chainstate then. The tables' key ranges must not overlap (CHECK). */
+    /** Adds the best block and the manifest of all tables and makes everything durable; then the
+     *  directory is a chainstate. The tables' key ranges must not overlap (CHECK). */
     Result<> Complete(std::vector<TableFile> tables, const BlockHash& best_block);
     /** Complete(), then ReplaceChainstate(). */
     Result<> Publish(std::vector<TableFile> tables, const BlockHash& best_block);
@@ -76,15 +77,15 @@ private:
     std::atomic<uint64_t> m_next_number{2}; //!< 1 is the manifest
 };
 
-/** Puts the complete chainstate at WorkFolder::New() in the place of the old one, which must not
- *  be open, and removes that and the work folder. */
+/** Replaces the old chainstate, which must not be open, by the complete one at WorkFolder::New(),
+ *  and removes the old one and the work folder. */
 Result<> ReplaceChainstate(Env& env, const Path& chainstate);
 
-/** Finishes or undoes an interrupted Publish and removes what was never complete, with a line in
- *  the log for each; call before the chainstate is opened. */
+/** Finishes or undoes an interrupted Publish and removes incomplete work, with a log line for each;
+ *  call it before the chainstate is opened. */
 Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate);
 
-/** What a chainstate that nobody has open says of itself. */
+/** The state of a chainstate that is not open. */
 struct ChainstateSummary {
     bool exists = false;
     bool between = false; //!< a write was interrupted

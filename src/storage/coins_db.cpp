@@ -10,7 +10,7 @@ constexpr uint8_t kOldCoins[] = {'c'}; // records per transaction, before Core 0
 constexpr uint8_t kFirstCoin[] = {CoinKey::kPrefix};
 constexpr uint8_t kBehindCoins[] = {CoinKey::kPrefix + 1};
 
-/** Databases of before 0.15 are read by nothing but an upgrade that no longer exists. */
+/** Refuses databases of versions before 0.15, which Core could once upgrade. */
 Result<> RefuseOldFormat(const KvStore& kv)
 {
     KvIterator it = kv.NewIterator();
@@ -121,7 +121,7 @@ CoinsCursor CoinsDb::Cursor() const { return CoinsCursor(m_kv->NewIterator(), Di
 CoinsWriter::CoinsWriter(CoinsDb& db, const BlockHash& new_best, const BlockHash& old_best)
     : m_db(db), m_new_best(new_best), m_batch(*db.m_kv)
 {
-    // The first batch marks the database as being on its way from one block to the other.
+    // The first batch marks the database as between the two blocks.
     m_batch.Erase(kBestBlock);
     Writer w(m_value);
     w.CompactSize(2);
@@ -194,7 +194,7 @@ void CoinsCursor::Next()
     Settle();
 }
 
-/** Takes the key that the iterator is at, or notes why there is none. */
+/** Reads the key at the iterator, or notes the reason why there is none. */
 void CoinsCursor::Settle()
 {
     m_valid = false;

@@ -1,5 +1,5 @@
-// CoinsDb: the chainstate database - every unspent output by outpoint, and the block up to which
-// they hold. Get, Has and cursors may run on any thread at any time; one CoinsWriter at a time.
+// CoinsDb: the chainstate database: every unspent output by outpoint, and the block that the coins
+// are at. Get, Has and cursors may run on any thread at any time; one CoinsWriter at a time.
 // Memory: its LevelDB cache, plus one batch while writing. Format: doc/formats/chainstate.md.
 #pragma once
 
@@ -20,7 +20,7 @@ struct CoinsDbOptions {
     KvIoCheck before_io = nullptr; //!< for tests
 };
 
-/** One change to the coins; a null coin means that it is spent. Both pointers are the caller's. */
+/** One change to the coins; a null coin means spent. Both pointers belong to the caller. */
 struct CoinChange {
     const OutPoint* outpoint = nullptr;
     const Coin* coin = nullptr;
@@ -29,17 +29,17 @@ struct CoinChange {
 /** Walks the coins in the order of the database, as they were when the cursor was made. */
 class CoinsCursor {
 public:
-    /** To the first coin not before `outpoint` in the order of CoinKey. */
+    /** Moves to the first coin not before `outpoint` in the order of CoinKey. */
     void Seek(const OutPoint& outpoint);
     bool Valid() const { return m_valid; }
     void Next();
     const OutPoint& Key() const { return m_outpoint; }
     Result<Coin> Value() const;
-    /** The stored value, de-obfuscated; until the cursor moves. */
+    /** The stored value, de-obfuscated; valid until the cursor moves. */
     ByteSpan RawValue() const { return m_iterator.Value(); }
-    /** Why the walk ended early: a failed read or a malformed key; Ok at the true end. */
+    /** The reason of an early end: a failed read or a malformed key; Ok at the true end. */
     Result<> Status() const { return m_status; }
-    /** Best block of the same moment; null if the database has none. */
+    /** Best block at the same moment; null if the database has none. */
     const BlockHash& BestBlock() const { return m_best; }
 
 private:
@@ -58,15 +58,15 @@ private:
 class CoinsDb;
 
 /** Moves the coins from one block to another in batches. From the first batch until Commit() the
- *  database says that it is between the two (head blocks), and can only be written on towards the
- *  same new block; dropping the writer leaves it so, as a crash would. The first error sticks. */
+ *  database is marked as between the two (head blocks), and accepts only writes towards the same
+ *  new block. Dropping the writer leaves it so, as a crash would. The first error is kept. */
 class CoinsWriter {
 public:
     void Put(const OutPoint& outpoint, const Coin& coin);
-    /** As Put, of a value already in chainstate form. */
+    /** Puts a value that is already in chainstate form. */
     void PutRaw(const OutPoint& outpoint, ByteSpan value);
     void Erase(const OutPoint& outpoint);
-    /** Writes the rest and names the new best block. */
+    /** Writes the rest and the new best block. */
     Result<> Commit();
     Result<> Status() const { return m_status; }
 
@@ -89,16 +89,16 @@ public:
 
     Result<std::optional<Coin>> Get(const OutPoint& outpoint) const;
     Result<bool> Has(const OutPoint& outpoint) const;
-    /** The block up to which the coins hold; null when new or in the middle of a write. */
+    /** The block that the coins are at; null: new, or a write is incomplete. */
     Result<BlockHash> BestBlock() const;
-    /** New and old block of an interrupted write; empty when there was none. */
+    /** New and old block of an interrupted write; empty: there was none. */
     Result<std::vector<BlockHash>> HeadBlocks() const;
 
-    /** Starts moving to `new_best`. The old block is read from the database; an interrupted write
-     *  can only be repeated towards the block it was going to. */
+    /** Starts moving to `new_best` from the block in the database. An interrupted write can only be
+     *  repeated towards its own new block. */
     Result<CoinsWriter> StartWrite(const BlockHash& new_best);
-    /** StartWrite, all changes that `next` gives until it returns false, Commit. Not synced: a
-     *  power cut may undo whole batches from the end, which leaves an older consistent state. */
+    /** StartWrite, all changes from `next` until it returns false, Commit. Not synced: a power cut
+     *  may lose whole batches from the end, which leaves an older consistent state. */
     Result<> Write(const std::function<bool(CoinChange&)>& next, const BlockHash& new_best);
 
     CoinsCursor Cursor() const;

@@ -1,5 +1,5 @@
-// CoinsReader: a set of coins that can be asked for one, and the database as such a set. Read() may
-// be called from several threads while nobody changes the set.
+// CoinsReader: a set of coins to look up; and the database as such a set. Several threads may call
+// Read() while the set is not changed.
 #pragma once
 
 #include "storage/coins_db.h"

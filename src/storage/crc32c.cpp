@@ -31,12 +31,12 @@ uint32_t ByTable(ByteSpan data, uint32_t crc)
 }
 
 #if defined(__x86_64__)
-/** Bytes of each of the three streams that the processor works on at a time: an instruction takes
- *  three cycles, but one can begin in each. Two rounds are nearly a page of 8 KiB. */
+/** Bytes of each of the three streams that are processed at a time: an instruction takes three
+ *  cycles, but one can start in each. Two rounds are nearly a page of 8 KiB. */
 constexpr size_t kStreamBytes = 1360;
 
-/** What kStreamBytes zeros make of a state. That is linear, so each byte of the state is looked up
- *  apart. */
+/** The effect of kStreamBytes zeros on a state. It is linear, so each byte of the state is looked
+ *  up separately. */
 class ZeroStream {
 public:
     ZeroStream()
@@ -88,19 +88,19 @@ __attribute__((target("sse4.2"))) uint32_t ByInstruction(ByteSpan data, uint32_t
 }
 
 /** x^power modulo the polynomial, as the upper half of a word whose bit i is the coefficient of
- *  x^(63 - i): the order in which carry-less products of data as it lies in memory come out. */
+ *  x^(63 - i): the bit order of carry-less products of little-endian data. */
 constexpr uint64_t PowerOfX(unsigned power)
 {
-    uint32_t c = 0x80000000; // x^0, likewise with bit i for x^(31 - i)
+    uint32_t c = 0x80000000; // x^0, where bit i is the coefficient of x^(31 - i)
     for (; power > 0; --power) c = c & 1 ? (c >> 1) ^ 0x82f63b78 : c >> 1;
     return uint64_t{c} << 32;
 }
 
 #define IBD_VECTOR_TARGET __attribute__((target("avx512f,vpclmulqdq,pclmul,sse4.2")))
 
-/** What moves a vector over `bits` of what follows it: each 16 bytes of it are two words, of which
- *  the first stands 64 bits higher. A product of two words comes out times x, hence the one less.
- */
+/** Multipliers that move a vector over the next `bits` bits of the message: each 16 bytes are two
+ *  words, the first 64 bits higher. A product of two words has an extra factor x, hence the minus
+ *  one. */
 IBD_VECTOR_TARGET inline __m512i Mover(unsigned bits)
 {
     const uint64_t first = PowerOfX(bits + 63), second = PowerOfX(bits - 1);
@@ -111,16 +111,16 @@ IBD_VECTOR_TARGET inline __m512i Mover(unsigned bits)
 
 IBD_VECTOR_TARGET inline __m512i Load(const uint8_t* p) { return _mm512_loadu_si512(p); }
 
-/** `high` moved over what lies between, and `low` added. */
+/** Moves `high` over the bits in between and adds `low`. */
 IBD_VECTOR_TARGET inline __m512i Fold(__m512i high, __m512i mover, __m512i low)
 {
     return _mm512_clmulepi64_epi128(high, mover, 0x00) ^
            _mm512_clmulepi64_epi128(high, mover, 0x11) ^ low;
 }
 
-/** A message is a polynomial, and its checksum the remainder of its division: a vector of it may be
- *  replaced by anything of the same remainder further on. So four vectors are moved along the
- *  message, then into one, and the rest is the instruction's. */
+/** A message is a polynomial, and its checksum the remainder of a division: a vector may be
+ *  replaced by any value with the same remainder further on. So four vectors are moved along the
+ *  message, then folded into one; the instruction does the rest. */
 IBD_VECTOR_TARGET uint32_t ByVectors(ByteSpan data, uint32_t crc)
 {
     constexpr size_t kVector = 64, kStep = 4 * kVector;
@@ -129,7 +129,7 @@ IBD_VECTOR_TARGET uint32_t ByVectors(ByteSpan data, uint32_t crc)
     static const __m512i over_one = Mover(8 * kVector);
     const uint8_t* p = data.data();
     size_t n = data.size();
-    // What the checksum starts from is added to the first bits of the message.
+    // The initial value of the checksum is added to the first bits of the message.
     const std::array<uint64_t, 8> start = {~crc};
     __m512i a = Load(p) ^ Load(reinterpret_cast<const uint8_t*>(start.data()));
     __m512i b = Load(p + kVector), c = Load(p + 2 * kVector), d = Load(p + 3 * kVector);

@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli), as LevelDB guards its blocks and log records with. Pure functions; by the
-// processor's own instructions where there are any, else by a table.
+// CRC-32C (Castagnoli), the checksum of LevelDB's blocks and log records. Pure functions; uses the
+// processor's instructions if available, else a table.
 #pragma once
 
 #include "util/bytes.h"
@@ -11,13 +11,13 @@ namespace ibd {
 /** Continues `crc` (0 at the start) over more bytes. */
 uint32_t Crc32c(ByteSpan data, uint32_t crc = 0);
 
-/** A way to compute it. */
+/** An implementation. */
 struct Crc32cWay {
     const char* name;
     uint32_t (*compute)(ByteSpan data, uint32_t crc);
 };
-/** All that this machine has, the fastest last. The first is that of a table, the oracle of the
- *  others. */
+/** All implementations for this machine, the fastest last. The first uses a table and is the
+ *  reference. */
 std::span<const Crc32cWay> Crc32cWays();
 
 /** LevelDB stores checksums rotated and shifted, since data may contain checksums itself. */

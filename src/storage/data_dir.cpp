@@ -7,7 +7,7 @@
 namespace ibd {
 namespace {
 
-/** Makes the folder and takes its lock; the file stays, as Core leaves it. */
+/** Makes the folder and locks it; the lock file stays, as in Core. */
 Result<std::unique_ptr<FileLock>> MakeAndLock(Env& env, const Path& folder)
 {
     const Path lock_file = folder / ".lock";

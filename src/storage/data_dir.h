@@ -1,5 +1,5 @@
-// DataDir: the folders of one network and the locks that keep a second node out of them. Created at
-// start-up by the node, held until the end. One thread.
+// DataDir: the folders of one network, and locks against a second node. Created at start-up by the
+// node, held until the end. One thread.
 #pragma once
 
 #include "util/env.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** Core refuses to run with less free space than this. */
+/** Core refuses to run with less free space. */
 inline constexpr uint64_t kMinDiskSpace = 50 << 20;
 
 struct DataDirOptions {
@@ -19,21 +19,21 @@ struct DataDirOptions {
 
 class DataDir {
 public:
-    /** Makes the folders, checks that they can be written, locks them and checks for space. Errors
+    /** Makes the folders, checks that they are writable, locks them and checks for space. Errors
      *  are one line for the user: absent folder, no permission, held by another process, full. */
     static Result<std::unique_ptr<DataDir>> Open(Env& env, const DataDirOptions& options);
 
     const Path& Net() const { return m_net; }       //!< folder of the network
     const Path& Blocks() const { return m_blocks; } //!< blk, rev, xor.dat
-    /** Below the network's folder wherever the blocks are, as with Core. */
+    /** In the network's folder wherever the blocks are, as in Core. */
     Path BlockIndex() const { return m_net / "blocks" / "index"; }
-    /** Where this program kept it up to version 0.1 with -blocksdir. */
+    /** The place of the index with -blocksdir up to version 0.1. */
     Path OldBlockIndex() const { return m_blocks / "index"; }
-    /** Moves an index from there to its place if that has none; says whether it did. An error, of a
-     *  place on another disk for one, names both. */
+    /** Moves an index from there to its current place if that has none; returns whether it did. An
+     *  error (for example another disk) names both places. */
     Result<bool> AdoptOldBlockIndex();
-    /** What "chainstate" links to if it is a symbolic link: the booster puts a new folder in the
-     *  place of the old one, which is to stay on the disk the user chose. */
+    /** The target of "chainstate" if it is a symbolic link: the booster replaces the folder, and
+     *  the new one must stay on the disk that the user chose. */
     Path Chainstate() const { return m_env.FollowLink(m_net / "chainstate"); }
     bool ChainstateIsLink() const { return Chainstate() != m_net / "chainstate"; }
     Path Indexes() const { return m_net / "indexes"; }

@@ -32,7 +32,7 @@ Result<std::optional<FrameScanner::Frame>> FrameScanner::Next()
         const size_t frame = kFrameHeaderSize + size;
         IBD_RETURN_IF_ERROR(Fill(frame));
         if (Available() < frame) {
-            Skip(1); // torn, or an accident near the end: there may be whole frames inside
+            Skip(1); // torn, or an accidental match near the end: whole frames may be inside
             continue;
         }
         Frame found;
@@ -63,8 +63,8 @@ void FrameScanner::Skip(size_t n)
     m_skipped += n;
 }
 
-/** Moves to the next full header that starts with the magic. False when there is none before the
- *  last seven bytes of the buffer, which then are all that is left. */
+/** Moves to the next full header that starts with the magic. False: there is none, and only the
+ *  last seven bytes of the buffer are left. */
 bool FrameScanner::SkipToMagic()
 {
     while (Available() >= kFrameHeaderSize) {
@@ -79,7 +79,7 @@ bool FrameScanner::SkipToMagic()
     return false;
 }
 
-/** Makes `wanted` bytes available unless the file ends before. */
+/** Makes `wanted` bytes available unless the file ends earlier. */
 Result<> FrameScanner::Fill(size_t wanted)
 {
     if (Available() >= wanted || m_at_end) return {};

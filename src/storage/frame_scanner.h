@@ -1,6 +1,6 @@
-// FrameScanner: finds the frames of one blk file by large sequential reads. Used by
-// BlockStore::ScanFile and by engines that read files themselves. One thread.
-// Memory: one window plus one block.
+// FrameScanner: finds the frames of one blk file with large sequential reads. Used by
+// BlockStore::ScanFile and by engines that read files themselves. One thread. Memory: one window
+// plus one block.
 #pragma once
 
 #include "storage/xor_key.h"
@@ -15,7 +15,7 @@ class FrameScanner {
 public:
     struct Frame {
         uint32_t offset = 0; //!< of the first byte of the block
-        ByteSpan block;      //!< until the next call
+        ByteSpan block;      //!< valid until the next call
     };
 
     /** `window`: bytes read at once; `start`: file offset to begin at. The file must outlive the
@@ -24,13 +24,13 @@ public:
                  const std::array<uint8_t, 4>& magic, size_t window, uint64_t start = 0);
 
     /** The next frame: magic, a length of 80 to 4,000,000 and that many bytes inside the file.
-     *  Whatever else lies between is skipped. Nothing at the end of the file. */
+     *  Other bytes are skipped. Nothing: the end of the file. */
     Result<std::optional<Frame>> Next();
-    /** The frame last returned was no block: the search goes on just behind its magic. */
+    /** The last returned frame was not a block: the search continues just after its magic. */
     void Refuse();
 
     uint64_t SkippedBytes() const { return m_skipped; }
-    /** Offset behind the last frame returned and not refused. */
+    /** Offset after the last frame that was returned and not refused. */
     uint64_t End() const { return m_end; }
 
 private:

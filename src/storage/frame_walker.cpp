@@ -29,7 +29,7 @@ Result<std::optional<FrameWalker::Frame>> FrameWalker::Next()
     return frame;
 }
 
-/** The frame at m_pos; nothing if there is none that begins just there. */
+/** The frame that starts exactly at m_pos; nothing if there is none. */
 Result<std::optional<FrameWalker::Frame>> FrameWalker::Peek()
 {
     if (!m_file_size) {

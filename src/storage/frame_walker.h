@@ -1,8 +1,8 @@
-// FrameWalker: the frames of one blk file, found as FrameScanner finds them but without reading
-// what is in them: eight bytes of frame and the block's header, then on to the next frame. From
-// the first place that is odd - damage, garbage, the zeros of a preallocated tail, a frame that
-// was refused - the rest of the file is scanned byte by byte, so that the answer is always the
-// scanner's. One thread. Memory: 4 KiB, when it scans a scanner's.
+// FrameWalker: the same frames of one blk file as FrameScanner, without reading block contents:
+// eight bytes of frame and the block's header, then the next frame. From the first irregular place
+// (damage, garbage, the zeros of a preallocated tail, a refused frame) the rest of the file is
+// scanned byte by byte, so that the result is always the scanner's. One thread. Memory: 4 KiB, or a
+// scanner's while it scans.
 #pragma once
 
 #include "primitives/block.h"
@@ -14,17 +14,17 @@ class FrameWalker {
 public:
     struct Frame {
         uint32_t offset = 0; //!< of the first byte of the block
-        uint32_t size = 0;   //!< that the frame says; the file has so many bytes
-        ByteSpan header;     //!< the first 80 of them; until the next call
+        uint32_t size = 0;   //!< according to the frame; the file has that many bytes
+        ByteSpan header;     //!< first 80 bytes of the block; valid until the next call
     };
 
-    /** `window`: of the scanner. The file must outlive the walker. */
+    /** `window`: for the scanner. The file must outlive the walker. */
     FrameWalker(const ReadableFile& file, Path path, const XorKey& key,
                 const std::array<uint8_t, 4>& magic, size_t window);
 
-    /** The next frame; nothing at the end of the file. */
+    /** The next frame; nothing: the end of the file. */
     Result<std::optional<Frame>> Next();
-    /** The frame last returned was no block: the search goes on just behind its magic. */
+    /** The last returned frame was not a block: the search continues just after its magic. */
     void Refuse();
 
 private:
@@ -43,8 +43,8 @@ private:
     Bytes m_buffer;           //!< de-obfuscated
     uint64_t m_buffer_at = 0; //!< file offset of its first byte
     size_t m_buffer_filled = 0;
-    uint64_t m_pos = 0;         //!< where the next frame should start
-    uint32_t m_last_offset = 0; //!< of the frame last returned
+    uint64_t m_pos = 0;         //!< expected start of the next frame
+    uint32_t m_last_offset = 0; //!< of the last returned frame
     std::optional<FrameScanner> m_scanner;
 };
 

@@ -1,5 +1,5 @@
-// LevelDB's file system with a check before each step: the seam through which tests make the disk
-// of a database fail. Without a check LevelDB uses its own, and nothing is in between.
+// LevelDB's file system with a check before each step, so that tests can make a database's disk
+// fail. Without a check LevelDB uses its own file system directly.
 #pragma once
 
 #include "util/env.h"
@@ -14,7 +14,7 @@ class Env;
 namespace ibd {
 
 /** Called before LevelDB opens, reads, writes, syncs, renames or removes a file, from any of its
- *  threads; an error is what the step ends with. `kind` is a word as in "read". */
+ *  threads; the step fails with its error. `kind`: a word such as "read". */
 using KvIoCheck = std::function<Result<>(const char* kind, const Path& path)>;
 
 std::unique_ptr<leveldb::Env> MakeCheckedKvEnv(KvIoCheck check);

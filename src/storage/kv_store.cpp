@@ -15,7 +15,8 @@
 namespace ibd {
 namespace {
 
-constexpr uint8_t kObfuscationRecord[] = "\x0e\0obfuscate_key"; // and a NUL that is not part of it
+// Followed by a NUL that is not part of it.
+constexpr uint8_t kObfuscationRecord[] = "\x0e\0obfuscate_key";
 
 leveldb::Slice ToSlice(ByteSpan bytes)
 {
@@ -29,12 +30,12 @@ ByteSpan ToSpan(const leveldb::Slice& slice)
 
 Error ToError(const leveldb::Status& status, const Path& directory)
 {
-    // Corruption is damage, which a rebuild heals; all else is a failure of the machine.
+    // Corruption is damage, which a rebuild repairs; all else is a failure of the machine.
     const std::string text = fmt::format("database {}: {}", directory.string(), status.ToString());
     return status.IsCorruption() ? BadData("{}", text) : SystemError("{}", text);
 }
 
-/** LevelDB's own messages, in the debug category of that name. */
+/** LevelDB's own messages, in the debug category "leveldb". */
 class LogAdapter : public leveldb::Logger {
 public:
     explicit LogAdapter(ibd::Logger& log) : m_log(log) {}
@@ -71,7 +72,7 @@ struct KvStore::Impl {
         leveldb::Options o;
         o.create_if_missing = true;
         o.block_cache = cache.get();
-        o.write_buffer_size = options.cache_bytes / 4; // two may be alive at once
+        o.write_buffer_size = options.cache_bytes / 4; // two may exist at once
         o.filter_policy = filter.get();
         o.compression = leveldb::kNoCompression;
         o.paranoid_checks = true;
@@ -115,13 +116,13 @@ struct KvStore::Impl {
     std::unique_ptr<leveldb::Cache> cache;
     std::unique_ptr<const leveldb::FilterPolicy> filter;
     std::unique_ptr<leveldb::Env> checked_env;
-    std::unique_ptr<leveldb::DB> db; // closed before what it uses
+    std::unique_ptr<leveldb::DB> db; // closed before the members above, which it uses
     XorKey xor_key;
     Mutex failure_mutex;
     std::optional<Error> write_failure IBD_GUARDED_BY(failure_mutex);
 };
 
-/** The key's own record is not obfuscated: a length byte and eight bytes. */
+/** Reads the key's own record, which is not obfuscated: a length byte and eight bytes. */
 Result<> KvStore::Impl::LoadKey(Env& env)
 {
     IBD_ASSIGN_OR_RETURN(const auto record, Get(ObfuscationRecordKey()));
@@ -153,7 +154,7 @@ Result<> KvStore::Impl::MakeKey(Env& env)
 
 namespace {
 
-/** LevelDB would wait for the other end of a pipe among its files. */
+/** Refuses special files: LevelDB would wait for the other end of a pipe. */
 Result<> CheckKinds(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(directory));
@@ -276,7 +277,7 @@ struct KvIterator::Impl {
     std::unique_ptr<leveldb::Iterator> it;
     XorKey key;
     Path directory;
-    mutable Bytes value; //!< the current value in the clear
+    mutable Bytes value; //!< the current value, de-obfuscated
 };
 
 KvIterator::KvIterator(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
@@ -286,7 +287,8 @@ KvIterator::KvIterator(KvIterator&&) noexcept = default;
 KvIterator KvStore::NewIterator() const
 {
     leveldb::ReadOptions options = Impl::ReadOptions();
-    options.fill_cache = false; // a walk reads all once, and would push out what is read often
+    // A walk reads everything once, and would displace frequently read blocks.
+    options.fill_cache = false;
     auto impl = std::make_unique<KvIterator::Impl>();
     impl->it.reset(m_impl->db->NewIterator(options));
     impl->key = Key();

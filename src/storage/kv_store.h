@@ -1,9 +1,10 @@
-// KvStore: one LevelDB directory, opened as Core opens its own: bloom filter of 10 bits a key,
-// no table compression, paranoid checks, optional value obfuscation. The only code that knows
-// LevelDB. All methods may be called from any thread; an iterator belongs to one thread at a time.
-// Memory: cache_bytes (half block cache, a quarter for each of two write buffers). LevelDB does its
-// own file access, outside Env. Its failures are kSystem errors that name the directory. After a
-// write that failed, all later ones fail until the store is opened again: LevelDB's log may end in
+// KvStore: one LevelDB directory with Core's settings: bloom filter of 10 bits a key, no table
+// compression, paranoid checks, optional value obfuscation. The only code that uses LevelDB. All
+// methods may be called from any thread; an iterator belongs to one thread at a time. Memory:
+// cache_bytes (half block cache, a quarter for each of two write buffers). LevelDB accesses files
+// itself, outside Env. Its failures are kSystem errors that name the directory. After a failed
+// write all later ones fail until the store is opened again: LevelDB's log may end in half a
+// record, and records after it would be unreadable.
 // half a record, and what comes behind one cannot be read back.
 #pragma once
 
@@ -20,7 +21,7 @@ namespace ibd {
 struct KvOptions {
     Path directory; //!< created with its parents if absent
     size_t cache_bytes = 8 << 20;
-    bool obfuscate = false; //!< a new store gets a random key; an old one keeps what it has
+    bool obfuscate = false; //!< a new store gets a random key; an existing one keeps its key
     bool wipe = false;      //!< remove all contents first
     bool compact = false;   //!< compact fully after opening
     size_t max_file_bytes = 32 << 20;
@@ -29,7 +30,7 @@ struct KvOptions {
 
 class KvStore;
 
-/** Changes that are applied together or not at all. Values are obfuscated as they are put. */
+/** Changes that are applied atomically. Values are obfuscated by Put. */
 class KvBatch {
 public:
     explicit KvBatch(const KvStore& store);
@@ -55,7 +56,7 @@ public:
     KvIterator(KvIterator&&) noexcept;
 
     void SeekToFirst();
-    /** To the first key not below `key`. */
+    /** Moves to the first key not below `key`. */
     void Seek(ByteSpan key);
     void Next();
     bool Valid() const;
@@ -63,7 +64,7 @@ public:
     ByteSpan Key() const;
     /** De-obfuscated; valid until the iterator moves. */
     ByteSpan Value() const;
-    /** The failure that ended the walk early, if any; check it when Valid() turns false. */
+    /** The failure that ended the walk early, if any; check it when Valid() becomes false. */
     Result<> Status() const;
 
 private:
@@ -80,16 +81,17 @@ public:
 
     Result<std::optional<Bytes>> Get(ByteSpan key) const;
     Result<bool> Exists(ByteSpan key) const;
-    /** Applies a batch; with `sync` it is durable on return. Fails for good once it failed. */
+    /** Applies a batch; with `sync` it is durable on return. After a failure all later calls fail.
+     */
     Result<> Write(const KvBatch& batch, bool sync = false);
     KvIterator NewIterator() const;
     Result<bool> IsEmpty() const;
 
-    /** Bytes on disk between two keys, roughly. */
+    /** Estimated bytes on disk between two keys. */
     uint64_t EstimateSize(ByteSpan begin, ByteSpan end) const;
-    /** Memory that LevelDB says it uses. */
+    /** Memory use according to LevelDB. */
     size_t MemoryUsage() const;
-    /** A LevelDB property such as "leveldb.stats"; empty if it has none of that name. */
+    /** A LevelDB property such as "leveldb.stats"; empty if unknown. */
     std::string Property(const std::string& name) const;
     /** Compacts everything; blocks until done. */
     void CompactRange();
@@ -104,10 +106,10 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/** Removes a LevelDB database and, if then empty, its directory. No error if there is none. */
+/** Removes a LevelDB database and, if empty then, its directory. No error if there is none. */
 Result<> DestroyDb(const Path& directory);
 
-/** The key under which the obfuscation key is kept: length byte, then "\0obfuscate_key". */
+/** The key of the obfuscation key's record: length byte, then "\0obfuscate_key". */
 ByteSpan ObfuscationRecordKey();
 
 } // namespace ibd

@@ -71,7 +71,7 @@ Error SnapshotReader::Bad(std::string_view what) const
                    m_read, m_header.coins);
 }
 
-/** Makes `wanted` bytes available unless the file ends before. */
+/** Makes `wanted` bytes available unless the file ends earlier. */
 Result<> SnapshotReader::Fill(size_t wanted)
 {
     if (Window().size() >= wanted || m_window_start + m_filled >= m_size) return {};
@@ -172,7 +172,7 @@ Result<> SnapshotWriter::AddRaw(const OutPoint& outpoint, ByteSpan value)
     return {};
 }
 
-/** The number of a transaction's coins comes before them, so they wait in m_tx. */
+/** The number of a transaction's coins precedes them, so they wait in m_tx. */
 Result<> SnapshotWriter::CloseTx()
 {
     Bytes head;

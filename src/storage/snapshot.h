@@ -1,6 +1,6 @@
-// UTXO snapshot files of version 2, as dumptxoutset writes and loadtxoutset reads them. Streaming:
-// memory is one buffer plus the coins of one transaction. One thread at a time.
-// Format: doc/formats/snapshot.md.
+// UTXO snapshot files of version 2, the format of dumptxoutset and loadtxoutset. Streaming: memory
+// is one buffer plus the coins of one transaction. One thread at a time. Format:
+// doc/formats/snapshot.md.
 #pragma once
 
 #include "script/coin.h"
@@ -17,7 +17,7 @@ struct SnapshotHeader {
     static constexpr uint16_t kVersion = 2;
 
     std::array<uint8_t, 4> magic{}; //!< network magic, in wire order
-    BlockHash base;                 //!< the block after which these were the coins
+    BlockHash base;                 //!< the block that the coins were at
     uint64_t coins = 0;
 
     Bytes Encode() const;
@@ -26,22 +26,22 @@ struct SnapshotHeader {
 
 class SnapshotReader {
 public:
-    /** Opens the file and reads its header. The network is the caller's to compare. */
+    /** Opens the file and reads its header. The caller must check the network. */
     static Result<std::unique_ptr<SnapshotReader>> Open(Env& env, const Path& path);
 
     const SnapshotHeader& Header() const { return m_header; }
     /** The next coin; false after the last, where the file must end. Errors name the offset. */
     Result<bool> Next(OutPoint& outpoint, Coin& coin);
     uint64_t Offset() const { return m_window_start + m_pos; }
-    /** Between two coins: where Next() goes on. */
+    /** A position between two coins, to continue Next() from. */
     struct Place {
         uint64_t offset = SnapshotHeader::kSize;
         uint64_t coins = 0;      //!< before it
-        uint64_t left_in_tx = 0; //!< coins of the transaction that are yet to come
+        uint64_t left_in_tx = 0; //!< remaining coins of the transaction
         Txid txid;               //!< of that transaction
     };
     Place Where() const { return {Offset(), m_read, m_left_in_tx, m_txid}; }
-    /** To what Where() said of the same file. */
+    /** Moves to a position that Where() returned for the same file. */
     void GoTo(const Place& place);
 
 private:
@@ -65,15 +65,16 @@ private:
 
 class SnapshotWriter {
 public:
-    /** Starts the file; the count in the header is set by Finish(). */
+    /** Creates the file; Finish() sets the count in the header. */
     static Result<std::unique_ptr<SnapshotWriter>>
     Create(Env& env, const Path& path, const std::array<uint8_t, 4>& magic, const BlockHash& base);
-    /** On a pipe, which takes no count afterwards: `header` is complete. */
+    /** Writes to a pipe, whose header cannot be changed later: `header` must be complete. */
     static Result<std::unique_ptr<SnapshotWriter>> CreateOnPipe(std::unique_ptr<WritableFile> pipe,
                                                                 const SnapshotHeader& header);
-    /** Coins come in the order of the chainstate; those of one transaction follow each other. */
+    /** Adds a coin. Coins come in the order of the chainstate, those of one transaction together.
+     */
     Result<> Add(const OutPoint& outpoint, const Coin& coin);
-    /** As Add, of a value in chainstate form. */
+    /** Adds a coin whose value is in chainstate form. */
     Result<> AddRaw(const OutPoint& outpoint, ByteSpan value);
     /** Writes the rest and the header, syncs; the file is complete on success. */
     Result<SnapshotHeader> Finish();
@@ -83,10 +84,11 @@ private:
     Result<> CloseTx();
 
     FileAppender m_out;
-    SnapshotHeader m_header;             //!< of the coins so far
-    std::optional<uint64_t> m_announced; //!< coins in the header that is written already
+    SnapshotHeader m_header;             //!< for the coins so far
+    std::optional<uint64_t> m_announced; //!< number of coins in the header, if it is written
+                                         //!< already
     Bytes m_tx;              //!< coins of the open transaction
-    uint64_t m_tx_coins = 0; //!< how many
+    uint64_t m_tx_coins = 0; //!< their number
     Txid m_txid;
     Bytes m_value;
 };

@@ -1,4 +1,4 @@
-// LevelDB's own number codings: base-128 little-endian numbers and strings with such a length.
+// LevelDB's number codings: base-128 little-endian numbers, and strings with such a length.
 #pragma once
 
 #include "util/bytes.h"
@@ -32,8 +32,8 @@ inline void AppendLE64(Bytes& out, uint64_t v)
     out.insert(out.end(), b, b + 8);
 }
 
-// An internal key is the user's key and eight bytes: sequence number << 8 | kind of record. All our
-// records carry the same number, since no key occurs twice.
+// An internal key is the user's key and eight bytes: sequence number << 8
+//  kind of record. All our records have the same number, since no key occurs twice.
 inline constexpr uint64_t kTableSequence = 1;
 inline constexpr uint64_t kTableTrailer = kTableSequence << 8 | 1; //!< a value, not a deletion
 inline constexpr uint64_t kSeekTrailer = ~uint64_t{0} << 8 | 1;    //!< before all records of a key

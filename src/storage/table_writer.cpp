@@ -7,7 +7,7 @@
 namespace ibd {
 namespace {
 
-constexpr size_t kDrainSize = 256 << 10; //!< bytes collected before they are written
+constexpr size_t kDrainSize = 256 << 10; //!< bytes collected before a write
 constexpr size_t kHandlesSize = 40;      //!< of the footer
 constexpr uint64_t kTableMagic = 0xdb4775248b80fb57;
 constexpr std::string_view kFilterName = "filter.leveldb.BuiltinBloomFilter2";
@@ -18,8 +18,8 @@ void SetInternalKey(Bytes& to, ByteSpan user_key, uint64_t trailer)
     AppendLE64(to, trailer);
 }
 
-/** A key as short as possible that is not below `last` and below `next`; empty when `last` itself
- *  is the shortest. Without `next`, only not below `last`. */
+/** The shortest key that is not below `last` and below `next`; empty if `last` itself is the
+ *  shortest. Without `next`, only not below `last`. */
 Bytes ShortKeyBetween(ByteSpan last, ByteSpan next)
 {
     size_t i = 0;
@@ -119,7 +119,7 @@ void TableWriter::AddIndexEntry(ByteSpan next_key)
     m_unindexed.reset();
 }
 
-/** Writes what has been collected once it is `keep_below` bytes or more. */
+/** Writes the collected bytes if they are at least `keep_below`. */
 Result<> TableWriter::Drain(size_t keep_below)
 {
     if (m_out.size() < keep_below) return {};

@@ -1,6 +1,6 @@
 // TableWriter: writes sorted records as LevelDB table files, without LevelDB: no log, no memory
 // table, no compaction. Each writer belongs to one thread; several may fill the same directory with
-// disjoint key ranges, sharing the file numbers. Memory: one write buffer plus the index and filter
+// disjoint key ranges and shared file numbers. Memory: one write buffer plus the index and filter
 // of one table, about 2 MiB. Format: doc/formats/chainstate.md, "Tables".
 #pragma once
 
@@ -31,12 +31,13 @@ struct TableOptions {
 /** "000005.ldb" */
 std::string TableFileName(uint64_t number);
 
-/** The records of one block: each key stored without what it shares with the one before it. */
+/** The records of one block: each key is stored without its common prefix with the previous one. */
 class TableBlock {
 public:
     explicit TableBlock(uint32_t restart_interval) : m_restart_interval(restart_interval) {}
 
-    /** Adds a record; `key` ends in its trailer, is above all before. The value gets `xor_key`. */
+    /** Adds a record; `key` ends in its trailer and is above all earlier keys. The value is
+     *  obfuscated with `xor_key`. */
     void Add(ByteSpan key, ByteSpan value, const XorKey& xor_key = {});
     /** Appends the restart points; the block is complete. */
     ByteSpan Finish();
@@ -56,7 +57,7 @@ private:
 class TableFilter {
 public:
     void AddKey(ByteSpan user_key);
-    /** Blocks from here on start at `offset`. */
+    /** Later blocks start at `offset`. */
     void StartBlock(uint64_t offset);
     ByteSpan Finish();
     void Reset();
@@ -76,9 +77,10 @@ public:
     /** `next_number` is shared by all writers of the directory. */
     TableWriter(Env& env, TableOptions options, std::atomic<uint64_t>& next_number);
 
-    /** Adds a record. Keys ascend strictly (CHECK). The first error sticks. */
+    /** Adds a record. Keys must ascend strictly (CHECK). The first error is kept. */
     Result<> Add(ByteSpan key, ByteSpan value);
-    /** Closes and syncs the last table; returns all that were written. The writer is used up. */
+    /** Closes and syncs the last table; returns all tables. The writer must not be used afterwards.
+     */
     Result<std::vector<TableFile>> Finish();
 
 private:
@@ -90,7 +92,8 @@ private:
     Result<> OpenTable();
     Result<> CloseTable();
     void FlushBlock();
-    /** The index entry of the last block, once the first key behind it is known (or none is). */
+    /** Adds the index entry of the last block, once the first key after it is known (or there is
+     *  none). */
     void AddIndexEntry(ByteSpan next_key);
     Handle AppendBlock(ByteSpan contents);
     Result<> Drain(size_t keep_below);
@@ -101,9 +104,9 @@ private:
 
     std::vector<TableFile> m_done;
     std::unique_ptr<WritableFile> m_file; //!< null between tables
-    TableFile m_table;                    //!< being written
+    TableFile m_table;                    //!< the open table
     Bytes m_out;                          //!< not yet in the file
-    uint64_t m_offset = 0;                //!< of the table, m_out included
+    uint64_t m_offset = 0;                //!< of the table, including m_out
 
     Bytes m_last_key;     //!< last key added, without trailer
     Bytes m_internal_key; //!< room for a key with its trailer

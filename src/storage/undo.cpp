@@ -18,8 +18,8 @@ private:
     ByteSpan m_left;
 };
 
-/** A count of things that take at least `size` bytes each and of which there may be `most`: what
- *  cannot be there is refused before memory is taken for it. */
+/** Reads a count of items with at least `size` bytes each and at most `most` of them. An impossible
+ *  count is refused before memory is taken for it. */
 Result<uint64_t> ReadCount(UndoSource& source, const char* what, uint64_t size, uint64_t most)
 {
     IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, source.Ahead());
@@ -51,7 +51,7 @@ uint64_t UndoRecord::Size() const
 uint8_t* PutSpentCoin(uint8_t* to, Amount value, ByteSpan script, uint32_t height, bool coinbase)
 {
     to = PutVarInt(to, uint64_t{height} * 2 + coinbase);
-    // Old nodes kept the transaction's version here; readers still expect a number.
+    // Old versions stored the transaction's version here; readers still expect a number.
     if (height > 0) *to++ = 0;
     return PutCompressedOutput(to, value, script);
 }
@@ -86,7 +86,7 @@ bool ReadSpentCoin(Reader& in, Coin& coin)
 
 Bytes BlockUndo::Encode() const
 {
-    // At most; what is not used of it costs nothing. Growing would copy up to 244 MB.
+    // An upper bound; unused memory is never touched. Growing would copy up to 244 MB.
     constexpr size_t kAroundScript = kMaxSpentCoinSize - kMaxScriptSize, kMaxCount = 9;
     size_t most = kMaxCount;
     for (const TxUndo& tx : txs) {

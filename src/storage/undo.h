@@ -1,4 +1,4 @@
-// BlockUndo: the coins that a block spent, as rev files keep them. Value types, pure functions.
+// BlockUndo: the coins that a block spent, as stored in rev files. Value types, pure functions.
 // Format: doc/formats/rev.md.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace ibd {
 
-/** Most inputs that fit into a block: 4,000,000 units of weight, and 41 bytes of 4 units each. */
+/** Most inputs of a block: 4,000,000 units of weight, and 41 bytes of 4 units each. */
 inline constexpr uint32_t kMaxBlockInputs = 4'000'000 / (4 * 41);
-/** Most bytes of a spent coin: a script of the greatest size, with at most 32 bytes around it
- *  (height, version, amount, length, counts of transactions and coins). */
+/** Most bytes of a spent coin: the longest script and at most 32 more bytes (height, version,
+ *  amount, length, counts of transactions and coins). */
 inline constexpr uint32_t kMaxSpentCoinSize = uint32_t{kMaxScriptSize} + 32;
 /** Most bytes of a record of undo data. */
 inline constexpr uint32_t kMaxUndoSize = kMaxBlockInputs * kMaxSpentCoinSize;
@@ -24,8 +24,8 @@ inline constexpr uint32_t kMaxUndoSize = kMaxBlockInputs * kMaxSpentCoinSize;
  *  may be in pieces. */
 Hash32 UndoChecksum(const BlockHash& prev_hash, std::span<const ByteSpan> pieces);
 
-/** A record on its way to its file. Its bytes belong to others and need not lie together: those of
- *  a giant one are never held twice. */
+/** A record to be written to a file. The caller owns its bytes, which need not be contiguous: those
+ *  of an oversized record are never copied. */
 struct UndoRecord {
     std::span<const ByteSpan> pieces;
     Hash32 checksum; //!< UndoChecksum() of them
@@ -41,16 +41,17 @@ struct TxUndo {
     bool operator==(const TxUndo&) const = default;
 };
 
-/** A record of undo data that is read from front to back, for want of memory to hold it twice. */
+/** A record of undo data that is read from front to back, because it may be too large to hold
+ *  twice. */
 class UndoSource {
 public:
     virtual ~UndoSource() = default;
-    /** What lies ahead: kMaxSpentCoinSize bytes at least, or all that is left. Valid until the next
-     *  call. */
+    /** The next bytes: at least kMaxSpentCoinSize, or all that are left. Valid until the next call.
+     */
     virtual Result<ByteSpan> Ahead() = 0;
-    /** Leaves `count` of the bytes ahead behind. */
+    /** Consumes `count` bytes. */
     virtual void Pass(size_t count) = 0;
-    /** Bytes of the record not left behind. */
+    /** Number of unconsumed bytes. */
     virtual uint64_t Left() const = 0;
 };
 
@@ -61,24 +62,24 @@ struct BlockUndo {
     bool operator==(const BlockUndo&) const = default;
 
     Bytes Encode() const;
-    /** Decodes a whole record; trailing bytes and more coins than a block can spend are errors,
-     *  which say how much was left. */
+    /** Decodes a whole record. Trailing bytes, and more coins than a block can spend, are errors,
+     *  which state the remaining bytes. */
     static Result<BlockUndo> Decode(UndoSource& source);
     static Result<BlockUndo> Decode(ByteSpan bytes);
 };
 
-/** Room that PutSpentCoin() takes besides the script's own size. */
+/** Room that PutSpentCoin() needs besides the script's own size. */
 inline constexpr size_t kSpentCoinRoom = kVarIntRoom + 1 + kCompressedOutputRoom;
-/** Writes one spent coin in undo form to memory with room; behind it. */
+/** Writes one spent coin in undo form to memory with enough room; returns the end. */
 uint8_t* PutSpentCoin(uint8_t* to, Amount value, ByteSpan script, uint32_t height, bool coinbase);
-/** Appends one. */
+/** Appends a spent coin. */
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
-/** Reads one; false with the reader failed when malformed. */
+/** Reads a spent coin; false, with the reader failed: malformed. */
 bool ReadSpentCoin(Reader& in, Coin& coin);
-/** The same but for the script, which is not looked at. */
+/** The same without the script, which is not read. */
 bool ReadSpentCoinHead(Reader& in, Coin& coin);
-/** The same but for the script, which is returned: where it lies, or in `coin` if it had to be made
- *  of what lies there. Nothing: malformed. */
+/** The same; returns the script: as stored, or in `coin` if it had to be decompressed. Nothing:
+ *  malformed. */
 std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin);
 
 } // namespace ibd

@@ -5,8 +5,8 @@ namespace ibd {
 
 namespace {
 
-/** XORs whole vectors of so many bytes; how many bytes that were. `key`: as it meets byte 0, at
- *  least a vector of it. */
+/** XORs whole vectors of Size bytes; returns the number of bytes done. `key`: aligned with byte 0,
+ *  at least a vector long. */
 template <size_t Size>
 [[gnu::always_inline]] inline size_t ApplyVectors(uint8_t* to, const uint8_t* from, size_t size,
                                                   const uint8_t* key)
@@ -27,7 +27,7 @@ template <size_t Size>
 
 using ApplyFunction = size_t (*)(uint8_t* to, const uint8_t* from, size_t size, const uint8_t* key);
 
-/** A register of every machine with vectors, plain words on others. */
+/** 16 bytes fit a register of every machine with vectors; others use plain words. */
 size_t ApplySixteen(uint8_t* to, const uint8_t* from, size_t size, const uint8_t* key)
 {
     return ApplyVectors<16>(to, from, size, key);
@@ -55,7 +55,7 @@ void XorKey::Apply(uint8_t* to, const uint8_t* from, size_t size, uint64_t offse
 {
     static const ApplyFunction apply_vectors = Fastest();
     constexpr size_t kMost = 64;
-    uint8_t turned[kMost]; // the key as it meets byte 0 of the data
+    uint8_t turned[kMost]; // the key, rotated to align with byte 0 of the data
     for (size_t i = 0; i < kMost; ++i) turned[i] = m_bytes[(offset + i) % kSize];
     size_t i = size < kMost ? 0 : apply_vectors(to, from, size, turned);
     i += ApplySixteen(to + i, from + i, size - i, turned);

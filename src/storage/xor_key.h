@@ -1,5 +1,5 @@
-// XorKey: the 8-byte key under which block files and database values are obfuscated, so that no
-// foreign byte pattern lies on disk. Not secret, no protection. Value type, pure functions.
+// XorKey: the 8-byte key that obfuscates block files and database values, so that no foreign byte
+// patterns lie on disk. Not secret, no protection. Value type, pure functions.
 #pragma once
 
 #include "util/bytes.h"
@@ -15,13 +15,13 @@ public:
     constexpr XorKey() = default;
     explicit constexpr XorKey(const std::array<uint8_t, kSize>& bytes) : m_bytes(bytes) {}
 
-    /** XORs `data`, whose first byte lies at `offset` of the file or value, with the key repeated
-     *  from offset 0. Its own inverse. */
+    /** XORs `data`, which starts at `offset` of the file or value, with the repeated key. Its own
+     *  inverse. */
     void Apply(MutableByteSpan data, uint64_t offset = 0) const
     {
         if (!IsZero()) Apply(data.data(), data.data(), data.size(), offset);
     }
-    /** The same from one place to another: reading and de-obfuscation in one pass. */
+    /** Copies and XORs: reading and de-obfuscation in one pass. */
     void Apply(uint8_t* to, const uint8_t* from, size_t size, uint64_t offset) const;
 
     bool IsZero() const { return *this == XorKey{}; }
