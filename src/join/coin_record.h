@@ -2,7 +2,6 @@
 // bytes are the place in the chain of the spending input (JoinRecord::Place), the high bits the
 // length of the rest. The outline of a block has the same form, at the place of its coinbase's
 // input, which spends no coin. Pure functions.
-// no coin. Pure functions.
 #pragma once
 
 #include "join/join_record.h"

@@ -8,7 +8,6 @@
 // the old one is `<chainstate>.ibdbooster/old`. RecoverPublish() at start-up finishes or undoes an
 // interrupted replacement. The work folder is ours only if it has the marker file: another folder
 // of this name is never used, emptied or removed.
-// one is never adopted, emptied or removed.
 #pragma once
 
 #include "primitives/uint256.h"

@@ -5,7 +5,6 @@
 // itself, outside Env. Its failures are kSystem errors that name the directory. After a failed
 // write all later ones fail until the store is opened again: LevelDB's log may end in half a
 // record, and records after it would be unreadable.
-// half a record, and what comes behind one cannot be read back.
 #pragma once
 
 #include "storage/kv_io.h"

@@ -3,7 +3,6 @@
 // the connecting thread. Skips transactions that the caches hold under the same flags, which does
 // not change the verdict. Memory: for each transaction of the block its spent outputs and shared
 // hashes, some 300 bytes, and as much again for each 16 inputs.
-// 300 bytes, and as much again for each 16 inputs.
 #pragma once
 
 #include "script/sighash.h"
