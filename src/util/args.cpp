@@ -1,4 +1,4 @@
-// See args.h. Reading of bitcoin.conf is in args_config.cpp, the help text in args_help.cpp.
+// See args.h. args_config.cpp reads bitcoin.conf, args_help.cpp makes the help text.
 #include "util/args.h"
 #include "util/strings.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 bool IsTrue(std::string_view text) { return text.empty() || LenientInteger(text) != 0; }
 
-/** The values behind the last negation, which hides those before it. */
+/** The values after the last negation, which hides earlier ones. */
 std::span<const ArgValue> Standing(const std::vector<ArgValue>& values)
 {
     const auto negated = std::find_if(values.rbegin(), values.rend(),
@@ -66,7 +66,7 @@ Result<ArgValue> ArgsManager::Interpret(bool negated, const OptionSpec& spec,
                                         const std::optional<std::string>& value)
 {
     const std::string& name = spec.name;
-    // Core takes "true" for 0, which is the opposite of what was meant.
+    // Core reads "true" as 0, the opposite of its meaning.
     const bool yes_or_no = !value || value->empty() || *value == "0" || *value == "1";
     if ((spec.flags & OptionSpec::kYesOrNo) != 0 && !yes_or_no) {
         return BadData("-{}{}={}: must be 0 or 1, or stand without a value", negated ? "no" : "",
@@ -119,7 +119,7 @@ Result<> ArgsManager::ParseCommandLine(int argc, const char* const argv[])
         IBD_RETURN_IF_ERROR(StoreWord(argv[i]));
     }
     for (; i < argc; ++i) m_command.emplace_back(argv[i]);
-    // -noincludeconf may stand here: the files named in bitcoin.conf are not read.
+    // Only -noincludeconf is valid here: files named in bitcoin.conf are not read then.
     if (const auto includes = m_command_line.find("-includeconf");
         includes != m_command_line.end() && !LastNegated(includes->second)) {
         return BadData("-includeconf cannot be used from commandline; -includeconf={}",
@@ -141,8 +141,8 @@ bool ArgsManager::TopCounts(const std::string& network, const std::string& name)
     return network == "main" || !network_only;
 }
 
-// Where a network is chosen a later line of the file counts more than an earlier one, and what is
-// negated on the command line is as if it were not there.
+// For options that choose a network a later line of the file overrides an earlier one, and a
+// negation on the command line has no effect.
 std::optional<ArgValue> ArgsManager::FindFor(const std::string& network, const std::string& name,
                                              bool chooses_chain) const
 {
@@ -150,7 +150,7 @@ std::optional<ArgValue> ArgsManager::FindFor(const std::string& network, const s
     Visit(network, name, [&](Source source, const std::vector<ArgValue>& values) {
         const bool negated = LastNegated(values);
         if (found || (negated && chooses_chain)) return;
-        // What is negated before any section is negated for all networks, of all options.
+        // As in Core, a negation before any section applies to all networks, for all options.
         if (source == Source::kTop && !negated && !TopCounts(network, name) && !chooses_chain) {
             return;
         }
@@ -211,8 +211,8 @@ bool ArgsManager::GetBool(const std::string& name, bool otherwise) const
     return GetBool(name).value_or(otherwise);
 }
 
-// A negation hides what is before it and everything of lesser rank; but a value behind it brings
-// the configuration file back.
+// A negation hides earlier values and sources of lower precedence; but a value after it makes the
+// configuration file visible again.
 std::vector<std::string> ArgsManager::GetAll(const std::string& name) const
 {
     std::vector<std::string> all;

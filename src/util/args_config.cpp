@@ -33,7 +33,7 @@ Result<> ArgsManager::StoreConfigLine(const std::string& key, const std::string&
 
 Result<> ArgsManager::ParseConfig(std::string_view text, const std::string& origin)
 {
-    std::string prefix; // "regtest." in [regtest]: such a name may also be written out
+    std::string prefix; // "regtest." in [regtest]; the full name is accepted too
     std::vector<std::pair<std::string, std::string>> pairs;
     int number = 0;
     if (text.ends_with('\n')) text.remove_suffix(1);
@@ -79,7 +79,7 @@ Result<> ArgsManager::ParseConfig(std::string_view text, const std::string& orig
     return {};
 }
 
-// Adds the names from the `skip`th on that [section] includes and returns how many it has in all.
+// Adds the includes of [section] from number `skip` on; returns their total number.
 size_t ArgsManager::Includes(const std::string& section, size_t skip,
                              std::vector<std::string>& names) const
 {
@@ -113,7 +113,7 @@ Result<> ArgsManager::ReadIncludes(Env& env, const Path& base)
         IBD_RETURN_IF_ERROR(ParseConfig(AsChars(*text), name));
         m_included.push_back(name);
     }
-    // Files are included one level deep.
+    // Includes are one level deep.
     Includes(chain, of_chain, m_ignored_includes);
     Includes("", of_all, m_ignored_includes);
     IBD_ASSIGN_OR_RETURN(const std::string chain_now, ChainName());

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** 0 .. 31, or 32 if it is no digit. */
+/** 0 .. 31; 32: not a digit. */
 uint32_t DigitValue(char c)
 {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -1,4 +1,4 @@
-// Base32 (RFC 4648, section 6) in lower case, as Tor and I2P write addresses.
+// Base32 (RFC 4648, section 6) in lower case, the encoding of Tor and I2P addresses.
 #pragma once
 
 #include "util/bytes.h"
@@ -7,11 +7,11 @@
 
 namespace ibd {
 
-/** Lower case; filled up with '=' to a multiple of eight characters if `pad`. */
+/** Lower case; `pad`: filled with '=' to a multiple of eight characters. */
 std::string ToBase32(ByteSpan bytes, bool pad = true);
 
-/** Takes either case. Nothing unless `text` is a multiple of eight characters, rightly padded, with
- *  zeros for the bits that make no byte. */
+/** Accepts either case. Nothing: `text` is not a multiple of eight characters, is wrongly padded,
+ *  or has nonzero surplus bits. */
 std::optional<Bytes> FromBase32(std::string_view text);
 
 } // namespace ibd

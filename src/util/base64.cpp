@@ -46,7 +46,7 @@ std::optional<Bytes> FromBase64(std::string_view text)
             group &= (1u << bits) - 1;
         }
     }
-    // The bits left over must be zero: one text per byte string.
+    // Surplus bits must be zero, so that each byte string has one text.
     if (group != 0) return std::nullopt;
     return out;
 }

@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4) with padding, as HTTP's basic authentication uses it.
+// Base64 (RFC 4648, section 4) with padding, as in HTTP basic authentication.
 #pragma once
 
 #include "util/bytes.h"
@@ -9,7 +9,7 @@ namespace ibd {
 
 std::string ToBase64(ByteSpan bytes);
 
-/** Nothing unless `text` is a multiple of four characters, correctly padded. */
+/** Nothing: `text` is not a multiple of four characters, or wrongly padded. */
 std::optional<Bytes> FromBase64(std::string_view text);
 
 } // namespace ibd

@@ -21,7 +21,7 @@ constexpr ChainFacts kChains[] = {{"main", "", 8332},
 
 constexpr const char* kConfigName = "bitcoin.conf";
 
-/** -datadir, or the default; nothing if it names no directory. */
+/** -datadir, or the default; nothing: it is not a directory. */
 std::optional<Path> BaseDirectory(const ArgsManager& args)
 {
     const Path given = args.GetPath("-datadir", {});
@@ -96,12 +96,12 @@ Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args)
         return fmt::format("{}: {}", kConfigFileError, what);
     };
     if (const auto read = args.ReadConfigFiles(env, *base); !read) {
-        // No network can be chosen: that is not the file's error.
+        // A conflict between network options is not the file's error.
         const auto chain = args.ChainName();
         if (!chain && chain.Message() == read.Message()) return chain.GetError();
         return Error{in_file(read.Message()), read.GetError().kind};
     }
-    // The file may have named another directory; it stays the one that counts.
+    // The file may have named another directory, which then counts.
     base = BaseDirectory(args);
     if (!base) return BadData("{}", in_file(missing("specified").message));
     paths.base = *base;

@@ -1,18 +1,19 @@
-// What bitcoind and bitcoin-cli do alike at start: options of the data directory and network,
-// bitcoin.conf, and where the network's files are.
+// The common start of bitcoind and bitcoin-cli: options of the data directory and network,
+// bitcoin.conf, and the places of the network's files.
 #pragma once
 
 #include "util/args.h"
 
 namespace ibd {
 
-/** -conf, -datadir, -includeconf, -help, -version and what chooses and changes a network. */
+/** -conf, -datadir, -includeconf, -help, -version and the options that choose or change a network.
+ */
 void AddCommonOptions(ArgsManager& args);
 /** -help, -h, -? or -help-debug. */
 bool HelpRequested(const ArgsManager& args);
 
 struct DataPaths {
-    Path original_base; //!< -datadir of the command line or the default
+    Path original_base; //!< -datadir on the command line, or the default
     Path base;          //!< the same, unless bitcoin.conf names another
     Path config;        //!< bitcoin.conf, which need not exist; empty with -noconf
     std::string chain;  //!< main, test, testnet4, signet, regtest
@@ -21,11 +22,11 @@ struct DataPaths {
     Path Network() const { return folder.empty() ? base : base / folder; }
 };
 
-/** How the message of an error of bitcoin.conf begins. */
+/** Start of error messages about bitcoin.conf. */
 inline constexpr const char* kConfigFileError = "Error reading configuration file";
 
 /** Reads bitcoin.conf (which may name another -datadir) and selects the network. Errors, in Core's
- *  words: a -datadir that does not exist, bad configuration, more than one network. */
+ *  words: a missing -datadir, bad configuration, more than one network. */
 Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args);
 
 } // namespace ibd

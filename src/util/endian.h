@@ -1,5 +1,5 @@
-// Integers to and from bytes in a stated order, at any alignment. Little-endian is Bitcoin's
-// wire and disk order; big-endian appears in hashes' padding and in network addresses.
+// Integers to and from bytes in an explicit byte order, at any alignment. Bitcoin's wire and disk
+// order is little-endian; big-endian occurs in the padding of hashes and in network addresses.
 #pragma once
 
 #include <bit>

@@ -94,7 +94,7 @@ Result<Bytes> ReadWholeStream(Env& env, const Path& path)
     IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(path));
     const int64_t end = env.MonotonicMicros() + kPipePatienceSeconds * 1'000'000;
     Bytes data;
-    // Who starts a command to write it may be asked for a password first.
+    // The command that writes the pipe may ask its user for a password first.
     const auto stop = [&] {
         return kind == FileKind::kNamedPipe && data.empty() && env.MonotonicMicros() > end;
     };
@@ -112,7 +112,7 @@ Result<Bytes> ReadWholeStream(Env& env, const Path& path)
 
 Result<> WriteFileAtomically(Env& env, const Path& name, ByteSpan data)
 {
-    // A link to nothing is replaced, as the file is to be there afterwards.
+    // A dead link itself is replaced, so that the file exists afterwards.
     const Path path = env.Exists(name) ? env.FollowLink(name) : name;
     Path beside = path;
     beside += ".new";

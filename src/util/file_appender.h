@@ -1,5 +1,5 @@
-// FileAppender: writes a file from front to back in large pieces. Owned by whoever makes the file;
-// one thread at a time. Holds at most a piece (1 MiB), or one thing added if that is larger.
+// FileAppender: writes a file sequentially in large pieces. Owned by the maker of the file; one
+// thread at a time. Holds at most a piece (1 MiB), or one larger item.
 #pragma once
 
 #include "util/env.h"
@@ -10,7 +10,7 @@ class FileAppender {
 public:
     static constexpr size_t kPiece = 1 << 20;
 
-    /** Starts at `offset`; what lies before is written by WriteAt() on the file itself. */
+    /** Starts at `offset`; write earlier parts with WriteAt() of the file itself. */
     explicit FileAppender(std::unique_ptr<WritableFile> file, uint64_t offset = 0)
         : m_file(std::move(file)), m_written(offset)
     {
@@ -24,7 +24,7 @@ public:
         Append(m_pending, data);
         return {};
     }
-    /** Hands all of it to the file, without a sync. */
+    /** Writes all pending bytes to the file, without a sync. */
     Result<> Flush()
     {
         if (m_pending.empty()) return {};
@@ -33,12 +33,12 @@ public:
         m_pending.clear();
         return {};
     }
-    /** What the file has by now. */
+    /** Bytes written to the file so far. */
     uint64_t Written() const { return m_written; }
-    /** Where the next byte goes. */
+    /** Position of the next byte. */
     uint64_t Size() const { return m_written + m_pending.size(); }
     WritableFile& File() { return *m_file; }
-    /** Gives the file away, after a Flush(). */
+    /** Releases the file, after a Flush(). */
     std::unique_ptr<WritableFile> Release() { return std::move(m_file); }
 
 private:

@@ -1,4 +1,4 @@
-// "host", "host:port", "[v6]", "[v6]:port": how options and commands write an address.
+// "host", "host:port", "[v6]", "[v6]:port": the form of addresses in options and commands.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@ struct HostPort {
     std::optional<uint16_t> port; //!< 1 and above
 };
 
-/** Nothing if what stands where a port belongs is none. An IPv6 address without brackets has no
- *  port. */
+/** Nothing: the port is invalid. An IPv6 address without brackets has no port. */
 std::optional<HostPort> SplitHostPort(std::string_view text);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// Logger: lines for debug.log and the console, with levels and categories. Owned by the node (or
-// a test) and handed to what logs; every method may be called from any thread.
+// Logger: lines for debug.log and the console, with levels and categories. Owned by the node (or a
+// test) and passed to the code that logs; every method may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ibd {
 
-/** Debug categories, named as for Core's -debug=<category>. Bits of a mask. */
+/** Debug categories, with the names of Core's -debug=<category>. Bits of a mask. */
 enum class LogCategory : uint64_t {
     kNone = 0,
     kNet = 1 << 0,
@@ -34,7 +34,7 @@ enum class LogCategory : uint64_t {
     kBooster = 1 << 14,
     kEstimateFee = 1 << 15,
     kTxPackages = 1 << 16,
-    // Core's, of parts that this node has not: they may be asked for and log nothing.
+    // Categories of Core's without a part here: accepted, but they log nothing.
     kI2p = 1 << 17,
     kIpc = 1 << 18,
     kKernel = 1 << 19,
@@ -54,14 +54,14 @@ enum class LogCategory : uint64_t {
 
 enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError };
 
-/** Where in the source a line comes from. */
+/** Source position of a line. */
 struct LogPlace {
-    const char* file; //!< as the compiler was given it
+    const char* file; //!< as passed to the compiler
     const char* function;
     int line;
 };
 
-/** A format string with the place that it stands at; made of the string alone, when compiling. */
+/** A format string with its source position; converts from the string alone, at compile time. */
 template <typename... Args>
 struct LogText {
     template <typename Text>
@@ -74,12 +74,12 @@ struct LogText {
     LogPlace place;
 };
 
-/** What is written at once. */
+/** A line to write. */
 struct LogLine {
     LogLevel level;
     LogCategory category;
     LogPlace place;
-    bool limited;          //!< a place that writes too many of these loses some (-logratelimit)
+    bool limited;          //!< subject to -logratelimit
     std::string_view text; //!< no newline
 };
 
@@ -92,7 +92,7 @@ public:
 
     virtual void Write(const LogLine& line) = 0;
 
-    // Lines that are always written are limited, as what a peer does may be behind them.
+    // Lines that are always written are rate-limited, as a peer may cause them.
     template <typename... Args>
     void Info(LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {
@@ -111,7 +111,7 @@ public:
         Log({LogLevel::kError, LogCategory::kNone, text.place, true, {}}, text.format,
             fmt::make_format_args(args...));
     }
-    /** An Info() that is never dropped: for what costs work to bring about. */
+    /** An Info() that is never dropped: for lines that an attacker cannot cause cheaply. */
     template <typename... Args>
     void InfoUnlimited(LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {

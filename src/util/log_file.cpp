@@ -54,7 +54,7 @@ std::string_view CategoryName(LogCategory category)
     return "all";
 }
 
-/** A source file's path below src, as the log names it. */
+/** A source file's path relative to src, for the log. */
 std::string_view BelowSrc(std::string_view file)
 {
     constexpr std::string_view kSrc = "src/";
@@ -62,13 +62,13 @@ std::string_view BelowSrc(std::string_view file)
     return at == std::string_view::npos ? file : file.substr(at + kSrc.size());
 }
 
-/** The same for a sentence of the log about one of its places. */
+/** A source position for a message of the logger. */
 std::string Named(const LogPlace& place)
 {
     return fmt::format("./{}:{} ({})", BelowSrc(place.file), place.line, place.function);
 }
 
-/** Writes what it can; a full disk must not stop the node for want of a log line. */
+/** Writes as much as possible; a full disk must not stop the node. */
 void WriteAll(int fd, std::string_view text)
 {
     while (!text.empty()) {
@@ -165,7 +165,7 @@ Result<> FileLogger::Start(const LogOptions& options)
 
 Result<> FileLogger::OpenFile()
 {
-    // Without waiting: a pipe that nobody reads is an error, one whose reader is slow loses lines.
+    // Non-blocking: a pipe without a reader is an error; a slow reader loses lines.
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC;
     const int fd = ::open(m_options.file->c_str(), flags, 0600);
     if (fd < 0) {
@@ -176,8 +176,8 @@ Result<> FileLogger::OpenFile()
     return {};
 }
 
-// In place: others may link to the file, read it or have set its mode, and its folder need not be
-// writable. A crash meanwhile costs lines of the runs before.
+// In place, because the file may have links, readers and a mode set by others, and its folder need
+// not be writable. A crash meanwhile loses lines of earlier runs.
 Result<> FileLogger::Shrink()
 {
     IBD_ASSIGN_OR_RETURN(const FileKind kind, m_env.KindOf(*m_options.file));
@@ -190,7 +190,7 @@ Result<> FileLogger::Shrink()
         IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(size - kKeepBytes, tail));
         tail.resize(got);
     }
-    // Start at a whole line.
+    // Starts at a whole line.
     const size_t line_end = AsChars(tail).find('\n');
     const size_t start = line_end == std::string_view::npos ? 0 : line_end + 1;
     const ByteSpan kept = ByteSpan(tail).subspan(start);
@@ -299,7 +299,7 @@ void FileLogger::RenewLimitsLocked()
     }
 }
 
-// The lock is held, so these cannot go through Write().
+// The lock is held, so Write() cannot be used.
 void FileLogger::SayLocked(LogLevel level, std::string_view text, LogPlace place)
 {
     WriteLocked(Dressed({level, LogCategory::kNone, place, false, text}));
@@ -315,11 +315,11 @@ void FileLogger::WriteLocked(const Line& line)
 {
     std::string text = Format(line);
     const bool is_kept = IsKeptLocked(line, text);
-    // Whoever reads the log is to see that it has gaps.
+    // Marks that the log has gaps.
     if (m_limiter && m_limiter->IsDropping()) text.insert(0, "[*] ");
     if (m_options.to_console) WriteToConsole(text);
     if (!is_kept) return;
-    // A file that cannot be opened again keeps going to the old one.
+    // If reopening fails, lines still go to the old file.
     if (m_options.file && m_reopen.exchange(false)) (void)OpenFile();
     if (m_fd >= 0) WriteAll(m_fd, text);
 }

@@ -1,7 +1,7 @@
-// FileLogger: the node's Logger - debug.log and the console, in Core's line format
-// `2026-11-21T05:45:46Z [category] text`. Owned by node; any thread may log; lines are written
-// whole, one write() each. Nothing is buffered once Start() was called, so a crash loses nothing
-// and a line is in the file before anything that follows it.
+// FileLogger: the node's Logger: debug.log and the console, in Core's line format
+// `2026-11-21T05:45:46Z [category] text`. Owned by node; any thread may log; each line is one
+// write(). After Start() no line is buffered, so a crash loses none, and a line is in the file
+// before anything that follows it.
 #pragma once
 
 #include "util/env.h"
@@ -18,7 +18,7 @@
 namespace ibd {
 
 struct LogOptions {
-    std::optional<Path> file;    //!< debug.log; none: no file
+    std::optional<Path> file;    //!< debug.log; nothing: no file
     bool to_console = false;     //!< also to stdout
     bool timestamps = true;      //!< -logtimestamps
     bool time_micros = false;    //!< -logtimemicros
@@ -35,16 +35,16 @@ struct LogCategoryName {
     std::string_view name;
 };
 
-/** All single categories, in order of name. */
+/** All single categories, ordered by name. */
 std::span<const LogCategoryName> LogCategories();
-/** Their names, separated by ", ", as error texts list them. */
+/** Their names, separated by ", ", for error texts. */
 std::string LogCategoryNames();
 
-/** "net" and so on; "all", "1" and "" are kAll. "libevent" is still known, and none. */
+/** "net" and so on; "all", "1" and "" are kAll. "libevent" is accepted and is kNone. */
 std::optional<LogCategory> ParseLogCategory(std::string_view name);
 /** "trace", "debug", "info", "warning", "error". */
 std::optional<LogLevel> ParseLogLevel(std::string_view name);
-/** Those that -loglevel takes, separated by ", ". */
+/** The levels that -loglevel accepts, separated by ", ". */
 inline constexpr const char* kSettableLogLevels = "info, debug, trace";
 std::string_view LogLevelName(LogLevel level);
 
@@ -53,18 +53,18 @@ public:
     /** A debug.log beyond 11 MB is cut to its last 10 MB at start. */
     static constexpr uint64_t kKeepBytes = 10'000'000;
     static constexpr uint64_t kShrinkAbove = 11'000'000;
-    /** What is kept of lines before Start(); the oldest go first. */
+    /** Bytes of lines kept before Start(); the oldest are dropped first. */
     static constexpr size_t kMaxHeldBytes = 1'000'000;
 
-    /** Holds lines back until Start(). `env` must outlive the logger. While the mocked time, in
-     *  seconds, is not 0 it is shown beside the real one. */
+    /** Holds lines back until Start(). `env` must outlive the logger. `mock_time`: seconds; while
+     *  not 0, shown beside the real time. */
     explicit FileLogger(Env& env, const std::atomic<int64_t>* mock_time = nullptr);
-    /** One that is started. */
+    /** Opens a started logger. */
     static Result<std::unique_ptr<FileLogger>> Open(Env& env, const LogOptions& options);
     ~FileLogger() override;
 
-    /** Opens the file, sets it off from the run before by empty lines, and writes what was held
-     *  back. Once, before threads start. */
+    /** Opens the file, separates it from earlier runs by empty lines, and writes the held lines.
+     *  Call once, before threads start. */
     Result<> Start(const LogOptions& options);
 
     bool Wants(LogLevel level, LogCategory category) const override;
@@ -76,21 +76,22 @@ public:
     {
         return (m_categories & static_cast<uint64_t>(category)) != 0;
     }
-    /** Lowest level written for enabled categories (-loglevel=<level>); info and above always. */
+    /** Sets the lowest level written for enabled categories (-loglevel=<level>); info and above are
+     *  always written. */
     void SetLevel(LogLevel level) { m_level = level; }
-    /** The same for one category (-loglevel=<category>:<level>). */
+    /** Sets it for one category (-loglevel=<category>:<level>). */
     void SetLevel(LogCategory category, LogLevel level);
 
-    /** The line of progress on stderr, which shares the terminal with the console's lines. */
+    /** The progress line on stderr, which shares the terminal with the console's lines. */
     TerminalLine& ProgressLine() { return m_progress_line; }
 
-    /** Closes and opens the file before the next line: for log rotation. Async-signal-safe. */
+    /** Reopens the file before the next line, for log rotation. Async-signal-safe. */
     void RequestReopen() { m_reopen = true; }
 
 private:
-    /** A line with what is true of the moment it was made in. */
+    /** A line with the time and thread of its call. */
     struct Line {
-        LogLine said; //!< its text is the one below
+        LogLine said; //!< its text is the member below
         std::string text;
         std::string thread;
         int64_t micros = 0;
@@ -105,19 +106,19 @@ private:
     void HoldLocked(Line line) IBD_REQUIRES(m_mutex);
     void WriteToConsole(std::string_view text);
     void WriteLocked(const Line& line) IBD_REQUIRES(m_mutex);
-    /** A line of the log about itself. */
+    /** Writes a line of the logger itself. */
     void SayLocked(LogLevel level, std::string_view text,
                    LogPlace place = {__builtin_FILE(), __builtin_FUNCTION(), __builtin_LINE()})
         IBD_REQUIRES(m_mutex);
     void RenewLimitsLocked() IBD_REQUIRES(m_mutex);
-    /** Whether the limit leaves `line` to the file; `text` is how it would stand there. */
+    /** Whether the rate limit admits `line` to the file; `text`: the formatted line. */
     bool IsKeptLocked(const Line& line, std::string_view text) IBD_REQUIRES(m_mutex);
 
     Env& m_env;
-    const std::atomic<int64_t>* const m_mock_time; //!< may be null
+    const std::atomic<int64_t>* const m_mock_time; //!< seconds; may be null
     std::atomic<uint64_t> m_categories{0};
     std::atomic<LogLevel> m_level{LogLevel::kDebug};
-    std::array<std::atomic<int>, 64> m_category_levels; //!< by bit; -1: m_level holds
+    std::array<std::atomic<int>, 64> m_category_levels; //!< by bit; -1: m_level applies
     std::atomic<bool> m_reopen{false};
     TerminalLine m_progress_line{stderr};
     Mutex m_mutex; //!< one line at a time
@@ -127,7 +128,7 @@ private:
     std::deque<Line> m_held IBD_GUARDED_BY(m_mutex);
     size_t m_held_bytes IBD_GUARDED_BY(m_mutex) = 0;
     size_t m_held_dropped IBD_GUARDED_BY(m_mutex) = 0; //!< lines
-    /** From Start() on, if lines are limited. */
+    /** Set by Start() if lines are limited. */
     std::optional<LogLimiter> m_limiter IBD_GUARDED_BY(m_mutex);
 };
 

@@ -1,6 +1,6 @@
-// LogLimiter: how much each place in the program may write to debug.log in an hour, so that no peer
-// can fill the disk with lines that are always written. Owned by FileLogger, used under its mutex.
-// Bound: an entry for each place that logs.
+// LogLimiter: bounds the bytes that each source position may write to debug.log in an hour, so that
+// no peer can fill the disk with lines that are always written. Owned by FileLogger, used under its
+// mutex. Bound: an entry for each position.
 #pragma once
 
 #include "util/log.h"
@@ -13,30 +13,31 @@ namespace ibd {
 
 class LogLimiter {
 public:
-    /** What a place may write in a window, in bytes with all prefixes and the newline. */
+    /** Bytes that a position may write in a window, with all prefixes and the newline. */
     static constexpr uint64_t kMaxBytes = 1 << 20;
     static constexpr int64_t kWindowSeconds = 3600;
 
     enum class Verdict {
         kWrite,
-        kWriteLast, //!< this one goes beyond the limit; what follows is dropped
+        kWriteLast, //!< exceeds the limit; later ones are dropped
         kDrop,
     };
-    /** A place that lost lines in a window that has ended. */
+    /** A position that lost lines in an ended window. */
     struct Loss {
         LogPlace place;
-        uint64_t bytes; //!< from the line that went beyond the limit
+        uint64_t bytes; //!< from the line that exceeded the limit
     };
 
-    /** The first window begins at `now`: microseconds of a clock that never goes back. */
+    /** The first window begins at `now`: microseconds of a clock that never goes backwards. */
     explicit LogLimiter(int64_t now) : m_window_begin(now) {}
 
     Verdict Count(const LogPlace& place, size_t bytes);
 
-    /** Whether a place is losing lines. */
+    /** Whether some position is losing lines. */
     bool IsDropping() const { return m_dropping; }
 
-    /** Once the window has ended: begins another and says who lost lines in the old one. */
+    /** After the end of a window: starts the next one and returns the positions that lost lines in
+     *  the old one. */
     std::vector<Loss> Renew(int64_t now);
 
 private:

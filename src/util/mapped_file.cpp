@@ -14,13 +14,13 @@ namespace ibd {
 
 namespace {
 
-/** Where this thread goes on when the copy it is at fails; null when it is at none. */
+/** Where this thread continues when its current copy fails; null: it is not copying. */
 thread_local sigjmp_buf* volatile t_copy = nullptr;
 
 extern "C" void OnBusError(int)
 {
     if (t_copy) siglongjmp(*t_copy, 1);
-    (void)std::signal(SIGBUS, SIG_DFL); // not ours: it comes again and ends the process
+    (void)std::signal(SIGBUS, SIG_DFL); // not ours: it is raised again and ends the process
 }
 
 void HandleBusErrors()
@@ -33,11 +33,11 @@ void HandleBusErrors()
     });
 }
 
-/** False if a page of `from` cannot be had; `out` is then unspecified. */
+/** False: a page of `from` is unavailable; `out` is then unspecified. */
 bool CopyFromMap(MutableByteSpan out, const uint8_t* from)
 {
     sigjmp_buf here;
-    // Saves the mask: a jump out of the handler would leave blocked what is blocked in it.
+    // Saves the signal mask: a jump out of the handler would leave its signals blocked.
     if (sigsetjmp(here, 1) != 0) {
         t_copy = nullptr;
         return false;
@@ -66,7 +66,7 @@ public:
         const MutableByteSpan wanted = out.first(std::min<uint64_t>(out.size(), m_size - offset));
         const auto* from = static_cast<const uint8_t*>(m_data) + offset;
         if (!CopyFromMap(wanted, from)) return m_file->ReadAt(offset, wanted);
-        // The rest of a file's last page reads as zeros: asked afterwards, the size tells.
+        // The rest of a file's last page reads as zeros: the size shows whether the read was valid.
         IBD_ASSIGN_OR_RETURN(const uint64_t size, m_file->Size());
         return size >= offset + wanted.size() ? wanted.size() : m_file->ReadAt(offset, wanted);
     }

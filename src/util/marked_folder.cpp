@@ -10,7 +10,8 @@ Result<> MarkedFolder::CheckOurs(Env& env) const
     IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(MarkerPath()));
     if (is_marked) return {};
     IBD_ASSIGN_OR_RETURN(const auto names, env.List(m_path));
-    if (names.empty()) return {}; // a crash between making and marking it, or marker and folder
+    // A crash came before the marker, or between removing marker and folder.
+    if (names.empty()) return {};
     return SystemError("'{}' is where {} would work, but was not made by it (no '{}' in it): move "
                        "it away",
                        m_path.string(), m_marker.user, m_marker.name);
@@ -22,7 +23,7 @@ Result<> MarkedFolder::Make(Env& env) const
     IBD_ASSIGN_OR_RETURN(const bool is_made, env.IsThere(MarkerPath()));
     if (is_made) return {};
     IBD_RETURN_IF_ERROR(env.CreateDirectories(m_path));
-    // Not atomically: a crash may leave no other name in here.
+    // Not atomic, because a crash would leave a temporary name here.
     IBD_ASSIGN_OR_RETURN(const auto marker, env.CreateFile(MarkerPath()));
     IBD_RETURN_IF_ERROR(marker->WriteAt(0, AsBytes(m_marker.text)));
     IBD_RETURN_IF_ERROR(marker->Sync());
@@ -47,11 +48,11 @@ Result<> MarkedFolder::RemoveIfEmpty(Env& env) const
     IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(MarkerPath()));
     if (is_marked) {
         IBD_ASSIGN_OR_RETURN(const auto left, env.List(m_path));
-        if (left.size() > 1) return {}; // somebody put something in here: the marker stays true
+        if (left.size() > 1) return {}; // there are files of a user: the marker remains valid
         if (env.FollowLink(m_path) != m_path) return {};
         IBD_RETURN_IF_ERROR(env.Remove(MarkerPath()));
     }
-    const auto left = env.List(m_path); // somebody else's may be a file, or closed to us
+    const auto left = env.List(m_path); // another user's path may be a file, or not accessible
     return left && left->empty() && env.FollowLink(m_path) == m_path ? env.Remove(m_path)
                                                                      : Result<>();
 }

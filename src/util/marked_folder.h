@@ -1,6 +1,6 @@
-// MarkedFolder: a folder for unfinished work at a name that may be a user's already. It is ours
-// only if it holds the marker file; another one is never adopted, emptied or removed. Of what is in
-// it, only files of names that its owner uses are removed. A value; one thread.
+// MarkedFolder: a folder for unfinished work under a name that the user may have used already. It
+// is ours only if it has the marker file; another folder is never used, emptied or removed. In it,
+// only files with names of the owner are removed. A value; one thread.
 #pragma once
 
 #include "util/env.h"
@@ -13,8 +13,8 @@ class MarkedFolder {
 public:
     struct Marker {
         std::string name;
-        std::string text; //!< for the user who finds it
-        std::string user; //!< "the booster": who would work there, for errors
+        std::string text; //!< explains the folder to the user
+        std::string user; //!< "the booster": the part that would work there, for errors
     };
 
     MarkedFolder(Path path, Marker marker) : m_path(std::move(path)), m_marker(std::move(marker)) {}
@@ -24,12 +24,12 @@ public:
 
     /** Refuses a folder of this name without the marker, unless it is empty. */
     Result<> CheckOurs(Env& env) const;
-    /** Makes it, marked, unless it is there. */
+    /** Makes the folder with its marker, unless it exists. */
     Result<> Make(Env& env) const;
-    /** Removes the files of names that `is_ours` takes, if the folder is marked. */
+    /** Removes the files whose names `is_ours` accepts, if the folder is marked. */
     Result<> RemoveFiles(Env& env, const std::function<bool(const std::string&)>& is_ours) const;
-    /** Removes the marker and the folder if nothing else is in it; where a link leads to the folder
-     *  both stay. What a user has put in stays with the marker. */
+    /** Removes marker and folder if there are no other files; a folder behind a link stays with its
+     *  marker. Files of a user stay, with the marker. */
     Result<> RemoveIfEmpty(Env& env) const;
 
 private:

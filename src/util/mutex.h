@@ -1,6 +1,6 @@
-// Mutex and SharedMutex with their guards, and the annotations by which clang checks at compile
-// time that what a lock guards is touched under it only (-Wthread-safety, on in every build with
-// clang; gcc sees nothing of it). Guards do not nest: taking a lock twice on one thread hangs.
+// Mutex and SharedMutex with their guards, and annotations by which clang checks at compile time
+// that guarded members are used only under their lock (-Wthread-safety, on in every clang build;
+// gcc ignores them). Guards do not nest: taking a lock twice on one thread hangs.
 #pragma once
 
 #include <mutex>
@@ -12,16 +12,16 @@
 #define IBD_THREAD_ANNOTATION(x)
 #endif
 
-/** A member that is touched only while this lock is held. */
+/** A member that may be used only while this lock is held. */
 #define IBD_GUARDED_BY(lock) IBD_THREAD_ANNOTATION(guarded_by(lock))
-/** A function whose caller holds these locks; _SHARED: at least for reading. */
+/** A function whose caller must hold these locks; _SHARED: at least for reading. */
 #define IBD_REQUIRES(...) IBD_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define IBD_REQUIRES_SHARED(...) IBD_THREAD_ANNOTATION(requires_shared_capability(__VA_ARGS__))
 /** A function that takes these locks, so its caller must not hold them. */
 #define IBD_EXCLUDES(...) IBD_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
-/** The order of two locks. Only -Wthread-safety-beta would check it; it is for readers. */
+/** The order of two locks, for readers of the code: only -Wthread-safety-beta checks it. */
 #define IBD_ACQUIRED_AFTER(...) IBD_THREAD_ANNOTATION(acquired_after(__VA_ARGS__))
-/** For a function that clang cannot follow; a comment says why it is right. */
+/** For a function that clang cannot follow; a comment must justify it. */
 #define IBD_NO_THREAD_CHECK IBD_THREAD_ANNOTATION(no_thread_safety_analysis)
 
 namespace ibd {

@@ -31,7 +31,7 @@ Result<uint64_t> SizeOf(const Descriptor& fd, const Path& path)
     return SystemError("cannot use '{}': it is no regular file", path.string());
 }
 
-/** Without waiting, as opening a pipe would wait for its other end. */
+/** Non-blocking, since opening a pipe would wait for its other end. */
 Result<Descriptor> OpenRegular(const Path& path, int flags, const char* action)
 {
     IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, flags | O_NONBLOCK, action));
@@ -55,7 +55,7 @@ public:
     Result<uint64_t> Size() const override { return SizeOf(m_fd, m_path); }
     void WillNeed(uint64_t offset, uint64_t length) const override
     {
-        // Linux reads no more for one call than it would read ahead anyway, 128 KiB by default.
+        // Linux reads no more for one call than its read-ahead, 128 KiB by default.
         constexpr uint64_t kMostAtOnce = 128 << 10;
         for (uint64_t at = 0; at < length; at += kMostAtOnce) {
             Advise(offset + at, std::min(kMostAtOnce, length - at), POSIX_FADV_WILLNEED);
@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    // Advice may be refused by a file system; nothing depends on it.
+    // A file system may refuse advice, which is harmless.
     void Advise(uint64_t offset, uint64_t length, int advice) const
     {
         (void)::posix_fadvise(m_fd.Get(), static_cast<off_t>(offset), static_cast<off_t>(length),
@@ -117,7 +117,7 @@ public:
     {
         const int code = ::sync_file_range(m_fd.Get(), static_cast<off_t>(offset),
                                            static_cast<off_t>(length), SYNC_FILE_RANGE_WRITE);
-        // A system that cannot leaves all to Sync().
+        // Without support, Sync() does all the work.
         if (code != 0 && errno != ENOSYS) return OsError("begin to sync", m_path, errno);
         return {};
     }
@@ -202,7 +202,7 @@ public:
 
     Result<FileKind> KindOf(const Path& path) override
     {
-        constexpr auto kPipeFileSystem = 0x50495045; // PIPEFS_MAGIC: pipes without a name
+        constexpr auto kPipeFileSystem = 0x50495045; // PIPEFS_MAGIC: anonymous pipes
         IBD_ASSIGN_OR_RETURN(const FileKind kind, Env::KindOf(path));
         struct statfs info;
         const bool nameless = kind == FileKind::kNamedPipe && ::statfs(path.c_str(), &info) == 0 &&
@@ -258,7 +258,7 @@ public:
     {
         IBD_ASSIGN_OR_RETURN(const Descriptor fd,
                              Open(directory, O_RDONLY | O_DIRECTORY, "open directory"));
-        // Some file systems do not sync directories and say EINVAL; nothing more can be done.
+        // Some file systems cannot sync directories and return EINVAL.
         if (::fsync(fd.Get()) != 0 && errno != EINVAL) {
             return OsError("sync directory", directory, errno);
         }
@@ -267,7 +267,7 @@ public:
 
     Path FollowLink(const Path& path) override
     {
-        constexpr int kMaxLinks = 40; // as many as the kernel follows
+        constexpr int kMaxLinks = 40; // the kernel's limit
         Path here = path;
         std::error_code code;
         for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(here, code); ++i) {
@@ -347,8 +347,8 @@ private:
     const std::atomic<int64_t>* m_mock_time;
 };
 
-// Core takes a POSIX record lock, so that one keeps the two programs apart; such locks do not
-// tell apart two holders in one process, which flock does.
+// Core takes a POSIX record lock, so this also locks against Core. Such locks do not exclude a
+// second holder in the same process; flock does.
 Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDWR | O_CREAT, "open lock file"));

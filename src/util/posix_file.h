@@ -1,4 +1,4 @@
-// What the files behind Env share: a descriptor that is closed, and errors that name the path.
+// Shared by the files behind Env: a descriptor that closes itself, and errors that name the path.
 // Used by posix_env.cpp and posix_pipe.cpp.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Loops over read and write calls that may be interrupted or do less than asked. The call itself
-// is a parameter, so that tests can interrupt and cut it short. Used by posix_env.cpp.
+// Loops over read and write calls that may be interrupted or incomplete. The call is a parameter,
+// so that tests can interrupt and shorten it. Used by posix_env.cpp.
 #pragma once
 
 #include "util/bytes.h"
@@ -11,13 +11,13 @@
 
 namespace ibd {
 
-/** What a loop did: bytes moved, and errno if it ended for an error. */
+/** The result of a loop: bytes moved, and errno if it ended with an error. */
 struct IoOutcome {
     size_t done = 0;
     int error = 0;
 };
 
-/** Most bytes passed to one call; Linux itself stops just below 2 GiB. */
+/** Most bytes for one call; Linux itself stops just below 2 GiB. */
 inline constexpr size_t kMaxIoChunk = size_t{1} << 30;
 
 /** Calls `read_at(data, size, offset)` until `out` is full, the end of file or an error. */
@@ -37,7 +37,7 @@ IoOutcome ReadFully(ReadAt&& read_at, MutableByteSpan out, uint64_t offset)
 }
 
 /** Calls `write_at(data, size, offset)` until all of `data` is written or an error. A call that
- *  writes nothing without an error counts as a full disk. */
+ *  writes no bytes without an error counts as a full disk. */
 template <typename WriteAt>
 IoOutcome WriteFully(WriteAt&& write_at, ByteSpan data, uint64_t offset)
 {

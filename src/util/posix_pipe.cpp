@@ -9,11 +9,11 @@ namespace ibd {
 
 namespace {
 
-constexpr int kAskMillis = 100; //!< between two questions whether to wait on
+constexpr int kAskMillis = 100; //!< interval of asking `stop`
 
 enum class Wait { kReady, kStopped };
 
-/** Until something can be read or written, or the other end is gone. */
+/** Waits until data can be read or written, or the other end is gone. */
 Result<Wait> WaitFor(const Descriptor& fd, const Path& path, short events, const StopWaiting& stop)
 {
     for (;;) {
@@ -34,12 +34,12 @@ public:
 
     Result<size_t> Read(MutableByteSpan out) override
     {
-        // A device may bring bytes for ever without a wait.
+        // A device may return bytes forever without a wait.
         if (m_stop && m_stop()) return Stopped();
         size_t done = 0;
         while (done < out.size()) {
             const ssize_t n = ::read(m_fd.Get(), out.data() + done, out.size() - done);
-            // A named pipe whose writer has yet to come looks as at its end.
+            // A named pipe before its first writer also reads as at its end.
             const bool waits = (n < 0 && errno == EAGAIN) || (n == 0 && !m_begun);
             if (n < 0 && errno != EAGAIN && errno != EINTR) return OsError("read", m_path, errno);
             if (n > 0) done += static_cast<size_t>(n);
@@ -54,7 +54,7 @@ private:
     Result<> AwaitMore()
     {
         IBD_ASSIGN_OR_RETURN(const Wait end, WaitFor(m_fd, m_path, POLLIN, m_stop));
-        if (end == Wait::kReady) m_begun = true; // or its writer came and went
+        if (end == Wait::kReady) m_begun = true; // or a writer came and left
         return end == Wait::kReady ? Result<>() : Stopped();
     }
     Error Stopped() const
@@ -65,7 +65,7 @@ private:
     const Descriptor m_fd;
     const Path m_path;
     const StopWaiting m_stop;
-    bool m_begun = false; //!< a writer was there
+    bool m_begun = false; //!< there was a writer
 };
 
 class PosixPipe final : public WritableFile {
@@ -94,7 +94,7 @@ public:
     Result<uint64_t> Size() const override { return m_size; }
     Result<> Truncate(uint64_t) override { return OsError("set the size of", m_path, ESPIPE); }
     Result<> Allocate(uint64_t) override { return {}; }
-    Result<> Sync() override { return {}; } // what is in the pipe is its reader's
+    Result<> Sync() override { return {}; } // data in the pipe belongs to its reader
 
 private:
     Error Stopped() const

@@ -1,5 +1,5 @@
-// Pipes and devices behind Env::OpenStream() and Env::OpenPipe(). Nothing in here waits for the
-// other end without asking now and then whether to go on.
+// Pipes and devices behind Env::OpenStream() and Env::OpenPipe(). Every wait for the other end asks
+// `stop` at intervals.
 #pragma once
 
 #include "util/env.h"

@@ -1,5 +1,5 @@
-// Precompiled for every file of src/ and bench/ (cmake/Precompiled.cmake). No file includes it or
-// may rely on it: it has system headers only, each of which many files include.
+// Precompiled for every file of src/ and bench/ (cmake/Precompiled.cmake). Files must neither
+// include it nor rely on it: it has only system headers that many files include.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ void PrepareProcess(BrokenPipe broken_pipe)
     (void)std::signal(SIGCHLD, SIG_DFL);
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-        // The lowest free number is `fd`. Without /dev/null there is nothing better to do.
+        // The lowest free number is `fd`. Without /dev/null it stays closed.
         (void)!::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
     }
 }

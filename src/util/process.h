@@ -1,5 +1,4 @@
-// How this process meets its surroundings: signals and streams that it was started with, and
-// commands that it starts. Unix only.
+// The process's environment: inherited signals and streams, and started commands. Unix only.
 #pragma once
 
 #include <string>
@@ -12,22 +11,22 @@
 
 namespace ibd {
 
-/** What a write to a pipe without a reader does. */
+/** Effect of a write to a pipe without a reader. */
 enum class BrokenPipe {
-    kFailsWrite,  //!< for the node, which goes on
-    kEndsProcess, //!< for tools: quietly, by SIGPIPE, however the parent process set it
+    kFailsWrite,  //!< for the node, which continues
+    kEndsProcess, //!< for tools: quietly, by SIGPIPE, whatever disposition the parent process set
 };
 
-/** The first call of a program. Standard streams that are closed become /dev/null, as the next file
- *  opened would get their number, and what is printed. Children that end are kept until they are
- *  waited for. */
+/** The first call of a program. Opens closed standard streams as /dev/null, because the next opened
+ *  file would get their number, and printed text. Keeps ended children until they are waited for.
+ */
 void PrepareProcess(BrokenPipe broken_pipe);
 
-/** Starts `sh -c <line>` with no signal blocked or ignored. Its pid, or -1. */
+/** Starts `sh -c <line>` with no signal blocked or ignored. Returns its pid, or -1. */
 pid_t StartShell(const std::string& line);
 
-/** Prints to a standard stream. A stream that takes no more (a pipe without a reader, a full disk)
- *  is no reason to fail, as fmt::print() would by an exception. */
+/** Prints to a standard stream. Ignores a stream that accepts no more (a pipe without a reader, a
+ *  full disk), where fmt::print() would throw. */
 template <typename... Args>
 void Print(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args)
 {

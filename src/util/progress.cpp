@@ -14,8 +14,8 @@ constexpr int64_t kSampleMicros = 500'000; //!< rates over shorter spans are noi
 constexpr int64_t kDrawMicros = 200'000;
 constexpr const char* kBytes = "bytes";
 
-/** `line` and what is left of it while its details, which are looked for from `begin` on, go, the
- *  last one first. */
+/** `line`, then shorter versions, each without the next detail from the end. Details are searched
+ *  from `begin` on. */
 std::vector<std::string> EverShorter(std::string line, size_t begin = 0)
 {
     std::vector<std::string> texts = {line};
@@ -58,7 +58,7 @@ void ProgressMeter::Update(uint64_t done, const std::string& detail)
     if (span >= kSampleMicros) {
         const double seconds = static_cast<double>(span) / 1e6;
         const double rate = static_cast<double>(m_done - m_sample_done) / seconds;
-        // Exponential average: the weight of the past falls by 1/e every kAverageSeconds.
+        // Exponential average: past samples lose weight by 1/e every kAverageSeconds.
         const bool first = m_sample_micros == m_start_micros;
         const double past = first ? 0 : std::exp(-seconds / kAverageSeconds);
         m_rate = past * m_rate + (1 - past) * rate;
@@ -173,7 +173,7 @@ std::vector<std::string> ProgressMeter::Lines() const
     const std::string share =
         m_options.total == 0 ? Amount(static_cast<double>(m_done))
                              : fmt::format("{:.1f} %", 100 * static_cast<double>(m_done) / total);
-    // Two times left would be one too many where room is short.
+    // Two remaining times are too many for a short line.
     const std::string end = overall.empty() ? share + left : share;
     texts.push_back(overall + m_options.label + ": " + end);
     texts.push_back(overall + end);

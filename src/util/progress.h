@@ -1,5 +1,5 @@
-// ProgressMeter: how far a long job is, how fast, and how long it still takes. A line on the
-// terminal while there is one, and a log line every few seconds. Any thread may call it.
+// ProgressMeter: progress, speed and remaining time of a long job. Redraws a line if the output is
+// a terminal, and writes a log line every few seconds. Any thread may call it.
 #pragma once
 
 #include "util/env.h"
@@ -16,16 +16,16 @@ namespace ibd {
 struct ProgressOptions {
     std::string label;          //!< "Reading blocks"
     std::string unit;           //!< "blocks"; "bytes" are shown as kB, MB, ...
-    uint64_t total = 0;         //!< units in all; 0: unknown
-    uint64_t start = 0;         //!< units done before, which count for no rate
+    uint64_t total = 0;         //!< total units; 0: unknown
+    uint64_t start = 0;         //!< units done before, which do not count for the rate
     int log_every_seconds = 10; //!< a log line at most this often
     ProgressTargets to = {};
-    WorkStep step = WorkStep::kNone; //!< of the work that `to.overall` shows
+    WorkStep step = WorkStep::kNone; //!< step of the work shown by `to.overall`
 };
 
 class ProgressMeter {
 public:
-    /** Rates are averaged over about this long, so that a change of speed shows. */
+    /** Rates are averaged over about this long, so that changes of speed show. */
     static constexpr double kAverageSeconds = 15;
     /** What stands still for so long has no rate, and no time left. */
     static constexpr int64_t kStillSeconds = 30;
@@ -33,15 +33,15 @@ public:
     ProgressMeter(Env& env, Logger& logger, ProgressOptions options);
     ~ProgressMeter() { Finish(); }
 
-    /** Units done so far, absolute, and what else to say at the end of the line. */
+    /** Units done so far (absolute), and text for the end of the line. */
     void Update(uint64_t done, const std::string& detail = {});
-    /** Writes the last log line and ends that on the terminal; later calls do nothing. */
+    /** Writes the last log line and ends the terminal's; later calls do nothing. */
     void Finish();
 
     uint64_t Done() const;
-    /** Units per second, recently; 0 before the second update. */
+    /** Recent units per second; 0 before the second update. */
     double Rate() const;
-    /** Nothing while the total or the rate is unknown. */
+    /** Nothing: the total or the rate is unknown. */
     std::optional<int64_t> SecondsLeft() const;
     /** "Reading blocks: 1200 of 14131 blocks (8.5 %), 310 blocks/s, 42 s left". */
     std::string Line() const;
@@ -65,7 +65,7 @@ private:
     const ProgressOptions m_options;
     const bool m_draws;
     const int64_t m_start_micros;
-    int64_t m_sample_micros IBD_GUARDED_BY(m_mutex); //!< when the rate was last brought up to date
+    int64_t m_sample_micros IBD_GUARDED_BY(m_mutex); //!< time of the last rate update
     uint64_t m_sample_done IBD_GUARDED_BY(m_mutex) = 0;
     uint64_t m_done IBD_GUARDED_BY(m_mutex) = 0;
     int64_t m_moved_micros IBD_GUARDED_BY(m_mutex); //!< when a unit was done last

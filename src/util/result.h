@@ -1,5 +1,5 @@
-// Result: a value, or an Error that says in one line what is wrong with which file, height,
-// offset or option. The way bad data and failing disks travel between modules; no exceptions do.
+// Result: a value, or an Error that states in one line what is wrong, with file, height, offset or
+// option. Modules return bad data and failing disks this way, not by exceptions.
 #pragma once
 
 #include "util/check.h"
@@ -14,8 +14,8 @@
 
 namespace ibd {
 
-/** What went wrong, for a person to read. Bad data and failures of the machine differ in what
- *  may follow: bad data is judged, a failed disk stops the node. */
+/** An error for a person to read. Bad data and failures of the machine have different consequences:
+ *  bad data is judged, a failed disk stops the node. */
 struct Error {
     enum class Kind {
         kBadData, //!< the input is invalid, whatever the machine
@@ -25,14 +25,14 @@ struct Error {
     Kind kind = Kind::kBadData;
 };
 
-/** An error about input, formatted as by fmt. */
+/** An error about input; fmt formatting. */
 template <typename... Args>
 Error BadData(fmt::format_string<Args...> text, Args&&... args)
 {
     return {fmt::format(text, std::forward<Args>(args)...), Error::Kind::kBadData};
 }
 
-/** An error of the machine (disk full, read failed), formatted as by fmt. */
+/** An error of the machine (disk full, read failed); fmt formatting. */
 template <typename... Args>
 Error SystemError(fmt::format_string<Args...> text, Args&&... args)
 {
@@ -42,7 +42,8 @@ Error SystemError(fmt::format_string<Args...> text, Args&&... args)
 template <typename T = void>
 class [[nodiscard]] Result {
 public:
-    /** From whatever converts to T: nullopt, a derived pointer, one case of a variant. */
+    /** Converts from any type that converts to T: nullopt, a derived pointer, one case of a
+     *  variant. */
     template <typename U = T>
     requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, Error> &&
              !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)

@@ -34,7 +34,7 @@ int64_t LenientInteger(std::string_view text)
 
 namespace {
 
-/** A decimal number taken apart: value = digits * 10^exponent. */
+/** A parsed decimal number: value = digits * 10^exponent. */
 struct Decimal {
     bool negative = false;
     std::string digits;

@@ -1,4 +1,4 @@
-// Text to numbers and back, splitting and trimming. Independent of the locale.
+// Text to numbers and back, splitting and trimming; independent of the locale.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** The whole of `text` as a decimal integer: an optional '-', digits, nothing else, in range. */
+/** Parses all of `text` as a decimal integer in range: optional '-', then digits. */
 template <std::integral T>
 std::optional<T> ParseInteger(std::string_view text)
 {
@@ -21,32 +21,32 @@ std::optional<T> ParseInteger(std::string_view text)
     return value;
 }
 
-/** As C's atoi does: leading space and sign, as many digits as there are, clamped to the range;
- *  0 if there are none. What Core makes of a numeric option. */
+/** Parses like C's atoi: leading space and sign, then the leading digits, clamped to the range; 0
+ *  without digits. Core reads numeric options so. */
 int64_t LenientInteger(std::string_view text);
 
-/** "12.5" with `decimals` 8 is 1250000000. At most that many digits after the point, an optional
- *  sign and exponent as in JSON; nothing if malformed or beyond 18 digits. */
+/** "12.5" with `decimals` 8 is 1250000000. At most that many digits after the point; optional sign
+ *  and exponent as in JSON. Nothing: malformed, or above 18 digits. */
 std::optional<int64_t> ParseFixedPoint(std::string_view text, int decimals);
 
 /** 1250000000 is "12.50000000": an amount in bitcoin, always with eight decimals. */
 std::string FormatAmount(int64_t satoshi);
 
-/** Without spaces, tabs and line ends at both sides. */
+/** Removes spaces, tabs and line ends on both sides. */
 std::string_view Trim(std::string_view text);
 
 /** The parts between `separator`s; an empty text has one empty part. */
 std::vector<std::string_view> Split(std::string_view text, char separator);
 
-/** "\n", "\x1b" and the like in place of control characters, so that text from outside cannot
- *  forge lines of the log or drive the terminal. */
+/** Replaces control characters by "\n", "\x1b" and the like, so that foreign text cannot forge log
+ *  lines or control the terminal. */
 std::string EscapeControl(std::string_view text);
 
-/** Only its letters, digits and " .,;-_/:?@()", as Core leaves of text from outside. */
+/** Keeps only letters, digits and " .,;-_/:?@()", as Core does for foreign text. */
 std::string SafeCharacters(std::string_view text);
 
-/** Breaks `text` at spaces so that lines hold at most `width` characters; all lines but the first
- *  are preceded by `indent` spaces. */
+/** Breaks `text` at spaces into lines of at most `width` characters; all lines but the first are
+ *  indented by `indent` spaces. */
 std::string WrapText(std::string_view text, size_t width, size_t indent);
 
 /** "17 s", "4 min 10 s", "2 h 05 min", "3 d 4 h". */

@@ -1,6 +1,6 @@
-// TerminalLine: the line of progress at the bottom of a terminal, which lines of the log share with
-// it: they are written above. Owned by the logger, or by a program without a log. Any thread may
-// call it; its lock is a leaf.
+// TerminalLine: the progress line at the bottom of a terminal. Log lines on the same terminal are
+// written above it. Owned by the logger, or by a program without a log. Any thread may call it; its
+// lock is a leaf.
 #pragma once
 
 #include "util/mutex.h"
@@ -13,14 +13,14 @@
 
 namespace ibd {
 
-/** Columns of the terminal behind that descriptor now; a usual number where it does not say. */
+/** Current columns of the terminal at that descriptor; a default if unknown. */
 size_t TerminalColumns(int fd);
 
-/** `text` cut to that many bytes, not within a character. */
+/** `text` cut to at most that many bytes, between characters. */
 std::string_view CutTo(std::string_view text, size_t most);
 
-/** The first of `texts`, which are ever shorter, that fits into so many columns without reaching
- *  the last one, where some terminals wrap; else the last, cut. A byte counts as a column. */
+/** The first of `texts`, which become shorter, that fits into `columns` without the last one, where
+ *  some terminals wrap; otherwise the last one, cut. Each byte counts as a column. */
 std::string FitLine(std::span<const std::string> texts, size_t columns);
 
 class TerminalLine {
@@ -29,13 +29,13 @@ public:
     explicit TerminalLine(std::FILE* file);
     bool IsShown() const { return m_tty != nullptr; }
 
-    /** From now on a log line says on the same terminal what a finished line would. */
+    /** Log lines on the same terminal replace finished lines from now on. */
     void ShareWithLog();
-    /** Draws that of `texts` which fits in place of what is there. */
+    /** Draws the first of `texts` that fits, in place of the current line. */
     void Draw(std::span<const std::string> texts);
-    /** The work is over: leaves a last line, unless the log says it. */
+    /** Ends the line: leaves a last one, unless the log shares the terminal. */
     void End(std::span<const std::string> texts);
-    /** `print` writes whole lines to the same terminal: they come to stand above this line. */
+    /** Calls `print`, which writes whole lines to the same terminal, above this line. */
     void PrintAbove(const std::function<void()>& print);
 
 private:
@@ -44,7 +44,7 @@ private:
     std::FILE* const m_tty; //!< null: no terminal
     Mutex m_mutex;
     bool m_shared IBD_GUARDED_BY(m_mutex) = false;
-    std::string m_drawn IBD_GUARDED_BY(m_mutex); //!< stands there; empty: nothing does
+    std::string m_drawn IBD_GUARDED_BY(m_mutex); //!< the current line; empty: none
 };
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// The lines by which Bitcoin Core's log says that a thread runs, for programs that wait for them.
+// The log lines of Bitcoin Core about running threads, for programs that wait for them.
 #pragma once
 
 #include "util/log.h"
@@ -7,8 +7,8 @@
 
 namespace ibd {
 
-/** Begin and end of a thread, under the name that Core's has which does the same work. Work that
- *  has a thread of its own in Core and shares one here is told in the same way. */
+/** Logs begin and end of a thread, under the name of Core's thread for the same work. Work that has
+ *  its own thread in Core but shares one here is logged in the same way. */
 class ThreadLines {
 public:
     ThreadLines(Logger& log, std::string name) : m_log(log), m_name(std::move(name))

@@ -9,10 +9,10 @@
 
 namespace ibd {
 
-// Low, but not the lowest: it may hold a lock that others wait for.
+// Low, but not the lowest: the thread may hold a lock that others wait for.
 void LowerThreadPriority()
 {
-#ifdef __linux__ // where a nice value is a thread's
+#ifdef __linux__ // where nice values are for threads
     constexpr int kNice = 10;
     constexpr int kOfThread = 1, kBestEffort = 2, kClassShift = 13, kLowest = 7; // ioprio_set(2)
     (void)::setpriority(PRIO_PROCESS, 0, kNice);

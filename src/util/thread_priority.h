@@ -1,11 +1,11 @@
-// How much of the machine a thread asks for.
+// A thread's priority.
 #pragma once
 
 namespace ibd {
 
-/** The calling thread and those that it will start give way to others, of other processes too, in
- *  the use of processors and disks; it cannot be undone. Without effect where the system has no
- *  such thing for a thread. */
+/** Lowers the priority of the calling thread, and of threads that it starts later, for processors
+ *  and disks, also against other processes; irreversible. No effect where the system has no
+ *  priority for a thread. */
 void LowerThreadPriority();
 
 } // namespace ibd

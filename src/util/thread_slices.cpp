@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-constexpr uint64_t kSliceNanoseconds = 100'000; // the least that the kernel grants
+constexpr uint64_t kSliceNanoseconds = 100'000; // the shortest that the kernel grants
 
 /** The kernel's struct sched_attr, first version. */
 struct SchedulingAttributes {
@@ -18,7 +18,7 @@ struct SchedulingAttributes {
     uint64_t flags = 0;
     int32_t nice = 0;
     uint32_t priority = 0;
-    uint64_t runtime = 0; //!< of an ordinary thread: its slice, in nanoseconds
+    uint64_t runtime = 0; //!< for an ordinary thread its slice, in nanoseconds
     uint64_t deadline = 0;
     uint64_t period = 0;
 };
@@ -30,7 +30,7 @@ void AskForShortSlices()
 {
 #ifdef SYS_sched_setattr
     SchedulingAttributes now;
-    // All else stays as whoever started the node has set it.
+    // All other attributes stay as they are.
     if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0) return;
     now.runtime = kSliceNanoseconds;
     (void)::syscall(SYS_sched_setattr, 0, &now, 0);

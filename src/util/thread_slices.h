@@ -1,11 +1,11 @@
-// Short time slices for threads that answer somebody who waits. Any thread.
+// Short time slices for threads that answer requests. Any thread.
 #pragma once
 
 namespace ibd {
 
-/** Asks Linux (6.12 or later) for time slices of a tenth of a millisecond for the calling thread:
- *  when it wakes while others have all cores, it is let in sooner, and for less long; its share of
- *  time stays. Where the kernel knows no such thing, or refuses, nothing changes. */
+/** Asks Linux (6.12 or later) for time slices of 0.1 ms for the calling thread. When it wakes while
+ *  all cores are busy, it runs sooner, and for shorter; its share of time stays the same. No effect
+ *  where the kernel does not support it. */
 void AskForShortSlices();
 
 } // namespace ibd

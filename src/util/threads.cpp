@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-// No string: nothing is to be destroyed when a thread ends that may still log.
+// Not a std::string: an ending thread may still log after destructors ran.
 constexpr size_t kMaxNameInLog = 31;
 thread_local char t_name_in_log[kMaxNameInLog + 1] = {};
 
@@ -67,7 +67,7 @@ ThreadPool::~ThreadPool()
     m_threads.clear();
 }
 
-/** Nothing: this is the end. */
+/** Nothing: the pool ends. */
 std::function<void()> ThreadPool::NextTask()
 {
     const Lock lock(m_mutex);

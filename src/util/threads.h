@@ -1,5 +1,5 @@
-// Threads and what they share: a named thread, a queue bounded by bytes, a pool and a parallel
-// loop. Which modules may start threads: doc/architecture.md, "House rules".
+// Threads and shared tools: a named thread, a queue bounded by bytes, a pool and a parallel loop.
+// Which modules may start threads: doc/architecture.md, "House rules".
 #pragma once
 
 #include "util/check.h"
@@ -20,11 +20,11 @@
 
 namespace ibd {
 
-/** Names the calling thread in the log, and as top and gdb show it; there Linux keeps the first 15
+/** Sets the calling thread's name in the log and in top and gdb; there Linux keeps the first 15
  *  characters. */
 void SetThreadName(const std::string& name);
 
-/** Names the calling thread in the log only: the first one's name elsewhere is the program's. */
+/** Sets the name in the log only: the main thread's name elsewhere is the program's. */
 void SetThreadNameInLog(std::string_view name);
 
 /** The calling thread's name in the log; empty if it has none. */
@@ -44,15 +44,15 @@ private:
     std::thread m_thread;
 };
 
-/** A queue between threads whose contents never exceed `capacity` bytes, except that one item
- *  larger than that is admitted when the queue is empty. Close() lets consumers drain what is
- *  there; Abort() drops it. Neither can be undone. */
+/** A queue between threads with at most `capacity` bytes; a larger item is accepted when the queue
+ *  is empty. Close() lets consumers take the remaining items; Abort() drops them. Neither can be
+ *  undone. */
 template <typename T>
 class BoundedQueue {
 public:
     explicit BoundedQueue(size_t capacity) : m_capacity(capacity) {}
 
-    /** Waits for room. False if the queue was closed meanwhile; the item is then dropped. */
+    /** Waits for room. False: the queue was closed, and the item is dropped. */
     bool Push(T item, size_t bytes)
     {
         const Lock lock(m_mutex);
@@ -60,7 +60,7 @@ public:
         return PushLocked(std::move(item), bytes);
     }
 
-    /** Like Push, but false at once when there is no room. */
+    /** Like Push, but returns false at once without room. */
     bool TryPush(T item, size_t bytes)
     {
         const Lock lock(m_mutex);
@@ -68,8 +68,8 @@ public:
         return PushLocked(std::move(item), bytes);
     }
 
-    /** Whether a TryPush of so many bytes would find room; for the only thread that pushes this
-     *  stays true until it does. */
+    /** Whether a TryPush of this many bytes would succeed. For the only pushing thread this stays
+     *  true until its next push. */
     bool HasRoom(size_t bytes) const
     {
         const Lock lock(m_mutex);
@@ -83,7 +83,7 @@ public:
         return PopLocked();
     }
 
-    /** Waits for an item; nothing once the queue is closed and empty. */
+    /** Waits for an item; nothing: the queue is closed and empty. */
     std::optional<T> Pop()
     {
         const Lock lock(m_mutex);
@@ -91,7 +91,7 @@ public:
         return PopLocked();
     }
 
-    /** No more items; consumers get what is queued. */
+    /** Accepts no more items; consumers get the queued ones. */
     void Close()
     {
         const Lock lock(m_mutex);
@@ -100,7 +100,7 @@ public:
         m_room.notify_all();
     }
 
-    /** No more items and what is queued is dropped. */
+    /** Accepts no more items and drops the queued ones. */
     void Abort()
     {
         const Lock lock(m_mutex);
@@ -155,8 +155,8 @@ private:
     bool m_closed IBD_GUARDED_BY(m_mutex) = false;
 };
 
-/** A fixed number of threads, `name`.00 and so on, that run what they are given. With 0 threads the
- *  caller does the work itself. Destruction finishes what was submitted. */
+/** A fixed number of threads, `name`.00 and so on, that run submitted tasks. With 0 threads the
+ *  caller runs them. The destructor finishes all submitted tasks. */
 class ThreadPool {
 public:
     ThreadPool(const std::string& name, size_t threads);
@@ -166,7 +166,7 @@ public:
 
     size_t ThreadCount() const { return m_threads.size(); }
 
-    /** Runs `task` on some thread. Waits while kMaxQueued tasks are queued. */
+    /** Runs `task` on a thread of the pool. Waits while kMaxQueued tasks are queued. */
     void Submit(std::function<void()> task);
 
     /** Runs body(0) ... body(count-1), in any order, on the pool's threads and the caller's;
@@ -176,7 +176,7 @@ public:
     /** Waits until everything submitted so far has run. */
     void Wait();
 
-    /** Most tasks queued and not yet started. */
+    /** Most queued tasks that have not started. */
     static constexpr size_t kMaxQueued = 4096;
 
 private:

@@ -1,5 +1,5 @@
-// NodeWarnings: what is wrong with the node for longer, as getblockchaininfo and others show it.
-// Set by whoever finds it, shown by RPC. Any thread. Memory: one line for each kind.
+// NodeWarnings: lasting problems of the node, as shown by getblockchaininfo and others. Set by the
+// code that finds them. Any thread. Memory: one line for each kind.
 #pragma once
 
 #include "util/mutex.h"
@@ -10,17 +10,17 @@
 
 namespace ibd {
 
-/** In the order in which they are shown. */
+/** In the order of display. */
 enum class NodeWarning {
-    kUnknownRules,   //!< version bits that we do not know were activated; never cleared
+    kUnknownRules,   //!< unknown version bits were activated; never cleared
     kInvalidChain,   //!< a chain that broke a rule has much more work than ours
-    kClockOutOfSync, //!< most of those whom we called have another time
-    kMissingUndo,    //!< a chain with more work cannot be followed: undo data on the way is missing
+    kClockOutOfSync, //!< most outbound peers have another time
+    kMissingUndo,    //!< a chain with more work cannot be followed, because undo data is missing
 };
 
 class NodeWarnings {
 public:
-    /** Keeps the first text of a kind until it is cleared; true if it did not hold before. */
+    /** Keeps the first text of a kind until it is cleared; returns true if it is new. */
     bool Set(NodeWarning kind, const std::string& text);
     void Clear(NodeWarning kind);
     std::vector<std::string> Messages() const;

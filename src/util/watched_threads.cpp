@@ -30,10 +30,10 @@ void RunWatched(const std::string& name, size_t count, const std::function<void(
         if (running > 0) ended.wait_for(mutex, kInterval);
         return running == 0;
     };
-    do watch(); // without the lock: a thread that ends does not wait for who watches
+    do watch(); // without the lock: an ending thread need not wait for `watch`
     while (!all_ended());
     for (NamedThread& thread : threads) thread.Join();
-    watch(); // they may have been done before this thread came to look
+    watch(); // they may have ended before the first look
 }
 
 } // namespace ibd

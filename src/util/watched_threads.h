@@ -1,4 +1,4 @@
-// RunWatched: a number of threads that do one job, watched by the thread that waits for them.
+// RunWatched: runs several threads for one job, while the waiting thread shows progress.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace ibd {
 
-/** Runs body(0) to body(count - 1), each on a thread `name`-i of its own, until all have ended;
- *  meanwhile, and once when they have, calls `watch` on the caller's thread, twice a second. */
+/** Runs body(0) to body(count - 1), each on its own thread `name`-i, until all have ended.
+ *  Meanwhile, and once afterwards, calls `watch` on the caller's thread, twice a second. */
 void RunWatched(const std::string& name, size_t count, const std::function<void(size_t)>& body,
                 const std::function<void()>& watch);
 
