@@ -9,12 +9,12 @@
 
 namespace ibd {
 
-/** Past the end come zeros; the caller asks Used() or CheckEnd() at the end. */
+/** Reads zeros past the end; check with Used() or CheckEnd() at the end. */
 class BitReader {
 public:
     explicit BitReader(ByteSpan data) : m_data(data) {}
 
-    /** The next bits, at least 57 of them valid. */
+    /** The next bits; at least 57 of them are valid. */
     uint64_t Peek() const
     {
         const size_t at = m_bit / 8;
@@ -29,7 +29,8 @@ public:
     void Skip(unsigned bits) { m_bit += bits; }
     size_t Used() const { return m_bit; }
 
-    /** Length of the run of one bits here, at most `limit` + 56; skips it and the zero after it. */
+    /** Length of the run of one bits here, at most `limit` + 56; skips the run and the zero after
+     *  it. */
     uint64_t Unary(uint64_t limit)
     {
         uint64_t ones = 0;
@@ -44,8 +45,8 @@ public:
         }
     }
 
-    /** Length of the run of zero bits here; skips it and the one after it. Where no one follows:
-     *  more than there are bits. */
+    /** Length of the run of zero bits here; skips the run and the one after it. Without a following
+     *  one: more than there are bits. */
     uint64_t Zeros()
     {
         uint64_t zeros = 0;
@@ -60,7 +61,7 @@ public:
         return m_data.size() * 8 + 1;
     }
 
-    /** Null if what was read is all there is but for zeros that fill the last byte. */
+    /** Null if all bits were read, except zeros that fill the last byte. */
     const char* CheckEnd() const
     {
         if (m_bit > m_data.size() * 8) return "the bits are cut off";

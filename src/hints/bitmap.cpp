@@ -30,12 +30,12 @@ void ForEachBit(ByteSpan map, Visitor visit)
     }
 }
 
-/** Goes through the file from its start; what Take() gives is there until the next call. */
+/** Reads the file sequentially; bytes from Take() are valid until the next call. */
 class ByteWindow {
 public:
     explicit ByteWindow(const HintsFile& file) : m_file(file) {}
 
-    /** The next `size` bytes; nothing if the file ends before. */
+    /** The next `size` bytes; nothing: the file ends earlier. */
     Result<ByteSpan> Take(size_t size)
     {
         if (m_file.Size() - m_at < size) return ByteSpan();
@@ -55,7 +55,7 @@ private:
     static constexpr size_t kChunk = 256 << 10;
 
     const HintsFile& m_file;
-    uint64_t m_at = 0; //!< of the next byte to be taken
+    uint64_t m_at = 0; //!< position of the next byte to take
     Bytes m_buffer;
     ByteSpan m_left;
 };

@@ -1,6 +1,6 @@
-// Reader of the original per-block bitmap: where each block's map lies is collected by one linear
-// scan (10 bytes a block), so that what happens to the file later can change hints, but no bounds.
-// Shared by all workers, immutable.
+// Reader of the original per-block bitmap. One linear scan collects the place of each block's map
+// (10 bytes a block), so that later changes of the file can change hints, but not bounds. Shared by
+// all workers, immutable.
 #pragma once
 
 #include "hints/hints.h"
@@ -18,7 +18,7 @@ public:
 private:
     explicit BitmapHints(HintsFile file) : m_file(std::move(file)) {}
     Result<> Scan();
-    /** Takes in the map at `pos` of the block at `height`. */
+    /** Adds the map at `pos` of the block at `height`. */
     Result<> AddBlock(uint64_t pos, uint32_t height, ByteSpan map, uint32_t outputs);
     Error Damaged(uint64_t offset, std::string_view what) const
     {

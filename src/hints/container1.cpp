@@ -20,7 +20,7 @@ constexpr size_t kFileSizeAt = 80;
 constexpr size_t kReservedAt = 88;
 constexpr size_t kChecksumAt = 120;
 
-/** Bounds memory, far above what a real file has. */
+/** Bounds memory; real files are far smaller. */
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 37;
 
 class ContainerWriter final : public HintsWriter {

@@ -1,8 +1,7 @@
-// Reader of the container format: indexed by height, all checksums verified once when it is opened
-// (a tenth of a second for mainnet), so that damage shows before any work is done and the hints id
-// stands for the whole contents. Where each record lies is kept in memory (8 bytes a block), so
-// that what happens to the file later can change hints, but no bounds. Shared by all workers,
-// immutable.
+// Reader of the container format: indexed by height. All checksums are verified once at opening (a
+// tenth of a second for mainnet), so that damage is found before any work and the hints id stands
+// for the whole contents. The place of each record is kept in memory (8 bytes a block), so that
+// later changes of the file can change hints, but not bounds. Shared by all workers, immutable.
 #pragma once
 
 #include "hints/container_head.h"
@@ -13,13 +12,13 @@ inline constexpr uint16_t kHintsVersion = 1;
 inline constexpr uint16_t kHintsCodingRice = 1;
 inline constexpr size_t kHintsHeaderSize = 128;
 inline constexpr size_t kHintsIndexEntrySize = 32;
-/** Bounds what a reader must hold of a hostile file; a real group has about 100 KB. */
+/** Bounds the memory for a hostile file; a real group has about 100 KB. */
 inline constexpr uint32_t kMaxGroupBytes = 64 << 20;
 
 class ContainerHints final : public ContainerFile {
 public:
-    /** Checks header, index, groups, their checksums and all counts; what is left to Read() are
-     *  the runs of zeros within a record. */
+    /** Checks header, index, groups, their checksums and all counts; Read() checks only the runs of
+     *  zeros within a record. */
     static Result<std::unique_ptr<Hints>> Open(HintsFile file);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
@@ -35,7 +34,7 @@ private:
         uint32_t unspent;
         const uint8_t* checksum; //!< 8 bytes
     };
-    /** What is needed only while opening. */
+    /** Data needed only while opening. */
     struct Opening {
         std::array<uint8_t, kHintsHeaderSize> header;
         Bytes index;
@@ -57,7 +56,7 @@ private:
     /** Adds the group's records to m_records. */
     Result<> CheckRecords(const Group& group, Opening& opening);
 
-    /** A record's place in the file. */
+    /** The place of a record in the file. */
     struct Place {
         uint64_t offset : 38;
         uint64_t length : 26;

@@ -19,7 +19,7 @@ constexpr size_t kChecksumAt = 88;
 
 constexpr size_t kSectionHeadSize = 12; //!< tag and length
 
-/** A container whose groups are not there: they read as zeros. */
+/** A container without its groups, which read as zeros. */
 class HeadOnly final : public ReadableFile {
 public:
     HeadOnly(Bytes head, uint64_t index_at, uint64_t size)
@@ -72,7 +72,7 @@ void DecodedGroups::Keep(size_t number, Group group)
 {
     const Lock lock(m_mutex);
     for (const auto& kept : m_groups) {
-        if (kept.first == number) return; // another worker was faster
+        if (kept.first == number) return; // another worker has decoded it
     }
     m_bytes += MemoryOf(*group);
     m_groups.emplace_front(number, std::move(group));

@@ -1,8 +1,7 @@
-// Reader of version 2 of the container: groups of up to 1,024 blocks that decode alone, entropy
-// coded (gap_coder.h). All checksums are verified when it is opened; a group is decoded when one of
-// its blocks is asked for, and some decoded groups are kept, since blocks that are asked for one
-// after another lie near each other. Shared by all workers. Format: doc/formats/hints.md,
-// section 2.
+// Reader of version 2 of the container: groups of up to 1,024 blocks that are decoded
+// independently, entropy coded (gap_coder.h). All checksums are verified at opening. A group is
+// decoded when one of its blocks is read. Some decoded groups are kept, since consecutive reads are
+// mostly of nearby blocks. Shared by all workers. Format: doc/formats/hints.md, section 2.
 #pragma once
 
 #include "hints/container_head.h"
@@ -17,13 +16,14 @@ inline constexpr uint16_t kHintsVersion2 = 2;
 inline constexpr uint16_t kHintsCodingGaps = 2;
 inline constexpr size_t kContainer2HeaderSize = 96;
 inline constexpr size_t kContainer2EntrySize = 18;
-/** Bounds a group: one block more than what closes it, and 27 bits for each of its numbers. */
+/** Bounds of a group: up to one block more than the closing limit, and 27 bits for each of its
+ *  numbers. */
 inline constexpr uint32_t kMaxGroupUnspent = kCloseGroupAtUnspent + kMaxHintedOutputs;
 inline constexpr uint32_t kMaxGroup2Bytes = 4 * (kMaxGroupUnspent + kMaxBlocksPerGroup) + 16;
 
-/** An output takes nine bytes at least, four units of weight each. */
+/** An output takes at least nine bytes of four weight units each. */
 inline constexpr uint64_t kMaxOutputsOfBlock = 4'000'000 / (4 * 9);
-/** Whether a container that ends at `height` can have so many bytes. */
+/** Whether a container that ends at `height` can have `size` bytes. */
 constexpr bool CanBeContainer2(uint64_t height, uint64_t size)
 {
     const uint64_t groups = (height + kMaxBlocksPerGroup - 1) / kMaxBlocksPerGroup;
@@ -33,10 +33,10 @@ constexpr bool CanBeContainer2(uint64_t height, uint64_t size)
     return size >= least && size <= most;
 }
 
-/** What decoded groups take in memory at most, beside those in use. */
+/** Most bytes of kept decoded groups, besides those in use. */
 inline constexpr uint64_t kDecodedGroupBytes = 16 << 20;
 
-/** Least recently used out. Any thread. */
+/** A cache that drops the least recently used group. Any thread. */
 class DecodedGroups {
 public:
     using Group = std::shared_ptr<const GroupHints>;
@@ -62,23 +62,23 @@ public:
     };
 
     static Result<std::unique_ptr<Hints>> Open(HintsFile file);
-    /** Of a file of which only the head is there: nothing can be read, but what belongs where is
-     *  known and checked. `name`: for errors. */
+    /** Opens a file of which only the head exists: it can not be read, but the places and checksums
+     *  of its groups are known and checked. `name`: for errors. */
     static Result<std::unique_ptr<Container2Hints>> OpenHead(const Path& name, Bytes head);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
 
-    /** One behind another from FirstGroupAt() on. */
+    /** Contiguous from FirstGroupAt() on. */
     const std::vector<Group>& Groups() const { return m_groups; }
     uint64_t FirstGroupAt() const { return m_groups.front().offset; }
-    /** Of header, tables and index. */
+    /** Bytes of header, tables and index. */
     uint64_t HeadSize() const { return m_body_end - (IndexAt() - FirstGroupAt()); }
     uint64_t IndexAt() const { return m_groups.back().offset + m_groups.back().length; }
-    /** Behind the index; sections may follow. */
+    /** End of the index; sections may follow. */
     uint64_t BodyEnd() const { return m_body_end; }
-    /** Header, tables and index, one behind the other: the start of what is sent to others. */
+    /** Header, tables and index, concatenated: the first part sent to peers. */
     Result<Bytes> Head() const;
-    /** `count` groups as they lie in the file. */
+    /** `count` groups as stored in the file. */
     Result<Bytes> GroupBytes(size_t first, size_t count) const;
 
 private:
@@ -96,11 +96,11 @@ private:
     {
     }
     Result<> ParseHeader(Opening& opening);
-    /** Tables and index, and the checksum over both and the header. */
+    /** Reads tables and index, and checks their checksum, which also covers the header. */
     Result<> ReadIndex(Opening& opening);
     Result<> CheckIndex(const Opening& opening);
     Result<> CheckGroups(const Opening&);
-    /** Sections are passed over, but must be whole. */
+    /** Sections are skipped, but must be whole. */
     Result<> CheckSections(uint64_t offset);
     Result<DecodedGroups::Group> Decoded(size_t number) const;
 

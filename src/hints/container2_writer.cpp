@@ -1,6 +1,6 @@
-// Writer of version 2 of the container. The tables stand before the groups and depend on all of
-// them, so the numbers to be coded wait in a file beside the one that is made (about a byte for
-// each unspent output) until the last block is there. Memory: one group.
+// Writer of version 2 of the container. The tables precede the groups but depend on all of them, so
+// the numbers to be coded wait in a second file (about a byte for each unspent output) until the
+// last block is added. Memory: one group.
 #include "hints/container2.h"
 #include "hints/hints_writer.h"
 #include "hints/leb128.h"
@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** Where groups wait to be coded: for each block its count and its runs of zeros, LEB128. */
+/** Holds the groups to be coded: for each block its count and its runs of zeros, LEB128. */
 class WaitingGroups {
 public:
     WaitingGroups(Env& env, Path path, std::unique_ptr<WritableFile> file)
@@ -37,7 +37,7 @@ public:
         return m_out.Add(m_bytes);
     }
 
-    /** Hands all groups to `visit(group)` in order. */
+    /** Passes all groups to `visit(group)` in order. */
     template <typename Visitor>
     Result<> ForEach(Visitor visit)
     {

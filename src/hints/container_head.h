@@ -1,6 +1,6 @@
-// ContainerFile: what both versions of the container have in common - magic, the start of the
-// header, the order in which a file is opened, checksums of eight bytes. Formats:
-// doc/formats/hints.md, sections 1 and 2.
+// ContainerFile: the common part of both versions of the container: magic, start of the header,
+// steps of opening a file, checksums of eight bytes. Formats: doc/formats/hints.md, sections 1 and
+// 2.
 #pragma once
 
 #include "crypto/sha256.h"
@@ -16,7 +16,7 @@ inline constexpr std::array<uint8_t, 8> kHintsMagic = {'i', 'b', 'd', 'h', 'i', 
 inline constexpr uint32_t kMaxBlocksPerGroup = 1024;
 inline constexpr uint32_t kCloseGroupAtUnspent = 32'768;
 
-/** Offsets of the fields with which both headers start. */
+/** Offsets of the first fields of both headers. */
 namespace container_head {
 inline constexpr size_t kVersionAt = 8;
 inline constexpr size_t kCodingAt = 10;
@@ -26,14 +26,14 @@ inline constexpr size_t kGroupsAt = 20;
 inline constexpr size_t kHashAt = 24;
 } // namespace container_head
 
-/** A checksum is the start of a SHA-256. */
+/** A checksum is the first bytes of a SHA-256. */
 inline constexpr size_t kHintsChecksumSize = 8;
 inline bool SameChecksum(const Hash32& digest, const uint8_t* stored)
 {
     return std::equal(digest.begin(), digest.begin() + kHintsChecksumSize, stored);
 }
 
-/** Bounds memory, far above what a real file has. */
+/** Bounds memory; real files are far smaller. */
 inline constexpr uint64_t kMaxHintsIndexBytes = 64 << 20;
 
 class ContainerFile : public Hints {
@@ -44,7 +44,7 @@ protected:
         m_info.format = format;
     }
 
-    /** Opens one of a class that has an Opening and these four steps. */
+    /** Opens a file of a class that has an Opening and these four steps. */
     template <typename Container>
     static Result<std::unique_ptr<Hints>> OpenInSteps(std::unique_ptr<Container> hints)
     {
@@ -62,7 +62,7 @@ protected:
         return m_file.Read(0, header);
     }
 
-    /** From the coding to the terminal block's hash. */
+    /** Parses the fields from the coding to the terminal block's hash. */
     Result<> ParseHead(const uint8_t* header, uint16_t coding)
     {
         using namespace container_head;
@@ -83,7 +83,7 @@ protected:
         return Damaged(kHeightAt, "the terminal height is impossible");
     }
 
-    /** `height`, `offset`: behind the last group. */
+    /** `height`, `offset`: after the last group. */
     Result<> CheckGroupsEnd(uint64_t height, uint64_t offset, uint64_t index_at) const
     {
         if (height != uint64_t{m_info.terminal_height} + 1) {

@@ -1,7 +1,7 @@
 // BIP 456's record: N, the greatest index M, the low bits of all indices, then the high parts as a
 // bit set in which bit (high part + j) stands for the j-th index. Three readings of the text are in
-// use; they differ in the order of bits in a byte and in the first block. In all of them an index's
-// low bits come lowest first. Format: doc/formats/hints.md, section 5.
+// use, with different bit orders and first blocks. In all of them the low bits of an index are
+// stored lowest first. Format: doc/formats/hints.md, section 5.
 #include "hints/bit_io.h"
 #include "hints/record_codec.h"
 #include "primitives/serialize.h"
@@ -22,7 +22,7 @@ void ReverseBits(MutableByteSpan bytes)
     for (uint8_t& byte : bytes) byte = Reversed(byte);
 }
 
-/** Bits of an index that are stored as they are. */
+/** Bits of an index that are stored uncoded. */
 unsigned LowBits(uint64_t count, uint64_t greatest)
 {
     return static_cast<unsigned>(std::bit_width((greatest + 1) / count)) - 1;

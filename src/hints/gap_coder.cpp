@@ -12,7 +12,7 @@ constexpr uint64_t kLeastState = uint64_t{1} << 31; //!< states are from here to
 constexpr size_t kStateBytes = 8;
 constexpr size_t kWordBytes = 4;
 
-/** Calls visit(context, number) for all that is coded of a group, in order. */
+/** Calls visit(context, number) for each coded number of a group, in order. */
 template <typename Visitor>
 void ForEachNumber(const GroupHints& group, Visitor visit)
 {
@@ -40,7 +40,7 @@ void CountGaps(const GroupHints& group, GapCounts& counts)
     });
 }
 
-// The decoder works forwards, so the encoder works backwards: last number first.
+// The decoder runs forwards, so the encoder runs backwards: last number first.
 Bytes EncodeGroup(const GroupHints& group, const GapModel& model)
 {
     struct Number {
@@ -88,7 +88,7 @@ GapDecoder::GapDecoder(const GapModel& model) : m_tables(GapHistory::kContexts)
     }
 }
 
-/** The decoder's state over a group's bytes. Past the end come zeros. */
+/** The decoder's state over a group's bytes. Reads zeros past the end. */
 class GapDecoder::State {
 public:
     explicit State(ByteSpan group)
@@ -103,7 +103,7 @@ public:
         uint32_t value = table.bucket_of[slot];
         const Table::Bucket bucket = table.buckets[value];
         uint64_t state = bucket.frequency * (m_state >> GapModel::kScaleBits) + slot - bucket.start;
-        if (value >= GapBucket::kExact) { // a branch that is mostly foreseen beats shifts by zero
+        if (value >= GapBucket::kExact) { // a well-predicted branch is faster than shifts by zero
             const unsigned extra = GapBucket::ExtraBits(value);
             value = GapBucket::First(value) + static_cast<uint32_t>(state & ((1u << extra) - 1));
             state >>= extra;

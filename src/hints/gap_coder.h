@@ -1,6 +1,6 @@
 // The coding of one group of a version 2 container: for each block the count of unspent outputs,
-// then the run of zeros before each of them, as one asymmetric numeral system (rANS) under a
-// GapModel. Pure. Format: doc/formats/hints.md, section 2.
+// then the run of zeros before each of them, in one rANS stream (asymmetric numeral systems) under
+// a GapModel. Pure. Format: doc/formats/hints.md, section 2.
 #pragma once
 
 #include "hints/gap_model.h"
@@ -12,8 +12,8 @@ namespace ibd {
 
 /** The hints of a group's blocks. */
 struct GroupHints {
-    std::vector<uint32_t> ends;    //!< of each block in `unspent`
-    std::vector<uint32_t> unspent; //!< indices within their blocks, ascending in each
+    std::vector<uint32_t> ends;    //!< end of each block in `unspent`
+    std::vector<uint32_t> unspent; //!< indices within their blocks, ascending in each block
 
     void Clear()
     {
@@ -32,26 +32,25 @@ struct GroupHints {
     }
 };
 
-/** Adds what coding the group will need to the counts. */
+/** Adds the group's numbers to the counts. */
 void CountGaps(const GroupHints& group, GapCounts& counts);
 
-/** The group under a model that was made with its counts among others. */
+/** Encodes the group with a model whose counts included the group's. */
 Bytes EncodeGroup(const GroupHints& group, const GapModel& model);
 
-/** A model made ready for decoding: 1.2 KB for each context (175 KB).
- *  Immutable, any thread. */
+/** A model prepared for decoding: 1.2 KB for each context (175 KB). Immutable, any thread. */
 class GapDecoder {
 public:
     explicit GapDecoder(const GapModel& model);
 
-    /** Decodes a group of `blocks` blocks with `unspent` unspent outputs, indices below `limit`.
-     *  Null, or what is wrong; `out` is unspecified then. Takes no more memory than those say. */
+    /** Decodes a group of `blocks` blocks with `unspent` unspent outputs and indices below `limit`.
+     *  Returns null, or the error; `out` is then unspecified. These numbers bound the memory. */
     const char* Decode(ByteSpan group, uint32_t blocks, uint32_t unspent, uint32_t limit,
                        GroupHints& out) const;
 
 private:
-    /** A context's table: slots to buckets, buckets to what the state becomes. Bytes keep all of
-     *  them in a core's cache. */
+    /** A context's table: slots to buckets, buckets to the next state. Bytes keep all tables in a
+     *  core's cache. */
     struct Table {
         struct Bucket {
             uint16_t frequency;

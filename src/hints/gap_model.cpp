@@ -11,7 +11,8 @@ namespace {
 using Counts = std::array<uint64_t, GapBucket::kCount>;
 using Table = GapModel::Table;
 
-/** Frequencies that sum to 1024, none 0 where the count is not; the largest takes the rounding. */
+/** Frequencies with sum 1024, none 0 where the count is not; the largest takes the rounding error.
+ */
 Table Normalize(const Counts& counts)
 {
     Table out{};
@@ -33,8 +34,7 @@ Table Normalize(const Counts& counts)
     return out;
 }
 
-/** Elias gamma code of value + 1: bits - 1 zeros, then the bits from the second highest down to the
- *  lowest after a one. */
+/** Elias gamma code of value + 1: bits - 1 zeros, a one, then the bits below the highest. */
 unsigned GammaBits(uint32_t value)
 {
     return 2 * static_cast<unsigned>(std::bit_width(value + 1)) - 1;
@@ -80,7 +80,7 @@ uint64_t TableCost(const Table& table)
     return bits * kLog2Unit;
 }
 
-/** What coding these costs with the table, in bits / 65,536. */
+/** Cost of coding these counts with the table, in bits / 65,536. */
 uint64_t Cost(const Counts& counts, const Table& table)
 {
     uint64_t cost = 0;

@@ -1,7 +1,7 @@
-// GapModel: how likely each length of a run of zeros is after the runs before it. The static model
-// of a version 2 container: a table of frequencies for each context, stored in the file. What comes
-// before within a group decides the context, so that nothing but the group is needed to decode it.
-// Pure; format and the writer's choices: doc/formats/hints.md, section 2.
+// GapModel: the probability of each length of a run of zeros, given the runs before it. The static
+// model of a version 2 container: a table of frequencies for each context, stored in the file. The
+// context depends only on earlier numbers of the same group, so a group can be decoded alone. Pure;
+// format and the writer's choices: doc/formats/hints.md, section 2.
 #pragma once
 
 #include "util/bytes.h"
@@ -14,9 +14,9 @@
 
 namespace ibd {
 
-/** A number below 2^19 is coded as its bucket and the bits below the bucket's leading ones. */
+/** A number below 2^19 is coded as its bucket, and the bits after the bucket's leading ones. */
 struct GapBucket {
-    static constexpr uint32_t kExact = 16; //!< numbers below have a bucket of their own
+    static constexpr uint32_t kExact = 16; //!< smaller numbers have a bucket each
     static constexpr size_t kCount = 46;
     uint8_t bucket = 0;
     uint8_t extra_bits = 0; //!< at most 17
@@ -40,11 +40,12 @@ struct GapBucket {
     }
 };
 
-/** What was seen in a group so far, as far as it decides the context. */
+/** The history of a group so far, as far as the context depends on it. */
 class GapHistory {
 public:
     static constexpr size_t kGapContexts = 128;
-    static constexpr size_t kContexts = kGapContexts + 16; //!< counts of unspent outputs after
+    static constexpr size_t kContexts = kGapContexts + 16; //!< contexts of counts follow those of
+                                                           //!< gaps
 
     /** The context of the next run of zeros. */
     uint32_t OfGap() const
@@ -70,23 +71,23 @@ private:
     uint32_t m_count = 0;  //!< of the last block
 };
 
-/** How often each bucket was seen in each context. */
+/** How often each bucket occurred in each context. */
 using GapCounts = std::array<std::array<uint64_t, GapBucket::kCount>, GapHistory::kContexts>;
 
 class GapModel {
 public:
     static constexpr unsigned kScaleBits = 10;
-    static constexpr uint32_t kScale = 1 << kScaleBits; //!< what a table's frequencies sum to
-    /** Far above what the tables can take. */
+    static constexpr uint32_t kScale = 1 << kScaleBits; //!< sum of a table's frequencies
+    /** Upper bound; real tables are far smaller. */
     static constexpr size_t kMaxBytes = 32 << 10;
 
     using Table = std::array<uint16_t, GapBucket::kCount>;
 
-    /** The writer's choice for these counts; the same counts give the same model anywhere. */
+    /** The writer's model for these counts; the same on every machine. */
     static GapModel For(const GapCounts& counts);
 
     Bytes Encode() const;
-    /** Null and why, if these bytes are not exactly what Encode() gives for some model. */
+    /** Null; or the error, if these bytes are not the Encode() of some model. */
     static const char* Decode(ByteSpan bytes, GapModel& model);
 
     const Table& TableOf(size_t context) const
@@ -97,7 +98,7 @@ public:
 private:
     Table m_shared{};
     std::array<bool, GapHistory::kContexts> m_own{};
-    std::array<Table, GapHistory::kContexts> m_tables{}; //!< of those with a table of their own
+    std::array<Table, GapHistory::kContexts> m_tables{}; //!< of contexts with a table of their own
 };
 
 } // namespace ibd

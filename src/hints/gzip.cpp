@@ -32,7 +32,7 @@ private:
     const Bytes m_bytes;
 };
 
-/** zlib wants pointers to what it does not change. */
+/** zlib takes non-const pointers to input that it does not change. */
 Bytef* Input(ByteSpan in) { return const_cast<Bytef*>(in.data()); }
 
 } // namespace

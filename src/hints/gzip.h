@@ -1,4 +1,4 @@
-// gzip, as far as btcd's hints need it. The sole user of zlib.
+// gzip, to the extent needed for btcd's hints. The only user of zlib.
 #pragma once
 
 #include "hints/hints_file.h"
@@ -8,11 +8,11 @@ namespace ibd {
 /** Unpacked files are held in memory; a longer one is refused. Mainnet's takes 190 MB. */
 inline constexpr uint64_t kMaxUnpackedBytes = 512 << 20;
 
-/** The contents of a gzip file, in memory. The name stays the packed file's, and so do offsets in
- *  errors about the packing. */
+/** The contents of a gzip file, in memory. Keeps the packed file's name; offsets in errors about
+ *  the packing are the packed file's too. */
 Result<HintsFile> UnpackGzip(HintsFile packed);
 
-/** The packed form of bytes that come in pieces. */
+/** Packs a stream of bytes. */
 class GzipPacker {
 public:
     GzipPacker();
@@ -20,7 +20,7 @@ public:
     GzipPacker(const GzipPacker&) = delete;
     GzipPacker& operator=(const GzipPacker&) = delete;
 
-    /** Appends to `out` what is ready of it. `last`: nothing follows. */
+    /** Appends finished output to `out`. `last`: the input ends. */
     void Add(ByteSpan in, bool last, Bytes& out);
 
 private:

@@ -1,6 +1,5 @@
-// HintsFile: the bytes of a hints file while it is in use. Mapped, and
-// copied from piece by piece: a file that is cut short, or a disk that fails, is an error.
-// Immutable, any thread.
+// HintsFile: the bytes of a hints file in use. Mapped, but copied in pieces: a truncated file, or a
+// failing disk, gives an error. Immutable, any thread.
 #pragma once
 
 #include "util/env.h"
@@ -16,13 +15,13 @@ public:
     }
 
     const Path& GetPath() const { return m_path; }
-    uint64_t Size() const { return m_size; } //!< when it was opened
+    uint64_t Size() const { return m_size; } //!< at opening
 
-    /** Fills `out` from `offset`; to be called within Size(). Errors are the machine's: the file is
-     *  shorter than it was, or cannot be read. */
+    /** Fills `out` from `offset`, within Size(). Errors are the machine's: the file was truncated,
+     *  or cannot be read. */
     Result<> Read(uint64_t offset, MutableByteSpan out) const;
 
-    /** The file is damaged there: a one-line error that names it. */
+    /** The one-line error, with the file's name, for damage at `offset`. */
     Error Damaged(uint64_t offset, std::string_view what) const;
 
 private:

@@ -1,5 +1,5 @@
-// HintsFormat: the kinds of hints files that are read, by the names that users give them.
-// Layouts: doc/formats/hints.md.
+// HintsFormat: the readable kinds of hints files; users name them in options. Layouts:
+// doc/formats/hints.md.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class HintsFormat : uint8_t {
     kBip456Core,     //!< most significant bit first, from block 1 on
     kBip456Crate,    //!< least significant bit first, from block 1 on
     kBtcd,           //!< runs of zeros as CompactSize, packed by gzip
-    kSwifthints,     //!< entropy coded by the shapes of transactions; readable only beside blocks
+    kSwifthints,     //!< entropy coded by the shapes of transactions; readable only with the blocks
     kGaps,           //!< text: a line of runs of zeros for each block
 };
 

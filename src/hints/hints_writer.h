@@ -1,4 +1,4 @@
-// Writers of hints files, for tests, the chain generator and whatever makes or converts hints. One
+// Writers of hints files, for tests, the chain generator and code that makes or converts hints. One
 // thread; memory is one group (containers) or one block. Format: doc/formats/hints.md.
 #pragma once
 
@@ -10,43 +10,45 @@ class HintsWriter {
 public:
     virtual ~HintsWriter() = default;
 
-    /** Adds the next block: heights follow each other from 1 (container) or 0 (bitmap). `outputs`
-     *  counted outputs, which version 2 does without; `unspent` ascending indices among them. */
+    /** Adds the next block: consecutive heights from 1 (container) or 0 (bitmap). `outputs`: number
+     *  of counted outputs, which version 2 does not need; `unspent`: ascending indices among them.
+     */
     virtual Result<> Add(uint32_t height, std::optional<uint32_t> outputs,
                          std::span<const uint32_t> unspent) = 0;
 
-    /** Completes and syncs the file. `terminal_hash` is that of the last block added. */
+    /** Completes and syncs the file. `terminal_hash`: of the last added block. */
     virtual Result<> Finish(const BlockHash& terminal_hash) = 0;
 
 protected:
-    /** Refuses what no format holds; indices that do not ascend below `outputs` are a bug. */
+    /** Refuses input that no format can hold; indices that are not ascending below `outputs` are a
+     *  bug. */
     static Result<> CheckWritable(uint32_t height, std::optional<uint32_t> outputs,
                                   std::span<const uint32_t> unspent);
-    /** The error of a format that counts outputs where nobody knows how many there are. */
+    /** The error of a format that needs the number of outputs when it is unknown. */
     static Error OutputsNeeded(uint32_t height);
 };
 
 Result<std::unique_ptr<HintsWriter>> MakeContainerWriter(Env& env, const Path& path,
                                                          std::array<uint8_t, 4> network_magic);
-/** Version 2. Keeps a file `path`.gaps beside it until Finish(); with that the writer needs as much
- *  disk again as a byte or so for each unspent output. */
+/** Version 2. Keeps a file `path`.gaps beside it until Finish(), which takes about a byte of disk
+ *  space for each unspent output. */
 Result<std::unique_ptr<HintsWriter>> MakeContainer2Writer(Env& env, const Path& path,
                                                           std::array<uint8_t, 4> network_magic);
 Result<std::unique_ptr<HintsWriter>> MakeBitmapWriter(Env& env, const Path& path);
 
-/** What some formats have to know before the first block. */
+/** Data that some formats need before the first block. */
 struct HintsTarget {
     HintsFormat format = HintsFormat::kContainer;
     std::array<uint8_t, 4> network_magic{};
     uint32_t terminal_height = 0;
 };
 
-/** A writer of any format that is written without blocks: not of the revisions of the indexed file,
- * nor of swifthints (swifthints.h). Heights from 1, but from 0 where FirstHeight() says so. */
+/** A writer of any format that needs no blocks: not for the revisions of the indexed file, nor for
+ *  swifthints (swifthints.h). Heights from 1, or from FirstHeight(). */
 Result<std::unique_ptr<HintsWriter>> StartHintsFile(Env& env, const Path& path,
                                                     const HintsTarget& target);
 
-/** The height of the first block that files of the format speak of: 0 or 1. */
+/** The height of the first block in files of the format: 0 or 1. */
 constexpr uint32_t FirstHeight(HintsFormat format)
 {
     switch (format) {
@@ -57,7 +59,7 @@ constexpr uint32_t FirstHeight(HintsFormat format)
     }
 }
 
-/** Which outputs files of the format number. */
+/** The outputs that files of the format number. */
 constexpr HintsCounting CountingOf(HintsFormat format)
 {
     switch (format) {

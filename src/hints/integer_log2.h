@@ -1,5 +1,5 @@
-// IntegerLog2: binary logarithms in integers, so that every machine that writes a hints file makes
-// the same choices. Pure.
+// IntegerLog2: binary logarithms in integers, so that hints writers make the same choices on every
+// machine. Pure.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace ibd {
 
-/** What IntegerLog2() gives for one bit. */
+/** The value of IntegerLog2() for one bit. */
 inline constexpr uint64_t kLog2Unit = 65'536;
 
 /** 65,536 times the binary logarithm of 1..1024, rounded down. */

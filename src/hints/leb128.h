@@ -1,5 +1,5 @@
-// LEB128 numbers of at most 32 bits: seven bits a byte, lowest first, the top bit set but in the
-// last.
+// LEB128 numbers of at most 32 bits: seven bits a byte, lowest first; the top bit is set except in
+// the last byte.
 #pragma once
 
 #include "util/bytes.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** Reads a number at `pos`; false if cut off, longer than needed or above 32 bits. */
+/** Reads a number at `pos`; false: truncated, longer than necessary, or above 32 bits. */
 inline bool TakeLeb128(ByteSpan in, size_t& pos, uint32_t& value)
 {
     uint64_t v = 0;

@@ -1,4 +1,4 @@
-// Opening a hints file of any format that is readable without blocks. See hints.h.
+// Opens a hints file of any format that is readable without blocks. See hints.h.
 #include "hints/hints.h"
 
 #include "hints/bitmap.h"
@@ -13,7 +13,7 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kStartSize = 16; //!< no format needs more to be told
+constexpr size_t kStartSize = 16; //!< enough to recognise any format
 
 bool StartsWith(ByteSpan data, ByteSpan prefix)
 {
@@ -27,21 +27,21 @@ bool IsGaps(ByteSpan data)
     });
 }
 
-/** What a file that starts so may be, the likeliest first. */
+/** The possible formats of a file with this start, the likeliest first. */
 std::vector<HintsFormat> Candidates(ByteSpan data)
 {
     if (StartsWith(data, kHintsMagic)) {
         const bool second = data.size() > 9 && data[8] == kHintsVersion2 && data[9] == 0;
         return {second ? HintsFormat::kContainer : HintsFormat::kContainer1};
     }
-    // Four readings of BIP 456's draft and as many revisions of the indexed file share this start.
+    // Four readings of BIP 456's draft and four revisions of the indexed file have this start.
     if (StartsWith(data, AsBytes("UTXO"))) {
         return {HintsFormat::kBip456,     HintsFormat::kBip456Core,     HintsFormat::kBip456Crate,
                 HintsFormat::kIndexed,    HintsFormat::kIndexedCompact, HintsFormat::kIndexedDeltas,
                 HintsFormat::kIndexedRuns};
     }
     if (StartsWith(data, std::array<uint8_t, 2>{0x1f, 0x8b})) return {HintsFormat::kBtcd};
-    // A bitmap has no magic, but its first block is the genesis block with its one spent output.
+    // A bitmap has no magic, but its first block is genesis with its one spent output.
     if (StartsWith(data, std::array<uint8_t, 3>{1, 0, 0})) return {HintsFormat::kBitmap};
     if (IsGaps(data)) return {HintsFormat::kGaps};
     return {};
@@ -89,7 +89,7 @@ Error Ambiguous(const Path& path, const std::vector<HintsFormat>& fitting)
                    path.string(), names);
 }
 
-/** The file as the only one of these formats that fits from end to end. */
+/** Opens the file in the only one of these formats that fits all of it. */
 Result<std::unique_ptr<Hints>> OpenFitting(Env& env, const Path& path,
                                            const std::vector<HintsFormat>& candidates)
 {

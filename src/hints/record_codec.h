@@ -1,5 +1,5 @@
-// RecordCodec: one block's record in a format whose file is a short header and one record after the
-// other, with or without an index before them. Pure; one object for each format, immutable.
+// RecordCodec: one block's record in a format with a short header and consecutive records, with or
+// without an index. Pure; one object for each format, immutable.
 #pragma once
 
 #include "hints/hints.h"
@@ -12,15 +12,15 @@ public:
     virtual ~RecordCodec() = default;
 
     virtual HintsFormat Format() const = 0;
-    /** Decodes the record that `bytes` start with and sets how many of them it takes. Null, or what
-     *  is wrong; `out` is unspecified then. `kind`: what the index says of it, where it does. */
+    /** Decodes the record at the start of `bytes` and sets its size. Null, or the error; `out` is
+     *  then unspecified. `kind`: the index's bit for it, in formats that have one. */
     virtual const char* Take(ByteSpan bytes, bool kind, size_t& used, BlockHints& out) const = 0;
     /** Appends a block's record. */
     virtual void Put(std::optional<uint32_t> outputs, std::span<const uint32_t> unspent,
                      Bytes& out) const = 0;
 };
 
-/** BIP 456: Elias-Fano. `msb_first`: the order of bits in a byte. */
+/** BIP 456: Elias-Fano. The formats differ in bit order and first block. */
 const RecordCodec& EliasFanoCodec(HintsFormat format);
 /** The four revisions of the indexed file. */
 const RecordCodec& IndexedCodec(HintsFormat format);

@@ -36,12 +36,12 @@ const RecordCodec& CodecOf(HintsFormat format)
 
 } // namespace
 
-/** Goes through the file from its start and hashes what it passes. */
+/** Reads the file sequentially and hashes it. */
 class RecordHints::Window {
 public:
     explicit Window(const HintsFile& file) : m_file(file) {}
 
-    /** What lies ahead: at least `size` bytes, or all that is left of the file. */
+    /** The next bytes: at least `size`, or all that are left of the file. */
     Result<ByteSpan> Ahead(size_t size)
     {
         if (m_left.size() < size && m_file.Size() - m_at > m_left.size()) {
@@ -52,7 +52,7 @@ public:
         }
         return m_left;
     }
-    /** Goes past bytes that were ahead. */
+    /** Skips bytes returned by Ahead(). */
     void Pass(size_t size)
     {
         m_digest.Write(m_left.first(size));
@@ -137,7 +137,7 @@ Result<> RecordHints::ScanWithHeight(Window& window, uint8_t version)
     if (AsChars(magic) != "UTXO") return Damaged(0, std::nullopt, "the magic is not UTXO");
     if (stored_version != version) return Damaged(4, std::nullopt, "unknown version");
     if (blocks == 0) return Damaged(5, std::nullopt, "the terminal height is zero");
-    // A record has a byte at least, so that a short file cannot ask for much memory.
+    // A record takes at least a byte, so a short file cannot claim much memory.
     if (blocks > kMaxHintedHeight || blocks > m_file.Size()) {
         return Damaged(5, std::nullopt, "the terminal height is impossible");
     }

@@ -1,6 +1,6 @@
-// Reader of the formats that are one record after the other (record_codec.h). Where each block's
-// record lies is found by one scan, which decodes all of them (8 bytes a block are kept), so that
-// what happens to the file later can change hints, but no bounds. Shared by all workers, immutable.
+// Reader of the formats with consecutive records (record_codec.h). One scan decodes all records and
+// keeps their places (8 bytes a block), so that later changes of the file can change hints, but not
+// bounds. Shared by all workers, immutable.
 #pragma once
 
 #include "hints/hints_file.h"
@@ -10,7 +10,7 @@ namespace ibd {
 
 class RecordHints final : public Hints {
 public:
-    /** A file of `format`, which is one of these. btcd's as it is, packed. */
+    /** Opens a file of one of these formats; btcd's still packed. */
     static Result<std::unique_ptr<Hints>> Open(HintsFile file, HintsFormat format);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
@@ -36,9 +36,9 @@ private:
     Result<> ScanWithHeight(Window& window, uint8_t version);
     Result<> ScanLines(Window& window);
     Result<std::vector<IndexEntry>> ReadIndex(Window& window, uint32_t blocks);
-    /** Takes in the record at the window's start. */
+    /** Reads the record at the window's start. */
     Result<> TakeRecord(Window& window, IndexEntry entry);
-    /** `height` is where the file says something of a block. */
+    /** `height`: the block, if the damage is in its data. */
     Error Damaged(uint64_t offset, std::optional<uint32_t> height, std::string_view what) const;
 
     HintsFile m_file;

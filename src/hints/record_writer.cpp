@@ -1,4 +1,4 @@
-// Writers of the formats that are one record after the other (record_codec.h).
+// Writers of the formats with consecutive records (record_codec.h).
 #include "hints/gzip.h"
 #include "hints/hints_writer.h"
 #include "hints/record_codec.h"
@@ -19,7 +19,7 @@ Bytes FileHeader(uint8_t version, uint32_t terminal_height)
     return out;
 }
 
-/** Header, then records; packed where the format is. */
+/** Writes the header, then records; packed if the format is. */
 class RecordWriter : public HintsWriter {
 public:
     RecordWriter(std::unique_ptr<WritableFile> file, const RecordCodec& codec,
@@ -80,7 +80,7 @@ private:
     GzipPacker m_packer;
 };
 
-/** Room for the index first, records after it, the index when all are there. */
+/** Leaves room for the index, writes the records after it, and the index last. */
 class IndexedWriter final : public RecordWriter {
 public:
     using RecordWriter::RecordWriter;

@@ -76,7 +76,7 @@ const char* DecodeHintsRecord(ByteSpan record, BlockHints& out)
     if (pos == record.size()) return "the record is cut off";
     const unsigned r = record[pos++];
     if (r > kMaxRiceParameter) return "the Rice parameter is above 18";
-    // Each run takes at least a bit, so a short record cannot make the loop below long.
+    // Each run takes at least a bit, so a short record cannot cause a long loop.
     if (counts.unspent > 8 * (record.size() - pos)) return "the record is cut off";
     return DecodeRuns(record.subspan(pos), r, counts.unspent, out);
 }

@@ -14,14 +14,14 @@ struct HintsRecordCounts {
     uint32_t unspent = 0;
 };
 
-/** Reads n and k; `nullptr` when well-formed so far, else what is wrong. */
+/** Reads n and k; `nullptr`: well-formed so far, else the error. */
 const char* DecodeHintsCounts(ByteSpan record, HintsRecordCounts& counts);
 
-/** Decodes one whole record; `nullptr`, else what is wrong with it. `out` is unspecified then. */
+/** Decodes one whole record; `nullptr`, or the error; `out` is then unspecified. */
 const char* DecodeHintsRecord(ByteSpan record, BlockHints& out);
 
 /** Appends the record of a block. `unspent` must be ascending and below `outputs`, which is at most
- *  kMaxHintedOutputs. Uses the Rice parameter that makes it shortest, the smallest on a tie. */
+ *  kMaxHintedOutputs. Uses the Rice parameter with the shortest result, the smallest on a tie. */
 void EncodeHintsRecord(uint32_t outputs, std::span<const uint32_t> unspent, Bytes& out);
 
 } // namespace ibd

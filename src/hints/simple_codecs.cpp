@@ -11,7 +11,7 @@ namespace {
 
 const char* const kTooLarge = "an index is larger than a block can have";
 
-/** Bits of a byte string, least significant first, of which `count` are meant. */
+/** Reads the first `count` bits of a byte string, least significant first. */
 const char* TakeBits(ByteSpan bits, uint64_t count, BlockHints& out)
 {
     for (uint64_t i = 0; i < bits.size() * 8; ++i) {
@@ -31,7 +31,7 @@ void PutBits(uint32_t outputs, std::span<const uint32_t> unspent, Bytes& out)
     }
 }
 
-/** Indices from what `take()` gives: zeros before each one. Null, or what is wrong. */
+/** Reads indices; `take()` gives the zeros before each one. Null, or the error. */
 template <typename More, typename TakeGap>
 const char* TakeGaps(More more, TakeGap take, BlockHints& out)
 {
@@ -96,7 +96,8 @@ private:
     const HintsFormat m_format;
 };
 
-/** How many are unspent, then each index less the one before, all as CompactSize. */
+/** The number of unspent outputs, then the differences of consecutive indices, all as CompactSize.
+ */
 class IndexedDeltas final : public RecordCodec {
 public:
     HintsFormat Format() const override { return HintsFormat::kIndexedDeltas; }
@@ -128,8 +129,8 @@ public:
     }
 };
 
-/** A length twice, as VARINT and as CompactSize; then bits without the zero bytes at their end, or
- *  runs of zeros as VARINT, as the index says. */
+/** A length twice, as VARINT and as CompactSize; then, as the index says, either bits without
+ *  trailing zero bytes, or runs of zeros as VARINT. */
 class IndexedRuns final : public RecordCodec {
 public:
     HintsFormat Format() const override { return HintsFormat::kIndexedRuns; }
@@ -150,7 +151,7 @@ public:
             TakeGaps([&] { return body.Remaining() > 0; }, [&] { return body.VarInt(); }, out);
         return body.Ok() ? wrong : "a run is malformed or cut off";
     }
-    /** Runs, never bits: which are shorter is the index's to say. */
+    /** Always writes runs: the choice of the shorter form needs the index. */
     void Put(std::optional<uint32_t>, std::span<const uint32_t> unspent, Bytes& out) const override
     {
         Bytes runs;

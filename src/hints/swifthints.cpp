@@ -30,7 +30,7 @@ const char* SwifthintsGroup::Start(Bytes bytes)
                                       : nullptr;
 }
 
-// Past the end zeros are taken in, so that the loop over a block's outputs needs no way out.
+// Reads zeros past the end, so that the loop over a block's outputs needs no early exit.
 bool SwifthintsGroup::TakeOne(uint32_t context)
 {
     const uint32_t t = m_probabilities[context];

@@ -1,7 +1,7 @@
-// Reader and writer of swifthints files. The blocks' shapes are needed to read one, and within a
-// group the blocks come in order: so the reader is no Hints, and the writer no HintsWriter. One
-// thread. Memory: the reader's is a group, 64 KiB; the writer's some 20 MB (kWindowOutputs).
-// Format: doc/formats/hints.md, section 8.
+// Reader and writer of swifthints files. Reading needs the blocks' shapes, and the blocks of a
+// group in order: so the reader is not a Hints, and the writer not a HintsWriter. One thread.
+// Memory: a group, 64 KiB, for the reader; some 20 MB (kWindowOutputs) for the writer. Format:
+// doc/formats/hints.md, section 8.
 #pragma once
 
 #include "hints/hints.h"
@@ -11,15 +11,16 @@
 
 namespace ibd {
 
-/** One group, which decodes alone. */
+/** One group, which is decoded alone. */
 class SwifthintsGroup {
 public:
-    /** From a group's bytes; their head must say how many they are. Null, or what is wrong. */
+    /** Starts with a group's bytes, whose head must state their number. Null, or the error. */
     const char* Start(Bytes bytes);
-    /** The unspent outputs of its next block, of which there must be one, among all outputs. */
+    /** The unspent outputs of the next block, indexed among all outputs. There must be a next
+     *  block. */
     void Take(BlockShape shape, std::vector<uint32_t>& unspent);
     uint32_t BlocksLeft() const { return m_left; }
-    /** Once no block is left: null, or what is wrong. */
+    /** Call it when no block is left: null, or the error. */
     const char* Finish() const;
 
 private:
@@ -35,14 +36,14 @@ private:
 
 class SwifthintsReader {
 public:
-    /** Goes through the heads of all groups, which tell where the hints end. */
+    /** Reads the heads of all groups to find the end of the hints. */
     static Result<std::unique_ptr<SwifthintsReader>> Open(HintsFile file);
     static Result<std::unique_ptr<SwifthintsReader>> Open(Env& env, const Path& path);
 
-    /** Neither counts nor id are known. */
+    /** Counts and id are unknown. */
     const HintsInfo& Info() const { return m_info; }
-    /** The hints of the next block, from the genesis block to the terminal one, given its shape.
-     *  Bad data: the file is damaged, or these are other blocks than those it was made from. */
+    /** The hints of the next block, from genesis to the terminal block, given its shape. Bad data:
+     *  the file is damaged, or was made from other blocks. */
     Result<> Next(BlockShape shape, BlockHints& out);
 
 private:
@@ -56,8 +57,8 @@ private:
     HintsInfo m_info;
     SwifthintsGroup m_group;
     uint32_t m_height = 0;     //!< of the next block
-    uint32_t m_group_from = 0; //!< the group's first height
-    uint64_t m_group_at = 0;   //!< its offset
+    uint32_t m_group_from = 0; //!< first height of the group
+    uint64_t m_group_at = 0;   //!< offset of the group
     uint64_t m_next_group = 0;
 };
 
@@ -65,22 +66,22 @@ class SwifthintsWriter {
 public:
     explicit SwifthintsWriter(std::unique_ptr<WritableFile> file) : m_out(std::move(file)) {}
 
-    /** Adds the next block, from the genesis block on; `unspent`: ascending, among all outputs. */
+    /** Adds the next block, from genesis on; `unspent`: ascending, among all outputs. */
     Result<> Add(uint32_t height, BlockShape shape, std::span<const uint32_t> unspent);
     /** Completes and syncs the file. */
     Result<> Finish();
 
 private:
-    /** Blocks that come into the same group. */
+    /** Blocks that stay in the same group. */
     struct Piece {
         SwifthintsPiece sum;
-        Bytes symbols; //!< of each output: twice its context, and 1 if it is unspent
+        Bytes symbols; //!< for each output twice its context, plus 1 if it is unspent
     };
 
     bool FitsLast(const Piece& block) const;
-    /** Writes the groups whose ends more blocks will hardly move, or all of them. */
+    /** Writes the groups whose ends later blocks will hardly change, or all groups. */
     Result<> WriteGroups(bool all);
-    /** Of these pieces of the window. */
+    /** Writes the group of these pieces of the window. */
     Result<> WriteGroup(size_t begin, size_t end);
 
     FileAppender m_out;
@@ -90,10 +91,10 @@ private:
     uint32_t m_next_height = 0;
 };
 
-/** Whether the file is a row of groups from end to end. */
+/** Whether the whole file is a sequence of groups. */
 Result<bool> LooksLikeSwifthints(HintsFile file);
 
-/** Whether the file's bytes tell swifthints, and no format that OpenHints() opens. */
+/** Whether the file is swifthints, and of no format that OpenHints() opens. */
 Result<bool> IsSwifthints(Env& env, const Path& path);
 
 } // namespace ibd

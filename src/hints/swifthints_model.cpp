@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** What an output costs that had this share of 256, for shares from 1 to 255. */
+/** Cost of an output with this share of 256, for shares from 1 to 255. */
 constexpr std::array<uint64_t, kSwifthintsScale> kCosts = [] {
     std::array<uint64_t, kSwifthintsScale> costs{};
     for (uint32_t share = 1; share < kSwifthintsScale; ++share) {
@@ -20,8 +20,8 @@ constexpr std::array<uint64_t, kSwifthintsScale> kCosts = [] {
     return costs;
 }();
 
-/** What coding an output can take beyond its cost, bits / kLog2Unit: a state of 2^16 or more before
- *  it grows by up to 255 too much, and log2(1 + 255 / 65536) is 0.0056. */
+/** Most excess of coding an output over its cost, bits / kLog2Unit: a state of 2^16 or more may
+ *  grow by up to 255 too much, and log2(1 + 255 / 65536) is 0.0056. */
 constexpr uint64_t kMaxExcess = 368;
 
 struct Coding {
@@ -45,7 +45,7 @@ Coding CodingOf(const SwifthintsCounts::OfContext& counts)
     return {static_cast<uint8_t>(best), cost(best), counts.outputs};
 }
 
-/** Nothing if it could take more than a group may have. */
+/** Nothing: it may take more than a group's limit. */
 std::optional<uint64_t> CostOf(const SwifthintsHead& head, uint64_t cost, uint64_t coded)
 {
     const uint64_t most = (cost + coded * kMaxExcess) / (8 * kLog2Unit) + 1;
@@ -116,12 +116,12 @@ SwifthintsPlan::Probabilities(const SwifthintsCounts& counts) const
     return out;
 }
 
-// The least that the pieces up to each of them can take, from the first one on: whatever the last
-// group is, the groups before it are then the best ones of fewer pieces.
+// Dynamic programming: the least cost of the pieces up to each one. Whatever the last group is, the
+// groups before it are the best ones for the earlier pieces.
 std::vector<size_t> GroupSwifthints(const std::vector<SwifthintsPiece>& pieces)
 {
     std::vector<uint64_t> least(pieces.size() + 1, std::numeric_limits<uint64_t>::max());
-    std::vector<size_t> last(pieces.size() + 1, 0); //!< where the last of these groups begins
+    std::vector<size_t> last(pieces.size() + 1, 0); //!< start of the last group
     least[0] = 0;
     for (size_t end = 1; end <= pieces.size(); ++end) {
         SwifthintsPiece group;
@@ -129,7 +129,7 @@ std::vector<size_t> GroupSwifthints(const std::vector<SwifthintsPiece>& pieces)
             group.counts.Add(pieces[begin].counts);
             group.blocks += pieces[begin].blocks;
             const auto plan = SwifthintsPlan::For(group.counts, group.blocks);
-            if (!plan) break; // and no larger one fits
+            if (!plan) break; // larger groups do not fit either
             if (least[begin] + plan->cost >= least[end]) continue;
             least[end] = least[begin] + plan->cost;
             last[end] = begin;

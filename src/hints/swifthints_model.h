@@ -1,6 +1,6 @@
-// The model of swifthints files: the context of each output, which is the shape of its transaction
-// and what became of the outputs before it, and how likely an output of a context is unspent. What
-// reader and writer share. Pure; format and the writer's choices: doc/formats/hints.md, section 8.
+// The model of swifthints files: the context of each output (the shape of its transaction, and the
+// fate of earlier outputs) and the probability that an output of a context is unspent. Shared by
+// reader and writer. Pure; format and the writer's choices: doc/formats/hints.md, section 8.
 #pragma once
 
 #include "util/bytes.h"
@@ -13,33 +13,35 @@
 
 namespace ibd {
 
-/** How many outputs each transaction of a block has, in order: what these files are read beside. */
+/** The number of outputs of each transaction of a block, in order: the data needed to read these
+ *  files. */
 using BlockShape = std::span<const uint32_t>;
 
 inline constexpr size_t kSwifthintsContexts = 105;
-/** A context's byte is that of outputs of which none is unspent: they are not coded. */
+/** With this probability byte no output of the context is unspent, and none is coded. */
 inline constexpr uint32_t kSwifthintsScale = 256;
-/** A group's first and last state; between outputs states are below kSwifthintsScale times that. */
+/** A group's first and last state; between outputs states are below kSwifthintsScale times it. */
 inline constexpr uint32_t kSwifthintsState = 0x10000;
 
-/** A group is the two numbers of its head, one probability or all, a state, and coded bytes. */
+/** A group: the two numbers of its head, one or all probabilities, a state, and coded bytes. */
 struct SwifthintsHead {
     static constexpr size_t kSize = 4;
     static constexpr size_t kStateSize = 3;
     static constexpr uint32_t kMaxBlocks = 32'768;
     static constexpr uint32_t kMaxBytes = 0xffff + 2;
 
-    uint32_t bytes = 0;  //!< of the whole group, head included
+    uint32_t bytes = 0;  //!< of the whole group, including the head
     uint32_t blocks = 0; //!< 1..kMaxBlocks
     bool compact = false;
 
     static SwifthintsHead From(const std::array<uint8_t, kSize>& in);
     void Put(Bytes& out) const;
-    /** Bytes of a group beside the coded ones. */
+    /** Bytes of a group besides the coded ones. */
     size_t Fixed() const { return kSize + (compact ? 1 : kSwifthintsContexts) + kStateSize; }
 };
 
-/** Goes through a block's outputs: calls unspent(context), which says whether it is unspent. */
+/** Visits a block's outputs: calls unspent(context), which returns whether the output is unspent.
+ */
 template <typename Visitor>
 void ForEachSwifthint(BlockShape shape, Visitor unspent)
 {
@@ -57,7 +59,7 @@ void ForEachSwifthint(BlockShape shape, Visitor unspent)
     }
 }
 
-/** How many outputs were seen in each context, and how many of them were unspent. */
+/** The number of outputs in each context, and the unspent ones among them. */
 struct SwifthintsCounts {
     struct OfContext {
         uint32_t outputs = 0;
@@ -69,14 +71,14 @@ struct SwifthintsCounts {
     OfContext Sum() const;
 };
 
-/** How a group of such outputs is best coded. */
+/** The best coding of a group with such outputs. */
 struct SwifthintsPlan {
     bool compact = false;
     uint64_t cost = 0; //!< bits / kLog2Unit, an estimate
 
-    /** Nothing if the group could take more bytes, or has more blocks, than a group may. */
+    /** Nothing: the group may take more bytes, or has more blocks, than allowed. */
     static std::optional<SwifthintsPlan> For(const SwifthintsCounts& counts, uint32_t blocks);
-    /** The probabilities that the group gets. */
+    /** The probabilities of the group. */
     std::array<uint8_t, kSwifthintsContexts> Probabilities(const SwifthintsCounts& counts) const;
 };
 
@@ -86,8 +88,8 @@ struct SwifthintsPiece {
     uint32_t blocks = 0;
 };
 
-/** Where groups end so that all of them take least: how many pieces each has. Each piece must fit
- *  into a group. Takes time in proportion to pieces times those that fit into a group. */
+/** The best division into groups: the number of pieces of each, with least total cost. Each piece
+ *  must fit into a group. Takes time in proportion to pieces times pieces in a group. */
 std::vector<size_t> GroupSwifthints(const std::vector<SwifthintsPiece>& pieces);
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// The writer. Blocks wait in a window; groups end where the whole window takes least. See
+// The writer. Blocks wait in a window; groups end where the window's total cost is least. See
 // swifthints.h.
 #include "hints/integer_log2.h"
 #include "hints/swifthints.h"
@@ -9,15 +9,15 @@ namespace {
 
 constexpr uint64_t kByte = 8 * kLog2Unit; //!< of cost
 
-// Smaller pieces, or a larger window, make a file of mainnet's kind less than 0.1 % smaller.
+// Smaller pieces, or a larger window, would save less than 0.1 % of a mainnet file.
 constexpr uint64_t kPieceCost = 512 * kByte;
 constexpr uint32_t kPieceBlocks = 128;
 constexpr uint32_t kPieceOutputs = 1 << 20;
 constexpr uint64_t kWindowCost = (192 << 10) * kByte; //!< three of the largest groups
-/** Each takes a byte while it waits for its group: outputs that are all spent cost nothing. */
+/** Each takes a byte while it waits for its group, even all-spent outputs, which cost nothing. */
 constexpr uint64_t kWindowOutputs = 16 << 20;
 
-/** The coded outputs of a group and the state to start with, from the last output to the first. */
+/** Codes a group's outputs from the last to the first; holds the bytes and the first state. */
 class Coder {
 public:
     explicit Coder(const std::array<uint8_t, kSwifthintsContexts>& probabilities)
@@ -35,7 +35,7 @@ public:
         for (; m_state >= share * kSwifthintsState; m_state >>= 8) PutByte();
         m_state = m_state / share * kSwifthintsScale + start + m_state % share;
     }
-    /** As a reader takes them in. */
+    /** The bytes in reading order. */
     Bytes Finish()
     {
         Bytes state;
@@ -52,13 +52,13 @@ private:
 
     const std::array<uint8_t, kSwifthintsContexts>& m_probabilities;
     uint32_t m_state = kSwifthintsState;
-    Bytes m_bytes; //!< backwards
+    Bytes m_bytes; //!< in reverse order
 };
 
 uint64_t CostOf(const SwifthintsPiece& piece)
 {
     const auto plan = SwifthintsPlan::For(piece.counts, piece.blocks);
-    CHECK(plan); // outputs cost a bit at most, so that a block's fit
+    CHECK(plan); // an output costs at most a bit, so a block always fits
     return plan->cost;
 }
 
@@ -73,7 +73,7 @@ bool SwifthintsWriter::FitsLast(const Piece& block) const
     SwifthintsPiece both = last.sum;
     both.counts.Add(block.sum.counts);
     const auto plan = SwifthintsPlan::For(both.counts, both.blocks + 1);
-    // Where even two groups would be cheaper than one, something changes in the chain.
+    // If two groups are cheaper than one, the statistics of the chain change here.
     return plan && plan->cost <= kPieceCost && plan->cost <= CostOf(last.sum) + CostOf(block.sum);
 }
 

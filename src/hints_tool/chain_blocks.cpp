@@ -31,7 +31,7 @@ Result<std::array<uint8_t, 4>> MagicOf(Env& env, const Path& blocks)
     return magic;
 }
 
-/** The folder with the block files: this one, or below it as a data directory has it. */
+/** The folder with the block files: `dir`, or the one below it in a data directory. */
 Result<Path> FindBlocks(Env& env, const Path& dir, std::optional<Network> network)
 {
     std::vector<Path> places = {dir, dir / "blocks"};

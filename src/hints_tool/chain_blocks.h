@@ -1,5 +1,5 @@
-// ChainBlocks: the blocks of the chain that the tool works on, found in block files without an
-// index. The files may be a running node's; they are only read. Memory: the header tree.
+// ChainBlocks: the blocks of the tool's chain, found in block files without an index. The files may
+// be a running node's; they are only read. Memory: the header tree.
 #pragma once
 
 #include "hints/hints.h"
@@ -10,23 +10,23 @@ namespace ibd {
 
 class ChainBlocks {
 public:
-    /** `dir`: the folder of the block files, or a data directory. Without a network, that of the
+    /** `dir`: the folder of the block files, or a data directory. `network`: default: that of the
      *  first block file. An error if `stop` is set meanwhile. */
     static Result<std::unique_ptr<ChainBlocks>> Open(Env& env, Logger& log, const Path& dir,
                                                      std::optional<Network> network,
                                                      const std::atomic<bool>& stop);
 
     const ChainParams& Params() const { return m_params; }
-    /** Makes the block the end of the chain: by hash, or by height on the branch with most work.
-     *  An error if it or a block below it is not in the files. */
+    /** Sets the end of the chain: by hash, or by height on the branch with most work. An error if
+     *  it or a block below it is not in the files. */
     Result<> EndAt(const BlockHash& hash);
     Result<> EndAt(uint32_t height);
-    /** The block with the most work. */
+    /** Ends at the block with the most work. */
     Result<> EndAtBest() { return EndAtNode(m_survey.Tree().BestHeader()); }
     const HeaderNode& Terminal() const { return *m_terminal; }
-    /** Where the nodes of the chain up to Terminal() say that their blocks are. */
+    /** The nodes of the chain up to Terminal() have their positions in this store. */
     const BlockStore& Store() const { return *m_store; }
-    /** All of them up to Terminal(). */
+    /** Walks all blocks up to Terminal(). */
     BlockWalk Walk() const { return {*m_store, *m_terminal, m_params.consensus}; }
 
 private:

@@ -1,4 +1,4 @@
-// convert: the same hints in another format. See tool.h.
+// convert: converts hints to another format. See tool.h.
 #include "hints_tool/output_work.h"
 #include "hints_tool/tool.h"
 #include "swiftsync/convert_hints.h"
@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** Nothing is kept, as it takes minutes at most. */
+/** No unfinished work is kept, as a conversion takes at most minutes. */
 Error Interrupted() { return SystemError("interrupted, nothing is written"); }
 
 bool NeedsOutputs(HintsFormat format)
@@ -57,7 +57,7 @@ Result<> ConvertWithBlocks(const ToolContext& context, const ChainBlocks& blocks
     return all ? Result<>() : Interrupted();
 }
 
-/** Null, or why it takes the blocks to make this format of that file. */
+/** Null, or the reason why this conversion needs the blocks. */
 const char* WhyBlocks(const HintsInfo& from, HintsFormat to)
 {
     if (from.format == HintsFormat::kSwifthints || to == HintsFormat::kSwifthints) {
@@ -77,10 +77,10 @@ const char* WhyBlocks(const HintsInfo& from, HintsFormat to)
 
 namespace {
 
-/** What is needed to write the file, open. */
+/** The open inputs of a conversion. */
 struct Conversion {
     HintsSource source;
-    std::unique_ptr<ChainBlocks> blocks; //!< null: without them
+    std::unique_ptr<ChainBlocks> blocks; //!< null: not needed
     HintsSink target;
 };
 

@@ -1,6 +1,6 @@
-// generate: hints from block files, and a snapshot of the coins after their terminal block
-// (snapshot_match.h) or nothing else: then by a join (spend_join.h). What is not done stays in
-// OUT.work when the tool is stopped or dies, and the same command goes on with it. See tool.h.
+// generate: makes hints from block files, with a snapshot of the coins at their terminal block
+// (snapshot_match.h) or without: then by a join (spend_join.h). Unfinished work stays in OUT.work
+// when the tool is stopped or dies, and the same command resumes it. See tool.h.
 #include "hints_tool/snapshot_match.h"
 #include "join/join_state.h"
 #include "join/spend_join.h"
@@ -14,14 +14,14 @@ namespace {
 
 constexpr uint64_t kDefaultMemory = 512; //!< MiB
 
-/** What a command line asks for. */
+/** The options of a command line. */
 struct GenerateTask {
     Path out;
     HintsFormat format = HintsFormat::kContainer;
     uint64_t memory = kDefaultMemory << 20;
 };
 
-/** Made by an earlier run that died before the file got its name. */
+/** Whether an earlier run finished the file and died before renaming it. */
 bool IsComplete(Env& env, const Path& part, const ChainBlocks& blocks, HintsFormat format)
 {
     if (format != HintsFormat::kContainer && format != HintsFormat::kContainer1) return false;
@@ -74,8 +74,8 @@ Result<> MakeFromSnapshot(const ToolContext& context, const ChainBlocks& blocks,
     return writer->Finish(terminal.hash);
 }
 
-/** Makes the file by `make` unless it is there, gives it its name and tells of it. What a bad input
- *  has led to is of no use to another start, and goes. */
+/** Makes the file by `make` unless it is complete, renames it and reports it. Removes the results
+ *  of a bad input, which a later run cannot use. */
 template <typename Make>
 Result<> Generate(const ToolContext& context, const ChainBlocks& blocks, const GenerateTask& task,
                   const std::vector<Path>& inputs, Make make)

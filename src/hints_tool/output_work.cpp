@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kLock = "lock";
 constexpr const char* kLockOfJoin = ".lock";
 
-/** Six digits and one of these endings. */
+/** Whether the name has six digits and one of these endings. */
 bool IsNumbered(const std::string& name)
 {
     constexpr size_t kDigits = 6;
@@ -133,7 +133,8 @@ Result<> OutputWork::RemovePart(Env& env) const
 
 Result<> OutputWork::Remove(Env& env) const
 {
-    // The state first, which says that the coins are split: a removal may be stopped on its way.
+    // Removes the state, which says that the coins are split, first: the removal may be
+    // interrupted.
     IBD_RETURN_IF_ERROR(RemoveFiles(env, [](const std::string& name) { return name == "state"; }));
     IBD_RETURN_IF_ERROR(RemoveFiles(env, [](const std::string&) { return true; }));
     return m_folder.RemoveIfEmpty(env);

@@ -1,7 +1,7 @@
-// OutputWork: the folder OUT.work, in which a file is made before it gets the name OUT, and in
-// which what is done waits when the tool is stopped. Marked, so that a folder of this name that the
-// tool has not made is left alone (util/marked_folder.h); locked, so that one tool works in it.
-// Owned by a command; one thread.
+// OutputWork: the folder OUT.work, in which a file is made before it gets the name OUT, and which
+// keeps unfinished work when the tool is stopped. Marked, so that the tool leaves foreign folders
+// of this name alone (util/marked_folder.h); locked, so that only one tool works in it. Owned by a
+// command; one thread.
 #pragma once
 
 #include "util/marked_folder.h"
@@ -10,26 +10,26 @@ namespace ibd {
 
 class OutputWork {
 public:
-    /** Makes the folder or goes on with it, and removes of a file that was not completed what is of
-     *  no use. `inputs` are files and folders that are read: an error if one lies in it. */
+    /** Makes or reuses the folder, and removes useless parts of an incomplete file. `inputs`: files
+     *  and folders that are read: an error if one lies in it. */
     static Result<OutputWork> Begin(Env& env, const Path& out, const std::vector<Path>& inputs);
 
     const Path& Folder() const { return m_folder.Get(); }
-    /** Of the file that is made. */
+    /** The unfinished output file. */
     Path Part() const { return Folder() / "hints"; }
-    /** The same of what an earlier command for this file left; 0: nothing. */
+    /** Size of the work that an earlier command left for this file; 0: none. */
     static uint64_t SizeAt(Env& env, const Path& out);
-    /** Bytes of all that the tool has in it. */
+    /** Bytes of all files of the tool in the folder. */
     uint64_t Size(Env& env) const;
-    /** Removes files of the tool whose names `unwanted` takes. */
+    /** Removes files of the tool whose names `unwanted` accepts. */
     Result<> RemoveFiles(Env& env, const std::function<bool(const std::string&)>& unwanted) const;
-    /** Removes the file that is made, and the folder if nothing else is there. */
+    /** Removes the unfinished file, and the folder if it is empty then. */
     Result<> RemovePart(Env& env) const;
-    /** Removes all that the tool has in it, and the folder if nothing else is there. */
+    /** Removes all files of the tool, and the folder if it is empty then. */
     Result<> Remove(Env& env) const;
 
-    /** The names: of split coins and finished parts of blocks (generate with a snapshot), of a join
-     *  (generate without), of the file itself. */
+    /** Recognise names of files: split coins and finished parts of blocks (generate with a
+     *  snapshot), a join (generate without), the unfinished file. */
     static bool IsOfSnapshot(const std::string& name);
     static bool IsOfJoin(const std::string& name);
     static bool IsPart(const std::string& name);

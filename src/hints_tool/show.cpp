@@ -1,4 +1,5 @@
-// info, diff and bench: what hints files say, where two differ, how fast one is read. See tool.h.
+// info, diff and bench: contents of hints files, differences between two, reading speed. See
+// tool.h.
 #include "hints_tool/tool.h"
 #include "util/hex.h"
 #include "util/process.h"
@@ -52,7 +53,7 @@ void PrintInfo(const HintsInfo& info)
     Print(stdout, "hints id: {}\n", ToHex(info.id.Span()));
 }
 
-/** Under another name until it is whole, which is not taken from a file of the user's. */
+/** Writes under another name first, which must not be a user's file. */
 Result<> WritePlot(Env& env, const Path& path, const std::string& svg)
 {
     const Path beside = path.string() + ".new";
@@ -144,7 +145,7 @@ Result<> DiffHints(const ToolContext& context)
     }
     Print(stdout, "{} of {} blocks differ\n", differ, last);
     if (differ == 0 && same_end) return {};
-    return BadData(""); // said above
+    return BadData(""); // printed above
 }
 
 Result<> BenchHints(const ToolContext& context)

@@ -18,7 +18,7 @@ constexpr uint32_t kMinBlocksPerPart = 256;
 constexpr uint64_t kMaxParts = 2048;
 constexpr size_t kChecksumSize = 8;
 
-/** Where a coin was made. 16 bytes of a txid tell a block's transactions apart. */
+/** The origin of a coin. 16 bytes of a txid distinguish the transactions of a block. */
 struct CoinPlace {
     static constexpr size_t kSize = 24;
     uint32_t height = 0;
@@ -36,7 +36,7 @@ struct CoinPlace {
     bool operator==(const CoinPlace&) const = default;
 };
 
-/** `body` with the checksum that LoadChecked() looks at. */
+/** Saves `body` with the checksum that LoadChecked() verifies. */
 Result<> SaveChecked(Env& env, const Path& path, Bytes body)
 {
     const Hash32 digest = Sha256Of(body);
@@ -60,7 +60,7 @@ Result<std::vector<CoinPlace>> LoadCoins(Env& env, const Path& path)
     return coins;
 }
 
-/** Looks up a block's outputs among the coins: which of them are there, and how many it has. */
+/** Looks up a block's outputs among the coins: finds the unspent ones and counts all. */
 Result<> MatchBlock(std::span<const CoinPlace> coins, const FoldRules& rules, uint32_t height,
                     BlockSlot& slot)
 {
@@ -89,8 +89,8 @@ Result<> MatchBlock(std::span<const CoinPlace> coins, const FoldRules& rules, ui
                    height, slot.unspent.size());
 }
 
-/** A block's record: all outputs, spendable outputs, unspent outputs, and for each of these what
- *  lies before it of spendable outputs and of others. */
+/** Adds a block's record: all outputs, spendable outputs, unspent outputs, and for each of these
+ *  the numbers of spendable and other outputs before it. */
 void AddRecord(const BlockSlot& slot, Bytes& done)
 {
     PutLeb128(slot.all_outputs, done);
@@ -117,7 +117,7 @@ SnapshotMatch::SnapshotMatch(const ToolContext& context, const ChainBlocks& bloc
 
 Result<> SnapshotMatch::Split(SnapshotReader& snapshot, const Path& path)
 {
-    // What a split depends on; sizes and the base block tell snapshots apart.
+    // The input that a split depends on; sizes and the base block identify a snapshot.
     std::error_code code;
     const std::string input = fmt::format(
         "coins split 2\n{} {} {} {}\n", snapshot.Header().base.ToHex(), snapshot.Header().coins,
@@ -136,7 +136,7 @@ Result<> SnapshotMatch::Split(SnapshotReader& snapshot, const Path& path)
     return SplitRest(snapshot, input);
 }
 
-/** False: it is not what SaveState() writes. */
+/** False: not a state from SaveState(). */
 bool SnapshotMatch::GoOn(ByteSpan state, SnapshotReader& snapshot)
 {
     Reader in(state);
@@ -151,7 +151,7 @@ bool SnapshotMatch::GoOn(ByteSpan state, SnapshotReader& snapshot)
     return true;
 }
 
-/** `begun`: where the split is; null: it is done. */
+/** `begun`: the position of an unfinished split; null: it is finished. */
 Result<> SnapshotMatch::SaveState(const std::string& input, const SnapshotReader* begun)
 {
     for (uint32_t part = 0; part < m_parts; ++part) IBD_RETURN_IF_ERROR(FlushPart(part, true));
@@ -207,8 +207,8 @@ Result<> SnapshotMatch::SplitRest(SnapshotReader& snapshot, const std::string& i
 
 Result<> SnapshotMatch::FlushPart(uint32_t part, bool sync)
 {
-    // Opened each time: a process may not have so many files open at once. What lies behind the
-    // bytes that are known was written by one that died.
+    // Opened for each write, as a process may not have that many open files. Bytes beyond the known
+    // length come from a process that died.
     const bool first = m_written[part] == 0;
     IBD_ASSIGN_OR_RETURN(const auto file, m_context.env.OpenWrite(CoinsPath(part), first));
     IBD_RETURN_IF_ERROR(file->WriteAt(m_written[part], m_buffers[part]));
@@ -234,7 +234,7 @@ Result<> SnapshotMatch::Match()
     return {};
 }
 
-/** The height to go on at in this part, and the records of the blocks below. */
+/** The height to resume at in this part, and the records of the blocks below. */
 uint32_t SnapshotMatch::TakeUpPart(uint32_t part, Bytes& done) const
 {
     auto begun = LoadChecked(BegunPath(part));

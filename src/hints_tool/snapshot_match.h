@@ -1,10 +1,9 @@
-// SnapshotMatch: hints from block files and a snapshot of the coins after their terminal block. (1)
-// The coins are split by height into files, 24 bytes each. (2) File by file, its blocks are read on
-// all cores and their outputs looked up among its coins. (3) The hints file is written from what
-// that gave. Each step leaves files in OUT.work. When it is asked to stop, it leaves there what it
-// has done to the coin and to the block, and goes on behind these; a death costs the split of the
-// coins, or the blocks of one file. Owned by a command; one thread. Memory: `memory` for splitting,
-// then the coins of some hundred blocks.
+// SnapshotMatch: makes hints from block files and a snapshot of the coins at their terminal block.
+// (1) The coins are split by height into files, 24 bytes each. (2) For each file its blocks are
+// read on all cores and their outputs looked up among its coins. (3) The hints file is written from
+// the results. Each step leaves files in OUT.work. A requested stop keeps all work, to the last
+// coin and block; a crash costs the split of the coins, or the blocks of one file. Owned by a
+// command; one thread. Memory: `memory` for splitting, then the coins of some hundred blocks.
 #pragma once
 
 #include "hints_tool/output_work.h"
@@ -18,9 +17,10 @@ public:
     SnapshotMatch(const ToolContext& context, const ChainBlocks& blocks, const OutputWork& work,
                   uint64_t memory);
 
-    /** Splits the coins unless an earlier run with the same input did; goes on if it began to. */
+    /** Splits the coins; resumes or skips this if an earlier run with the same input has done it.
+     */
     Result<> Split(SnapshotReader& snapshot, const Path& path);
-    /** Finds the unspent outputs of each part's blocks. */
+    /** Finds the unspent outputs in the blocks of each part. */
     Result<> Match();
     Result<> Write(HintsWriter& writer, bool from_genesis, HintsCounting counting);
 
@@ -54,7 +54,7 @@ private:
     const uint32_t m_top;
     uint32_t m_blocks_per_part;
     uint32_t m_parts;
-    std::vector<Bytes> m_buffers;    //!< by part: what is not yet written
+    std::vector<Bytes> m_buffers;    //!< by part: unwritten bytes
     std::vector<uint64_t> m_written; //!< by part: bytes
 };
 

@@ -28,7 +28,7 @@ void HeedStopSignals()
         if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
         struct sigaction action = {};
         action.sa_handler = TakeNote;
-        // Reads and writes that are under way go on.
+        // Running reads and writes are resumed.
         action.sa_flags = SA_RESTART | SA_RESETHAND;
         (void)::sigaction(signal, &action, nullptr);
     }

@@ -1,6 +1,6 @@
-// The signals by which a user stops the tool: SIGINT, SIGTERM, SIGHUP. A command that heeds them
-// looks at StopAsked() between two steps; a second signal ends the process at once. Process-wide,
-// as signals are.
+// The signals by which a user stops the tool: SIGINT, SIGTERM, SIGHUP. A command that handles them
+// checks StopAsked() between two steps; a second signal ends the process at once. Process-wide,
+// like signals.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,11 @@
 
 namespace ibd {
 
-/** From here on the first of them sets StopAsked() and does no more. One that whoever started the
- *  process has it ignore (nohup) stays ignored. */
+/** From now on the first signal only sets StopAsked(). A signal that the parent process has set to
+ *  be ignored (nohup) stays ignored. */
 void HeedStopSignals();
 const std::atomic<bool>& StopAsked();
-/** The exit status that says which signal it was, as shells have it; nothing: none came. */
+/** The exit status for the received signal, by the convention of shells; nothing: none came. */
 std::optional<int> StatusOfStop();
 
 } // namespace ibd

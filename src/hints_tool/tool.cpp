@@ -1,4 +1,4 @@
-// The program's frame: its words, its help, its errors. See tool.h.
+// The program's frame: command line, help, errors. See tool.h.
 #include "hints_tool/tool.h"
 #include "util/process.h"
 
@@ -56,10 +56,10 @@ doc/formats/hints.md describes them.
 
 struct Command {
     const char* name;
-    size_t words; //!< that must follow
+    size_t words; //!< required number of them
     std::vector<const char*> options;
     Result<> (*run)(const ToolContext&);
-    bool heeds_signals = false; //!< ends by itself, in order, when it is asked to stop
+    bool heeds_signals = false; //!< stops in order when it is asked to
 };
 
 const std::vector<Command>& Commands()
@@ -94,8 +94,8 @@ ToolArguments Parse(int argc, char** argv)
     return out;
 }
 
-/** Where stderr is no terminal nothing can be redrawn: then it gets a line of progress now and
- * then, once a command takes long. What else the machinery has to say is for the log of a node. */
+/** Without a terminal on stderr no line can be redrawn: prints a progress line at intervals once a
+ *  command takes long. Other log lines are for a node's log only. */
 class ProgressLines final : public Logger {
 public:
     static constexpr int64_t kQuietMicros = 10'000'000;
@@ -227,11 +227,11 @@ Result<Path> ToolContext::Target(const Path& out) const
 
 Result<> ToolContext::Publish(const Path& part, const Path& out) const
 {
-    IBD_RETURN_IF_ERROR(Target(out)); // it may have been made meanwhile
+    IBD_RETURN_IF_ERROR(Target(out)); // it may have appeared meanwhile
     IBD_RETURN_IF_ERROR(env.Rename(part, out));
     IBD_RETURN_IF_ERROR(env.SyncDirectory(out.has_parent_path() ? out.parent_path() : Path(".")));
     const auto made = OpenHints(env, out);
-    if (!made) { // swifthints say nothing without their blocks
+    if (!made) { // swifthints cannot be read without blocks
         IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(out));
         IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
         Print(stdout, "{}: {} bytes\n", out.string(), size);

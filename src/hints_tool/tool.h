@@ -1,5 +1,5 @@
-// bitcoin-hints: what each of its commands does, and what they share. Commands print their results
-// to stdout and progress to stderr. See doc/bitcoin-hints.md.
+// bitcoin-hints: its commands and their shared parts. Commands print results to stdout and progress
+// to stderr. See doc/bitcoin-hints.md.
 #pragma once
 
 #include "hints/hints_writer.h"
@@ -13,7 +13,7 @@ namespace ibd {
 
 class OutputWork;
 
-/** The words of a command line: `--name=value` in any order among the others. */
+/** The words of a command line; `--name=value` may stand anywhere. */
 struct ToolArguments {
     std::map<std::string, std::string> options; //!< without dashes; empty value for a bare option
     std::vector<std::string> words;
@@ -31,20 +31,21 @@ struct ToolContext {
     Logger& log;
     TerminalLine& line; //!< of progress
     const ToolArguments& arguments;
-    const std::atomic<bool>& stop; //!< set by SIGINT, SIGTERM and SIGHUP if the command heeds them
+    const std::atomic<bool>& stop; //!< set by SIGINT, SIGTERM and SIGHUP if the command handles
+                                   //!< them
 
-    /** The blocks that `--blocks` names, ending where the hints end; null without it. */
+    /** The blocks in `--blocks`, up to the end of the hints; null without the option. */
     Result<std::unique_ptr<ChainBlocks>> BlocksFor(const HintsInfo& hints) const;
-    /** The hints file of this name, in the format of `--from` if there is one. */
+    /** Opens a hints file, in the format of `--from` if given. */
     Result<std::unique_ptr<Hints>> Open(const std::string& path) const;
-    /** `done`: blocks that an earlier run did. */
+    /** `done`: blocks finished by an earlier run. */
     ProgressMeter Progress(const std::string& label, uint64_t blocks, uint64_t done = 0) const;
-    /** Where a file of this name is or will be, behind a link. Refuses what exists without --force,
-     *  and always what is no file. */
+    /** The place of the output file, with links resolved. Refuses an existing file without --force,
+     *  and anything but a regular file. */
     Result<Path> Target(const Path& out) const;
-    /** Gives a hints file that is made its name, and prints what it is. */
+    /** Renames the finished hints file to its final name, and prints a summary. */
     Result<> Publish(const Path& part, const Path& out) const;
-    /** What a command ends with that was asked to stop and can go on. */
+    /** The error of an interrupted command that can be resumed. */
     Error Interrupted(const OutputWork& work) const;
 };
 
@@ -59,7 +60,7 @@ Result<> GenerateHints(const ToolContext& context);
 /** Unspent outputs over height, drawn as SVG: `buckets` of equal numbers of blocks. */
 std::string PlotSvg(const HintsInfo& info, const std::vector<double>& unspent_per_block);
 
-/** The whole program; returns its exit status. */
+/** Runs the program; returns its exit status. */
 int RunHintsTool(Env& env, int argc, char** argv);
 
 } // namespace ibd

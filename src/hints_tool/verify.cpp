@@ -1,5 +1,5 @@
-// verify: whether hints are right for the blocks, by what a node goes by - every output hinted
-// spent is met by an input, and coinbase ids are unique where that is not a rule yet. See tool.h.
+// verify: checks hints against the blocks by a node's criteria: every output hinted spent has an
+// input that spends it, and coinbase ids are unique where no rule enforces that yet. See tool.h.
 #include "hints_tool/tool.h"
 #include "swiftsync/terminal.h"
 #include "util/process.h"

@@ -14,7 +14,7 @@ Amount Trim(TxPool& pool)
     if (pool.MemoryUsage() <= most) return 0;
     Amount best = 0;
     std::vector<Chunk> chunks = ChunksByRate(pool);
-    // From the back each chunk goes before what it hangs on.
+    // From the back each chunk comes before the chunks that it depends on.
     while (pool.MemoryUsage() > most && !chunks.empty()) {
         const Chunk& worst = chunks.back();
         best = std::max(best, worst.fee * 1'000 * kWitnessScaleFactor / worst.weight);

@@ -10,13 +10,13 @@ namespace ibd {
 
 namespace {
 
-using Mask = uint64_t; //!< of transactions by their place in a cluster
+using Mask = uint64_t; //!< set of transactions by position in a cluster
 __extension__ typedef __int128 Int128;
 
 constexpr size_t kMostTxs = 64;
 constexpr Mask Bit(size_t at) { return Mask{1} << at; }
 
-/** Fee and size are below 2^51 and 2^27: the products fit. */
+/** Fee and size are below 2^51 and 2^27, so the products fit. */
 bool PaysLess(Amount fee, int64_t weight, Amount other_fee, int64_t other_weight)
 {
     return static_cast<Int128>(fee) * other_weight < static_cast<Int128>(other_fee) * weight;
@@ -27,7 +27,7 @@ public:
     explicit Linearizer(const PoolTxSet& cluster) : m_txs(cluster.begin(), cluster.end())
     {
         CHECK(m_txs.size() <= kMostTxs);
-        // In this order a transaction's ancestors stand before it.
+        // In this order ancestors precede their descendants.
         std::sort(m_txs.begin(), m_txs.end(),
                   [](const PoolTx* a, const PoolTx* b) { return a->sequence < b->sequence; });
         for (size_t i = 0; i < m_txs.size(); ++i) m_ancestors.push_back(AncestorsOf(i));
@@ -70,7 +70,7 @@ private:
         return chunk;
     }
 
-    /** The transaction, with its ancestors that are left, that pays the best rate together. */
+    /** The transaction whose remaining ancestors, with itself, pay the best rate together. */
     Mask BestSet(Mask left) const
     {
         Mask best = 0;
@@ -96,7 +96,7 @@ private:
     }
 
     std::vector<const PoolTx*> m_txs;
-    std::vector<Mask> m_ancestors; //!< with itself
+    std::vector<Mask> m_ancestors; //!< including the transaction itself
 };
 
 } // namespace

@@ -42,7 +42,7 @@ RuleViolation TooManyDescendants(const Transaction& parent)
     return TrucViolation("tx {} would exceed descendant count limit", Name(parent));
 }
 
-/** Either both are restricted or neither. */
+/** Both are restricted (version 3), or neither. */
 RuleResult CheckVersions(const Transaction& tx, const Transaction& parent)
 {
     if (IsTruc(tx) == IsTruc(parent)) return {};
@@ -73,7 +73,7 @@ std::vector<const Transaction*> ParentsIn(Package package, const Transaction& tx
     return parents;
 }
 
-/** No other child of the one parent, and no child of the child. */
+/** The parent has no other child, and the child has none. */
 RuleResult CheckTrucFamily(const Transaction& tx, const Transaction& parent, Package package)
 {
     for (const TransactionRef& other : package) {
@@ -87,7 +87,7 @@ RuleResult CheckTrucFamily(const Transaction& tx, const Transaction& parent, Pac
     return {};
 }
 
-/** Indexes of `dust` that no input of `tx` spends are left. */
+/** Whether `tx` spends all outputs of `parent` that are dust. */
 bool SpendsDust(const Transaction& tx, const Transaction& parent, Amount dust_fee)
 {
     const std::vector<uint32_t> dust = DustOutputs(parent.View(), dust_fee);
@@ -122,7 +122,7 @@ RuleResult CheckPackageForm(Package package)
     std::set<OutPoint> spent;
     for (const TransactionRef& tx : package) {
         const auto inputs = (*tx)->inputs;
-        // The same input twice in one transaction is a finding of another rule.
+        // Another rule reports a repeated input within one transaction.
         for (const InputView& input : inputs) {
             if (spent.count(input.Prevout())) return PackageViolation("conflict-in-package");
         }

@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t kMaxStandardScriptSig = 1'650; //!< bytes
 constexpr size_t kMostBareMultisigKeys = 3;     //!< of an output
-constexpr size_t kMostDustOutputs = 1;          //!< that a child may spend at once
+constexpr size_t kMostDustOutputs = 1;          //!< which a child must spend at once
 constexpr size_t kBytesPerK = 1'000;
-/** What spending an output takes besides its script: outpoint, length, sequence; a signature and a
- *  key, a quarter of them in a witness. */
+/** Size of spending an output besides its script: outpoint, length, sequence; signature and key,
+ *  which count a quarter in a witness. */
 constexpr int64_t kSpendSize = 36 + 1 + 107 + 4;
 constexpr int64_t kWitnessSpendSize = 36 + 1 + 107 / kWitnessScaleFactor + 4;
 

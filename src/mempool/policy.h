@@ -1,5 +1,5 @@
-// What of a transaction itself this node takes into its pool, beyond the rules of consensus: shape
-// of scripts, sizes, dust; and fee rates. Rules and reject reasons are Core's. Pure; any thread.
+// Policy on a transaction itself, beyond consensus: script templates, sizes, dust; and fee rates.
+// Rules and reject reasons are Core's. Pure; any thread.
 #pragma once
 
 #include "consensus/rule_result.h"
@@ -15,12 +15,12 @@ inline constexpr int64_t kMaxStandardSigOpsCost = 16'000; //!< a fifth of a bloc
 inline constexpr uint32_t kMinStrippedSize = 65;          //!< CVE-2017-12842
 
 struct PolicyOptions {
-    bool require_standard = true; //!< -acceptnonstdtxn turns it off
+    bool require_standard = true; //!< false with -acceptnonstdtxn
     // Satoshi for 1,000 virtual bytes.
     Amount min_relay_fee = 100;   //!< -minrelaytxfee
     Amount incremental_fee = 100; //!< -incrementalrelayfee
     Amount dust_fee = 3'000;      //!< -dustrelayfee
-    /** Bytes of OP_RETURN outputs together (-datacarrier, -datacarriersize). */
+    /** Total bytes of OP_RETURN outputs (-datacarrier, -datacarriersize). */
     uint32_t max_datacarrier = 100'000;
     bool permit_bare_multisig = true; //!< -permitbaremultisig
     uint32_t bytes_per_sigop = 20;    //!< -bytespersigop
@@ -29,12 +29,12 @@ struct PolicyOptions {
 /** Fee of `size` bytes at `rate` satoshi for 1,000, rounded up. */
 Amount FeeAt(Amount rate, int64_t size);
 
-/** Weight, or more for many signature operations. */
+/** The weight, or more for many signature operations. */
 int64_t AdjustedWeight(int64_t weight, int64_t sigop_cost, uint32_t bytes_per_sigop);
-/** A quarter of that, rounded up. */
+/** A quarter of the adjusted weight, rounded up. */
 int64_t VirtualSize(int64_t adjusted_weight);
 
-/** Least value of an output that is no dust; 0 for one that nobody can spend. */
+/** Least value of an output that is not dust; 0 for an unspendable one. */
 Amount DustLimit(const OutputView& output, Amount dust_fee);
 /** Indexes of the outputs that are dust. */
 std::vector<uint32_t> DustOutputs(const TxView& tx, Amount dust_fee);

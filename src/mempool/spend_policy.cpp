@@ -35,7 +35,7 @@ RuleViolation NotStandardInput(fmt::format_string<Args...> text, Args&&... args)
                      fmt::format(text, std::forward<Args>(args)...));
 }
 
-/** Counted where they may be executed, exactly (BIP54). */
+/** Counted exactly, where they can be executed (BIP54). */
 bool HasTooManyLegacySigOps(const TxView& tx, std::span<const SpentCoin> coins)
 {
     unsigned count = 0;
@@ -84,7 +84,7 @@ bool IsStandardP2wsh(std::span<const ByteSpan> items)
 
 bool IsStandardTaproot(std::span<const ByteSpan> items)
 {
-    if (items.size() < 2) return true; // by key
+    if (items.size() < 2) return true; // key path
     if (!items.back().empty() && items.back()[0] == kAnnexTag) return false;
     const ByteSpan control = items.back();
     if (control.empty()) return false;
@@ -92,7 +92,7 @@ bool IsStandardTaproot(std::span<const ByteSpan> items)
     return AllWithin(items.first(items.size() - 2), kMaxTapscriptItem);
 }
 
-/** Of an input with at least one item. */
+/** For an input with at least one item. */
 bool IsStandardWitness(const InputView& input, ByteSpan script_pubkey)
 {
     if (IsPayToAnchor(script_pubkey)) return false;

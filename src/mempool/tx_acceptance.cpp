@@ -14,12 +14,12 @@
 
 namespace ibd {
 
-/** A transaction with what was found out about it. */
+/** A transaction with the results of its checks. */
 struct CheckedTx {
     Candidate candidate;
     Amount fee = 0;
     int64_t sigop_cost = 0;
-    std::vector<Coin> coins; //!< that it spends
+    std::vector<Coin> coins; //!< the spent coins
 };
 
 namespace {
@@ -27,7 +27,7 @@ namespace {
 using Kind = RuleViolation::Kind;
 using Checked = CheckedTx;
 
-/** Outputs that no block holds count as made in the next one. */
+/** Unconfirmed outputs count as made in the next block. */
 Coin UnconfirmedCoin(const OutputView& output, int height)
 {
     Coin coin;
@@ -54,7 +54,8 @@ RuleResult CheckFee(Amount fee, int64_t vsize, const PolicyOptions& policy)
                      fmt::format("{} < {}", fee, least));
 }
 
-/** Dust is allowed where nobody but a child that spends it has reason to mine it. */
+/** Dust is allowed only where the fee is zero, so that it is mined only with a child that spends
+ *  it. */
 RuleResult CheckDustFee(const TxView& tx, Amount fee, const PolicyOptions& policy)
 {
     if (fee == 0 || DustOutputs(tx, policy.dust_fee).empty()) return {};
@@ -66,7 +67,7 @@ TxVerdict VerdictOn(const Checked& checked, RuleResult bad)
     return {std::move(bad), checked.fee, checked.candidate.vsize};
 }
 
-/** Transactions of a package with those of the pool that they hang on. */
+/** Transactions of a package with the pool transactions that they depend on. */
 struct NewCluster {
     std::vector<const Candidate*> txs;
     PoolTxSet pool;
@@ -79,7 +80,7 @@ struct NewCluster {
         for (const PoolTx* tx : pool) sum += tx->weight;
         return sum;
     }
-    /** `other` came earlier in the package. */
+    /** `other`: earlier in the package. */
     bool Touches(const NewCluster& other) const
     {
         return std::any_of(other.pool.begin(), other.pool.end(),
@@ -109,8 +110,8 @@ NewCluster ClusterOf(const Checked& checked)
 
 } // namespace
 
-/** One question to the pool: a transaction, or a package whose coins add up. Whoever asks holds the
- *  pool's mutex, which clang cannot follow into a member. */
+/** One request to the pool: a transaction, or a package. The caller holds the pool's mutex, which
+ *  clang cannot follow into a member. */
 class TxAcceptance::Check {
 public:
     Check(const TxAcceptance& rules, const CoinsAtTip& at, const TxPool& pool, Origin origin)
@@ -119,7 +120,7 @@ public:
     {
     }
 
-    /** All but scripts and what concerns the package as a whole. */
+    /** All checks but scripts and those of the package as a whole. */
     Result<RuleResult> Prepare(const TransactionRef& tx, Checked& out) IBD_NO_THREAD_CHECK
     {
         out.candidate.tx = tx;
@@ -131,7 +132,7 @@ public:
         return CheckSpend(view, out);
     }
 
-    /** Outputs for those that come after it in the package. */
+    /** Adds outputs for later transactions of the package. */
     void AddOutputs(const Transaction& tx)
     {
         for (uint32_t i = 0; i < tx->outputs.size(); ++i) {
@@ -139,7 +140,7 @@ public:
         }
     }
 
-    /** Whether the clusters that the package would make stay within their limits. */
+    /** Whether the resulting clusters stay within their limits. */
     RuleResult CheckClusters(std::span<const Checked> package) const
     {
         std::vector<NewCluster> clusters;
@@ -159,8 +160,8 @@ public:
         return Violation(Kind::kMempoolPolicy, "too-large-cluster");
     }
 
-    /** First under the flags of policy, then under those of blocks, which is what the cache keeps
-     *  for the block that will hold it. */
+    /** Runs them with the policy's flags, then with those of blocks, under which the cache keeps
+     *  the result for the block that confirms it. */
     RuleResult CheckScripts(const Checked& checked) const
     {
         const TxView& tx = checked.candidate.tx->View();
@@ -219,7 +220,7 @@ private:
         return {};
     }
 
-    /** Of the package, the pool, the chain. */
+    /** Finds a coin in the package, the pool, or the chain. */
     Result<std::optional<Coin>> Find(const OutPoint& outpoint) const IBD_NO_THREAD_CHECK
     {
         if (const auto it = m_made.find(outpoint); it != m_made.end()) {
@@ -244,7 +245,7 @@ private:
         return RuleResult();
     }
 
-    /** Inputs that are gone may have been spent by this very transaction, in a block. */
+    /** Missing inputs may have been spent by this very transaction, in a block. */
     Result<RuleResult> Missing(const TxView& tx) const
     {
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
@@ -297,7 +298,7 @@ private:
         if (m_rules.m_caches) use = {&m_rules.m_caches->signatures, true};
         RuleResult bad = CheckInputScripts(tx, spent, hashes, flags, 0, spent.size(), use);
         if (!bad) return {};
-        // The finding about a block, in the words for the pool.
+        // Turns a violation of block rules into the pool's wording.
         constexpr std::string_view kOfBlocks = "block";
         bad->kind = Kind::kNotStandard;
         bad->reason.replace(0, kOfBlocks.size(), "mempool");
@@ -311,7 +312,7 @@ private:
     const Origin m_origin;
     const int m_next_height;
     const NodeAncestry m_ancestry;
-    std::map<OutPoint, Coin> m_made; //!< by the package so far
+    std::map<OutPoint, Coin> m_made; //!< made by the package so far
 };
 
 Result<RuleResult> TxAcceptance::CheckOne(Check& check, const TransactionRef& tx,

@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** All that `next` leads to from `seeds`, these included. */
+/** All transactions reachable by `next` from `seeds`, including these. */
 template <typename Next>
 PoolTxSet Reach(const PoolTxSet& seeds, Next next)
 {
@@ -33,7 +33,7 @@ PoolTxSet Without(PoolTxSet set, const PoolTx& tx)
     return set;
 }
 
-/** The bytes twice - a transaction and its views - and the nodes of maps and sets. */
+/** Counts the bytes twice, for the transaction and its views, and the nodes of maps and sets. */
 size_t MemoryOf(const PoolTx& tx)
 {
     constexpr size_t kMapNode = 96;
@@ -114,7 +114,7 @@ void TxPool::Add(PoolTx tx)
     CHECK(m_txs.emplace(added->Id(), std::move(owned)).second);
 }
 
-/** It alone: its children are left without this parent. */
+/** Removes a single transaction: its children lose this parent. */
 void TxPool::Remove(const PoolTx& tx)
 {
     for (const PoolTx* parent : tx.parents) parent->children.erase(&tx);

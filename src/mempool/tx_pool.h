@@ -1,8 +1,8 @@
-// TxPool: transactions that no block holds yet, with who spends whom. Owned by the node; any
-// thread, under its mutex, which comes after the chain's state lock. It knows no rules:
-// TxAcceptance decides what comes in, and the limits that it asks for are here. Bounds: a cluster
-// (transactions that hang together) has at most 64 transactions and 101,000 virtual bytes, so
-// whatever walks one is bounded; all together take at most -maxmempool.
+// TxPool: unconfirmed transactions and their dependencies. Owned by the node; any thread, under its
+// mutex, which is taken after the chain's state lock. It knows no rules: TxAcceptance decides on
+// additions; the limits that it queries are here. Bounds: a cluster (dependent transactions) has at
+// most 64 transactions and 101,000 virtual bytes, which bounds every walk; all together take at
+// most -maxmempool.
 #pragma once
 
 #include "primitives/block.h"
@@ -29,7 +29,7 @@ struct LessTxid {
 };
 using PoolTxSet = std::set<const PoolTx*, LessTxid>;
 
-/** One transaction of the pool; fixed but for what hangs on it. */
+/** One transaction of the pool; immutable but for its links. */
 struct PoolTx {
     TransactionRef tx;
     Amount fee = 0;
@@ -37,8 +37,8 @@ struct PoolTx {
     int64_t weight = 0; //!< AdjustedWeight
     int64_t sigop_cost = 0;
     int64_t time = 0;      //!< of arrival, seconds since 1970
-    int32_t height = 0;    //!< of the tip then
-    bool own = false;      //!< given by a user of this node, not by a block
+    int32_t height = 0;    //!< of the tip at arrival
+    bool own = false;      //!< submitted by a user of this node
     uint64_t sequence = 0; //!< order of arrival
     mutable PoolTxSet parents = {};
     mutable PoolTxSet children = {};
@@ -59,31 +59,32 @@ public:
 
     const PoolLimits& Limits() const { return m_limits; }
 
-    // Null: none.
+    // Null: not in the pool.
     const PoolTx* Find(const Txid& id) const IBD_REQUIRES(mutex);
     const PoolTx* FindWitness(const Wtxid& id) const IBD_REQUIRES(mutex);
     const PoolTx* Spender(const OutPoint& outpoint) const IBD_REQUIRES(mutex);
 
-    /** Those of the pool whose outputs the transaction spends. */
+    /** The pool transactions whose outputs `tx` spends. */
     PoolTxSet ParentsOf(const TxView& tx) const IBD_REQUIRES(mutex);
-    /** All that hang together with one of `seeds`, these included. */
+    /** All transactions connected to one of `seeds`, including these. */
     static PoolTxSet Cluster(const PoolTxSet& seeds);
     /** Without the transaction itself. */
     static PoolTxSet Ancestors(const PoolTx& tx);
     static PoolTxSet Descendants(const PoolTx& tx);
 
-    /** Whether a cluster may have so many transactions of so much weight together. */
+    /** Whether a cluster may have this many transactions with this total weight. */
     bool Fits(size_t count, int64_t weight) const;
 
-    /** Spends what nobody in the pool does, is not there, and none there spends it: else CHECK. */
+    /** Adds a transaction that is not in the pool, does not conflict with it, and has no child
+     *  there (else CHECK). */
     void Add(PoolTx tx) IBD_REQUIRES(mutex);
-    /** With all that descend from it; how many went. */
+    /** Removes it with all descendants; returns their number. */
     size_t RemoveWithDescendants(const Txid& id) IBD_REQUIRES(mutex);
-    /** Takes out what a block confirms, and what spends the same as it does. */
+    /** Removes the transactions that a block confirms, and those that conflict with it. */
     void Confirm(const BlockView& block) IBD_REQUIRES(mutex);
-    /** Removes what came before `time`, and what descends from it; how many. */
+    /** Removes transactions older than `time` and their descendants; returns their number. */
     size_t Expire(int64_t time) IBD_REQUIRES(mutex);
-    /** Empties the pool; parents come before children. */
+    /** Empties the pool; returns parents before children. */
     std::vector<PoolTx> TakeAll() IBD_REQUIRES(mutex);
 
     /** By txid. */
@@ -91,14 +92,14 @@ public:
     {
         return m_txs;
     }
-    /** Parents before children, else as they came. */
+    /** Parents before children, otherwise by arrival. */
     std::vector<const PoolTx*> InOrder() const IBD_REQUIRES(mutex);
     size_t Size() const IBD_REQUIRES(mutex) { return m_txs.size(); }
     int64_t VirtualBytes() const IBD_REQUIRES(mutex) { return m_vsize; }
     Amount Fees() const IBD_REQUIRES(mutex) { return m_fees; }
-    /** Bytes of memory, estimated from above. */
+    /** Upper estimate of memory, bytes. */
     size_t MemoryUsage() const IBD_REQUIRES(mutex) { return m_memory; }
-    /** Of changes so far, from 1. */
+    /** Number of changes so far, from 1. */
     uint64_t Sequence() const IBD_REQUIRES(mutex) { return m_sequence; }
 
 private:

@@ -11,10 +11,11 @@ namespace ibd {
 
 namespace {
 
-/** A script of one byte is too short, and up to height 16 the height takes no more. */
+/** Up to this height the pushed height takes one byte, and a coinbase script of one byte is too
+ *  short. */
 constexpr int kLastShortHeight = 16;
 
-/** Locked to its height: the sequence is not final, so that the lock time holds. */
+/** Locked to its height: the sequence is not final, so the lock time applies. */
 MutableTransaction MakeCoinbase(int height, Amount value, ByteSpan script, bool segwit)
 {
     MutableTransaction tx;
@@ -30,7 +31,7 @@ MutableTransaction MakeCoinbase(int height, Amount value, ByteSpan script, bool 
 
 uint64_t WeightOf(const Transaction& tx) { return static_cast<uint64_t>(tx->Weight()); }
 
-/** Puts chunks into a template as long as there is room. */
+/** Adds chunks to a template while there is room. */
 class Filler {
 public:
     Filler(const AssemblerOptions& options, BlockTemplate& block)
@@ -43,7 +44,7 @@ public:
         return !chunk.PaysLessThan({{}, m_options.min_fee_rate, 1'000 * kWitnessScaleFactor});
     }
 
-    /** One that does not fit, or hangs on one that did not, is left out. */
+    /** Skips a chunk that does not fit, or depends on a skipped one. */
     void TakeIfItFits(const Chunk& chunk)
     {
         uint64_t weight = 0;
@@ -57,7 +58,7 @@ public:
             weight += WeightOf(*tx->tx);
             sigops += tx->sigop_cost;
         }
-        // As Core does it, a block is never filled to the brim.
+        // As in Core, a block stays strictly below the limits.
         if (m_weight + weight >= m_options.max_weight) return;
         if (m_sigops + sigops >= kMaxBlockSigOpsCost) return;
         m_weight += weight;
@@ -102,7 +103,7 @@ void BlockAssembler::TakeFromPool(BlockTemplate& block)
     Filler filler(m_options, block);
     const Lock lock(m_pool.mutex);
     for (const Chunk& chunk : ChunksByRate(m_pool)) {
-        if (!filler.Pays(chunk)) return; // nor do those that follow
+        if (!filler.Pays(chunk)) return; // nor do later chunks
         filler.TakeIfItFits(chunk);
     }
 }

@@ -1,5 +1,5 @@
-// BlockAssembler: makes templates of the block that comes next. Owned by the node; any thread.
-// Transactions of the pool go in by falling fee rate, with all that they spend.
+// BlockAssembler: makes templates of the next block. Owned by the node; any thread. Takes
+// transactions of the pool by falling fee rate, with all that they depend on.
 #pragma once
 
 #include "consensus/limits.h"
@@ -13,13 +13,14 @@ namespace ibd {
 inline constexpr uint64_t kDefaultReservedWeight = 8'000;
 /** Header, count of transactions and a small coinbase. */
 inline constexpr uint64_t kLeastReservedWeight = 2'000;
-/** Cost of signature operations kept for outputs that miners add to the coinbase. */
+/** Cost of signature operations reserved for outputs that miners add to the coinbase. */
 inline constexpr int kReservedSigOpsCost = 400;
 
 struct AssemblerOptions {
     Amount min_fee_rate = 1; //!< -blockmintxfee, satoshi for 1,000 virtual bytes
     uint64_t reserved_weight = kDefaultReservedWeight; //!< -blockreservedweight
-    uint64_t max_weight = kMaxBlockWeight;             //!< -blockmaxweight, with that
+    uint64_t max_weight = kMaxBlockWeight;             //!< -blockmaxweight, including
+                                                       //!< reserved_weight
     std::optional<int32_t> version;                    //!< -blockversion, on regtest only
 };
 
@@ -27,12 +28,12 @@ class BlockAssembler {
 public:
     enum class Fill {
         kFromPool,
-        kNot, //!< a coinbase alone
+        kNot, //!< only a coinbase
     };
 
-    /** What the template that was made last takes. */
+    /** Totals of the last template. */
     struct Last {
-        uint64_t weight = 0; //!< with the weight that is kept for header and coinbase
+        uint64_t weight = 0; //!< including the weight reserved for header and coinbase
         size_t txs = 0;      //!< without the coinbase
     };
 
@@ -41,9 +42,8 @@ public:
     {
     }
 
-    /** A block on top of the tip, which must be there, whose coinbase pays to `script` all that it
-     *  may. Tests the block on the coins, so it is a matter for the thread that changes the chain.
-     */
+    /** A block on the tip, which must exist; its coinbase pays fees and subsidy to `script`. Tests
+     *  the block on the coins, so call it on the thread that changes the chain. */
     Result<BlockTemplate> Assemble(ChainManager& chain, ByteSpan script,
                                    Fill fill = Fill::kFromPool);
 

@@ -145,7 +145,7 @@ double Arith256::ToDouble() const
 
 Arith256 Arith256::FromCompact(uint32_t bits, bool* negative, bool* overflow)
 {
-    // Like a float of base 256: a byte count, a sign bit, 23 bits of mantissa.
+    // A float of base 256: a byte count, a sign bit, 23 bits of mantissa.
     const unsigned size = bits >> 24;
     uint32_t mantissa = bits & 0x007fffff;
     if (size <= 3) mantissa >>= 8 * (3 - size);
@@ -164,7 +164,7 @@ uint32_t Arith256::ToCompact() const
     unsigned size = (BitLength() + 7) / 8;
     uint32_t mantissa = static_cast<uint32_t>(size <= 3 ? Low64() << 8 * (3 - size)
                                                         : (*this >> 8 * (size - 3)).Low64());
-    if (mantissa & 0x00800000) { // would read as the sign
+    if (mantissa & 0x00800000) { // would be read as the sign
         mantissa >>= 8;
         ++size;
     }

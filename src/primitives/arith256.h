@@ -14,7 +14,8 @@ public:
     constexpr Arith256() = default;
     constexpr Arith256(uint64_t low) : m_limbs{low, 0, 0, 0} {}
 
-    /** The 32 bytes read as a little-endian number, the way block hashes meet their target. */
+    /** Reads the 32 bytes as a little-endian number, as for comparing a block hash with its target.
+     */
     static Arith256 FromUint256(const Uint256& bytes);
     Uint256 ToUint256() const;
     /** 64 hex digits, most significant first. */
@@ -41,11 +42,11 @@ public:
     /** Number of the highest set bit plus one; 0 for zero. */
     unsigned BitLength() const;
     uint64_t Low64() const { return m_limbs[0]; }
-    /** Nearest double; for progress and difficulty shown to people. */
+    /** Nearest double, to show progress and difficulty. */
     double ToDouble() const;
 
-    /** Decodes the compact "nBits" form of a header; `negative` and `overflow` report the two
-     *  ways in which it can be no target. */
+    /** Decodes the compact "nBits" form of a header; `negative` and `overflow` report the two ways
+     *  in which it is no valid target. */
     static Arith256 FromCompact(uint32_t bits, bool* negative = nullptr, bool* overflow = nullptr);
     uint32_t ToCompact() const;
 

@@ -1,4 +1,4 @@
-// Block headers, blocks in place (BlockView) and blocks as bytes (RawBlock).
+// Block headers, blocks parsed in place (BlockView) and blocks as bytes (RawBlock).
 #pragma once
 
 #include "primitives/serialize.h"
@@ -26,15 +26,15 @@ struct BlockHeader {
     bool operator==(const BlockHeader&) const = default;
 };
 
-/** A serialized block and where it came from. */
+/** A serialized block and its origin. */
 struct RawBlock {
     Bytes bytes;
     BlockHash hash;
 };
 
-/** A block parsed in place. Reusable: Parse() keeps the capacity of the arrays, so that a worker
- *  that parses block after block does not allocate. The bytes must outlive the views.
- *  One thread at a time; const access from any. */
+/** A block parsed in place. Reusable: Parse() keeps the capacity of the arrays, so that parsing
+ *  block after block does not allocate. The bytes must outlive the views. One thread at a time;
+ *  const access from any. */
 class BlockView {
 public:
     BlockView() = default;
@@ -43,11 +43,11 @@ public:
     BlockView(const BlockView&) = delete; // views of a copy would point into the original
     BlockView& operator=(const BlockView&) = delete;
 
-    /** Parses the block that `raw` begins with, computes every txid once from the bytes
+    /** Parses the block at the start of `raw` and computes every txid once from the bytes
      *  (multi-lane). Rejects truncation, counts past the end, superfluous witness and unknown
-     *  flags. Bytes after the last transaction are no part of the block and of Raw(); as in Core
-     *  they are ignored wherever blocks come in: submitblock, files, peers. An error names the
-     *  offset; the view is then empty. Rules of consensus are not checked: a block without
+     *  flags. Bytes after the last transaction are neither part of the block nor of Raw(); as in
+     *  Core they are ignored from all sources: submitblock, files, peers. An error names the
+     *  offset; the view is then empty. Consensus rules are not checked: a block without
      *  transactions parses. */
     Result<> Parse(ByteSpan raw);
     /** What Parse() found wrong, in the words of Core's log; null: nothing. */
@@ -81,8 +81,8 @@ private:
     size_t m_stripped_size = 0;
 };
 
-/** The witness ids of all transactions in order, hashed multi-lane; BIP141 replaces the first, the
- *  coinbase's, by zeros when it commits to them. `out` is overwritten and keeps its capacity. */
+/** The witness ids of all transactions in order, hashed multi-lane. BIP141 replaces the first, the
+ *  coinbase's, by zeros in the commitment. `out` is overwritten and keeps its capacity. */
 void ComputeWitnessHashes(const BlockView& block, std::vector<Wtxid>& out);
 
 } // namespace ibd

@@ -1,5 +1,6 @@
-// OutPointHasher: keyed hash functor for tables whose keys strangers choose (the coins cache). The
-// key must be secret and random, or a peer can fill one bucket. A value; safe on any thread.
+// OutPointHasher: keyed hash functor for tables whose keys an attacker can choose (the coins
+// cache). The key must be secret and random, or a peer could fill one bucket. A value; safe on any
+// thread.
 #pragma once
 
 #include "crypto/siphash.h"

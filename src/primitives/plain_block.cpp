@@ -19,7 +19,7 @@ bool PlainBlock::Parse(ByteSpan raw)
     }
     const InputView* input = m_inputs.data();
     const OutputView* output = m_outputs.data();
-    for (TxView& tx : m_txs) { // the arrays have stopped growing
+    for (TxView& tx : m_txs) { // the arrays have their final size
         tx.inputs = {input, tx.inputs.size()};
         tx.outputs = {output, tx.outputs.size()};
         input += tx.inputs.size();

@@ -1,6 +1,6 @@
-// PlainBlock: a block parsed in place without hashing anything but what is asked for, for whoever
-// reads a block again that is known by its checksum: ids and merkle root were checked the first
-// time. One thread. Memory: the arrays of the largest block so far.
+// PlainBlock: a block parsed in place that hashes only on request, for reading a block again that
+// is identified by its checksum: ids and merkle root were checked the first time. One thread.
+// Memory: the arrays of the largest block so far.
 #pragma once
 
 #include "primitives/block.h"
@@ -9,20 +9,20 @@ namespace ibd {
 
 class PlainBlock {
 public:
-    /** Parses the block that `raw`, which must outlive the views, begins with. False: it is none;
-     *  the object is then of no use until the next call. */
+    /** Parses the block at the start of `raw`, which must outlive the views. False: malformed; the
+     *  object must not be used until the next call. */
     bool Parse(ByteSpan raw);
 
-    /** Without the bytes behind the last transaction. */
+    /** Without bytes after the last transaction. */
     ByteSpan Raw() const { return m_raw; }
     /** Hash of the header; computed at each call. */
     BlockHash Hash() const;
-    /** Without ids but those that ComputeIds() was called for. */
+    /** Without ids, except those from ComputeIds(). */
     std::span<const TxView> Txs() const { return m_txs; }
-    /** Of the transactions of these numbers, multi-lane. */
+    /** Computes the ids of the transactions with these numbers, multi-lane. */
     void ComputeIds(std::span<const uint32_t> numbers);
     size_t Inputs() const { return m_inputs.size(); }   //!< of all transactions
-    size_t Outputs() const { return m_outputs.size(); } //!< likewise
+    size_t Outputs() const { return m_outputs.size(); } //!< of all transactions
 
 private:
     ByteSpan m_raw;

@@ -8,7 +8,7 @@ namespace ibd {
 uint64_t Reader::LongCompactSize(uint8_t first, bool range_check)
 {
     uint64_t value;
-    uint64_t least; // a smaller value has a shorter form
+    uint64_t least; // smaller values have a shorter form
     if (first == 253) {
         value = U16();
         least = 253;
@@ -38,7 +38,7 @@ uint64_t Reader::VarInt()
             return value;
         }
         if (value == kMax) break;
-        ++value; // each longer form begins where the shorter ones end
+        ++value; // each longer form starts where the shorter ones end
     }
     Fail();
     return 0;
@@ -60,8 +60,8 @@ void Writer::CompactSize(uint64_t v)
     }
 }
 
-// Found from the last byte to the first, and put together in a word whose lowest byte is the first:
-// what is written to memory byte by byte would have to be there before it can be read as a whole.
+// Builds the number from its last byte to its first, in a word whose lowest byte is the first.
+// Byte-wise stores would stall a later read of the whole.
 uint8_t* PutVarInt(uint8_t* to, uint64_t v)
 {
     constexpr int kWord = 8;
@@ -71,7 +71,7 @@ uint8_t* PutVarInt(uint8_t* to, uint64_t v)
         v = (v >> 7) - 1;
         word = word << 8 | 0x80 | (v & 0x7f);
     }
-    if (v > 0x7f) { // up to two of the ten bytes that there may be do not fit
+    if (v > 0x7f) { // the tenth and ninth byte do not fit into the word
         v = (v >> 7) - 1;
         if (v > 0x7f) *to++ = static_cast<uint8_t>(0x80 | ((v >> 7) - 1));
         *to++ = static_cast<uint8_t>(0x80 | (v & 0x7f));

@@ -1,5 +1,6 @@
-// Reader and Writer: Bitcoin's wire and disk encoding with hard bounds. A Reader never reads past
-// its span: the first failure sticks, later reads give zeros, and Ok() says so once at the end.
+// Reader and Writer: Bitcoin's wire and disk encoding with strict bounds. A Reader never reads past
+// its span: after the first failure it stays failed, later reads return zeros, and Ok() reports the
+// failure at the end.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -9,12 +10,12 @@
 
 namespace ibd {
 
-/** No object of the protocol is larger; a longer CompactSize is refused (32 MiB). */
+/** Larger than any protocol object; a larger CompactSize is refused (32 MiB). */
 inline constexpr uint64_t kMaxSerializedSize = 0x02000000;
 
 class Reader {
 public:
-    // What it finds wrong, in the words of Core's log.
+    // Faults, in the words of Core's log.
     static constexpr const char* kEndOfData = "DataStream::read(): end of data";
     static constexpr const char* kSizeNotMinimal = "non-canonical ReadCompactSize()";
     static constexpr const char* kSizeTooLarge = "ReadCompactSize(): size too large";
@@ -22,11 +23,11 @@ public:
     explicit Reader(ByteSpan data) : m_data(data) {}
 
     bool Ok() const { return m_fault == nullptr; }
-    /** The first thing that was wrong; null: nothing. */
+    /** The first fault; null: none. */
     const char* Fault() const { return m_fault; }
     size_t Position() const { return m_pos; }
     size_t Remaining() const { return m_data.size() - m_pos; }
-    /** All was read and nothing failed. */
+    /** Whether all was read without a failure. */
     bool AtEnd() const { return Ok() && Remaining() == 0; }
     void Fail(const char* fault = kEndOfData)
     {
@@ -51,15 +52,15 @@ public:
     }
     /** The bytes read since an earlier Position(). */
     ByteSpan Since(size_t position) const { return m_data.subspan(position, m_pos - position); }
-    /** Length prefix 1, 3, 5 or 9 bytes; fails if not minimal, or above 32 MiB when
+    /** Length prefix of 1, 3, 5 or 9 bytes; fails if not minimal, or above 32 MiB with
      *  `range_check`. */
     uint64_t CompactSize(bool range_check = true)
     {
         const uint8_t first = U8();
         return first < 253 ? first : LongCompactSize(first, range_check);
     }
-    /** CompactSize of a list whose elements take at least `element_size` bytes each; fails when so
-     *  many cannot follow. Such a count may be allocated for. */
+    /** CompactSize of a list whose elements take at least `element_size` bytes each. Fails if that
+     *  many cannot follow, so the count is safe to allocate. */
     size_t Count(size_t element_size)
     {
         const uint64_t n = CompactSize();
@@ -68,13 +69,13 @@ public:
     }
     /** Core's disk VARINT: base 128, most significant first, bijective. Fails on overflow. */
     uint64_t VarInt();
-    /** CompactSize, then that many bytes, not copied. */
+    /** CompactSize and that many bytes, without a copy. */
     ByteSpan VarBytes() { return Span(CompactSize()); }
 
 private:
     /** The rest of a CompactSize whose first byte is 253, 254 or 255. */
     uint64_t LongCompactSize(uint8_t first, bool range_check);
-    /** Pointer to the next n bytes and past them, or nullptr and failure. */
+    /** Pointer to the next n bytes, and moves past them; or nullptr and failure. */
     const uint8_t* Take(size_t n)
     {
         if (!Ok() || n > Remaining()) {
@@ -97,9 +98,9 @@ private:
     const char* m_fault = nullptr;
 };
 
-/** Most bytes that PutVarInt() writes, what it may write behind the number included. */
+/** Most bytes that PutVarInt() writes, including bytes after the number. */
 inline constexpr size_t kVarIntRoom = 10;
-/** Writes a VARINT to memory with so much room; behind it. */
+/** Writes a VARINT to memory with kVarIntRoom bytes; returns its end. */
 uint8_t* PutVarInt(uint8_t* to, uint64_t v);
 
 /** Appends to a byte string that the caller owns. */
@@ -133,7 +134,7 @@ private:
     Bytes& m_out;
 };
 
-/** Bytes that CompactSize(v) takes: 1, 3, 5 or 9. */
+/** Bytes of CompactSize(v): 1, 3, 5 or 9. */
 constexpr size_t CompactSizeLength(uint64_t v)
 {
     return v < 253 ? 1 : v <= 0xffff ? 3 : v <= 0xffffffff ? 5 : 9;

@@ -93,7 +93,7 @@ Txid MutableTransaction::Id() const { return Txid(Sha256d(Serialize(false))); }
 
 TransactionRef MutableTransaction::Freeze() const
 {
-    // Without witness the plain form is unambiguous even when there are no inputs.
+    // Without witness the plain form is unambiguous even without inputs.
     return Transaction::Parse(Serialize(), HasWitness()).Value();
 }
 

@@ -13,9 +13,9 @@ namespace ibd {
 
 class Transaction {
 public:
-    /** Parses exactly one transaction and nothing after it. With `allow_witness` false the bytes
-     *  are read in the pre-BIP144 form only. Rejects what Core rejects: truncation, counts past
-     *  the end, superfluous witness record, unknown flag bits. */
+    /** Parses exactly one transaction without surplus bytes. `allow_witness`: false: only the
+     *  pre-BIP144 form is read. Rejects what Core rejects: truncation, counts past the end,
+     *  superfluous witness record, unknown flag bits. */
     static Result<std::shared_ptr<const Transaction>> Parse(ByteSpan raw,
                                                             bool allow_witness = true);
 
@@ -59,10 +59,10 @@ struct MutableTransaction {
 
     static MutableTransaction FromView(const TxView& tx);
     bool HasWitness() const;
-    /** Extended form if any input has a witness and `with_witness`. */
+    /** Extended form if any input has a witness and `with_witness` is true. */
     Bytes Serialize(bool with_witness = true) const;
     Txid Id() const;
-    /** The immutable form of the present fields. */
+    /** The immutable form of the current fields. */
     TransactionRef Freeze() const;
 };
 

@@ -31,7 +31,7 @@ size_t ReadOutputs(Reader& reader, std::vector<OutputView>& outputs)
     return count;
 }
 
-/** Whether any of the inputs has a stack item. */
+/** Returns whether any of the inputs has a stack item. */
 bool ReadWitnesses(Reader& reader, std::span<InputView> inputs)
 {
     bool any = false;
@@ -55,8 +55,8 @@ const char* ParseTx(Reader& reader, bool allow_witness, std::vector<InputView>& 
     const size_t first_input = inputs.size(), first_output = outputs.size();
     tx.version = reader.U32();
 
-    // No inputs mark the extended form: a flag byte follows, then the true inputs. A flag of zero
-    // is in fact the output count of a transaction with neither inputs nor outputs.
+    // Zero inputs mark the extended form: a flag byte follows, then the real inputs. A zero flag is
+    // instead the output count of a transaction without inputs and outputs.
     uint8_t flags = 0;
     bool has_outputs = true;
     if (ReadInputs(reader, inputs) == 0 && reader.Ok() && allow_witness) {

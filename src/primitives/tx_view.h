@@ -1,6 +1,6 @@
-// Views of a transaction inside serialized bytes: the one form in which rules, scripts and engines
-// see transactions. Nothing is owned; the bytes and the arrays belong to a BlockView or a
-// Transaction, which must outlive the view.
+// Views of a transaction inside serialized bytes: the form that rules, scripts and engines use.
+// Views own nothing; bytes and arrays belong to a BlockView or a Transaction, which must outlive
+// the view.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -16,7 +16,7 @@ inline constexpr Amount kCoin = 100'000'000;
 inline constexpr Amount kMaxMoney = 21'000'000 * kCoin;
 constexpr bool MoneyRange(Amount a) { return a >= 0 && a <= kMaxMoney; }
 
-/** Names one output of one transaction. */
+/** Identifies one output of one transaction. */
 struct OutPoint {
     static constexpr uint32_t kNullIndex = 0xffffffff;
 
@@ -35,9 +35,9 @@ struct InputView {
     ByteSpan witness;           //!< the items, each CompactSize length then bytes; no item count
 
     OutPoint Prevout() const;
-    /** Prevout().vout is that of a null outpoint, which no output can have. */
+    /** Whether Prevout().vout is that of a null outpoint, which no output can have. */
     bool HasNullIndex() const;
-    /** Prevout().IsNull(), as the one input of a coinbase has it. */
+    /** Prevout().IsNull(), as in the single input of a coinbase. */
     bool SpendsNothing() const { return HasNullIndex() && Prevout().IsNull(); }
 };
 
@@ -59,7 +59,7 @@ struct TxView {
     bool IsCoinbase() const { return inputs.size() == 1 && inputs[0].SpendsNothing(); }
     /** BIP141 weight: 3 * stripped size + total size. */
     int64_t Weight() const { return 3 * int64_t{stripped_size} + int64_t(raw.size()); }
-    /** Hash with witness (BIP141); the txid when there is none. Computed at each call. */
+    /** Hash with witness (BIP141); the txid without one. Computed at each call. */
     Wtxid WitnessHash() const;
 };
 

@@ -11,9 +11,9 @@ namespace ibd {
 
 class TxidHasher {
 public:
-    /** `tx` is to get its id with the next Run(), until when it must not move. */
+    /** The next Run() sets the id of `tx`, which must not move until then. */
     void Add(TxView& tx);
-    /** Sets the ids of all that were added since the last. */
+    /** Sets the ids of all transactions added since the last call. */
     void Run();
 
 private:

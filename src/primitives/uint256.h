@@ -1,5 +1,5 @@
-// Uint256: 32 opaque bytes - a hash or an id. Kept in the order the hash function gives; shown
-// reversed, as all of Bitcoin's tools do. A value type.
+// Uint256: 32 opaque bytes, a hash or an id. Stored in the byte order of the hash function;
+// displayed reversed, as in all Bitcoin tools. A value type.
 #pragma once
 
 #include "util/bytes.h"
@@ -31,7 +31,7 @@ public:
     const uint8_t* data() const { return m_bytes.data(); }
     uint8_t* data() { return m_bytes.data(); }
     static constexpr size_t size() { return 32; }
-    /** The bytes as the hash functions take and give them. */
+    /** The bytes in the order of the hash functions. */
     const std::array<uint8_t, 32>& Array() const { return m_bytes; }
     ByteSpan Span() const { return m_bytes; }
 
@@ -46,7 +46,7 @@ using Txid = Uint256;
 using Wtxid = Uint256;
 using BlockHash = Uint256;
 
-/** Hash functor for tables keyed by ids that an attacker cannot choose freely (block hashes). */
+/** Hash functor for tables whose keys an attacker cannot choose freely (block hashes). */
 struct Uint256Hasher {
     size_t operator()(const Uint256& id) const
     {
