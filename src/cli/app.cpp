@@ -89,14 +89,14 @@ std::string UsageText(const ArgsManager& args)
                        kProjectName, kVersion, args.Help(false));
 }
 
-/** What the call came to. */
+/** The result of the program. */
 struct Outcome {
     std::string out;
     std::string error;
     int exit_code = EXIT_FAILURE;
 };
 
-/** The answer to one call: its result or, where that is not null, its error. */
+/** The answer to one call: its result or, if that is null, its error. */
 struct Reply {
     UniValue result;
     UniValue error;
@@ -122,7 +122,7 @@ private:
     Result<Outcome> CallNetInfo();
     Result<Outcome> CallAddrInfo();
     Result<Outcome> CallGenerate();
-    /** The body of the answer; with -rpcwait tries until the node is ready. */
+    /** The body of the answer; with -rpcwait, tries until the node is ready. */
     Result<UniValue> Exchange(const UniValue& request, const std::optional<std::string>& wallet);
     Result<UniValue> ExchangeOnce(const UniValue& request, const std::optional<std::string>& wallet,
                                   bool& may_pass);
@@ -214,7 +214,7 @@ Result<> Cli::ReadStandardInput()
     return {};
 }
 
-/** Given at all counts, also as -nogetinfo or -getinfo=0. */
+/** Counts options that occur at all, also -nogetinfo or -getinfo=0. */
 Result<> Cli::CheckOneSpecial() const
 {
     std::vector<std::string> found;
@@ -225,7 +225,7 @@ Result<> Cli::CheckOneSpecial() const
     return BadData("Only one of {} may be specified.", fmt::join(found, ", "));
 }
 
-/** There is no socket of a bitcoin-node to call. */
+/** Refuses -ipcconnect, as there is no bitcoin-node socket. */
 Result<> Cli::CheckIpc() const
 {
     const std::string address = m_args.Get("-ipcconnect", "auto");
@@ -294,11 +294,11 @@ Result<UniValue> Cli::Exchange(const UniValue& request, const std::optional<std:
     }
 }
 
-// `may_pass`: a failure that a further attempt may not meet.
+// `may_pass`: set if a further attempt may succeed.
 Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
                                    const std::optional<std::string>& wallet, bool& may_pass)
 {
-    // At each attempt: with -rpcwait the cookie may not be there yet.
+    // At each attempt, because with -rpcwait the cookie may be written later.
     m_target.login = ReadLogin(m_env, m_args, m_paths);
     IBD_ASSIGN_OR_RETURN(const HttpAnswer answer,
                          Post(m_target, WalletPath(wallet), request.write() + "\n"));
@@ -311,7 +311,7 @@ Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
     }
     constexpr int kUnauthorized = 401, kUnavailable = 503;
     if (answer.status == kUnauthorized) {
-        // A node that has just started wrote its cookie after we looked for it.
+        // A starting node wrote its cookie after the client read it.
         may_pass = ReadLogin(m_env, m_args, m_paths) != m_target.login;
         return BadData("{}", LoginRefused(m_args, m_paths, m_target.login));
     }

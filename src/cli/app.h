@@ -1,5 +1,5 @@
-// bitcoin-cli: turns a command line into an RPC call and its answer into text and an exit code.
-// One thread; all of the machine but the network comes in from outside.
+// bitcoin-cli: turns a command line into an RPC call and its answer into text and an exit code. One
+// thread; everything but the network is passed in.
 #pragma once
 
 #include "util/env.h"
@@ -15,8 +15,8 @@ struct CliStreams {
     bool out_is_terminal = false;
 };
 
-/** Runs the program. Exit codes: 0 success; 1 for its own failures (options, connection, login);
- *  the absolute value of the RPC error code otherwise. */
+/** Runs the program. Exit codes: 0: success; 1: a failure of the client (options, connection,
+ *  login); otherwise the absolute value of the RPC error code. */
 int RunCli(Env& env, int argc, const char* const argv[], const CliStreams& streams);
 
 } // namespace ibd

@@ -10,9 +10,9 @@
 
 namespace ibd {
 
-/** Calls without arguments, as one request. */
+/** A request of calls without arguments. */
 UniValue MakeBatch(std::span<const char* const> methods);
-/** An answer to each of `count` calls; an error if `answers` are not those to such a batch. */
+/** The answers to `count` calls; an error if `answers` does not match such a batch. */
 Result<std::vector<UniValue>> ReadBatch(const UniValue& answers, size_t count);
 
 } // namespace ibd

@@ -27,8 +27,7 @@ std::string Warnings(const UniValue& warnings)
     return text.empty() ? "(none)" : text;
 }
 
-/** A sign for each begun twentieth, dark as far as it is done, and a space; nothing once it is
- *  nearly done. */
+/** A sign for each twentieth, dark as far as done, and a space; empty when nearly done. */
 std::string ProgressBar(double done)
 {
     constexpr double kNearlyDone = 0.99;
@@ -92,7 +91,7 @@ std::string WalletText(const GetInfoAnswers& answers, const Colors& c)
 
 double Number(const UniValue& value) { return value.isNum() ? value.get_real() : 0; }
 
-/** A line while the booster is at work: nothing is validated yet then. */
+/** A line while the booster runs, when no block is validated yet. */
 std::string BoosterText(const UniValue& booster)
 {
     const std::string state = Text(booster["state"]);

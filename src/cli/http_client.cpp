@@ -42,7 +42,7 @@ public:
     Socket& operator=(const Socket&) = delete;
     int Fd() const { return m_fd; }
 
-    /** Waits for POLLIN or POLLOUT; false: not in time. */
+    /** Waits for POLLIN or POLLOUT; false: timed out. */
     bool Wait(short events, Clock::time_point end) const
     {
         for (;;) {
@@ -63,7 +63,7 @@ private:
 
 std::string SystemText(int error) { return fmt::format("{} ({})", std::strerror(error), error); }
 
-/** Null: not within the time, or refused. */
+/** Null: timed out, or refused. */
 std::unique_ptr<Socket> Connect(const addrinfo& address, Clock::time_point end)
 {
     auto socket = std::make_unique<Socket>(
@@ -92,7 +92,7 @@ bool Send(const Socket& socket, std::string_view bytes, Clock::time_point end)
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/** The value of a header in the head of an answer, in lower case. */
+/** The value of a header in an answer's head, which is in lower case. */
 std::optional<std::string> Header(std::string_view head, std::string_view name)
 {
     std::string lower(head);
@@ -104,16 +104,16 @@ std::optional<std::string> Header(std::string_view head, std::string_view name)
         Trim(std::string_view(lower).substr(begin, lower.find('\n', begin) - begin)));
 }
 
-/** Joins a chunked body as it comes, each byte once. */
+/** Joins a chunked body as it arrives, in linear time. */
 class ChunkedBody {
 public:
-    /** `body` is all that has come so far. Whether it has ended: the last chunk is there, and the
-     *  trailer with its empty line. An error if it can never become right. */
+    /** `body`: all bytes so far. Returns whether it has ended, after the last chunk and the trailer
+     *  with its empty line. An error if it is malformed. */
     Result<bool> Read(std::string_view body);
     std::string&& Joined() && { return std::move(m_joined); }
 
 private:
-    size_t m_at = 0; //!< where the line of the next chunk's size begins
+    size_t m_at = 0; //!< start of the next chunk's size line
     std::string m_joined;
 };
 
@@ -130,7 +130,7 @@ Result<bool> ChunkedBody::Read(std::string_view body)
         if (error != std::errc() || last != text.data() + text.size()) {
             return BadData("HTTP error: Invalid chunk size");
         }
-        // The empty line is directly behind this one, or behind the trailer.
+        // The empty line directly follows this one, or the trailer.
         if (size == 0) return body.find(kHeadEnd, end) != std::string_view::npos;
         const std::string_view rest = body.substr(end + 2);
         if (rest.size() < 2 || size > rest.size() - 2) return false;
@@ -145,10 +145,10 @@ bool IsChunked(std::string_view head)
     return coding && coding->find("chunked") != std::string::npos;
 }
 
-/** Finds out when an answer is whole, so that a connection which stays open is not waited for. */
+/** Detects the end of an answer, so that a kept connection causes no wait. */
 class AnswerEnd {
 public:
-    /** `bytes` is all that has come so far. One without a length ends with the connection. */
+    /** `bytes`: all bytes so far. An answer without a length ends with the connection. */
     bool Reached(std::string_view bytes);
 
 private:
@@ -171,7 +171,7 @@ bool AnswerEnd::Reached(std::string_view bytes)
     return !size || body.size() >= *size;
 }
 
-/** Empty, or why the answer did not come. */
+/** Empty, or the reason why no answer came. */
 std::string Receive(const Socket& socket, std::string& bytes, Clock::time_point end)
 {
     constexpr size_t kAtOnce = 64 * 1024;

@@ -12,18 +12,18 @@ struct HttpTarget {
     std::string host; //!< name or address
     uint16_t port = 0;
     std::string login;         //!< "user:password"
-    int timeout_seconds = 900; //!< to connect, to send, and to receive each; 0: about five years
+    int timeout_seconds = 900; //!< each for connecting, sending, and receiving; 0: about five years
 };
 
 struct HttpAnswer {
-    int status = 0; //!< 0: no answer came; `body` then says why, in Core's words
+    int status = 0; //!< 0: no answer; `body` then has the reason, in Core's words
     std::string body;
 };
 
-/** An error only if the request could not be made at all. */
+/** An error only if the request could not be sent at all. */
 Result<HttpAnswer> Post(const HttpTarget& target, const std::string& path, const std::string& body);
 
-/** Status and body of what a server sent until it closed; why not, if it is no HTTP/1.x. */
+/** Status and body of a server's bytes until it closed; an error if they are not HTTP/1.x. */
 Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes);
 
 } // namespace ibd

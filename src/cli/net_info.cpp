@@ -23,7 +23,7 @@ constexpr const char* kSeeHelp = "For more information, run: bitcoin-cli -netinf
 struct NetworkName {
     const char* name;
     const char* column;
-    bool has_peers_only; //!< no node can say that it is reachable: a column only if there are peers
+    bool has_peers_only; //!< always unreachable: has a column only if there are peers
 };
 constexpr std::array<NetworkName, 7> kNetworks = {{{"not_publicly_routable", "npr", true},
                                                    {"ipv4", "ipv4", false},
@@ -46,10 +46,10 @@ int64_t Int(const UniValue& value)
     return ParseInteger<int64_t>(value.getValStr()).value_or(0);
 }
 
-/** A number, or nothing in place of 0. */
+/** A number; empty for 0. */
 std::string NotZero(int64_t value) { return value == 0 ? "" : std::to_string(value); }
 
-/** Since a time, in units of so many seconds; nothing for a time of 0. */
+/** The time since `time` in units of `unit` seconds; empty for a time of 0. */
 std::string Since(const UniValue& time, int64_t now, int64_t unit)
 {
     return Int(time) == 0 ? "" : std::to_string((now - Int(time)) / unit);
@@ -96,7 +96,7 @@ std::string ServiceWords(const UniValue& names)
     return out;
 }
 
-/** A peer's line, as text in columns. */
+/** A peer's line, as text by column. */
 struct Row {
     bool outbound = false;
     double min_ping = -1;
@@ -145,7 +145,7 @@ size_t Widest(const std::vector<Row>& rows, size_t least, Text text)
     return least;
 }
 
-/** The lines of peers, the best pings first, those who called us before those whom we called. */
+/** The lines of peers, lowest pings first, inbound before outbound. */
 std::string PeerLines(std::vector<Row> rows, int level)
 {
     std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
@@ -182,7 +182,7 @@ std::string PeerLines(std::vector<Row> rows, int level)
 }
 
 struct Counts {
-    using Line = std::array<size_t, kNetworks.size() + 1>; //!< by network, and all
+    using Line = std::array<size_t, kNetworks.size() + 1>; //!< by network, then the total
     Line in{}, out{}, total{};
     size_t block = 0, manual = 0;
 };

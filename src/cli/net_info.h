@@ -1,4 +1,4 @@
-// -netinfo: the peers of the node as a table, from getpeerinfo and getnetworkinfo. Pure functions.
+// -netinfo: the node's peers as a table, from getpeerinfo and getnetworkinfo. Pure functions.
 #pragma once
 
 #include "util/result.h"
@@ -15,23 +15,22 @@ struct NetInfoOptions {
     bool outbound_only = false;
     bool help = false;
 };
-/** The words behind -netinfo; the error is Core's sentence. */
+/** The words after -netinfo; the error is Core's sentence. */
 Result<NetInfoOptions> ReadNetInfoWords(const std::vector<std::string>& words);
 
 struct NetInfoAnswers {
     UniValue peers, network; //!< results of getpeerinfo and getnetworkinfo
-    UniValue error;          //!< of one of them; null if there is none
+    UniValue error;          //!< error of one of them; null if there is none
 };
 UniValue NetInfoBatch();
 Result<NetInfoAnswers> ReadNetInfo(const UniValue& answers);
 
-/** `title`: of the client, with its network. `now`: seconds since 1970. Without the last newline.
- */
+/** `title`: the client's, with its network. `now`: seconds since 1970. Without the last newline. */
 std::string NetInfoText(const NetInfoAnswers& answers, const NetInfoOptions& options,
                         const std::string& title, int64_t now);
 std::string NetInfoHelp();
 
-/** What -addrinfo prints of getaddrmaninfo's answer: the addresses known, by network. */
+/** The output of -addrinfo: known addresses by network, from getaddrmaninfo. */
 UniValue AddrInfo(const UniValue& counts);
 
 } // namespace ibd

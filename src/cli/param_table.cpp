@@ -9,10 +9,10 @@ namespace ibd {
 
 namespace {
 
-/** The arguments of a call in their order, a word each: a name alone is JSON; with ~ a text that
- *  may contain a '=' also where arguments are named; with ? JSON, or a text if it does not parse; a
- *  dash stands for a plain text. In brackets further names of the argument, and those of the
- *  members of an object that may be given by name. */
+/** The arguments of a call in order, a word each. A name alone is JSON; with ~ a text that may
+ *  contain '=' even among named arguments; with ? JSON, or text if it does not parse; a dash is
+ *  plain text. Brackets hold further names of the argument, and names of an object's members that
+ *  may be given as named arguments. */
 struct Call {
     std::string_view method;
     std::string_view arguments;
@@ -168,7 +168,7 @@ Param ReadParam(std::string_view word)
     return {word, Form::kJson};
 }
 
-/** The words of the call's arguments; none if nothing of it is converted. */
+/** The words for the call's arguments; empty if none is converted. */
 std::vector<std::string_view> ArgumentsOf(std::string_view method)
 {
     const auto it = std::find_if(std::begin(kCalls), std::end(kCalls),
@@ -201,7 +201,7 @@ std::optional<Param> Find(std::string_view method, std::string_view name)
     return std::nullopt;
 }
 
-/** JSON of any kind, not only objects and arrays. */
+/** Parses JSON of any kind, not only objects and arrays. */
 Result<UniValue> ParseJson(const std::string& word)
 {
     UniValue wrapped;
@@ -219,8 +219,8 @@ Result<UniValue> Convert(const std::string& word, const std::optional<Param>& pa
     return parsed;
 }
 
-/** Whether "a=b" is a value without a name: there is no argument of the name before the '=', and
- *  the next one by position is a text, or it is JSON and the word is that. */
+/** Whether "a=b" is a value without a name: no argument is named "a", and the next positional one
+ *  is a text, or is JSON and the word parses. */
 bool HasNoName(const std::string& method, const std::string& word, size_t position)
 {
     if (Find(method, std::string_view(word).substr(0, word.find('=')))) return false;
@@ -268,9 +268,9 @@ Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::
         const std::string name = word.substr(0, equals);
         IBD_ASSIGN_OR_RETURN(const UniValue value, Convert(word.substr(equals + 1),
                                                            Find(method, std::string_view(name))));
-        params.pushKV(name, value); // a later one wins
+        params.pushKV(name, value); // a later value replaces an earlier one
     }
-    // Beside an "args" that was given by name, not in its place: the server refuses the two.
+    // Next to a named "args", not replacing it: the server refuses both.
     if (!positional.empty()) params.__pushKV("args", positional);
     return params;
 }

@@ -1,5 +1,5 @@
-// Which arguments of which calls are JSON rather than text, by position and by name, and the
-// conversion of command-line words accordingly.
+// The arguments of calls that are JSON rather than text, by position and by name; converts
+// command-line words accordingly.
 #pragma once
 
 #include "util/result.h"
@@ -15,11 +15,11 @@ namespace ibd {
 bool IsJsonParam(const std::string& method, size_t position);
 bool IsJsonParam(const std::string& method, const std::string& name);
 
-/** Words to an array of arguments. An error if a JSON argument does not parse. */
+/** Converts words to an array of arguments. An error if a JSON argument does not parse. */
 Result<UniValue> ConvertPositional(const std::string& method,
                                    const std::vector<std::string>& words);
 
-/** Words "name=value" to an object; words without '=' are collected under "args". */
+/** Converts words "name=value" to an object; collects words without '=' under "args". */
 Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::string>& words);
 
 } // namespace ibd

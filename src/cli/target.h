@@ -1,4 +1,4 @@
-// Whom bitcoin-cli calls and with which login, from the options.
+// The server that bitcoin-cli calls, and the login, from the options.
 #pragma once
 
 #include "cli/http_client.h"
@@ -10,18 +10,19 @@
 
 namespace ibd {
 
-/** Host, port and time-out; -rpcport goes before a port in -rpcconnect, which goes before that of
- *  the network. The login is left out. */
+/** Host, port and timeout. -rpcport has precedence over a port in -rpcconnect, and that over the
+ *  network's. Sets no login. */
 Result<HttpTarget> ReadTarget(const ArgsManager& args, const DataPaths& paths,
                               std::ostream& warnings);
 
-/** "user:password" of the options or else of the cookie; empty if there is neither. */
+/** "user:password" from the options, else from the cookie; empty: neither exists. */
 std::string ReadLogin(Env& env, const ArgsManager& args, const DataPaths& paths);
 
-/** Why a node answers 401 to `login`, as far as the options tell. */
+/** The probable reason, by the options, why a node answers 401 to `login`. */
 std::string LoginRefused(const ArgsManager& args, const DataPaths& paths, const std::string& login);
 
-/** "/", or where a wallet's calls go: its name with all but letters, digits and "-._~" as %XX. */
+/** "/", or the path for a wallet's calls: its name, with all but letters, digits and "-._~" as %XX.
+ */
 std::string WalletPath(const std::optional<std::string>& wallet);
 
 } // namespace ibd

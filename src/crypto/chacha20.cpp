@@ -31,7 +31,7 @@ inline void QuarterRound(V (&x)[16])
 
 #undef IBD_ROTL
 
-/** Writes words 4g .. 4g+3 of each block to its place, `out` being that of the first block. */
+/** Stores words 4g .. 4g+3 of each block; `out`: their place in the first block. */
 inline void StoreFour(const V* x, uint8_t* out)
 {
     const V a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
@@ -70,7 +70,7 @@ void ChaCha20::NextBlocks()
 {
     V start[16];
     for (size_t i = 0; i < 16; ++i) start[i] = V{} + m_state[i];
-    // A counter that runs over carries into the first word of the nonce, as Core's does.
+    // A counter overflow carries into the first word of the nonce, as in Core.
     const V lane = {0, 1, 2, 3};
     start[12] += lane;
     start[13] += (V)(start[12] < lane) & 1;

@@ -1,5 +1,5 @@
 // ChaCha20 keystream and encryption (RFC 8439: 96-bit nonce, 32-bit block counter). Owned by one
-// thread at a time; 256 bytes of buffered keystream, as four blocks are computed side by side.
+// thread at a time; buffers 256 bytes of keystream, since four blocks are computed in parallel.
 #pragma once
 
 #include "crypto/sha256.h"
@@ -20,7 +20,7 @@ public:
     /** Writes the next keystream bytes. */
     void Keystream(MutableByteSpan out);
 
-    /** out = in XOR the next keystream bytes; sizes must be equal, the two may be the same. */
+    /** out = in XOR the next keystream bytes; of equal sizes; the two may be the same. */
     void Crypt(ByteSpan in, MutableByteSpan out);
 
 private:
@@ -28,7 +28,7 @@ private:
 
     std::array<uint32_t, 16> m_state;
     std::array<uint8_t, 256> m_buffer{};
-    size_t m_used = 256; //!< bytes of the buffer already given out
+    size_t m_used = 256; //!< bytes of the buffer already used
 };
 
 } // namespace ibd

@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** OpenSSL counts in int. */
+/** OpenSSL takes sizes as int. */
 constexpr size_t kMaxUpdate = size_t{1} << 30;
 
 } // namespace
@@ -81,7 +81,7 @@ ChaCha20Poly1305::Tag ChaCha20Poly1305::FinishSeal()
 bool ChaCha20Poly1305::FinishOpen(const Tag& tag)
 {
     CHECK(m_current == m_open.get());
-    Tag copy = tag; // the call wants it writable
+    Tag copy = tag; // the call takes a non-const pointer
     CHECK(EVP_CIPHER_CTX_ctrl(m_current, EVP_CTRL_AEAD_SET_TAG, kTagSize, copy.data()) == 1);
     uint8_t nothing[1];
     int done = 0;

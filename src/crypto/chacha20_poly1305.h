@@ -1,6 +1,6 @@
-// ChaCha20-Poly1305 (RFC 8439): encryption that proves who wrote it, for messages that come in
-// pieces. The work is OpenSSL's libcrypto, with the vector units of the machine. Sole user of
-// libcrypto. Owned by one thread at a time.
+// ChaCha20-Poly1305 (RFC 8439): authenticated encryption of messages in pieces, by OpenSSL's
+// libcrypto, which uses the machine's vector units. The only user of libcrypto. Owned by one thread
+// at a time.
 #pragma once
 
 #include "crypto/sha256.h"
@@ -22,19 +22,19 @@ public:
     ChaCha20Poly1305(ChaCha20Poly1305&&) noexcept;
     ChaCha20Poly1305& operator=(ChaCha20Poly1305&&) noexcept;
 
-    /** Takes another key. */
+    /** Changes the key. */
     void SetKey(const Hash32& key);
 
-    /** Begins to encrypt a message. A nonce serves once under a key. `extra` is proved, not
-     *  encrypted. */
+    /** Starts the encryption of a message. Use a nonce only once with a key. `extra`:
+     *  authenticated, not encrypted. */
     void StartSeal(const Nonce& nonce, ByteSpan extra);
-    /** Begins to decrypt one. */
+    /** Starts the decryption of a message. */
     void StartOpen(const Nonce& nonce, ByteSpan extra);
-    /** Next bytes of either; sizes are equal, and the two may be the same bytes. What StartOpen()
-     *  gives is not proved before FinishOpen(). */
+    /** Processes the next bytes; of equal sizes; the two may be the same bytes. Decrypted bytes are
+     *  authentic only after FinishOpen() returned true. */
     void Update(ByteSpan in, MutableByteSpan out);
     Tag FinishSeal();
-    /** Whether this is the tag of the message and the extra bytes. */
+    /** Whether `tag` is that of the message and the extra bytes. */
     bool FinishOpen(const Tag& tag);
 
 private:
@@ -43,7 +43,7 @@ private:
     struct Deleter {
         void operator()(evp_cipher_ctx_st* context) const;
     };
-    // One each: a context that only changes its nonce starts a message several times faster.
+    // One for each direction: changing only the nonce of a context is several times faster.
     std::unique_ptr<evp_cipher_ctx_st, Deleter> m_seal;
     std::unique_ptr<evp_cipher_ctx_st, Deleter> m_open;
     evp_cipher_ctx_st* m_current = nullptr;

@@ -12,7 +12,7 @@ namespace ibd {
 
 EllSwiftKey MakeEllSwiftKey(const Hash32& secret, const Hash32& entropy)
 {
-    // A context for one key, blinded against side channels: a few tens of microseconds each
+    // A context for one key, blinded against side channels; costs some ten microseconds for each
     // connection.
     const std::unique_ptr<secp256k1_context, void (*)(secp256k1_context*)> context(
         secp256k1_context_create(SECP256K1_CONTEXT_NONE), secp256k1_context_destroy);

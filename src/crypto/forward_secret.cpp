@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-constexpr uint32_t kKeyNonce = 0xffffffff; //!< takes the place of the packet's number
+constexpr uint32_t kKeyNonce = 0xffffffff; //!< in place of the packet's number
 
 std::array<uint8_t, 12> MakeNonce(uint32_t first, uint64_t rest)
 {
@@ -38,7 +38,7 @@ ChaCha20Poly1305::Nonce FsChaCha20Poly1305::NonceOf(uint32_t packet) const
 void FsChaCha20Poly1305::NextPacket()
 {
     if (++m_packets != kRekeyInterval) return;
-    Hash32 key{}; // the keystream is what zeros become
+    Hash32 key{}; // encrypting zeros gives the keystream
     m_cipher.StartSeal(NonceOf(kKeyNonce), {});
     m_cipher.Update(key, key);
     m_cipher.FinishSeal();

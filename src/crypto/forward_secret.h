@@ -1,6 +1,6 @@
 // FSChaCha20 and FSChaCha20Poly1305 (BIP324): ciphers that replace their key every 224 uses, so
-// that a key that leaks later opens nothing of before. Both sides of a connection must use them in
-// step. Owned by one thread at a time.
+// that a key leaked later does not decrypt earlier data. Both sides of a connection must use them
+// in step. Owned by one thread at a time.
 #pragma once
 
 #include "crypto/chacha20.h"
@@ -10,21 +10,21 @@ namespace ibd {
 
 inline constexpr uint32_t kRekeyInterval = 224; //!< uses of a key (BIP324)
 
-/** For the lengths of packets: no proof. */
+/** For the lengths of packets; not authenticated. */
 class FsChaCha20 {
 public:
     explicit FsChaCha20(const Hash32& key) : m_cipher(key) {}
 
-    /** Encrypts or decrypts one chunk; sizes are equal, the two may be the same bytes. */
+    /** Encrypts or decrypts one chunk; of equal sizes; the two may be the same bytes. */
     void Crypt(ByteSpan in, MutableByteSpan out);
 
 private:
     ChaCha20 m_cipher;
-    uint32_t m_chunks = 0; //!< under this key
+    uint32_t m_chunks = 0; //!< with this key
     uint64_t m_rekeys = 0;
 };
 
-/** For packets. Start, any number of Update(), Finish: as ChaCha20Poly1305, which see. */
+/** For packets. Start, any number of Update(), Finish: see ChaCha20Poly1305. */
 class FsChaCha20Poly1305 {
 public:
     explicit FsChaCha20Poly1305(const Hash32& key) : m_cipher(key) {}
@@ -40,7 +40,7 @@ private:
     void NextPacket();
 
     ChaCha20Poly1305 m_cipher;
-    uint32_t m_packets = 0; //!< under this key
+    uint32_t m_packets = 0; //!< with this key
     uint64_t m_rekeys = 0;
 };
 

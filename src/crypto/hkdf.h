@@ -1,4 +1,4 @@
-// HKDF-SHA256 (RFC 5869) for keys of one block, as BIP324 derives all of its. Values only.
+// HKDF-SHA256 (RFC 5869) for keys of one block, as in BIP324. Values only.
 #pragma once
 
 #include "crypto/hmac.h"
@@ -7,7 +7,7 @@ namespace ibd {
 
 class HkdfSha256 {
 public:
-    /** Extracts a key from what two sides share. */
+    /** Extracts a key from a shared secret. */
     HkdfSha256(ByteSpan input_key, ByteSpan salt)
         : m_key(HmacSha256(salt).Write(input_key).Finalize())
     {

@@ -1,6 +1,6 @@
-// Signature equations of secp256k1, checked eight at a time in vector lanes. Public data only:
-// nothing is constant-time, and no secret may come here. Used by crypto/signature_batch.h, which
-// makes the equations from keys and signatures and has libsecp256k1 decide where the lanes cannot.
+// Signature equations of secp256k1, checked eight at a time in vector lanes. For public data only:
+// not constant-time, so no secret may be passed. Used by crypto/signature_batch.h, which makes the
+// equations and lets libsecp256k1 decide the exceptional cases.
 #pragma once
 
 #include "crypto/lanes_scalar.h"
@@ -12,7 +12,7 @@ namespace ibd::lanes {
 enum class Verdict : uint8_t {
     kInvalid, //!< the equation does not hold, or the key is not on the curve
     kValid,
-    kUnsure, //!< an exceptional case of the addition: ask libsecp256k1
+    kUnsure, //!< an exceptional case of the addition: libsecp256k1 must decide
 };
 
 enum class KeyForm : uint8_t { kEvenY, kOddY, kGivenY };
@@ -23,20 +23,20 @@ enum class Equation : uint8_t {
 
 using Word32 = std::array<uint8_t, 32>; //!< big-endian
 
-/** Whether the point g * G + q * Q is what the signature says. */
+/** Checks that the point g * G + q * Q fits the signature. */
 struct Job {
-    Word32 key_x; //!< of Q; any number
-    Word32 key_y; //!< of Q where it is given; any number
+    Word32 key_x; //!< of Q; any value
+    Word32 key_y; //!< of Q if given; any value
     Word32 r;
     Scalar g, q;
     KeyForm form = KeyForm::kEvenY;
     Equation equation = Equation::kEcdsa;
 };
 
-/** Judges all jobs; as many verdicts as jobs. Safe on any thread. */
+/** Decides all jobs; one verdict for each. Safe on any thread. */
 using VerifyFunction = void (*)(std::span<const Job> jobs, std::span<Verdict> verdicts);
 
-/** For the eight lanes of AVX-512 IFMA; null where the machine lacks the instructions. */
+/** The implementation for eight lanes of AVX-512 IFMA; null without these instructions. */
 VerifyFunction IfmaVerifier();
 
 } // namespace ibd::lanes

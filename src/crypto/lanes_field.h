@@ -1,6 +1,6 @@
-// The field of secp256k1, p = 2^256 - 2^32 - 977, in eight lanes: eight independent numbers side by
-// side, one in each 64-bit element of a vector. Public data only: nothing here is constant-time.
-// Included by the file of each instruction set, which first defines
+// The field of secp256k1, p = 2^256 - 2^32 - 977, in eight lanes: eight independent numbers, one in
+// each 64-bit element of a vector. For public data only: not constant-time. Included by the file of
+// each instruction set, which first defines
 //   IBD_LANES_TARGET           the function attribute that enables the instructions
 //   IBD_MUL_LOW(sum, a, b)     sum + the low 52 bits of a * b, in each lane
 //   IBD_MUL_HIGH(sum, a, b)    sum + the bits from 52 on of a * b; both take a, b < 2^52 only
@@ -9,12 +9,12 @@
 // Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
 // linked into code for another.
 //
-// Radix 2^52, five limbs: value = sum of limb[i] * 2^(52 i). Bounds, which lanes_checked.cpp proves
-// on each run of its tests by checking every operand of a multiplication:
-//   reduced  limb[0..3] < 2^52, limb[4] < 2^49. What Multiply, Square and Carry give and take.
+// Radix 2^52, five limbs: value = sum of limb[i] * 2^(52 i). lanes_checked.cpp checks these bounds
+// for every operand of a multiplication on each run of its tests:
+//   reduced  limb[0..3] < 2^52, limb[4] < 2^49: input and output of Multiply, Square and Carry.
 //            The value is below 2^257, so it is one of at most three representatives mod p.
-//   loose    limb[0..4] < 2^58. What sums and differences give; Carry makes it reduced, or a
-//            multiplication adds it before its own last carry, which saves a carry of its own.
+//   loose    limb[0..4] < 2^58: output of sums and differences. Carry makes it reduced, or a
+//            multiplication adds it before its own last carry, which saves one carry.
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ IBD_LANES_INLINE void Add(Field& out, const Field& a, const Field& b)
     for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = a.limb[i] + b.limb[i];
 }
 
-/** out = kTimes * (4p - a), of a reduced a: congruent to -kTimes * a. Each limb of 4p, written
- *  without borrowing, is larger than that of a. Below kTimes * 2^54. */
+/** out = kTimes * (4p - a), for a reduced a: congruent to -kTimes * a. Each limb of 4p, written
+ *  without borrowing, is larger than a's. Below kTimes * 2^54. */
 template <uint64_t kTimes = 1>
 IBD_LANES_INLINE void Negate(Field& out, const Field& a)
 {
@@ -67,7 +67,7 @@ IBD_LANES_INLINE void Negate(Field& out, const Field& a)
     for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = (4 * kPrime[i] - a.limb[i]) * kTimes;
 }
 
-/** Moves what exceeds 52 bits up, from limb 0 to limb 4. */
+/** Carries the bits above 52 upwards, from limb 0 to limb 4. */
 IBD_LANES_INLINE void CarryUp(Field& a)
 {
     IBD_LANES_UNROLL
@@ -77,18 +77,18 @@ IBD_LANES_INLINE void CarryUp(Field& a)
     }
 }
 
-/** Makes a loose element reduced: the bits from 256 on come back times 2^256 mod p. */
+/** Makes a loose element reduced: the bits from 256 on are multiplied by 2^256 mod p and added. */
 IBD_LANES_INLINE void Carry(Field& a)
 {
     Vector folded;
     Broadcast(folded, k2To256);
-    const Vector above = a.limb[4] >> 48; // < 2^10, so one low product is all of it
+    const Vector above = a.limb[4] >> 48; // < 2^10, so one low product holds all of it
     a.limb[4] &= kMask48;
     a.limb[0] = IBD_MUL_LOW(a.limb[0], above, folded);
     CarryUp(a); // limb[4] < 2^48 + 2^8
 }
 
-/** a = a - b mod p, of reduced elements; reduced. */
+/** out = a - b mod p, for reduced elements; reduced. */
 IBD_LANES_INLINE void Subtract(Field& out, const Field& a, const Field& b)
 {
     Field negated;
@@ -97,8 +97,8 @@ IBD_LANES_INLINE void Subtract(Field& out, const Field& a, const Field& b)
     Carry(out);
 }
 
-/** All limb products of two reduced elements. Low and high halves are summed apart: one sum would
- *  be a chain of multiplications, each of which waits for the one before it. */
+/** All limb products of two reduced elements. Low and high halves are summed separately: a single
+ *  sum would be a chain of dependent multiplications. */
 IBD_LANES_INLINE void Product(Wide& out, const Field& a, const Field& b)
 {
     Vector low[2 * kLimbs] = {}, high[2 * kLimbs] = {};
@@ -114,7 +114,7 @@ IBD_LANES_INLINE void Product(Wide& out, const Field& a, const Field& b)
     for (size_t i = 0; i < 2 * kLimbs; ++i) out.limb[i] = low[i] + high[i]; // < 10 * 2^52
 }
 
-/** Product(out, a, a) with fewer multiplications: those of unequal limbs count twice. */
+/** Product(out, a, a) with fewer multiplications: products of unequal limbs count twice. */
 IBD_LANES_INLINE void SquareProduct(Wide& out, const Field& a)
 {
     Vector low[2 * kLimbs] = {}, high[2 * kLimbs] = {};
@@ -207,7 +207,7 @@ IBD_LANES_INLINE void Select(Field& out, Mask mask, const Field& a, const Field&
     for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = IBD_BLEND(mask, a.limb[i], b.limb[i]);
 }
 
-/** Makes a reduced element the one below p. */
+/** Replaces a reduced element by its representative below p. */
 IBD_LANES_INLINE void Normalize(Field& a)
 {
     Carry(a); // below 2^256 + 2^44
@@ -242,8 +242,8 @@ IBD_LANES_INLINE Mask OddLanes(const Field& a)
     return IBD_EQUAL(lowest, one);
 }
 
-/** kCount elements to the power of 2^times, together: a square waits for the one before it, and
- *  another element fills the wait. */
+/** Raises kCount elements to the power of 2^times in parallel: squares of one element depend on
+ *  each other, and other elements fill the latency. */
 template <size_t kCount>
 IBD_LANES_INLINE void SquareTimes(Field (&a)[kCount], size_t times)
 {
@@ -266,7 +266,7 @@ IBD_LANES_INLINE void Copy(Field (&to)[kCount], const Field (&from)[kCount])
     for (size_t k = 0; k < kCount; ++k) to[k] = from[k];
 }
 
-/** Powers whose exponents are runs of ones, which p - 2 and (p + 1) / 4 begin with. */
+/** Powers whose exponents are runs of ones, the first bits of p - 2 and (p + 1) / 4. */
 template <size_t kCount>
 struct RunsOfOnes {
     Field two[kCount];            //!< a^(2^2 - 1)
@@ -274,7 +274,7 @@ struct RunsOfOnes {
     Field two_hundred_23[kCount]; //!< a^(2^223 - 1)
 };
 
-/** to = a^(2^(x + y) - 1), of `high` = a^(2^x - 1) and `low` = a^(2^y - 1). */
+/** to = a^(2^(x + y) - 1), from `high` = a^(2^x - 1) and `low` = a^(2^y - 1). */
 template <size_t kCount>
 IBD_LANES_TARGET __attribute__((noinline)) void
 Join(Field (&to)[kCount], const Field (&high)[kCount], const Field (&low)[kCount], size_t low_bits)
@@ -303,8 +303,8 @@ IBD_LANES_TARGET void MakeRunsOfOnes(RunsOfOnes<kCount>& out, const Field (&a)[k
     Join(out.two_hundred_23, work, three, 3);             // 223
 }
 
-/** a = a^((p + 1) / 4): the square root where there is one, as p = 3 mod 4. The exponent is 223
- *  ones, a zero, 22 ones, four zeros, two ones, two zeros. */
+/** a = a^((p + 1) / 4): the square root if one exists, as p = 3 mod 4. The exponent is 223 ones, a
+ *  zero, 22 ones, four zeros, two ones, two zeros. */
 template <size_t kCount>
 IBD_LANES_TARGET void SquareRoot(Field (&a)[kCount])
 {
@@ -315,7 +315,7 @@ IBD_LANES_TARGET void SquareRoot(Field (&a)[kCount])
     SquareTimes(a, 2);
 }
 
-/** a = a^(p - 2): the inverse, and zero of zero. The exponent is 223 ones, a zero, 22 ones, four
+/** a = a^(p - 2): the inverse; zero for zero. The exponent is 223 ones, a zero, 22 ones, four
  *  zeros, 101101. */
 template <size_t kCount>
 IBD_LANES_TARGET void Invert(Field (&a)[kCount])

@@ -11,7 +11,7 @@
     (Vector) _mm512_madd52hi_epu64((__m512i)(sum), (__m512i)(a), (__m512i)(b))
 #define IBD_BLEND(mask, a, b) (Vector) _mm512_mask_blend_epi64(mask, (__m512i)(b), (__m512i)(a))
 #define IBD_EQUAL(a, b) _mm512_cmpeq_epu64_mask((__m512i)(a), (__m512i)(b))
-// Lanes are set and read in functions of their own; all else is inlined into functions for the
+// Separate functions set and read lanes; all other functions are inlined into functions for the
 // target.
 #include "crypto/lanes_field.h"
 #include "crypto/lanes_point.h"

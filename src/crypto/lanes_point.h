@@ -1,16 +1,15 @@
-// Points of secp256k1 in eight lanes, and g * G + q * Q for eight keys Q side by side. Public data
+// Points of secp256k1 in eight lanes, and g * G + q * Q for eight keys Q in parallel. Public data
 // only. Included after lanes_field.h, with the same macros.
 //
 // Formulas: Jacobian coordinates (x = X / Z^2, y = Y / Z^3) of a curve y^2 = x^3 + b; b does not
-// occur in them. They are wrong in four cases: an operand is infinity, or the two are equal or
+// occur in them. They fail in these cases: an operand is infinity, or the two are equal or
 // opposite.
-//   - Infinity at the start (all digits so far were zero) is a mask of lanes, and blends handle it.
-//   - Equal or opposite operands: AddAffine multiplies Z by the difference of the x coordinates, so
-//   Z
-//     becomes zero, and every later Double and AddAffine multiplies that Z. So a result with Z != 0
-//     met no such case, whoever chose the key and the signature; one with Z = 0 is "unsure", and
-//     libsecp256k1 decides.
-//   - Double is never wrong: no point of this curve has y = 0, as the order of the group is odd.
+//   - Infinity at the start (all digits so far were zero): a mask of lanes and blends handle it.
+//   - Equal or opposite operands: AddAffine multiplies Z by the difference of the x coordinates,
+//     so Z becomes zero, and every later Double and AddAffine multiplies that Z. So a result with
+//     Z != 0 met no such case, whatever key and signature an attacker chose; one with Z = 0 is
+//     "unsure", and libsecp256k1 decides.
+//   - Double never fails: no point of this curve has y = 0, as the order of the group is odd.
 #pragma once
 
 #include "crypto/lanes_field.h"
@@ -47,7 +46,7 @@ IBD_LANES_INLINE void Double(Jacobian& p)
     MultiplyAdd(p.y, slope, difference, sum);
 }
 
-/** p += q (madd-2004-hmv). `x_difference`: what Z was multiplied by. */
+/** p += q (madd-2004-hmv). `x_difference`: the factor of Z. */
 IBD_LANES_INLINE void AddAffine(Jacobian& p, const Affine& q, Field& x_difference)
 {
     Field z2, z3, negated, r, h2, h3, v, sum;
@@ -72,7 +71,7 @@ IBD_LANES_INLINE void AddAffine(Jacobian& p, const Affine& q, Field& x_differenc
     MultiplyAdd(p.y, r, v, negated);
 }
 
-/** A point that is infinity in some lanes. */
+/** A point that may be infinity in some lanes. */
 struct Accumulator {
     Jacobian point;
     Mask infinite = 0xff;
@@ -84,7 +83,7 @@ IBD_LANES_INLINE void SetOne(Field& a)
     Broadcast(a.limb[0], 1);
 }
 
-/** sum += q in the lanes of `used`; q is not infinity there. */
+/** sum += q in the lanes of `used`; q must not be infinity there. */
 IBD_LANES_INLINE void AddIn(Accumulator& sum, const Affine& q, Mask used)
 {
     Jacobian added = sum.point;
@@ -101,17 +100,16 @@ IBD_LANES_INLINE void AddIn(Accumulator& sum, const Affine& q, Mask used)
     sum.infinite &= static_cast<Mask>(~used);
 }
 
-/** Bits of a digit of the factors of a key, whose table is made anew for each, and of those of the
- *  generator, whose table is made once. */
+/** Bits of a digit for a key, whose table is made for each verification, and for the generator,
+ *  whose table is made once. */
 constexpr int kKeyBits = 4;
 constexpr int kGeneratorBits = 11;
 constexpr size_t kKeyEntries = size_t{1} << (kKeyBits - 1);
 constexpr size_t kGeneratorEntries = size_t{1} << (kGeneratorBits - 1);
 
 /** 1 Q to 8 Q and their images under the endomorphism (x, y) -> (beta x, y). All have the same Z,
- *  so that they count as affine points of another curve of the same form, on which they are added;
- *  only at the end Z is multiplied by `z`. That saves the inversion that real affine points take.
- */
+ *  so that they count as affine points of another curve of the same form, on which they are added.
+ *  At the end Z is multiplied by `z`. This saves the inversion for real affine points. */
 struct KeyTable {
     Affine multiple[kKeyEntries];
     Field beta_x[kKeyEntries];
@@ -152,11 +150,11 @@ IBD_LANES_TARGET void MakeKeyTable(KeyTable& table, const Affine& key)
     }
 }
 
-/** One digit in each lane: its magnitude, and the lanes in which it is negative. */
+/** One digit in each lane: its magnitude, and the mask of negative lanes. */
 struct DigitLanes {
     Vector magnitude;
     Mask negative;
-    Mask used; //!< not zero
+    Mask used; //!< nonzero digits
 };
 
 IBD_LANES_INLINE void SpreadDigits(DigitLanes& out, const int16_t (&digits)[kLanes])
@@ -178,8 +176,10 @@ IBD_LANES_INLINE void NegateLanes(Field& y, Mask negative)
     Select(y, negative, negated, y);
 }
 
-/** Entry |digit| of the table in each lane, with the digit's sign; the first one where it is zero.
- *  All entries are read: gathering costs more than blending eight. */
+/** Entry
+ *  digit
+ *   of the table in each lane, with the digit's sign; the first entry for a zero digit. Reads all
+ *  entries: gathering is slower than blending eight. */
 IBD_LANES_INLINE void Choose(Affine& out, const KeyTable& table, const DigitLanes& digit,
                              bool image)
 {
@@ -194,14 +194,14 @@ IBD_LANES_INLINE void Choose(Affine& out, const KeyTable& table, const DigitLane
     NegateLanes(out.y, digit.negative);
 }
 
-/** An affine point outside of the lanes. */
+/** An affine point as a scalar, not in lanes. */
 struct TablePoint {
     uint64_t x[kLimbs], y[kLimbs];
 };
 using GeneratorTable = std::array<TablePoint, kGeneratorEntries>;
 
-/** What eight lanes compute: g G + q Q. The digits of g are those of its lower and its upper 128
- *  bits; those of q are of its halves by the endomorphism. */
+/** The factors of g G + q Q in eight lanes. The digits of g are those of its lower and upper 128
+ *  bits; the digits of q are those of its halves by the endomorphism. */
 struct Factors {
     int16_t generator[2][kDigitCount<kGeneratorBits>][kLanes];
     int16_t key[2][kDigitCount<kKeyBits>][kLanes];
@@ -262,7 +262,7 @@ IBD_LANES_TARGET void MultiplyPoints(Accumulator& out, const Factors& factors, c
 // --- the generator's tables
 // -----------------------------------------------------------------------
 
-/** 1 P to 1024 P, in lane 0 of P = G, in lane 1 of P = 2^128 G. */
+/** 1 P to 1024 P; in lane 0 for P = G, in lane 1 for P = 2^128 G. */
 IBD_LANES_TARGET std::unique_ptr<std::array<GeneratorTable, 2>> MakeGeneratorTables()
 {
     constexpr uint64_t kX[kLimbs] = {0x2815B16F81798, 0xDB2DCE28D959F, 0xE870B07029BFC,
@@ -296,7 +296,7 @@ IBD_LANES_TARGET std::unique_ptr<std::array<GeneratorTable, 2>> MakeGeneratorTab
     Select(base.y, kFirstLane, g.y, base.y);
 
     std::vector<Jacobian> multiples(kGeneratorEntries);
-    std::vector<Field> before(kGeneratorEntries); // the product of all Z ahead
+    std::vector<Field> before(kGeneratorEntries); // product of all earlier Z
     Jacobian point{base.x, base.y, g.z};
     Field ignored, product[1] = {g.z};
     for (size_t i = 0; i < kGeneratorEntries; ++i) {

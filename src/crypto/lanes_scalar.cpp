@@ -1,5 +1,5 @@
-// See lanes_scalar.h. Schoolbook multiplication in 64-bit words; what is above 2^256 comes back
-// times 2^256 - n, a number of 129 bits, until nothing is above it.
+// See lanes_scalar.h. Schoolbook multiplication in 64-bit words. The part above 2^256 is multiplied
+// by 2^256 - n, a number of 129 bits, and added, until nothing is above.
 #include "crypto/lanes_scalar.h"
 #include "util/check.h"
 
@@ -38,7 +38,7 @@ bool SubtractFrom(std::array<uint64_t, kWords>& a, const std::array<uint64_t, kW
     return borrow != 0;
 }
 
-/** out += a * b, of as many words as out has; what does not fit is lost. */
+/** out += a * b, modulo out's size. */
 template <size_t kOut, size_t kA, size_t kB>
 void MultiplyAdd(std::array<uint64_t, kOut>& out, const std::array<uint64_t, kA>& a,
                  const std::array<uint64_t, kB>& b)
@@ -157,7 +157,7 @@ Scalar Invert(const Scalar& a)
 void InvertAll(std::span<Scalar> numbers)
 {
     if (numbers.empty()) return;
-    std::vector<Scalar> before(numbers.size()); // before[i]: the product of those ahead of i
+    std::vector<Scalar> before(numbers.size()); // before[i]: product of the numbers before i
     Scalar product{{1, 0, 0, 0}};
     for (size_t i = 0; i < numbers.size(); ++i) {
         before[i] = product;

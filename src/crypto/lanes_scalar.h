@@ -1,5 +1,5 @@
-// Numbers modulo n, the order of secp256k1's group, one at a time, and their division into the
-// digits by which the lanes multiply points. Public data only: nothing here is constant-time.
+// Numbers modulo n, the order of secp256k1's group, one at a time, and their digits for multiplying
+// points in lanes. For public data only: not constant-time.
 #pragma once
 
 #include <array>
@@ -14,12 +14,13 @@ struct Scalar {
     friend bool operator==(const Scalar&, const Scalar&) = default;
 };
 
-/** 32 bytes, big-endian, modulo n. `overflow` (may be null): whether they were n or more. */
+/** Reads 32 bytes, big-endian, modulo n. `overflow` (may be null): whether the value was n or more.
+ */
 Scalar ScalarFromBytes(const uint8_t* bytes, bool* overflow);
 bool IsZero(const Scalar& a);
 Scalar Negate(const Scalar& a);
 Scalar Multiply(const Scalar& a, const Scalar& b);
-/** By Fermat; zero of zero. Some 300 multiplications: InvertAll shares one. */
+/** By Fermat's theorem; zero for zero. Some 300 multiplications: InvertAll shares one inversion. */
 Scalar Invert(const Scalar& a);
 /** Inverts each number with one inversion for all (Montgomery's trick). None may be zero. */
 void InvertAll(std::span<Scalar> numbers);
@@ -39,8 +40,8 @@ struct Halves {
 };
 Halves SplitByLambda(const Scalar& k);
 
-/** Digits of kBits bits with sign, the least significant first: the value is the sum of
- *  digit[i] * 2^(kBits i), and no digit exceeds 2^(kBits - 1) in magnitude. */
+/** Signed digits of kBits bits, least significant first: the value is the sum of digit[i] *
+ *  2^(kBits i), and no digit exceeds 2^(kBits - 1) in magnitude. */
 template <int kBits>
 constexpr size_t kDigitCount = (128 + kBits) / kBits;
 
@@ -61,7 +62,7 @@ Digits<kBits> SignedDigits(const Half& half)
         value -= carry * kBase;
         digit = static_cast<int16_t>(half.negative ? -value : value);
     }
-    return digits; // kDigitCount is such that nothing is carried out of the last one
+    return digits; // kDigitCount is large enough for the last carry
 }
 
 } // namespace ibd::lanes

@@ -1,6 +1,6 @@
-// Verification in lanes: keys are decompressed, the points multiplied and compared with signatures.
-// Included last, with the macros that lanes_field.h wants. Groups of eight are taken kGroups at a
-// time, so that they share an inversion and fill each other's waits.
+// Verification in lanes: decompresses keys, multiplies points and compares them with signatures.
+// Included last, with the macros of lanes_field.h. Groups of eight are processed kGroups at a time,
+// so that they share an inversion and fill each other's latencies.
 #pragma once
 
 #include "crypto/lanes.h"
@@ -25,10 +25,10 @@ inline std::array<uint64_t, 4> Words(const Word32& bytes)
     return out;
 }
 
-/** p, as Words gives it. */
+/** p, in the form of Words. */
 constexpr std::array<uint64_t, 4> kPrimeWords = {0xFFFFFFFEFFFFFC2F, ~uint64_t{0}, ~uint64_t{0},
                                                  ~uint64_t{0}};
-/** p - n. An x below it may stand for two r, as x of a point is taken modulo n. */
+/** p - n. An r below it may stand for two x, as x of a point is taken modulo n. */
 constexpr std::array<uint64_t, 4> kPrimeMinusOrder = {0x402DA1722FC9BAEE, 0x4551231950B75FC4, 1, 0};
 
 inline bool Below(const std::array<uint64_t, 4>& a, const std::array<uint64_t, 4>& b)
@@ -45,7 +45,7 @@ inline void SetLane(Field& out, size_t lane, const std::array<uint64_t, 4>& w)
     out.limb[4][lane] = w[3] >> 16;
 }
 
-/** Eight jobs on their way. */
+/** Eight jobs being processed. */
 struct Group {
     Affine key{};
     Field r{}, x3{};
@@ -73,7 +73,7 @@ inline void SetFactors(Factors& out, size_t lane, const Job& job)
     SetDigits(out.key[1], lane, SignedDigits<kKeyBits>(halves.second));
 }
 
-/** Sets one lane; a lane without a job gets that of another one. */
+/** Sets one lane; lanes without a job get a copy of another one. */
 inline void SetJob(Group& group, size_t lane, const Job& job)
 {
     const Mask bit = static_cast<Mask>(1u << lane);
@@ -104,7 +104,7 @@ IBD_LANES_TARGET void CurveRightSide(Group& group)
     MultiplyAdd(group.x3, group.x3, group.key.x, seven);
 }
 
-/** Takes the root for y where y is not given, with the parity that is asked for. */
+/** Uses the root as y if y is not given, with the required parity. */
 IBD_LANES_TARGET void TakeRoot(Group& group, const Field& root)
 {
     Field y = root;
@@ -113,8 +113,8 @@ IBD_LANES_TARGET void TakeRoot(Group& group, const Field& root)
     Select(group.key.y, group.y_given, group.key.y, y);
 }
 
-/** Marks keys that are not on the curve, and puts a point in their place on which all formulas
- * work: its verdict is not looked at. */
+/** Marks keys that are not on the curve, and replaces them by a point on which all formulas work;
+ *  its verdict is ignored. */
 IBD_LANES_TARGET void CheckOnCurve(Group& group, const TablePoint& stand_in)
 {
     Field difference;
@@ -130,7 +130,7 @@ IBD_LANES_TARGET void CheckOnCurve(Group& group, const TablePoint& stand_in)
     Select(group.key.y, group.bad, other.y, group.key.y);
 }
 
-/** Keys of all groups: decompressed, two groups at a time, and checked. */
+/** Decompresses the keys of all groups, two groups at a time, and checks them. */
 IBD_LANES_TARGET void MakeKeys(std::span<Group> groups, const TablePoint& stand_in)
 {
     for (Group& group : groups) CurveRightSide(group);
@@ -146,8 +146,8 @@ IBD_LANES_TARGET void MakeKeys(std::span<Group> groups, const TablePoint& stand_
     for (Group& group : groups) CheckOnCurve(group, stand_in);
 }
 
-/** 1 / Z of all sums with one inversion (Montgomery's trick), in each lane. A Z of zero counts as
- * one: what comes out for it is not looked at. */
+/** 1 / Z of all sums with one inversion (Montgomery's trick), in each lane. A zero Z counts as one;
+ *  its result is ignored. */
 IBD_LANES_TARGET void InvertDenominators(std::span<const Group> groups, Field (&out)[kGroups])
 {
     Field z[kGroups], product[1], one;
@@ -192,7 +192,7 @@ inline Verdict VerdictOf(const Masks& masks, Mask bad, size_t lane)
     return (masks.valid >> lane & 1) != 0 ? Verdict::kValid : Verdict::kInvalid;
 }
 
-/** At most kGroups * kLanes jobs, at least one. */
+/** For at least one and at most kGroups * kLanes jobs. */
 IBD_LANES_TARGET void VerifySome(std::span<const Job> jobs, std::span<Verdict> verdicts,
                                  const std::array<GeneratorTable, 2>& generator)
 {

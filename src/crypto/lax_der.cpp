@@ -1,4 +1,4 @@
-// See lax_der.h. The rules are those by which consensus has always read signatures.
+// See lax_der.h. The rules are those by which consensus has always parsed signatures.
 #include "crypto/lax_der.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** Walks the bytes of a signature; every step says whether there was enough left. */
+/** Walks the bytes of a signature; each step returns whether enough bytes were left. */
 class DerReader {
 public:
     explicit DerReader(ByteSpan bytes) : m_rest(bytes) {}
@@ -34,7 +34,7 @@ public:
         return true;
     }
 
-    /** The length of the sequence: its bytes must be there, its value is never looked at. */
+    /** Skips the length of the sequence: its bytes must exist, its value is ignored. */
     bool SkipLength()
     {
         uint8_t first;
@@ -43,7 +43,7 @@ public:
         return (first & 0x80) == 0 || Take(first & 0x7f, ignored);
     }
 
-    /** A length in short form, or in long form of which at most three bytes are significant. */
+    /** A length in short form, or in long form with at most three significant bytes. */
     bool Length(size_t& out)
     {
         uint8_t first;
@@ -59,7 +59,7 @@ public:
         return true;
     }
 
-    /** An integer taken as unsigned whatever its top bit, without its leading zeros. */
+    /** An integer taken as unsigned, without its leading zeros. */
     bool Integer(ByteSpan& out)
     {
         size_t size;

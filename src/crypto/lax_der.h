@@ -10,8 +10,8 @@ namespace ibd {
 /** r and s, 32 big-endian bytes each. */
 using CompactSignature = std::array<uint8_t, 64>;
 
-/** r and s as they stand, both zero when either is longer than 32 bytes without leading zeros;
- *  false when the signature does not parse. Range against the group order is not judged. */
+/** r and s as stored; both zero if either is longer than 32 bytes without leading zeros. False: the
+ *  signature does not parse. The range of the group order is not checked. */
 bool SplitLaxDer(ByteSpan signature, CompactSignature& out);
 
 } // namespace ibd

@@ -24,7 +24,7 @@ uint64_t Low(Uint128 x) { return static_cast<uint64_t>(x); }
 
 uint64_t High(Uint128 x) { return static_cast<uint64_t>(x >> 64); }
 
-/** Adds a number below 2^128 to x; whether the sum passed 2^3072 and wrapped. */
+/** Adds a number below 2^128 to x; returns whether the sum wrapped at 2^3072. */
 bool AddSmall(Limbs& x, Uint128 addend)
 {
     for (size_t i = 0; i < kLimbs && addend != 0; ++i) {
@@ -35,7 +35,8 @@ bool AddSmall(Limbs& x, Uint128 addend)
     return addend != 0;
 }
 
-/** out = product mod p, below 2^3072: as 2^3072 = kExcess mod p, the upper half counts so often. */
+/** out = product mod p, below 2^3072: 2^3072 = kExcess mod p, so the upper half is multiplied by
+ *  kExcess. */
 void Reduce(const WideProduct& product, Limbs& out)
 {
     uint64_t carry = 0;
@@ -44,7 +45,7 @@ void Reduce(const WideProduct& product, Limbs& out)
         out[i] = Low(sum);
         carry = High(sum);
     }
-    // What is carried out is below 2^22, so a wrap leaves next to nothing in the low limbs.
+    // The carry is below 2^22, so after a wrap the low limbs are small.
     if (AddSmall(out, Uint128{carry} * kExcess)) AddSmall(out, kExcess);
 }
 
@@ -63,7 +64,7 @@ Num3072& Num3072::operator*=(const Num3072& other)
     return *this;
 }
 
-/** Whether the value is the modulus or above. */
+/** Whether the value is not below the modulus. */
 bool Num3072::IsOverflow() const
 {
     return m_limbs[0] >= uint64_t{0} - kExcess &&
@@ -114,7 +115,7 @@ MuHash3072& MuHash3072::operator*=(const MuHash3072& other)
 
 MuHash3072& MuHash3072::operator/=(const MuHash3072& other)
 {
-    // Copies, so that a hash may be divided by itself.
+    // Copies, so that a hash can be divided by itself.
     const Num3072 up = other.m_denominator;
     const Num3072 down = other.m_numerator;
     m_numerator *= up;

@@ -1,6 +1,7 @@
-// MuHash3072: a hash of a set that elements can join and leave in any order (Bellare, Micciancio
-// 1997, with the modulus 2^3072 - 1103717). Equal to the UTXO set hash `muhash` of Bitcoin Core.
-// 768 bytes; a value type, owned by one thread at a time and combined across threads by *=.
+// MuHash3072: a hash of a set to which elements can be added, and from which they can be removed,
+// in any order (Bellare, Micciancio 1997, with the modulus 2^3072 - 1103717). Equal to the UTXO set
+// hash `muhash` of Bitcoin Core. 768 bytes; a value type, owned by one thread at a time; results of
+// several threads are combined by *=.
 #pragma once
 
 #include "crypto/num3072_limbs.h"
@@ -25,7 +26,7 @@ public:
 
     Num3072& operator*=(const Num3072& other);
 
-    /** The multiplicative inverse; zero has none and yields zero. */
+    /** The multiplicative inverse; zero for zero. */
     Num3072 Inverse() const;
 
     /** The fully reduced value as 384 little-endian bytes. */
@@ -46,7 +47,7 @@ public:
     /** The hash of the empty set. */
     MuHash3072() = default;
 
-    /** The set that holds just this element. */
+    /** The set with just this element. */
     explicit MuHash3072(ByteSpan element) : m_numerator(Element(element)) {}
 
     MuHash3072& Insert(ByteSpan element);

@@ -1,7 +1,7 @@
 // See muhash_inverse.h. The method is that of Bernstein and Yang, "Fast constant-time gcd
 // computation and modular inversion" (2019), in its variable-time form: 62 division steps are
-// decided on the low words alone and gathered in a 2x2 matrix, which is then applied to the long
-// numbers f, g (the gcd) and d, e (with d*x = f and e*x = g mod p, up to powers of two).
+// computed from the low words alone and collected in a 2x2 matrix, which is then applied to the
+// long numbers f, g (the gcd) and d, e (with d*x = f and e*x = g mod p, up to powers of two).
 #include "crypto/muhash_inverse.h"
 
 #include <algorithm>
@@ -19,15 +19,15 @@ constexpr int kDigitBits = 62;
 constexpr uint64_t kDigitMask = (uint64_t{1} << kDigitBits) - 1;
 using Signed = std::array<int64_t, kDigits>;
 
-/** The modulus has two digits that are not zero. */
+/** The modulus has two nonzero digits. */
 constexpr int64_t kModulusLow = -static_cast<int64_t>(kNum3072Excess);
 constexpr int64_t kModulusHigh = int64_t{1} << (3072 - kDigitBits * (kDigits - 1));
 
-/** 1 / p mod 2^64; each Newton step doubles the number of right bits. */
+/** 1 / p mod 2^64; each Newton step doubles the number of correct bits. */
 constexpr uint64_t InverseOfModulus()
 {
     const auto p = static_cast<uint64_t>(kModulusLow);
-    uint64_t x = p; // right in 3 bits, as for every odd number
+    uint64_t x = p; // correct in 3 bits, as for every odd number
     for (int i = 0; i < 5; ++i) x *= 2 - p * x;
     return x;
 }
@@ -59,8 +59,8 @@ Matrix DivisionSteps(int64_t& eta, uint64_t f, uint64_t g)
             q = -q;
             r = -r;
         }
-        // Adds the multiple of f that clears up to six low bits of g, as many as may be cleared
-        // before f and g could change places again.
+        // Adds the multiple of f that clears up to six low bits of g: as many as possible before f
+        // and g could be swapped again.
         const auto limit = static_cast<int>(std::min<int64_t>({eta + 1, left, 6}));
         const uint64_t mask = (uint64_t{1} << limit) - 1;
         const uint64_t w = (g * f * (f * f - 2)) & mask;
@@ -102,7 +102,7 @@ void UpdateDE(Signed& d, Signed& e, const Matrix& t)
     int64_t me = (t.q & d_sign) + (t.r & e_sign);
     Int128 cd = Int128{t.u} * d[0] + Int128{t.v} * e[0];
     Int128 ce = Int128{t.q} * d[0] + Int128{t.r} * e[0];
-    // Multiples of p that make the lowest digits vanish.
+    // Multiples of p that cancel the lowest digits.
     constexpr uint64_t kInverse = InverseOfModulus();
     md -= LowDigit(static_cast<Int128>(kInverse * static_cast<uint64_t>(cd)) + md);
     me -= LowDigit(static_cast<Int128>(kInverse * static_cast<uint64_t>(ce)) + me);
@@ -126,7 +126,7 @@ void UpdateDE(Signed& d, Signed& e, const Matrix& t)
     e[kDigits - 1] = static_cast<int64_t>(ce);
 }
 
-/** Brings digits back to 0 .. 2^62 - 1, all but the top one. */
+/** Brings all digits but the top one into 0 .. 2^62 - 1. */
 void Carry(Signed& x)
 {
     for (size_t i = 0; i + 1 < kDigits; ++i) {
@@ -154,7 +154,8 @@ void Normalize(Signed& d, bool negate)
     AddModulusIfNegative(d);
 }
 
-/** Bits of the digits or limbs regrouped; both arrays hold 3072 bits and sizes of digits differ. */
+/** Regroups the bits of digits or limbs; both arrays hold 3072 bits in digits of different sizes.
+ */
 template <size_t kFromBits, size_t kToBits, typename To, typename From>
 To Regroup(const From& from)
 {
@@ -179,14 +180,14 @@ bool IsZero(const Signed& x, size_t size)
                        [](int64_t digit) { return digit == 0; });
 }
 
-/** Drops the top digit of both while it holds nothing but the sign; returns the new size. */
+/** Drops the top digit of both while it holds only the sign; returns the new size. */
 size_t Shrink(Signed& f, Signed& g, size_t size)
 {
     while (size > 1) {
         const int64_t top_f = f[size - 1];
         const int64_t top_g = g[size - 1];
         if (top_f != top_f >> 63 || top_g != top_g >> 63) break;
-        // The digit below takes over the sign, in its two bits above the 62nd.
+        // The digit below takes the sign, in its two bits above the 62nd.
         f[size - 2] |= static_cast<int64_t>(static_cast<uint64_t>(top_f) << kDigitBits);
         g[size - 2] |= static_cast<int64_t>(static_cast<uint64_t>(top_g) << kDigitBits);
         --size;
@@ -213,7 +214,7 @@ Num3072Limbs InverseModP(const Num3072Limbs& value)
         UpdateFG(f, g, t, size);
         size = Shrink(f, g, size);
     }
-    Normalize(d, f[size - 1] < 0); // f is 1 or -1, or the modulus when value is zero
+    Normalize(d, f[size - 1] < 0); // f is 1 or -1; or the modulus if value is zero
     return Regroup<kDigitBits, 64, Num3072Limbs>(d);
 }
 

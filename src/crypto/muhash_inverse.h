@@ -6,7 +6,7 @@
 namespace ibd {
 
 /** The inverse of a number below the modulus; zero for zero. Its time depends on the number, which
- *  is no secret. */
+ *  is public. */
 Num3072Limbs InverseModP(const Num3072Limbs& value);
 
 } // namespace ibd

@@ -30,10 +30,10 @@ void MultiplyPortable(const Limbs& a, const Limbs& b, WideProduct& out)
 
 #if defined(__x86_64__)
 
-// One step: (r0 .. r7) + out[j] + a[0..7] * b[j], of which the lowest word goes to out[j] and the
-// other eight stay, one place lower: r0 becomes the top. The sum fits: (2^512 - 1) (2^64 - 1) +
-// (2^512 - 1) + (2^64 - 1) = 2^576 - 1. Two carry chains run side by side: CF adds the low halves
-// of the products, OF the high halves.
+// One step: (r0 .. r7) + out[j] + a[0..7] * b[j]. The lowest word goes to out[j], the other eight
+// move one place down, and r0 becomes the top. The sum fits: (2^512 - 1) (2^64 - 1) + (2^512 - 1) +
+// (2^64 - 1) = 2^576 - 1. Two carry chains run in parallel: CF adds the low halves of the products,
+// OF the high halves.
 #define IBD_STEP(j, r0, r1, r2, r3, r4, r5, r6, r7)                                                \
     "movq 8*" #j "(%[b]), %%rdx\n\t"                                                               \
     "xorl %%eax, %%eax\n\t"                                                                        \
@@ -54,8 +54,8 @@ void MultiplyPortable(const Limbs& a, const Limbs& b, WideProduct& out)
     "adcxq %%rax, %%" #low "\n\t"                                                                  \
     "adoxq %%rcx, %%" #high "\n\t"
 
-/** out[0..55] = a[0..7] * b[0..47] + out[0..47]; out[48..55] need not be set before. Takes every
- *  register but the stack's two, so it is neither inlined nor given a sanitizer's own. */
+/** out[0..55] = a[0..7] * b[0..47] + out[0..47]; out[48..55] may be uninitialised. Uses every
+ *  register but the two of the stack, so it is neither inlined nor instrumented by sanitizers. */
 __attribute__((noinline, no_sanitize("address", "undefined", "thread"))) void
 MultiplyAddEight(const uint64_t* a, const uint64_t* b, uint64_t* out)
 {
@@ -69,7 +69,7 @@ MultiplyAddEight(const uint64_t* a, const uint64_t* b, uint64_t* out)
                  "xorl %%r12d, %%r12d\n\t"
                  "xorl %%r13d, %%r13d\n\t"
                  ".p2align 4\n"
-                 "1:\n\t" // eight steps bring every word back to its register
+                 "1:\n\t" // eight steps rotate every word back into its register
                  IBD_STEP(0, rsi, rdi, r8, r9, r10, r11, r12, r13)
                      IBD_STEP(1, rdi, r8, r9, r10, r11, r12, r13, rsi)
                          IBD_STEP(2, r8, r9, r10, r11, r12, r13, rsi, rdi)

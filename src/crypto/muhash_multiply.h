@@ -12,14 +12,14 @@ using WideProduct = std::array<uint64_t, 2 * kNum3072Limbs>;
 
 struct WideMultiplier {
     const char* name;
-    bool available; //!< whether this CPU has the instructions; must not be called else
+    bool available; //!< whether this CPU has the instructions; otherwise it must not be called
     void (*multiply)(const Num3072Limbs& a, const Num3072Limbs& b, WideProduct& out);
 };
 
-/** Every multiplier compiled in, the portable one first, the fastest last. */
+/** All compiled multipliers, the portable one first, the fastest last. */
 std::span<const WideMultiplier> WideMultipliers();
 
-/** The fastest that this CPU has. */
+/** The fastest one for this CPU. */
 const WideMultiplier& BestWideMultiplier();
 
 } // namespace ibd

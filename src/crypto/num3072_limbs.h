@@ -1,4 +1,4 @@
-// The limbs of an integer of 3,072 bits, which MuHash's arithmetic works on. See muhash.h.
+// The limbs of a 3,072-bit integer, for the arithmetic of MuHash. See muhash.h.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace ibd {
 
 inline constexpr size_t kNum3072Limbs = 48;
-/** 2^3072 less this is the modulus, the largest safe prime below 2^3072. */
+/** 2^3072 minus this is the modulus, the largest safe prime below 2^3072. */
 inline constexpr uint64_t kNum3072Excess = 1103717;
 using Num3072Limbs = std::array<uint64_t, kNum3072Limbs>; //!< least significant first
 

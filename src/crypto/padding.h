@@ -1,4 +1,4 @@
-// The padding that MD4's descendants share: 0x80, zeros, length in bits in the last 8 bytes of a
+// The padding of hashes derived from MD4: 0x80, zeros, length in bits in the last 8 bytes of a
 // 64-byte block. For one-shot hashes; stateless.
 #pragma once
 

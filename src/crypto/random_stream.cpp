@@ -16,7 +16,7 @@ uint64_t RandomStream::U64()
 uint64_t RandomStream::Below(uint64_t n)
 {
     CHECK(n > 0);
-    // The numbers above the largest multiple of n are drawn again.
+    // Draws again for numbers above the largest multiple of n.
     const uint64_t over = -n % n; // 2^64 mod n
     uint64_t v;
     do {

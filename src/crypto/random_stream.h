@@ -1,6 +1,6 @@
-// RandomStream: numbers that nobody can foresee without the seed, the same for the same seed: what
-// peer logic draws its chance from, so that a whole network repeats from one number. ChaCha20 of
-// the seed. Owned by one thread.
+// RandomStream: unpredictable numbers without the seed, and the same numbers for the same seed.
+// Peer logic draws from it, so that a whole simulated network is reproducible. ChaCha20 of the
+// seed. Owned by one thread.
 #pragma once
 
 #include "crypto/chacha20.h"
@@ -14,7 +14,7 @@ public:
     explicit RandomStream(const Hash32& seed) : m_cipher(seed) {}
 
     uint64_t U64();
-    /** 0 .. n-1, all as likely; n is not 0. */
+    /** 0 .. n-1, uniformly; n must not be 0. */
     uint64_t Below(uint64_t n);
     bool Coin() { return (U64() & 1) != 0; }
     template <typename List>

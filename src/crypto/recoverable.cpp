@@ -9,9 +9,9 @@ namespace ibd {
 
 namespace {
 
-constexpr uint8_t kFirst = 27;      //!< of the first byte
+constexpr uint8_t kFirst = 27;      //!< lowest first byte
 constexpr uint8_t kCompressed = 4;  //!< added to it
-constexpr int kRecoveryNumbers = 3; //!< bits of it
+constexpr int kRecoveryNumbers = 3; //!< mask of the recovery number
 
 } // namespace
 

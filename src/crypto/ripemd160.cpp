@@ -13,8 +13,8 @@ namespace {
 
 using State = std::array<uint32_t, 5>;
 
-/** What differs between the two parallel lines: order of message words, rotations, constants, and
- *  whether the boolean functions run backwards. One row for each sixteen rounds. */
+/** The differences between the two parallel lines: order of message words, rotations, constants,
+ *  and the order of the boolean functions. One row for each sixteen rounds. */
 struct Line {
     uint8_t word[80];
     uint8_t rotate[80];
@@ -59,7 +59,7 @@ constexpr uint32_t Function(size_t group, uint32_t x, uint32_t y, uint32_t z)
     }
 }
 
-/** Sixteen rounds of a line, all of one boolean function and constant. */
+/** Sixteen rounds of a line, with one boolean function and constant. */
 template <const Line& kLine, size_t kGroup>
 inline void RunGroup(State& s, const uint32_t (&w)[16])
 {

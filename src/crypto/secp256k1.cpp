@@ -12,10 +12,10 @@ namespace ibd {
 
 namespace {
 
-/** Enough for every check; immutable, so shared by all threads. */
+/** Sufficient for every check; immutable, so all threads share it. */
 const secp256k1_context* Checks() { return secp256k1_context_static; }
 
-/** Out of range becomes all zero, which parses, but never verifies. */
+/** Values out of range become all zero, which parses but never verifies. */
 void LoadSignature(CompactSignature compact, secp256k1_ecdsa_signature& out)
 {
     if (!secp256k1_ecdsa_signature_parse_compact(Checks(), &out, compact.data())) {
@@ -99,7 +99,7 @@ bool VerifyCompactEcdsa(ByteSpan public_key, const CompactSignature& compact,
     secp256k1_ecdsa_signature signature;
     if (!ParsePublicKey(public_key, key)) return false;
     LoadSignature(compact, signature);
-    // libsecp256k1 verifies low s only; high s was never against consensus.
+    // libsecp256k1 accepts only low s, but consensus also accepts high s.
     secp256k1_ecdsa_signature_normalize(Checks(), &signature, &signature);
     return secp256k1_ecdsa_verify(Checks(), &signature, message.data(), &key) == 1;
 }

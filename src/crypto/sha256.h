@@ -1,5 +1,5 @@
 // SHA-256 (FIPS 180-4): a streaming hasher that can be copied to keep a midstate, and one-shot
-// helpers. The compression function is chosen once per process from what the CPU offers
+// helpers. The compression function is chosen once for the process, by the CPU's features
 // (sha256_backends.h). Values only, no shared mutable state: any thread may use its own hasher.
 #pragma once
 
@@ -19,16 +19,16 @@ public:
     /** Appends bytes to the message. */
     Sha256& Write(ByteSpan data);
 
-    /** Digest of everything written so far; the hasher is unchanged and may be written on. */
+    /** Digest of all bytes so far; the hasher is unchanged and can be continued. */
     Hash32 Finalize() const;
 
-    /** Forgets everything written. */
+    /** Restarts with an empty message. */
     Sha256& Reset();
 
     /** Bytes written so far. */
     uint64_t Size() const { return m_size; }
 
-    /** The midstate; only between blocks (Size() a multiple of 64), anything else is a bug. */
+    /** The midstate; only at a block boundary (Size() a multiple of 64), anything else is a bug. */
     const Sha256State& State() const;
 
 private:

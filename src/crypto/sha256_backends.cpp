@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-/** Shortest of a few timed runs over a few hundred outpoints, in nanoseconds. */
+/** Shortest of several timed runs over a few hundred outpoints, in nanoseconds. */
 int64_t MeasureOutpoints(const Sha256Backend& backend)
 {
     constexpr size_t kCount = 256;

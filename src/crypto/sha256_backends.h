@@ -1,5 +1,5 @@
-// The compression functions of SHA-256, each for one kind of CPU, all with the same results.
-// Listed for dispatch, tests and benches; other modules use sha256.h and sha256_batch.h.
+// The implementations of SHA-256, each for one kind of CPU, all with the same results. Listed for
+// dispatch, tests and benches; other modules use sha256.h and sha256_batch.h.
 #pragma once
 
 #include "crypto/sha256_backend.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** Every backend compiled in, the portable one first. */
+/** All compiled backends, the portable one first. */
 std::span<const Sha256Backend> Sha256Backends();
 
 /** The backend for single streams: SHA extensions where present, else portable. */

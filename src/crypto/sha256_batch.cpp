@@ -14,7 +14,7 @@ namespace {
 /** Walks one message block by block. */
 class HashLane {
 public:
-    /** Starts a message, whose digest will go to `out`. */
+    /** Starts a message; its digest goes to `out`. */
     void Start(const HashMessage& message, Hash32* out)
     {
         m_pieces = {message.head, message.body, message.tail};
@@ -25,13 +25,12 @@ public:
         Find();
     }
 
-    /** Address of the next block, and how many, at least one, lie there one after the other. */
+    /** Address of the next block, and the number (at least one) of adjacent blocks there. */
     const uint8_t* At() const { return m_at; }
     size_t Run() const { return m_run; }
     Hash32& Out() const { return *m_out; }
 
-    /** Moves on after `blocks` blocks, at most Run(), were absorbed. True when that was the last.
-     */
+    /** Moves on after `blocks` blocks, at most Run(), were absorbed. True: the message ends. */
     bool Advance(size_t blocks)
     {
         m_next += blocks;
@@ -61,7 +60,7 @@ private:
         m_at = m_scratch;
     }
 
-    /** Builds a block that is not in one piece: end of a piece, start of the next, padding. */
+    /** Builds a block from several parts: end of a piece, start of the next, padding. */
     void FillScratch()
     {
         std::memset(m_scratch, 0, sizeof m_scratch);
@@ -90,7 +89,7 @@ private:
     uint8_t m_scratch[64];
 };
 
-/** Keeps every lane of a backend busy with messages until none is left. */
+/** Keeps all lanes of a backend busy until no message is left. */
 class LaneScheduler {
 public:
     LaneScheduler(const Sha256Backend& backend, std::span<const HashMessage> messages, Hash32* out)
@@ -103,7 +102,7 @@ public:
     void Run()
     {
         while (m_active < m_backend.lanes && StartNext(m_active)) ++m_active;
-        // With three quarters of the lanes idle, one message at a time is no slower.
+        // With three quarters of the lanes idle, one message at a time is as fast.
         while (m_active * 4 > m_backend.lanes) Step();
         for (size_t lane = 0; lane < m_active; ++lane) FinishAlone(lane);
     }
@@ -147,7 +146,7 @@ private:
         m_fresh = (m_fresh ^ last_is_fresh << m_active) | last_is_fresh << lane;
     }
 
-    // By the backend of streams: those of vectors have no better way for a single message.
+    // Uses the stream backend, as vector backends are no better for a single message.
     void FinishAlone(size_t lane)
     {
         HashLane& message = *m_lanes[lane];
@@ -177,9 +176,10 @@ private:
     Hash32* m_out;
     size_t m_taken = 0;
     size_t m_active = 0;
-    uint32_t m_fresh = 0; //!< bits of the lanes that have not absorbed anything
+    uint32_t m_fresh = 0; //!< bits of lanes that have absorbed no block
     std::array<HashLane, kSha256MaxLanes> m_walks;
-    std::array<HashLane*, kSha256MaxLanes> m_lanes; //!< by number; a walk may point into itself
+    std::array<HashLane*, kSha256MaxLanes> m_lanes; //!< by number; a lane may point into itself, so
+                                                    //!< it does not move
     alignas(64) std::array<uint32_t, 8 * kSha256MaxLanes> m_states{};
 };
 

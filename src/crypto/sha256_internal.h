@@ -1,5 +1,5 @@
 // Shared by the SHA-256 backends: round constants, byte order of digests, entry points of each
-// backend. Nothing here is for other modules.
+// backend. For no other module.
 #pragma once
 
 #include "crypto/sha256_backend.h"
@@ -20,14 +20,15 @@ alignas(64) inline constexpr std::array<uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/** Bits of salt block plus outpoint; of a 64-byte message; of a digest: the lengths in paddings. */
+/** Message lengths in paddings: bits of salt block plus outpoint; of a 64-byte message; of a
+ *  digest. */
 inline constexpr uint32_t kOutpointBits = (64 + 36) * 8;
 inline constexpr uint32_t kNodeBits = 64 * 8;
 inline constexpr uint32_t kDigestBits = 32 * 8;
 
 constexpr uint32_t RotateRight(uint32_t x, int n) { return (x >> n) | (x << (32 - n)); }
 
-/** kRound[i] + w[i] for the padding block of a 64-byte message, which never varies. */
+/** kRound[i] + w[i] for the constant padding block of a 64-byte message. */
 constexpr std::array<uint32_t, 64> NodePaddingRounds()
 {
     std::array<uint32_t, 64> w{};
@@ -60,7 +61,7 @@ inline void PadOutpoint(const uint8_t* message, uint8_t* block)
 
 void TransformPortable(Sha256State& state, const uint8_t* data, size_t blocks);
 
-// One function per backend; `available` is set from the CPU's feature bits.
+// One function for each backend; `available` is set from the CPU's feature bits.
 Sha256Backend PortableBackend();
 Sha256Backend Vector4Backend();
 #if defined(__x86_64__)

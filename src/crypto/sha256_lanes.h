@@ -1,14 +1,15 @@
-// SHA-256 of many messages side by side, one in each 32-bit element of one or more vectors.
-// Included by the file of each vector instruction set, which first defines
+// SHA-256 of many messages in parallel, one in each 32-bit element of one or more vectors. Included
+// by the file of each vector instruction set, which first defines
 //   IBD_LANES            4, 8 or 16: elements of a vector
-//   IBD_LANES_VECTORS    how many are worked on at a time: a round waits for the one before it,
-//                        and where there are registers enough another vector fills the wait
+//   IBD_LANES_VECTORS    number of vectors at a time: rounds of one vector depend on each other,
+//                        and with enough registers another vector fills the latency
 //   IBD_LANES_TARGET     the function attribute that enables the instructions
 //   IBD_LANES_BSWAP(v)   each element from big-endian to native byte order
 // and, if there is one instruction for it,
 //   IBD_LANES_LOAD(v, p, n) sets v to the n words at p, then zeros
 // Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
-// linked into code for another. Vectors pass by reference only: their ABI depends on the target.
+// linked into code for another. Vectors are passed by reference only: their ABI depends on the
+// target.
 #include "crypto/sha256_internal.h"
 
 #include <utility>
@@ -17,8 +18,8 @@
 #define IBD_LANES_LOAD(v, p, n) LoadPart<n>(v, p)
 #endif
 
-// Vectors in arrays stay in registers only where the compiler knows every index; gcc does not
-// unroll so far by itself.
+// Arrays of vectors stay in registers only if the compiler knows every index; gcc does not unroll
+// this far by itself.
 #define IBD_LANES_UNROLL _Pragma("GCC unroll 16")
 
 #define IBD_LANES_INLINE IBD_LANES_TARGET __attribute__((always_inline)) inline
@@ -143,7 +144,7 @@ IBD_LANES_INLINE void LaneCompress(States<N>& s, Blocks<N>& w)
     AddStates<N>(s, v);
 }
 
-/** As LaneCompress for the padding block of a 64-byte message. */
+/** Like LaneCompress, for the padding block of a 64-byte message. */
 template <size_t N>
 IBD_LANES_INLINE void LaneCompressNodePadding(States<N>& s)
 {
@@ -191,8 +192,8 @@ IBD_LANES_INLINE void LoadPart(V& v, const uint8_t* p)
     std::memcpy(&v, p, 4 * Words);
 }
 
-/** Word j of every lane's message into w[j], for the first `Words` words; the others become zero,
- *  and no byte of them is read. */
+/** Word j of every lane's message goes to w[j], for the first `Words` words; the others become
+ *  zero, and their bytes are not read. */
 template <size_t Words>
 IBD_LANES_INLINE void LoadWords(V (&w)[16], const uint8_t* const* messages)
 {
@@ -229,7 +230,7 @@ IBD_LANES_INLINE void LoadAll(Blocks<N>& w, const uint8_t* const* messages)
     for (size_t n = 0; n < N; ++n) LoadWords<Words>(w[n], messages + n * kWidth);
 }
 
-/** What follows messages that end within this block, after `Words` words. */
+/** The padding of messages that end within this block, after `Words` words. */
 template <size_t Words, size_t N>
 IBD_LANES_INLINE void PadAll(Blocks<N>& w, uint32_t bits)
 {
@@ -250,10 +251,10 @@ IBD_LANES_INLINE void StartAll(States<N>& s, const Sha256State& state)
     }
 }
 
-/** The states of a vector's lanes as digests, one after the other. */
+/** Stores the states of a vector's lanes as adjacent digests. */
 IBD_LANES_INLINE void StoreDigests(const V (&s)[8], Hash32* out)
 {
-    constexpr size_t kWords = kWidth < 8 ? kWidth : 8; // of a digest, in one row
+    constexpr size_t kWords = kWidth < 8 ? kWidth : 8; // words of a digest in one row
     IBD_LANES_UNROLL
     for (size_t base = 0; base < 8; base += kWords) {
         V rows[kWidth]{};
@@ -274,7 +275,7 @@ IBD_LANES_INLINE void StoreAll(const States<N>& s, Hash32* out)
     for (size_t n = 0; n < N; ++n) StoreDigests(s[n], out + n * kWidth);
 }
 
-/** All ones in the lanes whose bit is set. */
+/** All ones in the lanes with a set bit. */
 IBD_LANES_INLINE void MaskOf(V& mask, uint32_t bits)
 {
     V number{};
@@ -283,7 +284,7 @@ IBD_LANES_INLINE void MaskOf(V& mask, uint32_t bits)
     mask = V{} - (((V{} + bits) >> number) & 1);
 }
 
-/** Word j of all lanes lies together, at j * kLanes. */
+/** Word j of all lanes is contiguous, at j * kLanes. */
 IBD_LANES_TARGET void LanesTransform(uint32_t* states, uint32_t fresh, const uint8_t* const* data,
                                      size_t blocks)
 {
@@ -330,7 +331,7 @@ IBD_LANES_INLINE void HashSome(const Hasher& hasher, const uint8_t* messages, si
     if (count < kMost) std::memcpy(out, digests, count * sizeof(Hash32));
 }
 
-/** Digests of `count` messages; `out` may be where they begin, if `stride` is a digest or more. */
+/** Digests of `count` messages; `out` may be their start, if `stride` is at least a digest. */
 template <typename Hasher>
 IBD_LANES_INLINE void HashAll(const Hasher& hasher, const uint8_t* messages, size_t stride,
                               size_t count, Hash32* out)

@@ -1,4 +1,4 @@
-// SHA-256 in plain C++: the backend of every machine and the oracle of the others.
+// SHA-256 in plain C++: the backend for every machine and the reference for the others.
 #include "crypto/sha256_internal.h"
 
 #include <algorithm>

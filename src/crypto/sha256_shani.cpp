@@ -1,5 +1,5 @@
 // SHA-256 with the x86 SHA extensions, one message at a time or two interleaved. A pair of rounds
-// waits for the pair before it; a second, independent message fills the wait.
+// depends on the pair before it; a second, independent message fills the latency.
 #if defined(__x86_64__)
 #include "crypto/sha256_internal.h"
 
@@ -64,7 +64,7 @@ IBD_SHANI_INLINE void LoadOutpoint(Stream& x, const uint8_t* message)
     x.m[3] = _mm_set_epi32(static_cast<int>(kOutpointBits), 0, 0, 0);
 }
 
-/** After a digest in m[0] and m[1]: its padding, and the state of a new message. */
+/** Adds the padding after a digest in m[0] and m[1], and starts a new state. */
 IBD_SHANI_INLINE void StartDigest(Stream& x)
 {
     x.m[2] = _mm_set_epi32(0, 0, 0, static_cast<int>(0x80000000));
@@ -72,7 +72,7 @@ IBD_SHANI_INLINE void StartDigest(Stream& x)
     LoadState(x, kSha256Initial.data());
 }
 
-/** The digest of x becomes its next message block, padded; the state starts anew. */
+/** Makes the digest of x its next, padded message block; restarts the state. */
 IBD_SHANI_INLINE void DigestAgain(Stream& x)
 {
     UnpackState(x, x.m[0], x.m[1]);
@@ -94,7 +94,7 @@ IBD_SHANI_INLINE void StoreDigest(const Stream& x, Hash32& out)
     Store(out.data() + 16, Swap(efgh));
 }
 
-/** Words 4Q .. 4Q+3 of the schedule, in place of the four 16 words back. */
+/** Words 4Q .. 4Q+3 of the schedule; they replace the four words of 16 rounds earlier. */
 template <size_t Q>
 IBD_SHANI_INLINE void Expand(Stream& x)
 {
@@ -106,7 +106,7 @@ IBD_SHANI_INLINE void Expand(Stream& x)
     }
 }
 
-/** Rounds 4Q .. 4Q+3 of every stream, step by step so that the streams overlap. */
+/** Rounds 4Q .. 4Q+3 of every stream, interleaved so that the streams overlap. */
 template <size_t Q, typename... Streams>
 IBD_SHANI_INLINE void FourRounds(Streams&... x)
 {
@@ -140,7 +140,7 @@ IBD_SHANI_INLINE void PaddingRounds(std::index_sequence<Q...>, Streams&... x)
     (FourPaddingRounds<Q>(x...), ...);
 }
 
-/** Adds the state of before the rounds. */
+/** Adds the state before the rounds. */
 IBD_SHANI_INLINE void AddState(Stream& x, const Stream& before)
 {
     x.abef = _mm_add_epi32(x.abef, before.abef);
@@ -198,7 +198,7 @@ IBD_SHANI void Transform(Sha256State& state, const uint8_t* data, size_t blocks)
     StoreState(x, state.data());
 }
 
-/** Lane `lane`, which begins a message if its bit is set. */
+/** Loads lane `lane`, which starts a message if its bit is set. */
 IBD_SHANI_INLINE void LoadLane(Stream& x, const uint32_t* states, uint32_t fresh, size_t lane)
 {
     LoadState(x, (fresh >> lane & 1) != 0 ? kSha256Initial.data() : states + 8 * lane);

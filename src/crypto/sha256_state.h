@@ -1,4 +1,4 @@
-// What goes into SHA-256's compression function and comes out of it. See sha256.h.
+// Input and output of SHA-256's compression function. See sha256.h.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** A 32-byte digest or key, in memory order (not reversed as Bitcoin prints it). */
+/** A 32-byte digest or key, in memory order (not reversed as in Bitcoin's display). */
 using Hash32 = std::array<uint8_t, 32>;
 
 /** The eight 32-bit working words between two blocks. */

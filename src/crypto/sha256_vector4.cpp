@@ -1,4 +1,4 @@
-// SHA-256 in four lanes of whatever 128-bit vectors the target always has (SSE2, NEON).
+// SHA-256 in four lanes of the 128-bit vectors that the target always has (SSE2, NEON).
 #include "util/bytes.h"
 
 #define IBD_LANES 4

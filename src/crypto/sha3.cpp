@@ -16,7 +16,7 @@ constexpr size_t kRate = 136; //!< bytes absorbed at a time: 200 - 2 * 32
 
 using KeccakState = std::array<uint64_t, kLanes>; //!< lane (x, y) at x + 5 y
 
-/** The bits of a round's constant come from an eight-bit shift register (FIPS 202, 3.2.5). */
+/** The bits of a round constant come from an eight-bit shift register (FIPS 202, 3.2.5). */
 uint64_t NextRoundConstant(uint8_t& shift_register)
 {
     uint64_t constant = 0;

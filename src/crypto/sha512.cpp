@@ -80,7 +80,7 @@ Sha512& Sha512::Write(ByteSpan data)
 
 Hash64 Sha512::Finalize() const
 {
-    // The length field is 16 bytes; its upper half is zero for any size we can hold.
+    // The length field is 16 bytes; its upper half is zero for any possible size.
     std::array<uint8_t, 2 * kBlockSize> tail{};
     const size_t held = m_size % kBlockSize;
     std::memcpy(tail.data(), m_buffer.data(), held);

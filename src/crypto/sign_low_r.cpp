@@ -26,12 +26,13 @@ Bytes SignEcdsaLowR(const Hash32& secret, const Hash32& message)
     const std::unique_ptr<secp256k1_context, void (*)(secp256k1_context*)> context(
         secp256k1_context_create(SECP256K1_CONTEXT_NONE), secp256k1_context_destroy);
     secp256k1_ecdsa_signature signature;
-    Hash32 extra{}; // a counter, little-endian, that the nonce depends on; not for the first try
+    // A little-endian counter as additional input of the nonce; unused at the first try.
+    Hash32 extra{};
     for (uint32_t tries = 0;; WriteLE<uint32_t>(extra.data(), ++tries)) {
         CHECK(secp256k1_ecdsa_sign(context.get(), &signature, message.data(), secret.data(),
                                    secp256k1_nonce_function_rfc6979,
                                    tries == 0 ? nullptr : extra.data()) == 1);
-        if (HasLowR(signature)) break; // every other one
+        if (HasLowR(signature)) break; // true for every second one
     }
     Bytes der(72);
     size_t size = der.size();

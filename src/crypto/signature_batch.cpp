@@ -114,8 +114,8 @@ bool SignatureBatch::VerifyPlainly(const Note& note)
                               note.message);
 }
 
-/** Everything of the job but the division by s of ECDSA. False: the check fails without a look at
- * the curve. */
+/** Makes the job, except for the division by s of ECDSA. False: the check fails without curve
+ *  arithmetic. */
 bool SignatureBatch::MakeJob(const Note& note, Job& job, Scalar& s)
 {
     const uint8_t* const r_bytes = note.signature.data();

@@ -22,7 +22,7 @@ public:
     /** Appends the value as 8 little-endian bytes. */
     SipHasher& Write(uint64_t value);
 
-    /** Hash of everything written so far; the hasher is unchanged. */
+    /** Hash of all bytes so far; the hasher is unchanged. */
     uint64_t Finalize() const;
 
 private:

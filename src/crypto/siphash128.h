@@ -1,6 +1,6 @@
-// SipHash-2-4 with 128 bits of output, of outpoints (36 bytes): a keyed hash that nobody who does
-// not know the key can make collide, at a fraction of the cost of a cryptographic one. The id is
-// absorbed once for all outputs of a transaction. Values only.
+// SipHash-2-4 with 128 bits of output, for outpoints (36 bytes): a keyed hash without collisions
+// that can be made without the key, much cheaper than a cryptographic one. The id is absorbed once
+// for all outputs of a transaction. Values only.
 #pragma once
 
 #include "crypto/siphash.h"
@@ -21,10 +21,10 @@ class OutpointHash {
 public:
     explicit OutpointHash(SipKey key) : m_start(sip::InitialState(key.k0, key.k1))
     {
-        m_start[1] ^= 0xee; // as the reference has it for the longer output
+        m_start[1] ^= 0xee; // as in the reference code for the longer output
     }
 
-    /** What outpoints of this transaction begin with; `txid`: 32 bytes. */
+    /** The state after absorbing the id of a transaction; `txid`: 32 bytes. */
     sip::State Begin(const uint8_t* txid) const
     {
         sip::State v = m_start;

@@ -1,5 +1,5 @@
-// What the editions of SipHash-2-4 share: the state and how it takes in a word. For siphash.cpp and
-// siphash128.h only.
+// Shared by the editions of SipHash-2-4: the state and the absorption of a word. For siphash.cpp
+// and siphash128.h only.
 #pragma once
 
 #include <array>

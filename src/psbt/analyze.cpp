@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-constexpr int64_t kBytesPerSigOp = 20; //!< what policy counts a signature operation as
+constexpr int64_t kBytesPerSigOp = 20; //!< size of a signature operation for policy
 constexpr int64_t kWeightPerByte = 4;
 
 PsbtAnalysis InvalidPsbt(std::string why)
@@ -21,7 +21,7 @@ PsbtAnalysis InvalidPsbt(std::string why)
     return out;
 }
 
-/** Only signatures are missing, and some are. */
+/** Whether signatures, and only signatures, are missing. */
 bool AwaitsSigner(const SpendData& missing)
 {
     return missing.missing_keys.empty() && !missing.missing_redeem_script &&
@@ -46,7 +46,7 @@ void AnalyzeInput(Psbt& psbt, size_t index, const PsbtTx& tx, PsbtInputAnalysis&
     }
 }
 
-/** Of all outputs; nothing if they are no amount of money. */
+/** Sum of the outputs; nothing if it is out of range. */
 std::optional<Amount> TotalOut(const Psbt& psbt)
 {
     Amount total = 0;
@@ -58,7 +58,7 @@ std::optional<Amount> TotalOut(const Psbt& psbt)
     return total;
 }
 
-/** As it will be when all have signed; nothing if something else than signatures is missing. */
+/** The size after signing; nothing if anything but signatures is missing. */
 std::optional<int64_t> EstimateVsize(Psbt& psbt, const PsbtTx& tx)
 {
     auto made = psbt.UnsignedTx();
@@ -83,7 +83,7 @@ std::optional<int64_t> EstimateVsize(Psbt& psbt, const PsbtTx& tx)
     return (weight + kWeightPerByte - 1) / kWeightPerByte;
 }
 
-/** Rounded down, also below zero. */
+/** Rounded down, also for negative values. */
 Amount FeeRate(Amount fee, int64_t vsize)
 {
     constexpr Amount kPerBytes = 1000;

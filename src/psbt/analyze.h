@@ -1,19 +1,19 @@
-// The analyst: what a PSBT still lacks, who is to add it, and what the transaction will cost. Pure;
-// any thread.
+// The analyst: the missing parts of a PSBT, the role that adds them next, and the cost of the
+// transaction. Pure; any thread.
 #pragma once
 
 #include "psbt/psbt.h"
 
 namespace ibd {
 
-/** In the order in which a PSBT passes through their hands (BIP174). */
+/** In the order in which the roles handle a PSBT (BIP174). */
 enum class PsbtRole { kCreator, kUpdater, kSigner, kFinalizer, kExtractor };
 
 /** "updater" and the like. */
 const char* PsbtRoleName(PsbtRole role);
 
 struct PsbtInputAnalysis {
-    bool has_output = false; //!< it is known what is spent
+    bool has_output = false; //!< the spent output is known
     bool is_final = false;
     PsbtRole next = PsbtRole::kExtractor;
     SpendData missing; //!< its missing_... members
@@ -22,13 +22,13 @@ struct PsbtInputAnalysis {
 struct PsbtAnalysis {
     std::vector<PsbtInputAnalysis> inputs;
     PsbtRole next = PsbtRole::kExtractor;
-    std::optional<Amount> fee; //!< if all outputs that are spent are known
+    std::optional<Amount> fee; //!< if all spent outputs are known
     std::optional<int64_t> estimated_vsize;
     std::optional<Amount> estimated_fee_rate; //!< per 1,000 virtual bytes
-    std::string error;                        //!< in Core's words; then nothing else is known
+    std::string error;                        //!< in Core's words; the other members are then unset
 };
 
-/** By value: it is signed with dummies to find out how large it gets. */
+/** By value: signs the copy with dummies to find its final size. */
 PsbtAnalysis AnalyzePsbt(Psbt psbt);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// Bytes of PSBTs to fields and back (BIP174, 370, 371, 373). Field order and what is refused are
-// Core's. Pure; any thread.
+// Decodes and encodes PSBTs (BIP174, 370, 371, 373). Field order and refusals are Core's. Pure; any
+// thread.
 #pragma once
 
 #include "psbt/psbt.h"
@@ -9,7 +9,7 @@ namespace ibd {
 /** Errors in Core's words. */
 Result<Psbt> DecodePsbt(ByteSpan bytes);
 
-/** `psbt` must have an unsigned transaction if its version is 0, as all that were decoded have. */
+/** `psbt` of version 0 must have an unsigned transaction, as every decoded one has. */
 Bytes EncodePsbt(const Psbt& psbt);
 
 } // namespace ibd

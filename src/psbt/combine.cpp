@@ -49,7 +49,8 @@ void Merge(PsbtInput& to, const PsbtInput& from)
     AddAll(to.taproot_script_signatures, from.taproot_script_signatures);
     TakeIfUnset(to.taproot.internal_key, from.taproot.internal_key);
     TakeIfUnset(to.taproot.merkle_root, from.taproot.merkle_root);
-    AddAll(to.taproot.scripts, from.taproot.scripts); // of one script in both the first's, as Core
+    // As in Core, the first entry of a script stays.
+    AddAll(to.taproot.scripts, from.taproot.scripts);
     AddAll(to.taproot_origins, from.taproot_origins);
     AddAll(to.musig_participants, from.musig_participants);
     AddAllInside(to.musig_nonces, from.musig_nonces);
@@ -74,7 +75,8 @@ void Merge(PsbtOutput& to, const PsbtOutput& from)
     AddAll(to.unknown, from.unknown);
 }
 
-/** Inputs and outputs may change only where both say so; one signature of type SINGLE counts. */
+/** Inputs and outputs may change only if both Psbts allow it; one signature of type SINGLE suffices
+ *  for its flag. */
 std::optional<uint8_t> MergeModifiable(const std::optional<uint8_t>& a,
                                        const std::optional<uint8_t>& b)
 {

@@ -1,18 +1,18 @@
-// The combiner (BIP174, BIP370): what several Psbts know of one transaction in one; and several
-// transactions as one. Pure; any thread.
+// The combiner (BIP174, BIP370): merges several Psbts of one transaction; and joins several
+// transactions into one. Pure; any thread.
 #pragma once
 
 #include "psbt/psbt.h"
 
 namespace ibd {
 
-/** Adds what `other` knows. False, with `psbt` left as it was, if it is about another transaction
- *  or of another version. What both know stays as it is. */
+/** Adds the data of `other`; existing data has precedence. False, with `psbt` unchanged: it is of
+ *  another transaction or version. */
 bool CombinePsbt(Psbt& psbt, const Psbt& other);
 
-/** Adds inputs, without their signatures, outputs and unknown fields of a Psbt of version 0 to one;
- *  extended keys and proprietary fields are left behind, as Core does. Returns an input that is
- *  there twice, with which nothing is added. */
+/** Adds inputs (without signatures), outputs and unknown fields of a Psbt of version 0 to `psbt`.
+ *  As in Core, extended keys and proprietary fields are not taken. Returns an input that both have;
+ *  then nothing is added. */
 std::optional<OutPoint> JoinPsbt(Psbt& psbt, const Psbt& other);
 
 } // namespace ibd

@@ -1,4 +1,5 @@
-// Reads a PSBT: its global map here, those of inputs and outputs in their own files. See codec.h.
+// Reads a PSBT: the global map here, the maps of inputs and outputs in their own files. See
+// codec.h.
 #include "psbt/codec.h"
 #include "psbt/field_reader.h"
 #include "psbt/field_types.h"
@@ -24,7 +25,7 @@ public:
             Inputs();
             Outputs();
         }
-        // The ending is that of the exception in which Core's words travel.
+        // The suffix is that of the exception which carries Core's words.
         if (!m_in.Ok()) return BadData("{}: iostream error", m_in.Error());
         if (m_in.Remaining() > 0) return BadData("extra data after PSBT");
         return std::move(m_out);
@@ -51,7 +52,7 @@ private:
     TransactionRef m_tx; //!< of version 0
     bool m_has_tx_version = false;
     bool m_has_lock_time = false;
-    std::optional<uint64_t> m_input_count; //!< as told by version 2
+    std::optional<uint64_t> m_input_count; //!< as stated in version 2
     std::optional<uint64_t> m_output_count;
 };
 
@@ -123,13 +124,13 @@ void Decoder::Global(const PsbtKey& key)
     }
 }
 
-/** Each version has fields that it needs and fields that it must not have. */
+/** Each version requires some fields and forbids others. */
 void Decoder::CheckVersion()
 {
     struct Rule {
         bool present;
         const char* field;
-        bool required = true; //!< by version 2
+        bool required = true; //!< in version 2
     };
     const Rule rules[] = {
         {m_has_tx_version, "PSBT_GLOBAL_TX_VERSION"},
@@ -154,7 +155,7 @@ void Decoder::CheckVersion()
     }
 }
 
-/** A whole transaction must be the one that is spent from. */
+/** A whole previous transaction must be the spent one. */
 void Decoder::CheckSpentTx(const PsbtInput& input)
 {
     if (!m_in.Ok() || !input.non_witness_utxo) return;

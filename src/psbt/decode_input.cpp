@@ -9,13 +9,13 @@ namespace ibd {
 
 namespace {
 
-constexpr uint32_t kLockTimeThreshold = 500'000'000; //!< below it heights, from it times
+constexpr uint32_t kLockTimeThreshold = 500'000'000; //!< below: a height; else a time
 constexpr size_t kSchnorrSize = std::tuple_size_v<SchnorrSignature>;
 constexpr size_t kControlBlockKeySize = 34; //!< type and a control block without a path
 constexpr size_t kMusigKeySize = 67;        //!< type, participant and aggregate key
 constexpr size_t kMusigLeafKeySize = kMusigKeySize + 32;
 
-/** Takes the fields of one input. Each group says whether the field is one of its. */
+/** Takes the fields of one input. Each function returns whether the field belongs to its group. */
 class InputMap {
 public:
     InputMap(PsbtReader& in, uint32_t version, PsbtInput& out)
@@ -195,7 +195,7 @@ bool InputMap::Version2(const PsbtKey& key)
 {
     struct Field {
         uint8_t type;
-        const char* name;      //!< in a complaint about the key's size
+        const char* name;      //!< for errors about the key's size
         const char* forbidden; //!< in version 0
     };
     static constexpr Field kFields[] = {
@@ -293,7 +293,7 @@ bool InputMap::Taproot(const PsbtKey& key)
     return true;
 }
 
-/** The aggregate key with its leaf, and the participant. */
+/** Reads the aggregate key with its leaf, and the participant. */
 std::optional<std::pair<MusigKey, CompressedKey>> InputMap::ReadMusigKey(const PsbtKey& key,
                                                                          std::string_view name)
 {
@@ -301,7 +301,7 @@ std::optional<std::pair<MusigKey, CompressedKey>> InputMap::ReadMusigKey(const P
         m_in.Fail(fmt::format("Input musig2 {} key is not expected size of 67 or 99 bytes", name));
         return std::nullopt;
     }
-    // Core reads both keys before it looks at either, the aggregate key first.
+    // Core reads both keys before it checks them, the aggregate key first.
     const ByteSpan bytes = key.Data();
     constexpr size_t kKeySize = std::tuple_size_v<CompressedKey>;
     PsbtReader aggregate(bytes.subspan(kKeySize));

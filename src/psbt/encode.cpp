@@ -160,7 +160,7 @@ void Encoder::Taproot(const PsbtInput& input)
     if (const auto& root = input.taproot.merkle_root) Plain(psbt_in::kTaprootRoot, *root);
 }
 
-/** What a final input needs no more. */
+/** Writes the fields that only an unfinished input needs. */
 void Encoder::Unfinished(const PsbtInput& input)
 {
     for (const auto& [hash, signature] : input.partial_signatures) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr char kEndOfData[] = "SpanReader::read(): end of data";
 
-/** What a Reader found wrong; Core reads these bytes by another class than messages. */
+/** A fault of a Reader in Core's words for PSBTs, which it reads with another class than messages.
+ */
 const char* WordsFor(const char* fault)
 {
     return std::string_view(fault) == Reader::kEndOfData ? kEndOfData : fault;

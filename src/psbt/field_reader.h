@@ -1,17 +1,16 @@
-// Reads the pieces of a PSBT and remembers the first thing that is wrong, in Core's words: later
-// reads give zeros. Never reads past its span, and allocates for no count but for bytes that are
-// there. One thread.
+// Reads the parts of a PSBT and keeps the first error, in Core's words; later reads return zeros.
+// Never reads past its span, and allocates only for bytes that exist, not for counts. One thread.
 #pragma once
 
 #include "psbt/psbt.h"
 
 namespace ibd {
 
-/** The key of a field: its type, then what the type says. */
+/** The key of a field: its type, then data that depends on the type. */
 struct PsbtKey {
     Bytes bytes;
     uint64_t type = 0;
-    size_t data_at = 0; //!< behind the type
+    size_t data_at = 0; //!< after the type
 
     ByteSpan Data() const { return ByteSpan(bytes).subspan(data_at); }
 };
@@ -39,10 +38,10 @@ public:
     }
     uint64_t CompactSize();
     Bytes VarBytes();
-    /** A transaction; null if it is none. */
+    /** Reads a transaction; null: malformed. */
     TransactionRef Tx(bool allow_witness);
 
-    /** A value of a stated size, all of which `read` has to take. */
+    /** Reads a value with its size, all of which `read` must consume. */
     template <typename Read>
     void Value(const Read& read)
     {
@@ -52,11 +51,11 @@ public:
         if (before - Remaining() != size) Fail("Size of value was not the stated size");
     }
 
-    /** Whether the key has that size; `name` is the type's, in Core's words. */
+    /** Checks the size of the key; `name`: the type's, in Core's words. */
     bool KeyHasSize(const PsbtKey& key, size_t size, std::string_view name);
-    /** Likewise: type byte and nothing else. */
+    /** Checks that the key is only the type byte. */
     bool IsPlain(const PsbtKey& key, std::string_view name) { return KeyHasSize(key, 1, name); }
-    /** A compressed key of the curve; `what` it is if it is none. */
+    /** Reads a compressed key on the curve; `what`: its description for errors. */
     CompressedKey PublicKey(std::string_view what);
 
 private:
@@ -72,32 +71,32 @@ private:
     std::string m_error;
 };
 
-/** Reads a map up to its separator and calls `field(key)` for each key, with the value next. `kind`
- *  as in "input key", `owner` as in "an input map". */
+/** Reads a map up to its separator and calls `field(key)` for each key; the value follows. `kind`:
+ *  as in "input key", `owner`: as in "an input map". */
 template <typename Field>
 void ReadPsbtMap(PsbtReader& in, std::string_view kind, std::string_view owner, const Field& field);
 
-// Fields of several maps. `context` is "Input" or "Output".
+// Fields in several maps. `context`: "Input" or "Output".
 
-/** Of type 0xfc. */
+/** Reads a field of type 0xfc. */
 void ReadProprietary(PsbtReader& in, const PsbtKey& key, PsbtProprietaries& out);
 void ReadKeyOrigin(PsbtReader& in, const PsbtKey& key, PsbtKeyOrigins& out);
-/** Fingerprint and path of `length` bytes together. */
+/** Reads fingerprint and path, `length` bytes together. */
 KeyOrigin ReadOrigin(PsbtReader& in, uint64_t length);
 void ReadTapOrigin(PsbtReader& in, const PsbtKey& key, std::string_view context,
                    PsbtTapOrigins& out);
 void ReadMusigParticipants(PsbtReader& in, const PsbtKey& key, std::string_view context,
                            MusigParticipants& out);
-/** 32 bytes; all zero is as good as none. */
+/** Reads 32 bytes; nothing if they are all zero. */
 std::optional<Hash32> ReadHash(PsbtReader& in);
 
 // The maps, in their order.
 
-// Up to and with the separator. `version`: of the PSBT, as not every field is in both.
+// Read up to and including the separator. `version`: of the PSBT, as the fields depend on it.
 void ReadPsbtInput(PsbtReader& in, uint32_t version, PsbtInput& out);
 void ReadPsbtOutput(PsbtReader& in, uint32_t version, PsbtOutput& out);
 
-/** The next key of a map, which must not be in `seen`; false at the separator. */
+/** The next key of a map, which must not be in `seen`; false: the separator. */
 bool TakePsbtKey(PsbtReader& in, std::string_view kind, std::set<Bytes>& seen, PsbtKey& key);
 
 template <typename Field>

@@ -1,4 +1,4 @@
-// The type bytes that fields of PSBTs begin with (BIP174, 370, 371, 373). Plain constants.
+// The type bytes of PSBT fields (BIP174, 370, 371, 373). Plain constants.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** What every PSBT begins with. */
+/** The start of every PSBT. */
 inline constexpr std::array<uint8_t, 5> kPsbtMagic = {'p', 's', 'b', 't', 0xff};
 
 /** In any of the maps. */

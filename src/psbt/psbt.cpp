@@ -7,10 +7,10 @@ namespace ibd {
 
 namespace {
 
-/** What the inputs of a Psbt of version 2 ask of its lock time. */
+/** The lock times that the inputs of a version 2 Psbt require. */
 class RequiredLocks {
 public:
-    /** False when time and height are both impossible now. */
+    /** False: now neither a time nor a height is possible. */
     bool Add(const PsbtInput& input)
     {
         if (input.time_lock && !input.height_lock) m_height.possible = false;
@@ -19,7 +19,7 @@ public:
         m_height.value = std::max(m_height.value, input.height_lock.value_or(0));
         return m_time.possible || m_height.possible;
     }
-    /** A height, if one will do; 0 if nothing was asked for. */
+    /** A height, if possible; 0 if no input requires one. */
     uint32_t Value() const
     {
         if (m_height.possible && m_height.value > 0) return m_height.value;

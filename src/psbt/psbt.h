@@ -1,17 +1,17 @@
 // Psbt: a partially signed transaction (BIP174; version 2: BIP370; taproot: BIP371; MuSig2: BIP373)
-// as plain fields. Maps are in the order in which they are written. A value type.
+// as plain fields. Maps are in the order of the encoding. A value type.
 #pragma once
 
 #include "script/sign.h"
 
 namespace ibd {
 
-inline constexpr uint32_t kPsbtVersion2 = 2; //!< the other one is 0
+inline constexpr uint32_t kPsbtVersion2 = 2; //!< the other version is 0
 
-/** A key with its type byte that no BIP knows, and its value. */
+/** Keys with a type byte that no BIP defines, and their values. */
 using PsbtUnknown = std::map<Bytes, Bytes>;
 
-/** A value of type 0xfc; the key, with its type byte, is the map's. */
+/** A value of type 0xfc; its key, with the type byte, is the map's. */
 struct PsbtProprietary {
     Bytes identifier;
     uint64_t subtype = 0;
@@ -22,20 +22,20 @@ using PsbtProprietaries = std::map<Bytes, PsbtProprietary>;
 using PsbtKeyOrigins = std::map<Bytes, KeyOrigin>; //!< by public key, 33 or 65 bytes
 using PsbtTapOrigins = std::map<XOnlyKey, TapKeyOrigin>;
 
-/** BIP373: an aggregate key, and the hash of the leaf that it stands in; of the key path none. */
+/** BIP373: an aggregate key, and the hash of its leaf; nothing for the key path. */
 using MusigKey = std::pair<CompressedKey, std::optional<Hash32>>;
-/** Of an aggregate key the keys that it is made of, in their order. */
+/** The keys of which an aggregate key is made, in their order. */
 using MusigParticipants = std::map<CompressedKey, std::vector<CompressedKey>>;
-/** What each participant gave. */
+/** The contribution of each participant. */
 template <typename Value>
 using MusigShares = std::map<MusigKey, std::map<CompressedKey, Value>>;
 
 inline constexpr size_t kMusigNonceSize = 66;
 
 struct PsbtInput {
-    TransactionRef non_witness_utxo; //!< the whole transaction that is spent from
+    TransactionRef non_witness_utxo; //!< the whole previous transaction
     std::optional<MutableOutput> witness_utxo;
-    std::map<Hash20, std::pair<Bytes, Bytes>> partial_signatures; //!< as SpendData has them
+    std::map<Hash20, std::pair<Bytes, Bytes>> partial_signatures; //!< as in SpendData
     std::optional<int32_t> sighash_type;
     Bytes redeem_script;
     Bytes witness_script;
@@ -55,7 +55,8 @@ struct PsbtInput {
     MusigShares<Bytes> musig_nonces;
     MusigShares<Hash32> musig_signatures;
 
-    // The transaction's; written here in version 2, in version 0 in the unsigned transaction.
+    // Fields of the transaction: stored here in version 2, in the unsigned transaction in version
+    // 0.
     OutPoint prevout;
     std::optional<uint32_t> sequence;
     // Version 2 only.
@@ -66,7 +67,7 @@ struct PsbtInput {
     PsbtUnknown unknown;
 
     bool IsFinal() const { return !final_script_sig.empty() || !final_witness.empty(); }
-    /** The output that is spent, if it is known. The transaction outdoes `witness_utxo`. */
+    /** The spent output, if known. The previous transaction has precedence over `witness_utxo`. */
     std::optional<MutableOutput> Spent() const;
 };
 
@@ -75,18 +76,19 @@ struct PsbtOutput {
     Bytes witness_script;
     PsbtKeyOrigins key_origins;
     std::optional<XOnlyKey> taproot_internal_key;
-    std::vector<TapLeaf> taproot_leaves; //!< a whole tree, or none
+    std::vector<TapLeaf> taproot_leaves; //!< a whole tree, or empty
     PsbtTapOrigins taproot_origins;
     MusigParticipants musig_participants;
 
-    /** The transaction's; written here in version 2, in version 0 in the unsigned transaction. */
+    /** Part of the transaction: stored here in version 2, in the unsigned transaction in version 0.
+     */
     MutableOutput output;
 
     PsbtProprietaries proprietary;
     PsbtUnknown unknown;
 };
 
-/** An extended public key as BIP32 serializes it, with its version bytes. */
+/** An extended public key in BIP32's serialization, with version bytes. */
 using SerializedXpub = std::array<uint8_t, 78>;
 
 /** By public key, then chain code. */
@@ -102,7 +104,7 @@ struct Psbt {
 
     uint32_t version = kPsbtVersion2;
     uint32_t tx_version = 2;
-    std::optional<uint32_t> fallback_lock_time; //!< in version 0 the transaction's
+    std::optional<uint32_t> fallback_lock_time; //!< in version 0 the transaction's lock time
     std::optional<uint8_t> modifiable;          //!< version 2
     std::map<KeyOrigin, std::set<SerializedXpub, XpubOrder>> xpubs;
     PsbtProprietaries proprietary;
@@ -110,14 +112,14 @@ struct Psbt {
     std::vector<PsbtInput> inputs;
     std::vector<PsbtOutput> outputs;
 
-    /** Nothing known but the transaction; its scriptSigs and witnesses are left out. */
+    /** A Psbt of the transaction alone, without its scriptSigs and witnesses. */
     static Psbt FromTransaction(const MutableTransaction& tx, uint32_t version);
 
-    /** From the locks that the inputs ask for (BIP370); nothing where they exclude each other. */
+    /** The lock time that the inputs require (BIP370); nothing if they exclude each other. */
     std::optional<uint32_t> LockTime() const;
     /** The transaction without signatures; nothing without a lock time. */
     std::optional<MutableTransaction> UnsignedTx() const;
-    /** What Psbts about the same transaction have in common; nothing without a lock time. */
+    /** Equal for all Psbts of the same transaction; nothing without a lock time. */
     std::optional<Txid> UniqueId() const;
 };
 

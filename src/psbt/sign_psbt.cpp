@@ -22,7 +22,7 @@ std::vector<SpentOutput> AllOf(const std::vector<std::optional<MutableOutput>>& 
 
 bool IsTaproot(ByteSpan script) { return ClassifyScript(script).kind == ScriptKind::kTaproot; }
 
-/** Whether all signatures that are there have the hash type. */
+/** Whether all existing signatures have the hash type. */
 bool SignaturesHaveType(const PsbtInput& input, int32_t type)
 {
     const auto schnorr_has_it = [&](const Bytes& signature) {
@@ -39,8 +39,8 @@ bool SignaturesHaveType(const PsbtInput& input, int32_t type)
                        [&](const auto& one) { return one.second.second.back() == type; });
 }
 
-/** The hash type to sign with; notes it in the input if it is not what everybody expects. Nothing
- *  where the input wants another one. */
+/** The hash type to sign with; noted in the input unless it is the default. Nothing: the input
+ *  requires another one. */
 std::optional<int32_t> ChooseHashType(PsbtInput& input, ByteSpan script,
                                       const std::optional<int32_t>& wanted)
 {
@@ -60,13 +60,13 @@ Bytes WitnessBytes(const std::vector<Bytes>& witness)
     return out;
 }
 
-void TellMissing(const SpendData& data, SpendData* told)
+void CopyMissing(const SpendData& data, SpendData* missing)
 {
-    if (told == nullptr) return;
-    told->missing_keys = data.missing_keys;
-    told->missing_signatures = data.missing_signatures;
-    told->missing_redeem_script = data.missing_redeem_script;
-    told->missing_witness_script = data.missing_witness_script;
+    if (missing == nullptr) return;
+    missing->missing_keys = data.missing_keys;
+    missing->missing_signatures = data.missing_signatures;
+    missing->missing_redeem_script = data.missing_redeem_script;
+    missing->missing_witness_script = data.missing_witness_script;
 }
 
 } // namespace
@@ -100,7 +100,7 @@ bool IsFinalAndValid(const PsbtInput& input, size_t index, const PsbtTx& tx, con
 
 PsbtSignResult SignPsbtInput(Psbt& psbt, size_t index, const PsbtTx& tx, const KeyRing& keys,
                              const PsbtSignOptions& options, PsbtSignatures signatures,
-                             SpendData* told)
+                             SpendData* missing)
 {
     PsbtInput& input = psbt.inputs[index];
     const bool dummy = signatures == PsbtSignatures::kDummy;
@@ -119,12 +119,12 @@ PsbtSignResult SignPsbtInput(Psbt& psbt, size_t index, const PsbtTx& tx, const K
     const SignatureMaker& maker = dummy ? static_cast<const SignatureMaker&>(dummy_maker)
                                         : static_cast<const SignatureMaker&>(true_maker);
     const bool complete = Solve(output.script_pubkey, keys, maker, data);
-    // The output as such proves nothing, so only signatures that commit to it will do.
+    // The output alone proves nothing, so only signatures that commit to it are acceptable.
     if (!input.non_witness_utxo && !data.by_witness) return PsbtSignResult::kIncomplete;
     if (!options.finalize) data.complete = false;
     TakeSpendData(input, data);
     if (data.by_witness) input.witness_utxo = *spent;
-    TellMissing(data, told);
+    CopyMissing(data, missing);
     return complete ? PsbtSignResult::kComplete : PsbtSignResult::kIncomplete;
 }
 

@@ -1,34 +1,34 @@
-// Updater, signer, finalizer and extractor of PSBTs (BIP174, BIP371): what keys and scripts at hand
-// add to inputs and outputs. Signing is that of script/sign.h. One thread.
+// Updater, signer, finalizer and extractor of PSBTs (BIP174, BIP371): add the data of available
+// keys and scripts to inputs and outputs. Signs by script/sign.h. One thread.
 #pragma once
 
 #include "psbt/psbt.h"
 
 namespace ibd {
 
-/** What came of signing an input. */
+/** Result of signing an input. */
 enum class PsbtSignResult {
     kComplete,
     kIncomplete,
-    kNoOutput,        //!< what it spends is not known
-    kSighashMismatch, //!< the input, or a signature in it, has another hash type
+    kNoOutput,        //!< the spent output is unknown
+    kSighashMismatch, //!< the input, or one of its signatures, has another hash type
 };
 
 struct PsbtSignOptions {
-    std::optional<int32_t> sighash_type; //!< without: the default of the output's kind
-    bool finalize = true;                //!< fill in the final script and witness if it is complete
+    std::optional<int32_t> sighash_type; //!< nothing: the default for the output
+    bool finalize = true;                //!< if complete, fill in the final script and witness
 };
 
-/** The transaction of a Psbt and the outputs that it spends, as they were when this was made: what
- *  signatures sign. Signing does not change them. */
+/** The transaction of a Psbt and its spent outputs at the time of construction: the data that
+ *  signatures commit to. Signing does not change them. */
 class PsbtTx {
 public:
-    /** Nothing where the inputs' lock times exclude each other. */
+    /** Nothing: the inputs' lock times exclude each other. */
     static std::unique_ptr<const PsbtTx> Of(const Psbt& psbt);
 
     const TxView& View() const { return m_tx->View(); }
     const TxHashes& Hashes() const { return m_hashes; }
-    /** Hashes that know no outputs, so that taproot signatures cannot be checked. */
+    /** Hashes without outputs, so that taproot signatures cannot be checked. */
     const TxHashes& BlindHashes() const { return m_blind_hashes; }
 
 private:
@@ -36,35 +36,35 @@ private:
 
     const TransactionRef m_tx;
     const std::vector<std::optional<MutableOutput>> m_outputs;
-    const std::vector<SpentOutput> m_spent; //!< into m_outputs; empty if one is not known
+    const std::vector<SpentOutput> m_spent; //!< refer to m_outputs; empty if one is unknown
     const TxHashes m_hashes;
     const TxHashes m_blind_hashes;
 };
 
-/** How to sign: with secrets, or with dummies of the usual size. */
+/** Whether to sign with secrets, or with dummies of the usual size. */
 enum class PsbtSignatures { kTrue, kDummy };
 
-/** Updates input `index` of the Psbt with what the ring knows and signs it with its secrets. With
- *  `told`: what was found wanting is added there. */
+/** Updates input `index` of the Psbt with the ring's data and signs it with the ring's secrets.
+ *  `missing`: if not null, receives the missing items. */
 PsbtSignResult SignPsbtInput(Psbt& psbt, size_t index, const PsbtTx& tx, const KeyRing& keys,
                              const PsbtSignOptions& options,
                              PsbtSignatures signatures = PsbtSignatures::kTrue,
-                             SpendData* told = nullptr);
+                             SpendData* missing = nullptr);
 
-/** Adds what the ring knows of output `index`. */
+/** Adds the ring's data about output `index`. */
 void UpdatePsbtOutput(Psbt& psbt, size_t index, const KeyRing& keys);
 
-/** Drops whole transactions that are spent from where all inputs are taproot's: their signatures
- *  commit to the outputs. */
+/** Removes whole previous transactions if all inputs are taproot: their signatures commit to the
+ *  outputs. */
 void DropNeedlessTransactions(Psbt& psbt);
 
-/** Whether the final script and witness of the input are there and right. */
+/** Whether the input has its final script and witness, and they are valid. */
 bool IsFinalAndValid(const PsbtInput& input, size_t index, const PsbtTx& tx,
                      const TxHashes& hashes);
 
-/** Makes final what can be; true if that is all. */
+/** Finalizes all inputs that can be; true: the Psbt is final. */
 bool FinalizePsbt(Psbt& psbt);
-/** Likewise, and the signed transaction if it is. */
+/** Finalizes, and returns the signed transaction if the Psbt is final. */
 std::optional<MutableTransaction> FinalizeAndExtract(Psbt& psbt);
 
 } // namespace ibd

@@ -49,7 +49,8 @@ SpendData SpendDataOf(const PsbtOutput& output)
     if (!output.taproot_leaves.empty() && internal && IsValidXOnlyKey(*internal)) {
         out.taproot.internal_key = internal;
         out.taproot_leaves = output.taproot_leaves;
-        // Without control blocks, which may take more room than the whole PSBT: nobody spends this.
+        // Without control blocks, which may be larger than the whole PSBT; an output is not spent
+        // here.
         for (const TapLeaf& leaf : output.taproot_leaves) {
             out.taproot.scripts[{leaf.script, leaf.version}];
         }
@@ -88,7 +89,7 @@ void TakeSpendData(PsbtOutput& output, const SpendData& data)
     if (output.witness_script.empty()) output.witness_script = data.witness_script;
     TakeOrigins(output.key_origins, data.origins);
     if (data.taproot.internal_key) output.taproot_internal_key = data.taproot.internal_key;
-    // From right to left, which is the same tree: so Core writes them, each time anew.
+    // From right to left, which is the same tree: Core also reverses the order each time.
     if (!data.taproot_leaves.empty()) {
         output.taproot_leaves.assign(data.taproot_leaves.rbegin(), data.taproot_leaves.rend());
     }

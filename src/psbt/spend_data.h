@@ -1,15 +1,15 @@
-// What inputs and outputs of PSBTs tell a signer, and what they keep of what it found. Pure.
+// Converts the data of PSBT inputs and outputs for a signer, and stores the signer's results. Pure.
 #pragma once
 
 #include "psbt/psbt.h"
 
 namespace ibd {
 
-/** Keys, signatures, scripts and where keys come from, as a signer takes them. */
+/** The keys, signatures, scripts and key origins for a signer. */
 SpendData SpendDataOf(const PsbtInput& input);
 SpendData SpendDataOf(const PsbtOutput& output);
 
-/** Where `data` is complete the input becomes final. */
+/** If `data` is complete the input becomes final. */
 void TakeSpendData(PsbtInput& input, const SpendData& data);
 void TakeSpendData(PsbtOutput& output, const SpendData& data);
 

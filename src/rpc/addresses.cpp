@@ -13,7 +13,7 @@ namespace ibd {
 
 namespace {
 
-/** The fields that tell of what kind a script with an address is. */
+/** Adds the fields that describe the kind of an address's script. */
 void Describe(UniValue& out, ByteSpan script)
 {
     const ScriptTemplate shape = ClassifyScript(script);
@@ -109,7 +109,7 @@ Bytes MultisigScript(int required, const std::vector<Bytes>& keys)
     return out;
 }
 
-/** The output script, and its descriptor around that of the inner script. */
+/** The output script, and its descriptor around the inner script's. */
 std::pair<Bytes, std::string> Wrap(const Bytes& inner, std::string text, MultisigForm form)
 {
     Bytes script = inner;
@@ -137,7 +137,7 @@ UniValue CreateMultisig(const ChainContext& context, const RpcCall& call)
     const bool compressed = std::all_of(keys.begin(), keys.end(), [](const Bytes& key) {
         return key.size() == std::tuple_size_v<CompressedKey>;
     });
-    // Witness scripts hold compressed keys only.
+    // Witness scripts allow only compressed keys.
     const MultisigForm form = compressed ? wanted : MultisigForm::kLegacy;
     if (form == MultisigForm::kLegacy && inner.size() > kMaxScriptElementSize) {
         ThrowRpc(RpcCode::kInvalidParameter, "redeemScript exceeds size limit: {} > {}",

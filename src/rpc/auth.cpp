@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCookieUser = "__cookie__";
 
-/** Takes as long for a wrong text as for the right one of the same length. */
+/** Takes the same time for all texts of one length. */
 bool EqualInConstantTime(std::string_view a, std::string_view b)
 {
     if (b.empty()) return a.empty();
@@ -68,8 +68,8 @@ Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, Logger& logger,
     return auth;
 }
 
-// The cookie is written beside its place and moved there, so that it is whole once it is seen, and
-// nobody else may open the file before the secret is in it.
+// The cookie is written under another name and renamed, so that it is whole once visible, and no
+// other user can open the file before it has the secret.
 Result<> RpcAuth::WriteCookie(const RpcAuthOptions& options, Logger& logger)
 {
     SecretArray<32> secret;
@@ -115,7 +115,7 @@ Result<> RpcAuth::ReadWhitelist(const RpcAuthOptions& options)
         }
         const auto [it, is_new] = m_whitelist.emplace(user, methods);
         if (is_new) continue;
-        // Two entries for a user allow what both allow.
+        // With two entries, a user may make the calls that both allow.
         std::set<std::string> both;
         std::set_intersection(methods.begin(), methods.end(), it->second.begin(), it->second.end(),
                               std::inserter(both, both.end()));

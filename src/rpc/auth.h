@@ -1,5 +1,5 @@
-// Who may call: the cookie, -rpcuser/-rpcpassword, salted -rpcauth entries and -rpcwhitelist.
-// Made at start-up, const afterwards; any thread.
+// Authentication and permissions of callers: the cookie, -rpcuser/-rpcpassword, salted -rpcauth
+// entries and -rpcwhitelist. Made at start-up, const afterwards; any thread.
 #pragma once
 
 #include "util/env.h"
@@ -16,7 +16,7 @@ struct RpcAuthOptions {
     std::string user;                     //!< -rpcuser
     std::string password;                 //!< -rpcpassword; empty: a cookie is made instead
     std::vector<std::string> salted;      //!< -rpcauth=user:salt$hash
-    std::optional<Path> cookie;           //!< where the cookie goes; none: no cookie
+    std::optional<Path> cookie;           //!< path of the cookie; nothing: no cookie
     std::filesystem::perms cookie_perms = //!< -rpccookieperms; 0600 unless loosened
         std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
     std::vector<std::string> whitelist;    //!< -rpcwhitelist=user:method,method
@@ -33,9 +33,9 @@ public:
     RpcAuth(const RpcAuth&) = delete;
     RpcAuth& operator=(const RpcAuth&) = delete;
 
-    /** The user of an `Authorization:` header; nothing if it is malformed or wrong. */
+    /** The user of an `Authorization:` header; nothing: malformed or wrong. */
     std::optional<std::string> Check(std::string_view header) const;
-    /** Whether there are calls that the user may not make. */
+    /** Whether some calls are forbidden to the user. */
     bool IsLimited(const std::string& user) const
     {
         return m_whitelist_default || m_whitelist.contains(user);

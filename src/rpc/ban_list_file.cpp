@@ -10,7 +10,7 @@ constexpr const char* kFile = "banlist.json";
 constexpr const char* kList = "banned_nets";
 constexpr int kVersion = 1;
 
-/** What is wrong with the whole of it; entries that cannot be used are left out. */
+/** An error if the whole is malformed; skips unusable entries. */
 Result<Bans> ParseBans(const UniValue& file, bool cjdns_reachable, Logger& logger)
 {
     if (!file.isObject() || !file[kList].isArray()) return BadData("no list of {}", kList);

@@ -6,11 +6,11 @@
 
 namespace ibd {
 
-/** The fields that getblockheader and getblock share. Needs the manager's lock. */
+/** The fields that getblockheader and getblock share. `chain` holds the headers lock. */
 UniValue HeaderJson(const ChainReader& chain, const HeaderNode& node);
 
-/** Completes a header's fields with those of the block. `verbosity`: 1 ids, 2 transactions,
- *  3 with the outputs they spend. */
+/** Adds the fields of the block to those of its header. `verbosity`: 1: ids, 2: transactions, 3:
+ *  with the outputs that they spend. */
 void AppendBlockJson(UniValue& out, const BlockData& block, const AddressPrefixes& prefixes,
                      int verbosity);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kWitnessScale = 4;
 constexpr int64_t kMaxBlockBytes = 4'000'000;
-/** What a coin takes beside its output, in Core's reckoning. */
+/** Size of a coin besides its output, as Core counts it. */
 constexpr int64_t kCoinOverhead = 40;
 constexpr size_t kPercentiles = 5;
 
@@ -38,7 +38,7 @@ struct RateAndWeight {
     auto operator<=>(const RateAndWeight&) const = default;
 };
 
-/** The rates at 10, 25, 50, 75 and 90 percent of the weight, in order of rate. */
+/** The rates at 10, 25, 50, 75 and 90 percent of the weight; `rates` sorted by rate. */
 std::array<int64_t, kPercentiles> Percentiles(std::vector<RateAndWeight> rates, int64_t total)
 {
     std::array<int64_t, kPercentiles> out{};
@@ -174,7 +174,7 @@ UniValue ComputeBlockStats(const BlockData& block, const HeaderNode& node,
     Figures figures;
     const auto txs = block.view.Txs();
     for (size_t i = 0; i < txs.size(); ++i) {
-        // Neither the first block's output nor a repeated coinbase adds to the set of coins.
+        // The genesis output and a repeated coinbase add no coin to the set.
         const bool repeat = i == 0 && IsBip30Repeat(node.height, node.hash, params.consensus);
         const bool makes_coins = node.height != 0 && !repeat;
         const Amount sum = figures.AddOutputs(txs[i], makes_coins);

@@ -9,8 +9,8 @@ namespace ibd {
 UniValue ComputeBlockStats(const BlockData& block, const HeaderNode& node,
                            const ChainParams& params);
 
-/** Those named in the array, in alphabetical order; all if it is null or empty. -8 for a name
- *  that does not exist. */
+/** The figures named in the array, in alphabetical order; all if it is null or empty. -8 for an
+ *  unknown name. */
 UniValue SelectBlockStats(const UniValue& all, const UniValue& names);
 
 } // namespace ibd

@@ -13,9 +13,9 @@ namespace ibd {
 namespace {
 
 constexpr size_t kHashDigits = 64;
-/** New transactions bring no new template within that time. */
+/** New transactions cause no new template within this time. */
 constexpr int64_t kSecondsPerTemplate = 5;
-/** Pays to anybody: who asks for a template makes the coinbase anew. */
+/** Pays to anyone: the client makes its own coinbase. */
 constexpr uint8_t kAnyone[] = {OP_1};
 
 std::string ModeOf(const UniValue& request)
@@ -26,7 +26,7 @@ std::string ModeOf(const UniValue& request)
     return mode.getValStr();
 }
 
-/** What the client says that it knows. */
+/** The rules that the client supports. */
 std::set<std::string> RulesOf(const UniValue& request)
 {
     std::set<std::string> out;
@@ -36,14 +36,14 @@ std::set<std::string> RulesOf(const UniValue& request)
     return out;
 }
 
-/** What of a block that we know already. */
+/** The BIP22 answer for a known block. */
 const char* Duplicate(const HeaderNode& node)
 {
     if (node.IsValid(kValidScripts)) return "duplicate";
     return (node.status & kFailedValid) != 0 ? "duplicate-invalid" : "duplicate-inconclusive";
 }
 
-/** The verdict on a block that lacks its proof of work. */
+/** The verdict on a block without proof of work. */
 UniValue Propose(const ChainContext& context, const UniValue& data)
 {
     if (!data.isStr()) {
@@ -63,22 +63,22 @@ UniValue Propose(const ChainContext& context, const UniValue& data)
         context.OnChainThread([&] { return chain.TestBlock(view, /*check_merkle_root=*/true); })));
 }
 
-/** What the pool of transactions went through, and the blocks that came and went. */
+/** Counter of changes of the pool, and of connected and disconnected blocks. */
 int64_t PoolChanges(const MiningContext& context)
 {
     const uint64_t steps = context.chain.Chain().Steps();
     const Lock lock(context.pool.mutex);
-    return static_cast<int64_t>(steps + context.pool.Sequence() - 1); // which begins with 1
+    return static_cast<int64_t>(steps + context.pool.Sequence() - 1); // Sequence() begins with 1
 }
 
-/** Of the pool when the last template was made. */
+/** Counter of changes at the last template. */
 int64_t ChangesAtLastTemplate(MiningContext& mining)
 {
     const Lock lock(mining.mutex);
     return mining.changes;
 }
 
-/** Returns when the template that `id` names is no longer the best one: "<tip><pool changes>". */
+/** Returns when the template named by `id` ("<tip><pool changes>") is no longer the best. */
 void WaitForNews(MiningContext& mining, const UniValue& id)
 {
     const ChainContext& context = mining.chain;
@@ -137,15 +137,16 @@ const BlockTemplate& Current(MiningContext& context, ChainManager& chain)
     return context.last.emplace(std::move(made));
 }
 
-/** "rules", "vbavailable" and the version that follows from them. All deployments of this version
- *  are optional for miners, so that none takes its bit out of the version. */
+/** "rules", "vbavailable" and the version. All deployments of this version are optional for miners,
+ *  so none removes its bit from the version. */
 void AddRules(UniValue& out, const BlockTemplate& block, const HeaderNode& tip,
               const ConsensusParams& params)
 {
     UniValue rules(UniValue::VARR);
     rules.push_back("csv");
     if (block.height >= params.segwit_height) {
-        rules.push_back("!segwit"); // it changes the coinbase: who does not know it must not mine
+        // It changes the coinbase: a miner without support must not mine.
+        rules.push_back("!segwit");
         rules.push_back("taproot");
     }
     if (params.signet_blocks) rules.push_back("!signet");
@@ -166,12 +167,12 @@ void AddRules(UniValue& out, const BlockTemplate& block, const HeaderNode& tip,
     out.pushKV("vbrequired", 0);
 }
 
-/** Before segwit there was no weight: limits are of bytes and of plain operations. */
+/** Before segwit there was no weight: limits are in bytes and plain operations. */
 void AddLimits(UniValue& out, bool segwit)
 {
     const int64_t scale = segwit ? 1 : kWitnessScaleFactor;
     out.pushKV("sigoplimit", kMaxBlockSigOpsCost / scale);
-    out.pushKV("sizelimit", kMaxBlockWeight / scale); // no byte weighs less than one
+    out.pushKV("sizelimit", kMaxBlockWeight / scale); // each byte weighs at least one
     if (segwit) out.pushKV("weightlimit", kMaxBlockWeight);
 }
 
@@ -182,7 +183,7 @@ UniValue Strings(std::initializer_list<const char*> texts)
     return out;
 }
 
-/** "depends": for each input that spends a transaction of the template, its place, from 1. */
+/** "depends": the positions, from 1, of the template's transactions that the inputs spend. */
 UniValue TransactionsJson(const BlockTemplate& block, bool segwit)
 {
     std::map<Txid, size_t> places;
@@ -245,7 +246,7 @@ UniValue GetTemplate(MiningContext& context, const RpcCall& call)
     const std::set<std::string> rules = RulesOf(request);
     if (mode != "template") throw RpcError{RpcCode::kInvalidParameter, "Invalid mode"};
     ChainManager& chain = context.chain.Chain();
-    // Alone, or behind, nobody mines on a network of value.
+    // On a network with value, templates require peers and a synced chain.
     if (!chain.Params().is_test_chain) {
         if (!context.count_peers || context.count_peers() == 0) {
             throw RpcError{RpcCode::kClientNotConnected, "ibd-booster is not connected!"};

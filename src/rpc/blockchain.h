@@ -1,4 +1,4 @@
-// Calls about the chain of blocks. One .cpp file per group.
+// Calls about the block chain. One .cpp file per group.
 #pragma once
 
 #include "rpc/chain_context.h"
@@ -34,10 +34,10 @@ void AddChainControlMethods(RpcTable& table, ChainContext& context);
 /** getindexinfo. */
 void AddIndexMethods(RpcTable& table);
 
-/** getboosterinfo. `progress` gives nothing when no hints were given; from any thread. */
+/** getboosterinfo. `progress`: nothing without a booster; called on any thread. */
 void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress,
                        const OverallProgress& overall);
-/** step, steps, progress and timeleft. */
+/** Adds step, steps, progress and timeleft. */
 void PushOverall(UniValue& out, const OverallProgress::Figure& work);
 
 } // namespace ibd

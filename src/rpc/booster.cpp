@@ -1,4 +1,4 @@
-// getboosterinfo: how the IBD Booster is doing.
+// getboosterinfo: the progress of the IBD Booster.
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
 #include "util/hex.h"
@@ -48,7 +48,7 @@ UniValue ToJson(const UndoProgress& undo)
     return out;
 }
 
-/** What a fold counts: before one has begun it means nothing. */
+/** The counts of a fold, which are meaningless before it has begun. */
 void PushFold(UniValue& out, const BoosterProgress& progress)
 {
     const auto number = [&](const char* key, uint64_t value) {

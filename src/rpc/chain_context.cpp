@@ -5,7 +5,7 @@ namespace ibd {
 
 namespace {
 
-// Of calls that cannot do without undo data, and of those that only show more with it.
+// For calls that require undo data, and for those that only show more with it.
 constexpr const char* kUndoUnreadable =
     "Can't read undo data from disk. This could be due to disk corruption or a conflict with a "
     "pruning event.";
@@ -113,7 +113,7 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
     if (!parsed.Ok()) throw RpcError{RpcCode::kMisc, parsed.Message()};
     const bool required = use == UndoUse::kRequired;
     if (block.height == 0) {
-        if (required) data->undo.emplace(); // nothing is spent by the first block
+        if (required) data->undo.emplace(); // genesis spends no coins
         return data;
     }
     if (required && block.undo.IsNull()) throw RpcError{RpcCode::kMisc, "Undo data not available"};

@@ -1,5 +1,5 @@
-// ChainContext: what the calls about the chain work on, and the look-ups that many of them share.
-// Owned by the node; its members are set before the server's warm-up ends.
+// ChainContext: the data and objects for the calls about the chain, and their shared look-ups.
+// Owned by the node, which sets the members before the server's warm-up ends.
 #pragma once
 
 #include "rpc/error.h"
@@ -14,7 +14,7 @@
 
 namespace ibd {
 
-/** Turns a failure of the machine into an RPC error of code -20. */
+/** Turns a failure of the machine into an RPC error with code -20. */
 template <typename T>
 T OrThrow(Result<T> result)
 {
@@ -27,59 +27,60 @@ struct ChainContext {
     TipWaiters& waiters;
     NodeWarnings& warnings;
     const std::atomic<bool>& interrupt;
-    /** Null while the node starts, set by it while callers run. */
+    /** Null until the node sets it, while callers may be running. */
     std::atomic<ChainManager*> chain = nullptr;
-    /** Set before `chain`; null in tests, where the caller's thread changes the chain. */
+    /** Set before `chain`; null in tests, which change the chain on the caller's thread. */
     std::atomic<ChainThread*> chain_thread = nullptr;
-    /** Returns when what happened to the chain so far was told to whom it concerns. */
+    /** Returns when all observers have handled the chain's events so far. */
     std::function<void()> drain_events = {};
     /** Set by the node when -reindex and -loadblock are over. */
     std::atomic<bool> import_done = false;
-    Path net_dir = {}; //!< relative paths of files to write are below it
+    Path net_dir = {}; //!< base of relative paths for written files
     size_t coins_db_cache_bytes = 0;
     size_t coins_cache_bytes = 0;
-    std::string user_agent = {};      //!< as peers and getnetworkinfo see it
+    std::string user_agent = {};      //!< as in version messages and getnetworkinfo
     bool deprecated_warnings = false; //!< -deprecatedrpc=warnings: one string, not an array
-    /** Told of failures of the machine that leave the chain unusable: the node stops. */
+    /** Receives failures of the machine that make the chain unusable: the node stops. */
     std::function<void(const Error&)> fatal = {};
-    /** While undo data is missing and being made: a sentence about it, else nothing. */
+    /** A sentence while undo data is missing and being made; else empty. */
     std::function<std::string()> undo_state = {};
     /** Of the work that leads to a chainstate; null in tests. */
     const OverallProgress* overall = nullptr;
 
     /** -28 until the block index is loaded. There may be no tip yet. */
     ChainManager& Headers() const;
-    /** -28 until there is a tip, as of all that follow. */
+    /** -28 until there is a tip; the same for the functions below. */
     ChainManager& Chain() const;
-    /** Headers and active chain as they are now; there is a tip. Copy and let go: no disk, no other
-     *  lock. */
+    /** Headers and active chain, locked; there is a tip. Copy the data and release it: no disk
+     *  access, no other lock. */
     ChainReader Read() const { return Chain().Read(); }
     TipInfo Current() const { return Chain().Current(); }
-    /** The value of what changes the chain; an error is fatal to the node. */
+    /** The value of an operation that changes the chain; an error is fatal to the node. */
     template <typename T>
     T OrFatal(Result<T> result) const
     {
         if (!result.Ok() && fatal) fatal(result.GetError());
         return OrThrow(std::move(result));
     }
-    /** Runs `task` on the thread that changes the chain and waits for what it returns; it must not
-     *  throw. */
+    /** Runs `task` on the thread that changes the chain and returns its result; it must not throw.
+     */
     template <typename Task>
     auto OnChainThread(Task task) const
     {
         if (ChainThread* const thread = chain_thread) return thread->Run(std::move(task));
         return task();
     }
-    /** A walk over the coins at `target`; null: at the tip. */
+    /** Walks the coins at `target`; null: at the tip. */
     std::unique_ptr<CoinsWalk> WalkCoins(const HeaderNode* target) const;
-    /** Waits until the tip meets the condition, or for so long (0: no limit), or the node stops. */
+    /** Waits until the tip meets the condition, the time is over (0: no limit), or the node stops.
+     */
     TipInfo WaitForTip(const TipWaiters::Condition& condition,
                        std::chrono::milliseconds timeout) const;
     AddressPrefixes Prefixes() const;
-    /** For a member "warnings". */
+    /** The value of a member "warnings". */
     UniValue Warnings() const;
-    /** What a call that lacks undo data adds to its error, a sentence after a full stop: up to
-     *  which height it is there; empty if nobody makes it. */
+    /** A sentence, after a full stop, for the error of a call without undo data: the height up to
+     *  which it exists; empty if none is being made. */
     std::string UndoNote() const;
 };
 
@@ -97,18 +98,18 @@ const HeaderNode& FindBlock(const ChainReader& chain, const BlockHash& hash);
 /** A height of the active chain or a block hash. */
 const HeaderNode& FindBlockByHashOrHeight(const ChainReader& chain, const UniValue& value);
 enum class UndoUse {
-    kNone,     //!< not looked at: a block can be shown without
-    kIfThere,  //!< -32603 if it should be there and cannot be read
-    kRequired, //!< -1 if it is not there, or cannot be read
+    kNone,     //!< not read
+    kIfThere,  //!< -32603 if it should exist and is unreadable
+    kRequired, //!< -1 if it does not exist, or is unreadable
 };
 
-/** Reads from disk, so not with a ChainReader at hand. -1 when the block is not there. */
+/** Reads from disk, so do not hold a ChainReader. -1 if the block is not stored. */
 std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
                                          UndoUse use);
-/** -1 with UndoNote() when the block's undo data is yet to be made: no caller is to take what is
- *  left out without it for all there is. */
+/** -1 with UndoNote() if the block's undo data is still being made, so that no caller takes an
+ *  incomplete answer for a complete one. */
 void RequireUndoIfMade(const ChainContext& context, const StoredBlock& block);
-/** Blocks on top of and with `node`; -1 off the active chain. */
+/** Number of blocks from `node` up, inclusive; -1 off the active chain. */
 int Confirmations(const ChainReader& chain, const HeaderNode& node);
 
 } // namespace ibd

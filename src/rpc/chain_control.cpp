@@ -1,4 +1,4 @@
-// Calls that check the chain, move it, or hand in blocks; see blockchain.h.
+// Calls that check or change the chain, or submit blocks; see blockchain.h.
 #include "consensus/block_check.h"
 #include "consensus/witness_commitment.h"
 #include "rpc/blockchain.h"
@@ -52,8 +52,8 @@ RpcMethod BlockAction(ChainContext& context, const char* category, const char* n
             }};
 }
 
-/** Taking a block back needs its undo data, and that of all above. It may be yet to be made,
- * pruned, gone or damaged. */
+/** Disconnecting a block needs its undo data and that of all blocks above, which may be pruned,
+ *  lost, damaged, or not yet made. */
 UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
 {
     ChainManager& chain = context.Chain();
@@ -67,8 +67,8 @@ UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
              context.UndoNote());
 }
 
-/** Whether the coinbase commits to witnesses and lacks its own, which mining software may leave to
- *  the node as it is always the same. */
+/** Whether the coinbase commits to witnesses but lacks its own, which mining software may leave to
+ *  the node because it is constant. */
 bool LacksReservedValue(ChainManager& chain, const BlockView& block)
 {
     if (block.Txs().empty()) return false;
@@ -110,7 +110,7 @@ UniValue SubmitBlock(const ChainContext& context, const RpcCall& call)
         context.OrFatal(context.OnChainThread([&] { return chain.ProcessBlock(*raw); }));
     if (result.violation) return Bip22Result(result.violation);
     if (!result.is_new) return "duplicate";
-    // Stored, but on a branch that is not the best: nobody judged it fully.
+    // Stored on a branch that is not the best, so not fully validated.
     if (!result.verdict) return "inconclusive";
     return Bip22Result(*result.verdict);
 }
@@ -137,7 +137,7 @@ RpcMethod SubmitHeader(ChainContext& context)
             "\"hexdata\"",
             [&context](const RpcCall& call) -> UniValue {
                 const auto raw = FromHex(call.String(0));
-                if (!raw || raw->size() < BlockHeader::kSize) { // a whole block will do
+                if (!raw || raw->size() < BlockHeader::kSize) { // a whole block is accepted too
                     throw RpcError{RpcCode::kDeserialization, "Block header decode failed"};
                 }
                 const BlockHeader header = BlockHeader::FromBytes(raw->data());
@@ -153,12 +153,12 @@ RpcMethod SubmitHeader(ChainContext& context)
             }};
 }
 
-/** Larger numbers are times: there will be no such height, and was no block at such a time. */
+/** Larger numbers are times: no height is so large, and no block's time so small. */
 constexpr int64_t kHighestHeight = 1'000'000'000;
-/** Seconds by which a block's time may be off. */
+/** Seconds of tolerance for a block's time. */
 constexpr int64_t kTimeWindow = 2 * 60 * 60;
 
-/** The lowest block up to `tip` whose time is `time` or later; null: none. */
+/** The lowest block up to `tip` with a time of at least `time`; null: none. */
 const HeaderNode* EarliestAtLeast(const HeaderNode* tip, int64_t time)
 {
     const HeaderNode* earliest = nullptr;
@@ -168,7 +168,7 @@ const HeaderNode* EarliestAtLeast(const HeaderNode* tip, int64_t time)
     return earliest;
 }
 
-/** The height up to which the caller wants blocks to go. */
+/** The height up to which the caller wants blocks pruned. */
 int32_t HeightToPruneTo(int32_t height_or_time, const HeaderNode& tip)
 {
     if (height_or_time < 0) {

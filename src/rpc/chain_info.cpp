@@ -1,4 +1,4 @@
-// Calls that tell where the chain stands; see blockchain.h.
+// Calls about the state of the chain; see blockchain.h.
 #include "consensus/pow.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
@@ -13,7 +13,7 @@ namespace {
 
 std::string BitsHex(uint32_t bits) { return fmt::format("{:08x}", bits); }
 
-/** While the booster works nothing is validated but genesis. */
+/** While the booster works only genesis is validated. */
 const HeaderNode& TipOrGenesis(const ChainManager& chain)
 {
     if (const HeaderNode* const tip = chain.Tip()) return *tip;

@@ -13,7 +13,7 @@ namespace ibd {
 
 namespace {
 
-/** An output of the pool, or one that it spends; nothing if it knows neither. */
+/** An output of the pool, or one that the pool spends; empty if neither. */
 struct PoolView {
     std::optional<Coin> coin;
     bool spent = false;
@@ -72,7 +72,7 @@ RpcMethod GetTxOut(ChainContext& context, const TxPool& pool)
             [&context, &pool](const RpcCall& call) { return TxOut(context, pool, call); }};
 }
 
-/** The amounts by which a block changed the sum of all coins. */
+/** The amounts by which a block changed the total of all coins. */
 struct BlockAmounts {
     Amount prevouts = 0, coinbase = 0, others = 0;
     Amount genesis = 0, repeated = 0, scripts = 0, unclaimed = 0;
@@ -139,7 +139,7 @@ CoinsHashKind ParseHashKind(const std::string& name)
     ThrowRpc(RpcCode::kInvalidParameter, "'{}' is not a valid hash_type", name);
 }
 
-/** What was mined up to the block and is no coin. Every satoshi of subsidy is one or the other. */
+/** The part of the subsidies up to the block that is not in coins. */
 Amount TotalUnspendable(const CoinsStats& stats, const ChainParams& params)
 {
     return BlockSubsidy(0, params.consensus) + MaxSupply(stats.height, params.consensus) -
@@ -220,7 +220,7 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
         [&context](const RpcCall& call) { return TxOutSetInfo(context, call); }};
 }
 
-/** The block whose coins a snapshot is to hold. */
+/** The block of a snapshot. */
 const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& params,
                                  const RpcCall& call)
 {
@@ -251,7 +251,7 @@ const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& pa
     return *best;
 }
 
-/** -1 if blocks above `target`, which would be undone, are pruned. */
+/** -1 if blocks above `target`, which would have to be undone, are pruned. */
 void RequireUnpruned(const ChainManager& chain, const HeaderNode& target)
 {
     if (!chain.IsPruneMode() || &target == chain.Tip()) return;
@@ -287,7 +287,7 @@ CoinsStats StatsOf(const ChainContext& context, const HeaderNode& block)
     return OrThrow(ComputeCoinsStats(*walk, CoinsHashKind::kSerialized3, context.interrupt));
 }
 
-/** Into a file that takes its name once it is complete. */
+/** Writes to a temporary file, which is renamed once it is complete. */
 CoinsStats DumpToFile(const ChainContext& context, const HeaderNode& block, const NewFile& file)
 {
     const UnfinishedFile claimed = ClaimUnfinished(context, file.incomplete);
@@ -307,7 +307,7 @@ CoinsStats DumpToFile(const ChainContext& context, const HeaderNode& block, cons
     return stats;
 }
 
-/** The number of coins is the first thing that goes into a pipe, so they are counted before. */
+/** A pipe starts with the number of coins, so they are counted first. */
 CoinsStats DumpToPipe(const ChainContext& context, const HeaderNode& block, const NewFile& file)
 {
     auto pipe = context.env.OpenPipe(file.path, [&] { return context.interrupt.load(); });
@@ -324,7 +324,7 @@ UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& chain = context.Chain();
     const NewFile file(context, call.String(0), NewFile::Pipes::kTaken);
-    // Between the two passes over the coins the tip may move; the block stays.
+    // Between the two passes over the coins the tip may change; the block stays.
     const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
     RequireUnpruned(chain, block);
     const CoinsStats stats =

@@ -23,7 +23,7 @@ RpcMethod Help(ControlContext& context)
             "\n\"getblock\"",
             [&context](const RpcCall& call) -> UniValue {
                 const std::string command = call.String(0, "");
-                // For Core's tests, which compare it with what bitcoin-cli converts.
+                // For Core's tests, which compare it with bitcoin-cli's conversions.
                 if (command == "dump_all_command_conversions") return context.table.Conversions();
                 return context.table.Help(command);
             }};
@@ -198,7 +198,7 @@ RpcMethod SetMockTime(ControlContext& context)
                     throw RpcError{RpcCode::kMisc, "setmocktime is for regression testing "
                                                    "(-regtest mode) only"};
                 }
-                // What the time of a header can hold, as in Core.
+                // The range of a header's time, as in Core.
                 constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
                 const int64_t time = call.Int(0);
                 if (time < 0 || time > kMost) {

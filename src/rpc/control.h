@@ -13,8 +13,8 @@ struct ControlContext {
     FileLogger& logger;
     Path log_file;
     int64_t start_micros;                      //!< monotonic time of the node's start
-    std::function<void()> stop;                //!< asks the node to shut down; returns at once
-    std::atomic<int64_t>* mock_time = nullptr; //!< null on networks whose time is real
+    std::function<void()> stop;                //!< requests a shutdown; returns at once
+    std::atomic<int64_t>* mock_time = nullptr; //!< null on networks without mock time
 };
 
 /** `context` must outlive the table. */

@@ -14,7 +14,7 @@ namespace ibd {
 
 namespace {
 
-/** Operations that exist and are whole, none of which later versions gave another meaning. */
+/** Whether all operations are defined, complete, and unchanged by later versions. */
 bool HasPlainOps(ByteSpan script)
 {
     ScriptIterator it(script);
@@ -25,7 +25,7 @@ bool HasPlainOps(ByteSpan script)
     return !it.Failed();
 }
 
-/** Whether a script of that kind may stand behind a script hash. */
+/** Whether a script of that kind may be inside a script hash. */
 bool CanWrap(ScriptKind kind, ByteSpan script)
 {
     switch (kind) {
@@ -39,7 +39,7 @@ bool CanWrap(ScriptKind kind, ByteSpan script)
     }
 }
 
-/** And whether it, or what it pays to, may stand in a witness. */
+/** Whether it, or the script that it pays to, may be in a witness. */
 bool CanWrapInWitness(const ScriptTemplate& shape)
 {
     switch (shape.kind) {
@@ -54,7 +54,7 @@ bool CanWrapInWitness(const ScriptTemplate& shape)
     }
 }
 
-/** The witness program that is spent as the script is. */
+/** The witness program with the same spending conditions. */
 Bytes WitnessForm(const ScriptTemplate& shape, ByteSpan script)
 {
     if (shape.kind == ScriptKind::kPubkey) {
@@ -64,7 +64,7 @@ Bytes WitnessForm(const ScriptTemplate& shape, ByteSpan script)
     return WitnessProgramScript(0, Sha256Of(script));
 }
 
-/** Of the witness form, whose inner script is known. */
+/** Descriptor of the witness form, whose inner script is known. */
 std::string WitnessDescriptor(const ScriptTemplate& shape, ByteSpan script, ByteSpan form,
                               const AddressPrefixes& prefixes)
 {

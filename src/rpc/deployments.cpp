@@ -8,7 +8,7 @@ namespace ibd {
 
 namespace {
 
-/** Flags that a block may be held to, by name. */
+/** Script flags of a block, by name. */
 constexpr std::pair<const char*, ScriptFlags> kFlagNames[] = {
     {"CHECKLOCKTIMEVERIFY", kVerifyCltv},
     {"CHECKSEQUENCEVERIFY", kVerifyCsv},
@@ -37,7 +37,7 @@ UniValue BuriedJson(const HeaderNode& block, int height)
     return out;
 }
 
-/** Signalling up to `block`; the threshold matters only until it is reached. */
+/** Signalling up to `block`; the threshold is shown only until lock-in. */
 void AddSignalling(UniValue& out, const Ancestry& branch, const Bip9Deployment& deployment,
                    bool started)
 {
@@ -78,7 +78,7 @@ UniValue Bip9Json(const HeaderNode& block, const Bip9Deployment& deployment)
 
     UniValue out(UniValue::VOBJ);
     out.pushKV("type", "bip9");
-    const bool active = next == ThresholdState::kActive; // never left again
+    const bool active = next == ThresholdState::kActive; // final
     if (active) {
         out.pushKV("height", Num(now == ThresholdState::kActive ? since : block.height + 1));
     }

@@ -44,7 +44,7 @@ UniValue Addresses(const OutputDescriptor& descriptor, std::pair<uint32_t, uint3
         }
         for (const ExpandedScript& one : *scripts) {
             const auto address = EncodeAddress(one.script, prefixes);
-            // combo() has a bare key among others.
+            // combo() also has a script of a bare key.
             const bool bare = ClassifyScript(one.script).kind == ScriptKind::kPubkey;
             if (!address && scripts->size() > 1 && bare) continue;
             if (!address) {
@@ -63,7 +63,7 @@ UniValue DeriveAddresses(const ChainContext& context, const RpcCall& call)
     std::pair<uint32_t, uint32_t> range{0, 0};
     if (call.Has(1)) range = ParseDescriptorRange(call.At(1));
     const auto parsed = ParseDescriptorOrThrow(call.String(0), ParamsOf(context), true);
-    // A null counts as given here, in Core too.
+    // As in Core, a null counts as given.
     const bool given = call.Count() > 1;
     if (!parsed[0].IsRange() && given) {
         throw RpcError{RpcCode::kInvalidParameter,
@@ -80,8 +80,8 @@ UniValue DeriveAddresses(const ChainContext& context, const RpcCall& call)
     return out;
 }
 
-/** A descriptor, or an object of "desc" and "range": calls `use` with each descriptor at each
- *  position. False from it means that a secret is not there. */
+/** Calls `use` with each descriptor of a descriptor text or object at each position. False from it:
+ *  a secret is unknown. */
 template <typename Use>
 void ForEachPosition(const UniValue& object, const ChainParams& params, const Use& use)
 {

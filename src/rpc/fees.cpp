@@ -9,10 +9,10 @@ namespace ibd {
 
 namespace {
 
-/** How long a transaction may have waited for a block and still count, in steps of blocks. */
+/** Time for which a waiting transaction still counts, in steps of blocks. */
 struct Horizon {
     const char* name;
-    double decay; //!< what is left of a count after a block
+    double decay; //!< remaining part of a count after a block
     int blocks_per_step;
     int steps;
     int MostBlocks() const { return blocks_per_step * steps; }
@@ -20,9 +20,9 @@ struct Horizon {
 
 constexpr Horizon kHorizons[] = {
     {"short", .962, 1, 12}, {"medium", .9952, 2, 24}, {"long", .99931, 24, 42}};
-constexpr double kNoUpperFee = 1e99; //!< ends the highest bucket
+constexpr double kNoUpperFee = 1e99; //!< end of the highest bucket
 
-/** Fees are estimated from what comes from peers. */
+/** Fee estimation requires transactions from peers. */
 void RequireEstimates(bool enabled)
 {
     if (!enabled) throw RpcError{RpcCode::kInternalError, "Fee estimation disabled"};
@@ -36,7 +36,7 @@ int Target(const RpcCall& call)
     ThrowRpc(RpcCode::kInvalidParameter, "Invalid conf_target, must be between 1 and {}", most);
 }
 
-/** Letters may be large or small. */
+/** Case-insensitive. */
 void CheckMode(std::string mode)
 {
     std::transform(mode.begin(), mode.end(), mode.begin(),
@@ -56,7 +56,7 @@ UniValue ErrorList(const char* text)
     return errors;
 }
 
-/** Nothing was counted yet: no transaction was seen on its way into a block. */
+/** No data: no transaction was observed before its block. */
 UniValue EmptyBucket()
 {
     UniValue bucket(UniValue::VOBJ);
@@ -95,7 +95,7 @@ UniValue SmartFee(const RpcCall& call)
     CheckMode(call.String(1, "economical"));
     UniValue out(UniValue::VOBJ);
     out.pushKV("errors", ErrorList("Insufficient data or no feerate found"));
-    out.pushKV("blocks", 0); // the longest target that the data would allow
+    out.pushKV("blocks", 0); // the longest target that the data supports
     return out;
 }
 

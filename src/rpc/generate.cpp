@@ -23,7 +23,7 @@ BlockTemplate MakeTemplate(MiningContext& context, ChainManager& chain, ByteSpan
     return block;
 }
 
-/** Hands a block that was made here in. */
+/** Submits a block made here. */
 void Submit(const ChainContext& context, ChainManager& chain, const BlockTemplate& block)
 {
     const BlockOutcome outcome = context.OrFatal(
@@ -33,7 +33,7 @@ void Submit(const ChainContext& context, ChainManager& chain, const BlockTemplat
     }
 }
 
-/** Makes blocks one after the other. Fewer come back when tries run out or the node stops. */
+/** Makes consecutive blocks. Returns fewer if tries run out or the node stops. */
 UniValue Generate(MiningContext& context, int32_t count, ByteSpan script, uint64_t tries)
 {
     ChainManager& chain = context.chain.Chain();
@@ -43,7 +43,7 @@ UniValue Generate(MiningContext& context, int32_t count, ByteSpan script, uint64
         BlockTemplate block = MakeTemplate(context, chain, script);
         const ProofSearch found = FindProof(block.header, tries, params, context.chain.interrupt);
         if (found == ProofSearch::kGaveUp) break;
-        if (found == ProofSearch::kNoneLeft) continue; // the next one has another time
+        if (found == ProofSearch::kNoneLeft) continue; // the next template has another time
         Submit(context.chain, chain, block);
         hashes.push_back(block.header.Hash().ToHex());
         --count;
@@ -51,7 +51,7 @@ UniValue Generate(MiningContext& context, int32_t count, ByteSpan script, uint64
     return hashes;
 }
 
-/** The one script to pay to of a descriptor; nothing if it is none. */
+/** The single script of a descriptor; nothing if `text` is not a descriptor. */
 std::optional<Bytes> ScriptOfDescriptor(const std::string& text, const ChainParams& params,
                                         std::string& error)
 {
@@ -72,7 +72,7 @@ std::optional<Bytes> ScriptOfDescriptor(const std::string& text, const ChainPara
     if (!scripts) {
         throw RpcError{RpcCode::kInvalidAddressOrKey, "Cannot derive script without private keys"};
     }
-    // combo() has more than one: a key hash, with witness where its key is compressed.
+    // combo() has several: takes the key hash, with witness if the key is compressed.
     constexpr size_t kCompressedCombo = 4;
     if (scripts->size() == 1) return scripts->front().script;
     return (*scripts)[scripts->size() == kCompressedCombo ? 2 : 1].script;
@@ -121,7 +121,7 @@ RpcMethod GenerateToDescriptor(MiningContext& context)
             }};
 }
 
-/** Hex of transactions, or ids of those of the pool. */
+/** Transactions from hex, or ids of pool transactions. */
 std::vector<TransactionRef> DecodeAll(const TxPool& pool, const UniValue& list)
 {
     std::vector<TransactionRef> out;
@@ -153,7 +153,7 @@ Result<> Fill(ChainManager& chain, BlockTemplate& block, std::vector<Transaction
     const Bytes raw = block.Serialize();
     BlockView view;
     if (const auto parsed = view.Parse(raw); !parsed) {
-        // A transaction without inputs reads as the mark of one with witnesses.
+        // A transaction without inputs is parsed as one with witnesses.
         block.violation = Invalid("bad-txns-vin-empty", parsed.Message());
     } else {
         IBD_ASSIGN_OR_RETURN(block.violation, chain.TestBlock(view, /*check_merkle_root=*/false));
@@ -161,8 +161,8 @@ Result<> Fill(ChainManager& chain, BlockTemplate& block, std::vector<Transaction
     return {};
 }
 
-/** A template with these transactions, both tested on one tip. -1 if the chain would refuse the
- *  template, -25 if it would refuse it with them. */
+/** A template with these transactions, tested without and with them on one tip. -1 if the chain
+ *  refuses the template, -25 if it refuses it with them. */
 BlockTemplate MakeFilled(MiningContext& context, ChainManager& chain, ByteSpan script,
                          std::vector<TransactionRef> txs)
 {
@@ -226,7 +226,7 @@ RpcMethod GenerateBlock(MiningContext& context)
         [&context](const RpcCall& call) { return GenerateOne(context, call); }};
 }
 
-/** A call of old that Core still knows by name. */
+/** A removed call that Core still knows by name. */
 RpcMethod GenerateOfOld()
 {
     return {"hidden",

@@ -17,7 +17,7 @@ namespace ibd {
 
 namespace {
 
-/** The block at the height that was asked for, else the tip. */
+/** The block at the requested height, else the tip. */
 const HeaderNode& TerminalBlock(const ChainReader& chain, const RpcCall& call)
 {
     const int64_t height = call.Int(1, chain.Tip()->height);
@@ -44,7 +44,7 @@ UniValue ToJson(const JoinTotals& totals, const HintsInfo& hints, const HeaderNo
 UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOptions& options,
                         const HintsMade& on_made, const RpcCall& call, std::mutex& at_work)
 {
-    // Two calls would write to the same folder, and perhaps to the same file.
+    // A second call would write to the same folder, and possibly to the same file.
     const std::unique_lock alone(at_work, std::try_to_lock);
     if (!alone) ThrowRpc(RpcCode::kMisc, "Hints are being made for another call");
     const ChainManager& chain = context.Chain();
@@ -67,19 +67,20 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
     return ToJson(made.verdict.totals, hints->Info(), terminal);
 }
 
-/** Whether a call for its height, now or when the chain has come there, is for this block. */
+/** Whether a call for this height, now or once the chain has reached it, is for the state's block.
+ */
 bool IsToBeHad(const ChainManager& chain, const JoinState& state)
 {
     const ChainReader reader = chain.Read();
     const HeaderNode* const node = reader.Find(state.terminal_hash);
     if (!node || node->Failed()) return false;
     if (reader.Active().Contains(node)) return true;
-    // While a chainstate is rebuilt, or blocks are yet to be connected.
+    // The chainstate is being rebuilt, or blocks are still to be connected.
     return (!chain.Tip() || chain.Tip()->height < node->height) &&
            reader.Tree().BestHeader()->Ancestor(node->height) == node;
 }
 
-/** Why no call can go on with it; empty: one can. */
+/** The reason why no call can resume it; empty: one can. */
 std::string WhyUseless(const ChainManager& chain, const Result<std::optional<JoinState>>& state)
 {
     if (!state) return state.Message();
@@ -96,7 +97,7 @@ Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const 
     IBD_ASSIGN_OR_RETURN(const auto bytes, BytesOfJoin(env, directory));
     if (!bytes) return {};
     const auto lock = LockBooster(env, directory);
-    if (!lock) return {}; // another node is at work there
+    if (!lock) return {}; // another node works there
     const auto state = LoadJoinState(env, directory);
     if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
     const std::string useless = WhyUseless(chain, state);

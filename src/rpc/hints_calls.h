@@ -1,5 +1,5 @@
-// dumptxouthints: hints made from the stored blocks of a running node. One file for one call, as it
-// alone needs the join.
+// dumptxouthints: makes hints from the stored blocks of a running node. A file of its own, as only
+// this call needs the join.
 #pragma once
 
 #include "hints/hints.h"
@@ -11,15 +11,15 @@
 
 namespace ibd {
 
-/** Told of hints that were made, with the block where they end; on the call's thread. */
+/** Receives finished hints, with their terminal block; on the call's thread. */
 using HintsMade = std::function<void(const Hints& hints, const BlockHash& terminal)>;
 
-/** `context` and `log` must outlive the table. `options`: of the joins that the call makes. */
+/** `context` and `log` must outlive the table. `options`: for the joins of the call. */
 void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
                      const JoinOptions& options, const HintsMade& made);
 
-/** For the start, once the chain is there: warns of what a call left in `directory`, its joins',
- *  when the node died in it; what no call can go on with is removed. */
+/** Call at start, once the chain exists: warns of unfinished work of a call in `directory`, where
+ *  its joins lie, after the node died; removes useless work. */
 Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const Path& directory);
 
 } // namespace ibd

@@ -88,7 +88,7 @@ void HttpConnection::OnHeadTimeout(evutil_socket_t, short, void* self)
     static_cast<HttpConnection*>(self)->Close("HTTP client idle timeout");
 }
 
-// The whole answer is with the kernel.
+// The kernel has taken the whole answer.
 void HttpConnection::OnWritten(bufferevent*, void* self)
 {
     auto* const c = static_cast<HttpConnection*>(self);
@@ -107,7 +107,7 @@ void HttpConnection::OnEvent(bufferevent*, short what, void* self)
     auto* const c = static_cast<HttpConnection*>(self);
     if ((what & BEV_EVENT_TIMEOUT) != 0) return c->Close("HTTP client idle timeout");
     if ((what & BEV_EVENT_ERROR) != 0) return c->Close("Permanent read error");
-    // The end of what it sends; it may still wait for an answer.
+    // The client sends no more; it may still wait for an answer.
     c->m_peer_done = true;
     if (c->m_state == State::kReading) c->Close("Received EOF");
 }
@@ -148,7 +148,7 @@ void HttpConnection::Take(HttpParser::Status status)
     case HttpParser::Status::kComplete: break;
     }
     m_state = State::kAnswering;
-    // However long the call takes, it is no pause of the client's.
+    // The duration of a call does not count as a pause of the client.
     if (m_timeout.tv_sec > 0) bufferevent_set_timeouts(m_socket, nullptr, &m_timeout);
     m_owner.OnRequest(*this);
 }
@@ -174,7 +174,7 @@ std::string HttpConnection::TakeBody()
     return std::move(m_parser.Message().body);
 }
 
-// What comes after such a request has no meaning.
+// Bytes after such a request have no meaning.
 void HttpConnection::Refuse(int status)
 {
     evtimer_del(m_head_timer);

@@ -1,6 +1,6 @@
-// HttpConnection: one client of the HTTP server - reads requests one after the other, writes the
-// answers in their order, keeps the connection as HTTP/1.0 and 1.1 say. Owned by HttpServer and
-// used on its loop's thread only.
+// HttpConnection: one client of the HTTP server: reads consecutive requests, writes the answers in
+// order, keeps the connection by the rules of HTTP/1.0 and 1.1. Owned by HttpServer and used on its
+// loop's thread only.
 #pragma once
 
 #include "rpc/http_parser.h"
@@ -12,15 +12,15 @@
 
 namespace ibd {
 
-/** What a connection asks of the server. Each call may destroy other connections, never this. */
+/** The server's interface to a connection. A call may destroy other connections, never this one. */
 class HttpConnectionOwner {
 public:
     virtual ~HttpConnectionOwner() = default;
-    /** A whole request: it must be answered by Reply(), now or later. */
+    /** A whole request, to be answered by Reply(), now or later. */
     virtual void OnRequest(class HttpConnection& connection) = 0;
-    /** It is over and wants to be destroyed, soon but not within this call. */
+    /** The connection is closed: destroy it soon, but not within this call. */
     virtual void OnClosed(class HttpConnection& connection) = 0;
-    /** The bytes of bodies held by all grow or shrink by `bytes`; false: they are too many. */
+    /** All bytes held of request bodies grow or shrink by `bytes`; false: the limit is exceeded. */
     virtual bool OnBodyBytes(int64_t bytes) = 0;
     /** Seconds since 1970, for the Date header. */
     virtual int64_t Now() = 0;
@@ -28,11 +28,11 @@ public:
 
 class HttpConnection {
 public:
-    /** Bytes read ahead of the request that is being answered. */
+    /** Bytes read ahead while a request is being answered. */
     static constexpr size_t kReadAhead = 64 * 1024;
 
-    /** Takes the socket over. `timeout_seconds` bounds a pause while a request comes or an answer
-     *  goes, and the time that the head of a request takes; 0: no limit. */
+    /** Takes over the socket. `timeout_seconds`: limit for a pause within a request or an answer,
+     *  and for receiving a request's head; 0: no limit. */
     HttpConnection(HttpConnectionOwner& owner, Logger& logger, event_base* base, evutil_socket_t fd,
                    uint64_t id, std::string host, std::string peer, int timeout_seconds);
     ~HttpConnection();
@@ -44,13 +44,13 @@ public:
     const std::string& Peer() const { return m_peer; } //!< with port
     /** The request to be answered. */
     const HttpMessage& Request() const { return m_parser.Message(); }
-    /** Its body. From now on it is the caller who tells OnBodyBytes() that the bytes are free. */
+    /** Its body. From now on the caller must call OnBodyBytes() when the bytes are free. */
     std::string TakeBody();
-    /** Whether a request waits for its answer or an answer is not yet written out. */
+    /** Whether a request waits for its answer, or an answer is being written. */
     bool IsBusy() const { return m_state == State::kAnswering || m_state == State::kWriting; }
     bool IsClosed() const { return m_state == State::kClosed; }
     void Reply(const HttpResponse& response);
-    /** At once when idle, else when the answer under way is written. */
+    /** Closes at once if idle, else after the current answer. */
     void CloseSoon();
 
 private:
@@ -79,9 +79,9 @@ private:
     HttpParser m_parser;
     State m_state = State::kReading;
     size_t m_body_counted = 0;
-    bool m_keep = true;       //!< after the answer under way, as its headers say
+    bool m_keep = true;       //!< after the current answer, according to its headers
     bool m_is_last = false;   //!< no further request is read
-    bool m_peer_done = false; //!< it will send nothing more
+    bool m_peer_done = false; //!< it has closed its sending side
 };
 
 } // namespace ibd

@@ -161,9 +161,9 @@ HttpParser::Status HttpParser::ReadHeader(std::string_view line)
     return Go(State::kHeader);
 }
 
-// Where the end of a body is unknown, or a proxy in front of the node may see it elsewhere, bytes
-// of the body would be taken for a request that the proxy did not see: both lengths at once, chunks
-// in HTTP/1.0, which has none, and codings other than chunks (RFC 9112, 6.1 and 6.3).
+// If the end of a body is unknown, or if a proxy before the node may see it elsewhere, bytes of the
+// body would be parsed as a request that the proxy did not see. So these are refused: both lengths
+// at once, chunks in HTTP/1.0, which has none, and codings other than chunks (RFC 9112, 6.1, 6.3).
 HttpParser::Status HttpParser::BeginBody()
 {
     size_t codings = 0;
@@ -199,7 +199,7 @@ HttpParser::Status HttpParser::BeginBody()
 HttpParser::Status HttpParser::BeginChunk(std::string_view line)
 {
     const std::string_view text =
-        Stripped(line.substr(0, line.find(';'))); // extensions mean nothing
+        Stripped(line.substr(0, line.find(';'))); // extensions are ignored
     uint64_t size = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size, 16);
     if (error != std::errc() || end != text.data() + text.size()) {

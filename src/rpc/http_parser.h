@@ -1,6 +1,6 @@
-// HttpParser: HTTP/1.x requests from bytes as they come (RFC 9112), as strict as Core's server.
-// Owned by one connection; one thread. What it holds of a request is bounded by kMaxHeaderBytes
-// and kMaxBodyBytes; nothing is allocated for bytes that were only announced.
+// HttpParser: parses HTTP/1.x requests incrementally (RFC 9112), as strictly as Core's server.
+// Owned by one connection; one thread. Memory for a request is bounded by kMaxHeaderBytes and
+// kMaxBodyBytes; announced bytes are not allocated before they arrive.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ibd {
 
-/** Whether both are the same but for the case of ASCII letters. */
+/** Whether both are equal, ignoring the case of ASCII letters. */
 bool EqualNoCase(std::string_view a, std::string_view b);
 
 struct HttpMessage {
@@ -22,7 +22,7 @@ struct HttpMessage {
     std::vector<std::pair<std::string, std::string>> headers;
     std::string body;
 
-    /** The first header of that name, in letters of either case; null if there is none. */
+    /** The first header with that name, ignoring case; null if there is none. */
     const std::string* Header(std::string_view name) const;
 };
 
@@ -31,26 +31,27 @@ public:
     enum class Status {
         kNeedMore,
         kComplete, //!< Message() is a whole request
-        kBad,      //!< no HTTP: Reason() says why; the rest of the stream has no meaning
-        kTooLarge, //!< a body beyond kMaxBodyBytes is announced
+        kBad,      //!< not HTTP; Reason() explains it; the rest of the stream is meaningless
+        kTooLarge, //!< the announced body exceeds kMaxBodyBytes
     };
 
-    /** Of the request line with all headers, of a single line, and of a chunked body's trailer. */
+    /** Limit for the request line with all headers, for a single line, and for a chunked body's
+     *  trailer. */
     static constexpr size_t kMaxHeaderBytes = 8192;
     static constexpr size_t kMaxBodyBytes = 32u << 20;
 
-    /** Takes from the front of `bytes` what belongs to the request that is being read. After
-     *  kComplete call Reset(), after kBad and kTooLarge nothing more. */
+    /** Consumes the bytes of the current request from the front of `bytes`. After kComplete call
+     *  Reset(); after kBad and kTooLarge, call nothing more. */
     Status Parse(std::string_view& bytes);
-    /** The request as far as it is read. */
+    /** The request as far as it is parsed. */
     HttpMessage& Message() { return m_message; }
     const HttpMessage& Message() const { return m_message; }
     const std::string& Reason() const { return m_reason; }
-    /** Whether nothing of a request has come yet. */
+    /** Whether no byte of a request has arrived yet. */
     bool IsAtStart() const { return m_state == State::kRequestLine && m_line.empty(); }
-    /** Whether request line and headers are read. */
+    /** Whether request line and headers are parsed. */
     bool HasHeaders() const { return m_state > State::kHeader; }
-    /** Begins the next request. */
+    /** Starts the next request. */
     void Reset();
 
 private:
@@ -82,9 +83,9 @@ private:
 
     State m_state = State::kRequestLine;
     HttpMessage m_message;
-    std::string m_line;       //!< the part of a line that has come
+    std::string m_line;       //!< received part of a line
     size_t m_consumed = 0;    //!< bytes of the lines of this request's head, or of its trailer
-    uint64_t m_body_left = 0; //!< of the body or chunk under way
+    uint64_t m_body_left = 0; //!< of the current body or chunk
     std::string m_reason;
 };
 

@@ -23,7 +23,8 @@ namespace ibd {
 namespace {
 
 constexpr int kStopSeconds = 30;       //!< most time that closing waits for answers to be sent
-constexpr int kAcceptPauseSeconds = 1; //!< after a failure to accept, for want of files say
+constexpr int kAcceptPauseSeconds = 1; //!< pause after accept() failed, for example without free
+                                       //!< descriptors
 
 struct Free {
     void operator()(event_base* base) const { event_base_free(base); }
@@ -31,7 +32,7 @@ struct Free {
     void operator()(evconnlistener* listener) const { evconnlistener_free(listener); }
 };
 
-/** Host and port of a socket's other end; empty if it has none. */
+/** Host and port of a socket's peer; empty if unknown. */
 std::pair<std::string, std::string> PeerName(const sockaddr* address, int length)
 {
     char host[NI_MAXHOST] = "";
@@ -98,16 +99,16 @@ private:
     const Handler m_handler;
     std::atomic<bool> m_interrupted{false};
     std::atomic<int64_t> m_body_bytes{0};
-    // Order matters: the threads stop before the loop's objects go.
+    // Order matters: the threads must stop before the loop's objects are destroyed.
     std::unique_ptr<event_base, Free> m_base;
     std::vector<std::unique_ptr<evconnlistener, Free>> m_listeners;
     Mutex m_tasks_mutex;
-    std::list<Task> m_tasks IBD_GUARDED_BY(m_tasks_mutex); //!< posted and not yet run
-    // The loop's thread alone uses these three.
+    std::list<Task> m_tasks IBD_GUARDED_BY(m_tasks_mutex); //!< posted but not run yet
+    // Used only by the loop's thread.
     std::map<uint64_t, std::unique_ptr<HttpConnection>> m_connections; //!< oldest first
     uint64_t m_next_id = 0;
     bool m_draining = false;
-    BoundedQueue<Job> m_queue; //!< each counts as one
+    BoundedQueue<Job> m_queue; //!< each job has size 1
     std::vector<NamedThread> m_workers;
     bool m_is_running = false;
     NamedThread m_loop;
@@ -150,8 +151,8 @@ void HttpServer::Impl::Accept(evutil_socket_t fd, const sockaddr* address, int l
 {
     const auto [host, peer] = PeerName(address, length);
     const int on = 1;
-    // Without it the end of an answer waits for the client's delayed acknowledgement of what came
-    // before: 44 ms, for answers of more than one segment on a kept connection.
+    // Without TCP_NODELAY the end of an answer waits for the client's delayed acknowledgement: 44
+    // ms, for answers of several segments on a kept connection.
     if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
         m_logger.Debug(LogCategory::kHttp,
                        "connection from {}: unable to set TCP_NODELAY, continuing anyway", peer);
@@ -168,8 +169,8 @@ void HttpServer::Impl::Accept(evutil_socket_t fd, const sockaddr* address, int l
                                                            host, peer, m_options.timeout_seconds));
 }
 
-// Who holds a connection without a call under way gives it up to who comes, the oldest first: so
-// clients that open many, or send slowly, do not shut others out.
+// A new connection displaces the oldest one without a current call, so that clients with many or
+// slow connections cannot lock others out.
 bool HttpServer::Impl::MakeRoom()
 {
     for (const auto& [id, connection] : m_connections) {
@@ -193,7 +194,7 @@ void HttpServer::Impl::AcceptFailed()
         std::chrono::seconds(kAcceptPauseSeconds));
 }
 
-// It is somewhere up the stack, so it goes later.
+// The connection is still on the call stack, so it is destroyed later.
 void HttpServer::Impl::OnClosed(HttpConnection& connection)
 {
     Post([this, id = connection.Id()] {
@@ -317,7 +318,7 @@ Result<> HttpServer::Impl::Start()
     for (int i = 0; i < workers; ++i) {
         m_workers.emplace_back(fmt::format("http.{:02}", i), [this, i] {
             const ThreadLines lines(m_logger, fmt::format("http.{:02}", i));
-            AskForShortSlices(); // somebody waits for the answer
+            AskForShortSlices(); // a client waits for the answer
             Work();
         });
     }
@@ -330,7 +331,7 @@ Result<> HttpServer::Impl::Start()
     return {};
 }
 
-// On the loop's thread.
+// Runs on the loop's thread.
 void HttpServer::Impl::Drain()
 {
     m_draining = true;
@@ -345,8 +346,8 @@ void HttpServer::Impl::Stop()
     Interrupt();
     m_queue.Close();
     m_workers.clear();
-    // From within the loop: a request to break that comes before the loop has begun is forgotten,
-    // and a start that fails at once would wait for ever.
+    // Posted to the loop, because a break request before the loop runs is lost, and a failed start
+    // would then wait forever.
     if (m_is_running) Post([this] { Drain(); });
     m_loop.Join();
     m_connections.clear();

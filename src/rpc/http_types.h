@@ -1,4 +1,4 @@
-// A request and its answer, and what an HTTP server is asked to be.
+// HTTP requests and answers, and the options of the server.
 #pragma once
 
 #include "net/subnet.h"
@@ -20,9 +20,9 @@ struct HttpRequest {
 struct HttpResponse {
     int status = 200;
     std::string body = {};
-    std::string content_type = {};      //!< empty: none is told, which HTTP gives a default
+    std::string content_type = {};      //!< empty: no such header, for which HTTP defines a default
     bool ask_for_login = false;         //!< adds WWW-Authenticate
-    std::chrono::milliseconds delay{0}; //!< until it is sent; holds no worker up
+    std::chrono::milliseconds delay{0}; //!< until the answer is sent; occupies no worker
 };
 
 struct HttpServerOptions {
@@ -31,16 +31,16 @@ struct HttpServerOptions {
         uint16_t port;
     };
     std::vector<Address> bind;
-    std::vector<Subnet> allow;    //!< others are answered 403
-    bool cjdns_reachable = false; //!< fc00::/8 is of that network
+    std::vector<Subnet> allow;    //!< other addresses are answered with 403
+    bool cjdns_reachable = false; //!< fc00::/8 is CJDNS
     int threads = 16;             //!< workers, at least 1
     int work_queue = 64;          //!< requests waiting for a worker, at least 1
-    int timeout_seconds = 30; //!< of a client that pauses within a request or between two; 0: none
-    size_t max_connections = 1024;      //!< beyond it the one that is idle for longest is closed
-    size_t max_body_bytes = 256u << 20; //!< of all requests that are read, waiting or at work
+    int timeout_seconds = 30;     //!< for a client's pause within a request or between two; 0: none
+    size_t max_connections = 1024;      //!< above it the connection idle for longest is closed
+    size_t max_body_bytes = 256u << 20; //!< of all requests being read, waiting or executing
 };
 
-/** Answers on the thread of a worker. */
+/** Answers on a worker's thread. */
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// Small helpers over UniValue: numbers of all widths, amounts with eight decimals.
+// Helpers over UniValue: numbers of all widths, amounts with eight decimals.
 #pragma once
 
 #include "primitives/tx_view.h"
@@ -26,7 +26,7 @@ inline UniValue AmountJson(Amount amount)
     return v;
 }
 
-/** A flag; a plain `UniValue(x)` of a pointer or integer would not be one. */
+/** A boolean; `UniValue(x)` of a pointer or integer would not be one. */
 inline UniValue Bool(bool value) { return UniValue(value); }
 
 } // namespace ibd

@@ -1,6 +1,6 @@
-// LiveSupply: the stored blocks up to a block of a chain that goes on growing, for a join. Where
-// each lies is looked up under the headers lock, and it is read without. Begin() on one thread;
-// sources on one each. Memory: a BlockPlan.
+// LiveSupply: supplies a join with the stored blocks up to a block of a growing chain. Looks up the
+// place of each under the headers lock, and reads it without. Begin() on one thread; each source on
+// its own. Memory: a BlockPlan.
 #pragma once
 
 #include "swiftsync/file_block_source.h"

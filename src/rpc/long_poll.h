@@ -1,5 +1,5 @@
-// The wait of getblocktemplate for news (BIP 22): another tip ends it at once, new transactions
-// when they are looked for. Pure but for its two functions.
+// Long polling of getblocktemplate (BIP 22): a new tip ends the wait at once, new transactions end
+// it when they are checked for. Pure but for its two functions.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,8 @@
 
 namespace ibd {
 
-/** `tip_changes_within` waits up to a time and returns whether there is another tip, or no reason
- *  to wait any longer. Miners take a new block at once, but not each new transaction. */
+/** `tip_changes_within`: waits up to a time and returns whether the tip has changed, or the wait
+ *  must end. Miners switch at once for a new block, but not for each new transaction. */
 inline void WaitForTemplateNews(
     const std::function<bool(std::chrono::milliseconds)>& tip_changes_within,
     const std::function<bool()>& pool_changed)

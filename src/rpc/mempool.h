@@ -1,4 +1,4 @@
-// Calls about transactions on their way into a block. One .cpp file per group.
+// Calls about unconfirmed transactions. One .cpp file per group.
 #pragma once
 
 #include "mempool/tx_acceptance.h"
@@ -12,7 +12,7 @@ struct PoolContext {
     TxPool& pool;
     const TxAcceptance& acceptance;
     Logger& log;
-    std::atomic<bool> told = false; //!< that transactions are not announced
+    std::atomic<bool> told = false; //!< the user was warned that transactions are not announced
 };
 
 // `context` must outlive the table.
@@ -24,7 +24,7 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context);
 void AddSendMethod(RpcTable& table, PoolContext& context);
 /** testmempoolaccept. */
 void AddTestAcceptMethod(RpcTable& table, PoolContext& context);
-/** estimatesmartfee, estimaterawfee; not `enabled` where no transactions come from peers. */
+/** estimatesmartfee, estimaterawfee. `enabled`: false if no transactions come from peers. */
 void AddFeeMethods(RpcTable& table, bool enabled);
 
 inline constexpr const char* kDefaultMaxFeeRate = "0.10";

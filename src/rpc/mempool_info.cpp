@@ -1,4 +1,4 @@
-// Calls that look into the pool of unconfirmed transactions; see mempool.h.
+// Calls that query the pool of unconfirmed transactions; see mempool.h.
 #include "mempool/linearize.h"
 #include "rpc/json.h"
 #include "rpc/mempool.h"
@@ -36,7 +36,7 @@ UniValue MempoolInfo(const PoolContext& context)
     return out;
 }
 
-/** What several transactions have together. */
+/** Totals of several transactions. */
 struct Sums {
     explicit Sums(const PoolTx& tx, const PoolTxSet& others)
         : count(others.size() + 1), vsize(tx.vsize), fees(tx.fee)
@@ -58,7 +58,7 @@ UniValue IdsJson(const PoolTxSet& txs)
     return ids;
 }
 
-/** In the order of their hex. */
+/** Sorted by hex. */
 UniValue SortedIdsJson(const PoolTxSet& txs)
 {
     std::set<std::string> sorted;

@@ -17,7 +17,7 @@ const UniValue& Null()
     return null;
 }
 
-/** Whether bitcoin-cli sends its words as they are. */
+/** Whether bitcoin-cli sends its words unconverted. */
 bool IsString(RpcType type)
 {
     return type == RpcType::kString || type == RpcType::kHex || type == RpcType::kText;
@@ -59,7 +59,7 @@ const char* TypeName(RpcType type)
     return "any";
 }
 
-/** `"blockhash"`, `height`, `["category",...]`; as a member of an object `"height":n`. */
+/** `"blockhash"`, `height`, `["category",...]`; as an object's member `"height":n`. */
 std::string OneLine(const RpcArg& arg, bool as_member = false);
 
 std::string MemberValue(const RpcArg& arg)
@@ -93,7 +93,7 @@ std::string OneLine(const RpcArg& arg, bool as_member)
     }
 }
 
-/** The words of a line as a shell splits it: quotes of both kinds, and \ within double ones. */
+/** Splits a line into words like a shell: both kinds of quotes, and \ within double ones. */
 std::vector<std::string> ShellWords(std::string_view line)
 {
     std::vector<std::string> words;
@@ -119,7 +119,7 @@ std::vector<std::string> ShellWords(std::string_view line)
     return words;
 }
 
-/** Of the argument, or of the member of an options object, that has this name. */
+/** The type of the argument, or of an options object's member, with this name. */
 RpcType TypeOfNamed(const std::vector<RpcArg>& args, std::string_view name)
 {
     for (const RpcArg& arg : args) {
@@ -131,7 +131,7 @@ RpcType TypeOfNamed(const std::vector<RpcArg>& args, std::string_view name)
     return RpcType::kAny;
 }
 
-/** The params of a call with named arguments: values without a name stand in "args". */
+/** The params of a call with named arguments: values without a name are in "args". */
 std::string NamedParams(const RpcMethod& method, std::string_view line)
 {
     UniValue unnamed(UniValue::VARR);
@@ -165,7 +165,7 @@ std::string ExampleText(const std::string& command, const std::string& method,
                        command, method, params);
 }
 
-/** The two ways to make a call, from its arguments as bitcoin-cli takes them. */
+/** The two forms of a call, from its arguments in bitcoin-cli's form. */
 std::string Example(const RpcMethod& method, std::string_view line)
 {
     constexpr std::string_view kNamed = "-named ";
@@ -185,7 +185,7 @@ std::string Example(const RpcMethod& method, std::string_view line)
     return ExampleText(fmt::format("{} {}", method.name, line), method.name, '[' + params + ']');
 }
 
-/** "1. height    (numeric, required) text", aligned and with members below. */
+/** "1. height    (numeric, required) text", aligned, with members below. */
 std::string DescribeArgs(const std::vector<RpcArg>& args)
 {
     std::string text;
@@ -293,7 +293,7 @@ std::string RpcMethod::Signature() const
 
 std::string RpcMethod::Help() const
 {
-    // A call of old only says what took its place, as Core does to the letter.
+    // As in Core, a removed call names only its replacement.
     if (result.empty()) return fmt::format("{}\n\n{}\n", Signature(), description);
     std::string text = fmt::format("{}\n\n{}\n", Signature(), WrapText(description, 80, 0));
     if (!args.empty() && !args[0].hidden) text += "\nArguments:\n" + DescribeArgs(args);
@@ -331,7 +331,7 @@ namespace {
 
 using NamedValues = std::map<std::string, const UniValue*, std::less<>>;
 
-/** Name and value of the argument under the first of its names that is given; takes it out. */
+/** Takes name and value of the argument, under the first of its names that is given. */
 std::optional<std::pair<std::string, const UniValue*>> Take(NamedValues& given, const RpcArg& arg)
 {
     for (const std::string_view name : Split(arg.names, '|')) {
@@ -344,7 +344,7 @@ std::optional<std::pair<std::string, const UniValue*>> Take(NamedValues& given, 
     return std::nullopt;
 }
 
-/** The members of an options object that are given as arguments of their own. */
+/** The members of an options object that are given as named arguments. */
 UniValue TakeMembers(NamedValues& given, const RpcArg& arg)
 {
     UniValue options(UniValue::VOBJ);
@@ -355,7 +355,7 @@ UniValue TakeMembers(NamedValues& given, const RpcArg& arg)
     return options;
 }
 
-/** What "args" carries: leading positional arguments, as bitcoin-cli -named sends them. */
+/** The value of "args": leading positional arguments, as bitcoin-cli -named sends them. */
 std::vector<UniValue> TakePositional(NamedValues& given)
 {
     const auto it = given.find("args");
@@ -377,7 +377,7 @@ UniValue RpcMethod::ToPositional(const UniValue& named) const
                  named.getKeys()[i]);
     }
     std::vector<UniValue> values;
-    std::optional<size_t> first; // the first argument that has a name
+    std::optional<size_t> first; // first argument with a name
     for (size_t i = 0; i < args.size(); ++i) {
         const UniValue options = TakeMembers(given, args[i]);
         const auto found = Take(given, args[i]);
@@ -387,7 +387,7 @@ UniValue RpcMethod::ToPositional(const UniValue& named) const
                      found->first, options.getKeys()[0]);
         }
         if (!first) first = i;
-        values.resize(i + 1); // those between are null, those behind are left out
+        values.resize(i + 1); // fills gaps with null
         values[i] = found ? *found->second : options;
     }
     const std::vector<UniValue> positional = TakePositional(given);

@@ -1,5 +1,5 @@
-// RpcMethod: one call of the JSON-RPC interface - its name, arguments, help and handler - and
-// RpcCall, the checked arguments a handler gets. Methods are made once at start-up and const after.
+// RpcMethod: one call of the JSON-RPC interface: name, arguments, help and handler. RpcCall: the
+// checked arguments of a handler. Methods are made once at start-up and const afterwards.
 #pragma once
 
 #include "primitives/uint256.h"
@@ -18,32 +18,33 @@ namespace ibd {
 
 enum class RpcType {
     kString,
-    kHex,    //!< string, said so in help
+    kHex,    //!< string, described as hex in help
     kNumber, //!< an integer or, for an amount, a decimal
     kAmount,
     kBool,
     kArray,
     kObject,
     kRange,        //!< number or pair of numbers
-    kNamedOptions, //!< object whose members may be given as named arguments of the call
-    kText,         //!< told to be a string, any value is taken
+    kNamedOptions, //!< object whose members may be given as named arguments
+    kText,         //!< documented as string, accepts any value
     kAny,          //!< checked by the handler
 };
 
 struct RpcArg {
-    std::string names; //!< "verbosity|verbose": first the name, then aliases
+    std::string names; //!< "verbosity
+                       //!< verbose": the name, then aliases
     RpcType type = RpcType::kString;
     bool required = false;
-    std::string default_text; //!< shown by help when optional
+    std::string default_text; //!< shown in help if optional
     std::string help;
     std::vector<RpcArg> members = {}; //!< of kNamedOptions and kArray
-    std::string one_line = {};        //!< what the usage line shows, if not name or members
-    bool hidden = false;              //!< help does not show it, nor those after it
+    std::string one_line = {};        //!< text in the usage line, if not name or members
+    bool hidden = false;              //!< not in help, nor are later arguments
 
     std::string Name() const { return names.substr(0, names.find('|')); }
 };
 
-/** Arguments in order, checked against the method's list: of the right type or null/absent. */
+/** Arguments in order, checked against the method's list: of the right type, or null/absent. */
 class RpcCall {
 public:
     explicit RpcCall(UniValue params) : m_params(std::move(params)) {}
@@ -55,16 +56,16 @@ public:
 
     const std::string& String(size_t i) const { return At(i).getValStr(); }
     std::string String(size_t i, const std::string& otherwise) const;
-    /** -1 if it is no whole number in range. */
+    /** -1 unless it is an integer in range. */
     int64_t Int(size_t i) const;
     int32_t Int32(size_t i) const;
     int32_t Int32(size_t i, int32_t otherwise) const { return Has(i) ? Int32(i) : otherwise; }
     uint32_t Uint32(size_t i) const;
-    /** 0 and 1 may be given as false and true. */
+    /** false and true are accepted for 0 and 1. */
     int32_t Verbosity(size_t i, int32_t otherwise) const;
     int64_t Int(size_t i, int64_t otherwise) const { return Has(i) ? Int(i) : otherwise; }
     bool Bool(size_t i, bool otherwise) const;
-    /** -8 in Core's words if it is not 64 hex digits. `name` is the argument's. */
+    /** -8 in Core's words unless it is 64 hex digits. `name`: the argument's. */
     Uint256 Hash(size_t i, std::string_view name) const;
     /** A member of the options object at `i`; null if absent. */
     const UniValue& Option(size_t i, const std::string& key) const;
@@ -79,9 +80,9 @@ Uint256 ParseHash(const UniValue& value, std::string_view name);
 Bytes ParseHexArgument(const UniValue& value, std::string_view name);
 /** "JSON value of type null is not of expected type string". */
 std::string WrongTypeText(const UniValue& value, UniValue::VType expected);
-/** -3 if it is no string. */
+/** -3 if it is not a string. */
 const std::string& ParseString(const UniValue& value);
-/** -3 if it is no number, -1 "JSON integer out of range". */
+/** -3 if it is not a number; -1: "JSON integer out of range". */
 template <std::integral T>
 T ParseInt(const UniValue& value)
 {
@@ -93,20 +94,21 @@ T ParseInt(const UniValue& value)
     return *number;
 }
 
-/** What there is of a node that starts; a call is answered from its phase on. */
+/** The state of a starting node; a call is answered from its phase on. */
 enum class RpcPhase {
-    kStart,   //!< nothing yet
-    kNetwork, //!< headers and peers, while the booster fetches blocks; no coins and no tip
-    kChain,   //!< all
+    kStart,   //!< no call is answered
+    kNetwork, //!< headers and peers, while the booster fetches blocks; no coins, no tip
+    kChain,   //!< everything
 };
 
 struct RpcMethod {
-    std::string category; //!< "blockchain", "control", ...; "hidden" is left out of help
+    std::string category; //!< "blockchain", "control", ...; "hidden" is not in help
     std::string name;
     std::string description;
     std::vector<RpcArg> args;
-    std::string result;   //!< text of the Result: part
-    std::string examples; //!< arguments of an example call as bitcoin-cli takes them, one a line
+    std::string result;   //!< text after Result: in help
+    std::string examples; //!< arguments of an example call in bitcoin-cli's form, one example a
+                          //!< line
     std::function<UniValue(const RpcCall&)> handler;
     RpcPhase since = RpcPhase::kChain;
 

@@ -14,11 +14,11 @@ namespace {
 
 constexpr int kBlocksOfEstimate = 120;
 
-/** Hashes per second that the work of the `blocks` blocks up to `last` took. */
+/** Hashes per second of the `blocks` blocks up to `last`. */
 double HashRate(const HeaderNode& last, int blocks)
 {
     const HeaderNode* first = &last;
-    uint32_t earliest = last.time, latest = last.time; // blocks may go back in time
+    uint32_t earliest = last.time, latest = last.time; // times of blocks may decrease
     for (int i = 0; i < blocks && first->prev; ++i) {
         first = first->prev;
         earliest = std::min(earliest, first->time);
@@ -28,7 +28,7 @@ double HashRate(const HeaderNode& last, int blocks)
     return (last.chain_work - first->chain_work).ToDouble() / (latest - earliest);
 }
 
-/** Target of a block that is made now. */
+/** Bits of a block made now. */
 uint32_t NextBits(const HeaderNode& tip, const ConsensusParams& params, int64_t now)
 {
     const int64_t time = std::max(MinimumBlockTime(tip, params), now);
@@ -88,7 +88,7 @@ UniValue NetworkHashRate(const ChainContext& context, const RpcCall& call)
     }
     const HeaderNode& last = height < 0 ? tip : *tip.Ancestor(height);
     const int interval = chain.Params().consensus.DifficultyAdjustmentInterval();
-    if (blocks == -1) blocks = last.height % interval + 1; // since the last change of difficulty
+    if (blocks == -1) blocks = last.height % interval + 1; // since the last retarget
     return HashRate(last, blocks);
 }
 

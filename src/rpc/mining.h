@@ -1,4 +1,4 @@
-// Calls of those who make blocks. One .cpp file per group.
+// Calls for mining. One .cpp file per group.
 #pragma once
 
 #include "mining/block_assembler.h"
@@ -12,11 +12,11 @@ struct MiningContext {
     BlockAssembler& assembler;
     const TxPool& pool;
     std::function<size_t()> count_peers = {};
-    Mutex mutex = {}; //!< held by who waits for the chain's thread
-    /** What getblocktemplate answered last: it holds until there is another tip, or other
-     *  transactions and some seconds went by. */
+    Mutex mutex = {}; //!< held while waiting for the chain's thread
+    /** The last answer of getblocktemplate: valid until the tip changes, or until transactions
+     *  changed and some seconds passed. */
     std::optional<BlockTemplate> last IBD_GUARDED_BY(mutex) = {};
-    int64_t changes IBD_GUARDED_BY(mutex) = 0; //!< of the pool when it was made
+    int64_t changes IBD_GUARDED_BY(mutex) = 0; //!< counter of pool changes at that time
     int64_t made IBD_GUARDED_BY(mutex) = 0;    //!< seconds since 1970
 };
 
@@ -26,11 +26,11 @@ struct MiningContext {
 void AddMiningMethods(RpcTable& table, MiningContext& context);
 /** getblocktemplate. */
 void AddBlockTemplateMethods(RpcTable& table, MiningContext& context);
-/** generatetoaddress, generatetodescriptor, generateblock, and generate, which says to use these.
- */
+/** generatetoaddress, generatetodescriptor, generateblock, and generate, which names these as
+ *  replacements. */
 void AddGenerateMethods(RpcTable& table, MiningContext& context);
 
-/** The answer of submitblock (BIP22): null, or why not. */
+/** The answer of submitblock (BIP22): null, or the reason. */
 UniValue Bip22Result(const RuleResult& verdict);
 
 } // namespace ibd

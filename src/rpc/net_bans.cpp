@@ -1,4 +1,4 @@
-// Calls about addresses that a user bans; see network.h.
+// Calls about addresses that the user bans; see network.h.
 #include "rpc/json.h"
 #include "rpc/network.h"
 
@@ -29,7 +29,7 @@ std::optional<Target> ParseTarget(const std::string& text, bool cjdns_reachable)
 void Ban(const NetContext& context, const Target& target, const RpcCall& call)
 {
     PeerNetwork& network = context.Network();
-    // An address is banned by any range that it is in, a range only by itself.
+    // An address is banned by any range that contains it, a range only by itself.
     const bool banned =
         target.address ? network.IsBanned(*target.address) : network.IsBanned(target.range);
     if (banned) throw RpcError{RpcCode::kNodeAlreadyAdded, "Error: IP/Subnet already banned"};

@@ -1,4 +1,4 @@
-// Calls that have the node connect to somebody; see network.h.
+// Calls that make the node connect to an address; see network.h.
 #include "rpc/json.h"
 #include "rpc/network.h"
 #include "util/strings.h"

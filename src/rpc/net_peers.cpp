@@ -1,4 +1,4 @@
-// Calls about the peers that are connected; see network.h.
+// Calls about connected peers; see network.h.
 #include "rpc/json.h"
 #include "rpc/network.h"
 #include "util/hex.h"
@@ -159,7 +159,7 @@ RpcMethod DisconnectNode(NetContext& context)
             "null",
             "\"192.168.0.6:8333\"\n\"\" 1",
             [&context](const RpcCall& call) -> UniValue {
-                // A number out of range comes first, whatever the address.
+                // A number out of range is reported first, whatever the address.
                 const std::optional<int64_t> id =
                     call.Has(1) ? std::optional(call.Int(1)) : std::nullopt;
                 const bool by_address = call.Has(0) && !(id && call.String(0).empty());
@@ -214,7 +214,7 @@ UniValue FetchBlock(const NetContext& context, const RpcCall& call)
         have = node && node->HasData();
     }
     if (!node) throw RpcError{RpcCode::kMisc, "Block header missing"};
-    // A file that holds a block from above the tip would not be pruned for long.
+    // A file with a block from above the tip would not be pruned for long.
     if (context.chain.Chain().IsPruneMode() && node->height > context.chain.Current().height) {
         throw RpcError{RpcCode::kMisc, "In prune mode, only blocks that the node has already "
                                        "synced previously can be fetched from a peer"};

@@ -1,4 +1,4 @@
-// getnetworkinfo, getnettotals, setnetworkactive, and what all calls about peers share; see
+// getnetworkinfo, getnettotals, setnetworkactive, and code shared by the calls about peers; see
 // network.h.
 #include "rpc/network.h"
 
@@ -50,7 +50,7 @@ UniValue NetworkInfo(const NetContext& context)
     out.pushKV("subversion", context.chain.user_agent);
     out.pushKV("protocolversion", kProtocolVersion);
     PushServices(out, "localservices", options.peers.services);
-    out.pushKV("localrelay", Bool(false)); // transactions of peers are not taken yet
+    out.pushKV("localrelay", Bool(false)); // transactions from peers are not accepted yet
     out.pushKV("timeoffset", Num(network.TimeOffset()));
     out.pushKV("networkactive", Bool(network.IsActive()));
     out.pushKV("connections", Num(counts.in + counts.out));

@@ -9,10 +9,10 @@ namespace ibd {
 
 struct NetContext {
     ChainContext& chain;
-    /** Null while the node starts or when it has stopped; set by it while callers run. */
+    /** Null before the node sets it and after it stopped; callers may be running. */
     std::atomic<PeerNetwork*> network = nullptr;
 
-    /** -31 if there is none. */
+    /** -31 without a network. */
     PeerNetwork& Network() const;
 };
 
@@ -29,18 +29,18 @@ void AddBanMethods(RpcTable& table, NetContext& context);
 /** getnodeaddresses, getaddrmaninfo, getrawaddrman, addpeeraddress, exportasmap. */
 void AddPeerAddressMethods(RpcTable& table, NetContext& context);
 
-/** Adds a call that needs peers and headers only, so that it is answered while the booster works.
+/** Adds a call that needs only peers and headers, so that it is answered while the booster works.
  */
 void AddNetMethod(RpcTable& table, RpcMethod method);
 
-/** The networks that addresses may be of, in Core's order. */
+/** The networks of public addresses, in Core's order. */
 inline constexpr AddressNetwork kPublicNetworks[] = {AddressNetwork::kIpv4, AddressNetwork::kIpv6,
                                                      AddressNetwork::kOnion, AddressNetwork::kI2p,
                                                      AddressNetwork::kCjdns};
 
 /** Members "<name>" in hex and "<name>names" of a set of services. */
 void PushServices(UniValue& out, const std::string& name, uint64_t services);
-/** What Core answers to some wrong arguments: the help of the call. */
+/** Throws the call's help, which is Core's answer to some wrong arguments. */
 [[noreturn]] void ThrowHelp(const RpcTable& table, const std::string& method, RpcCode code);
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// Where calls that write a file put it. See chain_context.h.
+// Files written by calls. See chain_context.h.
 #pragma once
 
 #include "rpc/chain_context.h"
@@ -6,17 +6,16 @@
 
 namespace ibd {
 
-/** A file that a call makes: written under a name of its own until it is complete. */
+/** A file made by a call: written under a temporary name until it is complete. */
 struct NewFile {
-    /** Whether a named pipe that is there will do: what is written goes straight into it. */
+    /** Whether an existing named pipe is accepted; data is then written directly into it. */
     enum class Pipes { kRefused, kTaken };
 
     Path path;
     Path incomplete;
     bool is_pipe = false; //!< `incomplete` is `path`
 
-    /** A relative `name` is below the data directory. Throws RpcError (-8) if something is there.
-     */
+    /** A relative `name` is below the data directory. Throws RpcError (-8) if the path exists. */
     NewFile(const ChainContext& context, const std::string& name, Pipes pipes = Pipes::kRefused)
         : path(context.net_dir / name), incomplete(path)
     {
@@ -33,7 +32,7 @@ struct NewFile {
     }
 };
 
-/** The name under which a call writes. Throws RpcError (-8) if it is taken or cannot be made. */
+/** The temporary name of a call's file. Throws RpcError (-8) if it exists or cannot be created. */
 inline UnfinishedFile ClaimUnfinished(const ChainContext& context, const Path& incomplete)
 {
     auto claimed = UnfinishedFile::Claim(context.env, context.net_dir, incomplete);

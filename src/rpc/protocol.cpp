@@ -8,13 +8,13 @@ namespace {
 
 struct Request {
     bool version2 = false;
-    std::optional<UniValue> id = UniValue(); //!< none: absent from the request
+    std::optional<UniValue> id = UniValue(); //!< nothing: absent from the request
     std::string method;
     UniValue params;
 
     bool IsNotification() const { return version2 && !id; }
-    /** Reads as far as it is valid, so that an error can carry id and version; in a batch, what is
-     *  no object is answered with those of the request before, as in Core. */
+    /** Parses as much as is valid, so that an error can carry id and version. As in Core, a batch
+     *  element that is not an object is answered with those of the element before. */
     void Parse(const UniValue& json, const RpcCaller& caller, Logger& logger);
 };
 
@@ -96,7 +96,8 @@ RpcReply AnswerSingle(RpcTable& table, Logger& logger, const UniValue& json,
     try {
         request.Parse(json, caller, logger);
     } catch (const RpcError& error) {
-        return ErrorReply(request, error); // whoever asks so needs an answer, notification or not
+        // A malformed request gets an answer, even as a notification.
+        return ErrorReply(request, error);
     }
     if (!MayCall(caller, request.method, logger)) return {kForbidden, ""};
     try {
@@ -105,7 +106,7 @@ RpcReply AnswerSingle(RpcTable& table, Logger& logger, const UniValue& json,
         return {200, ReplyObject(request, result, nullptr).write() + "\n"};
     } catch (const RpcError& error) {
         if (request.IsNotification()) return {204, ""};
-        // A 2.0 request that was understood gets its error with the status of success.
+        // A valid 2.0 request gets its error with status 200.
         if (request.version2) {
             return {200, ReplyObject(request, UniValue(), &error).write() + "\n"};
         }
@@ -113,7 +114,7 @@ RpcReply AnswerSingle(RpcTable& table, Logger& logger, const UniValue& json,
     }
 }
 
-/** Nothing if the user may make all calls. */
+/** Nothing: the user may make all calls. */
 std::optional<RpcReply> RefuseBatch(Logger& logger, const UniValue& batch, const RpcCaller& caller)
 {
     if (!caller.may_call) return std::nullopt;
@@ -146,7 +147,7 @@ RpcReply AnswerBatch(RpcTable& table, Logger& logger, const UniValue& batch,
         }
         if (!request.IsNotification()) replies.push_back(reply);
     }
-    // An empty batch names no version, so old clients get the empty array they expect.
+    // An empty batch has no version; old clients expect the empty array.
     if (replies.empty() && !batch.empty()) return {204, ""};
     return {200, replies.write() + "\n"};
 }

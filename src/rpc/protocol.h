@@ -14,19 +14,19 @@ struct RpcReply {
     std::string body;
 };
 
-/** Who calls. */
+/** The caller of a request. */
 struct RpcCaller {
     std::string user = {};
     std::string peer = {}; //!< "127.0.0.1:50000"
-    bool log_ips = false;  //!< -logips: the log may name the peer
+    bool log_ips = false;  //!< -logips: the log may contain the peer's address
     bool may_call_nothing = false;
-    /** Whether the user may call the method; empty: all may be called. */
+    /** Whether the user may call the method; empty: all are allowed. */
     std::function<bool(const std::string& method)> may_call = {};
 };
 
-/** Executes the request or batch in `body`. Version 2.0 requests answer errors with status 200;
- *  older ones with 400 (invalid request), 404 (no such method) or 500; a call the user may not
- *  make is 403; only notifications: 204. */
+/** Executes the request or batch in `body`. Errors of version 2.0 requests have status 200; of
+ *  older ones 400 (invalid request), 404 (no such method) or 500; a forbidden call: 403; only
+ *  notifications: 204. */
 RpcReply AnswerRpc(RpcTable& table, Logger& logger, const std::string& body,
                    const RpcCaller& caller);
 

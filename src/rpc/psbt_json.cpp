@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-/** An array under that name, if there is something in it. */
+/** Adds the array, unless it is empty. */
 void PushIfAny(UniValue& out, const char* name, const UniValue& list)
 {
     if (!list.empty()) out.pushKV(name, list);
@@ -270,7 +270,7 @@ void PushVersion2(UniValue& out, const Psbt& psbt)
     out.pushKV("has_sighash_single", Bool((*psbt.modifiable & Psbt::kHasSighashSingle) != 0));
 }
 
-/** Nothing where an output that is spent is not known, or amounts are impossible. */
+/** Nothing: a spent output is unknown, or amounts are out of range. */
 std::optional<Amount> Fee(const Psbt& psbt)
 {
     Amount total_in = 0, total_out = 0;

@@ -1,4 +1,4 @@
-// PSBTs in calls: as base64 and as JSON, field for field as Core prints them. Pure; any thread.
+// PSBTs in calls: base64 and JSON, field for field as in Core. Pure; any thread.
 #pragma once
 
 #include "psbt/analyze.h"
@@ -8,9 +8,9 @@
 
 namespace ibd {
 
-/** The argument that takes one. */
+/** An argument for a PSBT. */
 RpcArg PsbtArg();
-/** A string argument; -22 in Core's words if it is no PSBT. */
+/** Parses a string argument; -22 in Core's words if it is not a PSBT. */
 Psbt ParsePsbt(const UniValue& base64);
 std::string PsbtText(const Psbt& psbt);
 

@@ -1,4 +1,4 @@
-// The calls that add to PSBTs what the chainstate and descriptors know; see util_calls.h.
+// The calls that add data of the chainstate and of descriptors to PSBTs; see util_calls.h.
 #include "psbt/sign_psbt.h"
 #include "rpc/descriptors.h"
 #include "rpc/psbt_json.h"
@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-/** A witness program, or a script hash of one that the ring knows. */
+/** A witness program, or a script hash of one in the ring. */
 bool IsWitnessOutput(ByteSpan script, const KeyRing& keys)
 {
     if (ParseWitnessProgram(script)) return true;
@@ -24,8 +24,8 @@ bool IsWitnessOutput(ByteSpan script, const KeyRing& keys)
     return inner != keys.scripts.end() && ParseWitnessProgram(inner->second);
 }
 
-/** Adds coins of the chainstate that are spent by witness; for others the PSBT needs the whole
- *  transaction, of which there is no index. */
+/** Adds coins of the chainstate that are spent by witness. Other coins need the whole previous
+ *  transaction, for which there is no index. */
 void AddCoins(ChainManager& chain, const KeyRing& keys, Psbt& psbt)
 {
     const auto tx = psbt.UnsignedTx();
@@ -60,7 +60,7 @@ UniValue UpdatePsbt(const ChainContext& context, const RpcCall& call)
 {
     KeyRing keys;
     if (call.Has(1)) keys = CollectScanObjects(call.At(1), context.Chain().Params());
-    keys.secrets.clear(); // it is not asked to sign
+    keys.secrets.clear(); // this call must not sign
     PsbtSignOptions options;
     options.finalize = false;
     return PsbtText(Process(context, call.At(0), keys, options));

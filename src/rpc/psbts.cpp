@@ -62,7 +62,7 @@ UniValue CombinePsbts(const RpcCall& call)
     return PsbtText(psbts[0]);
 }
 
-/** Highest version, lowest lock time: what all of them can live with. */
+/** Highest version, lowest lock time: valid for all of them. */
 Psbt EmptyFor(const std::vector<Psbt>& psbts)
 {
     MutableTransaction tx;
@@ -95,7 +95,7 @@ UniValue JoinPsbts(const ChainContext& context, const RpcCall& call)
                      twice->txid.ToHex(), twice->vout);
         }
     }
-    // So that nobody sees which inputs and outputs came together.
+    // Shuffles, to hide which inputs and outputs came together.
     Hash32 seed;
     context.env.RandomBytes(seed);
     RandomStream chance(seed);

@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-/** Ids as they are without signatures: what variants of one transaction have in common. */
+/** The id without signatures, which is common to variants of one transaction. */
 Txid UnsignedId(MutableTransaction tx)
 {
     for (MutableInput& input : tx.inputs) input.script_sig.clear();
@@ -79,7 +79,7 @@ void RequireMember(const UniValue& object, const std::string& name, UniValue::VT
 
 Bytes WitnessScriptHash(ByteSpan script) { return WitnessProgramScript(0, Sha256Of(script)); }
 
-/** Puts the scripts of a previous output into the ring. */
+/** Adds the scripts of a previous output to the ring. */
 void AddScripts(const UniValue& json, const Bytes& script_pubkey, KeyRing& keys)
 {
     RequireMember(json, "redeemScript", UniValue::VSTR, true);
@@ -93,7 +93,7 @@ void AddScripts(const UniValue& json, const Bytes& script_pubkey, KeyRing& keys)
                                            : ParseHexArgument(redeem, "redeemScript");
     const Bytes wrapped = WitnessScriptHash(script);
     keys.AddScript(script);
-    keys.AddScript(wrapped); // for a witness script in a script hash
+    keys.AddScript(wrapped); // for a witness script inside a script hash
     const bool both = !witness.isNull() && !redeem.isNull();
     if (both && witness.getValStr() != redeem.getValStr() &&
         ParseHexArgument(redeem, "redeemScript") != wrapped) {
@@ -112,7 +112,7 @@ void AddScripts(const UniValue& json, const Bytes& script_pubkey, KeyRing& keys)
 
 using SpentByOutPoint = std::map<OutPoint, MutableOutput>;
 
-/** One entry of "prevtxs": an output that need not be on the chain. */
+/** One entry of "prevtxs": an output that may be unknown to the chain. */
 void AddPrevious(const UniValue& json, SpentByOutPoint& spent, KeyRing& keys)
 {
     if (!json.isObject()) {
@@ -165,7 +165,7 @@ KeyRing ParseSecrets(const UniValue& list, uint8_t prefix)
     return keys;
 }
 
-/** What each input spends, from the chain and from "prevtxs". */
+/** The output spent by each input, from the chain and from "prevtxs". */
 std::vector<std::optional<MutableOutput>>
 Previous(ChainManager& chain, const MutableTransaction& tx, const UniValue& list, KeyRing& keys)
 {

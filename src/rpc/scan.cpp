@@ -1,4 +1,4 @@
-// scantxoutset: unspent outputs whose scripts descriptors stand for; see blockchain.h.
+// scantxoutset: finds unspent outputs by descriptors; see blockchain.h.
 #include "rpc/blockchain.h"
 #include "rpc/descriptors.h"
 #include "rpc/json.h"
@@ -11,17 +11,17 @@ namespace ibd {
 
 namespace {
 
-/** Coins between two looks at whether to stop. */
+/** Coins between two checks for a stop request. */
 constexpr uint64_t kCheckEvery = 8192;
 
-/** One scan at a time; the other calls ask about it or end it. */
+/** One scan at a time; other calls query or abort it. */
 struct ScanState {
     std::atomic<bool> running = false;
     std::atomic<bool> abort = false;
     std::atomic<int> percent = 0;
 };
 
-/** Holds the scan for as long as it lives. */
+/** Reserves the scan as long as it lives. */
 class ScanTurn {
 public:
     explicit ScanTurn(ScanState& state) : m_state(state), m_mine(!state.running.exchange(true)) {}
@@ -51,7 +51,7 @@ Wanted CollectScripts(const UniValue& objects, const ChainParams& params)
     return wanted;
 }
 
-/** Coins come ordered by id, so its first bytes tell how far the walk is. */
+/** Coins are ordered by id, so its first bytes show the progress. */
 int Percent(const Txid& txid)
 {
     const ByteSpan bytes = txid.Span();
@@ -120,7 +120,7 @@ UniValue StartScan(const ChainContext& context, ScanState& state, const RpcCall&
     if (call.Count() < 2) {
         throw RpcError{RpcCode::kMisc, "scanobjects argument is required for the start action"};
     }
-    // A null counts as given here, in Core too.
+    // As in Core, a null counts as given.
     if (!call.At(1).isArray()) {
         throw RpcError{RpcCode::kTypeError, WrongTypeText(call.At(1), UniValue::VARR)};
     }

@@ -1,4 +1,4 @@
-// The call that puts a transaction into the pool; see mempool.h.
+// The call that submits a transaction to the pool; see mempool.h.
 #include "rpc/json.h"
 #include "rpc/mempool.h"
 #include "rpc/tx_build.h"
@@ -22,7 +22,7 @@ void RefuseBurning(const TxView& tx, Amount most)
                    "Unspendable output exceeds maximum configured by user (maxburnamount)"};
 }
 
-/** An error of the verdict, if it is one. */
+/** Throws the error of the verdict, if any. */
 void RequireTaken(const TxVerdict& verdict)
 {
     if (!verdict.violation) return;
@@ -31,7 +31,7 @@ void RequireTaken(const TxVerdict& verdict)
                    verdict.violation->ToString()};
 }
 
-/** `most`: fee; 0 for no limit. */
+/** `most`: highest fee; 0: no limit. */
 void Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
 {
     const CoinsGuard coins = context.chain.Chain().HoldCoins();

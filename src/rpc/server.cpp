@@ -137,7 +137,7 @@ Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t defaul
     for (const std::string& text : args.GetAll("-rpcallowip")) {
         const auto subnet = Subnet::Parse(text, options.http.cjdns_reachable);
         if (!subnet) {
-            // The program's last line names the part that did not start, as in Core.
+            // As in Core, the program's last line names the part that failed to start.
             return BadData("Invalid -rpcallowip subnet specification: {}. Valid values are a "
                            "single IP (e.g. 1.2.3.4), a network/netmask (e.g. "
                            "1.2.3.4/255.255.255.0), a network/CIDR (e.g. 1.2.3.4/24), all ipv4 "

@@ -1,4 +1,4 @@
-// RpcServer: the JSON-RPC service as the options describe it - HTTP, logins, calls.
+// RpcServer: the JSON-RPC service configured by the options: HTTP, logins, calls.
 #pragma once
 
 #include "rpc/auth.h"
@@ -17,7 +17,8 @@ struct RpcServerOptions {
     bool log_ips = false; //!< -logips
 };
 
-/** Reads the options. `network_dir` is where the cookie goes unless -rpccookiefile is absolute. */
+/** Reads the options. `network_dir`: the directory of the cookie unless -rpccookiefile is absolute.
+ */
 Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t default_port,
                                         const Path& network_dir, Logger& logger);
 
@@ -26,7 +27,7 @@ public:
     /** Serves `table`, which must outlive it. */
     static Result<std::unique_ptr<RpcServer>>
     Start(Env& env, Logger& logger, const RpcServerOptions& options, RpcTable& table);
-    /** New requests are refused; those under way go on. */
+    /** Refuses new requests; running ones continue. */
     void Interrupt() { m_http->Interrupt(); }
 
 private:

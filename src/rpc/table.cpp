@@ -48,7 +48,7 @@ std::optional<std::string> RpcTable::WarmupStatus() const
 std::optional<std::string> RpcTable::WhyNotYet(const RpcMethod* method) const
 {
     const Lock lock(m_mutex);
-    // Once chain calls are answered, a method that is not there is not waited for.
+    // Unknown methods are reported as soon as network calls are answered.
     const RpcPhase since = method != nullptr ? method->since : RpcPhase::kNetwork;
     if (since <= m_phase) return std::nullopt;
     return m_warmup;
@@ -81,7 +81,7 @@ UniValue RpcTable::Execute(const std::string& method, const UniValue& params)
     try {
         return found->Execute(params.isObject() ? found->ToPositional(params) : params);
     } catch (const std::exception& e) {
-        // From the JSON library or for want of memory.
+        // From the JSON library, or out of memory.
         throw RpcError{RpcCode::kMisc, e.what()};
     }
 }

@@ -1,5 +1,5 @@
-// RpcTable: all methods, the state of the server while the node starts, and the execution of one
-// call. Methods are added before the server starts; then any thread may call it.
+// RpcTable: all methods, the warm-up state of the server, and the execution of one call. Methods
+// are added before the server starts; then any thread may call it.
 #pragma once
 
 #include "rpc/method.h"
@@ -20,10 +20,9 @@ public:
     void Add(RpcMethod method);
     const RpcMethod* Find(const std::string& name) const;
 
-    /** While the node starts, calls are answered with -28 and this text, but for those of an
-     *  earlier phase. */
+    /** During start-up, calls of later phases are answered with -28 and this text. */
     void SetWarmup(const std::string& status);
-    /** From now on calls about headers and peers are answered too. */
+    /** Answers calls about headers and peers from now on. */
     void OpenNetworkCalls();
     void EndWarmup();
     /** Before the server starts: -28 says it, too. */
@@ -36,10 +35,10 @@ public:
     /** The list of calls by category, or the help of one ("help: unknown command: x"). */
     std::string Help(const std::string& command) const;
 
-    /** All arguments of all calls, hidden ones too, as RpcMethod::AppendConversions gives them. */
+    /** All arguments of all calls, including hidden ones, by RpcMethod::AppendConversions. */
     UniValue Conversions() const;
 
-    /** One call under way. */
+    /** A running call. */
     struct Active {
         std::string method;
         int64_t start_micros;
@@ -51,7 +50,7 @@ private:
     std::map<std::string, RpcMethod> m_methods;
     const OverallProgress* m_overall = nullptr;
     mutable Mutex m_mutex;
-    /** Why a method cannot be called yet; nothing if it can. */
+    /** The reason why a method cannot be called yet; nothing: it can. */
     std::optional<std::string> WhyNotYet(const RpcMethod* method) const;
 
     std::optional<std::string> m_warmup IBD_GUARDED_BY(m_mutex) = "RPC server started";

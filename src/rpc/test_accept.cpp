@@ -1,4 +1,4 @@
-// The call that asks whether transactions would come into the pool; see mempool.h.
+// The call that tests whether the pool would accept transactions; see mempool.h.
 #include "rpc/json.h"
 #include "rpc/mempool.h"
 #include "rpc/tx_build.h"
@@ -30,7 +30,7 @@ std::vector<TransactionRef> ParsePackage(const UniValue& array)
     return txs;
 }
 
-/** One alone is told more than a package of one would be. */
+/** A single transaction gets a more detailed verdict than a package of one. */
 PackageVerdict Ask(const PoolContext& context, Package txs)
 {
     const CoinsGuard coins = context.chain.Chain().HoldCoins();
@@ -67,7 +67,7 @@ void AppendAllowed(UniValue& out, const Wtxid& id, const TxVerdict& verdict)
     out.pushKV("fees", fees);
 }
 
-/** False: it pays more than `max_rate`, and what comes after it is not told. */
+/** False: it pays more than `max_rate`, and later verdicts are not reported. */
 bool AppendVerdict(UniValue& out, const Wtxid& id, const TxVerdict& verdict, Amount max_rate)
 {
     const Amount most = FeeAt(max_rate, verdict.vsize);

@@ -1,4 +1,4 @@
-// TipWaiters: RPC calls that wait for the tip to be what they want. The node tells it of every new
+// TipWaiters: RPC calls that wait for a condition on the tip. The node notifies it of every new
 // tip. Any thread.
 #pragma once
 
@@ -14,13 +14,13 @@ class TipWaiters {
 public:
     using Condition = std::function<bool(const TipInfo&)>;
 
-    /** Waits until what `current` returns meets the condition, the time is over (0: no limit) or
-     *  Stop(); returns it as it is then. */
+    /** Waits until the tip from `current` meets the condition, the time is over (0: no limit), or
+     *  Stop(); returns the current tip. */
     TipInfo Wait(const std::function<TipInfo()>& current, const Condition& condition,
                  std::chrono::milliseconds timeout);
     /** There is a new tip. */
     void Notify();
-    /** Ends all waiting for good. */
+    /** Ends all waits permanently. */
     void Stop();
 
 private:

@@ -48,7 +48,7 @@ void AppendConfirmation(UniValue& out, const ChainReader& chain, const HeaderNod
     out.pushKV("blocktime", Num(node.time));
 }
 
-/** A transaction of the pool: whatever it spends is not told. */
+/** A transaction of the pool, without data about the coins that it spends. */
 UniValue Unconfirmed(const ChainContext& context, const TxPool& pool, const Txid& txid,
                      int verbosity)
 {

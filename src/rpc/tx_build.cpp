@@ -27,7 +27,7 @@ void RequireType(const UniValue& value, UniValue::VType type)
     if (value.type() != type) throw RpcError{RpcCode::kTypeError, WrongTypeText(value, type)};
 }
 
-/** Of an input that says nothing of its sequence. */
+/** For an input without an explicit sequence. */
 uint32_t DefaultSequence(std::optional<bool> replaceable, uint32_t lock_time)
 {
     if (replaceable.value_or(true)) return kMostReplaceable;
@@ -51,7 +51,7 @@ MutableInput ParseInput(const UniValue& json, uint32_t sequence)
     return out;
 }
 
-/** Names and values of an object, or of an array of objects of one member each. */
+/** Names and values of an object, or of an array of objects with one member each. */
 std::vector<std::pair<std::string, UniValue>> OutputPairs(const UniValue& json)
 {
     if (json.isNull()) Refuse("output argument must be non-null");

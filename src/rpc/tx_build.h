@@ -1,5 +1,5 @@
-// What calls that make transactions share: reading inputs, outputs and amounts from JSON. Errors
-// in Core's words.
+// Shared by calls that make transactions: reads inputs, outputs and amounts from JSON. Errors in
+// Core's words.
 #pragma once
 
 #include "primitives/transaction.h"
@@ -7,18 +7,18 @@
 
 namespace ibd {
 
-/** A number or a string, in bitcoin; -3 if it is no amount of money. */
+/** A number or a string, in bitcoin; -3 if out of range or malformed. */
 Amount ParseAmount(const UniValue& value);
 
-/** What createrawtransaction and createpsbt are given from argument 0 on: inputs, outputs,
- *  locktime, replaceable, version. */
+/** Reads the arguments of createrawtransaction and createpsbt from 0 on: inputs, outputs, locktime,
+ *  replaceable, version. */
 MutableTransaction BuildTransaction(const RpcCall& call, const AddressPrefixes& prefixes);
 
-/** The outputs that the inputs spend, as far as they are unspent on the active chain. */
+/** The outputs spent by the inputs; nothing for one that is not unspent on the active chain. */
 std::vector<std::optional<MutableOutput>> FindSpent(ChainManager& chain,
                                                     const MutableTransaction& tx);
 
-/** The hash type that is named; nothing without the argument. -8 for no name of one. */
+/** The named hash type; nothing without the argument. -8 for an invalid name. */
 std::optional<uint8_t> HashTypeArgument(const RpcCall& call, size_t argument);
 
 /** The arguments of BuildTransaction, for their help. */

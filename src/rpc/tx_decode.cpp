@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** All scripts have whole operations and none is too long, as those of real transactions have. */
+/** Whether all scripts have complete operations and valid lengths, as in real transactions. */
 bool LooksSane(const TxView& tx)
 {
     const auto sane = [](ByteSpan script) {

@@ -7,11 +7,11 @@
 
 namespace ibd {
 
-/** Hex of a transaction in the form with witnesses (true) or without (false); told neither, the one
- *  of which it looks like a real transaction. Null if it is none. */
+/** Parses hex of a transaction with witnesses (true) or without (false); by default the form that
+ *  looks like a real transaction. Null: neither. */
 TransactionRef DecodeTx(const std::string& hex, std::optional<bool> is_witness = std::nullopt);
 
-/** Only operations that exist, all whole, none pushing more than may be pushed. */
+/** Whether all operations are defined and complete, and no push is too long. */
 bool HasValidOperations(ByteSpan script);
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// Transactions and scripts as JSON, field for field as Core prints them. Pure; any thread.
+// Transactions and scripts as JSON, field for field as in Core. Pure; any thread.
 #pragma once
 
 #include "rpc/json.h"
@@ -12,13 +12,13 @@ namespace ibd {
 /** {asm, desc, hex, address, type} of an output script. */
 UniValue ScriptPubKeyJson(ByteSpan script, const AddressPrefixes& prefixes);
 
-/** {asm, hex, type} of a script that stands behind a hash. */
+/** {asm, hex, type} of the script inside a script hash. */
 UniValue InnerScriptJson(ByteSpan script);
 
 struct TxJsonOptions {
     bool include_hex = true;
     const std::vector<Coin>* spent = nullptr; //!< by input; gives "fee"
-    bool with_prevouts = false;               //!< and "prevout" of each input
+    bool with_prevouts = false;               //!< also "prevout" of each input
     std::optional<Uint256> block_hash;        //!< "blockhash"
 };
 

@@ -11,9 +11,9 @@ namespace ibd {
 
 namespace {
 
-/** No transaction has more outputs: an output weighs 36 at least. */
+/** Most outputs of a transaction: an output weighs at least 36. */
 constexpr uint32_t kMaxOutputs = kMaxBlockWeight / 36;
-/** Outputs asked for before others get at the coins. */
+/** Outputs looked up before the coins are released for others. */
 constexpr uint32_t kOutputsAtOnce = 1'000;
 
 std::set<Txid> WantedOf(const UniValue& txids)
@@ -30,8 +30,8 @@ std::set<Txid> WantedOf(const UniValue& txids)
     return out;
 }
 
-/** Height of the block that has the transaction, if any of its outputs is unspent. There is no
- *  index, and coins are found by their whole names only. */
+/** Height of the block with the transaction, if any of its outputs is unspent. Without an index,
+ *  coins are found only by outpoint. */
 std::optional<uint32_t> HeightOf(ChainManager& manager, const Txid& txid)
 {
     for (uint32_t first = 0; first < kMaxOutputs; first += kOutputsAtOnce) {
@@ -86,7 +86,7 @@ MerkleBlockMessage ReadProof(const UniValue& hex)
 {
     auto message = Decode<MerkleBlockMessage>(ParseHexArgument(hex, "proof"));
     if (message) return std::move(*message);
-    // Core says it as of another reader than that of messages.
+    // Core reports the error from another stream class.
     std::string text = message.Message() + ": iostream error";
     if (const size_t at = text.find("DataStream"); at != std::string::npos) {
         text.replace(at, std::string_view("DataStream").size(), "SpanReader");
@@ -105,7 +105,7 @@ UniValue ProvenBy(const ChainContext& context, const RpcCall& call)
     if (node == nullptr || !chain.Active().Contains(node) || node->tx_count == 0) {
         throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found in chain"};
     }
-    // Another count would give the nodes of the tree another meaning.
+    // With another count the tree's nodes would have another meaning.
     if (node->tx_count != message.proof.tx_count) return out;
     for (const ProvenTx& tx : proven.txs) out.push_back(tx.txid.ToHex());
     return out;

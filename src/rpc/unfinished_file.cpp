@@ -13,7 +13,7 @@ constexpr std::string_view kEnding = ".path";
 
 Path FolderOf(const Path& net_dir) { return net_dir / "unfinished"; }
 
-/** One note for each file; its contents are the file's path. */
+/** Path of a file's note, which contains the file's path. */
 Path NoteOf(const Path& net_dir, const Path& path)
 {
     const Hash32 digest = Sha256Of(AsBytes(path.string()));
@@ -29,13 +29,13 @@ Result<> WriteNote(Env& env, const Path& note, const Path& path)
     return env.SyncDirectory(note.parent_path());
 }
 
-/** By a note, which goes. */
+/** Removes a noted file and its note. */
 Result<> RemoveNoted(Env& env, Logger& log, const Path& note)
 {
     IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, note));
     const Path path = std::string(AsChars(bytes));
     std::error_code code;
-    // What is no file was not made by the call: it may have died before it had the name.
+    // Only a regular file is removed: the call may have died before it created one.
     const auto status = std::filesystem::symlink_status(path, code);
     if (status.type() == std::filesystem::file_type::regular) {
         log.Warning("removing '{}' ({}), which a call was writing when the node died",
@@ -49,7 +49,7 @@ Result<> RemoveNoted(Env& env, Logger& log, const Path& note)
 
 Result<UnfinishedFile> UnfinishedFile::Claim(Env& env, const Path& net_dir, const Path& path)
 {
-    // Before the note, which may make a start remove it.
+    // Before the note, which may make a start remove the file.
     std::error_code code;
     const auto status = std::filesystem::symlink_status(path, code);
     if (std::filesystem::exists(status)) return SystemError("'{}' exists already", path.string());

@@ -1,7 +1,7 @@
-// UnfinishedFile: a file beside one that a call makes, in which that is written until it is
-// complete. Its name is taken exclusively, so that no file of a user's is written over, and noted
-// in the folder `unfinished` of the network's data directory, so that the start after a death
-// removes it. Owned by a call; one thread.
+// UnfinishedFile: a temporary file next to the file that a call makes, written until it is
+// complete. It is created exclusively, so that no user's file is overwritten, and noted in the
+// folder `unfinished` of the network's data directory, so that the next start after a crash removes
+// it. Owned by a call; one thread.
 #pragma once
 
 #include "util/env.h"
@@ -11,9 +11,9 @@ namespace ibd {
 
 class UnfinishedFile {
 public:
-    /** Makes `path`, empty. An error if something has this name, or another call is at it. */
+    /** Creates `path`, empty. An error if it exists, or another call uses it. */
     static Result<UnfinishedFile> Claim(Env& env, const Path& net_dir, const Path& path);
-    /** Removes it, unless the call has given it another name. */
+    /** Removes it, unless the call has renamed it. */
     ~UnfinishedFile();
     UnfinishedFile(UnfinishedFile&& other) noexcept
         : m_env(other.m_env), m_path(std::move(other.m_path)),
@@ -31,10 +31,11 @@ private:
 
     Env& m_env;
     Path m_path;
-    Path m_note; //!< empty: moved from
+    Path m_note; //!< empty after a move
 };
 
-/** At a start: removes what calls were writing when the node died, with a line for each file. */
+/** At start: removes the files of calls that were running when the node died, with a log line for
+ *  each. */
 Result<> RemoveUnfinishedFiles(Env& env, Logger& log, const Path& net_dir);
 
 } // namespace ibd

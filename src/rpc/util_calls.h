@@ -1,5 +1,5 @@
-// Calls about addresses, keys, messages, scripts and transactions that need little of the chain.
-// One .cpp file per group.
+// Calls about addresses, keys, messages, scripts and transactions that hardly use the chain. One
+// .cpp file per group.
 #pragma once
 
 #include "rpc/chain_context.h"
