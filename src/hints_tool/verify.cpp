@@ -50,8 +50,8 @@ Result<> VerifyHints(const ToolContext& context)
     progress.Finish();
     if (const auto repeated = JudgeCoinbases(std::move(coinbases))) return BadData("{}", *repeated);
     if (!sum->IsZero()) {
-        return BadData("{}: the hints are wrong: what they call spent is not what blocks 1 to {} "
-                       "spend",
+        return BadData("{}: the hints are wrong: the outputs that they mark as spent are not those "
+                       "that blocks 1 to {} spend",
                        info.path.string(), info.terminal_height);
     }
     Print(stdout, "right: {} coins of {} outputs after block {}, {}\n", coins, outputs,

@@ -89,10 +89,10 @@ Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
     std::string unusable = loaded ? "" : loaded.Message();
     std::optional<JoinState> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && !Owns(*kept, ordered)) {
-        unusable = "what is kept belongs to another join";
+        unusable = "the kept work belongs to another join";
     } else if (kept && (kept->stage == JoinStage::kHinted ||
                         (hints && kept->stage != JoinStage::kReading))) {
-        unusable = "what is kept does not say any more what is unspent";
+        unusable = "the kept work has no events any more, which hints need";
     } else if (kept) {
         const Result<> opened = CheckSpills(m_job.env, directory, *kept);
         if (!opened && opened.GetError().kind == Error::Kind::kSystem) return opened.GetError();

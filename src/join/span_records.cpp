@@ -29,7 +29,7 @@ bool ForEachRecord(ByteSpan page, HeightSpan range, RecordSize size_of, Visit vi
 
 Error Garbled(uint32_t range)
 {
-    return BadData("range {} of the spills holds what is no record of it", range);
+    return BadData("range {} of the spills has a malformed or foreign record", range);
 }
 
 } // namespace

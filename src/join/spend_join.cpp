@@ -78,7 +78,7 @@ Result<JoinVerdict> SpendJoin::Run(const MakeHintsWriter& make_writer, const Pub
         IBD_ASSIGN_OR_RETURN(Outcome outcome, Try(make_writer, publish, ordered));
         if (outcome.damaged) {
             if (std::exchange(damaged, true)) {
-                return SystemError("{} does not keep what is written to it",
+                return SystemError("{} does not keep written data",
                                    m_job.options.directory.string());
             }
             m_job.log.Warning("Join: starting over from the blocks");

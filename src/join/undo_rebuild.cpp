@@ -93,8 +93,7 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
             return verdict;
         }
         if (again) {
-            return SystemError("{} does not keep what is written to it",
-                               m_job.options.directory.string());
+            return SystemError("{} does not keep written data", m_job.options.directory.string());
         }
         m_job.log.Warning("Undo: {}: starting over from the blocks", verdict.Message());
     }
@@ -124,7 +123,7 @@ Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<F
         }
         use_kept = made.Ok();
     }
-    return SystemError("{} does not keep what is written to it", m_job.options.directory.string());
+    return SystemError("{} does not keep written data", m_job.options.directory.string());
 }
 
 /** Nothing: a join is necessary. Bad data: a spill is damaged. */

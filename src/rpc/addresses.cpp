@@ -173,7 +173,7 @@ void AddAddressMethods(RpcTable& table, ChainContext& context)
                "  \"isscript\": bool,           (boolean) It names a script, not a key\n"
                "  \"iswitness\": bool,          (boolean) It is a witness program\n"
                "  \"witness_version\": n, \"witness_program\": \"hex\",\n"
-               "  \"error\": \"str\",             (string) What is wrong with it\n"
+               "  \"error\": \"str\",             (string) Why it is invalid\n"
                "  \"error_locations\": [ n, ... ]  (json array) Where, as far as is known\n}",
                "\"bc1q09vm5lfy0j5reeulh4x5752q25uqqvz34hufdl\"",
                [&context](const RpcCall& call) { return ValidateAddress(context, call); }});

@@ -268,14 +268,14 @@ void AddBlockTemplateMethods(RpcTable& table, MiningContext& context)
     table.Add(
         {"mining",
          "getblocktemplate",
-         "A block to work on, or the verdict on one that was made elsewhere (BIP22, BIP23).",
+         "A template of the next block, or the verdict on a proposed one (BIP22, BIP23).",
          {{"template_request",
            RpcType::kObject,
            true,
            "",
-           "mode: template (or none) or proposal; capabilities: not looked at; rules: those that "
-           "the client knows, segwit at least; longpollid: wait until the template of this id is "
-           "old; data: the block of a proposal, as hex",
+           "mode: template (default) or proposal; capabilities: ignored; rules: supported by the "
+           "client, at least segwit; longpollid: wait until the template with this id is out of "
+           "date; data: the block of a proposal, as hex",
            {},
            "{\"mode\":\"str\",\"capabilities\":[\"str\",...],\"rules\":[\"segwit\",\"str\",...],"
            "\"longpollid\":\"str\",\"data\":\"hex\"}"}},
@@ -287,7 +287,7 @@ void AddBlockTemplateMethods(RpcTable& table, MiningContext& context)
          "  \"noncerange\": \"00000000ffffffff\", \"sigoplimit\": n, \"sizelimit\": n,\n"
          "  \"weightlimit\": n, \"curtime\": n, \"bits\": \"hex\", \"height\": n,\n"
          "  \"signet_challenge\": \"hex\", \"default_witness_commitment\": \"hex\"\n}\n"
-         "null or \"str\"    (string) Of a proposal: nothing is wrong, or what is",
+         "null or \"str\"    (string) For a proposal: null if it is valid, else the reason",
          "'{\"rules\": [\"segwit\"]}'",
          [&context](const RpcCall& call) { return GetTemplate(context, call); }});
 }

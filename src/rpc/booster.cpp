@@ -101,8 +101,8 @@ constexpr const char* kResult =
     "  \"terminalblock\" : {...},  (json object) height and hash of the block at which "
     "the hints end\n"
     "  \"hintsid\" : \"hex\",        (string) identifies the hints file, once there is one\n"
-    "  \"aggregate\" : \"str\",      (string) sha256 or muhash; from the fold on, as what "
-    "follows up to elapsed\n"
+    "  \"aggregate\" : \"str\",      (string) sha256 or muhash; this and the next fields up "
+    "to elapsed are there from the fold on\n"
     "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
     "  \"threads\" : n,            (numeric)\n"
     "  \"folded\" : n,             (numeric) blocks done, earlier syncs included\n"
@@ -177,7 +177,7 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
 {
     RpcMethod method{"blockchain",
                      "getboosterinfo",
-                     "State of the IBD Booster: what it works on, how far it is and what it found.",
+                     "State of the IBD Booster: phase, progress and result.",
                      {},
                      kResult,
                      "",

@@ -99,7 +99,7 @@ RpcMethod GetMemoryInfo()
     return {
         "control",
         "getmemoryinfo",
-        "What the node knows about its use of memory.",
+        "Memory use of the node.",
         {{"mode", RpcType::kString, false, "\"stats\"",
           "\"stats\" for totals of locked memory, \"mallocinfo\" for the allocator's XML"}},
         "{\n  \"locked\": {    (json object) Bytes and chunks of locked memory\n"

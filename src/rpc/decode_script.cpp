@@ -111,7 +111,7 @@ void AddDecodeScriptMethod(RpcTable& table, ChainContext& context)
     table.Add(
         {"rawtransactions",
          "decodescript",
-         "What a script says, and the addresses of the scripts that would wrap it.",
+         "A script as text, and the addresses of scripts that would wrap it.",
          {{"hexstring", RpcType::kHex, true, "", "The script"}},
          "{\n  \"asm\": \"str\", \"desc\": \"str\", \"type\": \"str\", \"address\": \"str\",\n"
          "  \"p2sh\": \"str\",            (string) Address of its script hash\n"

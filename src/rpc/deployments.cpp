@@ -121,7 +121,7 @@ const char* const kResult =
     "{\n"
     "  \"hash\": \"hex\",                    (string) The block\n"
     "  \"height\": n,                      (numeric) Its height\n"
-    "  \"script_flags\": [ \"str\", ... ],   (json array) What its scripts are held to\n"
+    "  \"script_flags\": [ \"str\", ... ],   (json array) Rules for its scripts\n"
     "  \"deployments\": {\n"
     "    \"name\": {                       bip34, bip66, bip65, csv, segwit, testdummy, taproot\n"
     "      \"type\": \"str\",                (string) buried: by height; bip9: by version bits\n"

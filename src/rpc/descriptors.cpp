@@ -116,7 +116,7 @@ RpcMethod GetDescriptorInfo(ChainContext& context)
 {
     return {"util",
             "getdescriptorinfo",
-            "What an output descriptor says of itself.",
+            "Properties of an output descriptor.",
             {{"descriptor", RpcType::kString, true, "", "The descriptor"}},
             "{\n"
             "  \"descriptor\" : \"str\",     (string) In canonical form, without private keys; of "

@@ -122,7 +122,7 @@ void AddFeeMethods(RpcTable& table, bool enabled)
                }});
     table.Add({"hidden",
                "estimaterawfee",
-               "What estimates are made of, by how long transactions are followed.",
+               "The data of fee estimation, by the time for which transactions are tracked.",
                {target,
                 {"threshold", RpcType::kNumber, false, "0.95",
                  "The share of transactions at a fee that is to be confirmed in time, 0 to 1"}},

@@ -102,13 +102,13 @@ Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const 
     if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
     const std::string useless = WhyUseless(chain, state);
     if (!useless.empty()) {
-        log.Warning("dumptxouthints: removing what a call left in '{}' ({}), as none can go on "
-                    "with it: {}",
+        log.Warning("dumptxouthints: removing the unfinished work of a call in '{}' ({}), which "
+                    "no call can resume: {}",
                     directory.string(), FormatBytes(*bytes), useless);
         return RemoveJoin(env, directory);
     }
-    log.Warning("dumptxouthints: '{}' keeps what a call for height {} had done ({}): a call for "
-                "that height goes on with it, one for another height removes it",
+    log.Warning("dumptxouthints: '{}' has unfinished work of a call for height {} ({}): a call for "
+                "that height resumes it, one for another height removes it",
                 directory.string(), (*state)->terminal_height, FormatBytes(*bytes));
     return {};
 }

@@ -12,7 +12,7 @@ struct PoolContext {
     TxPool& pool;
     const TxAcceptance& acceptance;
     Logger& log;
-    std::atomic<bool> told = false; //!< the user was warned that transactions are not announced
+    std::atomic<bool> warned = false; //!< the user was warned that transactions are not announced
 };
 
 // `context` must outlive the table.

@@ -164,23 +164,22 @@ RpcMethod Relatives(const PoolContext& context, const char* name, const char* de
 
 RpcMethod MempoolEntry(const PoolContext& context)
 {
-    return {
-        "blockchain",
-        "getmempoolentry",
-        "What the pool knows about one of its transactions.",
-        {{"txid", RpcType::kHex, true, "", "The transaction, which must be in the pool"}},
-        "{\n  \"vsize\": n, \"weight\": n, \"time\": n, \"height\": n,\n"
-        "  \"descendantcount\": n, \"descendantsize\": n, \"ancestorcount\": n, "
-        "\"ancestorsize\": n,\n"
-        "  \"wtxid\": \"hex\", \"chunkweight\": n,\n"
-        "  \"fees\": { \"base\", \"modified\", \"ancestor\", \"descendant\", \"chunk\" },\n"
-        "  \"depends\": [ \"txid\" ], \"spentby\": [ \"txid\" ],\n"
-        "  \"unbroadcast\": bool    (boolean) Given by a user; no peer has it from this node\n}",
-        "\"mytxid\"",
-        [&context](const RpcCall& call) {
-            const Lock lock(context.pool.mutex);
-            return EntryJson(FindIn(context.pool, call));
-        }};
+    return {"blockchain",
+            "getmempoolentry",
+            "Data of a transaction in the pool.",
+            {{"txid", RpcType::kHex, true, "", "The transaction, which must be in the pool"}},
+            "{\n  \"vsize\": n, \"weight\": n, \"time\": n, \"height\": n,\n"
+            "  \"descendantcount\": n, \"descendantsize\": n, \"ancestorcount\": n, "
+            "\"ancestorsize\": n,\n"
+            "  \"wtxid\": \"hex\", \"chunkweight\": n,\n"
+            "  \"fees\": { \"base\", \"modified\", \"ancestor\", \"descendant\", \"chunk\" },\n"
+            "  \"depends\": [ \"txid\" ], \"spentby\": [ \"txid\" ],\n"
+            "  \"unbroadcast\": bool    (boolean) Submitted by a user and not announced yet\n}",
+            "\"mytxid\"",
+            [&context](const RpcCall& call) {
+                const Lock lock(context.pool.mutex);
+                return EntryJson(FindIn(context.pool, call));
+            }};
 }
 
 } // namespace
@@ -201,7 +200,7 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                [&context](const RpcCall&) { return MempoolInfo(context); }});
     table.Add({"blockchain",
                "getrawmempool",
-               "The unconfirmed transactions, those that are mined first in front.",
+               "The unconfirmed transactions, in the order of mining.",
                {{"verbose", RpcType::kBool, false, "false", "true: an object, false: ids"},
                 {"mempool_sequence", RpcType::kBool, false, "false",
                  "With ids: tell the number of the pool's latest change too"}},
@@ -211,13 +210,13 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                "true",
                [&context](const RpcCall& call) { return RawMempool(context, call); }});
     table.Add(MempoolEntry(context));
-    table.Add(Relatives(context, "getmempoolancestors", "What a transaction of the pool hangs on.",
+    table.Add(Relatives(context, "getmempoolancestors", "Ancestors of a pool transaction.",
                         TxPool::Ancestors));
-    table.Add(Relatives(context, "getmempooldescendants",
-                        "What hangs on a transaction of the pool.", TxPool::Descendants));
+    table.Add(Relatives(context, "getmempooldescendants", "Descendants of a pool transaction.",
+                        TxPool::Descendants));
     table.Add({"hidden",
                "syncwithvalidationinterfacequeue",
-               "Returns when all that happened to the chain so far was told to whom it concerns.",
+               "Returns when all observers have handled the events of the chain so far.",
                {},
                "null",
                "",

@@ -96,7 +96,7 @@ RpcMethod GetMiningInfo(MiningContext& context)
 {
     return {"mining",
             "getmininginfo",
-            "What somebody who makes blocks wants to know.",
+            "Data for mining.",
             {},
             "{\n"
             "  \"blocks\": n,                (numeric) Height of the tip\n"

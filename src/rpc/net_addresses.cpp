@@ -105,7 +105,7 @@ RpcMethod GetRawAddrMan(NetContext& context)
             "      \"services\": n,            (numeric) What it offers, as bits\n"
             "      \"time\": n,                (numeric) Last seen, seconds since 1970\n"
             "      \"network\": \"str\",         (string) ipv4, ipv6, onion, i2p, cjdns\n"
-            "      \"source\": \"str\",          (string) Who told of it\n"
+            "      \"source\": \"str\",          (string) Address of the peer that sent it\n"
             "      \"source_network\": \"str\",  (string)\n"
             "      \"source_mapped_as\": n     (numeric, optional)\n"
             "    }, ...\n"
@@ -164,19 +164,20 @@ void AddPeerAddressMethods(RpcTable& table, NetContext& context)
          "",
          [&context](const RpcCall&) { return AddrManInfo(context); }});
     AddNetMethod(table, GetRawAddrMan(context));
-    AddNetMethod(table,
-                 {"hidden",
-                  "addpeeraddress",
-                  "For tests: adds an address to the address manager, as if its peer had told us.",
-                  {{"address", RpcType::kString, true, "", "The address"},
-                   {"port", RpcType::kNumber, true, "", "The port"},
-                   {"tried", RpcType::kBool, false, "false", "Into the table of those tried"}},
-                  "{\n"
-                  "  \"success\": bool,     (boolean) Whether it was added\n"
-                  "  \"error\": \"str\"       (string, optional) Why it was not\n"
-                  "}",
-                  "\"1.2.3.4\" 8333 true",
-                  [&context](const RpcCall& call) { return AddPeerAddress(context, call); }});
+    AddNetMethod(
+        table,
+        {"hidden",
+         "addpeeraddress",
+         "For tests: adds an address to the address manager, as if its own peer had sent it.",
+         {{"address", RpcType::kString, true, "", "The address"},
+          {"port", RpcType::kNumber, true, "", "The port"},
+          {"tried", RpcType::kBool, false, "false", "Into the table of those tried"}},
+         "{\n"
+         "  \"success\": bool,     (boolean) Whether it was added\n"
+         "  \"error\": \"str\"       (string, optional) Why it was not\n"
+         "}",
+         "\"1.2.3.4\" 8333 true",
+         [&context](const RpcCall& call) { return AddPeerAddress(context, call); }});
     AddNetMethod(table,
                  {"network",
                   "exportasmap",

@@ -109,9 +109,9 @@ void AddNodeMethods(RpcTable& table, NetContext& context)
     AddNetMethod(
         table, {"network",
                 "addnode",
-                "Adds a peer to those that the node stays connected to, or removes it, or tries it "
-                "once. Such peers are not sent away for what they do; there are at most 8 at a "
-                "time, beyond -maxconnections.",
+                "Adds a peer that the node stays connected to, removes it, or tries it once. Added "
+                "peers are not disconnected for misbehaviour; there are at most 8 at a time, "
+                "beyond -maxconnections.",
                 {{"node", RpcType::kString, true, "", "Address or name, with or without port"},
                  {"command", RpcType::kString, true, "", "add, remove or onetry"},
                  {"v2transport", RpcType::kBool, false, "as -v2transport",

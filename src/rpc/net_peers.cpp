@@ -128,8 +128,8 @@ RpcMethod GetPeerInfo(NetContext& context)
             "    \"inflight\": [ n, ... ],     (json array) Heights of blocks it was asked for\n"
             "    \"addr_relay_enabled\": bool, (boolean) Whether addresses are exchanged\n"
             "    \"addr_processed\": n,        (numeric) Addresses taken from it\n"
-            "    \"addr_rate_limited\": n,     (numeric) Those beyond what it may send\n"
-            "    \"permissions\": [ \"str\", ... ],    (json array) What it may beyond others\n"
+            "    \"addr_rate_limited\": n,     (numeric) Dropped by the rate limit\n"
+            "    \"permissions\": [ \"str\", ... ],    (json array) Its special permissions\n"
             "    \"minfeefilter\": n,          (numeric) Least fee rate that it takes\n"
             "    \"bytessent_per_msg\": { \"msg\": n, ... },    (json object) By type\n"
             "    \"bytesrecv_per_msg\": { \"msg\": n, ... },    (json object) *other*: unknown\n"
@@ -180,9 +180,9 @@ RpcMethod SendMessageToPeer(NetContext& context)
     return {"hidden",
             "sendmsgtopeer",
             "For tests: sends a peer a message of any type and content.",
-            {{"peer_id", RpcType::kNumber, true, "", "Whom"},
+            {{"peer_id", RpcType::kNumber, true, "", "The peer"},
              {"msg_type", RpcType::kString, true, "", "Its type, at most 12 characters"},
-             {"msg", RpcType::kHex, true, "", "What it carries"}},
+             {"msg", RpcType::kHex, true, "", "Its payload"}},
             "{}    (empty json object)",
             "0 \"addr\" \"ffffff\"",
             [&context](const RpcCall& call) {
@@ -241,18 +241,18 @@ void AddPeerMethods(RpcTable& table, NetContext& context)
                                  context.Network().ConnectionCounts();
                              return Num(counts.in + counts.out);
                          }});
-    AddNetMethod(table,
-                 {"network",
-                  "ping",
-                  "Has every peer sent a ping; getpeerinfo shows how long the answers took, which "
-                  "includes what was said to them before.",
-                  {},
-                  "null",
-                  "",
-                  [&context](const RpcCall&) -> UniValue {
-                      context.Network().PingAll();
-                      return {};
-                  }});
+    AddNetMethod(
+        table, {"network",
+                "ping",
+                "Sends a ping to every peer; getpeerinfo shows the round trip times, which include "
+                "earlier messages in the queue.",
+                {},
+                "null",
+                "",
+                [&context](const RpcCall&) -> UniValue {
+                    context.Network().PingAll();
+                    return {};
+                }});
     AddNetMethod(table, DisconnectNode(context));
     AddNetMethod(table, SendMessageToPeer(context));
     table.Add({"blockchain",
@@ -261,7 +261,7 @@ void AddPeerMethods(RpcTable& table, NetContext& context)
                "left; one that sent something else for it before is not asked. There will be no "
                "undo data for it unless it is connected.",
                {{"blockhash", RpcType::kHex, true, "", "The block"},
-                {"peer_id", RpcType::kNumber, true, "", "Whom to ask, as getpeerinfo shows it"}},
+                {"peer_id", RpcType::kNumber, true, "", "Id of the peer in getpeerinfo"}},
                "{}    (empty json object) It was asked",
                "\"00000000c937983704a73af28acdec37b049d214adbda81d7e2a3dd146f6ed09\" 0",
                [&context](const RpcCall& call) { return FetchBlock(context, call); }});

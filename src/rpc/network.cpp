@@ -74,7 +74,7 @@ RpcMethod GetNetworkInfo(NetContext& context)
             "  \"version\": n,               (numeric) Of the Core whose calls these are\n"
             "  \"subversion\": \"str\",        (string) The name that peers see\n"
             "  \"protocolversion\": n,       (numeric) Of the protocol\n"
-            "  \"localservices\": \"hex\",     (string) What is offered to peers, as bits\n"
+            "  \"localservices\": \"hex\",     (string) Offered services, as bits\n"
             "  \"localservicesnames\": [ \"SERVICE_NAME\", ... ],    (json array) Their names\n"
             "  \"localrelay\": bool,         (boolean) Whether peers are asked for transactions\n"
             "  \"timeoffset\": n,            (numeric) Seconds that peers' clocks are ahead\n"
@@ -124,7 +124,7 @@ RpcMethod GetNetTotals(NetContext& context)
 {
     return {"network",
             "getnettotals",
-            "Bytes that went over the network, and what is left to send today.",
+            "Bytes of network traffic, and the rest of the upload target.",
             {},
             "{\n"
             "  \"totalbytesrecv\": n,        (numeric) Bytes received\n"

@@ -102,8 +102,8 @@ RpcMethod UpdateMethod(ChainContext& context)
 {
     return {"rawtransactions",
             "utxoupdatepsbt",
-            "Adds to a PSBT the unspent outputs that it spends by witness, and what descriptors "
-            "know of its inputs and outputs: keys with their paths, and scripts.",
+            "Adds to a PSBT the unspent outputs that it spends by witness, and data of "
+            "descriptors about its inputs and outputs: keys with their paths, and scripts.",
             {PsbtArg(), DescriptorsArg(false)},
             "\"base64\"    (string) The PSBT",
             "\"psbt\"",

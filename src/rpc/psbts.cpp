@@ -162,7 +162,7 @@ RpcMethod DecodeMethod(ChainContext& context)
 {
     return {"rawtransactions",
             "decodepsbt",
-            "A PSBT as an object. What a PSBT does not have is left out.",
+            "A PSBT as an object. Missing fields are left out.",
             {PsbtArg()},
             "{\n"
             "  \"tx\" : {...},                 (json object) Version 0: as decoderawtransaction\n"
@@ -204,11 +204,11 @@ RpcMethod AnalyzeMethod()
     return {
         "rawtransactions",
         "analyzepsbt",
-        "What a PSBT lacks, and who is next to work on it.",
+        "The missing parts of a PSBT, and the role that adds them next.",
         {PsbtArg()},
         "{\n"
         "  \"inputs\" : [ {\n"
-        "    \"has_utxo\" : bool,         (boolean) Whether it is known what is spent\n"
+        "    \"has_utxo\" : bool,         (boolean) Whether the spent output is known\n"
         "    \"is_final\" : bool,         (boolean) Whether it is signed\n"
         "    \"next\" : \"str\",            (string) updater, signer, finalizer or extractor\n"
         "    \"missing\" : { \"pubkeys\": [...], \"redeemscript\", \"witnessscript\",\n"
@@ -232,7 +232,7 @@ void AddPsbtMethods(RpcTable& table, ChainContext& context)
     table.Add(DecodeMethod(context));
     table.Add({"rawtransactions",
                "combinepsbt",
-               "One PSBT with what several know of the same transaction.",
+               "Combines several PSBTs of the same transaction into one.",
                {PsbtsArg()},
                kPsbtResult,
                "'[\"mybase64_1\",\"mybase64_2\"]'",
@@ -240,7 +240,7 @@ void AddPsbtMethods(RpcTable& table, ChainContext& context)
     table.Add({"rawtransactions",
                "joinpsbts",
                "One PSBT of version 0 with the inputs and outputs of several, in random order. "
-               "None may spend what another spends.",
+               "They must not spend the same outputs.",
                {PsbtsArg()},
                kPsbtResult,
                "'[\"mybase64_1\",\"mybase64_2\"]'",

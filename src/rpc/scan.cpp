@@ -156,11 +156,10 @@ void AddScanMethods(RpcTable& table, ChainContext& context)
     table.Add(
         {"blockchain",
          "scantxoutset",
-         "Looks through all unspent outputs for those that descriptors stand for. Reads the "
-         "whole chainstate.",
+         "Finds the unspent outputs of descriptors. Reads the whole chainstate.",
          {{"action", RpcType::kString, true, "",
-           "\"start\" scans and answers when done; \"abort\" ends the scan under way, true if "
-           "there is one; \"status\" tells how far it is, nothing if there is none"},
+           "\"start\" scans and answers when done; \"abort\" ends the running scan, true if there "
+           "is one; \"status\" shows its progress, null if there is none"},
           {"scanobjects",
            RpcType::kArray,
            false,

@@ -65,9 +65,10 @@ UniValue Send(PoolContext& context, const RpcCall& call)
     const Amount rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
     const int64_t vsize = VirtualSize((*tx)->Weight());
     Accept(context, tx, FeeAt(rate, vsize));
-    if (!context.told.exchange(true)) {
-        context.log.Warning("This version announces no transactions to its peers: what "
-                            "sendrawtransaction is given is mined by this node, or not at all");
+    if (!context.warned.exchange(true)) {
+        context.log.Warning(
+            "This version announces no transactions to its peers: only this node can "
+            "mine a transaction of sendrawtransaction");
     }
     return tx->Id().ToHex();
 }
@@ -84,7 +85,7 @@ void AddSendMethod(RpcTable& table, PoolContext& context)
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
                 {"maxburnamount", RpcType::kAmount, false, "0.00",
-                 "Refuse an output that nobody can spend of more than this, bitcoin"}},
+                 "Refuse an unspendable output above this amount, bitcoin"}},
                "\"hex\"    (string) Its id",
                "\"signedhex\"",
                [&context](const RpcCall& call) { return Send(context, call); }});

@@ -106,7 +106,7 @@ void AddRpcOptions(ArgsManager& args)
         "Where the cookie for logging in goes; relative paths are below the network's data "
         "directory (default: .cookie)");
     add("-rpccookieperms", "=<readable-by>",
-        "Who may read the cookie: owner, group or all (default: owner)");
+        "Users with read access to the cookie: owner, group or all (default: owner)");
     add("-rpcpassword", "=<pw>", "Password for JSON-RPC connections", OptionSpec::kSensitive);
     add("-rpcport", "=<port>",
         "Listen for JSON-RPC at this port (default: 8332, testnet3: 18332, testnet4: 48332, "
@@ -117,8 +117,8 @@ void AddRpcOptions(ArgsManager& args)
     add("-rpcthreads", "=<n>", "Threads that serve RPC calls (default: 16)");
     add("-rpcuser", "=<user>", "User name for JSON-RPC connections", OptionSpec::kSensitive);
     add("-rpcwhitelist", "=<whitelist>",
-        "Calls that a user may make, <user>:<call>,<call>. May be given several times; of two "
-        "lists for one user, what is in both counts");
+        "Calls that a user may make, <user>:<call>,<call>. May be given several times; with two "
+        "lists for one user, only calls in both are allowed");
     add("-rpcwhitelistdefault", "",
         "Whether users without a list may call nothing (1) or everything (0); by default nothing "
         "if any -rpcwhitelist is given");

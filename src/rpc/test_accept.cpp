@@ -90,7 +90,7 @@ UniValue TestAccept(const PoolContext& context, const RpcCall& call)
     const std::vector<TransactionRef> txs = ParsePackage(call.At(0));
     const PackageVerdict verdict = Ask(context, txs);
     UniValue answers(UniValue::VARR);
-    bool told = true;
+    bool reported = true;
     for (const TransactionRef& tx : txs) {
         const Wtxid& id = tx->WitnessId();
         UniValue answer(UniValue::VOBJ);
@@ -98,8 +98,8 @@ UniValue TestAccept(const PoolContext& context, const RpcCall& call)
         answer.pushKV("wtxid", id.ToHex());
         if (verdict.violation) answer.pushKV("package-error", verdict.violation->ToString());
         const auto it = verdict.txs.find(id);
-        if (told && it != verdict.txs.end()) {
-            told = AppendVerdict(answer, id, it->second, max_rate);
+        if (reported && it != verdict.txs.end()) {
+            reported = AppendVerdict(answer, id, it->second, max_rate);
         }
         answers.push_back(answer);
     }
@@ -133,7 +133,7 @@ void AddTestAcceptMethod(RpcTable& table, PoolContext& context)
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"}},
                "[\n  {\n"
                "    \"txid\": \"hex\", \"wtxid\": \"hex\",\n"
-               "    \"package-error\": \"str\",    (string) What is wrong with all together\n"
+               "    \"package-error\": \"str\",    (string) Error of the package as a whole\n"
                "    \"allowed\": bool,          (boolean) Left out if that was not found out\n"
                "    \"vsize\": n,               (numeric) Virtual bytes\n"
                "    \"fees\": { \"base\", \"effective-feerate\", \"effective-includes\" },\n"

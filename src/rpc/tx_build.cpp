@@ -188,7 +188,7 @@ std::vector<RpcArg> TransactionArgs()
              true,
              "",
              "Addresses with amounts in bitcoin, each once; and \"data\" once, with hex, for an "
-             "output that nobody can spend. An object, or an array of objects of one member each",
+             "unspendable output. An object, or an array of objects of one member each",
              {},
              "[{\"address\":amount,...},{\"data\":\"hex\"},...]"},
             {"locktime", RpcType::kNumber, false, "0", "Earliest height or time"},

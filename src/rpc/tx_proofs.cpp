@@ -115,8 +115,8 @@ RpcMethod GetTxOutProof(ChainContext& context)
 {
     return {"blockchain",
             "gettxoutproof",
-            "A proof that transactions are in a block, for who has its header. Without the block's "
-            "hash one of the transactions must have an unspent output, as there is no index.",
+            "Proves that transactions are in a block, given its header. Without the block's hash "
+            "one of the transactions must have an unspent output, as there is no index.",
             {{"txids",
               RpcType::kArray,
               true,
@@ -133,9 +133,9 @@ RpcMethod VerifyTxOutProof(ChainContext& context)
 {
     return {"blockchain",
             "verifytxoutproof",
-            "What a proof proves: the transactions that are in a block of the active chain. An "
-            "error if the block is not there, nothing if the proof is wrong.",
-            {{"proof", RpcType::kHex, true, "", "What gettxoutproof gave"}},
+            "The transactions that a proof shows to be in a block of the active chain. An error if "
+            "the block is not there, empty if the proof is wrong.",
+            {{"proof", RpcType::kHex, true, "", "The result of gettxoutproof"}},
             "[ \"txid\", ... ]    (array) The transactions",
             "\"proof\"",
             [&context](const RpcCall& call) { return ProvenBy(context, call); }};

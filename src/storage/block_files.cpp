@@ -137,7 +137,7 @@ Result<> CheckFilesHold(Env& env, const Path& blocks_dir, std::string_view prefi
         const uint64_t recorded = number < sizes.size() ? sizes[number] : 0;
         if (size >= recorded) continue;
         return BadData("{} has {} bytes, but the index knows of {}: put a sound copy in its place, "
-                       "or restart with -reindex to do without what is lost",
+                       "or restart with -reindex to do without the lost blocks",
                        path.string(), size, recorded);
     }
     return {};

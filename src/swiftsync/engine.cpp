@@ -119,8 +119,8 @@ struct SyncEngine::Impl {
         CHECK(t.height >= 1);
         if (f && job.CanUse(*f)) job.first = f;
         if (f && !job.first) {
-            l.Info("Booster: what a first pass found in the blocks is of other options or rules: "
-                   "they are checked again");
+            l.Info("Booster: the first pass over the blocks had other options or rules: they are "
+                   "checked again");
         }
     }
 
@@ -181,7 +181,7 @@ Result<Verdict> SyncEngine::Impl::Run()
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
     IBD_ASSIGN_OR_RETURN(outcome, RunOnce());
     if (!outcome.restart) return outcome.verdict;
-    return SystemError("{} does not keep what is written to it", job.options.directory.string());
+    return SystemError("{} does not keep written data", job.options.directory.string());
 }
 
 /** Resumes after a crash between publishing and cleanup: only cleanup is left if the chainstate is
@@ -197,7 +197,7 @@ Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
     const auto there = LookAtChainstate(job.env, job.log, job.options.chainstate);
     if (!there) job.log.Warning("Booster: building anew: {}", there.Message());
     if (!there || there->best != job.terminal.hash) return std::nullopt;
-    job.log.Info("Booster: the chainstate was put in place before; removing what led to it");
+    job.log.Info("Booster: the chainstate was put in place before; removing the files of its sync");
     const uint64_t coins = (*found)->totals.coins;
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
     return Accepted(coins);

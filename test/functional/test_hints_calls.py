@@ -131,11 +131,11 @@ class DumpTxOutHints(FunctionalTest):
 
 
 class KilledMeanwhile(FunctionalTest):
-    """What a call leaves is told of at each start, until one goes on with it or it is removed."""
+    """Each start logs the unfinished work of a call, until a call resumes it or it is removed."""
 
     ARGS = ("-ibdboostermem=1", "-ibdboosterintervalbytes=2000000", "-ibdboosterthreads=1")
-    KEPT = r"dumptxouthints: '.*join' keeps what a call for height {} had done"
-    REMOVED = "dumptxouthints: removing what a call left in .*: .*{}"
+    KEPT = r"dumptxouthints: '.*join' has unfinished work of a call for height {}"
+    REMOVED = "dumptxouthints: removing the unfinished work of a call in .*: .*{}"
 
     def setUp(self):
         super().setUp()

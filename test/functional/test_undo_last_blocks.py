@@ -150,7 +150,7 @@ class LastBlocks(UndoTest):
         self.assertRegex(node.log_text, "Undo data of the last blocks could not be made: .*"
                          "blk00000.dat")
         self.assertNotIn("starting over from the blocks", node.log_text)
-        self.assertNotIn("does not keep what is written to it", node.log_text)
+        self.assertNotIn("does not keep written data", node.log_text)
 
     def test_a_short_chain(self):
         """All of it has undo data then, and nothing is left to do."""

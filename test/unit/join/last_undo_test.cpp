@@ -292,7 +292,7 @@ TEST_CASE("A damaged block is read again, or named, and so is a damaged spill", 
         env.CorruptReads(IsSpill);
         const auto verdict = setup.RebuildLast(env, options, 20);
         REQUIRE_FALSE(verdict.Ok());
-        CHECK(verdict.Message().find("does not keep what is written to it") != std::string::npos);
+        CHECK(verdict.Message().find("does not keep written data") != std::string::npos);
         RequireClean(setup.Directory());
     }
 }

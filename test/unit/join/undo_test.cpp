@@ -149,7 +149,7 @@ TEST_CASE("Bit rot in the spills of a rebuild is noticed, and it starts over", "
     env.CorruptReads(is_spill);
     const auto verdict = setup.Rebuild(env, options);
     REQUIRE_FALSE(verdict.Ok());
-    CHECK(verdict.Message().find("does not keep what is written to it") != std::string::npos);
+    CHECK(verdict.Message().find("does not keep written data") != std::string::npos);
 }
 
 TEST_CASE("A block that has changed since it was joined is read again, or is an error",

@@ -525,7 +525,7 @@ TEST_CASE("Bit rot in a run is found and the run starts over from the blocks")
             [&](const Path& path) { return path.filename().string().starts_with("run"); });
         const auto verdict = setup.Sync(env, options);
         REQUIRE_FALSE(verdict.Ok());
-        REQUIRE_THAT(verdict.Message(), Contains("does not keep what is written"));
+        REQUIRE_THAT(verdict.Message(), Contains("does not keep written data"));
         REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
     }
 }
