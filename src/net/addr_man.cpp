@@ -1,4 +1,4 @@
-// See addr_man.h: entries and their places. Choosing: addr_man_select.cpp; disk: addr_man_file.cpp.
+// See addr_man.h: entries and positions. Selection: addr_man_select.cpp; disk: addr_man_file.cpp.
 #include "net/addr_man.h"
 
 #include "util/endian.h"
@@ -11,12 +11,12 @@ namespace ibd {
 namespace {
 
 constexpr int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
-constexpr int64_t kHorizon = 30 * kDay; //!< not seen for longer: terrible
-constexpr int32_t kRetries = 3;         //!< failures of one that never succeeded
-constexpr int32_t kMaxFailures = 10;    //!< failures of one that did not in kMinFail
+constexpr int64_t kHorizon = 30 * kDay; //!< terrible if not seen for longer
+constexpr int32_t kRetries = 3;         //!< failures of an address without a success
+constexpr int32_t kMaxFailures = 10;    //!< failures of an address without a success in kMinFail
 constexpr int64_t kMinFail = 7 * kDay;
 
-/** First eight bytes of the double SHA-256 of what is written. */
+/** First eight bytes of the double SHA-256. */
 uint64_t ShortHash(const Bytes& bytes) { return ReadLE64(Sha256d(bytes).data()); }
 
 } // namespace
@@ -36,7 +36,7 @@ double AddrInfo::Chance(int64_t now) const
     return recent * std::pow(0.66, std::min(attempts, 8));
 }
 
-/** Follows a call by Check(), as often as -checkaddrman asks. */
+/** Calls Check() after some of the calls (-checkaddrman). */
 class AddrMan::Checked {
 public:
     explicit Checked(AddrMan& man) : m_man(man) {}
@@ -132,7 +132,7 @@ AddrMan::Counts& AddrMan::CountsOf(const AddrInfo& info)
     return m_counts[static_cast<size_t>(info.address.endpoint.address.RoutableNetwork())];
 }
 
-/** Into no table yet. */
+/** Makes an entry that is in no table yet. */
 AddrMan::Id AddrMan::Insert(AddrInfo info)
 {
     info.random_position = static_cast<uint32_t>(m_random.size());
@@ -150,7 +150,7 @@ AddrMan::Id AddrMan::Insert(AddrInfo info)
     return id;
 }
 
-/** One that is in no table any more. */
+/** Removes an entry that is in no table. */
 void AddrMan::Erase(Id id)
 {
     AddrInfo& info = m_infos[id];
@@ -161,7 +161,7 @@ void AddrMan::Erase(Id id)
     --m_new_count;
     const auto found = m_ids.find(info.address.endpoint);
     if (found != m_ids.end() && found->second == id) m_ids.erase(found);
-    m_collisions.erase(id); // the id will be another's
+    m_collisions.erase(id); // the id will be reused
     m_free.push_back(id);
 }
 
@@ -184,7 +184,7 @@ void AddrMan::ClearNew(uint32_t bucket, uint32_t place)
     if (info.references == 0) Erase(id);
 }
 
-/** Back from "tried", whose place it has left. */
+/** Moves an entry back from "tried", where its position is free already. */
 void AddrMan::MoveToNew(Id id)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
@@ -206,7 +206,7 @@ void AddrMan::MoveToNew(Id id)
 void AddrMan::MakeTried(Id id)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
-    // The bucket by its first source is the likeliest; of the others nothing is remembered.
+    // Starts with the bucket of its first source, the likeliest; other sources are not stored.
     const uint32_t start = NewBucket(endpoint, m_infos[id].source);
     for (uint32_t n = 0; n < kNewBuckets && m_infos[id].references > 0; ++n) {
         const uint32_t bucket = (start + n) % kNewBuckets;
@@ -240,7 +240,7 @@ bool AddrMan::Add(const std::vector<PeerAddress>& addresses, const NetAddress& s
     return added > 0;
 }
 
-/** Takes what is news about a known address; whether it may get one more bucket. */
+/** Updates a known address; returns whether it may get one more bucket. */
 bool AddrMan::Refresh(AddrInfo& info, const PeerAddress& address, int64_t penalty, int64_t now)
 {
     const bool online = now - int64_t{address.time} < kDay;
@@ -251,7 +251,7 @@ bool AddrMan::Refresh(AddrInfo& info, const PeerAddress& address, int64_t penalt
     info.address.services |= address.services;
     if (address.time <= info.address.time || info.tried) return false;
     if (info.references == kNewBucketsPerAddress) return false;
-    // Each further bucket is twice as hard to get.
+    // Each further bucket has half the probability.
     return info.references == 0 || m_chance.Below(uint64_t{1} << info.references) == 0;
 }
 
@@ -259,7 +259,7 @@ bool AddrMan::AddOne(const PeerAddress& address, const NetAddress& source, int64
                      int64_t now)
 {
     if (!address.endpoint.address.IsRoutable()) return false;
-    if (address.endpoint.address == source) penalty = 0; // it speaks of itself
+    if (address.endpoint.address == source) penalty = 0; // its own announcement
     Id id;
     if (AddrInfo* const info = FindInfo(address.endpoint, &id)) {
         if (!Refresh(*info, address, penalty, now)) return false;
@@ -308,7 +308,7 @@ bool AddrMan::MarkGood(const Endpoint& endpoint, bool test_first, int64_t now)
     Id id;
     AddrInfo* const info = FindInfo(endpoint, &id);
     if (!info) return false;
-    // The time it was seen stays: it would tell others whom we are connected to.
+    // The time of last seen stays: otherwise it would reveal our connections to peers.
     info->last_success = info->last_try = now;
     info->attempts = 0;
     if (info->tried) return false;
@@ -337,7 +337,8 @@ void AddrMan::Attempt(const Endpoint& endpoint, bool count_failure, int64_t now)
     AddrInfo* const info = FindInfo(endpoint);
     if (!info) return;
     info->last_try = now;
-    // While no connection succeeds the fault may be ours: one failure each until one does.
+    // While no connection succeeds, the fault may be ours: only one failure each counts until one
+    // does.
     if (count_failure && info->last_count_try < m_last_good) {
         info->last_count_try = now;
         ++info->attempts;
@@ -377,7 +378,7 @@ int AddrMan::Check() const
     return 0;
 }
 
-/** Looks at each entry; `references` becomes how often each must be met in the tables. */
+/** Checks each entry; `references` receives how often each must occur in the tables. */
 int AddrMan::CheckEntries(std::vector<int32_t>& references,
                           Counts (&counts)[kAddressNetworkCount]) const
 {

@@ -1,10 +1,10 @@
-// AddrMan: the addresses of peers that this node has heard of ("new") and been connected to
-// ("tried"), in buckets chosen by a secret key, so that who sends us many addresses can fill no
-// more than the buckets of its group and of theirs. Bitcoin Core's, with its constants: tables of
-// the same peers under the same key are the same.
+// AddrMan: the known addresses of peers ("new") and those of successful connections ("tried"), in
+// buckets chosen by a secret key. A peer that sends many addresses can fill only the buckets of its
+// own group and of their groups. The design is Bitcoin Core's, with its constants: the same peers
+// under the same key give the same tables.
 //
-// Owned by the peer logic, one thread; time comes with each call (seconds since 1970), chance with
-// the constructor. Memory: at most kMaxNew + kMaxTried entries, about 30 MB.
+// Owned by the peer logic, one thread; time is passed with each call (seconds since 1970),
+// randomness to the constructor. Memory: at most kMaxNew + kMaxTried entries, about 30 MB.
 #pragma once
 
 #include "crypto/random_stream.h"
@@ -18,7 +18,7 @@
 
 namespace ibd {
 
-/** Some networks, as bits. */
+/** A set of networks, as bits. */
 class NetworkSet {
 public:
     NetworkSet() = default;
@@ -39,27 +39,27 @@ private:
     uint32_t m_bits = 0;
 };
 
-/** What is known about one address. Times are seconds since 1970, 0 for never. */
+/** Data about one address. Times are seconds since 1970, 0: never. */
 struct AddrInfo {
     PeerAddress address;
-    NetAddress source;          //!< who told first
+    NetAddress source;          //!< peer that announced it first
     int64_t last_try = 0;       //!< not kept on disk
-    int64_t last_count_try = 0; //!< last that counted as a failure; not kept on disk
+    int64_t last_count_try = 0; //!< last attempt that counted as a failure; not kept on disk
     int64_t last_success = 0;
     int32_t attempts = 0;   //!< since the last success
-    int32_t references = 0; //!< buckets of "new" that hold it
+    int32_t references = 0; //!< number of "new" buckets with it
     bool tried = false;
     uint32_t random_position = 0;
 
-    /** Bad enough to be replaced. */
+    /** Whether it is bad enough to be replaced. */
     bool IsTerrible(int64_t now) const;
-    /** How likely it should be taken, 0 to 1, against others. */
+    /** Relative probability of selecting it, 0 to 1. */
     double Chance(int64_t now) const;
 };
 
 class AddrMan {
 public:
-    // Core's numbers.
+    // Core's constants.
     static constexpr uint32_t kTriedBuckets = 256;
     static constexpr uint32_t kNewBuckets = 1024;
     static constexpr uint32_t kBucketSize = 64;
@@ -70,20 +70,20 @@ public:
     static constexpr int32_t kMaxTried = kTriedBuckets * kBucketSize;
     static constexpr size_t kMaxCollisions = 10;
 
-    /** `groups` and `logger` must outlive it. `check_ratio`: one call in so many is followed by
-     *  Check(), as -checkaddrman asks; 0: none. `fixed_key`: Core's of -test=addrman. */
+    /** `groups` and `logger` must outlive it. `check_ratio`: on average one of this many calls is
+     *  followed by Check() (-checkaddrman); 0: none. `fixed_key`: Core's key of -test=addrman. */
     AddrMan(const NetGroups& groups, const Hash32& seed, Logger& logger, uint32_t check_ratio = 0,
             bool fixed_key = false);
 
-    /** Adds what `source` says of peers; their times count `penalty` seconds less. Whether any was
-     *  new. */
+    /** Adds addresses announced by `source`, with their times reduced by `penalty` seconds. Returns
+     *  whether any is new. */
     bool Add(const std::vector<PeerAddress>& addresses, const NetAddress& source, int64_t penalty,
              int64_t now);
-    /** We have been connected to it. Whether it moved to "tried" now. */
+    /** A connection succeeded. Returns whether the address moved to "tried". */
     bool Good(const Endpoint& endpoint, int64_t now);
-    /** We try to connect to it. `count_failure`: it counts if nothing comes of it. */
+    /** A connection is being attempted. `count_failure`: it counts if it fails. */
     void Attempt(const Endpoint& endpoint, bool count_failure, int64_t now);
-    /** We were connected to it until now. */
+    /** A connection has ended. */
     void Connected(const Endpoint& endpoint, int64_t now);
     void SetServices(const Endpoint& endpoint, uint64_t services);
 
@@ -91,39 +91,39 @@ public:
         PeerAddress address;
         int64_t last_try = 0;
     };
-    /** One to connect to, of these networks (of any if empty); nothing if there is none. */
+    /** Selects an address to connect to, of these networks (empty: any); nothing: there is none. */
     std::optional<Choice> Select(bool new_only, const NetworkSet& networks, int64_t now);
-    /** Of those in "tried" whose place another could take: one to test first. */
+    /** An address in "tried" that another may displace, to be tested first. */
     std::optional<Choice> SelectTriedCollision();
-    /** Decides the cases of which enough is known now. */
+    /** Resolves the collisions whose tests are done. */
     void ResolveCollisions(int64_t now);
 
-    /** Some at random: at most `max`, and at most that percentage (0: no such limit); of one
-     *  network class only, if given; terrible ones only if not `filtered`. */
+    /** Random addresses: at most `max`, and at most that percentage of all (0: no limit);
+     *  `network`: only of this class; `filtered`: without terrible ones. */
     std::vector<PeerAddress> GetAddresses(size_t max, size_t max_percent,
                                           std::optional<AddressNetwork> network, int64_t now,
                                           bool filtered = true);
 
     struct Position {
         bool tried;
-        int32_t multiplicity; //!< buckets that hold it
+        int32_t multiplicity; //!< number of buckets with it
         uint32_t bucket;
         uint32_t place;
     };
-    /** Where it is, or for one in "new" would be by its first source. */
+    /** Its position; for an address in "new", the bucket of its first source. */
     std::optional<Position> Find(const Endpoint& endpoint) const;
-    /** All of a table, in order of buckets and places. */
+    /** All entries of a table, ordered by bucket and position. */
     std::vector<std::pair<AddrInfo, Position>> Entries(bool tried) const;
-    /** How many; of one network, of one table, if given. */
+    /** Number of entries; of one network or table, if given. */
     size_t Size(std::optional<AddressNetwork> network = {}, std::optional<bool> in_new = {}) const;
 
-    /** 0, or the number of what is inconsistent (Core's numbers). */
+    /** 0, or Core's number of the first inconsistency. */
     int Check() const;
 
     /** The contents of peers.dat, between magic and checksum (doc/formats/peers.md). */
     void Serialize(Writer& writer) const;
-    /** Into an empty one. False: of a later format, that this program does not read. Errors are in
-     *  Core's words; the object is then of no use. */
+    /** Reads into an empty object. False: a later format, which this program cannot read. Errors
+     *  are in Core's words; the object must not be used afterwards. */
     Result<bool> Deserialize(PayloadReader& reader);
 
 private:
@@ -139,7 +139,7 @@ private:
     };
     class Checked;
 
-    // Places. Those of one address follow from the key.
+    // Positions, which follow from address and key.
     uint32_t TriedBucket(const Endpoint& endpoint) const;
     uint32_t NewBucket(const Endpoint& endpoint, const NetAddress& source) const;
     uint32_t PlaceIn(const Endpoint& endpoint, bool in_new, uint32_t bucket) const;
@@ -167,7 +167,7 @@ private:
                      Counts (&counts)[kAddressNetworkCount]) const;
     int CheckTables(std::vector<int32_t> references) const;
 
-    // Of peers.dat.
+    // Parts of peers.dat.
     bool ReadHeader(PayloadReader& reader, uint8_t& format) const;
     void ReadNewEntries(PayloadReader& reader, bool v2, int32_t count);
     int32_t ReadTriedEntries(PayloadReader& reader, bool v2, int32_t count);
@@ -179,17 +179,17 @@ private:
     const uint32_t m_check_ratio;
     Hash32 m_key;
 
-    // Ids are places in m_infos; those in m_free are of none.
+    // Ids are indices into m_infos; m_free has the unused ones.
     std::vector<AddrInfo> m_infos;
     std::vector<Id> m_free;
     std::unordered_map<Endpoint, Id, EndpointHasher> m_ids;
-    std::vector<Id> m_random; //!< all, in an order that calls shuffle
+    std::vector<Id> m_random; //!< all ids, in an order that calls shuffle
     std::vector<Id> m_new;    //!< kNewBuckets * kBucketSize
     std::vector<Id> m_tried;
     int32_t m_new_count = 0;
     int32_t m_tried_count = 0;
     Counts m_counts[kAddressNetworkCount];
-    std::set<Id> m_collisions; //!< in "new", and good, but their place in "tried" is taken
+    std::set<Id> m_collisions; //!< good ones in "new" whose position in "tried" is taken
     int64_t m_last_good = 1;
 };
 

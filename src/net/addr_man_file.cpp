@@ -9,12 +9,12 @@ namespace ibd {
 
 namespace {
 
-// Versions of the format; files of all of them are read.
-constexpr uint8_t kV1Deterministic = 1; //!< from here on the count of buckets is masked
+// Versions of the format; all can be read.
+constexpr uint8_t kV1Deterministic = 1; //!< since this version the number of buckets is masked
 constexpr uint8_t kV2Asmap = 2;
 constexpr uint8_t kV3Bip155 = 3;
 constexpr uint8_t kV4Multiport = 4;
-/** Added to the oldest version that can read the file: what stood there once was a size, 32. */
+/** Added to the oldest version that can read the file: the field was once a size, 32. */
 constexpr uint8_t kCompatBase = 32;
 constexpr uint32_t kBucketCountMask = uint32_t{1} << 30;
 
@@ -73,7 +73,7 @@ void AddrMan::Serialize(Writer& writer) const
     writer.Hash(m_groups.AsmapVersion());
 }
 
-/** Up to the key; false if a later program wrote what this one cannot read. */
+/** Reads up to the key; false: a later program wrote a format that this one cannot read. */
 bool AddrMan::ReadHeader(PayloadReader& reader, uint8_t& format) const
 {
     format = reader.U8();
@@ -95,7 +95,7 @@ void AddrMan::ReadNewEntries(PayloadReader& reader, bool v2, int32_t count)
     }
 }
 
-/** Those whose place is free; how many found none. */
+/** Reads entries whose position is free; returns the number of the others. */
 int32_t AddrMan::ReadTriedEntries(PayloadReader& reader, bool v2, int32_t count)
 {
     int32_t lost = 0;

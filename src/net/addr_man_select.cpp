@@ -1,4 +1,4 @@
-// addr_man.h: choosing addresses, and what is asked about them.
+// addr_man.h: selection and queries of addresses.
 #include "net/addr_man.h"
 
 #include <algorithm>
@@ -8,8 +8,10 @@ namespace ibd {
 namespace {
 
 constexpr int64_t kMinute = 60;
-constexpr int64_t kReplacement = 4 * 60 * kMinute; //!< connected to since then: keeps its place
-constexpr int64_t kTestWindow = 40 * kMinute;      //!< to test who is there before it is replaced
+constexpr int64_t kReplacement = 4 * 60 * kMinute; //!< a connection since then protects its
+                                                   //!< position
+constexpr int64_t kTestWindow = 40 * kMinute;      //!< time for testing an address before it is
+                                                   //!< replaced
 
 } // namespace
 
@@ -24,7 +26,8 @@ AddrMan::Counts AddrMan::CountOf(const NetworkSet& networks) const
     return out;
 }
 
-/** From a random place of a random bucket on; kNone if that bucket has none of the networks. */
+/** Searches from a random position of a random bucket; kNone: that bucket has none of the networks.
+ */
 AddrMan::Id AddrMan::PickFrom(bool tried, const NetworkSet& networks)
 {
     const auto bucket = m_chance.Below(tried ? kTriedBuckets : kNewBuckets);
@@ -47,7 +50,8 @@ std::optional<AddrMan::Choice> AddrMan::Select(bool new_only, const NetworkSet& 
     if (counts.in_new + tried_count == 0) return std::nullopt;
     const bool tried = tried_count != 0 && (counts.in_new == 0 || m_chance.Coin());
     constexpr int kScale = 1 << 30;
-    // The table has one of the networks, so that this ends; a bad one is taken as the factor grows.
+    // The table has one of the networks, so this terminates; bad ones are accepted as the factor
+    // grows.
     for (double factor = 1.0;;) {
         const Id id = PickFrom(tried, networks);
         if (id == kNone) continue;
@@ -71,7 +75,7 @@ std::optional<AddrMan::Choice> AddrMan::SelectTriedCollision()
     return Choice{m_infos[there].address, m_infos[there].last_try};
 }
 
-/** Whether the case is closed. */
+/** Returns whether the collision is resolved. */
 bool AddrMan::ResolveCollision(Id id, int64_t now)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
@@ -84,7 +88,7 @@ bool AddrMan::ResolveCollision(Id id, int64_t now)
     const std::string old_text = old.address.endpoint.ToString();
     if (now - old.last_success < kReplacement) return true;
     if (now - old.last_try < kReplacement) {
-        if (now - old.last_try <= kMinute) return false; // it may yet answer
+        if (now - old.last_try <= kMinute) return false; // it may still answer
         m_logger.Debug(LogCategory::kAddrman, "Replacing {} with {} in tried table", old_text,
                        endpoint.ToString());
     } else {
@@ -101,7 +105,7 @@ void AddrMan::ResolveCollisions(int64_t now)
 {
     const std::vector<Id> cases(m_collisions.begin(), m_collisions.end());
     for (const Id id : cases) {
-        // Closing one may have thrown another's entry out.
+        // Resolving one may have removed another's entry.
         if (!m_collisions.contains(id)) continue;
         if (m_infos[id].tried || ResolveCollision(id, now)) m_collisions.erase(id);
     }

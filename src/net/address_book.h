@@ -1,6 +1,6 @@
-// AddressBook: what the peers' logic needs to know of addresses - those of others, its own, who is
-// not wanted - and what it has to tell about them. Owned by net; implemented by PeerNetwork over
-// the address manager, and by tests. Called by the thread that owns the peers.
+// AddressBook: the peer logic's view of addresses: known ones, our own, banned ones; and its
+// reports about them. Owned by net; implemented by PeerNetwork over the address manager, and by
+// tests. Called on the thread of the peers.
 #pragma once
 
 #include "net/peer_link.h"
@@ -14,29 +14,30 @@ class AddressBook {
 public:
     virtual ~AddressBook() = default;
 
-    // Of others.
+    // Addresses of other nodes.
 
-    /** `source` says so; their times count `penalty` seconds less. */
+    /** Adds addresses announced by `source`; their times are reduced by `penalty` seconds. */
     virtual void Heard(const std::vector<PeerAddress>& addresses, const NetAddress& source,
                        int64_t penalty) = 0;
-    /** We were called there, and it is alive. */
+    /** An outbound connection there succeeded. */
     virtual void Good(const Endpoint& endpoint) = 0;
     virtual void SetServices(const Endpoint& endpoint, uint64_t services) = 0;
-    /** We were connected to it until now. */
+    /** A connection to it has ended. */
     virtual void Connected(const Endpoint& endpoint) = 0;
     virtual bool IsUnwanted(const NetAddress& address) const = 0; //!< banned or discouraged
     virtual bool IsReachable(const NetAddress& address) const = 0;
-    /** What to answer a getaddr: the same for a day for all who call in the same way, unless the
-     *  asker is trusted, as else who asks often learns whom we know and when we met. */
+    /** The answer to a getaddr: the same for a day for all inbound peers of the same kind, unless
+     *  the peer is trusted. Otherwise frequent requests would reveal our known addresses and
+     *  connection times. */
     virtual std::vector<PeerAddress> Answer(const NewPeer& asker, bool trusted) = 0;
 
-    // Our own.
+    // Our own addresses.
 
-    /** Whether anybody may call us. */
+    /** Whether the node accepts inbound connections. */
     virtual bool Listens() const = 0;
-    /** A peer reached us there. */
+    /** A peer reported that it reached us at this address. */
     virtual void SeenAs(const Endpoint& endpoint) = 0;
-    /** By which this peer might tell others of us; `seen_as`: as it sees us. */
+    /** The address to announce to this peer; `seen_as`: our address as the peer sees it. */
     virtual std::optional<Endpoint> OwnAddressFor(const NewPeer& peer, const Endpoint& seen_as) = 0;
 };
 

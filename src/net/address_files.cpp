@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-// Once the version of the program, and a flag: what is written now, and what of it counts.
+// Formerly the program's version and a flag: the written value, and the ignored bits of a read one.
 constexpr uint32_t kDiskVersion = 220000;
 constexpr uint32_t kDiskVersionIgnored = 0x0007ffff;
 constexpr uint32_t kDiskV2 = uint32_t{1} << 29;
@@ -24,7 +24,7 @@ Hash32 NewSeed(Env& env)
     return seed;
 }
 
-/** Whether the file has our magic; then reads on behind it. */
+/** Whether the file starts with our magic; reads on after it. */
 bool ReadMagic(PayloadReader& reader, const NetworkMagic& magic)
 {
     const ByteSpan read = reader.Span(magic.size());
@@ -33,7 +33,7 @@ bool ReadMagic(PayloadReader& reader, const NetworkMagic& magic)
     return false;
 }
 
-/** Whether what was read up to here is followed by its hash. */
+/** Checks that the hash of the bytes read so far follows. */
 void ReadChecksum(PayloadReader& reader, ByteSpan file)
 {
     const Uint256 hash(Sha256d(file.first(reader.Position())));
@@ -46,7 +46,7 @@ std::string Reason(const PayloadReader& reader)
     return reader.HasReason() ? reader.GetError().message : kEndOfFile;
 }
 
-/** True: read. False: of a later format. */
+/** True: read. False: a later format. */
 Result<bool> ParsePeers(ByteSpan file, const NetworkMagic& magic, AddrMan& out)
 {
     PayloadReader reader(file);
@@ -151,7 +151,7 @@ std::vector<PeerAddress> TakeAnchors(const AddressFileContext& files)
     const Path path = files.folder / kAnchorsFile;
     const auto file = ReadBounded(files.env, path);
     if (!file) return {};
-    (void)files.env.Remove(path); // if it stays, these peers are tried once more
+    (void)files.env.Remove(path); // if this fails, these peers are tried once more
     PayloadReader reader(*file);
     if (!ReadMagic(reader, files.magic)) return {};
     std::vector<PeerAddress> out;

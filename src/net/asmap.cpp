@@ -13,10 +13,10 @@ namespace ibd {
 namespace {
 
 constexpr int kInputBits = 128;
-constexpr uint32_t kBroken = 0xffffffff; //!< no number has this value
+constexpr uint32_t kBroken = 0xffffffff; //!< never a valid number
 
-// Numbers are coded in classes: as many ones as its class, a zero but for the last class, then its
-// place in the class, highest bit first. The bits of a class's places:
+// Numbers are coded in classes: a one for each lower class, a zero unless it is the last class,
+// then the index in the class, highest bit first. The bits of a class's indices:
 constexpr uint8_t kOpcodeBits[] = {0, 0, 1};
 constexpr uint8_t kSystemBits[] = {15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
 constexpr uint8_t kMatchBits[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -27,13 +27,14 @@ constexpr uint32_t kFirstMatch = 2;
 constexpr uint32_t kFirstJump = 17;
 
 enum Opcode : uint32_t {
-    kReturn = 0,  //!< this system
-    kJump = 1,    //!< on, if the next bit of the address is 0, or past that many bits of program
-    kMatch = 2,   //!< on, if the next bits of the address are these, or end with the default
-    kDefault = 3, //!< from here on the default is this system
+    kReturn = 0,  //!< the result is this system
+    kJump = 1,    //!< continue if the next bit of the address is 0, else skip that many bits of
+                  //!< program
+    kMatch = 2,   //!< continue if the next bits of the address match, else return the default
+    kDefault = 3, //!< sets the default for the following instructions
 };
 
-/** The bits of a program, lowest of each byte first. */
+/** The bits of a program, lowest bit of each byte first. */
 class Bits {
 public:
     explicit Bits(ByteSpan bytes) : m_bytes(bytes) {}
@@ -47,7 +48,7 @@ public:
         ++m_at;
         return bit;
     }
-    /** kBroken if the program ends within the number. */
+    /** kBroken: the program ends within the number. */
     uint32_t Number(uint32_t first, std::span<const uint8_t> class_bits)
     {
         uint32_t value = first;
@@ -74,12 +75,12 @@ private:
     size_t m_at = 0;
 };
 
-/** How many bits a match compares: all below the highest that is set. */
+/** Number of bits that a match compares: all below the highest set bit. */
 int MatchLength(uint32_t match) { return std::bit_width(match) - 1; }
 
-/** Walks through a program once, from front to back, and sees that it is a whole tree: what is
- *  jumped to is where the part before it ends, no path needs more bits than an address has, and
- *  nothing could have been said shorter. */
+/** Walks through a program once and checks that it is a complete tree: each jump target is the end
+ *  of the part before it, no path needs more bits than an address has, and no instruction is
+ *  redundant. */
 class Inspector {
 public:
     explicit Inspector(ByteSpan program) : m_bits(program) {}
@@ -126,10 +127,10 @@ private:
         }
         return true;
     }
-    /** Goes on as if the last jump had been taken. */
+    /** Continues at the target of the last jump. */
     bool TakeJump()
     {
-        if (m_bits.Position() != m_jumps.back().target) return false; // reached by nothing
+        if (m_bits.Position() != m_jumps.back().target) return false; // unreachable code
         m_input_left = m_jumps.back().input_left;
         m_jumps.pop_back();
         m_previous = kJump;
@@ -158,10 +159,10 @@ private:
     }
 
     Bits m_bits;
-    std::vector<Jump> m_jumps; //!< not yet taken; at most kInputBits
+    std::vector<Jump> m_jumps; //!< not taken yet; at most kInputBits
     int m_input_left = kInputBits;
     uint32_t m_previous = kJump;
-    bool m_short_match = false; //!< in the present row of matches
+    bool m_short_match = false; //!< in the current sequence of matches
 };
 
 } // namespace
@@ -184,7 +185,7 @@ uint32_t Asmap::Lookup(const std::array<uint8_t, 16>& ip) const
     Bits bits(m_program);
     size_t ip_at = 0;
     const auto next_ip_bit = [&] {
-        CHECK(ip_at < kInputBits); // seen to by Parse()
+        CHECK(ip_at < kInputBits); // checked by Parse()
         const bool bit = (ip[ip_at / 8] >> (7 - ip_at % 8) & 1) != 0;
         ++ip_at;
         return bit;

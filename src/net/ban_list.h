@@ -1,7 +1,6 @@
-// BanList: ranges of addresses that a user has banned until a time, and addresses that are
-// discouraged as their peers misbehaved, for as long as the node runs. Owned by the peer logic, one
-// thread; time comes with each call (seconds since 1970). What is on disk is the caller's:
-// banlist.json has what Banned() gives.
+// BanList: ranges of addresses that the user has banned until a time, and addresses discouraged for
+// misbehaviour, until the node ends. Owned by the peer logic, one thread; time is passed with each
+// call (seconds since 1970). The caller stores bans: banlist.json contains Banned().
 #pragma once
 
 #include "net/rolling_set.h"
@@ -14,30 +13,30 @@ namespace ibd {
 
 struct BanEntry {
     int64_t created = 0; //!< seconds since 1970
-    int64_t until = 0;   //!< likewise
+    int64_t until = 0;   //!< seconds since 1970
     bool operator==(const BanEntry&) const = default;
 };
 
 class BanList {
 public:
-    static constexpr size_t kDiscouraged = 50'000; //!< addresses remembered at least
+    static constexpr size_t kDiscouraged = 50'000; //!< least number of remembered addresses
     static constexpr int64_t kDefaultBanTime = 24 * 60 * 60;
 
-    /** `key`: chance. `default_time`: seconds, -bantime. */
+    /** `key`: random. `default_time`: seconds, -bantime. */
     explicit BanList(SipKey key, int64_t default_time = kDefaultBanTime)
         : m_default_time(default_time), m_discouraged(kDiscouraged, key)
     {
     }
 
-    /** Bans for `seconds` from now on, or until that time if `absolute`; for the default time if
-     *  that is not above 0. Whether this made a ban longer or new. */
+    /** Bans for `seconds` from now, or until that time if `absolute`; for the default time if it is
+     *  not above 0. Returns whether the ban is new or longer. */
     bool Ban(const Subnet& subnet, int64_t seconds, bool absolute, int64_t now);
-    /** Whether there was such a ban. */
+    /** Returns whether there was such a ban. */
     bool Unban(const Subnet& subnet);
     void Clear();
-    /** In any range that is banned. */
+    /** Whether the address is in any banned range. */
     bool IsBanned(const NetAddress& address, int64_t now) const;
-    /** Exactly this range. */
+    /** Whether exactly this range is banned. */
     bool IsBanned(const Subnet& subnet, int64_t now) const;
 
     void Discourage(const NetAddress& address) { m_discouraged.Insert(address.KeyBytes()); }
@@ -46,9 +45,9 @@ public:
         return m_discouraged.Contains(address.KeyBytes());
     }
 
-    /** All that still hold, by range; those that ended are forgotten. */
+    /** All current bans, by range; removes those that ended. */
     const std::map<Subnet, BanEntry>& Banned(int64_t now);
-    /** From disk. */
+    /** Sets the bans from disk. */
     void Load(std::map<Subnet, BanEntry> banned) { m_banned = std::move(banned); }
 
 private:

@@ -27,7 +27,7 @@ void BlockDownloader::SetGoal(DownloadGoal& goal)
 
 void BlockDownloader::GoalChanged()
 {
-    m_cursor = -1; // requests under way are skipped when it comes to them again
+    m_cursor = -1; // pending requests are skipped
     m_again.clear();
     for (auto& [peer, load] : m_loads) load.branch_after = 0;
 }
@@ -73,7 +73,7 @@ void BlockDownloader::Request(PeerId peer, const std::vector<const HeaderNode*>&
     }
 }
 
-// A branch that left ours long ago is no matter of a block or two: that is left to Ask().
+// A branch that left ours long ago has too many blocks for this function: Ask() handles it.
 std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
                                                            const HeaderNode& tip, int64_t now)
 {
@@ -91,8 +91,8 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
     return out;
 }
 
-/** As much as a peer gives in two seconds, so that a far one has always something to send. With a
- *  window the few ahead of it are for all. */
+/** As many as the peer delivers in two seconds, so that a distant peer always has work. With a
+ *  window all peers share its few blocks. */
 size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) const
 {
     size_t most = kMinInFlight;
@@ -112,7 +112,7 @@ bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) con
     return !source.limited || best.height - node.height < kLimitedDepth;
 }
 
-/** Blocks that others were asked for and did not give. */
+/** Requests blocks that other peers were asked for and did not deliver. */
 void BlockDownloader::AskAgain(const Source& source, size_t most,
                                std::vector<const HeaderNode*>& out)
 {
@@ -127,7 +127,7 @@ void BlockDownloader::AskAgain(const Source& source, size_t most,
     }
 }
 
-/** Of those that are wanted before all others. */
+/** Requests blocks of the preferred heights. */
 void BlockDownloader::AskPreferred(const Source& source, size_t most,
                                    std::vector<const HeaderNode*>& out) const
 {
@@ -139,7 +139,8 @@ void BlockDownloader::AskPreferred(const Source& source, size_t most,
     }
 }
 
-/** Blocks that nobody was asked for yet. Whether the window ended before something to ask. */
+/** Requests blocks that no peer was asked for yet. Returns whether the window ended before any was
+ *  found. */
 bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
                               std::vector<const HeaderNode*>& out)
 {
@@ -148,7 +149,7 @@ bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
         const HeaderNode* const node = m_goal->NextMissing(m_cursor);
         if (!node) return false;
         if (!IsAsked(*node) && !IsIn(out, *node)) {
-            // The cursor is everybody's: a block that it passed by would be asked of nobody.
+            // The cursor is shared by all peers: a skipped block would be requested from none.
             const bool spoilt = HasSpoilt(source, *node);
             if (!spoilt && !CanServe(source, *node)) return false;
             if (node->height > end) return true;
@@ -163,8 +164,8 @@ bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
     return false;
 }
 
-/** A peer whose chain is another one than the goal's, and as good as ours, is asked for that: the
- *  goal's may be one of headers only, whose blocks nobody has. */
+/** Requests blocks of a peer's own chain if it differs from the goal's and is as good as ours: the
+ *  goal's chain may be one of headers only, whose blocks no peer has. */
 void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, size_t most,
                                 std::vector<const HeaderNode*>& out) const
 {
@@ -180,7 +181,7 @@ void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, siz
     }
 }
 
-/** `waiting` could fetch blocks if the lowest that is under way were here: who owes that one? */
+/** The window is blocked for `waiting`: finds the peer that owes its lowest block. */
 void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
 {
     Load* staller = nullptr;
@@ -204,7 +205,7 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     const bool asked = IsAsked(node);
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return asked;
-    if (IsAskedOf(peer, node)) found->second.rate.Received(now); // before it may be idle
+    if (IsAskedOf(peer, node)) found->second.rate.Received(now); // before the peer may become idle
     Remove(peer, node, now);
     return asked;
 }
@@ -232,7 +233,7 @@ void BlockDownloader::GiveUp(PeerId peer, const HeaderNode& node, int64_t now)
     GiveBack(node, now);
 }
 
-/** It is asked for again, unless somebody is asked for it still. */
+/** Queues the block again, unless another peer is still asked for it. */
 void BlockDownloader::GiveBack(const HeaderNode& node, int64_t since)
 {
     if (!IsAsked(node)) m_again.try_emplace({node.height, &node}, since);
@@ -248,7 +249,7 @@ void BlockDownloader::Excuse(PeerId peer, int64_t now)
 void BlockDownloader::Stored(const HeaderNode& node, int64_t now)
 {
     const auto peers = AskedOf(node);
-    // Of a copy, as Remove() changes what AskedOf() shows.
+    // Iterates over a copy, because Remove() changes AskedOf().
     for (const PeerId peer : std::vector<PeerId>(peers.begin(), peers.end())) {
         Remove(peer, node, now);
     }
@@ -324,14 +325,14 @@ BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now)
     if (found == m_loads.end() || found->second.requests.empty()) return Verdict::kFine;
     const Load& load = found->second;
     if (load.stalling_since != 0 && now > load.stalling_since + m_stall_timeout) {
-        // Perhaps it is our line that is slow: the next one gets more time.
+        // Our own line may be slow: the next peer gets more time.
         m_stall_timeout = std::min(2 * m_stall_timeout, kMaxStallTimeout);
         return Verdict::kStalling;
     }
     if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && now > load.last_received + kSilence) {
         return Verdict::kStalling;
     }
-    // An interval between blocks, and half of one more for each other peer that sends.
+    // One block interval, and half of one more for each other peer that delivers.
     int64_t others = -1;
     for (const auto& [id, other] : m_loads) others += !other.requests.empty();
     const int64_t patience = m_spacing * kSecond * (2 + others) / 2;

@@ -1,7 +1,7 @@
-// See block_downloader.h: a peer that has room is asked for blocks that other peers owe, so that
-// none of them decides when the last blocks are here. What counts is time: when a block is expected
-// of those who were asked for it, at their present rates and after their silence, and when of the
-// peer that has room. How many were asked for it does not count, as they may all be in league.
+// See block_downloader.h: a peer with free slots is also asked for blocks that other peers owe, so
+// that no single peer determines when the last blocks arrive. The criterion is time: the expected
+// arrival from the asked peers, by their present rates and silence, and from the free one. The
+// number of asked peers does not count, as they may collude.
 #include "net/block_downloader.h"
 
 namespace ibd {
@@ -12,8 +12,8 @@ constexpr double kMicros = 1e6; //!< in a second
 
 } // namespace
 
-/** When the peer brings the block in that place of its queue, in microseconds from now on. 0: of a
- *  peer that has brought nothing yet, and has some time for it. */
+/** Expected arrival of the block at that position of the peer's queue, microseconds from now. 0:
+ *  the peer has delivered nothing yet, and still has time. */
 int64_t BlockDownloader::Expected(const Load& load, size_t place, int64_t since, int64_t now)
 {
     if (!load.rate.Known()) return now - since >= kHelpAfter ? now - since : 0;
@@ -22,7 +22,7 @@ int64_t BlockDownloader::Expected(const Load& load, size_t place, int64_t since,
     return std::max(static_cast<int64_t>(in_turn), silence < kQuietAfter ? 0 : silence);
 }
 
-/** Of the soonest of those who are asked for it. */
+/** The earliest expected arrival among the asked peers. */
 int64_t BlockDownloader::ExpectedOfAny(const Owed& owed, const HeaderNode& node, int64_t now) const
 {
     int64_t soonest = std::numeric_limits<int64_t>::max();
@@ -35,7 +35,7 @@ int64_t BlockDownloader::ExpectedOfAny(const Owed& owed, const HeaderNode& node,
     return soonest;
 }
 
-/** Blocks that others owe and this peer could bring, those that are furthest off first. */
+/** Blocks that others owe and this peer could deliver, latest expected arrival first. */
 std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source& source,
                                                                    int64_t now) const
 {
@@ -57,8 +57,8 @@ std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source&
     return out;
 }
 
-/** One block of a peer of which nothing is known: then its rate is, and blocks that come twice
- *  are one for each peer at most. */
+/** Asks a peer without any delivery for one block: this measures its rate, and causes at most one
+ *  duplicate block for each peer. */
 void BlockDownloader::AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
                                  std::vector<const HeaderNode*>& out) const
 {
@@ -72,7 +72,7 @@ void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
                                 std::vector<const HeaderNode*>& out)
 {
     Load& own = m_loads.at(source.peer);
-    // With a window, who holds it up is sent away instead.
+    // With a window, a delaying peer is disconnected instead.
     if (m_goal->WindowEnd() != DownloadGoal::kNoWindow || now < own.help_after) return;
     const size_t before = out.size();
     if (before >= most) return;

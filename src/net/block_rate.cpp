@@ -11,7 +11,7 @@ void BlockRate::Received(int64_t now)
     if (m_times.size() > kMost + 1) m_times.pop_front();
 }
 
-/** Which of m_times is where counting begins. */
+/** Index into m_times where counting starts. */
 size_t BlockRate::FirstCounted(int64_t busy) const
 {
     const auto in_window = std::lower_bound(m_times.begin(), m_times.end(), busy - kWindow);

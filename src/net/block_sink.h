@@ -1,7 +1,6 @@
-// BlockSink: where the block downloader puts what peers sent, and where it hears what came of it.
-// Owned by net, implemented outside of it; called by the thread that owns the peers, which it never
-// holds up: no call waits, parses or hashes. What the sink holds is bounded in bytes, and a sink
-// without room is what slows peers down.
+// BlockSink: receives the downloaded blocks and reports the results. Owned by net, implemented
+// outside; called on the thread of the peers, which it never blocks: no call waits, parses or
+// hashes. The bytes in a sink are bounded, and a full sink slows the peers down.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -11,49 +10,49 @@
 
 namespace ibd {
 
-using PeerId = int64_t; //!< counts up; no two peers of a process have the same
+using PeerId = int64_t; //!< ascending; unique in a process
 
 /** The bytes that a peer sent for a block. */
 struct PeerBlock {
-    const HeaderNode* node = nullptr; //!< the block that they say they are
+    const HeaderNode* node = nullptr; //!< the requested block
     PeerId peer = -1;
     Bytes raw;
-    /** Put together from a compact block, which may be passed on before the block is checked. */
+    /** Assembled from a compact block, which may be relayed before the block is checked. */
     bool via_compact = false;
 };
 
-/** Bytes that were not taken. The block is missing as before. */
+/** A refused block, which is missing again. */
 struct RefusedBlock {
     const HeaderNode* node = nullptr;
-    PeerId peer = -1; //!< who sent them
+    PeerId peer = -1; //!< the sender
     RuleViolation why;
-    bool via_compact = false; //!< as in PeerBlock
-    size_t bytes = 0;         //!< that were sent
+    bool via_compact = false; //!< see PeerBlock
+    size_t bytes = 0;         //!< size of the sent block
 };
 
-/** Bytes that were taken. */
+/** An accepted block. */
 struct TakenBlock {
     const HeaderNode* node = nullptr;
-    PeerId peer = -1;       //!< who sent them
-    bool connected = false; //!< all rules hold, and the active chain has it; else: it is stored
+    PeerId peer = -1;       //!< the sender
+    bool connected = false; //!< all rules hold, and it is on the active chain; false: it is stored
 };
 
 class BlockSink {
 public:
     virtual ~BlockSink() = default;
 
-    /** Whether Put() would take a block of so many bytes. When it says no, stop reading from peers;
-     *  whoever made the sink is told when it is worth to ask again. */
+    /** Whether Put() would accept a block of this size. If not, stop reading from peers; the sink's
+     *  owner is notified when to ask again. */
     virtual bool HasRoom(size_t bytes) const = 0;
-    /** Takes the block if there is room. One that nobody waits for (any more) is dropped, which
-     *  counts as taken. */
+    /** Takes the block if there is room. A block that is no longer wanted is dropped, which counts
+     *  as taken. */
     virtual bool Put(PeerBlock&& block) = 0;
-    /** Whether it has yet to say what came of a block of this peer: until then nothing else that
-     *  the peer said is answered, so that an answer knows of the block. */
+    /** Whether the result for a block of this peer is pending. Until then no other message of the
+     *  peer is answered, so that answers know of the block. */
     virtual bool IsBusyWith(PeerId /*peer*/) const { return false; }
-    /** Those refused since the last call: to be asked of somebody else. */
+    /** Refused blocks since the last call, to be requested from other peers. */
     virtual std::vector<RefusedBlock> TakeRefused() = 0;
-    /** Those stored, and those connected, since the last call, if the sink tells of them. */
+    /** Blocks stored, and blocks connected, since the last call, if the sink reports them. */
     virtual std::vector<TakenBlock> TakeTaken() { return {}; }
 };
 

@@ -9,13 +9,13 @@ namespace ibd {
 
 namespace {
 
-constexpr uint32_t kSeedStep = 0xfba4c795; //!< between the hash functions of a filter
-// What is inserted of outputs that match; the low bits of the flags.
+constexpr uint32_t kSeedStep = 0xfba4c795; //!< difference of seeds between hash functions
+// Insertion of matching outputs: the low bits of the flags.
 constexpr uint8_t kUpdateMask = 3;
 constexpr uint8_t kUpdateAll = 1;
-constexpr uint8_t kUpdateKeysOnly = 2; //!< those that pay to a key or to several
+constexpr uint8_t kUpdateKeysOnly = 2; //!< only outputs that pay to a key or multisig
 
-/** Whether a script pushes something that the filter has. */
+/** Whether a script pushes data in the filter. */
 bool PushesMatch(const BloomFilter& filter, ByteSpan script)
 {
     ScriptIterator it(script);
@@ -83,7 +83,7 @@ bool BloomFilter::Match(const TxView& tx)
 {
     if (m_filter.data.empty()) return true;
     bool found = Contains({tx.txid.data(), Txid::size()});
-    // All outputs are looked at, as those that match are inserted.
+    // Tests all outputs, since matching ones are inserted.
     for (uint32_t i = 0; i < tx.outputs.size(); ++i) found |= MatchOutput(tx, i);
     if (found) return true;
     for (const InputView& input : tx.inputs) {

@@ -1,5 +1,5 @@
-// BloomFilter: which transactions a peer wants to see, as far as it lets us know (BIP37). Values;
-// one thread. Memory: at most kMaxBloomFilter bytes.
+// BloomFilter: the transactions that a peer wants, as described by BIP37. Values; one thread.
+// Memory: at most kMaxBloomFilter bytes.
 #pragma once
 
 #include "net/messages.h"
@@ -9,15 +9,15 @@ namespace ibd {
 
 class BloomFilter {
 public:
-    /** Within FilterLoadMessage::WithinLimits(). Without data it matches everything. */
+    /** The message must be WithinLimits(). Without data it matches everything. */
     explicit BloomFilter(FilterLoadMessage message) : m_filter(std::move(message)) {}
 
     void Insert(ByteSpan element);
     bool Contains(ByteSpan element) const;
 
-    /** Whether the peer wants it: by its id, what its outputs push, what it spends or what its
-     *  inputs push. Outputs that match are inserted as the peer's flags say, so that what spends
-     *  them will match. */
+    /** Whether the peer wants the transaction: by its id, data pushed by outputs, spent outpoints
+     *  or data pushed by inputs. Inserts matching outputs as the peer's flags say, so that their
+     *  spends will match. */
     bool Match(const TxView& tx);
 
 private:

@@ -37,7 +37,7 @@ bool Channel::SendPaused() const
     const auto full = [this] { return m_queued_bytes + m_transport_memory > m_max_send; };
     if (!full()) return false;
     m_was_paused = true;
-    return full(); // it may have been emptied before the flag could be seen
+    return full(); // it may have been emptied before the flag was visible
 }
 
 bool Channel::TakeRelief() { return m_was_paused && !SendPaused() && m_was_paused.exchange(false); }

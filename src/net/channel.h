@@ -1,8 +1,8 @@
-// Channel: what the two threads of a connection share: messages on their way out, how much is
-// received and unread, and how much went over it. Any thread; one short lock.
+// Channel: shared by the two threads of a connection: outgoing messages, the amount of unread
+// input, and traffic counters. Any thread; one short lock.
 //
-// Bounds: what waits to be sent is bounded by who sends (nothing is asked or answered while
-// SendPaused()); received and unread bytes by the pause that AddUnread() asks for.
+// Bounds: the senders bound queued output (they neither request nor answer during SendPaused());
+// the pause of AddUnread() bounds unread input.
 #pragma once
 
 #include "net/peer_link.h"
@@ -14,13 +14,13 @@
 
 namespace ibd {
 
-/** Bytes by type of message; of types that nobody knows as kOtherType. */
+/** Bytes by type of message; unknown types count as kOtherType. */
 using TypeCounts = std::map<std::string, uint64_t>;
 inline constexpr std::string_view kOtherType = "*other*";
 
 class Channel {
 public:
-    /** What a queued or unread message counts beyond its payload. */
+    /** Size of a queued or unread message besides its payload. */
     static constexpr size_t kMessageOverhead = 128;
 
     Channel(size_t max_send, size_t max_receive) : m_max_send(max_send), m_max_receive(max_receive)
@@ -29,23 +29,23 @@ public:
 
     // Sending.
 
-    /** Whether the other thread must be told that there is something to send. */
+    /** Queues a message. Returns whether the other thread must be woken to send it. */
     bool Queue(OutgoingMessage message);
-    /** The next message to send, if there is one. Once it says none, Queue() says to tell. */
+    /** The next message to send. After it returned nothing, Queue() asks for a wake-up again. */
     std::optional<OutgoingMessage> Take();
     bool HasQueued() const;
-    /** Bytes that the transport holds, and whether more than -maxsendbuffer wait in all. */
+    /** Bytes held by the transport; SendPaused(): more than -maxsendbuffer bytes wait in total. */
     void SetTransportMemory(size_t bytes) { m_transport_memory = bytes; }
     bool SendPaused() const;
-    /** Whether somebody was told to wait, and need not any more; says so once. */
+    /** Whether a pause has ended; true once for each pause. */
     bool TakeRelief();
     size_t QueuedBytes() const { return m_queued_bytes; }
 
     // Receiving.
 
-    /** A message came. Whether to stop reading until Consumed() says to go on. */
+    /** A message arrived. Returns whether to stop reading until Consumed() returns true. */
     bool AddUnread(size_t payload);
-    /** It is done with. Whether reading is to go on now. */
+    /** The message was processed. Returns whether to resume reading. */
     bool Consumed(size_t payload);
 
     // Counting. `now`: seconds since 1970.
@@ -66,7 +66,7 @@ private:
     const size_t m_max_receive;
     std::atomic<size_t> m_queued_bytes{0};
     std::atomic<size_t> m_transport_memory{0};
-    mutable std::atomic<bool> m_was_paused{false}; //!< SendPaused() said so
+    mutable std::atomic<bool> m_was_paused{false}; //!< SendPaused() has returned true
 
     mutable Mutex m_mutex;
     std::deque<OutgoingMessage> m_queued IBD_GUARDED_BY(m_mutex);

@@ -82,7 +82,7 @@ bool PartialBlock::PlacePrefilled(const CompactBlockMessage& message)
     return true;
 }
 
-/** The transactions known by short id alone, by id. */
+/** The transactions known only by short id, sorted by it. */
 std::vector<PartialBlock::Wanted>
 PartialBlock::ListWanted(const CompactBlockMessage& message) const
 {
@@ -92,13 +92,13 @@ PartialBlock::ListWanted(const CompactBlockMessage& message) const
         if (m_txs[index]) continue;
         out.push_back({message.short_ids[out.size()], static_cast<uint16_t>(index), false});
     }
-    // Sorted rather than hashed: the ids are of the sender's choice.
+    // Sorted, not hashed: the sender chooses the ids.
     std::sort(out.begin(), out.end(),
               [](const Wanted& a, const Wanted& b) { return a.id < b.id; });
     return out;
 }
 
-/** Of two with the same short id neither is taken: to ask is cheaper than to guess wrong. */
+/** If two have the same short id, takes neither: a request is cheaper than a wrong guess. */
 void PartialBlock::TakeFrom(const TransactionSource& pool, SipKey key, std::vector<Wanted>& wanted)
 {
     pool.ForEachTransaction([&](const TransactionRef& tx) {
@@ -162,7 +162,8 @@ CompactAnnouncers::BroughtBlock(PeerId peer, const std::function<bool(PeerId)>& 
     const auto outbound = std::count_if(m_peers.begin(), m_peers.end(), is_outbound);
     if (m_peers.size() == kMost && outbound == 1 && !is_outbound(peer) &&
         is_outbound(m_peers.front())) {
-        std::swap(m_peers[0], m_peers[1]); // strangers alone shall not decide what we hear
+        // Keep an outbound peer: inbound peers alone must not decide which announcements arrive.
+        std::swap(m_peers[0], m_peers[1]);
     }
     Change change{true, std::nullopt};
     m_peers.push_back(peer);

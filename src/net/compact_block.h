@@ -1,7 +1,7 @@
-// Compact blocks (BIP152, version 2): a block named by short ids for a peer, and a peer's block put
-// together again from what it sent, what a pool has, and what it was then asked for. Pure; a
-// PartialBlock belongs to the request it answers (block_downloader.h). Memory: the transactions of
-// one or two messages, and a reference to each of the pool's that may be meant.
+// Compact blocks (BIP152, version 2): makes them for peers, and assembles a peer's block from its
+// message, a pool's transactions, and requested ones. Pure; a PartialBlock belongs to the request
+// that it answers (block_downloader.h). Memory: the transactions of one or two messages, and
+// references to possibly matching ones of the pool.
 #pragma once
 
 #include "crypto/siphash.h"
@@ -16,22 +16,22 @@ namespace ibd {
 
 using PeerId = int64_t;
 
-/** Of the short ids of a compact block. */
+/** Key of the short ids of a compact block. */
 SipKey ShortIdKey(const BlockHeader& header, uint64_t nonce);
 /** 48 bits. */
 uint64_t ShortId(SipKey key, const Wtxid& id);
 
-/** The block with its coinbase in full and all else by short id. `nonce` is chance; `block` has at
+/** The block with its coinbase in full and all others by short id. `nonce`: random; `block` has at
  *  least one transaction. */
 CompactBlockMessage MakeCompactBlock(const BlockView& block, uint64_t nonce);
-/** The payload of a blocktxn; nothing if the block has no transaction with one of the indexes. */
+/** The payload of a blocktxn; nothing: an index is out of range. */
 std::optional<Bytes> BlockTxnPayload(const BlockView& block, std::span<const uint16_t> indexes);
 
-/** Transactions that a block on its way may hold: a pool's, and others that came along. */
+/** Transactions that an expected block may contain: a pool's, and others. */
 class TransactionSource {
 public:
     virtual ~TransactionSource() = default;
-    /** Shows each until `more` returns false. */
+    /** Visits each until `more` returns false. */
     virtual void
     ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const = 0;
 };
@@ -40,19 +40,19 @@ class PartialBlock {
 public:
     enum class Status {
         kOk,
-        kInvalid, //!< against the protocol
-        kFailed,  //!< short ids collide, it seems: only the whole block helps
+        kInvalid, //!< violates the protocol
+        kFailed,  //!< short ids probably collide: the whole block is necessary
     };
 
-    /** Once. `pool` may be null. */
+    /** Call once. `pool` may be null. */
     Status Start(const CompactBlockMessage& message, const TransactionSource* pool);
-    /** Indexes of the transactions still to be had, rising. */
+    /** Indexes of the missing transactions, ascending. */
     std::vector<uint16_t> Missing() const;
-    /** `missing`: the transactions of Missing(), in order. `block` becomes the serialized block if
-     *  it has the merkle root of its header and, if `expect_commitment`, the witnesses that it
-     *  commits to. Whatever comes of it, the transactions are gone then. */
+    /** `missing`: the transactions of Missing(), in order. Sets `block` to the serialized block if
+     *  it has the merkle root of its header and, with `expect_commitment`, matches its witness
+     *  commitment. The transactions are released in any case. */
     Status Fill(std::span<const TransactionRef> missing, bool expect_commitment, Bytes& block);
-    /** Fill() was called. */
+    /** Whether Fill() was called. */
     bool IsSpent() const { return m_spent; }
 
     size_t PrefilledCount() const { return m_prefilled; }
@@ -62,7 +62,7 @@ private:
     struct Wanted {
         uint64_t id;
         uint16_t index; //!< in the block
-        bool seen;      //!< the pool had one with this id
+        bool seen;      //!< a transaction of the pool has this id
     };
 
     bool PlacePrefilled(const CompactBlockMessage& message);
@@ -76,22 +76,22 @@ private:
     bool m_spent = false;
 };
 
-/** Peers that we asked to announce blocks by cmpctblock ("high bandwidth"): those that last brought
- *  one, and among them one whom we called, if there was one. Who left keeps its place until others
- *  push it out, as in Core. */
+/** Peers that we asked to announce blocks by cmpctblock ("high bandwidth"): the last ones that sent
+ *  a block, and at least one outbound peer among them, if there was one. As in Core, a disconnected
+ *  peer keeps its place until others displace it. */
 class CompactAnnouncers {
 public:
     static constexpr size_t kMost = 3;
 
     struct Change {
-        bool start = false;         //!< the peer is to be asked
-        std::optional<PeerId> stop; //!< who is to be told to stop
+        bool start = false;         //!< the peer must be asked to start
+        std::optional<PeerId> stop; //!< peer to be asked to stop
     };
-    /** `peer` brought a block. `is_outbound` says so of a peer that is still there. */
+    /** `peer` sent a block. `is_outbound`: whether a peer is connected and outbound. */
     Change BroughtBlock(PeerId peer, const std::function<bool(PeerId)>& is_outbound);
 
 private:
-    std::deque<PeerId> m_peers; //!< the last to bring one at the back
+    std::deque<PeerId> m_peers; //!< the last one to send a block is at the back
 };
 
 } // namespace ibd

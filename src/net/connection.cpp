@@ -57,8 +57,8 @@ void Connection::ResumeReading()
     if (!IsClosed()) event_add(m_read.get(), nullptr);
 }
 
-// A peer that does not take what it asked for is not read from: else the answers to what it sends
-// would pile up. If nothing at all can be sent it is read, or two such nodes would wait for ever.
+// Does not read from a peer that does not accept its answers, which would accumulate otherwise. If
+// no byte can be sent at all, it reads, because two such nodes would wait forever.
 void Connection::Receive()
 {
     if (m_blocked && Send() > 0 && m_blocked) return;
@@ -70,7 +70,7 @@ void Connection::Receive()
     m_owner.CountTraffic(0, count);
     m_channel->CountReceived(count, m_owner.Now());
     TakeBytes(ByteSpan(buffer).first(count));
-    if (!IsClosed() && !m_blocked) Send(); // a handshake may have got further
+    if (!IsClosed() && !m_blocked) Send(); // a handshake may have advanced
 }
 
 void Connection::ReadFailed(int error)
@@ -100,7 +100,7 @@ void Connection::TakeBytes(ByteSpan bytes)
         pause = m_channel->AddUnread(messages.back().payload.size());
     }
     m_channel->SetTransport(m_transport->Info());
-    // Before the messages are handed over: who has read them may say to go on at once.
+    // Before messages are passed on, because their reader may resume reading at once.
     if (pause) event_del(m_read.get());
     if (!messages.empty()) m_owner.OnMessages(*this, std::move(messages));
     if (taken) return;
@@ -111,7 +111,7 @@ void Connection::TakeBytes(ByteSpan bytes)
     m_owner.OnClosed(*this);
 }
 
-/** Whether there is a message for the transport after the one that it has. */
+/** Loads the transport's next message; false: there is none. */
 bool Connection::LoadNext()
 {
     if (!m_next) m_next = m_channel->Take();

@@ -1,7 +1,7 @@
-// Connection: one socket to a peer and the transport over it. Owned by Connections, its thread
-// only; what the thread of the peers needs of it is in its Channel.
+// Connection: one socket to a peer with its transport. Owned by Connections, on its thread; the
+// thread of the peers uses its Channel.
 //
-// Memory: the transport's (transport.h) and one message that the transport does not take yet.
+// Memory: the transport's (transport.h) and one message that the transport has not accepted yet.
 #pragma once
 
 #include "net/channel.h"
@@ -15,21 +15,21 @@ namespace ibd {
 
 class Connection;
 
-/** What a connection tells and asks; on its thread. Implemented by Connections. */
+/** The owner's side of a connection; on its thread. Implemented by Connections. */
 class ConnectionOwner {
 public:
     virtual ~ConnectionOwner() = default;
     virtual void OnMessages(Connection& connection, std::vector<ReceivedMessage> messages) = 0;
-    /** It is closed, and destroyed by its owner later than this call. */
+    /** It is closed; the owner destroys it after this call. */
     virtual void OnClosed(Connection& connection) = 0;
     /** Seconds since 1970. */
     virtual int64_t Now() = 0;
-    /** To receive into, of whichever connection is at work. */
+    /** Shared buffer for receiving, for one connection at a time. */
     virtual MutableByteSpan Buffer() = 0;
-    /** Who was told to wait until more can be sent need not any more. */
+    /** A pause of sending has ended. */
     virtual void OnRelief(Connection& connection) = 0;
     virtual void CountTraffic(size_t sent, size_t received) = 0;
-    /** "peer=3", with the address if it may be logged. */
+    /** "peer=3", with the address if logging allows it. */
     virtual std::string NameOf(const Connection& connection) const = 0;
     virtual Logger& Log() = 0;
 };
@@ -44,13 +44,13 @@ public:
     Connection& operator=(const Connection&) = delete;
 
     const NewPeer& Peer() const { return m_peer; }
-    /** There is something in the channel. */
+    /** There are messages in the channel. */
     void Flush();
     void ResumeReading();
-    /** After what the system takes at once of what is queued. */
+    /** Closes after writing the queued bytes that the system accepts at once. */
     void Close();
     bool IsClosed() const { return m_fd < 0; }
-    /** The peer hung up as one does who speaks v1 only. */
+    /** The peer closed the connection as a v1-only node does. */
     bool ShouldReconnectV1() const { return m_transport->ShouldReconnectV1(); }
 
 private:
@@ -61,7 +61,7 @@ private:
     static void OnWritable(int, short, void* self);
     void Receive();
     void TakeBytes(ByteSpan bytes);
-    /** Bytes that the system took. */
+    /** Returns the bytes that the system accepted. */
     size_t Send();
     bool LoadNext();
     void SetBlocked(bool blocked);
@@ -72,14 +72,15 @@ private:
     const NewPeer m_peer;
     const std::shared_ptr<Channel> m_channel;
     const std::unique_ptr<Transport> m_transport;
-    std::optional<OutgoingMessage> m_next; //!< taken from the channel, and not by the transport
+    std::optional<OutgoingMessage> m_next; //!< taken from the channel, but not accepted by the
+                                           //!< transport yet
     int m_fd;
-    bool m_blocked = false; //!< the system takes no more for now
+    bool m_blocked = false; //!< the system accepts no more for now
     std::unique_ptr<event, Free> m_read;
     std::unique_ptr<event, Free> m_write;
 };
 
-/** "Connection refused (111)": a system error as Core's log has it. */
+/** "Connection refused (111)": a system error in the form of Core's log. */
 std::string SystemErrorText(int error);
 
 } // namespace ibd

@@ -126,7 +126,7 @@ void Connections::PauseListening(bool pause)
     }
 }
 
-// From the thread of the peers.
+// For the thread of the peers.
 
 void Connections::Start()
 {
@@ -176,7 +176,7 @@ void Connections::Dial(DialOrder order)
 void Connections::Dialled(const DialResult& result, int fd)
 {
     if (fd >= 0) m_sockets[result.id] = {fd, false};
-    // It is the one that calls this.
+    // Posted, because the object is calling this function.
     m_loop.Post([this, id = result.id] { m_dials.erase(id); });
     m_events.Dialled(result);
 }
@@ -224,14 +224,14 @@ void Connections::ConnectByI2p(SocketId id, const Endpoint& peer,
             if (m_unused_i2p.size() < kMaxUnusedI2p) {
                 m_unused_i2p.push_back(std::move(unused));
             } else {
-                m_loop.Post([unused] {}); // it is the one that calls this
+                m_loop.Post([unused] {}); // posted, because the session is calling this function
             }
         }
         done(fd, bridge_failed, own);
     });
 }
 
-// Two attempts never share a circuit of Tor.
+// Two attempts never share a Tor circuit.
 Socks5Client::Login Connections::NewLogin()
 {
     const std::string text = m_login_prefix + std::to_string(m_logins++);
@@ -334,7 +334,7 @@ void Connections::Consumed(PeerId peer, size_t bytes)
 
 void Connections::Disconnect(PeerId peer)
 {
-    Flush(); // what was said before still goes out
+    Flush(); // sends the messages queued before
     m_loop.Post([this, peer] {
         if (Connection* const connection = Find(peer)) connection->Close();
     });
@@ -352,7 +352,7 @@ Channel::Counts Connections::CountsByType(PeerId peer) const
     return found == m_channels.end() ? Channel::Counts{} : found->second->CountsByType();
 }
 
-// From connections.
+// Events of connections.
 
 void Connections::OnMessages(Connection& connection, std::vector<ReceivedMessage> messages)
 {
@@ -363,7 +363,7 @@ void Connections::OnClosed(Connection& connection)
 {
     const PeerId peer = connection.Peer().id;
     m_events.Closed(peer, connection.ShouldReconnectV1());
-    // It is somewhere up the stack.
+    // The connection is on the call stack, so it is destroyed later.
     m_loop.Post([this, peer] {
         m_connections.erase(peer);
         m_i2p_of_peers.erase(peer);

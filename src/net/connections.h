@@ -1,11 +1,10 @@
-// Connections: all sockets to peers, on one thread (net-io): listens, accepts, dials, turns bytes
-// into messages and back. Which of those who call are let in, who is called and what is said is for
-// the thread that owns the peers, which is told by ConnectionEvents and answers by the methods
-// here.
+// Connections: all sockets to peers, on one thread (net-io): listens, accepts, dials, converts
+// bytes to messages and back. The thread of the peers decides on accepting, dialing and messages;
+// it receives ConnectionEvents and calls the methods here.
 //
-// A socket is nobody's until Admit() gives it a PeerId: nothing is read from it before.
-// Owned by PeerNetwork. Bounds: kMaxUndecided sockets that are not admitted yet, beyond which
-// nothing is accepted; for each connection what channel.h and transport.h say.
+// A socket has no peer until Admit() assigns a PeerId, and is not read before. Owned by
+// PeerNetwork. Bounds: kMaxUndecided sockets that are not admitted yet, above which none is
+// accepted; for each connection the bounds of channel.h and transport.h.
 #pragma once
 
 #include "net/connection.h"
@@ -20,27 +19,27 @@ struct evconnlistener;
 
 namespace ibd {
 
-/** Somebody called. */
+/** An inbound connection. */
 struct Caller {
     SocketId id = -1;
     Endpoint remote;
     Endpoint local;
-    uint32_t permissions = kPermitNone; //!< of the address that was called
-    bool onion = false;                 //!< it came in by our hidden service
+    uint32_t permissions = kPermitNone; //!< of the local address
+    bool onion = false;                 //!< it arrived through our hidden service
 };
 
-/** All on the thread of the sockets: implementations pass it on and return at once. */
+/** Called on the thread of the sockets: implementations pass events on and return at once. */
 class ConnectionEvents {
 public:
     virtual ~ConnectionEvents() = default;
     virtual void Accepted(Caller caller) = 0;
     virtual void Dialled(DialResult result) = 0;
     virtual void Received(PeerId peer, std::vector<ReceivedMessage> messages) = 0;
-    /** A peer for which SendPaused() was said can be sent to again. */
+    /** A peer with SendPaused() can be sent to again. */
     virtual void Relieved(PeerId peer) = 0;
-    /** The last that is heard of a peer. `speaks_v1`: call it again, by v1. */
+    /** The last event of a peer. `speaks_v1`: reconnect by v1. */
     virtual void Closed(PeerId peer, bool speaks_v1) = 0;
-    /** Others can call us there, or no more. */
+    /** Our address is reachable by others, or no longer. */
     virtual void Reachable(const Endpoint& own, bool on) = 0;
 };
 
@@ -51,8 +50,9 @@ struct ConnectionSettings {
     int64_t connect_milliseconds = 5000;
     bool log_addresses = false;
     bool cjdns_reachable = false;
-    Endpoint i2p_bridge;     //!< -i2psam; not valid: there is none
-    Path i2p_key;            //!< file of the address that others may call by I2P; empty: none may
+    Endpoint i2p_bridge;          //!< -i2psam; invalid: none
+    Path i2p_key;                 //!< file of our I2P address for inbound streams; empty: none are
+                                  //!< accepted
     std::function<int64_t()> now; //!< microseconds since 1970; any thread
 };
 
@@ -61,31 +61,32 @@ public:
     static constexpr size_t kMaxUndecided = 64;
     static constexpr size_t kReadAtOnce = 256 * 1024; //!< bytes
     static constexpr size_t kLongMessage = 16 * 1024; //!< bytes
-    static constexpr int kAcceptPauseSeconds = 1;     //!< after a failure, for want of files say
-    static constexpr size_t kMaxUnusedI2p = 10;       //!< sessions kept for the next attempt
+    static constexpr int kAcceptPauseSeconds = 1;     //!< pause after a failure, for example
+                                                      //!< without free descriptors
+    static constexpr size_t kMaxUnusedI2p = 10;       //!< sessions kept for later attempts
 
     Connections(Env& env, Logger& log, ConnectionSettings settings, ConnectionEvents& events);
     ~Connections() override;
 
-    /** Before Start(). The error is Core's sentence. */
+    /** Call before Start(). The error is Core's sentence. */
     Result<> Listen(const Binding& binding);
     void Start();
-    /** Something else that lives on the loop: made there, and destroyed there by Stop(). */
+    /** Creates another object on the loop's thread; Stop() destroys it there. */
     using MakeGuest = std::function<std::shared_ptr<void>(event_base* base)>;
     void Attach(MakeGuest make);
-    /** Closes everything and ends the thread; no event comes after it. */
+    /** Closes everything and ends the thread; no event follows. */
     void Stop();
 
-    // From the thread of the peers.
+    // For the thread of the peers.
 
     void Dial(DialOrder order);
-    enum class Speech { kV1, kV2, kEither }; //!< the last: whichever one who called us speaks
-    /** The socket belongs to this peer now. */
+    enum class Speech { kV1, kV2, kEither }; //!< kEither: the choice of an inbound peer
+    /** Assigns the socket to a peer. */
     void Admit(SocketId socket, NewPeer peer, Speech speech);
-    /** The socket is not wanted. */
+    /** Closes an unwanted socket. */
     void Refuse(SocketId socket);
-    /** Goes out with the next Flush(), which a long one brings about itself: many short ones are
-     *  worth one wake-up of the other thread. */
+    /** Queues a message for the next Flush(); a long one flushes itself. Several short messages
+     *  share one wake-up of the other thread. */
     void Send(PeerId peer, OutgoingMessage message);
     void Flush();
     bool SendPaused(PeerId peer) const;
@@ -93,14 +94,14 @@ public:
     void Disconnect(PeerId peer);
     PeerTraffic Traffic(PeerId peer) const;
     Channel::Counts CountsByType(PeerId peer) const;
-    /** After Closed(). */
+    /** Call after Closed(). */
     void Forget(PeerId peer) { m_channels.erase(peer); }
 
     // Any thread.
 
     uint64_t BytesSent() const { return m_sent; }
     uint64_t BytesReceived() const { return m_received; }
-    /** Where it listens, with the ports that the system chose where 0 was asked for. */
+    /** The listening addresses, with the ports chosen by the system for 0. */
     const std::vector<Endpoint>& Listening() const { return m_listening; }
     SocketId NextSocketId() { return m_next_socket++; }
 
@@ -147,17 +148,17 @@ private:
     std::atomic<uint64_t> m_received{0};
     std::vector<Endpoint> m_listening;
 
-    /** The thread of the peers alone uses it. */
+    /** Used only by the thread of the peers. */
     std::unordered_map<PeerId, std::shared_ptr<Channel>> m_channels;
-    std::vector<PeerId> m_unflushed; //!< likewise
+    std::vector<PeerId> m_unflushed; //!< used only by the thread of the peers
 
-    // net-io alone uses these, once it runs.
+    // Used only by net-io while it runs.
     std::optional<ThreadLines> m_lines; //!< while the loop runs
     IoLoop m_loop;
     std::vector<std::shared_ptr<void>> m_guests;
     std::vector<std::unique_ptr<Listener>> m_listeners;
     bool m_listening_paused = false;
-    size_t m_undecided = 0; //!< of m_sockets those that called
+    size_t m_undecided = 0; //!< inbound ones among m_sockets
     struct LooseSocket {
         int fd;
         bool called_us;
@@ -165,14 +166,14 @@ private:
     std::map<SocketId, LooseSocket> m_sockets; //!< not admitted yet
     std::map<SocketId, std::unique_ptr<Dialling>> m_dials;
     std::unordered_map<PeerId, std::unique_ptr<Connection>> m_connections;
-    /** With an address that others may call: all streams are its. */
+    /** With a permanent address: the session of all streams. */
     std::shared_ptr<I2pSession> m_i2p;
-    /** Without: one for each stream, so that peers cannot know that they have the same. */
+    /** Without: a session for each stream, so that peers cannot link them. */
     std::map<SocketId, std::shared_ptr<I2pSession>> m_i2p_of_sockets;
     std::unordered_map<PeerId, std::shared_ptr<I2pSession>> m_i2p_of_peers;
     std::vector<std::shared_ptr<I2pSession>> m_unused_i2p;
     Bytes m_buffer;
-    std::string m_login_prefix; //!< chance
+    std::string m_login_prefix; //!< random
     uint64_t m_logins = 0;
 };
 

@@ -32,7 +32,7 @@ Dialling::Dialling(event_base* base, const Settings& settings, DialOrder order, 
 {
     CHECK(!m_order.targets.empty() && m_order.targets.size() <= DialOrder::kMaxTargets);
     m_result.id = m_order.id;
-    WaitFor(0, 0); // from the loop, so that nothing is told before there is a Dialling
+    WaitFor(0, 0); // from the loop, so that the caller has its Dialling before any callback
 }
 
 Dialling::~Dialling()
@@ -52,7 +52,7 @@ void Dialling::OnEvent(int, short what, void* arg)
     if (self->m_fd < 0) return self->TryNext();
     if ((what & EV_TIMEOUT) != 0) {
         if (self->m_socks) {
-            // Most likely it waits for the peer, which for Tor is nothing to speak of.
+            // The proxy probably waits for the peer; for Tor that is common.
             return self->Fail({}, LogLevel::kDebug, false);
         }
         return self->Fail(fmt::format("connection attempt to {} timed out", self->Destination()),
@@ -107,7 +107,8 @@ void Dialling::TryNext()
 void Dialling::ConnectByI2p()
 {
     const auto connected = [this](int fd, bool bridge_failed, const Endpoint& own) {
-        if (fd < 0) return Fail({}, LogLevel::kDebug, bridge_failed); // the session has said why
+        // The session has logged the reason.
+        if (fd < 0) return Fail({}, LogLevel::kDebug, bridge_failed);
         m_result.local = own;
         Finish(fd);
     };
@@ -228,7 +229,7 @@ void Dialling::Fail(const std::string& why, LogLevel level, bool proxy_failed)
     m_socks.reset();
     event_del(m_event.get());
     CloseSocket();
-    WaitFor(0, 0); // the next one
+    WaitFor(0, 0); // the next target
 }
 
 void Dialling::Finish(int fd)

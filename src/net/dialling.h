@@ -1,7 +1,6 @@
-// Dialling: one attempt to reach a peer - each of its addresses in turn, straight, through a SOCKS5
-// server or by I2P - until there is a socket over which the peer can be spoken to. Owned by
-// Connections, its thread only. Bounds: kMaxTargets addresses, -timeout for each to be connected,
-// kProxyTimeout for each answer of a proxy.
+// Dialling: one attempt to reach a peer: tries its addresses in turn, directly, through a SOCKS5
+// server or by I2P, until there is a usable socket. Owned by Connections, on its thread. Bounds:
+// kMaxTargets addresses, -timeout for connecting to each, kProxyTimeout for each answer of a proxy.
 #pragma once
 
 #include "net/i2p_session.h"
@@ -10,14 +9,14 @@
 
 namespace ibd {
 
-/** Of a socket that is nobody's peer yet, or of an attempt to get one: counts up. */
+/** Identifies a socket without a peer, or an attempt to get one; ascending. */
 using SocketId = int64_t;
 
 struct DialTarget {
-    Endpoint address;  //!< not valid: only the proxy knows
-    std::string host;  //!< then this is what the proxy is told
-    uint16_t port = 0; //!< likewise
-    ProxyServer proxy; //!< straight, if it is not set; for I2P its bridge
+    Endpoint address;  //!< invalid: only the proxy resolves the name
+    std::string host;  //!< name for the proxy
+    uint16_t port = 0; //!< port for the proxy
+    ProxyServer proxy; //!< not set: direct; for I2P the bridge
 };
 
 struct DialOrder {
@@ -25,14 +24,14 @@ struct DialOrder {
 
     SocketId id = -1;
     std::vector<DialTarget> targets; //!< in order
-    bool manual = false;             //!< the user asked, so that a failure is always logged
+    bool manual = false;             //!< requested by the user, so a failure is always logged
 };
 
 struct DialResult {
     SocketId id = -1;
-    /** Of the order's targets those that were tried; of the last one there is a socket if `ok`. */
+    /** Number of targets tried; with `ok` the last one has a socket. */
     size_t tried = 0;
-    /** For each that was tried: the proxy failed, which says nothing about the peer. */
+    /** For each tried target: whether the proxy failed, which says nothing about the peer. */
     std::vector<bool> proxy_failed;
     bool ok = false;
     Endpoint local;
@@ -43,13 +42,13 @@ public:
     struct Settings {
         Logger& log;
         int64_t connect_milliseconds = 5000;
-        /** Logins at proxies that isolate streams: no two are the same. */
+        /** Logins for stream isolation at proxies: all are different. */
         std::function<Socks5Client::Login()> new_login;
-        /** Tells of a socket to an address of I2P, or -1; maybe before it returns. */
+        /** Connects to an I2P address and reports a socket, or -1; possibly before it returns. */
         std::function<void(const Endpoint& peer, I2pSession::Connected done)> connect_i2p;
     };
     static constexpr int64_t kProxyTimeout = 20'000; //!< milliseconds
-    /** Told once, with the socket or -1; on the loop's thread, and never by the constructor. */
+    /** Called once, with the socket or -1; on the loop's thread, and never by the constructor. */
     using Done = std::function<void(DialResult result, int fd)>;
 
     Dialling(event_base* base, const Settings& settings, DialOrder order, Done done);
@@ -75,7 +74,7 @@ private:
     void Finish(int fd);
     void WaitFor(short what, int64_t milliseconds);
     void CloseSocket();
-    /** What connect() goes to, for the log. */
+    /** The target of connect(), for the log. */
     std::string Destination() const;
 
     event_base* const m_base;

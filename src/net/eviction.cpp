@@ -22,7 +22,7 @@ constexpr size_t kProtectedBlocks = 4;
 
 bool All(const EvictionCandidate&) { return true; }
 
-/** Sorts by `better` (the last is best) and takes of the best `count` those that are `which`. */
+/** Sorts by `worse` (the best is last) and removes those of the best `count` that match `which`. */
 void Protect(Candidates& candidates, const Better& worse, size_t count, const Which& which = All)
 {
     std::sort(candidates.begin(), candidates.end(), worse);
@@ -54,7 +54,7 @@ bool WorseForBlocksOnly(const EvictionCandidate& a, const EvictionCandidate& b)
     return BroughtFewerBlocks(a, b);
 }
 
-/** A network of which there are few peers, or the peers of this machine. */
+/** A network with few peers, or the peers of this machine. */
 struct Minority {
     AddressNetwork network;
     bool local = false;
@@ -64,7 +64,7 @@ struct Minority {
     {
         return local ? candidate.is_local : candidate.network == network;
     }
-    /** Those of it last, and the oldest of all last. */
+    /** Sorts its peers last, and the oldest of them at the end. */
     bool Worse(const EvictionCandidate& a, const EvictionCandidate& b) const
     {
         if (local && a.is_local != b.is_local) return b.is_local;
@@ -73,7 +73,7 @@ struct Minority {
     }
 };
 
-/** One round of shares for each; how many were protected. */
+/** One round of shares for each network; returns the number of protected peers. */
 size_t ProtectShares(Candidates& candidates, std::vector<Minority>& minorities, size_t most)
 {
     const auto present = std::count_if(minorities.begin(), minorities.end(),
@@ -95,8 +95,8 @@ size_t ProtectShares(Candidates& candidates, std::vector<Minority>& minorities, 
     return taken;
 }
 
-/** Those of the group that most are of; of two, the one whose youngest is younger. They are sorted
- *  by age, the youngest first. */
+/** The peers of the largest group; of two equal ones, the one with the younger youngest peer.
+ *  Candidates are sorted by age, the youngest first. */
 Candidates OfLargestGroup(const Candidates& candidates)
 {
     std::map<uint64_t, Candidates> groups;
@@ -127,7 +127,7 @@ void ProtectByNetworkAndAge(Candidates& candidates)
             std::count_if(candidates.begin(), candidates.end(),
                           [&](const auto& candidate) { return minority.Has(candidate); }));
     }
-    // What small ones leave of their shares is for the others.
+    // Unused shares of small networks go to the others.
     std::stable_sort(minorities.begin(), minorities.end(),
                      [](const Minority& a, const Minority& b) { return a.count < b.count; });
     size_t taken = 0;
@@ -154,7 +154,7 @@ std::optional<PeerId> SelectToEvict(Candidates candidates)
     Protect(candidates, BroughtFewerBlocks, kProtectedBlocks);
     ProtectByNetworkAndAge(candidates);
     if (candidates.empty()) return std::nullopt;
-    // Who is good at anything was protected above, even if we would rather be without it.
+    // Peers with any merit were protected above, even if they are marked for eviction.
     const auto unwanted = [](const auto& c) { return c.prefer_evict; };
     if (std::any_of(candidates.begin(), candidates.end(), unwanted)) {
         std::erase_if(candidates, [&](const auto& c) { return !unwanted(c); });

@@ -1,6 +1,6 @@
-// Which of those who called us makes room for another, when all slots are taken. An attacker who
-// wants every slot must be better than everybody else at several things at once that are hard to
-// feign. Rules and numbers are Bitcoin Core's. Pure.
+// Selects the inbound peer to evict when all slots are taken. An attacker that wants every slot
+// must beat all other peers in several properties that are hard to fake. Rules and numbers are
+// Bitcoin Core's. Pure.
 #pragma once
 
 #include "net/peer_link.h"
@@ -13,16 +13,16 @@ namespace ibd {
 struct EvictionCandidate {
     PeerId id = -1;
     int64_t connected = 0;     //!< seconds since 1970
-    int64_t ping_shortest = 0; //!< microseconds; the highest number if none is known
-    int64_t last_block = 0;    //!< seconds since 1970, when it last brought us a new one
-    int64_t last_tx = 0;       //!< likewise
+    int64_t ping_shortest = 0; //!< microseconds; the maximum if unknown
+    int64_t last_block = 0;    //!< seconds since 1970, of its last new block for us
+    int64_t last_tx = 0;       //!< seconds since 1970
     bool relevant_services = false;
     bool relays_txs = false;
     bool bloom_filter = false;
-    uint64_t group = 0; //!< its network group under a secret key
+    uint64_t group = 0; //!< its network group, hashed with a secret key
     bool prefer_evict = false;
     bool is_local = false;
-    AddressNetwork network = AddressNetwork::kUnroutable; //!< by which it is connected
+    AddressNetwork network = AddressNetwork::kUnroutable; //!< of its connection
     bool noban = false;
     bool inbound = true;
 };
@@ -30,8 +30,8 @@ struct EvictionCandidate {
 /** Nothing: all are protected. */
 std::optional<PeerId> SelectToEvict(std::vector<EvictionCandidate> candidates);
 
-/** Takes away half of them, by what protects the rest: first some of the networks where few are,
- *  up to a quarter of all, then who is connected for longest. For tests apart. */
+/** Removes half of the candidates, the last protected ones: first some of small networks, up to a
+ *  quarter of all, then the peers connected for longest. Public for tests. */
 void ProtectByNetworkAndAge(std::vector<EvictionCandidate>& candidates);
 
 } // namespace ibd

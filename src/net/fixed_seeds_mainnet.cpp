@@ -1,11 +1,11 @@
-// kMainSeeds: addresses of peers to begin with where nobody else is known, as Bitcoin Core
-// master lists them: BIP155 entries (network, address, port), in base64. See fixed_seeds.h.
+// kMainSeeds: addresses for use when no others are known, from Bitcoin Core's master branch: BIP155
+// entries (network, address, port), in base64. See fixed_seeds.h.
 #include "net/fixed_seeds.h"
 
 namespace ibd {
 
 // clang-format off
-const char* const kMainSeeds[2] = { // a literal ends at 65,536 characters
+const char* const kMainSeeds[2] = { // a literal has at most 65,536 characters
     "BhD8EfdpFuY2EViuHUr891ekII0GEPwXQ2lUFEsfVonT7UA5M1wgjQYQ/B8iw5Xco69Kk4JRvrkYWCCNBhD8NOZVOdoWn6"
     "3NsegFNDkgII0GEPxVZxXbPT9E7GLqPa2pzMsgjQYQ/Fe+mLkMiaJoB2mgCCeUfiCNBhD8XLP8hLQcf6XYSpHepT4ZII0G"
     "EPxxEr3153GxW04E42IoCsAgjQYQ/JVu269lnqPNJyHv9eIpxiCNBhD8oAFReayJkrUevcRu2UG+II0GEPzHvknM0dyRMS"

@@ -1,5 +1,5 @@
-// Seeds of test networks: addresses of peers to begin with where nobody else is known, as Bitcoin
-// Core master lists them: BIP155 entries (network, address, port), in base64. See fixed_seeds.h.
+// Seeds of test networks: addresses for use when no others are known, from Bitcoin Core's master
+// branch: BIP155 entries (network, address, port), in base64. See fixed_seeds.h.
 #include "net/fixed_seeds.h"
 
 namespace ibd {

@@ -12,7 +12,7 @@ namespace ibd {
 
 namespace {
 
-/** Blocks that a second can have at most, as each must be later than the median of eleven. */
+/** Bound on blocks per second, as each time must exceed the median of eleven. */
 constexpr uint64_t kMaxBlocksPerSecond = 6;
 
 uint64_t MaxCommitments(const ChainParams& params, int64_t start_time, int64_t now)
@@ -93,7 +93,7 @@ HeaderSync::HeaderSync(const ChainParams& params, const HeaderNode& start,
 size_t HeaderSync::MaxMemory(const ChainParams& params, int64_t start_time, int64_t now)
 {
     const auto buffered = static_cast<size_t>(params.headers_sync_redownload_buffer) + kMaxHeaders;
-    // A vector that grows may hold twice what it needs, and the old half while it moves.
+    // A growing vector may take twice its content, and the old half during the move.
     const size_t commitments = 3 * (MaxCommitments(params, start_time, now) + 1) / 8;
     return buffered * sizeof(Compressed) + commitments + sizeof(HeaderSync) + 4096;
 }
@@ -149,7 +149,7 @@ HeaderSync::Outcome HeaderSync::ProcessPresync(std::span<const BlockHeader> head
                                                std::span<const BlockHash> hashes, bool full)
 {
     if (headers[0].prev_hash != m_last_hash) {
-        // It may have left the chain that it was on: no harm, the next sync starts anew.
+        // The peer may have changed its chain: harmless, the next sync starts anew.
         GiveUp("non-continuous headers", m_height);
         return {};
     }
@@ -158,14 +158,15 @@ HeaderSync::Outcome HeaderSync::ProcessPresync(std::span<const BlockHeader> head
     }
     if (m_work >= m_minimum_work) StartRedownload();
     const bool more = full || m_phase == Phase::kRedownload;
-    if (!more) GiveUp("incomplete headers message", m_height); // its chain ends with too little
+    // Its chain ends with too little work.
+    if (!more) GiveUp("incomplete headers message", m_height);
     return {true, more, {}};
 }
 
 bool HeaderSync::CountHeader(const BlockHeader& header, const BlockHash& hash)
 {
     const int64_t height = m_height + 1;
-    // Without it, one lucky block of great claimed difficulty could stand for a chain.
+    // Otherwise one lucky block with a great claimed difficulty could stand for a chain.
     if (!PermittedDifficultyTransition(m_params.consensus, static_cast<int>(height), m_last.bits,
                                        header.bits)) {
         return GiveUp("invalid difficulty transition", height);
@@ -211,7 +212,7 @@ HeaderSync::Outcome HeaderSync::ProcessRedownload(std::span<const BlockHeader> h
     } else if (full) {
         outcome.request_more = true;
     } else {
-        // It does not give again what it gave once. What was ready is good all the same.
+        // It does not send the same headers again. Those ready are valid nevertheless.
         GiveUp("incomplete headers message", m_buffer_height);
     }
     return outcome;
@@ -235,7 +236,7 @@ bool HeaderSync::CheckAgain(const BlockHeader& header, const BlockHash& hash)
         return GiveUp("invalid difficulty transition", height);
     }
     m_buffer_work += WorkOf(header.bits);
-    // From here on the chain may be longer than it was in presync, where no bits were kept.
+    // From here on the chain may be longer than in presync, where no bits were kept.
     if (m_buffer_work >= m_minimum_work) m_release_all = true;
     if (!m_release_all && IsCommitted(height) && !MatchesCommitment(height, hash)) return false;
     m_buffer.push_back(

@@ -1,11 +1,11 @@
-// HeaderSync: takes the headers of one peer whose chain has not yet shown enough work, without
-// storing them. First (presync) it only adds up their work and keeps one secret, salted bit of
-// every few hundred headers; when there is enough it asks for the same headers again (redownload),
-// compares those bits, and gives headers out once so many bits behind them agreed that the peer
-// cannot have sent another chain. What it gives out has work enough and may be stored.
+// HeaderSync: takes the headers of one peer whose chain has not shown enough work yet, without
+// storing them. The first phase (presync) only sums their work and keeps one secret, salted bit for
+// every few hundred headers. With enough work it requests the same headers again (redownload),
+// compares those bits, and releases headers once so many later bits agreed that the peer cannot
+// have sent another chain. Released headers have enough work and may be stored.
 //
-// Owned by the peer's state, one thread. Memory of one: MaxMemory() of the network, below a
-// megabyte and a half on mainnet; an honest peer's is about that of the buffer.
+// Owned by the peer's state, one thread. Memory: MaxMemory() of the network, below 1.5 MB on
+// mainnet; for an honest peer about the size of the buffer.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -18,24 +18,24 @@
 
 namespace ibd {
 
-/** Identifies a connection for as long as the node runs; the "peer=3" of log lines. */
+/** Identifies a connection for the node's lifetime; the "peer=3" of log lines. */
 using PeerId = int64_t;
 
-// Rules about the headers of one message, before any of them is looked at more closely.
+// Checks of the headers of one message, before all others.
 
-/** Hashes of headers, computed several at a time. */
+/** Hashes of headers, several at a time. */
 std::vector<BlockHash> HashHeaders(std::span<const BlockHeader> headers);
-/** Whether each follows the one before. `hashes`: those of the headers, here and below. */
+/** Whether each header follows the previous one. `hashes`: of the headers, here and below. */
 bool AreContinuous(std::span<const BlockHeader> headers, std::span<const BlockHash> hashes);
-/** Whether each has the work that it claims, be that the right amount or not. */
+/** Whether each has its claimed work, whatever its correct amount. */
 bool HaveProofOfWork(std::span<const BlockHeader> headers, std::span<const BlockHash> hashes,
                      const ConsensusParams& params);
-/** The sum of what they claim. */
+/** The sum of the claimed work. */
 Arith256 ClaimedWork(std::span<const BlockHeader> headers);
 
-/** What must not be known to peers. */
+/** Secrets of a HeaderSync. */
 struct HeaderSyncSecrets {
-    uint32_t offset = 0; //!< below the period: the heights of which a bit is kept
+    uint32_t offset = 0; //!< below the period: determines the heights with a stored bit
     SipKey salt;
 };
 HeaderSyncSecrets RandomHeaderSyncSecrets(Env& env, const ChainParams& params);
@@ -45,38 +45,38 @@ public:
     enum class Phase {
         kPresync,
         kRedownload,
-        kFinal, //!< done or given up: nothing is held any more
+        kFinal, //!< done or given up: the memory is released
     };
 
-    /** `start`: last header of ours that the peer's chain builds on; its tree and `params` must
-     *  outlive this. `minimum_work`: of a chain that may be stored. `now`: seconds since 1970. */
+    /** `start`: our last header that the peer's chain builds on; its tree and `params` must outlive
+     *  this. `minimum_work`: of a chain that may be stored. `now`: seconds since 1970. */
     HeaderSync(const ChainParams& params, const HeaderNode& start, const Arith256& minimum_work,
                int64_t now, const HeaderSyncSecrets& secrets, PeerId peer, Logger& logger);
 
     struct Outcome {
-        bool ok = false;                //!< false: given up, and these headers are not to be used
-        bool request_more = false;      //!< ask for headers after NextLocator()
+        bool ok = false;                //!< false: given up, and these headers must not be used
+        bool request_more = false;      //!< request headers after NextLocator()
         std::vector<BlockHeader> ready; //!< may be stored, in order
     };
-    /** The peer's next headers: at least one, continuous, with the proof of work they claim.
-     *  `full`: as many as a message can have, so that there may be more. Not in kFinal. */
+    /** The peer's next headers: at least one, continuous, with their claimed proof of work. `full`:
+     *  the message has the greatest number of headers, so there may be more. Not in kFinal. */
     Outcome Process(std::span<const BlockHeader> headers, std::span<const BlockHash> hashes,
                     bool full);
-    /** For the next getheaders. Not in kFinal. */
+    /** Locator of the next getheaders. Not in kFinal. */
     std::vector<BlockHash> NextLocator() const;
 
     Phase CurrentPhase() const { return m_phase; }
-    /** Of the last header in presync. */
+    /** Height of the last header in presync. */
     int64_t PresyncHeight() const { return m_height; }
     uint32_t PresyncTime() const { return m_last.time; }
 
-    /** Bytes held now, roughly; and the most that a peer can bring about, for a chain that starts
-     *  at `start_time` (median time past, seconds since 1970). */
+    /** Bytes held now, estimated; and the most that a peer can cause, for a chain that starts at
+     *  `start_time` (median time past, seconds since 1970). */
     size_t MemoryUsage() const;
     static size_t MaxMemory(const ChainParams& params, int64_t start_time, int64_t now);
 
 private:
-    /** A header whose parent is known from the one before it in the buffer. */
+    /** A header without its parent, which is the previous one in the buffer. */
     struct Compressed {
         int32_t version;
         Uint256 merkle_root;
@@ -96,9 +96,9 @@ private:
     std::vector<BlockHeader> TakeReady();
     bool IsCommitted(int64_t height) const;
     bool CommitmentOf(const BlockHash& hash) const;
-    /** The work of a header; that of the one before is remembered, as most have the same. */
+    /** The work of a header; the last result is cached, as most headers have the same. */
     const Arith256& WorkOf(uint32_t bits);
-    /** Logs why this sync ends; false. */
+    /** Logs why this sync ends; returns false. */
     bool GiveUp(std::string_view why, int64_t height);
     void Finish();
 
@@ -108,7 +108,7 @@ private:
     const HeaderSyncSecrets m_secrets;
     const PeerId m_peer;
     Logger& m_logger;
-    const uint64_t m_max_commitments; //!< no chain that keeps the rules is so long as to have more
+    const uint64_t m_max_commitments; //!< a valid chain cannot have more
 
     Phase m_phase = Phase::kPresync;
     Arith256 m_last_work;
@@ -129,7 +129,7 @@ private:
     uint32_t m_buffer_last_bits = 0;
     int64_t m_buffer_height = 0; //!< of its last header
     Arith256 m_buffer_work;      //!< up to its last header
-    bool m_release_all = false;  //!< the work is there again
+    bool m_release_all = false;  //!< the required work is reached again
 };
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// HeadersTold: how many peers have told all their headers. A value.
+// HeadersTold: the number of peers that have sent all their headers. A value.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@ namespace ibd {
 
 struct HeadersTold {
     size_t peers = 0; //!< that offer blocks
-    size_t told = 0;  //!< those of them that have no further headers
+    size_t told = 0;  //!< those without further headers
 };
 
 } // namespace ibd

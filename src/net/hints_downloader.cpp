@@ -78,8 +78,8 @@ bool HintsDownloader::IsTooSlow(int64_t now) const
            m_received < (elapsed - kHintsGraceTime) / 1'000'000 * kLeastHintsRate;
 }
 
-/** Those that offered the file have no voice any more: else two peers could name eight files, and
- *  have all of them tried before an honest one. */
+/** The offers of its peers no longer count: otherwise two peers could name eight files, and have
+ *  all of them tried before an honest one. */
 void HintsDownloader::GiveUp(const std::string& why, int64_t now)
 {
     m_spent += now - m_chosen_at;
@@ -101,7 +101,7 @@ void HintsDownloader::Next(const std::string& why, int64_t now)
     Choose(now);
 }
 
-/** All that is named by enough, or pinned. */
+/** All files that enough peers name, or that are pinned. */
 std::vector<HintsDownloader::Candidate> HintsDownloader::Candidates() const
 {
     std::map<HintsOffer, std::set<Bytes>> voters;
@@ -128,7 +128,7 @@ void HintsDownloader::Choose(int64_t now)
     for (const Candidate& candidate : candidates) {
         if (!best || candidate.IsBetter(*best)) best = &candidate;
     }
-    // Where files differ, more voices are waited for. Of equal ones the shortest is tried first.
+    // If files differ, waits for more offers. Among equal ones the shortest is tried first.
     const bool disputed =
         best && !best->pinned &&
         std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
@@ -173,7 +173,7 @@ void HintsDownloader::AskForHead(int64_t now, std::vector<Request>& out)
 
 void HintsDownloader::AskForGroups(int64_t now, std::vector<Request>& out)
 {
-    // One request each in turn, so that all have work to the end.
+    // One request to each peer in turn, so that all have work until the end.
     for (size_t round = 1; round <= kHintsInFlight; ++round) {
         for (auto& [peer, source] : m_sources) {
             if (!MayAsk(source) || source.asked.size() >= round) continue;
@@ -185,7 +185,7 @@ void HintsDownloader::AskForGroups(int64_t now, std::vector<Request>& out)
     }
 }
 
-/** Missing groups that follow each other: one, or as many as kHintsRequestBytes hold. */
+/** Adjacent missing groups: one, or as many as kHintsRequestBytes hold. */
 std::optional<HintsPart> HintsDownloader::NextGroups()
 {
     size_t first = m_first_missing;
@@ -202,7 +202,7 @@ std::optional<HintsPart> HintsDownloader::NextGroups()
     return HintsPart{m_chosen.id, static_cast<uint32_t>(first), static_cast<uint32_t>(count)};
 }
 
-/** What another peer has been asked for the longest, if that is overdue. */
+/** The groups requested from another peer for the longest time, if overdue. */
 std::optional<HintsPart> HintsDownloader::OverdueGroups(const Source& idle, int64_t now) const
 {
     const Asked* oldest = nullptr;
@@ -229,7 +229,7 @@ void HintsDownloader::SetState(const HintsPart& part, uint8_t state)
     if (state == kMissing) m_first_missing = std::min<size_t>(m_first_missing, part.first);
 }
 
-/** Of groups that were asked for: those that no peer is asked for any more are missing. */
+/** Marks requested groups as missing, unless another peer is still asked for them. */
 void HintsDownloader::Release(const HintsPart& part)
 {
     for (uint32_t i = part.first; i - part.first < part.count; ++i) {
@@ -243,7 +243,7 @@ void HintsDownloader::Release(const HintsPart& part)
     }
 }
 
-/** What it was asked for is asked of others. */
+/** Its requests go to other peers. */
 void HintsDownloader::LeaveOut(Source& source)
 {
     source.left_out = true;
@@ -340,7 +340,7 @@ std::optional<std::string> HintsDownloader::TakeGroups(const HintsDataMessage& m
     return std::nullopt;
 }
 
-/** Of groups that were asked of several peers some may be there. */
+/** Groups requested from several peers may be complete already. */
 Result<> HintsDownloader::KeepNew(const HintsPart& part, ByteSpan data)
 {
     for (uint32_t i = part.first; i - part.first < part.count;) {

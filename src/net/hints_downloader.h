@@ -1,10 +1,10 @@
-// HintsDownloader: a hints file from peers. It hears what they offer, chooses what several
-// independent ones name alike, and has its groups brought by all of them at once. What comes is
-// checked against the file's index, and that against the hints id: whoever sends something else is
-// told to the caller. Only the booster can prove that hints are right. A file that its peers bring
-// too slowly, or that is refused later (Next()), is followed by the next best one.
+// HintsDownloader: fetches a hints file from peers. It collects their offers, chooses a file that
+// several independent peers name, and fetches its groups from all of these at once. Data is checked
+// against the file's index, and the index against the hints id; the caller learns which peers sent
+// wrong data. Only the booster can prove that hints are right. If the peers are too slow, or the
+// file is refused later (Next()), the next best file follows.
 //
-// No clock, no sockets: times come in, messages to send go out. Owned by the PeerManager; its
+// No clock, no sockets: times are passed in, messages are returned. Owned by the PeerManager; its
 // thread. Memory: kMaxHintsOffers for each peer that was asked, 13 bytes a group, kMaxHintsTries
 // refused offers.
 #pragma once
@@ -19,39 +19,40 @@
 
 namespace ibd {
 
-// Of peers, unless the file is pinned: so many independent ones must name the same.
+// Number of independent peers that must name the same file, unless it is pinned.
 inline constexpr size_t kHintsVotes = 2;
 // Microseconds.
-inline constexpr int64_t kHintsRequestTime = 60'000'000; //!< who takes longer is not asked any more
-inline constexpr int64_t kHintsIdleTime = 60'000'000;    //!< without anybody to ask: it fails
-inline constexpr int64_t kHintsOfferTime = 60'000'000;   //!< that better offers are waited for
-/** What an idle peer could bring is asked of it too when another was asked this long ago: an honest
- *  peer answers a request (256 KiB) in less on any line that meets kLeastHintsRate. */
+inline constexpr int64_t kHintsRequestTime = 60'000'000; //!< slower peers are not asked again
+inline constexpr int64_t kHintsIdleTime = 60'000'000;    //!< without any peer to ask, fetching
+                                                         //!< fails
+inline constexpr int64_t kHintsOfferTime = 60'000'000;   //!< wait for better offers
+/** Data requested this long ago is also requested from an idle peer: an honest peer answers a
+ *  request (256 KiB) in less time on any line that meets kLeastHintsRate. */
 inline constexpr int64_t kHintsAgainTime = 5'000'000;
-/** All peers together must bring a file at this rate, bytes per second, from kHintsGraceTime after
- *  it was chosen. With it the longest file (kMaxHintsSize) takes 35 minutes; on a slower line the
- *  blocks take a month, and hints save little. */
+/** All peers together must deliver a file at this rate, bytes per second, from kHintsGraceTime
+ *  after its choice. At this rate the longest file (kMaxHintsSize) takes 35 minutes. On a slower
+ *  line the blocks take a month, and hints save little. */
 inline constexpr int64_t kLeastHintsRate = 256 << 10;
 inline constexpr int64_t kHintsGraceTime = 60'000'000;
-/** Fetching may take this long for all files together: two of the longest, and their grace. */
+/** Limit for fetching all files: two of the longest, and their grace times. */
 inline constexpr int64_t kHintsWholeTime = int64_t{75} * 60 * 1'000'000;
-/** Blocks that a peer is asked for at a time while it owes hints: it answers in order, and what is
- *  before them should not be more than the hints are. */
+/** Blocks that a peer is asked for at a time while it owes hints. It answers in order, so more
+ *  blocks would delay the hints. */
 inline constexpr size_t kBlocksBesideHints = 1;
-/** Files that are tried. */
+/** Number of files to try. */
 inline constexpr size_t kMaxHintsTries = 8;
 
 class HintsDownloader {
 public:
-    /** `offer_time`: microseconds, from when there are headers. */
+    /** `offer_time`: microseconds, counted from the arrival of headers. */
     explicit HintsDownloader(HintsGoal& goal, int64_t offer_time = kHintsOfferTime)
         : m_goal(goal), m_offer_time(offer_time)
     {
     }
 
-    /** A peer says what it has; once. `group`: peers with the same one may be one and the same. */
+    /** A peer sends its offers; once. `group`: peers with the same group may be one operator. */
     void Offered(PeerId peer, Bytes group, std::vector<HintsOffer> offers);
-    /** What was wrong with it, if that is the peer's fault. Late answers are nobody's. */
+    /** The error of an answer, if it is the peer's fault. Late answers are not. */
     std::optional<std::string> Received(PeerId peer, const HintsDataMessage& message, int64_t now);
     void Disconnected(PeerId peer);
     /** Whether it owes a part of the file. */
@@ -61,13 +62,14 @@ public:
         PeerId peer;
         GetHintsMessage message;
     };
-    /** What is to be asked now. */
+    /** The requests to send now. */
     std::vector<Request> Work(int64_t now);
-    /** The file that was complete is refused: `why`. The next best one is chosen, or it fails. */
+    /** The complete file was refused for the reason `why`. The next best one is chosen, or fetching
+     *  fails. */
     void Next(const std::string& why, int64_t now);
 
-    /** Those still connected that offered what was chosen, if it has that id. Not who says another
-     *  hash of it: else whoever lies about an honest file could have all blamed who have it. */
+    /** The connected peers that offered the chosen file, if it has that id. Peers that name another
+     *  file hash are excluded, or a liar could get honest peers punished. */
     std::vector<PeerId> WhoOffered(const Uint256& id) const;
 
 private:
@@ -81,7 +83,7 @@ private:
         Bytes group;
         std::vector<HintsOffer> offers;
         std::vector<Asked> asked;
-        bool left_out = false; //!< too slow, or it does not give what it offered
+        bool left_out = false; //!< too slow, or does not deliver what it offered
     };
     struct Candidate {
         HintsOffer offer;
@@ -115,19 +117,19 @@ private:
     const int64_t m_offer_time;
     State m_state = State::kCollecting;
     std::map<PeerId, Source> m_sources;
-    std::optional<int64_t> m_deadline; //!< of choosing, from when there are headers
+    std::optional<int64_t> m_deadline; //!< end of choosing; set once there are headers
     HintsOffer m_chosen;
     std::vector<HintsPiece> m_pieces;
     enum PieceState : uint8_t { kMissing, kAsked, kHave };
     std::vector<uint8_t> m_piece_states;
-    size_t m_first_missing = 0; //!< none is below it
-    size_t m_left = 0;          //!< pieces that are not there
-    int64_t m_last_source = 0;  //!< when there was last somebody to ask
+    size_t m_first_missing = 0; //!< no lower group is missing
+    size_t m_left = 0;          //!< missing groups
+    int64_t m_last_source = 0;  //!< last time that there was a peer to ask
     int64_t m_chosen_at = 0;
-    int64_t m_received = 0;       //!< bytes of the chosen file, since then
-    int64_t m_spent = 0;          //!< microseconds of fetching files that were given up
+    int64_t m_received = 0;       //!< bytes of the chosen file since its choice
+    int64_t m_spent = 0;          //!< microseconds spent on files that were given up
     std::set<HintsOffer> m_tried; //!< given up or refused
-    std::string m_last_failure;   //!< of these
+    std::string m_last_failure;   //!< of a file in m_tried
 };
 
 } // namespace ibd

@@ -1,6 +1,5 @@
-// HintsGoal: hints that somebody wants to have from peers, and HintsProvider: those that may be
-// given to peers. Interfaces owned by net, implemented by the node and by tests; called on the
-// thread that owns the peers.
+// HintsGoal: the receiver of hints from peers; HintsProvider: the source of hints for peers.
+// Interfaces owned by net, implemented by the node and by tests; called on the thread of the peers.
 #pragma once
 
 #include "net/hints_messages.h"
@@ -10,37 +9,37 @@
 
 namespace ibd {
 
-/** A group of a hints file, as its index has it. */
+/** A group of a hints file, from its index. */
 struct HintsPiece {
     uint32_t size = 0; //!< bytes
     std::array<uint8_t, 8> checksum{};
-    bool have = false; //!< it was fetched before
+    bool have = false; //!< fetched already
 };
 
 class HintsGoal {
 public:
     virtual ~HintsGoal() = default;
 
-    /** Whether the headers are there by which offers are judged. */
+    /** Whether the headers for judging offers exist. */
     virtual bool HasHeaders() = 0;
-    /** What hints that end there are worth. */
+    /** The value of hints with that terminal block. */
     enum class Fit {
         kUseless,
         kUsable, //!< the higher they end the better
-        kBest,   //!< they end at the assumed-valid block: nothing better can come
+        kBest,   //!< they end at the assumed-valid block: the optimum
     };
     virtual Fit Judge(const HintsOffer& offer) = 0;
-    /** Whether the user or the program vouches for the file, so that one peer's word suffices. */
+    /** Whether the user or the program vouches for the file, so that one offer suffices. */
     virtual bool IsPinned(const HintsOffer& offer) = 0;
 
-    /** The head of the chosen file: its groups in order. Bad data: it is not that of the offer. */
+    /** The head of the chosen file; returns its groups in order. Bad data: it does not match the
+     *  offer. */
     virtual Result<std::vector<HintsPiece>> TakeHead(const HintsOffer& offer, Bytes head) = 0;
-    /** Groups that follow each other from `first` on and have the right checksums. Errors are the
-     *  machine's. */
+    /** Adjacent groups from `first` on, with correct checksums. Errors are the machine's. */
     virtual Result<> TakeGroups(size_t first, ByteSpan bytes) = 0;
-    /** All is there. */
+    /** The file is complete. */
     virtual void Complete(const HintsOffer& offer) = 0;
-    /** There will be none: `why`, for the user. */
+    /** There will be no file, for the reason `why`, a text for the user. */
     virtual void Failed(const std::string& why) = 0;
 };
 
@@ -48,7 +47,7 @@ class HintsProvider {
 public:
     virtual ~HintsProvider() = default;
 
-    /** The best first; at most kMaxHintsOffers. */
+    /** The offers, the best first; at most kMaxHintsOffers. */
     virtual std::vector<HintsOffer> Offers() = 0;
     /** The bytes of a part, at most kMaxHintsData; an error if there is no such part. */
     virtual Result<Bytes> Read(const HintsPart& part) = 0;

@@ -1,27 +1,27 @@
-// Hints from peers: the messages that ask for hints files and carry them, by their codecs. Only
-// who has said kHintsFeature gets any of them. Values; bytes and rules: doc/formats/p2p_hints.md.
+// Hints from peers: the messages that request and carry hints files, with codecs. Only peers that
+// announced kHintsFeature receive them. Values; bytes and rules: doc/formats/p2p_hints.md.
 #pragma once
 
 #include "net/messages.h"
 
 namespace ibd {
 
-/** `feature` (BIP434) of a node that wants hints. Its data is kHintsFeatureVersion, a byte; bytes
- *  behind it are ignored. */
+/** `feature` (BIP434) of a node that wants hints. Its data is kHintsFeatureVersion, a byte; further
+ *  bytes are ignored. */
 inline constexpr std::string_view kHintsFeature = "ibd-booster-hints";
 inline constexpr uint8_t kHintsFeatureVersion = 2;
 
 // Bounds.
-inline constexpr size_t kMaxHintsOffers = 8;            //!< files that a peer may offer
+inline constexpr size_t kMaxHintsOffers = 8;            //!< offers of a peer
 inline constexpr uint64_t kMaxHintsSize = 512 << 20;    //!< bytes of a file
 inline constexpr size_t kMaxHintsHead = 1'500'000;      //!< bytes of header, tables and index
-inline constexpr size_t kMaxHintsData = 2'500'000;      //!< bytes of an answer; a group has less
-inline constexpr size_t kMaxHintsRequests = 8;          //!< of a peer, not yet answered
-inline constexpr uint64_t kMaxHintsUploads = 2;         //!< times a file, over one connection
-inline constexpr size_t kHintsRequestBytes = 256 << 10; //!< of groups that are asked for at once
+inline constexpr size_t kMaxHintsData = 2'500'000;      //!< bytes of an answer; a group is smaller
+inline constexpr size_t kMaxHintsRequests = 8;          //!< unanswered requests of a peer
+inline constexpr uint64_t kMaxHintsUploads = 2;         //!< uploads of a file over one connection
+inline constexpr size_t kHintsRequestBytes = 256 << 10; //!< bytes of groups in a request
 inline constexpr size_t kHintsInFlight = 4;             //!< requests to one peer
 
-/** A container of version 2 that a peer has. Who names the same file names the same offer. */
+/** A peer's container of version 2. Peers with the same file send the same offer. */
 struct HintsOffer {
     static constexpr size_t kSize = 32 + 32 + 32 + 4 + 8;
 
@@ -34,7 +34,7 @@ struct HintsOffer {
     auto operator<=>(const HintsOffer&) const = default;
 };
 
-struct HintsMessage { //!< once, behind verack, to who said the feature
+struct HintsMessage { //!< once, after verack, to peers with the feature
     static constexpr std::string_view kType = "hints";
 
     BoundedList<HintsOffer, kMaxHintsOffers> list;
@@ -44,7 +44,7 @@ struct HintsMessage { //!< once, behind verack, to who said the feature
     bool operator==(const HintsMessage&) const = default;
 };
 
-/** Which part of a file: `count` groups from `first` on; of none: the head. */
+/** A part of a file: `count` groups from `first` on; 0: the head. */
 struct HintsPart {
     Uint256 id;
     uint32_t first = 0;
@@ -68,8 +68,8 @@ struct HintsDataMessage {
     static constexpr std::string_view kType = "hintsdata";
 
     HintsPart part;
-    /** At most kMaxHintsData; empty: the sender will not, or cannot. Who sends it owns the bytes;
-     *  of a message that was read they lie in its payload. */
+    /** At most kMaxHintsData; empty: the sender refuses. The sender owns the bytes; in a received
+     *  message they are part of its payload. */
     ByteSpan data;
 
     void Write(Writer& writer) const;

@@ -17,12 +17,12 @@ namespace {
 
 constexpr const char* kKeyOptions = "SIGNATURE_TYPE=7"; //!< EdDSA with SHA-512 and Ed25519
 constexpr const char* kEncryption = "i2cp.leaseSetEncType=4,0";
-// A destination: two keys, then a certificate with its length in the bytes before 387.
+// A destination: two keys, then a certificate whose length is in the bytes before 387.
 constexpr size_t kCertificateLength = 385;
 constexpr size_t kShortestDestination = 387;
 constexpr size_t kIdBytes = 5;
 
-/** I2P writes Base64 with - and ~ for + and /. */
+/** I2P's Base64 uses - and ~ for + and /. */
 std::string SwapAlphabet(std::string text)
 {
     for (char& c : text) {
@@ -44,7 +44,7 @@ Result<Bytes> DecodeI2pBase64(const std::string& text)
     return std::move(*bytes);
 }
 
-/** The name of a destination is its hash. */
+/** The address of a destination is its hash. */
 Endpoint AddressOf(ByteSpan destination)
 {
     const Hash32 hash = Sha256Of(destination);
@@ -74,10 +74,10 @@ std::string Capitalized(std::string text)
 
 struct I2pSession::Talk {
     std::unique_ptr<LineSocket> socket;
-    std::string request; //!< as errors may show it
+    std::string request; //!< printable form for errors
     bool must_be_ok = false;
-    OnReply on_reply; //!< empty: nothing is expected
-    /** Of a conversation that is not about requests any more. */
+    OnReply on_reply; //!< empty: no answer is expected
+    /** Takes lines of a conversation after its requests. */
     std::function<void(Result<std::string> line)> on_line;
 };
 
@@ -119,7 +119,7 @@ void I2pSession::Open(const std::function<void(TalkId, const Result<>&)>& ready)
 void I2pSession::Ask(TalkId id, const std::string& request, bool must_be_ok, OnReply on_reply)
 {
     Talk& talk = *m_talks.at(id);
-    // That one holds our key.
+    // That request contains our key.
     const bool secret = request.starts_with("SESSION CREATE");
     talk.request = secret ? "SESSION CREATE ..." : request;
     talk.must_be_ok = must_be_ok;
@@ -134,7 +134,7 @@ void I2pSession::TookLine(TalkId id, std::string line)
         const auto take = std::exchange(talk.on_line, nullptr);
         return take(std::move(line));
     }
-    if (!talk.on_reply) return; // the bridge talks of its own accord
+    if (!talk.on_reply) return; // unsolicited line of the bridge
     Reply reply;
     reply.text = line;
     for (size_t at = 0; at <= line.size();) {
@@ -255,7 +255,7 @@ Result<> I2pSession::SaveKey() const
     return SystemError("Cannot save I2P private key to \"{}\"", m_settings.key_file.string());
 }
 
-/** The end of Create(), well or not. */
+/** The end of Create(), successful or not. */
 void I2pSession::Created(TalkId talk, const Result<>& made)
 {
     m_creating = false;
@@ -342,7 +342,7 @@ void I2pSession::ConnectFailed(TalkId talk, const Endpoint& peer, const std::str
     tell(-1, bridge_failed, {});
 }
 
-// Streams from others: one conversation waits for the next who calls.
+// Inbound streams: one conversation waits for the next one.
 
 void I2pSession::Listen(Listener listener)
 {
@@ -377,7 +377,7 @@ void I2pSession::AwaitCaller(TalkId id)
         if (!line) return ListenFailed(id, "Error accepting", line.Message());
         const auto destination = DecodeI2pBase64(*line);
         if (!destination) {
-            // Not an address but a complaint of the bridge.
+            // An error of the bridge instead of an address.
             const bool unusable = line->find("RESULT=I2P_ERROR") != std::string::npos;
             if (unusable) Destroy();
             return ListenFailed(id, "Error accepting", *line);

@@ -1,11 +1,10 @@
-// I2pSession: an address of our own in I2P, and streams to and from others, by a router's SAM 3.1
-// bridge. A session lasts as long as its control socket; it is made when it is first needed, and
-// again when the bridge has dropped it. With a key file the address stays the same, and others may
-// call it; without, it is a new one each time, which the bridge makes.
+// I2pSession: our own I2P address, and streams to and from others, through a router's SAM 3.1
+// bridge. A session lasts as long as its control socket; it is created when first needed, and again
+// after the bridge has dropped it. With a key file the address is permanent, and others can connect
+// to it; without, the bridge makes a new one each time.
 //
-// Owned by Connections, its thread only; told things there.
-// Memory: kLongestLine for each stream that is being made. Format of the key file:
-// doc/formats/peers.md.
+// Owned by Connections, on its thread; callbacks run there. Memory: kLongestLine for each stream
+// being created. Format of the key file: doc/formats/peers.md.
 #pragma once
 
 #include "net/line_socket.h"
@@ -20,10 +19,13 @@ namespace ibd {
 
 class I2pSession {
 public:
-    static constexpr size_t kLongestLine = 65'536;        //!< with the longest of keys
+    static constexpr size_t kLongestLine = 65'536;        //!< with the longest key
     static constexpr int64_t kConnectTimeout = 5'000;     //!< to the bridge, milliseconds
-    static constexpr int64_t kReplyTimeout = 3 * 60'000;  //!< the router may have to ask others
-    static constexpr int64_t kFirstRetry = 1'000;         //!< of listening; a second more each time
+    static constexpr int64_t kReplyTimeout = 3 * 60'000;  //!< milliseconds; the router may query
+                                                          //!< others
+    static constexpr int64_t kFirstRetry = 1'000;         //!< pause before listening again,
+                                                          //!< milliseconds; one second more each
+                                                          //!< time
     static constexpr int64_t kLongestRetry = 5 * 60'000;
 
     struct Settings {
@@ -33,12 +35,12 @@ public:
         Endpoint bridge;
         Path key_file; //!< empty: a new address each time
     };
-    /** A socket to the peer, or -1; `bridge_failed`: which says nothing about the peer. */
+    /** A socket to the peer, or -1; `bridge_failed`: the failure says nothing about the peer. */
     using Connected = std::function<void(int fd, bool bridge_failed, const Endpoint& own)>;
     struct Listener {
-        /** The own address can be called, or no more. */
+        /** Our address accepts streams, or no longer. */
         std::function<void(const Endpoint& own, bool on)> listening;
-        /** Somebody called; the socket is the receiver's. */
+        /** An inbound stream; the receiver owns the socket. */
         std::function<void(int fd, const Endpoint& own, const Endpoint& peer)> accepted;
     };
 
@@ -48,17 +50,17 @@ public:
     I2pSession& operator=(const I2pSession&) = delete;
 
     void Connect(const Endpoint& peer, Connected done);
-    /** From now on, for good. */
+    /** Listens permanently from now on. */
     void Listen(Listener listener);
 
 private:
-    /** What a bridge answered: words with and without values. */
+    /** The answer of a bridge: words with and without values. */
     struct Reply {
         std::string text;
         std::map<std::string, std::string> values;
         Result<std::string> Get(const std::string& key, const std::string& request) const;
     };
-    /** Of one request; the conversation is over with an error. */
+    /** The answer to one request; after an error the conversation has ended. */
     using OnReply = std::function<void(Result<Reply> reply)>;
     struct Talk; //!< one socket to the bridge
     using TalkId = uint64_t;
@@ -67,9 +69,9 @@ private:
         void operator()(event* e) const;
     };
 
-    /** Opens a conversation; `ready` has its greeting answered. */
+    /** Opens a conversation; `ready` receives the result of the greeting. */
     void Open(const std::function<void(TalkId talk, const Result<>& greeted)>& ready);
-    /** With `must_be_ok`, any RESULT but OK is an error. */
+    /** `must_be_ok`: any RESULT but OK is an error. */
     void Ask(TalkId talk, const std::string& request, bool must_be_ok, OnReply on_reply);
     void TookLine(TalkId talk, std::string line);
     void Ended(TalkId talk, const std::string& why);
@@ -95,10 +97,10 @@ private:
     const Settings m_settings;
     std::map<TalkId, std::unique_ptr<Talk>> m_talks;
     TalkId m_next_talk = 1;
-    TalkId m_control = 0; //!< of the session, once it is made
+    TalkId m_control = 0; //!< of the session, once it exists
     bool m_creating = false;
-    std::vector<Ready> m_waiting; //!< for the session
-    SecretText m_key; //!< what the bridge calls a private key; it begins with our destination
+    std::vector<Ready> m_waiting; //!< waiting for the session
+    SecretText m_key;             //!< the bridge's "private key"; starts with our destination
     Endpoint m_own;
     std::string m_id;
     Listener m_listener;

@@ -41,13 +41,13 @@ void IoLoop::Post(std::function<void()> task)
         const Lock lock(m_mutex);
         if (m_ended) return;
         m_posted.push_back(std::move(task));
-        // Whoever posted the first has woken the loop.
+        // The first task has woken the loop already.
         if (m_posted.size() > 1) return;
     }
     event_active(m_wake.get(), EV_READ, 0);
 }
 
-// What a task posts runs in the next round, so that sockets are looked at in between.
+// Tasks posted by a task run in the next round, so that sockets are served in between.
 void IoLoop::RunPosted()
 {
     std::deque<std::function<void()>> tasks;

@@ -1,5 +1,5 @@
-// IoLoop: libevent's loop on a thread of its own, with a mailbox for what other threads want done
-// there. Owned by who owns the sockets. What is posted is bounded by who posts.
+// IoLoop: libevent's loop on a thread of its own, with a queue of tasks from other threads. Owned
+// by the owner of the sockets. The posting code bounds the queue.
 #pragma once
 
 #include "util/threads.h"
@@ -21,7 +21,7 @@ public:
 
     event_base* Base() const { return m_base.get(); }
     void Start(const std::string& thread_name);
-    /** Runs `task` on the loop's thread, soon; any thread. Dropped once the loop has ended. */
+    /** Runs `task` on the loop's thread, soon; any thread. Dropped after the loop has ended. */
     void Post(std::function<void()> task);
     /** Runs `last` on the loop's thread, then ends it. Without Start(), runs it here. */
     void Stop(const std::function<void()>& last);

@@ -21,7 +21,7 @@ LineSocket::LineSocket(event_base* base, const Endpoint& server, int64_t millise
 {
     if (!Open(server)) {
         m_failure = SystemErrorText(errno);
-        m_patience = 1; // from the loop, so that nothing is told before there is a LineSocket
+        m_patience = 1; // from the loop, so that the caller has its LineSocket before any callback
     }
     Arm();
 }
@@ -53,7 +53,7 @@ void LineSocket::OnEvent(int, short what, void* arg)
     self.Arm();
 }
 
-/** Waits for the next thing to happen. */
+/** Waits for the next event. */
 void LineSocket::Arm()
 {
     event_del(m_event.get());
@@ -91,7 +91,7 @@ bool LineSocket::Write()
     return true;
 }
 
-// One line at a time, and nothing behind it: that may be for somebody else.
+// Reads one line at a time and not beyond it, because later bytes may be for other code.
 void LineSocket::Read()
 {
     char bytes[4096];
@@ -109,7 +109,7 @@ void LineSocket::Read()
     Arm();
     if (end == std::string_view::npos) return;
     if (m_line.ends_with('\r')) m_line.pop_back();
-    const OnLine tell = m_on_line; // whoever is told may destroy this
+    const OnLine tell = m_on_line; // the callback may destroy this
     tell(std::exchange(m_line, {}));
 }
 

@@ -1,7 +1,6 @@
-// LineSocket: a connection to a helper program with which lines of text are exchanged (the control
-// port of Tor, the SAM bridge of I2P). Owned by who speaks, on the thread of its event loop.
-// Whoever is told something may destroy it there. Bounds: the longest line, and so much that is not
-// sent yet as its owner has said.
+// LineSocket: a connection that exchanges lines of text with a helper program (Tor's control port,
+// the SAM bridge of I2P). Used on the thread of the owner's event loop. Callbacks may destroy it.
+// Bounds: the longest line; the owner bounds unsent bytes.
 #pragma once
 
 #include "net/net_address.h"
@@ -18,21 +17,24 @@ class LineSocket {
 public:
     /** A line without its end (LF or CR LF). */
     using OnLine = std::function<void(std::string line)>;
-    /** Not connected, hung up, too long a line, or silent for too long. Told once, at the end. */
+    /** Connecting failed, closed, line too long, or silent for too long. Called once, at the end.
+     */
     using OnEnd = std::function<void(const std::string& why)>;
 
-    /** Nothing is told before the constructor has returned. `milliseconds`: to connect in. */
+    /** No callback runs before the constructor has returned. `milliseconds`: limit for connecting.
+     */
     LineSocket(event_base* base, const Endpoint& server, int64_t milliseconds, size_t longest_line,
                OnLine on_line, OnEnd on_end);
     ~LineSocket();
     LineSocket(const LineSocket&) = delete;
     LineSocket& operator=(const LineSocket&) = delete;
 
-    /** As soon as it is connected. */
+    /** Sends as soon as it is connected. */
     void Send(std::string_view text);
-    /** So long the other side may be silent from now on, milliseconds; 0: for ever. */
+    /** Limit for the other side's silence from now on, milliseconds; 0: none. */
     void ExpectWithin(int64_t milliseconds);
-    /** The socket, for somebody else to read what comes behind the last line. No more is told. */
+    /** Releases the socket, for other code to read the bytes after the last line. No callback
+     *  follows. */
     int Release();
 
 private:
@@ -54,10 +56,10 @@ private:
     std::unique_ptr<event, Free> m_event;
     int m_fd = -1;
     bool m_connected = false;
-    std::string m_failure; //!< to connect at all
+    std::string m_failure; //!< error of connecting
     int64_t m_patience;    //!< milliseconds
     std::string m_outgoing;
-    std::string m_line; //!< what came of the next one
+    std::string m_line; //!< received part of the next line
 };
 
 } // namespace ibd

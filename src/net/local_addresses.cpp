@@ -21,7 +21,7 @@ bool LocalAddresses::Add(const Endpoint& endpoint, int score)
 {
     const NetAddress& address = endpoint.address;
     if (!address.IsRoutable() || (!m_discover && score < kManual)) return false;
-    // Others may reach us over a network that we do not call out on (-onlynet).
+    // Others may reach us over a network without outbound connections (-onlynet).
     if (score < kManual && !m_reachable.Contains(address.Network())) return false;
     if (m_log_addresses) m_log.Info("AddLocal({},{})", endpoint.ToString(), score);
     const auto found = m_entries.find(address);

@@ -1,5 +1,5 @@
-// LocalAddresses: by which addresses others may reach this node, and how sure that is: what it
-// tells peers of itself. Owned by PeerNetwork, thread of the peers only. Bound: kMax.
+// LocalAddresses: our own addresses with scores of certainty, from which those announced to peers
+// are chosen. Owned by PeerNetwork, thread of the peers only. Bound: kMax.
 #pragma once
 
 #include "net/addr_man.h"
@@ -10,7 +10,7 @@ namespace ibd {
 
 class LocalAddresses {
 public:
-    /** How an address became known; more is surer. Votes of peers add to it. */
+    /** Source of an address; higher is more certain. Reports of peers add to it. */
     enum Score { kNone, kInterface, kBound, kMapped, kManual };
     struct Entry {
         uint16_t port = 0;
@@ -18,22 +18,22 @@ public:
     };
     static constexpr size_t kMax = 1000;
 
-    /** `reachable` outlives this. `discover`: addresses that the user did not name count, too. */
+    /** `reachable` outlives this. `discover`: addresses that the user did not name count too. */
     LocalAddresses(Logger& log, const NetworkSet& reachable, bool discover, bool log_addresses)
         : m_log(log), m_reachable(reachable), m_discover(discover), m_log_addresses(log_addresses)
     {
     }
 
-    /** Whether it was taken: routable, and named by the user or of a network that is reachable. */
+    /** Returns whether it was added: routable, and named by the user or on a reachable network. */
     bool Add(const Endpoint& endpoint, int score);
     void Remove(const NetAddress& address);
-    /** A peer says it reached us there. */
+    /** A peer reported that it reached us there. */
     void Seen(const NetAddress& address);
     bool Contains(const NetAddress& address) const { return m_entries.contains(address); }
     int ScoreOf(const NetAddress& address) const;
     const std::map<NetAddress, Entry>& All() const { return m_entries; }
-    /** The one that a peer can reach best. `peer_network`: by which it is connected; addresses of
-     *  privacy networks are told on these only, and no others are told there. */
+    /** The address that the peer can reach best. `peer_network`: of its connection; addresses of a
+     *  privacy network are announced only on it, and no others are announced there. */
     std::optional<Endpoint> BestFor(const NetAddress& peer, AddressNetwork peer_network) const;
 
 private:
@@ -44,7 +44,7 @@ private:
     std::map<NetAddress, Entry> m_entries;
 };
 
-/** The addresses of this machine's interfaces that are up, but for loopback. */
+/** The addresses of this machine's active interfaces, without loopback. */
 std::vector<NetAddress> InterfaceAddresses();
 
 } // namespace ibd

@@ -25,7 +25,7 @@ void MessageCapture::Keep(const Endpoint& peer, bool received, std::string_view 
 Result<> MessageCapture::Append(const Endpoint& peer, const char* file, ByteSpan record)
 {
     std::string name = peer.ToString();
-    std::replace(name.begin(), name.end(), ':', '_'); // no folder on Windows may have them
+    std::replace(name.begin(), name.end(), ':', '_'); // not allowed in folder names on Windows
     const Path folder = m_folder / name;
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(folder));
     IBD_ASSIGN_OR_RETURN(const auto out, m_env.OpenWrite(folder / file, false));

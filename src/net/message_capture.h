@@ -1,6 +1,6 @@
-// MessageCapture: keeps every message of peers in files, for who wants to look at them
-// (-capturemessages); format: doc/formats/p2p.md. Owned by the network, used by the thread that
-// owns the peers, which waits for the disk. No file is held open; the files grow without bound.
+// MessageCapture: stores every message of peers in files, for inspection (-capturemessages);
+// format: doc/formats/p2p.md. Owned by the network, used on the thread of the peers, which waits
+// for the disk. No file stays open; the files grow without bound.
 #pragma once
 
 #include "net/net_address.h"
@@ -16,8 +16,8 @@ public:
     {
     }
 
-    /** Appends a message to the file of a peer's that were received, or sent. A failure is an error
-     *  in the log. `now`: microseconds since 1970. */
+    /** Appends a message to the peer's file of received, or of sent messages. A failure is logged
+     *  as an error. `now`: microseconds since 1970. */
     void Keep(const Endpoint& peer, bool received, std::string_view type, ByteSpan payload,
               int64_t now);
 

@@ -7,14 +7,14 @@ namespace ibd {
 
 namespace {
 
-// Shortest entries, to bound counts by the bytes that remain.
+// Shortest entries, which bound counts by the remaining bytes.
 constexpr size_t kMinAddressV1 = 30;
 constexpr size_t kMinAddressV2 = 9; //!< time, services, network, size, port
 constexpr size_t kInventorySize = 36;
 constexpr size_t kHeaderEntry = BlockHeader::kSize + 1;
 
-/** Reads a list whole, as Core does before it looks at the count, and keeps what is permitted. One
- *  that is cut short is read to its end, as what is wrong first is what Core logs. */
+/** Reads a whole list, as Core does before it checks the count, and keeps the permitted part. A
+ *  truncated list is read to its end, because Core logs the first fault. */
 template <typename List, typename ReadItem>
 void ReadList(PayloadReader& reader, size_t min_size, List& list, ReadItem read_item)
 {
@@ -215,7 +215,7 @@ void HeadersMessage::Write(Writer& writer) const
     writer.CompactSize(list.items.size());
     for (const BlockHeader& header : list.items) {
         writer.Raw(header.ToBytes());
-        writer.CompactSize(0); // as many transactions follow
+        writer.CompactSize(0); // number of transactions that follow
     }
 }
 
@@ -226,7 +226,7 @@ void HeadersMessage::Read(PayloadReader& reader)
         list.dropped = count;
         return;
     }
-    // A count of transactions in more bytes is taken, so the entries have no fixed size.
+    // The count of transactions may take more bytes, so entries have no fixed size.
     list.items.reserve(std::min<size_t>(count, reader.Remaining() / kHeaderEntry));
     for (uint64_t i = 0; i < count && reader.Ok(); ++i) {
         list.items.push_back(ReadHeader(reader));

@@ -1,10 +1,10 @@
-// Messages between peers: a struct and a codec for each, no behaviour. `block` has none, as its
-// payload is the block (primitives/block.h). Values; bytes: doc/formats/p2p.md.
+// Messages between peers: a struct and a codec for each, without behaviour. `block` has none, as
+// its payload is the block (primitives/block.h). Values; bytes: doc/formats/p2p.md.
 //
-// Decode() takes and refuses what Bitcoin Core's deserialization does; like it, it ignores bytes
-// behind a message but for `feature`. A refused message is dropped and the peer kept, unless its
-// struct says otherwise. Lists that the protocol limits keep no more than the limit: a sender of
-// more misbehaves, which is for the caller to see (BoundedList::TooMany).
+// Decode() accepts and refuses exactly as Bitcoin Core's deserialization. Like Core, it ignores
+// bytes after a message, except for `feature`. A refused message is dropped and the peer kept,
+// unless the struct says otherwise. Lists with a protocol limit keep at most that number of
+// entries: a sender of more misbehaves, which the caller must check (BoundedList::TooMany).
 #pragma once
 
 #include "consensus/merkle_proof.h"
@@ -20,8 +20,8 @@ struct BoundedList {
     using Item = T;
     static constexpr size_t kMax = kLimit;
 
-    std::vector<T> items; //!< what is sent; of what was received the first kLimit
-    uint64_t dropped = 0; //!< received beyond that
+    std::vector<T> items; //!< to send; or the first kLimit received ones
+    uint64_t dropped = 0; //!< number of received entries beyond the limit
 
     uint64_t Count() const { return items.size() + dropped; }
     bool TooMany() const { return Count() > kLimit; }
@@ -38,7 +38,7 @@ Bytes Encode(const Message& message)
     return out;
 }
 
-/** The message of a payload; the error is in the words of Core's log. */
+/** Decodes a payload; the error is in the words of Core's log. */
 template <typename Message>
 Result<Message> Decode(ByteSpan payload)
 {
@@ -59,20 +59,20 @@ struct VersionMessage {
     int64_t time = 0;      //!< sender's clock, seconds since 1970; not below 0 when received
     uint64_t receiver_services = 0;
     Endpoint receiver; //!< as the sender sees it
-    // What follows may be missing in what is received; then these values hold.
-    uint64_t sender_services = 0; //!< not read, as Core does not
-    Endpoint sender;              //!< likewise
-    uint64_t nonce = 1;           //!< chance: tells a connection to oneself
+    // Fields from here on may be missing in a received message, and then have these values.
+    uint64_t sender_services = 0; //!< ignored when received, as in Core
+    Endpoint sender;              //!< ignored when received, as in Core
+    uint64_t nonce = 1;           //!< random: detects connections to oneself
     std::string user_agent;       //!< at most kMaxUserAgent bytes
-    int32_t start_height = -1;    //!< sender's best block
-    bool relay = true;            //!< transactions are wanted (BIP37)
+    int32_t start_height = -1;    //!< height of the sender's best block
+    bool relay = true;            //!< the sender wants transactions (BIP37)
 
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);
     bool operator==(const VersionMessage&) const = default;
 };
 
-/** Messages that say all by their type; any payload is ignored. */
+/** Messages without content; any payload is ignored. */
 struct EmptyMessage {
     void Write(Writer&) const {}
     void Read(PayloadReader&) {}
@@ -100,7 +100,7 @@ struct FilterClearMessage : EmptyMessage { //!< BIP37
     static constexpr std::string_view kType = "filterclear";
 };
 
-/** BIP434, between version and verack. One that is refused costs the connection. */
+/** BIP434, between version and verack. If it is refused, the peer is disconnected. */
 struct FeatureMessage {
     static constexpr std::string_view kType = "feature";
 
@@ -144,7 +144,7 @@ struct SendTxReconciliationMessage { //!< BIP330, before verack
     bool operator==(const SendTxReconciliationMessage&) const = default;
 };
 
-/** Peers up to kPingNonceVersion send none: do not decode theirs. */
+/** Peers up to kPingNonceVersion send no nonce: do not decode their pings. */
 struct PingMessage {
     static constexpr std::string_view kType = "ping";
 
@@ -155,7 +155,7 @@ struct PingMessage {
     bool operator==(const PingMessage&) const = default;
 };
 
-/** One that is refused ("Short payload") ends the ping under way, as if it had been answered. */
+/** A refused one ("Short payload") ends the pending ping, as if it had been answered. */
 struct PongMessage {
     static constexpr std::string_view kType = "pong";
 
@@ -191,7 +191,7 @@ struct AddrV2Message { //!< BIP155
 // Inventory.
 
 struct InventoryItem {
-    uint32_t type = 0; //!< InventoryType; others may come
+    uint32_t type = 0; //!< InventoryType; unknown types may arrive
     Uint256 hash;
 
     bool IsTx() const { return type == kInvTx || type == kInvWtx || type == kInvWitnessTx; }
@@ -200,7 +200,7 @@ struct InventoryItem {
         return type == kInvBlock || type == kInvFilteredBlock || type == kInvCompactBlock ||
                type == kInvWitnessBlock;
     }
-    /** "witness-block 00..": as Core's log has it. */
+    /** "witness-block 00..": the form in Core's log. */
     std::string ToString() const;
     bool operator==(const InventoryItem&) const = default;
 };
@@ -219,7 +219,7 @@ struct InvMessage : InventoryMessage {
 struct GetDataMessage : InventoryMessage {
     static constexpr std::string_view kType = "getdata";
 };
-/** Too many of these are no misbehaviour: Core ignores them. */
+/** Too many entries are not misbehaviour: Core ignores them. */
 struct NotFoundMessage : InventoryMessage {
     static constexpr std::string_view kType = "notfound";
 };
@@ -227,9 +227,10 @@ struct NotFoundMessage : InventoryMessage {
 // Headers and blocks.
 
 struct LocatorMessage {
-    int32_t version = kProtocolVersion;          //!< means nothing
-    BoundedList<BlockHash, kMaxLocator> locator; //!< from the tip down; too many: disconnected
-    BlockHash stop;                              //!< last that is wanted; null: as many as fit
+    int32_t version = kProtocolVersion;          //!< ignored
+    BoundedList<BlockHash, kMaxLocator> locator; //!< from the tip down; too many: the sender is
+                                                 //!< disconnected
+    BlockHash stop;                              //!< last wanted header; null: as many as fit
 
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);
@@ -245,7 +246,7 @@ struct GetBlocksMessage : LocatorMessage {
 struct HeadersMessage {
     static constexpr std::string_view kType = "headers";
 
-    /** When too many are announced none is read. */
+    /** If too many are announced, none is read. */
     BoundedList<BlockHeader, kMaxHeaders> list;
 
     void Write(Writer& writer) const;
@@ -263,7 +264,7 @@ struct TxMessage {
 };
 
 struct PrefilledTx {
-    uint16_t gap = 0; //!< transactions of the block between it and the one before it in the list
+    uint16_t gap = 0; //!< number of transactions since the previous entry of the list
     TransactionRef tx;
 };
 
@@ -272,9 +273,9 @@ struct CompactBlockMessage { //!< BIP152
     static constexpr size_t kShortIdSize = 6; //!< bytes
 
     BlockHeader header;
-    uint64_t nonce = 0; //!< chance: with the header the key of the short ids
+    uint64_t nonce = 0; //!< random; with the header it is the key of the short ids
     std::vector<uint64_t> short_ids;
-    /** Whether these and the short ids make a block is not decided here. */
+    /** Not checked here to form a block with the short ids. */
     std::vector<PrefilledTx> prefilled;
 
     void Write(Writer& writer) const;
@@ -285,7 +286,7 @@ struct GetBlockTxnMessage { //!< BIP152
     static constexpr std::string_view kType = "getblocktxn";
 
     BlockHash block;
-    std::vector<uint16_t> indexes; //!< rising
+    std::vector<uint16_t> indexes; //!< ascending
 
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);
@@ -312,7 +313,7 @@ struct FilterLoadMessage {
     uint32_t tweak = 0;
     uint8_t flags = 0;
 
-    /** Otherwise the sender misbehaves. */
+    /** False: the sender misbehaves. */
     bool WithinLimits() const
     {
         return data.size() <= kMaxBloomFilter && hash_count <= kMaxBloomHashes;
@@ -327,7 +328,7 @@ struct FilterAddMessage {
 
     Bytes data;
 
-    /** Otherwise the sender misbehaves. */
+    /** False: the sender misbehaves. */
     bool WithinLimits() const { return data.size() <= kMaxFilterElement; }
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);
@@ -356,10 +357,10 @@ struct BlockFilterRequest {
     void Read(PayloadReader& reader);
     bool operator==(const BlockFilterRequest&) const = default;
 };
-struct GetCFiltersMessage : BlockFilterRequest { //!< about at most kMaxBlockFilters blocks
+struct GetCFiltersMessage : BlockFilterRequest { //!< for at most about kMaxBlockFilters blocks
     static constexpr std::string_view kType = "getcfilters";
 };
-struct GetCFHeadersMessage : BlockFilterRequest { //!< about at most kMaxFilterHeaders blocks
+struct GetCFHeadersMessage : BlockFilterRequest { //!< for at most about kMaxFilterHeaders blocks
     static constexpr std::string_view kType = "getcfheaders";
 };
 
@@ -391,7 +392,7 @@ struct CFHeadersMessage {
 
     uint8_t filter_type = 0;
     BlockHash stop;
-    Uint256 previous_header; //!< of the filter before the first
+    Uint256 previous_header; //!< header of the filter before the first
     std::vector<Uint256> filter_hashes;
 
     void Write(Writer& writer) const;

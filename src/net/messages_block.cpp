@@ -1,4 +1,4 @@
-// Codecs of messages.h that carry transactions, parts of blocks and filters.
+// Codecs of messages.h with transactions, parts of blocks and filters.
 #include "net/messages.h"
 
 #include "primitives/tx_parser.h"
@@ -36,7 +36,7 @@ Bytes ReadBytes(Reader& reader)
     return {bytes.begin(), bytes.end()};
 }
 
-/** One transaction, with its witness if it has one; null after a failure. */
+/** Reads one transaction, with witness if present; null after a failure. */
 TransactionRef ReadTransaction(PayloadReader& reader)
 {
     const size_t start = reader.Position();
@@ -48,7 +48,7 @@ TransactionRef ReadTransaction(PayloadReader& reader)
         return nullptr;
     }
     auto tx = Transaction::Parse(reader.Since(start));
-    CHECK(tx.Ok()); // the same parser has just taken these bytes
+    CHECK(tx.Ok()); // the same parser has accepted these bytes
     return *tx;
 }
 

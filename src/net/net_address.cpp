@@ -12,8 +12,8 @@ namespace {
 
 using Net = AddressNetwork;
 
-// Where `addr` messages and IPv6 sockets hide addresses of other networks. The last two lie in
-// fc00::/7, of which nothing is routable.
+// Prefixes of other networks' addresses in `addr` messages and IPv6 sockets. The last two are in
+// fc00::/7, which is not routable.
 constexpr std::array<uint8_t, 12> kIpv4Prefix = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::array<uint8_t, 6> kTorV2Prefix = {0xfd, 0x87, 0xd8, 0x7e, 0xeb, 0x43};
 constexpr std::array<uint8_t, 6> kInternalPrefix = {0xfd, 0x6b, 0x88, 0xc0, 0x87, 0x24};
@@ -44,7 +44,7 @@ uint8_t Bip155Number(Net network)
 
 struct Bip155Entry {
     Net network;
-    const char* name; //!< as Core's log has it
+    const char* name; //!< as in Core's log
 };
 
 std::optional<Bip155Entry> Bip155Network(uint8_t number)
@@ -183,7 +183,7 @@ std::optional<uint32_t> NetAddress::LinkedIpv4() const
     if (Is(Net::kIpv4)) return ReadBE32(m_bytes.data());
     if (IsRfc6052() || IsRfc6145()) return ReadBE32(m_bytes.data() + 12);
     if (IsRfc3964()) return ReadBE32(m_bytes.data() + 2);
-    if (IsRfc4380()) return ~ReadBE32(m_bytes.data() + 12); // Teredo writes it inverted
+    if (IsRfc4380()) return ~ReadBE32(m_bytes.data() + 12); // Teredo stores it inverted
     return std::nullopt;
 }
 
@@ -193,7 +193,8 @@ int NetAddress::ReachabilityFrom(const NetAddress& partner) const
     if (!IsRoutable()) return kNot;
     const Net net = m_network;
     const bool tunnel = IsRfc3964() || IsRfc6052() || IsRfc6145();
-    const auto behind_teredo = [&] { // what may be offered to one whose IPv6 is not its best
+    // Reachability for a partner whose IPv6 is not its best network.
+    const auto behind_teredo = [&] {
         if (IsRfc4380()) return kTeredo;
         return net == Net::kIpv6 ? kIpv6Weak : net == Net::kIpv4 ? kIpv4 : kDefault;
     };
@@ -246,7 +247,7 @@ void NetAddress::EncodeV2(Writer& writer) const
 {
     writer.U8(Bip155Number(m_network));
     if (IsInternal()) {
-        writer.VarBytes(ToV1()); // peers.dat keeps them so
+        writer.VarBytes(ToV1()); // peers.dat stores them this way
     } else {
         writer.VarBytes(Raw());
     }
@@ -270,7 +271,7 @@ NetAddress NetAddress::DecodeV2(PayloadReader& reader)
     if (StartsWith(bytes, kInternalPrefix)) {
         return {Net::kInternal, bytes.subspan(kInternalPrefix.size())};
     }
-    // Those have numbers of their own here, or none any more: not to be passed on.
+    // Those have their own numbers here, or are obsolete: not to be relayed.
     if (StartsWith(bytes, kIpv4Prefix) || StartsWith(bytes, kTorV2Prefix)) return {};
     return {Net::kIpv6, bytes};
 }

@@ -1,4 +1,4 @@
-// Text of net_address.h: how users, commands and logs write addresses.
+// Text of net_address.h: the form of addresses in options, commands and logs.
 #include "crypto/sha3.h"
 #include "net/net_address.h"
 #include "util/base32.h"
@@ -34,7 +34,7 @@ std::string LowerCase(std::string_view text)
     return out;
 }
 
-/** Public key, checksum, version: what Tor encodes in the name (rend-spec-v3). */
+/** Public key, checksum, version: the contents of a Tor name (rend-spec-v3). */
 Bytes OnionBytes(ByteSpan public_key)
 {
     Bytes hashed;
@@ -48,7 +48,7 @@ Bytes OnionBytes(ByteSpan public_key)
     return out;
 }
 
-/** RFC 5952: the first of the longest rows of zero groups, if longer than one, becomes "::". */
+/** RFC 5952: the first of the longest runs of zero groups, if longer than one, becomes "::". */
 std::string Ipv6Text(ByteSpan bytes)
 {
     size_t longest = 1, start = 8;
@@ -72,8 +72,8 @@ std::string Ipv6Text(ByteSpan bytes)
     return out;
 }
 
-/** The system's reading of numeric addresses, which takes short forms ("127.1") and scopes. No name
- *  is looked up. */
+/** Parses numeric addresses by the system, which accepts short forms ("127.1") and scopes. No name
+ *  look-up. */
 std::optional<NetAddress> ParseNumeric(const std::string& text)
 {
     addrinfo hints{};
@@ -102,7 +102,7 @@ struct HostAndPort {
     uint16_t port;
 };
 
-/** As Core splits them; what cannot be a port stays with the host, which is then none. */
+/** Splits as Core does; an invalid port stays with the host, which is then invalid. */
 HostAndPort SplitPort(std::string_view text, uint16_t default_port)
 {
     HostAndPort out{text, default_port};
@@ -167,7 +167,8 @@ std::optional<NetAddress> NetAddress::Parse(std::string_view text, bool brackets
     if (const auto onion = ParseOnion(text)) return onion;
     if (const auto i2p = ParseI2p(text)) return i2p;
     const auto numeric = ParseNumeric(std::string(text));
-    if (!numeric || numeric->IsInternal()) return std::nullopt; // those are ours alone
+    // Internal addresses are not for input.
+    if (!numeric || numeric->IsInternal()) return std::nullopt;
     return numeric;
 }
 

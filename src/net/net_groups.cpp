@@ -11,19 +11,19 @@ namespace {
 
 using Net = AddressNetwork;
 
-/** Bits of an address that make its group. */
+/** Bits of an address that determine its group. */
 size_t GroupBits(const NetAddress& address)
 {
     switch (address.Network()) {
     case Net::kOnion:
     case Net::kI2p: return 4;
-    case Net::kCjdns: return 12; // the first 8 are the same for all
+    case Net::kCjdns: return 12; // the first 8 are always the same
     case Net::kInternal: return 8 * address.Raw().size();
     default: return address.IsHurricane() ? 36 : 32;
     }
 }
 
-/** The first bits, and ones up to the end of the last byte. */
+/** Appends the first bits, with ones up to the end of the last byte. */
 void AppendBits(Bytes& out, ByteSpan bytes, size_t bits)
 {
     Append(out, bytes.first(bits / 8));

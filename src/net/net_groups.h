@@ -1,6 +1,6 @@
-// NetGroups: which addresses one operator is likely to hold, so that no one fills all slots of a
-// node or all buckets of its address manager: those of one autonomous system where a map is given,
-// else those that begin with the same bits. Immutable; any thread.
+// NetGroups: groups of addresses that one operator probably controls, so that none fills all slots
+// of a node or all buckets of its address manager: by autonomous system with a map, else by common
+// first bits. Immutable; any thread.
 #pragma once
 
 #include "net/asmap.h"
@@ -13,15 +13,15 @@ public:
     NetGroups() = default;
     explicit NetGroups(Asmap asmap) : m_asmap(std::move(asmap)) {}
 
-    /** Name of the group: as bytes, that of Core. */
+    /** Bytes that identify the group, as in Core. */
     Bytes GroupOf(const NetAddress& address) const;
-    /** Autonomous system of an IP address; 0 if it is none, not known or there is no map. */
+    /** Autonomous system of an IP address; 0: not an IP address, unknown, or no map. */
     uint32_t MappedAs(const NetAddress& address) const;
 
     bool UsesAsmap() const { return m_asmap.has_value(); }
-    /** Zeros without a map. */
+    /** Zero without a map. */
     Uint256 AsmapVersion() const { return m_asmap ? m_asmap->Version() : Uint256(); }
-    /** The map, if there is one. */
+    /** The map, if any. */
     const std::optional<Asmap>& Map() const { return m_asmap; }
 
 private:

@@ -1,6 +1,6 @@
-// NetInbox: what the thread of the peers is to do: events of sockets and commands of others, in
-// order. Owned by PeerNetwork; any thread posts, one takes. What waits in it is bounded by who
-// posts: sockets stop reading at -maxreceivebuffer, callers wait for what they posted.
+// NetInbox: the tasks of the thread of the peers: socket events and commands of other threads, in
+// order. Owned by PeerNetwork; any thread posts, one takes. Its size is bounded by the posting
+// code: sockets stop reading at -maxreceivebuffer, callers wait for their task.
 #pragma once
 
 #include "util/mutex.h"
@@ -17,15 +17,15 @@ class NetInbox {
 public:
     using Task = std::function<void()>;
 
-    /** From now on somebody takes. */
+    /** Tasks will be taken from now on. */
     void Open();
-    /** False: nobody takes (any more), and the task will not run. */
+    /** False: no thread takes tasks (any more), and the task will not run. */
     bool Post(Task task);
-    /** Has TakeAll() return, though there is nothing. */
+    /** Makes TakeAll() return without a task. */
     void Wake();
-    /** Waits for a task or a Wake(), but not for longer. */
+    /** Waits for a task or a Wake(), at most this long. */
     std::deque<Task> TakeAll(std::chrono::milliseconds most);
-    /** Who takes is about to leave; false: not yet, as there are tasks. */
+    /** The taking thread wants to end; false: not yet, as there are tasks. */
     bool Close();
 
 private:

@@ -1,32 +1,31 @@
-// PeerNetwork: everything that talks to peers, behind one door. It owns the sockets (thread
-// net-io), the peers with all that decides about them (thread net-msg), and the thread that looks
-// names up (net-dns). Owned by the node.
+// PeerNetwork: the facade of all networking. It owns the sockets (thread net-io), the peers and all
+// decisions about them (thread net-msg), and the name resolver (thread net-dns). Owned by the node.
 //
-// Any method may be called on any thread but those three, and by nobody who holds a lock of the
-// chain: all but the few that say otherwise wait until net-msg has run them between two messages.
-// Before Start() and after Stop() the caller's thread runs them.
+// Any method may be called on any thread but those three, and never while holding a lock of the
+// chain: all but a few marked ones wait until net-msg has run them between two messages. Before
+// Start() and after Stop() the caller's thread runs them.
 //
-// Memory: for each connection -maxreceivebuffer, -maxsendbuffer and what the transport is in the
-// middle of; what waits for net-msg is in those bounds, plus one command for each caller.
+// Memory: for each connection -maxreceivebuffer, -maxsendbuffer and the transport's unfinished
+// message; the queue of net-msg is within those bounds, plus one command for each caller.
 #pragma once
 
 #include "net/network_options.h"
 
 namespace ibd {
 
-/** All that it works on; they outlive it. */
+/** The objects that it uses; they outlive it. */
 struct PeerNetworkSurroundings {
     Env& env;
     Logger& log;
     const ChainParams& params;
-    PeerChain& chain; //!< called on net-msg, as the two below
+    PeerChain& chain; //!< called on net-msg, like the two below
     HeaderSink& headers;
     BlockProvider& blocks;
-    std::function<int64_t()> now; //!< microseconds since 1970, as tests may set it; any thread
-    /** The bans changed and are to be written; net-msg. May be empty. */
+    std::function<int64_t()> now; //!< microseconds since 1970, possibly mocked; any thread
+    /** The bans changed and must be saved; net-msg. May be empty. */
     std::function<void(const std::map<Subnet, BanEntry>&)> save_bans;
-    NodeWarnings* warnings = nullptr; //!< null: nobody is warned
-    HintsProvider* hints = nullptr;   //!< that peers may have; net-msg; null: none
+    NodeWarnings* warnings = nullptr; //!< may be null
+    HintsProvider* hints = nullptr;   //!< hints offered to peers; net-msg; may be null
 };
 
 class PeerNetwork {
@@ -36,24 +35,24 @@ public:
     PeerNetwork(const PeerNetwork&) = delete;
     PeerNetwork& operator=(const PeerNetwork&) = delete;
 
-    // Its life. On one thread.
+    // Life cycle; on one thread.
 
-    /** Reads peers.dat, if that was not done yet. The error is Core's sentence. */
+    /** Reads peers.dat, unless done before. The error is Core's sentence. */
     Result<> LoadAddresses();
     /** Listens, and starts to connect. The error is Core's sentence. */
     Result<> Start();
-    /** Returns at once; nobody is connected to any more. */
+    /** Returns at once; no new connections are made. */
     void Interrupt();
-    /** Ends all connections and threads, and writes peers.dat and anchors.dat. */
+    /** Closes all connections, ends the threads, and writes peers.dat and anchors.dat. */
     void Stop();
 
-    // From the chain. Neither of the first two waits.
+    // Events of the chain. The first two do not wait.
 
-    /** The active chain ends in `tip`, and has left the old one at `fork`. */
+    /** The active chain ends in `tip`, and left the old one at `fork`. */
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
-    /** Something that the peers wait for may have come: room in the sink, a block to announce. */
+    /** Something that peers wait for may have changed: room in the sink, a block to announce. */
     void Wake();
-    /** See PeerManager. When it returns, the goal and sink of before are no longer used. */
+    /** See PeerManager. On return, the earlier goal and sink are no longer used. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
     void StopDownload();
     /** See PeerManager. When the second returns, the goal is no longer used. */
@@ -62,19 +61,19 @@ public:
     void NextHints(const std::string& why);
     void PunishForHints(const Uint256& id);
 
-    // What is so (getpeerinfo and others).
+    // Queries (getpeerinfo and others).
 
     std::vector<PeerInfo> Peers();
     struct Counts {
         size_t in = 0;
         size_t out = 0;
     };
-    Counts ConnectionCounts(); //!< of peers that are let in
-    /** Asks the peers for the last headers that they have, and says how many have told all. */
+    Counts ConnectionCounts(); //!< of admitted peers
+    /** Asks the peers for their last headers, and returns how many have sent all of them. */
     HeadersTold AskForLastHeaders();
     struct UploadTarget {
         int64_t timeframe = 0; //!< seconds
-        uint64_t target = 0;   //!< bytes; 0: none
+        uint64_t target = 0;   //!< bytes; 0: no limit
         bool reached = false;
         bool serves_historical = true;
         uint64_t bytes_left = 0;
@@ -88,26 +87,26 @@ public:
     Totals TotalTraffic();
     struct OwnAddress {
         Endpoint address;
-        int score = 0; //!< how sure it is (LocalAddresses)
+        int score = 0; //!< certainty (LocalAddresses)
     };
     std::vector<OwnAddress> OwnAddresses();
-    /** Where it listens; ports of 0 are replaced by those that the system chose. */
+    /** Listening addresses; ports of 0 are replaced by those chosen by the system. */
     std::vector<Endpoint> Listening();
-    /** Seconds that the clocks of those whom we called are ahead: the median. */
+    /** Seconds that the clocks of outbound peers are ahead: the median. */
     int64_t TimeOffset();
     NetworkWays Ways();
     const PeerNetworkOptions& Options() const { return m_options; }
 
-    // What the user wants.
+    // Commands of the user.
 
-    void SetActive(bool active); //!< false: leaves all peers and calls nobody
+    void SetActive(bool active); //!< false: disconnects all peers and makes no connections
     bool IsActive();
     void PingAll(); //!< soon
-    /** False: it was added already. */
+    /** False: it was added before. */
     bool AddNode(const std::string& name, bool v2);
     /** False: it was not added. */
     bool RemoveNode(const std::string& name);
-    /** Connects once, if it is not connected; returns when that is over, well or not. */
+    /** Connects once, unless connected; returns when the attempt has ended. */
     void TryNode(const std::string& name, bool v2);
     struct AddedNode {
         std::string name;
@@ -117,20 +116,20 @@ public:
         bool inbound = false;
     };
     std::vector<AddedNode> AddedNodes();
-    /** For tests: an automatic connection of that kind to an address of the tester's choice;
-     *  returns when that is over, well or not. False: no slot is free. */
+    /** For tests: an automatic connection of that kind to a given address; returns when the attempt
+     *  has ended. False: no slot is free. */
     bool AddConnection(const std::string& address, ConnectionKind kind, bool v2);
-    /** By id or by name as Peers() has them; false: there is no such peer. */
+    /** By id, or by name as in Peers(); false: no such peer. */
     bool Disconnect(PeerId peer);
     bool Disconnect(const std::string& name);
-    /** False: there is no such peer, or it has not said verack. */
+    /** False: no such peer, or it has not sent verack. */
     bool SendMessage(PeerId peer, const std::string& type, Bytes payload);
-    /** Asks that peer for a block; the error is Core's sentence. */
+    /** Requests a block from that peer; the error is Core's sentence. */
     Result<> FetchBlock(PeerId peer, const HeaderNode& node);
-    /** Block-relay slots from now on beyond Core's two, while the booster syncs. */
+    /** Number of block-relay slots beyond Core's two, while the booster syncs. */
     void SetExtraBlockPeers(int count);
 
-    // Bans. Each that changes them has them saved, and peers that are banned disconnected.
+    // Bans. Each change is saved, and banned peers are disconnected.
 
     /** See BanList::Ban(). */
     bool Ban(const Subnet& range, int64_t seconds, bool absolute);
@@ -142,7 +141,7 @@ public:
 
     // The address manager.
 
-    /** At most `count` (0: all), banned ones left out. */
+    /** At most `count` (0: all), without banned ones. */
     std::vector<PeerAddress> KnownAddresses(size_t count, std::optional<AddressNetwork> network);
     enum class AddResult { kOk, kNotAddedToNew, kNotAddedToTried };
     AddResult AddPeerAddress(const Endpoint& address, bool tried);
@@ -156,7 +155,7 @@ public:
 
 private:
     void Run(const std::function<void()>& body);
-    /** `body`'s value, from net-msg. */
+    /** Runs `body` on net-msg and returns its result. */
     template <typename Body>
     auto Ask(const Body& body)
     {

@@ -1,4 +1,4 @@
-// See network_impl.h: what peers and the user are told of addresses, and what they tell.
+// See network_impl.h: exchange of addresses with peers and the user.
 #include "net/network_impl.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ PeerNetwork::AddResult PeerNetwork::Impl::AddPeerAddress(const Endpoint& endpoin
     return AddResult::kOk;
 }
 
-/** How much of what is known the map of -asmap knows: an old one protects less. */
+/** Logs the part of the known addresses that the -asmap file maps: an old map protects less. */
 void PeerNetwork::Impl::LogMapHealth()
 {
     m_last_map_health = m_at.env.MonotonicMicros();
@@ -78,8 +78,8 @@ bool PeerNetwork::Impl::IsReachable(const NetAddress& address) const
     return m_ways.reachable.Contains(address.Network());
 }
 
-// Who asks over several connections, or again and again, learns no more than by asking once: what
-// can be told apart is only by which network and to which of our addresses it came.
+// Several or repeated requests reveal no more than one: answers depend only on the network of the
+// connection and on our address that it reached.
 std::vector<PeerAddress> PeerNetwork::Impl::Answer(const NewPeer& asker, bool trusted)
 {
     if (trusted) return KnownAddresses(kMaxAddresses, std::nullopt, kAnswerPercent);
@@ -120,10 +120,10 @@ std::optional<Endpoint> PeerNetwork::Impl::OwnAddressFor(const NewPeer& peer,
     if (m_options.listen) best = m_local.BestFor(host, peer.Network());
     const bool usable = m_options.discover && host.IsRoutable() && seen_as.address.IsRoutable() &&
                         IsReachable(seen_as.address);
-    // A peer may know better, more so where nobody was surer.
+    // The peer's view may be better, with a higher probability if our own is uncertain.
     const bool sure = best && m_local.ScoreOf(best->address) > LocalAddresses::kManual;
     if (usable && (!best || m_chance.Below(sure ? 8 : 2) == 0)) {
-        // One whom we called does not see the port that we listen at.
+        // An outbound peer does not see our listening port.
         const uint16_t port = best ? best->port : m_options.listen_port;
         best = peer.kind == ConnectionKind::kInbound ? seen_as : Endpoint{seen_as.address, port};
     }

@@ -1,4 +1,4 @@
-// See network_impl.h: calling peers, by address or by name, straight or through a proxy.
+// See network_impl.h: outbound connections, by address or by name, directly or through a proxy.
 #include "net/network_impl.h"
 
 #include "util/host_port.h"
@@ -29,7 +29,7 @@ bool PeerNetwork::Impl::IsCalling(const Call& call) const
     });
 }
 
-/** Those of I2P have no ports. */
+/** I2P addresses have no ports. */
 uint16_t PeerNetwork::Impl::DefaultPort(const std::string& name) const
 {
     const auto address = NetAddress::Parse(name);
@@ -38,7 +38,7 @@ uint16_t PeerNetwork::Impl::DefaultPort(const std::string& name) const
 
 bool PeerNetwork::Impl::Connect(Call call)
 {
-    // Calls over RPC may come before the network starts.
+    // RPC calls may come before the network starts.
     if (!m_started || !MayCall(call)) return false;
     const Endpoint& endpoint = call.address.endpoint;
     const bool by_name = !call.destination.empty();
@@ -51,7 +51,7 @@ bool PeerNetwork::Impl::Connect(Call call)
         return true;
     }
     std::string_view name = call.destination;
-    // Addresses of I2P have port 0, which is none for others.
+    // I2P addresses have port 0, which is invalid otherwise.
     if (name.ends_with(".b32.i2p:0")) name.remove_suffix(2);
     const auto split = SplitHostPort(name);
     if (!split) return false;
@@ -112,7 +112,7 @@ DialTarget PeerNetwork::Impl::TargetOf(const Endpoint& endpoint) const
 {
     DialTarget out;
     out.address = endpoint;
-    // What is not routable is near, and no proxy's matter.
+    // Unroutable addresses are local and need no proxy.
     const auto proxy = m_ways.proxies.find(endpoint.address.RoutableNetwork());
     if (proxy != m_ways.proxies.end()) out.proxy = proxy->second;
     return out;
@@ -171,7 +171,7 @@ bool PeerNetwork::Impl::IsProxy(const NetAddress& address) const
     });
 }
 
-void PeerNetwork::Impl::LetWaitersGo()
+void PeerNetwork::Impl::ReleaseWaitingCalls()
 {
     for (auto& [id, pending] : m_calls) pending.call.over.reset();
 }
@@ -196,7 +196,7 @@ size_t PeerNetwork::Impl::CallsOf(ConnectionKind kind) const
                       [&](const auto& entry) { return entry.second.call.kind == kind; }));
 }
 
-/** Slots of automatic connections that are taken, by peers or by calls under way. */
+/** Used slots of automatic outbound connections, including running attempts. */
 int PeerNetwork::Impl::AutomaticOutbound() const
 {
     size_t count = 0;

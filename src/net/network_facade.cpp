@@ -1,4 +1,4 @@
-// See network.h: each of its methods is one look or deed of network_impl.h.
+// See network.h: each method runs one query or command of network_impl.h.
 #include "net/network.h"
 
 #include "net/network_impl.h"
@@ -60,7 +60,7 @@ void PeerNetwork::PunishForHints(const Uint256& id)
     Run([&] { m_impl->Manager().PunishForHints(id); });
 }
 
-// What is so.
+// Queries.
 
 std::vector<PeerInfo> PeerNetwork::Peers()
 {
@@ -100,7 +100,7 @@ int64_t PeerNetwork::TimeOffset()
     return Ask([&] { return m_impl->Manager().TimeOffset(); });
 }
 
-// What the user wants.
+// Commands of the user.
 
 void PeerNetwork::SetActive(bool active)
 {

@@ -1,4 +1,4 @@
-// See network_impl.h: from start to stop, and the rounds of net-msg in between.
+// See network_impl.h: start, stop, and the rounds of net-msg in between.
 #include "net/network_impl.h"
 
 namespace ibd {
@@ -118,7 +118,7 @@ Result<> PeerNetwork::Impl::Listen()
     }
     if (!m_options.bind_any) return {};
     const uint16_t port = m_options.listen_port;
-    // A machine without IPv6 is fine, as nobody asked for it.
+    // A failure is ignored: the user did not ask for IPv6.
     (void)m_connections.Listen({{NetAddress(), port}, kPermitNone, false});
     const auto listening =
         m_connections.Listen({{NetAddress::FromIpv4({0, 0, 0, 0}), port}, kPermitNone, false});
@@ -181,7 +181,7 @@ void PeerNetwork::Impl::MakePortMapper()
     });
 }
 
-/** Streams are kept apart, so that others cannot know that they come from the same node. */
+/** Isolates streams, so that peers cannot link them to one node. */
 void PeerNetwork::Impl::UseTor(const Endpoint& socks)
 {
     m_ways.proxies[AddressNetwork::kOnion] = ProxyServer{socks, {}, true};
@@ -191,7 +191,7 @@ void PeerNetwork::Impl::UseTor(const Endpoint& socks)
 void PeerNetwork::Impl::Stop()
 {
     Interrupt();
-    // No event comes after it; what came before is dealt with by the last rounds.
+    // No event follows; the last rounds handle the earlier ones.
     m_connections.Stop();
     m_resolver.Stop();
     m_inbox.Wake();
@@ -203,13 +203,13 @@ void PeerNetwork::Impl::Stop()
 
 void PeerNetwork::Impl::Run(const std::function<void()>& body)
 {
-    // Shared, as the thread of the peers may still be leaving it when the caller goes on.
+    // Shared, as the thread of the peers may still be returning from it when the caller continues.
     const auto task = std::make_shared<std::packaged_task<void()>>(body);
     auto done = task->get_future();
     if (m_inbox.Post([task] { (*task)(); })) return done.wait();
     {
         const Lock lock(m_quiet);
-        // It may have started while this thread waited for the lock.
+        // The thread may have started while this one waited for the lock.
         if (!m_inbox.Post([task] { (*task)(); })) return body();
     }
     done.wait();
@@ -219,7 +219,7 @@ void PeerNetwork::Impl::TipChanged(const HeaderNode& tip, const HeaderNode& fork
 {
     {
         const Lock lock(m_tip_mutex);
-        // Of two changes that nobody has seen yet the lower fork is the fork of both.
+        // For two pending changes the lower fork is the fork of both.
         const HeaderNode* lower = &fork;
         if (m_new_tip && m_new_tip->fork->height < fork.height) lower = m_new_tip->fork;
         m_new_tip = NewTip{&tip, lower};
@@ -237,7 +237,8 @@ void PeerNetwork::Impl::TellTip()
     if (change) m_peers.TipChanged(*change->tip, *change->fork);
 }
 
-// What has a thread of its own in Core is done by the two of peers here; -dnsseed by `net-dns`.
+// Core has a thread of its own for each of these; here the two threads of the peers do the work,
+// and -dnsseed is done by `net-dns`.
 void PeerNetwork::Impl::TellOfWork()
 {
     if (m_options.map_port) m_lines.emplace_back(m_at.log, "mapport");
@@ -262,7 +263,7 @@ void PeerNetwork::Impl::Loop()
         Tick();
         m_connections.Flush();
     } while (!m_interrupted || !m_inbox.Close());
-    LetWaitersGo();
+    ReleaseWaitingCalls();
 }
 
 void PeerNetwork::Impl::Tick()

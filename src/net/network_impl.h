@@ -1,7 +1,7 @@
-// PeerNetwork::Impl: what PeerNetwork owns and what its thread net-msg does: it lets the peers work
-// whenever something came in, and ten times a second, and runs commands in between. See network.h.
+// PeerNetwork::Impl: the members of PeerNetwork and the work of its thread net-msg: it serves the
+// peers after each arrival, and ten times a second, and runs commands in between. See network.h.
 //
-// Members below "net-msg" are used by that thread alone while it runs, and else by whoever holds
+// Members below "net-msg" are used by that thread alone while it runs, otherwise by the holder of
 // m_quiet.
 #pragma once
 
@@ -27,14 +27,15 @@ class PeerNetwork::Impl final : private ConnectionEvents, private PeerLink, priv
 public:
     static constexpr std::chrono::milliseconds kRound{100};
     static constexpr size_t kMaxAnswers = 256;
-    static constexpr size_t kAnswerPercent = 23; //!< of what is known, that a getaddr is answered
-    static constexpr int kRoundsAtOnce = 16;     //!< of messages, before anything else is looked at
+    static constexpr size_t kAnswerPercent = 23; //!< part of the known addresses in an answer to
+                                                 //!< getaddr
+    static constexpr int kRoundsAtOnce = 16;     //!< of messages, before other work
     static constexpr int64_t kPlanInterval = kSecond / 2;
-    static constexpr size_t kMaxFetches = 1'000; //!< nodes waiting to be called for addresses
-    static constexpr size_t kMaxOfSeed = 32;     //!< addresses that one DNS seed may tell
-    static constexpr int kMaxAdded = 8;          //!< connections to -addnode peers at a time
-    static constexpr size_t kMaxCalls = 256;     //!< under way
-    /** Bounds what a user's program may add by RPC. */
+    static constexpr size_t kMaxFetches = 1'000; //!< nodes waiting to be asked for addresses
+    static constexpr size_t kMaxOfSeed = 32;     //!< addresses used from one DNS seed
+    static constexpr int kMaxAdded = 8;          //!< simultaneous connections to -addnode peers
+    static constexpr size_t kMaxCalls = 256;     //!< running attempts
+    /** Bounds the nodes added by RPC. */
     static constexpr size_t kMaxAddedNodes = 10'000;
     static constexpr int64_t kSaveInterval = 15 * 60 * kSecond; //!< of peers.dat
     static constexpr int64_t kMapHealthInterval = 24 * 60 * 60 * kSecond;
@@ -51,26 +52,26 @@ public:
     void Wake() { m_inbox.Wake(); }
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
 
-    // network_peers.cpp: who is connected. All that follows on net-msg.
+    // network_peers.cpp: connected peers. From here on, on net-msg.
 
-    /** What is known of a connection besides what PeerManager knows. */
+    /** Data of a connection besides PeerManager's. */
     struct Link {
         NewPeer peer;
         std::string destination; //!< as the user gave it; empty: by address
-        bool added = false;      //!< one of AddNode()
+        bool added = false;      //!< from AddNode()
         bool closing = false;
-        bool prefer_evict = false; //!< was discouraged when it came
+        bool prefer_evict = false; //!< was discouraged on arrival
         uint64_t group = 0;        //!< its network group, keyed
     };
-    /** Somebody to call. */
+    /** A connection to make. */
     struct Call {
         ConnectionKind kind = ConnectionKind::kManual;
-        std::string destination; //!< a name or an address as the user gave it; empty: this one:
+        std::string destination; //!< a name or an address from the user; empty: use the next member
         PeerAddress address;
         bool v2 = false;
         bool count_failure = false; //!< in the address manager
-        bool added = false;         //!< one of AddNode()
-        /** Who waits for the end of the call, well or not, waits until nobody holds this. */
+        bool added = false;         //!< from AddNode()
+        /** Callers that wait for the end of the attempt wait until this is released. */
         std::shared_ptr<std::promise<void>> over = {};
     };
     PeerNetwork::Counts ConnectionCounts() const;
@@ -80,14 +81,14 @@ public:
     void DisconnectRange(const Subnet& range);
     void SetActive(bool active);
 
-    // network_calls.cpp: who is called.
-    /** False: that is not done, or is known to be in vain. */
+    // network_calls.cpp: outbound connections.
+    /** False: not attempted, or known to be in vain. */
     bool Connect(Call call);
     bool AddConnection(const std::string& address, Call call);
-    /** Nobody need wait for calls any more. */
-    void LetWaitersGo();
+    /** Releases all callers that wait for attempts. */
+    void ReleaseWaitingCalls();
 
-    // network_named.cpp: whom the user named.
+    // network_named.cpp: peers named by the user.
     bool AddNode(const std::string& name, bool v2);
     bool RemoveNode(const std::string& name);
     std::vector<AddedNode> AddedNodes() const;
@@ -228,35 +229,35 @@ private:
 
     // net-msg
     RandomStream m_chance;
-    const SipKey m_group_key; //!< chance
+    const SipKey m_group_key; //!< random
     BanList m_bans;
-    std::unique_ptr<AddrMan> m_addresses; //!< from LoadAddresses() on
-    NetworkWays m_ways;                   //!< those of the options, until Tor says more
+    std::unique_ptr<AddrMan> m_addresses; //!< set by LoadAddresses()
+    NetworkWays m_ways;                   //!< those of the options, until Tor reports more
     LocalAddresses m_local;
     struct CachedAnswer {
         std::vector<PeerAddress> addresses;
         int64_t until = 0; //!< seconds since 1970
     };
-    std::map<Bytes, CachedAnswer> m_answers; //!< by how one calls us; at most kMaxAnswers
+    std::map<Bytes, CachedAnswer> m_answers; //!< by kind of connection; at most kMaxAnswers
     UploadMeter m_upload;
     std::map<PeerId, Link> m_links;
-    std::map<SocketId, PendingCall> m_calls; //!< names that are looked up, and dials
+    std::map<SocketId, PendingCall> m_calls; //!< name look-ups and dials
     PeerId m_next_peer = 0;
     struct Added {
         std::string name;
         bool v2;
     };
     std::vector<Added> m_added;
-    // When the next of those named is called; microseconds, monotonic.
+    // Next connection to a named peer; microseconds, monotonic.
     std::deque<Added> m_added_round;
     int64_t m_next_added = 0;
     size_t m_connect_position = 0;
     int m_connect_round = 0;
     int64_t m_next_connect = 0;
     const OutboundLimits m_limits;
-    std::optional<OutboundPlan> m_plan; //!< from Start() on, unless -connect is given
-    std::optional<SeedPlan> m_seeds;    //!< from Start() on
-    std::deque<std::string> m_fetches;  //!< names to call for addresses
+    std::optional<OutboundPlan> m_plan; //!< set by Start(), unless -connect is given
+    std::optional<SeedPlan> m_seeds;    //!< set by Start()
+    std::deque<std::string> m_fetches;  //!< names to connect to for addresses
     int64_t m_next_plan = 0;            //!< microseconds, monotonic
     int m_extra_block_peers = 0;
     int64_t m_last_save = 0;       //!< microseconds, monotonic
@@ -267,7 +268,7 @@ private:
     Connections m_connections;
     std::optional<MessageCapture> m_capture;
     PeerManager m_peers;
-    std::deque<ThreadLines> m_lines; //!< of what runs from Start() to Stop()
+    std::deque<ThreadLines> m_lines; //!< of the work that runs from Start() to Stop()
     NamedThread m_thread;
 };
 

@@ -1,4 +1,4 @@
-// See network_impl.h: what is told to the user, and who makes room.
+// See network_impl.h: information for the user, and eviction.
 #include "net/eviction.h"
 #include "net/network_impl.h"
 
@@ -35,7 +35,7 @@ PeerNetwork::Totals PeerNetwork::Impl::TotalTraffic()
     return out;
 }
 
-// By what has really gone out until now, not what was counted at the last tick.
+// Uses the bytes really sent so far, not the count at the last tick.
 UploadMeter PeerNetwork::Impl::UploadNow(int64_t now) const
 {
     UploadMeter meter = m_upload;
@@ -51,7 +51,7 @@ bool PeerNetwork::Impl::MayUploadHistory() const
 
 bool PeerNetwork::Impl::MayUpload() const { return !UploadNow(NowSeconds()).IsReached(); }
 
-/** Sends one of those who called us away; false: nobody may be. */
+/** Evicts an inbound peer; false: all are protected. */
 bool PeerNetwork::Impl::EvictInbound()
 {
     std::vector<EvictionCandidate> candidates;

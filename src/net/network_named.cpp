@@ -1,5 +1,5 @@
-// See network_impl.h: those whom the user named, by -connect, -addnode or the call of that name:
-// they are called again and again.
+// See network_impl.h: peers named by the user, by -connect, -addnode or the RPC call: connects to
+// them again and again.
 #include "net/network_impl.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@ namespace ibd {
 
 namespace {
 
-constexpr int64_t kStep = kSecond / 2; //!< between two calls
+constexpr int64_t kStep = kSecond / 2; //!< between two attempts
 constexpr int64_t kRetryAdded = 60 * kSecond;
 constexpr int64_t kLookForAdded = 2 * kSecond;
-constexpr int kMostSteps = 10; //!< after each of -connect, once that many rounds were made
+constexpr int kMostSteps = 10; //!< pause after each of -connect, after this many rounds
 
 } // namespace
 
@@ -62,7 +62,7 @@ void PeerNetwork::Impl::TickNamed(int64_t now)
     if (!m_options.connect.empty() && now >= m_next_connect) CallNextOfConnect(now);
 }
 
-/** In rounds over those that are not connected when the round begins. */
+/** Works in rounds over the peers that are not connected at the start of the round. */
 void PeerNetwork::Impl::CallNextAdded(int64_t now)
 {
     if (m_added_round.empty()) {

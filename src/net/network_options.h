@@ -1,5 +1,4 @@
-// PeerNetworkOptions: what the options about peers say, read and checked. Made by node, handed to
-// PeerNetwork; values.
+// PeerNetworkOptions: the checked options about peers. Made by node, passed to PeerNetwork; values.
 #pragma once
 
 #include "net/addr_man.h"
@@ -13,25 +12,25 @@ namespace ibd {
 /** A SOCKS5 server. */
 struct ProxyServer {
     Endpoint address;
-    std::string unix_path;  //!< of a socket, in place of the address, if not empty
+    std::string unix_path;  //!< path of a UNIX socket, used instead of the address if not empty
     bool randomize = false; //!< another login for each connection (-proxyrandomize)
 
     bool IsSet() const { return !unix_path.empty() || address.address.IsValid(); }
-    /** "127.0.0.1:9050" or "unix:/path"; empty if it is not set. */
+    /** "127.0.0.1:9050" or "unix:/path"; empty if not set. */
     std::string ToString() const;
 };
 
-/** An onion service of the node's own; see tor_control.h. */
+/** Our own onion service; see tor_control.h. */
 struct OnionServiceOptions {
     std::string control_name; //!< -torcontrol, as written
-    Endpoint control;         //!< not valid: that led nowhere
+    Endpoint control;         //!< invalid: the name could not be resolved
     std::string password;     //!< -torpassword
-    Endpoint target;          //!< where we listen for it
+    Endpoint target;          //!< our listening address for it
     bool find_proxy = false;  //!< no -onion: Tor's own is used
-    bool may_connect = true;  //!< then connections to onion services are made (-onlynet)
+    bool may_connect = true;  //!< whether to connect to onion services then (-onlynet)
 };
 
-/** By which networks peers can be connected to, and how. */
+/** The networks for connections to peers, and the proxies. */
 struct NetworkWays {
     NetworkSet reachable;
     std::map<AddressNetwork, ProxyServer> proxies;
@@ -39,27 +38,28 @@ struct NetworkWays {
 
 struct PeerNetworkOptions {
     PeerOptions peers; //!< services, user agent, -peertimeout, -logips, ...
-    Path folder;       //!< of peers.dat and anchors.dat: the network's
-    NetGroups groups;  //!< by -asmap
+    Path folder;       //!< the network's, for peers.dat and anchors.dat
+    NetGroups groups;  //!< from -asmap
 
-    // Being called.
+    // Inbound connections.
     bool listen = true;
-    std::vector<Binding> binds; //!< -bind, -whitebind, those of the onion service; in this order
-    bool bind_any = true;       //!< and any address: neither -bind nor -whitebind was given
-    uint16_t listen_port = 0;   //!< of `bind_any`, and as told to peers
-    int max_connections = 125;  //!< automatic ones: -maxconnections, less where files are few
+    std::vector<Binding> binds; //!< -bind, -whitebind, the onion service; in this order
+    bool bind_any = true;       //!< also any address: neither -bind nor -whitebind was given
+    uint16_t listen_port = 0;   //!< of `bind_any`, and announced to peers
+    int max_connections = 125;  //!< automatic ones: -maxconnections, or fewer with a low limit on
+                                //!< descriptors
     std::optional<OnionServiceOptions> onion_service; //!< -listenonion
     bool map_port = false; //!< -natpmp
     bool discover = true;
     std::vector<Endpoint> external; //!< -externalip
     std::vector<Whitelisted> whitelist;
-    bool whitelist_relay = true;       //!< permission of those for whom none were named
-    bool whitelist_forcerelay = false; //!< likewise
+    bool whitelist_relay = true;       //!< for implicit permissions
+    bool whitelist_forcerelay = false; //!< for implicit permissions
 
-    // Calling.
+    // Outbound connections.
     bool active = true;               //!< -networkactive
     bool connect_only = false;        //!< -connect or -noconnect was given:
-    std::vector<std::string> connect; //!< ... these and no others, as written
+    std::vector<std::string> connect; //!< ... only to these, as written
     std::vector<std::string> added;   //!< -addnode, as written
     /** False: the user has it that there is no network (-connect=0 and nothing else). */
     bool MayHavePeers() const
@@ -68,30 +68,32 @@ struct PeerNetworkOptions {
     }
     std::vector<std::string> seed_nodes;
     NetworkSet reachable{AddressNetwork::kIpv4, AddressNetwork::kIpv6, AddressNetwork::kOnion,
-                         AddressNetwork::kI2p, AddressNetwork::kCjdns}; //!< by -onlynet and proxies
+                         AddressNetwork::kI2p, AddressNetwork::kCjdns}; //!< from -onlynet and
+                                                                        //!< proxies
     bool only_net = false;                                              //!< -onlynet was given
     bool cjdns_reachable = false;
     std::map<AddressNetwork, ProxyServer> proxies;
-    Endpoint i2p_bridge;           //!< -i2psam, which is in `proxies` too; not valid: none
-    bool i2p_accept = true;        //!< others may call by I2P
-    ProxyServer name_proxy; //!< looks names up for us, if it is set
-    bool names = true;      //!< DNS may be asked (-dns)
+    Endpoint i2p_bridge;    //!< -i2psam, which is in `proxies` too; invalid: none
+    bool i2p_accept = true; //!< accept inbound I2P streams
+    ProxyServer name_proxy; //!< resolves names if set
+    bool names = true;      //!< DNS may be used (-dns)
     bool dns_seed = true;
     bool force_dns_seed = false;
     bool fixed_seeds = true;
     int64_t connect_milliseconds = 5000; //!< -timeout
 
-    // Bounds.
-    size_t max_receive_buffer = 5'000'000; //!< bytes received from a peer and unread
-    size_t max_send_buffer = 1'000'000;    //!< bytes queued for a peer above which it must wait
-    uint64_t max_upload = 0;               //!< bytes a day (-maxuploadtarget); 0: no bound
+    // Limits.
+    size_t max_receive_buffer = 5'000'000; //!< unread bytes from a peer
+    size_t max_send_buffer = 1'000'000;    //!< bytes queued for a peer; above it the peer has to
+                                           //!< wait
+    uint64_t max_upload = 0;               //!< bytes a day (-maxuploadtarget); 0: no limit
 
-    bool capture_messages = false; //!< all that peers send and are sent is kept in files
+    bool capture_messages = false; //!< store all messages of peers in files
 
     // Addresses and bans.
     int64_t ban_time = BanList::kDefaultBanTime; //!< seconds
-    std::map<Subnet, BanEntry> bans;             //!< as on disk
-    uint32_t check_addrman = 0;                  //!< one call in so many is checked; 0: none
+    std::map<Subnet, BanEntry> bans;             //!< from disk
+    uint32_t check_addrman = 0;                  //!< one of this many calls is checked; 0: none
     bool fixed_addrman_key = false;              //!< -test=addrman
 };
 

@@ -1,4 +1,4 @@
-// See network_impl.h: those whom nobody named: what the plans say is done here.
+// See network_impl.h: automatic connections: executes the plans.
 #include "net/fixed_seeds.h"
 #include "net/network_impl.h"
 
@@ -46,7 +46,7 @@ void PeerNetwork::Impl::TickOutbound(int64_t now)
     CallNextChoice();
 }
 
-/** One at a time, so that each choice knows what came of the one before. */
+/** One at a time, so that each choice knows the result of the previous one. */
 void PeerNetwork::Impl::CallNextChoice()
 {
     if (!m_plan) return;
@@ -72,7 +72,7 @@ void PeerNetwork::Impl::CallNextChoice()
     (void)Connect(std::move(call));
 }
 
-// Addresses to begin with.
+// Initial addresses.
 
 bool PeerNetwork::Impl::HasEmptyNetwork() const
 {
@@ -117,7 +117,7 @@ void PeerNetwork::Impl::CallForAddresses()
 
 void PeerNetwork::Impl::AskSeed(const std::string& seed)
 {
-    // A proxy connects us to some address of the seed's name, and tells us none of them.
+    // A proxy connects us to one address of the seed's name, but does not return any.
     const std::string host = fmt::format("x{:x}.{}", kNodeNetwork | kNodeWitness, seed);
     const auto answer = [this, seed, host](std::vector<NetAddress> found) {
         m_inbox.Post(
@@ -133,7 +133,7 @@ void PeerNetwork::Impl::TakeSeeds(const std::string& seed, const std::string& ho
                                   const std::vector<NetAddress>& found)
 {
     m_seeds->Answered(found.size());
-    // It may not know how to choose by services.
+    // The seed may not support selection by services.
     if (found.empty()) return FetchFrom(seed);
     constexpr int64_t kDay = 24 * 60 * 60;
     const int64_t now = NowSeconds();

@@ -1,4 +1,4 @@
-// See network_impl.h: who is let in, who is called, and what is remembered of who is connected.
+// See network_impl.h: admission of inbound peers, and the data of connected ones.
 #include "net/network_impl.h"
 
 #include "crypto/siphash.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-// Being called.
+// Inbound connections.
 
 void PeerNetwork::Impl::Accepted(Caller caller)
 {
@@ -17,7 +17,7 @@ void PeerNetwork::Impl::Accepted(Caller caller)
 
 void PeerNetwork::Impl::HandleAccepted(const Caller& caller)
 {
-    // What Tor hands to us says nothing about the address of who called.
+    // A connection through Tor does not reveal the peer's address.
     Link link;
     link.peer.permissions =
         WithWhitelist(caller.permissions, caller.onion ? nullptr : &caller.remote.address, true);
@@ -69,7 +69,7 @@ uint32_t PeerNetwork::Impl::WithWhitelist(uint32_t permissions, const NetAddress
     return permissions | kPermitMempool | kPermitNoBan;
 }
 
-// Who is connected.
+// Connected peers.
 
 void PeerNetwork::Impl::AddLink(SocketId socket, Link link, Connections::Speech speech)
 {

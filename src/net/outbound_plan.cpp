@@ -56,7 +56,7 @@ int64_t OutboundPlan::Delay(int64_t mean)
     return static_cast<int64_t>(-std::log1p(-chance) * static_cast<double>(mean));
 }
 
-// Those who called us count for nothing: an attacker can have as many as there are slots.
+// Inbound peers do not count: an attacker can have as many as there are slots.
 OutboundPlan::Counts OutboundPlan::Count(const OutboundView& view) const
 {
     Counts out;
@@ -105,7 +105,7 @@ std::optional<OutboundPlan::Aim> OutboundPlan::ChooseAim(const OutboundView& vie
     return std::nullopt;
 }
 
-/** One that is reachable, where we know addresses and have no peer. */
+/** A reachable network with known addresses but without a peer. */
 std::optional<AddressNetwork> OutboundPlan::MissingNetwork(const Counts& counts)
 {
     std::vector<AddressNetwork> missing;
@@ -141,7 +141,7 @@ std::optional<OutboundChoice> OutboundPlan::Next(const OutboundView& view)
         m_at.log.Debug(LogCategory::kNet, "Making network specific connection to {} on {}.", text,
                        AddressNetworkName(*aim->network));
     }
-    // With one group alone it may be our own line that is down.
+    // With a single group the fault may be our own line.
     const int distinct = static_cast<int>(counts.groups.size()) + counts.private_networks;
     const int automatic = m_limits.inbound + m_limits.all;
     out.count_failure = distinct >= std::min(automatic - 1, 2);
@@ -178,7 +178,7 @@ std::optional<AddrMan::Choice> OutboundPlan::Draw(const OutboundView& view, cons
             std::any_of(view.peers.begin(), view.peers.end(),
                         [&](const OutboundPeer& peer) { return peer.address == endpoint.address; });
         if (!connected) return choice;
-        // It need not be called to know that it is alive.
+        // A connected address is known to work.
         (void)m_at.addresses.Good(endpoint, now);
     }
     return m_at.addresses.Select(true, m_at.reachable, now);

@@ -1,7 +1,7 @@
-// OutboundPlan: whom to call next, of those nobody asked for by name: which kind of connection is
-// missing, and which address of the manager fits. It has no socket and no thread; who is connected
-// comes as values. Rules and numbers are Bitcoin Core's. Owned by PeerNetwork, thread of the peers.
-// Bound: kMaxTries addresses are looked at in a call.
+// OutboundPlan: chooses the next automatic connection: the missing kind, and a fitting address of
+// the manager. It has no socket and no thread; connected peers are passed as values. Rules and
+// numbers are Bitcoin Core's. Owned by PeerNetwork, thread of the peers. Bound: at most kMaxTries
+// addresses are examined in a call.
 #pragma once
 
 #include "net/addr_man.h"
@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** How many of each kind are wanted. */
+/** Wanted number of each kind. */
 struct OutboundLimits {
     static constexpr int kFullRelay = 8;
     static constexpr int kBlockRelay = 2;
@@ -22,20 +22,21 @@ struct OutboundLimits {
 
     int full_relay;
     int block_relay;
-    int all; //!< automatic ones that we make
+    int all; //!< all automatic outbound ones
     int inbound;
 };
 
-/** One who is connected, or is being called. */
+/** A connected peer, or one being connected to. */
 struct OutboundPeer {
     ConnectionKind kind = ConnectionKind::kInbound;
     NetAddress address;
 };
 
 struct OutboundView {
-    std::vector<OutboundPeer> peers; //!< those who called us, too
-    bool try_another = false;        //!< the tip is old: somebody else may know better
-    bool synced = false;             //!< so that a new peer now and then is for its headers
+    std::vector<OutboundPeer> peers; //!< including inbound ones
+    bool try_another = false;        //!< the tip is old: another peer may know a better one
+    bool synced = false;             //!< synced, so that occasionally a new peer is connected for
+                                     //!< its headers
     int extra_block_relay = 0;       //!< slots beyond OutboundLimits
     int64_t now = 0;                 //!< microseconds since 1970
 };
@@ -43,10 +44,10 @@ struct OutboundView {
 struct OutboundChoice {
     ConnectionKind kind = ConnectionKind::kOutboundFullRelay;
     PeerAddress address;
-    bool count_failure = false; //!< we have a line, so that a failure is the address's
+    bool count_failure = false; //!< our own line works, so a failure is the address's
 };
 
-/** All that it works on; they outlive it. */
+/** The objects that it uses; they outlive it. */
 struct OutboundSurroundings {
     AddrMan& addresses;
     const NetGroups& groups;
@@ -54,39 +55,39 @@ struct OutboundSurroundings {
     const NetworkSet& reachable; //!< may grow
     bool log_addresses = false;
     std::function<bool(const NetAddress&)> is_local;
-    std::function<bool(const Endpoint&)> is_added; //!< the user has it called anyway
-    /** Whether one who offers these is of use. */
+    std::function<bool(const Endpoint&)> is_added; //!< the user has it connected anyway
+    /** Whether a peer with these services is useful. */
     std::function<bool(uint64_t services)> is_desirable;
 };
 
 class OutboundPlan {
 public:
     static constexpr int64_t kFeelerInterval = 120'000'000;     //!< microseconds, mean
-    static constexpr int64_t kExtraBlockInterval = 300'000'000; //!< likewise
+    static constexpr int64_t kExtraBlockInterval = 300'000'000; //!< microseconds, mean
     static constexpr int64_t kExtraNetworkInterval = 300'000'000;
     static constexpr int kMaxTries = 100;
-    static constexpr int kTriesForOld = 30;   //!< before those that were tried lately count
-    static constexpr int kTriesForPorts = 50; //!< before ports of other services count
+    static constexpr int kTriesForOld = 30;   //!< before recently tried addresses are accepted
+    static constexpr int kTriesForPorts = 50; //!< before ports of other services are accepted
     static constexpr int64_t kLately = 600;   //!< seconds
 
     OutboundPlan(OutboundSurroundings surroundings, OutboundLimits limits,
                  std::vector<PeerAddress> anchors, const Hash32& seed, int64_t now);
 
-    /** Nothing: nobody is missing, or nobody fits. */
+    /** Nothing: no connection is missing, or no address fits. */
     std::optional<OutboundChoice> Next(const OutboundView& view);
 
 private:
     struct Counts {
         int full_relay = 0;
         int block_relay = 0;
-        int private_networks = 0; //!< peers on networks whose groups say nothing
-        std::set<Bytes> groups;   //!< of the others
+        int private_networks = 0; //!< peers on networks without meaningful groups
+        std::set<Bytes> groups;   //!< of the other peers
         std::map<AddressNetwork, int> by_network;
     };
     struct Aim {
         ConnectionKind kind = ConnectionKind::kOutboundFullRelay;
         bool anchor = false;
-        std::optional<AddressNetwork> network; //!< only this one
+        std::optional<AddressNetwork> network; //!< restricts the choice to this one
     };
     Counts Count(const OutboundView& view) const;
     std::optional<Aim> ChooseAim(const OutboundView& view, const Counts& counts);
@@ -100,7 +101,7 @@ private:
 
     const OutboundSurroundings m_at;
     const OutboundLimits m_limits;
-    std::vector<PeerAddress> m_anchors; //!< the last one first
+    std::vector<PeerAddress> m_anchors; //!< the last one is used first
     RandomStream m_chance;
     // Microseconds since 1970.
     int64_t m_next_feeler;
@@ -108,7 +109,8 @@ private:
     int64_t m_next_extra_network;
 };
 
-/** Whether other programs listen at it by custom, so that a call there may be an attack on them. */
+/** Whether another service customarily uses the port, so that a connection there may be an attack
+ *  on it. */
 bool IsBadPort(uint16_t port);
 
 } // namespace ibd

@@ -76,7 +76,7 @@ PortMapAnswer Refused(uint32_t code, const char* const (&names)[N], uint8_t no_r
     return out;
 }
 
-/** IPv4 stands there as IPv6 that is mapped to it, as in `addr` messages. */
+/** IPv4 is stored as IPv4-mapped IPv6, as in `addr` messages. */
 NetAddress Unwrap(ByteSpan sixteen)
 {
     constexpr std::array<uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};

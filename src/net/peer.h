@@ -1,8 +1,7 @@
-// Peer: all that the node remembers of one connection, and PeerInfo: what it tells of it. Owned by
-// the PeerManager, one thread. Memory: kMaxInventory requests, kMaxAnnouncements hashes, the
-// addresses of Gossip (below a megabyte), the
-// messages that are received and unread (bounded by who hands them over, -maxreceivebuffer), a
-// HeaderSync and a BloomFilter at most.
+// Peer: the node's state of one connection; PeerInfo: the part shown to users. Owned by the
+// PeerManager, one thread. Memory: at most kMaxInventory requests, kMaxAnnouncements hashes, the
+// addresses of Gossip (below 1 MB), the unread messages (bounded by -maxreceivebuffer), a
+// HeaderSync and a BloomFilter.
 #pragma once
 
 #include "net/bloom_filter.h"
@@ -25,7 +24,7 @@ struct Peer {
     PeerId Id() const { return connection.id; }
     bool Is(ConnectionKind kind) const { return connection.kind == kind; }
     bool IsInbound() const { return Is(ConnectionKind::kInbound); }
-    /** Chosen by us, so that it may be replaced by a better one. */
+    /** Whether it is an automatic outbound peer, which a better one may replace. */
     bool IsReplaceable() const
     {
         return Is(ConnectionKind::kOutboundFullRelay) || Is(ConnectionKind::kBlockRelay);
@@ -37,7 +36,7 @@ struct Peer {
 
     // The connection.
     int64_t connected = 0; //!< seconds since 1970
-    bool closing = false;  //!< Disconnect() was called: nothing more is read or sent
+    bool closing = false;  //!< Disconnect() was called: no message is read or sent any more
     bool misbehaved = false;
     std::deque<ReceivedMessage> unread;
 
@@ -47,86 +46,89 @@ struct Peer {
     bool version_received = false;
     bool established = false; //!< verack received
     int32_t version = 0;
-    int32_t common_version = 0; //!< the lower of both
+    int32_t common_version = 0; //!< the lower of both versions
     uint64_t services = 0;
     std::string user_agent;
     int32_t start_height = -1;
     bool wants_txs = false;
     Endpoint seen_as;        //!< our address as the peer sees it
-    int64_t time_offset = 0; //!< seconds that its clock is ahead
+    int64_t time_offset = 0; //!< seconds that its clock is ahead of ours
     bool wtxid_relay = false;
     bool wants_addrv2 = false;
     bool getaddr_received = false;
     bool prefers_headers = false;
     bool sendheaders_sent = false;
-    bool provides_compact = false;            //!< compact blocks may be asked of it
-    bool wants_compact_announcements = false; //!< it asked for them
-    bool announces_compact = false;           //!< we asked it to
+    bool provides_compact = false;            //!< it supports compact blocks
+    bool wants_compact_announcements = false; //!< it requested announcements by compact block
+    bool announces_compact = false;           //!< we requested announcements by compact block
     int64_t fee_filter = 0;                   //!< satoshi per 1,000 virtual bytes
 
-    /** Of addresses; times in microseconds. */
+    /** Address gossip; times in microseconds. */
     struct Gossip {
-        static constexpr size_t kKnown = 5'000; //!< addresses that it surely is not told twice
+        static constexpr size_t kKnown = 5'000; //!< addresses that are certainly not sent to it
+                                                //!< again
 
-        std::optional<RollingSet> known; //!< what it told and was told; none: it does not take part
+        std::optional<RollingSet> known; //!< addresses it sent or received; nothing: no gossip with
+                                         //!< it
         std::vector<PeerAddress> to_send; //!< at most kMaxAddresses
-        bool asked = false;               //!< it was sent a getaddr, and the answer is not complete
-        double tokens = 1;                //!< so many it may tell now
+        bool asked = false;               //!< a getaddr was sent, and its answer is incomplete
+        double tokens = 1;                //!< number of addresses that it may send now
         int64_t tokens_at = 0;
         int64_t next_send = 0;
-        int64_t next_self = 0; //!< when it is told of us; 0: it was not yet
+        int64_t next_self = 0; //!< next announcement of our address; 0: none was sent
         uint64_t processed = 0;
         uint64_t limited = 0;
     } gossip;
 
     /** Hints for it or from it. */
     struct Hints {
-        bool asked = false;             //!< it was told that we want some
-        bool offered = false;           //!< it has said what it has
-        bool wanted = false;            //!< it wants some
-        uint64_t quota = 0;             //!< bytes that it may still be sent
+        bool asked = false;             //!< we announced that we want hints
+        bool offered = false;           //!< it has sent its offers
+        bool wanted = false;            //!< it wants hints
+        uint64_t quota = 0;             //!< bytes that it may still receive
         std::deque<HintsPart> requests; //!< at most kMaxHintsRequests
     } hints;
 
     // Pings; microseconds.
-    uint64_t ping_nonce = 0; //!< of the one under way; 0: none
+    uint64_t ping_nonce = 0; //!< of the pending ping; 0: none
     int64_t ping_sent = 0;
-    int64_t ping_time = -1;     //!< -1: not known yet
-    int64_t ping_shortest = -1; //!< likewise
-    bool ping_wanted = false;   //!< by the user
+    int64_t ping_time = -1;     //!< -1: unknown
+    int64_t ping_shortest = -1; //!< -1: unknown
+    bool ping_wanted = false;   //!< requested by the user
 
     // Headers.
     std::unique_ptr<HeaderSync> header_sync;
     bool sync_started = false;
-    bool inv_asked_headers = false;         //!< an inv made us ask for headers before sync_started
-    int64_t getheaders_sent = 0;            //!< microseconds; 0: none is under way
-    bool headers_told = false;              //!< its last answer was not full: there are no more
-    int64_t headers_timeout = 0;            //!< microseconds; kNever: caught up once
-    const HeaderNode* best_known = nullptr; //!< most work that it is known to have
-    BlockHash last_unknown;                 //!< announced, and not known to us
-    const HeaderNode* best_sent = nullptr;  //!< last header that it got from us
-    bool was_compared = false; //!< it once had a chain as good as ours to fetch blocks from
-    /** It must show a chain as good as ours in time, or is replaced. */
+    bool inv_asked_headers = false;         //!< an inv caused a getheaders before sync_started
+    int64_t getheaders_sent = 0;            //!< microseconds; 0: none is pending
+    bool headers_told = false;              //!< its last answer was not full: it has no more
+                                            //!< headers
+    int64_t headers_timeout = 0;            //!< microseconds; kNever: it caught up once
+    const HeaderNode* best_known = nullptr; //!< greatest work that it is known to have
+    BlockHash last_unknown;                 //!< announced block that we do not know
+    const HeaderNode* best_sent = nullptr;  //!< last header that we sent to it
+    bool was_compared = false; //!< it once had a chain as good as ours, to fetch blocks from
+    /** The deadline for showing a chain as good as ours, after which it is replaced. */
     struct ChainCheck {
-        int64_t timeout = 0; //!< seconds since 1970; 0: none set
+        int64_t timeout = 0; //!< seconds since 1970; 0: no deadline
         const HeaderNode* benchmark = nullptr;
         bool asked = false;
         bool is_protected = false;
     } chain_check;
 
     // Blocks.
-    /** Never null. A peer that the user named shares them with those that were at its address
-     *  before. */
+    /** Never null. A peer named by the user shares it with earlier peers at its address. */
     std::shared_ptr<SpoiltBlocks> spoilt = std::make_shared<SpoiltBlocks>();
     bool preferred_download = false;
-    int64_t last_announcement = 0;      //!< seconds since 1970, of a header above our tip
-    int64_t last_block = 0;             //!< seconds since 1970, when it brought one; 0: never
-    bool awaits_verdict = false;        //!< the sink may be at work on a block of it
-    std::deque<InventoryItem> requests; //!< of its getdata, still to be served
+    int64_t last_announcement = 0;      //!< seconds since 1970, of its last header above our tip
+    int64_t last_block = 0;             //!< seconds since 1970, of its last block; 0: never
+    bool awaits_verdict = false;        //!< the sink may be processing one of its blocks
+    std::deque<InventoryItem> requests; //!< of its getdata, not served yet
     std::deque<const HeaderNode*> to_announce;
     std::vector<BlockHash> to_inv;
-    std::optional<BloomFilter> bloom; //!< of the transactions that it wants to see (BIP37)
-    BlockHash continuation; //!< last of a getblocks answer: when it is fetched, more is offered
+    std::optional<BloomFilter> bloom; //!< for the transactions that it wants (BIP37)
+    BlockHash continuation; //!< last block of a getblocks answer: when it is fetched, more are
+                            //!< offered
 
     bool OffersBlocks() const { return services & (kNodeNetwork | kNodeNetworkLimited); }
     bool IsLimited() const
@@ -136,7 +138,7 @@ struct Peer {
     bool OffersWitnesses() const { return services & kNodeWitness; }
 };
 
-/** What `getpeerinfo` shows, as values. Times in seconds since 1970, pings in microseconds. */
+/** The data of `getpeerinfo`, as values. Times in seconds since 1970, pings in microseconds. */
 struct PeerInfo {
     NewPeer connection;
     PeerTraffic traffic;
@@ -147,33 +149,34 @@ struct PeerInfo {
     std::string user_agent;
     int32_t start_height = -1;
     bool relays_txs = false;
-    bool bloom_filter = false; //!< it has given one
+    bool bloom_filter = false; //!< it has sent one
     bool established = false;
     Endpoint seen_as;
     int64_t time_offset = 0;
-    int64_t ping_time = -1;     //!< -1: not known yet
-    int64_t ping_shortest = -1; //!< likewise
-    int64_t ping_wait = -1;     //!< of the one under way; -1: none
+    int64_t ping_time = -1;     //!< -1: unknown
+    int64_t ping_shortest = -1; //!< -1: unknown
+    int64_t ping_wait = -1;     //!< of the pending ping; -1: none
     int64_t fee_filter = 0;
-    bool compact_from = false; //!< it asked for announcements by compact block
+    bool compact_from = false; //!< it requested announcements by compact block
     int64_t presynced_headers = -1;
     int32_t synced_headers = -1;
     int32_t synced_blocks = -1;
     std::vector<int32_t> in_flight; //!< heights
-    int64_t last_block = 0;         //!< when it last brought one that was wanted; 0: never
-    int64_t last_transaction = 0;   //!< likewise of transactions
-    uint64_t last_inventory = 0;    //!< of the pool when it was last told of transactions
-    size_t to_announce = 0;         //!< transactions that it is still to be told of
-    bool compact_to = false;        //!< we asked it for announcements by compact block
+    int64_t last_block = 0;         //!< time of its last wanted block; 0: never
+    int64_t last_transaction = 0;   //!< time of its last wanted transaction; 0: never
+    uint64_t last_inventory = 0;    //!< sequence number of the pool at the last announcement of
+                                    //!< transactions
+    size_t to_announce = 0;         //!< transactions still to be announced to it
+    bool compact_to = false;        //!< we requested announcements by compact block
     bool has_desirable_services = false;
-    // Gossip of addresses.
+    // Address gossip.
     bool relays_addresses = false;
     uint64_t addresses_processed = 0;
-    uint64_t addresses_limited = 0; //!< dropped, as they were too many
+    uint64_t addresses_limited = 0; //!< dropped by the rate limit
     // Filled in by PeerNetwork.
     std::map<std::string, uint64_t> sent_by_type;     //!< bytes
-    std::map<std::string, uint64_t> received_by_type; //!< likewise
-    uint32_t mapped_as = 0;                           //!< 0: not known
+    std::map<std::string, uint64_t> received_by_type; //!< bytes
+    uint32_t mapped_as = 0;                           //!< 0: unknown
 };
 
 } // namespace ibd

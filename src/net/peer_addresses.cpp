@@ -1,5 +1,6 @@
-// See peer_manager.h: gossip of addresses. What peers tell is taken at a bounded rate, kept, and
-// passed on to one or two others, who are the same all day, so that telling it again gains nothing.
+// See peer_manager.h: address gossip. Announced addresses are accepted at a bounded rate, stored,
+// and relayed to one or two peers, the same ones for a day, so that repeated announcements have no
+// effect.
 #include "net/peer_manager.h"
 
 #include "crypto/siphash.h"
@@ -10,17 +11,18 @@ namespace ibd {
 
 namespace {
 
-constexpr int64_t kSelfInterval = 24 * 60 * 60 * kSecond; //!< mean, between telling of ourselves
-constexpr int64_t kSendInterval = 30 * kSecond;           //!< mean, between two addr
+constexpr int64_t kSelfInterval = 24 * 60 * 60 * kSecond; //!< mean interval of announcing our own
+                                                          //!< address
+constexpr int64_t kSendInterval = 30 * kSecond;           //!< mean interval between addr messages
 constexpr int64_t kFetchTimeout = 10 * kSendInterval / kSecond; //!< seconds
-constexpr uint64_t kRelayPeriod = 24 * 60 * 60; //!< seconds, with the same peers to relay to
+constexpr uint64_t kRelayPeriod = 24 * 60 * 60; //!< seconds with the same peers to relay to
 constexpr double kTokensPerSecond = 0.1;
 constexpr double kMaxTokens = static_cast<double>(kMaxAddresses);
-constexpr int64_t kFresh = 10 * 60;               //!< seconds; older ones are not passed on
-constexpr int64_t kAssumedAge = 5 * 24 * 60 * 60; //!< of those whose time makes no sense
-constexpr int64_t kMaxAhead = 10 * 60;            //!< seconds that a time may lie in the future
+constexpr int64_t kFresh = 10 * 60;               //!< seconds; older ones are not relayed
+constexpr int64_t kAssumedAge = 5 * 24 * 60 * 60; //!< for implausible times
+constexpr int64_t kMaxAhead = 10 * 60;            //!< seconds that a time may be in the future
 constexpr uint32_t kNeverSeen = 100'000'000;
-constexpr size_t kMaxToRelay = 10; //!< addresses of a message that is no answer to a getaddr
+constexpr size_t kMaxToRelay = 10; //!< addresses in a message that is not an answer to getaddr
 constexpr int64_t kHearsayPenalty = 2 * 60 * 60;
 
 bool MayKnowOthers(uint64_t services) { return services & (kNodeNetwork | kNodeNetworkLimited); }
@@ -43,7 +45,7 @@ int64_t PeerManager::RandomDelay(int64_t mean)
     return static_cast<int64_t>(-std::log1p(-chance) * static_cast<double>(mean));
 }
 
-/** Whether addresses are exchanged with it: not where that would tell who is connected to whom. */
+/** Whether to exchange addresses with it: not where that would reveal connections. */
 bool PeerManager::EnableGossip(Peer& peer)
 {
     if (peer.Is(ConnectionKind::kBlockRelay) || peer.Is(ConnectionKind::kFeeler)) return false;
@@ -53,7 +55,7 @@ bool PeerManager::EnableGossip(Peer& peer)
     return true;
 }
 
-/** Of a peer that we called, when it has said its version. */
+/** For an outbound peer, after its version message. */
 void PeerManager::StartGossip(Peer& peer)
 {
     if (!m_at.addresses || peer.IsInbound()) return;
@@ -130,7 +132,7 @@ void PeerManager::TakeAddresses(Peer& peer, std::vector<PeerAddress> list)
         gossip.tokens = std::min(gossip.tokens + seconds * kTokensPerSecond, kMaxTokens);
     }
     gossip.tokens_at = now;
-    // When there are too many, chance decides which count.
+    // If there are too many, a random part counts.
     for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[Random64() % i]);
     const bool unlimited = peer.Permits(kPermitAddr);
     const bool may_relay = !gossip.asked && list.size() <= kMaxToRelay;
@@ -153,13 +155,13 @@ void PeerManager::TakeAddresses(Peer& peer, std::vector<PeerAddress> list)
         m_at.addresses->Heard(kept, peer.connection.address.address, kHearsayPenalty);
     }
     if (list.size() < kMaxAddresses) gossip.asked = false;
-    // One alone may be how it tells us of itself.
+    // A single one may be its own announcement.
     if (peer.Is(ConnectionKind::kAddrFetch) && list.size() > 1) {
         Drop(peer, "addrfetch connection completed");
     }
 }
 
-/** Whether it is worth keeping. */
+/** Returns whether the address is worth keeping. */
 bool PeerManager::TakeAddress(Peer& peer, PeerAddress& address, bool may_relay)
 {
     const uint64_t services = address.services;
@@ -184,7 +186,7 @@ void PeerManager::RelayAddress(PeerId from, const PeerAddress& address, bool rea
     const NetAddress& host = address.endpoint.address;
     if (!reachable && !host.IsRelayable()) return;
     const uint64_t hash = HashOf(address.endpoint);
-    // Each address changes its peers at a time of its own.
+    // Each address changes its peers at its own time.
     const uint64_t period = (static_cast<uint64_t>(NowSeconds()) + hash) / kRelayPeriod;
     const SipHasher lot = SipHasher(m_relay_key).Write(hash).Write(period);
     const size_t most = reachable || (lot.Finalize() & 1) ? 2 : 1;
@@ -212,8 +214,8 @@ void PeerManager::SendAddresses(Peer& peer, const std::vector<PeerAddress>& list
     }
 }
 
-/** Tells the peer of ourselves: at first by a message of its own, that no limit may drop, and then
- *  about once a day. */
+/** Announces our address to the peer: the first time in a separate message that no limit can drop,
+ *  then about once a day. */
 void PeerManager::TellOfOurselves(Peer& peer)
 {
     Peer::Gossip& gossip = peer.gossip;

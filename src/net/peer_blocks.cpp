@@ -1,5 +1,5 @@
-// See peer_manager.h: blocks from peers. What they send goes to the BlockSink as it is: nothing is
-// parsed or hashed here but the header, which says which block it wants to be.
+// See peer_manager.h: blocks from peers. Their bytes go to the BlockSink unchanged: only the header
+// is parsed and hashed here, to identify the block.
 #include "net/peer_manager.h"
 
 #include "consensus/block_check.h"
@@ -9,7 +9,8 @@ namespace ibd {
 
 namespace {
 
-constexpr int64_t kRecentBlocks = 20; //!< the tip is within the time of so many: caught up
+constexpr int64_t kRecentBlocks = 20; //!< a tip younger than this many block intervals has caught
+                                      //!< up
 
 } // namespace
 
@@ -29,8 +30,8 @@ void PeerManager::StopDownload()
     m_sink = nullptr;
 }
 
-/** Whether a message must wait: a block for which the sink has no room, and what comes behind a
- *  block that the sink is at work on. Blocks do not wait for one another. */
+/** Whether a message must wait: a block for which the sink has no room, and any message after a
+ *  block that the sink is processing. Blocks do not wait for one another. */
 bool PeerManager::MustWait(const Peer& peer, const ReceivedMessage& message) const
 {
     if (!m_sink) return false;
@@ -53,7 +54,7 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     m_at.log.Debug(LogCategory::kNet, "received block {} peer={}", hash.ToHex(), peer.Id());
     const HeaderNode* node = m_at.chain.Find(hash);
     if (!node) {
-        // No announcement: it says nothing of what else the peer has, and asks for nothing.
+        // Not an announcement: it neither shows the peer's other blocks nor causes a request.
         if (!MayAddHeader(peer, header, raw)) return;
         if (const RuleResult violation = m_at.headers.AcceptHeaders({&header, 1}, &node)) {
             return PunishForHeader(peer, *violation);
@@ -91,7 +92,7 @@ Result<> PeerManager::FetchBlock(PeerId id, const HeaderNode& node)
     return {};
 }
 
-/** Of a block that was not asked for, whose header nobody told us: that has to pass as others. */
+/** The header of an unrequested block must pass the same anti-DoS work check as other headers. */
 bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, ByteSpan raw)
 {
     const HeaderNode* const before = m_at.chain.Find(header.prev_hash);
@@ -113,7 +114,7 @@ bool PeerManager::MayAddHeader(Peer& peer, const BlockHeader& header, ByteSpan r
     return false;
 }
 
-/** Of no use; but whoever sends other bytes than the block's has to go, as with any block. */
+/** The block is useless, but a peer that sends wrong bytes is punished as for any block. */
 void PeerManager::CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw)
 {
     BlockView block;
@@ -128,7 +129,7 @@ void PeerManager::CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw
     Misbehaving(peer, "mutated block");
 }
 
-/** Of a block that was not asked for: it is new, may become the tip, and is not far above it. */
+/** Whether an unrequested block is new, may become the tip, and is not far above it. */
 bool PeerManager::IsWorthTaking(const HeaderNode& node) const
 {
     const HeaderNode& tip = m_at.chain.Tip();
@@ -136,7 +137,7 @@ bool PeerManager::IsWorthTaking(const HeaderNode& node) const
            node.chain_work >= m_options.minimum_work && node.height <= tip.height + kLimitedBlocks;
 }
 
-/** Sends away who holds the download up, and asks for more. */
+/** Disconnects a peer that delays the download, and requests more blocks. */
 void PeerManager::MaintainBlocks(Peer& peer)
 {
     if (!m_downloader) return;
@@ -164,7 +165,7 @@ void PeerManager::MaintainBlocks(Peer& peer)
     }
 }
 
-/** Core's line for each step. */
+/** Logs Core's line for each step. */
 void PeerManager::ShortenStallTimeout(int32_t blocks_connected)
 {
     for (; blocks_connected > 0 && m_downloader->ShortenStallTimeout(); --blocks_connected) {
@@ -178,7 +179,7 @@ void PeerManager::LogStallTimeout(const char* what) const
                    m_downloader->CurrentStallTimeout() / kSecond);
 }
 
-/** Who tells of a new block is asked for it at once, when we have almost caught up. */
+/** Requests an announced block from its announcer at once, when we have almost caught up. */
 void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
 {
     const HeaderNode& tip = m_at.chain.Tip();
@@ -187,7 +188,7 @@ void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
     if (!IsCaughtUp() || m_at.chain.Facts(last).failed) return;
     const auto nodes =
         m_downloader->AskTowards({peer.Id(), &last, false, false, peer.spoilt.get()}, tip, Now());
-    // One block on a chain that holds is soonest here without what we know already.
+    // A single block on the active chain arrives fastest without the transactions that we have.
     const bool alone = nodes.size() == 1 && m_downloader->BlocksAsked() == 1;
     const bool compact =
         alone && MaySendCompact(peer) && last.prev && m_at.chain.Facts(*last.prev).fully_validated;
@@ -218,7 +219,7 @@ void PeerManager::AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>&
     Send(peer, message);
 }
 
-/** The hash of the block that was asked for first. */
+/** The hash of the first requested block. */
 std::string PeerManager::FirstInFlight(const Peer& peer) const
 {
     const int32_t height = m_downloader->InFlight(peer.Id()).front();
@@ -226,7 +227,7 @@ std::string PeerManager::FirstInFlight(const Peer& peer) const
     return node ? node->hash.ToHex() : "";
 }
 
-/** Of strangers that came to us only if there is nobody else, as long as much is missing. */
+/** While much is missing, inbound peers are asked only if there are no others. */
 bool PeerManager::MayAskForBlocks(const Peer& peer) const
 {
     if (!peer.OffersBlocks() || !peer.OffersWitnesses() || !peer.best_known) return false;
@@ -241,11 +242,12 @@ bool PeerManager::MayAskForBlocks(const Peer& peer) const
            (m_downloader->Idle() || std::none_of(m_peers.begin(), m_peers.end(), preferred));
 }
 
-/** What came of the blocks that the sink was given. */
+/** Handles the sink's results. */
 void PeerManager::HandleVerdicts()
 {
     if (!m_sink) return;
-    // First who may go on, then what was said of them: so nobody goes on before that is heard.
+    // Determines first which peers may continue, then handles results: so no peer continues before
+    // its results are handled.
     for (const auto& [id, peer] : m_peers) {
         if (peer->awaits_verdict) peer->awaits_verdict = m_sink->IsBusyWith(id);
     }
@@ -260,7 +262,7 @@ void PeerManager::HandleVerdicts()
     }
 }
 
-/** A peer that the user named may come again: what it spoilt before counts. */
+/** A peer named by the user may reconnect: blocks that it spoilt before count. */
 void PeerManager::ShareSpoilt(Peer& peer)
 {
     if (!peer.Is(ConnectionKind::kManual)) return;
@@ -273,7 +275,7 @@ void PeerManager::ShareSpoilt(Peer& peer)
     }
 }
 
-/** What a peer sent last may be judged when it has left. */
+/** Keeps the record: a verdict on the peer's last blocks may come after it has left. */
 void PeerManager::KeepSpoilt(const Peer& peer)
 {
     if (!peer.Is(ConnectionKind::kManual)) return;
@@ -289,8 +291,8 @@ SpoiltBlocks* PeerManager::FindSpoilt(PeerId id)
     return found == m_spoilt_of_departed.end() ? nullptr : found->second.get();
 }
 
-/** The peer is not asked for this block again. The user hears of peers that he named; others are
- *  sent away. */
+/** The block is never requested from this peer again. Warns about peers named by the user; others
+ *  are disconnected. */
 void PeerManager::NoteSpoilt(PeerId id, const HeaderNode& node, const char* how)
 {
     SpoiltBlocks* const spoilt = FindSpoilt(id);
@@ -303,14 +305,14 @@ void PeerManager::NoteSpoilt(PeerId id, const HeaderNode& node, const char* how)
                      spoilt->IsFull() ? ", and this one is asked for no more blocks" : "");
 }
 
-/** As with any message that cannot be decoded the peer stays, until it could be of no use. */
+/** The peer stays, as after any undecodable message, until no block would be requested from it. */
 void PeerManager::PunishUndecodable(Peer& peer)
 {
     if (!peer.spoilt->IsFull() || peer.Is(ConnectionKind::kManual)) return;
     Drop(peer, "Too many of its blocks cannot be decoded");
 }
 
-/** It is asked for again; who sent it may have to go. */
+/** The block is requested again; its sender may be disconnected. */
 void PeerManager::HandleRefused(const RefusedBlock& refused)
 {
     m_downloader->Refused(*refused.node, Now());

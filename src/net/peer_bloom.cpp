@@ -1,4 +1,4 @@
-// See peer_manager.h: blocks for peers that want to see some transactions only (BIP37).
+// See peer_manager.h: blocks for peers that want only some transactions (BIP37).
 #include "net/peer_manager.h"
 
 #include "net/stripped.h"
@@ -41,7 +41,7 @@ void PeerManager::AddToBloom(Peer& peer, ByteSpan payload)
     if (peer.bloom) peer.bloom->Insert(message->data);
 }
 
-/** Who sends or takes back a filter wants to hear of transactions. */
+/** A peer that sets or clears a filter wants transactions. */
 void PeerManager::SetBloom(Peer& peer, std::optional<BloomFilter> filter)
 {
     if (peer.Is(ConnectionKind::kBlockRelay) || peer.Is(ConnectionKind::kFeeler)) return;
@@ -49,7 +49,7 @@ void PeerManager::SetBloom(Peer& peer, std::optional<BloomFilter> filter)
     peer.wants_txs = true;
 }
 
-/** The header, with a proof of the transactions that match, and then these. */
+/** Sends the header with a proof of the matching transactions, then these. */
 void PeerManager::SendFiltered(Peer& peer, const BlockView& block)
 {
     std::vector<Uint256> txids;

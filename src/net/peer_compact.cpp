@@ -1,5 +1,5 @@
-// See peer_manager.h: compact blocks (BIP152) from peers and for them. What is put together here
-// goes to the same sink as the blocks that come whole.
+// See peer_manager.h: compact blocks (BIP152) in both directions. Completed blocks go to the same
+// sink as full ones.
 #include "net/peer_manager.h"
 
 #include "consensus/script_flags.h"
@@ -8,14 +8,14 @@ namespace ibd {
 
 namespace {
 
-/** So few transactions that had to be asked for are named in the log. */
+/** Up to this number, requested transactions are named in the log. */
 constexpr size_t kFewRequested = 5;
 
 } // namespace
 
 // From peers.
 
-/** Whether compact blocks are of use, and this peer has said that it has them. */
+/** Whether compact blocks are useful, and this peer supports them. */
 bool PeerManager::MaySendCompact(const Peer& peer) const
 {
     return !m_options.blocks_only && peer.provides_compact;
@@ -43,7 +43,7 @@ void PeerManager::HandleCompactBlock(Peer& peer, ByteSpan payload)
     if (!m_at.chain.Facts(*node).have_data) TakeCompactBlock(peer, *node, *message);
 }
 
-/** The header's node; null if it is not taken. */
+/** The header's node; null: it is refused. */
 const HeaderNode* PeerManager::AcceptCompactHeader(Peer& peer, const BlockHeader& header)
 {
     const HeaderNode* const before = m_at.chain.Find(header.prev_hash);
@@ -75,7 +75,7 @@ const HeaderNode* PeerManager::AcceptCompactHeader(Peer& peer, const BlockHeader
     return node;
 }
 
-/** Of a block that is missing: completes it, or has it fetched as others are. */
+/** For a missing block: completes it, or has it fetched in full. */
 void PeerManager::TakeCompactBlock(Peer& peer, const HeaderNode& node,
                                    const CompactBlockMessage& message)
 {
@@ -95,7 +95,7 @@ void PeerManager::TakeCompactBlock(Peer& peer, const HeaderNode& node,
     const size_t asked_peers = m_downloader->AskedOf(node).size();
     if (asked_peers == 0 && !IsCaughtUp()) return;
     if (node.height > tip.height + kMaxCompactAhead) {
-        // Nothing that we know of will be in it.
+        // We know none of its transactions.
         return asked ? AskInFull(peer, node) : ProcessHeaders(peer, {message.header});
     }
     const bool may_ask = asked_peers < kMaxCompactDownloads &&
@@ -107,8 +107,9 @@ void PeerManager::TakeCompactBlock(Peer& peer, const HeaderNode& node,
     }
 }
 
-/** The first who was asked for a block is asked for what is missing, too; others beside it only if
- *  we chose them for their announcements, and the last place is for one whom we called. */
+/** The first peer asked for a block is also asked for its missing transactions. Other peers are
+ *  asked in parallel only if we requested their announcements, and the last place is reserved for
+ *  an outbound peer. */
 void PeerManager::StartPartial(Peer& peer, const HeaderNode& node,
                                const CompactBlockMessage& message)
 {
@@ -156,7 +157,7 @@ PartialBlock::Status PeerManager::InitPartial(PartialBlock& partial, const Heade
     return status;
 }
 
-/** Others are asked for it already; but perhaps nothing more is needed. */
+/** Other peers are asked for the block already, but it may be complete without requests. */
 void PeerManager::FillAtOnce(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message)
 {
     PartialBlock partial;
@@ -173,7 +174,7 @@ void PeerManager::HandleBlockTxn(Peer& peer, ByteSpan payload)
                        peer.Id());
         return;
     }
-    // Before its transactions are parsed: unexpected ones may be many and small.
+    // Checked before its transactions are parsed: an unexpected message may have many small ones.
     const HeaderNode* const node = payload.size() < BlockHash::size()
                                        ? nullptr
                                        : m_at.chain.Find(BlockHash::FromBytes(payload.data()));
@@ -189,7 +190,7 @@ void PeerManager::HandleBlockTxn(Peer& peer, ByteSpan payload)
     if (message) FillPartial(peer, *node, message->txs);
 }
 
-/** The peer is asked for the block, and has begun to send it as a compact one. */
+/** The peer is asked for the block and has sent it as a compact block. */
 void PeerManager::FillPartial(Peer& peer, const HeaderNode& node,
                               std::span<const TransactionRef> txs)
 {
@@ -212,7 +213,7 @@ void PeerManager::FillPartial(Peer& peer, const HeaderNode& node,
         return Misbehaving(peer, "invalid compact block/non-matching block transactions");
     case PartialBlock::Status::kFailed: break;
     }
-    // Spent as it is it stays with the request, so that this peer does not begin once more.
+    // The spent object stays with the request, so that this peer does not start again.
     if (IsFirstAsked(peer, node)) return AskInFull(peer, node);
     m_downloader->GiveUp(peer.Id(), node, Now());
     m_at.log.Debug(LogCategory::kNet,
@@ -243,7 +244,7 @@ PartialBlock::Status PeerManager::FillBlock(PartialBlock& partial, const HeaderN
     return status;
 }
 
-/** The peer is asked for the block already, as a compact one. */
+/** The peer is asked for the block already, as a compact block. */
 void PeerManager::AskInFull(Peer& peer, const HeaderNode& node)
 {
     GetDataMessage message;
@@ -263,8 +264,8 @@ bool PeerManager::IsOutbound(PeerId id) const
     return found != m_peers.end() && !found->second->IsInbound();
 }
 
-/** A block of this peer has become part of the chain. When nothing else is under way it was news,
- *  and the peer is one to hear such news from soonest. */
+/** A block of this peer is on the chain. Without other pending requests it was new, and the peer is
+ *  chosen for fast announcements. */
 void PeerManager::BroughtBlock(PeerId id)
 {
     Peer* const peer = Find(id);
@@ -284,7 +285,7 @@ void PeerManager::BroughtBlock(PeerId id)
 
 // For peers.
 
-/** Has m_compact_form hold this block, if it can be read. */
+/** Loads this block into m_compact_form; false: it cannot be read. */
 bool PeerManager::LoadCompactForm(const HeaderNode& node)
 {
     if (m_compact_form.node == &node) return true;
@@ -308,8 +309,8 @@ bool PeerManager::SendCompact(Peer& peer, const HeaderNode& node)
     return true;
 }
 
-/** A block that is stored and sound as far as it can be known without coins goes out to those who
- *  want it so before it is connected. */
+/** Announces a stored block, whose coinless rules hold, before it is connected, to the peers that
+ *  want compact announcements. */
 void PeerManager::AnnounceEarly(const HeaderNode& node)
 {
     const HeaderNode& tip = m_at.chain.Tip();
@@ -341,7 +342,8 @@ void PeerManager::HandleGetBlockTxn(Peer& peer, ByteSpan payload)
         return;
     }
     if (node->height < m_at.chain.Tip().height - kMaxBlockTxnDepth) {
-        // What costs us a disk is to cost the peer as much of its line.
+        // A request that costs us disk access must cost the peer bandwidth: it gets the whole
+        // block.
         m_at.log.Debug(LogCategory::kNet,
                        "Peer {} sent us a getblocktxn for a block > {} deep", peer.Id(),
                        kMaxBlockTxnDepth);

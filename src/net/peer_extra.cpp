@@ -1,16 +1,17 @@
-// See peer_manager.h: a peer more than there are slots for - when the tip is old, or now and then
-// to hear of other headers - and which of them stays.
+// See peer_manager.h: an extra peer beyond the slots, when the tip is old or occasionally to
+// compare headers, and the choice of the peer to evict afterwards.
 #include "net/peer_manager.h"
 
 namespace ibd {
 
 namespace {
 
-constexpr int64_t kExtraCheck = 45;      //!< seconds, between two looks at who is too many
-constexpr int64_t kStaleCheck = 10 * 60; //!< seconds, between two looks at the age of the tip
-constexpr int64_t kMinimumTime = 30;     //!< seconds that a peer has to show what it knows
-constexpr int64_t kStaleSpacings = 3;    //!< so many blocks are missing if the tip is stale
-constexpr int64_t kRecentSpacings = 20;  //!< the tip of who is synced is not older
+constexpr int64_t kExtraCheck = 45;      //!< seconds between evictions of extra peers
+constexpr int64_t kStaleCheck = 10 * 60; //!< seconds between checks of the tip's age
+constexpr int64_t kMinimumTime = 30;     //!< seconds that a peer has to show its blocks
+constexpr int64_t kStaleSpacings = 3;    //!< the tip is stale after this many block intervals
+constexpr int64_t kRecentSpacings = 20;  //!< a synced node's tip is younger than this many
+                                         //!< intervals
 
 } // namespace
 
@@ -69,7 +70,8 @@ bool PeerManager::MayEvict(const Peer& peer) const
            (!m_downloader || m_downloader->InFlight(peer.Id()).empty());
 }
 
-/** The youngest goes, unless it has brought a block since the one before it did: then that one. */
+/** Evicts the youngest peer, unless its last block is newer than that of the second youngest: then
+ *  the latter. */
 void PeerManager::EvictExtraBlockRelay()
 {
     if (CountEstablished(ConnectionKind::kBlockRelay) <= m_options.max_block_relay) return;
@@ -94,7 +96,7 @@ void PeerManager::EvictExtraBlockRelay()
                    worst.Id(), worst.connected);
 }
 
-/** Who has not announced a block for longest goes, but not the only one of its network. */
+/** Evicts the peer without an announcement for longest, but not the only one of its network. */
 void PeerManager::EvictExtraFullRelay()
 {
     if (CountEstablished(ConnectionKind::kOutboundFullRelay) <= m_options.max_full_relay) return;
@@ -109,7 +111,7 @@ void PeerManager::EvictExtraFullRelay()
         if (!peer->Is(ConnectionKind::kOutboundFullRelay) || peer->closing) continue;
         if (peer->chain_check.is_protected) continue;
         if (by_network[peer->connection.address.address.Network()] < 2) continue;
-        // Of equals the youngest.
+        // Among equal ones the youngest.
         if (!worst || peer->last_announcement <= worst->last_announcement) worst = peer.get();
     }
     if (!worst) return;
@@ -124,7 +126,7 @@ void PeerManager::EvictExtraFullRelay()
                    "{})",
                    worst->Id(), worst->last_announcement);
     Close(*worst);
-    SetWantsAnother(false); // the one that stays is as good as any
+    SetWantsAnother(false); // the remaining peers suffice
 }
 
 } // namespace ibd

@@ -20,7 +20,7 @@ void PeerManager::SendVersion(Peer& peer)
     out.nonce = peer.our_nonce;
     out.user_agent = m_options.user_agent;
     out.start_height = m_at.chain.Tip().height;
-    out.relay = false; // transactions of peers are not taken yet
+    out.relay = false; // transactions from peers are not accepted yet
     Send(peer, out);
     m_at.log.Debug(LogCategory::kNet,
                    "send version message: version={}, blocks={}{}, txrelay={}, "
@@ -64,7 +64,7 @@ void PeerManager::HandleVersion(Peer& peer, ByteSpan payload)
     AnswerVersion(peer);
 }
 
-/** Those who call us are not asked for the time: they may be many, and one and the same. */
+/** Inbound peers are not asked for the time: many of them may be one attacker. */
 void PeerManager::NoteTimeOffset(Peer& peer, int64_t seconds)
 {
     peer.time_offset = seconds;
@@ -76,7 +76,7 @@ void PeerManager::NoteTimeOffset(Peer& peer, int64_t seconds)
     CheckClock();
 }
 
-/** A header is refused two hours from now by our clock: a wrong one may leave us alone. */
+/** Headers two hours ahead of our clock are refused: a wrong clock can isolate the node. */
 void PeerManager::CheckClock()
 {
     if (!m_at.warnings) return;
@@ -97,7 +97,7 @@ void PeerManager::CheckClock()
     (void)m_at.warnings->Set(NodeWarning::kClockOutOfSync, text);
 }
 
-/** Otherwise the peer was sent away. */
+/** False: the peer was disconnected. */
 bool PeerManager::AcceptVersion(Peer& peer, const VersionMessage& message)
 {
     const bool expects_services = peer.IsReplaceable() || peer.Is(ConnectionKind::kAddrFetch);
@@ -125,7 +125,7 @@ void PeerManager::AnswerVersion(Peer& peer)
 {
     if (peer.common_version >= kWtxidRelayVersion) {
         Send(peer, WtxidRelayMessage{});
-        // BIP155 permits it before, but some who know it not hang up.
+        // BIP155 permits it earlier, but some old nodes disconnect then.
         Send(peer, SendAddrV2Message{});
     }
     AskForHints(peer);
@@ -147,7 +147,7 @@ void PeerManager::HandleVerack(Peer& peer)
                                          ConnectionKindName(peer.connection.kind),
                                          m_at.link.Traffic(peer.Id()).transport.ProtocolName(),
                                          peer.version, NameOf(peer));
-    // Strangers come as often as they like, so that only those we chose are worth a line.
+    // Inbound peers can reconnect at will, so only outbound ones get a line that is always logged.
     if (peer.IsInbound()) {
         m_at.log.Debug(LogCategory::kNet, "{}", text);
     } else {
@@ -158,7 +158,7 @@ void PeerManager::HandleVerack(Peer& peer)
     OfferHints(peer);
 }
 
-/** What belongs before verack, and what says what a peer likes; whether it was that. */
+/** Handles messages before verack, and preferences of the peer; returns whether it was one. */
 bool PeerManager::HandleNegotiation(Peer& peer, const ReceivedMessage& message)
 {
     const std::string& type = message.type;
@@ -220,7 +220,7 @@ void PeerManager::HandleSendCompact(Peer& peer, ByteSpan payload)
     peer.wants_compact_announcements = message->high_bandwidth;
 }
 
-/** Whether it came from a connection of ours that goes to ourselves. */
+/** Whether the nonce is of our own connection to ourselves. */
 bool PeerManager::IsOwnNonce(uint64_t nonce) const
 {
     return std::any_of(m_peers.begin(), m_peers.end(), [&](const auto& entry) {
@@ -229,7 +229,7 @@ bool PeerManager::IsOwnNonce(uint64_t nonce) const
     });
 }
 
-/** Of one who offers `services`: when our chain is nearly complete, the last blocks are enough. */
+/** For a peer with `services`: when our chain is nearly complete, the last blocks suffice. */
 uint64_t PeerManager::DesirableServices(uint64_t services) const
 {
     const int64_t spacing = m_at.params.consensus.pow_target_spacing;

@@ -1,4 +1,4 @@
-// See peer_manager.h: headers, from peers and for them, and the peers whose chain is too old.
+// See peer_manager.h: headers in both directions, and peers with old chains.
 #include "net/peer_manager.h"
 
 #include "consensus/pow.h"
@@ -8,7 +8,7 @@ namespace ibd {
 namespace {
 
 constexpr int64_t kDay = 24 * 60 * 60;
-/** Blocks below the tip from which a branch may start and be stored without presync. */
+/** Blocks below the tip within which a branch may start without presync. */
 constexpr uint32_t kNearTip = 144;
 constexpr int64_t kPresyncLogInterval = kSecond / 4;
 
@@ -32,7 +32,7 @@ void PeerManager::HandleHeaders(Peer& peer, ByteSpan payload)
 void PeerManager::ProcessHeaders(Peer& peer, std::vector<BlockHeader> headers)
 {
     if (headers.empty()) {
-        // No announcement, so the answer to what we asked: there is no more.
+        // It cannot be an announcement, so it is the answer to our request: there are no more.
         peer.header_sync.reset();
         peer.getheaders_sent = 0;
         peer.headers_told = true;
@@ -92,8 +92,8 @@ void PeerManager::LogPresync(const HeaderSync& sync)
                   100 * height / (height + static_cast<double>(left)));
 }
 
-/** Gives the headers to a sync under way. Whether it took them; `headers` are then those that may
- *  be stored. */
+/** Passes the headers to a running sync. Returns whether it took them; `headers` are then those
+ *  that may be stored. */
 bool PeerManager::ContinueHeaderSync(Peer& peer, std::vector<BlockHeader>& headers,
                                      const std::vector<BlockHash>& hashes)
 {
@@ -113,8 +113,8 @@ bool PeerManager::ContinueHeaderSync(Peer& peer, std::vector<BlockHeader>& heade
     return outcome.ok;
 }
 
-/** Whether the chain has too little work to be stored, as far as it is known; when there may be
- *  more of it, a sync begins that finds out. */
+/** Whether the chain, as far as known, has too little work to be stored. If it may continue, starts
+ *  a sync to find out. */
 bool PeerManager::StartHeaderSync(Peer& peer, const HeaderNode& start,
                                   std::vector<BlockHeader>& headers,
                                   const std::vector<BlockHash>& hashes)
@@ -165,8 +165,7 @@ void PeerManager::LogNewHeader(const Peer& peer, const HeaderNode& node, bool vi
     }
 }
 
-/** Who announces by compact blocks need not know whether a block is valid, only what it builds on.
- */
+/** An announcer by compact blocks need not know whether a block is valid, only its parent. */
 void PeerManager::PunishForHeader(Peer& peer, const RuleViolation& why, bool via_compact)
 {
     const char* const text =
@@ -209,7 +208,7 @@ void PeerManager::HeadersStored(Peer& peer, const HeaderNode& last, bool may_hav
     peer.chain_check.is_protected = true;
 }
 
-/** Sends a getheaders, unless one is under way. */
+/** Sends a getheaders, unless one is pending. */
 bool PeerManager::RequestHeaders(Peer& peer, const std::vector<BlockHash>& locator)
 {
     if (peer.getheaders_sent != 0 && Now() <= peer.getheaders_sent + kHeadersResponseTime) {
@@ -222,8 +221,8 @@ bool PeerManager::RequestHeaders(Peer& peer, const std::vector<BlockHash>& locat
     return true;
 }
 
-/** Headers come from one peer at a time. Once it has told all that it has, the others are asked,
- *  so that no single peer decides where the chain ends. */
+/** Headers come from one peer at a time. After it has sent all, the others are asked, so that no
+ *  single peer determines the end of the chain. */
 HeadersTold PeerManager::AskForLastHeaders()
 {
     HeadersTold out;
@@ -246,7 +245,7 @@ void PeerManager::MaintainHeaders(Peer& peer)
     ResolveUnknown(peer);
     if (!peer.sendheaders_sent && peer.common_version >= kSendHeadersVersion && peer.best_known &&
         peer.best_known->chain_work > m_options.minimum_work) {
-        // Not before the headers are there: announcements would come between them.
+        // Only after the headers are synced: announcements would interfere.
         Send(peer, SendHeadersMessage{});
         peer.sendheaders_sent = true;
     }
@@ -255,7 +254,7 @@ void PeerManager::MaintainHeaders(Peer& peer)
     if (!peer.closing) CheckChain(peer);
 }
 
-/** From one peer at a time, until the best header is of today. */
+/** Syncs headers from one peer at a time, until the best header is recent. */
 void PeerManager::StartSync(Peer& peer)
 {
     const HeaderNode& best = m_at.chain.BestHeader();
@@ -269,7 +268,7 @@ void PeerManager::StartSync(Peer& peer)
             return;
         }
     }
-    // From one below the best, so that a peer that is as far has something to answer.
+    // From the block before the best, so that a peer with the same tip has an answer.
     const HeaderNode* const start = best.prev ? best.prev : &best;
     if (!RequestHeaders(peer, BlockLocator(start))) return;
     m_at.log.Debug(LogCategory::kNet, "initial getheaders ({}) to peer={}", start->height,
@@ -280,7 +279,7 @@ void PeerManager::StartSync(Peer& peer)
         kHeadersTimeoutPerHeader * behind / m_at.params.consensus.pow_target_spacing;
 }
 
-/** Whoever sends headers too slowly is replaced, if there is somebody to replace him. */
+/** Replaces a peer that sends headers too slowly, if there is another one. */
 void PeerManager::CheckHeadersTimeout(Peer& peer)
 {
     if (int64_t{m_at.chain.BestHeader().time} > NowSeconds() - kDay) {
@@ -302,7 +301,7 @@ void PeerManager::CheckHeadersTimeout(Peer& peer)
     peer.headers_timeout = 0;
 }
 
-/** A peer of our choice has to show a chain as good as ours, or is replaced. */
+/** An automatic outbound peer must show a chain as good as ours, or is replaced. */
 void PeerManager::CheckChain(Peer& peer)
 {
     Peer::ChainCheck& check = peer.chain_check;
@@ -369,7 +368,7 @@ void PeerManager::HandleGetHeaders(Peer& peer, ByteSpan payload)
     }
     m_at.log.Debug(LogCategory::kNet, "getheaders {} to {} from peer={}", node->height,
                    message->stop.IsNull() ? "end" : message->stop.ToHex(), peer.Id());
-    // On the active chain: what follows the fork, or the header that was asked for alone.
+    // On the active chain: the blocks after the fork, or the single requested header.
     if (IsActive(*node) && !(out.list.items.size() == 1 && node->hash == message->stop)) {
         const int end = std::min<int>(tip.height, node->height + int{kMaxHeaders});
         for (int height = node->height + 1; height <= end; ++height) {
@@ -378,12 +377,12 @@ void PeerManager::HandleGetHeaders(Peer& peer, ByteSpan payload)
             if (node->hash == message->stop) break;
         }
     }
-    // Reset, not raised: a peer that asks has not taken what was announced to it.
+    // Reset, not raised: a requesting peer has not used our announcements.
     peer.best_sent = out.list.items.empty() ? &tip : node;
     Send(peer, out);
 }
 
-/** Remembers that the peer has this block. */
+/** Records that the peer has this block. */
 void PeerManager::NoteAnnounced(Peer& peer, const BlockHash& hash)
 {
     ResolveUnknown(peer);
@@ -406,7 +405,7 @@ void PeerManager::ResolveUnknown(Peer& peer)
     peer.last_unknown = {};
 }
 
-/** A chain with less may not be stored. */
+/** Least work of a chain to be stored. */
 Arith256 PeerManager::WorkThreshold() const
 {
     const HeaderNode& tip = m_at.chain.Tip();

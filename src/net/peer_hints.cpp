@@ -1,5 +1,5 @@
-// See peer_manager.h: hints for peers and from them. Only who says the feature in the handshake is
-// sent a message that others do not know.
+// See peer_manager.h: hints in both directions. Only peers with the feature in the handshake
+// receive these messages.
 #include "net/peer_manager.h"
 
 namespace ibd {
@@ -9,7 +9,7 @@ void PeerManager::FetchHints(HintsGoal& goal, int64_t offer_time)
     m_hints.emplace(goal, offer_time);
 }
 
-/** In the handshake. Who calls us may be anybody, and is not asked. */
+/** Part of the handshake. Inbound peers are not trusted and so not asked. */
 void PeerManager::AskForHints(Peer& peer)
 {
     const bool brief = peer.Is(ConnectionKind::kFeeler) || peer.Is(ConnectionKind::kAddrFetch);
@@ -18,7 +18,7 @@ void PeerManager::AskForHints(Peer& peer)
     peer.hints.asked = true;
 }
 
-/** Whether it was that. */
+/** Returns whether it was this feature. */
 bool PeerManager::TakeHintsFeature(Peer& peer, const FeatureMessage& feature)
 {
     if (!m_at.hints || feature.id != kHintsFeature) return false;
@@ -38,7 +38,7 @@ void PeerManager::OfferHints(Peer& peer)
     if (!message.list.items.empty()) Send(peer, message);
 }
 
-/** Whether it was a message that the two of us have agreed on. */
+/** Returns whether it was a message of the agreed feature. */
 bool PeerManager::HandleHintsMessage(Peer& peer, const ReceivedMessage& message)
 {
     if (message.type == GetHintsMessage::kType && peer.hints.wanted) {
@@ -66,7 +66,7 @@ void PeerManager::HandleHints(Peer& peer, ByteSpan payload)
                        offer.id.ToHex(), offer.terminal.ToHex(), offer.height, offer.size,
                        peer.Id());
     }
-    // Those whom the user named do not count as one, wherever they are.
+    // Each peer named by the user counts as a group of its own, wherever it is.
     const Endpoint& address = peer.connection.address;
     Bytes group = m_at.link.GroupOf(address.address);
     if (peer.Is(ConnectionKind::kManual)) {
@@ -87,7 +87,7 @@ void PeerManager::HandleGetHints(Peer& peer, ByteSpan payload)
     ServeHints(peer);
 }
 
-/** One request: others want to be heard too. */
+/** Serves one request, so that other peers get their turn. */
 void PeerManager::ServeHints(Peer& peer)
 {
     if (peer.closing || peer.hints.requests.empty() || m_at.link.SendPaused(peer.Id())) return;
@@ -126,7 +126,7 @@ void PeerManager::MaintainHints()
     }
 }
 
-/** It loses the connection, one whom the user named, too. */
+/** Disconnects the peer, even if the user named it. */
 void PeerManager::WrongHints(Peer& peer, const std::string& why)
 {
     if (peer.Is(ConnectionKind::kManual)) return Drop(peer, why, true);

@@ -1,5 +1,5 @@
-// What a connection to a peer is, and PeerLink: how the thread that owns the peers reaches what
-// owns the sockets. Owned by net; implemented by Connections, and by tests that have no sockets.
+// The properties of a connection, and PeerLink: the interface of the thread of the peers to the
+// sockets. Owned by net; implemented by Connections, and by tests without sockets.
 #pragma once
 
 #include "net/header_sync.h"
@@ -11,49 +11,49 @@ namespace ibd {
 enum class ConnectionKind {
     kInbound,
     kOutboundFullRelay,
-    kManual, //!< asked for by the user
-    kFeeler, //!< to see whether an address is alive
+    kManual, //!< requested by the user
+    kFeeler, //!< tests whether an address is alive
     kBlockRelay,
-    kAddrFetch, //!< for addresses only, short
+    kAddrFetch, //!< short, for addresses only
 };
 /** "inbound", "outbound-full-relay", "manual", "feeler", "block-relay-only", "addr-fetch". */
 const char* ConnectionKindName(ConnectionKind kind);
 
-/** Bits of what a peer may do beyond others (-whitelist, -whitebind). */
+/** Bits for the special permissions of a peer (-whitelist, -whitebind). */
 enum PeerPermissions : uint32_t {
     kPermitNone = 0,
     kPermitBloomFilter = 1 << 1,
-    kPermitRelay = 1 << 3, //!< transactions, in spite of -blocksonly
+    kPermitRelay = 1 << 3, //!< transactions, despite -blocksonly
     kPermitForceRelay = 1 << 2 | kPermitRelay,
     kPermitMempool = 1 << 5,
-    kPermitDownload = 1 << 6, //!< blocks, in spite of -maxuploadtarget; headers during download
+    kPermitDownload = 1 << 6, //!< blocks, despite -maxuploadtarget; headers during download
     kPermitNoBan = 1 << 4 | kPermitDownload, //!< no disconnection for misbehaviour
     kPermitAddr = 1 << 7,
 };
 
-/** A connection that was made. */
+/** A new connection. */
 struct NewPeer {
     PeerId id = -1;
     ConnectionKind kind = ConnectionKind::kInbound;
     Endpoint address;
-    Endpoint local;   //!< our end of it
+    Endpoint local;   //!< our end
     std::string name; //!< as the user gave it, or the address
     uint32_t permissions = kPermitNone;
-    uint64_t services = 0;      //!< what gossip says that it offers
-    bool through_proxy = false; //!< its address is not to be told to it
-    bool inbound_onion = false; //!< came in by our hidden service
+    uint64_t services = 0;      //!< offered services according to gossip
+    bool through_proxy = false; //!< do not send it its own address
+    bool inbound_onion = false; //!< came through our hidden service
 
-    /** By which it is connected. */
+    /** The network of the connection. */
     AddressNetwork Network() const
     {
         return inbound_onion ? AddressNetwork::kOnion : address.address.NetworkClass();
     }
 };
 
-/** What went over a connection until now. */
+/** Traffic of a connection so far. */
 struct PeerTraffic {
-    int64_t last_send = 0;    //!< seconds since 1970; 0: nothing yet
-    int64_t last_receive = 0; //!< likewise
+    int64_t last_send = 0;    //!< seconds since 1970; 0: none yet
+    int64_t last_receive = 0; //!< seconds since 1970; 0: none yet
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
     TransportInfo transport;
@@ -63,24 +63,23 @@ class PeerLink {
 public:
     virtual ~PeerLink() = default;
 
-    /** Queues a message. What is queued is bounded by who calls: nothing is asked of a peer or
-     *  answered while SendPaused(). */
+    /** Queues a message. The caller bounds the queue: no request or answer while SendPaused(). */
     virtual void Send(PeerId peer, OutgoingMessage message) = 0;
-    /** Whether more is queued than -maxsendbuffer. */
+    /** Whether more than -maxsendbuffer is queued. */
     virtual bool SendPaused(PeerId peer) const = 0;
-    /** A message that it gave out is done with: its bytes no longer count as received and unread.
-     */
+    /** A received message was processed: its bytes no longer count as unread. */
     virtual void Consumed(PeerId peer, size_t bytes) = 0;
     /** Closes the connection soon. */
     virtual void Disconnect(PeerId peer) = 0;
-    /** Connections from there are not wanted for now. */
+    /** Connections from this address are unwanted for now. */
     virtual void Discourage(const NetAddress& address) = 0;
     virtual PeerTraffic Traffic(PeerId peer) const = 0;
-    /** Whether what is left of -maxuploadtarget suffices for old blocks, too. */
+    /** Whether the rest of -maxuploadtarget suffices for old blocks too. */
     virtual bool MayUploadHistory() const { return true; }
-    /** Whether anything is left of it. */
+    /** Whether anything is left of -maxuploadtarget. */
     virtual bool MayUpload() const { return true; }
-    /** The network group of an address: who has one address of it easily has more. */
+    /** The network group of an address: the owner of one address of a group easily gets more of it.
+     */
     virtual Bytes GroupOf(const NetAddress& address) const { return NetGroups().GroupOf(address); }
 };
 

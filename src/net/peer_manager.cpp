@@ -1,4 +1,4 @@
-// See peer_manager.h: a peer's life, its queue of messages, pings and punishment.
+// See peer_manager.h: a peer's life, its message queue, pings and punishment.
 #include "net/peer_manager.h"
 
 #include "util/strings.h"
@@ -77,7 +77,7 @@ void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
     }
     m_last_tip_change = NowSeconds();
     if (m_at.chain.IsInitialBlockDownload()) return;
-    // A long reorganisation is not told in full: who wants it asks for headers.
+    // A long reorganisation is not announced in full: peers can request headers.
     std::vector<const HeaderNode*> fresh;
     for (const HeaderNode* node = &tip; node != &fork && fresh.size() < kMaxAnnouncements;
          node = node->prev) {
@@ -85,7 +85,7 @@ void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
     }
     for (const auto& [id, peer] : m_peers) {
         peer->to_announce.insert(peer->to_announce.end(), fresh.rbegin(), fresh.rend());
-        // One more than can be announced by headers, to see that they are too many.
+        // One more than can be announced by headers, to detect that there are too many.
         while (peer->to_announce.size() > kMaxAnnouncements + 1) peer->to_announce.pop_front();
     }
 }
@@ -105,8 +105,8 @@ bool PeerManager::Work()
     return more;
 }
 
-/** Whether it can be called again at once. Requests are served before anything else is read, so
- *  that answers keep their order and requests do not pile up. */
+/** Returns whether to call it again at once. Serves requests before reading further messages, so
+ *  that answers keep their order and requests do not accumulate. */
 bool PeerManager::ReadOne(Peer& peer)
 {
     if (!peer.requests.empty()) ServeRequests(peer);
@@ -172,7 +172,7 @@ void PeerManager::HandleEstablished(Peer& peer, ReceivedMessage& message)
     }
 }
 
-/** Short messages that change little; whether it was one of them. */
+/** Handles short messages that change little; returns whether it was one. */
 bool PeerManager::HandleUpkeep(Peer& peer, const ReceivedMessage& message)
 {
     const std::string& type = message.type;
@@ -222,7 +222,7 @@ void PeerManager::HandlePong(Peer& peer, ByteSpan payload)
         finished = true;
         problem = "Nonce zero";
     } else {
-        problem = "Nonce mismatch"; // as pings that overlap bring about
+        problem = "Nonce mismatch"; // pings that overlap cause this
     }
     if (problem) {
         m_at.log.Debug(LogCategory::kNet,
@@ -232,7 +232,7 @@ void PeerManager::HandlePong(Peer& peer, ByteSpan payload)
     if (finished) peer.ping_nonce = 0;
 }
 
-/** Transactions are not exchanged: what is said of them is not heard, where it is permitted. */
+/** Transactions are not exchanged: messages about them are ignored where they are permitted. */
 void PeerManager::HandleTransactions(Peer& peer, const ReceivedMessage& message)
 {
     if (message.type == TxMessage::kType) {
@@ -252,7 +252,7 @@ void PeerManager::HandleTransactions(Peer& peer, const ReceivedMessage& message)
     }
 }
 
-/** Filters of blocks (BIP157) are not offered. */
+/** Refuses requests for block filters (BIP157), which are not offered. */
 void PeerManager::HandleFilterRequest(Peer& peer, const ReceivedMessage& message)
 {
     const auto refuse = [&](const auto& request) {
@@ -270,7 +270,7 @@ void PeerManager::HandleFilterRequest(Peer& peer, const ReceivedMessage& message
     }
 }
 
-/** What is due without a message. */
+/** Does the work that is due without a message. */
 void PeerManager::Maintain(Peer& peer)
 {
     if (PunishIfMisbehaved(peer)) return;
@@ -310,7 +310,7 @@ void PeerManager::MaintainPing(Peer& peer)
     Send(peer, PingMessage{peer.ping_nonce});
 }
 
-/** Whether nothing comes or goes any more; says so in the log. */
+/** Whether the connection is dead; logs it. */
 bool PeerManager::IsInactive(const Peer& peer) const
 {
     const int64_t now = NowSeconds();
@@ -338,7 +338,7 @@ bool PeerManager::IsInactive(const Peer& peer) const
     return true;
 }
 
-/** Whether the peer was sent away. */
+/** Returns whether the peer was disconnected. */
 bool PeerManager::PunishIfMisbehaved(Peer& peer)
 {
     if (!std::exchange(peer.misbehaved, false)) return false;
@@ -352,7 +352,7 @@ bool PeerManager::PunishIfMisbehaved(Peer& peer)
         return false;
     }
     if (address.IsLocal()) {
-        // All peers of this machine, or of the hidden service, share the address.
+        // All peers on this machine, or of the hidden service, have the same address.
         m_at.log.Debug(LogCategory::kNet, "Warning: disconnecting but not discouraging {} peer {}!",
                        peer.connection.inbound_onion ? "inbound onion" : "local", peer.Id());
         Close(peer);
@@ -453,7 +453,7 @@ void PeerManager::SendRaw(Peer& peer, OutgoingMessage message)
     m_at.link.Send(peer.Id(), std::move(message));
 }
 
-/** As Core does, which names neither the peer nor its exception in clear. */
+/** As in Core, without the peer and with the exception's type mangled. */
 void PeerManager::LogRefused(std::string_view type, size_t size, const std::string& why)
 {
     m_at.log.Debug(LogCategory::kNet,

@@ -1,7 +1,7 @@
-// PeerManager: what is said to peers and made of what they say - handshake, pings, headers, blocks
-// for them and from them, and who is sent away. It has no socket, no thread and no clock, so that a
-// network of them runs from one seed: messages come by Received(), answers leave by a PeerLink,
-// time, chance and the chain come in through interfaces. Rules and numbers are Bitcoin Core's.
+// PeerManager: the protocol with peers: handshake, pings, headers, blocks in both directions, and
+// disconnections. It has no socket, no thread and no clock, so that a simulated network runs from
+// one seed: messages come in by Received(), answers leave by a PeerLink; time, randomness and the
+// chain are interfaces. Rules and numbers are Bitcoin Core's.
 //
 // Owned by the node or a test; one thread. Memory: that of its peers (peer.h).
 #pragma once
@@ -27,127 +27,131 @@ namespace ibd {
 inline constexpr int64_t kSecond = 1'000'000;
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 inline constexpr int64_t kPingInterval = 120 * kSecond;
-/** A peer that is silent for so long is gone. */
+/** A peer silent for this long is considered gone. */
 inline constexpr int64_t kPeerTimeout = 20 * 60 * kSecond;
-/** So long the answer to a getheaders is waited for before the next is sent. */
+/** Wait for the answer to a getheaders before the next is sent. */
 inline constexpr int64_t kHeadersResponseTime = 120 * kSecond;
 inline constexpr int64_t kHeadersTimeoutBase = 15 * 60 * kSecond;
 inline constexpr int64_t kHeadersTimeoutPerHeader = kSecond / 1000;
 inline constexpr int64_t kChainCheckSeconds = 20 * 60;
 
-// Bounds.
-inline constexpr int kMaxProtectedPeers = 4;                 //!< from replacement for an old chain
+// Limits.
+inline constexpr int kMaxProtectedPeers = 4;                 //!< from replacement because of an old
+                                                             //!< chain
 inline constexpr size_t kMaxAnnouncements = 8;               //!< headers in an announcement
 inline constexpr int32_t kMaxCompactDepth = 5;               //!< blocks served by cmpctblock
-inline constexpr int32_t kMaxBlockTxnDepth = 10;             //!< likewise by blocktxn
-inline constexpr int32_t kMaxCompactAhead = 2;               //!< blocks above the tip, to complete
-inline constexpr size_t kMaxCompactDownloads = 3;            //!< peers that complete one block
-inline constexpr size_t kMaxGetBlocks = 500;                 //!< hashes in answer to a getblocks
-inline constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60; //!< seconds; older ones are not served
-/** Older blocks count as history, which is served as far as -maxuploadtarget goes. */
+inline constexpr int32_t kMaxBlockTxnDepth = 10;             //!< blocks served by blocktxn
+inline constexpr int32_t kMaxCompactAhead = 2;               //!< blocks above the tip to complete
+inline constexpr size_t kMaxCompactDownloads = 3;            //!< peers that complete one block at a
+                                                             //!< time
+inline constexpr size_t kMaxGetBlocks = 500;                 //!< hashes in an answer to getblocks
+inline constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60; //!< seconds; older ones off the active
+                                                             //!< chain are not served
+/** Older blocks count as history, which is served within -maxuploadtarget. */
 inline constexpr int64_t kHistoricalAge = 7 * 24 * 60 * 60; //!< seconds
-inline constexpr int kLimitedBlocks = 288; //!< that a node with NODE_NETWORK_LIMITED has
+inline constexpr int kLimitedBlocks = 288; //!< blocks of a node with NODE_NETWORK_LIMITED
 /** The payload of one is the block. */
 inline constexpr std::string_view kBlockType = "block";
-inline constexpr size_t kMaxTimeOffsets = 50;      //!< kept
-inline constexpr size_t kMinTimeOffsets = 5;       //!< below it there is no median
-inline constexpr int64_t kMaxClockError = 10 * 60; //!< seconds, before the user is warned
-inline constexpr int kLimitedConnectDepth = 144; //!< blocks behind, to be content with such a peer
+inline constexpr size_t kMaxTimeOffsets = 50;      //!< stored samples
+inline constexpr size_t kMinTimeOffsets = 5;       //!< least samples for a median
+inline constexpr int64_t kMaxClockError = 10 * 60; //!< seconds; above it the user is warned
+inline constexpr int kLimitedConnectDepth = 144;   //!< blocks behind the tip, to accept a limited
+                                                   //!< peer
 
 struct PeerOptions {
     uint64_t services = kNodeNetwork | kNodeWitness | kNodeNetworkLimited | kNodeP2pV2;
     std::string user_agent;
-    Arith256 minimum_work;          //!< of a chain that is synced to (-minimumchainwork)
+    Arith256 minimum_work;          //!< least work of a chain to download (-minimumchainwork)
     bool blocks_only = false;       //!< transactions are a violation (-blocksonly)
     bool log_addresses = false;     //!< -logips
     int64_t handshake_seconds = 60; //!< -peertimeout
     bool prune_mode = false;
-    // Slots of those whom we choose.
+    // Slots of automatic outbound peers.
     size_t max_full_relay = 8;
     size_t max_block_relay = 2;
-    bool may_want_more = true; //!< one more may be called when the tip is old
+    bool may_want_more = true; //!< one more peer may be connected when the tip is old
 };
 
-/** All that it works on; they outlive it. */
+/** The objects that it uses; they outlive it. */
 struct PeerSurroundings {
-    Env& env; //!< for chance
+    Env& env; //!< for randomness
     Logger& log;
     const ChainParams& params;
     PeerChain& chain;
     HeaderSink& headers;
     BlockProvider& blocks;
     PeerLink& link;
-    std::function<int64_t()> now;     //!< microseconds since 1970, as tests may set it
-    AddressBook* addresses = nullptr; //!< null: there is no gossip
-    /** What a compact block may be completed with; null: nothing. */
+    std::function<int64_t()> now;     //!< microseconds since 1970, possibly mocked
+    AddressBook* addresses = nullptr; //!< null: no gossip
+    /** Transactions for completing compact blocks; may be null. */
     const TransactionSource* transactions = nullptr;
-    MessageCapture* capture = nullptr; //!< null: messages are not kept
-    NodeWarnings* warnings = nullptr;  //!< null: nobody is warned
-    HintsProvider* hints = nullptr;    //!< that peers may have; null: none
+    MessageCapture* capture = nullptr; //!< null: messages are not stored
+    NodeWarnings* warnings = nullptr;  //!< may be null
+    HintsProvider* hints = nullptr;    //!< hints offered to peers; null: none
 };
 
 class PeerManager {
 public:
     PeerManager(PeerSurroundings surroundings, PeerOptions options);
 
-    /** Blocks that the goal misses are fetched into the sink from now on. Both outlive this, or are
-     *  replaced by another call. */
+    /** Fetches the blocks missing from the goal into the sink from now on. Both outlive this, or
+     *  are replaced by another call. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
-    /** Nothing is fetched any more; what comes still is dropped. */
+    /** Ends fetching; late blocks are dropped. */
     void StopDownload();
 
-    /** From now on those whom we call are told that hints are wanted, and what they have is
-     *  fetched. The goal outlives this, or StopHints(). Before that nothing is called again. */
+    /** From now on outbound peers learn that hints are wanted, and offered files are fetched. The
+     *  goal outlives this, or StopHints(). Do not call it again before StopHints(). */
     void FetchHints(HintsGoal& goal, int64_t offer_time = kHintsOfferTime);
     void StopHints() { m_hints.reset(); }
-    /** The hints that the goal has completed are refused: those of the next best offer. */
+    /** The hints that the goal has completed are refused: fetches the next best offer. */
     void NextHints(const std::string& why)
     {
         if (m_hints) m_hints->Next(why, Now());
     }
-    /** Those of which these hints came were wrong: they are sent away. */
+    /** Disconnects the peers that offered these wrong hints. */
     void PunishForHints(const Uint256& id);
 
-    // From the connections.
+    // Events of connections.
 
     void Connected(NewPeer connection);
-    /** A message that will be read when its turn comes; PeerLink::Consumed() says so. */
+    /** A message to be read in turn; PeerLink::Consumed() reports that. */
     void Received(PeerId peer, ReceivedMessage message);
     void Disconnected(PeerId peer);
 
-    // From the chain.
+    // Events of the chain.
 
-    /** The active chain ends in `tip`, and has left the old one at `fork`. */
+    /** The active chain ends in `tip`, and left the old one at `fork`. */
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
 
-    /** Reads at most one message of each peer and does for each what is due. Returns whether more
-     *  can be done at once; otherwise call it when something has come in, and ten times a second.
-     */
+    /** Reads at most one message of each peer and does its due work. Returns whether more can be
+     *  done at once; otherwise call it after an arrival, and ten times a second. */
     bool Work();
 
     // For the user.
 
     void PingAll();
-    /** Logs "`why`, disconnecting peer=3". False: there is no such peer. */
+    /** Logs "`why`, disconnecting peer=3". False: no such peer. */
     bool Disconnect(PeerId peer, const std::string& why);
-    /** Any message, as a test of the other side. False: no such peer has said verack. */
+    /** Sends any message, to test the other side. False: no such peer has sent verack. */
     bool SendTo(PeerId peer, OutgoingMessage message);
-    /** Asks a peer for a block, whoever else was asked for it. The error is Core's sentence. */
+    /** Requests a block from a peer, even if others were asked for it. The error is Core's
+     *  sentence. */
     Result<> FetchBlock(PeerId peer, const HeaderNode& node);
     std::vector<PeerInfo> Info() const;
     size_t Count() const { return m_peers.size(); }
-    /** Asks the peers for the last headers that they have. */
+    /** Asks the peers for their last headers. */
     HeadersTold AskForLastHeaders();
-    /** Seconds that the clocks of those whom we called are ahead of ours: the median, once there
-     *  are a few. */
+    /** Seconds that the clocks of outbound peers are ahead of ours: the median, once there are some
+     *  samples. */
     int64_t TimeOffset() const;
-    /** The tip is so old that somebody else may know a better one: call one more. */
+    /** The tip is so old that another peer may know a better one: one more should be connected. */
     bool WantsAnother() const { return m_wants_another; }
-    /** The chain was synced once: a new peer now and then is asked for its headers. */
+    /** The chain was synced once: occasionally a new peer is asked for its headers. */
     bool IsSynced() const { return m_synced; }
-    /** Peers that have said verack. */
+    /** Number of peers that have sent verack. */
     size_t CountEstablished(ConnectionKind kind) const;
-    /** Whether one who offers these is worth a slot. */
+    /** Whether a peer with these services deserves a slot. */
     bool IsDesirable(uint64_t services) const
     {
         return (DesirableServices(services) & ~services) == 0;
@@ -318,7 +322,7 @@ private:
         SendRaw(peer, MakeOutgoing(message));
     }
     void SendRaw(Peer& peer, OutgoingMessage message);
-    /** The message, or nothing after saying so in the log. */
+    /** Decodes the message; nothing after an error, which is logged. */
     template <typename Message>
     std::optional<Message> Read(const Peer& /*peer*/, ByteSpan payload)
     {
@@ -327,7 +331,8 @@ private:
         LogRefused(Message::kType, payload.size(), message.Message());
         return std::nullopt;
     }
-    /** Of a message that is of no use here: whether it can be decoded, where the log may say so. */
+    /** For a message without use here: whether it can be decoded. Decodes only if the log shows
+     *  errors. */
     template <typename Message>
     bool IsReadable(const Peer& peer, ByteSpan payload)
     {
@@ -335,12 +340,12 @@ private:
         return Read<Message>(peer, payload).has_value();
     }
     void LogRefused(std::string_view type, size_t size, const std::string& why);
-    /** Logs "`why`, disconnecting peer=3", and does. */
+    /** Logs "`why`, disconnecting peer=3", and disconnects. */
     void Drop(Peer& peer, const std::string& why, bool always_log = false);
     void Close(Peer& peer);
     void Misbehaving(Peer& peer, const std::string& why);
     Peer* Find(PeerId id);
-    /** "peer=3", with the address if it may be logged. */
+    /** "peer=3", with the address if logging allows it. */
     std::string NameOf(const Peer& peer) const;
     bool IsActive(const HeaderNode& node) const;
     int64_t Now() const { return m_at.now(); }
@@ -349,19 +354,19 @@ private:
 
     const PeerSurroundings m_at;
     const PeerOptions m_options;
-    const SipKey m_relay_key; //!< chance: decides who is told which addresses
+    const SipKey m_relay_key; //!< random: determines the peers to which an address is relayed
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
-    std::optional<BlockDownloader> m_downloader; //!< there is one when there is a sink
+    std::optional<BlockDownloader> m_downloader; //!< exists while there is a sink
     BlockSink* m_sink = nullptr;
     static constexpr size_t kMaxNamedAddresses = 1024;
-    /** Of peers that the user named, by address. */
+    /** By address, for peers named by the user. */
     std::map<std::string, std::shared_ptr<SpoiltBlocks>> m_spoilt_by_named;
     static constexpr size_t kMaxDeparted = 64;
-    /** Of those of them that left last. */
+    /** Of the last disconnected peers among them. */
     std::deque<std::pair<PeerId, std::shared_ptr<SpoiltBlocks>>> m_spoilt_of_departed;
-    std::optional<HintsDownloader> m_hints; //!< while hints are wanted
+    std::optional<HintsDownloader> m_hints; //!< exists while hints are wanted
     CompactAnnouncers m_announcers;
-    /** A block that was lately sent or asked for as a compact one. */
+    /** A block recently sent or requested as a compact block. */
     struct CompactForm {
         const HeaderNode* node = nullptr;
         Bytes raw;
@@ -369,16 +374,17 @@ private:
         Bytes compact_message; //!< payload of its cmpctblock
     };
     CompactForm m_compact_form;
-    int64_t m_presync_told = -kSecond; //!< when its progress was last in the log
-    int32_t m_announced_early = 0;     //!< highest block that was announced before it was connected
-    // Of those beyond the slots; seconds since 1970.
+    int64_t m_presync_told = -kSecond; //!< time of its last progress line in the log
+    int32_t m_announced_early = 0;     //!< highest block announced before it was connected
+    // For peers beyond the slots; seconds since 1970.
     int64_t m_next_extra_check = 0;
     int64_t m_next_stale_check = 0;
     int64_t m_last_tip_change = 0;
     bool m_wants_another = false;
     bool m_synced = false;
     std::deque<int64_t> m_time_offsets; //!< seconds, the newest last
-    BlockHash m_last_inv_sync; //!< block whose inv last made us ask one more peer for headers
+    BlockHash m_last_inv_sync; //!< block whose inv last caused a request for headers from one more
+                               //!< peer
 };
 
 /** Whether `node` lies on the branch that ends in `tip`. */

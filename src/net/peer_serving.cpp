@@ -1,4 +1,4 @@
-// See peer_manager.h: blocks for peers, and how they hear of new ones.
+// See peer_manager.h: blocks for peers, and announcements of new ones.
 #include "net/peer_manager.h"
 
 #include "chain/assume_valid.h"
@@ -8,14 +8,14 @@ namespace ibd {
 
 namespace {
 
-/** So many blocks that are stored may be connected before the one that a request waits for. */
+/** A request waits for a block if at most this many stored blocks must be connected before it. */
 constexpr int kMostAwaited = 144;
-/** Margin beyond the blocks that a limited node promises, for requests that cross a new block. */
+/** Blocks beyond the promise of a limited node, for requests that cross a new block. */
 constexpr int kLimitedMargin = 2;
-/** Bytes that the count of transactions of a block takes at most. */
+/** Most bytes of a block's transaction count. */
 constexpr size_t kMaxCountSize = 9;
 
-/** The block as nodes had it before BIP144. */
+/** The block in the serialization before BIP144. */
 Result<Bytes> StripWitnesses(ByteSpan raw)
 {
     BlockView block;
@@ -61,8 +61,8 @@ void PeerManager::HandleInv(Peer& peer, ByteSpan payload)
     if (unknown) AskForHeadersOf(peer, *unknown);
 }
 
-/** The last block of an inv is the highest. As long as headers come from one peer only, each new
- *  block adds but one more to ask. */
+/** The last block of an inv is the highest. While headers come from a single peer, each new block
+ *  adds one more peer to ask. */
 void PeerManager::AskForHeadersOf(Peer& peer, const BlockHash& block)
 {
     if (!peer.sync_started && (peer.inv_asked_headers || block == m_last_inv_sync)) return;
@@ -94,14 +94,14 @@ void PeerManager::HandleGetData(Peer& peer, ByteSpan payload)
     ServeRequests(peer);
 }
 
-/** Answers what asks for transactions, of which there are none, and then one more request: a block
- *  is work, and others want to be heard too. */
+/** Answers requests for transactions, of which there are none, and then one more request: reading a
+ *  block is work, and other peers get their turn. */
 void PeerManager::ServeRequests(Peer& peer)
 {
     if (m_at.link.SendPaused(peer.Id())) return;
     NotFoundMessage missing;
     while (!peer.requests.empty() && peer.requests.front().IsTx()) {
-        // Who did not want to hear of transactions gets no answer to such a request.
+        // A peer that wanted no transactions gets no answer.
         if (peer.wants_txs) missing.list.items.push_back(peer.requests.front());
         peer.requests.pop_front();
     }
@@ -113,8 +113,8 @@ void PeerManager::ServeRequests(Peer& peer)
     if (!missing.list.items.empty()) Send(peer, missing);
 }
 
-/** Whether the next of its requests is for a block that is just being connected: peers are told of
- *  such, so they may ask for it, and would wait long for an answer that does not come. */
+/** Whether its next request is for a block that is being connected: such blocks are announced, so
+ *  the peer may request it, and would wait long for a missing answer. */
 bool PeerManager::AwaitsChain(const Peer& peer) const
 {
     if (peer.requests.empty() || !peer.requests.front().IsBlock()) return false;
@@ -152,24 +152,25 @@ void PeerManager::ServeBlock(Peer& peer, const InventoryItem& item)
         (peer.our_services & kNodeNetworkLimited) && !(peer.our_services & kNodeNetwork);
     if (limited && !peer.Permits(kPermitNoBan) &&
         tip.height - node->height > kLimitedBlocks + kLimitedMargin) {
-        // What lies deeper would tell how far we have pruned; and it would wait for an answer.
+        // A deeper block would reveal how far we have pruned; without a disconnection the peer
+        // would wait.
         return Drop(peer, "Ignore block request below NODE_NETWORK_LIMITED threshold");
     }
     if (!m_at.chain.Facts(*node).have_data) return;
     if (!SendBlock(peer, item, *node)) return Close(peer);
     if (item.hash != peer.continuation) return;
-    // Unknown to the peer, this makes it ask for the hashes behind those it has now.
+    // An inv of the tip makes the peer request the hashes after those that it has.
     InvMessage more;
     more.list.items = {{kInvBlock, tip.hash}};
     Send(peer, more);
     peer.continuation = {};
 }
 
-/** As it was asked for, but an old one not as a compact block: the peer would know nothing of what
- *  is in it. */
+/** Sends the block in the requested form, but an old one not as a compact block, since the peer has
+ *  none of its transactions. */
 bool PeerManager::SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node)
 {
-    if (item.type == kInvFilteredBlock && !peer.bloom) return true; // nothing is said, as in Core
+    if (item.type == kInvFilteredBlock && !peer.bloom) return true; // no answer, as in Core
     if (item.type == kInvCompactBlock && IsCaughtUp() &&
         node.height >= m_at.chain.Tip().height - kMaxCompactDepth) {
         return SendCompact(peer, node);
@@ -207,7 +208,7 @@ void PeerManager::HandleGetBlocks(Peer& peer, ByteSpan payload)
                    fork < tip.height ? fork + 1 : -1,
                    message->stop.IsNull() ? "end" : message->stop.ToHex(), kMaxGetBlocks,
                    peer.Id());
-    // A block that will be pruned before it can be asked for is not offered.
+    // A block that will probably be pruned before a request is not offered.
     const int likely_kept =
         kLimitedBlocks - static_cast<int>(3600 / m_at.params.consensus.pow_target_spacing);
     const int end = std::min<int>(tip.height, fork + int{kMaxGetBlocks});
@@ -223,8 +224,8 @@ void PeerManager::HandleGetBlocks(Peer& peer, ByteSpan payload)
     }
 }
 
-/** Tells of new blocks: by a compact block or by headers who asked for that and can connect them,
- *  else by inv. */
+/** Announces new blocks: by compact block or headers if the peer requested that and can connect
+ *  them, else by inv. */
 void PeerManager::Announce(Peer& peer)
 {
     if (peer.to_announce.empty()) return;
@@ -247,14 +248,14 @@ void PeerManager::Announce(Peer& peer)
     peer.to_announce.clear();
 }
 
-/** Whether the peer has told of the block, or was told of it. */
+/** Whether the peer has announced the block, or received its announcement. */
 bool PeerManager::HasHeader(const Peer& peer, const HeaderNode& node)
 {
     return (peer.best_known && IsAncestor(node, *peer.best_known)) ||
            (peer.best_sent && IsAncestor(node, *peer.best_sent));
 }
 
-/** The headers to announce, none if the peer has them all; false: it has to be done by inv. */
+/** The headers to announce, empty if the peer has them all; false: use inv. */
 bool PeerManager::CollectAnnouncement(const Peer& peer, std::vector<BlockHeader>& out) const
 {
     const size_t count = peer.to_announce.size();
@@ -262,7 +263,7 @@ bool PeerManager::CollectAnnouncement(const Peer& peer, std::vector<BlockHeader>
     if ((!peer.prefers_headers && !compact) || count > kMaxAnnouncements) return false;
     const HeaderNode* before = nullptr;
     for (const HeaderNode* node : peer.to_announce) {
-        // A reorganisation came between: what is queued is no chain, or not the active one.
+        // After a reorganisation the queued blocks are no chain, or not the active one.
         if (!IsActive(*node) || (before && node->prev != before)) return false;
         before = node;
         if (out.empty() && HasHeader(peer, *node)) continue;
@@ -281,7 +282,7 @@ void PeerManager::SendInventory(Peer& peer)
     peer.to_inv.clear();
 }
 
-/** Blocks of the active chain, and recent ones beside it: old ones would tell who we are. */
+/** Blocks of the active chain, and recent ones off it: old ones would allow fingerprinting. */
 bool PeerManager::MayServe(const HeaderNode& node) const
 {
     if (IsActive(node)) return true;
@@ -291,7 +292,7 @@ bool PeerManager::MayServe(const HeaderNode& node) const
            BlockProofEquivalentTime(best, node, best, m_at.params.consensus) < kStaleBlockAge;
 }
 
-/** Last block of the active chain that who sent the locator has. */
+/** The last block of the active chain in the locator's chain. */
 const HeaderNode& PeerManager::ForkWithActive(const std::vector<BlockHash>& locator) const
 {
     const HeaderNode& tip = m_at.chain.Tip();

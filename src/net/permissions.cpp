@@ -11,7 +11,7 @@ struct Parsed {
     uint32_t permissions = kPermitNone;
     bool in = false;
     bool out = false;
-    std::string_view rest; //!< behind the "@", or all
+    std::string_view rest; //!< after the "@", or all
 };
 
 std::optional<uint32_t> PermissionOf(std::string_view name)

@@ -1,4 +1,4 @@
-// Permissions of peers as options and RPC write them: "noban,relay@1.2.3.0/24" of -whitelist,
+// Text form of peers' permissions in options and RPC: "noban,relay@1.2.3.0/24" of -whitelist,
 // "download@1.2.3.4:8333" of -whitebind. Bits: PeerPermissions (peer_link.h). Pure.
 #pragma once
 
@@ -7,27 +7,27 @@
 
 namespace ibd {
 
-/** Set where the user named no permissions: which these are then depends on -whitelistrelay and
- *  -whitelistforcerelay. Replaced before a peer is told of. */
+/** Set if the user named no permissions: -whitelistrelay and -whitelistforcerelay then determine
+ *  them. Replaced before a peer gets it. */
 inline constexpr uint32_t kPermitImplicit = 1U << 31;
 inline constexpr uint32_t kPermitAll =
     kPermitBloomFilter | kPermitForceRelay | kPermitNoBan | kPermitMempool | kPermitAddr;
 
-/** Peers of a range of addresses, and what they may. */
+/** A range of addresses and the permissions of its peers. */
 struct Whitelisted {
     Subnet range;
     uint32_t permissions = kPermitNone;
-    bool incoming = true;  //!< of those who call us
-    bool outgoing = false; //!< of those whom the user has us call
+    bool incoming = true;  //!< for inbound peers
+    bool outgoing = false; //!< for outbound peers named by the user
 };
 /** The value of a -whitelist; the error is Core's sentence. */
 Result<Whitelisted> ParseWhitelist(std::string_view text, bool cjdns_reachable);
 
-/** An address to listen at. */
+/** An address to listen on. */
 struct Binding {
     Endpoint address;
-    uint32_t permissions = kPermitNone; //!< of who calls there (-whitebind)
-    bool onion = false;                 //!< what comes there comes from our hidden service
+    uint32_t permissions = kPermitNone; //!< for peers that connect there (-whitebind)
+    bool onion = false;                 //!< its connections come from our hidden service
 };
 /** The value of a -whitebind; the error is Core's sentence. */
 Result<Binding> ParseWhitebind(std::string_view text);

@@ -17,7 +17,7 @@ namespace ibd {
 namespace {
 
 constexpr size_t kMostJobs = 16;
-constexpr size_t kLongestTable = 1 << 20; //!< bytes of routes that are looked at
+constexpr size_t kLongestTable = 1 << 20; //!< bytes of routes that are read
 
 std::vector<std::string_view> Words(std::string_view line)
 {
@@ -31,7 +31,7 @@ std::vector<std::string_view> Words(std::string_view line)
     }
 }
 
-/** `find(words)` for each line of a table until it finds something. */
+/** Calls `find(words)` for each line of a table until it returns an address. */
 template <typename Find>
 std::optional<NetAddress> FindInTable(std::string_view table, Find find)
 {
@@ -77,7 +77,7 @@ std::optional<NetAddress> DefaultGateway(Env& env, AddressNetwork network)
     const bool ipv4 = network == AddressNetwork::kIpv4;
     const auto file = env.OpenRead(ipv4 ? "/proc/net/route" : "/proc/net/ipv6_route");
     if (!file) return std::nullopt;
-    std::string table(kLongestTable, '\0'); // its size is not known before it is read
+    std::string table(kLongestTable, '\0'); // its size is unknown before it is read
     const auto size = (*file)->ReadAt(0, {reinterpret_cast<uint8_t*>(table.data()), table.size()});
     if (!size) return std::nullopt;
     table.resize(*size);
@@ -120,10 +120,10 @@ void PortMapper::OnEvent(int, short what, void* arg)
     PortMapper& self = *static_cast<PortMapper*>(arg);
     if (self.m_jobs.empty()) return self.StartRound();
     if ((what & EV_READ) != 0) return self.Receive();
-    self.SendRequest(); // the last one, or its answer, was lost
+    self.SendRequest(); // the last request, or its answer, was lost
 }
 
-// Rounds: all that is to be mapped, one after the other.
+// Rounds: all mappings, one after the other.
 
 void PortMapper::StartRound()
 {
@@ -150,7 +150,7 @@ void PortMapper::StartRound()
         }
     }
     if (m_jobs.empty()) return EndRound();
-    m_jobs.push_front({}); // that NextJob() takes off
+    m_jobs.push_front({}); // NextJob() removes it
     NextJob();
 }
 
@@ -181,7 +181,8 @@ void PortMapper::EndRound()
             "portmap: Got impossibly short mapping lifetime of {} seconds", m_lifetime);
         return WaitFor(0, kRetryMilliseconds);
     }
-    // Between 1/2 and 5/8 of it, by chance: not all who restart with the router ask at once.
+    // Between 1/2 and 5/8 of it, at random, so that not all hosts send requests at once after the
+    // router restarts.
     uint8_t chance[2];
     m_settings.env.RandomBytes(chance);
     const int64_t lifetime = int64_t{m_lifetime} * 1000;
@@ -207,7 +208,7 @@ bool PortMapper::OpenSocket()
     m_fd = ::socket(router->Family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (m_fd < 0) return failed("create UDP socket");
     if (::bind(m_fd, bound->Get(), bound->size) != 0) return failed("bind to address");
-    // Then the system takes packets of the router alone.
+    // Afterwards the system accepts packets only from the router.
     if (::connect(m_fd, router->Get(), router->size) != 0) return failed("connect to gateway");
     m_request.internal = LocalEndpoint(m_fd).address;
     m_request.external = job.bind.Is(AddressNetwork::kIpv4) ? NetAddress::FromIpv4({0, 0, 0, 0})
@@ -265,7 +266,7 @@ void PortMapper::Receive()
     uint8_t packet[kLongestPcp];
     const ssize_t size = ::recv(m_fd, packet, sizeof packet, MSG_DONTWAIT);
     if (size < 0) {
-        // Nobody listens there, most likely.
+        // Probably no program listens there.
         m_settings.log.Debug(LogCategory::kNet, "{}: Could not receive response: {}", Protocol(),
                              SystemErrorText(errno));
         return NextJob();
@@ -317,7 +318,7 @@ void PortMapper::TakeMapping(const PortMapping& mapping)
     m_settings.log.Info("portmap: Added mapping {}:{} -> {} (for {}s)", Protocol(),
                         mapping.external.ToString(),
                         Endpoint{m_request.internal, m_settings.port}.ToString(), mapping.seconds);
-    // A grant of nothing is an impossibly short one.
+    // A grant of zero seconds is treated as one second.
     const uint32_t seconds = std::clamp<uint32_t>(mapping.seconds, 1, kLifetime);
     m_lifetime = m_lifetime == 0 ? seconds : std::min(m_lifetime, seconds);
     m_mapped(mapping.external);

@@ -1,9 +1,9 @@
-// PortMapper: asks the router to forward our port to us (-natpmp) by PCP, or by NAT-PMP where it
-// speaks that only: for IPv4, and for each routable IPv6 address of ours, which a firewall may keep
-// from being called. Renewed at half of the time that was granted; after a failure it tries again
-// later. Nothing is taken back at the end: the mapping is short.
+// PortMapper: asks the router to forward our port to us (-natpmp) by PCP, or by NAT-PMP if the
+// router supports only that: for IPv4, and for each of our routable IPv6 addresses, which a
+// firewall may block. Renews after half of the granted time; retries later after a failure.
+// Mappings are not removed at the end, as they are short.
 //
-// Owned by who owns the loop, its thread only; told things there. Memory: a handful of addresses.
+// Used on the thread of the owner's loop; callbacks run there. Memory: a few addresses.
 #pragma once
 
 #include "net/pcp_messages.h"
@@ -19,30 +19,31 @@ struct event_base;
 
 namespace ibd {
 
-/** The router by which this machine reaches the Internet, of /proc/net/route or ipv6_route. */
+/** The default router, from /proc/net/route or ipv6_route. */
 std::optional<NetAddress> ParseIpv4Gateway(std::string_view routes);
 std::optional<NetAddress> ParseIpv6Gateway(std::string_view routes);
-/** That of this machine; nothing if there is none. */
+/** The default router of this machine; nothing: none. */
 std::optional<NetAddress> DefaultGateway(Env& env, AddressNetwork network);
 
 class PortMapper {
 public:
     static constexpr int kTries = 3;
     static constexpr int64_t kTryMilliseconds = 1'000;
-    static constexpr uint32_t kLifetime = 40 * 60;       //!< seconds, asked for
-    static constexpr int kMostStrays = 16; //!< packets that are no answer, to one question
-    static constexpr uint32_t kShortestLifetime = 30;    //!< below it the router talks nonsense
+    static constexpr uint32_t kLifetime = 40 * 60;    //!< seconds, requested
+    static constexpr int kMostStrays = 16;            //!< unrelated packets to one request
+    static constexpr uint32_t kShortestLifetime = 30; //!< seconds; the router's shorter grants
+                                                      //!< are implausible
     static constexpr int64_t kRetryMilliseconds = 5 * 60'000;
 
     struct Settings {
         Env& env;
         Logger& log;
         event_base* base = nullptr;
-        uint16_t port = 0; //!< at which we listen, and which others are to call
+        uint16_t port = 0; //!< listening port, internal and external
         uint16_t server_port = kPcpPort;
-        /** Of the routing table; asked again each time. */
+        /** Reads the routing table each time. */
         std::function<std::optional<NetAddress>(AddressNetwork network)> gateway = {};
-        /** Of this machine's interfaces. */
+        /** Addresses of this machine's interfaces. */
         std::function<std::vector<NetAddress>()> own_addresses = {};
     };
     using Mapped = std::function<void(const Endpoint& external)>;
@@ -56,7 +57,7 @@ private:
     enum class Question { kPcpMap, kNatPmpAddress, kNatPmpMap };
     struct Job {
         NetAddress gateway;
-        NetAddress bind; //!< ours; any address of IPv4
+        NetAddress bind; //!< our address, or any IPv4 address
     };
     struct Free {
         void operator()(event* e) const;
@@ -81,16 +82,16 @@ private:
     const Settings m_settings;
     const Mapped m_mapped;
     std::unique_ptr<event, Free> m_event;
-    std::deque<Job> m_jobs; //!< the first is at work
+    std::deque<Job> m_jobs; //!< the first one is running
     int m_fd = -1;
     PortMapRequest m_request;
     Question m_question = Question::kPcpMap;
     int m_tries = 0;
     int m_strays = 0;
-    NetAddress m_external; //!< as NAT-PMP told it
+    NetAddress m_external; //!< from NAT-PMP
     bool m_warned = false; //!< that we are not authorized
-    // Of the round.
-    uint32_t m_lifetime = 0; //!< shortest that was granted; 0: none was
+    // Of the current round.
+    uint32_t m_lifetime = 0; //!< shortest granted time; 0: none was granted
     bool m_no_resources = false;
 };
 

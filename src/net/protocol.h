@@ -1,5 +1,5 @@
-// Numbers and names of the peer-to-peer protocol, as Bitcoin Core speaks version 70017. What the
-// messages carry: messages.h; bytes: doc/formats/p2p.md.
+// Numbers and names of the peer-to-peer protocol, version 70017 as in Bitcoin Core. Contents of
+// messages: messages.h; bytes: doc/formats/p2p.md.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace ibd {
 
-// Versions. The lower of the two that peers state holds on a connection.
+// Versions. A connection uses the lower of the two announced ones.
 inline constexpr int32_t kProtocolVersion = 70017;
 inline constexpr int32_t kMinPeerVersion = 31800;       //!< older peers are disconnected
 inline constexpr int32_t kPingNonceVersion = 60000;     //!< above it pings carry a nonce (BIP31)
 inline constexpr int32_t kSendHeadersVersion = 70012;   //!< BIP130
 inline constexpr int32_t kFeeFilterVersion = 70013;     //!< BIP133
 inline constexpr int32_t kCompactBlocksVersion = 70014; //!< BIP152
-/** From here on an invalid compact block is no misbehaviour of who relays it. */
+/** From here on relaying an invalid compact block is not misbehaviour. */
 inline constexpr int32_t kInvalidCompactBlockVersion = 70015;
 inline constexpr int32_t kWtxidRelayVersion = 70016;  //!< BIP339
 inline constexpr int32_t kFeatureVersion = 70017;     //!< BIP434
@@ -29,22 +29,22 @@ inline constexpr uint64_t kCompactBlocksEncoding = 2; //!< the only one in use: 
 inline constexpr size_t kMaxPayload = 4'000'000;  //!< bytes
 inline constexpr size_t kMaxMessageType = 12;     //!< characters
 inline constexpr size_t kMaxUserAgent = 256;      //!< bytes
-inline constexpr size_t kMaxAddresses = 1000;     //!< of an addr or addrv2
-inline constexpr size_t kMaxInventory = 50'000;   //!< of an inv or getdata
-inline constexpr size_t kMaxHeaders = 2000;       //!< of a headers
+inline constexpr size_t kMaxAddresses = 1000;     //!< in an addr or addrv2
+inline constexpr size_t kMaxInventory = 50'000;   //!< in an inv or getdata
+inline constexpr size_t kMaxHeaders = 2000;       //!< in a headers message
 inline constexpr size_t kMaxLocator = 101;        //!< hashes of a getheaders or getblocks
-inline constexpr size_t kMaxCompactTxs = 65535;   //!< transactions that a cmpctblock can name
+inline constexpr size_t kMaxCompactTxs = 65535;   //!< transactions in a cmpctblock
 inline constexpr size_t kMinFeatureId = 4;        //!< bytes
 inline constexpr size_t kMaxFeatureId = 80;       //!< bytes
 inline constexpr size_t kMaxFeatureData = 512;    //!< bytes
 inline constexpr size_t kMaxBloomFilter = 36'000; //!< bytes
 inline constexpr uint32_t kMaxBloomHashes = 50;
 inline constexpr size_t kMaxFilterElement = 520;       //!< bytes, of a filteradd
-inline constexpr uint32_t kMaxBlockFilters = 1000;     //!< blocks that a getcfilters may ask about
-inline constexpr uint32_t kMaxFilterHeaders = 2000;    //!< likewise a getcfheaders
-inline constexpr int kFilterCheckpointInterval = 1000; //!< blocks between those of a cfcheckpt
+inline constexpr uint32_t kMaxBlockFilters = 1000;     //!< blocks in a getcfilters
+inline constexpr uint32_t kMaxFilterHeaders = 2000;    //!< blocks in a getcfheaders
+inline constexpr int kFilterCheckpointInterval = 1000; //!< blocks between entries of a cfcheckpt
 
-/** Bits of what a node offers. */
+/** Bits for the services of a node. */
 enum ServiceFlags : uint64_t {
     kNodeNone = 0,
     kNodeNetwork = 1 << 0,         //!< all blocks
@@ -54,10 +54,10 @@ enum ServiceFlags : uint64_t {
     kNodeNetworkLimited = 1 << 10, //!< the last 288 blocks (BIP159)
     kNodeP2pV2 = 1 << 11,          //!< BIP324
 };
-/** "NETWORK", "WITNESS", "UNKNOWN[2^5]": names of the bits that are set, lowest first. */
+/** "NETWORK", "WITNESS", "UNKNOWN[2^5]": names of the set bits, lowest first. */
 std::vector<std::string> ServiceNames(uint64_t services);
 
-/** What an inventory entry names. */
+/** Types of inventory entries. */
 enum InventoryType : uint32_t {
     kInvTx = 1,
     kInvBlock = 2,
@@ -69,7 +69,7 @@ enum InventoryType : uint32_t {
     kInvWitnessBlock = kInvBlock | kInvWitnessFlag,
 };
 
-/** Every type of message that Core knows, in its order. */
+/** All message types that Core knows, in its order. */
 inline constexpr std::array<std::string_view, 36> kMessageTypes = {
     "version",    "verack",       "addr",        "addrv2",      "sendaddrv2",  "inv",
     "getdata",    "merkleblock",  "getblocks",   "getheaders",  "tx",          "headers",

@@ -1,5 +1,5 @@
-// Resolver: looks names up in DNS on a thread of its own (net-dns), as the system does it, so that
-// nobody else waits. Owned by PeerNetwork. Bounds: kMaxWaiting names that wait, kMaxAnswers
+// Resolver: looks up names by the system's resolver on a thread of its own (net-dns), so that other
+// threads do not wait. Owned by PeerNetwork. Bounds: kMaxWaiting waiting names, kMaxAnswers
 // addresses of each.
 #pragma once
 
@@ -14,16 +14,17 @@ public:
     static constexpr size_t kMaxAnswers = 256;
 
     using Answer = std::function<void(std::vector<NetAddress>)>;
-    /** The system's way to look a name up. */
+    /** The function that looks up a name. */
     using LookUp = std::function<std::vector<NetAddress>(const std::string& name, size_t most)>;
 
     explicit Resolver(LookUp look_up) : m_look_up(std::move(look_up)), m_queue(kMaxWaiting) {}
     ~Resolver() { Stop(); }
 
     void Start();
-    /** Drops what waits; returns when the look-up under way has ended. */
+    /** Drops waiting names; returns when the current look-up has ended. */
     void Stop();
-    /** `answer` is told at most `most` addresses, on the thread of this. False: too many wait. */
+    /** `answer` gets at most `most` addresses, on the resolver's thread. False: too many names are
+     *  waiting. */
     bool Ask(std::string name, size_t most, Answer answer);
 
 private:
@@ -34,11 +35,11 @@ private:
     };
 
     const LookUp m_look_up;
-    BoundedQueue<Question> m_queue; //!< each counts as one
+    BoundedQueue<Question> m_queue; //!< each question has size 1
     NamedThread m_thread;
 };
 
-/** What getaddrinfo says; without port. */
+/** Looks up by getaddrinfo; without port. */
 std::vector<NetAddress> SystemLookUp(const std::string& name, size_t most);
 
 } // namespace ibd

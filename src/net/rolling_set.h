@@ -1,6 +1,5 @@
-// RollingSet: remembers at least the last so many things it was told, in bounded memory, as 64-bit
-// hashes under a secret key: one in 2^40 questions about other things is answered wrongly. Owned by
-// one thread.
+// RollingSet: remembers at least the last `size` things in bounded memory, as 64-bit hashes under a
+// secret key; one of 2^40 other things gives a false positive. Owned by one thread.
 #pragma once
 
 #include "crypto/siphash.h"
@@ -13,13 +12,13 @@ namespace ibd {
 
 class RollingSet {
 public:
-    /** `size`: how many of the last are surely remembered; at most twice as many are held, about 40
-     *  bytes each. */
+    /** `size`: number of the last things that are certainly remembered; at most twice as many are
+     *  stored, about 40 bytes each. */
     RollingSet(size_t size, SipKey key) : m_size(size), m_key(key) { CHECK(size > 0); }
 
     void Insert(ByteSpan thing)
     {
-        // The older generation goes when the younger is full.
+        // The older generation is dropped when the younger is full.
         if (m_young.size() == m_size) m_old = std::exchange(m_young, {});
         m_young.insert(HashOf(thing));
     }

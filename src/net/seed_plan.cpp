@@ -75,7 +75,7 @@ void SeedPlan::NextFixed(const View& view, Step& step)
 
 // DNS.
 
-/** Whether it is time to think of DNS. */
+/** Whether the wait before DNS is over. */
 bool SeedPlan::WaitedForNodes(const View& view)
 {
     if (view.now > m_start + kNodesFirst) {
@@ -107,7 +107,7 @@ void SeedPlan::EndDns(const char* why)
     m_phase = Phase::kDone;
 }
 
-/** Who has addresses tries these first: each question tells the seed of us. */
+/** With known addresses, tries these first: each question reveals us to the seed. */
 bool SeedPlan::MayAsk(const View& view)
 {
     if (m_right_now > 0) return true;

@@ -1,7 +1,7 @@
-// SeedPlan: when to ask whom for addresses, as long as there are few: nodes that the user named
-// (-seednode), DNS seeds, and at last the addresses that come with the program. It has no socket
-// and no thread: it says what is to be done, and hears how many peers and addresses there are.
-// Order, times and texts are Bitcoin Core's. Owned by PeerNetwork, thread of the peers.
+// SeedPlan: the order and times of asking for addresses while few are known: nodes named by the
+// user (-seednode), DNS seeds, and finally the compiled-in addresses. It has no socket and no
+// thread: it returns the next steps, and is given the numbers of peers and addresses. Order, times
+// and texts are Bitcoin Core's. Owned by PeerNetwork, thread of the peers.
 #pragma once
 
 #include "crypto/random_stream.h"
@@ -25,24 +25,24 @@ class SeedPlan {
 public:
     // Microseconds.
     static constexpr int64_t kSecond = 1'000'000;
-    static constexpr int64_t kNodesFirst = 30 * kSecond; //!< before DNS is asked
+    static constexpr int64_t kNodesFirst = 30 * kSecond; //!< wait before DNS
     static constexpr int64_t kNextNode = 10 * kSecond;
-    static constexpr int64_t kFewDelay = 11 * kSecond;   //!< before DNS, with few addresses
-    static constexpr int64_t kManyDelay = 300 * kSecond; //!< and with many
+    static constexpr int64_t kFewDelay = 11 * kSecond;   //!< wait before DNS, with few addresses
+    static constexpr int64_t kManyDelay = 300 * kSecond; //!< wait before DNS, with many addresses
     static constexpr int64_t kFixedDelay = 60 * kSecond;
     static constexpr size_t kMany = 1000; //!< addresses
     static constexpr int kDnsAtOnce = 3;
     static constexpr int kEnoughPeers = 2;
 
-    /** Times are of the clock that `View::now` has. */
+    /** Times use the clock of `View::now`. */
     SeedPlan(SeedOptions options, Logger& log, const Hash32& seed, int64_t now, size_t addresses);
 
     struct View {
         int64_t now = 0;            //!< microseconds
-        bool active = true;         //!< we talk to peers at all
-        size_t addresses = 0;       //!< known
-        int full_relay = 0;         //!< peers of that kind that have said verack
-        bool empty_network = false; //!< of a network that is reachable no address is known
+        bool active = true;         //!< the network is active
+        size_t addresses = 0;       //!< number of known ones
+        int full_relay = 0;         //!< full-relay peers that have sent verack
+        bool empty_network = false; //!< a reachable network has no known address
     };
     struct Step {
         std::vector<std::string> fetch; //!< nodes to connect to for their addresses
@@ -50,7 +50,7 @@ public:
         bool add_fixed = false;
     };
     Step Next(const View& view);
-    /** What a DNS seed of Step::ask said. */
+    /** The result of a DNS seed in Step::ask. */
     void Answered(size_t addresses)
     {
         m_found += addresses;
@@ -69,19 +69,19 @@ private:
 
     const SeedOptions m_options;
     Logger& m_log;
-    std::vector<std::string> m_nodes; //!< not yet asked, in order of chance
-    std::deque<std::string> m_dns;    //!< likewise
+    std::vector<std::string> m_nodes; //!< not asked yet, in random order
+    std::deque<std::string> m_dns;    //!< not asked yet, in random order
     const int64_t m_start;
-    int64_t m_node_since; //!< when the last node was tried
+    int64_t m_node_since; //!< time of the last attempt at a node
     bool m_fetch_now;     //!< at the next step
     bool m_add_fixed;
     Phase m_phase = Phase::kNodes;
-    int m_right_now = 0;      //!< seeds to ask before looking at what came of it
-    int64_t m_wait_until = 0; //!< 0: does not wait
+    int m_right_now = 0;      //!< seeds to ask before the result is checked
+    int64_t m_wait_until = 0; //!< 0: not waiting
     int64_t m_next_look = 0;
-    bool m_paused = false; //!< said that we do not talk to peers
-    size_t m_found = 0;    //!< addresses that DNS told
-    int m_open = 0;        //!< questions without an answer yet
+    bool m_paused = false; //!< the pause of the network was logged
+    size_t m_found = 0;    //!< addresses from DNS
+    int m_open = 0;        //!< pending questions
 };
 
 } // namespace ibd

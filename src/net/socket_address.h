@@ -1,5 +1,5 @@
-// Endpoints as the system's sockets have them, and back. IPv4 and IPv6 (and CJDNS, which is IPv6 to
-// the system); no other network has sockets of its own.
+// Converts endpoints to and from the system's socket addresses. For IPv4 and IPv6 (and CJDNS, which
+// is IPv6 to the system); other networks have no sockets.
 #pragma once
 
 #include "net/net_address.h"
@@ -17,13 +17,13 @@ struct SocketAddress {
     int Family() const { return storage.ss_family; }
 };
 
-/** Nothing for networks that have no sockets. */
+/** Nothing for networks without sockets. */
 std::optional<SocketAddress> ToSocketAddress(const Endpoint& endpoint);
 /** A UNIX socket; nothing if the path is too long. */
 std::optional<SocketAddress> UnixSocketAddress(const std::string& path);
 /** Nothing for families other than IPv4 and IPv6. */
 std::optional<Endpoint> FromSocketAddress(const sockaddr* address);
-/** Our end of a socket; invalid if the system does not say. */
+/** Our end of a socket; invalid if unknown. */
 Endpoint LocalEndpoint(int fd);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// Socks5Client: what is said to a SOCKS5 server (RFC 1928, RFC 1929) until it has connected us,
-// without a socket. Names are left for the server to look up. A value of one connection attempt.
+// Socks5Client: the client side of SOCKS5 (RFC 1928, RFC 1929) until the server has connected us,
+// without a socket. The server resolves names. A value for one connection attempt.
 #pragma once
 
 #include "util/bytes.h"
@@ -16,19 +16,20 @@ public:
         std::string user;
         std::string password;
     };
-    /** Longer names and logins cannot be written. */
+    /** Longest name or login. */
     static constexpr size_t kMaxText = 255;
 
     Socks5Client(std::string host, uint16_t port, std::optional<Login> login);
 
-    /** To be written, in whole, before anything is read. */
+    /** Bytes to write completely before the next read. */
     Bytes TakeOutgoing() { return std::exchange(m_outgoing, {}); }
-    /** Bytes that belong to the server's next answer: more may be the peer's. 0 when IsDone(). */
+    /** Size of the server's next answer; later bytes may be the peer's. 0 if IsDone(). */
     size_t Wanted() const;
-    /** At most Wanted() bytes. The error ends the attempt; it is in the words of Core's log. */
+    /** Takes at most Wanted() bytes. The error ends the attempt; it is in the words of Core's log.
+     */
     Result<> Receive(ByteSpan bytes);
     bool IsDone() const { return m_state == State::kDone; }
-    /** The server works, but the peer was not reached. */
+    /** The server works, but did not reach the peer. */
     bool PeerFailed() const { return m_peer_failed; }
 
 private:
@@ -43,7 +44,7 @@ private:
     State m_state = State::kMethod;
     Bytes m_outgoing;
     Bytes m_incoming;
-    size_t m_wanted = 2; //!< bytes of the answer in all
+    size_t m_wanted = 2; //!< total bytes of the answer
     bool m_peer_failed = false;
 };
 

@@ -13,7 +13,7 @@ bool IsIp(const NetAddress& address)
     return address.Is(AddressNetwork::kIpv4) || address.Is(AddressNetwork::kIpv6);
 }
 
-/** How many ones a mask begins with; nothing if more come after the first zero. */
+/** Number of leading ones in a mask; nothing if there are more after the first zero. */
 std::optional<size_t> MaskBits(ByteSpan mask)
 {
     size_t ones = 0;

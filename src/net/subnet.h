@@ -1,5 +1,5 @@
-// Subnet: a range of addresses - of IP by a mask, of other networks one address alone. What
-// -rpcallowip, -whitelist, setban and banlist.json name. A value.
+// Subnet: a range of addresses: IP addresses by mask, or a single address of another network. Used
+// in -rpcallowip, -whitelist, setban and banlist.json. A value.
 #pragma once
 
 #include "net/net_address.h"
@@ -10,11 +10,11 @@ class Subnet {
 public:
     /** One address, of any network but kInternal. */
     explicit Subnet(const NetAddress& address);
-    /** "address", "ip/bits" or "ip/mask". With `cjdns_reachable`, fc00::/8 is CJDNS, of which there
-     *  are single addresses only. */
+    /** "address", "ip/bits" or "ip/mask". With `cjdns_reachable`, fc00::/8 is CJDNS, which has only
+     *  single addresses. */
     static std::optional<Subnet> Parse(std::string_view text, bool cjdns_reachable = false);
 
-    /** Whether a valid address lies in it; one that is not valid lies in none. */
+    /** Whether the address is in the range; false for invalid addresses. */
     bool Contains(const NetAddress& address) const;
     /** "1.2.0.0/16", "x.onion". */
     std::string ToString() const;
@@ -25,8 +25,8 @@ public:
 private:
     Subnet(const NetAddress& base, size_t bits);
 
-    NetAddress m_base; //!< zeros behind the mask
-    uint16_t m_bits;   //!< that count, of networks other than IP all
+    NetAddress m_base; //!< zeros after the mask
+    uint16_t m_bits;   //!< significant bits; all for networks other than IP
 };
 
 } // namespace ibd

@@ -23,7 +23,7 @@ constexpr const char* kServerKey = "Tor safe cookie authentication server-to-con
 constexpr const char* kClientKey = "Tor safe cookie authentication controller-to-server hash";
 constexpr const char* kNewKey = "NEW:ED25519-V3";
 
-/** Of a quoted value, the quotes taken off: C escapes, as Tor makes them. */
+/** The contents of a quoted value, with C escapes as Tor writes them. */
 std::optional<std::string> ReadQuoted(std::string_view text, size_t& at)
 {
     std::string out;
@@ -33,7 +33,7 @@ std::optional<std::string> ReadQuoted(std::string_view text, size_t& at)
             if (at == text.size()) return std::nullopt;
             c = text[at++];
             if (c >= '0' && c <= '7') {
-                // Up to three digits, the first of which is at most 3.
+                // Up to three octal digits, the first at most 3.
                 int value = c - '0';
                 const int most = c <= '3' ? 2 : 1;
                 for (int i = 0; i < most && at < text.size(); ++i, ++at) {
@@ -53,7 +53,7 @@ std::optional<std::string> ReadQuoted(std::string_view text, size_t& at)
         out += c;
     }
     if (at == text.size()) return std::nullopt;
-    ++at; // the quote that ends it
+    ++at; // the closing quote
     return out;
 }
 
@@ -62,7 +62,7 @@ Hash32 CookieHash(std::string_view key, ByteSpan cookie, ByteSpan client, ByteSp
     return HmacSha256(AsBytes(key)).Write(cookie).Write(client).Write(server).Finalize();
 }
 
-/** Whether a line of a reply begins with this word; the rest of it. */
+/** The rest of a reply's line after this word; nothing if it does not start with it. */
 std::optional<std::string_view> After(std::string_view line, std::string_view word)
 {
     if (!line.starts_with(word)) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<std::string_view> After(std::string_view line, std::string_view wo
     return line.substr(1);
 }
 
-/** What a program outside says, fit for our log. */
+/** Foreign text, made safe for the log. */
 std::string Printable(std::string_view text)
 {
     std::string out(text);
@@ -165,7 +165,7 @@ void TorControl::Command(const std::string& text, OnReply on_reply)
     m_socket->Send(text + "\r\n");
 }
 
-/** Lines are "250-text", "250+text" and, the last of a reply, "250 text". */
+/** Lines are "250-text", "250+text" and, as the last of a reply, "250 text". */
 void TorControl::TakeLine(const std::string& line)
 {
     if (!std::exchange(m_answered, true)) {
@@ -195,7 +195,7 @@ void TorControl::TakeLine(const std::string& line)
     }
 }
 
-// Who we are.
+// Authentication.
 
 void TorControl::TakeProtocolInfo(const Reply& reply)
 {
@@ -281,7 +281,7 @@ void TorControl::AuthenticateByCookie(const std::string& cookie_file)
     });
 }
 
-/** Tor has to know the cookie too before it is told anything that comes of it. */
+/** Tor must prove that it knows the cookie before anything derived from it is sent. */
 void TorControl::TakeChallenge(const Reply& reply, const Bytes& cookie, const Bytes& nonce)
 {
     Logger& log = m_settings.log;
@@ -329,7 +329,8 @@ void TorControl::TakeAuthentication(const Reply& reply)
 
 namespace {
 
-/** Of `net/listeners/socks="127.0.0.1:9050" "[::1]:9050"`: one on this machine, if there is one. */
+/** Chooses from `net/listeners/socks="127.0.0.1:9050" "[::1]:9050"`: one on this machine if
+ *  possible. */
 std::string ChooseSocks(const std::vector<std::string>& lines)
 {
     constexpr std::string_view kKey = "net/listeners/socks=";
@@ -377,7 +378,7 @@ void TorControl::TakeSocksPorts(const Reply& reply)
     m_events.proxy(socks);
 }
 
-// The service. Its port is always the network's usual one, as others would tell nodes apart.
+// The service. Its port is always the network's usual one, as any other would distinguish the node.
 
 void TorControl::AddOnion(bool with_pow)
 {

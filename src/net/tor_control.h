@@ -1,11 +1,11 @@
-// TorControl: has a Tor that runs on this machine forward an onion service of our own to us, by its
-// control port, and finds its SOCKS proxy (-torcontrol, -listenonion). It says who it is by
-// nothing, by Tor's cookie or by a password, as Tor asks for it; keeps the connection, with which
-// Tor ends the service; and tries again when it is lost, later each time.
+// TorControl: uses the control port of a Tor on this machine to create an onion service that
+// forwards to us, and finds its SOCKS proxy (-torcontrol, -listenonion). Authenticates with
+// nothing, Tor's cookie or a password, as Tor requires. Keeps the connection open, because the
+// service ends with it; reconnects after a loss, with growing delays.
 //
-// Owned by who owns the loop, its thread only; told things there. Memory: kMostLines of
-// kLongestLine of one reply. Specification: Tor's control-spec; the service's key is kept in
-// onion_v3_private_key as Core keeps it.
+// Used on the thread of the owner's loop; callbacks run there. Memory: kMostLines of kLongestLine
+// of one reply. Specification: Tor's control-spec; the service's key is stored in
+// onion_v3_private_key in Core's format.
 #pragma once
 
 #include "net/line_socket.h"
@@ -19,7 +19,7 @@
 
 namespace ibd {
 
-/** KEY=value KEY="quoted" ... of a line of Tor's. Empty: it is none. */
+/** Parses KEY=value KEY="quoted" ... in a line of Tor. Empty: malformed. */
 std::map<std::string, std::string> ParseTorMapping(std::string_view text);
 
 class TorControl {
@@ -27,7 +27,7 @@ public:
     static constexpr size_t kLongestLine = 100'000;
     static constexpr size_t kMostLines = 1'000;
     static constexpr int64_t kConnectTimeout = 5'000; //!< milliseconds
-    static constexpr int64_t kFirstRetry = 1'000;     //!< half as much more each time
+    static constexpr int64_t kFirstRetry = 1'000;     //!< milliseconds; 1.5 times as much each time
     static constexpr int64_t kLongestRetry = 600'000;
     static constexpr uint16_t kControlPort = 9051;
     static constexpr uint16_t kSocksPort = 9050;
@@ -36,16 +36,16 @@ public:
         Env& env;
         Logger& log;
         event_base* base = nullptr;
-        std::string name; //!< of the control port, for the log
-        Endpoint control; //!< not valid: the name led nowhere
+        std::string name; //!< of the control port, as written, for the log
+        Endpoint control; //!< invalid: the name could not be resolved
         std::string password;
         Path key_file;
-        Endpoint target;         //!< where Tor brings those who call the service
+        Endpoint target;         //!< where Tor forwards connections to the service
         uint16_t port = 0;       //!< of the service
-        bool find_proxy = false; //!< nobody said which one to use
+        bool find_proxy = false; //!< the user named no proxy
     };
     struct Events {
-        /** Others can call the service, or no more. */
+        /** The service is reachable, or no longer. */
         std::function<void(const Endpoint& service, bool on)> service;
         std::function<void(const Endpoint& socks)> proxy;
     };
@@ -84,10 +84,10 @@ private:
     std::unique_ptr<event, Free> m_retry_timer;
     int64_t m_retry = kFirstRetry;
     std::unique_ptr<LineSocket> m_socket;
-    bool m_answered = false; //!< it is Tor that is connected
-    Reply m_reply;           //!< what came of the next one
+    bool m_answered = false; //!< the server is Tor
+    Reply m_reply;           //!< received part of the next reply
     std::deque<OnReply> m_waiting;
-    SecretText m_key; //!< of the service, as Tor writes it
+    SecretText m_key; //!< of the service, in Tor's format
     std::optional<Endpoint> m_service;
 };
 

@@ -1,8 +1,8 @@
-// Transport: turns a connection's bytes into messages and back, without a socket. Owned by one
+// Transport: converts a connection's bytes to messages and back, without a socket. Owned by one
 // connection, used by one thread at a time. Bytes on the wire: doc/formats/p2p.md.
 //
-// Memory: the message that is being received (at most kMaxPayload, and no more than kReserveAhead
-// beyond what has arrived) and the one that is being sent. Who queues messages is the caller.
+// Memory: the message being received (at most kMaxPayload, and at most kReserveAhead more than has
+// arrived) and the one being sent. The caller queues messages.
 #pragma once
 
 #include "net/messages.h"
@@ -22,7 +22,7 @@ struct OutgoingMessage {
     Bytes payload;
 };
 
-/** A message as it is sent. */
+/** Makes a message for sending. */
 template <typename Message>
 OutgoingMessage MakeOutgoing(const Message& message)
 {
@@ -30,10 +30,10 @@ OutgoingMessage MakeOutgoing(const Message& message)
 }
 
 struct ReceivedMessage {
-    std::string type; //!< as sent; unknown ones are to be ignored
+    std::string type; //!< as sent; ignore unknown ones
     Bytes payload;
-    size_t wire_size = 0; //!< bytes it took, with all that was around it
-    /** Why the message is to be dropped and only counted, in the words of Core's log; else empty.
+    size_t wire_size = 0; //!< bytes on the wire, with all framing
+    /** Why the message must be dropped and only counted, in the words of Core's log; else empty.
      *  The connection goes on. */
     std::string problem;
 };
@@ -47,20 +47,20 @@ struct TransportInfo {
     const char* ProtocolName() const;
 };
 
-/** What waits to be written, in order. */
+/** The bytes to be written, in order. */
 class SendBuffer {
 public:
-    /** So long a piece is copied rather than written by a call of its own. */
+    /** Pieces up to this size are copied together rather than written separately. */
     static constexpr size_t kWorthJoining = 4096;
 
     void Push(Bytes piece);
-    /** Two that follow each other. */
+    /** Adds two adjacent pieces. */
     void PushTogether(Bytes head, Bytes body);
     bool Empty() const { return m_pieces.empty(); }
-    /** The bytes of the first piece that are left; nothing when empty. */
+    /** The unwritten bytes of the first piece; empty if there are none. */
     ByteSpan Front() const;
     bool HasMoreThanFront() const { return m_pieces.size() > 1; }
-    /** That many of Front() are written; frees what is done with. */
+    /** `size` bytes of Front() are written; frees finished pieces. */
     void Advance(size_t size);
     void Clear();
     /** Bytes held. */
@@ -74,39 +74,39 @@ private:
 
 class Transport {
 public:
-    /** Bytes set aside for a message beyond those that have come. */
+    /** Bytes reserved for a message beyond those that have arrived. */
     static constexpr size_t kReserveAhead = 256 * 1024;
 
     virtual ~Transport() = default;
 
     // Receiving.
 
-    /** Takes bytes from the front of `bytes`: all of them, or those up to the end of a message,
-     *  which must then be taken. An error ends the connection; it is in the words of Core's log,
-     *  without the peer. */
+    /** Takes bytes from the front of `bytes`: all, or those up to the end of a message, which must
+     *  then be taken. An error ends the connection; it is in the words of Core's log, without the
+     *  peer. */
     virtual Result<> Receive(ByteSpan& bytes) = 0;
     virtual bool HasMessage() const = 0;
-    /** Only when there is one. */
+    /** Call it only if HasMessage(). */
     virtual ReceivedMessage TakeMessage() = 0;
 
     // Sending.
 
-    /** Takes a message whose payload is at most kMaxPayload, and leaves it empty; false while it
-     *  cannot, because the one before is not written yet or the handshake is not done. */
+    /** Takes a message with a payload of at most kMaxPayload, and leaves it empty. False: not
+     *  possible yet, as the previous one is not written or the handshake is not done. */
     virtual bool Send(OutgoingMessage& message) = 0;
     struct ToSend {
-        ByteSpan bytes;        //!< until the next call that is not const; nothing to write if empty
-        bool more;             //!< bytes will follow these at once
-        std::string_view type; //!< of the message they belong to; empty: to none
+        ByteSpan bytes;        //!< valid until the next non-const call; empty: nothing to write
+        bool more;             //!< more bytes follow immediately
+        std::string_view type; //!< of their message; empty: none
     };
-    /** `have_next`: the caller has a message to Send() when it can. */
+    /** `have_next`: the caller has another message to Send(). */
     virtual ToSend GetToSend(bool have_next) const = 0;
-    /** That many of GetToSend().bytes are written. */
+    /** `size` bytes of GetToSend().bytes are written. */
     virtual void MarkSent(size_t size) = 0;
     virtual size_t SendMemory() const = 0;
 
     virtual TransportInfo Info() const = 0;
-    /** The peer hung up as one does who speaks v1 only: connect again and speak that. */
+    /** The peer closed the connection as a v1-only node does: reconnect with v1. */
     virtual bool ShouldReconnectV1() const { return false; }
 };
 

@@ -1,5 +1,5 @@
-// UploadMeter: how much of -maxuploadtarget is left in the day that is counted. Owned by
-// PeerNetwork, thread of the peers only. Times in seconds since 1970.
+// UploadMeter: the rest of -maxuploadtarget in the current day. Owned by PeerNetwork, thread of the
+// peers only. Times in seconds since 1970.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ class UploadMeter {
 public:
     static constexpr int64_t kTimeframe = 24 * 60 * 60;
 
-    /** `target`: bytes; 0: no bound. */
+    /** `target`: bytes; 0: no limit. */
     explicit UploadMeter(uint64_t target) : m_target(target) {}
 
-    /** `sent`: bytes, ever. */
+    /** `sent`: total bytes so far. */
     void Update(uint64_t sent, int64_t now);
     uint64_t Target() const { return m_target; }
     int64_t SecondsLeft(int64_t now) const;
     uint64_t BytesLeft() const;
     bool IsReached() const { return m_target != 0 && m_in_cycle >= m_target; }
-    /** Old blocks are served while what is left is enough for those still to be found today. */
+    /** Old blocks are served while the rest suffices for the blocks still expected today. */
     bool ServesHistorical(int64_t now) const;
 
 private:

@@ -1,7 +1,7 @@
-// V1Transport: messages in the clear, each with the network's magic, its type, size and a checksum.
-// The checksum of a `block` is written, but not read: merkle root and witness commitment cover the
-// same bytes, and a hash over all of them is what it would cost. That of a `hintsdata`, which only
-// nodes of ours send each other, is not even written: the file's own checksums cover its bytes.
+// V1Transport: unencrypted messages, each with the network's magic, its type, size and a checksum.
+// The checksum of a `block` is written but not verified: merkle root and witness commitment cover
+// the same bytes, and verifying costs a hash over all of them. The checksum of a `hintsdata`, which
+// only our own nodes exchange, is not even written: the file's own checksums cover its bytes.
 #pragma once
 
 #include "net/transport.h"
@@ -25,7 +25,7 @@ public:
 private:
     struct Header {
         std::string type;
-        bool type_valid = false; //!< printable, and zeros behind it
+        bool type_valid = false; //!< printable, then zeros
         uint32_t size = 0;
         std::array<uint8_t, 4> checksum{};
     };
@@ -34,7 +34,7 @@ private:
 
     const NetworkMagic m_magic;
     std::array<uint8_t, kV1HeaderSize> m_header_bytes{};
-    size_t m_header_size = 0; //!< bytes of it that are there
+    size_t m_header_size = 0; //!< received bytes of the header
     std::optional<Header> m_header;
     Bytes m_payload;
     SendBuffer m_send;

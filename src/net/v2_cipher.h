@@ -1,5 +1,5 @@
-// V2Cipher: what two peers derive from their keys, and the packets that they encrypt with it
-// (BIP324). Owned by one V2Transport. The keys it is made from are the caller's to wipe.
+// V2Cipher: the keys that two peers derive, and the packets encrypted with them (BIP324). Owned by
+// one V2Transport. The caller must wipe its own copy of the secret key.
 #pragma once
 
 #include "crypto/ellswift.h"
@@ -13,9 +13,9 @@ class V2Cipher {
 public:
     static constexpr size_t kLengthSize = 3;
     static constexpr size_t kHeaderSize = 1;
-    static constexpr uint8_t kDecoyBit = 0x80; //!< of the header: the packet is to be ignored
+    static constexpr uint8_t kDecoyBit = 0x80; //!< of the header: the packet must be ignored
     static constexpr size_t kTagSize = ChaCha20Poly1305::kTagSize;
-    /** A packet's bytes beyond its contents. */
+    /** Bytes of a packet besides its contents. */
     static constexpr size_t kExpansion = kLengthSize + kHeaderSize + kTagSize;
     using GarbageTerminator = std::array<uint8_t, 16>;
 
@@ -26,16 +26,16 @@ public:
     const GarbageTerminator& SendTerminator() const { return m_send_terminator; }
     const GarbageTerminator& ReceiveTerminator() const { return m_receive_terminator; }
 
-    /** Encrypts a packet, whose contents are `first` and then `rest`, in place: `rest` becomes what
-     *  is sent after `head` and before the tag that is returned. `head` has room for the length and
-     *  header (kLengthSize + kHeaderSize) before `first`, which it holds behind them. Contents are
-     *  below 2^24 bytes. */
+    /** Encrypts a packet with the contents `first` and `rest` in place: `rest` becomes the bytes
+     *  sent after `head` and before the returned tag. `head` has room for length and header
+     *  (kLengthSize + kHeaderSize), followed by `first`. Contents are below 2^24 bytes. */
     ChaCha20Poly1305::Tag Encrypt(MutableByteSpan head, MutableByteSpan rest, ByteSpan extra,
                                   bool decoy = false);
 
-    /** Contents' size of the next packet. */
+    /** Size of the next packet's contents. */
     uint32_t DecryptLength(const std::array<uint8_t, kLengthSize>& bytes);
-    /** Then its header and contents in any pieces, and its tag. Nothing is proved before that. */
+    /** Decrypt its header and contents in any pieces, then check its tag. Data is authentic only
+     *  afterwards. */
     void StartDecrypt(ByteSpan extra) { m_receive->StartOpen(extra); }
     void Decrypt(ByteSpan in, MutableByteSpan out) { m_receive->Update(in, out); }
     bool FinishDecrypt(const ChaCha20Poly1305::Tag& tag) { return m_receive->FinishOpen(tag); }

@@ -12,12 +12,12 @@ namespace ibd {
 
 namespace {
 
-/** A v1 message of type "version" begins so, behind the magic. */
+/** Start of a v1 message of type "version", after the magic. */
 constexpr std::string_view kV1Version{"version\0\0\0\0\0", kMaxMessageType};
 constexpr size_t kV1PrefixSize = 16;
 constexpr size_t kMaxContents = 1 + kMaxMessageType + kMaxPayload;
 
-/** Message types that have a number of one byte (BIP324); 0 stands before one in full. */
+/** Message types with a one-byte number (BIP324); 0 precedes a full type. */
 constexpr std::array<std::string_view, 38> kShortTypes = {"",
                                                           "addr",
                                                           "block",
@@ -63,7 +63,7 @@ uint8_t ShortNumber(std::string_view type)
     return at == kShortTypes.end() ? 0 : static_cast<uint8_t>(at - kShortTypes.begin());
 }
 
-/** The type in full: printable bytes, then zeros. */
+/** The full type: printable bytes, then zeros. */
 std::optional<std::string> LongType(std::string_view bytes)
 {
     const std::string_view type = bytes.substr(0, bytes.find('\0'));
@@ -85,7 +85,7 @@ V2Secrets RandomV2Secrets(Env& env)
     env.RandomBytes(out.entropy);
     std::array<uint8_t, 8> chance;
     env.RandomBytes(chance);
-    // The bias of the remainder is below 2^-51.
+    // The bias of the modulo is below 2^-51.
     out.garbage.resize(ReadLE64(chance.data()) % (V2Transport::kMaxGarbage + 1));
     env.RandomBytes(out.garbage);
     return out;
@@ -111,7 +111,7 @@ void V2Transport::StartHandshake()
     m_send.Push(std::move(first));
 }
 
-/** With the other side's key in the buffer. */
+/** Call it with the other side's key in the buffer. */
 void V2Transport::FinishHandshake()
 {
     EllSwiftKey theirs;
@@ -120,7 +120,7 @@ void V2Transport::FinishHandshake()
     ::explicit_bzero(m_secrets.key.data(), m_secrets.key.size());
     const auto& terminator = m_cipher->SendTerminator();
     Bytes out(terminator.begin(), terminator.end());
-    // The version packet is empty: no extension is spoken. It proves the garbage.
+    // The version packet is empty: no extension is supported. It authenticates the garbage.
     Bytes version(V2Cipher::kLengthSize + V2Cipher::kHeaderSize);
     const auto tag = m_cipher->Encrypt(version, {}, m_secrets.garbage);
     Append(out, version);
@@ -133,7 +133,7 @@ void V2Transport::FallBackToV1()
 {
     m_v1.emplace(m_magic);
     ByteSpan again(m_buffer);
-    CHECK(m_v1->Receive(again).Ok() && again.empty()); // less than a header
+    CHECK(m_v1->Receive(again).Ok() && again.empty()); // shorter than a header
     m_buffer = Bytes();
     m_secrets.garbage = Bytes();
     m_state = State::kV1;
@@ -169,7 +169,7 @@ Result<> V2Transport::ReceiveKeyOrV1(ByteSpan& bytes)
     Bytes v1_prefix(m_magic.begin(), m_magic.end());
     Append(v1_prefix, AsBytes(kV1Version));
     if (!std::equal(m_buffer.begin(), m_buffer.end(), v1_prefix.begin())) {
-        m_state = State::kKey; // no byte of the key is lost
+        m_state = State::kKey; // all bytes of the key are kept
         StartHandshake();
         return ReceiveKey(bytes);
     }
@@ -180,7 +180,7 @@ Result<> V2Transport::ReceiveKeyOrV1(ByteSpan& bytes)
 Result<> V2Transport::ReceiveKey(ByteSpan& bytes)
 {
     const bool full = Fill(bytes, m_our_key.size());
-    // A caller from another network that speaks v1 would wait for ever.
+    // A v1 initiator from another network would wait forever.
     if (!m_initiator && m_buffer.size() >= kV1PrefixSize &&
         AsChars(m_buffer).substr(m_magic.size(), kV1Version.size()) == kV1Version) {
         return BadData("V2 transport error: V1 peer with wrong MessageStart {}",
@@ -229,7 +229,7 @@ Result<> V2Transport::ReceiveLength(ByteSpan& bytes)
     return {};
 }
 
-/** Bytes of m_head in this packet: header, number of the type, and the type if it is in full. */
+/** Bytes of m_head in this packet: header, number of the type, and the full type if present. */
 size_t V2Transport::HeadSize() const
 {
     constexpr size_t kShort = V2Cipher::kHeaderSize + 1;
@@ -261,7 +261,7 @@ void V2Transport::DecryptPayload(ByteSpan& bytes)
 
 Result<> V2Transport::ReceivePacket(ByteSpan& bytes)
 {
-    // Decrypted as it comes, straight to where it stays; who wrote it is known at the tag.
+    // Decrypted as it arrives, directly to its destination; authenticated at the tag.
     DecryptHead(bytes);
     if (m_head_size < HeadSize()) return {};
     DecryptPayload(bytes);
@@ -282,7 +282,7 @@ Result<> V2Transport::FinishPacket()
     m_state = State::kLength;
     if (m_head[0] & V2Cipher::kDecoyBit) return {};
     if (m_version_received) m_state = State::kMessage;
-    m_version_received = true; // what a version packet says is for extensions to come
+    m_version_received = true; // contents of the version packet are reserved for extensions
     return {};
 }
 
@@ -358,14 +358,14 @@ size_t V2Transport::SendMemory() const { return m_v1 ? m_v1->SendMemory() : m_se
 TransportInfo V2Transport::Info() const
 {
     if (m_v1) return m_v1->Info();
-    // Before its version packet the other side may be anyone.
+    // Before its version packet the other side is not authenticated.
     if (!m_version_received) return {};
     return {TransportInfo::Protocol::kV2, m_cipher->SessionId()};
 }
 
 bool V2Transport::ShouldReconnectV1() const
 {
-    // Nothing came, and it was sent what to a v1 peer is a header, and a wrong one.
+    // No byte was received, and the sent bytes look like a wrong header to a v1 peer.
     return m_initiator && m_state == State::kKey && m_buffer.empty() && m_sent >= kV1HeaderSize;
 }
 
