@@ -1,4 +1,4 @@
-// bitcoind: the entry point of the node - options, daemon, signals, exit status.
+// bitcoind: the entry point of the node: options, daemon, signals, exit status.
 #include "crypto/secp256k1_version.h"
 #include "crypto/signature_batch.h"
 #include "node/last_words.h"
@@ -48,7 +48,7 @@ LogOptions ReadLogOptions(const ArgsManager& args, const Path& net_dir, const Fi
 }
 
 /** Waits for signals on a thread of its own: SIGINT and SIGTERM stop the node, SIGHUP reopens the
- *  log, SIGCHLD says that a command has ended. All are blocked in every other thread. */
+ *  log, SIGCHLD means that a command has ended. All are blocked in every other thread. */
 class SignalWaiter {
 public:
     SignalWaiter()
@@ -81,8 +81,8 @@ private:
     NamedThread m_thread;
 };
 
-/** Forks; the parent exits, with `wait` only after the child said how its start went. Returns the
- *  child's end of the pipe, or -1. */
+/** Forks; the parent exits, with `wait` only after the child reported the result of its start.
+ *  Returns the child's end of the pipe, or -1. */
 int Daemonize(bool wait)
 {
     int ends[2];
@@ -115,7 +115,7 @@ std::optional<Path> PidFile(const ArgsManager& args, const Path& net_dir)
 
 Result<> WritePidFile(Env& env, const Path& path)
 {
-    // Without waiting, as a pipe would have the start do.
+    // Non-blocking, since a pipe would block the start.
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC;
     const int file = open(path.c_str(), flags, 0666);
     if (file < 0) {
@@ -128,7 +128,7 @@ Result<> WritePidFile(Env& env, const Path& path)
     return env.SyncDirectory(path.parent_path());
 }
 
-/** Bytes; 0 if the system does not tell. */
+/** Bytes; 0: unknown. */
 uint64_t MachineMemory()
 {
     const long pages = sysconf(_SC_PHYS_PAGES);
@@ -136,7 +136,7 @@ uint64_t MachineMemory()
     return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
 }
 
-/** A start from the read configuration to the end of the process. */
+/** A start, from the configuration to the end of the process. */
 class Start {
 public:
     Start(Env& env, std::atomic<int64_t>& mock_time, ArgsManager& args, StartConfig config)
@@ -145,10 +145,10 @@ public:
     {
     }
 
-    /** Everything that can be told before the program goes to the background. */
+    /** Everything that can be reported before the program goes to the background. */
     Result<> Prepare();
     Result<> Run(const std::function<void()>& started);
-    /** Says what ended the start or the node, on stderr and in the log; returns the status. */
+    /** Reports the end of the start or the node, on stderr and in the log; returns the status. */
     int Report(const Result<>& result);
 
 private:
@@ -185,12 +185,12 @@ Result<> Start::Prepare()
     m_options.mock_time = &m_mock_time;
     m_log.Info("Using the '{}' SHA256 implementation", Sha256Implementation());
     if (m_options.booster.full_validation) ChooseSignatureVerifier();
-    // The locks are let go again: they would not survive the fork.
+    // Releases the locks again: they would not survive the fork.
     IBD_ASSIGN_OR_RETURN(const auto probe, OpenDataDir());
     return {};
 }
 
-/** The lanes of a processor that computes wrongly are not used. */
+/** Disables the vector lanes if the processor computes wrongly. */
 void Start::ChooseSignatureVerifier()
 {
     LanesMode& mode = m_options.booster.signature_lanes;
@@ -262,7 +262,7 @@ int Start::Report(const Result<>& result)
     return Fail(result.Message());
 }
 
-/** -help and -version; whether there was something to tell. */
+/** Handles -help and -version; returns whether one was given. */
 bool TellAboutProgram(const ArgsManager& args)
 {
     const bool version = args.GetBool("-version", false);
@@ -323,7 +323,7 @@ int Main(int argc, char* argv[])
         if (end < 0) return;
         (void)!write(end, &status, 1);
         close(end);
-        // Whoever reads what the start has to say must see its end.
+        // Closes the output, for readers of the start's messages.
         const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
         dup2(null, STDERR_FILENO);
         close(null);
@@ -341,6 +341,6 @@ int main(int argc, char* argv[])
 {
     ibd::PrepareProcess(ibd::BrokenPipe::kFailsWrite);
     ibd::InstallLastWords();
-    umask(077); // what the node writes is the user's alone, as with Core
+    umask(077); // as in Core, files are only for the user
     return ibd::Main(argc, argv);
 }

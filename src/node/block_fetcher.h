@@ -1,5 +1,5 @@
-// BlockFetcher: what the booster asks of the network, whatever that is. Owned by the node's start,
-// implemented over the thread that owns the peers, and by tests without sockets. Any thread.
+// BlockFetcher: the booster's interface to the network. Owned by the node's start, implemented over
+// the thread of the peers, and by tests without sockets. Any thread.
 #pragma once
 
 #include "net/block_downloader.h"
@@ -12,20 +12,20 @@ class BlockFetcher {
 public:
     virtual ~BlockFetcher() = default;
 
-    /** From soon on, blocks that the goal misses are fetched into the sink. Called again when the
-     *  goal starts over. */
+    /** Starts to fetch the blocks missing from the goal into the sink. Called again when the goal
+     *  starts over. */
     virtual void Fetch(DownloadGoal& goal, BlockSink& sink) = 0;
-    /** Ends that: when it returns, neither is used any more. */
+    /** Ends fetching: on return, neither is used any more. */
     virtual void StopFetching() = 0;
-    /** There is room again, or a block was refused. Quick. */
+    /** There is room again, or a block was refused. Returns quickly. */
     virtual void Wake() = 0;
-    /** Peers that are connected. */
+    /** Number of connected peers. */
     virtual size_t PeerCount() const = 0;
-    /** Asks peers for the last headers that they have, and says how many have told all. */
+    /** Asks peers for their last headers, and returns how many have sent all of them. */
     virtual HeadersTold AskForLastHeaders() = 0;
 };
 
-/** Starts the network if it does not run yet; null: there is none, as the user has it. */
+/** Starts the network if it is not running; null: the user has disabled it. */
 using StartFetcher = std::function<BlockFetcher*()>;
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// BoosterRun with swifthints, which can be read only beside the blocks: where these are stored, it
-// makes a container of them before anything else. See booster_run.h.
+// BoosterRun with swifthints, which can be read only with the blocks: if these are stored, first
+// converts the hints to a container. See booster_run.h.
 #include "node/booster_run.h"
 
 #include "swiftsync/convert_hints.h"
@@ -44,7 +44,7 @@ Result<const HeaderNode*> BoosterRun::FindEndOfWaiting(const ChainManager& chain
     return standing.terminal;
 }
 
-// A file of another name until it is whole, so that a start after a kill begins anew.
+// Written under a temporary name, so that a start after a kill begins anew.
 Result<> BoosterRun::MakeContainer(const HeaderNode& terminal, const BlockStore& blocks,
                                    const ProgressTargets& progress)
 {

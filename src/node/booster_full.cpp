@@ -1,6 +1,6 @@
-// BoosterRun, full validation from blocks alone: every rule and script with coins that a join of
-// the blocks finds, before a coin is written; or all rules but scripts (-ibdboosterchecks). See
-// booster_run.h, and doc/develop/booster.md for the argument.
+// BoosterRun, full validation from blocks alone: checks every rule and script with joined coins,
+// before a coin is written; or all rules but scripts (-ibdboosterchecks). See booster_run.h, and
+// doc/develop/booster.md for the argument.
 #include "node/booster_run.h"
 #include "node/full_mark.h"
 #include "swiftsync/full_validation.h"
@@ -15,10 +15,10 @@ UndoChecks ChecksOf(const BoosterOptions& options)
     return options.full_validation ? UndoChecks::kScripts : UndoChecks::kRules;
 }
 
-/** Of the memory, while blocks are read for coins as well. */
+/** Part of the memory for coins taken while blocks are read. */
 size_t SideFoldBytes(const BoosterOptions& options) { return options.memory_bytes / 4; }
 
-/** Of the fold, which need not check what was checked. */
+/** Options of the fold after validation, which need not check again. */
 BoosterOptions AfterValidation(BoosterOptions options)
 {
     options.full_validation = false;
@@ -27,16 +27,16 @@ BoosterOptions AfterValidation(BoosterOptions options)
 
 } // namespace
 
-/** All but scripts, with joined coins: asked for, or by default where undo data is made from these
- *  before the chain is used. */
+/** Whether to check all rules but scripts with joined coins: requested, or by default if undo data
+ *  is made from them before the chain is used. */
 bool BoosterRun::MustCheckRules(const BoosterOptions& options) const
 {
     return options.check_rules || (!m_hints && m_own_options.checks && m_own_options.undo_first);
 }
 
-/** Full validation takes the coins of undo data where every block has it, as that is one pass over
- *  the blocks; else they are joined. What was begun with joined coins goes on so, although by then
- *  there is undo data. */
+/** Full validation uses undo data if every block has it, as that takes one pass over the blocks;
+ *  otherwise it joins coins. Work started with joined coins continues so, even if undo data exists
+ *  by then. */
 Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockStore& blocks,
                                        const BoosterOptions& options) const
 {
@@ -50,9 +50,9 @@ Result<bool> BoosterRun::MustJoinCoins(const HeaderNode& terminal, const BlockSt
 }
 
 /** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo data if
- *  it is wanted before the chain is used, or wanted at all and scripts are run. With hints of its
- *  own, of the blocks that are read for that the chainstate's coins are taken, too. Nothing: all
- * blocks up to `terminal` keep every rule. */
+ *  it is wanted before the chain is used, or wanted at all and scripts are run. With its own hints
+ *  it also takes the chainstate's coins from the blocks read for that. Nothing: all blocks up to
+ *  `terminal` keep every rule. */
 Result<std::optional<BoosterRun::Outcome>>
 BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
                      const BoosterOptions& options, BlockFetcher* peers, const OwnStart* own)
@@ -69,7 +69,7 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     if (records) {
         IBD_ASSIGN_OR_RETURN(const HeaderNode* const bare,
                              FirstWithoutUndo(m_env, blocks, terminal));
-        if (bare && bare->height <= done) done = 0; // the index was made anew, or none was wanted
+        if (bare && bare->height <= done) done = 0; // the index is new, or no undo data was wanted
     }
     if (done == terminal.height) return std::optional<Outcome>();
     m_log.Info("IBD Booster: checking every {} of blocks {} to {}, with coins that "
@@ -97,7 +97,7 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
             IBD_ASSIGN_OR_RETURN(verdict, m_validation.Make(chain, blocks, rest, task));
             return {};
         });
-    if (side_fold) side_fold->End(); // whatever came of the rest
+    if (side_fold) side_fold->End(); // keeps its work whatever the result
     IBD_RETURN_IF_ERROR(made);
     if (verdict.kind == JoinVerdict::Kind::kInterrupted)
         return std::optional(Outcome::kInterrupted);
@@ -115,8 +115,8 @@ BoosterRun::Validate(ChainManager& chain, const HeaderNode& terminal, const Bloc
     return std::optional<Outcome>();
 }
 
-/** Null: nothing says that the blocks are checked already. What the join has found for the fold is
- *  put where it stays when the join goes. */
+/** Null: no proof that the blocks are checked already. Stores the join's results for the fold where
+ *  they survive the join. */
 Result<std::unique_ptr<SideFold>> BoosterRun::FoldBesides(const HeaderNode& terminal,
                                                           const BlockStore& blocks,
                                                           const BoosterOptions& options,

@@ -1,5 +1,5 @@
-// BoosterRun without a hints file: up to which block, whether at all, and the join before the
-// booster. See booster_run.h.
+// BoosterRun without a hints file: decides whether and up to which block, and runs the join before
+// the booster. See booster_run.h.
 #include "node/booster_run.h"
 #include "node/full_mark.h"
 #include "node/reindex_supply.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto kNoneFolded = [](int32_t) { return false; };
 
-/** What the join said of the rules of coins; nothing if it did not, or checked under others. */
+/** The join's result for the rules about coins; nothing: not checked, or under other rules. */
 std::optional<bool> RulesKept(const FirstPass& first, const HeaderNode& terminal,
                               const ConsensusParams& params)
 {
@@ -22,8 +22,8 @@ std::optional<bool> RulesKept(const FirstPass& first, const HeaderNode& terminal
     return first.rules == now ? first.rules_kept : std::nullopt;
 }
 
-/** What an earlier start began is gone on with, although a higher block would do by now; not for
- * the smaller part of the chain. */
+/** Resumes an earlier start's work, even if a higher block is possible by now; but not for less
+ *  than half of the chain. */
 const HeaderNode* PreferKept(const OwnHints::Kept& kept, const HeaderNode& terminal)
 {
     for (const HeaderNode* node = &terminal; node->height * 2 >= terminal.height;
@@ -84,7 +84,7 @@ bool BoosterRun::HasRoom(const BoosterOptions& options, const BlockBytes& bytes,
     return !FindShortage(m_env, needs);
 }
 
-/** The rule where nobody asked. */
+/** The default, without a request by the user. */
 bool BoosterRun::IsWorthIt(const BoosterOptions& options, const BlockBytes& bytes,
                            const BlockStore& blocks) const
 {
@@ -98,14 +98,14 @@ bool BoosterRun::MustKeepPairs(const BoosterOptions& options) const
     return (options.check_rules && !JoinsValues(options)) || m_own_options.undo == UndoWanted::kYes;
 }
 
-/** Where undo data comes before the chainstate, it is what the rules are checked with. */
+/** If undo data is made before the chainstate, it is used to check the rules. */
 bool BoosterRun::JoinsValues(const BoosterOptions& options) const
 {
     return m_own_options.checks && !options.full_validation && !m_own_options.undo_first;
 }
 
-/** What was begun goes on as it was: undo data can be made without its pairs, too, and pairs that
- *  nobody wants any more do no harm. */
+/** Unfinished work continues unchanged: undo data can also be made without its pairs, and unneeded
+ *  pairs do no harm. */
 bool BoosterRun::KeepsPairs(const BoosterOptions& options, const OwnStart& start) const
 {
     if (start.begun) return start.pairs;
@@ -124,7 +124,7 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     const HeaderNode* begun = kept && stored ? PreferKept(*kept, *stored) : nullptr;
     const HintsStanding reach = JudgeOwn(chain, full, false);
     const bool complete = stored && stored == reach.terminal && !reach.may_change;
-    // Without an assumed-valid block nothing says how far to fetch.
+    // Without an assumed-valid block the end of the download is undefined.
     const bool assumes = !chain.Options().assume_valid.IsNull() &&
                          (IsAsked() || kept || FetchingMayBeWorthIt(chain, options));
     const bool may_fetch = start_fetcher && (full || assumes);
@@ -145,7 +145,7 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     }
     if (!begun && !start.peers && kept && !kept->hints && reach.terminal) {
         const HeaderNode* const further = PreferKept(*kept, *reach.terminal);
-        // How far to fetch is known from what was begun.
+        // Unfinished work determines the end of the download.
         if (further && start_fetcher) start.peers = start_fetcher();
         if (start.peers) {
             begun = start.standing.terminal = further;
@@ -162,8 +162,8 @@ Result<BoosterRun::OwnStart> BoosterRun::PlanOwnHints(const ChainManager& chain,
     return start;
 }
 
-/** A join of fewer blocks would take the place of what was begun, and all above be left to the
- *  serial engine. */
+/** A join of fewer blocks would replace unfinished work, and leave all blocks above to the serial
+ *  engine. */
 HintsStanding BoosterRun::StandingWithoutPeers(const ChainManager& chain,
                                                const HeaderNode& terminal) const
 {
@@ -176,7 +176,7 @@ HintsStanding BoosterRun::StandingWithoutPeers(const ChainManager& chain,
     return standing;
 }
 
-/** By the size that the network's parameters assume, before headers are there. */
+/** By the size in the network's parameters, before headers are known. */
 bool BoosterRun::FetchingMayBeWorthIt(const ChainManager& chain,
                                       const BoosterOptions& options) const
 {
@@ -222,7 +222,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     const HeaderNode* const terminal = start.standing.terminal;
     if (!terminal) {
         if (!IsAsked()) return Outcome::kSerial;
-        if (options.full_validation) { // the serial engine leaves nothing out either
+        if (options.full_validation) { // the serial engine omits nothing either
             m_log.Info("IBD Booster: {}: validating serially", start.standing.refusal);
             return Outcome::kSerial;
         }
@@ -280,7 +280,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnOwnHints(ChainManager& chain, const
     return *outcome;
 }
 
-/** Checks are worth more than pairs, as undo data can be made later. */
+/** Checks have priority over pairs, since undo data can be made later. */
 void BoosterRun::LookForRoom(OwnStart& start, const BoosterOptions& options,
                              const BlockBytes& bytes, const BlockStore& blocks) const
 {
@@ -291,9 +291,9 @@ void BoosterRun::LookForRoom(OwnStart& start, const BoosterOptions& options,
     start.pairs = HasRoom(options, bytes, blocks, {.pairs = true, .values = start.values});
 }
 
-/** What the join does not say of the rules, although it should, is found by reading the blocks once
- *  more: that they are kept where what it found is lost or it was begun without values, and what is
- *  broken. `joins`: so it is done anyway. Nothing: the chainstate may be made. */
+/** If the join should have checked the rules but has no result (lost, or started without values),
+ *  or found a broken rule, reads the blocks once more to check. `joins`: that is done anyway.
+ *  Nothing: the chainstate may be made. */
 Result<std::optional<BoosterRun::Outcome>>
 BoosterRun::CheckOwn(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
                      const BoosterOptions& options, const OwnStart& start, bool values, bool joins)
@@ -305,7 +305,7 @@ BoosterRun::CheckOwn(ChainManager& chain, const HeaderNode& terminal, const Bloc
                    terminal.height);
         return std::optional<Outcome>();
     }
-    // That one seems broken is followed whoever asked for it.
+    // A probably broken rule is always investigated.
     if (!joins && !values && kept != false) return std::optional<Outcome>();
     const bool room = joins || kept.has_value() ||
                       HasRoom(options, BytesUpTo(chain, terminal), blocks, {.pairs = true});
@@ -314,15 +314,15 @@ BoosterRun::CheckOwn(ChainManager& chain, const HeaderNode& terminal, const Bloc
     return std::optional<Outcome>();
 }
 
-/** The hints are not needed any more, nor is what was noted of a validation. */
+/** Removes the hints and the notes of a validation, which are not needed any more. */
 Result<> BoosterRun::CleanUp(const BoosterOptions& options, bool keep_pairs)
 {
     IBD_RETURN_IF_ERROR(m_own.Remove(options.directory, keep_pairs));
     return RemoveFullMark(m_env, options.directory);
 }
 
-/** There is a chainstate, with hints that were given: what a join was begun for. Of what it left
- *  undo data may be made, and the fold puts beside it what it has found for that. */
+/** Removes an unfinished join for hints: the chainstate exists, made with given hints. Its pairs
+ *  may serve undo data, and the fold stores its results for that beside it. */
 Result<> BoosterRun::RemoveBegun(const HeaderNode& terminal, const BlockStore& blocks,
                                  const BoosterOptions& options)
 {
@@ -368,7 +368,7 @@ Result<OwnHints::Made> BoosterRun::Join(const HeaderNode& terminal, BlockSupply&
 {
     {
         const Lock lock(m_mutex);
-        m_progress.reset(); // of hints that were wrong
+        m_progress.reset(); // of wrong hints
         m_joining = {.height = terminal.height, .hash = terminal.hash};
     }
     return m_own.Make(terminal, supply, options, besides);
@@ -380,7 +380,7 @@ Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
                                                      const Hints& hints, const FirstPass* first)
 {
     BoosterOptions folding = options;
-    folding.remember_bad = false; // one flipped bit of memory would spoil them for all time
+    folding.remember_bad = false; // a single bit flip in memory would disable them forever
     const Result<Verdict> verdict = RunEngine(std::make_unique<SyncEngine>(
         m_env, m_log, m_params, terminal, blocks, hints, std::move(folding), first));
     {
@@ -391,7 +391,7 @@ Result<BoosterRun::Outcome> BoosterRun::FoldOwnHints(const HeaderNode& terminal,
     return Conclude(terminal, *verdict, options);
 }
 
-/** What was begun unasked gives way to the serial engine, which needs no room. */
+/** Unrequested work gives way to the serial engine, which needs no room. */
 Result<BoosterRun::Outcome> BoosterRun::NoRoom(const BoosterOptions& options,
                                                const JoinVerdict& verdict)
 {
@@ -402,13 +402,13 @@ Result<BoosterRun::Outcome> BoosterRun::NoRoom(const BoosterOptions& options,
     return Outcome::kSerial;
 }
 
-/** The serial engine says what is wrong with the chain, and needs no room to do so. */
+/** The serial engine reports the error of the chain, and needs no room. */
 BoosterRun::Outcome BoosterRun::GiveUp(const HeaderNode& terminal, const JoinVerdict& verdict)
 {
     const bool undecided = verdict.kind == JoinVerdict::Kind::kUndecided;
     CHECK(undecided || verdict.kind == JoinVerdict::Kind::kBlockInvalid);
     const std::string block = fmt::format("block at height {} is invalid: ", verdict.height);
-    m_log.Error("IBD Booster: {}{}; {}", undecided ? "" : block, verdict.reason, WayBack());
+    m_log.Error("IBD Booster: {}{}; {}", undecided ? "" : block, verdict.reason, FallbackText());
     const Lock lock(m_mutex);
     m_progress.emplace();
     m_progress->state = BoosterState::kRefused;
@@ -428,10 +428,10 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
         return std::binary_search(there.begin(), there.end(), &node);
     };
     const int64_t now = m_env.UnixTime();
-    const bool full = options.full_validation; // no undo data is known to a new index
+    const bool full = options.full_validation; // a new index has no undo data
     const HeaderNode* terminal = FindOwnTerminal(survey.Tree(), trust, full, now, has).terminal;
     const HintsStanding reach = FindOwnTerminal(survey.Tree(), trust, full, now, nullptr);
-    // What is missing may come from peers, once there is an index.
+    // Missing blocks may come from peers, once there is an index.
     if (!terminal || terminal != reach.terminal) return false;
     IBD_ASSIGN_OR_RETURN(const auto kept, m_own.Look(options.directory));
     const HeaderNode* const begun = kept ? PreferKept(*kept, *terminal) : nullptr;
@@ -455,7 +455,7 @@ Result<bool> BoosterRun::JoinSurvey(BlockSurvey& survey, const ChainManagerOptio
     steps.insert(steps.begin() + (besides.values ? 3 : 2), WorkStep::kIndex);
     Plan(std::move(steps), AmountsOf(survey, *terminal, options), options);
     IBD_ASSIGN_OR_RETURN(const auto made, Join(*terminal, supply, options, besides));
-    if (made.verdict.kind == JoinVerdict::Kind::kNoRoom) { // nothing was read
+    if (made.verdict.kind == JoinVerdict::Kind::kNoRoom) { // no block was read
         m_own_refused = true;
         IBD_RETURN_IF_ERROR(NoRoom(options, made.verdict));
         return false;

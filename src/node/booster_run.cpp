@@ -14,13 +14,13 @@ namespace ibd {
 
 namespace {
 
-/** The name of the check in the line that scripts look for. */
+/** The name of the check in a log line that scripts search for. */
 const char* CheckName(AggregateKind kind)
 {
     return kind == AggregateKind::kMuHash ? "MuHash" : "SHA256";
 }
 
-/** What undo data is made of is checked with it. */
+/** When the data for making undo data is checked. */
 const char* WhenChecked(UndoWanted undo)
 {
     switch (undo) {
@@ -31,13 +31,13 @@ const char* WhenChecked(UndoWanted undo)
     return "";
 }
 
-/** Where the survey has found the last blocks up to `terminal`. */
+/** The places of the last blocks up to `terminal` in the survey. */
 FoldSearch::PlaceOf PlacesIn(const BlockSurvey& survey, const HeaderNode& terminal)
 {
     std::unordered_map<const HeaderNode*, FilePos> places;
     for (const SurveyedBlock& block : survey.Blocks()) {
         if (!block.node || block.node->height <= terminal.height - kMinBlocksToKeep) continue;
-        places.emplace(block.node, block.pos); // not of a second copy
+        places.emplace(block.node, block.pos); // emplace ignores a second copy
     }
     return [places = std::move(places)](const HeaderNode& node) {
         const auto found = places.find(&node);
@@ -50,7 +50,7 @@ FoldSearch::PlaceOf PlacesIn(const ChainManager& chain)
     return [&chain](const HeaderNode& node) { return chain.Where(node).data; };
 }
 
-/** How often it looks whether headers have come. */
+/** Interval of checking for new headers. */
 constexpr auto kHeaderLook = std::chrono::milliseconds(200);
 
 } // namespace
@@ -121,7 +121,7 @@ Result<Verdict> BoosterRun::RunEngine(std::unique_ptr<SyncEngine> engine)
 Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
                                 const BlockStore& blocks, const BoosterOptions& options)
 {
-    // Hints that do not fit are refused by Run(), when the index says what the blocks are.
+    // Unsuitable hints are refused by Run(), when the index knows the blocks.
     const HeaderNode* const terminal =
         JudgeHints(m_hints->Info(), survey.Tree(), trust, options.full_validation, m_env.UnixTime())
             .terminal;
@@ -148,7 +148,7 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
 
 void BoosterRun::LogStart(const BoosterOptions& options, int32_t height, bool checks)
 {
-    if (std::exchange(m_told, true)) return; // in FoldSurvey()
+    if (std::exchange(m_told, true)) return; // done in FoldSurvey()
     m_log.Info("IBD Booster: runs and checkpoint are kept in '{}'", options.directory.string());
     if (!options.full_validation && !options.check_rules && !checks) {
         if (m_hints) {
@@ -163,7 +163,7 @@ void BoosterRun::LogStart(const BoosterOptions& options, int32_t height, bool ch
                   m_stop_at, height);
 }
 
-/** More is taken on trust than by Core's -assumevalid, and the user is to know it, and how long. */
+/** Warns that more is trusted than by Core's -assumevalid, and for how long. */
 void BoosterRun::WarnOfTrust(int32_t height)
 {
     m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, as "
@@ -172,7 +172,7 @@ void BoosterRun::WarnOfTrust(int32_t height)
                   height,
                   m_hints ? ", relative lock times, and that no block spends an output of a later "
                             "block"
-                          : " and relative lock times", // the join has seen to the rest
+                          : " and relative lock times", // the join has checked the rest
                   WhenChecked(m_own_options.undo));
 }
 
@@ -259,7 +259,7 @@ Result<BoosterRun::Outcome> BoosterRun::RunOnGivenHints(ChainManager& chain,
     return *outcome;
 }
 
-/** Of a folder they are what happened to be there, which nobody asked for. */
+/** Hints of a folder were not requested by the user, so their refusal is less important. */
 void BoosterRun::LogRefusal(const HintsStanding& standing) const
 {
     if (!m_hints_named) return m_log.Info("IBD Booster: left out: {}", standing.refusal);
@@ -308,7 +308,7 @@ HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainMan
         std::move(standing), [&] { return Judge(chain, options.full_validation); }, expected,
         GivenSteps(options.full_validation || options.check_rules), chain, options, peers,
         [&](const HeaderNode& best) {
-            // Peers of a longer chain may come; of what is on the chain nothing more is to come.
+            // Peers with a longer chain may come, but the blocks of this chain are known.
             if (int64_t{hints.terminal_height} <= best.height) return std::string();
             return fmt::format("the best header is at height {}, and the hints end above it, at "
                                "height {}: waiting for a peer with a longer chain, or start "
@@ -317,7 +317,7 @@ HintsStanding BoosterRun::WaitForHintsEnd(HintsStanding standing, const ChainMan
         });
 }
 
-/** Why headers that peers have no more of are waited for. */
+/** The reason for waiting for headers although the peers have no more. */
 std::string BoosterRun::WhyStillWaiting(const ChainManager& chain, const StillWaiting& waits) const
 {
     const HeaderNode* const best = chain.Read().Tree().BestHeader();
@@ -343,7 +343,7 @@ HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const Judging& 
                          .to = options.progress,
                          .step = WorkStep::kHeaders});
     HeadersWatch watch(m_env.MonotonicMicros());
-    std::string why; // it waits on
+    std::string why; // reason for waiting
     do {
         const int32_t height = chain.Read().Tree().BestHeader()->height;
         const size_t count = peers.PeerCount();
@@ -429,7 +429,7 @@ void BoosterRun::DropEngine()
     m_engine.reset();
 }
 
-/** By the size of the whole chain that the network's parameters assume. */
+/** Based on the assumed size of the whole chain in the network's parameters. */
 uint64_t BoosterRun::UsualBlockBytes(const ChainManager& chain) const
 {
     const int32_t height = chain.Read().Tree().BestHeader()->height;
@@ -437,7 +437,7 @@ uint64_t BoosterRun::UsualBlockBytes(const ChainManager& chain) const
            static_cast<uint64_t>(std::max(height, 1));
 }
 
-/** Only a warning: blocks may be smaller than assumed, and the user may make room meanwhile. */
+/** Only warns: blocks may be smaller than assumed, and the user may make room meanwhile. */
 void BoosterRun::WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
                                    uint64_t rest) const
 {
@@ -457,8 +457,8 @@ void BoosterRun::WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& 
                   FormatBytes(blocks));
 }
 
-/** What comes after a failure, for the log. */
-const char* BoosterRun::WayBack() const
+/** The consequence of a failure, for the log. */
+const char* BoosterRun::FallbackText() const
 {
     return m_discards ? "the blocks were not kept (-prune): all are fetched again, and validated "
                         "serially"
@@ -473,7 +473,7 @@ BoosterRun::Outcome BoosterRun::ConcludeRefused(const HeaderNode& terminal, cons
     if (verdict.suspect)
         what += fmt::format(", or a block up to height {} is invalid", terminal.height);
     m_log.Error("IBD Booster: {}: {}. Nothing was written; {}", what, verdict.reason,
-                m_discards ? WayBack() : "the sync goes on without them");
+                m_discards ? FallbackText() : "the sync goes on without them");
     m_hints_wrong = m_hints_failed = true;
     m_failure = verdict.reason;
     if (verdict.suspect && m_hints) {
@@ -505,11 +505,11 @@ BoosterRun::Outcome BoosterRun::Conclude(const HeaderNode& terminal, const Verdi
         return Outcome::kSerial;
     case VerdictKind::kBlockInvalid:
         m_log.Error("IBD Booster: block at height {} is invalid: {}; {}", verdict.height,
-                    verdict.reason, WayBack());
+                    verdict.reason, FallbackText());
         return Outcome::kSerial;
     case VerdictKind::kInterrupted: return Outcome::kInterrupted;
-    case VerdictKind::kFolded:     // that is for FoldSurvey()
-    case VerdictKind::kIncomplete: // a stored block that is not there is an error
+    case VerdictKind::kFolded:     // only for FoldSurvey()
+    case VerdictKind::kIncomplete: // a missing stored block is an error
         break;
     }
     CHECK(false);
@@ -519,7 +519,7 @@ BoosterRun::Outcome BoosterRun::Conclude(const HeaderNode& terminal, const Verdi
 bool BoosterRun::DropFailedHints()
 {
     if (!m_hints_failed || !m_hints) return false;
-    const Lock lock(m_mutex); // whoever asks for progress looks at them
+    const Lock lock(m_mutex); // other threads read them for progress
     if (m_engine) DropEngine();
     const HintsInfo& info = m_hints->Info();
     m_refused.push_back(

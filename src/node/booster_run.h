@@ -1,7 +1,6 @@
-// BoosterRun: the booster's place in the node's start - decides whether it runs, with hints that
-// are given or that the node makes itself, runs it on the blocks that are stored or with those that
-// peers bring, and tells RPC how it is going. Owned by Node. Run() on one thread; the rest from
-// any.
+// BoosterRun: the booster within the node's start: decides whether it runs, with given hints or
+// with hints that the node makes; runs it on stored blocks or on blocks from peers; and reports its
+// progress to RPC. Owned by Node. Run() on one thread; the rest from any.
 #pragma once
 
 #include "node/hints_choice.h"
@@ -19,42 +18,43 @@ namespace ibd {
 
 class BoosterRun {
 public:
-    /** `own`: where no hints are given. */
+    /** `own`: options for hints of its own, if none are given. */
     BoosterRun(Env& env, Logger& log, const ChainParams& params, const OwnHintsOptions& own = {})
         : m_env(env), m_log(log), m_params(params), m_own_options(own), m_own(env, log, params),
           m_suspects(env, log), m_validation(env, log, params)
     {
     }
 
-    /** Opens the hints. Before anything on disk is changed, so that a wrong file costs nothing. */
+    /** Opens the hints, before anything on disk is changed, so that a wrong file does no harm. */
     Result<> OpenHints(const HintsChoice& choice, const BlockHash& assumed_valid);
     bool HasHints() const { return m_hints != nullptr; }
-    /** Hints of which ConvertHints() has to make others before they can be used. */
+    /** Whether given hints must be converted by ConvertHints() before use. */
     bool HintsWait() const { return m_waiting.has_value(); }
-    /** Makes a container of hints that wait, beside the blocks that are stored; nothing on
-     *  interruption. Ones that the user named and that are damaged, of other blocks or of blocks
-     *  that are not stored, are an error; of those of a folder the log tells. */
+    /** Converts waiting hints to a container, with the stored blocks; no result on interruption. If
+     *  the user named them and they are damaged, of other blocks or of blocks that are not stored,
+     *  that is an error; for hints of a folder it is logged. */
     Result<> ConvertHints(const ChainManager& chain, const BlockStore& blocks,
                           const BoosterOptions& options);
     const Uint256& HintsId() const { return m_hints->Info().id; }
-    /** Whether it may come to work if there is no chainstate. */
+    /** Whether it may run if there is no chainstate. */
     bool MayRun(const ChainManagerOptions& trust) const;
     OwnHints& Own() { return m_own; }
-    /** Who wants the hints that it made: called once they are proven right, before they go. */
+    /** `proven`: called with the hints that it made, once they are proven right and before they are
+     *  removed. */
     void OnOwnHints(std::function<void(const Hints&, const BlockHash& terminal)> proven)
     {
         m_own_hints_proven = std::move(proven);
     }
-    /** Who wants to see the blocks of a fold with given hints: asked before it, null if nobody. */
+    /** Makes the observer of a fold with given hints, called before it; null: none. */
     using FoldWatcher = std::function<std::unique_ptr<FoldObserver>(const FoldTask& fold)>;
     void OnFold(FoldWatcher watcher) { m_watcher = std::move(watcher); }
-    /** -stopatheight: a sync goes beyond it, which is told. 0: never. */
+    /** -stopatheight: logs that a sync goes beyond it. 0: never. */
     void ExpectStopAt(int32_t height) { m_stop_at = height; }
-    /** Those that were opened; null: none. */
+    /** The opened hints; null: none. */
     const Hints* GivenHints() const { return m_hints.get(); }
-    /** After Run(): they failed a check. */
+    /** After Run(): the hints failed a check. */
     bool HintsWereWrong() const { return m_hints_wrong; }
-    /** After Run(): forgets hints that were wrong or refused, so that Run() can be called once more
+    /** After Run(): drops hints that were wrong or refused, so that Run() can be called once more
      *  without any. False: there are none such. */
     bool DropFailedHints();
     /** The ids of all that DropFailedHints() has dropped. */
@@ -65,40 +65,41 @@ public:
     void Validated(const HeaderNode& tip) { m_suspects.Proven(tip); }
 
     enum class Outcome {
-        kBuilt,       //!< the chainstate is there, at the terminal block
+        kBuilt,       //!< the chainstate exists, at the terminal block
         kSerial,      //!< hints or a block failed a check: validate serially
-        kInterrupted, //!< shutting down; the next start goes on
+        kInterrupted, //!< shutting down; the next start resumes
     };
 
     /** Reads the blocks of a survey once, checks them all and folds those below the hints' end, as
-     *  far as that goes: what could be folded is kept for Run(), what was sound is noted in the
-     *  survey. Errors are the machine's. */
+     *  far as possible. Folded work is kept for Run(), sound blocks are noted in the survey. Errors
+     *  are the machine's. */
     Result<> FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
                         const BlockStore& blocks, const BoosterOptions& options);
-    /** The same for hints of its own: reads the blocks of a survey once and makes them. False: they
-     *  are not to be made, or not of this survey; nothing was read. */
+    /** The same for hints of its own: reads the blocks of a survey once and makes the hints. False:
+     *  they are not wanted, or not for this survey; no block was read. */
     Result<bool> JoinSurvey(BlockSurvey& survey, const ChainManagerOptions& trust,
                             const BlockStore& blocks, const BoosterOptions& options);
-    /** Builds the chainstate. Where headers or blocks are missing it starts the network and waits
-     *  for them. Calls `begins` once it is sure to have work. Errors: without a network, hints that
-     *  do not fit this chain, or no block that -ibdbooster may work up to; else the machine's. */
+    /** Builds the chainstate. If headers or blocks are missing, starts the network and waits for
+     *  them. Calls `begins` once it is certain to work. Errors: without a network, hints that do
+     *  not fit this chain, or no block up to which -ibdbooster may work; else the machine's. */
     Result<Outcome> Run(
         ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
         const StartFetcher& start_fetcher = {}, const std::function<void()>& begins = [] {});
 
     void Interrupt();
-    /** What getboosterinfo shows; nothing when no hints were given. */
+    /** The data for getboosterinfo; nothing without hints. */
     std::optional<BoosterProgress> Progress() const;
 
 private:
-    /** How a sync with its own hints begins. */
+    /** The start of a sync with its own hints. */
     struct OwnStart {
         HintsStanding standing;
         std::unique_ptr<Hints> hints;   //!< made by an earlier start
-        std::optional<FirstPass> first; //!< what it found besides
-        BlockFetcher* peers = nullptr;  //!< if blocks are missing
+        std::optional<FirstPass> first; //!< from the same join
+        BlockFetcher* peers = nullptr;  //!< set if blocks are missing
         bool begun = false;             //!< by an earlier start
-        bool pairs = false;             //!< the join keeps them, if begun; else there is room
+        bool pairs = false;             //!< the join keeps them, if begun; else there is room for
+                                        //!< them
         bool values = true;             //!< there is room for them
     };
     Result<Outcome> FoldGivenHints(ChainManager& chain, const HeaderNode& terminal,
@@ -106,10 +107,10 @@ private:
                                    BlockFetcher* peers);
     Result<Verdict> FoldStored(const ChainManager& chain, const HeaderNode& terminal,
                                const BlockStore& blocks, const BoosterOptions& options);
-    /** Null: nobody wants to see it. */
+    /** Null: no observer. */
     std::unique_ptr<FoldObserver> ObserverOf(FoldTask fold) const;
     using Judging = std::function<HintsStanding()>;
-    /** Why it waits on although no peer has further headers; nothing: it does not. */
+    /** Why it still waits although no peer has further headers; empty: it does not. */
     using StillWaiting = std::function<std::string(const HeaderNode& best)>;
 
     Result<Outcome> RunOnce(ChainManager& chain, const BlockStore& blocks,
@@ -123,10 +124,10 @@ private:
                                   const std::function<void()>& begins);
     Result<OwnStart> PlanOwnHints(const ChainManager& chain, const BoosterOptions& options,
                                   const StartFetcher& start_fetcher);
-    /** How far hints of its own may go with blocks that are stored, or with any. */
+    /** The end of its own hints, with stored blocks or with any. */
     HintsStanding JudgeOwn(const ChainManager& chain, bool full_validation, bool stored) const;
     bool IsAsked() const { return m_own_options.mode == OwnHintsOptions::Mode::kAsked; }
-    /** Of blocks that are stored or missing, bytes. */
+    /** Bytes of stored or missing blocks. */
     struct BlockBytes {
         uint64_t stored = 0;
         uint64_t missing = 0;
@@ -141,8 +142,8 @@ private:
     bool JoinsValues(const BoosterOptions& options) const;
     HintsStanding StandingWithoutPeers(const ChainManager& chain, const HeaderNode& terminal) const;
     bool FetchingMayBeWorthIt(const ChainManager& chain, const BoosterOptions& options) const;
-    /** Calls `work` with the supply of the blocks up to `terminal`, which are stored, and come from
-     *  `peers` where there are any. `besides`: as of OwnHintsRoom(). */
+    /** Calls `work` with the supply of the blocks up to `terminal`, stored or from `peers` (may be
+     *  null). `besides`: see OwnHintsRoom(). */
     Result<> WithBlocks(ChainManager& chain, const HeaderNode& terminal, const BlockStore& blocks,
                         const BoosterOptions& options, BlockFetcher* peers,
                         const JoinBesides& besides,
@@ -187,14 +188,14 @@ private:
     void LogStart(const BoosterOptions& options, int32_t height, bool checks = false);
     void WarnOfTrust(int32_t height);
     HintsStanding Judge(const ChainManager& chain, bool full_validation) const;
-    /** The terminal block of hints that wait, if they can be converted. */
+    /** The terminal block of waiting hints, if they can be converted. */
     Result<const HeaderNode*> FindEndOfWaiting(const ChainManager& chain,
                                                const BoosterOptions& options) const;
     Result<> MakeContainer(const HeaderNode& terminal, const BlockStore& blocks,
                            const ProgressTargets& progress);
     Result<bool> WriteContainer(const HeaderNode& terminal, const BlockStore& blocks,
                                 const Path& to, const ProgressTargets& progress) const;
-    /** Until `standing` is one that holds, or the node is to shut down. */
+    /** Waits until `standing` is acceptable, or the node shuts down. */
     HintsStanding WaitForHeaders(HintsStanding standing, const Judging& judge, uint64_t expected,
                                  std::vector<WorkStep> then, const ChainManager& chain,
                                  const BoosterOptions& options, BlockFetcher& peers,
@@ -205,7 +206,7 @@ private:
     HintsStanding WaitForOwnTerminal(HintsStanding standing, const Judging& judge,
                                      const ChainManager& chain, const BoosterOptions& options,
                                      BlockFetcher& peers);
-    /** False: to shut down. */
+    /** False: shutting down. */
     bool Pause();
     bool IsInterrupted() const;
     void LogHints() const;
@@ -222,7 +223,7 @@ private:
     void Plan(std::vector<WorkStep> steps, const WorkAmounts& amounts,
               const BoosterOptions& options) const;
     void LogRefusal(const HintsStanding& standing) const;
-    /** Blocks 1 to `terminal` that are not stored. */
+    /** Number of blocks 1 to `terminal` that are not stored. */
     static size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal);
     /** Of these, where no peer can bring them: how many, which is the first, what helps. */
     static std::string DescribeMissing(const ChainManager& chain, const HeaderNode& terminal);
@@ -230,13 +231,13 @@ private:
     Result<Verdict> FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,
                                   const BlockStore& blocks, const BoosterOptions& options,
                                   BlockFetcher& peers);
-    /** Its supply goes, or its hints; what it did can still be asked for. */
+    /** Releases the engine's supply or hints; its progress remains available. */
     void DropEngine() IBD_REQUIRES(m_mutex);
     uint64_t UsualBlockBytes(const ChainManager& chain) const;
-    /** `rest`: bytes that are written besides the blocks. */
+    /** `rest`: bytes to be written besides the blocks. */
     void WarnIfRoomIsShort(const ChainManager& chain, const HeaderNode& terminal,
                            uint64_t rest) const;
-    const char* WayBack() const;
+    const char* FallbackText() const;
     Outcome Conclude(const HeaderNode& terminal, const Verdict& verdict,
                      const BoosterOptions& options);
     Outcome ConcludeRefused(const HeaderNode& terminal, const Verdict& verdict,
@@ -248,29 +249,29 @@ private:
     Logger& m_log;
     const ChainParams& m_params;
     const OwnHintsOptions m_own_options;
-    std::unique_ptr<Hints> m_hints;        //!< that are given
-    std::optional<WaitingHints> m_waiting; //!< given, too
-    bool m_hints_named = false;            //!< by the user; else they are of a folder
+    std::unique_ptr<Hints> m_hints;        //!< the given hints
+    std::optional<WaitingHints> m_waiting; //!< also given
+    bool m_hints_named = false;            //!< named by the user; else found in a folder
     OwnHints m_own;
     SuspectHints m_suspects;
     std::function<void(const Hints&, const BlockHash&)> m_own_hints_proven;
     FoldWatcher m_watcher;
     bool m_own_refused = false; //!< by JoinSurvey(): a block may be invalid, or the disk is full
     bool m_hints_wrong = false;
-    bool m_hints_failed = false; //!< were wrong, or are not of this chain
-    std::string m_failure;       //!< why
-    /** What is to be warned of once given hints are accepted. */
+    bool m_hints_failed = false; //!< they were wrong, or are not of this chain
+    std::string m_failure;       //!< the reason
+    /** Height for WarnOfTrust(), called once given hints are accepted. */
     std::optional<int32_t> m_trusted_height;
     UndoRun m_validation;        //!< full validation from blocks alone
-    bool m_told = false;         //!< LogStart()
-    bool m_surveyed = false;     //!< a -reindex has read the blocks, for what is needed first
+    bool m_told = false;         //!< LogStart() has run
+    bool m_surveyed = false;     //!< a -reindex has read the blocks for the fold or join
     int32_t m_stop_at = 0;       //!< -stopatheight
-    bool m_discards = false;     //!< blocks are folded and not stored (-prune)
+    bool m_discards = false;     //!< blocks are folded but not stored (-prune)
     mutable Mutex m_mutex;
     std::condition_variable_any m_stop;
-    /** At work, or Run()'s. */
+    /** The running engine, or that of the last Run(). */
     std::unique_ptr<SyncEngine> m_engine IBD_GUARDED_BY(m_mutex);
-    /** What the engine's blocks come from, if they come from peers. */
+    /** Source of the engine's blocks, if they come from peers. */
     const PeerBlockSupply* m_supply IBD_GUARDED_BY(m_mutex) = nullptr;
     /** Of damaged blocks, while they are fetched again. */
     PeerBlockSupply* m_mending IBD_GUARDED_BY(m_mutex) = nullptr;
@@ -278,9 +279,9 @@ private:
         int32_t height = -1;
         BlockHash hash;
     };
-    /** The terminal block of hints that are or were made. */
+    /** The terminal block of hints of its own. */
     std::optional<BlockId> m_joining IBD_GUARDED_BY(m_mutex);
-    /** Of an engine that is gone. */
+    /** Of a released engine. */
     std::optional<BoosterProgress> m_progress IBD_GUARDED_BY(m_mutex);
     /** Hints that were tried and not used. */
     struct RefusedHints {
@@ -290,8 +291,8 @@ private:
         std::string why;
     };
     std::vector<RefusedHints> m_refused IBD_GUARDED_BY(m_mutex);
-    int32_t m_headers IBD_GUARDED_BY(m_mutex) = -1; //!< the best one's height, while it waits
-    bool m_full IBD_GUARDED_BY(m_mutex) = false;    //!< full validation is asked for
+    int32_t m_headers IBD_GUARDED_BY(m_mutex) = -1; //!< height of the best header, while waiting
+    bool m_full IBD_GUARDED_BY(m_mutex) = false;    //!< full validation is requested
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };
 

@@ -30,7 +30,7 @@ BlockFacts ChainForPeers::Facts(const HeaderNode& node) const
     return {node.HasData(), node.tx_count != 0, node.Failed(), node.IsValid(kValidScripts)};
 }
 
-// The lock is let go between headers: two thousand of them take milliseconds to hash.
+// The lock is released between headers: hashing two thousand takes milliseconds.
 RuleResult ChainForPeers::AcceptHeaders(std::span<const BlockHeader> headers,
                                         const HeaderNode** last)
 {

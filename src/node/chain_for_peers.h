@@ -1,6 +1,6 @@
-// ChainForPeers: the ChainManager as peers may see and feed it. Owned by the node; called by the
-// thread that owns the peers. A look-up holds the headers lock for microseconds; the state lock is
-// never taken, so that peers do not wait for a block that is being connected.
+// ChainForPeers: the peers' interface to the ChainManager. Owned by the node; called on the thread
+// of the peers. A look-up holds the headers lock for microseconds; the state lock is never taken,
+// so that peers do not wait for a block that is being connected.
 #pragma once
 
 #include "net/peer_chain.h"
@@ -12,10 +12,10 @@ class ChainForPeers final : public PeerChain, public HeaderSink, public BlockPro
 public:
     ChainForPeers() = default;
     explicit ChainForPeers(ChainManager& chain) { Attach(chain); }
-    /** Before anything else is called. Its index is loaded, and it outlives this. */
+    /** Call it first. The chain's index must be loaded, and it must outlive this. */
     void Attach(ChainManager& chain) { m_chain = &chain; }
 
-    /** Genesis as long as there are no coins. */
+    /** Genesis while there are no coins. */
     const HeaderNode& Tip() const override;
     const HeaderNode& BestHeader() const override;
     const HeaderNode* Find(const BlockHash& hash) const override;

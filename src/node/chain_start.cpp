@@ -19,11 +19,12 @@ namespace ibd {
 
 namespace {
 
-// Of block files with -fastprune, bytes.
+// Sizes of block files with -fastprune, bytes.
 constexpr uint64_t kSmallBlockFile = 64 << 10;
 constexpr uint64_t kSmallBlockFileChunk = 16 << 10;
 
-/** Blocks from `segwit_height` up to the tip that were stored before their witnesses mattered. */
+/** Whether blocks from `segwit_height` up to the tip were stored without their witnesses being
+ *  checked. */
 bool LacksWitnesses(const HeaderNode& tip, int segwit_height)
 {
     for (const HeaderNode* node = &tip; node && node->height >= segwit_height; node = node->prev) {
@@ -74,14 +75,14 @@ void ChainStart::Close()
 Result<> ChainStart::Load()
 {
     m_asks_for_reindex = false;
-    // Before anything is removed.
+    // Check before any file is removed.
     if (m_reindex) IBD_RETURN_IF_ERROR(LookBeforeReindex(m_env, m_log, m_dir.Blocks()));
     if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(RemoveSnapshot(m_env, m_log, m_dir));
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());
-    TakeLightly(TendLeftovers(m_env, m_log, WhereLeftovers()));
-    TakeLightly(TellOfOtherFolders(m_env, m_log, m_dir.Net() / "ibdboosterdirs.txt",
-                                   m_options.booster.directory, m_dir.Net() / "ibdbooster"));
+    WarnOnly(TendLeftovers(m_env, m_log, WhereLeftovers()));
+    WarnOnly(TellOfOtherFolders(m_env, m_log, m_dir.Net() / "ibdboosterdirs.txt",
+                                m_options.booster.directory, m_dir.Net() / "ibdbooster"));
     RemoveBegun();
     IBD_RETURN_IF_ERROR(BuildIndex());
     if (m_interrupt) return {};
@@ -90,14 +91,14 @@ Result<> ChainStart::Load()
     bool empty = false;
     if (plain) {
         IBD_ASSIGN_OR_RETURN(empty, ChainstateIsEmpty());
-        if (empty) WarnOfLowSpace(); // a sync may take hours: now rather than behind it
+        if (empty) WarnOfLowSpace(); // warn before a sync of hours
     }
     IBD_RETURN_IF_ERROR(BuildChainstate());
     if (m_interrupt) return {};
     if (plain && !empty && m_chain->Tip() && m_chain->Tip()->height <= 1) WarnOfLowSpace();
     IBD_RETURN_IF_ERROR(MakeUndo());
     if (m_interrupt) return {};
-    TakeLightly(TellOfTheRest());
+    WarnOnly(TellOfTheRest());
     IBD_RETURN_IF_ERROR(CheckStored());
     if (m_interrupt) return {};
     IBD_RETURN_IF_ERROR(Prune());
@@ -105,7 +106,7 @@ Result<> ChainStart::Load()
     return {};
 }
 
-// A node without blocks says so where the disk cannot hold the whole chain.
+// Warns a node without blocks if the disk cannot hold the whole chain.
 void ChainStart::WarnOfLowSpace()
 {
     uint64_t needed = m_params.assumed_blockchain_size_gb << 30;
@@ -126,7 +127,7 @@ Result<> ChainStart::Damaged(const char* what, Result<> result)
     return BadData("{}.\nPlease restart with -reindex or -reindex-chainstate to recover.", what);
 }
 
-// Who does without -prune has all blocks, and says so to peers.
+// A node without -prune promises all blocks to peers.
 Result<> ChainStart::RefuseUnpruning()
 {
     if (m_options.prune_target != 0 || !m_chain->HasPruned()) return {};
@@ -172,9 +173,9 @@ Result<> ChainStart::OpenIndex()
     return m_reindex ? StartReindex() : Result<>();
 }
 
-// The new index knows no undo data, so a chainstate above it could never go back: it must not
-// outlive a reindex that is interrupted and goes on without the option. It goes before the old
-// index, as this can take a while and an index that is gone has to be made anew.
+// The new index knows no undo data, so a chainstate above it could never be rolled back: it must
+// not survive a reindex that is interrupted and continued without the option. It is removed before
+// the old index: this may take a while, and a removed index must be built again.
 Result<> ChainStart::DestroyChainstate()
 {
     const Path chainstate = m_dir.Chainstate();
@@ -225,7 +226,7 @@ Result<> ChainStart::BuildIndex()
         IBD_ASSIGN_OR_RETURN(reindexing, CheckBlocksAreIndexed());
     }
     if (reindexing) {
-        m_parts.started(); // this can take hours
+        m_parts.started(); // may take hours
         m_parts.set_status("Reindexing blocks on disk…");
         IBD_RETURN_IF_ERROR(Reindex());
         if (m_interrupt) return {};
@@ -237,9 +238,9 @@ Result<> ChainStart::BuildIndex()
     return {};
 }
 
-// With hints the blocks are read once: checked for the index and folded, or joined for hints, by
-// the same threads. Full validation joins coins before it folds, so given hints have to wait; those
-// that are to be converted wait for the index.
+// With hints the same threads read the blocks once, to check them for the index and to fold them,
+// or to join them for hints. Full validation joins coins before it folds, so given hints must wait;
+// hints to be converted wait for the index.
 Result<> ChainStart::Reindex()
 {
     BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
@@ -281,7 +282,7 @@ Result<> ChainStart::ReindexAlone(BlockImporter& importer)
     return importer.Reindex();
 }
 
-// Without a network a block that -reindex left out comes from nowhere else.
+// Without a network there is no other source for a block that -reindex left out.
 Result<> ChainStart::LookForMissing()
 {
     const bool may_fetch = m_options.network.MayHavePeers();
@@ -292,8 +293,8 @@ Result<> ChainStart::LookForMissing()
     return importer.FindMissing();
 }
 
-// A new index beside block files that it does not know would have them overwritten.
-// The error is Bitcoin Core's and names both rebuilds, so both make the index; true: to be made.
+// A new index next to unknown block files would have them overwritten. The error is Bitcoin Core's
+// and names both rebuild options, so both build the index. True: it must be built.
 Result<bool> ChainStart::CheckBlocksAreIndexed()
 {
     if (m_chain->Read().Tree().Genesis()->tx_count > 0) return false; // it may have been pruned
@@ -310,7 +311,7 @@ Result<bool> ChainStart::CheckBlocksAreIndexed()
         .GetError();
 }
 
-// A link to nowhere is a disk that is not mounted: everything would go to the one below it.
+// A dead link means a disk that is not mounted: data would go to the disk below it.
 Result<> ChainStart::PrepareChainstate()
 {
     if (!m_reindex_chainstate) IBD_RETURN_IF_ERROR(RefuseSnapshot(m_env, m_log, m_dir));
@@ -337,21 +338,21 @@ Result<> ChainStart::ConvertHints()
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return {};
     }
-    m_parts.started(); // it reads all blocks
+    m_parts.started(); // reads all blocks
     m_parts.set_status("Converting hints…");
     return m_parts.booster.ConvertHints(*m_chain, m_stack->Blocks(), BoosterSettings());
 }
 
 Result<> ChainStart::AskPeersForHints()
 {
-    // With -reindex the node has made hints of its own by now, or seen that it cannot.
+    // With -reindex the node has made its own hints by now, or cannot.
     const bool wanted = m_options.hints.folder && m_parts.fetch_hints;
     if (m_parts.booster.HasHints() || m_reindex || !wanted) return {};
     if (!m_reindex_chainstate) {
         IBD_ASSIGN_OR_RETURN(const bool to_build, ChainstateIsEmpty());
         if (!to_build) return {};
     }
-    m_parts.started(); // it may wait for headers
+    m_parts.started(); // may wait for headers
     m_parts.set_status("Asking peers for hints…");
     IBD_ASSIGN_OR_RETURN(const std::optional<Path> file, m_parts.fetch_hints(*m_chain));
     if (!file) return {};
@@ -386,14 +387,14 @@ Result<> ChainStart::BuildChainstate()
         if (!wipe) IBD_RETURN_IF_ERROR(CleanUpBooster());
     }
     if (!may_run && !wipe) {
-        TakeLightly(RemoveFullMark(m_env, m_options.booster.directory));
-        TakeLightly(CleanUpOwnHints());
-        TakeLightly(CleanUpPublished());
+        WarnOnly(RemoveFullMark(m_env, m_options.booster.directory));
+        WarnOnly(CleanUpOwnHints());
+        WarnOnly(CleanUpPublished());
     }
     if (may_run && wipe) {
         IBD_ASSIGN_OR_RETURN(BoosterRun::Outcome outcome, RunBooster());
-        // Hints that failed are followed by the next, the last by the join, where that is worth it,
-        // else by serial validation.
+        // After hints that failed: with the next ones; without further ones, by the join if it is
+        // worth it, else serially.
         bool dropped = false;
         while (outcome == BoosterRun::Outcome::kSerial && m_parts.booster.DropFailedHints()) {
             dropped = true;
@@ -412,7 +413,7 @@ Result<> ChainStart::BuildChainstate()
     IBD_RETURN_IF_ERROR(OpenCoins(wipe));
     IBD_RETURN_IF_ERROR(CheckWitnesses());
     if (!built) return {};
-    // The index is to say at once what the coins say, for whoever opens both after a crash.
+    // The index must match the coins at once, for programs that open both after a crash.
     return m_chain->Flush(FlushMode::kAlways);
 }
 
@@ -422,7 +423,7 @@ Result<BoosterRun::Outcome> ChainStart::RunBooster()
         return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
     };
     const auto begins = [this] {
-        m_parts.started(); // it may take hours
+        m_parts.started(); // may take hours
         m_parts.set_status("Building the chainstate with the IBD Booster…");
     };
     IBD_ASSIGN_OR_RETURN(
@@ -438,26 +439,25 @@ Result<bool> ChainStart::ChainstateIsEmpty()
     const auto looked = LookAtChainstate(m_env, m_log, m_dir.Chainstate());
     if (!looked) return Damaged("Error opening coins database", looked.GetError()).GetError();
     const ChainstateSummary& there = *looked;
-    // A chain that never got beyond genesis has nothing to lose.
+    // A chain at genesis has nothing to lose.
     return !there.between && (there.best.IsNull() || there.best == m_params.consensus.genesis_hash);
 }
 
-// Spills take as much as a sixth of the blocks, and no start goes on with them once the chain is
-// validated serially from its first block, or blocks are not kept. Before hours of a reindex, which
-// may want the room.
+// Spills take up to a sixth of the size of the blocks. No start can resume them once the chain is
+// validated serially from its first block, or blocks are not kept. Runs before a reindex of hours,
+// which may need the room.
 void ChainStart::RemoveBegun()
 {
     const bool off = m_options.own_hints.mode == OwnHintsOptions::Mode::kOff;
     if (m_options.prune_target != 0) {
-        TakeLightly(
-            DropBegun("with -prune blocks are not kept, and nothing goes on with it", false));
+        WarnOnly(DropBegun("with -prune blocks are not kept, and nothing goes on with it", false));
     } else if (off && m_reindex_chainstate && !m_parts.booster.HasHints()) {
-        TakeLightly(DropBegun("the chainstate is rebuilt without (-ibdbooster=0)", true));
+        WarnOnly(DropBegun("the chainstate is rebuilt without (-ibdbooster=0)", true));
     }
 }
 
-// What the start does not need need not keep the node from its work.
-void ChainStart::TakeLightly(const Result<>& done)
+// A failure of optional work is logged and does not stop the start.
+void ChainStart::WarnOnly(const Result<>& done)
 {
     if (done) return;
     m_log.Warning("IBD Booster: what is not needed any more in '{}' could not be looked at or "
@@ -465,7 +465,7 @@ void ChainStart::TakeLightly(const Result<>& done)
                   m_options.booster.directory.string(), done.Message());
 }
 
-// `all`: what was folded with hints that were given, too.
+// `all`: including blocks folded with given hints.
 Result<> ChainStart::DropBegun(const char* why, bool all)
 {
     const Path& directory = m_options.booster.directory;
@@ -473,7 +473,7 @@ Result<> ChainStart::DropBegun(const char* why, bool all)
     IBD_ASSIGN_OR_RETURN(const uint64_t bytes, BytesOfWork());
     if (bytes == 0) return {};
     const auto lock = LockBooster(m_env, directory);
-    if (!lock) return {}; // another node is at work there
+    if (!lock) return {}; // another node works there
     bool folded = all;
     IBD_ASSIGN_OR_RETURN(const auto kept, own.Look(directory));
     if (kept && kept->hints) {
@@ -482,7 +482,7 @@ Result<> ChainStart::DropBegun(const char* why, bool all)
         folded = folded || (checkpoint && *checkpoint && (*checkpoint)->hints_id == id);
     }
     IBD_ASSIGN_OR_RETURN(const auto begun, own.BytesKept(directory));
-    if (!folded && !begun) return {}; // of hints that were given, with which one may go on
+    if (!folded && !begun) return {}; // only of given hints, whose sync can be resumed
     m_log.Info("IBD Booster: removing {} of work that was begun, in '{}': {}",
                FormatBytes(folded ? bytes : *begun), directory.string(), why);
     if (folded) IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
@@ -490,8 +490,9 @@ Result<> ChainStart::DropBegun(const char* why, bool all)
     return own.Remove(directory, false);
 }
 
-// There is a chainstate and nobody asked for another: what a run may have left that was killed
-// behind its last step goes. One that has not published was begun on purpose, over this chainstate.
+// The chainstate exists and no other one is requested: removes the files of a run that was killed
+// after its last step. An unpublished run was started deliberately, over this chainstate, and
+// stays.
 Result<> ChainStart::CleanUpBooster()
 {
     IBD_RETURN_IF_ERROR(RemoveFullMark(m_env, m_options.booster.directory));
@@ -505,12 +506,12 @@ Result<> ChainStart::CleanUpBooster()
         IBD_ASSIGN_OR_RETURN(const bool told, CleanUpGivenHints());
         if (told) return {};
     }
-    TakeLightly(CleanUpOwnHints());
-    if (!hinted) TakeLightly(CleanUpPublished());
+    WarnOnly(CleanUpOwnHints());
+    if (!hinted) WarnOnly(CleanUpPublished());
     return {};
 }
 
-// A run with hints that this start is not given, killed when its chainstate was in place.
+// Removes a published run whose hints are not given to this start.
 Result<> ChainStart::CleanUpPublished()
 {
     const Path& directory = m_options.booster.directory;
@@ -545,8 +546,7 @@ Result<uint64_t> ChainStart::BytesOfWork() const
     return BytesOf(left, Leftover::Use::kWork);
 }
 
-// Whatever neither served this start nor was told of: of hints that it was not given, or of a run
-// whose checkpoint is damaged.
+// Logs the remaining work: of hints that are not given, or with a damaged checkpoint.
 Result<> ChainStart::TellOfTheRest()
 {
     if (m_told_of_work) return {};
@@ -579,7 +579,7 @@ Result<bool> ChainStart::CleanUpGivenHints()
     IBD_ASSIGN_OR_RETURN(const bool exists, m_env.IsThere(directory));
     if (!exists) return false;
     const auto lock = LockBooster(m_env, directory);
-    if (!lock) return false; // another node is at work there, and this one needs nothing of it
+    if (!lock) return false; // another node works there; this one needs none of it
     IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
                          LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
     IBD_ASSIGN_OR_RETURN(const KeptWork kept,
@@ -591,7 +591,7 @@ Result<bool> ChainStart::CleanUpGivenHints()
         IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
         return false;
     }
-    // Of other hints TellOfTheRest() speaks.
+    // TellOfTheRest() logs work of other hints.
     const auto checkpoint = LoadCheckpoint(m_env, directory);
     if (checkpoint && *checkpoint && (*checkpoint)->hints_id != m_parts.booster.HintsId()) {
         return false;
@@ -604,7 +604,7 @@ Result<bool> ChainStart::CleanUpGivenHints()
     return true;
 }
 
-// The same where the hints were the node's own, which are kept beside the rest.
+// The same for hints of its own, which are kept beside the rest.
 Result<> ChainStart::CleanUpOwnHints()
 {
     const Path& directory = m_options.booster.directory;
@@ -622,7 +622,7 @@ Result<> ChainStart::CleanUpOwnHints()
     return own.Remove(directory, m_options.undo != UndoWhen::kOff);
 }
 
-// With options under which the booster stays off, others are needed to go on.
+// If the options disable the booster, names the options for resuming.
 Result<> ChainStart::TellOfBegun(bool has_pairs)
 {
     const Path& directory = m_options.booster.directory;
@@ -652,13 +652,13 @@ Result<> ChainStart::OpenCoins(bool wipe)
                    m_chain->AttachCoins(std::move(coins).Value()));
 }
 
-// What was left out when the coins came was checked later, and a block was found that breaks a
-// rule. The rebuild has to be told to check, or hints that are given would be trusted again.
+// A check after the coins were made has found a block that breaks a rule. The user must request the
+// check for the rebuild, or given hints would be trusted again.
 Result<> ChainStart::RefuseBroken(const CoinsDb& coins)
 {
     IBD_ASSIGN_OR_RETURN(const BlockHash best, coins.BestBlock());
     const ChainReader reader = m_chain->Read();
-    const HeaderNode* broken = nullptr; // the lowest
+    const HeaderNode* broken = nullptr; // lowest one
     bool can_go_back = true;
     for (const HeaderNode* node = reader.Find(best); node && node->Failed(); node = node->prev) {
         broken = node;
@@ -670,13 +670,13 @@ Result<> ChainStart::RefuseBroken(const CoinsDb& coins)
                    broken->hash.ToHex(), broken->height, m_chain->RebuildOption());
 }
 
-// Before the checks at start, and before a block above is connected: so the files come out as
-// serial validation leaves them.
+// Before the checks at start, and before a block above is connected: so that the files equal those
+// of serial validation.
 Result<> ChainStart::MakeUndo()
 {
     const UndoWhen when = m_options.undo;
     if (when == UndoWhen::kOff || !UndoRun::IsNeeded(*m_chain)) {
-        TakeLightly(RemoveUndoWork());
+        WarnOnly(RemoveUndoWork());
         return {};
     }
     if (when == UndoWhen::kBackground) {
@@ -684,7 +684,7 @@ Result<> ChainStart::MakeUndo()
         m_parts.undo.Expect(*m_chain);
         return {};
     }
-    m_parts.started(); // so can this
+    m_parts.started(); // may take hours too
     m_parts.set_status("Making undo data…");
     if (!m_parts.progress.overall->Now()) {
         uint64_t bytes = 0;
@@ -698,8 +698,8 @@ Result<> ChainStart::MakeUndo()
     return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
 }
 
-// What a join has kept for undo data that is not wanted, or is there, unless it is of a rebuild
-// that was begun.
+// Removes the data that a join has kept for undo data which is not wanted, or exists, unless a
+// rebuild has begun.
 Result<> ChainStart::RemoveUndoWork()
 {
     const Path& directory = m_options.booster.directory;
@@ -711,8 +711,8 @@ Result<> ChainStart::RemoveUndoWork()
     return lock ? RemovePairs(m_env, directory) : Result<>();
 }
 
-// So that Core takes this directory from here on, whenever the node stops. What hinders it need not
-// keep the node from its work.
+// Makes the undo data of the last blocks, so that Core can use this directory whenever the node
+// stops. A failure does not stop the start.
 Result<> ChainStart::MakeLastUndo()
 {
     if (!UndoRun::IsLastNeeded(*m_chain)) return {};
@@ -724,7 +724,8 @@ Result<> ChainStart::MakeLastUndo()
     return {};
 }
 
-// An older node took these blocks without looking at witnesses, or -testactivationheight was other.
+// An older node accepted these blocks without checking witnesses, or -testactivationheight was
+// different.
 Result<> ChainStart::CheckWitnesses()
 {
     const HeaderNode* const tip = m_chain->Tip();

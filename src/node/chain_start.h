@@ -1,6 +1,6 @@
-// ChainStart: brings the chain up, from what is on disk to a chainstate that can be worked on -
-// block index, reindex, booster, coins, checks - and owns it from then on. Owned by Node; one
-// thread, but for what it shows of the stack.
+// ChainStart: brings the chain from its state on disk to a usable chainstate (block index, reindex,
+// booster, coins, checks) and owns it afterwards. Owned by Node; one thread, except for reading the
+// stack.
 #pragma once
 
 #include "node/booster_run.h"
@@ -14,7 +14,7 @@
 
 namespace ibd {
 
-/** All that it works with; they outlive it. */
+/** The objects that it uses; they outlive it. */
 struct ChainStartParts {
     Env& env;
     Logger& log;
@@ -22,21 +22,21 @@ struct ChainStartParts {
     DataDir& dir;
     const NodeOptions& options;
     ScriptThreads& scripts;
-    VerificationCaches& caches; //!< those of `scripts`
+    VerificationCaches& caches; //!< also used by `scripts`
     Events& events;
     BoosterRun& booster;
     UndoRun& undo;
     const std::atomic<bool>& interrupt;
     ProgressTargets progress; //!< of all long work
     std::function<void(const std::string& status)> set_status;
-    /** Called when it goes on to work that may take hours; more than once. */
+    /** Called before work that may take hours; possibly several times. */
     std::function<void()> started;
-    /** Where the booster's blocks come from if they are not stored; see block_fetcher.h. */
+    /** Starts the source of the booster's blocks that are not stored; see block_fetcher.h. */
     std::function<BlockFetcher*(ChainManager& chain)> start_fetcher = {};
-    /** Hints of peers, where none are given and a chainstate is to be built; nothing: there are
-     *  none. */
+    /** Fetches hints from peers if none are given and a chainstate must be built; no path: there
+     *  are none. */
     std::function<Result<std::optional<Path>>(ChainManager& chain)> fetch_hints = {};
-    /** The booster has done what it could. */
+    /** The booster has finished. */
     std::function<void(BoosterRun::Outcome outcome)> booster_done = {};
 };
 
@@ -46,26 +46,26 @@ class ChainStart {
 public:
     explicit ChainStart(ChainStartParts parts);
 
-    /** Before anything else looks at the chainstate: a publication that was interrupted is ended.
-     */
+    /** Call before any access to the chainstate: completes an interrupted publication. */
     Result<> PrepareChainstate();
-    /** Up to a chainstate, or to where it was interrupted. Again after Forget(). */
+    /** Loads up to a chainstate, or until interrupted. Callable again after ForgetAndReindex(). */
     Result<> Load();
-    /** Closes all; the next Load() rebuilds index and chainstate. */
+    /** Closes everything; the next Load() rebuilds index and chainstate. */
     void ForgetAndReindex();
     void Close();
 
     bool Reindexes() const { return m_reindex; }
-    /** Whether Load() failed for what the databases hold: its message asks the user to rebuild. */
+    /** Whether Load() failed because of the databases: its message then asks the user to rebuild.
+     */
     bool AsksForReindex() const { return m_asks_for_reindex; }
-    /** Null until the index is open, and after Close(). */
+    /** Null before the index is open, and after Close(). */
     ChainManager* Chain() const { return m_chain; }
     BlockStore& Blocks() { return m_stack->Blocks(); }
 
 private:
     void WarnOfLowSpace();
-    /** Damage that a rebuild heals: `what` is for the user, the rest for the log. A failure of the
-     *  machine passes as it is. */
+    /** Damage that a rebuild repairs: `what` is for the user, the rest for the log. A failure of
+     *  the machine is passed on unchanged. */
     Result<> Damaged(const char* what, Result<> result);
     ChainStackOptions StackOptions() const;
     Result<> RefuseUnpruning();
@@ -87,7 +87,7 @@ private:
     Result<> BuildChainstate();
     Result<BoosterRun::Outcome> RunBooster();
     Result<bool> ChainstateIsEmpty();
-    void TakeLightly(const Result<>& done);
+    void WarnOnly(const Result<>& done);
     void RemoveBegun();
     Result<> DropBegun(const char* why, bool all);
     Result<> CleanUpBooster();
@@ -114,12 +114,12 @@ private:
     const NodeOptions& m_options;
     const std::atomic<bool>& m_interrupt;
     const ChainStartParts m_parts;
-    bool m_reindex;            //!< asked for, or the way out of damage
-    bool m_reindex_chainstate; //!< the same
+    bool m_reindex;            //!< requested, or the remedy for damage
+    bool m_reindex_chainstate; //!< requested, or the remedy for damage
     bool m_asks_for_reindex = false;
-    bool m_told_of_work = false; //!< that the booster's folder keeps some, and of what use it is
+    bool m_told_of_work = false; //!< the log has described the work kept in the booster's folder
     std::unique_ptr<ChainStack> m_stack;
-    ChainManager* m_chain = nullptr; //!< the stack's
+    ChainManager* m_chain = nullptr; //!< owned by the stack
 };
 
 } // namespace ibd

@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** For a shell: harmless characters in single quotes. */
+/** Quotes for a shell: safe characters in single quotes. */
 std::string Quoted(const std::string& text) { return "'" + SafeCharacters(text) + "'"; }
 
 std::string WithValue(std::string line, const std::string& value)
@@ -46,7 +46,7 @@ void Commands::RunAndWait(const std::vector<std::string>& commands)
         if (!command.empty()) pids.push_back(Start(command));
     }
     for (const pid_t pid : pids) {
-        // Only waits. Another thread may collect the child first: then there is no such child.
+        // Only waits. Another thread may collect the child first, and waitid() fails.
         siginfo_t info;
         while (pid > 0 && ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 &&
                errno == EINTR) {
@@ -75,7 +75,7 @@ void Commands::CollectEnded()
         {
             const Lock lock(m_mutex);
             const auto it = m_running.find(pid);
-            if (it == m_running.end()) continue; // a child of a command that ended before it
+            if (it == m_running.end()) continue; // child of an ended command
             line = it->second;
             m_running.erase(it);
         }

@@ -7,8 +7,8 @@ namespace {
 
 constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
 
-/** How many of the last `most` blocks have undo data; a chain that begins among them needs no
- *  more. */
+/** Number of the last `most` blocks with undo data; if the chain starts among them, all that are
+ *  needed. */
 int BlocksWithUndo(const HeaderNode& tip, int most)
 {
     int blocks = 0;

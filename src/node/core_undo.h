@@ -1,5 +1,5 @@
-// What Bitcoin Core would make of the undo data below the tip: at its start it takes the last six
-// blocks back in memory, and below the booster's last block there is nothing to do it with.
+// Whether Bitcoin Core can use the undo data below the tip: at its start Core disconnects the last
+// six blocks in memory, and the booster's blocks have no undo data.
 #pragma once
 
 #include "util/log.h"
@@ -7,9 +7,9 @@
 
 namespace ibd {
 
-/** Whether `tip` is the first at which Core finds all that it looks for. */
+/** Whether `tip` is the first block at which Core finds all that it needs. */
 bool UndoJustSuffices(const HeaderNode& tip);
-/** Says in the log what is missing, if something is. */
+/** Logs missing undo data, if any. */
 void WarnIfUndoIsShort(const ChainManager& chain, Logger& log);
 
 } // namespace ibd

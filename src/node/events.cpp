@@ -33,7 +33,7 @@ void Events::Push(Event event)
         const Lock lock(m_mutex);
         ++m_queued;
     }
-    // Each counts as one byte. After Stop() nobody is interested any more.
+    // Each event has size 1. After Stop() events are dropped.
     (void)m_queue.Push(std::move(event), 1);
 }
 

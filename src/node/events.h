@@ -1,8 +1,7 @@
-// Events: tells what happens to the chain to whom it concerns, in order and without holding the
-// chain up. Observer of the ChainManager: what happens becomes a value in a bounded queue, and one
-// thread hands it to each consumer. Owned by the node. Memory: kMostQueued values; when that many
-// wait, the chain waits too, which takes a consumer that hangs - so none may run what a user wrote.
-// A consumer that needs whole blocks reads them from the block store.
+// Events: delivers the chain's events to consumers, in order and asynchronously. It observes the
+// ChainManager: each event becomes a value in a bounded queue, and one thread passes it to each
+// consumer. Owned by the node. Memory: kMostQueued values. A full queue blocks the chain; consumers
+// must never run user commands. A consumer that needs whole blocks reads them from the block store.
 #pragma once
 
 #include "util/threads.h"
@@ -17,7 +16,7 @@ struct TipEvent {
     bool downloading = false; //!< during the initial download
 };
 
-/** A warning that did not hold before. */
+/** A new warning. */
 struct WarningEvent {
     NodeWarning warning;
     std::string text;
@@ -35,31 +34,31 @@ class Events final : public ChainObserver {
 public:
     static constexpr size_t kMostQueued = 1024;
 
-    /** Warnings are kept in `warnings` at once, since a call that caused one may show it. */
+    /** `warnings`: updated at once, because a call that caused a warning may show it. */
     explicit Events(NodeWarnings& warnings) : m_warnings(warnings) {}
     ~Events() override { Stop(); }
 
-    // Before anything happens.
+    // Before the first event.
 
     /** All consumers must outlive the thread. */
     void AddConsumer(EventConsumer& consumer) { m_consumers.push_back(&consumer); }
-    /** What cannot wait for a thread: called with each new tip under the state lock. */
+    /** For urgent reactions: called with each new tip under the state lock. */
     void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
-    /** The one that follows the chain step by step; told before all others, under the state lock.
-     */
+    /** The observer that follows the chain step by step; called before all others, under the state
+     *  lock. */
     void SetFirst(ChainObserver& first) { m_first = &first; }
-    /** What cannot wait either: called with each verdict, on the thread that found it. */
+    /** For urgent reactions: called with each verdict, on the thread that found it. */
     void OnChecked(std::function<void(const BlockHash&, const RuleResult&)> call)
     {
         m_on_checked = std::move(call);
     }
-    /** Becomes the observer of this chain. */
+    /** Starts to observe this chain. */
     void Follow(ChainManager& chain);
     void Start();
 
-    /** Returns when all that has happened so far was told to all consumers, or after Stop(). */
+    /** Returns when all consumers have handled all events so far, or after Stop(). */
     void Drain();
-    /** Tells what is queued, and ends. */
+    /** Delivers the queued events, and ends. */
     void Stop();
 
     void BlockConnected(const HeaderNode& node, const BlockView& block) override

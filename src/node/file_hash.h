@@ -1,5 +1,5 @@
-// FileHash: SHA-256 of a file, of which the start may be hashed while the rest is still to come.
-// One thread. Memory: kPiece.
+// FileHash: SHA-256 of a file whose start may be hashed before the rest exists. One thread. Memory:
+// kPiece.
 #pragma once
 
 #include "crypto/sha256.h"
@@ -20,8 +20,8 @@ public:
         return FileHash(path, std::move(file));
     }
 
-    /** Takes in the next piece of what lies below `end`, which only grows and must be there.
-     *  Whether that was all of it. */
+    /** Hashes the next piece below `end`, which only grows; the file must exist up to it. Returns
+     *  whether all below `end` is hashed. */
     Result<bool> Advance(uint64_t end)
     {
         m_piece.resize(std::min<uint64_t>(kPiece, end - m_at));
@@ -31,7 +31,7 @@ public:
         m_at += got;
         return m_at == end;
     }
-    /** Takes in what is left. */
+    /** Hashes the rest. */
     Result<Uint256> Finish()
     {
         IBD_ASSIGN_OR_RETURN(const uint64_t size, m_file->Size());

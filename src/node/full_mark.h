@@ -1,6 +1,6 @@
-// FullMark: up to which block the rules were checked with coins joined from the blocks
-// (-ibdboosterfullvalidation, -ibdboosterchecks), so that a start after a kill goes on from there.
-// A file in the booster's folder, replaced atomically; one thread. Format: doc/formats/spill.md.
+// FullMark: the height up to which the rules were checked with joined coins
+// (-ibdboosterfullvalidation, -ibdboosterchecks), so that a start after a kill resumes there. A
+// file in the booster's folder, replaced atomically; one thread. Format: doc/formats/spill.md.
 #pragma once
 
 #include "chain/header_node.h"
@@ -11,25 +11,25 @@ namespace ibd {
 
 class FullMark {
 public:
-    /** Of the chain up to `terminal`, under the rules of `params`, as far as `checks` goes. */
+    /** For the chain up to `terminal`, the rules of `params`, and these `checks`. */
     FullMark(Env& env, const Path& directory, const ChainParams& params, const HeaderNode& terminal,
              UndoChecks checks);
 
-    /** The height that was saved; 0 if nothing usable is there: another chain's, other rules',
-     *  damaged. Errors: the machine's. */
+    /** The saved height; 0: nothing usable (another chain, other rules, damaged). Errors: the
+     *  machine's. */
     Result<int32_t> Load() const;
-    /** Blocks 1 to `height` keep these rules. Durable on return. */
+    /** Saves that blocks 1 to `height` keep these rules. Durable on return. */
     Result<> Save(int32_t height) const;
 
 private:
     Env& m_env;
     const Path m_path;
-    const std::string m_key; //!< how the file begins
+    const std::string m_key; //!< start of the file
 };
 
 bool IsFullMarkFile(const std::string& name);
 
-/** Removes it, of whatever chain it is. */
+/** Removes the mark of any chain. */
 Result<> RemoveFullMark(Env& env, const Path& directory);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// HeadersWatch: whether headers are still to come. A wait for headers ends with it, as the chain of
-// all peers may end below the block that is waited for. One thread.
+// HeadersWatch: detects that no more headers will come. A wait for headers must end then, since the
+// chain of all peers may end below the awaited block. One thread.
 #pragma once
 
 #include "net/headers_told.h"
@@ -11,16 +11,16 @@ namespace ibd {
 
 class HeadersWatch {
 public:
-    /** The best header stands still for so long after all peers have told all they have: another
-     *  peer may come meanwhile, and bring more. */
+    /** The best header must be unchanged for this long after all peers have sent all their headers:
+     *  another peer may connect and send more. */
     static constexpr int64_t kSettleMicros = 10'000'000;
-    /** Or for so long after one has: others may never answer. */
+    /** Or for this long after one of them has: others may never answer. */
     static constexpr int64_t kPatienceMicros = 600'000'000;
 
-    /** `now`: microseconds of a clock that does not go back, here and below. */
+    /** `now`: microseconds of a clock that does not go backwards, here and below. */
     explicit HeadersWatch(int64_t now) : m_moved_micros(now) {}
 
-    /** `best`: height of the best header now. */
+    /** `best`: height of the best header. */
     bool HaveEnded(int32_t best, const HeadersTold& told, int64_t now);
 
 private:

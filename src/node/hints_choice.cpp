@@ -21,7 +21,7 @@ Result<> CheckHash(Env& env, const Path& path, const std::optional<Uint256>& wan
                    ToHex(found.Span()), ToHex(wanted->Span()));
 }
 
-/** swifthints, or the container that was made of them before. */
+/** swifthints, or the container converted from them before. */
 Result<ChosenHints> OpenSwifthints(Env& env, Logger& log, const ChainParams& params,
                                    const Path& path, const Path& folder)
 {
@@ -57,7 +57,7 @@ Result<ChosenHints> OpenChecked(Env& env, Logger& log, const ChainParams& params
 
 bool IsBetter(const HintsInfo& a, const HintsInfo& b, const BlockHash& assumed_valid)
 {
-    const bool any = !assumed_valid.IsNull(); // -assumevalid=0: none is
+    const bool any = !assumed_valid.IsNull(); // -assumevalid=0: no block is assumed valid
     const bool a_at_end = any && a.terminal_hash == assumed_valid;
     const bool b_at_end = any && b.terminal_hash == assumed_valid;
     return a_at_end != b_at_end ? a_at_end : a.terminal_height > b.terminal_height;
@@ -94,7 +94,7 @@ Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params
     IBD_ASSIGN_OR_RETURN(auto names, env.List(*choice.folder));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-        if (name.find(kHintsPartExtension) != name.npos) continue; // and what lies beside one
+        if (name.find(kHintsPartExtension) != name.npos) continue; // also skips files next to one
         auto opened = OpenChecked(env, log, params, *choice.folder / name, choice);
         if (!opened) {
             log.Info("IBD Booster: left out: {}", opened.Message());

@@ -1,4 +1,4 @@
-// Which hints file the node takes: the one it is given, or the best of those in its hints folder.
+// Chooses the node's hints file: the given one, or the best one in its hints folder.
 #pragma once
 
 #include "consensus/params.h"
@@ -7,47 +7,46 @@
 
 namespace ibd {
 
-/** Of files in the hints folder that are not whole yet. */
+/** Extension of incomplete files in the hints folder. */
 inline constexpr std::string_view kHintsPartExtension = ".part";
-/** Of the folder hints: what is being made of hints for peers, and of swifthints: between these two
- *  stands the hash of their file. Beside a container in the making lies one more. */
+/** Names in the hints folder of containers being made: for peers, and from swifthints, with the
+ *  hash of their file in between. A second file lies next to a container that is being made. */
 inline constexpr std::string_view kKeepingHints = "keeping.part";
 inline constexpr std::string_view kConvertedHints = "swifthints-";
 inline constexpr std::string_view kConvertedPart = ".hints.part";
 inline constexpr std::string_view kGapsExtension = ".gaps";
-/** With this the names of files begin that peers gave and nobody has used yet. */
+/** Prefix of files from peers that were not used yet. */
 inline constexpr std::string_view kFetchedHints = "fetched-";
 
 /** SHA-256 of a whole file. */
 Result<Uint256> HashOfFile(Env& env, const Path& path);
 
-/** What -ibdboosterfile and -ibdboosterhash say. */
+/** Values of -ibdboosterfile and -ibdboosterhash. */
 struct HintsChoice {
     std::optional<Path> file;
-    std::optional<Path> folder; //!< of -ibdboosterfile=auto, but for -ibdbooster=0
-    std::optional<Uint256>
-        hash;            //!< SHA-256 that the file must have, in the order of its hex digits
-    Path converted = {}; //!< the folder of containers that are made of swifthints
-    std::vector<Uint256> refused = {}; //!< hints ids that are not taken from the folder
+    std::optional<Path> folder;  //!< with -ibdboosterfile=auto, unless -ibdbooster=0
+    std::optional<Uint256> hash; //!< required SHA-256 of the file, in the order of its hex digits
+    Path converted = {};         //!< folder of containers converted from swifthints
+    std::vector<Uint256> refused = {}; //!< ids of hints not to be taken from the folder
 };
 
-/** swifthints, of which a container has to be made before they can be used. */
+/** swifthints, to be converted to a container before use. */
 struct WaitingHints {
     HintsInfo info;
     Path container; //!< its name has the hash of the swifthints file
 };
 
-/** At most one of both. */
+/** At most one of the two. */
 struct ChosenHints {
     std::unique_ptr<Hints> hints;
     std::optional<WaitingHints> waiting;
 };
 
-/** Opens the file that is given, or what an earlier start made of it. Of a folder: of the files
- *  that can be read and are not of another network the one that ends at `assumed_valid`, else the
- *  one that ends highest, of equals the first by name; where there is none, the swifthints that end
- *  highest. The others are named in the log. Nothing if the folder has none, or no choice is made.
- *  Errors: a given file that cannot be read, is of another network or has another hash. */
+/** Opens the given file, or its conversion by an earlier start. In a folder: among readable files
+ *  of this network the one that ends at `assumed_valid`, else the one that ends highest, on a tie
+ *  the first by name; if there is none, the swifthints that end highest. The others are logged.
+ *  Nothing: an empty folder, or no choice. Errors: a given file is unreadable, of another network,
+ *  or has another hash. */
 Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params,
                                 const HintsChoice& choice, const BlockHash& assumed_valid);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(200);
 constexpr int64_t kHeadersLook = 200'000; //!< microseconds
-/** Bytes that are made durable while others come, so that few are left at the end. */
+/** Bytes to sync while more arrive, so that few are left at the end. */
 constexpr uint64_t kSyncEvery = 16 << 20;
 
 } // namespace
@@ -26,7 +26,7 @@ HintsFromPeers::HintsFromPeers(Env& env, Logger& log, const ChainManager& chain,
 {
 }
 
-/** Either the assumed-valid block may be relied upon, or no headers are to come. */
+/** Whether the assumed-valid block can be relied on, or no more headers will come. */
 bool HintsFromPeers::HasHeaders()
 {
     if (!m_wanted) return false;
@@ -96,7 +96,7 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     IBD_RETURN_IF_ERROR(RemoveOtherParts());
     const bool begun = m_env.Exists(PartPath());
     IBD_ASSIGN_OR_RETURN(m_part, m_env.OpenWrite(PartPath(), false));
-    IBD_RETURN_IF_ERROR(m_part->Truncate(offer.size)); // to that size, be it longer or shorter
+    IBD_RETURN_IF_ERROR(m_part->Truncate(offer.size)); // extends or shortens it to that size
     IBD_ASSIGN_OR_RETURN(auto pieces, LookAtPart(begun));
     IBD_ASSIGN_OR_RETURN(const Bytes whole, m_head->Head());
     const size_t before = m_head->FirstGroupAt();
@@ -122,7 +122,7 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     return pieces;
 }
 
-/** What Wait() knows of a file that was given up is of no use any more. */
+/** Resets Wait()'s knowledge of the previous file. */
 void HintsFromPeers::StartFile(const HintsOffer& offer)
 {
     const Lock lock(m_mutex);
@@ -140,7 +140,7 @@ void HintsFromPeers::Again()
     if (m_state != State::kFailed) m_state = State::kAsking;
 }
 
-/** Of files that peers no longer name, so that there is one at a time. */
+/** Removes unfinished files that peers no longer offer, so that there is only one at a time. */
 Result<> HintsFromPeers::RemoveOtherParts() const
 {
     IBD_ASSIGN_OR_RETURN(const auto names, m_env.List(m_options.folder));
@@ -148,13 +148,13 @@ Result<> HintsFromPeers::RemoveOtherParts() const
         const Path path = m_options.folder / name;
         if (path.extension() != kHintsPartExtension || path == PartPath()) continue;
         const auto id = FromHex(path.stem().string());
-        if (!id || id->size() != m_offer.id.Span().size()) continue; // a user's own
+        if (!id || id->size() != m_offer.id.Span().size()) continue; // a file of the user
         IBD_RETURN_IF_ERROR(m_env.Remove(path));
     }
     return {};
 }
 
-/** The groups, and which of them an earlier start has fetched, if there was one. */
+/** The groups, marking those that an earlier start has fetched. */
 Result<std::vector<HintsPiece>> HintsFromPeers::LookAtPart(bool begun) const
 {
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(PartPath()));
@@ -190,7 +190,7 @@ Result<> HintsFromPeers::TakeGroups(size_t first, ByteSpan bytes)
     return {};
 }
 
-/** Before it all is there, and the whole file once all groups are. */
+/** All bytes below this are present; the whole file once all groups are. */
 uint64_t HintsFromPeers::EndOfPrefix()
 {
     while (m_first_missing < m_there.size() && m_there[m_first_missing]) ++m_first_missing;
@@ -220,8 +220,8 @@ void HintsFromPeers::Interrupt()
     m_changed.notify_all();
 }
 
-/** Hints are chosen once the headers are there, which all peers may have fewer of than expected.
- *  Blocks are asked of those peers only that have told theirs. */
+/** Hints are chosen once the headers exist; all peers together may have fewer than expected. Blocks
+ *  are requested only from peers that have sent their last headers. */
 void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
 {
     const int64_t now = m_env.MonotonicMicros();
@@ -234,7 +234,7 @@ void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
     m_headers_ended = true;
 }
 
-// The hash of a pinned file is taken of what is there while the rest comes.
+// A pinned file is hashed while it arrives.
 Result<std::optional<Path>> HintsFromPeers::Wait()
 {
     m_log.Info("IBD Booster: asking peers for hints");
@@ -242,7 +242,7 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
     std::optional<ProgressMeter> meter;
     std::optional<FileHash> hash;
     HeadersWatch watch(m_env.MonotonicMicros());
-    bool hashed = true; //!< all that is there
+    bool hashed = true; //!< all present bytes are hashed
     uint64_t synced = 0;
     Look now;
     while (true) {
@@ -274,7 +274,7 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
                                           .to = m_options.progress});
         }
         meter->Update(now.bytes, m_options.detail ? m_options.detail() : "");
-        if (!hash && m_options.pin) { // then no other file is ever fetched
+        if (!hash && m_options.pin) { // no other file will be fetched then
             IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
         }
         if (now.state == State::kComplete) return Finish(hash);
@@ -299,8 +299,8 @@ Result<std::optional<Path>> HintsFromPeers::Finish(std::optional<FileHash>& hash
     if (!hash && IsPinned(m_offer)) {
         IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
     }
-    // That it is the file that several peers name its head and the groups' checksums have shown.
-    // Whom nobody but the hash vouches for must have it.
+    // The head and the groups' checksums prove that it is the file that several peers name. A
+    // pinned file must also have the pinned hash.
     Uint256 found = m_offer.file_hash;
     if (hash) {
         IBD_ASSIGN_OR_RETURN(found, hash->Finish());

@@ -1,6 +1,6 @@
-// HintsFromPeers: a hints file that is put together in the hints folder of what peers bring. A file
-// that was begun (<id>.part) is gone on with: what of it has the right checksum is not fetched
-// again. Owned by Node. What peers bring comes on their thread, Wait() is another's.
+// HintsFromPeers: assembles a hints file in the hints folder from data of peers. An unfinished file
+// (<id>.part) is resumed: groups with the right checksum are not fetched again. Owned by Node. Data
+// arrives on the thread of the peers; Wait() is for another.
 #pragma once
 
 #include "hints/container2.h"
@@ -18,31 +18,31 @@ namespace ibd {
 
 struct HintsFetchOptions {
     Path folder;
-    std::optional<Uint256> pin; //!< SHA-256 of the file: of no other (-ibdboosterhash)
+    std::optional<Uint256> pin; //!< SHA-256 of the only acceptable file (-ibdboosterhash)
     std::vector<KnownHints> known;
-    bool full_validation = false; //!< nothing is assumed valid
+    bool full_validation = false; //!< no block is assumed valid
     ProgressTargets progress = {};
-    /** Asks peers for the last headers that they have; null: nobody to ask. */
+    /** Asks peers for their last headers; null: no network. */
     std::function<HeadersTold()> last_headers = {};
-    /** What else the line of progress is to say; null: nothing. */
+    /** Further text for the progress line; may be null. */
     std::function<std::string()> detail = {};
 };
 
 class HintsFromPeers final : public HintsGoal {
 public:
-    /** The chain's index is loaded; it outlives this. */
+    /** The chain's index must be loaded; it must outlive this. */
     HintsFromPeers(Env& env, Logger& log, const ChainManager& chain, HintsFetchOptions options);
 
-    /** Nothing is fetched before it is called. The file once it is complete; nothing if there will
-     * be none, which the log tells, or after Interrupt(). Errors are the machine's. */
+    /** Starts fetching and waits. The file once it is complete; nothing: there will be none, as
+     *  logged, or after Interrupt(). Errors are the machine's. */
     Result<std::optional<Path>> Wait();
-    /** Before Wait() is called again, for the next file, unless there is none. */
+    /** Call it before Wait() is called for the next file. */
     void Again();
     /** Any thread. */
     void Interrupt();
-    /** Of the file that was fetched. */
+    /** Of the fetched file. */
     const Uint256& Id() const { return m_offer.id; }
-    /** After Wait(): the whole was not what was offered, though each part of it was. */
+    /** After Wait(): the whole file did not match its offer, although each part did. */
     bool WasFalse() const { return m_was_false; }
 
     /** Any thread. */
@@ -68,18 +68,19 @@ private:
     const ChainManager& m_chain;
     const HintsFetchOptions m_options;
 
-    // The peers' thread; Wait()'s when that is done, but for what it syncs and names meanwhile.
+    // For the thread of the peers; for Wait() when that is done, except for syncing and renaming
+    // meanwhile.
     HintsOffer m_offer;
     std::unique_ptr<Container2Hints> m_head;
     std::shared_ptr<WritableFile> m_part;
-    std::vector<bool> m_there; //!< of the groups
+    std::vector<bool> m_there; //!< present groups
     size_t m_first_missing = 0;
-    bool m_was_false = false;                  //!< Wait()'s
-    int64_t m_looked_at = 0;                   //!< Wait()'s: when at the headers, microseconds
-    std::atomic<bool> m_headers_ended = false; //!< no peer has more of them
+    bool m_was_false = false;                  //!< set by Wait()
+    int64_t m_looked_at = 0;                   //!< by Wait(): last check, microseconds
+    std::atomic<bool> m_headers_ended = false; //!< no peer has more headers
 
     enum class State { kAsking, kFetching, kComplete, kFailed };
-    /** What Wait() sees at one moment. */
+    /** A snapshot of the state for Wait(). */
     struct Look {
         State state = State::kAsking;
         size_t file = 0;
@@ -91,13 +92,14 @@ private:
     mutable Mutex m_mutex;
     std::condition_variable_any m_changed;
     State m_state IBD_GUARDED_BY(m_mutex) = State::kAsking;
-    std::shared_ptr<WritableFile> m_writing IBD_GUARDED_BY(m_mutex); //!< as m_part, for Wait()
-    size_t m_file IBD_GUARDED_BY(m_mutex) = 0;                       //!< how many were begun
+    std::shared_ptr<WritableFile> m_writing IBD_GUARDED_BY(m_mutex); //!< the file of m_part, for
+                                                                     //!< Wait()
+    size_t m_file IBD_GUARDED_BY(m_mutex) = 0;                       //!< number of started files
     std::string m_failure IBD_GUARDED_BY(m_mutex);
-    uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of groups that are there
+    uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of the present groups
     uint64_t m_total IBD_GUARDED_BY(m_mutex) = 0;
-    uint64_t m_prefix IBD_GUARDED_BY(m_mutex) = 0; //!< bytes from the start that are there
-    std::atomic<bool> m_wanted = false;            //!< from Wait() on
+    uint64_t m_prefix IBD_GUARDED_BY(m_mutex) = 0; //!< present bytes from the start
+    std::atomic<bool> m_wanted = false;            //!< set by Wait()
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };
 

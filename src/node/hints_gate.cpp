@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** What the user can do when the terminal block is not assumed valid for this reason. */
+/** The user's remedy if the terminal block is not assumed valid for this reason. */
 const char* Remedy(ScriptCheckReason reason)
 {
     switch (reason) {
@@ -19,14 +19,14 @@ const char* Remedy(ScriptCheckReason reason)
     }
 }
 
-/** Whether headers on top of those that are known can be expected. */
+/** Whether more headers above the known ones can be expected. */
 bool MoreAreToCome(const HeaderNode& best, const ChainManagerOptions& trust, int64_t now)
 {
     return best.chain_work < trust.minimum_work || best.time < now - trust.max_tip_age;
 }
 
-/** Of hints that are above the best header or off its branch: whether that may still change. A
- *  branch that is two weeks of work longer than the hints is not left any more. */
+/** For hints above the best header or off its branch: whether that may change. A branch with two
+ *  weeks of work beyond the hints' end is not left. */
 bool MayBecomeTerminal(const HintsInfo& hints, const HeaderNode& best,
                        const ConsensusParams& params)
 {
@@ -34,7 +34,7 @@ bool MayBecomeTerminal(const HintsInfo& hints, const HeaderNode& best,
     return !there || BlockProofEquivalentTime(best, *there, best, params) <= kAssumeValidBuryTime;
 }
 
-/** Whether more headers can make a block assumed valid that is not for this reason. */
+/** Whether more headers can remove this reason. */
 bool MayBecomeAssumed(ScriptCheckReason reason)
 {
     return reason == ScriptCheckReason::kHashNotInHeaders ||
@@ -42,7 +42,7 @@ bool MayBecomeAssumed(ScriptCheckReason reason)
            reason == ScriptCheckReason::kTooRecent;
 }
 
-/** The highest block up to `top` with none missing below it. */
+/** The highest block up to `top` with no missing block below. */
 const HeaderNode* HighestComplete(const HeaderNode* top,
                                   const std::function<bool(const HeaderNode&)>& stored)
 {
@@ -53,7 +53,7 @@ const HeaderNode* HighestComplete(const HeaderNode* top,
     return complete;
 }
 
-/** What the user can do who asked for the booster without hints. */
+/** The remedy for a user who requested the booster without hints. */
 const char* OwnRemedy(ScriptCheckReason reason)
 {
     switch (reason) {
@@ -77,7 +77,7 @@ HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptio
     if (gated) {
         const HeaderNode* const assumed = headers.Find(trust.assume_valid);
         if (assumed) top = LastCommonAncestor(&best, assumed);
-        // The lower a block is, the more work lies above it.
+        // The lower a block, the more work lies above it.
         const auto check = [&] {
             return reason = ScriptCheckFor(headers, *top, trust.assume_valid, trust.minimum_work);
         };

@@ -1,6 +1,6 @@
 // HintsLibrary: hints that the node has used or made, kept in the folder hints of the network's
-// data directory as containers of version 2 whose names start with "kept-", and given to peers.
-// Owned by Node; any thread, but Keep() on one at a time. Memory: kMaxHintsOffers open files.
+// data directory as containers of version 2 named "kept-...", and offered to peers. Owned by Node;
+// any thread, but Keep() on one at a time. Memory: kMaxHintsOffers open files.
 #pragma once
 
 #include "consensus/params.h"
@@ -17,11 +17,11 @@ public:
     {
     }
 
-    /** Opens what was kept before; reads all of it once. What is damaged is named in the log. */
+    /** Opens the kept files; reads each of them once. Damaged ones are logged. */
     void Load();
-    /** Keeps hints that were proven right: what peers gave gets another name, of other files a
-     *  container is written. Of too many the lowest go. Bad data: hints of a format that
-     *  numbers unspendable outputs, too, of which no container can be made without blocks. */
+    /** Keeps hints that were proven right: renames a file from peers, writes a container of others.
+     *  Above the limit, those that end lowest are removed. Bad data, also: hints of a format that
+     *  numbers unspendable outputs, as a container cannot be made from them without blocks. */
     Result<> Keep(const Hints& hints, const BlockHash& terminal);
 
     std::vector<HintsOffer> Offers() override;

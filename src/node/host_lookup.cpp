@@ -26,7 +26,7 @@ std::optional<LookedUp> LookUpHost(const std::string& text, uint16_t default_por
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = allow_names ? AI_ADDRCONFIG : AI_NUMERICHOST;
     addrinfo* list = nullptr;
-    // A number is one whatever addresses this machine has: AI_ADDRCONFIG is for names only.
+    // Numeric first, independent of this machine's addresses: AI_ADDRCONFIG is only for names.
     if (allow_names) {
         if (auto numeric = LookUpHost(text, default_port, false)) return numeric;
     }

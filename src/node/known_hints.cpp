@@ -12,10 +12,11 @@ namespace {
 struct Entry {
     Network network;
     uint32_t height;
-    const char* file_hash; //!< hex digits as sha256sum prints them
+    const char* file_hash; //!< hex digits in the format of sha256sum
 };
 
-// To be renewed with the assumed-valid blocks in consensus/params_*.cpp: the file must end there.
+// Update it together with the assumed-valid blocks in consensus/params_*.cpp: the file must end
+// there.
 constexpr std::array<Entry, 0> kKnown = {};
 
 } // namespace

@@ -1,5 +1,5 @@
-// Hints files that are known to be right, by network: what the assumed-valid block is for scripts,
-// these are for hints; none is yet. A file of the table needs no second peer that names it.
+// Hints files known to be right, by network, analogous to the assumed-valid block; the table is
+// still empty. A file in the table needs no second peer that offers it.
 #pragma once
 
 #include "consensus/params.h"
@@ -9,13 +9,13 @@
 namespace ibd {
 
 struct KnownHints {
-    uint32_t height = 0; //!< where they end
+    uint32_t height = 0; //!< of the terminal block
     Uint256 file_hash;   //!< SHA-256 of the file, in the order of its hex digits
 
     bool operator==(const KnownHints&) const = default;
 };
 
-/** Those compiled in: for each network none yet, as no file is known that anybody can check. */
+/** The compiled-in table: empty for each network, as no file exists that everyone can check. */
 std::vector<KnownHints> KnownHintsOf(Network network);
 
 } // namespace ibd

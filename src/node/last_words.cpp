@@ -1,4 +1,4 @@
-// See last_words.h. Nothing in here may allocate.
+// See last_words.h. Code in this file must not allocate.
 #include "node/last_words.h"
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace ibd {
 
 namespace {
 
-/** The handlers of the language take no argument, so their one fact has to lie here. */
+/** The language's handlers take no argument, so the path is global. */
 char* LogFile()
 {
     static char path[PATH_MAX] = {};
@@ -48,8 +48,8 @@ void WriteTo(int fd, const char* text)
     ::_exit(EXIT_FAILURE);
 }
 
-/** Uncaught, so that nothing was unwound: those of the standard library that speak of the machine.
- *  All else is a bug. */
+/** Handles uncaught standard exceptions about the machine, before unwinding. All others are bugs.
+ */
 [[noreturn]] void Terminate()
 {
     try {

@@ -1,16 +1,16 @@
-// What is said when memory or threads run out: one line on stderr and in the log, and the process
-// ends with status 1. Nothing is unwound or flushed; what is durable is as after kill -9.
+// The last message when memory or threads run out: one line on stderr and in the log; the process
+// exits with status 1. Nothing is unwound or flushed; durable data is as after kill -9.
 #pragma once
 
 #include "util/env.h"
 
 namespace ibd {
 
-/** From now on, on any thread, an exception about memory or the system that nobody catches ends the
- *  process so. Call once before there are threads. */
+/** Installs the handler: an uncaught exception about memory or the system, on any thread, ends the
+ *  process this way. Call it once, before there are threads. */
 void InstallLastWords();
 
-/** Where the log goes, if to a file; until then only stderr is told. Call at most once. */
+/** Path of the log file; without it only stderr is used. Call it at most once. */
 void SetLastWordsLog(const Path& log_file);
 
 } // namespace ibd

@@ -26,7 +26,7 @@ struct Kind {
     const char* what;
 };
 
-/** What WriteFileAtomically() has begun to write, for a name that `matches`. */
+/** The temporary file of WriteFileAtomically(), for a name that `matches`. */
 template <bool (*matches)(const std::string&)>
 bool IsNewOf(const std::string& name)
 {
@@ -38,7 +38,7 @@ bool IsJoinWork(const std::string& name) { return IsJoinFile(name) && !name.ends
 
 bool IsNewJoinState(const std::string& name) { return IsJoinFile(name) && name.ends_with(".new"); }
 
-/** A container that is made of swifthints, or of hints that are kept for peers. */
+/** A container being made of swifthints, or of hints kept for peers. */
 bool IsHintsInTheMaking(const std::string& name)
 {
     std::string whole = name;
@@ -186,7 +186,7 @@ Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places)
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(places.booster));
     if (there) {
         auto locked = LockBooster(env, places.booster);
-        if (!locked) return {}; // another node is at work there
+        if (!locked) return {}; // another node works there
         lock = std::move(*locked);
     }
     IBD_ASSIGN_OR_RETURN(const std::vector<Leftover> found, FindLeftovers(env, places));

@@ -67,7 +67,7 @@ Result<> CheckPorts(const ArgsManager& args)
     return {};
 }
 
-/** The networks that -onlynet leaves. */
+/** Restricts the networks by -onlynet. */
 Result<> ReadOnlyNet(const ArgsManager& args, PeerNetworkOptions& out)
 {
     const std::vector<std::string> names = args.GetAll("-onlynet");
@@ -124,7 +124,7 @@ Result<> CheckUserAgent(const ArgsManager& args)
                    length, kLongestUserAgent);
 }
 
-/** The port of the first -bind or -whitebind that peers may be told of, or -port. */
+/** The port to announce: of the first public -bind or -whitebind, or -port. */
 uint16_t ListenPort(const ArgsManager& args, const ChainParams& params)
 {
     for (const std::string& value : args.GetAll("-bind")) {
@@ -160,7 +160,7 @@ void ReadBounds(const ArgsManager& args, PeerNetworkOptions& out)
     const int64_t timeout = args.GetInt("-timeout", kDefaultTimeout);
     out.connect_milliseconds = timeout > 0 ? timeout : kDefaultTimeout;
     const auto bytes = [&](const char* name, int64_t otherwise) {
-        constexpr int64_t kMost = 1'000'000; // thousands
+        constexpr int64_t kMost = 1'000'000; // in thousands
         return static_cast<size_t>(std::clamp<int64_t>(args.GetInt(name, otherwise), 0, kMost) *
                                    kThousand);
     };
@@ -198,7 +198,8 @@ Result<> ReadExternal(const NetworkConfigSource& source, PeerNetworkOptions& out
     return {};
 }
 
-/** The -bind options: those of peers first, those of the onion service behind the -whitebinds. */
+/** Reads the -bind options: those for peers first, those for the onion service after the
+ *  -whitebinds. */
 Result<> ReadBinds(const ArgsManager& args, uint16_t port, PeerNetworkOptions& out)
 {
     std::vector<Binding> onions;
@@ -228,7 +229,7 @@ Result<> ReadBinds(const ArgsManager& args, uint16_t port, PeerNetworkOptions& o
     return {};
 }
 
-/** By default Tor brings its callers to the first address at which we listen for them. */
+/** By default Tor forwards connections to our first onion listening address. */
 void ReadOnionService(const ArgsManager& args, PeerNetworkOptions& options)
 {
     if (!args.GetBool("-listenonion", true)) return;
@@ -277,7 +278,7 @@ std::optional<Endpoint> ResolveHost(const std::string& text, uint16_t default_po
 
 std::string UserAgent(const ArgsManager& args)
 {
-    // Clients (lnd) compare the beginning with Core's name to learn which calls there are.
+    // Clients (lnd) compare the start with Core's name to find the supported calls.
     const std::string agent = fmt::format("/Satoshi:{}.{}.{}/{}:{}", kCompatibleVersion / 10'000,
                                           kCompatibleVersion / 100 % 100, kCompatibleVersion % 100,
                                           kProjectName, kVersion);

@@ -15,21 +15,21 @@ struct NetworkConfigSource {
     Path folder; //!< the network's
 };
 
-/** Ports and hosts, networks, proxies, the user agent: what is looked at once the log is open.
- *  Without the minimum work of a chain. */
+/** Reads ports and hosts, networks, proxies, the user agent: options that are checked once the log
+ *  is open. Does not set the minimum work of a chain. */
 Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source);
-/** Where to listen and who is welcome: what is looked at last, when the node would begin to listen.
- */
+/** Reads listening addresses and permissions: options that are checked last, when the node would
+ *  begin to listen. */
 Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions& options);
 
-/** The name that peers see: a stack of BIP 14. First the version of Core that this program stands
- *  in for, then its own name and version, with the comments of -uacomment. */
+/** The user agent for peers, in BIP 14 form: first the compatible version of Core, then our own
+ *  name and version, with the comments of -uacomment. */
 std::string UserAgent(const ArgsManager& args);
 
-/** -proxy and -onion, and which networks can be reached with them. */
+/** Reads -proxy and -onion, and the networks that can be reached through them. */
 Result<> ReadProxies(const ArgsManager& args, PeerNetworkOptions& options);
 
-/** What an option names, looked up; nothing if that is no host. */
+/** Resolves an option's host; nothing: invalid. */
 std::optional<Endpoint> ResolveHost(const std::string& text, uint16_t default_port, bool names);
 
 } // namespace ibd

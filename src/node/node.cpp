@@ -16,10 +16,10 @@ namespace ibd {
 
 namespace {
 
-/** Files open at once: what the booster's runs may take is a part of it, and what Core asks for. */
+/** Open files: part of them is for the booster's runs; Core requests as many. */
 constexpr uint64_t kOpenFiles = 2048;
-constexpr int kCoreBlockPeers = 2;        //!< block-only connections that there are anyway
-constexpr uint64_t kLeastOpenFiles = 160; //!< as Core counts without peers
+constexpr int kCoreBlockPeers = 2;        //!< usual block-only connections
+constexpr uint64_t kLeastOpenFiles = 160; //!< Core's number without peers
 
 CacheSalt RandomSalt(Env& env)
 {
@@ -28,7 +28,7 @@ CacheSalt RandomSalt(Env& env)
     return salt;
 }
 
-/** Of the joins of dumptxouthints. */
+/** Folder of the joins of dumptxouthints. */
 Path FolderOfCalls(const BoosterOptions& booster) { return booster.directory / "join"; }
 
 } // namespace
@@ -132,7 +132,7 @@ void Node::SetStatus(const std::string& status)
     m_log.Info("init message: {}", status);
 }
 
-std::optional<BoosterProgress> Node::HowTheBoosterDoes() const
+std::optional<BoosterProgress> Node::BoosterStatus() const
 {
     auto progress = m_booster.Progress();
     const auto prefetch = Prefetch();
@@ -167,7 +167,7 @@ Result<> Node::StartRpc()
     AddBlockTemplateMethods(m_table, m_mining);
     AddGenerateMethods(m_table, m_mining);
     AddBoosterMethods(
-        m_table, [this] { return HowTheBoosterDoes(); }, m_overall);
+        m_table, [this] { return BoosterStatus(); }, m_overall);
     m_table.ShowProgress(m_overall);
     AddHintsMethods(
         m_table, m_chain_context, m_log,
@@ -201,7 +201,7 @@ void Node::TipConnected(const HeaderNode& tip)
 {
     m_booster.Validated(tip);
     if (!m_live) return;
-    // It must not be lost to a crash that this directory can be Core's again.
+    // A crash must not lose the state in which Core can use this directory again.
     if (UndoJustSuffices(tip)) m_chain->FlushSoon();
     if (HasReachedStop(tip)) RequestStop();
 }
@@ -250,8 +250,8 @@ void Node::MakeNetwork(uint64_t files)
 
 size_t Node::CountPeers() const { return m_network->PeerCount(); }
 
-/** Work that may take hours begins, and the index is open: from now on calls that need no coins are
- *  answered, and the chain must stay where it is until the server has ended. */
+/** Called when work that may take hours begins and the index is open: from now on calls that need
+ *  no coins are answered, and the chain must exist until the server has ended. */
 void Node::OpenEarlyCalls()
 {
     m_chain_context.chain = m_chain_start.Chain();
@@ -272,8 +272,8 @@ BlockFetcher* Node::StartFetcher(ChainManager& chain)
     return fetcher;
 }
 
-/** With -ibdboosterfile=auto peers are told in the handshake that hints are wanted. They are
- * fetched from FetchHints() on. */
+/** With -ibdboosterfile=auto: before the first connection, because the handshake announces that
+ *  hints are wanted. They are fetched from FetchHints() on. */
 void Node::PrepareHints(ChainManager& chain)
 {
     const bool usable = !m_options.assume_valid.IsNull() || m_options.booster.full_validation;
@@ -299,7 +299,7 @@ void Node::PrepareHints(ChainManager& chain)
     m_network->Peers()->FetchHints(*m_hints_goal, m_options.hints_wait_seconds * kSecond);
 }
 
-/** Nothing: nobody is asked, or nobody has any. Again: the hints that came before were refused. */
+/** Empty: no peers are asked, or none has hints. Called again after the hints were refused. */
 Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
 {
     PrepareHints(chain);
@@ -315,7 +315,7 @@ Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
     return file;
 }
 
-/** The blocks need not wait for the hints, unless those that are folded are not kept (-prune). */
+/** Blocks are fetched before the hints come, unless folded blocks are not kept (-prune). */
 void Node::StartPrefetch(ChainManager& chain, BlockFetcher& fetcher)
 {
     if (chain.IsPruneMode()) return;
@@ -341,14 +341,14 @@ Result<> Node::EndPrefetch()
     return prefetch ? prefetch->Stop() : Result<>();
 }
 
-/** Not to be asked under the lock: its answers come from the peers' thread. */
+/** Do not call its functions under the lock: they wait for the peers' thread. */
 std::shared_ptr<BlockPrefetch> Node::Prefetch() const
 {
     const Lock lock(m_fetch_mutex);
     return m_prefetch;
 }
 
-/** Until peers have given a file that has the hash that they said, or have no more. */
+/** Until peers have sent a file with the hash they announced, or have no more. */
 Result<std::optional<Path>> Node::WaitForHints()
 {
     auto file = m_hints_goal->Wait();
@@ -367,7 +367,7 @@ Result<std::optional<Path>> Node::FetchNextHints(const std::string& why)
     return WaitForHints();
 }
 
-/** Hints that were right are kept; of wrong ones that peers brought nothing stays. */
+/** Keeps hints that were right; removes wrong ones from peers. */
 void Node::BoosterDone(BoosterRun::Outcome outcome)
 {
     const Hints* const hints = m_booster.GivenHints();
@@ -394,17 +394,18 @@ void Node::KeepHints(const Hints& hints, const BlockHash& terminal)
     if (!kept) m_log.Warning("Hints are not kept for peers: {}", kept.Message());
 }
 
-/** The node needs nothing of them. */
-void Node::TendBegunHints()
+/** Failures are only logged: the node does not need these files. */
+void Node::CleanUpUnfinishedHints()
 {
     const Path folder = FolderOfCalls(m_options.booster);
-    const Result<> done = ibd::TendBegunHints(m_env, m_log, *m_chain, folder);
+    const Result<> done = ibd::CleanUpUnfinishedHints(m_env, m_log, *m_chain, folder);
     if (done) return;
     m_log.Warning("dumptxouthints: what a call left in '{}' could not be looked at or removed: {}",
                   folder.string(), done.Message());
 }
 
-/** Up to a node that serves calls and peers, whatever blocks it has yet to connect. */
+/** Continues to the state in which the node serves calls and peers, however many blocks are still
+ *  to be connected. */
 Result<> Node::GoLive()
 {
     m_scheduler.emplace(m_log, "scheduler");
@@ -412,7 +413,7 @@ Result<> Node::GoLive()
     m_chain_thread = std::make_unique<ChainThread>(
         *m_chain, [this](const Error& error) { StopFor(error); }, [this] { m_network->Wake(); });
     m_live = true;
-    // Of a new chain genesis alone, as peers must see something.
+    // For a new chain connects genesis, as peers need a tip.
     IBD_RETURN_IF_ERROR(m_chain_thread->Run([this] {
         if (m_chain->Tip()) return Result<>();
         return m_chain->ActivateBestChain([this] { return m_chain->Tip() != nullptr; });
@@ -461,7 +462,7 @@ Result<> Node::Sync()
 {
     const ThreadLines lines(m_log, "initload");
     if (m_chain->Tip() != nullptr) m_started();
-    // The booster or an earlier start may have gone to that height: no block needs to be connected.
+    // The booster or an earlier start may have reached that height already.
     if (m_chain->Tip() != nullptr && HasReachedStop(*m_chain->Tip())) {
         RequestStop();
         return {};
@@ -496,7 +497,7 @@ Result<> Node::WaitForStop()
     return {};
 }
 
-/** In the background, on half of the booster's threads, which give way to others. */
+/** Runs in the background, on half of the booster's threads with low priority. */
 void Node::StartUndo()
 {
     if (m_options.undo == UndoWhen::kOff || m_interrupt) return;
@@ -514,17 +515,17 @@ void Node::StartUndo()
 
 Result<> Node::ShutDown()
 {
-    // The node waits for these: the command may want to see it as it is.
+    // The node waits for these commands, which may query it.
     m_commands.RunAndWait(m_options.shutdown_notify);
     m_log.Info("Shutdown in progress...");
     SetThreadNameInLog("shutoff");
-    m_interrupt = true; // after an error nobody has asked yet
+    m_interrupt = true; // after an error it is not set yet
     if (m_server) m_server->Interrupt();
     m_waiters.Stop();
     m_server.reset();
     m_undo.Stop();
     m_net.network = nullptr;
-    if (m_network) m_network->Stop(); // nobody else gives the chain's thread anything to do
+    if (m_network) m_network->Stop(); // now no other code gives the chain's thread work
     m_chain_context.chain_thread = nullptr;
     m_chain_thread.reset();
     Result<> flushed;
@@ -559,7 +560,7 @@ Result<> Node::Start()
         loaded = m_chain_start.Load();
     }
     m_chain = m_chain_start.Chain();
-    if (loaded && !m_interrupt) TendBegunHints();
+    if (loaded && !m_interrupt) CleanUpUnfinishedHints();
     if (const auto removed = RemoveUnfinishedFiles(m_env, m_log, m_chain_context.net_dir);
         !removed) {
         m_log.Warning("What a call was writing when the node died could not be removed: {}",

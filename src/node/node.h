@@ -1,5 +1,5 @@
-// Node: the composition root. Opens the stores, brings the chain up - reindex, booster, serial
-// validation - and serves RPC until asked to stop. Owned by main; Run() on main's thread,
+// Node: the composition root. Opens the stores, brings the chain up (reindex, booster, serial
+// validation) and serves RPC until it is stopped. Owned by main; Run() on main's thread,
 // RequestStop() from any.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace ibd {
 
-/** Tells those who wait for a tip that there is a new one. */
+/** Wakes RPC calls that wait for a new tip. */
 class WaiterFeed final : public EventConsumer {
 public:
     explicit WaiterFeed(TipWaiters& waiters) : m_waiters(waiters) {}
@@ -36,25 +36,25 @@ private:
 
 class Node {
 public:
-    /** The logger is open, the data directory is locked. */
+    /** The logger must be open, the data directory locked. */
     Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
          const ChainParams& params, DataDir& dir, NodeOptions options);
     ~Node();
 
-    /** Starts, works and shuts down; returns after RequestStop(). `started` is called when
-     *  the node serves calls, or goes on to work that may take hours; possibly again later, on
-     *  any thread. An error is one line for the user. */
+    /** Starts, works and shuts down; returns after RequestStop(). `started`: called when the node
+     *  serves calls, or starts work that may take hours; possibly again later, on any thread. An
+     *  error is one line for the user. */
     Result<> Run(const std::function<void()>& started);
     void RequestStop();
     /** Commands may have ended (SIGCHLD). */
     void CollectCommands() { m_commands.CollectEnded(); }
-    /** Whether Run() failed for what the databases hold: the message then asks the user to rebuild
-     *  them, and stands without "Error:" before it, as with Core. */
+    /** Whether Run() failed because of the databases: the message then asks the user to rebuild
+     *  them, and has no prefix "Error:", as in Core. */
     bool AsksForReindex() const { return m_chain_start.AsksForReindex(); }
 
 private:
     Result<> StartRpc();
-    std::optional<BoosterProgress> HowTheBoosterDoes() const;
+    std::optional<BoosterProgress> BoosterStatus() const;
     ProgressTargets ProgressOnTerminal() { return {&m_log.ProgressLine(), &m_overall}; }
     void ConnectStored();
     Result<> Start();
@@ -70,11 +70,11 @@ private:
     Result<std::optional<Path>> FetchNextHints(const std::string& why);
     void BoosterDone(BoosterRun::Outcome outcome);
     void KeepHints(const Hints& hints, const BlockHash& terminal);
-    void TendBegunHints();
+    void CleanUpUnfinishedHints();
     Result<> GoLive();
     size_t CountPeers() const;
     bool HasReachedStop(const HeaderNode& tip) const;
-    /** What must be seen to before the next block is connected. */
+    /** Work that must be done before the next block is connected. */
     void TipConnected(const HeaderNode& tip);
     Result<> Sync();
     Result<> LoadBlockFiles();
@@ -82,7 +82,7 @@ private:
     Result<> WaitForStop();
     Result<> ShutDown();
     Error Fatal(const Error& error) const;
-    /** Stops the node because of a failure that an RPC call met. */
+    /** Stops the node after a failure in an RPC call. */
     void StopFor(const Error& error);
     void SetStatus(const std::string& status);
 
@@ -96,7 +96,7 @@ private:
     const NodeOptions m_options;
 
     std::atomic<bool> m_interrupt{false};
-    std::function<void()> m_started; //!< may be called more than once
+    std::function<void()> m_started; //!< may be called several times
     Mutex m_stop_mutex;
     std::condition_variable_any m_stop;
     std::optional<Error> m_failure IBD_GUARDED_BY(m_stop_mutex);
@@ -107,7 +107,7 @@ private:
     TipWaiters m_waiters;
     WaiterFeed m_waiter_feed{m_waiters};
     Commands m_commands;
-    std::optional<ThreadLines> m_scheduler; //!< as Core calls the thread of events
+    std::optional<ThreadLines> m_scheduler; //!< named as Core's thread of events
     Events m_events{m_warnings};
     HintsLibrary m_library;
     mutable Mutex m_fetch_mutex;
@@ -119,11 +119,12 @@ private:
     BoosterRun m_booster;
     UndoRun m_undo;
     ChainStart m_chain_start;
-    ChainManager* m_chain = nullptr;             //!< once it is loaded, or as far as that went
-    std::unique_ptr<ChainThread> m_chain_thread; //!< from GoLive() on
-    std::atomic<bool> m_live{false};             //!< likewise
+    ChainManager* m_chain = nullptr;             //!< set once it is loaded, or partly loaded
+    std::unique_ptr<ChainThread> m_chain_thread; //!< set by GoLive()
+    std::atomic<bool> m_live{false};             //!< set by GoLive()
     std::unique_ptr<NodeNetwork> m_network;      //!< made before the chain is loaded
-    std::atomic<NodeNetwork*> m_open_network = nullptr; //!< for who stops the node, at any time
+    std::atomic<NodeNetwork*> m_open_network = nullptr; //!< for threads that stop the node, at any
+                                                        //!< time
 
     RpcTable m_table;
     ControlContext m_control;

@@ -110,7 +110,7 @@ void NodeNetwork::Checked(const BlockHash& hash, const RuleResult& verdict)
     if (BlockIntake* const intake = m_open_intake) intake->Checked(hash, verdict);
 }
 
-// What is told of may have been left again meanwhile: what counts is the last.
+// An announced tip may have been left meanwhile: only the last one counts.
 void NodeNetwork::Take(const Event& event)
 {
     const auto* const change = std::get_if<TipEvent>(&event);

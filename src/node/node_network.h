@@ -1,6 +1,6 @@
-// NodeNetwork: the network's place in the node - the peers, what they see of the chain, and how
-// what they bring gets there. Owned by Node. Load() to Stop() on one thread, in that order; the
-// rest from any.
+// NodeNetwork: the network within the node: the peers, their view of the chain, and the path of
+// their blocks into it. Owned by Node. Load() to Stop() on one thread, in that order; the rest from
+// any.
 #pragma once
 
 #include "net/network.h"
@@ -11,20 +11,20 @@
 
 namespace ibd {
 
-/** All that it works with; they outlive it. */
+/** The objects that it uses; they outlive it. */
 struct NodeNetworkParts {
     Env& env;
     Logger& log;
     const ChainParams& params;
-    /** Block-only connections to be made beyond the usual ones while the booster's blocks come. */
+    /** Additional block-only connections while the booster's blocks are downloaded. */
     int extra_booster_peers = 0;
-    /** What setmocktime sets; null where there is no such call. */
+    /** The value of setmocktime; null without that call. */
     const std::atomic<int64_t>* mock_time = nullptr;
     std::function<void(const std::string& status)> set_status;
     NodeWarnings* warnings = nullptr;
-    /** Told of failures of the machine; the node stops. */
+    /** Receives failures of the machine; the node stops. */
     std::function<void(const Error&)> fatal;
-    HintsProvider* hints = nullptr; //!< that peers may have; null: none
+    HintsProvider* hints = nullptr; //!< hints offered to peers; null: none
 };
 
 class NodeNetwork final : public EventConsumer, public BlockFetcher {
@@ -34,25 +34,25 @@ public:
 
     /** Reads peers.dat and banlist.json, before there is a chain. The error is for the user. */
     Result<> Load();
-    /** Listens and connects; peers see this chain, whose index is loaded. Nothing is downloaded but
-     *  headers until somebody says what. The error is for the user. Does nothing the second time.
+    /** Listens and connects; peers see this chain, whose index must be loaded. Downloads only
+     *  headers until Follow() or Fetch(). The error is for the user. The second call does nothing.
      */
     Result<> Start(ChainManager& chain);
-    /** The same for the booster, which has something to fetch into: null if nobody may be connected
-     *  to, or the start fails, which the next tells. */
+    /** The same for the booster. Null: connections are disabled, or the start failed; the next
+     *  Start() returns the error. */
     BlockFetcher* StartFetcher(ChainManager& chain);
     /** From now on blocks above the tip are fetched and connected by that thread. */
     void Follow(ChainThread& thread);
     /** Returns at once. */
     void Interrupt();
-    /** Nobody is spoken to any more, and nothing given to the chain. Before the chain's thread
-     *  ends. */
+    /** Ends all communication with peers and all input to the chain. Call it before the chain's
+     *  thread ends. */
     void Stop();
 
     bool IsStarted() const { return m_chain != nullptr; }
     /** Null before Load(). */
     PeerNetwork* Peers() { return m_peers.get(); }
-    /** Something that peers wait for may have come. */
+    /** Something that peers wait for may have changed. */
     void Wake() override;
     void Fetch(DownloadGoal& goal, BlockSink& sink) override;
     void StopFetching() override;
@@ -60,7 +60,7 @@ public:
     HeadersTold AskForLastHeaders() override;
     /** The chain's verdict on a block; on any of its threads. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);
-    /** Tells peers of a new tip; on the events' thread. */
+    /** Informs peers of a new tip; on the events' thread. */
     void Take(const Event& event) override;
 
 private:
@@ -70,12 +70,13 @@ private:
     const NodeNetworkParts m_parts;
     PeerNetworkOptions m_options;
     ChainForPeers m_view;
-    /** From the end of Start() on. The events' thread looks here whether it has begun. */
+    /** Set at the end of Start(). The events' thread checks it. */
     std::atomic<ChainManager*> m_chain = nullptr;
-    const HeaderNode* m_last_tip = nullptr; //!< that peers were told of; Start()'s, then Take()'s
-    std::unique_ptr<PeerNetwork> m_peers;   //!< from Load() on
+    const HeaderNode* m_last_tip = nullptr; //!< last tip sent to peers; used by Start(), then by
+                                            //!< Take()
+    std::unique_ptr<PeerNetwork> m_peers;   //!< set by Load()
     std::atomic<PeerNetwork*> m_open_peers = nullptr; //!< for other threads
-    std::unique_ptr<BlockIntake> m_intake;  //!< from Follow() on
+    std::unique_ptr<BlockIntake> m_intake;            //!< set by Follow()
     std::unique_ptr<TipDownload> m_download;
     std::atomic<BlockIntake*> m_open_intake = nullptr; //!< for other threads
 };

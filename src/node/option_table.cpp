@@ -68,8 +68,8 @@ constexpr OptionRow kGeneral[] = {
     {"-txospenderindex", "", "Not supported by this version: an error unless 0"},
 };
 
-/** Of the wallet, of notifications over ZeroMQ and of the GUI; and -checkpoints and the like, which
- *  Core keeps to say that they are gone. */
+/** Options of the wallet, of ZeroMQ notifications and of the GUI; and -checkpoints and the like,
+ *  which Core keeps only to reject them. */
 constexpr const char* kNamesOnly[] = {"-addresstype",
                                       "-avoidpartialspends",
                                       "-changetype",
@@ -114,12 +114,12 @@ constexpr const char* kNamesOnly[] = {"-addresstype",
                                       "-zmqpubsequence",
                                       "-zmqpubsequencehwm"};
 
-/** What is asked for by setting one of these is not done by this version. Those that only shape
- *  what it does not do (fees, limits, addresses) are there too. */
+/** Options for features that this version lacks, including those that only configure such features
+ *  (fees, limits, addresses). */
 constexpr const char* kWithoutEffect[] = {
     // peers
     "-peerblockfilters", "-privatebroadcast", "-txreconciliation",
-    // pool of transactions, fee estimates, mining
+    // transaction pool, fee estimates, mining
     "-acceptstalefeeestimates", "-blockreconstructionextratxn", "-checkmempool",
     "-limitancestorcount", "-limitdescendantcount", "-persistmempool", "-persistmempoolv1",
     "-printpriority",
@@ -132,7 +132,7 @@ constexpr const char* kWithoutEffect[] = {
     "-rest", "-zmqpubhashblock", "-zmqpubhashblockhwm", "-zmqpubhashtx", "-zmqpubhashtxhwm",
     "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm", "-zmqpubsequence",
     "-zmqpubsequencehwm",
-    // what only developers use
+    // for developers
     "-checkblockindex", "-dbcrashratio", "-rpcdoccheck"};
 
 } // namespace

@@ -1,6 +1,6 @@
-// The options that bitcoind knows, with their help: all of Bitcoin Core's, those of the booster,
-// and which of them do nothing in this version. The options of RPC are in rpc/server.h, those that
-// bitcoin-cli has too in util/config.h.
+// The options of bitcoind with their help: all of Bitcoin Core's and the booster's, and a list of
+// those without effect in this version. For options of RPC see rpc/server.h, for those shared with
+// bitcoin-cli util/config.h.
 #pragma once
 
 #include "util/args.h"
@@ -12,13 +12,13 @@ void AddGeneralOptions(ArgsManager& args);
 void AddConnectionOptions(ArgsManager& args);
 /** Tests and the log. */
 void AddDebugOptions(ArgsManager& args);
-/** Pool of transactions and mining. */
+/** The transaction pool and mining. */
 void AddPolicyOptions(ArgsManager& args);
-/** What Core accepts without showing it: names without help. */
+/** Options that Core accepts but does not show: names without help. */
 void AddHiddenOptions(ArgsManager& args);
 
-/** Names of the options that are set to something that this version does not do. One that is set
- *  to 0 asks for nothing. */
+/** Names of options that are set but not supported by this version. A value of 0 requests nothing.
+ */
 std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args);
 
 /** One row of a table of options. */

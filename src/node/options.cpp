@@ -29,9 +29,9 @@ constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
 constexpr int64_t kDefaultTipAge = 24 * 60 * 60; //!< seconds
 constexpr int64_t kDefaultBoosterMem = 96;       //!< MiB
 constexpr int64_t kMinBoosterMem = 1;            //!< MiB
-constexpr int64_t kMaxBoosterMem = 64 << 10;     //!< MiB; all coins take less
+constexpr int64_t kMaxBoosterMem = 64 << 10;     //!< MiB; enough for all coins
 constexpr int64_t kMaxBoosterThreads = 1024;
-constexpr int64_t kLeastBoosterPeers = 2;        //!< that Core makes anyway
+constexpr int64_t kLeastBoosterPeers = 2; //!< made by Core anyway
 constexpr int64_t kMostBoosterPeers = 64;
 constexpr int64_t kMaxInterval = 86'400; //!< seconds
 
@@ -116,7 +116,7 @@ void AddBooster(ArgsManager& args)
         OptionSpec::kYesOrNo);
 }
 
-/** What an option of the booster may be set to. */
+/** The range of a booster option. */
 struct IntegerRange {
     const char* name;
     int64_t least;
@@ -124,7 +124,7 @@ struct IntegerRange {
     const char* unit = "";
 };
 
-/** Of options that are ours alone: Core's take what is no number for 0, these refuse it. */
+/** For our own options: Core's options read non-numbers as 0, these refuse them. */
 Result<int64_t> ReadInteger(const ArgsManager& args, const IntegerRange& range, int64_t otherwise)
 {
     const auto text = args.Get(range.name);
@@ -142,7 +142,7 @@ constexpr const char* kUnsupported[] = {"-blockfilterindex", "-coinstatsindex", 
 Result<> RefuseUnsupported(const ArgsManager& args)
 {
     for (const char* name : kUnsupported) {
-        // A filter index is asked for by name too: -blockfilterindex=basic.
+        // A filter index may be requested by name: -blockfilterindex=basic.
         const std::string value = args.Get(name, "0");
         if (value == "0") continue;
         return BadData("{}{} is not supported by this version; start with {}=0 to do without", name,
@@ -174,7 +174,7 @@ unsigned ScriptThreads(int64_t par)
     return static_cast<unsigned>(std::clamp<int64_t>(par, 1, kMaxScriptThreads));
 }
 
-/** Up to 64 hex digits, which CheckParameters() saw to, as 64 without 0x. */
+/** Up to 64 hex digits (checked by CheckParameters()), as 64 without 0x. */
 std::string FullHex(std::string_view text)
 {
     if (text.starts_with("0x")) text.remove_prefix(2);
@@ -198,8 +198,8 @@ Result<> ReadTrust(const ArgsManager& args, const ChainParams& params, NodeOptio
     return {};
 }
 
-/** A folder of this network and data directory alone, below one that nodes may share: none takes or
- *  removes the unfinished work of another. */
+/** A folder for this network and data directory only, inside one that several nodes may share: none
+ *  removes another's unfinished work. */
 Path OwnFolderIn(const Path& shared, const ChainParams& params, const Path& net_dir)
 {
     std::error_code code;
@@ -217,7 +217,7 @@ Result<> ReadOwnHints(const ArgsManager& args, NodeOptions& out)
                          ReadInteger(args, {"-ibdboosterleast", 0},
                                      static_cast<int64_t>(OwnHintsOptions::kLeastBytes)));
     out.own_hints.least_bytes = static_cast<uint64_t>(least);
-    if (out.booster.full_validation) { // reads blocks more than once, so all have to be stored
+    if (out.booster.full_validation) { // reads blocks several times, so all must be stored
         out.own_hints.mode = out.prune_target == 0 ? Mode::kAsked : Mode::kOff;
     }
     if (!args.IsSet("-ibdbooster")) return {};
@@ -258,14 +258,14 @@ Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
                    when);
 }
 
-/** Which hints are taken and given. */
+/** Reads the options for using and serving hints. */
 Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& out)
 {
     out.hints.converted = std::filesystem::absolute(net_dir / "hints");
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
         if (*file == "auto") {
-            // It may be in bitcoin.conf for good, and the other given for one start.
+            // It may be permanent in bitcoin.conf, and the other option given for one start.
             const bool never = !args.GetBool("-ibdbooster", true);
             if (!never) out.hints.folder = std::filesystem::absolute(net_dir / "hints");
         } else {
@@ -278,7 +278,7 @@ Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& ou
             return BadData("-ibdboosterhash={}: must be a SHA-256, 64 hex digits", *text);
         }
         out.hints.hash = Uint256::FromBytes(bytes->data());
-        // Who says -noibdboosterfile does without what bitcoin.conf names, its hash included.
+        // -noibdboosterfile overrides the file in bitcoin.conf, including its hash.
         if (!args.IsSet("-ibdboosterfile")) {
             return BadData("-ibdboosterhash without -ibdboosterfile: there is no file that could "
                            "have this hash. Name the file, or leave out the hash");
@@ -336,7 +336,7 @@ Result<> ReadBooster(const ArgsManager& args, const ChainParams& params, const P
                                      static_cast<int64_t>(booster.checkpoint_bytes)));
     booster.checkpoint_bytes = static_cast<uint64_t>(bytes);
     booster.full_validation = args.GetBool("-ibdboosterfullvalidation", false);
-    if (booster.full_validation) out.assume_valid = {}; // above the terminal block neither
+    if (booster.full_validation) out.assume_valid = {}; // no block above the terminal block either
     IBD_ASSIGN_OR_RETURN(booster.signature_lanes, ReadLanesMode(args));
     booster.check_rules = args.GetBool("-ibdboosterchecks", false);
     out.own_hints.checks = args.GetBool("-ibdboosterchecks", true);
@@ -432,7 +432,7 @@ Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& 
 
 namespace {
 
-/** Bytes; of a value that CheckParameters() let pass. */
+/** Bytes; the value passed CheckParameters(). */
 uint64_t PruneTarget(const ArgsManager& args)
 {
     const auto mebibytes = static_cast<uint64_t>(args.GetInt("-prune", 0));
@@ -440,7 +440,7 @@ uint64_t PruneTarget(const ArgsManager& args)
     return mebibytes << 20;
 }
 
-/** Of values that CheckParameters() let pass. */
+/** The values passed CheckParameters(). */
 AssemblerOptions ReadAssembler(const ArgsManager& args)
 {
     AssemblerOptions out;
@@ -487,7 +487,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
         out.blocks_dir = std::filesystem::absolute(args.GetPath("-blocksdir", {}));
     }
     for (const std::string& file : args.GetAll("-loadblock")) {
-        // An empty name is no file, which is told when it is opened.
+        // An empty name is reported when it is opened.
         out.load_blocks.push_back(file.empty() ? Path() : std::filesystem::absolute(file));
     }
     out.signature_cache_bytes =
@@ -507,7 +507,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
     return out;
 }
 
-// What the system and other programs are left, as Core reckons it.
+// Memory left for the system and other programs, as Core computes it.
 std::string DbCacheWarning(const ArgsManager& args, uint64_t machine_memory)
 {
     constexpr uint64_t kReserved = 2ull << 30; //!< bytes

@@ -11,8 +11,8 @@ namespace ibd {
 
 namespace {
 
-/** How many times the bytes that coins take, as runs or as chainstate, all blocks take: sixty on
- *  mainnet in 2026, fewer on chains of small blocks. */
+/** Ratio of the size of all blocks to that of the coins, as runs or as chainstate: sixty on mainnet
+ *  in 2026, less on chains of small blocks. */
 constexpr uint64_t kBlockBytesPerCoinByte = 30;
 
 Path HintsPath(const Path& directory) { return directory / "own.hints"; }
@@ -27,19 +27,19 @@ const char* PhaseName(JoinProgress::Phase phase)
     case JoinProgress::Phase::kWriting: return "writing";
     case JoinProgress::Phase::kChecking: return "checking";
     case JoinProgress::Phase::kFetching:
-    case JoinProgress::Phase::kUndo: break; // not of hints
+    case JoinProgress::Phase::kUndo: break; // not for hints
     }
     return "unknown";
 }
 
-/** Seconds for the rest, if it goes on as it did. */
+/** Estimated seconds for the rest, at the present rate. */
 std::optional<double> SecondsLeft(uint64_t done, uint64_t total, double seconds)
 {
     if (done == 0 || total < done) return std::nullopt;
     return seconds * static_cast<double>(total - done) / static_cast<double>(done);
 }
 
-/** The folder itself, or the one in which it will be made. */
+/** The folder, or its nearest existing parent. */
 Path Existing(Env& env, Path folder)
 {
     while (!env.Exists(folder) && folder.has_relative_path()) folder = folder.parent_path();
@@ -52,8 +52,8 @@ Result<> RemoveIfThere(Env& env, const Path& path)
     return there ? env.Remove(path) : Result<>();
 }
 
-/** Of a join that keeps pairs: whether it is under way to hints, and not of undo data alone, which
- *  sums nothing. A stop removes what is written of the hints, and a power cut may. */
+/** For a join that keeps pairs: whether it makes hints, and not only undo data, which needs no
+ *  sums. Unfinished hints are removed at a stop, and may be lost in a power cut. */
 bool IsOfHints(const JoinState& state)
 {
     return state.stage == JoinStage::kReading && state.aggregate;
@@ -72,7 +72,7 @@ Result<> RemoveUndoFolder(Env& env, const Path& booster)
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
     if (!there) return {};
     IBD_RETURN_IF_ERROR(RemoveJoin(env, folder));
-    // The folder that the user names for the booster may have had one of this name.
+    // The user may have a folder of this name in the booster's folder.
     IBD_ASSIGN_OR_RETURN(const auto left, env.List(folder));
     const bool ours = std::all_of(left.begin(), left.end(), IsBoosterLock);
     return ours ? env.RemoveAll(folder) : Result<>();
@@ -80,7 +80,7 @@ Result<> RemoveUndoFolder(Env& env, const Path& booster)
 
 Result<> RemovePairs(Env& env, const Path& booster)
 {
-    // First, so that nobody takes the rest for hints to go on with.
+    // Removed first, so that the rest is not mistaken for resumable hints.
     IBD_RETURN_IF_ERROR(RemoveIfThere(env, IncompletePath(booster)));
     return RemoveUndoFolder(env, booster);
 }
@@ -105,8 +105,8 @@ std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& bl
     const uint64_t spills =
         (undo ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false)) +
         (besides.values ? ExpectedValueBytes(block_bytes, false) : 0);
-    // Events are gone when the runs come, runs when an UndoRun fetches coins - unless that comes
-    // first, as it checks.
+    // Events are removed before the runs are written, runs before an UndoRun fetches coins, unless
+    // that comes first, as it checks.
     const bool at_once = undo && (options.check_rules || options.full_validation);
     return {{options.directory, at_once ? spills + coins : std::max(spills, coins)},
             {options.chainstate.parent_path(), coins},
@@ -153,7 +153,7 @@ Result<std::optional<OwnHints::Kept>> OwnHints::Look(const Path& directory)
     }
     if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
     if (!state || !*state || (*state)->network_magic != m_params.magic ||
-        (*state)->stage == JoinStage::kHinted) { // of hints that are gone
+        (*state)->stage == JoinStage::kHinted) { // hints that are gone
         return std::nullopt;
     }
     return Kept{(*state)->terminal_hash, nullptr, {}, pairs};
@@ -176,8 +176,8 @@ Result<std::optional<uint64_t>> OwnHints::BytesKept(const Path& directory) const
     return bytes;
 }
 
-/** Beside hints that are made, wherever the join that made them has its state. Without it, or if it
- *  is damaged, the fold checks all blocks again. */
+/** Reads the state of the join that made the hints. Without it, or if it is damaged, the fold
+ *  checks all blocks again. */
 Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,
                                                          const BlockHash& terminal)
 {
@@ -188,7 +188,7 @@ Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,
         if (!state || !*state || (*state)->terminal_hash != terminal) continue;
         auto first = FirstPassOf(**state);
         if (!first) continue;
-        // It died when the hints were made. What has pairs is of use to who makes undo data, still.
+        // It died after the hints were made. A join with pairs is still useful for undo data.
         if ((*state)->stage == JoinStage::kReading && !(*state)->pairs) {
             IBD_RETURN_IF_ERROR(KeepFirstPass(m_env, folder, std::move(**state)));
         }
@@ -197,7 +197,7 @@ Result<std::optional<FirstPass>> OwnHints::FindFirstPass(const Path& directory,
     return std::nullopt;
 }
 
-/** The pairs are needed, so that what was begun without them is lost. */
+/** Removes unfinished work without pairs, which are needed. */
 Result<> OwnHints::RemoveWithoutPairs(const Path& directory, const HeaderNode& terminal)
 {
     const auto state = LoadJoinState(m_env, directory);
@@ -216,14 +216,14 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
     const Path& directory = options.directory;
     const Path path = HintsPath(directory);
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(directory));
-    IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path)); // of another block
+    IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path)); // of another terminal block
     IBD_RETURN_IF_ERROR(pairs ? RemoveWithoutPairs(directory, terminal)
                               : RemoveJoin(m_env, UndoFolder(directory)));
     JoinOptions join = JoinOptionsFrom(options, pairs ? UndoFolder(directory) : directory);
     join.progress = options.progress;
     join.pairs = pairs;
     join.values = besides.values;
-    // With full validation the fold sums whole coins, unless the join itself gives what it needs.
+    // With full validation the fold sums whole coins, unless the join provides the sums.
     if (!options.full_validation || pairs) join.aggregate = options.aggregate;
     m_log.Info("IBD Booster: making hints from the blocks up to height {}", terminal.height);
     const auto observer = [this](const SpendJoin* at_work) {
@@ -254,7 +254,7 @@ Result<> OwnHints::Remove(const Path& directory, bool keep_pairs)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(directory));
     if (!there) return {};
-    // The hints last: as long as they are there, a start knows that this is to be gone on with.
+    // Removes the hints last: while they exist, a start resumes this work.
     IBD_RETURN_IF_ERROR(RemoveJoin(m_env, directory));
     for (const Path& path : {IncompletePath(directory), HintsPath(directory)}) {
         IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, path));

@@ -1,7 +1,7 @@
-// OwnHints: the booster without a hints file - the hints that the node makes itself, by joining all
-// outputs with all inputs (join/spend_join.h), and keeps until the booster is done with them. Work
-// that was begun is gone on with. Owned by BoosterRun, which says up to which block; one thread,
-// but for Interrupt() and Progress(). All files lie in the booster's folder.
+// OwnHints: the booster without a hints file: hints that the node makes by joining all outputs with
+// all inputs (join/spend_join.h), and keeps until the booster has finished. Resumes unfinished
+// work. Owned by BoosterRun, which chooses the terminal block; one thread, but for Interrupt() and
+// Progress(). All files lie in the booster's folder.
 #pragma once
 
 #include "consensus/params.h"
@@ -22,18 +22,18 @@ class BlockSupply;
 class SpendJoin;
 struct HeaderNode;
 
-/** Whether undo data is to be made of blocks that the booster folded (-ibdboosterundo). */
+/** Whether to make undo data of blocks that the booster folded (-ibdboosterundo). */
 enum class UndoWanted {
     kNo,
-    kIfRoom, //!< by default: nothing fails for want of it
+    kIfRoom, //!< the default: lack of room is not an error
     kYes,
 };
 
-/** Whether the booster makes hints of its own where it is given none (-ibdbooster). */
+/** Whether the booster makes its own hints if none are given (-ibdbooster). */
 struct OwnHintsOptions {
     enum class Mode {
         kOff,
-        kDefault, //!< where it is worth it and nothing speaks against it
+        kDefault, //!< if it is worth it and nothing prevents it
         kAsked,
     };
     /** By default, bytes of blocks above which it is worth it. */
@@ -41,51 +41,51 @@ struct OwnHintsOptions {
 
     Mode mode = Mode::kOff;
     uint64_t least_bytes = kLeastBytes;
-    /** The join is to keep what undo data is made of. */
+    /** The join keeps the data for making undo data. */
     UndoWanted undo = UndoWanted::kNo;
-    /** That is made before the chain is used, not in the background. */
+    /** Undo data is made before the chain is used, not in the background. */
     bool undo_first = false;
-    /** Where there is room, blocks are held against all rules but scripts while hints are made. */
+    /** If there is room, all rules but scripts are checked while hints are made. */
     bool checks = true;
 };
 
-/** Where a join keeps its pairs, and undo data is made of them. `booster`: the booster's folder. */
+/** The folder where a join keeps its pairs, and where undo data is made. `booster`: the booster's
+ *  folder. */
 inline Path UndoFolder(const Path& booster) { return booster / "undo"; }
 
-bool IsOwnHintsFile(const std::string& name); //!< whole, or being written
+bool IsOwnHintsFile(const std::string& name); //!< complete or unfinished
 
-/** Removes what a join has in UndoFolder(), and that if nothing else is in it; and what the join
- *  had begun to write of hints, which cannot be gone on with any more. */
+/** Removes a join's files in UndoFolder(), and the folder if it is empty then; and unfinished hints
+ *  of the join, which cannot be resumed any more. */
 Result<> RemovePairs(Env& env, const Path& booster);
 
 /** The same without the hints. */
 Result<> RemoveUndoFolder(Env& env, const Path& booster);
 
-/** What the booster is given is enough for a join. `directory`: of its spills and state. */
+/** Options of a join, from the booster's. `directory`: for its spills and state. */
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory);
 
-/** What goes to a disk, bytes. */
+/** Bytes that will be written to a disk. */
 struct RoomNeed {
     Path place; //!< need not exist yet
     uint64_t bytes = 0;
 };
-/** What the join for hints does besides. */
+/** Additional tasks of the join for hints. */
 struct JoinBesides {
-    bool pairs = false;  //!< keeps in UndoFolder() what an UndoRun goes on with
-    bool values = false; //!< holds the blocks against all rules but scripts: see JoinOptions
+    bool pairs = false;  //!< keeps data for an UndoRun in UndoFolder()
+    bool values = false; //!< checks all rules but scripts: see JoinOptions
 };
-/** What a sync with hints of its own writes for blocks of so many bytes, besides these: to the
- *  booster's folder and the chainstate, and with pairs the undo data that is made of them, in
- *  `blocks_dir`. */
+/** Room for a sync with its own hints of `block_bytes` of blocks, without the blocks: in the
+ *  booster's folder and the chainstate, and with pairs also in `blocks_dir` for undo data. */
 std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
                                    uint64_t block_bytes, const JoinBesides& besides);
-/** A disk without room for all that goes to it, bytes. */
+/** A disk with too little room, bytes. */
 struct RoomShortage {
     Path place;
     uint64_t needed = 0;
     uint64_t free = 0;
 };
-/** Nothing: each disk has room for all that goes to it. */
+/** Nothing: each disk has enough room. */
 std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs);
 
 class OwnHints {
@@ -95,38 +95,40 @@ public:
     {
     }
 
-    /** What an earlier start left. */
+    /** The remains of an earlier start. */
     struct Kept {
         BlockHash terminal;
-        std::unique_ptr<Hints> hints;   //!< null: the join was begun and is not done
-        std::optional<FirstPass> first; //!< with hints: what else the join found, if it is whole
-        bool pairs = false;             //!< without: that join keeps them
+        std::unique_ptr<Hints> hints;   //!< null: the join is unfinished
+        std::optional<FirstPass> first; //!< with hints: further results of the join, if complete
+        bool pairs = false;             //!< without hints: the join keeps them
     };
-    /** Nothing if nothing usable is there; damaged hints are removed. */
+    /** Nothing: there is nothing usable; damaged hints are removed. */
     Result<std::optional<Kept>> Look(const Path& directory);
-    /** Bytes of what earlier starts left, usable or not; nothing if nothing is there. */
+    /** Bytes left by earlier starts, usable or not; nothing: none. */
     Result<std::optional<uint64_t>> BytesKept(const Path& directory) const;
 
     struct Made {
         JoinVerdict verdict;
-        std::unique_ptr<Hints> hints;   //!< if the verdict is kDone
-        std::optional<FirstPass> first; //!< likewise, unless full validation is asked for
+        std::unique_ptr<Hints> hints;   //!< set if the verdict is kDone
+        std::optional<FirstPass> first; //!< set if the verdict is kDone, except with full
+                                        //!< validation
     };
-    /** Makes them, or goes on. Errors: the machine's; what is durable stays for the next start. */
+    /** Makes the hints, or resumes. Errors: the machine's; durable work stays for the next start.
+     */
     Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply,
                       const BoosterOptions& options, const JoinBesides& besides);
 
-    /** Puts what Make() found besides the hints where it is found again when what the join has kept
-     *  in UndoFolder() is gone. */
+    /** Stores Make()'s further results where they are found after the join's files in UndoFolder()
+     *  are removed. */
     Result<> KeepFirst(const Path& directory);
 
-    /** The hints and what was done for them, the pairs too unless they are kept; when nobody has
-     *  them open. */
+    /** Removes the hints and their join, and the pairs unless they are kept; the hints must not be
+     *  open. */
     Result<> Remove(const Path& directory, bool keep_pairs);
 
-    /** Make() returns soon, now and whenever it is called. Any thread. */
+    /** Makes Make() return soon, now and in later calls. Any thread. */
     void Interrupt() { m_stop = true; }
-    /** While Make() is at work. Any thread. */
+    /** Progress of Make(). Any thread. */
     std::optional<OwnHintsProgress> Progress() const;
 
 private:

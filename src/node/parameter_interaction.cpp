@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** Sets options that nobody set, and says why. */
+/** Sets options that the user did not set, and logs the reason. */
 class Setter {
 public:
     Setter(ArgsManager& args, Logger& log) : m_args(args), m_log(log) {}

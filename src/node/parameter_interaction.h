@@ -1,4 +1,4 @@
-// Options that set others at start, as in Bitcoin Core.
+// Options that change defaults of others at start, as in Bitcoin Core.
 #pragma once
 
 #include "util/args.h"
@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** Options that follow from others: -connect sets -listen=0 and so on; each is told in the log. */
+/** Sets options implied by others: -connect sets -listen=0 and so on; logs each. */
 void ApplyParameterInteraction(ArgsManager& args, Logger& log);
 
 } // namespace ibd

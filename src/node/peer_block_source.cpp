@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** What came from peers goes first, as they are waiting; then what is stored; then it waits. */
+/** Hands out blocks from peers first, as peers wait; then stored ones; then waits. */
 class PeerBlockSupply::Source final : public BlockSource {
 public:
     Source(PeerBlockSupply& all, std::shared_ptr<Queue> queue)
@@ -36,7 +36,7 @@ public:
         m_all.Kept(*m_block);
         return {};
     }
-    /** A block that broke a rule, and not its bytes alone, is the same from every peer. */
+    /** A block that breaks a rule, apart from mutated bytes, is the same from every peer. */
     Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) override
     {
         if (!m_block) return m_files.Reject(block, why);
@@ -47,9 +47,9 @@ public:
 
 private:
     PeerBlockSupply& m_all;
-    const std::shared_ptr<Queue> m_queue; //!< its own: one that starts over makes another
+    const std::shared_ptr<Queue> m_queue; //!< its own: a restart makes another queue
     FileBlockSource m_files;
-    std::optional<PeerBlock> m_block; //!< handed out last, if a peer sent it
+    std::optional<PeerBlock> m_block; //!< the last one handed out, if from a peer
 };
 
 Result<> PeerBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)

@@ -1,11 +1,10 @@
-// PeerBlockSupply: the booster's blocks while they are downloaded - those that are stored already
-// from the block files, the others from peers, in whatever order and mixture they come. The
-// downloader asks it what is missing, and puts what arrives into a queue that is bounded in bytes;
-// the booster's workers take it from there, so that parsing, hashing and folding never happen on
-// the thread that serves sockets. What proves sound is stored, and durable before a checkpoint says
-// that it is folded; what does not is missing again. Owned by one sync. Threads: as
-// BlockSupply says; what is for the downloader, for one thread besides. Memory: kQueueBytes, 9
-// bytes for each height, and as FileBlockSupply.
+// PeerBlockSupply: the booster's blocks during a download: stored ones from the block files, the
+// others from peers, in any order. The downloader asks it for missing blocks and puts arrivals into
+// a queue bounded in bytes; the booster's workers take them from it, so that parsing, hashing and
+// folding never run on the thread of the sockets. Sound blocks are stored, and are durable before a
+// checkpoint names them as folded; others are missing again. Owned by one sync. Threads: see
+// BlockSupply; the downloader's functions run on one more thread. Memory: kQueueBytes, 9 bytes for
+// each height, and a FileBlockSupply's.
 #pragma once
 
 #include "node/block_fetcher.h"
@@ -16,33 +15,33 @@
 
 namespace ibd {
 
-/** Where blocks go that were checked. Any thread. */
+/** Stores checked blocks. Any thread. */
 class BlockKeeper {
 public:
     virtual ~BlockKeeper() = default;
-    /** Stores the block of `node` and notes in the index where. */
+    /** Stores the block of `node` and records its place in the index. */
     virtual Result<> Keep(const HeaderNode& node, const BlockView& block) = 0;
-    /** Makes all durable that was kept until now: blocks first, then the index. */
+    /** Makes all stored blocks durable: first the blocks, then the index. */
     virtual Result<> Sync() = 0;
 };
 
 class PeerBlockSupply final : public BlockSupply, public DownloadGoal, public BlockSink {
 public:
-    /** Of blocks that were received and that no worker has taken yet. */
+    /** Bytes of received blocks that no worker has taken yet. */
     static constexpr size_t kQueueBytes = 64 << 20;
 
-    /** `fetcher` is told to fetch from Begin() on; whoever made the supply tells it to stop. All
-     *  must outlive the supply. */
+    /** Begin() starts `fetcher`; the owner of the supply stops it. All arguments must outlive the
+     *  supply. */
     PeerBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
                     BlockKeeper& keeper, BlockFetcher& fetcher, size_t queue_bytes = kQueueBytes)
         : m_env(env), m_store(store), m_terminal(terminal), m_keeper(keeper), m_fetcher(fetcher),
           m_queue_bytes(queue_bytes)
     {
     }
-    /** Of a block of which nothing is known, for the estimate of the whole. */
+    /** Size of a block without known size, for estimates. */
     void SetUsualBytes(uint64_t bytes) { m_usual_bytes = bytes; }
 
-    /** Blocks from this height on are fetched before all others. Before Begin(). */
+    /** Fetches blocks from this height on before all others. Call it before Begin(). */
     void Prefer(int32_t height) { m_preferred_from = height; }
 
     // BlockSupply, for the engine.
@@ -59,10 +58,10 @@ public:
     // Any thread.
 
     DownloadProgress Progress() const;
-    /** Of blocks that no worker has taken yet. */
+    /** Bytes of blocks that no worker has taken yet. */
     size_t QueuedBytes() const;
 
-    // For the downloader: what is to be folded, and neither stored nor received, in any order.
+    // For the downloader: blocks to be folded that are neither stored nor received, in any order.
 
     const HeaderNode* NextMissing(int32_t after) const override;
     bool Have(const HeaderNode& node) const override;
@@ -78,9 +77,9 @@ private:
 
     enum class State : uint8_t {
         kDone,    //!< stored, or folded by an earlier sync
-        kMissing, //!< to be had from a peer
-        kAtWork,  //!< received; not yet judged
-        kRefused, //!< the same, until the downloader knows
+        kMissing, //!< to be requested from a peer
+        kAtWork,  //!< received; not checked yet
+        kRefused, //!< refused; the downloader does not know yet
     };
 
     State& StateOf(const PeerBlock& block) IBD_REQUIRES(m_mutex)
@@ -101,24 +100,24 @@ private:
     uint64_t m_usual_bytes = 1'000'000;
     int32_t m_preferred_from = kNoneFirst;
 
-    std::optional<BlockPlan> m_plan; //!< of what is stored; from Begin() on
+    std::optional<BlockPlan> m_plan; //!< of stored blocks; set by Begin()
 
     mutable Mutex m_mutex;
-    /** From Begin() on; closed when nothing is missing. */
+    /** Set by Begin(); closed when no block is missing. */
     std::shared_ptr<Queue> m_queue IBD_GUARDED_BY(m_mutex);
     std::vector<State> m_states IBD_GUARDED_BY(m_mutex); //!< by height
-    /** By height, of those missing at the start. */
+    /** By height, for blocks missing at the start. */
     std::vector<const HeaderNode*> m_nodes IBD_GUARDED_BY(m_mutex);
-    size_t m_missing IBD_GUARDED_BY(m_mutex) = 0; //!< not yet kept
+    size_t m_missing IBD_GUARDED_BY(m_mutex) = 0; //!< not stored yet
     /** No block below this height is missing. */
     size_t m_none_below IBD_GUARDED_BY(m_mutex) = 0;
     std::vector<RefusedBlock> m_refused IBD_GUARDED_BY(m_mutex);
-    uint64_t m_received_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of blocks that were kept
+    uint64_t m_received_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of stored ones
     int64_t m_start_micros IBD_GUARDED_BY(m_mutex) = 0;
 };
 
-/** The node's keeper: blocks go to the chain's block files and index; those below `first_stored` to
- *  the index only (-prune). */
+/** The node's keeper: stores blocks in the chain's block files and index; blocks below
+ *  `first_stored` only in the index (-prune). */
 class ChainKeeper final : public BlockKeeper {
 public:
     explicit ChainKeeper(ChainManager& chain, int32_t first_stored = 0)

@@ -17,7 +17,7 @@ Amount FeeRate(const ArgsManager& args, const char* name, Amount otherwise)
     return text ? ParseMoney(*text).value_or(otherwise) : otherwise;
 }
 
-/** What 32 bits hold, so that units can be multiplied; below zero is nothing at all. */
+/** Clamped to 32 bits, so that units can be multiplied; negative values become 0. */
 template <typename T>
 T Count(const ArgsManager& args, const char* name, T otherwise)
 {
@@ -32,7 +32,7 @@ PolicyOptions ReadPolicy(const ArgsManager& args)
     PolicyOptions out;
     out.require_standard = !args.GetBool("-acceptnonstdtxn", false);
     out.incremental_fee = FeeRate(args, "-incrementalrelayfee", out.incremental_fee);
-    // Who sets the step alone means the least rate too.
+    // If only the increment is set, it is also the minimum rate.
     out.min_relay_fee =
         FeeRate(args, "-minrelaytxfee", std::max(out.min_relay_fee, out.incremental_fee));
     out.dust_fee = FeeRate(args, "-dustrelayfee", out.dust_fee);

@@ -1,4 +1,4 @@
-// What command line and bitcoin.conf ask of the pool of transactions and its policy.
+// Options of the transaction pool and its policy, from command line and bitcoin.conf.
 #pragma once
 
 #include "mempool/policy.h"
@@ -7,7 +7,7 @@
 
 namespace ibd {
 
-// Of options that passed CheckParameters().
+// The options must have passed CheckParameters().
 
 PolicyOptions ReadPolicy(const ArgsManager& args);
 PoolLimits ReadPoolLimits(const ArgsManager& args);

@@ -18,7 +18,7 @@ void PoolFeed::BlockDisconnected(const HeaderNode&, const BlockView& block)
     const auto txs = block.Txs();
     for (size_t i = txs.size(); i-- > 1;) {
         auto tx = Transaction::Parse(txs[i].raw);
-        CHECK(tx.Ok()); // it was part of a block
+        CHECK(tx.Ok()); // it was in a valid block
         m_bytes += txs[i].raw.size();
         m_returned.push_front(std::move(*tx));
     }
@@ -46,7 +46,7 @@ Result<> PoolFeed::CheckAnew(ChainManager& chain, const HeaderNode& tip)
 {
     const CoinsAtTip at{tip, chain.Coins()};
     std::vector<PoolTx> before = m_pool.TakeAll();
-    // What is in a block of the new branch too is told by its coins: they are gone.
+    // Transactions also in a block of the new branch fail, as their coins are spent.
     for (const TransactionRef& tx : m_returned) {
         PoolTx entry{.tx = tx, .time = chain.Now(), .height = tip.height};
         IBD_RETURN_IF_ERROR(m_acceptance.Restore(std::move(entry), at, m_pool));

@@ -1,9 +1,8 @@
-// PoolFeed: keeps the pool of transactions in step with the chain. What a block confirms leaves it;
-// what was in a block that is none of the chain any more comes back, if it still holds, and so does
-// all that was there. Owned by the node. Called under the chain's state lock, on the thread that
-// changes the chain. Memory: kMostReturned bytes of transactions during a reorganisation; those
-// that are too many are forgotten, the youngest first. Time: a reorganisation checks the whole pool
-// anew.
+// PoolFeed: keeps the transaction pool in step with the chain. Confirmed transactions leave it;
+// transactions of disconnected blocks return if they are still valid, and the whole pool is checked
+// again. Owned by the node. Called under the chain's state lock, on the thread that changes the
+// chain. Memory: kMostReturned bytes of transactions during a reorganisation; above it the youngest
+// are dropped. Time: a reorganisation checks the whole pool.
 #pragma once
 
 #include "mempool/tx_acceptance.h"
@@ -17,8 +16,8 @@ class PoolFeed final : public ChainObserver {
 public:
     static constexpr size_t kMostReturned = 20'000'000;
 
-    /** All outlive it. While `chain` is null the pool is empty. `fatal` is told of a disk that
-     * fails while coins are read. */
+    /** All arguments outlive it. While `chain` is null the pool is empty. `fatal` receives disk
+     *  errors while coins are read. */
     PoolFeed(TxPool& pool, const TxAcceptance& acceptance, const std::atomic<ChainManager*>& chain,
              std::function<void(const Error&)> fatal)
         : m_pool(pool), m_acceptance(acceptance), m_chain(chain), m_fatal(std::move(fatal))
@@ -38,7 +37,7 @@ private:
     const std::function<void(const Error&)> m_fatal;
     bool m_disconnected = false;           //!< since the last tip
     std::deque<TransactionRef> m_returned; //!< in the order of their blocks
-    size_t m_bytes = 0;                    //!< of these
+    size_t m_bytes = 0;                    //!< of m_returned
 };
 
 } // namespace ibd

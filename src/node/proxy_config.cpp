@@ -20,7 +20,7 @@ std::string Lower(std::string text)
     return text;
 }
 
-/** Nothing if it is none. */
+/** Nothing: malformed. */
 std::optional<ProxyServer> ParseServer(const std::string& text, bool randomize, bool names)
 {
     ProxyServer out;
@@ -36,11 +36,11 @@ std::optional<ProxyServer> ParseServer(const std::string& text, bool randomize, 
     return out;
 }
 
-/** What -proxy may name behind the "=", and whom such a proxy serves. */
+/** The suffixes of -proxy after "=", with their networks. */
 struct Target {
     std::string_view name;
     std::vector<AddressNetwork> networks;
-    bool names; //!< looks names up, too
+    bool names; //!< also resolves names
 };
 
 const std::vector<Target>& Targets()
@@ -53,7 +53,7 @@ const std::vector<Target>& Targets()
     return kTargets;
 }
 
-/** One -proxy; `options` forgets those of the networks it is for, if it says that there is none. */
+/** Reads one -proxy; an empty one removes the proxies of its networks from `options`. */
 Result<> ReadProxy(const std::string& value, bool randomize, PeerNetworkOptions& options)
 {
     const size_t equals = value.rfind('=');
@@ -85,7 +85,7 @@ Result<> ReadProxy(const std::string& value, bool randomize, PeerNetworkOptions&
     return {};
 }
 
-/** -onion counts more than -proxy. Without either, Tor is out of reach. */
+/** -onion overrides -proxy. Without either, Tor is unreachable. */
 Result<> ReadOnion(const ArgsManager& args, bool randomize, PeerNetworkOptions& options)
 {
     const bool only = options.only_net && options.reachable.Contains(kOnion);

@@ -19,9 +19,9 @@ public:
                          static_cast<uint32_t>(view.Txs().size()));
         return {};
     }
-    // Another copy of the block may be sound, and every other block must be indexed in any case.
+    // Another copy of the block may be sound, and all other blocks must be indexed in any case.
     Result<bool> Reject(const SuppliedBlock&, const RuleViolation&) override { return true; }
-    // The index is written when all blocks are read; a start before that reads them again.
+    // The index is written after all blocks are read; an earlier start reads them again.
     Result<> Sync() override { return {}; }
 
 private:
@@ -34,7 +34,7 @@ private:
 Result<> ReindexSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
     const std::vector<SurveyedBlock>& blocks = m_survey.Blocks();
-    // By height, what is to be folded still.
+    // By height, the blocks still to be folded.
     std::vector<const HeaderNode*> wanted(static_cast<size_t>(m_terminal.height) + 1);
     m_to_fold = 0;
     for (const HeaderNode* node = &m_terminal; node->height > 0; node = node->prev) {
@@ -49,7 +49,7 @@ Result<> ReindexSupply::Begin(const std::function<bool(int32_t height)>& folded)
         if (!block.node) continue;
         const auto height = static_cast<size_t>(block.node->height);
         const bool fold = height < wanted.size() && wanted[height] == block.node;
-        if (fold) wanted[height] = nullptr; // not a second copy
+        if (fold) wanted[height] = nullptr; // ignores a second copy
         planned.push_back({.node = block.node,
                            .file = block.pos.file,
                            .offset = block.pos.offset,

@@ -1,8 +1,8 @@
 // ReindexSupply: the booster's blocks during -reindex, from a survey of the block files instead of
-// an index. Every block that has a place in the header tree is read once and checked by all rules
-// that need no coins; those that the hints speak of are folded as well. What was found sound is
-// noted in the survey, so that the index needs no second reading; what was not is left to
-// BlockImporter, which gives the verdict. Owned by one sync. Threads: as BlockSupply says.
+// an index. Every block with a place in the header tree is read once and checked by all rules that
+// need no coins; those covered by the hints are also folded. Sound blocks are noted in the survey,
+// so that the index need not read them again; the others are left to BlockImporter, which gives the
+// verdict. Owned by one sync. Threads: see BlockSupply.
 #pragma once
 
 #include "swiftsync/file_block_source.h"
@@ -12,7 +12,7 @@ namespace ibd {
 
 class ReindexSupply final : public BlockSupply {
 public:
-    /** `terminal` is of the survey's tree. All must outlive the supply. */
+    /** `terminal`: of the survey's tree. All arguments must outlive the supply. */
     ReindexSupply(Env& env, const BlockStore& store, BlockSurvey& survey,
                   const HeaderNode& terminal)
         : m_env(env), m_store(store), m_survey(survey), m_terminal(terminal)

@@ -10,7 +10,7 @@ namespace {
 
 using Settings = std::map<std::string, UniValue>;
 
-constexpr const char* kWarningKey = "_warning_"; //!< for people who look into the file
+constexpr const char* kWarningKey = "_warning_"; //!< for readers of the file
 
 void AddValue(ArgsManager& args, const std::string& name, const UniValue& value)
 {

@@ -1,5 +1,4 @@
-// See start_checks.h. Checks in the order in which Bitcoin Core makes them: of two mistakes the
-// same is told.
+// See start_checks.h. Checks run in Bitcoin Core's order: of two mistakes the same one is reported.
 #include "node/start_checks.h"
 
 #include "consensus/limits.h"
@@ -19,7 +18,7 @@ namespace {
 constexpr int64_t kMaxClusterCount = 64;
 constexpr int64_t kPruneMinimum = kLeastPruneTarget >> 20; //!< MiB
 
-/** Nothing if each of the amounts is one. */
+/** Ok if all the amounts are valid. */
 Result<> CheckAmounts(const ArgsManager& args, std::initializer_list<const char*> names)
 {
     for (const char* name : names) {
@@ -30,7 +29,7 @@ Result<> CheckAmounts(const ArgsManager& args, std::initializer_list<const char*
     return {};
 }
 
-/** Options that Core dropped, and what it says to those who still set them. */
+/** Options removed from Core, with its error texts. */
 constexpr std::pair<const char*, const char*> kDropped[] = {
     {"-checkpoints",
      "Option '-checkpoints' is set but checkpoints were removed. This option has no effect."},
@@ -118,7 +117,7 @@ Result<> CheckListening(const ArgsManager& args)
     return {};
 }
 
-/** A count of weight as Core reads it: what is no number is 0. */
+/** A weight as Core reads it: a non-number is 0. */
 uint64_t Weight(const ArgsManager& args, const std::string& name, uint64_t otherwise)
 {
     const auto value = args.GetInt(name);
@@ -169,7 +168,7 @@ Result<> CheckTests(const ArgsManager& args, const ChainParams& params, Logger& 
     return {};
 }
 
-/** Up to 64 hex digits, with or without 0x before them. */
+/** Up to 64 hex digits, optionally with 0x. */
 bool IsUserHash(std::string_view text)
 {
     if (text.starts_with("0x")) text.remove_prefix(2);
@@ -261,7 +260,7 @@ std::optional<int64_t> ParseMoney(std::string_view text)
 Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log)
 {
     std::vector<std::string> names = args.GetAll("-debug");
-    // -debug=0 forgets those before it.
+    // -debug=0 cancels earlier ones.
     const auto none = std::find_if(names.rbegin(), names.rend(), [](const std::string& name) {
         return name == "0" || name == "none";
     });

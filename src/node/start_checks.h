@@ -1,6 +1,6 @@
-// What bitcoind refuses or warns of at start, before anything is written: options that contradict
-// each other or have values that make no sense. Texts and order are Bitcoin Core's, since scripts
-// compare them; values of options without effect are checked all the same.
+// Checks of options at start, before anything is written: contradictions and invalid values. Texts
+// and order are Bitcoin Core's, since scripts compare them; values of options without effect are
+// checked too.
 #pragma once
 
 #include "consensus/params.h"
@@ -9,19 +9,19 @@
 
 namespace ibd {
 
-/** "Warning: <text>" on stderr, and in the log. */
+/** Prints "Warning: <text>" on stderr and in the log. */
 void InitWarning(Logger& log, const std::string& text);
 
-/** -debug, -debugexclude and -loglevel. */
+/** Applies -debug, -debugexclude and -loglevel. */
 Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log);
 
-/** Everything but addresses. Sets the log's categories on the way. The file names are those of
- *  `args`; no file is looked at but the directory of -blocksdir. */
+/** Checks everything but addresses, and sets the log's categories. File names come from `args`; the
+ *  only path accessed is the directory of -blocksdir. */
 Result<> CheckParameters(const ArgsManager& args, const ChainParams& params, FileLogger& log);
 
-/** -maxuploadtarget=1.5G is none, =2g is. */
+/** Parses sizes such as "2g"; nothing: malformed, such as "1.5G". */
 std::optional<uint64_t> ParseByteUnits(std::string_view text, uint64_t default_unit);
-/** "0.00001" BTC in satoshi; nothing if malformed or more than there will ever be. */
+/** "0.00001" BTC in satoshi; nothing: malformed, or above the money supply. */
 std::optional<int64_t> ParseMoney(std::string_view text);
 
 } // namespace ibd

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kConfigName = "bitcoin.conf";
 
-/** In double quotes, with a backslash before those and itself. */
+/** Quotes with double quotes; quotes and backslashes get a backslash. */
 std::string Quoted(const Path& path)
 {
     std::string out = "\"";
@@ -28,7 +28,7 @@ Result<> MakeFolders(Env& env, const DataPaths& paths)
     return {};
 }
 
-/** A bitcoin.conf in the data directory that does not count, as another file does. */
+/** A bitcoin.conf in the data directory that is ignored because another file is used. */
 Result<std::string> FindIgnored(Env& env, const ArgsManager& args, const DataPaths& paths)
 {
     const Path there = paths.base / kConfigName;

@@ -1,5 +1,5 @@
-// StartConfig: what a start is told by the command line, bitcoin.conf and settings.json, and the
-// folders that it needs. Read by main before anything else happens.
+// StartConfig: the configuration of a start, from command line, bitcoin.conf and settings.json, and
+// its folders. Read by main first.
 #pragma once
 
 #include "consensus/params.h"
@@ -13,16 +13,16 @@ struct StartConfig {
     DataPaths paths;
     ChainParams params;
     SettingsLog settings;
-    std::string ignored; //!< a line on a bitcoin.conf that does not count
+    std::string ignored; //!< message about an ignored bitcoin.conf
 };
 
-/** Reads the configuration, makes the network's folder if it is not there (with `wallets` in a new
- *  one, where Core looks for them), and writes settings.json. Errors in Core's words. */
+/** Reads the configuration, makes the network's folder if it is missing (a new one with `wallets`,
+ *  where Core expects them), and writes settings.json. Errors in Core's words. */
 Result<StartConfig> InitConfig(Env& env, ArgsManager& args);
 
-/** What the log says of the configuration: first what is odd, before the log's first line. */
+/** Logs suspicious configuration, before the log's first line. */
 void LogConfigOddities(const ArgsManager& args, const StartConfig& config, Logger& log);
-/** Which directory and files, and every option that was set. */
+/** Logs the directory, the files, and every option that is set. */
 void LogConfig(Env& env, const ArgsManager& args, const StartConfig& config, Logger& log);
 
 } // namespace ibd

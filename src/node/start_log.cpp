@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t kMegabyte = 1'000'000;
 constexpr int64_t kDefaultClusterKvb = 101; //!< -limitclustersize
-constexpr int64_t kLeastClusters = 40;      //!< of the largest size, that the pool must hold
+constexpr int64_t kLeastClusters = 40;      //!< clusters of the largest size that the pool must
+                                            //!< hold
 
 double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
@@ -28,7 +29,7 @@ Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log
     if (pool < 0 || (pool > 0 && pool < least)) {
         return BadData("-maxmempool must be at least {} MB", (least + kMegabyte - 1) / kMegabyte);
     }
-    // None of the room for transactions is lent.
+    // No part of the pool's memory is lent to the cache.
     log.Info("* Using {:.1f} MiB for in-memory UTXO set (plus up to {:.1f} MiB of unused mempool "
              "space)",
              Mebibytes(static_cast<int64_t>(cache.coins)), 0.0);

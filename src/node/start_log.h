@@ -1,5 +1,5 @@
-// The lines of debug.log on how the chain is brought up, in Bitcoin Core's words: people and
-// scripts look for them.
+// The lines of debug.log about the start of the chain, in Bitcoin Core's words: people and scripts
+// search for them.
 #pragma once
 
 #include "node/options.h"
@@ -8,11 +8,11 @@
 
 namespace ibd {
 
-/** How -dbcache is divided; -maxmempool too small for a cluster is an error, as with Core. */
+/** Logs the division of -dbcache; as in Core, a -maxmempool too small for a cluster is an error. */
 Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log);
-/** What is taken on trust. */
+/** Logs the trusted data. */
 void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log);
-/** The chain as it is when the node is up. */
+/** Logs the chain when the node is up. */
 void LogChain(const ChainManager& chain, Logger& log);
 
 } // namespace ibd

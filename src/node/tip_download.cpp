@@ -11,7 +11,7 @@ const HeaderNode* TipDownload::NextMissing(int32_t after) const
     const HeaderNode* const best = reader.Tree().BestHeader();
     const HeaderNode* const fork = LastCommonAncestor(best, reader.Tip());
     const int32_t first = std::max(after, fork ? fork->height : -1) + 1;
-    // One behind the window shows that it is the window that ends there.
+    // One block beyond the window shows that the window ends there.
     const int32_t last = std::min(best->height, WindowEnd() + 1);
     for (int32_t height = first; height <= last; ++height) {
         const HeaderNode* const node = best->Ancestor(height);

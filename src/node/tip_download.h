@@ -1,6 +1,6 @@
-// TipDownload: what the serial engine lacks, and where it takes it: the blocks of the best header
-// chain in a window above the tip, put into the BlockIntake. Owned by the node; called by the
-// thread that owns the peers. It has no state of its own.
+// TipDownload: the missing blocks of the serial engine: the best header chain in a window above the
+// tip; received ones go to the BlockIntake. Owned by the node; called on the thread of the peers.
+// Stateless.
 #pragma once
 
 #include "net/block_downloader.h"

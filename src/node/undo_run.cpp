@@ -32,7 +32,7 @@ const char* PhaseName(JoinProgress::Phase phase)
 
 constexpr int kNodesAtOnce = 512; //!< under one headers lock
 
-/** What share of the whole work each phase is, measured (doc/develop/join.md). */
+/** Share of each phase in the whole work, measured (doc/develop/join.md). */
 struct Shares {
     double read, join, fetch, write;
 };
@@ -45,11 +45,11 @@ double Part(uint64_t done, uint64_t total)
     return std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
 }
 
-/** To the end of the last phase, if it goes on as in this one; nothing: it has only begun. */
+/** Seconds to the end of the last phase, at the present rate; nothing: the phase has just begun. */
 std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks, const Shares& shares)
 {
-    double before = 0, share = 0, done = 0; // of earlier phases, of this one, of it so far
-    double resumed = 0;                     // of this one by earlier starts
+    double before = 0, share = 0, done = 0; // of earlier phases, of this one, of its finished part
+    double resumed = 0;                     // part of this phase done by earlier starts
     switch (now.phase) {
     case JoinProgress::Phase::kIdle: return std::nullopt;
     case JoinProgress::Phase::kReading:
@@ -82,7 +82,7 @@ std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks, const
 
 } // namespace
 
-/** Appends each record to the file of its block. */
+/** Appends each record to the rev file of its block. */
 class UndoRun::Keeper final : public UndoSink {
 public:
     Keeper(UndoRun& run, ChainManager& chain, const UndoTask& task)
@@ -109,7 +109,7 @@ private:
     const UndoTask& m_task;
 };
 
-// A few blocks at a time: the chain is long, and others want the lock.
+// A few blocks at a time: the chain is long, and other threads need the lock.
 UndoRun::Gap UndoRun::FindGap(const ChainManager& chain, const HeaderNode* tip, int32_t lowest)
 {
     Gap gap;
@@ -135,14 +135,14 @@ bool UndoRun::IsNeeded(const ChainManager& chain) { return FindGap(chain).last !
 
 bool UndoRun::IsLastNeeded(const ChainManager& chain) { return FindLastGap(chain).last != nullptr; }
 
-/** What a join of the same chain has kept is gone on with, although undo data of its last blocks is
- *  there by now. */
+/** Resumes the kept work of a join of the same chain, even if the last of its blocks have undo data
+ *  by now. */
 Result<const HeaderNode*> UndoRun::ChooseTerminal(const ChainManager& chain, const Gap& gap,
                                                   const BoosterOptions& options) const
 {
     const auto kept = LoadJoinState(m_env, UndoFolder(options.directory));
     if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
-    if (!kept || !*kept) return gap.last; // damaged: the join says so
+    if (!kept || !*kept) return gap.last; // the join reports damage
     const ChainReader reader = chain.Read();
     const HeaderNode* const terminal = reader.Find((*kept)->terminal_hash);
     const bool fits =
@@ -150,12 +150,12 @@ Result<const HeaderNode*> UndoRun::ChooseTerminal(const ChainManager& chain, con
     return fits ? terminal : gap.last;
 }
 
-/** For what is yet to be written; what an earlier start has spilled is there. */
+/** Checks the room for data still to be written; an earlier start's spills exist already. */
 Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& chain,
                                                          const BoosterOptions& options,
                                                          const Gap& gap, bool last_only) const
 {
-    LiveSupply supply(m_env, chain, *gap.last, PlanOrder::OfFiles()); // nothing is read
+    LiveSupply supply(m_env, chain, *gap.last, PlanOrder::OfFiles()); // no block is read
     IBD_RETURN_IF_ERROR(supply.Begin([&](int32_t height) { return height < gap.first; }));
     const uint64_t bytes = supply.EstimatedBytes();
     uint64_t spills = ExpectedCoinBytes(bytes);
@@ -250,7 +250,7 @@ std::unique_ptr<FoldObserver> UndoRun::WatchFold(const ChainManager& chain,
                               {UndoFolder(options.directory), ExpectedCoinBytes(bytes)},
                               {blocks.UndoPath(0).parent_path(),
                                ExpectedUndoBytes(bytes) + fold.missing * fold.usual_bytes}};
-    if (FindShortage(m_env, needs)) return nullptr; // the fold goes first
+    if (FindShortage(m_env, needs)) return nullptr; // the fold has priority
     return std::make_unique<FoldSearch>(
         m_env, m_log, m_params, *gap.last, static_cast<uint32_t>(gap.first), blocks, fold.place,
         JoinOptionsFrom(options, UndoFolder(options.directory)), m_stop,
@@ -262,7 +262,7 @@ Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
 {
     const Gap gap = FindLastGap(chain);
     if (!gap.last) return {};
-    // Without room Run() says so. For what the fold has found it was there, and is taken by now.
+    // Run() logs a lack of room. Results of the fold had room, which they occupy already.
     if (m_if_room && !m_found) {
         IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, true));
         if (shortage) return {};
@@ -272,7 +272,7 @@ Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
     if (!done) return {};
     m_log.Info("Undo data: the last {} blocks have it",
                std::min(kMinBlocksToKeep, chain.Tip()->height));
-    // Run() would find nothing to do, and what a join has kept would stay.
+    // Otherwise a join's kept work would stay, as Run() has nothing to do.
     return IsNeeded(chain) ? Result<>() : RemovePairs(m_env, options.directory);
 }
 
@@ -280,7 +280,7 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
                                   const BoosterOptions& options, const Gap& gap, bool last_only)
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(chain, gap, options));
-    // What the last blocks spend is sought in all others, in any order.
+    // Coins of the last blocks are looked up in all others, in any order.
     LiveSupply supply(m_env, chain, *terminal,
                       last_only ? PlanOrder::OfFiles() : PlanOrder::OfChain());
     IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make(chain, blocks, options,
@@ -305,7 +305,7 @@ Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
     return true;
 }
 
-/** Marked and logged where it is found: the node may not live to an orderly end. */
+/** Marks and logs it immediately: the node may not shut down in order. */
 Error UndoRun::RefuseChain(ChainManager& chain, const HeaderNode& broken, const std::string& reason)
 {
     m_broken = &broken;
@@ -407,7 +407,7 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
         const Lock lock(m_mutex);
         m_rebuild = nullptr;
     }
-    // What is there stays, whatever came then.
+    // Finished work is kept, whatever happened later.
     IBD_RETURN_IF_ERROR(durable.End());
     return verdict;
 }

@@ -92,7 +92,8 @@ std::string WhyUseless(const ChainManager& chain, const Result<std::optional<Joi
 
 } // namespace
 
-Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const Path& directory)
+Result<> CleanUpUnfinishedHints(Env& env, Logger& log, const ChainManager& chain,
+                                const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const auto bytes, BytesOfJoin(env, directory));
     if (!bytes) return {};

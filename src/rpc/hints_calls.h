@@ -20,6 +20,7 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
 
 /** Call at start, once the chain exists: warns of unfinished work of a call in `directory`, where
  *  its joins lie, after the node died; removes useless work. */
-Result<> TendBegunHints(Env& env, Logger& log, const ChainManager& chain, const Path& directory);
+Result<> CleanUpUnfinishedHints(Env& env, Logger& log, const ChainManager& chain,
+                                const Path& directory);
 
 } // namespace ibd
