@@ -58,7 +58,7 @@ std::vector<HintsDownloader::Request> HintsDownloader::Work(int64_t now)
                                      [&](const auto& entry) { return MayAsk(entry.second); });
     if (anybody) m_last_source = now;
     if (now > m_last_source + kHintsIdleTime) {
-        GiveUp("nobody is left who has them", now);
+        GiveUp("no peer with the hints is left", now);
     } else if (IsTooSlow(now)) {
         GiveUp("peers bring the hints too slowly", now);
     }

@@ -61,7 +61,7 @@ struct PeerNetworkOptions {
     bool connect_only = false;        //!< -connect or -noconnect was given:
     std::vector<std::string> connect; //!< ... only to these, as written
     std::vector<std::string> added;   //!< -addnode, as written
-    /** False: the user has it that there is no network (-connect=0 and nothing else). */
+    /** False: the options forbid any connection (-connect=0 and nothing else). */
     bool MayHavePeers() const
     {
         return !connect_only || !connect.empty() || !added.empty() || listen;

@@ -396,7 +396,7 @@ Result<BoosterRun::Outcome> BoosterRun::NoRoom(const BoosterOptions& options,
                                                const JoinVerdict& verdict)
 {
     if (IsAsked() || options.full_validation || m_hints) return SystemError("{}", verdict.reason);
-    m_log.Warning("IBD Booster: {}; what was begun is dropped: validating serially",
+    m_log.Warning("IBD Booster: {}; the begun work is dropped: validating serially",
                   verdict.reason);
     IBD_RETURN_IF_ERROR(CleanUp(options, false));
     return Outcome::kSerial;

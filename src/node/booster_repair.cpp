@@ -1,5 +1,5 @@
-// BoosterRun where a stored block turns out damaged: with a network it is fetched again, and the
-// run begins anew, from what it has kept. See booster_run.h.
+// BoosterRun after a stored block was found damaged: with a network the block is fetched again, and
+// the run starts again from its saved work. See booster_run.h.
 #include "node/booster_run.h"
 #include "swiftsync/block_taker.h"
 
@@ -45,7 +45,7 @@ Result<> BoosterRun::FetchAgain(ChainManager& chain, const BlockStore& blocks,
     return taken;
 }
 
-/** `other`: of heights, those that are not to be fetched. */
+/** `other`: true for heights that are not to be fetched. */
 Result<> BoosterRun::TakeBlocks(PeerBlockSupply& supply, const std::function<bool(int32_t)>& other)
 {
     IBD_RETURN_IF_ERROR(supply.Begin(other));

@@ -348,7 +348,7 @@ HintsStanding BoosterRun::WaitForHeaders(HintsStanding standing, const Judging& 
         const int32_t height = chain.Read().Tree().BestHeader()->height;
         const size_t count = peers.PeerCount();
         const HeadersTold told = peers.AskForLastHeaders();
-        std::string detail = count ? fmt::format("{} peers", count) : "no peers, so nobody to ask";
+        std::string detail = count ? fmt::format("{} peers", count) : "no peers";
         if (told.told > 0) detail = Describe(told);
         meter.Update(static_cast<uint64_t>(height), detail);
         {
@@ -500,7 +500,7 @@ BoosterRun::Outcome BoosterRun::Conclude(const HeaderNode& terminal, const Verdi
     case VerdictKind::kUnprovable: return ConcludeRefused(terminal, verdict, options);
     case VerdictKind::kNoUndo:
         m_log.Error("IBD Booster: {}. Use it without -ibdboosterfullvalidation, below an "
-                    "assumed-valid block. Validating serially, which makes what is missing",
+                    "assumed-valid block. Validating serially, which makes the missing undo data",
                     verdict.reason);
         return Outcome::kSerial;
     case VerdictKind::kBlockInvalid:
@@ -583,7 +583,7 @@ std::optional<BoosterProgress> BoosterRun::Progress() const
     }
     if (!progress) return progress;
     if (progress->verdict.empty() && !m_refused.empty()) {
-        const RefusedHints& last = m_refused.back(); // until what followed has a verdict
+        const RefusedHints& last = m_refused.back(); // until the next attempt has a verdict
         progress->verdict = fmt::format("refused {}: {}", last.file, last.why);
     }
     if (m_supply) progress->download = m_supply->Progress();

@@ -54,14 +54,14 @@ public:
     const Hints* GivenHints() const { return m_hints.get(); }
     /** After Run(): the hints failed a check. */
     bool HintsWereWrong() const { return m_hints_wrong; }
-    /** After Run(): drops hints that were wrong or refused, so that Run() can be called once more
-     *  without any. False: there are none such. */
+    /** After Run(): drops hints that were wrong or refused, so that Run() can be called again with
+     *  other hints or without any. False: there are none such. */
     bool DropFailedHints();
-    /** The ids of all that DropFailedHints() has dropped. */
+    /** Ids of all hints that DropFailedHints() has dropped. */
     std::vector<Uint256> RefusedIds() const;
 
-    /** The chainstate was built block by block up to this one: hints that led to something else up
-     *  to a block below it were wrong. Quick, unless there are such. Any thread. */
+    /** Call when the chainstate was built block by block up to `tip`: hints up to a block below it
+     *  that led to another chainstate were wrong. Fast if there are none such. Any thread. */
     void Validated(const HeaderNode& tip) { m_suspects.Proven(tip); }
 
     enum class Outcome {
@@ -151,7 +151,8 @@ private:
     Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
                                 const BoosterOptions& options, const JoinBesides& besides);
     // booster_repair.cpp
-    /** What RunOnce() ended with was a damaged block, and peers have brought it again. */
+    /** After RunOnce() failed: true if the cause was damaged blocks and peers have sent them again.
+     */
     Result<bool> Mend(ChainManager& chain, const BlockStore& blocks, const Error& error,
                       const StartFetcher& start_fetcher);
     Result<> FetchAgain(ChainManager& chain, const BlockStore& blocks,
@@ -273,7 +274,7 @@ private:
     std::unique_ptr<SyncEngine> m_engine IBD_GUARDED_BY(m_mutex);
     /** Source of the engine's blocks, if they come from peers. */
     const PeerBlockSupply* m_supply IBD_GUARDED_BY(m_mutex) = nullptr;
-    /** Of damaged blocks, while they are fetched again. */
+    /** Supply of damaged blocks, while they are fetched again. */
     PeerBlockSupply* m_mending IBD_GUARDED_BY(m_mutex) = nullptr;
     struct BlockId {
         int32_t height = -1;

@@ -360,8 +360,8 @@ Result<> ChainStart::AskPeersForHints()
                                      m_options.assume_valid);
 }
 
-// A file that the user named has no successor; one of the folder is followed by the next best of
-// it, then by those of peers.
+// A file named by the user has no successor. One from the folder is followed by the next best of
+// the folder, then by hints of peers.
 Result<> ChainStart::TakeNextHints()
 {
     if (!m_options.hints.folder) return {};
@@ -460,7 +460,7 @@ void ChainStart::RemoveBegun()
 void ChainStart::WarnOnly(const Result<>& done)
 {
     if (done) return;
-    m_log.Warning("IBD Booster: what is not needed any more in '{}' could not be looked at or "
+    m_log.Warning("IBD Booster: files in '{}' that are no longer needed could not be read or "
                   "removed: {}",
                   m_options.booster.directory.string(), done.Message());
 }
@@ -586,7 +586,7 @@ Result<bool> ChainStart::CleanUpGivenHints()
                          FindKeptWork(m_env, directory, m_parts.booster.HintsId(), there.best));
     if (kept == KeptWork::kNone) return false;
     if (kept == KeptWork::kPublished) {
-        m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
+        m_log.Info("IBD Booster: removing the work in '{}' of the run that built the chainstate",
                    directory.string());
         IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
         return false;
@@ -616,7 +616,7 @@ Result<> ChainStart::CleanUpOwnHints()
     IBD_ASSIGN_OR_RETURN(const ChainstateSummary there,
                          LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
     if (there.best != kept->terminal || !kept->hints) return TellOfBegun(kept->pairs);
-    m_log.Info("IBD Booster: removing what '{}' keeps of the run that led to the chainstate",
+    m_log.Info("IBD Booster: removing the work in '{}' of the run that built the chainstate",
                directory.string());
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, directory));
     return own.Remove(directory, m_options.undo != UndoWhen::kOff);

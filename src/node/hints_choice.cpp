@@ -99,7 +99,7 @@ Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params
         if (!opened) {
             log.Info("IBD Booster: left out: {}", opened.Message());
         } else if (opened->hints && IsRefused(opened->hints->Info(), choice)) {
-            continue; // the log has said why
+            continue; // the reason was logged
         } else if (opened->waiting) {
             TakeIfBetter(*opened->waiting, best.waiting);
         } else if (!best.hints ||

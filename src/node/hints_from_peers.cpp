@@ -85,7 +85,7 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     if (info.id != offer.id || info.terminal_height != offer.height ||
         info.terminal_hash != offer.terminal || m_head->BodyEnd() != offer.size ||
         m_head->HeadSize() != head_size) {
-        return BadData("it is not what was offered");
+        return BadData("it differs from the offer");
     }
     for (const Container2Hints::Group& group : m_head->Groups()) {
         if (group.unspent <= group.blocks * kMaxOutputsOfBlock) continue;

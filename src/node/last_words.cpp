@@ -40,7 +40,7 @@ void WriteTo(int fd, const char* text)
         for (;;) ::pause(); // another thread ends the process
     }
     char line[512] = "Error: ";
-    for (const char* part : {what, reason, ". The next start goes on from what is on disk\n"}) {
+    for (const char* part : {what, reason, ". The next start resumes from the state on disk\n"}) {
         Append(line, sizeof line, part);
     }
     WriteTo(STDERR_FILENO, line);
@@ -57,7 +57,7 @@ void WriteTo(int fd, const char* text)
     } catch (const std::bad_alloc&) {
         Say("out of memory", "");
     } catch (const std::system_error& error) {
-        Say("the system refuses what is needed to go on: ", error.what());
+        Say("the system refuses a resource: ", error.what());
     } catch (...) {
         WriteTo(STDERR_FILENO, "unexpected exception\n");
     }

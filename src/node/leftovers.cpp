@@ -78,7 +78,7 @@ const std::vector<Kind>& KindsInBooster()
 const std::vector<Kind>& KindsInUndo()
 {
     static const std::vector<Kind> kinds = {
-        {IsJoinWork, Use::kWork, "a join that keeps what undo data is made of"},
+        {IsJoinWork, Use::kWork, "a join with the records for undo data"},
         {IsNewJoinState, Use::kNobody, "a join's state half written"},
     };
     return kinds;
@@ -192,7 +192,7 @@ Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places)
     IBD_ASSIGN_OR_RETURN(const std::vector<Leftover> found, FindLeftovers(env, places));
     const std::string useless = Describe(found, Use::kNobody);
     if (!useless.empty()) {
-        log.Info("IBD Booster: removing what was being written when the node died: {}", useless);
+        log.Info("IBD Booster: removing files that a crash left unfinished: {}", useless);
     }
     for (const Leftover& left : found) {
         if (left.use == Use::kNobody) IBD_RETURN_IF_ERROR(env.Remove(left.path));

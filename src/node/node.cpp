@@ -400,7 +400,7 @@ void Node::CleanUpUnfinishedHints()
     const Path folder = FolderOfCalls(m_options.booster);
     const Result<> done = ibd::CleanUpUnfinishedHints(m_env, m_log, *m_chain, folder);
     if (done) return;
-    m_log.Warning("dumptxouthints: what a call left in '{}' could not be looked at or removed: {}",
+    m_log.Warning("dumptxouthints: leftovers of a call in '{}' could not be read or removed: {}",
                   folder.string(), done.Message());
 }
 
@@ -563,7 +563,7 @@ Result<> Node::Start()
     if (loaded && !m_interrupt) CleanUpUnfinishedHints();
     if (const auto removed = RemoveUnfinishedFiles(m_env, m_log, m_chain_context.net_dir);
         !removed) {
-        m_log.Warning("What a call was writing when the node died could not be removed: {}",
+        m_log.Warning("Files that a crash left unfinished could not be removed: {}",
                       removed.Message());
     }
     if (loaded && m_interrupt) m_log.Info("Shutdown requested. Exiting.");

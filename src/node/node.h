@@ -112,7 +112,7 @@ private:
     HintsLibrary m_library;
     mutable Mutex m_fetch_mutex;
     std::unique_ptr<HintsFromPeers> m_hints_from_peers IBD_GUARDED_BY(m_fetch_mutex);
-    // The start's thread's: the same, and whether Wait() was called.
+    // Used by the start thread only: the same object, and whether Wait() was called.
     HintsFromPeers* m_hints_goal = nullptr;
     std::shared_ptr<BlockPrefetch> m_prefetch IBD_GUARDED_BY(m_fetch_mutex); //!< while it waits
     bool m_asked_for_hints = false;

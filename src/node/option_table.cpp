@@ -43,8 +43,8 @@ constexpr OptionRow kGeneral[] = {
     {"-minimumchainwork", "=<hex>",
      "Work that the best chain must have (default: set by the network)", kHidden},
     {"-par", "=<n>",
-     "Threads that run scripts: 0 is one for each core, <0 leaves so many cores free (default: 0, "
-     "at most 16)"},
+     "Threads that run scripts: 0 is one for each core, -n leaves n cores free (default: 0, at "
+     "most 16)"},
     {"-persistmempool", "",
      "Keep unconfirmed transactions over a restart; no effect in this version (default: 1)"},
     {"-persistmempoolv1", "",
@@ -53,9 +53,9 @@ constexpr OptionRow kGeneral[] = {
     {"-prevoutfetchthreads", "=<n>",
      "Threads that read the coins a block spends ahead of it: 0 is none (default: 8, at most 16)"},
     {"-prune", "=<n>",
-     "Delete old blocks: 0 none (default), 1 those that pruneblockchain says, 550 or more: as many "
-     "as have to go for block and undo files to stay below so many MiB. The last 288 blocks are "
-     "kept. To go back takes -reindex, which downloads all blocks again"},
+     "Delete old blocks: 0 none (default), 1 only by pruneblockchain, 550 or more: keep block and "
+     "undo files below this number of MiB. The last 288 blocks are kept. Going back needs "
+     "-reindex, which downloads all blocks again"},
     {"-reindex", "", "Rebuild the block index and the chainstate from the block files"},
     {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed"},
     {"-settings", "=<file>",

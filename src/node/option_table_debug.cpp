@@ -11,7 +11,7 @@ constexpr unsigned kHidden = OptionSpec::kHidden;
 constexpr OptionRow kDebug[] = {
     {"-acceptstalefeeestimates", "", "Use old fee estimates; regtest only", kHidden},
     {"-capturemessages", "", "Keep all messages of peers in message_capture/", kHidden},
-    {"-checkaddrman", "=<n>", "Check the table of addresses in one of so many calls", kHidden},
+    {"-checkaddrman", "=<n>", "Check the table of addresses in one of n calls", kHidden},
     {"-checkblockindex", "", "Check the block index now and then; no effect in this version",
      kHidden},
     {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden},
@@ -30,7 +30,7 @@ constexpr OptionRow kDebug[] = {
     {"-limitdescendantcount", "=<n>", "No effect in this version", kHidden},
     {"-logips", "", "Log addresses of peers (default: 0)"},
     {"-loglevelalways", "", "Show category and level in every line (default: 0)"},
-    {"-logratelimit", "", "Bound what one place in the program may log in an hour (default: 1)"},
+    {"-logratelimit", "", "Limit how much one source line may log in an hour (default: 1)"},
     {"-logsourcelocations", "", "Show where in the source a line comes from (default: 0)"},
     {"-logthreadnames", "", "Show the thread in every line (default: 0)"},
     {"-logtimemicros", "", "Show microseconds (default: 0)", kHidden},

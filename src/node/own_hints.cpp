@@ -202,8 +202,8 @@ Result<> OwnHints::RemoveWithoutPairs(const Path& directory, const HeaderNode& t
 {
     const auto state = LoadJoinState(m_env, directory);
     if (state && *state && (*state)->terminal_hash == terminal.hash) {
-        m_log.Warning("IBD Booster: a join that was begun, with {} blocks read, is dropped: what "
-                      "is asked for now takes one that keeps which input spends which output",
+        m_log.Warning("IBD Booster: a begun join, with {} blocks read, is dropped: the options now "
+                      "need a join that records which input spends which output",
                       (*state)->BlocksRead());
     }
     return RemoveJoin(m_env, directory);

@@ -133,7 +133,7 @@ std::string PeerBlockSupply::Detail() const
 {
     const DownloadProgress now = Progress();
     if (now.received == now.blocks) return {};
-    if (now.peers == 0) return "; no peers, so nobody to ask for blocks";
+    if (now.peers == 0) return "; no peers";
     return fmt::format("; {} of {} blocks came from peers, {}/s; {} peers", now.received,
                        now.blocks, FormatBytes(static_cast<uint64_t>(now.bytes_per_second)),
                        now.peers);

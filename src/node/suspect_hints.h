@@ -1,6 +1,6 @@
-// SuspectHints: hints that led to a wrong whole. Either they are wrong, or a block up to their end
-// is invalid (one that spends an output twice, say). Once something else has shown that the blocks
-// are valid, the hints are noted as bad, so that no later start tries them on these blocks again.
+// SuspectHints: hints with wrong totals. Either they are wrong, or a block up to their terminal
+// block is invalid (a double spend, for example). Once the blocks are known to be valid, the hints
+// are noted as bad, so that no later start tries them on these blocks again.
 // Owned by BoosterRun; any thread. Memory: a few hundred bytes for each.
 #pragma once
 
@@ -26,8 +26,8 @@ public:
     SuspectHints(Env& env, Logger& log) : m_env(env), m_log(log) {}
 
     void Add(Entry entry);
-    /** All blocks up to this one are valid. A failure to note what follows costs a later start time
-     *  and nothing else, and is logged. */
+    /** Call when all blocks up to `valid` are valid. Logs a failure to note the hints: it only
+     * costs a later start time. */
     void Proven(const HeaderNode& valid);
 
 private:

@@ -224,8 +224,8 @@ void UndoRun::NoteShortage(const Gap& gap, const RoomShortage& shortage)
     const std::string why =
         fmt::format("it takes about {} in '{}', {} more than is free", FormatBytes(shortage.needed),
                     shortage.place.string(), FormatBytes(shortage.needed - shortage.free));
-    m_log.Info("Undo data of blocks {} to {} is not made: {}. A start that finds this room makes "
-               "it; with -ibdboosterdir what lies there meanwhile goes to another disk",
+    m_log.Info("Undo data of blocks {} to {} is not made: {}. The next start with this "
+               "space makes it; -ibdboosterdir moves its temporary files to another disk",
                gap.first, gap.last->height, why);
     const Lock lock(m_mutex);
     m_failure = why;

@@ -40,11 +40,11 @@ struct Outcome {
     bool restart = false;
 };
 
-/** Of hints that are refused. */
+/** How refused hints are remembered. */
 enum class Memory {
-    kRemember, //!< whatever the blocks are, they are wrong
-    kSuspect,  //!< they are wrong if the blocks are valid
-    kForget,   //!< nothing is known against them
+    kRemember, //!< wrong, whether or not the blocks are valid
+    kSuspect,  //!< wrong if the blocks are valid
+    kForget,   //!< not known to be wrong
 };
 
 BoosterOptions Normalized(BoosterOptions options)

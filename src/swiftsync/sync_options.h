@@ -32,7 +32,7 @@ struct BoosterOptions {
      *  Blocks that cannot be folded are left to that sync, without a verdict. */
     bool fold_only = false;
     /** Refuse hints that failed once, unless a block may be at fault. Off if the node has made them
-     *  from the blocks: the next ones would be the same bytes, whatever the cause of the failure. */
+     *  from the blocks: the next ones would be the same bytes whatever the cause of the failure. */
     bool remember_bad = true;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before opening it at a start without
@@ -70,7 +70,7 @@ struct Verdict {
     std::string reason;  //!< the exact failed check, for the log
     int32_t height = -1; //!< of the invalid block, or the terminal height
     uint64_t coins = 0;  //!< in the new chainstate
-    /** kHintsWrong: unless a block up to the terminal one is invalid. */
+    /** With kHintsWrong: the cause may also be an invalid block up to the terminal one. */
     bool suspect = false;
 };
 

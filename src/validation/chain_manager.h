@@ -60,7 +60,7 @@ struct ChainManagerOptions {
     /** Bytes that block and undo files should stay below (-prune). 0: none is deleted;
      *  kManualPruning: only on request. */
     uint64_t prune_target = 0;
-    /** There is a network: a stored block that turns out damaged is fetched again. */
+    /** There is a network: damaged stored blocks are fetched again. */
     bool peers_bring_blocks = false;
 };
 
@@ -200,11 +200,11 @@ public:
 
     // Damaged block files; chain_repair.cpp.
 
-    /** Reads the files in which damage was found since the last call, and takes the damaged blocks
-     *  of them that are not connected for missing, so that they can be fetched. In memory alone, so
-     *  that the next start takes a file that was mended; durable once the block is stored again.
-     *  Returns these blocks; the log names them. An error: the machine's, or that a block is
-     *  damaged once more although it was fetched. Any thread. */
+    /** Reads the files in which damage was found since the last call, and marks their damaged
+     *  blocks as missing, unless connected, so that they can be fetched. In memory only, so that
+     *  the next start accepts a repaired file; durable once the block is stored again. Returns
+     * these blocks; the log names them. Fails on an I/O error, or if a block is damaged again after
+     * it was fetched. Any thread. */
     Result<std::vector<const HeaderNode*>> ForgetDamaged();
     /** Who indexes block files found `hash` damaged there. For DescribeMissing(), while the node
      *  runs. */
@@ -331,7 +331,7 @@ private:
     std::vector<Stored> NotConnectedIn(const std::vector<int32_t>& files) const;
     Result<std::optional<Error>> FindDamage(const StoredBlock& block) const;
     Result<> ForgetBlock(const Stored& block, const Error& damage);
-    /** Whether the chain can go on although `error` ended a step: if it was a damaged block. */
+    /** After `error` ended a step: success if damaged blocks caused it and can be fetched again. */
     Result<> LeaveToPeers(const Error& error);
 
     // chain_undo.cpp
@@ -387,7 +387,7 @@ private:
     BlockIndex m_index IBD_GUARDED_BY(m_headers.mutex);
     const HeaderNode* m_broken IBD_GUARDED_BY(m_headers.mutex) = nullptr; //!< set by NoteBroken()
     CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
-    /** Blocks that ForgetDamaged() gave up once. */
+    /** Blocks that ForgetDamaged() has marked as missing. */
     std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_headers.mutex);
     /** By NoteLeftOut(): where and why, for the first so many. */
     static constexpr size_t kMostLeftOut = 10'000;

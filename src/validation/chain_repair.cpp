@@ -1,5 +1,5 @@
-// ChainManager: stored blocks that turn out damaged. With a network they are missing blocks like
-// any others. A failing disk is no damage: what it holds may be fine.
+// ChainManager: damaged stored blocks. With a network they become missing blocks. An I/O error does
+// not count as damage: the block on the disk may be intact.
 #include "consensus/block_check.h"
 #include "validation/chain_manager.h"
 
@@ -9,12 +9,12 @@ namespace ibd {
 
 namespace {
 
-/** Damaged blocks of one file that the log names; of the others it gives the number. */
+/** Damaged blocks that the log names per search; further ones are only counted. */
 constexpr size_t kNamedBlocks = 10;
 
 } // namespace
 
-/** Of blocks that are connected nobody asks for another copy. */
+/** Connected blocks are left out: they are not fetched again. */
 std::vector<ChainManager::Stored>
 ChainManager::NotConnectedIn(const std::vector<int32_t>& files) const
 {
@@ -29,7 +29,7 @@ ChainManager::NotConnectedIn(const std::vector<int32_t>& files) const
     return found;
 }
 
-/** What is wrong with the block on the disk, if something is. */
+/** The fault of the block on the disk; empty if it is intact. */
 Result<std::optional<Error>> ChainManager::FindDamage(const StoredBlock& block) const
 {
     const auto loaded = LoadBlock(m_stores.blocks, block, m_params.consensus);
@@ -44,7 +44,7 @@ Result<std::optional<Error>> ChainManager::FindDamage(const StoredBlock& block) 
         m_stores.blocks.DamagedBlock(block.data, block.hash, block.height, witness->ToString()));
 }
 
-/** Once for each block: a disk that damages what was fetched would have it fetched for ever. */
+/** Once per block: a disk that damages every new copy would cause endless fetching. */
 Result<> ChainManager::ForgetBlock(const Stored& block, const Error& damage)
 {
     const Lock lock(m_headers.mutex);

@@ -264,7 +264,7 @@ class HalfWritten(LeftoversTest):
                 node.stop()
                 self.assertEqual([n for n in HALF_WRITTEN if (node.net_dir / n).exists()], [])
                 self.assertEqual([n for n in mine if not (node.net_dir / n).exists()], [])
-                said = re.findall("removing what was being written when the node died: (.*)",
+                said = re.findall("removing files that a crash left unfinished: (.*)",
                                   node.log_text)
                 self.assertEqual(len(said), 1)
                 sizes = [float(size) for size in re.findall(r"\((\d+\.\d) kB\)", said[0])]

@@ -625,7 +625,7 @@ class BadDisks(LongRebuild):
             fill(place / "filler", 256 * 1024)
             self.main.start(*args).wait_for_tip(self.made.tip)
             self.assertRegex(self.main.log_text,
-                             "MB free, but the join needs about .* MB; what was begun is dropped: "
+                             "MB free, but the join needs about .* MB; the begun work is dropped: "
                              "validating serially")
             self.assertEqual(coins(self.main), self.wanted)
             self.main.stop()

@@ -437,7 +437,7 @@ TEST_CASE("Hints: who is silent is not waited for, and without anybody it ends")
         fetch.client.manager.Disconnected(fetch.Id(0));
         fetch.client.manager.Disconnected(fetch.Id(1));
         fetch.Pass(kHintsIdleTime / kSecond + 1);
-        CHECK(fetch.goal.failure == "nobody is left who has them");
+        CHECK(fetch.goal.failure == "no peer with the hints is left");
     }
 }
 

@@ -433,7 +433,7 @@ TEST_CASE("own hints: work that was stopped is gone on with unasked, whatever un
     const bool lost = first && !pairs;
     const std::string log = start.log.Text();
     CHECK(log.substr(log.find("Join:")).starts_with("Join: going on") == !lost);
-    CHECK((log.find("a join that was begun, with") != std::string::npos) == lost);
+    CHECK((log.find("a begun join, with") != std::string::npos) == lost);
     const bool kept = std::filesystem::exists(UndoFolder(start.machine.Booster()));
     if (!first) CHECK(kept == (pairs && later != UndoWanted::kNo));
     start.machine.RequireRight();
