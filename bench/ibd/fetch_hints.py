@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures how fast a fresh node gets hints from three nodes of ours over loopback, against a
 program that only receives as many bytes over three connections, writes them to a file and syncs it.
-The target is against the bare bytes, which the other side sends straight from the file; beside it
-stands a copy with the checksum of messages of the protocol, made by who sends and compared.
+The target is relative to the bare bytes, sent straight from the file. A second reference adds the
+protocol's message checksum, made by the sender and compared by the receiver.
 
     bench/ibd/fetch_hints.py --build build --work /somewhere [--megabytes 80] [--repeat 9]
 

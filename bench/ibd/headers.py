@@ -3,10 +3,10 @@
 
     bench/ibd/headers.py --build build --work DIR --core BITCOIND [--headers 900000] [--repeat 3]
 
-A chain of headers on regtest, a second apart, is served by this script over the v1 transport. The
-node is told that a chain needs nearly all of their work, so that it looks at all of them before it
-stores any (presync), and so fetches them twice. Time and CPU count from the first request to the
-moment when `getblockchaininfo` shows the last header, asked every 20 ms.
+A chain of headers on regtest, a second apart, is served by this script over the v1 transport.
+-minimumchainwork is nearly all of their work, so that the node checks all of them before it stores
+any (presync), and fetches them twice. Time and CPU count from the first request to the moment when
+`getblockchaininfo` shows the last header, asked every 20 ms.
 """
 
 import argparse

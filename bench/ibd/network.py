@@ -10,8 +10,8 @@ The least CPU time is that of three programs that each do a part: -reindex with 
 block files, a program that only receives the same bytes and writes them to files, and one pass of
 wtxids over all blocks, which checks the witness commitments; over v2, one pass of the cipher as
 well. Runs are taken in turn; serving node and syncing node share the machine; before each the block
-files are read once, so that they come from memory. A sync before the first is thrown away: whoever
-comes first gets memory that was never in use, which costs several times as much for each page as
+files are read once, so that they come from memory. A sync before the first is thrown away: the
+first run gets memory that was never in use, which costs several times as much for each page as
 memory that is used again. The chain is made once and kept. network.svg shows what each of the fast
 and slow peers brought over time.
 """
@@ -101,8 +101,8 @@ class Watch(threading.Thread):
 
 
 def sync(args, name, program, server, summary, *options, ports=None, watch=False, v2=False):
-    """A fresh node of `program` syncs from the server, at these ports; the server's CPU seconds are
-    told, too, and with `watch` what the peers brought."""
+    """A fresh node of `program` syncs from the server, at these ports. Returns also the server's
+    CPU seconds, and with `watch` the bytes of each peer."""
     datadir = args.work / "fresh"
     shutil.rmtree(datadir, ignore_errors=True)
     datadir.mkdir()

@@ -37,7 +37,7 @@ import regtest_chain  # noqa: E402
 MAX_MILLISECONDS = 5.0  # the target
 PERIOD = 0.02  # seconds between two calls of one kind
 CACHE = 462  # MiB of -dbcache, of which the coins get 450
-SMALL_BLOCKS = 20  # those that are asked for
+SMALL_BLOCKS = 20  # requested
 OUTPUTS_OF_A_BLOCK = 90_000  # of ten bytes
 LARGE_BLOCKS = 60  # more coins than the cache holds
 METHODS = ("getblockcount", "getblockheader", "getblock")
@@ -118,7 +118,7 @@ def connecting(args, summary, folder):
 
 
 def large_block(chain):
-    """A block whose coinbase makes coins that nobody spends."""
+    """A block whose coinbase makes coins that stay unspent."""
     block = chain.candidate()
     block.txs[0].outputs += [(0, regtest_chain.OP_TRUE)] * OUTPUTS_OF_A_BLOCK
     return chain.add(block.mine())

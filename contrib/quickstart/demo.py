@@ -190,8 +190,8 @@ def success_lines(node):
 
 
 def measure(steps, title, node, options, watcher):
-    """One run to the tip, which the booster has a part in or not, as the watcher was told: its
-    curve, which ends at 100 %."""
+    """One run to the tip, with or without the booster as set in the watcher. Returns its curve,
+    which ends at 100 %."""
     before = len(success_lines(node))
     took = steps.run(title, node.rebuild(*options), watcher)
     if len(success_lines(node)) - before != bool(watcher.booster_height):
@@ -215,7 +215,7 @@ def make_chain(args, steps):
 
 
 def make_hints(args, steps, node, summary):
-    """What an owner of a synced node does once, and whoever is given the file never."""
+    """Done once by the owner of a synced node, never by users of the file."""
     hints = args.dir / "chain.hints"
     hints.unlink(missing_ok=True)
     with node.at_work():

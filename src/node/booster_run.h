@@ -265,7 +265,7 @@ private:
     std::optional<int32_t> m_trusted_height;
     UndoRun m_validation;        //!< full validation from blocks alone
     bool m_told = false;         //!< LogStart() has run
-    bool m_surveyed = false;     //!< a -reindex has read the blocks for the fold or join
+    bool m_surveyed = false;     //!< FoldSurvey() has read the blocks
     int32_t m_stop_at = 0;       //!< -stopatheight
     bool m_discards = false;     //!< blocks are folded but not stored (-prune)
     mutable Mutex m_mutex;

@@ -76,7 +76,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(encode_record(14, indices).hex(), "0e04015d02")
         self.assertEqual(decode_record(bytes.fromhex("0e04015d02")), (14, indices))
 
-    def test_records_equal_the_slow_twin(self):
+    def test_records_equal_the_slow_reference(self):
         for _ in range(300):
             outputs, indices = random_block(self.rng)
             data = encode_record(outputs, indices)

@@ -58,7 +58,7 @@ TEST_CASE("Full validation: a checkpoint of one mode is not continued in the oth
         kept.rules = FoldRulesId({hints->Info().counting, {}}, 0, setup.Params().consensus);
         kept.sum = MakeAggregate(kept.aggregate, kept.salt)->Serialize();
         kept.folded = HeightSet(kept.terminal_height);
-        // A lie: all is folded. Whoever goes on from it finds that nothing adds up.
+        // A false checkpoint: all is folded. A run that resumes from it gets wrong totals.
         for (uint32_t h = 1; h <= kept.terminal_height; ++h) kept.folded.Insert(h);
         std::filesystem::create_directories(setup.Booster());
         Must(SaveCheckpoint(setup.GetEnv(), setup.Booster(), kept));

@@ -87,8 +87,8 @@ bool CanBeSealed(const DraftBlock& draft)
     return !draft.renew_commitment || !coinbase.inputs[0].witness.empty();
 }
 
-/** Who makes undo data and checks all but scripts refuses no block that the serial engine accepts,
- *  and each that breaks a rule about the coins it spends. */
+/** Making undo data with all checks but scripts refuses no block that the serial engine accepts,
+ * and every block that breaks a rule about its spent coins. */
 void RequireRulesAgree(FullSetup& setup, const Bytes& raw, const SerialVerdict& serial)
 {
     NoConsumer nobody;
@@ -138,7 +138,7 @@ TEST_CASE("Full validation and serial validation agree on randomly changed block
             const auto verdict = setup.Full({raw});
             const std::string reason = verdict ? verdict->reason : verdict.Message();
             CAPTURE(seed, round, with_signatures, serial.reason, reason);
-            // An error means that the bytes are not those that the block commits to.
+            // An error means that the block does not commit to these bytes.
             REQUIRE((verdict || verdict.GetError().kind == Error::Kind::kBadData));
             REQUIRE((verdict && verdict->kind == VerdictKind::kAccepted) == serial.valid);
             if (serial.valid) {

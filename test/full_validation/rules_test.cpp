@@ -1,5 +1,5 @@
-// Each rule about spent coins broken by one block: the booster, and who makes undo data from blocks
-// alone, refuse it with its height and the reason that the serial engine gives.
+// Each rule about spent coins broken by one block: the booster, and the making of undo data from
+// blocks alone, refuse it with its height and the reason that the serial engine gives.
 #include "setup.h"
 
 #include "script/opcodes.h"
@@ -10,7 +10,7 @@ using Catch::Contains;
 
 namespace {
 
-/** Both engines refuse the blocks; the serial one for `reason`, which `told` is given whole. */
+/** Both engines refuse the blocks; the serial one for `reason`; `told` gets the full text. */
 Verdict RequireRefused(FullSetup& setup, const std::vector<Bytes>& on_top, const char* reason,
                        const std::function<void(std::vector<BlockUndo>&)>& change = nullptr,
                        std::string* told = nullptr)
@@ -57,7 +57,7 @@ bool IsBesideRules(std::string_view serial)
            serial.find("non-final transaction") != serial.npos;
 }
 
-/** A block on top of another, spending an output of its last transaction: whoever makes undo data
+/** A block on top of another, spending an output of its last transaction: the maker of undo data
  *  then reads that block for the coin, and takes its outline. */
 Bytes SpendingFrom(FullSetup& setup, ByteSpan below)
 {

@@ -60,7 +60,7 @@ def program(name):
 
 
 def free_port():
-    """A port nobody listens on, below those that the system gives to outgoing connections."""
+    """A port without a listener, below the system's range for outgoing connections."""
     while True:
         port = random.SystemRandom().randrange(15000, 32000)
         with socket.socket() as probe, contextlib.suppress(OSError):

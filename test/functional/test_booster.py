@@ -313,7 +313,7 @@ class Rebuild(BoosterTest):
         self.assertIn("succeeded. ***", node.log_text)
 
     def test_the_old_chainstate_is_damaged(self):
-        """Nobody asked for another one, and this one cannot be opened: it says what helps."""
+        """No new one was requested, and this one cannot be opened: the error names the remedy."""
         node = self.synced
         for path in (node.net_dir / "chainstate").glob("MANIFEST-*"):
             path.write_bytes(b"\x00" * 100)
@@ -477,7 +477,7 @@ class FullValidation(BoosterTest):
                           f"{made.terminal_height} succeeded. ***", node.log_text)
 
     def test_a_script_is_bad(self):
-        """The run ends at that block, height and reason are told, and serial validation ends the
+        """The run ends at that block with its height and the reason, and serial validation ends the
         chain below it."""
         bad = 150
         node, made = self.validated("--bad-script", str(bad))
@@ -503,7 +503,7 @@ class FullValidation(BoosterTest):
 
 
 class Progress(BoosterTest):
-    """What is told while it works, on the terminal, in the log and over RPC."""
+    """Progress on the terminal, in the log and over RPC."""
 
     def test_terminal_and_log(self):
         made = small_chain(60000)

@@ -502,7 +502,7 @@ class OwnHintsPoints(RandomPoints):
         return self.soon_after([node.net_dir / "ibdbooster" / "own.hints"], 0.05)
 
     def in_phase(self, wanted, seconds):
-        """By the log, as a phase may be over before it is told over RPC."""
+        """By the log, as a phase may end before RPC shows it."""
         end = []
 
         def there():

@@ -69,7 +69,7 @@ class Deployments(FunctionalTest):
 
     def test_versions(self):
         for name, version in (("bip34", 1), ("dersig", 2), ("cltv", 3)):
-            # Those that a version also stands for come later.
+            # Other deployments, which the version may also imply, come later.
             later = [f"-testactivationheight={other}@{HEIGHT + 100}"
                      for other in ("bip34", "dersig", "cltv") if other != name]
             self.chain = Chain()
@@ -228,7 +228,7 @@ class VersionBits(FunctionalTest):
         self.assert_dummy("started", PERIOD, "started")
         self.grow(PERIOD - 1)
         self.assert_dummy("started", PERIOD, "failed")
-        self.grow(PERIOD, SIGNAL)  # nobody counts any more
+        self.grow(PERIOD, SIGNAL)  # signals no longer count
         self.assert_dummy("failed", 2 * PERIOD, "failed")
 
     def test_votes_win_over_the_timeout(self):
@@ -260,7 +260,7 @@ class VersionBits(FunctionalTest):
             self.assertEqual((status, reason in errors), (1, True), errors)
 
     def test_mainnet(self):
-        """A block of the past, and what mainnet's votes came to cannot be told from genesis."""
+        """Heights in the past are known; the result of mainnet's votes is not, at genesis."""
         self.main = self.node("main").start()
         deployments = self.info()["deployments"]
         self.assertEqual({name: item.get("height") for name, item in deployments.items()},

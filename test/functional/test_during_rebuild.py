@@ -1,6 +1,6 @@
-"""Calls while the node builds its index or its chainstate: those that need no coins are answered
-as soon as the index is open, in every mode and without a network; the others answer -28. How far
-the work is, is one figure wherever it is told."""
+"""Calls while the node builds its index or its chainstate: calls without coins are answered as
+soon as the index is open, in every mode and without a network; the others answer -28. Progress is
+the same figure wherever it is shown."""
 
 import http.client
 import re

@@ -1,6 +1,5 @@
-"""What happens to the chain is told to commands and to calls that wait, and nobody who is slow to
-listen holds the chain up. No clock: a command waits for a file, and the order of events is looked
-at."""
+"""Events of the chain reach commands and waiting calls, and a slow listener does not hold the chain
+up. No clock: a command waits for a file, and the order of events is checked."""
 
 import threading
 

@@ -19,7 +19,7 @@ NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 @contextlib.contextmanager
 def small_disk(mebibytes):
-    """A file system of that size; who has no right to mount skips the test."""
+    """A file system of that size; without the right to mount the test is skipped."""
     with tempfile.TemporaryDirectory(prefix="ibd-disk-") as folder:
         command = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", folder]
         mounted = subprocess.run(command, capture_output=True, check=False)
@@ -151,7 +151,7 @@ class OutOfResources(FunctionalTest):
         self.assertIn("out of memory", self.check("-ibdboostermem=4096", "-ibdboosterthreads=1"))
 
     def test_threads(self):
-        """Their stacks take 8 MiB of addresses each; whatever fails first is told."""
+        """Their stacks take 8 MiB of addresses each; the first failure is reported."""
         self.assertRegex(self.check("-ibdboosterthreads=1000"),
                          "out of memory|the system refuses")
 

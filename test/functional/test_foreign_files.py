@@ -42,7 +42,7 @@ def put(kind, path):
 
 class ForeignFiles(FunctionalTest):
     def assert_answers(self, node, *args):
-        """Either one error, which is returned, or a start that goes on and ends when it is told."""
+        """Either one error, which is returned, or a start that works and stops on request."""
         node.launch(*args)
         try:
             wait_until(lambda: not node.running or self.serves(node), f"{args}", timeout=120)
@@ -358,7 +358,7 @@ class Streams(ForeignFiles):
             pass
 
     def test_pipes_among_the_files_of_the_node(self):
-        """Each file that a start looks for by name, replaced by a pipe that nobody writes."""
+        """Each file that a start looks for by name, replaced by a pipe without a writer."""
         made = small_chain()
         node = made.place(self.node("regtest", *made.trust, NO_UNDO), copied=True)
         node.errors_and_log = lambda: node.log_text

@@ -269,7 +269,7 @@ class RulesFirst(FullTest):
         node.wait_for_tip(made.tip)
 
     def test_a_broken_rule(self):
-        """It is named before a coin is written, also where nobody asked for checks."""
+        """It is named before a coin is written, also without requested checks."""
         mined = breaking_chain()
         bad = mined.blocks[mined.height - 3]
         for args in ([], ["-ibdboosterchecks"], ["-ibdboosterundo=now"]):

@@ -70,7 +70,7 @@ class Mutations(HintsTest):
             bad[bit // 8] ^= 1 << bit % 8
             with self.subTest(bit=bit):
                 outcomes.append(self.outcome(bytes(bad)))
-                # Bits of padding or of outputs nobody can spend may change nothing.
+                # Bits of padding or of unspendable outputs may change nothing.
                 self.assertIn(outcomes[-1], ("refused", "serial", "accepted"))
         self.assertIn("serial", outcomes)
 
@@ -176,7 +176,7 @@ class InTheFolder(HintsTest):
         self.main.stop()
 
     def test_what_does_not_fit_is_left_out(self):
-        """A named file is refused; with auto nobody asked for just this one."""
+        """A named file is refused; with auto another choice is allowed."""
         longer = chain("--outputs", "12000", "--outputs-per-block", "2", "--tail", str(TAIL))
         other = chain("--outputs", "6000", "--outputs-per-block", "40", "--tail", str(TAIL),
                       "--seed", "8")

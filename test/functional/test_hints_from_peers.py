@@ -122,7 +122,7 @@ class Fetched(HintsFromPeers):
 
 class NotFetched(HintsFromPeers):
     def test_liars(self):
-        """Wrong hints cost those who gave them their connection; the coins are right."""
+        """Peers that gave wrong hints are disconnected; the coins are right."""
         made = small_chain()
         bad = bytearray(made.bitmap.read_bytes())
         bad[len(bad) // 2] ^= 0x18

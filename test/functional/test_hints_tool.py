@@ -366,7 +366,7 @@ class OthersFiles(ToolTest):
 
 
 class Stopped(ToolTest):
-    """SIGINT and SIGTERM: what is done is kept, and the same command goes on behind it."""
+    """SIGINT and SIGTERM: finished work is kept, and the same command resumes after it."""
 
     MOST_STARTS = 300
 

@@ -93,7 +93,7 @@ class Sync(Peers):
     def test_blocks_go_on_to_others(self):
         first, second, third = (self.listener() for _ in range(3))
         second.rpc("addnode", self.address(first), "add")
-        # Headers come from one peer only, and that must not be the one who knows nothing.
+        # Headers come from one peer only; it must not be the peer without any.
         self.wait_for_peers(second, 1)
         third.rpc("addnode", self.address(second), "add")
         chain = Chain().grow(30)

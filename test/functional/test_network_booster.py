@@ -114,7 +114,7 @@ class WhereHeadersEnd(NetworkBooster):
                    f"{made.terminal_height}: waiting for a peer" in node.log_text, "the line")
         self.server.rpc("reconsiderblock", cut)
         self.server.wait_for_tip(made.tip)
-        # The peer tells of its chain to those that ask.
+        # The peer announces its chain on request only.
         node.kill()
         node.start(*self.peer, f"-ibdboosterfile={made.container}", *made.trust)
         self.assert_synced(node, self.server, made)
@@ -323,7 +323,7 @@ class OwnHints(NetworkBooster):
         self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
 
     def test_an_interrupted_sync_goes_on_without_a_network(self):
-        """All blocks were there: the next start needs nobody."""
+        """All blocks were there: the next start needs no peer."""
         made = small_chain()
         server = self.serve(made)
         node = self.node()

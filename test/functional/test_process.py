@@ -29,7 +29,7 @@ class Options(FunctionalTest):
         self.assertIn("ibd-booster version v0.1.0", done.stdout)
 
     def test_pinned_cryptography(self):
-        """Static, and named by -version. (A build with the system's says that, and is told so.)"""
+        """Static, and named by -version. (A build with the system's library says so.)"""
         told = self.out("-version").stdout.splitlines()[1]
         if told.endswith(" of the system, shared"):
             unavailable("configured with -DIBD_SYSTEM_SECP256K1=ON")

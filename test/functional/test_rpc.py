@@ -1,4 +1,4 @@
-"""JSON-RPC over HTTP: versions, batches, codes, logins, who may call what."""
+"""JSON-RPC over HTTP: versions, batches, codes, logins, rights of users."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""-torcontrol and -listenonion against a scripted Tor: each way to say who we are, the onion
+"""-torcontrol and -listenonion against a scripted Tor: each authentication method, the onion
 service and its key, Tor's SOCKS port, and what happens when Tor is lost."""
 
 import hashlib
@@ -125,7 +125,7 @@ class TorControl(FunctionalTest):
                      "Using NULL authentication", "Connected to Tor version 0.4.8.12"):
             self.assertIn(line, node.log_text)
 
-        # Tor goes, and comes back: the service is told no more, and is made again with its key.
+        # Tor stops and comes back: the service is withdrawn, and made again with its key.
         tor.server.drop()
         self.wait_for_service(node)
         self.assertEqual(tor.hears("ADD_ONION"), f"ADD_ONION {KEY} PoWDefensesEnabled=1 "

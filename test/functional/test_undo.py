@@ -214,7 +214,7 @@ def assert_built_on(case, mined, height, ran):
 
 @contextlib.contextmanager
 def held_up(node):
-    """Nobody can make undo data meanwhile: another has the folder locked."""
+    """No undo data can be made meanwhile: the folder is locked."""
     folder = node.net_dir / "ibdbooster" / "undo"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:
@@ -368,7 +368,7 @@ class Background(BackgroundTest):
         filler.unlink()
 
     def test_what_cannot_be_read(self):
-        """Users are not told that the rest is being made when it is not."""
+        """The warning does not say that the rest is being made when it is not."""
         made = small_chain()
         wanted = self.serial(made)
         node = self.boosted(made)
@@ -473,7 +473,7 @@ class BrokenFarBelow(UndoTest):
                    self.main.blocks_dir, self.hints)
 
     def run_to_the_end(self, *args):
-        """Starts it: which heights it told over RPC until it ended by itself, its stderr."""
+        """Starts it. Returns the heights seen over RPC until it ended by itself, and its stderr."""
         heights, latest = set(), time.monotonic() + TIMEOUT
         self.main.launch(*args)
         while self.main.running and time.monotonic() < latest:
@@ -524,7 +524,7 @@ class BrokenFarBelow(UndoTest):
 
 
 class ByDefault(BackgroundTest):
-    """Nobody says anything of undo data."""
+    """Without an option about undo data."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,4 @@
-// Addresses from any text and any bytes: what is read is written so that it reads as the same
-// address.
+// Addresses from any text and any bytes: a parsed address survives a round trip.
 #include "net/net_address.h"
 #include "util/check.h"
 

@@ -1,5 +1,5 @@
-// DecodePsbt and EncodePsbt: what is read is written, read again and written the same; and whoever
-// works on a PSBT survives any that can be read. The first byte chooses the role.
+// DecodePsbt and EncodePsbt: a decoded PSBT survives a round trip, and every role works on any that
+// can be decoded. The first byte chooses the role.
 #include "psbt/analyze.h"
 #include "psbt/codec.h"
 #include "psbt/combine.h"

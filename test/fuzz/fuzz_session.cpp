@@ -1,6 +1,6 @@
 // Whole sessions: strangers connect to a node that has a short chain, and say and do in turn what
 // the input tells them - any bytes as any message, and well-formed ones about blocks that they
-// mine. Nobody who was sent away hears more, what is stored is what was asked for, and in the end
+// mine. A disconnected peer gets no more messages, only requested blocks are stored, and in the end
 // one honest peer suffices for the best chain, whatever the others hold up.
 #include "net/peer_store.h"
 #include "util/check.h"
@@ -194,7 +194,7 @@ private:
         }
     }
 
-    /** Who was sent away hears nothing more. */
+    /** A disconnected peer gets no more messages. */
     void CheckSilence()
     {
         for (const PeerId peer : m_strangers) {

@@ -35,7 +35,7 @@ class RpcError(Exception):
 
 
 def free_ports(count):
-    """Ports nobody listens on now; another process may still take one before it is used."""
+    """Ports without a listener now; another process may still take one before it is used."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for sock in sockets:
@@ -84,7 +84,7 @@ class BtcdPeer:
         if self.network == "regtest":
             command.append(f"--miningaddr={REGTEST_ADDRESS}")
         self._log = open(self.dir / "output", "w+b")
-        # HOME: it makes its default folder there whatever it is told.
+        # HOME: it makes its default folder there, whatever its options.
         self.process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
                                         cwd=self.dir, env={**os.environ, "HOME": str(self.dir)})
         wait_until(self._ready, START_SECONDS, "btcd's RPC server")

@@ -8,7 +8,7 @@ from interop_env import built_program
 
 
 class CoreNode(Node):
-    """Core's bitcoind, of build_core.sh; alone as our Node is, unless told how to connect."""
+    """Core's bitcoind, of build_core.sh; without connections by default, as our Node."""
 
     def __init__(self, *args, **named):
         super().__init__(*args, **named)

@@ -298,7 +298,7 @@ class KernelOracle:
 
     def headers(self, network, lines):
         """Answers "TIME NEXT PROBE PERMITTED" to lines "TIME BITS PROBE ..." of a header chain
-        whose work nobody checks."""
+        whose work is not checked."""
         return self._run("headers", "--network", network, stdin="".join(f"{x}\n" for x in lines))
 
     def flags(self):

@@ -1,4 +1,4 @@
-"""A peer that says what it is told, by the v1 transport, in a process of its own.
+"""A peer that sends scripted messages by the v1 transport, in a process of its own.
 
     scripted_peer.py PORT < SCRIPTS
 

@@ -19,8 +19,8 @@ class Killed(unittest.TestCase):
         self.made = small_chain()
 
     def killed_above(self, blocks):
-        """The directory of a node that died when it told of a block so far above the terminal one;
-        the command that tells is ended with it."""
+        """The directory of a node that died when it announced the block at this distance above the
+        terminal one; the command that was notified ends with it."""
         node = self.made.place(Node(self.dir / "node"), copied=True)
         self.addCleanup(node.kill)
         serial = self.made.place(Node(self.dir / "serial"))

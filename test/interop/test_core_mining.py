@@ -1,5 +1,5 @@
 """Our node and Core's bitcoind as miners: with the same clock the same blocks, byte for byte, and
-the same answers to whoever makes blocks."""
+the same answers to miners."""
 
 from core_node import Pair
 from framework import FunctionalTest, RpcError

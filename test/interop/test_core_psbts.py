@@ -68,7 +68,7 @@ class Psbts(PairTest):
             answers[1] = answers[0]
 
     def look(self, psbt):
-        """All that can be asked about a PSBT. Nobody signs by MuSig2 here (doc/rpc.md)."""
+        """All calls about a PSBT. Neither signs by MuSig2 here (doc/rpc.md)."""
         shown = self.ask("decodepsbt", psbt)
         if "musig2_partial_sigs" not in str(shown):
             for method in ("analyzepsbt", "finalizepsbt", "utxoupdatepsbt"):

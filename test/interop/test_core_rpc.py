@@ -209,7 +209,7 @@ class SideBySide(FunctionalTest):
         if error and error["code"] == -1 and "\n\n" in error["message"]:
             error["message"] = error["message"].split("\n")[0]
         if method == "getdeploymentinfo" and not error:
-            # Told by this node and by Core up to version 31, no longer by 32 (doc/rpc.md).
+            # Returned by this node and by Core up to version 31, not by 32 (doc/rpc.md).
             answer["result"]["deployments"].pop("taproot", None)
         return answer
 

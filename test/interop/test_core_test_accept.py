@@ -104,7 +104,7 @@ COIN_VALUE = COIN // 100
 
 class TestAccept(PairTest):
     of_options = ("scriptpubkey",)  # reasons that the options bring about
-    unsaid = ("missing-ephemeral-spends",)  # those that they take away
+    unsaid = ("missing-ephemeral-spends",)  # reasons that they remove
 
     def setUp(self):
         super().setUp()

@@ -26,7 +26,7 @@ def onion_address(seed):
 
 
 def recent_chain(count):
-    """Its last block is of now, so that nobody thinks it is behind."""
+    """Its last block is of now, so that no node takes it for behind."""
     return Chain(first_time=int(time.time()) - 600 * (count + 1)).grow(count)
 
 
@@ -89,7 +89,7 @@ class WithBtcd(Network):
             self.assertEqual(peer["transport_protocol_type"], transport)
             self.assertEqual(peer["inbound"], not we_call)
             self.assertIn("btcd", peer["subver"])
-            # The branch comes from whoever took the blocks, and goes the other way.
+            # The branch comes from the node that took the blocks, and goes the other way.
             feed(second, other.blocks[-NEW_BRANCH:])
             first.wait_for_tip(other.tip)
             for node in (ours, btcd):
@@ -174,7 +174,7 @@ class WithCore(Network):
             chain.add(chain.candidate([tx], fees))
             feed(giver, chain.blocks[-1:])
             taker.wait_for_tip(chain.tip)
-        # Who brought the first blocks is asked to announce the next by compact blocks.
+        # The sender of the first blocks is asked to announce the next by compact blocks.
         for node, other in ((core, ours), (ours, core)):
             wait_until(lambda node=node: self.peer(node)["bip152_hb_to"], "asked to announce")
             wait_until(lambda other=other: self.peer(other)["bip152_hb_from"], "was asked")
@@ -217,7 +217,7 @@ class WithCore(Network):
         """What needs addrv2 goes from one to the other."""
         knows = self.start(knowing)
         asks = self.start(asking, "-onion=127.0.0.1:1") # what is out of reach is forgotten
-        for i in range(60): # of which a part is told
+        for i in range(60): # of which a part is returned
             knows.rpc("addpeeraddress", onion_address(i), 8333)
         self.join(asks, knows)
 

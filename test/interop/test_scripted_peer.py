@@ -1,5 +1,5 @@
-"""Our node and Core's hear the same from a scripted peer, and answer and hang up alike: what btcd
-and Core say to nobody, and messages of every type that are malformed."""
+"""Our node and Core's get the same from a scripted peer, and answer and disconnect alike: messages
+that btcd and Core never send, and malformed messages of every type."""
 
 import collections
 import pathlib
@@ -111,7 +111,7 @@ def spending_chain():
 
 class Scripted(FunctionalTest):
     def both(self, chain=None, *options):
-        """Both nodes, on the same blocks: three, if not told otherwise."""
+        """Both nodes, on the same blocks: three by default."""
         chain = chain or Chain().grow(3)
         nodes = []
         for kind in (CoreNode, Node):

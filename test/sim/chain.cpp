@@ -19,7 +19,7 @@ constexpr int kCoinbaseMaturity = 100;
 
 /** How long coins live, in blocks and in thousandths of all coins. */
 struct Lifetimes {
-    int longest; //!< of those that are spent
+    int longest; //!< of the spent coins
     int never;   //!< share never spent
 
     /** Coins not spent yet at the tip count as unspent too. In short chains they are many, so

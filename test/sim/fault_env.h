@@ -34,7 +34,7 @@ public:
     void CorruptReads(std::function<bool(const Path&)> matches) { m_corrupt = std::move(matches); }
     /** Reads of matching files give only half, as if the file ended there. */
     void CutReads(std::function<bool(const Path&)> matches) { m_cut = std::move(matches); }
-    /** Is told of what is to be read ahead, on any thread. */
+    /** Called with ranges to be read ahead, on any thread. */
     using Advised = std::function<void(const Path&, uint64_t offset, uint64_t bytes)>;
     void WatchAdvice(Advised advised) { m_advised = std::move(advised); }
     /** What the disk says that it has left, whatever it has. */

@@ -64,7 +64,7 @@ void LyingSupply::Stop()
     m_changed.notify_all();
 }
 
-/** Any of those that came; waits while others are at work that may have to come again. */
+/** Any block that came; waits while other sources hold blocks that may have to come again. */
 std::optional<LyingSupply::Arrival> LyingSupply::Take()
 {
     std::unique_lock lock(m_mutex);

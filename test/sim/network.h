@@ -102,7 +102,7 @@ public:
     explicit Network(int64_t start_seconds) : m_now(start_seconds * kSecond) {}
 
     int64_t Now() const { return m_now; } //!< microseconds since 1970
-    /** Something happens, not before those that were said to happen at the same time. */
+    /** Adds an event, after the ones already added for the same time. */
     void At(int64_t when, std::function<void()> what);
     /** Lets the next thing happen. False: nothing ever will. */
     bool Step();

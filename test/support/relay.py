@@ -1,5 +1,5 @@
-"""A line to a TCP port that is slow or long: a process of its own, so that it takes nothing from
-who measures.
+"""A line to a TCP port that is slow or long: a process of its own, so that it takes no time
+from the measuring process.
 
     with Relay(port, bytes_per_second=1_000_000, delay=0.1) as line: connect to line.port
 """

@@ -72,7 +72,7 @@ class Script(unittest.TestCase):
             time.sleep(0.02)
 
     def check_end(self, process, builds, ask):
-        """Once so many builds are under way: all of them end when it is asked to."""
+        """Once `builds` builds run: all of them end on request."""
         self.wait_for(lambda: len(self.pids()) == builds)
         self.assertTrue(all(map(is_running, self.pids())))
         ask(process.pid)

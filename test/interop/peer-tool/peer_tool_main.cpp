@@ -217,7 +217,7 @@ int Call(Env& env, uint16_t port, const NetworkMagic& magic, bool v2)
     std::cout << "transport " << info.ProtocolName() << ' '
               << (info.session_id ? ToHex(*info.session_id) : "") << std::endl;
     std::string line;
-    std::getline(std::cin, line); // stays connected until told
+    std::getline(std::cin, line); // stays connected until a line comes
     return 0;
 }
 

@@ -276,7 +276,7 @@ TEST_CASE("help and version succeed; what cannot work fails with a reason")
     CHECK(RunWith({"-datadir=/nonexistent", "stop"}).error ==
           "Error: Specified data directory \"/nonexistent\" does not exist.\n");
     CHECK(RunWith({}).error == "Error: too few parameters\n");
-    // Nobody listens at port 1, and no host has the reserved name.
+    // Port 1 has no listener, and the reserved name has no host.
     const std::string advice = "\n\nMake sure the bitcoind server is running and that you are "
                                "connecting to the correct RPC "
                                "port.\nUse \"bitcoin-cli -help\" for more info.\n";

@@ -350,7 +350,7 @@ TEST_CASE("signature batch: verdicts equal libsecp256k1's, whichever part is spo
 {
     const Signer signer;
     Checks checks;
-    checks.batches.erase(checks.batches.begin()); // too slow for so many
+    checks.batches.erase(checks.batches.begin()); // too slow at this count
     size_t valid = 0;
     const size_t wanted = Wanted();
     for (size_t done = 0; done < wanted;) {

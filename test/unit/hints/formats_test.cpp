@@ -87,7 +87,7 @@ Bytes IndexedFile(const std::vector<std::pair<uint32_t, Bytes>>& records)
 
 } // namespace
 
-TEST_CASE("BIP 456: the published vectors, and their twins of the crate")
+TEST_CASE("BIP 456: the published vectors, and those of the crate")
 {
     const auto& text = EliasFanoCodec(HintsFormat::kBip456);
     const auto& core = EliasFanoCodec(HintsFormat::kBip456Core);

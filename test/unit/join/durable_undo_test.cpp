@@ -115,7 +115,7 @@ TEST_CASE("Undo records are made durable beside the next ones")
     Must(giver.Give(100)); // at the limit
     sink.AwaitBegun(1);
     REQUIRE(sink.Asked() == 2);
-    Must(giver.Give(1'900)); // it is at work, and nobody waits yet
+    Must(giver.Give(1'900)); // it works, and no caller waits yet
     REQUIRE(sink.Begun() == 1);
     sink.Hold(false);
     Must(undo.End());

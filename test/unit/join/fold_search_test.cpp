@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kEnough = 1 << 22; // bytes
 
-/** Nobody may read all blocks. */
+/** Fails the test if all blocks are read. */
 class NoSupply final : public BlockSupply {
 public:
     Result<> Begin(const std::function<bool(int32_t)>&) override

@@ -14,7 +14,7 @@ inline JoinOptions MakeJoinOptions(const Path& directory, unsigned threads, size
     JoinOptions options;
     options.threads = threads;
     options.memory_bytes = memory;
-    options.least_thread_bytes = 4 << 10; // so that what is joined is cut up in small chains too
+    options.least_thread_bytes = 4 << 10; // small chains are split, too
     options.directory = directory;
     options.background = threads > 1;
     options.values = TestRng().Below(2) == 0; // what else they find is the same

@@ -76,7 +76,7 @@ private:
     TempDir m_dir{MemoryFolder()};
     Bytes m_right;
     bool m_sums = false;         //!< the last join did sum
-    bool m_by_strangers = false; //!< who brought its blocks
+    bool m_by_strangers = false; //!< its blocks come from peers
     std::atomic<bool> m_stop = false;
 };
 

@@ -1,5 +1,5 @@
-// Chains in which anything may be spent and coinbases repeat, against a serial walk over a map:
-// what is valid gives its hints, what is not is named as the walk names it, however blocks come.
+// Random chains with any spend and repeated coinbases, against a serial walk over a map: a valid
+// chain gives its hints, an invalid one the error of the walk, in any order of the blocks.
 #include "undo_setup.h"
 
 #include "consensus/block_check.h"

@@ -78,7 +78,7 @@ private:
 
 constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
 
-/** Threads that claim spans from the lowest up, as UndoPhase does. How many were told an error. */
+/** Threads that claim spans from the lowest up, as UndoPhase does. The number with an error. */
 size_t GiveAll(const Spans& spans, UndoHandover& handover, size_t threads, uint32_t broken)
 {
     std::atomic<size_t> next = 0;

@@ -344,8 +344,8 @@ TEST_CASE("Undo files are those that a serial walk would have written", "[keysto
     UndoSetup setup(TestRng()());
     const Path& blocks = setup.Setup().Blocks().BlockPath(0).parent_path();
     TempDir dir(MemoryFolder());
-    const Path twin = dir.Get() / "blocks";
-    std::filesystem::copy(blocks, twin);
+    const Path copy = dir.Get() / "blocks";
+    std::filesystem::copy(blocks, copy);
     class Writing final : public UndoConsumer {
     public:
         explicit Writing(BlockStore& store) : m_store(store) {}
@@ -361,7 +361,7 @@ TEST_CASE("Undo files are those that a serial walk would have written", "[keysto
         BlockStore& m_store;
     };
     BlockStoreOptions store;
-    store.blocks_dir = twin;
+    store.blocks_dir = copy;
     store.magic = setup.Setup().Chain().Params().magic;
     store.max_file_size = 16 << 10;
     store.block_chunk = 4 << 10;

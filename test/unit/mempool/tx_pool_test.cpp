@@ -1,4 +1,5 @@
-// The pool against a slow twin under random changes, and the order in which clusters are mined.
+// The pool against a slow reference under random changes, and the order in which clusters are
+// mined.
 #include "kit.h"
 #include "mempool/eviction.h"
 #include "mempool/linearize.h"
@@ -99,7 +100,7 @@ void Compare(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool.mutex)
     CHECK((pool.MemoryUsage() == 0) == slow.txs.empty());
 }
 
-/** Spends names or outputs of the pool that nobody spends. */
+/** Spends new names, or outputs of the pool that are unspent. */
 class Maker {
 public:
     explicit Maker(uint64_t seed) : m_rng(seed) {}
@@ -144,7 +145,7 @@ Bytes BlockOf(const std::vector<TransactionRef>& txs)
 
 } // namespace
 
-TEST_CASE("the pool agrees with its slow twin", "[mempool]")
+TEST_CASE("the pool agrees with its slow reference", "[mempool]")
 {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);

@@ -148,7 +148,7 @@ TEST_CASE("times and services of a known address", "[addr_man]")
     CHECK(get().time == kNow - 9 * kDay);
     s.man.Add({Peer("1.2.3.4", kNow)}, Source("250.1.2.1"), kHour, kNow);
     CHECK(get().time == kNow - kHour);
-    // Who speaks of itself has no penalty.
+    // A peer that announces itself has no penalty.
     s.man.Add({Peer("5.6.7.8", kNow)}, Source("5.6.7.8"), kHour, kNow);
     CHECK(s.man.Size() == 2);
 
@@ -267,7 +267,7 @@ TEST_CASE("a place in tried is given away after a test only", "[addr_man]")
     CHECK_FALSE(s.man.Find(old->address.endpoint)->tried);
     CHECK_FALSE(s.man.SelectTriedCollision());
 
-    // Nobody gets to test it for forty minutes: it goes all the same.
+    // Not tested within forty minutes: it is replaced all the same.
     const int64_t end = later + 10 * kHour;
     CHECK_FALSE(s.man.Good(old->address.endpoint, end));
     s.man.ResolveCollisions(end + 2400);

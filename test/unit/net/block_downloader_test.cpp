@@ -1,5 +1,5 @@
-// Which blocks are asked of whom: in order with a window, in any order without one, and again of
-// others when peers stall, leave or lie. A simulated network downloads a whole chain from a seed.
+// The peer asked for each block: in order with a window, in any order without one, and another peer
+// after a stall, a disconnect or a lie. A simulated network downloads a whole chain from a seed.
 #include "net/block_downloader.h"
 
 #include "net/peer_support.h"
@@ -114,7 +114,7 @@ TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader
     CHECK(f.downloader.InFlight(1).empty());
     CHECK(f.Ask(3) ==
           std::vector<int32_t>{1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 33, 34});
-    // What was refused is asked for again, of whoever comes.
+    // A refused block is asked for again, of any peer.
     f.Deliver(3, 1);
     f.goal.Lose(f.At(1));
     f.downloader.Refused(f.At(1), f.now);
@@ -176,14 +176,15 @@ TEST_CASE("peers are asked for what they have", "[block_downloader]")
     CHECK(f.Ask(16) == std::vector<int32_t>{102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112,
                                             113, 114, 131, 132, 133});
 
-    // A chain beside the best header's, whose blocks nobody has, is fetched from who offers it.
+    // A branch beside the best header, without a source so far, is fetched from a peer that offers
+    // it.
     Fixture g(50, true);
     const HeaderNode& other = g.chain.Extend(20, &g.At(0), 7, false);
     REQUIRE(&other != &g.At(20));
     const auto nodes = g.downloader.Ask({1, &other, false}, g.chain.Tip(), g.now);
     REQUIRE(nodes.size() == 16);
     for (const HeaderNode* node : nodes) CHECK(IsAncestor(*node, other));
-    // Even from who is busy, when its chain is another; the branch is looked at once a second.
+    // Even from a busy peer, if it is on another chain; the branch is checked once a second.
     g.now += 1'000'000;
     const BlockDownloader::Source busy{1, &other, false, true};
     REQUIRE(g.downloader.Received(1, *nodes[0], g.now));
@@ -202,7 +203,7 @@ TEST_CASE("who holds up the window is told from who waits", "[block_downloader]"
         f.Deliver(2, height);
     }
     CHECK(f.downloader.InFlight(2).empty());
-    CHECK(f.downloader.Judge(1, f.now + 60 * kMicros) == Verdict::kFine); // nobody waits yet
+    CHECK(f.downloader.Judge(1, f.now + 60 * kMicros) == Verdict::kFine); // no peer waits yet
     CHECK(f.Ask(2).empty());
     CHECK(f.downloader.Judge(1, f.now + 2 * kMicros) == Verdict::kFine);
     CHECK(f.downloader.Judge(2, f.now + 3 * kMicros) == Verdict::kFine);
@@ -211,7 +212,7 @@ TEST_CASE("who holds up the window is told from who waits", "[block_downloader]"
     f.downloader.Disconnected(1);
     CHECK(f.Ask(2) == Heights(1, 16));
     CHECK(f.Ask(3).empty());
-    f.Deliver(2, 16); // who moves does not stall
+    f.Deliver(2, 16); // a peer that delivers does not stall
     CHECK(f.downloader.Judge(2, f.now + 10 * kMicros) == Verdict::kFine);
     for (int32_t height = 1; height <= 15; ++height) f.Deliver(2, height);
     CHECK(f.downloader.CurrentStallTimeout() == 4 * kMicros); // what came is not connected yet
@@ -263,7 +264,7 @@ TEST_CASE("without a window fast peers get more, and others help", "[block_downl
     CHECK(f.goal.NextMissing(-1) == nullptr); // what 1 owes, too
     f.now = kStart * kMicros + 10 * kMicros;
     CHECK(f.downloader.Judge(1, f.now + 51 * kMicros) == Verdict::kStalling); // silent
-    // What nobody could read is nobody's fault.
+    // A block that could not be read is no fault of a peer.
     f.downloader.Excuse(1, f.now + 51 * kMicros);
     CHECK(f.downloader.Judge(1, f.now + 60 * kMicros) == Verdict::kFine);
 }
@@ -286,7 +287,7 @@ TEST_CASE("a peer of which nothing is known is asked for one block of another on
 TEST_CASE("peers in league do not hold blocks back, however many were asked", "[block_downloader]")
 {
     Fixture f(400, false);
-    // 9 is fast and brings all but what 1 to 8 owe, who were as fast until now.
+    // 9 is fast and sends all blocks but those owed by 1 to 8, which were as fast until now.
     for (PeerId peer = 1; peer <= 9; ++peer) f.Ask(peer);
     f.now += kMicros / 2;
     for (PeerId peer = 1; peer <= 9; ++peer) f.Deliver(peer, f.downloader.InFlight(peer).front());
@@ -425,8 +426,8 @@ TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
         sim::Rng& rng = TestRng();
         std::map<PeerId, int> kinds; // 0 silent, 1 slow, 2 fast, 3 liar, 4 dies
         PeerId next = 0;
-        // With a window a silent peer may owe the last blocks for ten minutes, and so may those
-        // who are asked after it.
+        // With a window a silent peer may owe the last blocks for ten minutes, and so may the peers
+        // asked after it.
         for (int step = 0; step < 200'000 && f.goal.NextMissing(-1); ++step) {
             const bool has_fast = std::any_of(kinds.begin(), kinds.end(),
                                               [](const auto& peer) { return peer.second == 2; });

@@ -1,5 +1,5 @@
-// Compact blocks by themselves: what is named, what is put together again and what is not, and who
-// is asked to announce by them.
+// Compact blocks alone: the announced transactions, the reconstructed blocks and the failures, and
+// the peers asked to announce by them.
 #include "net/peer_support.h"
 
 #include "net/compact_block.h"
@@ -206,12 +206,12 @@ TEST_CASE("the last three announce, but one whom we called stays", "[compact_blo
     CHECK(bring(1) == -1); // again
     CHECK(bring(11) == 0);
     CHECK(bring(12) == 10); // the oldest
-    CHECK(bring(13) == 11); // the oldest is 1, whom we called
+    CHECK(bring(13) == 11); // the oldest is 1, an outbound peer
     CHECK(bring(1) == -1);
     CHECK(bring(14) == 12);
     outbound.insert(2);
     CHECK(bring(2) == 13); // 1, 14, 2
-    CHECK(bring(15) == 1); // one of two whom we called
+    CHECK(bring(15) == 1); // one of two outbound peers
     outbound.clear();      // 2 has left: its place is as any other
     CHECK(bring(16) == 14);
     CHECK(bring(17) == 2);

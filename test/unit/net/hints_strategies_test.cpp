@@ -1,5 +1,5 @@
-// HintsDownloader against peers that play parts: a grid of what two of them do who offer noise that
-// ends higher than the honest file, while two others are honest. Time is simulated.
+// HintsDownloader against peers with strategies: all pairs of two peers that offer noise up to a
+// higher block than the honest file, against two honest peers. Time is simulated.
 #include "crypto/sha256.h"
 #include "net/hints_downloader.h"
 

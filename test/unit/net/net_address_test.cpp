@@ -84,7 +84,7 @@ TEST_CASE("numeric addresses are read as the system reads them", "[net_address]"
     CHECK(Address("fe80::1%7").ToString() == "fe80::1%7");
     CHECK(Address("fe80::1%7").Scope() == 7);
     CHECK(Address("fe80::1%7") == Address("fe80::1"));
-    // Tor version 2 in its prefix is nothing any more; internal ones nobody may write.
+    // The prefix of Tor version 2 is invalid now; internal addresses cannot be written.
     CHECK_FALSE(Address("fd87:d87e:eb43::1").IsValid());
     for (const std::string_view bad :
          {std::string_view{}, std::string_view("localhost"), std::string_view("1.2.3.4.5"),

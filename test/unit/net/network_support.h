@@ -1,6 +1,6 @@
-// What tests of whole networks over loopback share: a PeerNetwork with a chain in memory, a peer
-// that is a plain socket and a script, and waiting for what must become so. Nothing is asserted
-// about time: who waits too long for a condition fails, as then it will never hold.
+// Shared by tests of whole networks over loopback: a PeerNetwork with a chain in memory, a peer
+// that is a plain socket and a script, and waiting for conditions. Tests assert nothing about time:
+// a wait that takes too long fails, because its condition will never hold.
 #pragma once
 
 #include "net/network.h"
@@ -36,7 +36,7 @@ void WaitFor(const char* what, Condition condition)
 
 inline Endpoint Loopback(uint16_t port) { return *Endpoint::Parse("127.0.0.1", port); }
 
-/** Options of a network that listens on a port of loopback and calls nobody by itself. */
+/** Options of a network that listens on a port of loopback and makes no connection by itself. */
 inline PeerNetworkOptions QuietOptions(const Path& folder)
 {
     PeerNetworkOptions out;
@@ -179,7 +179,7 @@ private:
     int m_fd;
 };
 
-/** Speaks v1 to whoever is at the other end of a socket. */
+/** Speaks v1 to the other end of a socket. */
 class RawPeer {
 public:
     explicit RawPeer(const Endpoint& to, int buffer = 0)

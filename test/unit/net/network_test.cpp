@@ -78,7 +78,7 @@ TEST_CASE("headers and blocks go over it", "[network]")
         const auto peers = client.network->Peers();
         return peers.size() == 1 && peers[0].synced_headers == 50;
     });
-    CHECK(client.network->Peers().at(0).synced_blocks == -1); // nobody fetched any
+    CHECK(client.network->Peers().at(0).synced_blocks == -1); // no block was fetched
     const auto added = client.network->AddedNodes();
     REQUIRE(added.size() == 1);
     CHECK(added[0].connected);
@@ -112,7 +112,7 @@ TEST_CASE("who asks much and reads nothing is not read from", "[network]")
     });
     RawPeer peer(kit.Address(), 32'768);
     peer.ShakeHands();
-    // More than the buffers of the system hold: they grow for those who read only.
+    // More than the system's buffers hold: they grow only if the peer reads.
     constexpr size_t kPings = 150'000;
     const Bytes ping = RawPeer::Frame(MakeOutgoing(PingMessage{7}));
     Bytes many;
@@ -215,13 +215,13 @@ TEST_CASE("bans and the switch", "[network]")
 
 TEST_CASE("a full house makes room, or not", "[network]")
 {
-    // 8 and 2 and 1 are kept for those whom we call.
+    // 8 and 2 and 1 are reserved for outbound peers.
     constexpr size_t kInbound = 30;
     NetworkKit kit([](PeerNetworkOptions& options) { options.max_connections = kInbound + 11; });
     std::vector<RawSocket> sockets;
     for (size_t i = 0; i < kInbound; ++i) sockets.emplace_back(kit.Address());
     kit.WaitForPeers(kInbound);
-    // One who is protected by nothing goes.
+    // A peer without protection is evicted.
     RawPeer more(kit.Address());
     more.ShakeHands();
     kit.WaitForPeers(kInbound);

@@ -1,4 +1,4 @@
-// Whom to call next, when to ask for addresses, and who makes room.
+// Choice of the next connection, times of requests for addresses, and eviction.
 #include "net/eviction.h"
 #include "net/fixed_seeds.h"
 #include "net/outbound_plan.h"
@@ -72,7 +72,7 @@ struct PlanKit {
 TEST_CASE("slots are filled with peers of different groups", "[outbound_plan]")
 {
     PlanKit kit;
-    CHECK_FALSE(kit.plan->Next(kit.view)); // nobody is known
+    CHECK_FALSE(kit.plan->Next(kit.view)); // no address is known
     for (int group = 1; group < 40; ++group) {
         for (int i = 1; i < 4; ++i) kit.Learn(fmt::format("8.{}.1.{}", group, i));
     }
@@ -157,7 +157,7 @@ TEST_CASE("when DNS, nodes and fixed seeds are asked", "[seed_plan]")
     options.dns = {"a", "b", "c", "d"};
     SeedPlan::View view;
 
-    // Nobody is known: all at once.
+    // No address is known: all at once.
     SeedPlan empty(options, *log, Hash32{}, 0, 0);
     std::set<std::string> asked;
     for (int i = 0; i < 4; ++i) {
@@ -248,7 +248,7 @@ std::vector<EvictionCandidate> Candidates(int count)
     return out;
 }
 
-/** Whoever is chosen, one after the other, until nobody is. */
+/** The evicted peers, one after the other, until none is chosen. */
 std::set<PeerId> AllEvicted(std::vector<EvictionCandidate> candidates)
 {
     std::set<PeerId> out;
@@ -281,7 +281,7 @@ TEST_CASE("who is protected from eviction", "[eviction]")
     CHECK(survives([](auto& c) { c.connected = 1; }));
     CHECK(survives([](auto& c) { c.relevant_services = true; }));
 
-    // Who is unwanted goes first, else one of the largest group.
+    // Unwanted peers are evicted first, else one of the largest group.
     auto candidates = Candidates(100);
     candidates[98].prefer_evict = true;
     CHECK(SelectToEvict(candidates) == 98);

@@ -1,4 +1,4 @@
-// Gossip of addresses: what is asked, taken, passed on and told, and how little of it.
+// Gossip of addresses: requests, acceptance, relay and answers, and their bounds.
 #include "net/peer_support.h"
 
 #include "support/catch.h"

@@ -1,5 +1,5 @@
 // Blocks from peers: a whole chain from one node to another, and peers that lie, stall, or send
-// what nobody asked for.
+// unrequested blocks.
 #include "net/peer_store.h"
 
 #include "support/catch.h"

@@ -1,5 +1,5 @@
-// Compact blocks between peers: who announces by them, who is asked for what, what is served, and
-// what those who send nonsense get.
+// Compact blocks between peers: announcements, requests, answers, and the treatment of peers that
+// send malformed data.
 #include "net/peer_store.h"
 
 #include "support/catch.h"
@@ -274,7 +274,7 @@ TEST_CASE("who brings blocks is asked to announce them, three at most", "[peer_c
         CHECK(said[0].high_bandwidth);
         CHECK(node.Info(peer).compact_to);
     }
-    // The first of those who called us had to go, not the one whom we called.
+    // The first inbound peer was replaced, not the outbound one.
     const auto said = node.Take<SendCompactMessage>(peers[1]);
     REQUIRE(said.size() == 1);
     CHECK_FALSE(said[0].high_bandwidth);
@@ -290,7 +290,7 @@ TEST_CASE("who brings blocks is asked to announce them, three at most", "[peer_c
     node.SayRaw(peers[1], "block", block.raw);
     node.Run();
     CHECK(scene.Has(block));
-    CHECK(node.Info(peers[3]).in_flight.empty()); // nobody waits for it any more
+    CHECK(node.Info(peers[3]).in_flight.empty()); // it is no longer expected
 }
 
 TEST_CASE("three peers complete a block at a time, the last of them one we called",
@@ -325,7 +325,7 @@ TEST_CASE("three peers complete a block at a time, the last of them one we calle
     node.Say(second, Scene::Answer(block, {1, 2, 4, 3}));
     CHECK(node.Info(second).in_flight.empty());
     CHECK(Asked(node, second).empty());
-    node.Say(third, Scene::Compact(block)); // one whom we called is among them: it may
+    node.Say(third, Scene::Compact(block)); // an outbound peer is among them: it may
     CHECK(scene.Missing(third) == kAllButCoinbase);
     node.Say(called, Scene::Answer(block, kAllButCoinbase));
     CHECK(scene.Has(block));
@@ -378,7 +378,7 @@ TEST_CASE("new blocks are told by compact blocks to those who want that", "[peer
     REQUIRE(told.size() == 1);
     CHECK(told[0].header.Hash() == chain.Tip().hash);
     CHECK(told[0].short_ids.size() == kSpends);
-    mine(1); // it was told of the last one
+    mine(1); // it got the last one
     CHECK(node.Types(wants) == Types{"cmpctblock"});
     mine(2);
     CHECK(node.Types(wants) == Types{"inv"});
@@ -410,7 +410,7 @@ TEST_CASE("a stored block is told of before it is connected", "[peer_compact]")
     REQUIRE(told.size() == 1);
     CHECK(told[0].header.Hash() == block.header.Hash());
     CHECK(node.Take<CompactBlockMessage>(behind).empty());
-    // Who asks for it meanwhile gets it when it is connected, and then what else it asked for.
+    // A request meanwhile is answered once the block is connected, before later requests.
     node.Say(behind, RequestFor(kInvWitnessBlock, {block.header.Hash(), node.chain.Tip().hash}));
     CHECK(node.Types(behind).empty());
     // Once is enough.

@@ -63,7 +63,7 @@ TEST_CASE("headers with little work are stored only behind presync", "[peer_head
         pair.Connect(ConnectionKind::kOutboundFullRelay);
         const bool enough = length >= 4000;
         CHECK(pair.a.chain.BestHeader().height == (enough ? length : 0));
-        // Who has too little does not serve: it says that it has nothing.
+        // A node with too little work does not serve headers: it sends an empty message.
         CHECK_FALSE(pair.a.IsClosed(pair.b_in_a));
     }
 }
@@ -127,7 +127,7 @@ TEST_CASE("headers that break a rule", "[peer_headers]")
     CHECK_FALSE(punished(theirs.Headers(1, 10)));
     CHECK(node.chain.BestHeader().height == 10);
 
-    // What follows a block that failed: only one whom we chose should know better.
+    // Headers after a failed block: only an outbound peer is punished.
     theirs.Extend(3);
     node.chain.Tree().MarkFailed(node.chain.Tree().Find(theirs.Headers(10, 1)[0].Hash()));
     const auto punished_as = [&](ConnectionKind kind) {
@@ -210,7 +210,7 @@ TEST_CASE("who sends headers too slowly is replaced", "[peer_headers]")
         }
     };
     pass(15 * 60 + per_header + 1);
-    CHECK_FALSE(node.IsClosed(slow)); // there is nobody else
+    CHECK_FALSE(node.IsClosed(slow)); // there is no other peer
     node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.2:1");
     CHECK(node.IsClosed(slow));
 }
@@ -393,7 +393,7 @@ TEST_CASE("announcements", "[peer_serving]")
     extend(8);
     CHECK(node.Take<HeadersMessage>(by_headers)[0].list.items == node.chain.Headers(14, 8));
 
-    // It told us itself: it need not be told.
+    // The peer announced it: it needs no announcement.
     node.Say(by_headers, HeadersOf({node.chain.Extend(1, nullptr, 3, false).Header()}));
     const HeaderNode& before = node.chain.Tip();
     node.chain.SetTip(*node.chain.Tree().BestHeader());

@@ -1,5 +1,5 @@
-// Hints from peers: who is asked and who is told, whom to believe, what comes of wrong data,
-// silence and greed.
+// Hints from peers: requests and offers, trust, and the treatment of wrong data, silence and
+// excessive requests.
 #include "net/peer_support.h"
 #include "support/testdata.h"
 
@@ -268,7 +268,7 @@ TEST_CASE("Hints: who has some says so to those that asked, and to nobody else")
     }
     CHECK(provider.served == 0);
     CHECK_FALSE(node.IsClosed(other));
-    // Nobody offers to one whom nobody asked.
+    // A peer that did not ask gets no offer.
     FakeGoal goal;
     node.manager.FetchHints(goal);
     HintsMessage unasked;
@@ -528,7 +528,7 @@ TEST_CASE("Hints: what is served is bounded")
         CHECK(provider.served == 0);
         node.link.paused.erase(id);
         node.Run();
-        // Those that were not read are no requests yet.
+        // Unread requests do not count yet.
         CHECK_FALSE(node.IsClosed(id));
         CHECK(node.Take<HintsDataMessage>(id).size() == kMaxHintsRequests + 3);
     }

@@ -1,4 +1,4 @@
-// -maxuploadtarget: what is left of a day, and who is not served when it is not enough.
+// -maxuploadtarget: the rest of a day's budget, and the requests refused when it is short.
 #include "net/upload_meter.h"
 
 #include "net/peer_support.h"

@@ -244,7 +244,7 @@ TEST_CASE("message types in a byte and in full", "[v2]")
     CHECK(peer.Give(peer.Packet({1, 7})) == "");
     CHECK(peer.Give(peer.Packet({28})) == "");
     CHECK(peer.Give(peer.Packet({37, 1})) == "");
-    CHECK(peer.Give(peer.Packet({30, 1})) == ""); // reserved: a type that nobody knows
+    CHECK(peer.Give(peer.Packet({30, 1})) == ""); // reserved: an unknown type
     CHECK(peer.Give(peer.Packet(full("verack", {}))) == "");
     CHECK(peer.Give(peer.Packet(full("abcdefghijkl", {9}))) == "");
     CHECK(peer.Got() == "addr:07 addrv2: feature:01 :01 verack: abcdefghijkl:09 ");

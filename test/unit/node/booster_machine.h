@@ -68,7 +68,7 @@ public:
         ChainStackOptions options;
         options.manager.hash_key = {1, 2};
         options.manager.assume_valid = m_world.terminal;
-        // With all headers nobody waits for more.
+        // With all headers the run does not wait for more.
         options.manager.max_tip_age =
             env.UnixTime() - int64_t{m_world.Header(m_world.blocks.size() - 1).time};
         options.index.before_io = check;

@@ -10,7 +10,7 @@ namespace ibd::test {
 
 namespace {
 
-/** There is a network, but nobody on it. */
+/** A network without peers. */
 class NoPeers final : public BlockFetcher {
 public:
     void Fetch(DownloadGoal&, BlockSink&) override {}

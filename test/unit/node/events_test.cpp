@@ -16,7 +16,7 @@ namespace ibd::test {
 
 namespace {
 
-/** Writes down what it is told; holds at the first event until it is let go. */
+/** Records the events; blocks at the first one until released. */
 class Recorder final : public EventConsumer {
 public:
     void Take(const Event& event) override
@@ -77,7 +77,7 @@ TEST_CASE("the chain goes on while a consumer is stuck, which then gets all in o
     events.WarningCleared(NodeWarning::kInvalidChain);
     CHECK(warnings.Messages().empty());
     events.Stop();
-    events.Drain(); // returns, though nobody serves any more
+    events.Drain(); // returns although the thread has ended
 }
 
 TEST_CASE("commands are started in order with what they are about")

@@ -113,7 +113,7 @@ TEST_CASE("Hints for peers: what is damaged, of another network or of no use is 
           std::string::npos);
     shelf.Given(HintsFormat::kContainer, 5, "kept-damaged.hints");
     std::filesystem::resize_file(shelf.dir / "hints" / "kept-damaged.hints", 100);
-    shelf.Given(HintsFormat::kContainer, 5, "mine.hints"); // nobody has proven it
+    shelf.Given(HintsFormat::kContainer, 5, "mine.hints"); // not proven
     HintsLibrary main(*shelf.env, *shelf.log, MakeChainParams(Network::kMain), shelf.dir / "hints");
     shelf.Given(HintsFormat::kContainer, 6, "kept-6.hints");
     main.Load();
@@ -155,7 +155,7 @@ TEST_CASE("Hints from peers: put together, and gone on with")
     Served served;
     Wanting wanting;
     HintsFromPeers& fetch = *wanting.fetch;
-    CHECK_FALSE(fetch.HasHeaders()); // nobody waits for hints yet
+    CHECK_FALSE(fetch.HasHeaders()); // no wait has begun yet
     CHECK(fetch.Judge(served.offer) == HintsGoal::Fit::kBest);
     auto pieces = Must(fetch.TakeHead(served.offer, served.head));
     REQUIRE(pieces.size() == 1);

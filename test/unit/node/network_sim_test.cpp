@@ -1,6 +1,6 @@
 // Whole syncs on a simulated network, each from one seed: headers, blocks, the booster or serial
 // validation, with twenty peers of which some lie in blocks or headers, die, fall silent or are
-// slow; who is gone is replaced. All on one thread. IBD_SIM_SEEDS=1000 runs a thousand seeds;
+// slow; lost peers are replaced. All on one thread. IBD_SIM_SEEDS=1000 runs a thousand seeds;
 // IBD_TEST_SEED=n begins with seed n.
 #include "node/booster_run.h"
 #include "node/chain_for_peers.h"

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kBlocks = 120;
 
-/** Plays the downloader and its peers on a thread of its own: asks for anything that is missing,
- *  gets it wrong now and then, sends what nobody asked for. */
+/** Plays the downloader and its peers on a thread of its own: asks for any missing block, sends
+ *  wrong bytes now and then, and unrequested blocks. */
 class Peers final : public BlockFetcher {
 public:
     Peers(const World& world, uint64_t seed) : m_world(world), m_rng(seed) {}
@@ -50,7 +50,7 @@ public:
     // After StopFetching().
 
     size_t lies = 0;     //!< wrong bytes sent
-    size_t refused = 0;  //!< that the supply told of
+    size_t refused = 0;  //!< refusals by the supply
     size_t mistakes = 0; //!< refused although right, or by the wrong name
 
 private:
@@ -88,7 +88,7 @@ private:
         if (!sink.Put(std::move(block))) ++mistakes; // there was room
         if (lie) ++lies;
     }
-    /** Bytes with which the block cannot be told to be bad. */
+    /** Spoils the bytes in a way that does not show the block as invalid. */
     void Spoil(Bytes& raw, size_t height)
     {
         sim::BlockDraft draft = sim::BlockDraft::Of(raw);
@@ -230,7 +230,7 @@ TEST_CASE("Peers: the queue is bounded, and a block has one place in it")
     CountingFetcher fetcher;
     int& changes = fetcher.calls;
     PeerBlockSupply supply(env, machine.Blocks(), machine.Tip(), keeper, fetcher, 3'000);
-    CHECK(supply.NextMissing(0) == nullptr); // nobody has begun
+    CHECK(supply.NextMissing(0) == nullptr); // nothing has begun
     CHECK(supply.PreferredFrom() == DownloadGoal::kNoneFirst);
     supply.Prefer(40);
     CHECK(supply.PreferredFrom() == 40);

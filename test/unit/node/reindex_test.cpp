@@ -166,7 +166,7 @@ private:
 };
 
 struct Disorder {
-    size_t window = 1; //!< blocks are shuffled within so many
+    size_t window = 1; //!< number of blocks within which they are shuffled
     int files = 1;
     uint32_t mess_of = 0; //!< one block of so many has something odd before it; 0: none
     bool torn = false;

@@ -18,7 +18,7 @@ inline constexpr int kBlocks = 200;
 inline constexpr int kTail = 2100; //!< more than two weeks of blocks
 inline constexpr int kPeers = 20;
 inline constexpr int64_t kStart = 1'700'000'000;           //!< seconds since 1970
-inline constexpr sim::LinkQuality kPrompt = {500, 50'000}; //!< who answers first, but brings little
+inline constexpr sim::LinkQuality kPrompt = {500, 50'000}; //!< answers first, but slow
 inline constexpr int64_t kLongest = 3600 * kSecond;        //!< of simulated time, for any sync
 
 /** Made once: what differs from seed to seed is the network. */

@@ -77,7 +77,7 @@ private:
 struct Strategy {
     const char* name;
     size_t honest_blocks; //!< that it gives at once before anything else
-    int64_t gap = 0;      //!< microseconds between those that follow; 0: there are none
+    int64_t gap = 0;      //!< microseconds between further ones; 0: there are none
     bool lies = false;    //!< what follows is something else
     int64_t leaves = 0;   //!< it hangs up so long after it was called; 0: never
 };

@@ -1,5 +1,5 @@
 // Arith256: identities on random numbers, the compact form against known encodings, and a
-// digit-by-digit twin for multiplication and division.
+// digit-by-digit reference for multiplication and division.
 #include "primitives/arith256.h"
 
 #include "support/testdata.h"

@@ -1,4 +1,4 @@
-// The codec of PSBTs: what is read is written the same, what is refused and why; Core's vectors.
+// The codec of PSBTs: round trips, the refused ones with their reasons, and Core's vectors.
 #include "psbt/psbt_kit.h"
 #include "support/must.h"
 #include "support/testdata.h"
@@ -56,7 +56,7 @@ TEST_CASE("fields of inputs are read and written the same", "[psbt]")
             CheckRoundTrip({version, "", fields, ""});
         }
     }
-    // What nobody knows comes last, in the order of its keys.
+    // Unknown fields come last, in the order of their keys.
     CheckRoundTrip({0, "",
                     Field("fc0161"
                           "0b"
@@ -155,7 +155,7 @@ TEST_CASE("PSBTs that end too soon or too late are refused", "[psbt]")
     CheckRefused("70736274ff"
                  "00",
                  "No unsigned transaction was provided");
-    // A count promises what nobody sent: nothing is allocated for it.
+    // A count without its data allocates nothing.
     const std::string counts = Field("04", "feffffff01") + Field("05", "01");
     CheckRefused("70736274ff" + Field("02", "02000000") + counts + Field("fb", "02000000") + "00",
                  "Inputs provided does not match the number of inputs in transaction.");

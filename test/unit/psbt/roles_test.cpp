@@ -30,7 +30,7 @@ std::string Key(uint8_t number, bool secret)
     return ToHex(Signer().PublicKey(Secret(number).bytes));
 }
 
-/** Of a descriptor whose keys are called A and B; `secret` names those that are given in secret. */
+/** Wallet of a descriptor with keys A and B; `secret` names the ones given as private keys. */
 struct Wallet {
     Wallet(const std::string& shape, const std::string& secret)
     {

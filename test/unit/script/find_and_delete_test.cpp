@@ -1,5 +1,5 @@
-// Taking signatures out of the script code: the quick search against a plain twin, alone and as
-// CHECKSIG and CHECKMULTISIG use it.
+// Taking signatures out of the script code: the quick search against a plain reference, alone and
+// as CHECKSIG and CHECKMULTISIG use it.
 #include "script/interpreter.h"
 #include "script/script.h"
 #include "support/testdata.h"
@@ -29,7 +29,7 @@ int SlowFindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& out)
         Append(out, script.first(it.End()));
         script = script.subspan(it.End());
     }
-    Append(out, script); // what is left is broken
+    Append(out, script); // the rest is malformed
     return found;
 }
 
@@ -100,7 +100,7 @@ Bytes Unrun(Bytes script)
 
 } // namespace
 
-TEST_CASE("FindAndDelete equals its plain twin, for whole operations and for any bytes")
+TEST_CASE("FindAndDelete equals its plain reference, for whole operations and for any bytes")
 {
     std::map<int, int> by_count;
     for (int i = 0; i < 200'000; ++i) {

@@ -214,7 +214,7 @@ TEST_CASE("names of opcodes")
     CHECK(successes == 87); // BIP342
 }
 
-TEST_CASE("Signature operations: the fast count equals its plain twin")
+TEST_CASE("Signature operations: the fast count equals its plain reference")
 {
     auto& rng = test::TestRng();
     for (int i = 0; i < 20'000; ++i) {

@@ -16,7 +16,7 @@ using namespace ibd::test;
 
 namespace {
 
-/** A point of which nobody knows the secret (BIP341). */
+/** A point with unknown discrete logarithm (BIP341). */
 constexpr const char* kNums = "50929b74c1a04954b78b4b6035e97a5e078a5a0f28ec96d547bfee9ace803ac0";
 
 struct Case {

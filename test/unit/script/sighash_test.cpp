@@ -1,5 +1,5 @@
 // Signature hashes: Core's vectors, the worked examples of BIP143, the wallet vectors of BIP341,
-// and the original algorithm against a slow twin that rebuilds the transaction field by field.
+// and the original algorithm against a slow reference that rebuilds the transaction field by field.
 #include "crypto/secp256k1.h"
 #include "script/address.h"
 #include "script/script.h"
@@ -245,7 +245,8 @@ TEST_CASE("BIP341 wallet vectors: hashes, signatures and the signed transaction"
     CHECK(spent.size() == 9);
 }
 
-TEST_CASE("the original algorithm equals its slow twin on real transactions, any script and type")
+TEST_CASE(
+    "the original algorithm equals its slow reference on real transactions, any script and type")
 {
     size_t inputs = 0;
     for (int number = 1; number <= 10; ++number) {
@@ -262,13 +263,13 @@ TEST_CASE("the original algorithm equals its slow twin on real transactions, any
             ScriptIterator it(script);
             size_t whole = 0;
             while (it.Next()) whole = it.End();
-            script.resize(whole); // the twin knows no broken pushes
+            script.resize(whole); // the reference knows no broken pushes
             for (const uint32_t type : {0U, 1U, 2U, 3U, 0x81U, 0x82U, 0x83U, 0xffU, 0x12345603U}) {
                 CHECK(LegacySigHash(view, i, script, type) ==
                       SlowLegacySigHash(view, i, script, type));
             }
         }
     }
-    std::cerr << "slow twin: " << inputs << " inputs of real transactions\n";
+    std::cerr << "slow reference: " << inputs << " inputs of real transactions\n";
     CHECK(inputs > 20);
 }

@@ -1,4 +1,4 @@
-// A logger that keeps what it is told, from any thread.
+// A logger that keeps its lines, from any thread.
 #pragma once
 
 #include "util/log.h"

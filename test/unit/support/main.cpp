@@ -19,7 +19,7 @@ struct Summary : Catch::TestEventListenerBase {
     void testRunEnded(const Catch::TestRunStats& stats) override
     {
         UniValue lines(UniValue::VARR);
-        size_t skipped_well = 0; // those that failed as well are counted as failed
+        size_t skipped_well = 0; // a test that also failed counts as failed
         for (const auto& [test, reason] : ibd::test::SkippedTests()) {
             if (m_failed.count(test)) continue;
             lines.push_back(test + ": " + reason);

@@ -1,4 +1,5 @@
-// Aggregates: the fast sum against its slow twin, algebra, and what an unsalted sum would miss.
+// Aggregates: the fast sum against its slow reference, algebra, and what an unsalted sum would
+// miss.
 #include "swiftsync/aggregate.h"
 
 #include "support/testdata.h"
@@ -21,7 +22,7 @@ constexpr AggregateKind kKinds[] = {AggregateKind::kSha256, AggregateKind::kMuHa
 
 } // namespace
 
-TEST_CASE("Aggregate: the batched sum equals its slow twin")
+TEST_CASE("Aggregate: the batched sum equals its slow reference")
 {
     for (const size_t count :
          {0u, 1u, 2u, 7u, 8u, 9u, 255u, 256u, 257u, 1023u, 1024u, 1025u, 3000u}) {

@@ -34,7 +34,7 @@ void RequireNothingPublished(SyncSetup& setup, const Result<Verdict>& verdict)
     REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate().string() + ".ibdbooster"));
 }
 
-/** A revision of the indexed file that nobody writes any more. */
+/** A revision of the indexed file that is no longer written. */
 Bytes IndexedFile(const TestChain& chain, HintsFormat format)
 {
     const uint32_t factor = format == HintsFormat::kIndexedRuns ? 2 : 1; // runs: kind 0

@@ -104,7 +104,7 @@ public:
                           m_first ? &*m_first : nullptr);
         return engine.Run();
     }
-    /** What the next Sync() is told of an earlier pass. */
+    /** The earlier pass for the next Sync(). */
     std::optional<FirstPass>& First() { return m_first; }
 
     /** The chain's blocks, brought by strangers. */

@@ -1,5 +1,5 @@
-// BlockIntake: blocks of strangers end in the chain or are refused, whoever brought them is known
-// until the verdict, and what waits is bounded.
+// BlockIntake: blocks of strangers end in the chain or are refused, their sender is known until the
+// verdict, and the queue is bounded.
 #include "validation/block_intake.h"
 
 #include "validation/block_kit.h"

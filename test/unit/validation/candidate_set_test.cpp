@@ -10,7 +10,7 @@ namespace ibd::test {
 
 namespace {
 
-/** A tree of headers that nobody mined, all with data and in the order in which they came. */
+/** A tree of headers without proof of work, all with data and in their order of arrival. */
 class RandomTree {
 public:
     RandomTree() : tree(m_params) { Store(*tree.Genesis()); }

@@ -1,5 +1,6 @@
-// Who waits for whom: readers of headers for nobody, readers of coins for a block or a write,
-// changes of the chain for the blocks before them. No clock: a gate holds a thread where it is.
+// Waits between threads: readers of headers never wait, readers of coins wait for a block or a
+// write, changes of the chain wait for the blocks before them. No clock: a gate holds a thread
+// where it is.
 #include "validation/chain_thread.h"
 
 #include "block_kit.h"
@@ -150,7 +151,7 @@ TEST_CASE("calls that change the chain give their verdict, whoever connects")
         CHECK(!*outcome.verdict);
     }
     CHECK(!process(blocks[1]).is_new);
-    const KitBlock aside = kit.Make(kit.Genesis(), Salted(1)); // nobody needs to judge it
+    const KitBlock aside = kit.Make(kit.Genesis(), Salted(1)); // no verdict is needed
     CHECK(!process(aside).verdict);
     KitOptions greedy;
     greedy.reward = 51 * kCoin;

@@ -388,7 +388,7 @@ TEST_CASE("an error anywhere in a block leaves the coins as they were")
         reader.Restart(~uint64_t{0});
         keep_fails = false;
         REQUIRE(!Must(ConnectBlock(view, *node, params, cache, &scripts, undo, nullptr, keep)));
-        // Back, over an overlay: it refuses to be written, and what is below is untouched.
+        // Disconnects over an overlay: writing it is refused, and the cache below is untouched.
         const auto after = all_of(cache);
         CoinsCache below(reader, OutPointHasher({1, 2}));
         std::map<OutPoint, Coin> connected = after;

@@ -248,7 +248,7 @@ TEST_CASE("pruned files are gone, for the index too, and the chain goes on")
     const std::vector<KitBlock> more = kit.MakeChain(blocks.back(), 5);
     Must(node.Feed(more));
     CHECK(node.chain->Tip()->hash == more.back().hash);
-    // A better branch that leaves the chain below what is stored ends the node, and nothing breaks.
+    // A better branch with a fork below the stored blocks ends the node without damage.
     const std::vector<KitBlock> branch = kit.MakeChain(blocks[last - 5], kBlocks, 7);
     const Result<> fed = node.Feed(branch);
     REQUIRE_FALSE(fed);

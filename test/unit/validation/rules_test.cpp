@@ -201,7 +201,7 @@ TEST_CASE("signature operations of the whole block are counted with those in red
 
 TEST_CASE("fees and values out of range are refused")
 {
-    // No chain holds so much: the rules are shown on coins put there by hand.
+    // No chain has coins of this value: the rules are tested on coins inserted directly.
     const ChainParams params = MakeChainParams(Network::kRegtest);
     const BlockKit kit(params);
     HeaderTree tree(params);
