@@ -29,7 +29,7 @@ struct ToolArguments {
 struct ToolContext {
     Env& env;
     Logger& log;
-    TerminalLine& line; //!< of progress
+    TerminalLine& line; //!< for progress
     const ToolArguments& arguments;
     const std::atomic<bool>& stop; //!< set by SIGINT, SIGTERM and SIGHUP if the command handles
                                    //!< them

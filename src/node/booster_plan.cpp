@@ -1,4 +1,4 @@
-// BoosterRun, the figure over all steps: which there will be, and of what size. See booster_run.h.
+// BoosterRun: the steps of a sync and their sizes, for the overall progress. See booster_run.h.
 #include "node/booster_run.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** Of all headers that there may be, where the best ones are yet to come. */
+/** The bytes of `part` of `whole` headers. `whole` is an estimate, and may be too low. */
 uint64_t PartOf(uint64_t bytes, uint64_t part, uint64_t whole)
 {
     return static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(part) /
@@ -50,7 +50,7 @@ WorkAmounts BoosterRun::AmountsOf(const BlockSurvey& survey, const HeaderNode& t
             .scripts = options.full_validation};
 }
 
-/** While `headers` are waited for that say how much there is: by the network's parameters. */
+/** Amounts by the network's parameters, while the node waits for `headers`. */
 WorkAmounts BoosterRun::AssumedAmounts(const ChainManager& chain, uint64_t headers,
                                        const BoosterOptions& options) const
 {
@@ -72,8 +72,8 @@ std::vector<WorkStep> BoosterRun::GivenSteps(bool joins) const
     return {WorkStep::kFold, WorkStep::kLoad};
 }
 
-/** `values`: the rules are checked by the join for hints; `joins`: while blocks are read again for
- *  undo data, and folded beside that. */
+/** `values`: the join for hints checks the rules; `joins`: they are checked while blocks are read
+ *  again for undo data, and folded at the same time. */
 std::vector<WorkStep> BoosterRun::OwnSteps(bool values, bool joins) const
 {
     std::vector<WorkStep> steps = {WorkStep::kReadBlocks, WorkStep::kJoin};

@@ -220,7 +220,8 @@ private:
                                const BoosterOptions& options) const;
     std::vector<WorkStep> GivenSteps(bool joins) const;
     std::vector<WorkStep> OwnSteps(bool values, bool joins) const;
-    /** What BoosterOptions::progress is to show from now on, and what always follows. */
+    /** Sets the steps that BoosterOptions::progress shows from now on. Adds steps for undo data and
+     *  for connecting later blocks, if needed. */
     void Plan(std::vector<WorkStep> steps, const WorkAmounts& amounts,
               const BoosterOptions& options) const;
     void LogRefusal(const HintsStanding& standing) const;

@@ -268,7 +268,7 @@ Result<> ChainStart::Reindex()
     return checked ? importer.Reindex(survey) : ReindexAlone(importer);
 }
 
-// What follows is planned once the index is there.
+// The steps after the index are planned again once it exists.
 Result<> ChainStart::ReindexAlone(BlockImporter& importer)
 {
     IBD_ASSIGN_OR_RETURN(const uint64_t bytes, importer.StoredBytes());

@@ -428,7 +428,7 @@ Result<> Node::GoLive()
     return {};
 }
 
-/** Connects what is stored, and shows how far it is where that is much. */
+/** Connects the stored blocks, with a progress line if there are many. */
 void Node::ConnectStored()
 {
     const HeaderNode* last = nullptr;

@@ -8,9 +8,9 @@ namespace ibd {
 
 namespace {
 
-// Seconds on one thread, as bench/README.md has them ("Time left"): what counts is how they relate.
+// Seconds on one thread, from bench/README.md ("Time left"). Only their ratios matter.
 constexpr double kReadPerByte = 2.35e-9;
-// Of blocks no output of which meets its input in memory.
+// For blocks whose outputs all miss their inputs in memory.
 constexpr double kJoinPerByte = 0.68e-9;
 constexpr double kCheckPerByte = 0.34e-9;
 constexpr double kScriptsPerByte = 100e-9;
@@ -23,9 +23,9 @@ constexpr double kIndexKnownPerByte = 0.03e-9;
 constexpr double kConnectPerByte = 6e-9;
 constexpr double kConvertPerByte = 1.5e-9;
 constexpr double kLoadPerCoin = 0.3e-6;
-/** Of a chain whose coins nobody has counted. */
+/** For a chain with an unknown number of coins. */
 constexpr double kUsualBytesPerCoin = 4000;
-// Of peers; they are replaced by the real rates soon.
+// Seconds for data from peers; measured rates soon replace them.
 constexpr double kPeersPerByte = 1e-7;
 constexpr double kPeersPerHeader = 3e-4;
 
@@ -44,7 +44,7 @@ double CostPerByte(WorkStep step, bool checked, bool scripts)
     }
 }
 
-/** Of what one thread does. */
+/** Whether the step runs on one thread. */
 bool IsSequential(WorkStep step)
 {
     return step == WorkStep::kIndex || step == WorkStep::kConnect ||

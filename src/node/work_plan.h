@@ -1,5 +1,5 @@
-// What a sync consists of: steps with the seconds that each is expected to take, which are amounts
-// times costs that were measured. OverallProgress corrects them as it goes.
+// Plan of a sync: its steps with their expected seconds, which are amounts times measured costs.
+// OverallProgress corrects them during the sync.
 #pragma once
 
 #include "util/overall_progress.h"
@@ -10,14 +10,14 @@ namespace ibd {
 constexpr uint64_t kLeastToConnect = 8'000'000;
 
 struct WorkAmounts {
-    uint64_t bytes = 0;   //!< of all blocks that the steps take
-    uint64_t missing = 0; //!< of these, come from peers while the first step reads them
-    uint64_t coins = 0;   //!< that are loaded; 0: not known yet
-    uint64_t headers = 0; //!< that are waited for
+    uint64_t bytes = 0;   //!< of all blocks that the steps read
+    uint64_t missing = 0; //!< part of `bytes` that peers send while the first step reads
+    uint64_t coins = 0;   //!< to be loaded; 0: not known yet
+    uint64_t headers = 0; //!< still to come
     unsigned threads = 1;
-    uint64_t above = 0;   //!< bytes of blocks that are connected at the end
+    uint64_t above = 0;   //!< bytes of blocks to be connected at the end
     bool indexes = false; //!< the first step checks the blocks for the index, too
-    bool scripts = false; //!< are run while undo data is written, else in the fold
+    bool scripts = false; //!< scripts are verified while undo data is written; else in the fold
     bool lacks_undo = true;
 };
 

@@ -44,7 +44,7 @@ struct ChainContext {
     std::function<void(const Error&)> fatal = {};
     /** A sentence while undo data is missing and being made; else empty. */
     std::function<std::string()> undo_state = {};
-    /** Of the work that leads to a chainstate; null in tests. */
+    /** Progress of the work that builds the chainstate; null in tests. */
     const OverallProgress* overall = nullptr;
 
     /** -28 until the block index is loaded. There may be no tip yet. */

@@ -58,7 +58,7 @@ UniValue BlockchainInfo(const ChainContext& context)
         out.pushKV("signet_challenge", ToHex(chain.Params().consensus.signet_challenge));
     }
     out.pushKV("warnings", context.Warnings());
-    // No call of Core's that a synced node answers gets a field.
+    // Only during the start: the answer of a synced node has Core's fields only.
     const bool starting = context.chain_thread == nullptr;
     if (const auto work = starting && context.overall ? context.overall->Now() : std::nullopt) {
         UniValue sync(UniValue::VOBJ);

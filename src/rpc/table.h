@@ -25,7 +25,7 @@ public:
     /** Answers calls about headers and peers from now on. */
     void OpenNetworkCalls();
     void EndWarmup();
-    /** Before the server starts: -28 says it, too. */
+    /** Call before the server starts. Error -28 names the progress, too. */
     void ShowProgress(const OverallProgress& overall) { m_overall = &overall; }
     std::optional<std::string> WarmupStatus() const;
 

@@ -10,9 +10,9 @@ namespace ibd {
 
 namespace {
 
-/** While any step is at work not all is done. */
+/** Upper bound of the share while a step is running. */
 constexpr double kMostDone = 0.9999;
-/** The plan counts for as much as this share of it, done as fast as planned. */
+/** Weight of the plan in Scale(): as if this share of it had been done at the planned speed. */
 constexpr double kPriorShare = 0.003;
 
 std::string ToText(const OverallProgress::Figure& now)
@@ -57,7 +57,7 @@ double OverallProgress::SpentOn(size_t index) const
     return static_cast<double>(m_env.MonotonicMicros() - m_entered) / 1e6;
 }
 
-// Steps that are passed over are done: their seconds are not waited for.
+// Skipped steps count as done.
 void OverallProgress::Enter(size_t next)
 {
     if (m_current) m_steps[*m_current].spent = SpentOn(*m_current);
@@ -81,7 +81,7 @@ void OverallProgress::Update(WorkStep step, uint64_t done, uint64_t total, uint6
     m_steps[at].done = std::max(m_steps[at].done, share(std::max(done, start)));
 }
 
-/** Seconds that a step takes from where it was begun, by its own rate and by the plan. */
+/** Expected seconds of a step from its start by this process, by its own rate and by the plan. */
 double OverallProgress::Projected(size_t index, double scale) const
 {
     const Step& step = m_steps[index];
@@ -93,7 +93,7 @@ double OverallProgress::Projected(size_t index, double scale) const
     return trust * spent / fresh + (1 - trust) * planned;
 }
 
-/** How many times as long as planned this machine takes, by all that it has done. */
+/** Ratio of real to planned seconds on this machine, by the work done so far. */
 double OverallProgress::Scale() const
 {
     double planned = 0;
@@ -103,7 +103,7 @@ double OverallProgress::Scale() const
         const Step& step = m_steps[i];
         if (step.plan.from_peers) continue;
         planned += Planned(i);
-        if (i > *m_current || SpentOn(i) <= 0) continue; // not begun, or passed over
+        if (i > *m_current || SpentOn(i) <= 0) continue; // not begun, or skipped
         done += Planned(i) * (step.done - step.start);
         taken += SpentOn(i);
     }
@@ -122,7 +122,7 @@ OverallProgress::Figure OverallProgress::NowLocked() const
             left += Planned(i) * scale;
             continue;
         }
-        // What an earlier start did took seconds that are not known: as planned.
+        // The seconds of an earlier start are unknown: the planned ones are used.
         done += SpentOn(i) + Planned(i) * step.start * scale;
         if (i == *m_current) left += std::max(Projected(i, scale) - SpentOn(i), 0.0);
     }

@@ -1,6 +1,6 @@
-// OverallProgress: one figure for work of several steps: which step of how many, which share of all
-// is done, and how long the rest takes. Steps are weighted by the seconds that they are expected to
-// take; what steps took here, and the rate of the one at work, correct that for those to come.
+// OverallProgress: one figure for work of several steps: the number of the step, the share of all
+// work that is done, and the remaining time. Steps are weighted by their expected seconds. The real
+// seconds of past steps, and the rate of the current one, correct the expectation of later ones.
 // Owned by the node; any thread may call it; its lock is a leaf.
 #pragma once
 
@@ -14,16 +14,16 @@
 namespace ibd {
 
 enum class WorkStep {
-    kNone, //!< work that no plan holds
+    kNone, //!< work outside any plan
     kHeaders,
     kConvertHints,
     kReadBlocks, //!< for the join
     kJoin,       //!< of outputs and spends
     kCheckRules, //!< about spent coins
-    kFetchCoins, //!< that undo data is made of
+    kFetchCoins, //!< for undo data
     kWriteUndo,
     kFold,
-    kIndex, //!< blocks of files
+    kIndex, //!< blocks of the block files
     kLoad,  //!< coins
     kConnect,
 };
@@ -31,12 +31,12 @@ enum class WorkStep {
 struct PlannedStep {
     WorkStep step = WorkStep::kNone;
     double seconds = 0;      //!< expected
-    bool from_peers = false; //!< its rate says nothing about this machine's
+    bool from_peers = false; //!< its rate does not show the speed of this machine
 };
 
 class OverallProgress {
 public:
-    /** From this share of a step on its own rate counts alone; below, the plan too. */
+    /** From this share of a step on, only its own rate counts; below, also the plan. */
     static constexpr double kTrustedShare = 0.1;
 
     struct Figure {
@@ -49,23 +49,22 @@ public:
 
     explicit OverallProgress(Env& env) : m_env(env) {}
 
-    /** What is to be done from now on, in this order: in place of what was planned and has not
-     *  begun. */
+    /** Sets the next steps, in this order. They replace all planned steps that have not begun. */
     void Plan(std::vector<PlannedStep> steps);
-    /** Units of a step; `start` of them were done by an earlier start of the node. The step is the
-     *  one at work or, from now on, the next such one of the plan; else nothing happens. */
+    /** Sets the units done of a step; an earlier start of the node did `start` of them. The step is
+     *  the current one or the next one of this kind in the plan, which becomes the current one;
+     *  without one the call has no effect. */
     void Update(WorkStep step, uint64_t done, uint64_t total, uint64_t start);
-    /** What is known by now: steps of that kind which are yet to come need this share of the
-     *  seconds that were planned. */
+    /** Sets the share of the planned seconds that later steps of this kind need, by newer data. */
     void Weigh(WorkStep step, double share);
-    /** There is no such work any more. */
+    /** Ends the work; no step is planned any more. */
     void End();
 
-    /** Nothing before a planned step begins. */
+    /** Empty before a planned step begins. */
     std::optional<Figure> Now() const;
     /** "step 2 of 4, 63 %, 1 h 10 min left"; empty as Now(). */
     std::string Text() const;
-    /** The same if that step is at work, else empty. */
+    /** The same if `step` is the current one; otherwise empty. */
     std::string Text(WorkStep step) const;
 
 private:
@@ -88,9 +87,9 @@ private:
     Env& m_env;
     mutable Mutex m_mutex;
     std::vector<Step> m_steps IBD_GUARDED_BY(m_mutex);
-    std::optional<size_t> m_current IBD_GUARDED_BY(m_mutex); //!< nothing: none has begun
+    std::optional<size_t> m_current IBD_GUARDED_BY(m_mutex); //!< empty: none has begun
     int64_t m_entered IBD_GUARDED_BY(m_mutex) = 0;           //!< MonotonicMicros
-    mutable double m_shown IBD_GUARDED_BY(m_mutex) = 0;      //!< the largest share told
+    mutable double m_shown IBD_GUARDED_BY(m_mutex) = 0;      //!< the largest share shown
 };
 
 } // namespace ibd

@@ -27,7 +27,7 @@ class ProgressMeter {
 public:
     /** Rates are averaged over about this long, so that changes of speed show. */
     static constexpr double kAverageSeconds = 15;
-    /** What stands still for so long has no rate, and no time left. */
+    /** After this time without progress there is no rate and no time left. */
     static constexpr int64_t kStillSeconds = 30;
 
     ProgressMeter(Env& env, Logger& logger, ProgressOptions options);
@@ -52,11 +52,11 @@ private:
     /** "1200 blocks", "34.5 MB". */
     std::string Amount(double units) const;
     std::optional<int64_t> SecondsLeftLocked() const IBD_REQUIRES(m_mutex);
-    /** Since a unit was done last. */
+    /** Seconds since the last finished unit. */
     int64_t StillSeconds() const IBD_REQUIRES(m_mutex);
-    /** Of all steps, "step 2 of 4, 63 %, 1 h 10 min left; "; empty if this is none of them. */
+    /** All steps: "step 2 of 4, 63 %, 1 h 10 min left; "; empty if this job is none of them. */
     std::string Overall() const;
-    /** Ever shorter ones for the terminal. */
+    /** Line() and shorter versions, for the terminal. */
     std::vector<std::string> Lines() const IBD_REQUIRES(m_mutex);
 
     Env& m_env;
@@ -68,7 +68,7 @@ private:
     int64_t m_sample_micros IBD_GUARDED_BY(m_mutex); //!< time of the last rate update
     uint64_t m_sample_done IBD_GUARDED_BY(m_mutex) = 0;
     uint64_t m_done IBD_GUARDED_BY(m_mutex) = 0;
-    int64_t m_moved_micros IBD_GUARDED_BY(m_mutex); //!< when a unit was done last
+    int64_t m_moved_micros IBD_GUARDED_BY(m_mutex); //!< time of the last finished unit
     std::string m_detail IBD_GUARDED_BY(m_mutex);
     double m_rate IBD_GUARDED_BY(m_mutex) = 0;
     int64_t m_last_log_micros IBD_GUARDED_BY(m_mutex);

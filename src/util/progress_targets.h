@@ -1,4 +1,4 @@
-// Where long work reports how far it is. Whoever starts the work owns both.
+// Where long work shows its progress. The caller that starts the work owns both targets.
 #pragma once
 
 namespace ibd {
@@ -7,8 +7,8 @@ class OverallProgress;
 class TerminalLine;
 
 struct ProgressTargets {
-    TerminalLine* line = nullptr;       //!< where a line is drawn; null: nowhere
-    OverallProgress* overall = nullptr; //!< the figure for all steps; null: none
+    TerminalLine* line = nullptr;       //!< null: no line is drawn
+    OverallProgress* overall = nullptr; //!< null: no overall figure
 };
 
 } // namespace ibd

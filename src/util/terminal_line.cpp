@@ -51,8 +51,8 @@ void TerminalLine::ShareWithLog()
     m_shared = true;
 }
 
-// A line that reached the terminal's end would go on in the next row and stay there. The width is
-// asked for each time, as it may change.
+// A line that reached the terminal's edge would wrap and stay. The width is queried each time, as
+// it may change.
 void TerminalLine::DrawLocked(const std::string& text)
 {
     const size_t columns = TerminalColumns(::fileno(m_tty));

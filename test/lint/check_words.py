@@ -2,8 +2,8 @@
 """Counts the words in comments and messages of the sources that make a reader read twice.
 
 A comment names its subject: a noun stands in place of "who", "nobody" or "that which". `RIDDLES`
-are counted in the comments and held to a bound. `HOUSE_WORDS` must occur in no comment, message or
-name. Without folders it reads `src`.
+are counted in the comments and held to a bound, for `src` and for the other sources. `HOUSE_WORDS`
+must occur in no comment, message or name. Given folders, it reads only these, with one bound.
 """
 import argparse
 import io
@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MOST_RIDDLES = 40
 SOURCES = (".cpp", ".h", ".py")
+FOLDERS = (["src"], ["test", "contrib", "bench"])
 
 RIDDLES = re.compile(
     r"\b(who|whoever|whom|nobody|told|so (many|much) \w+ (as|are|is)|(is|are|be|was) so (many|much)"
@@ -83,29 +84,36 @@ def riddles(path, text):
 
 
 def tracked(folders):
+    """The sources in the folders, but for this one, which names the words."""
     names = subprocess.run(["git", "ls-files", "--", *folders], cwd=ROOT, capture_output=True,
                            text=True, check=True).stdout.split("\n")
-    return [ROOT / name for name in names if name.endswith(SOURCES) and (ROOT / name).is_file()]
+    paths = [ROOT / name for name in names if name.endswith(SOURCES)]
+    return [path for path in paths if path.is_file() and path != Path(__file__).resolve()]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--all", action="store_true", help="list each hit, also within the bound")
-    parser.add_argument("folders", nargs="*", default=["src"])
-    args = parser.parse_args()
+def check(folders, list_all):
     found, house = [], []
-    for path in tracked(args.folders):
+    for path in tracked(folders):
         name, text = path.relative_to(ROOT), path.read_text()
         found += [f"{name}:{line}: {words}" for line, words in riddles(path, text)]
         house += [f"{name}:{number}: house word: {match.group(0)}"
                   for number, line in enumerate(text.split("\n"), 1)
                   for match in HOUSE_WORDS.finditer(line)]
     bad = len(found) > MOST_RIDDLES or bool(house)
-    if bad or args.all:
+    if bad or list_all:
         print("\n".join(found + house))
-    print(f"{len(found)} riddling words in comments (at most {MOST_RIDDLES}), "
-          f"{len(house)} words of the house (none)")
-    return 1 if bad else 0
+    print(f"{', '.join(folders)}: {len(found)} riddling words in comments (at most "
+          f"{MOST_RIDDLES}), {len(house)} words of the house (none)")
+    return not bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--all", action="store_true", help="list each hit, also within the bound")
+    parser.add_argument("folders", nargs="*")
+    args = parser.parse_args()
+    groups = [args.folders] if args.folders else FOLDERS
+    return 0 if all([check(folders, args.all) for folders in groups]) else 1
 
 
 if __name__ == "__main__":
