@@ -11,7 +11,7 @@ namespace ibd {
 namespace {
 
 constexpr uint64_t kBytesPerRecord = 110; //!< of blocks
-/** Of the checks of spent coins: this share is work even if all outputs met their inputs. */
+/** Share of the work of checking spent coins that remains if all outputs met their inputs. */
 constexpr double kCheckOfMet = 0.18;
 
 uint64_t ExpectedInputs(uint64_t block_bytes) { return block_bytes / kBytesPerRecord / 2; }
@@ -201,7 +201,7 @@ Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
     return std::move(m_failure);
 }
 
-/** Records that met in memory are no work for the steps after this one. */
+/** Records that met in memory need no work in later steps. */
 void ReadPhase::ExpectSpills(JoinLog& log) const
 {
     OverallProgress* const overall = m_job.options.progress.overall;

@@ -8,7 +8,7 @@ namespace ibd {
 
 namespace {
 
-/** How often it looks whether headers have come. */
+/** Interval of checks for new headers. */
 constexpr auto kHeaderLook = std::chrono::milliseconds(200);
 
 uint64_t RandomSecret(Env& env)
@@ -67,14 +67,14 @@ void BlockPrefetch::Work()
     m_options.failed();
 }
 
-/** A full queue that nobody empties would hold up all that peers say, hints too. */
+/** A full queue without a reader would delay all messages of peers, hints too. */
 void BlockPrefetch::Abandon()
 {
     const Lock lock(m_mutex);
     m_supply->Stop();
 }
 
-/** Null: there is nothing to fetch, or it is to stop. */
+/** Null: there is nothing to fetch, or Stop() was called. */
 const HeaderNode* BlockPrefetch::WaitForTerminal()
 {
     while (!m_options.has_headers()) {
@@ -85,7 +85,7 @@ const HeaderNode* BlockPrefetch::WaitForTerminal()
     return FindTerminal();
 }
 
-/** Hints end there or below; so do those that the node makes itself. */
+/** Hints end there or below, also the node's own. */
 const HeaderNode* BlockPrefetch::FindTerminal() const
 {
     const int64_t now = m_env.UnixTime();
@@ -95,7 +95,7 @@ const HeaderNode* BlockPrefetch::FindTerminal() const
         .terminal;
 }
 
-/** False: it is to stop. */
+/** False: Stop() was called. */
 bool BlockPrefetch::Begin(const HeaderNode& terminal)
 {
     std::vector<bool> stored(static_cast<size_t>(terminal.height) + 1);
@@ -109,7 +109,7 @@ bool BlockPrefetch::Begin(const HeaderNode& terminal)
     if (m_stop) return false;
     m_supply =
         std::make_unique<PeerBlockSupply>(m_env, m_chain.Blocks(), terminal, m_keeper, m_fetcher);
-    // What is stored counts as folded: nothing is to be done with it here.
+    // Stored blocks count as folded: they need no work here.
     m_status = m_supply->Begin([&](int32_t height) { return stored[static_cast<size_t>(height)]; });
     m_synced_at = m_env.MonotonicMicros();
     const size_t missing = m_supply->BlocksToFold();
@@ -120,7 +120,7 @@ bool BlockPrefetch::Begin(const HeaderNode& terminal)
     return true;
 }
 
-/** A block that breaks a rule ends it: what follows is the business of whoever needs the block. */
+/** Ends at a block that breaks a rule; the later user of the block handles that. */
 Result<> BlockPrefetch::StoreAll()
 {
     std::unique_ptr<BlockSource> source;

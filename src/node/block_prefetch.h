@@ -1,8 +1,8 @@
-// BlockPrefetch: fetches blocks while the node waits for hints, so that peers that give hints
-// slowly cost no time. A thread of its own holds each block against the rules that need no coins
-// and stores it; no block is connected or folded. What the booster does next takes the blocks from
-// the disk. Owned by Node; made, stopped and destroyed on the start's thread. Memory: the queue of
-// the supply (PeerBlockSupply::kQueueBytes).
+// BlockPrefetch: fetches blocks while the node waits for hints, so that slow hints cost no time. A
+// thread of its own checks each block by the rules that need no coins, and stores it. No block is
+// connected or folded; the booster then reads the blocks from the disk. Owned by Node; made,
+// stopped and destroyed on the start thread. Memory: the queue of the supply
+// (PeerBlockSupply::kQueueBytes).
 #pragma once
 
 #include "node/peer_block_source.h"
@@ -12,30 +12,30 @@ namespace ibd {
 
 struct BlockPrefetchOptions {
     bool full_validation = false; //!< no block is assumed valid: all headers' blocks are fetched
-    // At no moment is more than this stored and not yet durable.
+    // Bounds of stored blocks that are not yet durable.
     uint64_t sync_bytes = uint64_t{32} << 30;
     int64_t sync_seconds = 60;
-    /** Whether the headers are there that say how far to fetch. Any thread. */
+    /** Whether the headers up to the terminal block are there. Called on any thread. */
     std::function<bool()> has_headers;
-    /** The machine failed, as Stop() will say; on the thread of the blocks. */
+    /** Called on the thread of the blocks after an error of the machine, which Stop() returns. */
     std::function<void()> failed;
 };
 
 class BlockPrefetch {
 public:
-    /** Begins once there are headers. All must outlive it. */
+    /** Begins once there are headers. All arguments must outlive it. */
     BlockPrefetch(Env& env, Logger& log, ChainManager& chain, BlockFetcher& fetcher,
                   BlockPrefetchOptions options);
     ~BlockPrefetch() { (void)Stop(); }
     BlockPrefetch(const BlockPrefetch&) = delete;
     BlockPrefetch& operator=(const BlockPrefetch&) = delete;
 
-    /** Nothing more is fetched; what has come is stored and durable when it returns. Errors are the
-     *  machine's. Does nothing the second time. */
+    /** Stops fetching; when it returns, all received blocks are stored and durable. Errors are the
+     *  machine's. A second call does nothing. */
     Result<> Stop();
-    /** Nothing: it has not begun. Any thread. */
+    /** Empty before it has begun. Any thread. */
     std::optional<DownloadProgress> Progress() const;
-    /** For the line of progress. */
+    /** Text for the progress line. */
     std::string Detail() const;
 
 private:
@@ -54,7 +54,7 @@ private:
     const BlockPrefetchOptions m_options;
     ChainKeeper m_keeper;
 
-    // The thread's, then Stop()'s.
+    // Used by the thread, after its end by Stop().
     uint64_t m_unsynced = 0;
     int64_t m_synced_at = 0;
     Result<> m_status;

@@ -508,7 +508,7 @@ void Node::StartUndo()
         if (!made)
             m_log.Error("Undo data could not be made, a restart tries again: {}", made.Message());
         if (m_interrupt) return;
-        m_chain->TryLeftAside(); // without the undo data that is the end
+        m_chain->TryLeftAside(); // branches that still lack undo data end the node
         m_chain_thread->ActivateSoon();
     });
 }

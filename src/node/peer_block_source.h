@@ -49,7 +49,7 @@ public:
     Result<> Begin(const std::function<bool(int32_t height)>& folded) override;
     std::unique_ptr<BlockSource> MakeSource() override;
     void Stop() override;
-    /** Like Stop(), but what has come is still handed out. */
+    /** Like Stop(), but received blocks are still delivered. */
     void Finish();
     size_t BlocksToFold() const override;
     uint64_t EstimatedBytes() const override;

@@ -50,7 +50,7 @@ std::vector<bool> FilesInUse(const ChainManager& chain, bool undo)
     return used;
 }
 
-/** Those of the node. What else looks like one is named in the log. */
+/** The node's block files. The log names other files with similar names. */
 Result<BlockFilesFound> FindFiles(Env& env, Logger& log, const Path& blocks_dir)
 {
     IBD_ASSIGN_OR_RETURN(BlockFilesFound found, FindBlockFiles(env, blocks_dir));

@@ -336,9 +336,9 @@ void UndoRun::MakeAll(ChainManager& chain, const BlockStore& blocks, const Boost
     if (IsLastNeeded(chain)) {
         const Result<> last = RunLast(chain, blocks, options);
         if (m_broken != nullptr) return ended(last);
-        if (last) ended(last); // what was left aside is likely to need no more
+        if (last) ended(last); // usually enough for branches that were put aside
     }
-    ended(Run(chain, blocks, options)); // if the last could not be made, all of it may
+    ended(Run(chain, blocks, options)); // may succeed although RunLast() failed
 }
 
 bool UndoRun::WaitForAsk()

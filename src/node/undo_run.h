@@ -117,7 +117,7 @@ private:
                                                     bool last_only) const;
     void MakeAll(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
                  const std::function<void(const Result<>&)>& ended);
-    /** False: this is the end. */
+    /** False: the thread must end. */
     bool WaitForAsk();
     void Tell(const Gap& gap);
     void NoteShortage(const Gap& gap, const RoomShortage& shortage);

@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** Fewer bytes of blocks to connect are no step. */
+/** Least bytes of blocks to connect for a step of its own. */
 constexpr uint64_t kLeastToConnect = 8'000'000;
 
 struct WorkAmounts {

@@ -11,7 +11,8 @@ namespace {
 constexpr size_t kShortestRequestLine = std::string_view("GET / HTTP/1.0").size();
 constexpr std::string_view kSpace = " \t\n\r\f\v";
 
-/** Without blanks and tabs at its ends, which is all that a proxy takes away (RFC 9110, 5.6.3). */
+/** Without blanks and tabs at its ends, the only characters that a proxy strips (RFC 9110, 5.6.3).
+ */
 std::string_view Stripped(std::string_view text)
 {
     constexpr std::string_view kBlanks = " \t";
@@ -73,7 +74,7 @@ HttpParser::Status HttpParser::Parse(std::string_view& bytes)
         const bool has_return = line.ends_with('\r');
         if (has_return) line.pop_back();
         if (HasHeaders() && (!has_return || line.find('\r') != std::string::npos)) {
-            return Fail("Improperly terminated chunk"); // a proxy may not see a line's end there
+            return Fail("Improperly terminated chunk"); // a proxy may see no line end there
         }
         const Status status = TakeLineOf(m_state, line);
         if (status != Status::kNeedMore) return status;

@@ -33,14 +33,14 @@ bool LooksLikeOne(std::string_view name)
            name.size() >= 7;
 }
 
-/** Whether a file of that name can be opened for writing, or made. */
+/** Checks that a file of that name can be opened for writing or created. */
 Result<> CheckWritable(Env& env, const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(path));
     if (kind == FileKind::kNothing || kind == FileKind::kRegular) return {};
     if (kind == FileKind::kDeadLink) {
         IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(env.FollowLink(path).parent_path()));
-        if (there) return {}; // it is made where the link leads to
+        if (there) return {}; // the target of the link will be created
     }
     return SystemError("'{}' is {}, and the node is to write there: move it away, then restart",
                        path.string(), NameOf(kind));

@@ -70,14 +70,14 @@ public:
 private:
     struct Step {
         PlannedStep plan;
-        double weight = 1; //!< of the planned seconds
+        double weight = 1; //!< share of the planned seconds that the step needs
         double spent = 0; //!< seconds
         double start = 0; //!< share done by an earlier start
         double done = 0;  //!< share
     };
 
     void Enter(size_t next) IBD_REQUIRES(m_mutex);
-    /** Seconds as planned, by what is known. */
+    /** Planned seconds times weight. */
     double Planned(size_t index) const IBD_REQUIRES(m_mutex);
     double SpentOn(size_t index) const IBD_REQUIRES(m_mutex);
     double Projected(size_t index, double scale) const IBD_REQUIRES(m_mutex);

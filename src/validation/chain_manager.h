@@ -160,9 +160,9 @@ public:
     /** Writes the undo record of a stored block, as connecting the block would, unless it is there.
      *  The caller must have checked the record against the block. Any thread. */
     Result<> PutUndo(const HeaderNode& node, const UndoRecord& undo);
-    /** Sets the maker of missing or damaged undo data from blocks. Called on the thread that changes
-     *  the chain, without the headers lock. False: it cannot make any; otherwise TryLeftAside()
-     *  follows. Without a maker, none is made. */
+    /** Sets the maker of missing or damaged undo data from blocks. It is called on the thread that
+     *  changes the chain, without the headers lock. False: it cannot make any; otherwise
+     *  TryLeftAside() follows. Without a maker, none is made. */
     void SetUndoMaker(std::function<bool()> maker) { m_undo_maker = std::move(maker); }
     /** Call when undo data of blocks of the active chain was made, or will not be: branches that
      *  were put aside without it are candidates again, for the next ActivateBestChain(). Any
@@ -335,12 +335,12 @@ private:
     Result<> LeaveToPeers(const Error& error);
 
     // chain_undo.cpp
-    /** On the way from the tip down to `fork`. The index forgets records that are damaged. */
+    /** Undo data on the way from the tip down to `fork`. The index forgets damaged records. */
     Result<MissingUndo> FindMissingUndo(const HeaderNode* fork) IBD_REQUIRES(m_state);
     Result<bool> HasUsableUndo(HeaderNode& node) IBD_REQUIRES(m_state);
     Result<> ForgetUndo(HeaderNode& node, const std::string& why) IBD_REQUIRES(m_state);
     Error CannotDisconnect(const HeaderNode& stuck) const;
-    /** Leaves aside what can only be reached by taking `stuck` back. */
+    /** Puts aside branches that can be reached only by disconnecting `stuck`. */
     void LeaveAside(const HeaderNode& target, const HeaderNode& stuck) IBD_REQUIRES(m_state);
     Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
 

@@ -1,4 +1,4 @@
-// See chain_manager.h. This file: undo data of blocks, and what is done where it is missing.
+// ChainManager: undo data of blocks, and the handling of missing undo data. See chain_manager.h.
 #include "validation/chain_manager.h"
 
 namespace ibd {
@@ -20,8 +20,9 @@ Result<bool> ChainManager::HasUsableUndo(HeaderNode& node)
     return false;
 }
 
-// Each record is read before the first block is taken back, so that none is left half way. Where
-// one is missing the walk goes on: all shall be made at once, those too that the next start reads.
+// Reads each record before the first block is disconnected, so that a reorganisation never stops
+// half way. Goes on after a missing record, down to the records that the next start reads: all
+// missing ones are made at once.
 Result<MissingUndo> ChainManager::FindMissingUndo(const HeaderNode* fork)
 {
     MissingUndo missing;
@@ -34,7 +35,7 @@ Result<MissingUndo> ChainManager::FindMissingUndo(const HeaderNode* fork)
         if (!usable && !missing.block) missing.block = node;
     }
     if (!missing.block) return missing;
-    IBD_RETURN_IF_ERROR(SaveIndex()); // a start that makes undo data goes by it
+    IBD_RETURN_IF_ERROR(SaveIndex()); // a start that makes undo data reads it
     missing.is_made = m_undo_maker && m_undo_maker();
     return missing;
 }
@@ -43,7 +44,7 @@ Result<> ChainManager::ForgetUndo(HeaderNode& node, const std::string& why)
 {
     m_stores.log.Warning("Undo data of block {} at height {} cannot be used: {}", node.hash.ToHex(),
                          node.height, why);
-    // A disk that does not keep what is written is not written to for ever.
+    // Prevents endless writing to a disk that does not keep written data.
     if (!m_forgotten_undo.insert(&node).second) m_undo_maker = {};
     IBD_RETURN_IF_ERROR(m_stores.blocks.ReopenUndo(node.file));
     const Lock lock(m_headers.mutex);

@@ -42,11 +42,11 @@ public:
         Feed(m_other, chain);
         for (const KitBlock& block : chain) {
             const HeaderNode& node = *m_engine.Node(block.hash);
-            const HeaderNode& twin = *m_other.Node(block.hash);
+            const HeaderNode& other = *m_other.Node(block.hash);
             const Bytes undo =
-                Must(m_other.Blocks().ReadUndo({twin.file, twin.undo_pos}, twin.PrevHash()));
+                Must(m_other.Blocks().ReadUndo({other.file, other.undo_pos}, other.PrevHash()));
             const ByteSpan pieces[] = {undo};
-            Must(m_engine.chain->PutUndo(node, {pieces, UndoChecksum(twin.PrevHash(), pieces)}));
+            Must(m_engine.chain->PutUndo(node, {pieces, UndoChecksum(other.PrevHash(), pieces)}));
         }
         m_engine.chain->TryLeftAside();
         Must(m_engine.chain->ActivateBestChain());
