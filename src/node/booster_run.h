@@ -227,7 +227,7 @@ private:
     void LogRefusal(const HintsStanding& standing) const;
     /** Number of blocks 1 to `terminal` that are not stored. */
     static size_t CountMissing(const ChainManager& chain, const HeaderNode& terminal);
-    /** Of these, where no peer can bring them: how many, which is the first, what helps. */
+    /** Without peers: the number of these blocks, the first one, and the remedy. */
     static std::string DescribeMissing(const ChainManager& chain, const HeaderNode& terminal);
     Result<Verdict> RunEngine(std::unique_ptr<SyncEngine> engine);
     Result<Verdict> FoldFromPeers(ChainManager& chain, const HeaderNode& terminal,

@@ -1,5 +1,5 @@
 // Extended keys (BIP32): a key with a chain code, from which child keys are derived, and its Base58
-// text. Pure; any thread. Secrets lie in locked memory (util/secret.h), their text does not.
+// text. Pure; any thread. Secrets are kept in locked memory (util/secret.h), their text is not.
 #pragma once
 
 #include "crypto/secp256k1.h"

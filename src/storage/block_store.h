@@ -141,8 +141,8 @@ public:
     /** Syncs all files written since the last Flush, without blocking writers; call it before the
      *  index names their records. After a failed sync it fails until the store is opened again. */
     Result<> Flush();
-    /** Opens the rev file by name again for the next undo record: the open one may have been removed
-     *  or replaced. */
+    /** Opens the rev file by name again for the next undo record: the open file may have been
+     *  removed or replaced. */
     Result<> ReopenUndo(int32_t file);
 
     // Pruning. A forgotten file has no block that the index knows; it is deleted once the index on

@@ -1,8 +1,8 @@
 // FullValidation: checks every rule of a block, scripts included, in any order of blocks, with the
 // coins claimed by the block's undo record. The claims are not trusted: the aggregate takes whole
 // coins on both sides, as created and as claimed, and is zero only if every claim is true
-// (argument: doc/develop/booster.md). One for each worker; one thread. Memory: the decoded undo record of
-// one block, and DeferredScripts' own.
+// (argument: doc/develop/booster.md). One for each worker; one thread. Memory: the decoded undo
+// record of one block, and DeferredScripts' own.
 #pragma once
 
 #include "chain/header_tree.h"

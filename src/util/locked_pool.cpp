@@ -27,7 +27,7 @@ public:
             ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (pages == MAP_FAILED) return nullptr;
         locked = ::mlock(pages, size) == 0;
-        ::madvise(pages, size, MADV_DONTDUMP); // a dump that has them is no reason to end
+        ::madvise(pages, size, MADV_DONTDUMP); // failing is acceptable
         return pages;
     }
 
@@ -69,7 +69,7 @@ void ChunkMap::RemoveFree(std::map<size_t, size_t>::iterator chunk)
 
 bool ChunkMap::Take(size_t size, size_t& offset)
 {
-    if (size > m_size) return false; // and is not rounded up beyond what a number holds
+    if (size > m_size) return false; // prevents overflow in RoundUp()
     size = RoundUp(std::max<size_t>(size, 1), kAlignment);
     const auto smallest = m_by_size.lower_bound({size, 0});
     if (smallest == m_by_size.end()) return false;
@@ -113,7 +113,7 @@ LockedPool::~LockedPool()
     }
 }
 
-// The first is no larger than what may be locked: with the usual 64 KiB all of it is locked then.
+// The first arena is at most the lockable size: with the usual 64 KiB all of it is locked then.
 LockedPool::Arena& LockedPool::AddArena(size_t least, char*& begin)
 {
     const size_t page = m_pages->PageSize();

@@ -1,10 +1,10 @@
-// LockedPool: memory for secrets. Its pages are locked, so that they do not go to swap, and left
-// out of core dumps; what is freed is wiped. The process may lock only so much (RLIMIT_MEMLOCK):
-// beyond that the pool goes on with pages that are not locked, and its statistics say so.
+// LockedPool: memory for secrets. Its pages are locked, so that they are not swapped, and excluded
+// from core dumps; freed memory is wiped. Beyond the process's limit of locked memory
+// (RLIMIT_MEMLOCK) the pool uses unlocked pages, which its statistics show.
 //
-// A pool is made of arenas of kArenaSize; an allocation that is larger has one of its own. Chunks
-// are taken from the smallest free one that is large enough, and neighbours that are free are one
-// chunk. Any thread. Arenas are kept until the pool goes. Without more pages: bad_alloc.
+// A pool consists of arenas of kArenaSize; a larger allocation has an arena of its own. Chunks are
+// cut from the smallest free one that is large enough; adjacent free chunks are merged. Any thread.
+// Arenas are kept until the pool is destroyed. Without more pages: bad_alloc.
 #pragma once
 
 #include "util/mutex.h"
@@ -16,33 +16,33 @@
 
 namespace ibd {
 
-/** Where a pool has its pages from. */
+/** The source of a pool's pages. */
 class PageSource {
 public:
     virtual ~PageSource() = default;
-    /** Bytes, a power of two. */
+    /** Size of a page in bytes, a power of two. */
     virtual size_t PageSize() const = 0;
-    /** `size` bytes of zeros, whole pages; null: there are none. Sets whether they are locked. */
+    /** Whole pages of zeros, `size` bytes; null: there are none. Sets whether they are locked. */
     virtual void* Get(size_t size, bool& locked) = 0;
-    /** What Get() gave, all of it wiped. */
+    /** Returns pages from Get(), all wiped. */
     virtual void Put(void* pages, size_t size) = 0;
-    /** Bytes that may be locked. */
+    /** Limit of locked bytes. */
     virtual size_t Limit() const = 0;
 };
 
-/** Those of the system. */
+/** The system's pages. */
 std::unique_ptr<PageSource> MakeSystemPages();
 
-/** A stretch of memory that is divided into chunks. One thread at a time. */
+/** A range of memory divided into chunks. One thread at a time. */
 class ChunkMap {
 public:
     static constexpr size_t kAlignment = 16; //!< of chunks and their sizes
 
-    /** All of `size` bytes, a multiple of kAlignment, are free. */
+    /** All `size` bytes, a multiple of kAlignment, are free at first. */
     explicit ChunkMap(size_t size);
-    /** The offset of a chunk of at least `size` bytes; nothing: there is none. */
+    /** The offset of a chunk of at least `size` bytes; empty: there is none. */
     bool Take(size_t size, size_t& offset);
-    /** Of a chunk that was taken; returns its size. */
+    /** Frees the chunk at this offset; returns its size. */
     size_t GiveBack(size_t offset);
 
     size_t Used() const { return m_size - m_free_bytes; }
@@ -57,11 +57,11 @@ private:
     const size_t m_size;
     size_t m_free_bytes = 0;
     std::map<size_t, size_t> m_used;               //!< sizes by offset
-    std::map<size_t, size_t> m_free;               //!< likewise; no two touch
-    std::set<std::pair<size_t, size_t>> m_by_size; //!< the free ones: size and offset
+    std::map<size_t, size_t> m_free;               //!< sizes by offset; no two are adjacent
+    std::set<std::pair<size_t, size_t>> m_by_size; //!< free chunks: size and offset
 };
 
-/** As `getmemoryinfo` has it: bytes, and numbers of chunks. */
+/** Figures of `getmemoryinfo`: bytes, and numbers of chunks. */
 struct LockedPoolStats {
     size_t used = 0;
     size_t free = 0;
@@ -76,19 +76,19 @@ public:
     static constexpr size_t kArenaSize = 256 << 10;
 
     explicit LockedPool(std::unique_ptr<PageSource> pages = MakeSystemPages());
-    /** Nothing is allocated any more. */
+    /** All allocations must have been freed. */
     ~LockedPool();
     LockedPool(const LockedPool&) = delete;
     LockedPool& operator=(const LockedPool&) = delete;
 
-    /** `size` bytes, which need not be zeros; null for none. */
+    /** `size` uninitialised bytes; null if `size` is 0. */
     void* Allocate(size_t size);
-    /** Wipes it. Null is left alone. */
+    /** Wipes and frees the memory; ignores null. */
     void Free(void* memory);
     LockedPoolStats Stats() const;
 
-    /** That of all secrets of this process: they are values, so whoever copies one allocates. It is
-     *  never destroyed, as secrets may live as long as the process. */
+    /** The pool of all secrets of this process. Secrets are values, so each copy allocates. It is
+     *  never destroyed, because secrets may live as long as the process. */
     static LockedPool& OfProcess();
 
 private:
@@ -102,7 +102,7 @@ private:
 
     const std::unique_ptr<PageSource> m_pages;
     mutable Mutex m_mutex;
-    std::map<char*, Arena> m_arenas IBD_GUARDED_BY(m_mutex); //!< by where they begin
+    std::map<char*, Arena> m_arenas IBD_GUARDED_BY(m_mutex); //!< by first address
 };
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// Secrets as values: their bytes lie in the locked pool (locked_pool.h) and are wiped when they go.
-// What is made of them on the way (text that is decoded, copies of a library) is not covered.
+// Secrets as values: their bytes are kept in the locked pool (locked_pool.h) and wiped at the end.
+// Intermediate copies (decoded text, copies of a library) are not covered.
 #pragma once
 
 #include "util/bytes.h"
@@ -13,7 +13,7 @@
 
 namespace ibd {
 
-/** A number of bytes that is fixed, zeros at first. It is used as the array that it holds. */
+/** A fixed number of bytes, zeros at first. Used like the array that it holds. */
 template <size_t N>
 class SecretArray {
 public:
@@ -40,7 +40,7 @@ public:
     auto begin() const { return std::as_const(*m_array).begin(); }
     auto end() const { return std::as_const(*m_array).end(); }
 
-    /** In a time that does not depend on where they differ. */
+    /** Constant time: does not depend on the first difference. */
     bool operator==(const SecretArray& other) const { return *this == *other.m_array; }
     bool operator==(const Array& other) const
     {
@@ -53,7 +53,7 @@ private:
     Array* const m_array;
 };
 
-/** Any number of bytes, fixed when it is made: passwords, and keys as text. */
+/** A number of bytes fixed at construction: passwords, and keys as text. */
 class SecretText {
 public:
     SecretText() = default;
@@ -72,7 +72,7 @@ private:
     size_t m_size = 0;
 };
 
-/** Overwrites, at the end of its life, what holds a secret on its way. */
+/** Overwrites an intermediate copy of a secret at the end of its scope. */
 class WipedAtEnd {
 public:
     explicit WipedAtEnd(MutableByteSpan memory) : m_memory(memory) {}

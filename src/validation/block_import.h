@@ -31,8 +31,8 @@ public:
      *  interrupt ends the wait for more data. A file that cannot be opened causes a warning. */
     Result<> LoadFile(const Path& path);
 
-    /** Looks through the block files for blocks that are not stored, by their headers: files may
-     *  have been mended since -reindex left damaged blocks out. */
+    /** Searches the block files for blocks that are not stored, by their headers: files may have
+     *  been repaired since -reindex left damaged blocks out. */
     Result<> FindMissing();
 
     uint64_t Accepted() const { return m_accepted; }
@@ -62,7 +62,7 @@ private:
     /** Accepts a block whose parent is known, and all blocks that waited for it. */
     Result<ScanStep> Accept(const Waiting& place, ByteSpan raw);
     Result<BlockOutcome> AcceptOne(const Waiting& place, ByteSpan raw);
-    /** The same, with what is to be told and counted. */
+    /** The same, with log lines and counts. */
     Result<BlockOutcome> Take(const Waiting& place, ByteSpan raw);
     void LeaveOut(const Waiting& place, ByteSpan raw, const BlockOutcome& outcome);
     static BlockHash HashOf(const Waiting& place, ByteSpan raw);
@@ -84,7 +84,7 @@ private:
     std::multimap<BlockHash, Waiting> m_waiting;
     Result<> m_failure; //!< a disk error; ends the import
     uint64_t m_accepted = 0;
-    uint64_t m_damaged = 0; //!< of the store, left out
+    uint64_t m_damaged = 0; //!< damaged blocks of the store, left out
 };
 
 } // namespace ibd

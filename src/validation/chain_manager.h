@@ -206,12 +206,12 @@ public:
      * these blocks; the log names them. Fails on an I/O error, or if a block is damaged again after
      * it was fetched. Any thread. */
     Result<std::vector<const HeaderNode*>> ForgetDamaged();
-    /** Who indexes block files found `hash` damaged there. For DescribeMissing(), while the node
-     *  runs. */
+    /** Notes that indexing found the block `hash` damaged in a block file, for DescribeMissing().
+     *  Lost at the end of the process. */
     void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why);
-    /** Of a block that is not stored: "block ... at height ...", and where it lies damaged. */
+    /** Text about a block that is not stored: "block ... at height ...", and its damaged place. */
     std::string DescribeMissing(const HeaderNode& node) const;
-    /** Whether blocks are stored above one that is not, whose header is known. O(headers). */
+    /** Whether a block is stored above a missing one with a known header. O(headers). */
     bool HasHoles() const;
     bool IsStored(const BlockHash& hash) const;
 
@@ -389,7 +389,7 @@ private:
     CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
     /** Blocks that ForgetDamaged() has marked as missing. */
     std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_headers.mutex);
-    /** By NoteLeftOut(): where and why, for the first so many. */
+    /** From NoteLeftOut(), up to a maximum: place and reason. */
     static constexpr size_t kMostLeftOut = 10'000;
     std::map<BlockHash, std::string> m_left_out IBD_GUARDED_BY(m_headers.mutex);
     ChainWarnings m_warnings IBD_GUARDED_BY(m_headers.mutex);

@@ -178,8 +178,8 @@ class SmallChain(BoosterTest):
                               "getrawtransaction", block["tx"][1]["txid"], 2, made.terminal_hash)
 
     def test_better_branch_from_below(self):
-        """Without undo data, which nobody is to make, it ends the node as it ends Core, at every
-        start and with nothing changed; the log names remedies that help."""
+        """Without undo data, and with -ibdboosterundo=0, it ends the node as it ends Core, at every
+        start and without changes; the log names remedies that help."""
         made = small_chain()
         node = made.place(self.node(), copied=True)
         self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}", *made.trust,
@@ -199,9 +199,9 @@ class SmallChain(BoosterTest):
         said = f"Undo data of block {made.terminal_hash} at height {made.terminal_height} is not"
         self.assertEqual(node.log_text.count(said), 2)
         self.assertEqual(node.log_text.count("-reindex-chainstate -ibdbooster=0"), 2)
-        twin = self.node(datadir=shutil.copytree(node.datadir, self.dir / "twin"))
-        twin.start("-ibdboosterundo=now").wait_for_tip(prev)
-        twin.stop()
+        copy = self.node(datadir=shutil.copytree(node.datadir, self.dir / "copy"))
+        copy.start("-ibdboosterundo=now").wait_for_tip(prev)
+        copy.stop()
         node.start("-reindex-chainstate", "-ibdbooster=0").wait_for_tip(prev)
         self.assertEqual(node.rpc("getblockcount"), made.height + 1)
         node.stop()

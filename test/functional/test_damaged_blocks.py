@@ -170,7 +170,7 @@ class LeftOut(Damaged):
                 node.stop()
 
     def test_blocks_above_are_indexed(self):
-        """Also where a block cannot be told from what follows it: its header is enough."""
+        """Also if a block's end cannot be found: its header is enough."""
         node = self.unindexed(80)  # the number of its transactions
         node.start("-reindex", "-ibdbooster=0", *self.peer())
         self.assert_synced(node, self.server, self.made)

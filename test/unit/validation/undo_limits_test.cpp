@@ -59,7 +59,7 @@ private:
     bool m_willing = true;
 };
 
-/** Nothing has moved: the tip, the coins, and whom an observer was told of. */
+/** Nothing has changed: the tip, the coins, and the blocks an observer saw. */
 void CheckUntouched(Engine& engine, const std::vector<KitBlock>& own, const CoinsDump& before)
 {
     CHECK(engine.chain->Tip()->hash == own.back().hash);
