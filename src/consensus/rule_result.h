@@ -16,7 +16,7 @@ struct RuleViolation {
         kConsensus,     //!< broken rule; the block with this hash is permanently invalid
         kInvalidHeader, //!< proof of work or header fields
         kMutated,       //!< the data does not match the header: the hash says nothing about it
-        kUndecodable,   //!< the data are no block: likewise
+        kUndecodable,   //!< the data are not a block; says nothing of the block
         kMissingPrev,   //!< the previous block is unknown
         kInvalidPrev,   //!< a previous block is invalid
         kCachedInvalid, //!< known to be invalid from before
@@ -34,7 +34,7 @@ struct RuleViolation {
         kReconsiderable,    //!< fee too low alone, may pass in a package
     };
 
-    /** The data are at fault, and nothing is known of the block that they were to be. */
+    /** The data are at fault; the violation says nothing of the block that was meant. */
     bool IsOfDataAlone() const { return kind == Kind::kMutated || kind == Kind::kUndecodable; }
 
     Kind kind = Kind::kConsensus;

@@ -118,7 +118,7 @@ void GetBlockTxnMessage::Write(Writer& writer) const
 void GetBlockTxnMessage::Read(PayloadReader& reader)
 {
     block = reader.Hash();
-    const uint64_t count = reader.CompactSize(); // as many as follow are read and no more
+    const uint64_t count = reader.CompactSize(); // untrusted: the loop also ends with the data
     uint64_t next = 0;
     for (uint64_t i = 0; i < count && reader.Ok(); ++i) {
         next += reader.CompactSize();

@@ -97,7 +97,7 @@ bool PeerManager::Work()
     MaintainHints();
     bool more = false;
     for (const auto& [id, peer] : m_peers) {
-        // A verdict counts before anything that the peer said behind the block.
+        // A verdict takes effect before later messages of the peer.
         if (!peer->closing) PunishIfMisbehaved(*peer);
         if (!peer->closing) more |= ReadOne(*peer);
         if (!peer->closing) Maintain(*peer);

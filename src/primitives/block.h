@@ -50,7 +50,7 @@ public:
      *  offset; the view is then empty. Consensus rules are not checked: a block without
      *  transactions parses. */
     Result<> Parse(ByteSpan raw);
-    /** What Parse() found wrong, in the words of Core's log; null: nothing. */
+    /** The fault that Parse() found, in the words of Core's log; null: none. */
     const char* Fault() const { return m_fault; }
 
     const BlockHeader& Header() const { return m_header; }

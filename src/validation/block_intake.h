@@ -29,7 +29,7 @@ public:
         int64_t source = -1;
         RuleViolation why;
         bool via_compact = false;
-        size_t bytes = 0; //!< that came for it
+        size_t bytes = 0; //!< received for it
     };
     struct Taken {
         const HeaderNode* node = nullptr;

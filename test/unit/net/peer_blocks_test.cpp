@@ -123,7 +123,7 @@ TEST_CASE("blocks that are not what they should be", "[peer_blocks]")
 
 namespace {
 
-/** A liar that the user named, and the blocks that it has told of. */
+/** A lying peer named by the user, and its announced blocks. */
 struct NamedLiar {
     static constexpr int kBlocks = 60;
     explicit NamedLiar(ConnectionKind kind = ConnectionKind::kManual)

@@ -115,7 +115,7 @@ TEST_CASE("what is wrong with a block is told with who brought it")
     mutated.raw[140] ^= 1; // in the coinbase: the header names another
     node.Give(mutated, 5);
     node.WaitFor(5);
-    // Until the refusal is heard nobody is to be asked for it again.
+    // Until the refusal is taken, it must not be requested again.
     const HeaderNode& about = *node.engine.chain->Read().Tree().Find(mutated.hash);
     CHECK(node.intake.Holds(about));
     refused = node.intake.TakeRefused();
