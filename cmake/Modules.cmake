@@ -1,23 +1,40 @@
-# The module rules of doc/architecture.md in CMake: one static library per module.
+# The module table (cmake/modules.json) in CMake: one static library per module. The include check
+# reads the same table, and doc/architecture.md is checked against it.
+set(IBD_MODULE_TABLE ${CMAKE_SOURCE_DIR}/cmake/modules.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${IBD_MODULE_TABLE})
+file(READ ${IBD_MODULE_TABLE} IBD_MODULES)
 
-# ibd_module(<name> USES <modules...> LINK <external targets...>)
-# Builds every .cpp below the current folder into ibd_<name>.
-function(ibd_module name)
-  cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
-  if(sources)
-    add_library(ibd_${name} STATIC ${sources})
-    set(scope PUBLIC)
-  else()
-    add_library(ibd_${name} INTERFACE)
-    set(scope INTERFACE)
+# Sets `out` to the list in a field of row `index` of the table.
+function(ibd_module_list index field out)
+  set(found)
+  string(JSON count LENGTH "${IBD_MODULES}" modules ${index} ${field})
+  if(count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      string(JSON value GET "${IBD_MODULES}" modules ${index} ${field} ${i})
+      list(APPEND found ${value})
+    endforeach()
   endif()
-  target_link_libraries(ibd_${name} ${scope} ibd_options)
-  foreach(used IN LISTS ARG_USES)
-    target_link_libraries(ibd_${name} ${scope} ibd_${used})
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# Builds every .cpp of src/<name> but programs (*_main.cpp) into ibd_<name>; row `index` of the table.
+function(ibd_module index)
+  string(JSON name GET "${IBD_MODULES}" modules ${index} name)
+  set(folder ${CMAKE_SOURCE_DIR}/src/${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
+  add_library(ibd_${name} STATIC ${sources})
+  target_link_libraries(ibd_${name} PUBLIC ibd_options)
+  ibd_module_list(${index} uses used)
+  foreach(module IN LISTS used)
+    target_link_libraries(ibd_${name} PUBLIC ibd_${module})
   endforeach()
-  target_link_libraries(ibd_${name} ${scope} ${ARG_LINK})
+  ibd_module_list(${index} links links)
+  target_link_libraries(ibd_${name} PUBLIC ${links})
+  if(EXISTS ${folder}/module.cmake)  # what the table cannot say
+    include(${folder}/module.cmake)
+  endif()
 endfunction()
 
 # ibd_unit_test(<module> [LINK <external targets...>])

@@ -1,8 +1,7 @@
-ibd_module(crypto USES util LINK secp256k1 PkgConfig::LIBCRYPTO)
-set_source_files_properties(secp256k1_version.cpp PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(${folder}/secp256k1_version.cpp PROPERTIES COMPILE_DEFINITIONS
                             "IBD_SECP256K1_DESCRIPTION=\"${SECP256K1_DESCRIPTION}\"")
 # Its code is unrolled into thousands of vector instructions: instrumenting each takes minutes. The
 # tests check the bounds of the same code in a portable build (lanes_checked.h).
 if(IBD_SANITIZE OR IBD_FUZZ)
-  set_source_files_properties(lanes_ifma.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+  set_source_files_properties(${folder}/lanes_ifma.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 endif()
