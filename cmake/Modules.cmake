@@ -3,6 +3,13 @@
 set(IBD_MODULE_TABLE ${CMAKE_SOURCE_DIR}/cmake/modules.json)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${IBD_MODULE_TABLE})
 file(READ ${IBD_MODULE_TABLE} IBD_MODULES)
+set(IBD_MODULE_NAMES)
+string(JSON count LENGTH "${IBD_MODULES}" modules)
+math(EXPR last "${count} - 1")
+foreach(index RANGE ${last})
+  string(JSON name GET "${IBD_MODULES}" modules ${index} name)
+  list(APPEND IBD_MODULE_NAMES ${name})
+endforeach()
 
 # Sets `out` to the list in a field of row `index` of the table.
 function(ibd_module_list index field out)
@@ -18,9 +25,9 @@ function(ibd_module_list index field out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# Builds every .cpp of src/<name> but programs (*_main.cpp) into ibd_<name>; row `index` of the table.
-function(ibd_module index)
-  string(JSON name GET "${IBD_MODULES}" modules ${index} name)
+# Builds every .cpp of src/<name> but programs (*_main.cpp) into ibd_<name>.
+function(ibd_module name)
+  list(FIND IBD_MODULE_NAMES ${name} index)
   set(folder ${CMAKE_SOURCE_DIR}/src/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")

@@ -4,11 +4,22 @@
 # go, no clang, no ../shared/testdata) is named and skipped; with CI=true that is a failure. The
 # last line counts what passed, failed and was skipped in all parts, and says why.
 #
-#   test/run.sh [--quick]     --quick: unit, lint and contrib tests only
+#   test/run.sh [--quick | --since REV]
+#
+#   --quick       unit, lint and contrib tests only
+#   --since REV   what the changes since REV concern (test/support/since.py): unit tests of touched
+#                 modules and of their users, touched functional tests, lint and contrib tests, and
+#                 clang-tidy over touched sources
 set -euo pipefail
 cd "$(dirname "$0")/.."
-quick=false
-[ "${1:-}" != --quick ] || quick=true
+quick=false since=
+case "${1:-}" in
+--quick) quick=true ;;
+--since) since=${2:?a commit} quick=true ;;
+"") ;;
+*) echo "test/run.sh: no such option: $1 (--quick, --since REV)" >&2; exit 2 ;;
+esac
+[ -z "$since" ] || since=$(git rev-parse --verify "$since^{commit}")
 
 results=$(mktemp -d)
 export IBD_TEST_SUMMARY=$results/parts
@@ -32,6 +43,31 @@ if ! $quick; then
     done) >/dev/null 2>&1 &
     others=$!
     set +m
+fi
+if [ -n "$since" ]; then
+    step "changes since $since"
+    mapfile -t concerned < <(test/support/since.py "$since")
+    read -ra units <<<"${concerned[0]}"
+    read -ra functional <<<"${concerned[1]}"
+    step "build"
+    cmake --preset dev >/dev/null
+    programs=()
+    [ ${#functional[@]} -eq 0 ] || programs=(bitcoind bitcoin-cli bitcoin-hints ibd-chaingen)
+    [ ${#units[@]}${#programs[@]} = 00 ] ||
+        cmake --build build -j "$(nproc)" --target "${units[@]}" "${programs[@]}"
+    only=$(IFS='|'; echo "${units[*]}")
+    step "unit, lint and contrib tests"
+    ctest --test-dir build --output-on-failure -j "$(nproc)" --output-junit "$results/ctest.xml" \
+        -R "^(${only:+$only|}lint_.*|contrib.*|test_support)\$" || status=1
+    if [ ${#functional[@]} -gt 0 ]; then
+        step "functional tests: ${functional[*]}"
+        python3 test/functional/run.py --bindir build/bin "${functional[@]/%/.}" || status=1
+    fi
+    step "clang-tidy"
+    test/lint/clang_tidy.sh "$since" || status=1
+    step "in all"
+    python3 test/support/summary.py "$results" || status=1
+    exit "$status"
 fi
 step "build"
 cmake --preset dev >/dev/null

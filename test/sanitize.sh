@@ -3,7 +3,10 @@
 # thread (tsan) sanitizers. Nothing is left out or shortened but the sizes of generated chains. The
 # last line is "asan: clean" or "tsan: clean"; anything else is a failure, with a status to match.
 #
-#   test/sanitize.sh asan|tsan [unit|functional]      default: both
+#   test/sanitize.sh asan|tsan [unit|functional|everything]
+#
+# Default: the parts of unit and functional tests in which threads and memory matter most;
+# `everything` runs all unit and functional tests, for hours.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:?asan or tsan}
@@ -20,6 +23,13 @@ export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/t
 export IBD_KILLS=${IBD_KILLS:-2} IBD_OUTPUTS=${IBD_OUTPUTS:-60000}
 
 cmake --preset "$preset" >/dev/null
+if [ "$part" = everything ]; then
+    cmake --build "build-$preset" -j "$(nproc)"
+    ctest --test-dir "build-$preset" -L unit --output-on-failure -j "$(nproc)" --timeout 7200
+    python3 test/functional/run.py --bindir "build-$preset/bin"
+    echo "$preset: clean (everything)"
+    exit 0
+fi
 # shellcheck disable=SC2086 # lists of words
 cmake --build "build-$preset" -j "$(nproc)" --target bitcoind bitcoin-cli ibd-chaingen $units
 if [ "$part" != functional ]; then

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs test/functional/test_*.py and ends with one plain line: N passed, N failed, N skipped.
 
-    run.py --bindir DIR [-j N] [-v] [--kills N] [--outputs N] [PATTERN]
+    run.py --bindir DIR [-j N] [-v] [--kills N] [--outputs N] [PATTERN...]
 
-PATTERN is part of a test's name, default all. Each class of tests is a process of its own, N of
+A PATTERN is part of a test's name; default all. Each class of tests is a process of its own, N of
 them at a time. With CI=true a skipped test counts as a failure.
 """
 
@@ -24,10 +24,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "interop"), str(HERE.parent / "supp
 import testrunner  # noqa: E402 (needs the path above)
 
 
-def load(pattern):
+def load(patterns):
     """Names of the chosen tests by class."""
     classes = {}
-    for test in testrunner.find_tests(str(HERE), pattern):
+    for test in testrunner.find_tests(str(HERE), ""):
+        if patterns and not any(pattern in test.id() for pattern in patterns):
+            continue
         classes.setdefault(test.id().rsplit(".", 1)[0], []).append(test.id())
     return classes
 
@@ -60,7 +62,7 @@ def main():
     parser.add_argument("--outputs", type=int, help="size of the large generated chain")
     parser.add_argument("--report", help=argparse.SUPPRESS)
     parser.add_argument("--tests", nargs="+", help=argparse.SUPPRESS)
-    parser.add_argument("pattern", nargs="?", default="")
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN")
     args = parser.parse_args()
     if args.report:
         run_here(args.tests, args.report, args.verbose)
@@ -74,7 +76,7 @@ def main():
     passed, failed, skips = 0, 0, []
     with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
         running = [pool.submit(run_class, name, tests, args.verbose)
-                   for name, tests in load(args.pattern).items()]
+                   for name, tests in load(args.patterns).items()]
         for future in concurrent.futures.as_completed(running):
             name, good, bad, skipped, seconds, output = future.result()
             passed, failed, skips = passed + good, failed + bad, skips + skipped

@@ -87,7 +87,8 @@ def circles(module):
 
 def documented():
     """What doc/architecture.md says that modules may include, by module."""
-    rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \|", (ROOT / "doc/architecture.md").read_text(), re.M)
+    text = (ROOT / "doc/architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \|", text, re.M)
     return {name: [word for word in cell.split(", ") if word in DIRECT] for name, cell in rows
             if name in DIRECT}
 
