@@ -2,7 +2,7 @@
 // as plain fields. Maps are in the order of the encoding. A value type.
 #pragma once
 
-#include "script/sign.h"
+#include "keys/sign.h"
 
 namespace ibd {
 

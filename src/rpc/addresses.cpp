@@ -1,10 +1,10 @@
 // validateaddress and createmultisig; see util_calls.h.
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
+#include "keys/address_fault.h"
+#include "keys/descriptor.h"
 #include "rpc/json.h"
 #include "rpc/util_calls.h"
-#include "script/address_fault.h"
-#include "script/descriptor.h"
 #include "util/hex.h"
 
 #include <algorithm>

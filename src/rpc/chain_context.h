@@ -2,10 +2,10 @@
 // Owned by the node, which sets the members before the server's warm-up ends.
 #pragma once
 
+#include "keys/address.h"
 #include "rpc/error.h"
 #include "rpc/method.h"
 #include "rpc/tip_waiters.h"
-#include "script/address.h"
 #include "util/overall_progress.h"
 #include "validation/chain_thread.h"
 #include "validation/coins_walk.h"

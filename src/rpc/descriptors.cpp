@@ -1,9 +1,9 @@
 // getdescriptorinfo and deriveaddresses; see blockchain.h and descriptors.h.
 #include "rpc/descriptors.h"
 
+#include "keys/descriptor.h"
 #include "rpc/blockchain.h"
 #include "rpc/json.h"
-#include "script/descriptor.h"
 
 namespace ibd {
 

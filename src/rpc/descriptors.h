@@ -2,8 +2,8 @@
 #pragma once
 
 #include "consensus/params.h"
+#include "keys/output_descriptor.h"
 #include "rpc/error.h"
-#include "script/output_descriptor.h"
 
 #include <utility>
 

@@ -1,10 +1,10 @@
 // See psbt_json.h.
 #include "rpc/psbt_json.h"
 
+#include "keys/asm.h"
+#include "keys/base58.h"
 #include "psbt/codec.h"
 #include "rpc/tx_json.h"
-#include "script/asm.h"
-#include "script/base58.h"
 #include "util/base64.h"
 #include "util/hex.h"
 

@@ -1,11 +1,11 @@
 // createrawtransaction, combinerawtransaction and signrawtransactionwithkey; see
 // util_calls.h.
+#include "keys/asm.h"
+#include "keys/sign.h"
 #include "rpc/json.h"
 #include "rpc/tx_build.h"
 #include "rpc/tx_decode.h"
 #include "rpc/util_calls.h"
-#include "script/asm.h"
-#include "script/sign.h"
 #include "util/hex.h"
 
 namespace ibd {

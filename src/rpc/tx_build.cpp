@@ -2,7 +2,7 @@
 #include "rpc/tx_build.h"
 
 #include "consensus/limits.h"
-#include "script/sign.h"
+#include "keys/sign.h"
 
 #include <algorithm>
 #include <limits>

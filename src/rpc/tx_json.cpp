@@ -1,7 +1,7 @@
 // See tx_json.h.
 #include "rpc/tx_json.h"
-#include "script/asm.h"
-#include "script/descriptor.h"
+#include "keys/asm.h"
+#include "keys/descriptor.h"
 #include "util/hex.h"
 
 namespace ibd {

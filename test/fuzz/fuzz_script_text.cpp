@@ -1,10 +1,10 @@
 // Scripts as text and back: classification, asm, descriptors, addresses, and the text decoders on
 // arbitrary characters. What decodes must encode to the same script.
-#include "script/address.h"
-#include "script/asm.h"
-#include "script/base58.h"
-#include "script/bech32.h"
-#include "script/descriptor.h"
+#include "keys/address.h"
+#include "keys/asm.h"
+#include "keys/base58.h"
+#include "keys/bech32.h"
+#include "keys/descriptor.h"
 #include "script/script.h"
 #include "util/check.h"
 

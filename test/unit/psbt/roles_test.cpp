@@ -1,10 +1,10 @@
 // The roles: several signers' shares make a transaction whose scripts run; what combiner and
 // analyst say on the way.
+#include "keys/output_descriptor.h"
 #include "psbt/analyze.h"
 #include "psbt/combine.h"
 #include "psbt/psbt_kit.h"
 #include "psbt/sign_psbt.h"
-#include "script/output_descriptor.h"
 #include "support/must.h"
 
 #include "support/catch.h"

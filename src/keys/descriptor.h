@@ -2,7 +2,7 @@
 // BIP386). Pure; any thread.
 #pragma once
 
-#include "script/address.h"
+#include "keys/address.h"
 
 namespace ibd {
 

@@ -1,10 +1,10 @@
 // See bip32.h.
-#include "script/bip32.h"
+#include "keys/bip32.h"
 
 #include "crypto/hmac.h"
 #include "crypto/key_tweak.h"
 #include "crypto/ripemd160.h"
-#include "script/base58.h"
+#include "keys/base58.h"
 #include "util/endian.h"
 
 #include <algorithm>

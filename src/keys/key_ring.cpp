@@ -1,5 +1,5 @@
 // See key_ring.h.
-#include "script/key_ring.h"
+#include "keys/key_ring.h"
 
 #include <algorithm>
 

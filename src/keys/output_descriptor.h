@@ -3,8 +3,8 @@
 // sortedmulti_a) rawtr addr raw. Not supported: miniscript, musig. Pure; any thread.
 #pragma once
 
-#include "script/descriptor_key.h"
-#include "script/key_ring.h"
+#include "keys/descriptor_key.h"
+#include "keys/key_ring.h"
 
 namespace ibd {
 

@@ -1,5 +1,5 @@
 // See sign.h. This file: makes signatures, and finds those that an input has already.
-#include "script/sign.h"
+#include "keys/sign.h"
 
 #include "crypto/sign_low_r.h"
 #include "script/no_signatures.h"

@@ -1,5 +1,5 @@
 // See base58.h.
-#include "script/base58.h"
+#include "keys/base58.h"
 #include "crypto/sha256.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Signing: what is made spends what it was made for, and nothing else; parts add up.
-#include "script/sign.h"
+#include "keys/sign.h"
 
 #include "support/catch.h"
 

@@ -1,8 +1,8 @@
 // See address_fault.h.
-#include "script/address_fault.h"
+#include "keys/address_fault.h"
 
-#include "script/base58.h"
-#include "script/bech32.h"
+#include "keys/base58.h"
+#include "keys/bech32.h"
 
 #include <algorithm>
 #include <cctype>

@@ -3,8 +3,8 @@
 // miniscript. One thread.
 #pragma once
 
+#include "keys/key_ring.h"
 #include "primitives/transaction.h"
-#include "script/key_ring.h"
 #include "script/standard.h"
 #include "script/verify.h"
 

@@ -1,5 +1,5 @@
 // See descriptor.h.
-#include "script/descriptor.h"
+#include "keys/descriptor.h"
 #include "crypto/secp256k1.h"
 #include "util/hex.h"
 

@@ -1,5 +1,5 @@
 // See taproot_tree.h.
-#include "script/taproot_tree.h"
+#include "keys/taproot_tree.h"
 
 #include "util/check.h"
 

@@ -1,5 +1,5 @@
 // Parses the functions of an output descriptor; see output_descriptor.h.
-#include "script/output_descriptor.h"
+#include "keys/output_descriptor.h"
 
 #include "script/taproot.h"
 #include "util/hex.h"

@@ -1,5 +1,5 @@
 // See descriptor_key.h.
-#include "script/descriptor_key.h"
+#include "keys/descriptor_key.h"
 
 #include "util/hex.h"
 #include "util/strings.h"

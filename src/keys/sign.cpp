@@ -1,5 +1,5 @@
 // See sign.h. This file: from keys and scripts to the contents of an input.
-#include "script/sign.h"
+#include "keys/sign.h"
 
 #include "primitives/serialize.h"
 

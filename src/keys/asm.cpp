@@ -1,5 +1,5 @@
 // See asm.h.
-#include "script/asm.h"
+#include "keys/asm.h"
 
 #include "script/script.h"
 #include "script/signature_encoding.h"

@@ -1,5 +1,5 @@
 // BIP32: the document's first test vector, and that secret and public derivation agree.
-#include "script/bip32.h"
+#include "keys/bip32.h"
 
 #include "support/catch.h"
 

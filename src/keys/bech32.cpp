@@ -1,5 +1,5 @@
 // See bech32.h.
-#include "script/bech32.h"
+#include "keys/bech32.h"
 
 #include <algorithm>
 #include <array>

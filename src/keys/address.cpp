@@ -1,7 +1,7 @@
 // See address.h.
-#include "script/address.h"
-#include "script/base58.h"
-#include "script/bech32.h"
+#include "keys/address.h"
+#include "keys/base58.h"
+#include "keys/bech32.h"
 
 namespace ibd {
 

@@ -1,8 +1,8 @@
 // The scripts of a parsed descriptor. See output_descriptor.h.
-#include "script/output_descriptor.h"
+#include "keys/output_descriptor.h"
 
 #include "crypto/ripemd160.h"
-#include "script/descriptor.h"
+#include "keys/descriptor.h"
 #include "util/hex.h"
 #include "util/strings.h"
 

@@ -1,5 +1,5 @@
 // See sign.h. This file: taproot outputs (BIP341), by their key or by a leaf of pk() or multi_a().
-#include "script/sign.h"
+#include "keys/sign.h"
 
 #include "primitives/serialize.h"
 

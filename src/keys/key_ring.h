@@ -2,9 +2,9 @@
 #pragma once
 
 #include "crypto/ripemd160.h"
-#include "script/bip32.h"
-#include "script/secret_key.h"
-#include "script/taproot_tree.h"
+#include "keys/bip32.h"
+#include "keys/secret_key.h"
+#include "keys/taproot_tree.h"
 
 namespace ibd {
 

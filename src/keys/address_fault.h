@@ -1,7 +1,7 @@
 // Explains in Core's words why a text is no address. Pure; any thread.
 #pragma once
 
-#include "script/address.h"
+#include "keys/address.h"
 
 namespace ibd {
 

@@ -1,7 +1,7 @@
 // Scripts as RPC answers show them (asm, type, address, desc) against answers that Core gave.
-#include "script/address.h"
-#include "script/asm.h"
-#include "script/descriptor.h"
+#include "keys/address.h"
+#include "keys/asm.h"
+#include "keys/descriptor.h"
 #include "script/signature_encoding.h"
 #include "support/testdata.h"
 #include "util/hex.h"

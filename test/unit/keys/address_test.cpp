@@ -1,9 +1,9 @@
 // Addresses, base58, bech32, script shapes and descriptors against published vectors.
-#include "script/address.h"
-#include "script/base58.h"
-#include "script/bech32.h"
-#include "script/descriptor.h"
-#include "script/secret_key.h"
+#include "keys/address.h"
+#include "keys/base58.h"
+#include "keys/bech32.h"
+#include "keys/descriptor.h"
+#include "keys/secret_key.h"
 #include "support/testdata.h"
 #include "util/hex.h"
 
@@ -227,4 +227,18 @@ TEST_CASE("one or two wrong characters of Bech32 are found")
     CHECK(FindBech32Fault("bcq").text == "Missing separator");
     CHECK(FindBech32Fault("1qqqqqq").text == "Invalid separator position");
     CHECK(FindBech32Fault("bc1bqqqqqq").places == std::vector<int>{3});
+}
+
+TEST_CASE("BIP341 wallet vectors: addresses")
+{
+    const auto path = test::TestData("core/bip341_wallet_vectors.json");
+    if (!path) return;
+    const UniValue json = test::ReadTestJson(*path);
+    const UniValue& cases = json["scriptPubKey"];
+    for (size_t i = 0; i < cases.size(); ++i) {
+        const UniValue& expected = cases[i]["expected"];
+        const Bytes script = *FromHex(expected["scriptPubKey"].get_str());
+        CHECK(EncodeAddress(script, PrefixesOf("main")) == expected["bip350Address"].get_str());
+    }
+    CHECK(cases.size() == 7);
 }

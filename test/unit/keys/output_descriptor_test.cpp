@@ -1,7 +1,7 @@
 // Output descriptors: scripts of the BIPs' vectors, the canonical text, ranges, and refusals in
 // Core's words.
-#include "script/descriptor.h"
-#include "script/output_descriptor.h"
+#include "keys/descriptor.h"
+#include "keys/output_descriptor.h"
 #include "util/hex.h"
 
 #include "support/catch.h"

@@ -1,7 +1,7 @@
 // See secret_key.h.
-#include "script/secret_key.h"
+#include "keys/secret_key.h"
 
-#include "script/base58.h"
+#include "keys/base58.h"
 
 #include <algorithm>
 

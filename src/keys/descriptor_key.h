@@ -2,9 +2,9 @@
 // Pure; any thread.
 #pragma once
 
-#include "script/address.h"
-#include "script/bip32.h"
-#include "script/secret_key.h"
+#include "keys/address.h"
+#include "keys/bip32.h"
+#include "keys/secret_key.h"
 #include "util/result.h"
 
 namespace ibd {

@@ -1,7 +1,7 @@
 // Taproot outputs: trees and control blocks against BIP341's vectors; signing by the internal key
 // and by leaves, from the keys of a descriptor.
-#include "script/output_descriptor.h"
-#include "script/sign.h"
+#include "keys/output_descriptor.h"
+#include "keys/sign.h"
 #include "support/testdata.h"
 #include "util/hex.h"
 
