@@ -5,7 +5,7 @@ with what was then left.
 
     bench/ibd/time_left.py --build build --work /somewhere [--outputs 14000000] [--threads 1]
 
-The costs of the steps in src/node/work_plan.cpp come from the CPU seconds of each step that it
+The costs of the steps in src/booster/work_plan.cpp come from the CPU seconds of each step that it
 prints.
 """
 import subprocess

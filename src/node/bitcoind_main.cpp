@@ -8,6 +8,7 @@
 #include "node/parameter_interaction.h"
 #include "node/start_checks.h"
 #include "node/start_config.h"
+#include "rpc/server_options.h"
 #include "util/process.h"
 #include "util/version.h"
 

@@ -1,11 +1,10 @@
 // See chain_start.h.
 #include "node/chain_start.h"
 
+#include "booster/full_mark.h"
 #include "consensus/limits.h"
-#include "node/full_mark.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
-#include "node/stored_files.h"
 #include "storage/block_files.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
@@ -13,6 +12,7 @@
 #include "util/hex.h"
 #include "util/strings.h"
 #include "validation/block_import.h"
+#include "validation/stored_files.h"
 #include "validation/verify_chain.h"
 
 namespace ibd {

@@ -3,11 +3,11 @@
 // stack.
 #pragma once
 
-#include "node/booster_run.h"
+#include "booster/booster_run.h"
+#include "booster/leftovers.h"
+#include "booster/undo_run.h"
 #include "node/events.h"
-#include "node/leftovers.h"
 #include "node/options.h"
-#include "node/undo_run.h"
 #include "storage/data_dir.h"
 #include "validation/chain_stack.h"
 #include "validation/script_threads.h"

@@ -1,11 +1,12 @@
 // See node.h.
 #include "node/node.h"
 
-#include "node/core_undo.h"
+#include "booster/core_undo.h"
 #include "node/network_config.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
 #include "rpc/hints_calls.h"
+#include "rpc/server_options.h"
 #include "rpc/unfinished_file.h"
 #include "rpc/util_calls.h"
 #include "validation/block_import.h"

@@ -3,11 +3,12 @@
 // RequestStop() from any.
 #pragma once
 
-#include "node/block_prefetch.h"
+#include "booster/block_prefetch.h"
+#include "booster/hints_from_peers.h"
+#include "booster/hints_library.h"
+#include "jsonrpc/server.h"
 #include "node/chain_start.h"
 #include "node/commands.h"
-#include "node/hints_from_peers.h"
-#include "node/hints_library.h"
 #include "node/node_network.h"
 #include "node/pool_feed.h"
 #include "rpc/blockchain.h"
@@ -15,7 +16,6 @@
 #include "rpc/mempool.h"
 #include "rpc/mining.h"
 #include "rpc/network.h"
-#include "rpc/server.h"
 #include "util/log_file.h"
 #include "util/thread_log.h"
 

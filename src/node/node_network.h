@@ -3,8 +3,8 @@
 // any.
 #pragma once
 
+#include "booster/block_fetcher.h"
 #include "net/network.h"
-#include "node/block_fetcher.h"
 #include "node/chain_for_peers.h"
 #include "node/events.h"
 #include "node/tip_download.h"

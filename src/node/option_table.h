@@ -1,6 +1,6 @@
 // The options of bitcoind with their help: all of Bitcoin Core's and the booster's, and a list of
-// those without effect in this version. For options of RPC see rpc/server.h, for those shared with
-// bitcoin-cli util/config.h.
+// those without effect in this version. For options of RPC see rpc/server_options.h, for those
+// shared with bitcoin-cli util/config.h.
 #pragma once
 
 #include "util/args.h"

@@ -1,13 +1,13 @@
 // NodeOptions: the options of the node from command line and bitcoin.conf, read and checked once.
 #pragma once
 
+#include "booster/hints_choice.h"
+#include "booster/own_hints.h"
 #include "consensus/params.h"
 #include "mempool/policy.h"
 #include "mempool/tx_pool.h"
 #include "mining/block_assembler.h"
 #include "net/network_options.h"
-#include "node/hints_choice.h"
-#include "node/own_hints.h"
 #include "swiftsync/engine.h"
 #include "util/args.h"
 #include "util/config.h"

@@ -1,9 +1,9 @@
 // validateaddress and createmultisig; see util_calls.h.
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
+#include "jsonrpc/json.h"
 #include "keys/address_fault.h"
 #include "keys/descriptor.h"
-#include "rpc/json.h"
 #include "rpc/util_calls.h"
 #include "util/hex.h"
 

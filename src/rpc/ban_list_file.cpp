@@ -1,6 +1,7 @@
 // See ban_list_file.h.
 #include "rpc/ban_list_file.h"
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
+#include "util/strings.h"
 
 namespace ibd {
 

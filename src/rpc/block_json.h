@@ -1,8 +1,8 @@
 // Headers and blocks as JSON, field for field as Core prints them.
 #pragma once
 
+#include "jsonrpc/json.h"
 #include "rpc/chain_context.h"
-#include "rpc/json.h"
 
 namespace ibd {
 

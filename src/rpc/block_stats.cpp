@@ -3,7 +3,7 @@
 #include "consensus/limits.h"
 #include "consensus/script_flags.h"
 #include "consensus/subsidy.h"
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
 // getblocktemplate (BIP22, BIP23, BIP9, BIP145); see mining.h.
 #include "consensus/limits.h"
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "rpc/long_poll.h"
 #include "rpc/mining.h"
 #include "util/hex.h"

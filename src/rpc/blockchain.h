@@ -1,8 +1,8 @@
 // Calls about the block chain. One .cpp file per group.
 #pragma once
 
+#include "jsonrpc/table.h"
 #include "rpc/chain_context.h"
-#include "rpc/table.h"
 #include "swiftsync/engine.h"
 
 namespace ibd {

@@ -1,6 +1,6 @@
 // getboosterinfo: the progress of the IBD Booster.
+#include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 #include "util/hex.h"
 
 namespace ibd {

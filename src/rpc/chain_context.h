@@ -2,9 +2,9 @@
 // Owned by the node, which sets the members before the server's warm-up ends.
 #pragma once
 
+#include "jsonrpc/error.h"
+#include "jsonrpc/method.h"
 #include "keys/address.h"
-#include "rpc/error.h"
-#include "rpc/method.h"
 #include "rpc/tip_waiters.h"
 #include "util/overall_progress.h"
 #include "validation/chain_thread.h"

@@ -1,8 +1,8 @@
 // Calls that check or change the chain, or submit blocks; see blockchain.h.
 #include "consensus/block_check.h"
 #include "consensus/witness_commitment.h"
+#include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 #include "rpc/mining.h"
 #include "util/hex.h"
 #include "validation/verify_chain.h"

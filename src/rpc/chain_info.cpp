@@ -1,7 +1,7 @@
 // Calls about the state of the chain; see blockchain.h.
 #include "consensus/pow.h"
+#include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 #include "util/hex.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // Calls about the set of unspent outputs; see blockchain.h.
 #include "consensus/subsidy.h"
+#include "jsonrpc/json.h"
 #include "mempool/tx_pool.h"
+#include "rpc/amount_json.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 #include "rpc/new_file.h"
 #include "rpc/tx_json.h"
 #include "storage/snapshot.h"

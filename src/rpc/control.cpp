@@ -1,6 +1,6 @@
 // See control.h.
 #include "rpc/control.h"
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "util/locked_pool.h"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 // setmocktime.
 #pragma once
 
-#include "rpc/table.h"
+#include "jsonrpc/table.h"
 #include "util/log_file.h"
 
 namespace ibd {

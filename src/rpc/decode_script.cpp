@@ -1,9 +1,9 @@
 // decodescript; see util_calls.h.
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
+#include "jsonrpc/json.h"
 #include "keys/asm.h"
 #include "keys/descriptor.h"
-#include "rpc/json.h"
 #include "rpc/tx_json.h"
 #include "rpc/util_calls.h"
 #include "util/hex.h"

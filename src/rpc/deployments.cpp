@@ -1,8 +1,8 @@
 // getdeploymentinfo; see blockchain.h.
 #include "consensus/script_flags.h"
 #include "consensus/versionbits.h"
+#include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 
 namespace ibd {
 

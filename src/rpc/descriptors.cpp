@@ -1,9 +1,9 @@
 // getdescriptorinfo and deriveaddresses; see blockchain.h and descriptors.h.
 #include "rpc/descriptors.h"
 
+#include "jsonrpc/json.h"
 #include "keys/descriptor.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 
 namespace ibd {
 

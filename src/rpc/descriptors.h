@@ -2,8 +2,8 @@
 #pragma once
 
 #include "consensus/params.h"
+#include "jsonrpc/error.h"
 #include "keys/output_descriptor.h"
-#include "rpc/error.h"
 
 #include <utility>
 

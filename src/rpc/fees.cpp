@@ -1,5 +1,5 @@
 // estimatesmartfee, estimaterawfee; see mempool.h.
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "rpc/mempool.h"
 
 #include <algorithm>

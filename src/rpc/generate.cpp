@@ -1,7 +1,7 @@
 // Calls that make blocks, for test networks; see mining.h.
 #include "consensus/block_check.h"
+#include "jsonrpc/json.h"
 #include "rpc/descriptors.h"
-#include "rpc/json.h"
 #include "rpc/mining.h"
 #include "rpc/tx_decode.h"
 #include "util/hex.h"

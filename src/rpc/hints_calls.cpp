@@ -1,10 +1,10 @@
 // See hints_calls.h.
 #include "rpc/hints_calls.h"
 
+#include "booster/live_supply.h"
 #include "join/join_state.h"
 #include "join/spend_join.h"
-#include "rpc/json.h"
-#include "rpc/live_supply.h"
+#include "jsonrpc/json.h"
 #include "rpc/new_file.h"
 #include "swiftsync/checkpoint.h"
 #include "util/hex.h"

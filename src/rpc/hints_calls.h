@@ -4,8 +4,8 @@
 
 #include "hints/hints.h"
 #include "join/join_options.h"
+#include "jsonrpc/table.h"
 #include "rpc/chain_context.h"
-#include "rpc/table.h"
 
 #include <functional>
 

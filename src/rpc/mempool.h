@@ -1,9 +1,9 @@
 // Calls about unconfirmed transactions. One .cpp file per group.
 #pragma once
 
+#include "jsonrpc/table.h"
 #include "mempool/tx_acceptance.h"
 #include "rpc/chain_context.h"
-#include "rpc/table.h"
 
 namespace ibd {
 

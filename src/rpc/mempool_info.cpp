@@ -1,6 +1,7 @@
 // Calls that query the pool of unconfirmed transactions; see mempool.h.
+#include "jsonrpc/json.h"
 #include "mempool/linearize.h"
-#include "rpc/json.h"
+#include "rpc/amount_json.h"
 #include "rpc/mempool.h"
 
 #include <algorithm>

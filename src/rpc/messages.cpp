@@ -1,9 +1,9 @@
 // signmessagewithprivkey and verifymessage; see util_calls.h.
 #include "crypto/recoverable.h"
 #include "crypto/ripemd160.h"
+#include "jsonrpc/json.h"
 #include "keys/secret_key.h"
 #include "primitives/serialize.h"
-#include "rpc/json.h"
 #include "rpc/util_calls.h"
 #include "util/base64.h"
 

@@ -1,9 +1,10 @@
 // getmininginfo and getnetworkhashps; see mining.h.
 #include "rpc/mining.h"
+#include "rpc/amount_json.h"
 
 #include "consensus/pow.h"
+#include "jsonrpc/json.h"
 #include "mempool/tx_pool.h"
-#include "rpc/json.h"
 #include "util/hex.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Calls for mining. One .cpp file per group.
 #pragma once
 
+#include "jsonrpc/table.h"
 #include "mining/block_assembler.h"
 #include "rpc/chain_context.h"
-#include "rpc/table.h"
 
 namespace ibd {
 

@@ -1,5 +1,5 @@
 // Calls about the address manager; see network.h.
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "rpc/network.h"
 
 namespace ibd {

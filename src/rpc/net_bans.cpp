@@ -1,5 +1,5 @@
 // Calls about addresses that the user bans; see network.h.
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "rpc/network.h"
 
 namespace ibd {

@@ -1,5 +1,5 @@
 // Calls that make the node connect to an address; see network.h.
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "rpc/network.h"
 #include "util/strings.h"
 

@@ -1,8 +1,9 @@
 // getnetworkinfo, getnettotals, setnetworkactive, and code shared by the calls about peers; see
 // network.h.
 #include "rpc/network.h"
+#include "rpc/amount_json.h"
 
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "util/version.h"
 
 namespace ibd {

@@ -1,9 +1,9 @@
 // Calls about peers and the network. One .cpp file per group.
 #pragma once
 
+#include "jsonrpc/table.h"
 #include "net/network.h"
 #include "rpc/chain_context.h"
-#include "rpc/table.h"
 
 namespace ibd {
 

@@ -1,5 +1,6 @@
 // See psbt_json.h.
 #include "rpc/psbt_json.h"
+#include "rpc/amount_json.h"
 
 #include "keys/asm.h"
 #include "keys/base58.h"

@@ -1,10 +1,10 @@
 // PSBTs in calls: base64 and JSON, field for field as in Core. Pure; any thread.
 #pragma once
 
+#include "jsonrpc/json.h"
+#include "jsonrpc/method.h"
 #include "keys/address.h"
 #include "psbt/analyze.h"
-#include "rpc/json.h"
-#include "rpc/method.h"
 
 namespace ibd {
 

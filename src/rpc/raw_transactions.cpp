@@ -1,8 +1,8 @@
 // createrawtransaction, combinerawtransaction and signrawtransactionwithkey; see
 // util_calls.h.
+#include "jsonrpc/json.h"
 #include "keys/asm.h"
 #include "keys/sign.h"
-#include "rpc/json.h"
 #include "rpc/tx_build.h"
 #include "rpc/tx_decode.h"
 #include "rpc/util_calls.h"

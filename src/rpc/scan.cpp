@@ -1,7 +1,8 @@
 // scantxoutset: finds unspent outputs by descriptors; see blockchain.h.
+#include "jsonrpc/json.h"
+#include "rpc/amount_json.h"
 #include "rpc/blockchain.h"
 #include "rpc/descriptors.h"
-#include "rpc/json.h"
 #include "util/hex.h"
 
 #include <algorithm>

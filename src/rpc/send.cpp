@@ -1,5 +1,5 @@
 // The call that submits a transaction to the pool; see mempool.h.
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
 #include "rpc/mempool.h"
 #include "rpc/tx_build.h"
 #include "rpc/tx_decode.h"

@@ -1,5 +1,6 @@
 // The call that tests whether the pool would accept transactions; see mempool.h.
-#include "rpc/json.h"
+#include "jsonrpc/json.h"
+#include "rpc/amount_json.h"
 #include "rpc/mempool.h"
 #include "rpc/tx_build.h"
 #include "rpc/tx_decode.h"

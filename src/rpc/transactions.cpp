@@ -1,7 +1,7 @@
 // Calls about single transactions; see blockchain.h.
+#include "jsonrpc/json.h"
 #include "mempool/tx_pool.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 #include "rpc/tx_decode.h"
 #include "rpc/tx_json.h"
 #include "util/hex.h"

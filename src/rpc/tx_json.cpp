@@ -2,6 +2,7 @@
 #include "rpc/tx_json.h"
 #include "keys/asm.h"
 #include "keys/descriptor.h"
+#include "rpc/amount_json.h"
 #include "util/hex.h"
 
 namespace ibd {

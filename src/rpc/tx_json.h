@@ -1,8 +1,8 @@
 // Transactions and scripts as JSON, field for field as in Core. Pure; any thread.
 #pragma once
 
+#include "jsonrpc/json.h"
 #include "keys/address.h"
-#include "rpc/json.h"
 #include "script/coin.h"
 
 #include <span>

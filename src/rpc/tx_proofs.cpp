@@ -1,8 +1,8 @@
 // gettxoutproof and verifytxoutproof; see blockchain.h.
 #include "consensus/limits.h"
+#include "jsonrpc/json.h"
 #include "net/messages.h"
 #include "rpc/blockchain.h"
-#include "rpc/json.h"
 #include "util/hex.h"
 
 #include <set>

@@ -2,8 +2,8 @@
 // .cpp file per group.
 #pragma once
 
+#include "jsonrpc/table.h"
 #include "rpc/chain_context.h"
-#include "rpc/table.h"
 
 namespace ibd {
 

@@ -1,6 +1,6 @@
 // HTTP requests from any bytes, in pieces of any size: the parser stays within its bounds, and the
 // pieces make no difference.
-#include "rpc/http_parser.h"
+#include "jsonrpc/http_parser.h"
 #include "util/check.h"
 
 #include <algorithm>

@@ -23,8 +23,8 @@ OWNED = TABLE["external_headers"]  # prefix of a header: the modules that may us
 PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
-     ("util/", "swiftsync/", "join/", "hints_tool/", "validation/", "net/", "rpc/",
-      "node/block_prefetch.", "node/events.", "node/undo_run.", "node/bitcoind_main."),
+     ("util/", "swiftsync/", "join/", "hints_tool/", "validation/", "net/", "jsonrpc/",
+      "booster/block_prefetch.", "node/events.", "booster/undo_run.", "node/bitcoind_main."),
      "a thread"),
 ]
 

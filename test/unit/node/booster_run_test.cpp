@@ -1,6 +1,6 @@
 // BoosterRun with a network: it waits for headers, refuses hints that do not fit, goes on after any
 // death, and says what room it needs. And the gate for hints, case by case.
-#include "node/headers_watch.h"
+#include "booster/headers_watch.h"
 
 #include "sim_net.h"
 

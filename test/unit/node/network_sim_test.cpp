@@ -2,7 +2,7 @@
 // validation, with twenty peers of which some lie in blocks or headers, die, fall silent or are
 // slow; lost peers are replaced. All on one thread. IBD_SIM_SEEDS=1000 runs a thousand seeds;
 // IBD_TEST_SEED=n begins with seed n.
-#include "node/booster_run.h"
+#include "booster/booster_run.h"
 #include "node/chain_for_peers.h"
 
 #include "sim_net.h"

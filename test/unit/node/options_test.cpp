@@ -5,7 +5,7 @@
 #include "node/parameter_interaction.h"
 #include "node/settings.h"
 #include "node/start_checks.h"
-#include "rpc/server.h"
+#include "rpc/server_options.h"
 #include "support/temp_dir.h"
 #include "util/version.h"
 

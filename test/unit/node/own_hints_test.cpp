@@ -1,7 +1,7 @@
 // The booster without a hints file: deaths at any operation with blocks stored and from peers, what
 // is left of earlier starts, when it runs unasked, and up to which block.
+#include "booster/undo_run.h"
 #include "join/join_state.h"
-#include "node/undo_run.h"
 #include "sim_net.h"
 #include "validation/verify_chain.h"
 

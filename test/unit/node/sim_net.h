@@ -2,10 +2,10 @@
 // thread, from one seed.
 #pragma once
 
-#include "node/booster_run.h"
+#include "booster/booster_run.h"
 #include "node/chain_for_peers.h"
 
-#include "booster_machine.h"
+#include "booster/booster_machine.h"
 #include "sim/block_draft.h"
 #include "sim/network.h"
 

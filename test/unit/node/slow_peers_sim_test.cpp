@@ -1,7 +1,7 @@
 // Peers that hold a sync up, alone or in league, against one honest peer: a grid of strategies on a
 // simulated network, from seeds. Time is the network's own. IBD_SIM_SEEDS=1000 runs a thousand
 // mixtures; IBD_TEST_SEED=n begins with seed n.
-#include "booster_machine.h"
+#include "booster/booster_machine.h"
 #include "net/peer_support.h"
 #include "sim/network.h"
 

@@ -1,0 +1,39 @@
+// See core_undo.h.
+#include "booster/core_undo.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
+
+/** Number of the last `most` blocks with undo data; if the chain starts among them, all that are
+ *  needed. */
+int BlocksWithUndo(const HeaderNode& tip, int most)
+{
+    int blocks = 0;
+    const HeaderNode* node = &tip;
+    for (; blocks < most && node->HasUndo(); node = node->prev) ++blocks;
+    return node->height == 0 ? most : blocks;
+}
+
+} // namespace
+
+bool UndoJustSuffices(const HeaderNode& tip)
+{
+    return BlocksWithUndo(tip, kBlocksThatCoreChecks + 1) == kBlocksThatCoreChecks;
+}
+
+void WarnIfUndoIsShort(const ChainManager& chain, Logger& log)
+{
+    const HeaderNode* const tip = chain.Tip();
+    if (tip == nullptr) return;
+    const int blocks = BlocksWithUndo(*tip, kBlocksThatCoreChecks);
+    if (blocks >= kBlocksThatCoreChecks) return;
+    log.Warning("IBD Booster: there is undo data of the last {} blocks only. Bitcoin Core takes "
+                "back {} at its start and would refuse this directory: let this node connect {} "
+                "more first, or start Core with -checklevel=2",
+                blocks, kBlocksThatCoreChecks, kBlocksThatCoreChecks - blocks);
+}
+
+} // namespace ibd

@@ -1,0 +1,219 @@
+// See peer_block_source.h.
+#include "booster/peer_block_source.h"
+
+#include "util/strings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ibd {
+
+/** Hands out blocks from peers first, as peers wait; then stored ones; then waits. */
+class PeerBlockSupply::Source final : public BlockSource {
+public:
+    Source(PeerBlockSupply& all, std::shared_ptr<Queue> queue)
+        : m_all(all), m_queue(std::move(queue)), m_files(all.m_env, all.m_store, *all.m_plan)
+    {
+    }
+
+    Result<bool> Next(SuppliedBlock& out) override
+    {
+        m_block = m_queue->TryPop();
+        if (!m_block) {
+            IBD_ASSIGN_OR_RETURN(const bool stored, m_files.Next(out));
+            if (stored) return true;
+            m_block = m_queue->Pop();
+        }
+        if (!m_block) return false;
+        m_all.m_fetcher.Wake();
+        out = {.node = m_block->node, .bytes = m_block->raw, .fold = true, .indexed = false};
+        return true;
+    }
+    Result<> Keep(const SuppliedBlock& block, const BlockView& view) override
+    {
+        if (!m_block) return {};
+        IBD_RETURN_IF_ERROR(m_all.m_keeper.Keep(*block.node, view));
+        m_all.Kept(*m_block);
+        return {};
+    }
+    /** A block that breaks a rule, apart from mutated bytes, is the same from every peer. */
+    Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) override
+    {
+        if (!m_block) return m_files.Reject(block, why);
+        m_all.Refused(*m_block, why);
+        return why.IsOfDataAlone();
+    }
+    Result<> Sync() override { return m_all.m_keeper.Sync(); }
+
+private:
+    PeerBlockSupply& m_all;
+    const std::shared_ptr<Queue> m_queue; //!< its own: a restart makes another queue
+    FileBlockSource m_files;
+    std::optional<PeerBlock> m_block; //!< the last one handed out, if from a peer
+};
+
+Result<> PeerBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
+{
+    FindMissing(folded);
+    m_fetcher.Fetch(*this, *this);
+    return {};
+}
+
+void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& folded)
+{
+    const Lock lock(m_mutex);
+    m_plan.emplace(m_terminal, folded);
+    const auto heights = static_cast<size_t>(m_terminal.height) + 1;
+    m_states.assign(heights, State::kDone);
+    m_nodes.assign(heights, nullptr);
+    for (const HeaderNode* node : m_plan->Missing()) {
+        const auto height = static_cast<size_t>(node->height);
+        m_states[height] = State::kMissing;
+        m_nodes[height] = node;
+    }
+    m_missing = m_plan->Missing().size();
+    m_none_below = 0;
+    m_refused.clear();
+    m_received_bytes = 0;
+    m_start_micros = m_env.MonotonicMicros();
+    m_queue = std::make_shared<Queue>(m_queue_bytes);
+    if (m_missing == 0) m_queue->Close();
+}
+
+std::unique_ptr<BlockSource> PeerBlockSupply::MakeSource()
+{
+    const Lock lock(m_mutex);
+    return std::make_unique<Source>(*this, m_queue);
+}
+
+void PeerBlockSupply::Stop()
+{
+    m_plan->Stop();
+    const Lock lock(m_mutex);
+    m_queue->Abort();
+}
+
+void PeerBlockSupply::Finish()
+{
+    m_plan->Stop();
+    const Lock lock(m_mutex);
+    m_queue->Close();
+}
+
+size_t PeerBlockSupply::BlocksToFold() const { return m_plan->Blocks() + m_plan->Missing().size(); }
+
+uint64_t PeerBlockSupply::EstimatedBytes() const
+{
+    const uint64_t stored = m_plan->EstimatedBytes();
+    const uint64_t each = stored ? stored / m_plan->Blocks() : m_usual_bytes;
+    return stored + each * m_plan->Missing().size();
+}
+
+DownloadProgress PeerBlockSupply::Progress() const
+{
+    DownloadProgress out;
+    out.peers = m_fetcher.PeerCount();
+    const Lock lock(m_mutex);
+    if (!m_queue) return out;
+    out.blocks = m_plan->Missing().size();
+    out.received = out.blocks - m_missing;
+    out.bytes = m_received_bytes;
+    const int64_t micros = std::max<int64_t>(m_env.MonotonicMicros() - m_start_micros, 1);
+    out.bytes_per_second = static_cast<double>(out.bytes) * 1e6 / static_cast<double>(micros);
+    return out;
+}
+
+size_t PeerBlockSupply::QueuedBytes() const
+{
+    const Lock lock(m_mutex);
+    return m_queue ? m_queue->BytesQueued() : 0;
+}
+
+std::string PeerBlockSupply::Detail() const
+{
+    const DownloadProgress now = Progress();
+    if (now.received == now.blocks) return {};
+    if (now.peers == 0) return "; no peers";
+    return fmt::format("; {} of {} blocks came from peers, {}/s; {} peers", now.received,
+                       now.blocks, FormatBytes(static_cast<uint64_t>(now.bytes_per_second)),
+                       now.peers);
+}
+
+bool PeerBlockSupply::IsMissing(const HeaderNode& node) const
+{
+    const auto height = static_cast<size_t>(node.height);
+    return m_queue && !m_queue->Closed() && height < m_states.size() &&
+           m_states[height] == State::kMissing && m_nodes[height] == &node;
+}
+
+bool PeerBlockSupply::Have(const HeaderNode& node) const
+{
+    const Lock lock(m_mutex);
+    return !IsMissing(node);
+}
+
+const HeaderNode* PeerBlockSupply::NextMissing(int32_t after) const
+{
+    const Lock lock(m_mutex);
+    if (!m_queue || m_queue->Closed()) return nullptr;
+    const size_t first = std::max(static_cast<size_t>(std::max(after, 0)) + 1, m_none_below);
+    for (size_t height = first; height < m_states.size(); ++height) {
+        if (m_states[height] == State::kMissing) return m_nodes[height];
+    }
+    return nullptr;
+}
+
+bool PeerBlockSupply::HasRoom(size_t bytes) const
+{
+    const Lock lock(m_mutex);
+    return m_queue && m_queue->HasRoom(bytes + sizeof(PeerBlock));
+}
+
+bool PeerBlockSupply::Put(PeerBlock&& block)
+{
+    const Lock lock(m_mutex);
+    if (!IsMissing(*block.node)) return true;
+    const size_t bytes = block.raw.size() + sizeof(PeerBlock);
+    if (!m_queue->HasRoom(bytes)) return false;
+    StateOf(block) = State::kAtWork;
+    while (m_none_below < m_states.size() && m_states[m_none_below] != State::kMissing) {
+        ++m_none_below;
+    }
+    m_queue->TryPush(std::move(block), bytes);
+    return true;
+}
+
+std::vector<RefusedBlock> PeerBlockSupply::TakeRefused()
+{
+    const Lock lock(m_mutex);
+    for (const RefusedBlock& block : m_refused) {
+        const auto height = static_cast<size_t>(block.node->height);
+        m_states[height] = State::kMissing;
+        m_none_below = std::min(m_none_below, height);
+    }
+    return std::exchange(m_refused, {});
+}
+
+void PeerBlockSupply::Kept(const PeerBlock& block)
+{
+    const Lock lock(m_mutex);
+    StateOf(block) = State::kDone;
+    m_received_bytes += block.raw.size();
+    if (--m_missing == 0) m_queue->Close();
+}
+
+void PeerBlockSupply::Refused(const PeerBlock& block, const RuleViolation& why)
+{
+    {
+        const Lock lock(m_mutex);
+        StateOf(block) = State::kRefused;
+        m_refused.push_back({.node = block.node,
+                             .peer = block.peer,
+                             .why = why,
+                             .via_compact = block.via_compact,
+                             .bytes = block.raw.size()});
+    }
+    m_fetcher.Wake();
+}
+
+} // namespace ibd

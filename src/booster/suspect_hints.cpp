@@ -1,0 +1,36 @@
+// See suspect_hints.h.
+#include "booster/suspect_hints.h"
+
+#include "swiftsync/checkpoint.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+void SuspectHints::Add(Entry entry)
+{
+    const Lock lock(m_mutex);
+    m_entries.push_back(std::move(entry));
+}
+
+void SuspectHints::Proven(const HeaderNode& valid)
+{
+    const Lock lock(m_mutex);
+    const auto is_below = [&](const Entry& entry) {
+        return valid.height >= entry.height && valid.Ancestor(entry.height)->hash == entry.terminal;
+    };
+    for (const Entry& entry : m_entries) {
+        if (!is_below(entry)) continue;
+        const Result<> noted = Note(entry);
+        if (!noted) m_log.Warning("IBD Booster: wrong hints are not noted: {}", noted.Message());
+    }
+    std::erase_if(m_entries, is_below);
+}
+
+Result<> SuspectHints::Note(const Entry& entry)
+{
+    IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_env, entry.directory));
+    return RememberBadHints(m_env, entry.directory, entry.id, entry.terminal, entry.why);
+}
+
+} // namespace ibd

@@ -1,0 +1,154 @@
+// UndoRun: makes undo data (rev*.dat) of blocks that were not connected, from blocks alone
+// (join/undo_rebuild.h), and writes it where connecting would have. Resumes stopped work. Owned by
+// Node, and by BoosterRun for validation; Run() and Make() on one thread, on a thread of its own
+// after Start(), the rest from any. Its spills lie in UndoFolder() (own_hints.h).
+#pragma once
+
+#include "booster/own_hints.h"
+#include "join/fold_search.h"
+#include "join/undo_options.h"
+#include "storage/block_store.h"
+#include "swiftsync/booster_progress.h"
+#include "swiftsync/sync_options.h"
+#include "util/threads.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+class BlockSupply;
+class UndoRebuild;
+
+/** The blocks for which undo data is wanted, and their checks. */
+struct UndoTask {
+    const HeaderNode& terminal;
+    BlockSupply& supply; //!< of the blocks 1 to `terminal`, if they must still be joined
+    UndoChecks checks = UndoChecks::kRules;
+    bool records = true; //!< false: the blocks are only checked
+    int32_t first = 1;   //!< all blocks below have undo data, if it is wanted, and are not checked
+                         //!< again
+    bool connected = false; //!< see JoinOptions
+    /** Only few blocks: uses UndoRebuild::RunLast(). */
+    bool last_only = false;
+    /** See UndoOptions. */
+    SideFold* side_fold = nullptr;
+    bool keep_pairs = false; //!< see UndoOptions
+    bool values = false;     //!< see JoinOptions; if the blocks must still be joined
+    /** Called when all blocks up to a height are checked and their undo data is on disk; may be
+     *  empty. */
+    std::function<Result<>(int32_t height)> durable = {};
+};
+
+/** A fold of all blocks up to a terminal block, about to begin. */
+struct FoldTask {
+    const HeaderNode& terminal;
+    FoldSearch::PlaceOf place;
+    uint64_t coins = 0;       //!< estimated result
+    uint64_t missing = 0;     //!< blocks from peers
+    uint64_t usual_bytes = 0; //!< average size of these
+};
+
+class UndoRun {
+public:
+    /** `if_room`: without room Run() logs it, RunLast() does not, and neither fails. */
+    UndoRun(Env& env, Logger& log, const ChainParams& params, bool if_room = false)
+        : m_env(env), m_log(log), m_params(params), m_if_room(if_room)
+    {
+    }
+
+    /** Whether a block of the active chain lacks undo data. */
+    static bool IsNeeded(const ChainManager& chain);
+    /** Whether one of the last kMinBlocksToKeep blocks lacks undo data. */
+    static bool IsLastNeeded(const ChainManager& chain);
+    /** Makes the missing undo data of the active chain, which may grow meanwhile; returns early,
+     *  without error, when interrupted. All blocks must be stored. Errors: the machine's, or a
+     *  block breaks a rule and is named (Broken()). Durable work is there at the next start. */
+    Result<> Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    /** Makes the missing undo data of the last kMinBlocksToKeep blocks, in a fraction of the time:
+     *  to be called before the chain is used. */
+    Result<> RunLast(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    /** An observer with which RunLast() need not read the blocks of this fold; null: no undo data
+     *  of the last blocks is wanted, or there is no room for it beside the fold. Uses this UndoRun,
+     *  the chain and the task's nodes; all outlive it. */
+    std::unique_ptr<FoldObserver> WatchFold(const ChainManager& chain, const BlockStore& blocks,
+                                            const BoosterOptions& options, const FoldTask& fold);
+    /** Announces Run(): until then missing undo data is reported to users. */
+    void Expect(const ChainManager& chain);
+    /** Runs RunLast() and Run() on a thread of its own with low priority, and again after each
+     *  Ask(). Calls `ended` there with their result. Once. */
+    void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+               std::function<void(const Result<>&)> ended);
+    /** Undo data of the active chain was found to be missing: the thread makes it, once started.
+     *  False: Run() has failed before, and it will not be made. Not under the headers lock. */
+    bool Ask(const ChainManager& chain);
+    /** Interrupts it and waits for its end. */
+    void Stop();
+    /** The block that breaks a rule; null: none was found. After Run(). */
+    const HeaderNode* Broken() const { return m_broken; }
+    /** Text for users while undo data of the active chain is missing and Run() is expected, running
+     *  or failed: the height up to which it exists, and the remaining time; else empty. */
+    std::string Describe() const;
+
+    /** Does the work of a task, on a chain whose stored blocks stay in place. Any verdict but
+     *  kIncomplete; errors: see Run(). */
+    Result<JoinVerdict> Make(ChainManager& chain, const BlockStore& blocks,
+                             const BoosterOptions& options, const UndoTask& task);
+
+    /** Makes Run() and Make() return soon, now and in later calls. */
+    void Interrupt();
+    /** Progress while they are running, or Describe() is not empty. */
+    std::optional<UndoProgress> Progress() const;
+
+private:
+    class Keeper;
+    /** Heights of the active chain without undo data, and the highest of these blocks. */
+    struct Gap {
+        int32_t first = 0;
+        const HeaderNode* last = nullptr; //!< null: none
+    };
+    /** For the branch that ends in `tip` (may be null), from a height on. */
+    static Gap FindGap(const ChainManager& chain, const HeaderNode* tip, int32_t lowest);
+    static Gap FindGap(const ChainManager& chain) { return FindGap(chain, chain.Tip(), 1); }
+    static Gap FindLastGap(const ChainManager& chain, const HeaderNode* tip);
+    static Gap FindLastGap(const ChainManager& chain) { return FindLastGap(chain, chain.Tip()); }
+    Result<const HeaderNode*> ChooseTerminal(const ChainManager& chain, const Gap& gap,
+                                             const BoosterOptions& options) const;
+    Result<std::optional<RoomShortage>> LookForRoom(const ChainManager& chain,
+                                                    const BoosterOptions& options, const Gap& gap,
+                                                    bool last_only) const;
+    void MakeAll(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+                 const std::function<void(const Result<>&)>& ended);
+    /** False: the thread must end. */
+    bool WaitForAsk();
+    void Tell(const Gap& gap);
+    void NoteShortage(const Gap& gap, const RoomShortage& shortage);
+    Result<> Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
+                  const Gap& gap);
+    /** False: it was interrupted. */
+    Error RefuseChain(ChainManager& chain, const HeaderNode& broken, const std::string& reason);
+    Result<bool> MakeMissing(ChainManager& chain, const BlockStore& blocks,
+                             const BoosterOptions& options, const Gap& gap, bool last_only);
+    std::optional<UndoProgress> ProgressHeld() const IBD_REQUIRES(m_mutex);
+
+    Env& m_env;
+    Logger& m_log;
+    const ChainParams& m_params;
+    const bool m_if_room;
+    std::atomic<bool> m_stop = false;
+    std::atomic<int32_t> m_done = 0; //!< undo data is complete up to this height
+    mutable Mutex m_mutex;
+    const UndoRebuild* m_rebuild IBD_GUARDED_BY(m_mutex) = nullptr;
+    int32_t m_first IBD_GUARDED_BY(m_mutex) = 0; //!< of the task
+    int32_t m_last IBD_GUARDED_BY(m_mutex) = 0;  //!< of the task
+    bool m_last_only IBD_GUARDED_BY(m_mutex) = false;
+    /** All blocks above this height have it, and all that Run() found missing are at or below it;
+     *  0: none. */
+    int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
+    std::string m_failure IBD_GUARDED_BY(m_mutex); //!< of Run()
+    bool m_asked IBD_GUARDED_BY(m_mutex) = false;  //!< since the thread last began
+    std::condition_variable_any m_changed;         //!< m_asked or m_stop
+    std::atomic<const HeaderNode*> m_broken = nullptr;
+    std::optional<FoundCoins> m_found; //!< from WatchFold(), for RunLast()
+    NamedThread m_thread;
+};
+
+} // namespace ibd

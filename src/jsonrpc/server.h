@@ -1,0 +1,39 @@
+// RpcServer: the JSON-RPC service configured by the options: HTTP, logins, calls.
+#pragma once
+
+#include "jsonrpc/auth.h"
+#include "jsonrpc/http_server.h"
+#include "jsonrpc/table.h"
+
+namespace ibd {
+
+/** What a user sees where the server does not start; the log says why. */
+inline constexpr const char* kRpcServerNotStarted =
+    "Unable to start HTTP server. See debug log for details.";
+
+struct RpcServerOptions {
+    HttpServerOptions http;
+    RpcAuthOptions auth;
+    bool log_ips = false; //!< -logips
+};
+
+class RpcServer {
+public:
+    /** Serves `table`, which must outlive it. */
+    static Result<std::unique_ptr<RpcServer>>
+    Start(Env& env, Logger& logger, const RpcServerOptions& options, RpcTable& table);
+    /** Refuses new requests; running ones continue. */
+    void Interrupt() { m_http->Interrupt(); }
+
+private:
+    RpcServer(Logger& logger, RpcTable& table) : m_logger(logger), m_table(table) {}
+    HttpResponse Answer(const HttpRequest& request);
+
+    Logger& m_logger;
+    RpcTable& m_table;
+    bool m_log_ips = false;
+    std::unique_ptr<RpcAuth> m_auth;
+    std::unique_ptr<HttpServer> m_http; //!< stops first
+};
+
+} // namespace ibd

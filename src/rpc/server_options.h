@@ -1,0 +1,16 @@
+// The options of the JSON-RPC server.
+#pragma once
+
+#include "jsonrpc/server.h"
+#include "util/args.h"
+
+namespace ibd {
+
+/** The options of the "RPC server" group of -help. */
+void AddRpcOptions(ArgsManager& args);
+
+/** Reads the options. `network_dir` is where the cookie goes unless -rpccookiefile is absolute. */
+Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t default_port,
+                                        const Path& network_dir, Logger& logger);
+
+} // namespace ibd

@@ -1,0 +1,416 @@
+// The whole server over real sockets: logins, methods, statuses, many calls at once, shutdown.
+#include "jsonrpc/http_parser.h"
+#include "jsonrpc/server.h"
+#include "support/temp_dir.h"
+#include "util/base64.h"
+#include "util/threads.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/catch.h"
+
+using namespace ibd;
+using ibd::test::TempDir;
+
+namespace {
+
+uint16_t FreePort()
+{
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    ::close(fd);
+    return ntohs(address.sin_port);
+}
+
+/** A connection to the server. */
+class Client {
+public:
+    explicit Client(uint16_t port) : m_fd(::socket(AF_INET, SOCK_STREAM, 0))
+    {
+        sockaddr_in address = {};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        m_connected = ::connect(m_fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    }
+    ~Client() { ::close(m_fd); }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    void Send(const std::string& bytes)
+    {
+        if (m_connected) (void)!::send(m_fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    }
+    /** Until `end` has come, or the server closes. */
+    std::string Read(const std::string& end = "")
+    {
+        std::string answer;
+        char buffer[4096];
+        while (m_connected && (end.empty() || !answer.ends_with(end))) {
+            const ssize_t n = ::read(m_fd, buffer, sizeof buffer);
+            if (n <= 0) break;
+            answer.append(buffer, static_cast<size_t>(n));
+        }
+        return answer;
+    }
+    int Socket() const { return m_fd; }
+    uint16_t LocalPort() const
+    {
+        sockaddr_in address = {};
+        socklen_t size = sizeof address;
+        REQUIRE(::getsockname(m_fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+        return address.sin_port;
+    }
+
+private:
+    const int m_fd;
+    bool m_connected = false;
+};
+
+/** Sends a request and reads until the server closes: the whole answer. */
+std::string Exchange(uint16_t port, const std::string& request)
+{
+    Client client(port);
+    client.Send(request);
+    return client.Read();
+}
+
+/** The server's end of a connection, which lives in this process. */
+int AcceptedSocket(const Client& client)
+{
+    for (int fd = 0; fd < 1024; ++fd) {
+        sockaddr_in peer = {};
+        socklen_t size = sizeof peer;
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+        if (peer.sin_port == client.LocalPort()) return fd;
+    }
+    return -1;
+}
+
+std::string PostRequest(const std::string& body, const std::string& login,
+                        const std::string& path = "/", const std::string& method = "POST")
+{
+    return method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " +
+           std::to_string(body.size()) +
+           (login.empty() ? "" : "\r\nAuthorization: Basic " + ToBase64(AsBytes(login))) +
+           "\r\n\r\n" + body;
+}
+
+struct Server {
+    std::unique_ptr<Env> env = MakePosixEnv();
+    std::unique_ptr<Logger> log = MakeNullLogger();
+    RpcTable table{*env};
+    RpcServerOptions options;
+    std::unique_ptr<RpcServer> server;
+    std::atomic<int> in_call{0};
+    std::atomic<bool> hold{false};
+    const uint16_t port = FreePort();
+
+    Server()
+    {
+        table.Add(
+            {"test", "ping", "", {}, "", "", [](const RpcCall&) -> UniValue { return "pong"; }});
+        table.Add({"test", "hold", "", {}, "", "", [this](const RpcCall&) -> UniValue {
+                       ++in_call;
+                       while (hold) ::usleep(1000);
+                       return "held";
+                   }});
+        table.EndWarmup();
+        options.http.bind = {{"127.0.0.1", port}};
+        options.http.allowed = [](const std::string& host) { return host == "127.0.0.1"; };
+        options.http.threads = 2;
+        table.Add({"test",
+                   "repeat",
+                   "",
+                   {{"text", RpcType::kString, true, "", ""}},
+                   "",
+                   "",
+                   [](const RpcCall& call) -> UniValue { return call.String(0); }});
+        options.auth.user = "u";
+        options.auth.password = "p";
+    }
+    void Start()
+    {
+        auto started = RpcServer::Start(*env, *log, options, table);
+        REQUIRE(started.Ok());
+        server = std::move(*started);
+    }
+};
+
+const char* const kPing = R"({"id":1,"method":"ping"})";
+
+} // namespace
+
+TEST_CASE("the server answers those who log in and POST to the right place")
+{
+    Server s;
+    s.Start();
+    const auto answer = [&](const std::string& request) { return Exchange(s.port, request); };
+    CHECK_THAT(answer(PostRequest(kPing, "u:p")),
+               Catch::StartsWith("HTTP/1.1 200") &&
+                   Catch::Contains("Content-Type: application/json") &&
+                   Catch::EndsWith("{\"result\":\"pong\",\"error\":null,\"id\":1}\n"));
+    CHECK_THAT(answer(PostRequest(kPing, "u:wrong")),
+               Catch::StartsWith("HTTP/1.1 401") &&
+                   Catch::Contains("WWW-Authenticate: Basic realm=\"jsonrpc\""));
+    CHECK_THAT(answer(PostRequest(kPing, "")), Catch::StartsWith("HTTP/1.1 401"));
+    CHECK_THAT(answer(PostRequest(kPing, "u:p", "/nowhere")), Catch::StartsWith("HTTP/1.1 404"));
+    CHECK_THAT(answer(PostRequest("", "u:p", "/", "GET")),
+               Catch::StartsWith("HTTP/1.1 405") &&
+                   Catch::Contains("JSONRPC server handles only POST requests"));
+    CHECK_THAT(answer(PostRequest("", "u:p", "/", "DELETE")), Catch::StartsWith("HTTP/1.1 405"));
+    CHECK_THAT(answer(PostRequest("{", "u:p")), Catch::StartsWith("HTTP/1.1 500"));
+    CHECK_THAT(answer(PostRequest(R"({"jsonrpc":"2.0","method":"ping"})", "u:p")),
+               Catch::StartsWith("HTTP/1.1 204"));
+    const std::string long_header(HttpParser::kMaxHeaderBytes + 100, 'x');
+    CHECK_THAT(answer("POST / HTTP/1.1\r\nX: " + long_header + "\r\n\r\n"),
+               Catch::StartsWith("HTTP/1.1 400 Bad Request\r\n") && Catch::EndsWith("\r\n\r\n"));
+}
+
+TEST_CASE("methods that nobody serves get 405 and no body, what is no HTTP 400 and no body")
+{
+    Server s;
+    s.Start();
+    for (const char* method : {"OPTIONS", "PATCH", "TRACE", "DELETE", "CONNECT", "BREW"}) {
+        INFO(method);
+        CHECK_THAT(Exchange(s.port, PostRequest("", "u:p", "/", method)),
+                   Catch::StartsWith("HTTP/1.1 405 Method Not Allowed\r\n") &&
+                       Catch::Contains("\r\nContent-Length: 0\r\n") && Catch::EndsWith("\r\n\r\n"));
+    }
+    for (const char* bad : {"no HTTP at all\r\n\r\n", "POST / HTTP/1.1\r\nbad\r\n\r\n"}) {
+        CHECK_THAT(Exchange(s.port, bad), Catch::StartsWith("HTTP/1.1 400 Bad Request\r\n") &&
+                                              Catch::EndsWith("\r\n\r\n"));
+    }
+    CHECK_THAT(Exchange(s.port, "POST / HTTP/1.1\r\nContent-Length: 40000000\r\n\r\n"),
+               Catch::StartsWith("HTTP/1.1 413 Content too large\r\n"));
+}
+
+TEST_CASE("a request of which a proxy may see another end gets one 400, and what follows nothing")
+{
+    Server s;
+    s.Start();
+    const std::string login = "Authorization: Basic " + ToBase64(AsBytes("u:p")) + "\r\n";
+    const std::string hidden = PostRequest(kPing, "u:p");
+    const std::string length = "Content-Length: " + std::to_string(hidden.size()) + "\r\n";
+    const std::string chunked = "Transfer-Encoding: chunked\r\n";
+    const std::pair<const char*, std::string> requests[] = {
+        {"HTTP/1.1", chunked + length + "\r\n0\r\n\r\n"},
+        {"HTTP/1.1", length + chunked + "\r\n0\r\n\r\n"},
+        {"HTTP/1.0", "Connection: keep-alive\r\n" + chunked + "\r\n0\r\n\r\n"},
+        {"HTTP/1.1", length + "Content-Length: 0\r\n\r\n"},
+        {"HTTP/1.1", "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n"},
+        {"HTTP/1.1", "Transfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n"},
+        {"HTTP/1.1", "Transfer-Encoding: chunked\r\n" + chunked + "\r\n0\r\n\r\n"},
+        {"HTTP/1.1", chunked + "\r\n0\n\n"}};
+    for (const auto& [version, rest] : requests) {
+        INFO(version << ' ' << rest);
+        const std::string answer =
+            Exchange(s.port, std::string("POST / ") + version + "\r\n" + login + rest + hidden);
+        CHECK_THAT(answer,
+                   Catch::Contains(" 400 Bad Request\r\n") && Catch::EndsWith("\r\n\r\n"));
+        CHECK(answer.find("HTTP/1.", 1) == std::string::npos);
+    }
+}
+
+TEST_CASE("no answer waits for an acknowledgement: TCP_NODELAY")
+{
+    Server s;
+    s.Start();
+    Client client(s.port);
+    client.Send("GET /none HTTP/1.1\r\n\r\n");
+    client.Read("\r\n\r\n"); // it is accepted
+    const int fd = AcceptedSocket(client);
+    REQUIRE(fd >= 0);
+    int on = 0;
+    socklen_t size = sizeof on;
+    REQUIRE(::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, &size) == 0);
+    CHECK(on == 1);
+}
+
+TEST_CASE("requests on one connection are answered in their order, as HTTP/1.1 and 1.0 keep it")
+{
+    Server s;
+    s.Start();
+    const auto request = [](const std::string& text, const char* version, const char* headers) {
+        const std::string body = R"({"id":1,"method":"repeat","params":[")" + text + "\"]}";
+        return std::string("POST / HTTP/") + version + "\r\nAuthorization: Basic " +
+               ToBase64(AsBytes("u:p")) + "\r\n" + headers +
+               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    };
+    std::string all;
+    const std::string big(50'000, 'x');
+    for (int i = 0; i < 50; ++i) all += request("<" + std::to_string(i) + ">" + big, "1.1", "");
+    Client client(s.port);
+    NamedThread sender("sender",
+                       [&] { client.Send(all + request("last", "1.1", "Connection: close\r\n")); });
+    const std::string answers = client.Read();
+    size_t at = 0;
+    for (int i = 0; i < 50; ++i) {
+        at = answers.find("<" + std::to_string(i) + ">", at);
+        REQUIRE(at != std::string::npos);
+    }
+    CHECK(answers.find("last", at) != std::string::npos);
+    sender.Join();
+
+    CHECK_THAT(Exchange(s.port, request("old", "1.0", "")),
+               Catch::StartsWith("HTTP/1.0 200 OK\r\n") && Catch::Contains("old") &&
+                   !Catch::Contains("Content-Length") && !Catch::Contains("Date"));
+    Client kept(s.port);
+    kept.Send(request("one", "1.0", "Connection: Keep-Alive\r\n") + request("two", "1.0", ""));
+    CHECK_THAT(kept.Read(), Catch::Contains("one") && Catch::Contains("two") &&
+                                Catch::Contains("Connection: keep-alive"));
+}
+
+TEST_CASE("a client that says no more still gets its answer")
+{
+    Server s;
+    s.Start();
+    const std::string chunked =
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nAuthorization: Basic " +
+        ToBase64(AsBytes("u:p")) +
+        "\r\n\r\n1\r\n{\r\n17\r\n\"id\":1,\"method\":\"ping\"}\r\n0\r\n\r\n";
+    Client client(s.port);
+    client.Send(chunked);
+    ::shutdown(client.Socket(), SHUT_WR);
+    CHECK_THAT(client.Read(), Catch::StartsWith("HTTP/1.1 200") && Catch::Contains("pong"));
+}
+
+TEST_CASE("hostile clients are bounded: pauses, many connections, many bytes")
+{
+    Server s;
+    SECTION("a head that does not end, a client that says nothing")
+    {
+        s.options.http.timeout_seconds = 1;
+        s.Start();
+        Client slow(s.port);
+        slow.Send("POST / HTTP/1.1\r\n");
+        CHECK(slow.Read().empty()); // returns: the server has closed
+        Client silent(s.port);
+        CHECK(silent.Read().empty());
+    }
+    SECTION("more connections than there may be: the oldest that is idle goes")
+    {
+        s.options.http.max_connections = 2;
+        s.Start();
+        const std::string probe = "GET /none HTTP/1.1\r\n\r\n";
+        std::vector<std::unique_ptr<Client>> clients;
+        for (int i = 0; i < 3; ++i) {
+            clients.push_back(std::make_unique<Client>(s.port));
+            clients.back()->Send(probe);
+            CHECK_THAT(clients.back()->Read("\r\n\r\n"), Catch::StartsWith("HTTP/1.1 404"));
+        }
+        CHECK(clients[0]->Read().empty());
+        clients[1]->Send(probe);
+        CHECK_THAT(clients[1]->Read("\r\n\r\n"), Catch::StartsWith("HTTP/1.1 404"));
+    }
+    SECTION("bodies beyond the memory for them")
+    {
+        s.options.http.max_body_bytes = 1000;
+        s.Start();
+        Client holds(s.port);
+        holds.Send("POST / HTTP/1.1\r\nContent-Length: 900\r\n\r\n" + std::string(899, 'x'));
+        const std::string body(200, ' ');
+        while (Exchange(s.port, PostRequest(body, "u:p")).find(" 503 ") == std::string::npos) {
+            ::usleep(1000); // the first may not have been read yet
+        }
+        holds.Send("x");
+        CHECK_THAT(holds.Read("\r\n\r\n"), Catch::StartsWith("HTTP/1.1 401"));
+        CHECK_THAT(Exchange(s.port, PostRequest(body, "u:p")), Catch::StartsWith("HTTP/1.1 500"));
+    }
+}
+
+TEST_CASE("a peer that is not allowed is refused")
+{
+    Server s;
+    s.options.http.allowed = [](const std::string& host) { return host == "10.0.0.1"; };
+    s.Start();
+    CHECK_THAT(Exchange(s.port, PostRequest(kPing, "u:p")), Catch::StartsWith("HTTP/1.1 403"));
+}
+
+TEST_CASE("calls beyond the work queue are refused, those under way end well at shutdown")
+{
+    Server s;
+    s.options.http.work_queue = 1;
+    s.options.http.threads = 1;
+    s.hold = true;
+    s.Start();
+    const std::string request = PostRequest(R"({"id":1,"method":"hold"})", "u:p");
+    std::atomic<int> refused{0};
+    std::atomic<int> held{0};
+    std::vector<NamedThread> clients;
+    // The first is at work before the others come: one fits into the queue, two are refused.
+    for (int i = 0; i < 4; ++i) {
+        while (i > 0 && s.in_call == 0) ::usleep(1000);
+        clients.emplace_back("client", [&] {
+            const std::string answer = Exchange(s.port, request);
+            if (answer.find("held") != std::string::npos) ++held;
+            if (answer.starts_with("HTTP/1.1 503") &&
+                answer.find("Work queue depth exceeded") != std::string::npos) {
+                ++refused;
+            }
+        });
+    }
+    while (refused < 2) ::usleep(1000);
+    s.server->Interrupt();
+    CHECK_THAT(Exchange(s.port, request), Catch::StartsWith("HTTP/1.1 503"));
+    s.hold = false;
+    s.server.reset();
+    clients.clear();
+    CHECK(held == 2);
+    CHECK(refused == 2);
+    CHECK(Exchange(s.port, request).empty());
+}
+
+TEST_CASE("a client that leaves before its answer does no harm")
+{
+    Server s;
+    s.hold = true;
+    s.Start();
+    const std::string request = PostRequest(R"({"id":1,"method":"hold"})", "u:p");
+    for (int i = 0; i < 2; ++i) {
+        const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address = {};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(s.port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        REQUIRE(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+        REQUIRE(::write(fd, request.data(), request.size()) > 0);
+        while (s.in_call <= i) ::usleep(1000);
+        ::close(fd);
+    }
+    s.hold = false;
+    CHECK_THAT(Exchange(s.port, PostRequest(kPing, "u:p")), Catch::Contains("pong"));
+    s.server.reset();
+}
+
+TEST_CASE("a server that stops before its loop has begun ends all the same")
+{
+    const auto env = MakePosixEnv();
+    const auto log = MakeNullLogger();
+    HttpServerOptions options;
+    options.bind = {{"127.0.0.1", FreePort()}};
+    options.threads = 1;
+    // Which comes first, the loop or its end, is a race: most rounds are won by the end.
+    for (int round = 0; round < 200; ++round) {
+        REQUIRE(HttpServer::Start(*env, *log, options, [](const HttpRequest&) {
+                    return HttpResponse{};
+                }).Ok());
+    }
+}
+
+TEST_CASE("an address that is taken is an error")
+{
+    Server a;
+    a.Start();
+    const auto b = RpcServer::Start(*a.env, *a.log, a.options, a.table);
+    REQUIRE_FALSE(b.Ok());
+    CHECK(b.Message() == "Unable to start HTTP server. See debug log for details.");
+}
