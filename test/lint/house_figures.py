@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Figures of the structure: lines by module, methods of the largest classes, friends, columns.
+
+    house_figures.py            prints them
+    house_figures.py --check    exits 1 if one is above its bound
+
+A method is a function that a class declares: constructors, destructors and operators count, data
+members, types and aliases do not.
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Bounds that hold today; the targets are in the comments. They only ever fall.
+MAX_NODE_LINES = 5_500  # target: 5,000
+MAX_METHODS = {"booster": 92, "net": 170}  # target: 40 in both
+MAX_METHODS_ELSEWHERE = 125  # target: 70
+MAX_FRIENDS = 9  # target: 0
+
+
+def without_comments(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def body_end(text, begin):
+    """Behind the brace that closes the one at `begin`."""
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return at + 1
+    return len(text)
+
+
+def declarations(body):
+    """What a class body declares at its own level, each without its inner braces."""
+    flat, at = "", 0
+    while at < len(body):
+        if body[at] == "{":
+            at = body_end(body, at)
+            flat += ";"
+        else:
+            flat += body[at]
+            at += 1
+    flat = re.sub(r"^\s*#.*$|\b(public|protected|private)\s*:", "", flat, flags=re.M)
+    return [" ".join(part.split()) for part in flat.split(";")]
+
+
+def is_method(declaration):
+    head = re.sub(r"^(template\s*<[^()]*>\s*|\[\[\w+\]\]\s*)+", "", declaration)
+    if re.match(r"(using|typedef|friend|struct|class|enum|static_assert)\b", head):
+        return False
+    # A member whose type or initializer has parentheses is none: std::function<void(int)> m_call.
+    head = re.sub(r"IBD_GUARDED_BY\([^)]*\)", "", head)
+    while "<" in (shorter := re.sub(r"<[^<>]*>", "", head)) and shorter != head:
+        head = shorter
+    head = re.sub(r"<[^<>]*>", "", head).partition("=")[0] if "operator" not in head else head
+    return re.search(r"(operator\s*[^\s\w(]+|~?\w+)\s*\(", head) is not None
+
+
+def classes(text):
+    """(name, number of methods) of each class and struct of a header."""
+    text = without_comments(text)
+    for match in re.finditer(r"(?<!enum )\b(?:class|struct)\s+(\w+)[^;{}()=]*\{", text):
+        begin = match.end() - 1
+        body = text[begin + 1:body_end(text, begin) - 1]
+        yield match[1], sum(map(is_method, declarations(body)))
+
+
+def lines_by_module():
+    return {folder.name: sum(len(path.read_text().splitlines()) for path in folder.rglob("*")
+                             if path.suffix in (".h", ".cpp"))
+            for folder in sorted((ROOT / "src").iterdir()) if folder.is_dir()}
+
+
+def largest_classes():
+    """(methods, module, class), largest first."""
+    found = [(count, path.relative_to(ROOT / "src").parts[0], name)
+             for path in (ROOT / "src").rglob("*.h") for name, count in classes(path.read_text())]
+    return sorted(found, reverse=True)
+
+
+def friends():
+    return [f"{path.relative_to(ROOT)}: {match[0]}" for path in (ROOT / "src").rglob("*.h")
+            for match in re.finditer(r"\bfriend\s+(class|struct)\s+\w+",
+                                     without_comments(path.read_text()))]
+
+
+def offences(lines, sizes, befriended):
+    if lines["node"] > MAX_NODE_LINES:
+        yield f"node has {lines['node']} lines, more than {MAX_NODE_LINES}"
+    for count, module, name in sizes:
+        bound = MAX_METHODS.get(module, MAX_METHODS_ELSEWHERE)
+        if count > bound:
+            yield f"{module}: {name} has {count} methods, more than {bound}"
+    if len(befriended) > MAX_FRIENDS:
+        yield f"{len(befriended)} friends, more than {MAX_FRIENDS}: {', '.join(befriended)}"
+
+
+def main():
+    lines, sizes, befriended = lines_by_module(), largest_classes(), friends()
+    bad = list(offences(lines, sizes, befriended))
+    if "--check" in sys.argv[1:]:
+        print("\n".join(bad) if bad else "the structure keeps its bounds")
+        return 1 if bad else 0
+    for name, count in lines.items():
+        print(f"{name:12} {count:6} lines")
+    print("\nmethods of the largest classes:")
+    for count, module, name in sizes[:15]:
+        print(f"{module:12} {name:24} {count:4}")
+    print(f"\n{len(befriended)} friends")
+    print("\n".join(befriended))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
