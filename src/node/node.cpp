@@ -5,10 +5,9 @@
 #include "node/network_config.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
-#include "rpc/hints_calls.h"
+#include "rpc/all_calls.h"
 #include "rpc/server_options.h"
 #include "rpc/unfinished_file.h"
-#include "rpc/util_calls.h"
 #include "validation/block_import.h"
 
 #include <algorithm>
@@ -150,42 +149,19 @@ std::optional<BoosterProgress> Node::BoosterStatus() const
 
 Result<> Node::StartRpc()
 {
-    AddControlMethods(m_table, m_control);
-    AddChainInfoMethods(m_table, m_chain_context);
-    AddDeploymentMethods(m_table, m_chain_context);
-    AddBlockMethods(m_table, m_chain_context);
-    AddCoinsMethods(m_table, m_chain_context, m_pool);
-    AddScanMethods(m_table, m_chain_context);
-    AddDescriptorMethods(m_table, m_chain_context);
-    AddTransactionMethods(m_table, m_chain_context, m_pool);
-    AddTxProofMethods(m_table, m_chain_context);
-    AddChainControlMethods(m_table, m_chain_context);
-    AddMempoolMethods(m_table, m_pool_context);
-    AddSendMethod(m_table, m_pool_context);
-    AddTestAcceptMethod(m_table, m_pool_context);
-    AddFeeMethods(m_table, !m_options.network.peers.blocks_only);
-    AddMiningMethods(m_table, m_mining);
-    AddBlockTemplateMethods(m_table, m_mining);
-    AddGenerateMethods(m_table, m_mining);
-    AddBoosterMethods(
-        m_table, [this] { return BoosterStatus(); }, m_overall);
+    AddAllCalls(m_table,
+                {.control = m_control,
+                 .chain = m_chain_context,
+                 .pool = m_pool_context,
+                 .mining = m_mining,
+                 .net = m_net,
+                 .booster = [this] { return BoosterStatus(); },
+                 .overall = m_overall,
+                 .hints_join = JoinOptionsFrom(m_options.booster, FolderOfCalls(m_options.booster)),
+                 .hints_made = [this](const Hints& hints,
+                                      const BlockHash& terminal) { KeepHints(hints, terminal); },
+                 .fees = !m_options.network.peers.blocks_only});
     m_table.ShowProgress(m_overall);
-    AddHintsMethods(
-        m_table, m_chain_context, m_log,
-        JoinOptionsFrom(m_options.booster, FolderOfCalls(m_options.booster)),
-        [this](const Hints& hints, const BlockHash& terminal) { KeepHints(hints, terminal); });
-    AddIndexMethods(m_table);
-    AddAddressMethods(m_table, m_chain_context);
-    AddMessageMethods(m_table, m_chain_context);
-    AddDecodeScriptMethod(m_table, m_chain_context);
-    AddRawTransactionMethods(m_table, m_chain_context);
-    AddPsbtMethods(m_table, m_chain_context);
-    AddPsbtSigningMethods(m_table, m_chain_context);
-    AddNetworkMethods(m_table, m_net);
-    AddPeerMethods(m_table, m_net);
-    AddNodeMethods(m_table, m_net);
-    AddBanMethods(m_table, m_net);
-    AddPeerAddressMethods(m_table, m_net);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
                          ReadRpcOptions(m_args, m_paths.rpc_port, m_dir.Net(), m_log));

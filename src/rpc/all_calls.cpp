@@ -1,0 +1,49 @@
+// See all_calls.h.
+#include "rpc/all_calls.h"
+#include "rpc/util_calls.h"
+
+namespace ibd {
+
+void AddAllCalls(RpcTable& table, const CallContexts& contexts)
+{
+    AddControlMethods(table, contexts.control);
+
+    ChainContext& chain = contexts.chain;
+    TxPool& pool = contexts.pool.pool;
+    AddChainInfoMethods(table, chain);
+    AddDeploymentMethods(table, chain);
+    AddBlockMethods(table, chain);
+    AddCoinsMethods(table, chain, pool);
+    AddScanMethods(table, chain);
+    AddDescriptorMethods(table, chain);
+    AddTransactionMethods(table, chain, pool);
+    AddTxProofMethods(table, chain);
+    AddChainControlMethods(table, chain);
+    AddIndexMethods(table);
+    AddBoosterMethods(table, contexts.booster, contexts.overall);
+    AddHintsMethods(table, chain, contexts.pool.log, contexts.hints_join, contexts.hints_made);
+
+    AddMempoolMethods(table, contexts.pool);
+    AddSendMethod(table, contexts.pool);
+    AddTestAcceptMethod(table, contexts.pool);
+    AddFeeMethods(table, contexts.fees);
+
+    AddMiningMethods(table, contexts.mining);
+    AddBlockTemplateMethods(table, contexts.mining);
+    AddGenerateMethods(table, contexts.mining);
+
+    AddAddressMethods(table, chain);
+    AddMessageMethods(table, chain);
+    AddDecodeScriptMethod(table, chain);
+    AddRawTransactionMethods(table, chain);
+    AddPsbtMethods(table, chain);
+    AddPsbtSigningMethods(table, chain);
+
+    AddNetworkMethods(table, contexts.net);
+    AddPeerMethods(table, contexts.net);
+    AddNodeMethods(table, contexts.net);
+    AddBanMethods(table, contexts.net);
+    AddPeerAddressMethods(table, contexts.net);
+}
+
+} // namespace ibd

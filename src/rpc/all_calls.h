@@ -1,0 +1,30 @@
+// All calls of the node in one table. A new file of calls is named in all_calls.cpp and nowhere
+// else.
+#pragma once
+
+#include "rpc/blockchain.h"
+#include "rpc/control.h"
+#include "rpc/hints_calls.h"
+#include "rpc/mempool.h"
+#include "rpc/mining.h"
+#include "rpc/network.h"
+
+namespace ibd {
+
+/** What calls work with. All must outlive the table. */
+struct CallContexts {
+    ControlContext& control;
+    ChainContext& chain;
+    PoolContext& pool;
+    MiningContext& mining;
+    NetContext& net;
+    std::function<std::optional<BoosterProgress>()> booster; //!< of getboosterinfo
+    const OverallProgress& overall;                          //!< likewise
+    JoinOptions hints_join;                                  //!< of dumptxouthints
+    HintsMade hints_made;                                    //!< by dumptxouthints
+    bool fees = true; //!< whether transactions come from peers
+};
+
+void AddAllCalls(RpcTable& table, const CallContexts& contexts);
+
+} // namespace ibd
