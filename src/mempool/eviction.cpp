@@ -2,7 +2,7 @@
 #include "mempool/eviction.h"
 
 #include "consensus/limits.h"
-#include "mempool/linearize.h"
+#include "mempool/chunks.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ Amount Trim(TxPool& pool)
     // From the back each chunk comes before the chunks that it depends on.
     while (pool.MemoryUsage() > most && !chunks.empty()) {
         const Chunk& worst = chunks.back();
-        best = std::max(best, worst.fee * 1'000 * kWitnessScaleFactor / worst.weight);
+        best = std::max(best, worst.sum.fee * 1'000 * kWitnessScaleFactor / worst.sum.size);
         for (auto tx = worst.txs.rbegin(); tx != worst.txs.rend(); ++tx) {
             pool.RemoveWithDescendants(Txid((*tx)->Id()));
         }

@@ -1,126 +1,184 @@
 // See linearize.h.
 #include "mempool/linearize.h"
 
+#include "mempool/min_cut.h"
 #include "util/check.h"
 
-#include <algorithm>
 #include <bit>
+#include <memory>
 
 namespace ibd {
 
 namespace {
 
-using Mask = uint64_t; //!< set of transactions by position in a cluster
-__extension__ typedef __int128 Int128;
-
-constexpr size_t kMostTxs = 64;
-constexpr Mask Bit(size_t at) { return Mask{1} << at; }
-
-/** Fee and size are below 2^51 and 2^27, so the products fit. */
-bool PaysLess(Amount fee, int64_t weight, Amount other_fee, int64_t other_weight)
+constexpr TxMask Bit(size_t at) { return TxMask{1} << at; }
+constexpr TxMask FirstBits(size_t count)
 {
-    return static_cast<Int128>(fee) * other_weight < static_cast<Int128>(other_fee) * weight;
+    return count == kMaxClusterTxs ? ~TxMask{0} : Bit(count) - 1;
 }
 
-class Linearizer {
-public:
-    explicit Linearizer(const PoolTxSet& cluster) : m_txs(cluster.begin(), cluster.end())
-    {
-        CHECK(m_txs.size() <= kMostTxs);
-        // In this order ancestors precede their descendants.
-        std::sort(m_txs.begin(), m_txs.end(),
-                  [](const PoolTx* a, const PoolTx* b) { return a->sequence < b->sequence; });
-        for (size_t i = 0; i < m_txs.size(); ++i) m_ancestors.push_back(AncestorsOf(i));
-    }
+size_t First(TxMask set) { return static_cast<size_t>(std::countr_zero(set)); }
 
-    std::vector<Chunk> Run()
-    {
-        std::vector<Chunk> chunks;
-        Mask left = m_txs.size() == kMostTxs ? ~Mask{0} : Bit(m_txs.size()) - 1;
-        while (left != 0) {
-            const Mask next = BestSet(left);
-            left &= ~next;
-            chunks.push_back(ChunkOf(next));
-            while (chunks.size() > 1 && chunks[chunks.size() - 2].PaysLessThan(chunks.back())) {
-                MergeLast(chunks);
+FeeSize SumOf(const ClusterGraph& cluster, TxMask set)
+{
+    FeeSize sum;
+    for (; set != 0; set &= set - 1) sum += cluster.txs[First(set)];
+    return sum;
+}
+
+/** Appends a set, parents first, otherwise by falling rate and by index. */
+void AppendInOrder(const ClusterGraph& cluster, TxMask set, std::vector<uint8_t>& order)
+{
+    while (set != 0) {
+        size_t best = kMaxClusterTxs;
+        for (TxMask todo = set; todo != 0; todo &= todo - 1) {
+            const size_t at = First(todo);
+            if ((cluster.ancestors[at] & set) != Bit(at)) continue;
+            if (best == kMaxClusterTxs || CompareRates(cluster.txs[at], cluster.txs[best]) > 0) {
+                best = at;
             }
         }
-        return chunks;
+        order.push_back(static_cast<uint8_t>(best));
+        set &= ~Bit(best);
     }
+}
 
-private:
-    Mask AncestorsOf(size_t at) const
-    {
-        Mask mask = Bit(at);
-        for (size_t i = 0; i < at; ++i) {
-            if (m_txs[at]->parents.count(m_txs[i]) != 0) mask |= m_ancestors[i];
+/** Appends a set: repeatedly the remaining ancestors that pay best. */
+void AppendByAncestors(const ClusterGraph& cluster, TxMask set, std::vector<uint8_t>& order)
+{
+    while (set != 0) {
+        LinearChunk best;
+        for (TxMask todo = set; todo != 0; todo &= todo - 1) {
+            const TxMask needed = cluster.ancestors[First(todo)] & set;
+            const FeeSize sum = SumOf(cluster, needed);
+            if (best.txs == 0 || CompareRates(sum, best.sum) > 0) best = {needed, sum};
         }
-        return mask;
+        AppendInOrder(cluster, best.txs, order);
+        set &= ~best.txs;
     }
+}
 
-    Chunk ChunkOf(Mask mask) const
+/** The part of an order that is in a set. */
+class RestOfOrder {
+public:
+    RestOfOrder(const ClusterGraph& cluster, std::span<const uint8_t> order)
+        : m_cluster(cluster), m_order(order)
     {
-        Chunk chunk;
-        for (; mask != 0; mask &= mask - 1) {
-            const PoolTx* const tx = m_txs[static_cast<size_t>(std::countr_zero(mask))];
-            chunk.txs.push_back(tx);
-            chunk.fee += tx->fee;
-            chunk.weight += tx->weight;
-        }
-        return chunk;
     }
-
-    /** The transaction whose remaining ancestors, with itself, pay the best rate together. */
-    Mask BestSet(Mask left) const
+    /** The beginning, restricted to `set`, that pays the best rate. */
+    LinearChunk BestPrefix(TxMask set) const
     {
-        Mask best = 0;
-        Chunk best_chunk;
-        for (Mask todo = left; todo != 0; todo &= todo - 1) {
-            const Mask set = m_ancestors[static_cast<size_t>(std::countr_zero(todo))] & left;
-            Chunk chunk = ChunkOf(set);
-            if (best != 0 && !best_chunk.PaysLessThan(chunk)) continue;
-            best = set;
-            best_chunk = std::move(chunk);
+        LinearChunk best, prefix;
+        for (const uint8_t at : m_order) {
+            if ((set & Bit(at)) == 0) continue;
+            prefix.txs |= Bit(at);
+            prefix.sum += m_cluster.txs[at];
+            if (best.txs == 0 || CompareRates(prefix.sum, best.sum) > 0) best = prefix;
         }
         return best;
     }
-
-    static void MergeLast(std::vector<Chunk>& chunks)
+    void Append(TxMask set, std::vector<uint8_t>& out) const
     {
-        const Chunk last = std::move(chunks.back());
-        chunks.pop_back();
-        Chunk& into = chunks.back();
-        into.txs.insert(into.txs.end(), last.txs.begin(), last.txs.end());
-        into.fee += last.fee;
-        into.weight += last.weight;
+        for (const uint8_t at : m_order) {
+            if ((set & Bit(at)) != 0) out.push_back(at);
+        }
     }
 
-    std::vector<const PoolTx*> m_txs;
-    std::vector<Mask> m_ancestors; //!< including the transaction itself
+private:
+    const ClusterGraph& m_cluster;
+    const std::span<const uint8_t> m_order;
 };
+
+/** Splits the cluster until no part can be split; `left` becomes what the budget did not allow. */
+std::vector<LinearChunk> SplitFully(const ClusterGraph& cluster, uint64_t& budget,
+                                    std::vector<TxMask>& left)
+{
+    std::vector<LinearChunk> chunks;
+    const auto cut = std::make_unique<MinCut>(cluster, budget);
+    left = {FirstBits(cluster.txs.size())}; // the last comes first
+    while (!left.empty()) {
+        const TxMask set = left.back();
+        if (!cut->Find(set)) return chunks;
+        left.pop_back();
+        if (const TxMask better = cut->Better()) {
+            left.push_back(set & ~better);
+            left.push_back(better);
+            continue;
+        }
+        for (const TxMask part : cut->Parts()) chunks.push_back({part, SumOf(cluster, part)});
+    }
+    return chunks;
+}
+
+/** Of a cluster that was not split fully. */
+Linearization Unfinished(const ClusterGraph& cluster, const std::vector<LinearChunk>& chunks,
+                         std::vector<TxMask> left)
+{
+    std::vector<uint8_t> found;
+    for (const LinearChunk& chunk : chunks) AppendInOrder(cluster, chunk.txs, found);
+    for (; !left.empty(); left.pop_back()) AppendByAncestors(cluster, left.back(), found);
+    Linearization out;
+    out.order = MergeOrders(cluster, found, AncestorOrder(cluster));
+    out.chunks = ChunksOf(cluster, out.order);
+    out.optimal = false;
+    return out;
+}
 
 } // namespace
 
-bool Chunk::PaysLessThan(const Chunk& other) const
+std::vector<uint8_t> AncestorOrder(const ClusterGraph& cluster)
 {
-    return PaysLess(fee, weight, other.fee, other.weight);
+    std::vector<uint8_t> order;
+    AppendByAncestors(cluster, FirstBits(cluster.txs.size()), order);
+    return order;
 }
 
-std::vector<Chunk> Linearize(const PoolTxSet& cluster) { return Linearizer(cluster).Run(); }
-
-std::vector<Chunk> ChunksByRate(const TxPool& pool)
+std::vector<LinearChunk> ChunksOf(const ClusterGraph& cluster, std::span<const uint8_t> order)
 {
-    std::vector<Chunk> all;
-    PoolTxSet seen;
-    for (const auto& [id, tx] : pool.All()) {
-        if (seen.count(tx.get()) != 0) continue;
-        const PoolTxSet cluster = TxPool::Cluster({tx.get()});
-        seen.insert(cluster.begin(), cluster.end());
-        for (Chunk& chunk : Linearize(cluster)) all.push_back(std::move(chunk));
+    std::vector<LinearChunk> chunks;
+    for (const uint8_t at : order) {
+        LinearChunk last{Bit(at), cluster.txs[at]};
+        while (!chunks.empty() && CompareRates(last.sum, chunks.back().sum) > 0) {
+            last.txs |= chunks.back().txs;
+            last.sum += chunks.back().sum;
+            chunks.pop_back();
+        }
+        chunks.push_back(last);
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Chunk& a, const Chunk& b) { return b.PaysLessThan(a); });
-    return all;
+    return chunks;
+}
+
+/** Takes the best beginning of either order; of it, the best beginning in the other order. */
+std::vector<uint8_t> MergeOrders(const ClusterGraph& cluster, std::span<const uint8_t> a,
+                                 std::span<const uint8_t> b)
+{
+    const RestOfOrder first(cluster, a), second(cluster, b);
+    std::vector<uint8_t> merged;
+    for (TxMask left = FirstBits(cluster.txs.size()); left != 0;) {
+        const LinearChunk of_first = first.BestPrefix(left);
+        const LinearChunk of_second = second.BestPrefix(left);
+        const bool use_first = CompareRates(of_first.sum, of_second.sum) >= 0;
+        const LinearChunk& best = use_first ? of_first : of_second;
+        // Not below the rate of `best`, which is the longest of the beginnings compared.
+        const RestOfOrder& other = use_first ? second : first;
+        const TxMask taken = other.BestPrefix(best.txs).txs;
+        other.Append(taken, merged);
+        left &= ~taken;
+    }
+    return merged;
+}
+
+Linearization Linearize(const ClusterGraph& cluster, uint64_t budget)
+{
+    CHECK(!cluster.txs.empty() && cluster.txs.size() <= kMaxClusterTxs);
+    CHECK(cluster.txs.size() == cluster.ancestors.size());
+    if (cluster.txs.size() == 1) return {{0}, {{Bit(0), cluster.txs[0]}}, true};
+    std::vector<TxMask> left;
+    Linearization out;
+    out.chunks = SplitFully(cluster, budget, left);
+    if (!left.empty()) return Unfinished(cluster, out.chunks, std::move(left));
+    for (const LinearChunk& chunk : out.chunks) AppendInOrder(cluster, chunk.txs, out.order);
+    return out;
 }
 
 } // namespace ibd

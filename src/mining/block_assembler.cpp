@@ -5,7 +5,7 @@
 #include "consensus/limits.h"
 #include "consensus/pow.h"
 #include "consensus/subsidy.h"
-#include "mempool/linearize.h"
+#include "mempool/chunks.h"
 
 namespace ibd {
 
@@ -41,7 +41,7 @@ public:
 
     bool Pays(const Chunk& chunk) const
     {
-        return !chunk.PaysLessThan({{}, m_options.min_fee_rate, 1'000 * kWitnessScaleFactor});
+        return !chunk.PaysLessThan({{}, {m_options.min_fee_rate, 1'000 * kWitnessScaleFactor}});
     }
 
     /** Skips a chunk that does not fit, or depends on a skipped one. */

@@ -1,6 +1,6 @@
 // Calls that query the pool of unconfirmed transactions; see mempool.h.
 #include "jsonrpc/json.h"
-#include "mempool/linearize.h"
+#include "mempool/chunks.h"
 #include "rpc/amount_json.h"
 #include "rpc/mempool.h"
 
@@ -71,7 +71,7 @@ UniValue SortedIdsJson(const PoolTxSet& txs)
 
 Chunk ChunkWith(const PoolTx& tx)
 {
-    for (Chunk& chunk : Linearize(TxPool::Cluster({&tx}))) {
+    for (Chunk& chunk : ChunksOf(TxPool::Cluster({&tx}))) {
         if (std::find(chunk.txs.begin(), chunk.txs.end(), &tx) != chunk.txs.end()) return chunk;
     }
     return {};
@@ -87,7 +87,7 @@ UniValue EntryJson(const PoolTx& tx)
     fees.pushKV("modified", AmountJson(tx.fee));
     fees.pushKV("ancestor", AmountJson(up.fees));
     fees.pushKV("descendant", AmountJson(down.fees));
-    fees.pushKV("chunk", AmountJson(chunk.fee));
+    fees.pushKV("chunk", AmountJson(chunk.sum.fee));
     UniValue out(UniValue::VOBJ);
     out.pushKV("vsize", Num(tx.vsize));
     out.pushKV("weight", Num((*tx.tx)->Weight()));
@@ -98,7 +98,7 @@ UniValue EntryJson(const PoolTx& tx)
     out.pushKV("ancestorcount", Num(up.count));
     out.pushKV("ancestorsize", Num(up.vsize));
     out.pushKV("wtxid", tx.tx->WitnessId().ToHex());
-    out.pushKV("chunkweight", Num(chunk.weight));
+    out.pushKV("chunkweight", Num(chunk.sum.size));
     out.pushKV("fees", fees);
     out.pushKV("depends", SortedIdsJson(tx.parents));
     out.pushKV("spentby", IdsJson(tx.children));

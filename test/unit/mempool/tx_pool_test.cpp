@@ -2,7 +2,7 @@
 // mined.
 #include "kit.h"
 #include "mempool/eviction.h"
-#include "mempool/linearize.h"
+#include "mempool/chunks.h"
 #include "primitives/block.h"
 #include "support/testdata.h"
 
@@ -218,8 +218,8 @@ TEST_CASE("chunks hold everything once, parents first, at falling rates", "[memp
                 fee += tx->fee;
                 weight += tx->weight;
             }
-            CHECK(chunks[i].fee == fee);
-            CHECK(chunks[i].weight == weight);
+            CHECK(chunks[i].sum.fee == fee);
+            CHECK(chunks[i].sum.size == weight);
             if (i > 0) CHECK_FALSE(chunks[i - 1].PaysLessThan(chunks[i]));
         }
         CHECK(seen.size() == pool.Size());

@@ -1,0 +1,59 @@
+// See feerate.h.
+#include "mempool/feerate.h"
+
+namespace ibd {
+
+namespace {
+
+/** A diagram, walked from its left end. */
+class Curve {
+public:
+    explicit Curve(std::span<const FeeSize> chunks) : m_chunks(chunks) {}
+
+    bool AtEnd() const { return m_next == m_chunks.size(); }
+    /** The end of the current segment. */
+    FeeSize NextPoint() const
+    {
+        FeeSize point = m_at;
+        point += m_chunks[m_next];
+        return point;
+    }
+    void Step() { m_at += m_chunks[m_next++]; }
+    /** A point of the current segment, compared with the curve. Level after the end. */
+    std::strong_ordering Compare(const FeeSize& point) const
+    {
+        const FeeSize level{0, 1};
+        const FeeSize& segment = AtEnd() ? level : m_chunks[m_next];
+        const Int128 height = point.fee - m_at.fee;
+        const Int128 width = point.size - m_at.size;
+        return height * segment.size <=> width * segment.fee;
+    }
+
+private:
+    const std::span<const FeeSize> m_chunks;
+    size_t m_next = 0;
+    FeeSize m_at; //!< the start of the current segment
+};
+
+} // namespace
+
+std::partial_ordering CompareDiagrams(std::span<const FeeSize> a, std::span<const FeeSize> b)
+{
+    Curve left(a), right(b);
+    bool above = false, below = false;
+    // The curves are straight between these points, so they suffice.
+    while (!left.AtEnd() || !right.AtEnd()) {
+        const bool use_left =
+            right.AtEnd() || (!left.AtEnd() && left.NextPoint().size <= right.NextPoint().size);
+        Curve& stepped = use_left ? left : right;
+        const auto order = (use_left ? right : left).Compare(stepped.NextPoint());
+        above |= order == (use_left ? std::strong_ordering::greater : std::strong_ordering::less);
+        below |= order == (use_left ? std::strong_ordering::less : std::strong_ordering::greater);
+        stepped.Step();
+    }
+    if (above && below) return std::partial_ordering::unordered;
+    if (above) return std::partial_ordering::greater;
+    return below ? std::partial_ordering::less : std::partial_ordering::equivalent;
+}
+
+} // namespace ibd

@@ -1,0 +1,44 @@
+// Fee rates as exact fractions, and feerate diagrams. Pure; any thread.
+#pragma once
+
+#include "primitives/tx_view.h"
+
+#include <compare>
+#include <span>
+
+namespace ibd {
+
+__extension__ typedef __int128 Int128;
+
+/** The fee and the size of some transactions together, 0 or more. Sizes are above 0 unless there
+ *  are none. Below 2^62 and 2^32, so that products fit into 128 bits. */
+struct FeeSize {
+    Amount fee = 0;   //!< satoshi; negative fees come from prioritisetransaction
+    int64_t size = 0; //!< AdjustedWeight
+
+    FeeSize& operator+=(const FeeSize& other)
+    {
+        fee += other.fee;
+        size += other.size;
+        return *this;
+    }
+    FeeSize& operator-=(const FeeSize& other)
+    {
+        fee -= other.fee;
+        size -= other.size;
+        return *this;
+    }
+    bool operator==(const FeeSize&) const = default;
+};
+
+/** Compares fee per size. */
+inline std::strong_ordering CompareRates(const FeeSize& a, const FeeSize& b)
+{
+    return static_cast<Int128>(a.fee) * b.size <=> static_cast<Int128>(b.fee) * a.size;
+}
+
+/** A feerate diagram is the curve of the total fee over the total size of chunks by falling rate,
+ *  level after the last. Greater: it is nowhere below the other, and somewhere above. */
+std::partial_ordering CompareDiagrams(std::span<const FeeSize> a, std::span<const FeeSize> b);
+
+} // namespace ibd
