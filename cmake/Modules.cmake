@@ -25,11 +25,11 @@ function(ibd_module_list index field out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# Builds every .cpp of src/<name> but programs (*_main.cpp) into ibd_<name>.
+# Builds every .cpp of src/<name> and its folders but programs (*_main.cpp) into ibd_<name>.
 function(ibd_module name)
   list(FIND IBD_MODULE_NAMES ${name} index)
   set(folder ${CMAKE_SOURCE_DIR}/src/${name})
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
   add_library(ibd_${name} STATIC ${sources})
   target_link_libraries(ibd_${name} PUBLIC ibd_options)
@@ -45,10 +45,10 @@ function(ibd_module name)
 endfunction()
 
 # ibd_unit_test(<module> [LINK <external targets...>])
-# Builds test/unit/<module>/*.cpp into unit_<module>, linked with that module alone.
+# Builds every .cpp of test/unit/<module> into unit_<module>, linked with that module alone.
 function(ibd_unit_test module)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/*.cpp)
   if(NOT sources)
     return()
   endif()

@@ -1,8 +1,8 @@
 // Cost of what a connection does with bytes: ciphers, both transports, headers. Lines "per kB" are
 // of 1,000 bytes: 1,000 ns are a gigabyte a second. Usage: bench_net [--once]
 #include "bench_support.h"
-#include "net/header_sync.h"
-#include "net/v2_transport.h"
+#include "net/peer/header_sync.h"
+#include "net/wire/v2_transport.h"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 // the thread of the peers, and by tests without sockets. Any thread.
 #pragma once
 
-#include "net/block_downloader.h"
-#include "net/block_sink.h"
-#include "net/headers_told.h"
+#include "net/peer/block_downloader.h"
+#include "net/peer/block_sink.h"
+#include "net/peer/headers_told.h"
 
 namespace ibd {
 

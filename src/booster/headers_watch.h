@@ -2,7 +2,7 @@
 // chain of all peers may end below the awaited block. One thread.
 #pragma once
 
-#include "net/headers_told.h"
+#include "net/peer/headers_told.h"
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 #include "booster/headers_watch.h"
 #include "booster/known_hints.h"
 #include "hints/container2.h"
-#include "net/hints_goal.h"
+#include "net/peer/hints_goal.h"
 #include "util/log.h"
 #include "util/progress_targets.h"
 #include "validation/chain_manager.h"

@@ -5,7 +5,7 @@
 
 #include "consensus/params.h"
 #include "hints/container2.h"
-#include "net/hints_goal.h"
+#include "net/peer/hints_goal.h"
 #include "util/log.h"
 
 namespace ibd {

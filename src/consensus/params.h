@@ -120,7 +120,7 @@ struct ChainParams {
     bool default_consistency_checks = false; //!< of -checkblockindex and the like in Core
     bool is_test_chain = false;
     bool is_mockable = false; //!< allows setmocktime and generate
-    // Memory bounds of a HeaderSync with one peer (net/header_sync.h).
+    // Memory bounds of a HeaderSync with one peer (net/peer/header_sync.h).
     int headers_sync_commitment_period = 0; //!< headers for each stored commitment bit
     int headers_sync_redownload_buffer = 0; //!< headers held back until this many follow them
 

@@ -5,18 +5,18 @@
 // m_quiet.
 #pragma once
 
-#include "net/address_book.h"
-#include "net/address_files.h"
-#include "net/connections.h"
-#include "net/local_addresses.h"
+#include "net/address/address_files.h"
+#include "net/address/local_addresses.h"
+#include "net/address/resolver.h"
+#include "net/address/seed_plan.h"
 #include "net/net_inbox.h"
 #include "net/network.h"
-#include "net/outbound_plan.h"
-#include "net/port_mapper.h"
-#include "net/resolver.h"
-#include "net/seed_plan.h"
-#include "net/tor_control.h"
-#include "net/upload_meter.h"
+#include "net/peer/address_book.h"
+#include "net/peer/outbound_plan.h"
+#include "net/socket/connections.h"
+#include "net/socket/port_mapper.h"
+#include "net/socket/tor_control.h"
+#include "net/socket/upload_meter.h"
 #include "util/thread_log.h"
 
 #include <future>

@@ -1,6 +1,6 @@
 // See network_impl.h: information for the user, and eviction.
-#include "net/eviction.h"
 #include "net/network_impl.h"
+#include "net/peer/eviction.h"
 
 #include <algorithm>
 #include <limits>

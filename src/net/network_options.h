@@ -1,24 +1,14 @@
 // PeerNetworkOptions: the checked options about peers. Made by node, passed to PeerNetwork; values.
 #pragma once
 
-#include "net/addr_man.h"
-#include "net/ban_list.h"
-#include "net/peer_manager.h"
-#include "net/permissions.h"
+#include "net/address/addr_man.h"
+#include "net/address/ban_list.h"
+#include "net/address/permissions.h"
+#include "net/peer/peer_manager.h"
+#include "net/socket/proxy_server.h"
 #include "util/env.h"
 
 namespace ibd {
-
-/** A SOCKS5 server. */
-struct ProxyServer {
-    Endpoint address;
-    std::string unix_path;  //!< path of a UNIX socket, used instead of the address if not empty
-    bool randomize = false; //!< another login for each connection (-proxyrandomize)
-
-    bool IsSet() const { return !unix_path.empty() || address.address.IsValid(); }
-    /** "127.0.0.1:9050" or "unix:/path"; empty if not set. */
-    std::string ToString() const;
-};
 
 /** Our own onion service; see tor_control.h. */
 struct OnionServiceOptions {

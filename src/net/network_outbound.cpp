@@ -1,5 +1,5 @@
 // See network_impl.h: automatic connections: executes the plans.
-#include "net/fixed_seeds.h"
+#include "net/address/fixed_seeds.h"
 #include "net/network_impl.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // so that peers do not wait for a block that is being connected.
 #pragma once
 
-#include "net/peer_chain.h"
+#include "net/peer/peer_chain.h"
 #include "validation/chain_manager.h"
 
 namespace ibd {

@@ -1,7 +1,7 @@
 // See network_config.h.
 #include "node/network_config.h"
 
-#include "net/tor_control.h"
+#include "net/socket/tor_control.h"
 #include "node/host_lookup.h"
 #include "node/start_checks.h"
 #include "util/host_port.h"

@@ -1,7 +1,7 @@
 // See network_config.h: options that name SOCKS5 servers.
 #include "node/network_config.h"
 
-#include "net/socket_address.h"
+#include "net/address/socket_address.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 // Stateless.
 #pragma once
 
-#include "net/block_downloader.h"
-#include "net/block_sink.h"
+#include "net/peer/block_downloader.h"
+#include "net/peer/block_sink.h"
 #include "validation/block_intake.h"
 
 namespace ibd {

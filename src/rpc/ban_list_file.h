@@ -2,7 +2,7 @@
 // doc/formats/peers.md. On the caller's thread.
 #pragma once
 
-#include "net/ban_list.h"
+#include "net/address/ban_list.h"
 #include "util/env.h"
 #include "util/log.h"
 

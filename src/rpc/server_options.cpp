@@ -1,6 +1,6 @@
 // See server_options.h.
 #include "rpc/server_options.h"
-#include "net/subnet.h"
+#include "net/address/subnet.h"
 #include "util/strings.h"
 
 #include <algorithm>

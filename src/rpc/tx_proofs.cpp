@@ -1,7 +1,7 @@
 // gettxoutproof and verifytxoutproof; see blockchain.h.
 #include "consensus/limits.h"
 #include "jsonrpc/json.h"
-#include "net/messages.h"
+#include "net/wire/messages.h"
 #include "rpc/blockchain.h"
 #include "util/hex.h"
 

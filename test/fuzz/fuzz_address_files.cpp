@@ -1,6 +1,6 @@
 // Files of strangers: the contents of peers.dat, and maps of autonomous systems. The result
 // is consistent, survives a round trip, and every address has an answer in every map.
-#include "net/addr_man.h"
+#include "net/address/addr_man.h"
 #include "util/check.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Compact blocks of a stranger: the first two bytes are the size of a cmpctblock, what follows it
 // is a blocktxn. Whatever they say, what is put together has the header and its merkle root; and
 // the block, made compact by us, is put together again from a pool that has all of it.
-#include "net/compact_block.h"
+#include "net/wire/compact_block.h"
 
 #include "consensus/block_check.h"
 #include "util/check.h"

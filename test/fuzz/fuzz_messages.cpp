@@ -1,7 +1,7 @@
 // Payloads of every message from any bytes: the first byte says which. What a decoder takes, its
 // encoder writes so that the decoder takes it again and both encodings are the same bytes.
-#include "net/hints_messages.h"
-#include "net/messages.h"
+#include "net/wire/hints_messages.h"
+#include "net/wire/messages.h"
 #include "util/check.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // Addresses from any text and any bytes: a parsed address survives a round trip.
-#include "net/net_address.h"
+#include "net/address/net_address.h"
 #include "util/check.h"
 
 #include <algorithm>

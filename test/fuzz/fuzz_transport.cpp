@@ -1,7 +1,7 @@
 // Bytes of a stranger, in pieces of any size, to a transport that is called, or that called: it
 // stays within its bounds, and the pieces make no difference. After a handshake the stranger can do
 // the same with bytes that it encrypts.
-#include "net/v2_transport.h"
+#include "net/wire/v2_transport.h"
 #include "util/check.h"
 
 #include <algorithm>

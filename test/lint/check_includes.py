@@ -3,9 +3,9 @@
 
 A module may include itself, what its row allows (with everything below it), and the external
 headers it is the sole user of. Inside a module no arrow leads back up: a .h and its .cpp are one
-file here, and files must not include each other in a circle. Threads and shells start only where
-doc/architecture.md ("Threads and locks", "House rules") has them. Exits 1 and lists each offending
-line.
+file here; neither files nor folders of a module may include each other in a circle. Threads and
+shells start only where doc/architecture.md ("Threads and locks", "House rules") has them. Exits 1
+and lists each offending line.
 """
 import json
 import re
@@ -72,17 +72,40 @@ def reachable(edges, start):
     return seen
 
 
-def circles(module):
-    """Sets of files (without suffix) of which each reaches each other through includes."""
-    edges = {}
-    for path in (ROOT / "src" / module).glob("*"):
+def include_edges(module, root=ROOT):
+    """The files of a module that each of its files includes, by path in the module, no suffix."""
+    edges, folder = {}, root / "src" / module
+    for path in folder.rglob("*"):
         if path.suffix in (".h", ".cpp"):
-            found = re.findall(rf'#\s*include\s*"{module}/(\w+)\.h"', path.read_text())
-            edges.setdefault(path.stem, set()).update(set(found) - {path.stem})
-    down = {stem: reachable(edges, stem) for stem in edges}
+            stem = str(path.relative_to(folder).with_suffix(""))
+            found = re.findall(rf'#\s*include\s*"{module}/([\w/]+)\.h"', path.read_text())
+            edges.setdefault(stem, set()).update(set(found) - {stem})
+    return edges
+
+
+def folder_edges(edges):
+    """The folders that each folder includes; "." stands for the module's own files."""
+    found = {}
+    for stem, targets in edges.items():
+        folder = str(Path(stem).parent)
+        found.setdefault(folder, set()).update({str(Path(t).parent) for t in targets} - {folder})
+    return found
+
+
+def knots(edges):
+    """Sets of names of which each reaches each other."""
+    down = {name: reachable(edges, name) for name in edges}
     found = {frozenset(b for b in down[a] if a in down.get(b, ())) for a in edges if a in down[a]}
-    for circle in sorted(found, key=sorted):
-        yield f"src/{module}: {', '.join(sorted(circle))} include each other in a circle"
+    return sorted(map(sorted, found))
+
+
+def circles(module, root=ROOT):
+    """Files, and folders of a module, that include each other."""
+    edges = include_edges(module, root)
+    for circle in knots(edges):
+        yield f"src/{module}: {', '.join(circle)} include each other in a circle"
+    for circle in knots(folder_edges(edges)):
+        yield f"src/{module}: the folders {', '.join(circle)} include each other in a circle"
 
 
 def documented():

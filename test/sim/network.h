@@ -4,7 +4,7 @@
 #pragma once
 
 #include "chain/chain.h"
-#include "net/peer_manager.h"
+#include "net/peer/peer_manager.h"
 #include "net/seeded_env.h"
 
 #include <functional>

@@ -10,8 +10,8 @@
 //                                       getheaders from genesis; prints what came and the session
 //                                       id
 #include "consensus/params.h"
-#include "net/address_files.h"
-#include "net/v2_transport.h"
+#include "net/address/address_files.h"
+#include "net/wire/v2_transport.h"
 #include "util/hex.h"
 
 #include <algorithm>

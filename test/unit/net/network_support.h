@@ -5,9 +5,9 @@
 
 #include "net/network.h"
 
+#include "net/address/socket_address.h"
 #include "net/peer_support.h"
-#include "net/socket_address.h"
-#include "net/v1_transport.h"
+#include "net/wire/v1_transport.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 

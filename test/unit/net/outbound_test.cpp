@@ -1,5 +1,5 @@
 // Automatic connections of a whole network, to addresses that only a scripted proxy can reach.
-#include "net/address_files.h"
+#include "net/address/address_files.h"
 #include "net/network_support.h"
 
 #include <future>

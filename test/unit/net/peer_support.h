@@ -2,7 +2,7 @@
 // whose peers are scripts or other nodes. All is deterministic: time stands until it is moved.
 #pragma once
 
-#include "net/peer_manager.h"
+#include "net/peer/peer_manager.h"
 
 #include "chain/chain.h"
 #include "consensus/merkle.h"

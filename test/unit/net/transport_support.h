@@ -2,7 +2,7 @@
 // bytes go back and forth in pieces.
 #pragma once
 
-#include "net/v2_transport.h"
+#include "net/wire/v2_transport.h"
 #include "support/testdata.h"
 #include "util/check.h"
 

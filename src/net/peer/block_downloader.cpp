@@ -1,0 +1,351 @@
+// See block_downloader.h.
+#include "net/peer/block_downloader.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kSecond = 1'000'000; //!< microseconds
+
+bool IsIn(const std::vector<const HeaderNode*>& nodes, const HeaderNode& node)
+{
+    return std::find(nodes.begin(), nodes.end(), &node) != nodes.end();
+}
+
+bool HasSpoilt(const BlockDownloader::Source& source, const HeaderNode& node)
+{
+    return source.spoilt && source.spoilt->Contains(node);
+}
+
+} // namespace
+
+void BlockDownloader::SetGoal(DownloadGoal& goal)
+{
+    m_goal = &goal;
+    GoalChanged();
+}
+
+void BlockDownloader::GoalChanged()
+{
+    m_cursor = -1; // pending requests are skipped
+    m_again.clear();
+    for (auto& [peer, load] : m_loads) load.branch_after = 0;
+}
+
+std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const HeaderNode& tip,
+                                                    int64_t now)
+{
+    std::vector<const HeaderNode*> out;
+    if (!source.best_known) return out;
+    Load& load = m_loads[source.peer];
+    const size_t most = FreeSlots(load, source.most, now);
+    if (most == 0) return out;
+    AskAgain(source, most, out);
+    AskPreferred(source, most, out);
+    const bool window_full = AskNext(source, most, now, out);
+    const bool idle = load.requests.empty();
+    if (out.empty() && (idle || source.elsewhere) && now >= load.branch_after) {
+        load.branch_after = now + kBranchInterval;
+        AskBranch(source, tip, most, out);
+    }
+    if (out.empty() && idle && window_full) NoteStaller(source.peer, now);
+    AskToHelp(source, most, now, out);
+    Request(source.peer, out, now);
+    return out;
+}
+
+void BlockDownloader::Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now)
+{
+    Load& load = m_loads[peer];
+    if (nodes.empty()) return;
+    if (load.requests.empty()) {
+        load.first_since = load.last_received = now;
+        load.rate.Begin(now);
+    }
+    for (const HeaderNode* node : nodes) {
+        load.requests.push_back({node, nullptr});
+        const auto [owed, is_new] = m_asked.try_emplace(node);
+        owed->second.peers.push_back(peer);
+        if (!is_new) continue;
+        const auto again = m_again.find({node->height, node});
+        owed->second.since = again == m_again.end() ? now : again->second;
+        if (again != m_again.end()) m_again.erase(again);
+    }
+}
+
+// A branch that left ours long ago has too many blocks for this function: Ask() handles it.
+std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
+                                                           const HeaderNode& tip, int64_t now)
+{
+    std::vector<const HeaderNode*> out;
+    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow) return out;
+    const HeaderNode* node = source.best_known;
+    for (; tip.Ancestor(node->height) != node; node = node->prev) {
+        if (out.size() > kMinInFlight) return {};
+        const bool wanted = !m_goal->Have(*node) && !IsAsked(*node);
+        if (wanted && !HasSpoilt(source, *node)) out.push_back(node);
+    }
+    std::reverse(out.begin(), out.end());
+    out.resize(std::min(out.size(), FreeSlots(m_loads[source.peer], source.most, now)));
+    Request(source.peer, out, now);
+    return out;
+}
+
+/** As many as the peer delivers in two seconds, so that a distant peer always has work. With a
+ *  window all peers share its few blocks. */
+size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) const
+{
+    size_t most = kMinInFlight;
+    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && load.rate.Known()) {
+        const double two_seconds = 2 * load.rate.PerSecond(now);
+        most = static_cast<size_t>(
+            std::clamp(two_seconds, double{kMinInFlight}, double{kMaxInFlight}));
+    }
+    most = std::min(most, bound);
+    return load.requests.size() < most ? most - load.requests.size() : 0;
+}
+
+bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) const
+{
+    const HeaderNode& best = *source.best_known;
+    if (best.Ancestor(node.height) != &node || HasSpoilt(source, node)) return false;
+    return !source.limited || best.height - node.height < kLimitedDepth;
+}
+
+/** Requests blocks that other peers were asked for and did not deliver. */
+void BlockDownloader::AskAgain(const Source& source, size_t most,
+                               std::vector<const HeaderNode*>& out)
+{
+    for (auto it = m_again.begin(); it != m_again.end() && out.size() < most;) {
+        const HeaderNode& node = *it->first.second;
+        if (m_goal->Have(node)) {
+            it = m_again.erase(it);
+            continue;
+        }
+        if (CanServe(source, node)) out.push_back(&node);
+        ++it;
+    }
+}
+
+/** Requests blocks of the preferred heights. */
+void BlockDownloader::AskPreferred(const Source& source, size_t most,
+                                   std::vector<const HeaderNode*>& out) const
+{
+    const int32_t first = m_goal->PreferredFrom();
+    if (first == DownloadGoal::kNoneFirst) return;
+    const HeaderNode* node = m_goal->NextMissing(first - 1);
+    for (; node && out.size() < most; node = m_goal->NextMissing(node->height)) {
+        if (!IsAsked(*node) && !IsIn(out, *node) && CanServe(source, *node)) out.push_back(node);
+    }
+}
+
+/** Requests blocks that no peer was asked for yet. Returns whether the window ended before any was
+ *  found. */
+bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
+                              std::vector<const HeaderNode*>& out)
+{
+    const int32_t end = m_goal->WindowEnd();
+    while (out.size() < most) {
+        const HeaderNode* const node = m_goal->NextMissing(m_cursor);
+        if (!node) return false;
+        if (!IsAsked(*node) && !IsIn(out, *node)) {
+            // The cursor is shared by all peers: a skipped block would be requested from none.
+            const bool spoilt = HasSpoilt(source, *node);
+            if (!spoilt && !CanServe(source, *node)) return false;
+            if (node->height > end) return true;
+            if (spoilt) {
+                GiveBack(*node, now);
+            } else {
+                out.push_back(node);
+            }
+        }
+        m_cursor = node->height;
+    }
+    return false;
+}
+
+/** Requests blocks of a peer's own chain if it differs from the goal's and is as good as ours: the
+ *  goal's chain may be one of headers only, whose blocks no peer has. */
+void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, size_t most,
+                                std::vector<const HeaderNode*>& out) const
+{
+    const HeaderNode& best = *source.best_known;
+    if (best.chain_work < tip.chain_work) return;
+    const HeaderNode* const fork = LastCommonAncestor(&best, &tip);
+    const int32_t end =
+        std::min({best.height, fork->height + kDownloadWindow, m_goal->WindowEnd()});
+    for (int32_t height = fork->height + 1; height <= end && out.size() < most; ++height) {
+        const HeaderNode& node = *best.Ancestor(height);
+        if (m_goal->Have(node) || IsAsked(node) || !CanServe(source, node)) continue;
+        out.push_back(&node);
+    }
+}
+
+/** The window is blocked for `waiting`: finds the peer that owes its lowest block. */
+void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
+{
+    Load* staller = nullptr;
+    PeerId its_id = -1;
+    int32_t lowest = std::numeric_limits<int32_t>::max();
+    for (auto& [peer, load] : m_loads) {
+        for (const Asked& request : load.requests) {
+            if (peer == waiting || request.node->height >= lowest) continue;
+            lowest = request.node->height;
+            staller = &load;
+            its_id = peer;
+        }
+    }
+    if (!staller || staller->stalling_since != 0) return;
+    staller->stalling_since = now;
+    m_new_staller = its_id;
+}
+
+bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    const bool asked = IsAsked(node);
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return asked;
+    if (IsAskedOf(peer, node)) found->second.rate.Received(now); // before the peer may become idle
+    Remove(peer, node, now);
+    return asked;
+}
+
+bool BlockDownloader::ShortenStallTimeout()
+{
+    if (m_stall_timeout == kStallTimeout) return false;
+    const int64_t less = m_stall_timeout * 85 / 100 / kSecond * kSecond;
+    m_stall_timeout = std::max(less, kStallTimeout);
+    return true;
+}
+
+bool BlockDownloader::Demand(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    if (IsAskedOf(peer, node)) return false;
+    Request(peer, {&node}, now);
+    return true;
+}
+
+void BlockDownloader::Refused(const HeaderNode& node, int64_t now) { GiveBack(node, now); }
+
+void BlockDownloader::GiveUp(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    Remove(peer, node, now);
+    GiveBack(node, now);
+}
+
+/** Queues the block again, unless another peer is still asked for it. */
+void BlockDownloader::GiveBack(const HeaderNode& node, int64_t since)
+{
+    if (!IsAsked(node)) m_again.try_emplace({node.height, &node}, since);
+}
+
+void BlockDownloader::Excuse(PeerId peer, int64_t now)
+{
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return;
+    found->second.first_since = found->second.last_received = now;
+}
+
+void BlockDownloader::Stored(const HeaderNode& node, int64_t now)
+{
+    const auto peers = AskedOf(node);
+    // Iterates over a copy, because Remove() changes AskedOf().
+    for (const PeerId peer : std::vector<PeerId>(peers.begin(), peers.end())) {
+        Remove(peer, node, now);
+    }
+}
+
+void BlockDownloader::Disconnected(PeerId peer)
+{
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return;
+    for (const Asked& request : found->second.requests) {
+        const HeaderNode& node = *request.node;
+        const int64_t since = m_asked.at(&node).since;
+        RemoveAsked(peer, node);
+        GiveBack(node, since);
+    }
+    m_loads.erase(found);
+}
+
+std::deque<BlockDownloader::Asked>::iterator BlockDownloader::FindRequest(Load& load,
+                                                                          const HeaderNode& node)
+{
+    return std::find_if(load.requests.begin(), load.requests.end(),
+                        [&](const Asked& request) { return request.node == &node; });
+}
+
+void BlockDownloader::RemoveAsked(PeerId peer, const HeaderNode& node)
+{
+    const auto owed = m_asked.find(&node);
+    std::erase(owed->second.peers, peer);
+    if (owed->second.peers.empty()) m_asked.erase(owed);
+}
+
+void BlockDownloader::Remove(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    if (!IsAskedOf(peer, node)) return;
+    Load& load = m_loads[peer];
+    const auto request = FindRequest(load, node);
+    if (request == load.requests.begin()) load.first_since = now;
+    load.last_received = now;
+    load.stalling_since = 0;
+    load.requests.erase(request);
+    if (load.requests.empty()) load.rate.End(now);
+    RemoveAsked(peer, node);
+}
+
+bool BlockDownloader::IsAskedOf(PeerId peer, const HeaderNode& node) const
+{
+    const auto peers = AskedOf(node);
+    return std::find(peers.begin(), peers.end(), peer) != peers.end();
+}
+
+std::span<const PeerId> BlockDownloader::AskedOf(const HeaderNode& node) const
+{
+    const auto found = m_asked.find(&node);
+    return found == m_asked.end() ? std::span<const PeerId>() : found->second.peers;
+}
+
+std::unique_ptr<PartialBlock>& BlockDownloader::Partial(PeerId peer, const HeaderNode& node)
+{
+    CHECK(IsAskedOf(peer, node));
+    return FindRequest(m_loads[peer], node)->partial;
+}
+
+size_t BlockDownloader::RequestsTo(PeerId peer) const
+{
+    const auto found = m_loads.find(peer);
+    return found == m_loads.end() ? 0 : found->second.requests.size();
+}
+
+BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now)
+{
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end() || found->second.requests.empty()) return Verdict::kFine;
+    const Load& load = found->second;
+    if (load.stalling_since != 0 && now > load.stalling_since + m_stall_timeout) {
+        // Our own line may be slow: the next peer gets more time.
+        m_stall_timeout = std::min(2 * m_stall_timeout, kMaxStallTimeout);
+        return Verdict::kStalling;
+    }
+    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && now > load.last_received + kSilence) {
+        return Verdict::kStalling;
+    }
+    // One block interval, and half of one more for each other peer that delivers.
+    int64_t others = -1;
+    for (const auto& [id, other] : m_loads) others += !other.requests.empty();
+    const int64_t patience = m_spacing * kSecond * (2 + others) / 2;
+    return now > load.first_since + patience ? Verdict::kTimeout : Verdict::kFine;
+}
+
+std::vector<int32_t> BlockDownloader::InFlight(PeerId peer) const
+{
+    std::vector<int32_t> out;
+    const auto found = m_loads.find(peer);
+    if (found == m_loads.end()) return out;
+    for (const Asked& request : found->second.requests) out.push_back(request.node->height);
+    return out;
+}
+
+} // namespace ibd

@@ -1,0 +1,198 @@
+// BlockDownloader: decides which peer is asked for which block, and finds peers that delay the
+// others. It knows neither messages nor connections: PeerManager reports arrivals, asks it for the
+// next requests, and disconnects the peers that it names. A DownloadGoal defines the missing
+// blocks, so that the same code fetches blocks in any order for the booster, and in a moving window
+// for the serial engine.
+//
+// Owned by the PeerManager, one thread. Memory: kMaxInFlight requests for each peer, and the
+// requests given back by peers that left.
+#pragma once
+
+#include "net/peer/block_rate.h"
+#include "net/peer/header_sync.h"
+#include "net/peer/spoilt_blocks.h"
+#include "net/wire/compact_block.h"
+
+#include <deque>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+namespace ibd {
+
+/** Height above the tip up to which the serial engine's blocks are fetched. */
+inline constexpr int32_t kDownloadWindow = 1024;
+
+/** The missing blocks: wanted, and neither stored nor in the BlockSink. A block that the sink
+ *  refused is missing again. Owned by net, implemented outside. */
+class DownloadGoal {
+public:
+    virtual ~DownloadGoal() = default;
+
+    /** The lowest missing block above height `after` on the followed chain; null: none. */
+    virtual const HeaderNode* NextMissing(int32_t after) const = 0;
+    /** Whether a block of any branch need not be fetched. */
+    virtual bool Have(const HeaderNode& node) const = 0;
+    /** Highest block to request now; with kNoWindow the order does not matter. */
+    virtual int32_t WindowEnd() const = 0;
+    static constexpr int32_t kNoWindow = std::numeric_limits<int32_t>::max();
+    /** Blocks from this height on are requested before all others from each peer that has them. */
+    virtual int32_t PreferredFrom() const { return kNoneFirst; }
+    static constexpr int32_t kNoneFirst = std::numeric_limits<int32_t>::max();
+};
+
+class BlockDownloader {
+public:
+    // Times are in microseconds.
+    static constexpr size_t kMinInFlight = 16;  //!< requests to a peer; the limit with a window
+    static constexpr size_t kMaxInFlight = 256; //!< to the fastest peer
+    static constexpr int64_t kStallTimeout = 2'000'000;
+    static constexpr int64_t kMaxStallTimeout = 64'000'000;
+    // Without a window, when no unrequested blocks are left: a peer with free slots is also asked
+    // for blocks that other peers owe, if it brings them in half of their expected time.
+    /** Blocks expected sooner are not asked of a second peer. */
+    static constexpr int64_t kHelpAhead = 500'000;
+    /** A peer silent for this long is expected to be silent for as long again. */
+    static constexpr int64_t kQuietAfter = 1'000'000;
+    /** The same for a peer without any delivery, since the block was first requested. */
+    static constexpr int64_t kHelpAfter = 2'000'000;
+    /** A peer without any delivery is asked for a single block of this age. */
+    static constexpr int64_t kTrialAfter = 1'000'000;
+    /** Interval of searching for such blocks after an unsuccessful search. */
+    static constexpr int64_t kHelpInterval = 100'000;
+    /** Without a window: a peer that is silent for this long is replaced. */
+    static constexpr int64_t kSilence = 60'000'000;
+    /** Interval of searching the branch of an idle peer, which costs time in proportion to the
+     *  window. */
+    static constexpr int64_t kBranchInterval = 1'000'000;
+    /** A node that keeps the last 288 blocks may have deleted the oldest of these. */
+    static constexpr int32_t kLimitedDepth = 286;
+
+    /** `spacing`: seconds between blocks. The goal must outlive this object, or SetGoal() replaces
+     *  it. */
+    BlockDownloader(DownloadGoal& goal, int64_t spacing) : m_goal(&goal), m_spacing(spacing) {}
+
+    void SetGoal(DownloadGoal& goal);
+    /** Headers or the tip changed, so other blocks may be missing. */
+    void GoalChanged();
+
+    /** A peer as a source of blocks. */
+    struct Source {
+        PeerId peer = -1;
+        const HeaderNode* best_known = nullptr; //!< may be null
+        bool limited = false;                   //!< has only the last 288 blocks
+        bool elsewhere = false;                 //!< best_known is not on the best header's chain
+        const SpoiltBlocks* spoilt = nullptr;   //!< blocks never requested from it; null: none
+        size_t most = kMaxInFlight;             //!< requests to it at a time
+    };
+    /** The blocks to request from a peer now; they count as requested. `tip`: of the active chain.
+     */
+    std::vector<const HeaderNode*> Ask(const Source& source, const HeaderNode& tip, int64_t now);
+    /** Call for a new header of the peer (best_known) when we have almost caught up: the missing
+     *  blocks of that branch, to be requested at once; they count as requested. */
+    std::vector<const HeaderNode*> AskTowards(const Source& source, const HeaderNode& tip,
+                                              int64_t now);
+    /** A block arrived. Returns whether it was requested from any peer. */
+    bool Received(PeerId peer, const HeaderNode& node, int64_t now);
+    /** The user requests a block from this peer, beyond all limits; it counts as requested. False:
+     *  it was requested from the peer before. */
+    bool Demand(PeerId peer, const HeaderNode& node, int64_t now);
+    /** The bytes were not the block, or the peer lacks it. */
+    void Refused(const HeaderNode& node, int64_t now);
+    /** The peer is no longer asked for the block. */
+    void GiveUp(PeerId peer, const HeaderNode& node, int64_t now);
+    /** The block is stored, whichever peer sent it: all requests for it end. */
+    void Stored(const HeaderNode& node, int64_t now);
+    /** The peer's requests go to other peers. */
+    void Disconnected(PeerId peer);
+    /** The node did not read from the peer until now, so its silence was no fault. */
+    void Excuse(PeerId peer, int64_t now);
+
+    enum class Verdict { kFine, kStalling, kTimeout };
+    /** Whether a peer delays the others for so long that it must be disconnected. */
+    Verdict Judge(PeerId peer, int64_t now);
+
+    bool IsAsked(const HeaderNode& node) const { return m_asked.contains(&node); }
+    bool IsAskedOf(PeerId peer, const HeaderNode& node) const;
+    /** The peers asked for a block, in the order of the requests; empty: none. */
+    std::span<const PeerId> AskedOf(const HeaderNode& node) const;
+    /** The compact block that a peer sent as an answer, while it is being completed; the peer must
+     *  be asked for the block. Empty until it is set; removed with the request. */
+    std::unique_ptr<PartialBlock>& Partial(PeerId peer, const HeaderNode& node);
+    bool Idle() const { return m_asked.empty(); }
+    size_t RequestsTo(PeerId peer) const;
+    /** Number of requested blocks. */
+    size_t BlocksAsked() const { return m_asked.size(); }
+    /** Heights, in the order of the requests. */
+    std::vector<int32_t> InFlight(PeerId peer) const;
+    int64_t CurrentStallTimeout() const { return m_stall_timeout; }
+    /** Call for each connected block: reduces the stall timeout, which Judge() has raised for a
+     *  slow line, step by step. Not for each received block: behind a delayed block lie a thousand
+     *  others, and the next stalling peer must be found as fast as the first. Returns whether it
+     *  changed. */
+    bool ShortenStallTimeout();
+    /** A peer found to delay the others since the last call; -1: none. */
+    PeerId TakeNewStaller() { return std::exchange(m_new_staller, -1); }
+
+private:
+    struct Asked {
+        const HeaderNode* node;
+        std::unique_ptr<PartialBlock> partial;
+    };
+    struct Load {
+        std::deque<Asked> requests;
+        BlockRate rate;
+        int64_t first_since = 0;    //!< since when the first request is the awaited one
+        int64_t last_received = 0;  //!< or time of the request, if none was pending then
+        int64_t stalling_since = 0; //!< 0: does not delay others
+        int64_t branch_after = 0;   //!< next search of its own branch
+        int64_t help_after = 0;     //!< next search for blocks that others owe
+    };
+    /** A requested block. */
+    struct Owed {
+        std::vector<PeerId> peers; //!< in the order of the requests
+        int64_t since = 0;         //!< time of the first request, even if that has ended
+    };
+    /** The expected time of a block that others owe. */
+    struct Awaited {
+        const HeaderNode* node;
+        int64_t since;    //!< first requested from any peer
+        int64_t expected; //!< microseconds from now
+    };
+
+    size_t FreeSlots(const Load& load, size_t bound, int64_t now) const;
+    void Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now);
+    static std::deque<Asked>::iterator FindRequest(Load& load, const HeaderNode& node);
+    void RemoveAsked(PeerId peer, const HeaderNode& node);
+    bool CanServe(const Source& source, const HeaderNode& node) const;
+    void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
+    void AskPreferred(const Source& source, size_t most, std::vector<const HeaderNode*>& out) const;
+    bool AskNext(const Source& source, size_t most, int64_t now,
+                 std::vector<const HeaderNode*>& out);
+    void AskBranch(const Source& source, const HeaderNode& tip, size_t most,
+                   std::vector<const HeaderNode*>& out) const;
+    void AskToHelp(const Source& source, size_t most, int64_t now,
+                   std::vector<const HeaderNode*>& out);
+    void AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
+                    std::vector<const HeaderNode*>& out) const;
+    std::vector<Awaited> ListAwaited(const Source& source, int64_t now) const;
+    int64_t ExpectedOfAny(const Owed& owed, const HeaderNode& node, int64_t now) const;
+    static int64_t Expected(const Load& load, size_t place, int64_t since, int64_t now);
+    void GiveBack(const HeaderNode& node, int64_t since);
+    void NoteStaller(PeerId waiting, int64_t now);
+    void Remove(PeerId peer, const HeaderNode& node, int64_t now);
+
+    DownloadGoal* m_goal;
+    const int64_t m_spacing;
+    std::map<PeerId, Load> m_loads;
+    std::unordered_map<const HeaderNode*, Owed> m_asked;
+    /** Missing blocks up to this height were requested, or are in m_again. */
+    int32_t m_cursor = -1;
+    /** Blocks to be requested again, by height and node (branches have several at a height); value:
+     *  time since they are owed. */
+    std::map<std::pair<int32_t, const HeaderNode*>, int64_t> m_again;
+    int64_t m_stall_timeout = kStallTimeout; //!< in whole seconds, like Core
+    PeerId m_new_staller = -1;
+};
+
+} // namespace ibd

@@ -1,0 +1,95 @@
+// See block_downloader.h: a peer with free slots is also asked for blocks that other peers owe, so
+// that no single peer determines when the last blocks arrive. The criterion is time: the expected
+// arrival from the asked peers, by their present rates and silence, and from the free one. The
+// number of asked peers does not count, as they may collude.
+#include "net/peer/block_downloader.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr double kMicros = 1e6; //!< in a second
+
+} // namespace
+
+/** Expected arrival of the block at that position of the peer's queue, microseconds from now. 0:
+ *  the peer has delivered nothing yet, and still has time. */
+int64_t BlockDownloader::Expected(const Load& load, size_t place, int64_t since, int64_t now)
+{
+    if (!load.rate.Known()) return now - since >= kHelpAfter ? now - since : 0;
+    const double in_turn = static_cast<double>(place + 1) * kMicros / load.rate.PerSecond(now);
+    const int64_t silence = load.requests.empty() ? 0 : now - load.last_received;
+    return std::max(static_cast<int64_t>(in_turn), silence < kQuietAfter ? 0 : silence);
+}
+
+/** The earliest expected arrival among the asked peers. */
+int64_t BlockDownloader::ExpectedOfAny(const Owed& owed, const HeaderNode& node, int64_t now) const
+{
+    int64_t soonest = std::numeric_limits<int64_t>::max();
+    for (const PeerId peer : owed.peers) {
+        const Load& load = m_loads.at(peer);
+        size_t place = 0;
+        while (load.requests[place].node != &node) ++place;
+        soonest = std::min(soonest, Expected(load, place, owed.since, now));
+    }
+    return soonest;
+}
+
+/** Blocks that others owe and this peer could deliver, latest expected arrival first. */
+std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source& source,
+                                                                   int64_t now) const
+{
+    std::vector<Awaited> out;
+    for (const auto& [peer, load] : m_loads) {
+        for (size_t place = 0; place < load.requests.size(); ++place) {
+            const HeaderNode& node = *load.requests[place].node;
+            const Owed& owed = m_asked.at(&node);
+            if (owed.peers.front() != peer || m_goal->Have(node)) continue; // once for each block
+            if (IsAskedOf(source.peer, node) || !CanServe(source, node)) continue;
+            const bool alone = owed.peers.size() == 1;
+            out.push_back(
+                {&node, owed.since,
+                 alone ? Expected(load, place, owed.since, now) : ExpectedOfAny(owed, node, now)});
+        }
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Awaited& a, const Awaited& b) { return a.expected > b.expected; });
+    return out;
+}
+
+/** Asks a peer without any delivery for one block: this measures its rate, and causes at most one
+ *  duplicate block for each peer. */
+void BlockDownloader::AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
+                                 std::vector<const HeaderNode*>& out) const
+{
+    const auto old = std::find_if(awaited.begin(), awaited.end(), [&](const Awaited& block) {
+        return now - block.since >= kTrialAfter;
+    });
+    if (old != awaited.end()) out.push_back(old->node);
+}
+
+void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
+                                std::vector<const HeaderNode*>& out)
+{
+    Load& own = m_loads.at(source.peer);
+    // With a window, a delaying peer is disconnected instead.
+    if (m_goal->WindowEnd() != DownloadGoal::kNoWindow || now < own.help_after) return;
+    const size_t before = out.size();
+    if (before >= most) return;
+    const std::vector<Awaited> awaited = ListAwaited(source, now);
+    if (!own.rate.Known()) {
+        if (own.requests.empty() && out.empty()) AskOnTrial(awaited, now, out);
+    } else {
+        for (const Awaited& block : awaited) {
+            const size_t place = own.requests.size() + out.size();
+            const int64_t mine = Expected(own, place, now, now);
+            if (out.size() >= most || block.expected < kHelpAhead || 2 * mine >= block.expected) {
+                break;
+            }
+            out.push_back(block.node);
+        }
+    }
+    if (out.size() == before) own.help_after = now + kHelpInterval;
+}
+
+} // namespace ibd

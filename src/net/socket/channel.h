@@ -1,0 +1,80 @@
+// Channel: shared by the two threads of a connection: outgoing messages, the amount of unread
+// input, and traffic counters. Any thread; one short lock.
+//
+// Bounds: the senders bound queued output (they neither request nor answer during SendPaused());
+// the pause of AddUnread() bounds unread input.
+#pragma once
+
+#include "net/peer/peer_link.h"
+#include "util/mutex.h"
+
+#include <atomic>
+#include <deque>
+#include <map>
+
+namespace ibd {
+
+/** Bytes by type of message; unknown types count as kOtherType. */
+using TypeCounts = std::map<std::string, uint64_t>;
+inline constexpr std::string_view kOtherType = "*other*";
+
+class Channel {
+public:
+    /** Size of a queued or unread message besides its payload. */
+    static constexpr size_t kMessageOverhead = 128;
+
+    Channel(size_t max_send, size_t max_receive) : m_max_send(max_send), m_max_receive(max_receive)
+    {
+    }
+
+    // Sending.
+
+    /** Queues a message. Returns whether the other thread must be woken to send it. */
+    bool Queue(OutgoingMessage message);
+    /** The next message to send. After it returned nothing, Queue() asks for a wake-up again. */
+    std::optional<OutgoingMessage> Take();
+    bool HasQueued() const;
+    /** Bytes held by the transport; SendPaused(): more than -maxsendbuffer bytes wait in total. */
+    void SetTransportMemory(size_t bytes) { m_transport_memory = bytes; }
+    bool SendPaused() const;
+    /** Whether a pause has ended; true once for each pause. */
+    bool TakeRelief();
+    size_t QueuedBytes() const { return m_queued_bytes; }
+
+    // Receiving.
+
+    /** A message arrived. Returns whether to stop reading until Consumed() returns true. */
+    bool AddUnread(size_t payload);
+    /** The message was processed. Returns whether to resume reading. */
+    bool Consumed(size_t payload);
+
+    // Counting. `now`: seconds since 1970.
+
+    void CountSent(std::string_view type, size_t bytes, int64_t now);
+    void CountReceived(size_t bytes, int64_t now);
+    void CountMessage(const ReceivedMessage& message);
+    void SetTransport(TransportInfo info);
+    PeerTraffic Traffic() const;
+    struct Counts {
+        TypeCounts sent;
+        TypeCounts received;
+    };
+    Counts CountsByType() const;
+
+private:
+    const size_t m_max_send;
+    const size_t m_max_receive;
+    std::atomic<size_t> m_queued_bytes{0};
+    std::atomic<size_t> m_transport_memory{0};
+    mutable std::atomic<bool> m_was_paused{false}; //!< SendPaused() has returned true
+
+    mutable Mutex m_mutex;
+    std::deque<OutgoingMessage> m_queued IBD_GUARDED_BY(m_mutex);
+    bool m_is_told IBD_GUARDED_BY(m_mutex) = false;
+    size_t m_unread IBD_GUARDED_BY(m_mutex) = 0;
+    bool m_paused IBD_GUARDED_BY(m_mutex) = false;
+    PeerTraffic m_traffic IBD_GUARDED_BY(m_mutex);
+    Counts m_counts IBD_GUARDED_BY(m_mutex);
+};
+
+} // namespace ibd

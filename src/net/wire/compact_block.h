@@ -1,0 +1,97 @@
+// Compact blocks (BIP152, version 2): makes them for peers, and assembles a peer's block from its
+// message, a pool's transactions, and requested ones. Pure; a PartialBlock belongs to the request
+// that it answers (block_downloader.h). Memory: the transactions of one or two messages, and
+// references to possibly matching ones of the pool.
+#pragma once
+
+#include "crypto/siphash.h"
+#include "net/wire/messages.h"
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace ibd {
+
+using PeerId = int64_t;
+
+/** Key of the short ids of a compact block. */
+SipKey ShortIdKey(const BlockHeader& header, uint64_t nonce);
+/** 48 bits. */
+uint64_t ShortId(SipKey key, const Wtxid& id);
+
+/** The block with its coinbase in full and all others by short id. `nonce`: random; `block` has at
+ *  least one transaction. */
+CompactBlockMessage MakeCompactBlock(const BlockView& block, uint64_t nonce);
+/** The payload of a blocktxn; nothing: an index is out of range. */
+std::optional<Bytes> BlockTxnPayload(const BlockView& block, std::span<const uint16_t> indexes);
+
+/** Transactions that an expected block may contain: a pool's, and others. */
+class TransactionSource {
+public:
+    virtual ~TransactionSource() = default;
+    /** Visits each until `more` returns false. */
+    virtual void
+    ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const = 0;
+};
+
+class PartialBlock {
+public:
+    enum class Status {
+        kOk,
+        kInvalid, //!< violates the protocol
+        kFailed,  //!< short ids probably collide: the whole block is necessary
+    };
+
+    /** Call once. `pool` may be null. */
+    Status Start(const CompactBlockMessage& message, const TransactionSource* pool);
+    /** Indexes of the missing transactions, ascending. */
+    std::vector<uint16_t> Missing() const;
+    /** `missing`: the transactions of Missing(), in order. Sets `block` to the serialized block if
+     *  it has the merkle root of its header and, with `expect_commitment`, matches its witness
+     *  commitment. The transactions are released in any case. */
+    Status Fill(std::span<const TransactionRef> missing, bool expect_commitment, Bytes& block);
+    /** Whether Fill() was called. */
+    bool IsSpent() const { return m_spent; }
+
+    size_t PrefilledCount() const { return m_prefilled; }
+    size_t PoolCount() const { return m_from_pool; }
+
+private:
+    struct Wanted {
+        uint64_t id;
+        uint16_t index; //!< in the block
+        bool seen;      //!< a transaction of the pool has this id
+    };
+
+    bool PlacePrefilled(const CompactBlockMessage& message);
+    std::vector<Wanted> ListWanted(const CompactBlockMessage& message) const;
+    void TakeFrom(const TransactionSource& pool, SipKey key, std::vector<Wanted>& wanted);
+
+    BlockHeader m_header;
+    std::vector<TransactionRef> m_txs; //!< null: missing
+    size_t m_prefilled = 0;
+    size_t m_from_pool = 0;
+    bool m_spent = false;
+};
+
+/** Peers that we asked to announce blocks by cmpctblock ("high bandwidth"): the last ones that sent
+ *  a block, and at least one outbound peer among them, if there was one. As in Core, a disconnected
+ *  peer keeps its place until others displace it. */
+class CompactAnnouncers {
+public:
+    static constexpr size_t kMost = 3;
+
+    struct Change {
+        bool start = false;         //!< the peer must be asked to start
+        std::optional<PeerId> stop; //!< peer to be asked to stop
+    };
+    /** `peer` sent a block. `is_outbound`: whether a peer is connected and outbound. */
+    Change BroughtBlock(PeerId peer, const std::function<bool(PeerId)>& is_outbound);
+
+private:
+    std::deque<PeerId> m_peers; //!< the last one to send a block is at the back
+};
+
+} // namespace ibd

@@ -1,0 +1,469 @@
+// The peer asked for each block: in order with a window, in any order without one, and another peer
+// after a stall, a disconnect or a lie. A simulated network downloads a whole chain from a seed.
+#include "net/peer/block_downloader.h"
+
+#include "net/peer_support.h"
+#include "support/testdata.h"
+
+#include "support/catch.h"
+
+namespace ibd {
+
+using namespace test;
+
+namespace {
+
+constexpr int64_t kMicros = 1'000'000; //!< in a second
+
+/** Blocks of the best header's chain that were not delivered; the window starts at the lowest. */
+class TestGoal final : public DownloadGoal {
+public:
+    TestGoal(TestChain& chain, bool windowed) : m_chain(chain), m_windowed(windowed) {}
+
+    const HeaderNode* NextMissing(int32_t after) const override
+    {
+        const HeaderNode& best = m_chain.BestHeader();
+        while (m_complete < best.height && Have(*best.Ancestor(m_complete + 1))) ++m_complete;
+        for (int32_t height = std::max(after, m_complete) + 1; height <= best.height; ++height) {
+            const HeaderNode* const node = best.Ancestor(height);
+            if (!Have(*node)) return node;
+        }
+        return nullptr;
+    }
+    bool Have(const HeaderNode& node) const override { return delivered.contains(&node); }
+    int32_t WindowEnd() const override
+    {
+        if (!m_windowed) return kNoWindow;
+        const HeaderNode* const first = NextMissing(-1);
+        return first ? first->height - 1 + kDownloadWindow : m_chain.BestHeader().height;
+    }
+
+    void Lose(const HeaderNode& node)
+    {
+        delivered.erase(&node);
+        m_complete = 0;
+    }
+
+    int32_t PreferredFrom() const override { return preferred_from; }
+
+    std::set<const HeaderNode*> delivered;
+    int32_t preferred_from = kNoneFirst;
+
+private:
+    TestChain& m_chain;
+    const bool m_windowed;
+    mutable int32_t m_complete = 0; //!< all up to here are delivered
+};
+
+/** A downloader over `blocks` headers, of which none but genesis is there. */
+struct Fixture {
+    Fixture(int blocks, bool windowed)
+        : params(RegtestParams()), chain(params), goal(chain, windowed), downloader(goal, 600)
+    {
+        chain.Extend(blocks, nullptr, 0, false);
+    }
+    std::vector<int32_t> Ask(PeerId peer, bool limited = false)
+    {
+        return AskAs({peer, &chain.BestHeader(), limited});
+    }
+    std::vector<int32_t> AskAs(const BlockDownloader::Source& source)
+    {
+        std::vector<int32_t> out;
+        for (const HeaderNode* node : downloader.Ask(source, chain.Tip(), now)) {
+            out.push_back(node->height);
+        }
+        return out;
+    }
+    const HeaderNode& At(int32_t height) { return *chain.BestHeader().Ancestor(height); }
+    bool Deliver(PeerId peer, int32_t height)
+    {
+        goal.delivered.insert(&At(height));
+        return downloader.Received(peer, At(height), now);
+    }
+
+    const ChainParams params;
+    TestChain chain;
+    TestGoal goal;
+    BlockDownloader downloader;
+    int64_t now = kStart * kMicros;
+};
+
+std::vector<int32_t> Heights(int32_t from, int32_t to)
+{
+    std::vector<int32_t> out;
+    for (int32_t height = from; height <= to; ++height) out.push_back(height);
+    return out;
+}
+
+using Verdict = BlockDownloader::Verdict;
+
+} // namespace
+
+TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader]")
+{
+    Fixture f(100, true);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(1).empty());
+    CHECK(f.Ask(2) == Heights(17, 32));
+    CHECK(f.downloader.InFlight(2) == Heights(17, 32));
+    CHECK(f.Deliver(1, 3));
+    CHECK(f.Ask(1) == Heights(33, 33));
+    CHECK(f.Deliver(2, 5)); // asked of another
+    CHECK_FALSE(f.Deliver(2, 90));
+    f.downloader.Disconnected(1);
+    CHECK(f.downloader.InFlight(1).empty());
+    CHECK(f.Ask(3) ==
+          std::vector<int32_t>{1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 33, 34});
+    // A refused block is asked for again, of any peer.
+    f.Deliver(3, 1);
+    f.goal.Lose(f.At(1));
+    f.downloader.Refused(f.At(1), f.now);
+    CHECK(f.Ask(4).front() == 1);
+    // A new start asks nothing twice.
+    f.downloader.GoalChanged();
+    CHECK(f.Ask(5).front() == 50);
+}
+
+TEST_CASE("what is preferred is asked for first, of who has it", "[block_downloader]")
+{
+    Fixture f(40, false);
+    f.goal.preferred_from = 31;
+    CHECK(f.AskAs({1, &f.At(5), false}) == Heights(1, 5));
+    auto wanted = Heights(31, 40);
+    for (int32_t height = 6; height <= 11; ++height) wanted.push_back(height);
+    CHECK(f.Ask(2) == wanted);
+    CHECK(f.Ask(3) == Heights(12, 27));
+    // What is asked for twice in one go is asked for once.
+    f.downloader.Disconnected(2);
+    wanted = Heights(6, 11);
+    for (int32_t height = 31; height <= 40; ++height) wanted.push_back(height);
+    auto asked = f.Ask(4);
+    std::sort(asked.begin(), asked.end());
+    CHECK(asked == wanted);
+    CHECK(f.Ask(5) == Heights(28, 30)); // all others are under way
+    // Refused, it comes before the rest again.
+    CHECK(f.Deliver(4, 35));
+    f.goal.Lose(f.At(35));
+    f.downloader.Refused(f.At(35), f.now);
+    CHECK(f.Ask(6) == Heights(35, 35));
+}
+
+TEST_CASE("a peer with other duties is asked for as few blocks as its bound says",
+          "[block_downloader]")
+{
+    for (const bool windowed : {true, false}) {
+        Fixture f(40, windowed);
+        BlockDownloader::Source source{1, &f.chain.BestHeader(), false};
+        source.most = 1;
+        CHECK(f.AskAs(source) == Heights(1, 1));
+        CHECK(f.AskAs(source).empty());
+        CHECK(f.Deliver(1, 1));
+        CHECK(f.AskAs(source) == Heights(2, 2));
+        source.most = BlockDownloader::kMaxInFlight;
+        const auto more = f.AskAs(source);
+        CHECK(more.size() + 1 >= BlockDownloader::kMinInFlight);
+        CHECK(more.front() == 3);
+    }
+}
+
+TEST_CASE("peers are asked for what they have", "[block_downloader]")
+{
+    Fixture f(400, true);
+    CHECK(f.AskAs({1, nullptr, false}).empty());
+    CHECK(f.AskAs({1, &f.At(5), false}) == Heights(1, 5));
+    CHECK(f.Ask(2, true) == Heights(115, 130)); // the last 286
+    for (int i = 10; i < 16; ++i) f.Ask(i);
+    CHECK(f.Ask(16) == std::vector<int32_t>{102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112,
+                                            113, 114, 131, 132, 133});
+
+    // A branch beside the best header, without a source so far, is fetched from a peer that offers
+    // it.
+    Fixture g(50, true);
+    const HeaderNode& other = g.chain.Extend(20, &g.At(0), 7, false);
+    REQUIRE(&other != &g.At(20));
+    const auto nodes = g.downloader.Ask({1, &other, false}, g.chain.Tip(), g.now);
+    REQUIRE(nodes.size() == 16);
+    for (const HeaderNode* node : nodes) CHECK(IsAncestor(*node, other));
+    // Even from a busy peer, if it is on another chain; the branch is checked once a second.
+    g.now += 1'000'000;
+    const BlockDownloader::Source busy{1, &other, false, true};
+    REQUIRE(g.downloader.Received(1, *nodes[0], g.now));
+    CHECK(g.downloader.Ask({1, &other, false}, g.chain.Tip(), g.now).empty());
+    CHECK(g.downloader.Ask(busy, g.chain.Tip(), g.now).size() == 1);
+    CHECK(g.AskAs({2, &g.At(0), false}).empty()); // no better than ours
+}
+
+TEST_CASE("who holds up the window is told from who waits", "[block_downloader]")
+{
+    Fixture f(1100, true);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    f.now += kMicros;
+    for (int32_t height = 17; height <= 1024; ++height) {
+        if (const auto& mine = f.downloader.InFlight(2); mine.empty()) f.Ask(2);
+        f.Deliver(2, height);
+    }
+    CHECK(f.downloader.InFlight(2).empty());
+    CHECK(f.downloader.Judge(1, f.now + 60 * kMicros) == Verdict::kFine); // no peer waits yet
+    CHECK(f.Ask(2).empty());
+    CHECK(f.downloader.Judge(1, f.now + 2 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(2, f.now + 3 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(1, f.now + 2 * kMicros + 1) == Verdict::kStalling);
+    CHECK(f.downloader.CurrentStallTimeout() == 4 * kMicros);
+    f.downloader.Disconnected(1);
+    CHECK(f.Ask(2) == Heights(1, 16));
+    CHECK(f.Ask(3).empty());
+    f.Deliver(2, 16); // a peer that delivers does not stall
+    CHECK(f.downloader.Judge(2, f.now + 10 * kMicros) == Verdict::kFine);
+    for (int32_t height = 1; height <= 15; ++height) f.Deliver(2, height);
+    CHECK(f.downloader.CurrentStallTimeout() == 4 * kMicros); // what came is not connected yet
+    CHECK(f.downloader.ShortenStallTimeout());
+    CHECK(f.downloader.CurrentStallTimeout() == 3 * kMicros);
+    CHECK(f.downloader.ShortenStallTimeout());
+    CHECK(f.downloader.CurrentStallTimeout() == 2 * kMicros);
+    CHECK_FALSE(f.downloader.ShortenStallTimeout());
+    CHECK(f.Ask(3) == Heights(1025, 1040));
+}
+
+TEST_CASE("a block has an interval's time, and more with others", "[block_downloader]")
+{
+    Fixture f(100, true);
+    f.Ask(1);
+    CHECK(f.downloader.Judge(1, f.now + 600 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(1, f.now + 600 * kMicros + 1) == Verdict::kTimeout);
+    f.Ask(2);
+    CHECK(f.downloader.Judge(1, f.now + 900 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(1, f.now + 900 * kMicros + 1) == Verdict::kTimeout);
+    f.now += 500 * kMicros;
+    f.Deliver(1, 1);
+    CHECK(f.downloader.Judge(1, f.now + 900 * kMicros) == Verdict::kFine);
+    CHECK(f.downloader.Judge(7, f.now) == Verdict::kFine);
+}
+
+TEST_CASE("without a window fast peers get more, and others help", "[block_downloader]")
+{
+    Fixture f(3000, false);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(2) == Heights(17, 32));
+    size_t most = 0;
+    for (int tenth = 0; tenth < 100; ++tenth) {
+        f.now += kMicros / 10;
+        for (int i = 0; i < 10; ++i) { // a hundred blocks a second; 1 gives none
+            f.Deliver(2, f.downloader.InFlight(2).front());
+            f.Ask(2);
+        }
+        most = std::max(most, f.downloader.InFlight(2).size());
+    }
+    CHECK(most >= 200);
+    CHECK(most <= 210);
+    CHECK(f.downloader.InFlight(1).size() == 16);
+    while (f.downloader.RequestsTo(2) > 0) {
+        f.now += kMicros / 100;
+        f.Deliver(2, f.downloader.InFlight(2).front());
+        f.Ask(2);
+    }
+    CHECK(f.goal.NextMissing(-1) == nullptr); // what 1 owes, too
+    f.now = kStart * kMicros + 10 * kMicros;
+    CHECK(f.downloader.Judge(1, f.now + 51 * kMicros) == Verdict::kStalling); // silent
+    // A block that could not be read is no fault of a peer.
+    f.downloader.Excuse(1, f.now + 51 * kMicros);
+    CHECK(f.downloader.Judge(1, f.now + 60 * kMicros) == Verdict::kFine);
+}
+
+TEST_CASE("a peer of which nothing is known is asked for one block of another on trial",
+          "[block_downloader]")
+{
+    Fixture f(20, false);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(2) == Heights(17, 20));
+    CHECK(f.Ask(3).empty());
+    f.now += BlockDownloader::kTrialAfter;
+    CHECK(f.Ask(3).size() == 1);
+    CHECK(f.Ask(4).size() == 1);
+    f.now += 2 * BlockDownloader::kHelpAfter;
+    CHECK(f.Ask(3).empty());
+    CHECK(f.Ask(2).empty()); // it has not brought any of its own
+}
+
+TEST_CASE("peers in league do not hold blocks back, however many were asked", "[block_downloader]")
+{
+    Fixture f(400, false);
+    // 9 is fast and sends all blocks but those owed by 1 to 8, which were as fast until now.
+    for (PeerId peer = 1; peer <= 9; ++peer) f.Ask(peer);
+    f.now += kMicros / 2;
+    for (PeerId peer = 1; peer <= 9; ++peer) f.Deliver(peer, f.downloader.InFlight(peer).front());
+    for (PeerId peer = 1; peer <= 8; ++peer) f.Ask(peer);
+    const auto finish = [&] {
+        for (int tenth = 0; f.downloader.RequestsTo(9) > 0; ++tenth) {
+            f.now += kMicros / 10;
+            for (int i = 0; i < 10 && f.downloader.RequestsTo(9) > 0; ++i) {
+                f.Deliver(9, f.downloader.InFlight(9).front());
+                f.Ask(9);
+            }
+        }
+    };
+    finish();
+    // The others help one another before 9 is asked, in vain.
+    for (int round = 0; round < 30 && f.goal.NextMissing(-1); ++round) {
+        for (PeerId peer = 1; peer <= 9; ++peer) f.Ask(peer);
+        f.now += kMicros / 10;
+        finish();
+    }
+    CHECK(f.goal.NextMissing(-1) == nullptr);
+}
+
+TEST_CASE("a peer has room for what it carries now, not for what it carried", "[block_downloader]")
+{
+    Fixture f(3000, false);
+    f.Ask(1);
+    for (int tenth = 0; tenth < 50; ++tenth) {
+        f.now += kMicros / 10;
+        for (int i = 0; i < 10; ++i) {
+            f.Deliver(1, f.downloader.InFlight(1).front());
+            f.Ask(1);
+        }
+    }
+    const auto owed = f.downloader.InFlight(1);
+    REQUIRE(owed.size() > 190);
+    // It falls silent, and gives a block now and then.
+    for (int i = 0; i < 100; ++i) {
+        f.now += 2 * kMicros;
+        f.Deliver(1, f.downloader.InFlight(1).front());
+        CHECK(f.Ask(1).empty());
+    }
+    // What it owes is another's to bring as soon as there is nothing else: all of it but the next.
+    f.Ask(2);
+    while (f.downloader.RequestsTo(2) > 0) {
+        f.now += kMicros / 100;
+        f.Deliver(2, f.downloader.InFlight(2).front());
+        f.Ask(2);
+    }
+    size_t left = 0;
+    for (const int32_t height : f.downloader.InFlight(1)) left += !f.goal.Have(f.At(height));
+    CHECK(left <= 1);
+}
+
+TEST_CASE("at the end fast peers take over at once what slow ones would bring later",
+          "[block_downloader]")
+{
+    Fixture f(64, false);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(2) == Heights(17, 32));
+    f.now += kMicros;
+    for (int32_t height = 1; height <= 4; ++height) f.Deliver(1, height);
+    CHECK(f.Ask(1) == Heights(33, 36)); // four a second, it owes sixteen
+    for (;;) {                          // the other all that is left, at once
+        f.Deliver(2, f.downloader.InFlight(2).front());
+        if (f.downloader.RequestsTo(2) == 0) break;
+        f.Ask(2);
+    }
+    CHECK(f.Ask(3) == std::vector<int32_t>{5 + 11}); // on trial: the one that was asked for last
+    f.now += BlockDownloader::kHelpInterval;
+    const std::vector<int32_t> taken = f.Ask(2);
+    // Those due in less than half a second are waited for.
+    CHECK(taken.size() >= 12);
+    CHECK(std::count(taken.begin(), taken.end(), f.downloader.InFlight(1).front()) == 0);
+}
+
+TEST_CASE("an idle peer takes over only what it brings in half the time", "[block_downloader]")
+{
+    Fixture f(20, false);
+    CHECK(f.Ask(1) == Heights(1, 16));
+    CHECK(f.Ask(2) == Heights(17, 20));
+    f.now += kMicros;
+    for (int32_t height = 1; height <= 6; ++height) f.Deliver(1, height);
+    for (int32_t height = 17; height <= 20; ++height) f.Deliver(2, height);
+    // Six a second and four: the last is due in 10/6 of a second and comes in 1/4, the one before
+    // in 9/6 and comes in 2/4; for the next 8/6 is not twice 3/4.
+    CHECK(f.Ask(2) == std::vector<int32_t>{16, 15});
+    CHECK(f.Ask(2).empty());
+}
+
+TEST_CASE("what a peer spoilt is asked of others alone", "[block_downloader]")
+{
+    for (const bool windowed : {true, false}) {
+        Fixture f(20, windowed);
+        SpoiltBlocks spoilt;
+        for (const int32_t height : {1, 18}) REQUIRE(spoilt.Add(f.At(height)));
+        const BlockDownloader::Source liar{1, &f.chain.BestHeader(), false, false, &spoilt};
+        CHECK(f.AskAs(liar) == Heights(2, 17)); // it does not stop at what it may not be asked
+        for (int32_t height = 2; height <= 17; ++height) f.Deliver(1, height);
+        CHECK(f.AskAs(liar) == Heights(19, 20));
+        f.Deliver(1, 19);
+        f.Deliver(1, 20);
+        CHECK(f.AskAs(liar).empty());
+        f.downloader.GoalChanged();
+        CHECK(f.AskAs(liar).empty());
+        CHECK(f.Ask(2) == std::vector<int32_t>{1, 18});
+        f.downloader.Disconnected(2);
+        f.now += 100 * kMicros;
+        CHECK(f.AskAs(liar).empty());
+    }
+}
+
+TEST_CASE("blocks of one height on two branches are both asked for again", "[block_downloader]")
+{
+    Fixture f(5, true);
+    const HeaderNode& other = f.chain.Extend(5, &f.At(0), 7, false);
+    const HeaderNode& best = f.chain.BestHeader();
+    REQUIRE(&other != &best);
+    f.downloader.Ask({1, &best}, f.chain.Tip(), f.now);
+    f.downloader.Ask({2, &other}, f.chain.Tip(), f.now);
+    REQUIRE(f.downloader.RequestsTo(1) == 5);
+    REQUIRE(f.downloader.RequestsTo(2) == 5);
+    f.downloader.Disconnected(1);
+    f.downloader.Disconnected(2);
+    f.goal.delivered = {}; // nothing came
+    CHECK(f.downloader.Ask({3, &best}, f.chain.Tip(), f.now).size() == 5);
+    CHECK(f.downloader.Ask({4, &other}, f.chain.Tip(), f.now).size() == 5);
+}
+
+TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
+{
+    int departures = 0;
+    for (int run = 0; run < 20; ++run) {
+        const bool windowed = run % 2 == 0;
+        Fixture f(1500, windowed);
+        sim::Rng& rng = TestRng();
+        std::map<PeerId, int> kinds; // 0 silent, 1 slow, 2 fast, 3 liar, 4 dies
+        PeerId next = 0;
+        // With a window a silent peer may owe the last blocks for ten minutes, and so may the peers
+        // asked after it.
+        for (int step = 0; step < 200'000 && f.goal.NextMissing(-1); ++step) {
+            const bool has_fast = std::any_of(kinds.begin(), kinds.end(),
+                                              [](const auto& peer) { return peer.second == 2; });
+            if (!has_fast) kinds[next++] = 2;
+            while (kinds.size() < 5) kinds[next++] = int(rng() % 5);
+            f.now += kMicros / 10;
+            for (auto it = kinds.begin(); it != kinds.end();) {
+                const auto [peer, kind] = *it;
+                f.Ask(peer);
+                const int gives = kind == 0 ? 0 : kind == 1 ? int(rng() % 20 == 0) : 10;
+                bool gone = f.downloader.Judge(peer, f.now) != Verdict::kFine;
+                for (int i = 0; i < gives && !gone; ++i) {
+                    const auto in_flight = f.downloader.InFlight(peer);
+                    if (in_flight.empty()) break;
+                    const HeaderNode& node = f.At(in_flight[rng() % in_flight.size()]);
+                    CHECK(f.downloader.Received(peer, node, f.now));
+                    if (kind == 3 && rng() % 4 == 0) {
+                        if (!f.goal.Have(node)) f.downloader.Refused(node, f.now);
+                        gone = true;
+                    } else {
+                        f.goal.delivered.insert(&node);
+                    }
+                    if (kind == 4 && rng() % 40 == 0) gone = true;
+                }
+                if (gone) {
+                    f.downloader.Disconnected(peer);
+                    ++departures;
+                    it = kinds.erase(it);
+                } else {
+                    ++it;
+                }
+            }
+        }
+        CHECK(f.goal.NextMissing(-1) == nullptr);
+    }
+    CHECK(departures > 20);
+}
+
+} // namespace ibd
