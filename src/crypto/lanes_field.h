@@ -1,20 +1,31 @@
-// The field of secp256k1, p = 2^256 - 2^32 - 977, in eight lanes: eight independent numbers, one in
-// each 64-bit element of a vector. For public data only: not constant-time. Included by the file of
-// each instruction set, which first defines
+// The field of secp256k1, p = 2^256 - 2^32 - 977, in vector lanes: independent numbers, one in each
+// 64-bit element of a vector. For public data only: not constant-time. Included by the file of each
+// instruction set, which first defines
 //   IBD_LANES_TARGET           the function attribute that enables the instructions
+//   IBD_LANES                  the number of lanes, at most 8
 //   IBD_MUL_LOW(sum, a, b)     sum + the low 52 bits of a * b, in each lane
 //   IBD_MUL_HIGH(sum, a, b)    sum + the bits from 52 on of a * b; both take a, b < 2^52 only
 //   IBD_BLEND(mask, a, b)      a in the lanes whose bit is set in the mask, else b
 //   IBD_EQUAL(a, b)            the mask of lanes in which a and b are equal
+// and may define
+//   IBD_AT_MOST(vector, most)  ends the program if an element is larger; default: nothing
 // Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
 // linked into code for another.
 //
-// Radix 2^52, five limbs: value = sum of limb[i] * 2^(52 i). lanes_checked.cpp checks these bounds
-// for every operand of a multiplication on each run of its tests:
-//   reduced  limb[0..3] < 2^52, limb[4] < 2^49: input and output of Multiply, Square and Carry.
-//            The value is below 2^257, so it is one of at most three representatives mod p.
-//   loose    limb[0..4] < 2^58: output of sums and differences. Carry makes it reduced, or a
-//            multiplication adds it before its own last carry, which saves one carry.
+// Algorithm: schoolbook multiplication in radix 2^52 with five limbs, value = sum of limb[i] *
+// 2^(52 i). As 2^260 = 2^4 (2^32 + 977) mod p, the upper five limbs of a product times that number
+// are added to the lower five; then the bits from 256 on are folded likewise. (The radix is that of
+// Gueron and Krasnov, "Accelerating Big Integer Arithmetic Using Intel IFMA Extensions", 2016.)
+//
+// Bounds. The instructions drop the bits of an operand from 52 on, so an operand that is too large
+// gives a wrong product without a sign. Each function states what its operands may be:
+//   reduced  limb[0..3] < 2^52, limb[4] < 2^49: in and out of Multiply, Square and Carry. The value
+//            is below 2^257, so it is one of at most three representatives mod p.
+//   loose    limb[0..4] < 2^58: sums and differences. Carry makes it reduced, or a multiplication
+//            adds it before its own last carry, which saves one carry.
+// The proof is in the functions: each step states the largest value of each limb by IBD_AT_MOST,
+// where it follows from the step before and the bounds of the operands. Tests compile the same
+// headers with a multiplication and an IBD_AT_MOST that check (lanes_checked.h).
 #pragma once
 
 #include <array>
@@ -23,14 +34,18 @@
 
 #define IBD_LANES_INLINE IBD_LANES_TARGET __attribute__((always_inline)) inline
 #define IBD_LANES_UNROLL _Pragma("GCC unroll 16")
+#ifndef IBD_AT_MOST
+#define IBD_AT_MOST(vector, most) static_cast<void>(0)
+#endif
 
 namespace ibd::lanes {
 
 namespace {
 
-constexpr size_t kLanes = 8;
+constexpr size_t kLanes = IBD_LANES;
 constexpr size_t kLimbs = 5;
 using Mask = uint8_t; //!< bit i stands for lane i
+constexpr Mask kAllLanes = (1u << kLanes) - 1;
 using Vector = uint64_t __attribute__((vector_size(8 * kLanes)));
 
 /** One field element in each lane. */
@@ -49,22 +64,44 @@ constexpr uint64_t k2To256 = 0x1000003D1;  //!< 2^256 mod p
 constexpr uint64_t k2To260 = 0x1000003D10; //!< 2^260 mod p
 constexpr uint64_t kPrime[kLimbs] = {0xFFFFEFFFFFC2F, kMask52, kMask52, kMask52, kMask48};
 
+constexpr Mask Not(Mask mask) { return static_cast<Mask>(~mask & kAllLanes); }
+
+/** 2^bits - 1, or times * 2^bits - 1. */
+constexpr uint64_t Most(int bits, uint64_t times = 1) { return (times << bits) - 1; }
+
+IBD_LANES_INLINE void CheckReduced([[maybe_unused]] const Field& a)
+{
+    for (size_t i = 0; i + 1 < kLimbs; ++i) IBD_AT_MOST(a.limb[i], kMask52);
+    IBD_AT_MOST(a.limb[4], Most(49));
+}
+
+IBD_LANES_INLINE void CheckLoose([[maybe_unused]] const Field& a)
+{
+    for (size_t i = 0; i < kLimbs; ++i) IBD_AT_MOST(a.limb[i], Most(58));
+}
+
 IBD_LANES_INLINE void Broadcast(Vector& out, uint64_t value) { out = Vector{} + value; }
 
-/** out = a + b; loose. */
+/** out = a + b; loose if the sum of the bounds is. */
 IBD_LANES_INLINE void Add(Field& out, const Field& a, const Field& b)
 {
     IBD_LANES_UNROLL
     for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = a.limb[i] + b.limb[i];
+    CheckLoose(out);
 }
 
-/** out = kTimes * (4p - a), for a reduced a: congruent to -kTimes * a. Each limb of 4p, written
- *  without borrowing, is larger than a's. Below kTimes * 2^54. */
+/** out = kTimes * (4p - a), for a reduced a and kTimes at most 8: congruent to -kTimes * a. Each
+ *  limb of 4p, written without borrowing, is larger than a's: 2^54 - 2^34 - 3908, 2^54 - 4 and
+ *  2^50 - 4. */
 template <uint64_t kTimes = 1>
 IBD_LANES_INLINE void Negate(Field& out, const Field& a)
 {
     IBD_LANES_UNROLL
-    for (size_t i = 0; i < kLimbs; ++i) out.limb[i] = (4 * kPrime[i] - a.limb[i]) * kTimes;
+    for (size_t i = 0; i < kLimbs; ++i) {
+        IBD_AT_MOST(a.limb[i], 4 * kPrime[i]);
+        out.limb[i] = (4 * kPrime[i] - a.limb[i]) * kTimes;
+        IBD_AT_MOST(out.limb[i], Most(54, kTimes));
+    }
 }
 
 /** Carries the bits above 52 upwards, from limb 0 to limb 4. */
@@ -82,10 +119,15 @@ IBD_LANES_INLINE void Carry(Field& a)
 {
     Vector folded;
     Broadcast(folded, k2To256);
-    const Vector above = a.limb[4] >> 48; // < 2^10, so one low product holds all of it
+    CheckLoose(a);
+    const Vector above = a.limb[4] >> 48;
+    IBD_AT_MOST(above, Most(10)); // its product is below 2^43, so the low 52 bits are all of it
     a.limb[4] &= kMask48;
     a.limb[0] = IBD_MUL_LOW(a.limb[0], above, folded);
-    CarryUp(a); // limb[4] < 2^48 + 2^8
+    IBD_AT_MOST(a.limb[0], Most(58) + Most(43));
+    CarryUp(a); // each carry is at most 2^6
+    IBD_AT_MOST(a.limb[4], kMask48 + 64);
+    CheckReduced(a);
 }
 
 /** out = a - b mod p, for reduced elements; reduced. */
@@ -97,11 +139,22 @@ IBD_LANES_INLINE void Subtract(Field& out, const Field& a, const Field& b)
     Carry(out);
 }
 
+/** The bounds of a product: limb i is a sum of low halves of limb products with indices of sum i,
+ *  and high halves of those with sum i - 1: at most nine, each below 2^52. Limb 9 is the high half
+ *  of one product of limbs below 2^49. */
+IBD_LANES_INLINE void CheckWide([[maybe_unused]] const Wide& a)
+{
+    for (size_t i = 0; i + 1 < 2 * kLimbs; ++i) IBD_AT_MOST(a.limb[i], Most(52, 9));
+    IBD_AT_MOST(a.limb[9], Most(46));
+}
+
 /** All limb products of two reduced elements. Low and high halves are summed separately: a single
  *  sum would be a chain of dependent multiplications. */
 IBD_LANES_INLINE void Product(Wide& out, const Field& a, const Field& b)
 {
     Vector low[2 * kLimbs] = {}, high[2 * kLimbs] = {};
+    CheckReduced(a);
+    CheckReduced(b);
     IBD_LANES_UNROLL
     for (size_t i = 0; i < kLimbs; ++i) {
         IBD_LANES_UNROLL
@@ -111,13 +164,15 @@ IBD_LANES_INLINE void Product(Wide& out, const Field& a, const Field& b)
         }
     }
     IBD_LANES_UNROLL
-    for (size_t i = 0; i < 2 * kLimbs; ++i) out.limb[i] = low[i] + high[i]; // < 10 * 2^52
+    for (size_t i = 0; i < 2 * kLimbs; ++i) out.limb[i] = low[i] + high[i];
+    CheckWide(out);
 }
 
 /** Product(out, a, a) with fewer multiplications: products of unequal limbs count twice. */
 IBD_LANES_INLINE void SquareProduct(Wide& out, const Field& a)
 {
     Vector low[2 * kLimbs] = {}, high[2 * kLimbs] = {};
+    CheckReduced(a);
     IBD_LANES_UNROLL
     for (size_t i = 0; i < kLimbs; ++i) {
         IBD_LANES_UNROLL
@@ -133,37 +188,49 @@ IBD_LANES_INLINE void SquareProduct(Wide& out, const Field& a)
         out.limb[2 * i] = IBD_MUL_LOW(out.limb[2 * i], a.limb[i], a.limb[i]);
         out.limb[2 * i + 1] = IBD_MUL_HIGH(out.limb[2 * i + 1], a.limb[i], a.limb[i]);
     }
+    CheckWide(out);
 }
 
-/** out = kTimes * wide + addend mod p, reduced; kTimes at most 4, addend loose. */
+/** out = kTimes * wide + addend mod p, reduced; kTimes at most 4, and 1 with an addend, which is
+ *  loose. */
 template <uint64_t kTimes = 1>
 IBD_LANES_INLINE void Reduce(Field& out, Wide& wide, const Field* addend)
 {
+    static_assert(kTimes <= 4);
     Vector fold;
     Broadcast(fold, k2To260);
     Vector(&r)[2 * kLimbs] = wide.limb;
     IBD_LANES_UNROLL
     for (size_t i = kLimbs; i + 1 < 2 * kLimbs; ++i) {
-        r[i + 1] += r[i] >> 52;
+        r[i + 1] += r[i] >> 52; // at most 9
         r[i] &= kMask52;
-    } // r[9] < 2^46: the value is below 2^514
+    }
+    IBD_AT_MOST(r[9], Most(46)); // as the value is below 2^514
     IBD_LANES_UNROLL
     for (size_t i = 0; i < kLimbs; ++i) r[i] = IBD_MUL_LOW(r[i], r[i + kLimbs], fold);
     IBD_LANES_UNROLL
     for (size_t i = 1; i < kLimbs; ++i) r[i] = IBD_MUL_HIGH(r[i], r[i + kLimbs - 1], fold);
-    Vector above = {};                       // at 2^260
-    above = IBD_MUL_HIGH(above, r[9], fold); // < 2^31
+    Vector above = {}; // at 2^260
+    above = IBD_MUL_HIGH(above, r[9], fold);
+    IBD_AT_MOST(above, Most(31)); // fold < 2^37
     IBD_LANES_UNROLL
-    for (size_t i = 0; i < kLimbs; ++i) { // r[i] < 12 * 2^52
+    for (size_t i = 0; i < kLimbs; ++i) {
+        IBD_AT_MOST(r[i], Most(52, 10) + Most(37));
         out.limb[i] = kTimes == 1 ? r[i] : r[i] * kTimes;
         if (addend != nullptr) out.limb[i] += addend->limb[i];
-    } // < 2^59
+        IBD_AT_MOST(out.limb[i], Most(59)); // 40 * 2^52 + 2^39, or 10 * 2^52 + 2^37 + 2^58
+    }
     Broadcast(fold, k2To256);
-    above = (out.limb[4] >> 48) + (above << 4) * kTimes; // at 2^256, < 2^38
+    above = (out.limb[4] >> 48) + (above << 4) * kTimes; // at 2^256
+    IBD_AT_MOST(above, Most(38)); // 2^11 + 2^37; fold < 2^33, so the product is below 2^71
     out.limb[4] &= kMask48;
     out.limb[0] = IBD_MUL_LOW(out.limb[0], above, fold);
     out.limb[1] = IBD_MUL_HIGH(out.limb[1], above, fold);
-    CarryUp(out); // limb[4] < 2^48 + 2^8
+    IBD_AT_MOST(out.limb[0], Most(59) + Most(52));
+    IBD_AT_MOST(out.limb[1], Most(59) + Most(19));
+    CarryUp(out); // each carry is at most 2^7 + 1
+    IBD_AT_MOST(out.limb[4], kMask48 + 129);
+    CheckReduced(out);
 }
 
 /** out = kTimes * a * b mod p, reduced. */
@@ -210,7 +277,8 @@ IBD_LANES_INLINE void Select(Field& out, Mask mask, const Field& a, const Field&
 /** Replaces a reduced element by its representative below p. */
 IBD_LANES_INLINE void Normalize(Field& a)
 {
-    Carry(a); // below 2^256 + 2^44
+    CheckReduced(a);
+    Carry(a); // the value is below 2^256 + 2^33
     Field less = a;
     less.limb[0] += k2To256; // a - p + 2^256
     CarryUp(less);

@@ -1,5 +1,6 @@
-// Points of secp256k1 in eight lanes, and g * G + q * Q for eight keys Q in parallel. Public data
-// only. Included after lanes_field.h, with the same macros.
+// Points of secp256k1 in lanes, and g * G + q * Q for one key Q in each lane. Public data only.
+// Included after lanes_field.h, with the same macros. `Curve`: Secp256k1, or in tests a curve of a
+// few points over the same field, on which every case can be run.
 //
 // Formulas: Jacobian coordinates (x = X / Z^2, y = Y / Z^3) of a curve y^2 = x^3 + b; b does not
 // occur in them. They fail in these cases: an operand is infinity, or the two are equal or
@@ -21,6 +22,26 @@
 namespace ibd::lanes {
 
 namespace {
+
+/** A field element, the least significant limb first. */
+using Limbs = std::array<uint64_t, kLimbs>;
+
+/** The parameters of the curve y^2 = x^3 + kB. All curves over this field with that form have the
+ *  endomorphism (x, y) -> (beta x, y). */
+struct Secp256k1 {
+    static constexpr uint64_t kB = 7;
+    static constexpr Limbs kGeneratorX = {0x2815B16F81798, 0xDB2DCE28D959F, 0xE870B07029BFC,
+                                          0xBBAC55A06295C, 0x79BE667EF9DC};
+    static constexpr Limbs kGeneratorY = {0x7D08FFB10D4B8, 0x48A68554199C4, 0xE1108A8FD17B4,
+                                          0xC4655DA4FBFC0, 0x483ADA7726A3};
+    /** Bits of a digit for the generator, whose table is made once. */
+    static constexpr int kGeneratorBits = 11;
+    /** The factors of a point and of its image that add up to k times the point. */
+    static Halves Split(const Scalar& k) { return SplitByLambda(k); }
+};
+
+inline constexpr Limbs kBeta = {0x96C28719501EE, 0x7512F58995C13, 0xC3434E99CF049, 0x7106E64479EA,
+                                0x7AE96A2B657C};
 
 struct Affine {
     Field x, y;
@@ -74,13 +95,19 @@ IBD_LANES_INLINE void AddAffine(Jacobian& p, const Affine& q, Field& x_differenc
 /** A point that may be infinity in some lanes. */
 struct Accumulator {
     Jacobian point;
-    Mask infinite = 0xff;
+    Mask infinite = kAllLanes;
 };
 
 IBD_LANES_INLINE void SetOne(Field& a)
 {
     a = Field{};
     Broadcast(a.limb[0], 1);
+}
+
+/** The same element in all lanes. */
+IBD_LANES_INLINE void SetAll(Field& a, const Limbs& value)
+{
+    for (size_t i = 0; i < kLimbs; ++i) Broadcast(a.limb[i], value[i]);
 }
 
 /** sum += q in the lanes of `used`; q must not be infinity there. */
@@ -97,15 +124,14 @@ IBD_LANES_INLINE void AddIn(Accumulator& sum, const Affine& q, Mask used)
     Select(sum.point.x, used, added.x, sum.point.x);
     Select(sum.point.y, used, added.y, sum.point.y);
     Select(sum.point.z, used, added.z, sum.point.z);
-    sum.infinite &= static_cast<Mask>(~used);
+    sum.infinite &= Not(used);
 }
 
-/** Bits of a digit for a key, whose table is made for each verification, and for the generator,
- *  whose table is made once. */
+/** Bits of a digit for a key, whose table is made for each verification. */
 constexpr int kKeyBits = 4;
-constexpr int kGeneratorBits = 11;
 constexpr size_t kKeyEntries = size_t{1} << (kKeyBits - 1);
-constexpr size_t kGeneratorEntries = size_t{1} << (kGeneratorBits - 1);
+template <typename Curve>
+constexpr size_t kGeneratorEntries = size_t{1} << (Curve::kGeneratorBits - 1);
 
 /** 1 Q to 8 Q and their images under the endomorphism (x, y) -> (beta x, y). All have the same Z,
  *  so that they count as affine points of another curve of the same form, on which they are added.
@@ -116,12 +142,10 @@ struct KeyTable {
     Field z;
 };
 
-IBD_LANES_TARGET void MakeKeyTable(KeyTable& table, const Affine& key)
+IBD_LANES_TARGET inline void MakeKeyTable(KeyTable& table, const Affine& key)
 {
-    constexpr uint64_t kBeta[kLimbs] = {0x96C28719501EE, 0x7512F58995C13, 0xC3434E99CF049,
-                                        0x7106E64479EA, 0x7AE96A2B657C};
     Field beta, ratio[kKeyEntries]; // ratio[i]: Z of entry i over Z of entry i - 1
-    for (size_t i = 0; i < kLimbs; ++i) Broadcast(beta.limb[i], kBeta[i]);
+    SetAll(beta, kBeta);
     Jacobian point{key.x, key.y, {}};
     SetOne(point.z);
     table.multiple[0] = key;
@@ -176,10 +200,8 @@ IBD_LANES_INLINE void NegateLanes(Field& y, Mask negative)
     Select(y, negative, negated, y);
 }
 
-/** Entry
- *  digit
- *   of the table in each lane, with the digit's sign; the first entry for a zero digit. Reads all
- *  entries: gathering is slower than blending eight. */
+/** The table's entry for each lane's digit, with the digit's sign; the first entry for a zero
+ *  digit. Reads all entries: gathering is slower than blending eight. */
 IBD_LANES_INLINE void Choose(Affine& out, const KeyTable& table, const DigitLanes& digit,
                              bool image)
 {
@@ -194,21 +216,27 @@ IBD_LANES_INLINE void Choose(Affine& out, const KeyTable& table, const DigitLane
     NegateLanes(out.y, digit.negative);
 }
 
-/** An affine point as a scalar, not in lanes. */
+/** An affine point, not in lanes. */
 struct TablePoint {
-    uint64_t x[kLimbs], y[kLimbs];
+    Limbs x, y;
 };
-using GeneratorTable = std::array<TablePoint, kGeneratorEntries>;
+template <typename Curve>
+using GeneratorTable = std::array<TablePoint, kGeneratorEntries<Curve>>;
+/** Multiples of G and of 2^128 G. */
+template <typename Curve>
+using GeneratorTables = std::array<GeneratorTable<Curve>, 2>;
 
-/** The factors of g G + q Q in eight lanes. The digits of g are those of its lower and upper 128
- *  bits; the digits of q are those of its halves by the endomorphism. */
+/** The factors of g G + q Q in each lane. The digits of g are those of its lower and upper 128
+ * bits; the digits of q are those of its halves by the endomorphism. */
+template <typename Curve>
 struct Factors {
-    int16_t generator[2][kDigitCount<kGeneratorBits>][kLanes];
+    int16_t generator[2][kDigitCount<Curve::kGeneratorBits>][kLanes];
     int16_t key[2][kDigitCount<kKeyBits>][kLanes];
 };
 
-/** Entry |digit| of a table of the generator, on the curve of the key's table. */
-IBD_LANES_INLINE void ChooseGenerator(Affine& out, const GeneratorTable& table,
+/** The entry of a generator's table for each lane's digit, on the curve of the key's table. */
+template <typename Curve>
+IBD_LANES_INLINE void ChooseGenerator(Affine& out, const GeneratorTable<Curve>& table,
                                       const int16_t (&digits)[kLanes], const DigitLanes& digit,
                                       const Field& z2, const Field& z3)
 {
@@ -225,10 +253,11 @@ IBD_LANES_INLINE void ChooseGenerator(Affine& out, const GeneratorTable& table,
     Multiply(out.y, out.y, z3);
 }
 
-/** `generator`: multiples of G and of 2^128 G. */
-IBD_LANES_TARGET void MultiplyPoints(Accumulator& out, const Factors& factors, const Affine& key,
-                                     const std::array<GeneratorTable, 2>& generator)
+template <typename Curve>
+IBD_LANES_TARGET void MultiplyPoints(Accumulator& out, const Factors<Curve>& factors,
+                                     const Affine& key, const GeneratorTables<Curve>& generator)
 {
+    constexpr int kGeneratorBits = Curve::kGeneratorBits;
     KeyTable table;
     MakeKeyTable(table, key);
     Field z2, z3;
@@ -251,7 +280,7 @@ IBD_LANES_TARGET void MultiplyPoints(Accumulator& out, const Factors& factors, c
             const auto& digits = factors.generator[half][bit / kGeneratorBits];
             SpreadDigits(digit, digits);
             if (digit.used == 0) continue;
-            ChooseGenerator(term, generator[half], digits, digit, z2, z3);
+            ChooseGenerator<Curve>(term, generator[half], digits, digit, z2, z3);
             AddIn(sum, term, digit.used);
         }
     }
@@ -259,47 +288,47 @@ IBD_LANES_TARGET void MultiplyPoints(Accumulator& out, const Factors& factors, c
     out = sum;
 }
 
-// --- the generator's tables
-// -----------------------------------------------------------------------
-
-/** 1 P to 1024 P; in lane 0 for P = G, in lane 1 for P = 2^128 G. */
-IBD_LANES_TARGET std::unique_ptr<std::array<GeneratorTable, 2>> MakeGeneratorTables()
+/** The affine point of a Jacobian one, given 1 / Z. */
+IBD_LANES_INLINE void ToAffine(Affine& out, const Jacobian& p, const Field& inverse)
 {
-    constexpr uint64_t kX[kLimbs] = {0x2815B16F81798, 0xDB2DCE28D959F, 0xE870B07029BFC,
-                                     0xBBAC55A06295C, 0x79BE667EF9DC};
-    constexpr uint64_t kY[kLimbs] = {0x7D08FFB10D4B8, 0x48A68554199C4, 0xE1108A8FD17B4,
-                                     0xC4655DA4FBFC0, 0x483ADA7726A3};
+    Field power;
+    Square(power, inverse);
+    Multiply(out.x, p.x, power);
+    Multiply(power, power, inverse);
+    Multiply(out.y, p.y, power);
+    Normalize(out.x);
+    Normalize(out.y);
+}
+
+/** G in lane 0, 2^128 G in the others. */
+template <typename Curve>
+IBD_LANES_TARGET void MakeGenerators(Affine& out)
+{
     Jacobian g{}, shifted{};
-    for (size_t i = 0; i < kLimbs; ++i) {
-        Broadcast(g.x.limb[i], kX[i]);
-        Broadcast(g.y.limb[i], kY[i]);
-    }
+    SetAll(g.x, Curve::kGeneratorX);
+    SetAll(g.y, Curve::kGeneratorY);
     SetOne(g.z);
     shifted = g;
     for (int i = 0; i < 128; ++i) Double(shifted);
-    const auto to_affine = [](Affine& out, const Jacobian& p, const Field& inverse)
-                               IBD_LANES_TARGET {
-                                   Field power;
-                                   Square(power, inverse);
-                                   Multiply(out.x, p.x, power);
-                                   Multiply(power, power, inverse);
-                                   Multiply(out.y, p.y, power);
-                                   Normalize(out.x);
-                                   Normalize(out.y);
-                               };
-    Field one_z[1] = {shifted.z};
-    Invert(one_z);
-    Affine base;
-    to_affine(base, shifted, one_z[0]);
+    Field inverse[1] = {shifted.z};
+    Invert(inverse);
+    ToAffine(out, shifted, inverse[0]);
     constexpr Mask kFirstLane = 1;
-    Select(base.x, kFirstLane, g.x, base.x);
-    Select(base.y, kFirstLane, g.y, base.y);
+    Select(out.x, kFirstLane, g.x, out.x);
+    Select(out.y, kFirstLane, g.y, out.y);
+}
 
-    std::vector<Jacobian> multiples(kGeneratorEntries);
-    std::vector<Field> before(kGeneratorEntries); // product of all earlier Z
-    Jacobian point{base.x, base.y, g.z};
-    Field ignored, product[1] = {g.z};
-    for (size_t i = 0; i < kGeneratorEntries; ++i) {
+template <typename Curve>
+IBD_LANES_TARGET std::unique_ptr<GeneratorTables<Curve>> MakeGeneratorTables()
+{
+    Affine base;
+    MakeGenerators<Curve>(base);
+    std::vector<Jacobian> multiples(kGeneratorEntries<Curve>);
+    std::vector<Field> before(multiples.size()); // product of all earlier Z
+    Jacobian point{base.x, base.y, {}};
+    SetOne(point.z);
+    Field ignored, product[1] = {point.z};
+    for (size_t i = 0; i < multiples.size(); ++i) {
         if (i == 1) Double(point);
         if (i > 1) AddAffine(point, base, ignored);
         multiples[i] = point;
@@ -307,13 +336,13 @@ IBD_LANES_TARGET std::unique_ptr<std::array<GeneratorTable, 2>> MakeGeneratorTab
         Multiply(product[0], product[0], point.z);
     }
     Invert(product);
-    auto tables = std::make_unique<std::array<GeneratorTable, 2>>();
-    for (size_t i = kGeneratorEntries; i-- > 0;) {
+    auto tables = std::make_unique<GeneratorTables<Curve>>();
+    for (size_t i = multiples.size(); i-- > 0;) {
         Field inverse;
         Affine affine;
         Multiply(inverse, product[0], before[i]);
         Multiply(product[0], product[0], multiples[i].z);
-        to_affine(affine, multiples[i], inverse);
+        ToAffine(affine, multiples[i], inverse);
         for (size_t lane = 0; lane < 2; ++lane) {
             for (size_t limb = 0; limb < kLimbs; ++limb) {
                 (*tables)[lane][i].x[limb] = affine.x.limb[limb][lane];

@@ -1,6 +1,6 @@
 // Verification in lanes: decompresses keys, multiplies points and compares them with signatures.
-// Included last, with the macros of lanes_field.h. Groups of eight are processed kGroups at a time,
-// so that they share an inversion and fill each other's latencies.
+// Included last, with the macros of lanes_field.h. A group fills all lanes; kGroups of them are
+// processed at a time, so that they share an inversion and fill each other's latencies.
 #pragma once
 
 #include "crypto/lanes.h"
@@ -45,11 +45,12 @@ inline void SetLane(Field& out, size_t lane, const std::array<uint64_t, 4>& w)
     out.limb[4][lane] = w[3] >> 16;
 }
 
-/** Eight jobs being processed. */
+/** One job in each lane, being processed. */
+template <typename Curve>
 struct Group {
     Affine key{};
     Field r{}, x3{};
-    Factors factors{};
+    Factors<Curve> factors{};
     Accumulator sum{};
     Mask odd_wanted = 0, y_given = 0, schnorr = 0;
     Mask bad = 0;    //!< no such point, or r is p or more
@@ -62,19 +63,22 @@ void SetDigits(int16_t (&out)[kCount][kLanes], size_t lane, const std::array<int
     for (size_t i = 0; i < kCount; ++i) out[i][lane] = in[i];
 }
 
-inline void SetFactors(Factors& out, size_t lane, const Job& job)
+template <typename Curve>
+void SetFactors(Factors<Curve>& out, size_t lane, const Job& job)
 {
+    constexpr int kGeneratorBits = Curve::kGeneratorBits;
     const auto& g = job.g.word;
     const Half low{Uint128{g[1]} << 64 | g[0], false}, high{Uint128{g[3]} << 64 | g[2], false};
     SetDigits(out.generator[0], lane, SignedDigits<kGeneratorBits>(low));
     SetDigits(out.generator[1], lane, SignedDigits<kGeneratorBits>(high));
-    const Halves halves = SplitByLambda(job.q);
+    const Halves halves = Curve::Split(job.q);
     SetDigits(out.key[0], lane, SignedDigits<kKeyBits>(halves.first));
     SetDigits(out.key[1], lane, SignedDigits<kKeyBits>(halves.second));
 }
 
 /** Sets one lane; lanes without a job get a copy of another one. */
-inline void SetJob(Group& group, size_t lane, const Job& job)
+template <typename Curve>
+void SetJob(Group<Curve>& group, size_t lane, const Job& job)
 {
     const Mask bit = static_cast<Mask>(1u << lane);
     const auto x = Words(job.key_x), y = Words(job.key_y), r = Words(job.r);
@@ -95,17 +99,19 @@ inline void SetJob(Group& group, size_t lane, const Job& job)
     SetFactors(group.factors, lane, job);
 }
 
-/** x^3 + 7 of each key, reduced. */
-IBD_LANES_TARGET void CurveRightSide(Group& group)
+/** x^3 + b of each key, reduced. */
+template <typename Curve>
+IBD_LANES_TARGET void CurveRightSide(Group<Curve>& group)
 {
-    Field seven{};
-    Broadcast(seven.limb[0], 7);
+    Field b{};
+    Broadcast(b.limb[0], Curve::kB);
     Square(group.x3, group.key.x);
-    MultiplyAdd(group.x3, group.x3, group.key.x, seven);
+    MultiplyAdd(group.x3, group.x3, group.key.x, b);
 }
 
 /** Uses the root as y if y is not given, with the required parity. */
-IBD_LANES_TARGET void TakeRoot(Group& group, const Field& root)
+template <typename Curve>
+IBD_LANES_TARGET void TakeRoot(Group<Curve>& group, const Field& root)
 {
     Field y = root;
     Normalize(y);
@@ -115,40 +121,42 @@ IBD_LANES_TARGET void TakeRoot(Group& group, const Field& root)
 
 /** Marks keys that are not on the curve, and replaces them by a point on which all formulas work;
  *  its verdict is ignored. */
-IBD_LANES_TARGET void CheckOnCurve(Group& group, const TablePoint& stand_in)
+template <typename Curve>
+IBD_LANES_TARGET void CheckOnCurve(Group<Curve>& group, const TablePoint& stand_in)
 {
     Field difference;
     Square(difference, group.key.y);
     Subtract(difference, difference, group.x3);
-    group.bad |= static_cast<Mask>(~ZeroLanes(difference));
+    group.bad |= Not(ZeroLanes(difference));
     Affine other;
-    for (size_t i = 0; i < kLimbs; ++i) {
-        Broadcast(other.x.limb[i], stand_in.x[i]);
-        Broadcast(other.y.limb[i], stand_in.y[i]);
-    }
+    SetAll(other.x, stand_in.x);
+    SetAll(other.y, stand_in.y);
     Select(group.key.x, group.bad, other.x, group.key.x);
     Select(group.key.y, group.bad, other.y, group.key.y);
 }
 
 /** Decompresses the keys of all groups, two groups at a time, and checks them. */
-IBD_LANES_TARGET void MakeKeys(std::span<Group> groups, const TablePoint& stand_in)
+template <typename Curve>
+IBD_LANES_TARGET void MakeKeys(std::span<Group<Curve>> groups, const TablePoint& stand_in)
 {
-    for (Group& group : groups) CurveRightSide(group);
+    for (Group<Curve>& group : groups) CurveRightSide(group);
     for (size_t i = 0; i < groups.size(); i += 2) {
-        Group& other = groups[std::min(i + 1, groups.size() - 1)];
-        if ((groups[i].y_given & other.y_given) != 0xff) {
+        Group<Curve>& other = groups[std::min(i + 1, groups.size() - 1)];
+        if ((groups[i].y_given & other.y_given) != kAllLanes) {
             Field roots[2] = {groups[i].x3, other.x3};
             SquareRoot(roots);
             TakeRoot(groups[i], roots[0]);
             if (&other != &groups[i]) TakeRoot(other, roots[1]);
         }
     }
-    for (Group& group : groups) CheckOnCurve(group, stand_in);
+    for (Group<Curve>& group : groups) CheckOnCurve(group, stand_in);
 }
 
 /** 1 / Z of all sums with one inversion (Montgomery's trick), in each lane. A zero Z counts as one;
  *  its result is ignored. */
-IBD_LANES_TARGET void InvertDenominators(std::span<const Group> groups, Field (&out)[kGroups])
+template <typename Curve>
+IBD_LANES_TARGET void InvertDenominators(std::span<const Group<Curve>> groups,
+                                         Field (&out)[kGroups])
 {
     Field z[kGroups], product[1], one;
     SetOne(one);
@@ -169,7 +177,8 @@ struct Masks {
     Mask valid, unsure;
 };
 
-IBD_LANES_TARGET Masks Judge(const Group& group, const Field& inverse)
+template <typename Curve>
+IBD_LANES_TARGET Masks Judge(const Group<Curve>& group, const Field& inverse)
 {
     const Jacobian& point = group.sum.point;
     Field power, x, y, difference;
@@ -178,7 +187,7 @@ IBD_LANES_TARGET Masks Judge(const Group& group, const Field& inverse)
     Multiply(power, power, inverse);
     Multiply(y, point.y, power);
     Subtract(difference, x, group.r);
-    const Mask even_if_asked = static_cast<Mask>(~(OddLanes(y) & group.schnorr));
+    const Mask even_if_asked = Not(OddLanes(y) & group.schnorr);
     Masks masks{};
     masks.unsure = group.unsure | group.sum.infinite | ZeroLanes(point.z);
     masks.valid = ZeroLanes(difference) & even_if_asked;
@@ -193,18 +202,21 @@ inline Verdict VerdictOf(const Masks& masks, Mask bad, size_t lane)
 }
 
 /** For at least one and at most kGroups * kLanes jobs. */
+template <typename Curve>
 IBD_LANES_TARGET void VerifySome(std::span<const Job> jobs, std::span<Verdict> verdicts,
-                                 const std::array<GeneratorTable, 2>& generator)
+                                 const GeneratorTables<Curve>& generator)
 {
-    Group all[kGroups];
-    const std::span groups(all, (jobs.size() + kLanes - 1) / kLanes);
+    Group<Curve> all[kGroups];
+    const std::span<Group<Curve>> groups(all, (jobs.size() + kLanes - 1) / kLanes);
     for (size_t i = 0; i < groups.size() * kLanes; ++i) {
         SetJob(groups[i / kLanes], i % kLanes, jobs[std::min(i, jobs.size() - 1)]);
     }
-    MakeKeys(groups, generator[0][0]);
-    for (Group& group : groups) MultiplyPoints(group.sum, group.factors, group.key, generator);
+    MakeKeys<Curve>(groups, generator[0][0]);
+    for (Group<Curve>& group : groups) {
+        MultiplyPoints<Curve>(group.sum, group.factors, group.key, generator);
+    }
     Field inverses[kGroups];
-    InvertDenominators(groups, inverses);
+    InvertDenominators<Curve>(groups, inverses);
     for (size_t i = 0; i < groups.size(); ++i) {
         const Masks masks = Judge(groups[i], inverses[i]);
         for (size_t lane = 0; lane < kLanes && i * kLanes + lane < jobs.size(); ++lane) {
@@ -213,14 +225,15 @@ IBD_LANES_TARGET void VerifySome(std::span<const Job> jobs, std::span<Verdict> v
     }
 }
 
-void VerifyAll(std::span<const Job> jobs, std::span<Verdict> verdicts)
+template <typename Curve>
+void VerifyOn(std::span<const Job> jobs, std::span<Verdict> verdicts)
 {
-    static const std::unique_ptr<std::array<GeneratorTable, 2>> generator = MakeGeneratorTables();
+    static const std::unique_ptr<GeneratorTables<Curve>> generator = MakeGeneratorTables<Curve>();
     CHECK(jobs.size() == verdicts.size());
     constexpr size_t kAtOnce = kGroups * kLanes;
     for (size_t done = 0; done < jobs.size(); done += kAtOnce) {
         const size_t count = std::min(kAtOnce, jobs.size() - done);
-        VerifySome(jobs.subspan(done, count), verdicts.subspan(done, count), *generator);
+        VerifySome<Curve>(jobs.subspan(done, count), verdicts.subspan(done, count), *generator);
     }
 }
 

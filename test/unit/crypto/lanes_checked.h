@@ -1,5 +1,6 @@
-// The lanes of crypto/lanes_field.h in portable C++ that checks every bound: an operand of a
-// multiplication of 52 bits or more ends the test, where the instruction would drop its upper bits.
+// The lanes of crypto/lanes_field.h in portable C++ that checks every bound that the headers state,
+// and the operands of each multiplication: one of 52 bits or more ends the test, where the
+// instruction would drop its upper bits.
 // To be included by one file of a test, first of all headers of the lanes.
 #pragma once
 
@@ -25,6 +26,11 @@ inline void CheckedMultiply(CheckedVector& sum, const CheckedVector& a, const Ch
     }
 }
 
+inline void CheckedAtMost(const CheckedVector& a, uint64_t most)
+{
+    for (size_t lane = 0; lane < 8; ++lane) CHECK(a[lane] <= most);
+}
+
 inline void CheckedBlend(CheckedVector& out, uint8_t mask, const CheckedVector& a,
                          const CheckedVector& b)
 {
@@ -44,7 +50,9 @@ inline uint8_t CheckedEqual(const CheckedVector& a, const CheckedVector& b)
 } // namespace ibd::lanes
 
 // As expressions, with the result in a variable of their own: vectors pass by reference only.
+#define IBD_LANES 8
 #define IBD_LANES_TARGET
+#define IBD_AT_MOST(vector, most) CheckedAtMost(vector, most)
 #define IBD_MUL_LOW(sum, a, b)                                                                     \
     __extension__({                                                                                \
         CheckedVector checked_result = (sum);                                                      \

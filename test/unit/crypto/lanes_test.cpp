@@ -1,6 +1,4 @@
-// The lanes against references: field and scalars against Boost's big integers, verdicts of batches
-// against libsecp256k1. IBD_SIGNATURES: how many random signatures (default 4,000).
-#include "crypto/signature_batch.h"
+// The arithmetic of the lanes against Boost's big integers.
 #include "lanes_checked.h"
 
 #include "support/testdata.h"
@@ -22,15 +20,12 @@ using Big = boost::multiprecision::cpp_int;
 const Big kP("0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f");
 const Big kN("0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");
 
-Hash32 Random32()
+lanes::Word32 Random32()
 {
-    Hash32 out;
+    lanes::Word32 out;
     std::ranges::copy(RandomBytes(32), out.begin());
     return out;
 }
-
-// --- field
-// ----------------------------------------------------------------------------------------
 
 Big ValueOf(const lanes::Field& a, size_t lane)
 {
@@ -56,7 +51,7 @@ lanes::Field EdgyField()
     return out;
 }
 
-void CheckReduced(const lanes::Field& a)
+void RequireReduced(const lanes::Field& a)
 {
     for (size_t lane = 0; lane < lanes::kLanes; ++lane) {
         for (size_t i = 0; i < 4; ++i) REQUIRE(a.limb[i][lane] >> 52 == 0);
@@ -68,7 +63,7 @@ void CheckReduced(const lanes::Field& a)
 template <typename Expected>
 void CheckLanes(const lanes::Field& result, const Expected& expected)
 {
-    CheckReduced(result);
+    RequireReduced(result);
     for (size_t lane = 0; lane < lanes::kLanes; ++lane) {
         const Big wanted = ((expected(lane) % kP) + kP) % kP;
         REQUIRE(ValueOf(result, lane) % kP == wanted);
@@ -92,7 +87,7 @@ Big ValueOf(const lanes::Half& a)
 /** Random, or one that the arithmetic could get wrong: near 0, near n, with long runs of bits. */
 lanes::Scalar EdgyScalar()
 {
-    Hash32 bytes = Random32();
+    lanes::Word32 bytes = Random32();
     switch (bytes[0] % 6) {
     case 0: bytes.fill(0); break;
     case 1: bytes.fill(0xff); break;
@@ -114,145 +109,6 @@ void CheckDigits(const lanes::Half& half)
         sum = (sum << kBits) + digits[i];
     }
     REQUIRE(sum == ValueOf(half));
-}
-
-// --- batches
-// --------------------------------------------------------------------------------------
-
-/** One check as libsecp256k1 makes it, and noted in batches. */
-struct Checks {
-    std::vector<bool> expected;
-    std::vector<SignatureBatch> batches;
-
-    Checks()
-    {
-        batches.emplace_back(LanesMode::kOn, lanes::VerifyAll); // checked arithmetic
-        batches.emplace_back(LanesMode::kOn);                   // the machine's
-        batches.emplace_back(LanesMode::kOff);
-    }
-    void Ecdsa(ByteSpan key, ByteSpan der, const Hash32& message)
-    {
-        for (SignatureBatch& batch : batches) batch.AddEcdsa(key, der, message);
-        expected.push_back(VerifyEcdsa(key, der, message));
-    }
-    void Schnorr(const XOnlyKey& key, const SchnorrSignature& signature, const Hash32& message)
-    {
-        for (SignatureBatch& batch : batches) batch.AddSchnorr(key, signature, message);
-        expected.push_back(VerifySchnorr(key, signature, message));
-    }
-    /** Returns how many are valid. */
-    size_t Judge()
-    {
-        for (SignatureBatch& batch : batches) {
-            const std::vector<bool> verdicts = batch.Verify();
-            REQUIRE(verdicts == expected);
-            batch.Clear();
-        }
-        const auto valid = static_cast<size_t>(std::ranges::count(expected, true));
-        expected.clear();
-        return valid;
-    }
-};
-
-Bytes Der(const Hash32& r, const Hash32& s)
-{
-    Bytes out = {0x30, 70, 0x02, 33, 0};
-    Append(out, r);
-    Append(out, Bytes{0x02, 33, 0});
-    Append(out, s);
-    return out;
-}
-
-template <size_t N>
-void Spoil(std::array<uint8_t, N>& bytes, size_t begin, size_t end)
-{
-    const size_t at = begin + RandomBytes(1)[0] % (end - begin);
-    bytes[at] ^= static_cast<uint8_t>(1u << RandomBytes(1)[0] % 8);
-}
-
-/** A signature in any form of key, spoilt in a part of it, or whole. */
-void AddRandomEcdsa(Checks& checks, const Signer& signer)
-{
-    const Hash32 secret = Random32();
-    Hash32 message = Random32();
-    auto compact = *ParseLaxDer(signer.SignEcdsa(secret, message));
-    UncompressedKey full = signer.UncompressedPublicKey(secret);
-    CompressedKey key = signer.PublicKey(secret);
-    switch (RandomBytes(1)[0] % 10) {
-    case 0: Spoil(message, 0, 32); break;
-    case 1: Spoil(compact, 0, 32); break;
-    case 2: Spoil(compact, 32, 64); break;
-    case 3:
-        Spoil(full, 1, 65);
-        Spoil(key, 1, 33);
-        break;
-    case 4:
-        full[0] = static_cast<uint8_t>(RandomBytes(1)[0] % 8);
-        key[0] = full[0];
-        break;
-    case 5: std::fill(compact.begin() + (RandomBytes(1)[0] % 2) * 32, compact.end(), 0xff); break;
-    default: break;
-    }
-    Hash32 r, s;
-    std::copy_n(compact.begin(), 32, r.begin());
-    std::copy_n(compact.begin() + 32, 32, s.begin());
-    if (RandomBytes(1)[0] % 2 != 0) full[0] = static_cast<uint8_t>(6 + full[64] % 2);
-    checks.Ecdsa(RandomBytes(1)[0] % 3 == 0 ? ByteSpan(full) : ByteSpan(key), Der(r, s), message);
-}
-
-void AddRandomSchnorr(Checks& checks, const Signer& signer)
-{
-    const Hash32 secret = Random32();
-    Hash32 message = Random32();
-    SchnorrSignature signature = signer.SignSchnorr(secret, message);
-    XOnlyKey key = signer.XOnlyPublicKey(secret);
-    switch (RandomBytes(1)[0] % 8) {
-    case 0: Spoil(message, 0, 32); break;
-    case 1: Spoil(signature, 0, 32); break;
-    case 2: Spoil(signature, 32, 64); break;
-    case 3: Spoil(key, 0, 32); break;
-    case 4:
-        std::fill(signature.begin() + (RandomBytes(1)[0] % 2) * 32, signature.end(), 0xff);
-        break;
-    default: break;
-    }
-    checks.Schnorr(key, signature, message);
-}
-
-lanes::Scalar Small(uint8_t value) { return {{value, 0, 0, 0}}; }
-
-lanes::Scalar Shifted(uint8_t value, int bits) { return {{uint64_t{value} << bits, 0, 0, 0}}; }
-
-Hash32 BytesOf(const lanes::Scalar& a)
-{
-    Hash32 out;
-    for (size_t i = 0; i < 32; ++i) {
-        out[i] = static_cast<uint8_t>(a.word[3 - i / 8] >> (56 - 8 * (i % 8)));
-    }
-    return out;
-}
-
-/** The valid signature of the key secret * G whose equation is u1 G + u2 Q: r = x of that point,
- *  s = r / u2, message = u1 s. */
-void AddMadeEcdsa(Checks& checks, const Signer& signer, const lanes::Scalar& secret,
-                  const lanes::Scalar& u1, const lanes::Scalar& u2)
-{
-    const Big sum = (ValueOf(u1) + ValueOf(u2) * ValueOf(secret)) % kN;
-    lanes::Scalar point_secret;
-    for (size_t i = 0; i < 4; ++i) {
-        point_secret.word[i] = static_cast<uint64_t>((sum >> (64 * i)) & ~uint64_t{0});
-    }
-    const XOnlyKey x = signer.XOnlyPublicKey(BytesOf(point_secret));
-    const lanes::Scalar r = lanes::ScalarFromBytes(x.data(), nullptr);
-    const lanes::Scalar s = lanes::Multiply(r, lanes::Invert(u2));
-    checks.Ecdsa(signer.PublicKey(BytesOf(secret)), Der(BytesOf(r), BytesOf(s)),
-                 BytesOf(lanes::Multiply(u1, s)));
-}
-
-size_t Wanted()
-{
-    const char* const text = std::getenv("IBD_SIGNATURES");
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : 4'000;
 }
 
 } // namespace
@@ -281,6 +137,51 @@ TEST_CASE("lanes: field arithmetic equals that of big integers, at the edges of 
         out = a;
         Normalize(out);
         for (size_t l = 0; l < kLanes; ++l) REQUIRE(ValueOf(out, l) == ValueOf(a, l) % kP);
+    }
+}
+
+TEST_CASE("lanes: every combination of the edges of limbs, multiplied and squared")
+{
+    using namespace lanes;
+    constexpr int kAll = 4 * 4 * 4 * 4 * 4;
+    for (int first = 0; first < kAll; first += static_cast<int>(kLanes)) {
+        Field a{}, out;
+        for (size_t lane = 0; lane < kLanes; ++lane) {
+            int choice = first + static_cast<int>(lane);
+            for (size_t i = 0; i < kLimbs; ++i, choice /= 4) {
+                const uint64_t largest = i == 4 ? (uint64_t{1} << 49) - 1 : kMask52;
+                const uint64_t edges[] = {0, 1, largest - 1, largest};
+                a.limb[i][lane] = edges[choice % 4];
+            }
+        }
+        const Field b = EdgyField();
+        Multiply(out, a, b);
+        CheckLanes(out, [&](size_t l) { return ValueOf(a, l) * ValueOf(b, l); });
+        Square(out, a);
+        CheckLanes(out, [&](size_t l) { return ValueOf(a, l) * ValueOf(a, l); });
+        Negate(out, a);
+        Carry(out);
+        CheckLanes(out, [&](size_t l) -> Big { return -ValueOf(a, l); });
+        const Mask zero = ZeroLanes(a), odd = OddLanes(a);
+        for (size_t l = 0; l < kLanes; ++l) {
+            REQUIRE((zero >> l & 1) == (ValueOf(a, l) % kP == 0 ? 1 : 0));
+            REQUIRE((odd >> l & 1) == static_cast<int>(ValueOf(a, l) % kP % 2));
+        }
+    }
+}
+
+TEST_CASE("lanes: Carry takes the largest loose elements")
+{
+    using namespace lanes;
+    for (int round = 0; round < 100; ++round) {
+        Field a = EdgyField();
+        for (Vector& limb : a.limb) {
+            for (size_t lane = 0; lane < kLanes; ++lane)
+                limb[lane] |= (RandomBytes(1)[0] & 63ULL) << 52;
+        }
+        Field out = a;
+        Carry(out);
+        CheckLanes(out, [&](size_t l) { return ValueOf(a, l); });
     }
 }
 
@@ -320,20 +221,100 @@ TEST_CASE("lanes: inverses and square roots")
     }
 }
 
-TEST_CASE("lanes: scalars equal big integers, and their halves and digits add up")
+namespace {
+
+/** Every number whose words are at an edge: of the word, or of n's word there. */
+std::vector<std::array<uint64_t, 4>> EdgeWords()
+{
+    std::vector<std::array<uint64_t, 4>> out(1);
+    for (size_t i = 0; i < 4; ++i) {
+        const auto own = static_cast<uint64_t>((kN >> (64 * i)) & ~uint64_t{0});
+        std::vector<std::array<uint64_t, 4>> longer;
+        for (std::array<uint64_t, 4> words : out) {
+            for (const uint64_t word :
+                 {uint64_t{0}, uint64_t{1}, own - 1, own, own + 1, ~uint64_t{0}}) {
+                words[i] = word;
+                longer.push_back(words);
+            }
+        }
+        out = std::move(longer);
+    }
+    return out;
+}
+
+lanes::Word32 BigEndian(const std::array<uint64_t, 4>& words)
+{
+    lanes::Word32 out;
+    for (size_t i = 0; i < out.size(); ++i) {
+        out[31 - i] = static_cast<uint8_t>(words[i / 8] >> (8 * (i % 8)));
+    }
+    return out;
+}
+
+/** The halves and their digits add up to the number. */
+void CheckSplit(const lanes::Scalar& a)
 {
     const Big lambda("0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72");
+    const lanes::Halves halves = lanes::SplitByLambda(a);
+    const Big sum = ValueOf(halves.first) + ValueOf(halves.second) * lambda;
+    REQUIRE(((sum - ValueOf(a)) % kN) == 0);
+    for (const lanes::Half& half : {halves.first, halves.second}) {
+        CheckDigits<lanes::kKeyBits>(half);
+        CheckDigits<lanes::Secp256k1::kGeneratorBits>(half);
+    }
+}
+
+} // namespace
+
+TEST_CASE("lanes: scalars at the edges of every word equal big integers")
+{
+    const std::vector<std::array<uint64_t, 4>> edges = EdgeWords();
+    REQUIRE(edges.size() == 6 * 6 * 6 * 6);
+    lanes::Scalar before;
+    for (const std::array<uint64_t, 4>& words : edges) {
+        const Big value = ValueOf(lanes::Scalar{words});
+        bool overflow = false;
+        const lanes::Scalar a = lanes::ScalarFromBytes(BigEndian(words).data(), &overflow);
+        REQUIRE(overflow == (value >= kN));
+        REQUIRE(ValueOf(a) == value % kN);
+        REQUIRE(ValueOf(lanes::Negate(a)) == (kN - ValueOf(a)) % kN);
+        REQUIRE(lanes::IsZero(a) == (ValueOf(a) == 0));
+        REQUIRE(ValueOf(lanes::Multiply(a, a)) == ValueOf(a) * ValueOf(a) % kN);
+        REQUIRE(ValueOf(lanes::Multiply(a, before)) == ValueOf(a) * ValueOf(before) % kN);
+        CheckSplit(a);
+        before = a;
+    }
+}
+
+// A half is largest where the rounding of SplitByLambda is at its edge.
+TEST_CASE("lanes: numbers at the edges of the rounding are split")
+{
+    const Big scaled_a1("0x3086d221a7d46bcde86c90e49284eb153daa8a1471e8ca7fe893209a45dbb031");
+    const Big scaled_b1("0xe4437ed6010e88286f547fa90abfe4c4221208ac9df506c61571b4ae8ac47f71");
+    for (int round = 0; round < 500; ++round) {
+        const Big& scaled = round % 2 == 0 ? scaled_a1 : scaled_b1;
+        Big multiple = 0;
+        for (const uint8_t byte : RandomBytes(16)) multiple = multiple * 256 + byte;
+        const Big edge = ((multiple << 384) + (Big(1) << 383)) / scaled;
+        for (int offset = -1; offset <= 1; ++offset) {
+            const Big value = (((edge + offset) % kN) + kN) % kN;
+            lanes::Scalar a;
+            for (size_t i = 0; i < 4; ++i) {
+                a.word[i] = static_cast<uint64_t>((value >> (64 * i)) & ~uint64_t{0});
+            }
+            CheckSplit(a);
+        }
+    }
+}
+
+TEST_CASE("lanes: random scalars equal big integers, and their halves and digits add up")
+{
     for (int round = 0; round < 2'000; ++round) {
         const lanes::Scalar a = EdgyScalar(), b = EdgyScalar();
         REQUIRE(ValueOf(a) < kN);
         REQUIRE(ValueOf(lanes::Multiply(a, b)) == ValueOf(a) * ValueOf(b) % kN);
         REQUIRE(ValueOf(lanes::Negate(a)) == (kN - ValueOf(a)) % kN);
-        const lanes::Halves halves = lanes::SplitByLambda(a);
-        const Big sum = ValueOf(halves.first) + ValueOf(halves.second) * lambda;
-        REQUIRE(((sum - ValueOf(a)) % kN) == 0);
-        CheckDigits<lanes::kKeyBits>(halves.first);
-        CheckDigits<lanes::kKeyBits>(halves.second);
-        CheckDigits<lanes::kGeneratorBits>(halves.second);
+        CheckSplit(a);
     }
     std::vector<lanes::Scalar> numbers;
     while (numbers.size() < 50) {
@@ -344,132 +325,6 @@ TEST_CASE("lanes: scalars equal big integers, and their halves and digits add up
     for (size_t i = 0; i < numbers.size(); ++i) {
         REQUIRE(ValueOf(numbers[i]) * ValueOf(before[i]) % kN == 1);
     }
-}
-
-TEST_CASE("signature batch: verdicts equal libsecp256k1's, whichever part is spoilt")
-{
-    const Signer signer;
-    Checks checks;
-    checks.batches.erase(checks.batches.begin()); // too slow at this count
-    size_t valid = 0;
-    const size_t wanted = Wanted();
-    for (size_t done = 0; done < wanted;) {
-        for (size_t i = RandomBytes(1)[0] % 200u + 1; i > 0; --i, ++done) {
-            RandomBytes(1)[0] % 3 == 0 ? AddRandomSchnorr(checks, signer)
-                                       : AddRandomEcdsa(checks, signer);
-        }
-        valid += checks.Judge();
-    }
-    CHECK(valid > wanted / 4);
-    CHECK(valid < wanted);
-}
-
-TEST_CASE("signature batch: no bound is exceeded on the way to a verdict")
-{
-    const Signer signer;
-    Checks checks;
-    for (int i = 0; i < 13; ++i) {
-        AddRandomEcdsa(checks, signer);
-        AddRandomSchnorr(checks, signer);
-    }
-    checks.Judge();
-    CHECK(std::vector<bool>{} == checks.batches[0].Verify());
-}
-
-// Signatures that are valid, although the ladder meets equal points (u1 = u2 with key G: the first
-// entries of both tables) or opposite ones at bit 44, where digits of both factors end, so that it
-// is at infinity when bits are left.
-TEST_CASE("signature batch: equal and opposite points on the way to a valid signature")
-{
-    const Signer signer;
-    Checks checks;
-    for (uint8_t factor = 1; factor <= 8; ++factor) {
-        AddMadeEcdsa(checks, signer, Small(1), Small(factor), Small(factor));
-        const lanes::Scalar shifted = Shifted(factor, 44);
-        for (uint8_t low = 0; low < 4; ++low) {
-            lanes::Scalar u1 = shifted, u2 = shifted;
-            u1.word[0] += low;
-            u2.word[0] += 5;
-            AddMadeEcdsa(checks, signer, lanes::Negate(Small(1)), u1, u2);
-            AddMadeEcdsa(checks, signer, Small(1), u1, u2);
-        }
-    }
-    const size_t made = checks.expected.size();
-    CHECK(checks.Judge() == made);
-}
-
-TEST_CASE("signature batch: small keys, messages and numbers, which end at infinity too")
-{
-    const Signer signer;
-    Checks checks;
-    for (uint8_t secret = 1; secret <= 24; ++secret) {
-        for (const lanes::Scalar& key_secret : {Small(secret), lanes::Negate(Small(secret))}) {
-            const CompressedKey key = signer.PublicKey(BytesOf(key_secret));
-            const XOnlyKey x = signer.XOnlyPublicKey(BytesOf(Small(secret)));
-            for (uint8_t number = 0; number < 4; ++number) {
-                const Hash32 message = BytesOf(Small(number));
-                checks.Ecdsa(key, signer.SignEcdsa(BytesOf(key_secret), message), message);
-                checks.Ecdsa(key, Der(x, x), message);
-                checks.Ecdsa(key, Der(x, BytesOf(Small(number))), message);
-                checks.Ecdsa(key, Der(BytesOf(Small(secret)), x), message);
-            }
-            // message = r * secret' gives u1 G + u2 Q = 0 for the opposite key
-            const lanes::Scalar r = lanes::ScalarFromBytes(x.data(), nullptr);
-            const lanes::Scalar opposite = lanes::Negate(lanes::Multiply(r, key_secret));
-            checks.Ecdsa(key, Der(x, BytesOf(Small(7))), BytesOf(opposite));
-            const SchnorrSignature schnorr = signer.SignSchnorr(BytesOf(key_secret), BytesOf(r));
-            checks.Schnorr(signer.XOnlyPublicKey(BytesOf(key_secret)), schnorr, BytesOf(r));
-        }
-    }
-    CHECK(checks.Judge() > 200);
-}
-
-namespace {
-
-void AlwaysValid(std::span<const lanes::Job>, std::span<lanes::Verdict> verdicts)
-{
-    std::ranges::fill(verdicts, lanes::Verdict::kValid);
-}
-
-void SometimesWrong(std::span<const lanes::Job> jobs, std::span<lanes::Verdict> verdicts)
-{
-    lanes::VerifyAll(jobs, verdicts);
-    verdicts.back() = verdicts.back() == lanes::Verdict::kValid ? lanes::Verdict::kInvalid
-                                                                : lanes::Verdict::kValid;
-}
-
-} // namespace
-
-TEST_CASE("signature batch: the look at the processor finds lanes that compute wrongly")
-{
-    CHECK(LanesAgree(lanes::VerifyAll));
-    CHECK(LanesAgree());
-    CHECK(LanesAgree(nullptr));
-    CHECK_FALSE(LanesAgree(AlwaysValid));
-    CHECK_FALSE(LanesAgree(SometimesWrong));
-}
-
-TEST_CASE("signature batch: malformed keys and signatures are false, none is lost")
-{
-    const Signer signer;
-    const Hash32 secret = Random32(), message = Random32();
-    const Bytes der = signer.SignEcdsa(secret, message);
-    Checks checks;
-    checks.Ecdsa({}, der, message);
-    checks.Ecdsa(Bytes(33), der, message);
-    checks.Ecdsa(Bytes(65, 4), der, message);
-    checks.Ecdsa(Bytes(66, 2), der, message);
-    checks.Ecdsa(Bytes(300, 2), der, message);
-    checks.Ecdsa(signer.PublicKey(secret), {}, message);
-    checks.Ecdsa(signer.PublicKey(secret), Bytes(9), message);
-    checks.Ecdsa(signer.PublicKey(secret), Der(BytesOf(Small(0)), BytesOf(Small(1))), message);
-    checks.Ecdsa(signer.PublicKey(secret), Der(BytesOf(Small(1)), BytesOf(Small(0))), message);
-    checks.Ecdsa(signer.PublicKey(secret), der, message);
-    XOnlyKey not_on_curve{};
-    checks.Schnorr(not_on_curve, signer.SignSchnorr(secret, message), message);
-    not_on_curve.fill(0xff);
-    checks.Schnorr(not_on_curve, signer.SignSchnorr(secret, message), message);
-    CHECK(checks.Judge() == 1);
 }
 
 } // namespace ibd

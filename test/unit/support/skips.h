@@ -1,4 +1,4 @@
-// Tests that found no data (testdata.h), for the summary of a run.
+// Tests that found no data (testdata.h) or lack something of the machine, for the summary of a run.
 #pragma once
 
 #include <map>
@@ -8,5 +8,8 @@ namespace ibd::test {
 
 /** By the name of the test, with the first reason. Grows while tests run. */
 std::map<std::string, std::string>& SkippedTests();
+
+/** Notes that the running test does not run, and prints why. */
+void SkipTest(const std::string& reason);
 
 } // namespace ibd::test

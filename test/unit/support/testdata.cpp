@@ -47,9 +47,14 @@ std::optional<std::string> TestData(const std::string& name)
     const std::string reason = LastLine(output);
     const char* ci = std::getenv("CI");
     if (ci && std::string(ci) == "true") FAIL("test data missing in CI: " << reason);
+    SkipTest(reason);
+    return std::nullopt;
+}
+
+void SkipTest(const std::string& reason)
+{
     std::cerr << "skipped: " << reason << "\n";
     SkippedTests().emplace(Catch::getResultCapture().getCurrentTestName(), reason);
-    return std::nullopt;
 }
 
 std::map<std::string, std::string>& SkippedTests()
