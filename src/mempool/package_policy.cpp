@@ -131,23 +131,31 @@ RuleResult CheckPackageForm(Package package)
     return {};
 }
 
-RuleResult CheckTruc(const Candidate& candidate)
+TrucVerdict CheckTruc(const Candidate& candidate, const PoolTxSet& conflicts)
 {
     const Transaction& tx = *candidate.tx;
     for (const PoolTx* parent : candidate.parents) {
-        IBD_RETURN_IF_VIOLATED(CheckVersions(tx, *parent->tx));
+        if (auto bad = CheckVersions(tx, *parent->tx)) return {bad};
     }
     if (!IsTruc(tx)) return {};
     if (candidate.vsize > kMaxTrucVsize) {
-        return TrucViolation("version=3 tx {} is too big: {} > {} virtual bytes", Name(tx),
-                             candidate.vsize, kMaxTrucVsize);
+        return {TrucViolation("version=3 tx {} is too big: {} > {} virtual bytes", Name(tx),
+                              candidate.vsize, kMaxTrucVsize)};
     }
     if (candidate.parents.empty()) return {};
     const PoolTx& parent = **candidate.parents.begin();
-    if (candidate.parents.size() > 1 || !parent.parents.empty()) return TooManyAncestors(tx);
-    IBD_RETURN_IF_VIOLATED(CheckTrucChild(candidate));
-    if (!parent.children.empty()) return TooManyDescendants(*parent.tx);
-    return {};
+    if (candidate.parents.size() > 1 || !parent.parents.empty()) return {TooManyAncestors(tx)};
+    if (auto bad = CheckTrucChild(candidate)) return {bad};
+    if (parent.children.empty()) return {};
+    const bool replaces_child =
+        std::any_of(parent.children.begin(), parent.children.end(),
+                    [&](const PoolTx* child) { return conflicts.count(child) != 0; });
+    if (replaces_child) return {};
+    // After a reorganisation there may be more children: then none of them makes enough room.
+    const PoolTx& child = **parent.children.begin();
+    const bool only = parent.children.size() == 1 && child.children.empty() &&
+                      child.parents.size() == 1;
+    return {TooManyDescendants(*parent.tx), only ? &child : nullptr};
 }
 
 RuleResult CheckPackageTruc(const Candidate& candidate, Package package)

@@ -25,8 +25,13 @@ struct Candidate {
     PoolTxSet parents = {}; //!< parents in the pool
 };
 
-/** BIP431 with respect to the pool. */
-RuleResult CheckTruc(const Candidate& candidate);
+/** `sibling`: a child of the same parent whose removal would keep the rule. */
+struct TrucVerdict {
+    RuleResult violation;
+    const PoolTx* sibling = nullptr;
+};
+/** BIP431 with respect to the pool, of which `conflicts` are replaced. */
+TrucVerdict CheckTruc(const Candidate& candidate, const PoolTxSet& conflicts);
 /** BIP431 in a package of several transactions that all passed CheckTruc. */
 RuleResult CheckPackageTruc(const Candidate& candidate, Package package);
 

@@ -5,7 +5,8 @@
 #include "consensus/script_flags.h"
 #include "consensus/sigops.h"
 #include "consensus/tx_check.h"
-#include "mempool/eviction.h"
+#include "mempool/pool_view.h"
+#include "mempool/replacement.h"
 #include "mempool/spend_policy.h"
 
 #include <algorithm>
@@ -14,28 +15,9 @@
 
 namespace ibd {
 
-/** A transaction with the results of its checks. */
-struct CheckedTx {
-    Candidate candidate;
-    Amount fee = 0;
-    int64_t sigop_cost = 0;
-    std::vector<Coin> coins; //!< the spent coins
-};
-
 namespace {
 
 using Kind = RuleViolation::Kind;
-using Checked = CheckedTx;
-
-/** Unconfirmed outputs count as made in the next block. */
-Coin UnconfirmedCoin(const OutputView& output, int height)
-{
-    Coin coin;
-    coin.value = output.value;
-    coin.script = output.script_pubkey;
-    coin.height = static_cast<uint32_t>(height);
-    return coin;
-}
 
 std::vector<SpentCoin> SpentCoins(const std::vector<Coin>& coins)
 {
@@ -46,148 +28,81 @@ std::vector<SpentCoin> SpentCoins(const std::vector<Coin>& coins)
     return spent;
 }
 
-RuleResult CheckFee(Amount fee, int64_t vsize, const PolicyOptions& policy)
-{
-    const Amount least = FeeAt(policy.min_relay_fee, vsize);
-    if (fee >= least) return {};
-    return Violation(Kind::kReconsiderable, "min relay fee not met",
-                     fmt::format("{} < {}", fee, least));
-}
-
 /** Dust is allowed only where the fee is zero, so that it is mined only with a child that spends
  *  it. */
-RuleResult CheckDustFee(const TxView& tx, Amount fee, const PolicyOptions& policy)
+RuleResult CheckDustFee(const TxView& tx, const CheckedTx& checked, const PolicyOptions& policy)
 {
-    if (fee == 0 || DustOutputs(tx, policy.dust_fee).empty()) return {};
+    if (checked.fee == 0 && checked.modified_fee == 0) return {};
+    if (DustOutputs(tx, policy.dust_fee).empty()) return {};
     return Violation(Kind::kNotStandard, "dust", "tx with dust output must be 0-fee");
-}
-
-TxVerdict VerdictOn(const Checked& checked, RuleResult bad)
-{
-    return {std::move(bad), checked.fee, checked.candidate.vsize};
-}
-
-/** Transactions of a package with the pool transactions that they depend on. */
-struct NewCluster {
-    std::vector<const Candidate*> txs;
-    PoolTxSet pool;
-
-    size_t Count() const { return txs.size() + pool.size(); }
-    int64_t Weight() const
-    {
-        int64_t sum = 0;
-        for (const Candidate* tx : txs) sum += tx->weight;
-        for (const PoolTx* tx : pool) sum += tx->weight;
-        return sum;
-    }
-    /** `other`: earlier in the package. */
-    bool Touches(const NewCluster& other) const
-    {
-        return std::any_of(other.pool.begin(), other.pool.end(),
-                           [&](const PoolTx* tx) { return pool.count(tx) != 0; }) ||
-               std::any_of(other.txs.begin(), other.txs.end(), [&](const Candidate* parent) {
-                   return Spends(*txs.front()->tx, parent->tx->Id());
-               });
-    }
-    void Take(NewCluster other)
-    {
-        txs.insert(txs.end(), other.txs.begin(), other.txs.end());
-        pool.merge(other.pool);
-    }
-
-private:
-    static bool Spends(const Transaction& tx, const Txid& parent)
-    {
-        return std::any_of(tx->inputs.begin(), tx->inputs.end(),
-                           [&](const InputView& input) { return input.Prevout().txid == parent; });
-    }
-};
-
-NewCluster ClusterOf(const Checked& checked)
-{
-    return {{&checked.candidate}, TxPool::Cluster(checked.candidate.parents)};
 }
 
 } // namespace
 
 /** One request to the pool: a transaction, or a package. The caller holds the pool's mutex, which
  *  clang cannot follow into a member. */
-class TxAcceptance::Check {
+class TxAcceptance::Request {
 public:
-    Check(const TxAcceptance& rules, const CoinsAtTip& at, const TxPool& pool, Origin origin)
-        : m_rules(rules), m_policy(rules.m_policy), m_at(at), m_pool(pool), m_origin(origin),
-          m_next_height(at.tip.height + 1), m_ancestry(&at.tip)
+    Request(const TxAcceptance& rules, const CoinsAtTip& at, const Arrival& arrival, Origin origin,
+            TxPool& pool, PoolChange& change)
+        : m_rules(rules), m_policy(rules.m_policy), m_at(at), m_arrival(arrival), m_pool(pool),
+          m_change(change), m_origin(origin), m_next_height(at.tip.height + 1), m_ancestry(&at.tip),
+          m_view(at.coins, change, m_next_height)
     {
     }
 
-    /** All checks but scripts and those of the package as a whole. */
-    Result<RuleResult> Prepare(const TransactionRef& tx, Checked& out) IBD_NO_THREAD_CHECK
+    /** All checks of a transaction but those of clusters, dust of parents, and scripts. */
+    Result<RuleResult> Prepare(const TransactionRef& tx, CheckedTx& out) IBD_NO_THREAD_CHECK
     {
         out.candidate.tx = tx;
+        out.block_flags = BlockScriptFlags(m_at.tip.height, m_at.tip.hash, m_rules.m_params);
         const TxView& view = tx->View();
         if (auto bad = CheckAlone(view)) return RuleResult(bad);
-        if (auto bad = CheckPool(*tx)) return RuleResult(bad);
+        if (auto bad = CheckPool(*tx, out)) return RuleResult(bad);
         IBD_ASSIGN_OR_RETURN(RuleResult missing, ReadCoins(view, out.coins));
         if (missing) return missing;
         return CheckSpend(view, out);
     }
 
-    /** Adds outputs for later transactions of the package. */
-    void AddOutputs(const Transaction& tx)
+    /** Stages a prepared transaction, and the removal of those that it replaces. */
+    RuleResult Stage(const CheckedTx& checked)
     {
-        for (uint32_t i = 0; i < tx->outputs.size(); ++i) {
-            m_made.emplace(OutPoint{tx.Id(), i}, UnconfirmedCoin(tx->outputs[i], m_next_height));
+        if (!checked.conflicts.empty()) {
+            IBD_RETURN_IF_VIOLATED(StageReplaced({checked.candidate, checked.modified_fee,
+                                                  checked.conflicts, checked.evicts_sibling},
+                                                 m_pool.Limits(), m_change));
         }
-    }
-
-    /** Whether the resulting clusters stay within their limits. */
-    RuleResult CheckClusters(std::span<const Checked> package) const
-    {
-        std::vector<NewCluster> clusters;
-        for (const Checked& checked : package) {
-            NewCluster all = ClusterOf(checked);
-            for (size_t i = clusters.size(); i-- > 0;) {
-                if (!all.Touches(clusters[i])) continue;
-                all.Take(std::move(clusters[i]));
-                clusters.erase(clusters.begin() + static_cast<ptrdiff_t>(i));
-            }
-            clusters.push_back(std::move(all));
-        }
-        const bool fit = std::all_of(clusters.begin(), clusters.end(), [&](const auto& cluster) {
-            return m_pool.Fits(cluster.Count(), cluster.Weight());
-        });
-        if (fit) return {};
-        return Violation(Kind::kMempoolPolicy, "too-large-cluster");
-    }
-
-    /** Runs them with the policy's flags, then with those of blocks, under which the cache keeps
-     *  the result for the block that confirms it. */
-    RuleResult CheckScripts(const Checked& checked) const
-    {
-        const TxView& tx = checked.candidate.tx->View();
-        std::vector<SpentOutput> spent;
-        for (const Coin& coin : checked.coins) spent.push_back({coin.value, coin.script});
-        const TxHashes hashes(tx, spent);
-        const ScriptFlags block_flags =
-            BlockScriptFlags(m_at.tip.height, m_at.tip.hash, m_rules.m_params);
-        IBD_RETURN_IF_VIOLATED(Run(tx, spent, hashes, kStandardScriptFlags));
-        IBD_RETURN_IF_VIOLATED(Run(tx, spent, hashes, block_flags));
-        if (VerificationCaches* const caches = m_rules.m_caches) {
-            const Wtxid& id = checked.candidate.tx->WitnessId();
-            caches->scripts.Entries().Insert(caches->scripts.Key(id, block_flags));
-        }
+        m_change.Add({.tx = checked.candidate.tx,
+                      .fee = checked.fee,
+                      .vsize = checked.candidate.vsize,
+                      .weight = checked.candidate.weight,
+                      .sigop_cost = checked.sigop_cost,
+                      .time = m_arrival.time,
+                      .height = m_at.tip.height,
+                      .own = m_arrival.own,
+                      .spends_coinbase = checked.spends_coinbase,
+                      .locks = checked.locks,
+                      .locks_height = checked.locks_height});
         return {};
+    }
+
+    /** After staging. */
+    RuleResult CheckClusters(bool replaces)
+    {
+        if (m_origin == Origin::kChain) return {}; // the excess is dropped later
+        if (!m_change.Fits()) return Violation(Kind::kMempoolPolicy, "too-large-cluster");
+        return replaces ? CheckImproves(m_change) : RuleResult();
     }
 
     std::optional<UnspentDust> CheckDust(Package package) const IBD_NO_THREAD_CHECK
     {
-        if (!m_policy.require_standard) return std::nullopt;
+        if (!m_policy.require_standard || !KeepsLimits()) return std::nullopt;
         return CheckEphemeralDust(package, m_pool, m_policy.dust_fee);
     }
 
+private:
     bool KeepsLimits() const { return m_origin != Origin::kChain; }
 
-private:
     RuleResult CheckAlone(const TxView& tx) const
     {
         IBD_RETURN_IF_VIOLATED(CheckTransaction(tx));
@@ -202,7 +117,7 @@ private:
         return {};
     }
 
-    RuleResult CheckPool(const Transaction& tx) const IBD_NO_THREAD_CHECK
+    RuleResult CheckPool(const Transaction& tx, CheckedTx& out) const IBD_NO_THREAD_CHECK
     {
         if (m_pool.FindWitness(tx.WitnessId())) {
             return Violation(Kind::kConflict, "txn-already-in-mempool");
@@ -211,34 +126,23 @@ private:
             return Violation(Kind::kConflict, "txn-same-nonwitness-data-in-mempool");
         }
         for (const InputView& input : tx->inputs) {
-            if (m_pool.Spender(input.Prevout())) {
-                return Violation(Kind::kMempoolPolicy, m_origin == Origin::kPackage
-                                                           ? "bip125-replacement-disallowed"
-                                                           : "txn-mempool-conflict");
+            const PoolTx* const other = m_pool.Spender(input.Prevout());
+            if (!other || m_change.Removes(*other)) continue;
+            if (m_origin == Origin::kChain) {
+                return Violation(Kind::kMempoolPolicy, "txn-mempool-conflict");
             }
+            if (m_origin == Origin::kPackage) {
+                return Violation(Kind::kMempoolPolicy, "bip125-replacement-disallowed");
+            }
+            out.conflicts.insert(other);
         }
         return {};
     }
 
-    /** Finds a coin in the package, the pool, or the chain. */
-    Result<std::optional<Coin>> Find(const OutPoint& outpoint) const IBD_NO_THREAD_CHECK
-    {
-        if (const auto it = m_made.find(outpoint); it != m_made.end()) {
-            return std::optional<Coin>(it->second);
-        }
-        if (const PoolTx* const tx = m_pool.Find(outpoint.txid)) {
-            const auto outputs = (*tx->tx)->outputs;
-            if (outpoint.vout >= outputs.size()) return std::optional<Coin>();
-            return std::optional<Coin>(UnconfirmedCoin(outputs[outpoint.vout], m_next_height));
-        }
-        return m_at.coins.Read(outpoint);
-    }
-
-    Result<RuleResult> ReadCoins(const TxView& tx,
-                                 std::vector<Coin>& coins) const IBD_NO_THREAD_CHECK
+    Result<RuleResult> ReadCoins(const TxView& tx, std::vector<Coin>& coins) const
     {
         for (const InputView& input : tx.inputs) {
-            IBD_ASSIGN_OR_RETURN(auto coin, Find(input.Prevout()));
+            IBD_ASSIGN_OR_RETURN(auto coin, m_view.Read(input.Prevout()));
             if (!coin) return Missing(tx);
             coins.push_back(std::move(*coin));
         }
@@ -255,20 +159,24 @@ private:
         return RuleResult(Violation(Kind::kMissingInputs, "bad-txns-inputs-missingorspent"));
     }
 
-    RuleResult CheckSequences(const TxView& tx, const std::vector<Coin>& coins) const
+    RuleResult CheckSequences(const TxView& tx, CheckedTx& out) const
     {
         std::vector<int> heights;
-        for (const Coin& coin : coins) heights.push_back(static_cast<int>(coin.height));
-        const SequenceLocks locks =
-            CalculateSequenceLocks(tx, /*enforce=*/true, heights, m_ancestry);
-        if (EvaluateSequenceLocks(locks, m_next_height, m_ancestry.MedianTimePast())) return {};
+        for (const Coin& coin : out.coins) {
+            const auto height = static_cast<int>(coin.height);
+            heights.push_back(height);
+            if (height < m_next_height) out.locks_height = std::max(out.locks_height, height);
+            out.spends_coinbase |= coin.coinbase;
+        }
+        out.locks = CalculateSequenceLocks(tx, /*enforce=*/true, heights, m_ancestry);
+        if (EvaluateSequenceLocks(out.locks, m_next_height, m_ancestry.MedianTimePast())) return {};
         return Violation(Kind::kPrematureSpend, "non-BIP68-final");
     }
 
-    RuleResult CheckSpend(const TxView& tx, Checked& out) const IBD_NO_THREAD_CHECK
+    RuleResult CheckSpend(const TxView& tx, CheckedTx& out) IBD_NO_THREAD_CHECK
     {
         const std::vector<SpentCoin> spent = SpentCoins(out.coins);
-        IBD_RETURN_IF_VIOLATED(CheckSequences(tx, out.coins));
+        IBD_RETURN_IF_VIOLATED(CheckSequences(tx, out));
         IBD_RETURN_IF_VIOLATED(CheckTxInputs(tx, spent, m_next_height, out.fee));
         if (m_policy.require_standard) {
             IBD_RETURN_IF_VIOLATED(CheckStandardSpends(tx, spent));
@@ -276,132 +184,126 @@ private:
                 return Violation(Kind::kWitnessMutated, "bad-witness-nonstandard");
             }
         }
+        out.modified_fee = AddSaturating(out.fee, m_pool.DeltaOf(tx.txid));
         out.sigop_cost = TransactionSigOpCost(tx, spent, kStandardScriptFlags);
         Candidate& candidate = out.candidate;
         candidate.weight = AdjustedWeight(tx.Weight(), out.sigop_cost, m_policy.bytes_per_sigop);
         candidate.vsize = VirtualSize(candidate.weight);
         candidate.parents = m_pool.ParentsOf(tx);
-        if (m_policy.require_standard) IBD_RETURN_IF_VIOLATED(CheckDustFee(tx, out.fee, m_policy));
+        if (m_policy.require_standard) IBD_RETURN_IF_VIOLATED(CheckDustFee(tx, out, m_policy));
         if (out.sigop_cost > kMaxStandardSigOpsCost) {
             return Violation(Kind::kNotStandard, "bad-txns-too-many-sigops",
                              std::to_string(out.sigop_cost));
         }
         if (!KeepsLimits()) return {};
-        IBD_RETURN_IF_VIOLATED(CheckFee(out.fee, candidate.vsize, m_policy));
-        return CheckTruc(candidate);
+        IBD_RETURN_IF_VIOLATED(CheckFee(out.modified_fee, candidate.vsize));
+        return CheckFamily(out);
     }
 
-    RuleResult Run(const TxView& tx, std::span<const SpentOutput> spent, const TxHashes& hashes,
-                   ScriptFlags flags) const
+    RuleResult CheckFee(Amount fee, int64_t vsize) IBD_NO_THREAD_CHECK
     {
-        SignatureCacheUse use;
-        if (m_rules.m_caches) use = {&m_rules.m_caches->signatures, true};
-        RuleResult bad = CheckInputScripts(tx, spent, hashes, flags, 0, spent.size(), use);
-        if (!bad) return {};
-        // Turns a violation of block rules into the pool's wording.
-        constexpr std::string_view kOfBlocks = "block";
-        bad->kind = Kind::kNotStandard;
-        bad->reason.replace(0, kOfBlocks.size(), "mempool");
-        return bad;
+        const Amount full = FeeAt(m_pool.MinFeeRate(m_arrival.now), vsize);
+        if (full > 0 && fee < full) return TooLow("mempool min fee not met", fee, full);
+        const Amount least = FeeAt(m_policy.min_relay_fee, vsize);
+        if (fee < least) return TooLow("min relay fee not met", fee, least);
+        return {};
+    }
+
+    static RuleViolation TooLow(const char* reason, Amount fee, Amount least)
+    {
+        return Violation(Kind::kReconsiderable, reason, fmt::format("{} < {}", fee, least));
+    }
+
+    /** BIP431. A sibling that stands in the way is replaced. */
+    RuleResult CheckFamily(CheckedTx& out) const
+    {
+        TrucVerdict verdict = CheckTruc(out.candidate, out.conflicts);
+        if (!verdict.violation) return {};
+        if (!verdict.sibling || m_origin != Origin::kAlone) return verdict.violation;
+        out.conflicts.insert(verdict.sibling);
+        out.evicts_sibling = true;
+        return {};
     }
 
     const TxAcceptance& m_rules;
     const PolicyOptions& m_policy;
     const CoinsAtTip& m_at;
-    const TxPool& m_pool;
+    const Arrival& m_arrival;
+    TxPool& m_pool;
+    PoolChange& m_change;
     const Origin m_origin;
     const int m_next_height;
     const NodeAncestry m_ancestry;
-    std::map<OutPoint, Coin> m_made; //!< made by the package so far
+    const PoolView m_view;
 };
 
-Result<RuleResult> TxAcceptance::CheckOne(Check& check, const TransactionRef& tx,
-                                          Checked& out) const
+Result<RuleResult> TxAcceptance::Check(const TransactionRef& tx, const CoinsAtTip& at,
+                                       const Arrival& arrival, Origin origin, TxPool& pool,
+                                       PoolChange& change, CheckedTx& out) const
 {
-    IBD_ASSIGN_OR_RETURN(RuleResult bad, check.Prepare(tx, out));
-    if (!bad) bad = check.CheckClusters({&out, 1});
-    if (!bad && check.KeepsLimits()) {
-        if (auto dust = check.CheckDust({&tx, 1})) bad = std::move(dust->violation);
+    Request request(*this, at, arrival, origin, pool, change);
+    IBD_ASSIGN_OR_RETURN(RuleResult bad, request.Prepare(tx, out));
+    if (!bad) bad = request.Stage(out);
+    if (!bad) bad = request.CheckClusters(!out.conflicts.empty());
+    if (!bad) bad = CheckAncestors(out.candidate, out.conflicts);
+    if (!bad) {
+        if (auto dust = request.CheckDust({&tx, 1})) bad = std::move(dust->violation);
     }
-    if (!bad) bad = check.CheckScripts(out);
     return bad;
 }
 
-Result<TxVerdict> TxAcceptance::Test(const TransactionRef& tx, const CoinsAtTip& at,
-                                     const TxPool& pool) const
+Result<RuleResult> TxAcceptance::CheckPackage(Package package, const CoinsAtTip& at,
+                                              const Arrival& arrival, TxPool& pool,
+                                              PoolChange& change, std::vector<CheckedTx>& out,
+                                              std::optional<Wtxid>& first) const
 {
-    Check check(*this, at, pool, Origin::kAlone);
-    Checked checked;
-    IBD_ASSIGN_OR_RETURN(RuleResult bad, CheckOne(check, tx, checked));
-    return VerdictOn(checked, std::move(bad));
-}
-
-Result<PackageVerdict> TxAcceptance::TestPackage(Package package, const CoinsAtTip& at,
-                                                 const TxPool& pool) const
-{
-    PackageVerdict out;
-    out.violation = CheckPackageForm(package);
-    if (out.violation) return out;
-    Check check(*this, at, pool, Origin::kPackage);
-    std::vector<Checked> all(package.size());
-    const auto refuse = [&](const Wtxid& id, RuleResult bad) {
-        out.txs[id].violation = std::move(bad);
-        return out;
-    };
+    Request request(*this, at, arrival, Origin::kPackage, pool, change);
+    out = std::vector<CheckedTx>(package.size());
     for (size_t i = 0; i < package.size(); ++i) {
-        IBD_ASSIGN_OR_RETURN(RuleResult bad, check.Prepare(package[i], all[i]));
-        if (bad) return refuse(package[i]->WitnessId(), std::move(bad));
-        check.AddOutputs(*package[i]);
+        IBD_ASSIGN_OR_RETURN(RuleResult bad, request.Prepare(package[i], out[i]));
+        if (!bad) bad = request.Stage(out[i]);
+        if (!bad) continue;
+        first = package[i]->WitnessId();
+        return bad;
     }
-    for (const Checked& checked : all) {
-        out.violation = CheckPackageTruc(checked.candidate, package);
-        if (out.violation) return out;
+    for (const CheckedTx& checked : out) {
+        if (auto bad = CheckPackageTruc(checked.candidate, package)) return RuleResult(bad);
     }
-    out.violation = check.CheckClusters(all);
-    if (out.violation) return out;
-    if (auto dust = check.CheckDust(package)) return refuse(dust->tx, std::move(dust->violation));
-    for (const Checked& checked : all) {
+    if (auto bad = request.CheckClusters(/*replaces=*/false)) return RuleResult(bad);
+    if (auto dust = request.CheckDust(package)) {
+        first = dust->tx;
+        return RuleResult(std::move(dust->violation));
+    }
+    return RuleResult();
+}
+
+RuleResult TxAcceptance::CheckScripts(const CheckedTx& checked) const
+{
+    const TxView& tx = checked.candidate.tx->View();
+    std::vector<SpentOutput> spent;
+    for (const Coin& coin : checked.coins) spent.push_back({coin.value, coin.script});
+    const TxHashes hashes(tx, spent);
+    IBD_RETURN_IF_VIOLATED(Run(tx, spent, hashes, kStandardScriptFlags));
+    IBD_RETURN_IF_VIOLATED(Run(tx, spent, hashes, checked.block_flags));
+    if (m_caches) {
         const Wtxid& id = checked.candidate.tx->WitnessId();
-        if (auto bad = check.CheckScripts(checked)) return refuse(id, std::move(bad));
-        out.txs[id] = VerdictOn(checked, {});
+        m_caches->scripts.Entries().Insert(m_caches->scripts.Key(id, checked.block_flags));
     }
-    return out;
+    return {};
 }
 
-Result<TxVerdict> TxAcceptance::Accept(const TransactionRef& tx, const CoinsAtTip& at, TxPool& pool,
-                                       int64_t now) const
+RuleResult TxAcceptance::Run(const TxView& tx, std::span<const SpentOutput> spent,
+                             const TxHashes& hashes, ScriptFlags flags) const
 {
-    Check check(*this, at, pool, Origin::kAlone);
-    Checked checked;
-    IBD_ASSIGN_OR_RETURN(RuleResult bad, CheckOne(check, tx, checked));
-    if (!bad) {
-        pool.Add({.tx = tx,
-                  .fee = checked.fee,
-                  .vsize = checked.candidate.vsize,
-                  .weight = checked.candidate.weight,
-                  .sigop_cost = checked.sigop_cost,
-                  .time = now,
-                  .height = at.tip.height,
-                  .own = true});
-        pool.Expire(now - pool.Limits().expiry);
-        Trim(pool);
-        if (!pool.Find(tx->Id())) bad = Violation(Kind::kReconsiderable, "mempool full");
-    }
-    return VerdictOn(checked, std::move(bad));
-}
-
-Result<bool> TxAcceptance::Restore(PoolTx tx, const CoinsAtTip& at, TxPool& pool) const
-{
-    Check check(*this, at, pool, Origin::kChain);
-    Checked checked;
-    IBD_ASSIGN_OR_RETURN(const RuleResult bad, CheckOne(check, tx.tx, checked));
-    if (bad) return false;
-    tx.fee = checked.fee;
-    tx.vsize = checked.candidate.vsize;
-    tx.weight = checked.candidate.weight;
-    tx.sigop_cost = checked.sigop_cost;
-    pool.Add(std::move(tx));
-    return true;
+    SignatureCacheUse use;
+    if (m_caches) use = {&m_caches->signatures, true};
+    RuleResult bad = CheckInputScripts(tx, spent, hashes, flags, 0, spent.size(), use);
+    if (!bad) return {};
+    // Turns a violation of block rules into the pool's wording.
+    constexpr std::string_view kOfBlocks = "block";
+    bad->kind = Kind::kNotStandard;
+    bad->reason.replace(0, kOfBlocks.size(), "mempool");
+    return bad;
 }
 
 } // namespace ibd

@@ -1,15 +1,18 @@
-// TxAcceptance: decides whether transactions may enter the pool, and adds them. Owned by the node;
-// any thread, under the pool's mutex, with the chain's coins held (so that the tip stays). Order of
-// the checks and reject reasons are Core's; rules and scripts are those of consensus/ and script/.
-// A transaction that conflicts with the pool is refused: there is no replacement yet. Bounds: a
-// package of 25; weight, signature operations and cluster limits bound the cost of one transaction,
-// if standardness is required.
+// TxAcceptance: decides whether transactions may enter the pool. Owned by the node; any thread. All
+// checks but scripts are made under the pool's mutex, with the chain's coins held (so that the tip
+// stays), and stage a PoolChange; scripts are run without any lock. TxSubmission combines both.
+// Order of the checks and reject reasons are Core's; rules and scripts are those of consensus/ and
+// script/. Bounds: a package of 25; weight, signature operations and cluster limits bound the cost
+// of one transaction, if standardness is required.
 #pragma once
 
 #include "chain/header_node.h"
 #include "consensus/params.h"
 #include "mempool/package_policy.h"
+#include "mempool/pool_change.h"
+#include "script/sighash.h"
 #include "script/verification_cache.h"
+#include "script/verify_flags.h"
 #include "storage/coins_reader.h"
 
 namespace ibd {
@@ -20,20 +23,27 @@ struct CoinsAtTip {
     const CoinsReader& coins;
 };
 
-/** The verdict on one transaction. */
-struct TxVerdict {
-    RuleResult violation;
-    Amount fee = 0;    //!< set without a violation
-    int64_t vsize = 0; //!< set without a violation
+/** What is known of a transaction that is to come in. */
+struct Arrival {
+    int64_t now = 0;  //!< seconds since 1970
+    int64_t time = 0; //!< of its entry: now, or as a file says
+    bool own = false; //!< submitted by a user of this node
 };
 
-/** The verdict on several transactions; those not reached have none. */
-struct PackageVerdict {
-    RuleResult violation; //!< of the package as a whole
-    std::map<Wtxid, TxVerdict> txs;
+/** A transaction with the results of its checks. */
+struct CheckedTx {
+    Candidate candidate;
+    Amount fee = 0;
+    Amount modified_fee = 0; //!< with prioritisetransaction
+    int64_t sigop_cost = 0;
+    std::vector<Coin> coins; //!< the spent coins
+    SequenceLocks locks;
+    int32_t locks_height = 0;
+    bool spends_coinbase = false;
+    PoolTxSet conflicts; //!< transactions of the pool that it replaces, without their descendants
+    bool evicts_sibling = false;
+    ScriptFlags block_flags = 0; //!< of the next block
 };
-
-struct CheckedTx; // tx_acceptance.cpp
 
 class TxAcceptance {
 public:
@@ -46,31 +56,32 @@ public:
 
     const PolicyOptions& Policy() const { return m_policy; }
 
-    /** The verdict on the transaction, without adding it. Errors are of the disk. */
-    Result<TxVerdict> Test(const TransactionRef& tx, const CoinsAtTip& at, const TxPool& pool) const
-        IBD_REQUIRES(pool.mutex);
-    /** The same for several transactions, of which later ones may spend earlier ones. */
-    Result<PackageVerdict> TestPackage(Package package, const CoinsAtTip& at,
-                                       const TxPool& pool) const IBD_REQUIRES(pool.mutex);
-    /** Adds the transaction to the pool if it is acceptable; the pool may exceed its size limit
-     *  then. `now`: seconds since 1970. */
-    Result<TxVerdict> Accept(const TransactionRef& tx, const CoinsAtTip& at, TxPool& pool,
-                             int64_t now) const IBD_REQUIRES(pool.mutex);
-    /** Adds a transaction again that was in a block or in the pool before the tip changed, without
-     *  limits against peers. Returns whether it is in the pool now. */
-    Result<bool> Restore(PoolTx tx, const CoinsAtTip& at, TxPool& pool) const
-        IBD_REQUIRES(pool.mutex);
-
-private:
     /** The origin of a transaction. */
     enum class Origin {
         kAlone,
-        kPackage,
-        kChain, //!< a disconnected block, or the pool itself
+        kPackage, //!< replaces nothing
+        kChain,   //!< a disconnected block: no limits against strangers
     };
-    class Check;
 
-    Result<RuleResult> CheckOne(Check& check, const TransactionRef& tx, CheckedTx& out) const;
+    /** Checks everything but scripts, and stages the transaction without a violation. Errors are of
+     *  the disk. */
+    Result<RuleResult> Check(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
+                             Origin origin, TxPool& pool, PoolChange& change, CheckedTx& out) const
+        IBD_REQUIRES(pool.mutex);
+    /** Checks everything but scripts of a package whose form is right, and stages it. `first`: the
+     *  transaction that is at fault, if one is. */
+    Result<RuleResult> CheckPackage(Package package, const CoinsAtTip& at, const Arrival& arrival,
+                                    TxPool& pool, PoolChange& change, std::vector<CheckedTx>& out,
+                                    std::optional<Wtxid>& first) const IBD_REQUIRES(pool.mutex);
+    /** Runs them with the policy's flags, then with those of blocks, under which the cache keeps
+     *  the result for the block that confirms it. Call it without locks. */
+    RuleResult CheckScripts(const CheckedTx& checked) const;
+
+private:
+    class Request;
+
+    RuleResult Run(const TxView& tx, std::span<const SpentOutput> spent, const TxHashes& hashes,
+                   ScriptFlags flags) const;
 
     const ConsensusParams& m_params;
     const PolicyOptions m_policy;

@@ -2,35 +2,25 @@
 #include "mempool/tx_pool.h"
 
 #include "consensus/limits.h"
-
-#include <algorithm>
+#include "util/check.h"
 
 namespace ibd {
 
 namespace {
 
-/** All transactions reachable by `next` from `seeds`, including these. */
-template <typename Next>
-PoolTxSet Reach(const PoolTxSet& seeds, Next next)
+/** All transactions reachable by links of one kind, without the start. */
+PoolTxSet Reach(const PoolTx& start, PoolTxSet PoolTx::*links)
 {
-    PoolTxSet found = seeds;
-    std::vector<const PoolTx*> todo(seeds.begin(), seeds.end());
+    PoolTxSet found;
+    std::vector<const PoolTx*> todo{&start};
     while (!todo.empty()) {
         const PoolTx* const tx = todo.back();
         todo.pop_back();
-        next(*tx, [&](const PoolTxSet& others) {
-            for (const PoolTx* other : others) {
-                if (found.insert(other).second) todo.push_back(other);
-            }
-        });
+        for (const PoolTx* other : tx->*links) {
+            if (found.insert(other).second) todo.push_back(other);
+        }
     }
     return found;
-}
-
-PoolTxSet Without(PoolTxSet set, const PoolTx& tx)
-{
-    set.erase(&tx);
-    return set;
 }
 
 /** Counts the bytes twice, for the transaction and its views, and the nodes of maps and sets. */
@@ -38,12 +28,25 @@ size_t MemoryOf(const PoolTx& tx)
 {
     constexpr size_t kMapNode = 96;
     const TxView& view = tx.tx->View();
-    return sizeof(PoolTx) + sizeof(Transaction) + 4 * kMapNode + view.raw.size() +
+    return sizeof(PoolTx) + sizeof(Transaction) + 6 * kMapNode + view.raw.size() +
            view.inputs.size() * (sizeof(InputView) + 2 * kMapNode) +
            view.outputs.size() * sizeof(OutputView);
 }
 
 } // namespace
+
+const char* NameOf(RemovalReason reason)
+{
+    switch (reason) {
+    case RemovalReason::kExpiry: return "expiry";
+    case RemovalReason::kSizeLimit: return "sizelimit";
+    case RemovalReason::kReorg: return "reorg";
+    case RemovalReason::kBlock: return "block";
+    case RemovalReason::kConflict: return "conflict";
+    case RemovalReason::kReplaced: return "replaced";
+    }
+    return "";
+}
 
 const PoolTx* TxPool::Find(const Txid& id) const
 {
@@ -63,6 +66,16 @@ const PoolTx* TxPool::Spender(const OutPoint& outpoint) const
     return it == m_spenders.end() ? nullptr : it->second;
 }
 
+PoolTxSet TxPool::SpendersOf(const Txid& id) const
+{
+    PoolTxSet spenders;
+    for (auto it = m_spenders.lower_bound({id, 0}); it != m_spenders.end(); ++it) {
+        if (it->first.txid != id) break;
+        spenders.insert(it->second);
+    }
+    return spenders;
+}
+
 PoolTxSet TxPool::ParentsOf(const TxView& tx) const
 {
     PoolTxSet parents;
@@ -72,23 +85,9 @@ PoolTxSet TxPool::ParentsOf(const TxView& tx) const
     return parents;
 }
 
-PoolTxSet TxPool::Cluster(const PoolTxSet& seeds)
-{
-    return Reach(seeds, [](const PoolTx& tx, auto visit) {
-        visit(tx.parents);
-        visit(tx.children);
-    });
-}
+PoolTxSet TxPool::Ancestors(const PoolTx& tx) { return Reach(tx, &PoolTx::parents); }
 
-PoolTxSet TxPool::Ancestors(const PoolTx& tx)
-{
-    return Without(Reach({&tx}, [](const PoolTx& at, auto visit) { visit(at.parents); }), tx);
-}
-
-PoolTxSet TxPool::Descendants(const PoolTx& tx)
-{
-    return Without(Reach({&tx}, [](const PoolTx& at, auto visit) { visit(at.children); }), tx);
-}
+PoolTxSet TxPool::Descendants(const PoolTx& tx) { return Reach(tx, &PoolTx::children); }
 
 bool TxPool::Fits(size_t count, int64_t weight) const
 {
@@ -96,92 +95,71 @@ bool TxPool::Fits(size_t count, int64_t weight) const
            weight <= m_limits.cluster_vsize * kWitnessScaleFactor;
 }
 
-void TxPool::Add(PoolTx tx)
+void TxPool::Insert(std::unique_ptr<PoolTx> tx)
 {
-    tx.sequence = m_sequence++;
-    tx.parents = ParentsOf(tx.tx->View());
-    tx.children.clear();
-    auto owned = std::make_unique<const PoolTx>(std::move(tx));
-    const PoolTx* const added = owned.get();
-    for (const PoolTx* parent : added->parents) parent->children.insert(added);
-    for (const InputView& input : (*added->tx)->inputs) {
-        CHECK(m_spenders.emplace(input.Prevout(), added).second);
+    PoolTx& added = *tx;
+    added.sequence = m_sequence++;
+    for (const PoolTx* parent : added.parents) parent->children.insert(&added);
+    for (const PoolTx* child : added.children) child->parents.insert(&added);
+    for (const InputView& input : (*added.tx)->inputs) {
+        CHECK(m_spenders.emplace(input.Prevout(), &added).second);
     }
-    CHECK(m_by_wtxid.emplace(added->tx->WitnessId(), added).second);
-    m_vsize += added->vsize;
-    m_fees += added->fee;
-    m_memory += MemoryOf(*added);
-    CHECK(m_txs.emplace(added->Id(), std::move(owned)).second);
+    CHECK(m_by_wtxid.emplace(added.tx->WitnessId(), &added).second);
+    CHECK(m_by_time.insert(&added).second);
+    m_vsize += added.vsize;
+    m_fees += added.fee;
+    m_memory += MemoryOf(added);
+    ++m_updates;
+    CHECK(m_txs.emplace(added.Id(), std::move(tx)).second);
+    for (PoolEvents* listener : m_listeners) listener->TxAdded(added, added.sequence);
 }
 
-/** Removes a single transaction: its children lose this parent. */
-void TxPool::Remove(const PoolTx& tx)
+void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
 {
+    if (reason != RemovalReason::kBlock) ++m_sequence;
+    for (PoolEvents* listener : m_listeners) listener->TxRemoved(tx, reason, m_sequence - 1);
     for (const PoolTx* parent : tx.parents) parent->children.erase(&tx);
     for (const PoolTx* child : tx.children) child->parents.erase(&tx);
     for (const InputView& input : (*tx.tx)->inputs) m_spenders.erase(input.Prevout());
     m_by_wtxid.erase(tx.tx->WitnessId());
+    m_by_time.erase(&tx);
     m_vsize -= tx.vsize;
     m_fees -= tx.fee;
     m_memory -= MemoryOf(tx);
-    ++m_sequence;
+    ++m_updates;
     const Txid id = tx.Id();
     m_txs.erase(id);
 }
 
-size_t TxPool::RemoveWithDescendants(const Txid& id)
+void TxPool::RecordDelta(const Txid& id, Amount delta)
 {
-    const PoolTx* const tx = Find(id);
-    if (!tx) return 0;
-    const PoolTxSet descendants = Descendants(*tx);
-    for (const PoolTx* descendant : descendants) Remove(*descendant);
-    Remove(*tx);
-    return descendants.size() + 1;
-}
-
-void TxPool::Confirm(const BlockView& block)
-{
-    if (m_txs.empty()) return;
-    for (const TxView& tx : block.Txs()) {
-        if (const PoolTx* const confirmed = Find(tx.txid)) Remove(*confirmed);
-        for (const InputView& input : tx.inputs) {
-            if (const PoolTx* const other = Spender(input.Prevout())) {
-                RemoveWithDescendants(Txid(other->Id()));
-            }
-        }
+    ++m_updates;
+    if (delta == 0) {
+        m_deltas.erase(id);
+    } else {
+        m_deltas[id] = delta;
     }
 }
 
-size_t TxPool::Expire(int64_t time)
+Amount TxPool::DeltaOf(const Txid& id) const
 {
-    std::vector<Txid> old;
-    for (const auto& [id, tx] : m_txs) {
-        if (tx->time < time) old.push_back(id);
-    }
-    size_t removed = 0;
-    for (const Txid& id : old) removed += RemoveWithDescendants(id);
-    return removed;
+    const auto it = m_deltas.find(id);
+    return it == m_deltas.end() ? 0 : it->second;
+}
+
+void TxPool::SetBroadcast(const Txid& id, bool done)
+{
+    if (const auto it = m_txs.find(id); it != m_txs.end()) it->second->own = !done;
 }
 
 std::vector<const PoolTx*> TxPool::InOrder() const
 {
     std::vector<const PoolTx*> order;
-    for (const auto& [id, tx] : m_txs) order.push_back(tx.get());
-    std::sort(order.begin(), order.end(),
-              [](const PoolTx* a, const PoolTx* b) { return a->sequence < b->sequence; });
-    return order;
-}
-
-std::vector<PoolTx> TxPool::TakeAll()
-{
-    std::vector<PoolTx> all;
-    for (const PoolTx* tx : InOrder()) {
-        all.push_back(*tx);
-        Remove(*tx);
-        all.back().parents.clear();
-        all.back().children.clear();
+    order.reserve(m_txs.size());
+    for (const PoolChunk* chunk : Chunks()) {
+        for (const PoolTx* tx : chunk->Txs()) order.push_back(tx);
     }
-    return all;
+    return order;
 }
 
 } // namespace ibd

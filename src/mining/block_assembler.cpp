@@ -5,7 +5,6 @@
 #include "consensus/limits.h"
 #include "consensus/pow.h"
 #include "consensus/subsidy.h"
-#include "mempool/chunks.h"
 
 namespace ibd {
 
@@ -39,18 +38,19 @@ public:
     {
     }
 
-    bool Pays(const Chunk& chunk) const
+    bool Pays(const PoolChunk& chunk) const
     {
-        return !chunk.PaysLessThan({{}, {m_options.min_fee_rate, 1'000 * kWitnessScaleFactor}});
+        constexpr int64_t kWeight = 1'000 * kWitnessScaleFactor;
+        return CompareRates(chunk.sum, {m_options.min_fee_rate, kWeight}) >= 0;
     }
 
     /** Skips a chunk that does not fit, or depends on a skipped one. */
-    void TakeIfItFits(const Chunk& chunk)
+    void TakeIfItFits(const PoolChunk& chunk)
     {
         uint64_t weight = 0;
         int64_t sigops = 0;
         std::set<Txid> ids;
-        for (const PoolTx* tx : chunk.txs) {
+        for (const PoolTx* tx : chunk.Txs()) {
             for (const PoolTx* parent : tx->parents) {
                 if (!m_taken.contains(parent->Id()) && !ids.contains(parent->Id())) return;
             }
@@ -64,7 +64,7 @@ public:
         m_weight += weight;
         m_sigops += sigops;
         m_taken.merge(ids);
-        for (const PoolTx* tx : chunk.txs) {
+        for (const PoolTx* tx : chunk.Txs()) {
             m_block.txs.push_back(tx->tx);
             m_block.costs.push_back({tx->fee, tx->sigop_cost});
             m_block.fees += tx->fee;
@@ -102,9 +102,9 @@ void BlockAssembler::TakeFromPool(BlockTemplate& block)
 {
     Filler filler(m_options, block);
     const Lock lock(m_pool.mutex);
-    for (const Chunk& chunk : ChunksByRate(m_pool)) {
-        if (!filler.Pays(chunk)) return; // nor do later chunks
-        filler.TakeIfItFits(chunk);
+    for (const PoolChunk* chunk : m_pool.Chunks()) {
+        if (!filler.Pays(*chunk)) return; // nor do later chunks
+        filler.TakeIfItFits(*chunk);
     }
 }
 

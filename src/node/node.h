@@ -11,6 +11,7 @@
 #include "node/commands.h"
 #include "node/node_network.h"
 #include "node/pool_feed.h"
+#include "node/tip_coins.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mempool.h"
@@ -131,7 +132,9 @@ private:
     ChainContext m_chain_context;
     TxPool m_pool;
     TxAcceptance m_acceptance;
-    PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance, m_log};
+    ChainTipCoins m_tip_coins{m_chain_context.chain};
+    TxSubmission m_submission{m_acceptance, m_pool, m_tip_coins};
+    PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance, m_submission, m_log};
     PoolFeed m_pool_feed;
     BlockAssembler m_assembler;
     MiningContext m_mining;

@@ -54,6 +54,7 @@ PoolLimits ReadPoolLimits(const ArgsManager& args)
     out.expiry = Count(args, "-mempoolexpiry", out.expiry / kHour) * kHour;
     out.cluster_count = Count(args, "-limitclustercount", out.cluster_count);
     out.cluster_vsize = Count(args, "-limitclustersize", out.cluster_vsize / kKvb) * kKvb;
+    out.incremental_fee = ReadPolicy(args).incremental_fee;
     return out;
 }
 

@@ -1,21 +1,26 @@
 // See pool_feed.h.
 #include "node/pool_feed.h"
 
-#include "mempool/eviction.h"
+#include "mempool/upkeep.h"
 
 namespace ibd {
 
 void PoolFeed::BlockConnected(const HeaderNode&, const BlockView& block)
 {
+    if (m_disconnected) {
+        for (const TxView& tx : block.Txs()) m_open.erase(tx.txid);
+    }
     const Lock lock(m_pool.mutex);
-    m_pool.Confirm(block);
+    Confirm(m_pool, block, m_env.UnixTime());
 }
 
-void PoolFeed::BlockDisconnected(const HeaderNode&, const BlockView& block)
+void PoolFeed::BlockDisconnected(const HeaderNode& node, const BlockView& block)
 {
+    m_fork_height = m_disconnected ? std::min(m_fork_height, node.height - 1) : node.height - 1;
     m_disconnected = true;
     if (m_chain == nullptr) return;
     const auto txs = block.Txs();
+    for (const TxView& tx : txs) m_open.insert(tx.txid);
     for (size_t i = txs.size(); i-- > 1;) {
         auto tx = Transaction::Parse(txs[i].raw);
         CHECK(tx.Ok()); // it was in a valid block
@@ -33,29 +38,20 @@ void PoolFeed::TipChanged(const HeaderNode& node)
     if (!m_disconnected) return;
     m_disconnected = false;
     if (ChainManager* const chain = m_chain) {
-        const Lock lock(m_pool.mutex);
-        if (const Result<> checked = CheckAnew(*chain, node); !checked) {
-            m_fatal(checked.GetError());
+        DisconnectedTxs disconnected;
+        disconnected.fork_height = m_fork_height;
+        for (TransactionRef& tx : m_returned) {
+            if (m_open.erase(tx->Id()) != 0) disconnected.txs.push_back(std::move(tx));
         }
+        disconnected.lost.assign(m_open.begin(), m_open.end());
+        const Lock lock(m_pool.mutex);
+        const Result<> done = Reorganise(m_acceptance, disconnected, {node, chain->Coins()}, m_pool,
+                                         m_env.UnixTime());
+        if (!done) m_fatal(done.GetError());
     }
     m_returned.clear();
     m_bytes = 0;
-}
-
-Result<> PoolFeed::CheckAnew(ChainManager& chain, const HeaderNode& tip)
-{
-    const CoinsAtTip at{tip, chain.Coins()};
-    std::vector<PoolTx> before = m_pool.TakeAll();
-    // Transactions also in a block of the new branch fail, as their coins are spent.
-    for (const TransactionRef& tx : m_returned) {
-        PoolTx entry{.tx = tx, .time = chain.Now(), .height = tip.height};
-        IBD_RETURN_IF_ERROR(m_acceptance.Restore(std::move(entry), at, m_pool));
-    }
-    for (PoolTx& tx : before) {
-        IBD_RETURN_IF_ERROR(m_acceptance.Restore(std::move(tx), at, m_pool));
-    }
-    Trim(m_pool);
-    return {};
+    m_open.clear();
 }
 
 } // namespace ibd

@@ -1,11 +1,11 @@
 // PoolFeed: keeps the transaction pool in step with the chain. Confirmed transactions leave it;
-// transactions of disconnected blocks return if they are still valid, and the whole pool is checked
-// again. Owned by the node. Called under the chain's state lock, on the thread that changes the
-// chain. Memory: kMostReturned bytes of transactions during a reorganisation; above it the youngest
-// are dropped. Time: a reorganisation checks the whole pool.
+// after a reorganisation transactions of disconnected blocks return if they are still valid
+// (mempool/reorganise.h). Owned by the node. Called under the chain's state lock, on the thread
+// that changes the chain. Memory: kMostReturned bytes of transactions during a reorganisation;
+// above it the youngest are dropped, with what spends them.
 #pragma once
 
-#include "mempool/tx_acceptance.h"
+#include "mempool/reorganise.h"
 #include "validation/chain_manager.h"
 
 #include <deque>
@@ -19,8 +19,9 @@ public:
     /** All arguments outlive it. While `chain` is null the pool is empty. `fatal` receives disk
      *  errors while coins are read. */
     PoolFeed(TxPool& pool, const TxAcceptance& acceptance, const std::atomic<ChainManager*>& chain,
-             std::function<void(const Error&)> fatal)
-        : m_pool(pool), m_acceptance(acceptance), m_chain(chain), m_fatal(std::move(fatal))
+             Env& env, std::function<void(const Error&)> fatal)
+        : m_pool(pool), m_acceptance(acceptance), m_chain(chain), m_env(env),
+          m_fatal(std::move(fatal))
     {
     }
 
@@ -29,15 +30,16 @@ public:
     void TipChanged(const HeaderNode& node) override;
 
 private:
-    Result<> CheckAnew(ChainManager& chain, const HeaderNode& tip) IBD_REQUIRES(m_pool.mutex);
-
     TxPool& m_pool;
     const TxAcceptance& m_acceptance;
     const std::atomic<ChainManager*>& m_chain;
+    Env& m_env;
     const std::function<void(const Error&)> m_fatal;
     bool m_disconnected = false;           //!< since the last tip
+    int32_t m_fork_height = 0;             //!< of the last block that was not disconnected
     std::deque<TransactionRef> m_returned; //!< in the order of their blocks
     size_t m_bytes = 0;                    //!< of m_returned
+    std::set<Txid> m_open;                 //!< of disconnected blocks, in no block since
 };
 
 } // namespace ibd

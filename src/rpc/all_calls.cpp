@@ -24,6 +24,8 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddHintsMethods(table, chain, contexts.pool.log, contexts.hints_join, contexts.hints_made);
 
     AddMempoolMethods(table, contexts.pool);
+    AddMempoolClusterMethods(table, contexts.pool);
+    AddPrioritiseMethods(table, contexts.pool);
     AddSendMethod(table, contexts.pool);
     AddTestAcceptMethod(table, contexts.pool);
     AddFeeMethods(table, contexts.fees);

@@ -68,7 +68,7 @@ int64_t PoolChanges(const MiningContext& context)
 {
     const uint64_t steps = context.chain.Chain().Steps();
     const Lock lock(context.pool.mutex);
-    return static_cast<int64_t>(steps + context.pool.Sequence() - 1); // Sequence() begins with 1
+    return static_cast<int64_t>(steps + context.pool.Updates());
 }
 
 /** Counter of changes at the last template. */

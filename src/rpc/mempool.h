@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jsonrpc/table.h"
-#include "mempool/tx_acceptance.h"
+#include "mempool/tx_submission.h"
 #include "rpc/chain_context.h"
 
 namespace ibd {
@@ -11,6 +11,7 @@ struct PoolContext {
     ChainContext& chain;
     TxPool& pool;
     const TxAcceptance& acceptance;
+    const TxSubmission& submission;
     Logger& log;
     std::atomic<bool> warned = false; //!< the user was warned that transactions are not announced
 };
@@ -20,6 +21,10 @@ struct PoolContext {
 /** getmempoolinfo, getrawmempool, getmempoolentry, getmempoolancestors, getmempooldescendants,
  *  syncwithvalidationinterfacequeue. */
 void AddMempoolMethods(RpcTable& table, PoolContext& context);
+/** getmempoolcluster, getmempoolfeeratediagram. */
+void AddMempoolClusterMethods(RpcTable& table, PoolContext& context);
+/** prioritisetransaction, getprioritisedtransactions. */
+void AddPrioritiseMethods(RpcTable& table, PoolContext& context);
 /** sendrawtransaction. */
 void AddSendMethod(RpcTable& table, PoolContext& context);
 /** testmempoolaccept. */

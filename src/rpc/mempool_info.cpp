@@ -1,6 +1,5 @@
 // Calls that query the pool of unconfirmed transactions; see mempool.h.
 #include "jsonrpc/json.h"
-#include "mempool/chunks.h"
 #include "rpc/amount_json.h"
 #include "rpc/mempool.h"
 
@@ -12,10 +11,11 @@ namespace {
 
 UniValue MempoolInfo(const PoolContext& context)
 {
-    const TxPool& pool = context.pool;
+    TxPool& pool = context.pool;
     const PolicyOptions& policy = context.acceptance.Policy();
-    const UniValue least = AmountJson(policy.min_relay_fee);
+    const int64_t now = context.chain.env.UnixTime();
     const Lock lock(pool.mutex);
+    const Amount least = std::max(pool.MinFeeRate(now), policy.min_relay_fee);
     const auto own = std::count_if(pool.All().begin(), pool.All().end(),
                                    [](const auto& tx) { return tx.second->own; });
     UniValue out(UniValue::VOBJ);
@@ -25,26 +25,26 @@ UniValue MempoolInfo(const PoolContext& context)
     out.pushKV("usage", Num(pool.MemoryUsage()));
     out.pushKV("total_fee", AmountJson(pool.Fees()));
     out.pushKV("maxmempool", Num(pool.Limits().max_bytes));
-    out.pushKV("mempoolminfee", least);
-    out.pushKV("minrelaytxfee", least);
+    out.pushKV("mempoolminfee", AmountJson(least));
+    out.pushKV("minrelaytxfee", AmountJson(policy.min_relay_fee));
     out.pushKV("incrementalrelayfee", AmountJson(policy.incremental_fee));
     out.pushKV("unbroadcastcount", Num(static_cast<int64_t>(own)));
     out.pushKV("permitbaremultisig", Bool(policy.permit_bare_multisig));
     out.pushKV("maxdatacarriersize", Num(policy.max_datacarrier));
     out.pushKV("limitclustercount", Num(pool.Limits().cluster_count));
     out.pushKV("limitclustersize", Num(pool.Limits().cluster_vsize));
-    out.pushKV("optimal", Bool(true));
+    out.pushKV("optimal", Bool(pool.Clusters().IsOptimal()));
     return out;
 }
 
 /** Totals of several transactions. */
 struct Sums {
     explicit Sums(const PoolTx& tx, const PoolTxSet& others)
-        : count(others.size() + 1), vsize(tx.vsize), fees(tx.fee)
+        : count(others.size() + 1), vsize(tx.vsize), fees(tx.ModifiedFee())
     {
         for (const PoolTx* other : others) {
             vsize += other->vsize;
-            fees += other->fee;
+            fees += other->ModifiedFee();
         }
     }
     size_t count;
@@ -69,22 +69,14 @@ UniValue SortedIdsJson(const PoolTxSet& txs)
     return ids;
 }
 
-Chunk ChunkWith(const PoolTx& tx)
-{
-    for (Chunk& chunk : ChunksOf(TxPool::Cluster({&tx}))) {
-        if (std::find(chunk.txs.begin(), chunk.txs.end(), &tx) != chunk.txs.end()) return chunk;
-    }
-    return {};
-}
-
 UniValue EntryJson(const PoolTx& tx)
 {
     const Sums up(tx, TxPool::Ancestors(tx));
     const Sums down(tx, TxPool::Descendants(tx));
-    const Chunk chunk = ChunkWith(tx);
+    const PoolChunk& chunk = tx.cluster->chunks[tx.chunk];
     UniValue fees(UniValue::VOBJ);
     fees.pushKV("base", AmountJson(tx.fee));
-    fees.pushKV("modified", AmountJson(tx.fee));
+    fees.pushKV("modified", AmountJson(tx.ModifiedFee()));
     fees.pushKV("ancestor", AmountJson(up.fees));
     fees.pushKV("descendant", AmountJson(down.fees));
     fees.pushKV("chunk", AmountJson(chunk.sum.fee));
@@ -129,9 +121,7 @@ UniValue RawMempool(const PoolContext& context, const RpcCall& call)
         return EntriesJson(all);
     }
     UniValue ids(UniValue::VARR);
-    for (const Chunk& chunk : ChunksByRate(pool)) {
-        for (const PoolTx* tx : chunk.txs) ids.push_back(tx->Id().ToHex());
-    }
+    for (const PoolTx* tx : pool.InOrder()) ids.push_back(tx->Id().ToHex());
     if (!with_sequence) return ids;
     UniValue out(UniValue::VOBJ);
     out.pushKV("txids", ids);

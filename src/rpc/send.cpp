@@ -31,26 +31,36 @@ void RequireTaken(const TxVerdict& verdict)
                    verdict.violation->ToString()};
 }
 
+/** As Core, refuses a transaction of which an output is a coin, however it came there. */
+void RequireUnconfirmed(const ChainContext& context, const Transaction& tx)
+{
+    const CoinsGuard coins = context.Chain().HoldCoins();
+    for (uint32_t i = 0; i < tx->outputs.size(); ++i) {
+        if (!OrThrow(coins.Cache().Read({tx.Id(), i}))) continue;
+        throw RpcError{RpcCode::kVerifyAlreadyInChain, "Transaction outputs already in utxo set"};
+    }
+}
+
+bool IsInPool(TxPool& pool, const Txid& id)
+{
+    const Lock lock(pool.mutex);
+    if (!pool.Find(id)) return false;
+    pool.SetBroadcast(id, false); // it is announced again
+    return true;
+}
+
 /** `most`: highest fee; 0: no limit. */
 void Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
 {
-    const CoinsGuard coins = context.chain.Chain().HoldCoins();
-    const CoinsAtTip at{coins.Tip(), coins.Cache()};
-    for (uint32_t i = 0; i < (*tx)->outputs.size(); ++i) {
-        if (!OrThrow(at.coins.Read({tx->Id(), i}))) continue;
-        throw RpcError{RpcCode::kVerifyAlreadyInChain, "Transaction outputs already in utxo set"};
-    }
-    TxPool& pool = context.pool;
-    const Lock lock(pool.mutex);
-    if (pool.Find(tx->Id())) return;
-    const TxVerdict tested = OrThrow(context.acceptance.Test(tx, at, pool));
-    RequireTaken(tested);
-    if (most > 0 && tested.fee > most) {
-        throw RpcError{RpcCode::kVerify, "Fee exceeds maximum configured by user (e.g. -maxtxfee, "
-                                         "maxfeerate)"};
-    }
+    RequireUnconfirmed(context.chain, *tx);
+    if (IsInPool(context.pool, tx->Id())) return;
     const int64_t now = context.chain.env.UnixTime();
-    RequireTaken(OrThrow(context.acceptance.Accept(tx, at, pool, now)));
+    const SubmitVerdict out = OrThrow(context.submission.Submit(
+        tx, {.arrival = {.now = now, .time = now, .own = true}, .most_fee = most}));
+    RequireTaken(out.verdict);
+    if (!out.too_expensive) return;
+    throw RpcError{RpcCode::kVerify,
+                   "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"};
 }
 
 UniValue Send(PoolContext& context, const RpcCall& call)

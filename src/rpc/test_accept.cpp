@@ -34,12 +34,11 @@ std::vector<TransactionRef> ParsePackage(const UniValue& array)
 /** A single transaction gets a more detailed verdict than a package of one. */
 PackageVerdict Ask(const PoolContext& context, Package txs)
 {
-    const CoinsGuard coins = context.chain.Chain().HoldCoins();
-    const CoinsAtTip at{coins.Tip(), coins.Cache()};
-    const Lock lock(context.pool.mutex);
-    if (txs.size() > 1) return OrThrow(context.acceptance.TestPackage(txs, at, context.pool));
+    (void)context.chain.Chain(); // while it is loaded the answer is that
+    const int64_t now = context.chain.env.UnixTime();
+    if (txs.size() > 1) return OrThrow(context.submission.TestPackage(txs, now));
     PackageVerdict out;
-    out.txs[txs[0]->WitnessId()] = OrThrow(context.acceptance.Test(txs[0], at, context.pool));
+    out.txs[txs[0]->WitnessId()] = OrThrow(context.submission.Test(txs[0], now));
     return out;
 }
 
@@ -61,7 +60,7 @@ void AppendAllowed(UniValue& out, const Wtxid& id, const TxVerdict& verdict)
     together.push_back(id.ToHex());
     UniValue fees(UniValue::VOBJ);
     fees.pushKV("base", AmountJson(verdict.fee));
-    fees.pushKV("effective-feerate", AmountJson(verdict.fee * kKvb / verdict.vsize));
+    fees.pushKV("effective-feerate", AmountJson(verdict.modified_fee * kKvb / verdict.vsize));
     fees.pushKV("effective-includes", together);
     out.pushKV("allowed", Bool(true));
     out.pushKV("vsize", Num(verdict.vsize));

@@ -87,8 +87,8 @@ class Pool(FunctionalTest):
     def test_refused(self):
         one = spend(self.coins[0], value=VALUE)
         self.send(one)
-        self.assert_rpc_error(-26, "txn-mempool-conflict", self.send,
-                              spend(self.coins[0], value=VALUE, fee=10 * FEE))
+        self.assert_rpc_error(-26, "insufficient fee, rejecting replacement", self.send,
+                              spend(self.coins[0], value=VALUE, fee=FEE + 1))
         self.assert_rpc_error(-25, "bad-txns-inputs-missingorspent", self.send,
                               spend(("11" * 32, 0), value=VALUE))
         costly = spend(self.coins[1], value=VALUE, fee=VALUE // 2)
@@ -102,6 +102,25 @@ class Pool(FunctionalTest):
         self.send(costly, 0)
         self.send(burning, 0.1, 0.00001)
         self.assertEqual(len(self.pool()), 3)
+
+    def test_replaced(self):
+        """By what pays more, with all that hangs on it; wishes of the user count."""
+        rpc = self.main.rpc
+        first = spend(self.coins[0], value=VALUE)
+        child = spend((first.txid(), 0), value=VALUE - FEE)
+        for tx in (first, child):
+            self.send(tx)
+        better = spend(self.coins[0], value=VALUE, fee=3 * FEE)
+        rpc("prioritisetransaction", first.txid(), 0, 2 * FEE)
+        self.assert_rpc_error(-26, "less fees than conflicting txs", self.send, better)
+        rpc("prioritisetransaction", first.txid(), 0, -2 * FEE)
+        sequence = rpc("getrawmempool", False, True)["mempool_sequence"]
+        self.send(better)
+        self.assertEqual(self.pool(), {better.txid()})
+        # Two left and one came.
+        self.assertEqual(rpc("getrawmempool", False, True)["mempool_sequence"], sequence + 3)
+        self.assertEqual(rpc("getmempoolcluster", better.txid())["txcount"], 1)
+        self.assertEqual(rpc("getprioritisedtransactions"), {})
 
     def test_blocks_of_others(self):
         """What a block spends otherwise goes, with all that hangs on it."""

@@ -1,7 +1,7 @@
 // A tip, coins and a pool without a chain behind them, for the tests of mempool.
 #pragma once
 
-#include "mempool/tx_acceptance.h"
+#include "mempool/tx_submission.h"
 #include "support/must.h"
 
 #include <map>

@@ -1,6 +1,9 @@
 // What the pool says to transactions, one for each reason to refuse them.
 #include "crypto/ripemd160.h"
 #include "kit.h"
+#include "mempool/reorganise.h"
+#include "mempool/replacement.h"
+#include "mempool/upkeep.h"
 #include "script/standard.h"
 
 namespace ibd::test {
@@ -18,10 +21,11 @@ const ChainParams& Regtest()
 }
 
 /** Headers in a row, ten minutes apart, and a pool on top. */
-class Desk {
+class Desk : public TipCoins {
 public:
     explicit Desk(PolicyOptions policy = {}, PoolLimits limits = {})
-        : pool(limits), rules(Regtest().consensus, policy, &m_caches), m_headers(kTipHeight + 1)
+        : pool(limits), rules(Regtest().consensus, policy, &m_caches), door(rules, pool, *this),
+          m_headers(kTipHeight + 1)
     {
         for (int i = 0; i <= kTipHeight; ++i) {
             m_headers[i].height = i;
@@ -46,23 +50,19 @@ public:
     /** "" if it would be taken. */
     std::string Test(const MutableTransaction& tx)
     {
-        const Lock lock(pool.mutex);
-        const TxVerdict verdict = Must(rules.Test(tx.Freeze(), At(), pool));
-        return verdict.violation ? verdict.violation->reason : "";
+        return ReasonOf(Must(door.Test(tx.Freeze(), kFirstTime)).violation);
     }
     std::string Accept(const MutableTransaction& tx, int64_t now = kFirstTime)
     {
-        const Lock lock(pool.mutex);
-        const TxVerdict verdict = Must(rules.Accept(tx.Freeze(), At(), pool, now));
-        return verdict.violation ? verdict.violation->reason : "";
+        const SubmitOptions options{.arrival = {.now = now, .time = now}};
+        return ReasonOf(Must(door.Submit(tx.Freeze(), options)).verdict.violation);
     }
     /** Of the package, or else of its first transaction that is refused. */
     std::string TestPackage(const std::vector<MutableTransaction>& txs)
     {
         std::vector<TransactionRef> package;
         for (const MutableTransaction& tx : txs) package.push_back(tx.Freeze());
-        const Lock lock(pool.mutex);
-        const PackageVerdict verdict = Must(rules.TestPackage(package, At(), pool));
+        const PackageVerdict verdict = Must(door.TestPackage(package, kFirstTime));
         if (verdict.violation) return verdict.violation->reason;
         for (const auto& [id, one] : verdict.txs) {
             if (one.violation) return one.violation->reason;
@@ -70,12 +70,25 @@ public:
         CHECK(verdict.txs.size() == txs.size());
         return "";
     }
+    static std::string ReasonOf(const RuleResult& violation)
+    {
+        return violation ? violation->reason : "";
+    }
     size_t Size()
     {
         const Lock lock(pool.mutex);
         return pool.Size();
     }
     CoinsAtTip At() const { return {m_headers.back(), coins}; }
+    Result<> With(const Use& use) const override
+    {
+        if (before_use) std::exchange(before_use, {})();
+        return use(is_below ? Below() : At());
+    }
+    bool is_below = false;
+    mutable std::function<void()> before_use; //!< called once
+    /** One block below the tip. */
+    CoinsAtTip Below() const { return {m_headers[kTipHeight - 1], coins}; }
     /** A transaction that would be taken. */
     MutableTransaction Good() { return Spending({AddCoin()}, {kValue - kFee}); }
     /** The same, spending a coin of this script so. */
@@ -97,6 +110,7 @@ private:
 
 public:
     TxAcceptance rules;
+    TxSubmission door;
 
 private:
     std::vector<HeaderNode> m_headers;
@@ -144,7 +158,7 @@ TEST_CASE("a transaction that keeps all rules is taken, once", "[mempool]")
     CHECK(desk.Test(same) == "txn-same-nonwitness-data-in-mempool");
     MutableTransaction other = tx;
     other.outputs[0].value -= kFee;
-    CHECK(desk.Test(other) == "txn-mempool-conflict");
+    CHECK(desk.Test(other).empty()); // it pays twice as much
     CHECK(desk.TestPackage({other, desk.Good()}) == "bip125-replacement-disallowed");
     const MutableTransaction child = Spending({{tx.Id(), 0}}, {kValue - 3 * kFee});
     CHECK(desk.Test(child).empty());
@@ -350,7 +364,6 @@ TEST_CASE("TRUC transactions keep their family small", "[mempool]")
     const MutableTransaction child = truc(spend(parent));
     REQUIRE(desk.Accept(child).empty());
     CHECK(desk.Test(truc(spend(child))) == "TRUC-violation");
-    CHECK(desk.Test(truc(Spending({{parent.Id(), 1}}, {1000}))) == "TRUC-violation");
     MutableTransaction huge = truc(desk.Good());
     huge.outputs.push_back({0, DataScript(10'000)});
     CHECK(desk.Test(huge) == "TRUC-violation");
@@ -399,14 +412,16 @@ TEST_CASE("a full pool takes what pays more than its worst", "[mempool]")
     Desk desk({}, limits);
     size_t taken = 0;
     Amount fee = kFee;
-    while (desk.Accept(Spending({desk.AddCoin()}, {kValue - fee})).empty()) {
+    std::string reason;
+    while ((reason = desk.Accept(Spending({desk.AddCoin()}, {kValue - fee}))).empty()) {
         REQUIRE(++taken < 100);
         fee -= 100;
     }
+    CHECK(reason == "mempool full");
     CHECK(desk.Size() == taken);
     CHECK(desk.Accept(Spending({desk.AddCoin()}, {kValue - 2 * kFee})).empty());
     CHECK(desk.Size() == taken);
-    CHECK(desk.Accept(Spending({desk.AddCoin()}, {kValue - 500})) == "mempool full");
+    CHECK(desk.Accept(Spending({desk.AddCoin()}, {kValue - 500})) == "mempool min fee not met");
     // All that is older than -mempoolexpiry goes with the next that comes.
     CHECK(desk.Accept(desk.Good(), Desk::kFirstTime + limits.expiry + 1).empty());
     CHECK(desk.Size() == 1);
@@ -417,11 +432,146 @@ TEST_CASE("what was in a block comes back without the fee of strangers", "[mempo
     Desk desk;
     const MutableTransaction cheap = Spending({desk.AddCoin()}, {kValue});
     CHECK(desk.Test(cheap) == "min relay fee not met");
+    const MutableTransaction unknown = Spending({Name(9999)}, {1});
+    const MutableTransaction child = Spending({{unknown.Id(), 0}}, {1});
+    DisconnectedTxs disconnected;
+    disconnected.txs = {cheap.Freeze(), unknown.Freeze()};
+    disconnected.fork_height = kTipHeight;
     const Lock lock(desk.pool.mutex);
-    CHECK(Must(desk.rules.Restore({.tx = cheap.Freeze()}, desk.At(), desk.pool)));
+    AddTx(desk.pool, {.tx = child.Freeze(), .vsize = 100, .weight = 400});
+    Must(Reorganise(desk.rules, disconnected, desk.At(), desk.pool, Desk::kFirstTime));
+    CHECK(desk.pool.Find(cheap.Id()));
+    CHECK(desk.pool.Size() == 1); // the child of what did not come back left
+}
+
+TEST_CASE("after a reorganisation what is not valid any more leaves", "[mempool]")
+{
+    Desk desk;
+    MutableTransaction late = desk.Good();
+    late.inputs[0].sequence = 0;
+    late.lock_time = kTipHeight; // in the next block, not in one at this height
+    const MutableTransaction ripe =
+        Spending({desk.AddCoin(kTrueHash, kValue, kTipHeight + 1 - 100, true)}, {kValue - kFee});
+    MutableTransaction locked =
+        Spending({desk.AddCoin(kTrueHash, kValue, kTipHeight - 3)}, {kValue - kFee});
+    locked.inputs[0].sequence = 4;
+    const MutableTransaction spends_lost =
+        Spending({desk.AddCoin(kTrueHash, kValue, kTipHeight)}, {kValue - kFee});
+    const MutableTransaction good = desk.Good();
+    for (const MutableTransaction& tx : {late, ripe, locked, spends_lost, good}) {
+        REQUIRE(desk.Accept(tx).empty());
+    }
+    const MutableTransaction child = Spending({{late.Id(), 0}}, {kValue - 3 * kFee});
+    REQUIRE(desk.Accept(child).empty());
+    desk.coins.coins.erase(spends_lost.inputs[0].prevout);
+    DisconnectedTxs disconnected;
+    disconnected.fork_height = kTipHeight - 1;
+    const Lock lock(desk.pool.mutex);
+    Must(Reorganise(desk.rules, disconnected, desk.Below(), desk.pool, Desk::kFirstTime));
     CHECK(desk.pool.Size() == 1);
-    CHECK_FALSE(Must(
-        desk.rules.Restore({.tx = Spending({Name(9999)}, {1}).Freeze()}, desk.At(), desk.pool)));
+    CHECK(desk.pool.Find(good.Id()));
+}
+
+TEST_CASE("a transaction replaces what pays less", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction first = desk.Good();
+    REQUIRE(desk.Accept(first).empty());
+    const auto paying = [&](Amount fee) {
+        return Spending({first.inputs[0].prevout}, {kValue - fee});
+    };
+    CHECK(desk.Test(paying(kFee - 1)) == "insufficient fee");
+    CHECK(desk.Test(paying(kFee + 1)) == "insufficient fee"); // not for its own bytes
+    CHECK(desk.Accept(paying(kFee + 100)).empty());
+    CHECK(desk.Size() == 1);
+    // More fee, but at a lower rate.
+    MutableTransaction large = paying(kFee + 2'000);
+    large.outputs.push_back({0, DataScript(2'000)});
+    CHECK(desk.Test(large) == "replacement-failed");
+    // With descendants, which count.
+    const MutableTransaction now = paying(kFee + 100);
+    REQUIRE(desk.Accept(Spending({{now.Id(), 0}}, {kValue - 3 * kFee})).empty());
+    CHECK(desk.Test(paying(2 * kFee)) == "insufficient fee");
+    CHECK(desk.Accept(paying(4 * kFee)).empty());
+    CHECK(desk.Size() == 1);
+    // It may not depend on what it replaces.
+    const MutableTransaction last = paying(4 * kFee);
+    CHECK(desk.Test(Spending({first.inputs[0].prevout, {last.Id(), 0}}, {kValue})) ==
+          "bad-txns-spends-conflicting-tx");
+}
+
+TEST_CASE("a replacement touches at most 100 clusters", "[mempool]")
+{
+    Desk desk;
+    std::vector<OutPoint> coins;
+    for (size_t i = 0; i <= kMaxReplacedClusters; ++i) {
+        coins.push_back(desk.AddCoin());
+        REQUIRE(desk.Accept(Spending({coins.back()}, {kValue - kFee})).empty());
+    }
+    CHECK(desk.Test(Spending(coins, {kValue})) == "too many potential replacements");
+    coins.pop_back();
+    CHECK(desk.Accept(Spending(coins, {kValue})).empty());
+    CHECK(desk.Size() == 2);
+}
+
+TEST_CASE("a TRUC child takes the place of its sibling", "[mempool]")
+{
+    Desk desk;
+    MutableTransaction parent = Spending({desk.AddCoin()}, {kValue / 4, kValue / 4});
+    parent.version = 3;
+    REQUIRE(desk.Accept(parent).empty());
+    const auto child = [&](uint32_t output, Amount fee) {
+        MutableTransaction tx = Spending({{parent.Id(), output}}, {kValue / 4 - fee});
+        tx.version = 3;
+        return tx;
+    };
+    REQUIRE(desk.Accept(child(0, kFee)).empty());
+    CHECK(desk.Test(child(1, kFee)) == "insufficient fee (including sibling eviction)");
+    CHECK(desk.Accept(child(1, 2 * kFee)).empty());
+    CHECK(desk.Size() == 2);
+    const Lock lock(desk.pool.mutex);
+    CHECK(desk.pool.Find(child(1, 2 * kFee).Id()));
+}
+
+TEST_CASE("what changes while scripts run is looked at again", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction tx = desk.Good();
+    const MutableTransaction rival = Spending({tx.inputs[0].prevout}, {kValue - 2 * kFee});
+    // Between the checks and the addition.
+    const auto during = [&](std::function<void()> change) {
+        desk.before_use = [&, change] { desk.before_use = change; };
+    };
+    during([&] { CHECK(desk.Accept(desk.Good()).empty()); });
+    CHECK(desk.Accept(tx).empty());
+    CHECK(desk.Size() == 2);
+
+    const MutableTransaction other = desk.Good();
+    during([&] { CHECK(desk.Accept(Spending({other.inputs[0].prevout}, {1'000})).empty()); });
+    CHECK(desk.Accept(other) == "insufficient fee");
+    const MutableTransaction third = desk.Good();
+    during([&] {
+        desk.coins.coins.erase(third.inputs[0].prevout);
+        desk.is_below = true; // a block came or went
+    });
+    CHECK(desk.Accept(third) == "bad-txns-inputs-missingorspent");
+    CHECK(desk.Size() == 3);
+    CHECK(desk.Accept(rival).empty());
+}
+
+TEST_CASE("a wish of the user counts as fee", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction cheap = Spending({desk.AddCoin()}, {kValue});
+    CHECK(desk.Test(cheap) == "min relay fee not met");
+    {
+        const Lock lock(desk.pool.mutex);
+        Prioritise(desk.pool, cheap.Id(), kFee);
+    }
+    CHECK(desk.Accept(cheap).empty());
+    const Lock lock(desk.pool.mutex);
+    CHECK(desk.pool.Fees() == 0);
+    CHECK(desk.pool.Find(cheap.Id())->ModifiedFee() == kFee);
 }
 
 } // namespace ibd::test

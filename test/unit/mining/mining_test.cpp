@@ -2,6 +2,7 @@
 #include "consensus/block_check.h"
 #include "consensus/merkle.h"
 #include "consensus/subsidy.h"
+#include "mempool/upkeep.h"
 #include "mining/block_assembler.h"
 #include "util/hex.h"
 #include "validation/block_kit.h"
@@ -210,10 +211,10 @@ TEST_CASE("transactions go in by fee rate, whole chunks, as far as there is room
     const TransactionRef poor = Spend(blocks[2], 1000);
     const auto fill = [&](TxPool& pool) {
         const Lock lock(pool.mutex);
-        pool.Add({.tx = low, .fee = 100, .vsize = 100, .weight = 400});
-        pool.Add({.tx = child, .fee = 1000, .vsize = 100, .weight = 400, .sigop_cost = 4});
-        pool.Add({.tx = high, .fee = 5000, .vsize = 100, .weight = 400});
-        pool.Add({.tx = poor, .fee = 99, .vsize = 100, .weight = 400});
+        AddTx(pool, {.tx = low, .fee = 100, .vsize = 100, .weight = 400});
+        AddTx(pool, {.tx = child, .fee = 1000, .vsize = 100, .weight = 400, .sigop_cost = 4});
+        AddTx(pool, {.tx = high, .fee = 5000, .vsize = 100, .weight = 400});
+        AddTx(pool, {.tx = poor, .fee = 99, .vsize = 100, .weight = 400});
     };
     fill(roomy.pool);
     // These fees are not what the transactions pay: the chain's verdict is no matter here.

@@ -1,0 +1,72 @@
+// See cluster_index.h.
+#include "mempool/cluster_index.h"
+
+#include "util/check.h"
+
+#include <bit>
+
+namespace ibd {
+
+Amount AddSaturating(Amount a, Amount b)
+{
+    Amount sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b > 0 ? std::numeric_limits<Amount>::max() : std::numeric_limits<Amount>::min();
+}
+
+std::span<const PoolTx* const> PoolChunk::Txs() const
+{
+    return std::span(cluster->txs).subspan(first, count);
+}
+
+bool BestChunkFirst::operator()(const PoolChunk* a, const PoolChunk* b) const
+{
+    const auto order = CompareRates(a->sum, b->sum);
+    if (order != 0) return order > 0;
+    if (a->cluster == b->cluster) return a->first < b->first;
+    return a->cluster->txs.front()->Id() < b->cluster->txs.front()->Id();
+}
+
+std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,
+                                         const ClusterGraph& graph)
+{
+    const Linearization linear = Linearize(graph);
+    auto cluster = std::make_unique<PoolCluster>();
+    cluster->optimal = linear.optimal;
+    cluster->txs.reserve(txs.size());
+    for (const uint8_t at : linear.order) cluster->txs.push_back(txs[at]);
+    uint32_t first = 0;
+    for (const LinearChunk& chunk : linear.chunks) {
+        const auto count = static_cast<uint32_t>(std::popcount(chunk.txs));
+        cluster->chunks.push_back({cluster.get(), first, count, chunk.sum});
+        first += count;
+    }
+    return cluster;
+}
+
+void ClusterIndex::Insert(std::unique_ptr<PoolCluster> cluster)
+{
+    uint32_t number = 0;
+    for (const PoolChunk& chunk : cluster->chunks) {
+        for (uint32_t i = 0; i < chunk.count; ++i) {
+            const PoolTx& tx = *cluster->txs[chunk.first + i];
+            tx.cluster = cluster.get();
+            tx.place = chunk.first + i;
+            tx.chunk = number;
+        }
+        ++number;
+        CHECK(m_chunks.insert(&chunk).second);
+    }
+    m_not_optimal += cluster->optimal ? 0 : 1;
+    const PoolCluster* const key = cluster.get();
+    CHECK(m_clusters.emplace(key, std::move(cluster)).second);
+}
+
+void ClusterIndex::Remove(const PoolCluster& cluster)
+{
+    for (const PoolChunk& chunk : cluster.chunks) CHECK(m_chunks.erase(&chunk) == 1);
+    m_not_optimal -= cluster.optimal ? 0 : 1;
+    CHECK(m_clusters.erase(&cluster) == 1);
+}
+
+} // namespace ibd

@@ -1,0 +1,62 @@
+// ClusterIndex: the clusters of the pool, each in its mining order and cut into chunks, and one
+// order over the chunks of all. Owned by TxPool; under its mutex. A change costs the clusters that
+// it touches, and a logarithm of the number of chunks for each of theirs.
+#pragma once
+
+#include "mempool/linearize.h"
+#include "mempool/pool_tx.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace ibd {
+
+/** Transactions that are mined, or evicted, together. */
+struct PoolChunk {
+    const PoolCluster* cluster = nullptr;
+    uint32_t first = 0; //!< place in the cluster
+    uint32_t count = 0;
+    FeeSize sum; //!< with modified fees
+
+    std::span<const PoolTx* const> Txs() const;
+};
+
+/** All transactions that are connected by spends. At most 64. */
+struct PoolCluster {
+    std::vector<const PoolTx*> txs; //!< mining order: parents before children
+    std::vector<PoolChunk> chunks;  //!< in the same order
+    bool optimal = true;
+
+    PoolCluster() = default;
+    PoolCluster(const PoolCluster&) = delete; // chunks point to it
+    PoolCluster& operator=(const PoolCluster&) = delete;
+};
+
+/** The best first; within a cluster in its order; otherwise by txid. */
+struct BestChunkFirst {
+    bool operator()(const PoolChunk* a, const PoolChunk* b) const;
+};
+using ChunkSet = std::set<const PoolChunk*, BestChunkFirst>;
+
+/** Puts transactions into their mining order. `graph`: indexed like `txs`. */
+std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,
+                                         const ClusterGraph& graph);
+
+class ClusterIndex {
+public:
+    void Insert(std::unique_ptr<PoolCluster> cluster);
+    /** Its transactions must get another cluster, or leave the pool. */
+    void Remove(const PoolCluster& cluster);
+
+    const ChunkSet& Chunks() const { return m_chunks; }
+    size_t Size() const { return m_clusters.size(); }
+    /** Whether the budget sufficed for all clusters. */
+    bool IsOptimal() const { return m_not_optimal == 0; }
+
+private:
+    std::unordered_map<const PoolCluster*, std::unique_ptr<PoolCluster>> m_clusters;
+    ChunkSet m_chunks;
+    size_t m_not_optimal = 0;
+};
+
+} // namespace ibd

@@ -1,0 +1,395 @@
+// See pool_change.h.
+#include "mempool/pool_change.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+namespace ibd {
+
+namespace {
+
+/** By falling rate; a diagram. */
+void SortByRate(std::vector<FeeSize>& chunks)
+{
+    std::sort(chunks.begin(), chunks.end(),
+              [](const FeeSize& a, const FeeSize& b) { return CompareRates(a, b) > 0; });
+}
+
+const PoolTxSet* LinksOf(const std::map<const PoolTx*, PoolTxSet>& links, const PoolTx& tx)
+{
+    const auto it = links.find(&tx);
+    return it == links.end() ? nullptr : &it->second;
+}
+
+} // namespace
+
+const PoolTx& PoolChange::Add(PoolTx tx)
+{
+    auto owned = std::make_unique<PoolTx>(std::move(tx));
+    PoolTx& added = *owned;
+    added.delta = m_pool.DeltaOf(added.Id());
+    added.parents.clear();
+    for (const InputView& input : (*added.tx)->inputs) {
+        const Txid parent_id = input.Prevout().txid;
+        if (const auto it = m_added_ids.find(parent_id); it != m_added_ids.end()) {
+            added.parents.insert(it->second);
+            it->second->children.insert(&added);
+        } else if (const PoolTx* const parent = Find(parent_id)) {
+            added.parents.insert(parent);
+            m_new_children[parent].insert(&added);
+            Touch(*parent);
+        }
+    }
+    // A transaction that comes back from a block may have children here.
+    added.children = m_pool.SpendersOf(added.Id());
+    std::erase_if(added.children, [&](const PoolTx* child) { return Removes(*child); });
+    for (const PoolTx* child : added.children) {
+        m_new_parents[child].insert(&added);
+        Touch(*child);
+    }
+    CHECK(m_added_ids.emplace(added.Id(), &added).second);
+    m_added.push_back(std::move(owned));
+    m_settled = false;
+    return added;
+}
+
+void PoolChange::Touch(const PoolTx& tx)
+{
+    m_settled = false;
+    const auto [it, is_new] = m_touched.try_emplace(tx.cluster);
+    if (!is_new) return;
+    for (const PoolChunk& chunk : tx.cluster->chunks) it->second.push_back(chunk.sum);
+}
+
+void PoolChange::Remove(const PoolTx& tx, RemovalReason reason)
+{
+    if (!m_removed.emplace(&tx, reason).second) return;
+    Touch(tx);
+}
+
+/** Does not look behind what is removed already: a block confirms parents before children. */
+void PoolChange::RemoveWithDescendants(const PoolTx& tx, RemovalReason reason)
+{
+    std::vector<const PoolTx*> todo{&tx};
+    while (!todo.empty()) {
+        const PoolTx& next = *todo.back();
+        todo.pop_back();
+        if (Removes(next)) continue;
+        Remove(next, reason);
+        todo.insert(todo.end(), next.children.begin(), next.children.end());
+    }
+}
+
+void PoolChange::SetDelta(const PoolTx& tx, Amount delta)
+{
+    Touch(tx);
+    tx.delta = delta;
+}
+
+const PoolTx* PoolChange::FindAdded(const Txid& id) const
+{
+    const auto it = m_added_ids.find(id);
+    return it == m_added_ids.end() ? nullptr : it->second;
+}
+
+const PoolTx* PoolChange::Find(const Txid& id) const
+{
+    if (const PoolTx* const added = FindAdded(id)) return added;
+    const PoolTx* const tx = m_pool.Find(id);
+    return tx && !Removes(*tx) ? tx : nullptr;
+}
+
+template <typename Visit>
+void PoolChange::ForEachParent(const PoolTx& tx, Visit visit) const
+{
+    for (const PoolTx* parent : tx.parents) {
+        if (!Removes(*parent)) visit(*parent);
+    }
+    const PoolTxSet* const others = LinksOf(m_new_parents, tx);
+    if (!others) return;
+    for (const PoolTx* parent : *others) visit(*parent);
+}
+
+template <typename Visit>
+void PoolChange::ForEachChild(const PoolTx& tx, Visit visit) const
+{
+    for (const PoolTx* child : tx.children) {
+        if (!Removes(*child)) visit(*child);
+    }
+    const PoolTxSet* const others = LinksOf(m_new_children, tx);
+    if (!others) return;
+    for (const PoolTx* child : *others) visit(*child);
+}
+
+std::vector<const PoolTx*> PoolChange::Remaining() const
+{
+    std::vector<const PoolTx*> txs;
+    for (const auto& tx : m_added) txs.push_back(tx.get());
+    for (const auto& [cluster, chunks] : m_touched) {
+        for (const PoolTx* tx : cluster->txs) {
+            if (!Removes(*tx)) txs.push_back(tx);
+        }
+    }
+    return txs;
+}
+
+PoolChange::Component PoolChange::Connected(const PoolTx& start, uint64_t visit) const
+{
+    Component out;
+    const auto take = [&](const PoolTx& tx) {
+        if (tx.visit == visit) return;
+        tx.visit = visit;
+        out.txs.push_back(&tx);
+        out.weight += tx.weight;
+    };
+    take(start);
+    for (size_t next = 0; next < out.txs.size(); ++next) {
+        const PoolTx& tx = *out.txs[next];
+        ForEachParent(tx, take);
+        ForEachChild(tx, take);
+    }
+    return out;
+}
+
+void PoolChange::Settle()
+{
+    if (m_settled) return;
+    m_settled = true;
+    m_components.clear();
+    m_clusters.clear();
+    const uint64_t visit = m_pool.NextVisit();
+    for (const PoolTx* tx : Remaining()) {
+        if (tx->visit != visit) m_components.push_back(Connected(*tx, visit));
+    }
+}
+
+bool PoolChange::Fits()
+{
+    Settle();
+    return std::all_of(m_components.begin(), m_components.end(), [&](const Component& component) {
+        return m_pool.Fits(component.txs.size(), component.weight);
+    });
+}
+
+std::unique_ptr<PoolCluster> PoolChange::ClusterOf(const Component& component) const
+{
+    std::vector<const PoolTx*> txs = component.txs;
+    std::sort(txs.begin(), txs.end(), LessTxid()); // so that the order has no history
+    ClusterGraph graph;
+    for (const PoolTx* tx : txs) {
+        tx->index = static_cast<uint32_t>(graph.txs.size());
+        graph.ancestors.push_back(TxMask{1} << tx->index);
+        graph.txs.push_back(tx->Rate());
+    }
+    for (bool changed = txs.size() > 1; changed;) {
+        changed = false;
+        for (const PoolTx* tx : txs) {
+            TxMask& mask = graph.ancestors[tx->index];
+            const TxMask before = mask;
+            ForEachParent(*tx,
+                          [&](const PoolTx& parent) { mask |= graph.ancestors[parent.index]; });
+            changed |= mask != before;
+        }
+    }
+    return MakeCluster(txs, graph);
+}
+
+void PoolChange::MakeClusters()
+{
+    CHECK(Fits());
+    if (!m_clusters.empty()) return;
+    for (const Component& component : m_components) m_clusters.push_back(ClusterOf(component));
+}
+
+std::partial_ordering PoolChange::CompareWithPool()
+{
+    MakeClusters();
+    std::vector<FeeSize> before, after;
+    for (const auto& [cluster, chunks] : m_touched) {
+        before.insert(before.end(), chunks.begin(), chunks.end());
+    }
+    for (const auto& cluster : m_clusters) {
+        for (const PoolChunk& chunk : cluster->chunks) after.push_back(chunk.sum);
+    }
+    SortByRate(before);
+    SortByRate(after);
+    return CompareDiagrams(after, before);
+}
+
+void PoolChange::Apply()
+{
+    MakeClusters();
+    for (const auto& [cluster, chunks] : m_touched) m_pool.MutableClusters().Remove(*cluster);
+    for (const auto& tx : m_added) {
+        std::erase_if(tx->children, [&](const PoolTx* child) { return Removes(*child); });
+    }
+    for (const auto& [tx, reason] : m_removed) m_pool.Erase(*tx, reason);
+    for (auto& tx : m_added) m_pool.Insert(std::move(tx));
+    for (auto& cluster : m_clusters) m_pool.MutableClusters().Insert(std::move(cluster));
+    m_added.clear();
+    m_added_ids.clear();
+    m_removed.clear();
+    m_new_children.clear();
+    m_new_parents.clear();
+    m_touched.clear();
+    m_settled = false;
+}
+
+void PoolChange::Unstage(const std::set<const PoolTx*>& txs)
+{
+    for (const PoolTx* tx : txs) {
+        for (const PoolTx* parent : tx->parents) {
+            if (FindAdded(parent->Id()) == parent) {
+                parent->children.erase(tx);
+            } else {
+                m_new_children[parent].erase(tx);
+            }
+        }
+        for (const PoolTx* child : tx->children) {
+            if (FindAdded(child->Id()) == child) {
+                child->parents.erase(tx);
+            } else {
+                m_new_parents[child].erase(tx);
+            }
+        }
+    }
+    for (const PoolTx* tx : txs) m_added_ids.erase(tx->Id());
+    std::erase_if(m_added, [&](const auto& tx) { return txs.contains(tx.get()); });
+    m_settled = false;
+}
+
+/** Finds the transactions of a component that is too large which do not fit. Each cluster of the
+ *  pool comes in its mining order, so that no chunk is torn before all better ones are in. */
+class PoolChange::Trimmer {
+public:
+    Trimmer(const PoolChange& change, const Component& component)
+        : m_change(change), m_txs(component.txs), m_nodes(m_txs.size())
+    {
+        for (size_t i = 0; i < m_txs.size(); ++i) m_txs[i]->index = static_cast<uint32_t>(i);
+        for (size_t i = 0; i < m_txs.size(); ++i) {
+            Node& node = m_nodes[i];
+            node.group = i;
+            node.count = 1;
+            node.weight = m_txs[i]->weight;
+            node.rate = m_txs[i]->Rate();
+            change.ForEachParent(*m_txs[i], [&](const PoolTx& parent) { Need(i, parent.index); });
+        }
+        LinkClusters();
+    }
+
+    std::vector<const PoolTx*> Run()
+    {
+        const auto worse = [&](size_t a, size_t b) {
+            const auto order = CompareRates(m_nodes[a].rate, m_nodes[b].rate);
+            return order != 0 ? order < 0 : m_txs[b]->Id() < m_txs[a]->Id();
+        };
+        std::priority_queue<size_t, std::vector<size_t>, decltype(worse)> ready(worse);
+        for (size_t i = 0; i < m_nodes.size(); ++i) {
+            if (m_nodes[i].missing == 0) ready.push(i);
+        }
+        std::vector<const PoolTx*> out;
+        std::vector<bool> taken(m_nodes.size());
+        while (!ready.empty()) {
+            const size_t at = ready.top();
+            ready.pop();
+            if (!Join(at)) continue; // nor does what needs it come in
+            taken[at] = true;
+            for (const size_t next : m_nodes[at].needed_by) {
+                if (--m_nodes[next].missing == 0) ready.push(next);
+            }
+        }
+        for (size_t i = 0; i < m_nodes.size(); ++i) {
+            if (!taken[i]) out.push_back(m_txs[i]);
+        }
+        return out;
+    }
+
+private:
+    struct Node {
+        FeeSize rate; //!< of its chunk before the change
+        size_t missing = 0;
+        std::vector<size_t> needs;
+        std::vector<size_t> needed_by;
+        // Union-find of the transactions taken.
+        size_t group = 0;
+        size_t count = 0;
+        int64_t weight = 0;
+    };
+
+    void Need(size_t at, size_t other)
+    {
+        m_nodes[at].needs.push_back(other);
+        m_nodes[other].needed_by.push_back(at);
+        ++m_nodes[at].missing;
+    }
+
+    void LinkClusters()
+    {
+        std::set<const PoolCluster*> clusters;
+        for (const PoolTx* tx : m_txs) {
+            if (tx->cluster) clusters.insert(tx->cluster);
+        }
+        for (const PoolCluster* cluster : clusters) {
+            const PoolTx* last = nullptr;
+            for (const PoolChunk& chunk : cluster->chunks) {
+                for (const PoolTx* tx : chunk.Txs()) {
+                    if (m_change.Removes(*tx)) continue;
+                    m_nodes[tx->index].rate = chunk.sum;
+                    if (last) Need(tx->index, last->index);
+                    last = tx;
+                }
+            }
+        }
+    }
+
+    size_t GroupOf(size_t at)
+    {
+        while (m_nodes[at].group != at) {
+            m_nodes[at].group = m_nodes[m_nodes[at].group].group;
+            at = m_nodes[at].group;
+        }
+        return at;
+    }
+
+    /** Whether it fits with all that it connects; if so, they are connected. */
+    bool Join(size_t at)
+    {
+        std::set<size_t> groups{at};
+        for (const size_t other : m_nodes[at].needs) groups.insert(GroupOf(other));
+        size_t count = 0;
+        int64_t weight = 0;
+        for (const size_t group : groups) {
+            count += m_nodes[group].count;
+            weight += m_nodes[group].weight;
+        }
+        if (!m_change.m_pool.Fits(count, weight)) return false;
+        for (const size_t group : groups) m_nodes[group].group = at;
+        m_nodes[at].count = count;
+        m_nodes[at].weight = weight;
+        return true;
+    }
+
+    const PoolChange& m_change;
+    const std::vector<const PoolTx*>& m_txs;
+    std::vector<Node> m_nodes;
+};
+
+void PoolChange::DropExcess(RemovalReason reason)
+{
+    Settle();
+    std::set<const PoolTx*> unstaged;
+    for (const Component& component : m_components) {
+        if (m_pool.Fits(component.txs.size(), component.weight)) continue;
+        for (const PoolTx* tx : Trimmer(*this, component).Run()) {
+            if (FindAdded(tx->Id()) == tx) {
+                unstaged.insert(tx);
+            } else {
+                m_removed.emplace(tx, reason);
+            }
+        }
+    }
+    Unstage(unstaged);
+}
+
+} // namespace ibd

@@ -1,0 +1,86 @@
+// PoolChange: a change of the pool that is staged, judged, and then applied or dropped.
+// Replacements, packages, eviction, blocks and reorganisations are made of it. Made, used and
+// destroyed under the pool's mutex; it may outlive a time without the mutex if the pool is
+// unchanged after it (TxPool::Updates). Costs the clusters that it touches, not the pool.
+//
+//   stage: Add, Remove...   judge: Fits, CompareWithPool   then: Apply
+#pragma once
+
+#include "mempool/tx_pool.h"
+
+namespace ibd {
+
+class PoolChange {
+public:
+    explicit PoolChange(TxPool& pool) : m_pool(pool) {}
+    PoolChange(const PoolChange&) = delete;
+    PoolChange& operator=(const PoolChange&) = delete;
+
+    // The caller holds the pool's mutex, which clang cannot follow into a member.
+
+    /** Adds a transaction that does not conflict with what remains; it takes its fee's change from
+     *  the pool. If one of its parents is removed, the change can be judged but not applied. */
+    const PoolTx& Add(PoolTx tx) IBD_NO_THREAD_CHECK;
+    /** Takes an added transaction back, which no other added one may spend. */
+    void Withdraw(const PoolTx& added) { Unstage({&added}); }
+    /** Removes a single transaction of the pool; does nothing if it is removed already. */
+    void Remove(const PoolTx& tx, RemovalReason reason);
+    void RemoveWithDescendants(const PoolTx& tx, RemovalReason reason);
+    /** Judged and applied with all other changes, but set at once. */
+    void SetDelta(const PoolTx& tx, Amount delta);
+
+    using Removals = std::map<const PoolTx*, RemovalReason, LessTxid>;
+    const Removals& Removed() const { return m_removed; }
+    bool Removes(const PoolTx& tx) const { return m_removed.contains(&tx); }
+    /** An added transaction; null: none with this id. */
+    const PoolTx* FindAdded(const Txid& id) const;
+    /** As the pool will be. */
+    const PoolTx* Find(const Txid& id) const IBD_NO_THREAD_CHECK;
+
+    /** Whether all clusters will be within their limits. */
+    bool Fits();
+    /** Removes from clusters that will be too large what pays least: their transactions come back
+     *  in the order of their chunks' rates, as long as they fit and what they need is there. */
+    void DropExcess(RemovalReason reason);
+    /** The diagram of the clusters that it makes, compared with those that it replaces. Fits() must
+     *  hold. */
+    std::partial_ordering CompareWithPool();
+    /** Fits() must hold. The change is empty then. */
+    void Apply() IBD_NO_THREAD_CHECK;
+
+private:
+    /** Transactions that will be connected. */
+    struct Component {
+        std::vector<const PoolTx*> txs;
+        int64_t weight = 0;
+    };
+    class Trimmer;
+
+    void Touch(const PoolTx& tx);
+    /** Finds the components, unless nothing was staged since. */
+    void Settle() IBD_NO_THREAD_CHECK;
+    void MakeClusters();
+    std::vector<const PoolTx*> Remaining() const;
+    Component Connected(const PoolTx& start, uint64_t visit) const;
+    std::unique_ptr<PoolCluster> ClusterOf(const Component& component) const;
+    /** Unlinks added transactions; what spends them is removed too. */
+    void Unstage(const std::set<const PoolTx*>& txs);
+    template <typename Visit>
+    void ForEachParent(const PoolTx& tx, Visit visit) const;
+    template <typename Visit>
+    void ForEachChild(const PoolTx& tx, Visit visit) const;
+
+    TxPool& m_pool;
+    std::vector<std::unique_ptr<PoolTx>> m_added;
+    std::map<Txid, PoolTx*> m_added_ids;
+    Removals m_removed;
+    // Links of pool transactions to added ones.
+    std::map<const PoolTx*, PoolTxSet> m_new_children;
+    std::map<const PoolTx*, PoolTxSet> m_new_parents;
+    std::map<const PoolCluster*, std::vector<FeeSize>> m_touched; //!< with its chunks as they were
+    bool m_settled = false;
+    std::vector<Component> m_components;
+    std::vector<std::unique_ptr<PoolCluster>> m_clusters; //!< of m_components; empty: not made yet
+};
+
+} // namespace ibd

@@ -1,0 +1,122 @@
+// See tx_submission.h.
+#include "mempool/tx_submission.h"
+
+#include "mempool/upkeep.h"
+
+namespace ibd {
+
+TxVerdict TxSubmission::Attempt::Verdict() const
+{
+    return {violation, checked.fee, checked.modified_fee, checked.candidate.vsize, replaced};
+}
+
+Result<> TxSubmission::Prepare(const TransactionRef& tx, const CoinsAtTip& at,
+                               const Arrival& arrival, Attempt& out) const
+{
+    out = Attempt();
+    out.change = std::make_unique<PoolChange>(m_pool);
+    IBD_ASSIGN_OR_RETURN(out.violation, m_rules.Check(tx, at, arrival, TxAcceptance::Origin::kAlone,
+                                                      m_pool, *out.change, out.checked));
+    for (const auto& [other, reason] : out.change->Removed()) out.replaced.push_back(other->tx);
+    out.updates = m_pool.Updates();
+    out.tip = at.tip.hash;
+    return {};
+}
+
+/** Everything up to and with scripts. */
+Result<TxSubmission::Attempt> TxSubmission::Check(const TransactionRef& tx,
+                                                  const Arrival& arrival) const
+{
+    Attempt attempt;
+    IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) {
+        const Lock lock(m_pool.mutex);
+        return Prepare(tx, at, arrival, attempt);
+    }));
+    if (!attempt.violation) attempt.violation = m_rules.CheckScripts(attempt.checked);
+    return attempt;
+}
+
+Result<TxVerdict> TxSubmission::Test(const TransactionRef& tx, int64_t now) const
+{
+    IBD_ASSIGN_OR_RETURN(const Attempt attempt, Check(tx, {.now = now, .time = now}));
+    return attempt.Verdict();
+}
+
+/** What came in first goes first when the pool is too large, and may be this transaction. */
+void TxSubmission::KeepLimits(const TransactionRef& tx, int64_t now, Attempt& attempt) const
+{
+    Expire(m_pool, now - m_pool.Limits().expiry);
+    Trim(m_pool);
+    if (m_pool.Find(tx->Id())) return;
+    attempt.violation = Violation(RuleViolation::Kind::kReconsiderable, "mempool full");
+}
+
+Result<> TxSubmission::Finish(const TransactionRef& tx, const CoinsAtTip& at,
+                              const Arrival& arrival, Attempt& attempt, bool& scripts_hold) const
+{
+    if (attempt.updates != m_pool.Updates() || attempt.tip != at.tip.hash) {
+        // The inputs name the same coins, so the scripts hold unless a block changed the rules.
+        const ScriptFlags flags = attempt.checked.block_flags;
+        IBD_RETURN_IF_ERROR(Prepare(tx, at, arrival, attempt));
+        scripts_hold = attempt.checked.block_flags == flags;
+        if (attempt.violation || !scripts_hold) return {};
+    }
+    attempt.change->Apply();
+    KeepLimits(tx, arrival.now, attempt);
+    return {};
+}
+
+Result<SubmitVerdict> TxSubmission::Submit(const TransactionRef& tx,
+                                           const SubmitOptions& options) const
+{
+    IBD_ASSIGN_OR_RETURN(Attempt attempt, Check(tx, options.arrival));
+    SubmitVerdict out;
+    while (!attempt.violation) {
+        out.too_expensive = options.most_fee > 0 && attempt.checked.fee > options.most_fee;
+        if (out.too_expensive) break;
+        bool scripts_hold = true;
+        IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) {
+            const Lock lock(m_pool.mutex);
+            return Finish(tx, at, options.arrival, attempt, scripts_hold);
+        }));
+        if (scripts_hold) break;
+        if (!attempt.violation) attempt.violation = m_rules.CheckScripts(attempt.checked);
+    }
+    out.verdict = attempt.Verdict();
+    return out;
+}
+
+Result<PackageVerdict> TxSubmission::TestPackage(Package package, int64_t now) const
+{
+    PackageVerdict out;
+    out.violation = CheckPackageForm(package);
+    if (out.violation) return out;
+    std::vector<CheckedTx> checked;
+    RuleResult bad;
+    std::optional<Wtxid> at_fault;
+    IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) -> Result<> {
+        const Lock lock(m_pool.mutex);
+        PoolChange change(m_pool);
+        const Arrival arrival{.now = now, .time = now};
+        IBD_ASSIGN_OR_RETURN(
+            bad, m_rules.CheckPackage(package, at, arrival, m_pool, change, checked, at_fault));
+        return {};
+    }));
+    if (bad && at_fault) {
+        out.txs[*at_fault].violation = std::move(bad);
+        return out;
+    }
+    out.violation = std::move(bad);
+    if (out.violation) return out;
+    for (const CheckedTx& tx : checked) {
+        TxVerdict& verdict = out.txs[tx.candidate.tx->WitnessId()];
+        verdict.violation = m_rules.CheckScripts(tx);
+        if (verdict.violation) return out;
+        verdict.fee = tx.fee;
+        verdict.modified_fee = tx.modified_fee;
+        verdict.vsize = tx.candidate.vsize;
+    }
+    return out;
+}
+
+} // namespace ibd

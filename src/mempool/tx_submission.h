@@ -1,0 +1,91 @@
+// TxSubmission: the one door to the pool, for users, peers, blocks that were taken back, and the
+// pool's file. Owned by the node; any thread, without locks. A transaction is checked in three
+// steps: inputs and policy under the chain's state lock and the pool's mutex; scripts without any
+// lock, so that nothing waits for the script of a stranger; then, under both locks again, the
+// staged change is applied if tip and pool are what they were, and is made anew if they are not.
+#pragma once
+
+#include "mempool/tx_acceptance.h"
+
+#include <functional>
+
+namespace ibd {
+
+/** The chain's coins, of the chain's owner. */
+class TipCoins {
+public:
+    virtual ~TipCoins() = default;
+    using Use = std::function<Result<>(const CoinsAtTip&)>;
+    /** Calls with the coins at the tip, which stay as they are during the call. */
+    virtual Result<> With(const Use& use) const = 0;
+};
+
+/** The verdict on one transaction. */
+struct TxVerdict {
+    RuleResult violation;
+    Amount fee = 0;                            //!< set without a violation
+    Amount modified_fee = 0;                   //!< set without a violation
+    int64_t vsize = 0;                         //!< set without a violation
+    std::vector<TransactionRef> replaced = {}; //!< that left, or would leave, the pool for it
+};
+
+/** The verdict on several transactions; those not reached have none. */
+struct PackageVerdict {
+    RuleResult violation; //!< of the package as a whole
+    std::map<Wtxid, TxVerdict> txs;
+};
+
+struct SubmitOptions {
+    Arrival arrival;
+    Amount most_fee = 0; //!< a higher fee is refused (`too_expensive`); 0: no limit
+};
+
+struct SubmitVerdict {
+    TxVerdict verdict;
+    bool too_expensive = false;
+};
+
+class TxSubmission {
+public:
+    /** All arguments outlive it. */
+    TxSubmission(const TxAcceptance& rules, TxPool& pool, const TipCoins& coins)
+        : m_rules(rules), m_pool(pool), m_coins(coins)
+    {
+    }
+
+    // Errors are of the disk.
+
+    /** The verdict on the transaction, without adding it. `now`: seconds since 1970. */
+    Result<TxVerdict> Test(const TransactionRef& tx, int64_t now) const;
+    /** The same for several transactions, of which later ones may spend earlier ones. */
+    Result<PackageVerdict> TestPackage(Package package, int64_t now) const;
+    /** Adds the transaction if it is acceptable, and keeps the pool within its limits. */
+    Result<SubmitVerdict> Submit(const TransactionRef& tx, const SubmitOptions& options) const;
+
+private:
+    /** A transaction checked against one state of chain and pool. */
+    struct Attempt {
+        CheckedTx checked;
+        RuleResult violation;
+        std::unique_ptr<PoolChange> change; //!< valid while the pool is at `updates`
+        uint64_t updates = 0;
+        BlockHash tip;
+        std::vector<TransactionRef> replaced = {};
+
+        TxVerdict Verdict() const;
+    };
+
+    Result<> Prepare(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
+                     Attempt& out) const IBD_REQUIRES(m_pool.mutex);
+    Result<Attempt> Check(const TransactionRef& tx, const Arrival& arrival) const;
+    Result<> Finish(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
+                    Attempt& attempt, bool& scripts_hold) const IBD_REQUIRES(m_pool.mutex);
+    void KeepLimits(const TransactionRef& tx, int64_t now, Attempt& attempt) const
+        IBD_REQUIRES(m_pool.mutex);
+
+    const TxAcceptance& m_rules;
+    TxPool& m_pool;
+    const TipCoins& m_coins;
+};
+
+} // namespace ibd

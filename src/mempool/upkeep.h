@@ -1,0 +1,26 @@
+// The everyday changes of the pool: blocks, age, size, and the wishes of its user.
+#pragma once
+
+#include "mempool/tx_pool.h"
+
+namespace ibd {
+
+/** Adds a transaction that is not in the pool and does not conflict with it, within the limits of
+ *  its cluster (else CHECK). */
+void AddTx(TxPool& pool, PoolTx tx) IBD_REQUIRES(pool.mutex);
+/** Removes it with all descendants; returns their number. */
+size_t RemoveWithDescendants(TxPool& pool, const Txid& id, RemovalReason reason)
+    IBD_REQUIRES(pool.mutex);
+/** Removes the transactions that a block confirms, and those that conflict with it. `now`: seconds
+ *  since 1970. */
+void Confirm(TxPool& pool, const BlockView& block, int64_t now) IBD_REQUIRES(pool.mutex);
+/** Removes transactions older than `time` and their descendants; returns their number. */
+size_t Expire(TxPool& pool, int64_t time) IBD_REQUIRES(pool.mutex);
+/** Removes the chunks that pay least until the pool fits into -maxmempool; returns the number of
+ *  transactions. */
+size_t Trim(TxPool& pool) IBD_REQUIRES(pool.mutex);
+/** Adds to the fee by which a transaction is judged, also of one that is not in the pool yet.
+ *  Returns the sum of its changes. */
+Amount Prioritise(TxPool& pool, const Txid& id, Amount delta) IBD_REQUIRES(pool.mutex);
+
+} // namespace ibd
