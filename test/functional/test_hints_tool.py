@@ -4,6 +4,7 @@ reference, the published crate's file and the node itself."""
 import hashlib
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -230,6 +231,20 @@ class Alone(ToolTest):
         told = self.tool("--help")
         for words in (["help"], ["-h"], ["generate", "-h"], ["convert", "--help"]):
             self.assertEqual(self.tool(*words), told)
+
+    def test_the_synopsis_has_the_options_that_a_command_takes(self):
+        text = self.tool("--help")
+        usage = text.partition("\nUsage:\n")[2].partition("\n\n")[0]
+        options = re.findall(r"^  (--[a-z-]+)", text.partition("\nOptions:\n")[2], re.M)
+        self.assertIn("--force", options)
+        for synopsis in usage.split("  bitcoin-hints ")[1:]:
+            command = synopsis.split()[0]
+            for option in options:
+                if option in ("--version", "--help"):
+                    continue
+                with self.subTest(command, option=option):
+                    refused = "has no option" in self.tool(command, option, status=1)
+                    self.assertEqual(refused, option not in synopsis)
 
     def test_a_result_is_told(self):
         made, out, other = small_chain(), self.dir / "out", self.dir / "other"
