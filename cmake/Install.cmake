@@ -11,6 +11,7 @@ option(IBD_DOCS "Make manual pages, completions and the example bitcoin.conf (ne
 set(programs bitcoind bitcoin-cli bitcoin-hints)
 install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES README.md LICENSE CHANGELOG.md SECURITY.md TYPE DOC)
+install(FILES doc/images/comparison.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/doc/images) # in README.md
 
 configure_file(contrib/packaging/bitcoind.service ${CMAKE_BINARY_DIR}/share/bitcoind.service @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/share/bitcoind.service DESTINATION lib/systemd/system)

@@ -78,6 +78,11 @@ class Installed(FunctionalTest):
         self.assertTrue(any(name.endswith("lib/systemd/system/bitcoind.service")
                             for name in names), names)
         self.assertTrue(any(name.endswith("CHANGELOG.md") for name in names), names)
+        readme = next(self.root.rglob("README.md"))
+        images = re.findall(r"!\[[^]]*\]\(([^)]+)\)", readme.read_text())
+        self.assertTrue(images)
+        for image in images:
+            self.assertTrue((readme.parent / image).is_file(), image)
         unit = next(self.root.rglob("bitcoind.service")).read_text()
         self.assertNotIn("@CMAKE", unit)
 
