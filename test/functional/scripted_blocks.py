@@ -1,11 +1,8 @@
-"""Peers that serve a chain as a script says - late, never, or falsified - and a SOCKS5 proxy, by
-which they have addresses of any network."""
+"""Peers that serve a chain as a script says: late, never, or falsified."""
 
 import collections
 import contextlib
-import ipaddress
 import queue
-import socket
 import threading
 
 from scripted_peer import NONCE, message, version
@@ -111,36 +108,3 @@ class BlockServer:
                 if raw is not None:
                     self._say(line, "block", raw)
                     self.sent += 1
-
-
-class SocksProxy:
-    """SOCKS5 without passwords: `targets` has the port of this machine behind each "IP:port"; what
-    is not there is refused. `called` counts the requests."""
-
-    def __init__(self, test, targets):
-        self.targets = dict(targets)
-        self.called = collections.Counter()
-        self.server = LineServer(test, self.serve)
-        self.address = self.server.address
-
-    def serve(self, line):
-        _, methods = line.file.read(2)
-        line.file.read(methods)
-        line.socket.sendall(b"\x05\x00")
-        line.file.read(3)
-        target = f"{self._host(line.file)}:{int.from_bytes(line.file.read(2), 'big')}"
-        self.called[target] += 1
-        port = self.targets.get(target)
-        status = 5 if port is None else 0  # refused by the host, or well
-        line.socket.sendall(bytes([5, status, 0, 1]) + bytes(6))
-        if port is not None:
-            with socket.create_connection(("127.0.0.1", port)) as other:
-                line.join(other)
-        line.close()
-
-    @staticmethod
-    def _host(stream):
-        kind = stream.read(1)[0]
-        if kind == 3:
-            return stream.read(stream.read(1)[0]).decode()
-        return str(ipaddress.ip_address(stream.read(4 if kind == 1 else 16)))

@@ -55,6 +55,12 @@ class LineConnection:
             raise EOFError
         return line.decode().rstrip("\r\n")
 
+    def exactly(self, size):
+        data = self.file.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
     def send(self, text):
         self.socket.sendall(text.encode())
 

@@ -1,74 +1,49 @@
 """A SOCKS5 proxy that leads addresses anywhere in the world to nodes on this machine, so that they
 count as peers of different networks."""
 
-import contextlib
+import collections
 import ipaddress
 import socket
-import threading
 
-from message_relay import pass_on
+from scripted_server import LineServer
 
-SUCCEEDED, HOST_UNREACHABLE = 0, 4
+SUCCEEDED, REFUSED = 0, 5
 IPV4, NAME, IPV6 = 1, 3, 4
 
 
-class Socks5:
-    def __init__(self, routes):
-        """`routes`: the port on this machine by address; no other is reached."""
-        self.routes = dict(routes)
-        self.asked = []  # addresses, in order
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+class SocksProxy:
+    """SOCKS5 without passwords. `targets` has the port of this machine behind each "IP:port"; all
+    others are refused. `called` counts requests."""
 
-    def close(self):
-        with contextlib.suppress(OSError):
-            self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
+    def __init__(self, test, targets):
+        self.targets = dict(targets)
+        self.called = collections.Counter()
+        self.server = LineServer(test, self.serve)
+        self.address = self.server.address
 
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                caller = self.server.accept()[0]
-                threading.Thread(target=self._serve, args=(caller,), daemon=True).start()
+    def serve(self, line):
+        line.exactly(line.exactly(2)[1])  # the methods of logging in that the caller knows
+        line.socket.sendall(b"\x05\x00")
+        line.exactly(3)
+        target = f"{self._host(line)}:{int.from_bytes(line.exactly(2), 'big')}"
+        self.called[target] += 1
+        other = self._connect(target)
+        status = REFUSED if other is None else SUCCEEDED
+        line.socket.sendall(bytes([5, status, 0, IPV4]) + bytes(6))
+        if other is not None:
+            with other:
+                line.join(other)
+        line.close()
 
-    def _serve(self, caller):
+    def _connect(self, target):
         try:
-            host = read_request(caller)
-            self.asked.append(host)
-            called = socket.create_connection(("127.0.0.1", self.routes[host]))
-        except (OSError, EOFError, KeyError):
-            with contextlib.suppress(OSError):
-                caller.sendall(answer(HOST_UNREACHABLE))
-            caller.close()
-            return
-        caller.sendall(answer(SUCCEEDED))
-        threading.Thread(target=pass_on, args=(called, caller), daemon=True).start()
-        pass_on(caller, called)
+            return socket.create_connection(("127.0.0.1", self.targets[target]))
+        except (KeyError, OSError):
+            return None
 
-
-def read_exactly(source, size):
-    data = b""
-    while len(data) < size:
-        more = source.recv(size - len(data))
-        if not more:
-            raise EOFError
-        data += more
-    return data
-
-
-def read_request(caller):
-    """The address that is asked for; no login is wanted."""
-    read_exactly(caller, read_exactly(caller, 2)[1])
-    caller.sendall(b"\x05\x00")
-    kind = read_exactly(caller, 4)[3]
-    if kind == NAME:
-        host = read_exactly(caller, read_exactly(caller, 1)[0]).decode()
-    else:
-        host = str(ipaddress.ip_address(read_exactly(caller, 16 if kind == IPV6 else 4)))
-    read_exactly(caller, 2)  # the port
-    return host
-
-
-def answer(status):
-    return bytes([5, status, 0, IPV4]) + bytes(6)
+    @staticmethod
+    def _host(line):
+        kind = line.exactly(1)[0]
+        if kind == NAME:
+            return line.exactly(line.exactly(1)[0]).decode()
+        return str(ipaddress.ip_address(line.exactly(16 if kind == IPV6 else 4)))

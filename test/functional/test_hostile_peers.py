@@ -3,7 +3,8 @@ something else for them."""
 
 from framework import NO_UNDO, wait_until
 from generated import TAIL, chain
-from scripted_blocks import BlockServer, SocksProxy, all_blocks, falsified, undecodable
+from scripted_blocks import BlockServer, all_blocks, falsified, undecodable
+from socks5 import SocksProxy
 from test_network_booster import SUCCESS, NetworkBooster
 
 HONEST_BLOCKS = 200  # that the first of the league sends as fast as it can

@@ -8,7 +8,7 @@ import threading
 from framework import RpcError, coins, hints_tool, wait_until
 from generated import small_chain
 from message_relay import MessageRelay
-from socks5 import Socks5
+from socks5 import SocksProxy
 from test_hints_from_peers import SUCCESS, HintsFromPeers
 
 DRIP = 55  # seconds for an answer: below the time at which a request is given up
@@ -123,18 +123,18 @@ class FromAllOverTheWorld(SlowHints):
             server.rpc("dumptxouthints", "lower.hints", height)
         addresses = ["8.8.0.1", "45.1.0.1", "93.2.0.1", "185.4.0.1"]
         ports = [self.liar(noise), self.liar(noise), *(server.p2p_port for server in honest)]
-        proxy = Socks5(zip(addresses, ports))
-        self.addCleanup(proxy.close)
+        proxy = SocksProxy(self, {f"{address}:18444": port
+                                  for address, port in zip(addresses, ports)})
         node = self.node()
         node.start("-listen=0", "-dnsseed=0", "-fixedseeds=0", "-connect=0")
         for address in addresses:
             self.assertTrue(node.rpc("addpeeraddress", address, 18444)["success"])
         node.stop()
         node.start("-ibdboosterfile=auto", "-debug=net", *self.made.trust, "-listen=0",
-                   "-dnsseed=0", "-fixedseeds=0", f"-proxy=127.0.0.1:{proxy.port}",
+                   "-dnsseed=0", "-fixedseeds=0", f"-proxy={proxy.address}",
                    "-v2transport=0", "-ibdboosterwait=30")
         self.assert_synced(node, honest[0], self.made)
-        self.assertEqual(set(proxy.asked), set(addresses))
+        self.assertEqual(set(proxy.called), set(proxy.targets))
         self.assertIn(SUCCESS.format(height), node.log_text)
         self.assertIn("blocks up to height {} meanwhile".format(self.made.terminal_height),
                       node.log_text)
