@@ -20,48 +20,6 @@ namespace ibd {
 
 namespace {
 
-void AddCliOptions(ArgsManager& args)
-{
-    AddCommonOptions(args);
-    const auto add = [&](const char* name, const char* argument, const char* help) {
-        args.Add(name, argument, help, OptionGroup::kCli);
-    };
-    args.Add("-color", "=<when>",
-             "Colours in the output of -getinfo: always, never, or auto, on a terminal only "
-             "(default: auto)",
-             OptionGroup::kCli, OptionSpec::kNoNegation);
-    add("-generate", "",
-        "Mine blocks: getnewaddress, then generatetoaddress. Two numbers may follow: of blocks "
-        "(default: 1) and of tries at most (default: 1000000)");
-    add("-getinfo", "", "Show general facts about the node, from several calls");
-    add("-addrinfo", "", "Show how many addresses the node knows, by network");
-    add("-netinfo", "",
-        "Show the node's peers; a level from 0 to 4 and outonly may follow, or help");
-    add("-ipcconnect", "=<address>",
-        "Accepted for Core's sake: calls go over TCP with auto and 0 (default: auto), any other "
-        "address is refused");
-    add("-named", "", "Arguments are name=value (default: 0)");
-    add("-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)");
-    add("-rpcconnect", "=<host>", "Node to call (default: 127.0.0.1)");
-    add("-rpccookiefile", "=<loc>",
-        "The cookie to log in with; relative paths are below the network's data directory "
-        "(default: .cookie)");
-    args.Add("-rpcid", "=<id>", "Id of the request, which the node repeats (default: 1)",
-             OptionGroup::kCli, OptionSpec::kNoNegation);
-    add("-rpcpassword", "=<pw>", "Password to log in with");
-    args.Add("-rpcport", "=<port>", "Port to connect to (default: that of the network)",
-             OptionGroup::kCli, OptionSpec::kNetworkOnly);
-    add("-rpcuser", "=<user>", "User name to log in with");
-    add("-rpcwait", "", "Wait until the node serves calls");
-    add("-rpcwaittimeout", "=<n>", "Seconds to wait with -rpcwait; 0: no limit (default: 0)");
-    add("-rpcwallet", "=<name>",
-        "Wallet of the node that the call is for; the node serves it at /wallet/<name>");
-    add("-stdin", "", "Read further arguments from standard input, one a line");
-    add("-stdinrpcpass", "", "Read the password from the first line of standard input");
-    add("-stdinwalletpassphrase", "",
-        "Read the wallet's passphrase from standard input, the line behind that of -stdinrpcpass");
-}
-
 UniValue MakeRequest(const std::string& method, const UniValue& params, const UniValue& id)
 {
     UniValue request(UniValue::VOBJ);

@@ -6,10 +6,62 @@
 
 namespace ibd {
 
+namespace {
+
+constexpr unsigned kPlain = OptionSpec::kPlain;
+
+constexpr OptionRow<HttpTarget> kRows[] = {
+    {"-color", "=<when>",
+     "Colours in the output of -getinfo: always, never, or auto, on a terminal only "
+     "(default: auto)",
+     OptionSpec::kNoNegation},
+    {"-generate", "",
+     "Mine blocks: getnewaddress, then generatetoaddress. Two numbers may follow: of blocks "
+     "(default: 1) and of tries at most (default: 1000000)"},
+    {"-getinfo", "", "Show general facts about the node, from several calls"},
+    {"-addrinfo", "", "Show how many addresses the node knows, by network"},
+    {"-netinfo", "", "Show the node's peers; a level from 0 to 4 and outonly may follow, or help"},
+    {"-ipcconnect", "=<address>",
+     "Accepted for Core's sake: calls go over TCP with auto and 0 (default: auto), any other "
+     "address is refused"},
+    {"-named", "", "Arguments are name=value (default: 0)"},
+    {"-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)",
+     kPlain, kClamped<&HttpTarget::timeout_seconds>.From(INT32_MIN, INT32_MAX)},
+    {"-rpcconnect", "=<host>", "Node to call (default: 127.0.0.1)"},
+    {"-rpccookiefile", "=<loc>",
+     "The cookie to log in with; relative paths are below the network's data directory "
+     "(default: .cookie)"},
+    {"-rpcid", "=<id>", "Id of the request, which the node repeats (default: 1)",
+     OptionSpec::kNoNegation},
+    {"-rpcpassword", "=<pw>", "Password to log in with"},
+    {"-rpcport", "=<port>", "Port to connect to (default: that of the network)",
+     OptionSpec::kNetworkOnly},
+    {"-rpcuser", "=<user>", "User name to log in with"},
+    {"-rpcwait", "", "Wait until the node serves calls"},
+    {"-rpcwaittimeout", "=<n>", "Seconds to wait with -rpcwait; 0: no limit (default: 0)"},
+    {"-rpcwallet", "=<name>",
+     "Wallet of the node that the call is for; the node serves it at /wallet/<name>"},
+    {"-stdin", "", "Read further arguments from standard input, one a line"},
+    {"-stdinrpcpass", "", "Read the password from the first line of standard input"},
+    {"-stdinwalletpassphrase", "",
+     "Read the wallet's passphrase from standard input, the line behind that of -stdinrpcpass"},
+};
+
+} // namespace
+
+OptionTopic<HttpTarget> CliTopic() { return {OptionGroup::kCli, kRows}; }
+
+void AddCliOptions(ArgsManager& args)
+{
+    AddCommonOptions(args);
+    AddRows(args, CliTopic());
+}
+
 Result<HttpTarget> ReadTarget(const ArgsManager& args, const DataPaths& paths,
                               std::ostream& warnings)
 {
     HttpTarget target;
+    IBD_RETURN_IF_ERROR(ReadRows(args, CliTopic().rows, target));
     const std::string given = args.Get("-rpcconnect", "127.0.0.1");
     target.host = given;
     target.port = paths.rpc_port;
@@ -40,7 +92,6 @@ Result<HttpTarget> ReadTarget(const ArgsManager& args, const DataPaths& paths,
                                     target.port);
         }
     }
-    target.timeout_seconds = static_cast<int>(args.GetInt("-rpcclienttimeout", 900));
     return target;
 }
 

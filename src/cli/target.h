@@ -4,11 +4,17 @@
 #include "cli/http_client.h"
 #include "util/config.h"
 #include "util/env.h"
+#include "util/option_row.h"
 
 #include <iosfwd>
 #include <optional>
 
 namespace ibd {
+
+/** The options of bitcoin-cli, besides AddCommonOptions(). */
+OptionTopic<HttpTarget> CliTopic();
+/** All options of bitcoin-cli. */
+void AddCliOptions(ArgsManager& args);
 
 /** Host, port and timeout. -rpcport has precedence over a port in -rpcconnect, and that over the
  *  network's. Sets no login. */

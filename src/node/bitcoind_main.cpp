@@ -31,20 +31,16 @@ int Fail(const std::string& message)
     return EXIT_FAILURE;
 }
 
-LogOptions ReadLogOptions(const ArgsManager& args, const Path& net_dir, const FileLogger& log)
+Result<LogOptions> ReadLogOptions(const ArgsManager& args, const Path& net_dir,
+                                  const FileLogger& log)
 {
     LogOptions options;
     if (!args.IsNegated("-debuglogfile")) {
         options.file = LogPath(args, net_dir);
     }
-    options.to_console = args.GetBool("-printtoconsole", !args.GetBool("-daemon", false));
-    options.timestamps = args.GetBool("-logtimestamps", true);
-    options.time_micros = args.GetBool("-logtimemicros", false);
-    options.thread_names = args.GetBool("-logthreadnames", false);
-    options.places = args.GetBool("-logsourcelocations", false);
-    options.limit_rate = args.GetBool("-logratelimit", true);
-    options.always_level = args.GetBool("-loglevelalways", false);
-    options.shrink_at_start = args.GetBool("-shrinkdebugfile", !log.Enabled(LogCategory::kAll));
+    options.to_console = !args.GetBool("-daemon", false);
+    options.shrink_at_start = !log.Enabled(LogCategory::kAll);
+    IBD_RETURN_IF_ERROR(ReadRows(args, LogTopic().rows, options));
     return options;
 }
 
@@ -238,9 +234,9 @@ Result<> Start::Run(const std::function<void()>& started)
     if (!ParseByteUnits(target, 1'000'000)) {
         return BadData("Unable to parse -maxuploadtarget: '{}'", target);
     }
+    IBD_ASSIGN_OR_RETURN(const auto log_options, ReadLogOptions(m_args, dir->Net(), m_log));
     const std::optional<Path> pid_file = PidFile(m_args, dir->Net());
     if (pid_file) IBD_RETURN_IF_ERROR(WritePidFile(m_env, *pid_file));
-    const LogOptions log_options = ReadLogOptions(m_args, dir->Net(), m_log);
     Result<> result = m_log.Start(log_options);
     if (result) {
         if (log_options.file) SetLastWordsLog(*log_options.file);

@@ -3,6 +3,7 @@
 
 #include "net/socket/tor_control.h"
 #include "node/host_lookup.h"
+#include "node/option_table.h"
 #include "node/start_checks.h"
 #include "util/host_port.h"
 #include "util/strings.h"
@@ -20,7 +21,6 @@ namespace {
 constexpr size_t kLongestUserAgent = 256;
 constexpr uint16_t kI2pSamPort = 7656;
 constexpr int64_t kDefaultTimeout = 5000; //!< milliseconds
-constexpr int64_t kThousand = 1000;
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr std::string_view kCommentCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,;-_?@";
@@ -78,7 +78,6 @@ Result<> ReadOnlyNet(const ArgsManager& args, PeerNetworkOptions& out)
         if (!network) return BadData("Unknown network specified in -onlynet: '{}'", name);
         out.reachable.Add(*network);
     }
-    out.cjdns_reachable = args.GetBool("-cjdnsreachable", false);
     if (args.IsSet("-cjdnsreachable")) return {};
     if (out.only_net && out.reachable.Contains(AddressNetwork::kCjdns)) {
         return BadData("Outbound connections restricted to CJDNS (-onlynet=cjdns) but "
@@ -148,44 +147,22 @@ void ReadPeers(const ArgsManager& args, PeerOptions& out)
     if (args.GetBool("-v2transport", true)) out.services |= kNodeP2pV2;
     if (args.GetBool("-peerbloomfilters", false)) out.services |= kNodeBloom;
     out.user_agent = UserAgent(args);
-    out.blocks_only = args.GetBool("-blocksonly", false);
-    out.log_addresses = args.GetBool("-logips", false);
-    out.handshake_seconds = args.GetInt("-peertimeout", 60);
 }
 
 void ReadBounds(const ArgsManager& args, PeerNetworkOptions& out)
 {
-    out.max_connections = static_cast<int>(
-        std::clamp<int64_t>(args.GetInt("-maxconnections", out.max_connections), 0, 1'000'000));
     const int64_t timeout = args.GetInt("-timeout", kDefaultTimeout);
     out.connect_milliseconds = timeout > 0 ? timeout : kDefaultTimeout;
-    const auto bytes = [&](const char* name, int64_t otherwise) {
-        constexpr int64_t kMost = 1'000'000; // in thousands
-        return static_cast<size_t>(std::clamp<int64_t>(args.GetInt(name, otherwise), 0, kMost) *
-                                   kThousand);
-    };
-    out.max_receive_buffer = bytes("-maxreceivebuffer", 5000);
-    out.max_send_buffer = bytes("-maxsendbuffer", 1000);
     out.max_upload = ParseByteUnits(args.Get("-maxuploadtarget", "0M"), 1'000'000).value_or(0);
-    out.ban_time = args.GetInt("-bantime", out.ban_time);
-    out.check_addrman =
-        static_cast<uint32_t>(std::clamp<int64_t>(args.GetInt("-checkaddrman", 0), 0, 1'000'000));
     const std::vector<std::string> tests = args.GetAll("-test");
     out.fixed_addrman_key = std::find(tests.begin(), tests.end(), "addrman") != tests.end();
 }
 
-void ReadCalls(const ArgsManager& args, PeerNetworkOptions& out)
+void ReadConnect(const ArgsManager& args, PeerNetworkOptions& out)
 {
-    out.active = args.GetBool("-networkactive", true);
     out.connect = args.GetAll("-connect");
     out.connect_only = !out.connect.empty() || args.IsNegated("-connect");
     if (out.connect == std::vector<std::string>{"0"}) out.connect.clear();
-    out.added = args.GetAll("-addnode");
-    out.seed_nodes = args.GetAll("-seednode");
-    out.names = args.GetBool("-dns", true);
-    out.dns_seed = args.GetBool("-dnsseed", true);
-    out.force_dns_seed = args.GetBool("-forcednsseed", false);
-    out.fixed_seeds = args.GetBool("-fixedseeds", true);
 }
 
 Result<> ReadExternal(const NetworkConfigSource& source, PeerNetworkOptions& out)
@@ -291,7 +268,11 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
 {
     const ArgsManager& args = source.args;
     PeerNetworkOptions out;
+    out.map_port = true; // the struct's default is that of tests
     IBD_RETURN_IF_ERROR(CheckPorts(args));
+    for (const PeerTopic& topic : PeerTopics()) {
+        IBD_RETURN_IF_ERROR(ReadRows(args, topic.rows, out));
+    }
     IBD_RETURN_IF_ERROR(ReadOnlyNet(args, out));
     IBD_RETURN_IF_ERROR(ReadAsmap(source, out));
     if (args.GetBool("-acceptstalefeeestimates", false) &&
@@ -306,12 +287,9 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
     }
     ReadPeers(args, out.peers);
     ReadBounds(args, out);
-    ReadCalls(args, out);
+    ReadConnect(args, out);
     IBD_RETURN_IF_ERROR(ReadProxies(args, out));
-    out.listen = args.GetBool("-listen", true);
     out.listen_port = ListenPort(args, source.params);
-    out.map_port = args.GetBool("-natpmp", true);
-    out.discover = args.GetBool("-discover", true);
     IBD_RETURN_IF_ERROR(ReadExternal(source, out));
     return out;
 }
@@ -326,9 +304,6 @@ Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions
                              ParseWhitelist(value, options.cjdns_reachable));
         options.whitelist.push_back(entry);
     }
-    options.capture_messages = args.GetBool("-capturemessages", false);
-    options.whitelist_relay = args.GetBool("-whitelistrelay", true);
-    options.whitelist_forcerelay = args.GetBool("-whitelistforcerelay", false);
     if (options.connect_only && !options.connect.empty() && !options.seed_nodes.empty()) {
         source.log.Info("-seednode is ignored when -connect is used");
     }
@@ -349,7 +324,6 @@ Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions
     }
     ReadOnionService(args, options);
     if (sam.empty()) options.reachable.Remove(AddressNetwork::kI2p);
-    options.i2p_accept = args.GetBool("-i2pacceptincoming", true);
     return CheckDuplicateBinds(options);
 }
 

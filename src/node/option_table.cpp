@@ -7,159 +7,169 @@ namespace ibd {
 
 namespace {
 
+constexpr unsigned kPlain = OptionSpec::kPlain;
 constexpr unsigned kHidden = OptionSpec::kHidden;
+constexpr unsigned kNoEffect = OptionSpec::kNoEffect;
+constexpr unsigned kRefused = OptionSpec::kRefused;
 
-constexpr OptionRow kGeneral[] = {
+constexpr int64_t kMaxPrevoutThreads = 16;
+constexpr int64_t kMaxCount = UINT32_MAX; //!< so that units can be multiplied
+constexpr int64_t kMegabyte = 1'000'000;  //!< bytes
+constexpr int64_t kHour = 60 * 60;        //!< seconds
+
+constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-alertnotify", "=<cmd>",
-     "Command to run when the node has a new warning (%s is its text in quotes)"},
+     "Command to run when the node has a new warning (%s is its text in quotes)", kPlain,
+     kText<&NodeOptions::alert_notify>},
     {"-allowignoredconf", "",
      "Only warn of a bitcoin.conf in the data directory that does not count, as another "
      "configuration file does (default: 0)"},
     {"-assumevalid", "=<hex>",
      "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set by "
      "the network)"},
-    {"-blockfilterindex", "=<type>", "Not supported by this version: an error unless 0"},
-    {"-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)"},
+    {"-blockfilterindex", "=<type>", "Not supported by this version: an error unless 0", kRefused},
+    {"-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)",
+     kPlain, kText<&NodeOptions::block_notify>},
     {"-blockreconstructionextratxn", "=<n>",
-     "Further transactions kept to rebuild compact blocks; no effect in this version"},
+     "Further transactions kept to rebuild compact blocks; no effect in this version", kNoEffect},
     {"-blocksdir", "=<dir>",
      "Directory for blocks/*.dat; the index of blocks stays in the data directory (default: the "
      "data directory)"},
-    {"-blocksonly", "",
-     "Tolerate no transactions from peers; this version asks for none (default: 0)"},
     {"-blocksxor", "",
-     "Obfuscate the files of a new blocks directory with a random key (default: 1)"},
-    {"-coinstatsindex", "", "Not supported by this version: an error unless 0"},
+     "Obfuscate the files of a new blocks directory with a random key (default: 1)", kPlain,
+     kFlag<&NodeOptions::obfuscate_blocks>},
+    {"-coinstatsindex", "", "Not supported by this version: an error unless 0", kRefused},
     {"-daemon", "", "Go to the background and take commands (default: 0)"},
     {"-daemonwait", "", "As -daemon, and return only once the node has started (default: 0)"},
-    {"-dbbatchsize", "", "Largest batch written to the coins database, bytes", kHidden},
+    {"-dbbatchsize", "", "Largest batch written to the coins database, bytes", kHidden,
+     kClamped<&NodeOptions::batch_bytes>.From(1)},
     {"-dbcache", "=<n>",
      "Memory for the coins and database caches, MiB (at least 4, default: 1024, or 450 where there "
      "is less than 4 GiB of memory)"},
     {"-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)"},
     {"-loadblock", "=<file>", "Take the blocks of this file at start"},
-    {"-maxmempool", "=<n>", "Memory for unconfirmed transactions, MB, at least 5 (default: 300)"},
-    {"-mempoolexpiry", "=<n>", "Hours an unconfirmed transaction is kept (default: 336)"},
+    {"-maxmempool", "=<n>", "Memory for unconfirmed transactions, MB, at least 5 (default: 300)",
+     kPlain,
+     kClamped<&NodeOptions::pool, &PoolLimits::max_bytes>.From(0, kMaxCount, "", kMegabyte)},
+    {"-mempoolexpiry", "=<n>", "Hours an unconfirmed transaction is kept (default: 336)", kPlain,
+     kClamped<&NodeOptions::pool, &PoolLimits::expiry>.From(0, kMaxCount, "", kHour)},
     {"-minimumchainwork", "=<hex>",
      "Work that the best chain must have (default: set by the network)", kHidden},
     {"-par", "=<n>",
      "Threads that run scripts: 0 is one for each core, -n leaves n cores free (default: 0, at "
      "most 16)"},
     {"-persistmempool", "",
-     "Keep unconfirmed transactions over a restart; no effect in this version (default: 1)"},
+     "Keep unconfirmed transactions over a restart; no effect in this version (default: 1)",
+     kNoEffect},
     {"-persistmempoolv1", "",
-     "Write them in the older format; no effect in this version (default: 0)"},
+     "Write them in the older format; no effect in this version (default: 0)", kNoEffect},
     {"-pid", "=<file>", "File with the process id (default: bitcoind.pid)"},
     {"-prevoutfetchthreads", "=<n>",
-     "Threads that read the coins a block spends ahead of it: 0 is none (default: 8, at most 16)"},
+     "Threads that read the coins a block spends ahead of it: 0 is none (default: 8, at most 16)",
+     kPlain, kClamped<&NodeOptions::prevout_threads>.From(0, kMaxPrevoutThreads)},
     {"-prune", "=<n>",
      "Delete old blocks: 0 none (default), 1 only by pruneblockchain, 550 or more: keep block and "
      "undo files below this number of MiB. The last 288 blocks are kept. Going back needs "
      "-reindex, which downloads all blocks again"},
-    {"-reindex", "", "Rebuild the block index and the chainstate from the block files"},
-    {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed"},
+    {"-reindex", "", "Rebuild the block index and the chainstate from the block files", kPlain,
+     kFlag<&NodeOptions::reindex>},
+    {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed", kPlain,
+     kFlag<&NodeOptions::reindex_chainstate>},
     {"-settings", "=<file>",
      "Settings that programs wrote; they count more than bitcoin.conf. -nosettings: none (default: "
      "settings.json in the network's data directory)"},
     {"-shutdownnotify", "=<cmd>",
-     "Command to run when the node begins to stop, which waits for it. May be given several times"},
-    {"-startupnotify", "=<cmd>", "Command to run once the node has started"},
-    {"-txindex", "", "Not supported by this version: an error unless 0"},
-    {"-txospenderindex", "", "Not supported by this version: an error unless 0"},
+     "Command to run when the node begins to stop, which waits for it. May be given several times",
+     kPlain, kTexts<&NodeOptions::shutdown_notify>},
+    {"-startupnotify", "=<cmd>", "Command to run once the node has started", kPlain,
+     kText<&NodeOptions::startup_notify>},
+    {"-txindex", "", "Not supported by this version: an error unless 0", kRefused},
+    {"-txospenderindex", "", "Not supported by this version: an error unless 0", kRefused},
 };
 
-/** Options of the wallet, of ZeroMQ notifications and of the GUI; and -checkpoints and the like,
- *  which Core keeps only to reject them. */
-constexpr const char* kNamesOnly[] = {"-addresstype",
-                                      "-avoidpartialspends",
-                                      "-changetype",
-                                      "-choosedatadir",
-                                      "-consolidatefeerate",
-                                      "-dbcrashratio",
+/** Of servers that this version lacks, and of one for developers. */
+constexpr OptionRow<NodeOptions> kServers[] = {
+    {"-rest", "", "Answer REST requests; no effect in this version (default: 0)", kNoEffect},
+    {"-rpcdoccheck", "", "Check the help of calls; no effect in this version (default: 0)",
+     kHidden | kNoEffect},
+};
+
+/** Options of the wallet, of ZeroMQ notifications and for developers. */
+constexpr const char* kNamesWithoutEffect[] = {"-addresstype",
+                                               "-avoidpartialspends",
+                                               "-changetype",
+                                               "-consolidatefeerate",
+                                               "-dbcrashratio",
+                                               "-discardfee",
+                                               "-fallbackfee",
+                                               "-keypool",
+                                               "-maxapsfee",
+                                               "-maxtxfee",
+                                               "-mintxfee",
+                                               "-signer",
+                                               "-spendzeroconfchange",
+                                               "-txconfirmtarget",
+                                               "-unsafesqlitesync",
+                                               "-walletbroadcast",
+                                               "-walletcrosschain",
+                                               "-walletnotify",
+                                               "-wallet",
+                                               "-walletdir",
+                                               "-walletrbf",
+                                               "-walletrejectlongchains",
+                                               "-zmqpubhashblock",
+                                               "-zmqpubhashblockhwm",
+                                               "-zmqpubhashtx",
+                                               "-zmqpubhashtxhwm",
+                                               "-zmqpubrawblock",
+                                               "-zmqpubrawblockhwm",
+                                               "-zmqpubrawtx",
+                                               "-zmqpubrawtxhwm",
+                                               "-zmqpubsequence",
+                                               "-zmqpubsequencehwm"};
+
+/** Options that only configure features which are missing, and those that Core keeps only to reject
+ *  them. */
+constexpr const char* kNamesOnly[] = {"-choosedatadir",
                                       "-disablewallet",
-                                      "-discardfee",
-                                      "-fallbackfee",
-                                      "-forcecompactdb",
-                                      "-keypool",
                                       "-lang",
                                       "-limitancestorsize",
                                       "-limitdescendantsize",
                                       "-checkpoints",
-                                      "-maxapsfee",
-                                      "-maxtxfee",
                                       "-min",
-                                      "-mintxfee",
                                       "-resetguisettings",
-                                      "-signer",
-                                      "-spendzeroconfchange",
                                       "-splash",
-                                      "-txconfirmtarget",
-                                      "-uiplatform",
-                                      "-unsafesqlitesync",
-                                      "-walletbroadcast",
-                                      "-walletcrosschain",
-                                      "-walletnotify",
-                                      "-wallet",
-                                      "-walletdir",
-                                      "-walletrbf",
-                                      "-walletrejectlongchains",
-                                      "-zmqpubhashblock",
-                                      "-zmqpubhashblockhwm",
-                                      "-zmqpubhashtx",
-                                      "-zmqpubhashtxhwm",
-                                      "-zmqpubrawblock",
-                                      "-zmqpubrawblockhwm",
-                                      "-zmqpubrawtx",
-                                      "-zmqpubrawtxhwm",
-                                      "-zmqpubsequence",
-                                      "-zmqpubsequencehwm"};
+                                      "-uiplatform"};
 
-/** Options for features that this version lacks, including those that only configure such features
- *  (fees, limits, addresses). */
-constexpr const char* kWithoutEffect[] = {
-    // peers
-    "-peerblockfilters", "-privatebroadcast", "-txreconciliation",
-    // transaction pool, fee estimates, mining
-    "-acceptstalefeeestimates", "-blockreconstructionextratxn", "-checkmempool",
-    "-limitancestorcount", "-limitdescendantcount", "-persistmempool", "-persistmempoolv1",
-    "-printpriority",
-    // wallet
-    "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-discardfee",
-    "-fallbackfee", "-keypool", "-maxapsfee", "-maxtxfee", "-mintxfee", "-signer",
-    "-spendzeroconfchange", "-txconfirmtarget", "-unsafesqlitesync", "-wallet", "-walletbroadcast",
-    "-walletcrosschain", "-walletdir", "-walletnotify", "-walletrbf", "-walletrejectlongchains",
-    // other servers
-    "-rest", "-zmqpubhashblock", "-zmqpubhashblockhwm", "-zmqpubhashtx", "-zmqpubhashtxhwm",
-    "-zmqpubrawblock", "-zmqpubrawblockhwm", "-zmqpubrawtx", "-zmqpubrawtxhwm", "-zmqpubsequence",
-    "-zmqpubsequencehwm",
-    // for developers
-    "-checkblockindex", "-dbcrashratio", "-rpcdoccheck"};
+constexpr OptionRow<NodeOptions> kHiddenRows[] = {
+    {"-forcecompactdb", "", "", kPlain, kFlag<&NodeOptions::compact_databases>},
+};
 
 } // namespace
 
-void AddGeneralOptions(ArgsManager& args)
+std::vector<NodeTopic> GeneralTopics()
 {
-    AddRows(args, OptionGroup::kGeneral, kGeneral);
-    args.Add("-rest", "", "Answer REST requests; no effect in this version (default: 0)",
-             OptionGroup::kRpc);
-    args.Add("-rpcdoccheck", "", "Check the help of calls; no effect in this version (default: 0)",
-             OptionGroup::kRpc, kHidden);
+    return {{OptionGroup::kGeneral, kGeneral},
+            {OptionGroup::kRpc, kServers},
+            {OptionGroup::kHidden, kHiddenRows}};
 }
 
-void AddHiddenOptions(ArgsManager& args)
+void AddHiddenNames(ArgsManager& args)
 {
     for (const char* name : kNamesOnly) args.Add(name, "", "", OptionGroup::kHidden);
+    for (const char* name : kNamesWithoutEffect) {
+        args.Add(name, "", "", OptionGroup::kHidden, kNoEffect);
+    }
 }
 
 std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args)
 {
     std::vector<std::string> set;
-    for (const char* name : kWithoutEffect) {
+    for (const std::string& name : args.NamesWith(OptionSpec::kNoEffect)) {
         const std::vector<std::string> values = args.GetAll(name);
         const bool asks = std::ranges::any_of(values, [](const auto& text) { return text != "0"; });
-        if (asks && !args.IsForced(name)) set.emplace_back(name);
+        if (asks && !args.IsForced(name)) set.push_back(name);
     }
-    std::sort(set.begin(), set.end());
     return set;
 }
 

@@ -1,38 +1,43 @@
-// The options of bitcoind with their help: all of Bitcoin Core's and the booster's, and a list of
-// those without effect in this version. For options of RPC see rpc/server_options.h, for those
-// shared with bitcoin-cli util/config.h.
+// The options of bitcoind, all of Bitcoin Core's and the booster's: a table for each topic, whose
+// rows say everything about an option with a plain value. A file of a table also reads its options
+// that depend on others. For options of RPC see rpc/server_options.h, for those shared with
+// bitcoin-cli util/config.h.
 #pragma once
 
-#include "util/args.h"
+#include "node/node_options.h"
+#include "util/log_file.h"
+#include "util/option_row.h"
 
 namespace ibd {
 
-void AddGeneralOptions(ArgsManager& args);
-/** Peers. */
-void AddConnectionOptions(ArgsManager& args);
+using NodeTopic = OptionTopic<NodeOptions>;
+using PeerTopic = OptionTopic<PeerNetworkOptions>;
+
+/** For a start and the data directory. */
+std::vector<NodeTopic> GeneralTopics();
+std::vector<NodeTopic> BoosterTopics();
 /** Tests and the log. */
-void AddDebugOptions(ArgsManager& args);
+std::vector<NodeTopic> DebugTopics();
 /** The transaction pool and mining. */
-void AddPolicyOptions(ArgsManager& args);
+std::vector<NodeTopic> PolicyTopics();
+/** All of the above. */
+std::vector<NodeTopic> NodeTopics();
+std::vector<PeerTopic> PeerTopics();
+
+OptionTopic<LogOptions> LogTopic();
+
+/** Options of the log: the topic, and those whose help lists what the logger knows. */
+void AddLogOptions(ArgsManager& args);
 /** Options that Core accepts but does not show: names without help. */
-void AddHiddenOptions(ArgsManager& args);
+void AddHiddenNames(ArgsManager& args);
+
+/** Reads all of the booster's options that have no field, or change other fields. After the rows.
+ */
+Result<> ReadBoosterOptions(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
+                            NodeOptions& out);
 
 /** Names of options that are set but not supported by this version. A value of 0 requests nothing.
  */
 std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args);
-
-/** One row of a table of options. */
-struct OptionRow {
-    const char* name;
-    const char* argument;
-    const char* help;
-    unsigned flags = OptionSpec::kPlain;
-};
-
-template <size_t kCount>
-void AddRows(ArgsManager& args, OptionGroup group, const OptionRow (&rows)[kCount])
-{
-    for (const OptionRow& row : rows) args.Add(row.name, row.argument, row.help, group, row.flags);
-}
 
 } // namespace ibd

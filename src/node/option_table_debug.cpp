@@ -6,49 +6,50 @@ namespace ibd {
 
 namespace {
 
+constexpr unsigned kPlain = OptionSpec::kPlain;
 constexpr unsigned kHidden = OptionSpec::kHidden;
+constexpr unsigned kNoEffect = OptionSpec::kNoEffect;
 
-constexpr OptionRow kDebug[] = {
-    {"-acceptstalefeeestimates", "", "Use old fee estimates; regtest only", kHidden},
-    {"-capturemessages", "", "Keep all messages of peers in message_capture/", kHidden},
-    {"-checkaddrman", "=<n>", "Check the table of addresses in one of n calls", kHidden},
+constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
+
+constexpr OptionRow<NodeOptions> kDebug[] = {
+    {"-acceptstalefeeestimates", "", "Use old fee estimates; regtest only", kHidden | kNoEffect},
     {"-checkblockindex", "", "Check the block index now and then; no effect in this version",
-     kHidden},
-    {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden},
+     kHidden | kNoEffect},
+    {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden,
+     kClamped<&NodeOptions::check_blocks>.From(INT32_MIN, INT32_MAX)},
     {"-checklevel", "=<n>",
      "How thorough: 0 read, 1 rules of a block, 2 undo data, 3 take back, 4 connect again "
      "(default: 3)",
-     kHidden},
-    {"-checkmempool", "=<n>", "Check the pool now and then; no effect in this version", kHidden},
+     kHidden, kClamped<&NodeOptions::check_level>.From(INT32_MIN, INT32_MAX)},
+    {"-checkmempool", "=<n>", "Check the pool now and then; no effect in this version",
+     kHidden | kNoEffect},
     {"-debugexclude", "=<category>", "Do not log this category; counts more than -debug"},
-    {"-fastprune", "", "Small block files (regtest)", kHidden},
+    {"-fastprune", "", "Small block files (regtest)", kHidden,
+     kFlag<&NodeOptions::small_block_files>},
     {"-help-debug", "", "Print all options, those for developers included, and exit"},
-    {"-limitancestorcount", "=<n>", "No effect in this version", kHidden},
+    {"-limitancestorcount", "=<n>", "No effect in this version", kHidden | kNoEffect},
     {"-limitclustercount", "=<n>", "Most transactions in a cluster (default: 64, at most 64)",
-     kHidden},
-    {"-limitclustersize", "=<n>", "Most kvB in a cluster (default: 101)", kHidden},
-    {"-limitdescendantcount", "=<n>", "No effect in this version", kHidden},
-    {"-logips", "", "Log addresses of peers (default: 0)"},
-    {"-loglevelalways", "", "Show category and level in every line (default: 0)"},
-    {"-logratelimit", "", "Limit how much one source line may log in an hour (default: 1)"},
-    {"-logsourcelocations", "", "Show where in the source a line comes from (default: 0)"},
-    {"-logthreadnames", "", "Show the thread in every line (default: 0)"},
-    {"-logtimemicros", "", "Show microseconds (default: 0)", kHidden},
-    {"-logtimestamps", "", "Show the time (default: 1)"},
+     kHidden, kClamped<&NodeOptions::pool, &PoolLimits::cluster_count>.From(0, UINT32_MAX)},
+    {"-limitclustersize", "=<n>", "Most kvB in a cluster (default: 101)", kHidden,
+     kClamped<&NodeOptions::pool, &PoolLimits::cluster_vsize>.From(0, UINT32_MAX, "", 1000)},
+    {"-limitdescendantcount", "=<n>", "No effect in this version", kHidden | kNoEffect},
     {"-maxsigcachesize", "=<n>",
-     "Memory for verified signatures and scripts together, MiB (default: 32)", kHidden},
+     "Memory for verified signatures and scripts together, MiB (default: 32)", kHidden,
+     kClamped<&NodeOptions::signature_cache_bytes>.From(0, kMaxSignatureCache, "", 1 << 20)},
     {"-maxtipage", "=<n>",
-     "Age of the tip from which it counts as initial download, seconds (default: 86400)", kHidden},
+     "Age of the tip from which it counts as initial download, seconds (default: 86400)", kHidden,
+     kClamped<&NodeOptions::max_tip_age>},
     {"-mocktime", "=<n>",
      "Time that rules go by, seconds since 1970, in place of the clock's (default: 0, the clock)",
      kHidden},
     {"-printpriority", "", "Log fee rates when a block is made; no effect in this version",
-     kHidden},
-    {"-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)"},
-    {"-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)"},
+     kHidden | kNoEffect},
     {"-stopafterblockimport", "",
-     "Stop once the blocks on disk and those of -loadblock are connected (default: 0)", kHidden},
-    {"-stopatheight", "", "Stop once the chain has this height (default: 0, never)", kHidden},
+     "Stop once the blocks on disk and those of -loadblock are connected (default: 0)", kHidden,
+     kFlag<&NodeOptions::stop_after_import>},
+    {"-stopatheight", "", "Stop once the chain has this height (default: 0, never)", kHidden,
+     kClamped<&NodeOptions::stop_at_height>.From(INT32_MIN, INT32_MAX)},
     {"-test", "=<option>",
      "On regtest: bip94 enforces it; reindex_after_failure_noninteractive_yes rebuilds databases "
      "that cannot be loaded; addrman",
@@ -56,11 +57,33 @@ constexpr OptionRow kDebug[] = {
     {"-uacomment", "=<cmt>", "Comment in the name that peers and getnetworkinfo see"},
 };
 
+constexpr OptionRow<LogOptions> kLog[] = {
+    {"-loglevelalways", "", "Show category and level in every line (default: 0)", kPlain,
+     kFlag<&LogOptions::always_level>},
+    {"-logratelimit", "", "Limit how much one source line may log in an hour (default: 1)", kPlain,
+     kFlag<&LogOptions::limit_rate>},
+    {"-logsourcelocations", "", "Show where in the source a line comes from (default: 0)", kPlain,
+     kFlag<&LogOptions::places>},
+    {"-logthreadnames", "", "Show the thread in every line (default: 0)", kPlain,
+     kFlag<&LogOptions::thread_names>},
+    {"-logtimemicros", "", "Show microseconds (default: 0)", kHidden,
+     kFlag<&LogOptions::time_micros>},
+    {"-logtimestamps", "", "Show the time (default: 1)", kPlain, kFlag<&LogOptions::timestamps>},
+    {"-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)", kPlain,
+     kFlag<&LogOptions::to_console>},
+    {"-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)", kPlain,
+     kFlag<&LogOptions::shrink_at_start>},
+};
+
 } // namespace
 
-void AddDebugOptions(ArgsManager& args)
+OptionTopic<LogOptions> LogTopic() { return {OptionGroup::kDebug, kLog}; }
+
+std::vector<NodeTopic> DebugTopics() { return {{OptionGroup::kDebug, kDebug}}; }
+
+void AddLogOptions(ArgsManager& args)
 {
-    AddRows(args, OptionGroup::kDebug, kDebug);
+    AddRows(args, LogTopic());
     args.Add("-debug", "=<category>",
              "Log this category, or all with 1 or without a value; 0 forgets those before it. May "
              "be given several times. Categories: " +

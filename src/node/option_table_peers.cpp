@@ -5,41 +5,61 @@ namespace ibd {
 
 namespace {
 
+constexpr unsigned kPlain = OptionSpec::kPlain;
+constexpr unsigned kNoEffect = OptionSpec::kNoEffect;
 constexpr unsigned kHidden = OptionSpec::kHidden;
 constexpr unsigned kNetworkOnly = OptionSpec::kNetworkOnly;
 
-constexpr OptionRow kConnection[] = {
-    {"-addnode", "=<ip>", "Peer to stay connected to; may be repeated", kNetworkOnly},
+constexpr int64_t kMost = 1'000'000;
+constexpr int64_t kThousand = 1000;
+
+constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
+    {"-addnode", "=<ip>", "Peer to stay connected to; may be repeated", kNetworkOnly,
+     kTexts<&PeerNetworkOptions::added>},
     {"-asmap", "=<file>", "Map of networks to providers by which peers are spread"},
-    {"-bantime", "=<n>", "Seconds a ban made by hand lasts (default: 86400)"},
+    {"-bantime", "=<n>", "Seconds a ban made by hand lasts (default: 86400)", kPlain,
+     kClamped<&PeerNetworkOptions::ban_time>},
     {"-bind", "=<addr>[:<port>][=onion]",
      "Address to listen at (default: 0.0.0.0); =onion marks its connections as coming from Tor",
      kNetworkOnly},
-    {"-cjdnsreachable", "", "This host is in the CJDNS network (default: 0)"},
+    {"-cjdnsreachable", "", "This host is in the CJDNS network (default: 0)", kPlain,
+     kFlag<&PeerNetworkOptions::cjdns_reachable>},
     {"-connect", "=<ip>", "Connect to these peers only; -noconnect: to none", kNetworkOnly},
-    {"-discover", "", "Find out own addresses (default: 1 when listening)"},
-    {"-dns", "", "Look names of hosts up (default: 1)"},
-    {"-dnsseed", "", "Ask DNS for peers when few are known (default: 1)"},
+    {"-discover", "", "Find out own addresses (default: 1 when listening)", kPlain,
+     kFlag<&PeerNetworkOptions::discover>},
+    {"-dns", "", "Look names of hosts up (default: 1)", kPlain, kFlag<&PeerNetworkOptions::names>},
+    {"-dnsseed", "", "Ask DNS for peers when few are known (default: 1)", kPlain,
+     kFlag<&PeerNetworkOptions::dns_seed>},
     {"-externalip", "=<ip>", "Own address as peers see it"},
-    {"-fixedseeds", "", "Use built-in addresses where DNS has none (default: 1)"},
-    {"-forcednsseed", "", "Always ask DNS for peers (default: 0)"},
-    {"-i2pacceptincoming", "", "Take connections from I2P (default: 1)"},
+    {"-fixedseeds", "", "Use built-in addresses where DNS has none (default: 1)", kPlain,
+     kFlag<&PeerNetworkOptions::fixed_seeds>},
+    {"-forcednsseed", "", "Always ask DNS for peers (default: 0)", kPlain,
+     kFlag<&PeerNetworkOptions::force_dns_seed>},
+    {"-i2pacceptincoming", "", "Take connections from I2P (default: 1)", kPlain,
+     kFlag<&PeerNetworkOptions::i2p_accept>},
     {"-i2psam", "=<ip:port>", "SAM proxy of I2P"},
-    {"-listen", "", "Take connections from outside (default: 1)"},
+    {"-listen", "", "Take connections from outside (default: 1)", kPlain,
+     kFlag<&PeerNetworkOptions::listen>},
     {"-listenonion", "", "Make an onion service (default: 1)"},
-    {"-maxconnections", "=<n>", "Most connections to peers (default: 125)"},
-    {"-maxreceivebuffer", "=<n>", "Thousands of bytes to receive for a peer (default: 5000)"},
-    {"-maxsendbuffer", "=<n>", "Thousands of bytes to send to a peer (default: 1000)"},
+    {"-maxconnections", "=<n>", "Most connections to peers (default: 125)", kPlain,
+     kClamped<&PeerNetworkOptions::max_connections>.From(0, kMost)},
+    {"-maxreceivebuffer", "=<n>", "Thousands of bytes to receive for a peer (default: 5000)",
+     kPlain, kClamped<&PeerNetworkOptions::max_receive_buffer>.From(0, kMost, "", kThousand)},
+    {"-maxsendbuffer", "=<n>", "Thousands of bytes to send to a peer (default: 1000)", kPlain,
+     kClamped<&PeerNetworkOptions::max_send_buffer>.From(0, kMost, "", kThousand)},
     {"-maxuploadtarget", "=<n>",
      "Bytes to send in a day, with k, K, m, M, g, G, t or T, small letters for powers of 1000 "
      "(default: 0M, no bound)"},
-    {"-natpmp", "", "Have the router forward the port, by PCP or NAT-PMP (default: 1)"},
-    {"-networkactive", "", "Talk to peers at all (default: 1)"},
+    {"-natpmp", "", "Have the router forward the port, by PCP or NAT-PMP (default: 1)", kPlain,
+     kFlag<&PeerNetworkOptions::map_port>},
+    {"-networkactive", "", "Talk to peers at all (default: 1)", kPlain,
+     kFlag<&PeerNetworkOptions::active>},
     {"-onion", "=<ip:port|path>", "SOCKS5 proxy for onion services (default: -proxy)"},
     {"-onlynet", "=<net>", "Connect by ipv4, ipv6, onion, i2p or cjdns only; may be repeated"},
-    {"-peerblockfilters", "", "Serve block filters (BIP157) (default: 0)"},
+    {"-peerblockfilters", "", "Serve block filters (BIP157) (default: 0)", kNoEffect},
     {"-peerbloomfilters", "", "Serve Bloom filters (BIP37) (default: 0)"},
-    {"-peertimeout", "=<n>", "Seconds until a silent peer is left (default: 60)", kHidden},
+    {"-peertimeout", "=<n>", "Seconds until a silent peer is left (default: 60)", kHidden,
+     kClamped<&PeerNetworkOptions::peers, &PeerOptions::handshake_seconds>},
     {"-port", "=<port>",
      "Port to listen at (default: 8333, testnet3: 18333, testnet4: 48333, signet: 38333, regtest: "
      "18444)",
@@ -47,48 +67,80 @@ constexpr OptionRow kConnection[] = {
     {"-proxy", "=<ip>[:<port>]|unix:<path>[=<network>]", "SOCKS5 proxy; -noproxy: none",
      OptionSpec::kNoElision},
     {"-proxyrandomize", "", "Another login at the proxy for each connection (default: 1)"},
-    {"-seednode", "=<ip>", "Host to ask for peers; may be repeated"},
+    {"-seednode", "=<ip>", "Host to ask for peers; may be repeated", kPlain,
+     kTexts<&PeerNetworkOptions::seed_nodes>},
     {"-timeout", "=<n>", "Milliseconds to wait for a connection (default: 5000)"},
     {"-torcontrol", "=<ip>:<port>", "Control port of Tor (default: 127.0.0.1:9051)"},
     {"-torpassword", "=<pass>", "Its password", OptionSpec::kSensitive},
-    {"-txreconciliation", "", "Agree on transactions by sketches (BIP330) (default: 0)", kHidden},
+    {"-txreconciliation", "", "Agree on transactions by sketches (BIP330) (default: 0)",
+     kHidden | kNoEffect},
     {"-v2transport", "", "Encrypted connections (BIP324) (default: 1)"},
     {"-whitebind", "=<[permissions@]addr>", "Address to listen at for peers with permissions"},
     {"-whitelist", "=<[permissions@]IP address or network>", "Peers with permissions"},
 };
 
-constexpr OptionRow kRelay[] = {
+// Options about peers that help shows among others.
+
+constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
+    {"-blocksonly", "",
+     "Tolerate no transactions from peers; this version asks for none (default: 0)", kPlain,
+     kFlag<&PeerNetworkOptions::peers, &PeerOptions::blocks_only>},
+};
+
+constexpr OptionRow<PeerNetworkOptions> kDebug[] = {
+    {"-capturemessages", "", "Keep all messages of peers in message_capture/", kHidden,
+     kFlag<&PeerNetworkOptions::capture_messages>},
+    {"-checkaddrman", "=<n>", "Check the table of addresses in one of n calls", kHidden,
+     kClamped<&PeerNetworkOptions::check_addrman>.From(0, kMost)},
+    {"-logips", "", "Log addresses of peers (default: 0)", kPlain,
+     kFlag<&PeerNetworkOptions::peers, &PeerOptions::log_addresses>},
+};
+
+constexpr OptionRow<PeerNetworkOptions> kPermissions[] = {
+    {"-whitelistforcerelay", "", "Permission forcerelay for listed peers (default: 0)", kPlain,
+     kFlag<&PeerNetworkOptions::whitelist_forcerelay>},
+    {"-whitelistrelay", "", "Permission relay for listed peers (default: 1)", kPlain,
+     kFlag<&PeerNetworkOptions::whitelist_relay>},
+};
+
+constexpr OptionRow<NodeOptions> kRelay[] = {
     {"-acceptnonstdtxn", "", "Take transactions that are not standard; not on main", kHidden},
-    {"-bytespersigop", "=<n>", "Bytes that a signature operation counts as (default: 20)"},
+    {"-bytespersigop", "=<n>", "Bytes that a signature operation counts as (default: 20)", kPlain,
+     kClamped<&NodeOptions::policy, &PolicyOptions::bytes_per_sigop>.From(0, UINT32_MAX)},
     {"-datacarrier", "", "Relay transactions that carry data (default: 1)"},
-    {"-datacarriersize", "=<n>", "Most bytes of data in a transaction (default: 100000)"},
+    {"-datacarriersize", "=<n>", "Most bytes of data in a transaction (default: 100000)", kPlain,
+     kClamped<&NodeOptions::policy, &PolicyOptions::max_datacarrier>.From(0, UINT32_MAX)},
     {"-dustrelayfee", "=<amt>", "Fee rate that defines dust, BTC/kvB", kHidden},
     {"-incrementalrelayfee", "=<amt>", "Step of fee rates, BTC/kvB", kHidden},
     {"-minrelaytxfee", "=<amt>", "Fee rate below which is none, BTC/kvB (default: 0.000001)"},
-    {"-permitbaremultisig", "", "Relay bare multisig outputs (default: 1)"},
-    {"-privatebroadcast", "", "Send own transactions by Tor or I2P only (default: 0)"},
-    {"-whitelistforcerelay", "", "Permission forcerelay for listed peers (default: 0)"},
-    {"-whitelistrelay", "", "Permission relay for listed peers (default: 1)"},
+    {"-permitbaremultisig", "", "Relay bare multisig outputs (default: 1)", kPlain,
+     kFlag<&NodeOptions::policy, &PolicyOptions::permit_bare_multisig>},
+    {"-privatebroadcast", "", "Send own transactions by Tor or I2P only (default: 0)", kNoEffect},
 };
 
-constexpr OptionRow kMining[] = {
-    {"-blockmaxweight", "=<n>", "Most weight of a block template (default: 4000000)", kHidden},
+constexpr OptionRow<NodeOptions> kMining[] = {
+    {"-blockmaxweight", "=<n>", "Most weight of a block template (default: 4000000)", kHidden,
+     kClamped<&NodeOptions::assembler, &AssemblerOptions::max_weight>.From(0)},
     {"-blockmintxfee", "=<amt>", "Lowest fee rate in a template, BTC/kvB (default: 0.00000001)"},
-    {"-blockreservedweight", "=<n>", "Weight kept for header and coinbase (default: 8000)"},
-    {"-blockversion", "=<n>", "Version of made blocks", kHidden},
+    {"-blockreservedweight", "=<n>", "Weight kept for header and coinbase (default: 8000)", kPlain,
+     kClamped<&NodeOptions::assembler, &AssemblerOptions::reserved_weight>.From(0)},
+    {"-blockversion", "=<n>", "Version of made blocks", kHidden,
+     kClamped<&NodeOptions::assembler, &AssemblerOptions::version>.From(INT32_MIN, INT32_MAX)},
 };
 
 } // namespace
 
-void AddConnectionOptions(ArgsManager& args)
+std::vector<PeerTopic> PeerTopics()
 {
-    AddRows(args, OptionGroup::kConnection, kConnection);
+    return {{OptionGroup::kConnection, kConnection},
+            {OptionGroup::kGeneral, kGeneral},
+            {OptionGroup::kDebug, kDebug},
+            {OptionGroup::kRelay, kPermissions}};
 }
 
-void AddPolicyOptions(ArgsManager& args)
+std::vector<NodeTopic> PolicyTopics()
 {
-    AddRows(args, OptionGroup::kRelay, kRelay);
-    AddRows(args, OptionGroup::kMining, kMining);
+    return {{OptionGroup::kRelay, kRelay}, {OptionGroup::kMining, kMining}};
 }
 
 } // namespace ibd

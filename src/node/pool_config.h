@@ -1,15 +1,14 @@
-// Options of the transaction pool and its policy, from command line and bitcoin.conf.
+// Options about the pool of unconfirmed transactions that rows of option_table.h do not read.
 #pragma once
 
 #include "mempool/policy.h"
-#include "mempool/tx_pool.h"
 #include "util/args.h"
 
 namespace ibd {
 
-// The options must have passed CheckParameters().
-
-PolicyOptions ReadPolicy(const ArgsManager& args);
-PoolLimits ReadPoolLimits(const ArgsManager& args);
+/** Reads amounts that passed CheckParameters(), and options that depend on others. */
+void ReadPolicy(const ArgsManager& args, PolicyOptions& out);
+/** Sets `out` if the option is given; the value passed CheckParameters(). */
+void ReadAmount(const ArgsManager& args, const char* name, Amount& out);
 
 } // namespace ibd

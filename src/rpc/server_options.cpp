@@ -1,6 +1,7 @@
 // See server_options.h.
 #include "rpc/server_options.h"
 #include "net/address/subnet.h"
+#include "util/option_row.h"
 #include "util/strings.h"
 
 #include <algorithm>
@@ -106,68 +107,68 @@ Result<std::filesystem::perms> ReadCookiePerms(const ArgsManager& args)
     return BadData("Invalid -rpccookieperms={}; must be one of 'owner', 'group', or 'all'.", text);
 }
 
+constexpr unsigned kPlain = OptionSpec::kPlain;
+
+constexpr OptionRow<RpcServerOptions> kRows[] = {
+    {"-deprecatedrpc", "=<what>",
+     "Answer as older versions did: \"warnings\" makes that member one string",
+     OptionSpec::kHidden},
+    {"-server", "", "Accept JSON-RPC commands (default: 1)"},
+    {"-rpcallowip", "=<ip>",
+     "Accept JSON-RPC connections from this source: an address, a network with a mask "
+     "(1.2.3.4/255.255.255.0) or with bits (1.2.3.4/24). May be given several times"},
+    {"-rpcauth", "=<userpw>",
+     "User name and salted hash of the password, <user>:<salt>$<hash>, where the hash is "
+     "HMAC-SHA256 with the salt as key. May be given several times",
+     OptionSpec::kSensitive, kTexts<&RpcServerOptions::auth, &RpcAuthOptions::salted>},
+    {"-rpcbind", "=<addr>[:port]",
+     "Listen for JSON-RPC at this address; ignored unless -rpcallowip is given too. Use "
+     "[host]:port for IPv6. May be given several times (default: 127.0.0.1 and ::1)",
+     OptionSpec::kNetworkOnly},
+    {"-rpccookiefile", "=<loc>",
+     "Where the cookie for logging in goes; relative paths are below the network's data "
+     "directory (default: .cookie)"},
+    {"-rpccookieperms", "=<readable-by>",
+     "Users with read access to the cookie: owner, group or all (default: owner)"},
+    {"-rpcpassword", "=<pw>", "Password for JSON-RPC connections", OptionSpec::kSensitive,
+     kText<&RpcServerOptions::auth, &RpcAuthOptions::password>},
+    {"-rpcport", "=<port>",
+     "Listen for JSON-RPC at this port (default: 8332, testnet3: 18332, testnet4: 48332, "
+     "signet: 38332, regtest: 18443)",
+     OptionSpec::kNetworkOnly},
+    {"-rpcservertimeout", "=<n>", "Seconds until an idle connection is closed (default: 30)",
+     OptionSpec::kHidden,
+     kClamped<&RpcServerOptions::http, &HttpServerOptions::timeout_seconds>.From(INT32_MIN,
+                                                                                 INT32_MAX)},
+    {"-rpcthreads", "=<n>", "Threads that serve RPC calls (default: 16)", kPlain,
+     kClamped<&RpcServerOptions::http, &HttpServerOptions::threads>.From(INT32_MIN, INT32_MAX)},
+    {"-rpcuser", "=<user>", "User name for JSON-RPC connections", OptionSpec::kSensitive,
+     kText<&RpcServerOptions::auth, &RpcAuthOptions::user>},
+    {"-rpcwhitelist", "=<whitelist>",
+     "Calls that a user may make, <user>:<call>,<call>. May be given several times; with two "
+     "lists for one user, only calls in both are allowed",
+     kPlain, kTexts<&RpcServerOptions::auth, &RpcAuthOptions::whitelist>},
+    {"-rpcwhitelistdefault", "",
+     "Whether users without a list may call nothing (1) or everything (0); by default nothing "
+     "if any -rpcwhitelist is given",
+     kPlain, kFlag<&RpcServerOptions::auth, &RpcAuthOptions::whitelist_default>},
+    {"-rpcworkqueue", "=<n>", "RPC calls that may wait for a thread (default: 64)",
+     OptionSpec::kHidden,
+     kClamped<&RpcServerOptions::http, &HttpServerOptions::work_queue>.From(INT32_MIN, INT32_MAX)},
+};
+
 } // namespace
 
-void AddRpcOptions(ArgsManager& args)
-{
-    const auto add = [&](const char* name, const char* argument, const char* help,
-                         unsigned flags = OptionSpec::kPlain) {
-        args.Add(name, argument, help, OptionGroup::kRpc, flags);
-    };
-    add("-deprecatedrpc", "=<what>",
-        "Answer as older versions did: \"warnings\" makes that member one string",
-        OptionSpec::kHidden);
-    add("-server", "", "Accept JSON-RPC commands (default: 1)");
-    add("-rpcallowip", "=<ip>",
-        "Accept JSON-RPC connections from this source: an address, a network with a mask "
-        "(1.2.3.4/255.255.255.0) or with bits (1.2.3.4/24). May be given several times");
-    add("-rpcauth", "=<userpw>",
-        "User name and salted hash of the password, <user>:<salt>$<hash>, where the hash is "
-        "HMAC-SHA256 with the salt as key. May be given several times",
-        OptionSpec::kSensitive);
-    add("-rpcbind", "=<addr>[:port]",
-        "Listen for JSON-RPC at this address; ignored unless -rpcallowip is given too. Use "
-        "[host]:port for IPv6. May be given several times (default: 127.0.0.1 and ::1)",
-        OptionSpec::kNetworkOnly);
-    add("-rpccookiefile", "=<loc>",
-        "Where the cookie for logging in goes; relative paths are below the network's data "
-        "directory (default: .cookie)");
-    add("-rpccookieperms", "=<readable-by>",
-        "Users with read access to the cookie: owner, group or all (default: owner)");
-    add("-rpcpassword", "=<pw>", "Password for JSON-RPC connections", OptionSpec::kSensitive);
-    add("-rpcport", "=<port>",
-        "Listen for JSON-RPC at this port (default: 8332, testnet3: 18332, testnet4: 48332, "
-        "signet: 38332, regtest: 18443)",
-        OptionSpec::kNetworkOnly);
-    add("-rpcservertimeout", "=<n>", "Seconds until an idle connection is closed (default: 30)",
-        OptionSpec::kHidden);
-    add("-rpcthreads", "=<n>", "Threads that serve RPC calls (default: 16)");
-    add("-rpcuser", "=<user>", "User name for JSON-RPC connections", OptionSpec::kSensitive);
-    add("-rpcwhitelist", "=<whitelist>",
-        "Calls that a user may make, <user>:<call>,<call>. May be given several times; with two "
-        "lists for one user, only calls in both are allowed");
-    add("-rpcwhitelistdefault", "",
-        "Whether users without a list may call nothing (1) or everything (0); by default nothing "
-        "if any -rpcwhitelist is given");
-    add("-rpcworkqueue", "=<n>", "RPC calls that may wait for a thread (default: 64)",
-        OptionSpec::kHidden);
-}
+OptionTopic<RpcServerOptions> RpcServerTopic() { return {OptionGroup::kRpc, kRows}; }
 
 Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t default_port,
                                         const Path& network_dir, Logger& logger)
 {
     RpcServerOptions options;
+    IBD_RETURN_IF_ERROR(ReadRows(args, RpcServerTopic().rows, options));
     IBD_RETURN_IF_ERROR(ReadBind(args, default_port, logger, options.http));
     IBD_ASSIGN_OR_RETURN(options.http.allowed, ReadAllowed(args));
-    options.http.threads = static_cast<int>(args.GetInt("-rpcthreads", 16));
-    options.http.work_queue = static_cast<int>(args.GetInt("-rpcworkqueue", 64));
-    options.http.timeout_seconds = static_cast<int>(args.GetInt("-rpcservertimeout", 30));
     options.log_ips = args.GetBool("-logips", false);
-    options.auth.user = args.Get("-rpcuser", "");
-    options.auth.password = args.Get("-rpcpassword", "");
-    options.auth.salted = args.GetAll("-rpcauth");
-    options.auth.whitelist = args.GetAll("-rpcwhitelist");
-    options.auth.whitelist_default = args.GetBool("-rpcwhitelistdefault");
     const Path cookie = args.GetPath("-rpccookiefile", ".cookie");
     if (!cookie.empty()) options.auth.cookie = network_dir / cookie;
     IBD_ASSIGN_OR_RETURN(options.auth.cookie_perms, ReadCookiePerms(args));

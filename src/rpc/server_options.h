@@ -2,12 +2,13 @@
 #pragma once
 
 #include "jsonrpc/server.h"
-#include "util/args.h"
+#include "util/option_row.h"
 
 namespace ibd {
 
 /** The options of the "RPC server" group of -help. */
-void AddRpcOptions(ArgsManager& args);
+OptionTopic<RpcServerOptions> RpcServerTopic();
+inline void AddRpcOptions(ArgsManager& args) { AddRows(args, RpcServerTopic()); }
 
 /** Reads the options. `network_dir` is where the cookie goes unless -rpccookiefile is absolute. */
 Result<RpcServerOptions> ReadRpcOptions(const ArgsManager& args, uint16_t default_port,

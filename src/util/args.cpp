@@ -62,6 +62,15 @@ void ArgsManager::Add(OptionSpec spec)
     CHECK(is_new);
 }
 
+std::vector<std::string> ArgsManager::NamesWith(OptionSpec::Flag flag) const
+{
+    std::vector<std::string> names;
+    for (const auto& [name, spec] : m_specs) {
+        if ((spec.flags & flag) != 0) names.push_back(name);
+    }
+    return names;
+}
+
 Result<ArgValue> ArgsManager::Interpret(bool negated, const OptionSpec& spec,
                                         const std::optional<std::string>& value)
 {

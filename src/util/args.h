@@ -41,6 +41,8 @@ struct OptionSpec {
         kNoNegation = 8,  //!< -noname is an error
         kYesOrNo = 32,    //!< any value but 0 and 1 is an error
         kNoElision = 64,  //!< -name without a value is an error
+        kNoEffect = 128,  //!< accepted for Core's sake; for features that this version lacks
+        kRefused = 256,   //!< likewise, but an error unless 0
     };
 
     std::string name;     //!< with the dash: "-dbcache"
@@ -134,6 +136,8 @@ public:
     /** The options by group, wrapped at 79 columns; with hidden ones if `all`. */
     std::string Help(bool all) const;
 
+    /** The options with this flag, sorted. */
+    std::vector<std::string> NamesWith(OptionSpec::Flag flag) const;
     bool Knows(const std::string& name) const { return m_specs.contains(name); }
 
 private:

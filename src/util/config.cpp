@@ -1,5 +1,6 @@
 // See config.h.
 #include "util/config.h"
+#include "util/option_row.h"
 
 #include <fmt/format.h>
 
@@ -32,44 +33,57 @@ std::optional<Path> BaseDirectory(const ArgsManager& args)
     return path;
 }
 
+struct Nothing {}; //!< these are read one by one: they say where the others are read from
+
+constexpr OptionRow<Nothing> kGeneral[] = {
+    {"-help", "", "Print this help and exit (also -h and -?)"},
+    {"-version", "", "Print the version and exit"},
+    {"-conf", "=<file>",
+     "Configuration file; a relative path is below the data directory; on the command line "
+     "only (default: bitcoin.conf)"},
+    {"-datadir", "=<dir>", "Data directory (default: ~/.bitcoin)", OptionSpec::kNoNegation},
+    {"-includeconf", "=<file>",
+     "Further configuration file, relative to the data directory; in the configuration file "
+     "only"},
+};
+
+constexpr OptionRow<Nothing> kHelp[] = {
+    {"-h", "", ""},
+    {"-?", "", ""},
+};
+
+constexpr OptionRow<Nothing> kChain[] = {
+    {"-chain", "=<chain>", "Network: main, test, testnet4, signet or regtest (default: main)"},
+    {"-regtest", "", "Use the regression test network: blocks can be made at once",
+     OptionSpec::kHidden},
+    {"-signet", "", "Use the signet network"},
+    {"-signetchallenge", "", "Script, in hex, that the blocks of a custom signet satisfy",
+     OptionSpec::kNoNegation},
+    {"-signetseednode", "", "Seed node of a custom signet, host[:port]; may be repeated",
+     OptionSpec::kNoNegation},
+    {"-testnet", "", "Use testnet3, which is going out of use"},
+    {"-testnet4", "", "Use testnet4"},
+    {"-vbparams", "=deployment:start:end[:min_activation_height]",
+     "Start, timeout and minimum height of a version-bits deployment; not on main",
+     OptionSpec::kHidden},
+};
+
+constexpr OptionRow<Nothing> kDebug[] = {
+    {"-testactivationheight", "=name@height.",
+     "Height at which segwit, bip34, dersig, cltv or csv is enforced; not on main",
+     OptionSpec::kHidden},
+};
+
 } // namespace
 
 void AddCommonOptions(ArgsManager& args)
 {
-    const auto general = [&](const char* name, const char* argument, const char* help,
-                             unsigned flags = OptionSpec::kPlain) {
-        args.Add(name, argument, help, OptionGroup::kGeneral, flags);
-    };
-    const auto chain = [&](const char* name, const char* argument, const char* help,
-                           unsigned flags = OptionSpec::kPlain) {
-        args.Add(name, argument, help, OptionGroup::kChain, flags);
-    };
-    general("-help", "", "Print this help and exit (also -h and -?)");
-    for (const char* same : {"-h", "-?"}) args.Add(same, "", "", OptionGroup::kHidden);
-    general("-version", "", "Print the version and exit");
-    general("-conf", "=<file>",
-            "Configuration file; a relative path is below the data directory; on the command line "
-            "only (default: bitcoin.conf)");
-    general("-datadir", "=<dir>", "Data directory (default: ~/.bitcoin)", OptionSpec::kNoNegation);
-    general("-includeconf", "=<file>",
-            "Further configuration file, relative to the data directory; in the configuration file "
-            "only");
-    chain("-chain", "=<chain>", "Network: main, test, testnet4, signet or regtest (default: main)");
-    chain("-regtest", "", "Use the regression test network: blocks can be made at once",
-          OptionSpec::kHidden);
-    chain("-signet", "", "Use the signet network");
-    chain("-signetchallenge", "", "Script, in hex, that the blocks of a custom signet satisfy",
-          OptionSpec::kNoNegation);
-    chain("-signetseednode", "", "Seed node of a custom signet, host[:port]; may be repeated",
-          OptionSpec::kNoNegation);
-    args.Add("-testactivationheight", "=name@height.",
-             "Height at which segwit, bip34, dersig, cltv or csv is enforced; not on main",
-             OptionGroup::kDebug, OptionSpec::kHidden);
-    chain("-testnet", "", "Use testnet3, which is going out of use");
-    chain("-testnet4", "", "Use testnet4");
-    chain("-vbparams", "=deployment:start:end[:min_activation_height]",
-          "Start, timeout and minimum height of a version-bits deployment; not on main",
-          OptionSpec::kHidden);
+    using Topic = OptionTopic<Nothing>;
+    for (const Topic& topic :
+         {Topic{OptionGroup::kGeneral, kGeneral}, Topic{OptionGroup::kHidden, kHelp},
+          Topic{OptionGroup::kChain, kChain}, Topic{OptionGroup::kDebug, kDebug}}) {
+        AddRows(args, topic);
+    }
 }
 
 bool HelpRequested(const ArgsManager& args)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Figures of the structure: lines by module, methods of the largest classes, friends, columns.
+"""Figures of the structure: lines by module, methods of the largest classes, friends, options and
+calls that more than one file names.
 
     house_figures.py            prints them
     house_figures.py --check    exits 1 if one is above its bound
@@ -17,6 +18,7 @@ MAX_NODE_LINES = 5_500  # target: 5,000
 MAX_METHODS = {"booster": 92, "net": 170}  # target: 40 in both
 MAX_METHODS_ELSEWHERE = 125  # target: 70
 MAX_FRIENDS = 9  # target: 0
+MAX_SPREAD_OPTIONS = 99  # options that more than one file of src names; target: 60
 
 
 def without_comments(text):
@@ -88,6 +90,31 @@ def friends():
                                      without_comments(path.read_text()))]
 
 
+def sources():
+    """(path below the root, text without comments) of each source in src."""
+    return [(str(path.relative_to(ROOT)), without_comments(path.read_text()))
+            for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".h", ".cpp")]
+
+
+def files_by_option(texts):
+    """The files that name each option; the first of them declares it, with text behind the name."""
+    declared = {name for _, text in texts
+                for name in re.findall(r'(?:\{|args\.Add\()\s*"(-[a-z?][a-z0-9-]*)",\s*"', text)}
+    named = {name: [] for name in declared}
+    for path, text in texts:
+        for name in set(re.findall(r'"(-[a-z?][a-z0-9-]*)"', text)) & declared:
+            named[name].append(path)
+    return named
+
+
+def calls_told_twice(texts):
+    """Calls of the node in bitcoin-cli's own table, which the build makes from the node's."""
+    rpc = {name for path, text in texts if path.startswith("src/rpc/")
+           for name in re.findall(r'"([a-z]{4,})",\s*"[A-Z]', text)}
+    table = next(text for path, text in texts if path == "src/cli/param_table.cpp")
+    return sorted(rpc & set(re.findall(r'\{"([a-z]{4,})",', table)))
+
+
 def offences(lines, sizes, befriended):
     if lines["node"] > MAX_NODE_LINES:
         yield f"node has {lines['node']} lines, more than {MAX_NODE_LINES}"
@@ -99,9 +126,23 @@ def offences(lines, sizes, befriended):
         yield f"{len(befriended)} friends, more than {MAX_FRIENDS}: {', '.join(befriended)}"
 
 
+def spread(options):
+    return sorted(name for name, files in options.items() if len(files) > 1)
+
+
+def repeated(options, calls):
+    if len(spread(options)) > MAX_SPREAD_OPTIONS:
+        yield (f"{len(spread(options))} options are named in more than one file of src, more than "
+               f"{MAX_SPREAD_OPTIONS}: give the row a field (CONTRIBUTING.md, Files of a change)")
+    for name in calls:
+        yield f"src/cli/param_table.cpp: {name} is a call of this node: its row is made"
+
+
 def main():
     lines, sizes, befriended = lines_by_module(), largest_classes(), friends()
-    bad = list(offences(lines, sizes, befriended))
+    texts = sources()
+    options, calls = files_by_option(texts), calls_told_twice(texts)
+    bad = [*offences(lines, sizes, befriended), *repeated(options, calls)]
     if "--check" in sys.argv[1:]:
         print("\n".join(bad) if bad else "the structure keeps its bounds")
         return 1 if bad else 0
@@ -112,6 +153,7 @@ def main():
         print(f"{module:12} {name:24} {count:4}")
     print(f"\n{len(befriended)} friends")
     print("\n".join(befriended))
+    print(f"\n{len(options)} options, {len(spread(options))} of them named in more than one file")
     return 0
 
 

@@ -6,6 +6,7 @@
 #include "node/settings.h"
 #include "node/start_checks.h"
 #include "rpc/server_options.h"
+#include "support/option_checks.h"
 #include "support/temp_dir.h"
 #include "util/version.h"
 
@@ -43,6 +44,24 @@ Result<NodeOptions> Read(std::vector<const char*> words, const char* chain = "re
 }
 
 } // namespace
+
+TEST_CASE("help states the defaults that the options have, and ranges hold")
+{
+    const std::vector<std::string> none;
+    const auto read = Read({});
+    REQUIRE(read.Ok());
+    for (const NodeTopic& topic : NodeTopics()) {
+        CHECK(test::WrongDefaults(topic.rows, *read) == none);
+        CHECK(test::AcceptedBeyond(topic.rows) == none);
+    }
+    for (const PeerTopic& topic : PeerTopics()) {
+        CHECK(test::WrongDefaults(topic.rows, read->network) == none);
+        CHECK(test::AcceptedBeyond(topic.rows) == none);
+    }
+    CHECK(test::WrongDefaults(LogTopic().rows, LogOptions()) == none);
+    CHECK(test::WrongDefaults(RpcServerTopic().rows, RpcServerOptions()) == none);
+    CHECK(test::AcceptedBeyond(RpcServerTopic().rows) == none);
+}
 
 TEST_CASE("-dbcache is divided as in Core")
 {
