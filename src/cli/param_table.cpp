@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace ibd {
 
@@ -18,72 +19,37 @@ struct Call {
     std::string_view arguments;
 };
 
-constexpr Call kCalls[] = {
-    {"addconnection", "- - v2transport"},
-    {"addnode", "- - v2transport"},
-    {"addpeeraddress", "- port tried"},
-    {"analyzepsbt", "~psbt"},
+/** The calls of this node: written by rpc/cli_table_main.cpp when it is built. */
+constexpr Call kNodeCalls[] = {
+#include "cli/node_calls.inc"
+};
+
+/** Calls of other nodes, such as Core with a wallet, which bitcoin-cli may ask, too. */
+constexpr Call kOtherCalls[] = {
     {"backupwallet", "~destination"},
     {"bumpfee", "- options(conf_target,fee_rate,replaceable,outputs,original_change_index)"},
-    {"combinepsbt", "txs"},
-    {"combinerawtransaction", "txs"},
-    {"converttopsbt", "- permitsigdata iswitness psbt_version"},
-    {"createmultisig", "nrequired keys"},
-    {"createpsbt", "inputs outputs locktime replaceable version psbt_version"},
-    {"createrawtransaction", "inputs outputs locktime replaceable version"},
     {"createwallet", "~wallet_name disable_private_keys blank ~passphrase avoid_reuse descriptors "
                      "load_on_startup external_signer"},
     {"createwalletdescriptor", "- options(internal)"},
-    {"decodepsbt", "~psbt"},
-    {"decoderawtransaction", "- iswitness"},
-    {"deriveaddresses", "- range"},
-    {"descriptorprocesspsbt", "~psbt descriptors ~sighashtype bip32derivs finalize"},
-    {"disconnectnode", "- nodeid"},
-    {"dumptxouthints", "~path height"},
-    {"dumptxoutset", "~path ~type options(?rollback,in_memory)"},
     {"echoipc", "~arg"},
-    {"echojson", "arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9"},
     {"encryptwallet", "~passphrase"},
-    {"estimaterawfee", "conf_target threshold"},
-    {"estimatesmartfee", "conf_target"},
-    {"finalizepsbt", "~psbt extract"},
     {"fundrawtransaction",
      "- options(add_inputs,include_unsafe,minconf,maxconf,changePosition,includeWatching,"
      "lockUnspents,fee_rate,feeRate,subtractFeeFromOutputs,input_weights,conf_target,"
      "replaceable,solving_data,max_tx_weight) iswitness"},
-    {"generateblock", "- transactions submit"},
-    {"generatetoaddress", "nblocks - maxtries"},
-    {"generatetodescriptor", "num_blocks - maxtries"},
     {"getaddressesbylabel", "~label"},
     {"getbalance", "- minconf include_watchonly avoid_reuse"},
-    {"getblock", "- verbosity(verbose)"},
-    {"getblockfrompeer", "- peer_id"},
-    {"getblockhash", "height"},
-    {"getblockheader", "- verbose"},
-    {"getblockstats", "?hash_or_height stats"},
-    {"getblocktemplate", "template_request"},
-    {"getchaintxstats", "nblocks"},
     {"getdescriptoractivity", "blockhashes scanobjects include_mempool"},
     {"gethdkeys", "active_only(options,private)"},
-    {"getmempoolancestors", "- verbose"},
-    {"getmempooldescendants", "- verbose"},
-    {"getnetworkhashps", "nblocks height"},
     {"getnewaddress", "~label ~address_type"},
-    {"getnodeaddresses", "count"},
     {"getorphantxs", "verbosity"},
-    {"getrawmempool", "verbose mempool_sequence"},
-    {"getrawtransaction", "- verbosity(verbose)"},
     {"getreceivedbyaddress", "- minconf include_immature_coinbase"},
     {"getreceivedbylabel", "~label minconf include_immature_coinbase"},
     {"gettransaction", "- include_watchonly verbose"},
-    {"gettxout", "- n include_mempool"},
-    {"gettxoutproof", "txids"},
-    {"gettxoutsetinfo", "- ?hash_or_height use_index"},
     {"gettxspendingprevout", "outputs options(mempool_only,return_spending_tx)"},
     {"importdescriptors", "requests"},
     {"importmempool",
      "~filepath options(apply_fee_delta_priority,use_current_time,apply_unbroadcast_set)"},
-    {"joinpsbts", "txs"},
     {"keypoolrefill", "newsize"},
     {"listdescriptors", "private"},
     {"listreceivedbyaddress",
@@ -99,17 +65,13 @@ constexpr Call kCalls[] = {
     {"loadtxoutset", "~path"},
     {"loadwallet", "~filename load_on_startup"},
     {"lockunspent", "unlock transactions persistent"},
-    {"logging", "include exclude"},
     {"migratewallet", "~wallet_name ~passphrase load_wallet"},
     {"mockscheduler", "delta_time"},
-    {"prioritisetransaction", "- dummy fee_delta"},
-    {"pruneblockchain", "height"},
     {"psbtbumpfee", "- options(conf_target,fee_rate,replaceable,outputs,original_change_index,"
                     "psbt_version)"},
     {"rescanblockchain", "start_height stop_height"},
     {"restorewallet", "~wallet_name ~backup_file load_on_startup"},
     {"scanblocks", "- scanobjects start_height stop_height - options(filter_false_positives)"},
-    {"scantxoutset", "- scanobjects"},
     {"send", "outputs conf_target - fee_rate options(add_inputs,include_unsafe,minconf,maxconf,"
              "add_to_wallet,change_position,fee_rate,include_watching,inputs,locktime,"
              "lock_unspents,psbt,subtract_fee_from_outputs,conf_target,replaceable,solving_data,"
@@ -120,31 +82,16 @@ constexpr Call kCalls[] = {
      "solving_data,version)"},
     {"sendmany", "~dummy amounts minconf ~comment subtractfeefrom replaceable conf_target "
                  "~estimate_mode fee_rate verbose"},
-    {"sendmsgtopeer", "peer_id"},
-    {"sendrawtransaction", "- maxfeerate maxburnamount"},
     {"sendtoaddress",
      "~address amount ~comment ~comment_to subtractfeefromamount replaceable conf_target "
      "~estimate_mode avoid_reuse fee_rate verbose"},
-    {"setban", "- - bantime absolute"},
     {"setlabel", "- ~label"},
-    {"setmocktime", "timestamp"},
-    {"setnetworkactive", "state"},
     {"setwalletflag", "- value"},
     {"signmessage", "- ~message"},
-    {"signmessagewithprivkey", "- ~message"},
-    {"signrawtransactionwithkey", "- privkeys prevtxs"},
     {"signrawtransactionwithwallet", "- prevtxs"},
     {"simulaterawtransaction", "rawtxs options(include_watchonly)"},
-    {"stop", "wait"},
     {"submitpackage", "package maxfeerate maxburnamount"},
-    {"testmempoolaccept", "rawtxs maxfeerate"},
     {"unloadwallet", "~wallet_name load_on_startup"},
-    {"utxoupdatepsbt", "~psbt descriptors"},
-    {"verifychain", "checklevel nblocks"},
-    {"verifymessage", "- ~signature ~message"},
-    {"waitforblock", "- timeout"},
-    {"waitforblockheight", "height timeout"},
-    {"waitfornewblock", "timeout"},
     {"walletcreatefundedpsbt",
      "inputs outputs locktime options(add_inputs,include_unsafe,minconf,maxconf,"
      "changePosition,includeWatching,lockUnspents,fee_rate,feeRate,subtractFeeFromOutputs,"
@@ -153,6 +100,18 @@ constexpr Call kCalls[] = {
     {"walletpassphrasechange", "~oldpassphrase ~newpassphrase"},
     {"walletprocesspsbt", "~psbt sign ~sighashtype bip32derivs finalize"},
 };
+
+constexpr const Call* FindCall(std::span<const Call> calls, std::string_view method)
+{
+    const auto it = std::ranges::find(calls, method, &Call::method);
+    return it == calls.end() ? nullptr : &*it;
+}
+
+static_assert(std::ranges::none_of(kOtherCalls,
+                                   [](const Call& call) {
+                                       return FindCall(kNodeCalls, call.method) != nullptr;
+                                   }),
+              "a call of this node stands among those of others: delete it there");
 
 enum class Form { kJson, kJsonOrText, kText };
 
@@ -171,10 +130,10 @@ Param ReadParam(std::string_view word)
 /** The words for the call's arguments; empty if none is converted. */
 std::vector<std::string_view> ArgumentsOf(std::string_view method)
 {
-    const auto it = std::find_if(std::begin(kCalls), std::end(kCalls),
-                                 [&](const Call& call) { return call.method == method; });
-    if (it == std::end(kCalls)) return {};
-    return Split(it->arguments, ' ');
+    const Call* call = FindCall(kNodeCalls, method);
+    if (call == nullptr) call = FindCall(kOtherCalls, method);
+    if (call == nullptr) return {};
+    return Split(call->arguments, ' ');
 }
 
 std::optional<Param> Find(std::string_view method, size_t position)

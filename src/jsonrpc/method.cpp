@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 namespace ibd {
 
 namespace {
@@ -404,6 +406,51 @@ UniValue RpcMethod::ToPositional(const UniValue& named) const
     UniValue array(UniValue::VARR);
     array.push_backV(values);
     return array;
+}
+
+namespace {
+
+/** The sign before the name; nothing: plain text, which needs no name. */
+std::optional<std::string> CliSign(const RpcArg& arg)
+{
+    switch (arg.cli) {
+    case CliForm::kFreeText: return "~";
+    case CliForm::kJsonOrText: return "?";
+    case CliForm::kJson: return "";
+    case CliForm::kByType: break;
+    }
+    if (IsString(arg.type)) return std::nullopt;
+    return "";
+}
+
+std::string CliWord(const RpcArg& arg)
+{
+    const auto sign = CliSign(arg);
+    if (!sign) return "-";
+    std::vector<std::string> others;
+    for (const std::string_view name : Split(arg.names, '|')) {
+        if (name != arg.Name()) others.push_back(*sign + std::string(name));
+    }
+    for (const RpcArg& member : arg.members) {
+        const auto sign_of = CliSign(member);
+        if (arg.type != RpcType::kNamedOptions || !sign_of) continue;
+        for (const std::string_view name : Split(member.names, '|')) {
+            others.push_back(*sign_of + std::string(name));
+        }
+    }
+    std::string word = *sign + arg.Name();
+    if (!others.empty()) word += fmt::format("({})", fmt::join(others, ","));
+    return word;
+}
+
+} // namespace
+
+std::string RpcMethod::CliWords() const
+{
+    std::vector<std::string> words;
+    for (const RpcArg& arg : args) words.push_back(CliWord(arg));
+    while (!words.empty() && words.back() == "-") words.pop_back();
+    return fmt::format("{}", fmt::join(words, " "));
 }
 
 void RpcMethod::AppendConversions(UniValue& out) const

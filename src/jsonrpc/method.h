@@ -30,9 +30,16 @@ enum class RpcType {
     kAny,          //!< checked by the handler
 };
 
+/** How bitcoin-cli sends the word of an argument. */
+enum class CliForm {
+    kByType,     //!< strings as text, all else as JSON
+    kFreeText,   //!< text that may contain '=', which does not end a name then: paths, base64
+    kJson,       //!< as JSON, whatever the type
+    kJsonOrText, //!< as JSON, or as text if it is none: a height or a hash
+};
+
 struct RpcArg {
-    std::string names; //!< "verbosity
-                       //!< verbose": the name, then aliases
+    std::string names; //!< "verbosity|verbose": the name, then aliases
     RpcType type = RpcType::kString;
     bool required = false;
     std::string default_text; //!< shown in help if optional
@@ -40,9 +47,17 @@ struct RpcArg {
     std::vector<RpcArg> members = {}; //!< of kNamedOptions and kArray
     std::string one_line = {};        //!< text in the usage line, if not name or members
     bool hidden = false;              //!< not in help, nor are later arguments
+    CliForm cli = CliForm::kByType;
 
     std::string Name() const { return names.substr(0, names.find('|')); }
 };
+
+/** The argument with another form than that of its type. */
+inline RpcArg WithCliForm(RpcArg arg, CliForm form)
+{
+    arg.cli = form;
+    return arg;
+}
 
 /** Arguments in order, checked against the method's list: of the right type, or null/absent. */
 class RpcCall {
@@ -121,6 +136,8 @@ struct RpcMethod {
     UniValue ToPositional(const UniValue& named) const;
     /** Appends [method, position, name, whether it is a string] for each name of each argument. */
     void AppendConversions(UniValue& out) const;
+    /** The arguments in order, a word each, in the notation of cli/param_table.cpp. */
+    std::string CliWords() const;
 };
 
 } // namespace ibd

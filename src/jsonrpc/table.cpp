@@ -115,6 +115,16 @@ UniValue RpcTable::Conversions() const
     return out;
 }
 
+std::string RpcTable::CliTable() const
+{
+    std::string text;
+    for (const auto& [name, method] : m_methods) {
+        const std::string words = method.CliWords();
+        if (!words.empty()) text += fmt::format("{{\"{}\", \"{}\"}},\n", name, words);
+    }
+    return text;
+}
+
 std::vector<RpcTable::Active> RpcTable::ActiveCalls() const
 {
     const Lock lock(m_mutex);

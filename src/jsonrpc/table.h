@@ -37,6 +37,8 @@ public:
 
     /** All arguments of all calls, including hidden ones, by RpcMethod::AppendConversions. */
     UniValue Conversions() const;
+    /** The lines of bitcoin-cli's table: {"call", "words"}, for each call with converted words. */
+    std::string CliTable() const;
 
     /** A running call. */
     struct Active {

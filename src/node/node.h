@@ -11,7 +11,7 @@
 #include "node/commands.h"
 #include "node/node_network.h"
 #include "node/pool_feed.h"
-#include "node/tip_coins.h"
+#include "rpc/tip_coins.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mempool.h"

@@ -107,7 +107,8 @@ RpcMethod GetBlockStats(ChainContext& context)
         "getblockstats",
         "Figures about a block of the active chain. Amounts are in satoshis, fee rates in "
         "satoshis per virtual byte.",
-        {{"hash_or_height", RpcType::kAny, true, "", "The block, by hash or height"},
+        {WithCliForm({"hash_or_height", RpcType::kAny, true, "", "The block, by hash or height"},
+                     CliForm::kJsonOrText),
          {"stats",
           RpcType::kArray,
           false,

@@ -200,8 +200,9 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
         "chain. Takes a while.",
         {{"hash_type", RpcType::kString, false, "hash_serialized_3",
           "hash_serialized_3, muhash or none"},
-         {"hash_or_height", RpcType::kAny, false, "the tip",
-          "The block; blocks from there to the tip are undone in memory"},
+         WithCliForm({"hash_or_height", RpcType::kAny, false, "the tip",
+                      "The block; blocks from there to the tip are undone in memory"},
+                     CliForm::kJsonOrText),
          {"use_index", RpcType::kBool, false, "true",
           "Accepted for Core's sake; there is no "
           "index"}},
@@ -347,17 +348,20 @@ RpcMethod MakeDumpTxOutSet(ChainContext& context)
         "dumptxoutset",
         "Writes all unspent outputs at a block to a snapshot file. The chain itself is not "
         "moved: older states are reached by undoing blocks in memory.",
-        {{"path", RpcType::kString, true, "",
-          "The file; a relative path is below the data directory"},
-         {"type", RpcType::kString, false, "",
-          "\"latest\": at the tip. \"rollback\": at the block of the rollback option, or at the "
-          "highest assumeutxo block"},
+        {WithCliForm({"path", RpcType::kString, true, "",
+                      "The file; a relative path is below the data directory"},
+                     CliForm::kFreeText),
+         WithCliForm({"type", RpcType::kString, false, "",
+                      "\"latest\": at the tip. \"rollback\": at the block of the rollback option, "
+                      "or at the highest assumeutxo block"},
+                     CliForm::kFreeText),
          {"options",
           RpcType::kNamedOptions,
           false,
           "",
           "",
-          {{"rollback", RpcType::kAny, false, "", "Height or hash of the block"},
+          {WithCliForm({"rollback", RpcType::kAny, false, "", "Height or hash of the block"},
+                       CliForm::kJsonOrText),
            {"in_memory", RpcType::kBool, false, "", "Accepted for Core's sake"}}}},
         "{\n  \"coins_written\": n,       (numeric) Number of coins in the file\n"
         "  \"base_hash\": \"hex\",       (string) The block\n"

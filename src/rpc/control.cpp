@@ -210,12 +210,12 @@ RpcMethod SetMockTime(ControlContext& context)
             }};
 }
 
-RpcMethod Echo(const char* name)
+RpcMethod Echo(const char* name, CliForm form)
 {
     std::vector<RpcArg> args;
     constexpr int kArgs = 10;
     for (int i = 0; i < kArgs; ++i) {
-        args.push_back({fmt::format("arg{}", i), RpcType::kText, false, "", ""});
+        args.push_back(WithCliForm({fmt::format("arg{}", i), RpcType::kText, false, "", ""}, form));
     }
     return {"hidden",
             name,
@@ -250,8 +250,8 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
         table.Add(std::move(method));
     }
     table.Add(SetMockTime(context));
-    table.Add(Echo("echo"));
-    table.Add(Echo("echojson"));
+    table.Add(Echo("echo", CliForm::kByType));
+    table.Add(Echo("echojson", CliForm::kJson));
 }
 
 } // namespace ibd

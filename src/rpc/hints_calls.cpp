@@ -124,8 +124,9 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
          "unspent at a block. All of the blocks up to it must be stored. Takes a while, in which "
          "the node goes on as usual; if it is stopped meanwhile, a call for the same height goes "
          "on where it was.",
-         {{"path", RpcType::kString, true, "",
-           "The file; a relative path is below the data directory"},
+         {WithCliForm({"path", RpcType::kString, true, "",
+                       "The file; a relative path is below the data directory"},
+                      CliForm::kFreeText),
           {"height", RpcType::kNumber, false, "the tip", "Height of the block"}},
          "{\n  \"outputs\": n,           (numeric) Outputs that the hints speak of\n"
          "  \"unspent\": n,           (numeric) Of these, unspent at the block\n"

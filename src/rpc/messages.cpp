@@ -52,24 +52,29 @@ UniValue Verify(const ChainContext& context, const RpcCall& call)
     return Bool(std::equal(hash.begin(), hash.end(), shape.parts[0].begin()));
 }
 
+RpcArg MessageArg()
+{
+    return WithCliForm({"message", RpcType::kString, true, "", "The message"}, CliForm::kFreeText);
+}
+
 } // namespace
 
 void AddMessageMethods(RpcTable& table, ChainContext& context)
 {
-    table.Add({"util",
-               "verifymessage",
-               "Whether a message was signed by the key of an address.",
-               {{"address", RpcType::kString, true, "", "A pay-to-public-key-hash address"},
-                {"signature", RpcType::kString, true, "", "In base 64"},
-                {"message", RpcType::kString, true, "", "The message"}},
-               "true|false    (boolean) Whether it was",
-               "\"1D1ZrZNe3JUo7ZycKEYQQiQAWd9y54F4XX\" \"signature\" \"my message\"",
-               [&context](const RpcCall& call) { return Verify(context, call); }});
+    table.Add(
+        {"util",
+         "verifymessage",
+         "Whether a message was signed by the key of an address.",
+         {{"address", RpcType::kString, true, "", "A pay-to-public-key-hash address"},
+          WithCliForm({"signature", RpcType::kString, true, "", "In base 64"}, CliForm::kFreeText),
+          MessageArg()},
+         "true|false    (boolean) Whether it was",
+         "\"1D1ZrZNe3JUo7ZycKEYQQiQAWd9y54F4XX\" \"signature\" \"my message\"",
+         [&context](const RpcCall& call) { return Verify(context, call); }});
     table.Add({"util",
                "signmessagewithprivkey",
                "Signs a message.",
-               {{"privkey", RpcType::kString, true, "", "The private key"},
-                {"message", RpcType::kString, true, "", "The message"}},
+               {{"privkey", RpcType::kString, true, "", "The private key"}, MessageArg()},
                "\"signature\"    (string) In base 64",
                "\"privkey\" \"my message\"",
                [&context](const RpcCall& call) { return Sign(context, call); }});

@@ -315,7 +315,11 @@ Psbt ParsePsbt(const UniValue& base64)
     return std::move(psbt).Value();
 }
 
-RpcArg PsbtArg() { return {"psbt", RpcType::kString, true, "", "The PSBT, base64"}; }
+RpcArg PsbtArg()
+{
+    return WithCliForm({"psbt", RpcType::kString, true, "", "The PSBT, base64"},
+                       CliForm::kFreeText);
+}
 
 std::string PsbtText(const Psbt& psbt) { return ToBase64(EncodePsbt(psbt)); }
 

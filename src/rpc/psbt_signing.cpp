@@ -112,23 +112,25 @@ RpcMethod UpdateMethod(ChainContext& context)
 
 RpcMethod ProcessMethod(ChainContext& context)
 {
-    return {"rawtransactions",
-            "descriptorprocesspsbt",
-            "As utxoupdatepsbt; and signs with the private keys of the descriptors.",
-            {PsbtArg(),
-             DescriptorsArg(true),
-             {"sighashtype", RpcType::kString, false, "DEFAULT for Taproot, ALL otherwise",
-              "DEFAULT, or ALL, NONE or SINGLE with or without |ANYONECANPAY; must be that of the "
-              "PSBT, if it has one"},
-             {"bip32derivs", RpcType::kBool, false, "true", "Whether to add where keys come from"},
-             {"finalize", RpcType::kBool, false, "true",
-              "Whether to turn signatures into final scripts where nothing is missing"}},
-            "{\n  \"psbt\" : \"base64\",   (string) The PSBT\n"
-            "  \"complete\" : bool,   (boolean) Whether all inputs are signed\n"
-            "  \"hex\" : \"hex\"        (string) Then the transaction\n}",
-            "\"psbt\" '[\"descriptor1\",\"descriptor2\"]'\n"
-            "\"psbt\" '[{\"desc\":\"mydescriptor\",\"range\":21}]'",
-            [&context](const RpcCall& call) { return ProcessPsbt(context, call); }};
+    return {
+        "rawtransactions",
+        "descriptorprocesspsbt",
+        "As utxoupdatepsbt; and signs with the private keys of the descriptors.",
+        {PsbtArg(),
+         DescriptorsArg(true),
+         WithCliForm({"sighashtype", RpcType::kString, false, "DEFAULT for Taproot, ALL otherwise",
+                      "DEFAULT, or ALL, NONE or SINGLE with or without |ANYONECANPAY; must be "
+                      "that of the PSBT, if it has one"},
+                     CliForm::kFreeText),
+         {"bip32derivs", RpcType::kBool, false, "true", "Whether to add where keys come from"},
+         {"finalize", RpcType::kBool, false, "true",
+          "Whether to turn signatures into final scripts where nothing is missing"}},
+        "{\n  \"psbt\" : \"base64\",   (string) The PSBT\n"
+        "  \"complete\" : bool,   (boolean) Whether all inputs are signed\n"
+        "  \"hex\" : \"hex\"        (string) Then the transaction\n}",
+        "\"psbt\" '[\"descriptor1\",\"descriptor2\"]'\n"
+        "\"psbt\" '[{\"desc\":\"mydescriptor\",\"range\":21}]'",
+        [&context](const RpcCall& call) { return ProcessPsbt(context, call); }};
 }
 
 } // namespace

@@ -1,0 +1,10 @@
+# The node's calls as bitcoin-cli sees them, from the node's own table: a program writes them.
+set(table ${CMAKE_BINARY_DIR}/generated/cli/node_calls.inc)
+add_executable(cli_table ${CMAKE_SOURCE_DIR}/src/rpc/cli_table_main.cpp)
+target_link_libraries(cli_table PRIVATE ibd_rpc)
+set_target_properties(cli_table PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/cli)
+add_custom_command(OUTPUT ${table} COMMAND cli_table ${table} DEPENDS cli_table VERBATIM)
+set_source_files_properties(${folder}/param_table.cpp PROPERTIES OBJECT_DEPENDS ${table})
+target_sources(ibd_cli PRIVATE ${table})
+target_include_directories(ibd_cli PRIVATE ${CMAKE_BINARY_DIR}/generated)
