@@ -128,7 +128,10 @@ void AddFeeMethods(RpcTable& table, bool enabled)
                  "The share of transactions at a fee that is to be confirmed in time, 0 to 1"}},
                "{\n  \"short\", \"medium\", \"long\": {    (json object) Where it reaches the "
                "target\n"
-               "    \"decay\": n, \"scale\": n, \"fail\": { }, \"errors\": [ \"str\" ]\n  }\n}",
+               "    \"decay\": n, \"scale\": n,\n"
+               "    \"fail\": { \"startrange\", \"endrange\", \"withintarget\",\n"
+               "              \"totalconfirmed\", \"inmempool\", \"leftmempool\" },\n"
+               "    \"errors\": [ \"str\" ]\n  }\n}",
                "6 0.9",
                [enabled](const RpcCall& call) {
                    RequireEstimates(enabled);

@@ -160,6 +160,7 @@ RpcMethod DisconnectNode(NetContext& context)
             "null",
             "\"192.168.0.6:8333\"\n\"\" 1",
             [&context](const RpcCall& call) -> UniValue {
+                PeerNetwork& network = context.Network();
                 // A number out of range is reported first, whatever the address.
                 const std::optional<int64_t> id =
                     call.Has(1) ? std::optional(call.Int(1)) : std::nullopt;
@@ -168,7 +169,6 @@ RpcMethod DisconnectNode(NetContext& context)
                     throw RpcError{RpcCode::kInvalidParams,
                                    "Only one of address and nodeid should be provided."};
                 }
-                PeerNetwork& network = context.Network();
                 if (id ? network.Disconnect(*id) : network.Disconnect(call.String(0))) {
                     return {};
                 }

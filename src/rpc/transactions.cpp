@@ -131,7 +131,8 @@ RpcMethod GetRawTransaction(ChainContext& context, const TxPool& pool)
             "  \"weight\": n, \"locktime\": n,\n"
             "  \"vin\": [ { \"txid\", \"vout\", \"scriptSig\", \"txinwitness\", \"prevout\", "
             "\"sequence\" } ],\n"
-            "  \"vout\": [ { \"value\", \"n\", \"scriptPubKey\" } ],\n"
+            "  \"vout\": [ { \"value\", \"n\", \"scriptPubKey\": { \"asm\", \"desc\", \"hex\", "
+            "\"address\", \"type\" } } ],\n"
             "  \"fee\": n, \"hex\": \"hex\", \"blockhash\": \"hex\", \"confirmations\": n,\n"
             "  \"time\": n, \"blocktime\": n\n}",
             "\"txid\" 1 \"blockhash\"",
