@@ -39,6 +39,8 @@ public:
     void WatchAdvice(Advised advised) { m_advised = std::move(advised); }
     /** What the disk says that it has left, whatever it has. */
     void SetSpace(uint64_t bytes) { m_space = bytes; }
+    /** The monotonic clock, microseconds, in place of the machine's. */
+    void SetClock(std::function<int64_t()> micros) { m_clock = std::move(micros); }
     /** Loses what was written but not synced, as a power cut does. Call when all is closed. */
     void LoseUnsynced();
     uint64_t Operations() const { return m_operations; }
@@ -69,7 +71,7 @@ public:
         return m_space ? *m_space : m_inner->SpaceAvailable(p);
     }
     int64_t UnixTime() override { return 1'700'000'000; }
-    int64_t MonotonicMicros() override { return m_inner->MonotonicMicros(); }
+    int64_t MonotonicMicros() override { return m_clock ? m_clock() : m_inner->MonotonicMicros(); }
     void RandomBytes(MutableByteSpan out) override;
 
     // For the files.
@@ -94,6 +96,7 @@ private:
     std::function<bool(const Path&)> m_corrupt;
     std::function<bool(const Path&)> m_cut;
     Advised m_advised;
+    std::function<int64_t()> m_clock;
     std::optional<uint64_t> m_space;
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};

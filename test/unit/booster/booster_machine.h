@@ -67,10 +67,11 @@ public:
         IBD_ASSIGN_OR_RETURN(m_dir, DataDir::Open(env, {m_base, {}, "regtest"}));
         ChainStackOptions options;
         options.manager.hash_key = {1, 2};
-        options.manager.assume_valid = m_world.terminal;
+        options.manager.assume_valid = assume_valid.value_or(m_world.terminal);
         // With all headers the run does not wait for more.
         options.manager.max_tip_age =
             env.UnixTime() - int64_t{m_world.Header(m_world.blocks.size() - 1).time};
+        if (expects_more_headers) options.manager.max_tip_age = 0;
         options.index.before_io = check;
         options.blocks.max_file_size = 8 << 10;
         options.blocks.block_chunk = 4 << 10;
@@ -192,6 +193,10 @@ public:
     const HeaderNode& Tip() const { return *m_tip; }
     BlockStore& Blocks() { return m_stack->Blocks(); }
     Path Booster() const { return m_base / "booster"; }
+
+    // For Open().
+    std::optional<BlockHash> assume_valid; //!< nothing: where the hints end
+    bool expects_more_headers = false;     //!< however many there are
 
 private:
     const World& m_world;

@@ -182,7 +182,7 @@ private:
 };
 
 /** The network goes on while the booster has nothing to do, on the booster's thread. */
-class SteppedFetcher final : public BlockFetcher {
+class SteppedFetcher : public BlockFetcher {
 public:
     explicit SteppedFetcher(Net& net) : m_net(net) {}
 
@@ -209,13 +209,15 @@ public:
 
     HeadersTold AskForLastHeaders() override { return m_net.us.Peers().AskForLastHeaders(); }
 
-private:
+protected:
     void Step() const
     {
         REQUIRE(m_net.Sim().Step());
         REQUIRE(m_net.Sim().Now() < kStart * kSecond + kLongest);
     }
+    bool Fetches() const { return m_supply != nullptr; }
 
+private:
     Net& m_net;
     PeerBlockSupply* m_supply = nullptr;
 };
