@@ -19,10 +19,16 @@ bool HasSpoilt(const BlockDownloader::Source& source, const HeaderNode& node)
 
 } // namespace
 
-void BlockDownloader::SetGoal(DownloadGoal& goal)
+void BlockDownloader::SetGoal(DownloadGoal& goal, int64_t now)
 {
     m_goal = &goal;
     GoalChanged();
+    // Otherwise a request that is of no use any more would count as the one that delays all others.
+    std::vector<const HeaderNode*> stored;
+    for (const auto& [node, owed] : m_asked) {
+        if (goal.Have(*node)) stored.push_back(node);
+    }
+    for (const HeaderNode* node : stored) Stored(*node, now);
 }
 
 void BlockDownloader::GoalChanged()
@@ -37,10 +43,12 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
 {
     std::vector<const HeaderNode*> out;
     if (!source.best_known) return out;
+    GiveUpLost(source, now);
     Load& load = m_loads[source.peer];
     const size_t most = FreeSlots(load, source.most, now);
     if (most == 0) return out;
     AskAgain(source, most, out);
+    AskLost(source, most, now, out);
     AskPreferred(source, most, out);
     const bool window_full = AskNext(source, most, now, out);
     const bool idle = load.requests.empty();
@@ -124,6 +132,46 @@ void BlockDownloader::AskAgain(const Source& source, size_t most,
         }
         if (CanServe(source, node)) out.push_back(&node);
         ++it;
+    }
+}
+
+bool BlockDownloader::MayHave(const Source& source, const HeaderNode& node, int64_t now) const
+{
+    const HeaderNode& best = *source.best_known;
+    const auto lacked = m_lack.find({source.peer, &node});
+    if (lacked != m_lack.end() && now < lacked->second) return false;
+    if (HasSpoilt(source, node)) return false;
+    if (best.chain_work < node.chain_work) return false;
+    return !source.limited || best.height - node.height < kLimitedDepth;
+}
+
+/** Requests blocks that turned out damaged. The cursor does not wait for them, because many peers
+ *  have only the last blocks. When the chain is about to change, peers have left it already, and
+ *  most have its blocks nevertheless. */
+void BlockDownloader::AskLost(const Source& source, size_t most, int64_t now,
+                              std::vector<const HeaderNode*>& out) const
+{
+    const HeaderNode* node = m_goal->NextLost(-1);
+    for (; node && out.size() < most; node = m_goal->NextLost(node->height)) {
+        if (IsAsked(*node) || IsIn(out, *node)) continue;
+        if (MayHave(source, *node, now)) out.push_back(node);
+    }
+}
+
+/** A peer on another chain need not have a lost block, and peers do not say so: the next is asked,
+ *  and it is not disconnected. */
+void BlockDownloader::GiveUpLost(const Source& source, int64_t now)
+{
+    std::vector<const HeaderNode*> late;
+    for (const Asked& request : m_loads[source.peer].requests) {
+        const HeaderNode& node = *request.node;
+        if (source.best_known->Ancestor(node.height) == &node) continue;
+        if (m_goal->NextLost(node.height - 1) != &node) continue;
+        if (now > m_asked.at(&node).since + kLostPatience) late.push_back(&node);
+    }
+    for (const HeaderNode* node : late) {
+        m_lack[{source.peer, node}] = now + kLostRetry;
+        GiveUp(source.peer, *node, now);
     }
 }
 
@@ -257,6 +305,7 @@ void BlockDownloader::Stored(const HeaderNode& node, int64_t now)
 
 void BlockDownloader::Disconnected(PeerId peer)
 {
+    std::erase_if(m_lack, [peer](const auto& entry) { return entry.first.first == peer; });
     const auto found = m_loads.find(peer);
     if (found == m_loads.end()) return;
     for (const Asked& request : found->second.requests) {

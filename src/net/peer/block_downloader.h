@@ -39,6 +39,10 @@ public:
     /** Blocks from this height on are requested before all others from each peer that has them. */
     virtual int32_t PreferredFrom() const { return kNoneFirst; }
     static constexpr int32_t kNoneFirst = std::numeric_limits<int32_t>::max();
+    /** The lowest block above height `after` that is needed again, as the stored one is damaged. It
+     *  is none of NextMissing(), and is requested from any peer that has it, whatever WindowEnd()
+     *  is; null: none. */
+    virtual const HeaderNode* NextLost(int32_t /*after*/) const { return nullptr; }
 };
 
 class BlockDownloader {
@@ -65,6 +69,10 @@ public:
     /** Interval of searching the branch of an idle peer, which costs time in proportion to the
      *  window. */
     static constexpr int64_t kBranchInterval = 1'000'000;
+    /** Time for an answer of a peer that may lack a lost block. */
+    static constexpr int64_t kLostPatience = 10'000'000;
+    /** Until it is asked again. */
+    static constexpr int64_t kLostRetry = 600'000'000;
     /** A node that keeps the last 288 blocks may have deleted the oldest of these. */
     static constexpr int32_t kLimitedDepth = 286;
 
@@ -72,7 +80,8 @@ public:
      *  it. */
     BlockDownloader(DownloadGoal& goal, int64_t spacing) : m_goal(&goal), m_spacing(spacing) {}
 
-    void SetGoal(DownloadGoal& goal);
+    /** Requests for blocks that the new goal has are forgotten, the others stay. */
+    void SetGoal(DownloadGoal& goal, int64_t now);
     /** Headers or the tip changed, so other blocks may be missing. */
     void GoalChanged();
 
@@ -120,6 +129,8 @@ public:
      *  be asked for the block. Empty until it is set; removed with the request. */
     std::unique_ptr<PartialBlock>& Partial(PeerId peer, const HeaderNode& node);
     bool Idle() const { return m_asked.empty(); }
+    /** Whether a block of the goal is missing, requested or not. */
+    bool AnyMissing() const { return m_goal->NextMissing(-1) != nullptr; }
     size_t RequestsTo(PeerId peer) const;
     /** Number of requested blocks. */
     size_t BlocksAsked() const { return m_asked.size(); }
@@ -166,6 +177,10 @@ private:
     void RemoveAsked(PeerId peer, const HeaderNode& node);
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
+    bool MayHave(const Source& source, const HeaderNode& node, int64_t now) const;
+    void GiveUpLost(const Source& source, int64_t now);
+    void AskLost(const Source& source, size_t most, int64_t now,
+                 std::vector<const HeaderNode*>& out) const;
     void AskPreferred(const Source& source, size_t most, std::vector<const HeaderNode*>& out) const;
     bool AskNext(const Source& source, size_t most, int64_t now,
                  std::vector<const HeaderNode*>& out);
@@ -191,6 +206,8 @@ private:
     /** Blocks to be requested again, by height and node (branches have several at a height); value:
      *  time since they are owed. */
     std::map<std::pair<int32_t, const HeaderNode*>, int64_t> m_again;
+    /** Peers that have not sent a lost block in time, and when they are asked again. */
+    std::map<std::pair<PeerId, const HeaderNode*>, int64_t> m_lack;
     int64_t m_stall_timeout = kStallTimeout; //!< in whole seconds, like Core
     PeerId m_new_staller = -1;
 };

@@ -99,6 +99,7 @@ struct Peer {
     // Headers.
     std::unique_ptr<HeaderSync> header_sync;
     bool sync_started = false;
+    bool asked_for_best = false;            //!< whether it has our best header's chain
     bool inv_asked_headers = false;         //!< an inv caused a getheaders before sync_started
     int64_t getheaders_sent = 0;            //!< microseconds; 0: none is pending
     bool headers_told = false;              //!< its last answer was not full: it has no more

@@ -12,21 +12,37 @@ namespace {
 constexpr int64_t kRecentBlocks = 20; //!< a tip younger than this many block intervals has caught
                                       //!< up
 
+/** The goal between two downloads. */
+class NothingMissing final : public DownloadGoal {
+public:
+    const HeaderNode* NextMissing(int32_t) const override { return nullptr; }
+    bool Have(const HeaderNode&) const override { return false; } // requests under way are kept
+    int32_t WindowEnd() const override { return kNoWindow; }
+};
+
+DownloadGoal& NoGoal()
+{
+    static NothingMissing none;
+    return none;
+}
+
 } // namespace
 
 void PeerManager::DownloadInto(DownloadGoal& goal, BlockSink& sink)
 {
     if (m_downloader) {
-        m_downloader->SetGoal(goal);
+        m_downloader->SetGoal(goal, Now());
     } else {
         m_downloader.emplace(goal, m_at.params.consensus.pow_target_spacing);
     }
     m_sink = &sink;
 }
 
+/** Keeps the requests under way: if the next download begins before they are answered, it takes
+ *  the blocks instead of requesting them again. */
 void PeerManager::StopDownload()
 {
-    m_downloader.reset();
+    if (m_downloader) m_downloader->SetGoal(NoGoal(), Now());
     m_sink = nullptr;
 }
 
@@ -44,7 +60,7 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     if (m_at.chain.IsImporting() || !m_sink) {
         m_at.log.Debug(LogCategory::kNet, "Unexpected block message received from peer {}",
                        peer.Id());
-        return;
+        return EndRequest(peer, raw);
     }
     if (raw.size() < BlockHeader::kSize) {
         return LogRefused(kBlockType, raw.size(), Reader::kEndOfData);
@@ -66,6 +82,16 @@ void PeerManager::HandleBlock(Peer& peer, Bytes raw)
     Deliver(peer, {node, peer.Id(), std::move(raw)});
 }
 
+/** Between two downloads a block is dropped. The next download may request it again. */
+void PeerManager::EndRequest(const Peer& peer, ByteSpan raw)
+{
+    if (!m_downloader || raw.size() < BlockHeader::kSize) return;
+    const HeaderNode* const node = m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash());
+    if (node && m_downloader->IsAskedOf(peer.Id(), *node)) {
+        m_downloader->GiveUp(peer.Id(), *node, Now());
+    }
+}
+
 void PeerManager::Deliver(Peer& peer, PeerBlock block)
 {
     const HeaderNode& node = *block.node;
@@ -77,7 +103,7 @@ void PeerManager::Deliver(Peer& peer, PeerBlock block)
 Result<> PeerManager::FetchBlock(PeerId id, const HeaderNode& node)
 {
     Peer* const peer = Find(id);
-    if (m_at.chain.IsImporting() || !m_downloader) return BadData("Loading blocks ...");
+    if (m_at.chain.IsImporting() || !m_sink) return BadData("Loading blocks ...");
     if (!peer || peer->closing) return BadData("Peer does not exist");
     if (!peer->OffersWitnesses()) return BadData("Pre-SegWit peer");
     if (peer->spoilt->IsFull()) return BadData("Peer sent something else for too many blocks");
@@ -140,7 +166,7 @@ bool PeerManager::IsWorthTaking(const HeaderNode& node) const
 /** Disconnects a peer that delays the download, and requests more blocks. */
 void PeerManager::MaintainBlocks(Peer& peer)
 {
-    if (!m_downloader) return;
+    if (!m_sink) return;
     if (!m_sink->HasRoom(kMaxPayload)) m_downloader->Excuse(peer.Id(), Now());
     const int64_t before = m_downloader->CurrentStallTimeout();
     switch (m_downloader->Judge(peer.Id(), Now())) {
@@ -183,7 +209,7 @@ void PeerManager::LogStallTimeout(const char* what) const
 void PeerManager::FetchDirectly(Peer& peer, const HeaderNode& last)
 {
     const HeaderNode& tip = m_at.chain.Tip();
-    if (!m_downloader || m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return;
+    if (!m_sink || m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return;
     if (!peer.OffersWitnesses() || last.chain_work < tip.chain_work) return;
     if (!IsCaughtUp() || m_at.chain.Facts(last).failed) return;
     const auto nodes =

@@ -178,7 +178,7 @@ void PeerManager::HandleBlockTxn(Peer& peer, ByteSpan payload)
     const HeaderNode* const node = payload.size() < BlockHash::size()
                                        ? nullptr
                                        : m_at.chain.Find(BlockHash::FromBytes(payload.data()));
-    if (!node || !m_downloader || !m_downloader->IsAskedOf(peer.Id(), *node) ||
+    if (!node || !m_sink || !m_downloader->IsAskedOf(peer.Id(), *node) ||
         !m_downloader->Partial(peer.Id(), *node)) {
         if (!IsReadable<BlockTxnMessage>(peer, payload)) return;
         m_at.log.Debug(LogCategory::kNet,

@@ -250,6 +250,7 @@ void PeerManager::MaintainHeaders(Peer& peer)
         peer.sendheaders_sent = true;
     }
     if (!peer.sync_started && peer.OffersBlocks() && !m_at.chain.IsImporting()) StartSync(peer);
+    if (!peer.sync_started && !peer.best_known) AskForBestHeader(peer);
     if (peer.sync_started && peer.headers_timeout < kNever) CheckHeadersTimeout(peer);
     if (!peer.closing) CheckChain(peer);
 }
@@ -277,6 +278,23 @@ void PeerManager::StartSync(Peer& peer)
     peer.headers_timeout =
         Now() + kHeadersTimeoutBase +
         kHeadersTimeoutPerHeader * behind / m_at.params.consensus.pow_target_spacing;
+}
+
+/** Headers come from another peer, which may be slow. If blocks of known headers are missing, this
+ *  peer is asked whether it has the best of these headers, to fetch the blocks from it meanwhile.
+ *  The answer is this header alone, and does not count as all headers of the peer. */
+void PeerManager::AskForBestHeader(Peer& peer)
+{
+    if (peer.asked_for_best || !m_sink || !peer.OffersBlocks() || m_at.chain.IsImporting()) return;
+    const HeaderNode& best = m_at.chain.BestHeader();
+    if (!best.prev || !m_downloader->AnyMissing()) return;
+    peer.asked_for_best = true;
+    GetHeadersMessage message;
+    message.locator.items = BlockLocator(best.prev);
+    message.stop = best.hash;
+    Send(peer, message);
+    m_at.log.Debug(LogCategory::kNet, "getheaders for the best header ({}) to peer={}", best.height,
+                   peer.Id());
 }
 
 /** Replaces a peer that sends headers too slowly, if there is another one. */

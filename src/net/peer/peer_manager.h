@@ -97,7 +97,7 @@ public:
     /** Fetches the blocks missing from the goal into the sink from now on. Both outlive this, or
      *  are replaced by another call. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
-    /** Ends fetching; late blocks are dropped. */
+    /** Ends fetching; blocks that come before the next download are dropped. */
     void StopDownload();
 
     /** From now on outbound peers learn that hints are wanted, and offered files are fetched. The
@@ -245,6 +245,7 @@ private:
     bool RequestHeaders(Peer& peer, const std::vector<BlockHash>& locator);
     void MaintainHeaders(Peer& peer);
     void StartSync(Peer& peer);
+    void AskForBestHeader(Peer& peer);
     void CheckHeadersTimeout(Peer& peer);
     void CheckChain(Peer& peer);
     void HandleGetHeaders(Peer& peer, ByteSpan payload);
@@ -256,6 +257,7 @@ private:
     // peer_blocks.cpp
     bool MustWait(const Peer& peer, const ReceivedMessage& message) const;
     void HandleBlock(Peer& peer, Bytes raw);
+    void EndRequest(const Peer& peer, ByteSpan raw);
     void Deliver(Peer& peer, PeerBlock block);
     bool MayAddHeader(Peer& peer, const BlockHeader& header, ByteSpan raw);
     void CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw);
@@ -356,7 +358,7 @@ private:
     const PeerOptions m_options;
     const SipKey m_relay_key; //!< random: determines the peers to which an address is relayed
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
-    std::optional<BlockDownloader> m_downloader; //!< exists while there is a sink
+    std::optional<BlockDownloader> m_downloader; //!< exists from the first download on
     BlockSink* m_sink = nullptr;
     static constexpr size_t kMaxNamedAddresses = 1024;
     /** By address, for peers named by the user. */

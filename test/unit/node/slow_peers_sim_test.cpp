@@ -73,13 +73,14 @@ private:
     std::vector<RefusedBlock> m_refused;
 };
 
-/** What a peer does with the blocks that it is asked for. */
+/** What a peer does with the blocks and headers that it is asked for. */
 struct Strategy {
     const char* name;
     size_t honest_blocks; //!< that it gives at once before anything else
     int64_t gap = 0;      //!< microseconds between further ones; 0: there are none
     bool lies = false;    //!< what follows is something else
     int64_t leaves = 0;   //!< it hangs up so long after it was called; 0: never
+    int64_t header_gap = 0; //!< microseconds before each of its headers messages; kNever: none
 };
 
 constexpr Strategy kStrategies[] = {
@@ -98,13 +99,20 @@ constexpr Strategy kStrategies[] = {
     {"lies at the end", 250, 1'000, true},
     {"comes and goes", 0, 0, false, 1'900'000},
     {"gives a little, comes and goes", 16, 0, false, 2'500'000},
+    {"nothing, and no headers", 0, 0, false, 0, kNever},
+    {"headers after a minute", 0, 1'000'000, false, 0, 60'000'000},
+    {"comes and goes without headers", 0, 0, false, 1'900'000, kNever},
 };
+
+/** Seconds between the last block and now. The headers of an old chain are asked of one peer. */
+constexpr int64_t kRecent = 60;
+constexpr int64_t kOld = 10 * 24 * 60 * 60;
 
 class Sync {
 public:
-    explicit Sync(uint64_t seed)
+    Sync(uint64_t seed, int64_t age)
         : m_rng(seed), m_params(RegtestParams()), m_chain(m_params), m_all(m_chain),
-          m_network(int64_t{TheWorld().Header(TheWorld().blocks.size() - 1).time} + 60),
+          m_network(int64_t{TheWorld().Header(TheWorld().blocks.size() - 1).time} + age),
           m_us(m_network, {m_params, m_chain, m_chain, m_chain}, PeerOptions(), m_rng())
     {
         m_chain.downloading = true;
@@ -167,6 +175,11 @@ private:
     void Play(Actor& actor, const Strategy& strategy, const sim::LinkQuality& line)
     {
         actor.host->tamper = [this, &actor, &strategy](OutgoingMessage& message) {
+            if (message.type == HeadersMessage::kType && strategy.header_gap != 0 &&
+                !actor.passing) {
+                HoldBackHeaders(actor, strategy.header_gap, std::move(message));
+                return false;
+            }
             if (message.type != kBlockType || actor.passing) return true;
             if (actor.given++ < strategy.honest_blocks) return true;
             if (strategy.gap != 0) HoldBack(actor, strategy, std::move(message));
@@ -181,7 +194,15 @@ private:
     {
         if (strategy.lies) message.payload.back() ^= 1;
         actor.next = std::max(actor.next, m_network.Now()) + strategy.gap;
-        m_network.At(actor.next, [&actor, m = std::move(message)] {
+        SendAt(actor.next, actor, std::move(message));
+    }
+    void HoldBackHeaders(Actor& actor, int64_t gap, OutgoingMessage message)
+    {
+        if (gap != kNever) SendAt(m_network.Now() + gap, actor, std::move(message));
+    }
+    void SendAt(int64_t when, Actor& actor, OutgoingMessage message)
+    {
+        m_network.At(when, [&actor, m = std::move(message)] {
             actor.passing = true;
             actor.host->Send(actor.link, m);
             actor.passing = false;
@@ -217,7 +238,7 @@ double Alone(size_t line)
     static std::map<size_t, double> known;
     const auto [entry, is_new] = known.try_emplace(line, 0);
     if (is_new) {
-        Sync sync(line);
+        Sync sync(line, kRecent);
         sync.AddHonest(kLines[line]);
         entry->second = sync.Run();
     }
@@ -226,12 +247,12 @@ double Alone(size_t line)
 
 /** Hostile peers first, then an honest one: no later than 1.2 times its line and half a minute. */
 void RequireInTime(uint64_t seed, const std::vector<const Strategy*>& hostile, int64_t until_honest,
-                   size_t line)
+                   size_t line, int64_t age)
 {
     std::string names;
     for (const Strategy* one : hostile) names += std::string(one->name) + "; ";
-    CAPTURE(seed, names, until_honest, line);
-    Sync sync(seed);
+    CAPTURE(seed, names, until_honest, line, age);
+    Sync sync(seed, age);
     for (const Strategy* one : hostile) sync.AddHostile(*one);
     sync.Wait(until_honest);
     if (sync.Done()) return;
@@ -246,10 +267,13 @@ TEST_CASE("each strategy by one to nine peers in league holds a sync up no longe
           "[network]")
 {
     const uint64_t seed = TestRng()();
+    bool old = false;
     for (const Strategy& strategy : kStrategies) {
         for (const size_t count : {1, 2, 9}) {
             for (const int64_t until_honest : {int64_t{0}, 3 * kSecond, 40 * kSecond}) {
-                RequireInTime(seed, std::vector(count, &strategy), until_honest, count % 4);
+                old = !old; // each strategy meets both with each time or each count
+                RequireInTime(seed, std::vector(count, &strategy), until_honest, count % 4,
+                              old ? kOld : kRecent);
             }
         }
     }
@@ -264,8 +288,8 @@ TEST_CASE("no mixture of strategies holds a sync up longer than it may", "[netwo
         sim::Rng rng(seed);
         std::vector<const Strategy*> hostile(1 + rng.Below(9));
         for (const Strategy*& one : hostile) one = &kStrategies[rng.Below(std::size(kStrategies))];
-        RequireInTime(seed, hostile, int64_t(rng.Below(60 * kSecond)),
-                      rng.Below(std::size(kLines)));
+        RequireInTime(seed, hostile, int64_t(rng.Below(60 * kSecond)), rng.Below(std::size(kLines)),
+                      rng.Chance(1, 2) ? kOld : kRecent);
     }
 }
 
@@ -279,7 +303,7 @@ TEST_CASE("honest peers bring few blocks twice, and only at the end", "[network]
     const uint64_t first = TestRng()();
     for (uint64_t seed = first; seed < first + 20; ++seed) {
         CAPTURE(seed);
-        Sync sync(seed);
+        Sync sync(seed, kRecent);
         for (int peer = 0; peer < kPeers; ++peer) {
             const auto speed = int64_t(20'000) << sync.Chance().Below(6);
             sync.AddHonest({1'000 + int64_t(sync.Chance().Below(200'000)), speed});

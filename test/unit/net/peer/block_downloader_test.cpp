@@ -45,8 +45,13 @@ public:
     }
 
     int32_t PreferredFrom() const override { return preferred_from; }
+    const HeaderNode* NextLost(int32_t after) const override
+    {
+        return lost && lost->height > after ? lost : nullptr;
+    }
 
     std::set<const HeaderNode*> delivered;
+    const HeaderNode* lost = nullptr; //!< needed again
     int32_t preferred_from = kNoneFirst;
 
 private:
@@ -146,6 +151,52 @@ TEST_CASE("what is preferred is asked for first, of who has it", "[block_downloa
     f.goal.Lose(f.At(35));
     f.downloader.Refused(f.At(35), f.now);
     CHECK(f.Ask(6) == Heights(35, 35));
+}
+
+TEST_CASE("a block that is needed again is asked for besides the others", "[block_downloader]")
+{
+    Fixture f(1000, true);
+    for (int32_t height = 1; height <= 990; ++height) f.goal.delivered.insert(&f.At(height));
+    f.chain.SetTip(f.At(990));
+    f.goal.lost = &f.At(100);
+    // A limited peer has only the last blocks, which it is asked for nevertheless.
+    CHECK(f.Ask(1, true) == Heights(991, 1000));
+    CHECK(f.Ask(2) == std::vector<int32_t>{100});
+    CHECK(f.Ask(3).empty()); // one peer is asked
+    f.downloader.Disconnected(2);
+    CHECK(f.Ask(3) == std::vector<int32_t>{100});
+    f.goal.lost = nullptr;
+    CHECK(f.downloader.Received(3, f.At(100), f.now));
+    CHECK(f.Ask(2).empty());
+}
+
+TEST_CASE("peers that have left the chain of a block that is needed again are asked in turn",
+          "[block_downloader]")
+{
+    Fixture f(100, true);
+    const HeaderNode& ours = f.chain.BestHeader();
+    for (int32_t height = 1; height <= 100; ++height) f.goal.delivered.insert(&f.At(height));
+    f.chain.SetTip(ours);
+    f.goal.lost = &f.At(98);
+    const HeaderNode& theirs = f.chain.Extend(10, &f.At(95), 7, false);
+    for (const HeaderNode* node = &theirs; node->height > 95; node = node->prev) {
+        f.goal.delivered.insert(node); // so nothing else is asked for
+    }
+    CHECK(f.AskAs({1, &f.At(97)}).empty()); // has less work than that block
+    CHECK(f.AskAs({1, &theirs}) == std::vector<int32_t>{98});
+    f.now += BlockDownloader::kLostPatience;
+    CHECK(f.AskAs({2, &theirs}).empty());
+    CHECK(f.AskAs({1, &theirs}).empty());
+    f.now += 1;
+    CHECK(f.AskAs({1, &theirs}).empty()); // given up
+    CHECK(f.downloader.Judge(1, f.now + 3600 * kMicros) == Verdict::kFine);
+    CHECK(f.AskAs({2, &theirs}) == std::vector<int32_t>{98});
+    // A peer whose chain has the block is judged as for any block.
+    f.downloader.Disconnected(2);
+    CHECK(f.AskAs({3, &ours}) == std::vector<int32_t>{98});
+    f.now += 2 * BlockDownloader::kLostPatience;
+    CHECK(f.AskAs({3, &ours}).empty());
+    CHECK(f.downloader.InFlight(3) == std::vector<int32_t>{98});
 }
 
 TEST_CASE("a peer with other duties is asked for as few blocks as its bound says",

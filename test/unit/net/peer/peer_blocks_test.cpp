@@ -377,6 +377,64 @@ TEST_CASE("a sink without room stops the reading", "[peer_blocks]")
     CHECK(node.chain.Tip().height == 1);
 }
 
+TEST_CASE("blocks that are under way when a download ends are taken by the next", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(20);
+    const PeerId peer = node.Befriend(ConnectionKind::kOutboundFullRelay);
+    const auto send = [&](int32_t height) {
+        node.SayRaw(peer, "block", theirs.Block(*theirs.Tip().Ancestor(height)).raw);
+    };
+    Store first(node);
+    node.Say(peer, HeadersOf(theirs.Headers(1, 20)));
+    REQUIRE(Asked(node, peer).size() == 16);
+    send(1);
+    CHECK(first.puts == 1);
+    REQUIRE(Asked(node, peer).size() == 1); // height 17
+    node.manager.StopDownload();
+    send(2); // is dropped
+    CHECK(first.puts == 1);
+    CHECK(node.Info(peer).in_flight.size() == 15);
+    node.MoveTime(1);
+
+    Store second(node);
+    node.Run();
+    auto asked = Asked(node, peer);
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].hash == theirs.Headers(2, 1)[0].Hash());
+    for (int32_t height = 3; height <= 17; ++height) send(height);
+    CHECK(second.puts == 15);
+    asked = Asked(node, peer);
+    REQUIRE(asked.size() == 3);
+    CHECK(asked[0].hash == theirs.Headers(18, 1)[0].Hash());
+    for (const int32_t height : {2, 18, 19, 20}) send(height);
+    CHECK(node.chain.Tip().hash == theirs.Tip().hash);
+    CHECK(node.Info(peer).in_flight.empty());
+    CHECK_FALSE(node.IsClosed(peer));
+}
+
+TEST_CASE("a request for a block that the next download has does not hold it up", "[peer_blocks]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(20);
+    const PeerId peer = node.Befriend(ConnectionKind::kOutboundFullRelay);
+    Store first(node);
+    node.Say(peer, HeadersOf(theirs.Headers(1, 20)));
+    REQUIRE(Asked(node, peer).size() == 16);
+    node.manager.StopDownload();
+    for (int32_t height = 1; height <= 10; ++height) {
+        const HeaderNode& there = *node.chain.Find(theirs.Headers(height, 1)[0].Hash());
+        node.chain.Keep(there, theirs.Block(*theirs.Tip().Ancestor(height)).raw);
+    }
+    Store second(node);
+    node.Run();
+    CHECK(node.Info(peer).in_flight.size() == 10); // 11 to 20
+    CHECK(node.Info(peer).in_flight.front() == 11);
+    CHECK(Asked(node, peer).size() == 4);
+}
+
 TEST_CASE("who holds up the download is replaced", "[peer_blocks]")
 {
     TestNode node(RegtestParams());

@@ -1,6 +1,6 @@
 // Headers from peers and for them, and blocks for them: whole conversations between two nodes, and
 // scripted peers that break the rules.
-#include "net/peer_support.h"
+#include "net/peer_store.h"
 
 #include "support/catch.h"
 
@@ -10,13 +10,6 @@ using namespace test;
 using Types = std::vector<std::string>;
 
 namespace {
-
-HeadersMessage HeadersOf(std::vector<BlockHeader> headers)
-{
-    HeadersMessage out;
-    out.list.items = std::move(headers);
-    return out;
-}
 
 /** Two nodes that are connected; `a` called. */
 struct Pair {
@@ -194,6 +187,36 @@ TEST_CASE("headers are asked of one peer, until they are of today", "[peer_heade
     node.Say(third, TestNode::Version());
     node.Say(third, VerackMessage{});
     CHECK(node.Take<GetHeadersMessage>(third).size() == 1);
+}
+
+TEST_CASE("while headers come from one peer, others are asked whether they have the best one",
+          "[peer_headers]")
+{
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.first_time = kStart - 100'000'000; // not of today
+    theirs.Extend(40);
+    Store store(node);
+    const PeerId before = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.1:1");
+    CHECK(node.Take<GetHeadersMessage>(before).empty());
+    const PeerId no_block_missing = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.2:1");
+    CHECK(node.Take<GetHeadersMessage>(no_block_missing).empty());
+    node.manager.Disconnected(no_block_missing);
+    node.Say(before, HeadersOf(theirs.Headers(1, 30)));
+
+    const PeerId other = node.Connect(ConnectionKind::kOutboundFullRelay, "1.1.1.3:1");
+    node.Say(other, TestNode::Version());
+    node.Say(other, VerackMessage{});
+    const auto sent = node.Take<GetHeadersMessage>(other);
+    REQUIRE(sent.size() == 1);
+    CHECK(sent[0].locator.items.front() == theirs.Headers(29, 1)[0].Hash());
+    CHECK(sent[0].stop == theirs.Headers(30, 1)[0].Hash()); // so the answer is one header
+    node.Say(other, HeadersOf(theirs.Headers(30, 1)));
+    CHECK(Asked(node, other).size() == 14); // and these are the blocks that the first does not owe
+    // It may have more headers.
+    CHECK(node.manager.AskForLastHeaders().told == 1);
+    node.MoveTime(5);
+    CHECK(node.Take<GetHeadersMessage>(other).size() == 1);
 }
 
 TEST_CASE("who sends headers too slowly is replaced", "[peer_headers]")
